@@ -1,0 +1,35 @@
+/** Object ids: a prefix, an underscore, 20 characters of 0-9a-z (so that an id is also a Kubernetes name). */
+import { randomInt } from 'node:crypto';
+
+export const ID_PREFIXES = {
+  request: 'req',
+  upload: 'upl',
+  job: 'job',
+  event: 'evt',
+  webhookEndpoint: 'whk',
+  preset: 'pre',
+  account: 'acc',
+  key: 'key',
+} as const;
+
+export type IdKind = keyof typeof ID_PREFIXES;
+
+/** Gives fresh ids; passed in, so that a test can hand out known ones. */
+export type NewId = (kind: IdKind) => string;
+
+const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
+const LENGTH = 20;
+
+export const newId: NewId = (kind) => `${ID_PREFIXES[kind]}_${randomWord(ALPHABET, LENGTH)}`;
+
+/** True when the text has the form of an id of that kind. Says nothing about existence. */
+export function isId(kind: IdKind, text: string): boolean {
+  return new RegExp(`^${ID_PREFIXES[kind]}_[0-9a-z]{${LENGTH}}$`).test(text);
+}
+
+/** A word of uniformly random characters from the alphabet, from the system's secure generator. */
+export function randomWord(alphabet: string, length: number): string {
+  let word = '';
+  for (let i = 0; i < length; i += 1) word += alphabet.charAt(randomInt(alphabet.length));
+  return word;
+}

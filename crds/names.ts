@@ -1,0 +1,37 @@
+/** Names on Kubernetes objects: labels, conditions, phases and reasons. */
+
+export const API_GROUP = 'mediajobs.mediajobs.dev';
+export const API_VERSION = 'v1';
+
+export const LABELS = {
+  account: 'mediajobs.dev/account',
+  job: 'mediajobs.dev/job',
+  attempt: 'mediajobs.dev/attempt',
+} as const;
+
+/** Phases of a MediaJob; the last two are final. */
+export const PHASES = ['Pending', 'Running', 'Succeeded', 'Failed'] as const;
+export type Phase = (typeof PHASES)[number];
+
+export const REASONS = [
+  'Suspended',
+  'WaitingForCapacity',
+  'Running',
+  'Succeeded',
+  'AttemptLost',
+  'WaitTimeout',
+  'RunTimeout',
+  'AttemptsExhausted',
+  'OutOfMemory',
+  'FileRefused',
+] as const;
+export type Reason = (typeof REASONS)[number];
+
+/** `job_x` → `job-x`: the MediaJob's name. Ids are lower case, so two ids never meet. */
+export function mediaJobName(jobId: string): string {
+  return jobId.replace('_', '-');
+}
+
+export function jobIdOfName(name: string): string {
+  return name.replace('-', '_');
+}

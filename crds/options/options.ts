@@ -1,0 +1,257 @@
+/**
+ * The options of every operation: one zod field each, in the nested shape of JSON bodies and in the
+ * dotted paths of query strings. Both become a flat map from dotted path to value, where sources are
+ * merged (weakest first: preset, JSON, query) and from which the engine's complete options come.
+ */
+import { z } from 'zod';
+import { targetFormat, type Format } from '#crds/formats.ts';
+import { MediaError } from '#crds/media-error.ts';
+import { audioOptions } from '#crds/options/audio.ts';
+import { convertOptions } from '#crds/options/convert.ts';
+import { imageOptions, RESIZE_MODES, RESIZE_SIDE } from '#crds/options/image.ts';
+import { pdfOptions } from '#crds/options/pdf.ts';
+import { videoOptions } from '#crds/options/video.ts';
+
+/** The nested shape of `options` in JSON bodies. */
+export const optionsSchema = z.strictObject({
+  image: imageOptions.optional(),
+  pdf: pdfOptions.optional(),
+  video: videoOptions.optional(),
+  audio: audioOptions.optional(),
+  convert: convertOptions.optional(),
+});
+export type SentOptions = z.infer<typeof optionsSchema>;
+
+/** Dotted path → value, as one source set them. */
+export type FlatOptions = ReadonlyMap<string, string | number | boolean>;
+
+/** Every option with its value, defaults filled in: what the engine and the MediaJob get. */
+export const resolvedOptionsSchema = z.object({
+  image: z.object({
+    format: imageOptions.shape.format.unwrap(),
+    quality: z.int(),
+    /** null: keep the dimensions. Sides are already moved into 100 to 9999. */
+    resize: z.object({ mode: z.enum(RESIZE_MODES), width: z.int(), height: z.int() }).nullable(),
+    strip_metadata: z.boolean(),
+  }),
+  pdf: z.object({ quality: pdfOptions.shape.quality.unwrap() }),
+  video: z.object({
+    format: videoOptions.shape.format.unwrap(),
+    codec: videoOptions.shape.codec.unwrap(),
+    quality: videoOptions.shape.quality.unwrap(),
+    /** Long side in pixels; null keeps the input's. */
+    resolution: z.int().nullable(),
+  }),
+  audio: z.object({
+    format: audioOptions.shape.format.unwrap(),
+    quality: audioOptions.shape.quality.unwrap(),
+    channels: audioOptions.shape.channels.unwrap(),
+    strip_metadata: z.boolean(),
+    bitrate_kbps: z.int().nullable(),
+    sample_rate_hz: z.int().nullable(),
+  }),
+  /** `to` is null for operations other than convert. */
+  convert: z.object({ to: z.custom<Format>().nullable(), page: z.int(), dpi: z.int() }),
+});
+export type ResolvedOptions = z.infer<typeof resolvedOptionsSchema>;
+
+const RESIZE_PATHS = ['image.resize.mode', 'image.resize.width', 'image.resize.height'] as const;
+
+/** The option's schema behind each dotted path, read off `optionsSchema`. */
+const LEAVES: ReadonlyMap<string, z.ZodType> = new Map(leavesOf(optionsSchema, ''));
+
+export const OPTION_PATHS: readonly string[] = [...LEAVES.keys()];
+
+/**
+ * Reads options from a JSON value in the nested shape.
+ * @throws MediaError invalid_options with the dotted path in `param`.
+ */
+export function parseJsonOptions(value: unknown): FlatOptions {
+  const parsed = optionsSchema.safeParse(value);
+  if (!parsed.success) throw invalidOption(parsed.error);
+  return flatten(parsed.data, '');
+}
+
+/**
+ * Reads options from a query string's dotted paths; `to`, `page` and `dpi` stand for `convert.…`.
+ * @throws MediaError invalid_options with the dotted path in `param`.
+ */
+export function parseQueryOptions(query: ReadonlyMap<string, string>, short: readonly string[] = []): FlatOptions {
+  const flat = new Map<string, string | number | boolean>();
+  for (const [name, text] of query) {
+    const path = short.includes(name) ? `convert.${name}` : name;
+    const leaf = LEAVES.get(path);
+    if (leaf === undefined) {
+      throw new MediaError('invalid_options', `There is no option \`${name}\`. The options are: ${OPTION_PATHS.join(', ')}.`, {
+        param: name,
+      });
+    }
+    const parsed = leaf.safeParse(valueOfText(text));
+    if (!parsed.success) throw badValue(path, text, parsed.error);
+    flat.set(path, parsed.data as string | number | boolean);
+  }
+  return flat;
+}
+
+/**
+ * Merges sources per dotted path, weakest first. A stronger `image.resize` without a box also
+ * overrules the box of a weaker source.
+ */
+export function mergeOptions(...weakestFirst: readonly FlatOptions[]): FlatOptions {
+  const merged = new Map<string, string | number | boolean>();
+  for (const source of weakestFirst) {
+    const switchesResize = source.has('image.resize') && !RESIZE_PATHS.some((path) => source.has(path));
+    if (switchesResize) for (const path of RESIZE_PATHS) merged.delete(path);
+    for (const [path, value] of source) merged.set(path, value);
+  }
+  return merged;
+}
+
+/**
+ * Fills in every default.
+ * @throws MediaError invalid_options for a target that is no format and for pairs that exclude each other.
+ */
+export function resolveOptions(flat: FlatOptions): ResolvedOptions {
+  const get = <T>(path: string, fallback: T): T => (flat.get(path) as T | undefined) ?? fallback;
+  const videoFormat = get<ResolvedOptions['video']['format']>('video.format', 'mp4');
+  const resolution = get<number | 'original'>('video.resolution', 'original');
+  const resolved: ResolvedOptions = {
+    image: {
+      format: get('image.format', 'original'),
+      quality: get('image.quality', 75),
+      resize: resolveResize(flat),
+      strip_metadata: get('image.strip_metadata', true),
+    },
+    pdf: { quality: get('pdf.quality', 'medium') },
+    video: {
+      format: videoFormat,
+      codec: get('video.codec', videoFormat === 'webm' ? 'vp9' : 'h265'),
+      quality: get('video.quality', 'balanced'),
+      resolution: resolution === 'original' ? null : resolution,
+    },
+    audio: {
+      format: get('audio.format', 'aac'),
+      quality: get('audio.quality', 'high'),
+      channels: get('audio.channels', 'stereo'),
+      strip_metadata: get('audio.strip_metadata', false),
+      bitrate_kbps: get('audio.bitrate_kbps', null),
+      sample_rate_hz: get('audio.sample_rate_hz', null),
+    },
+    convert: {
+      to: resolveTarget(get('convert.to', null)),
+      page: get('convert.page', 1),
+      dpi: get('convert.dpi', 144),
+    },
+  };
+  refuseImpossiblePairs(resolved);
+  return resolved;
+}
+
+function resolveResize(flat: FlatOptions): ResolvedOptions['image']['resize'] {
+  const hasBox = RESIZE_PATHS.some((path) => flat.has(path));
+  if (flat.get('image.resize') === false && !hasBox) return null;
+  const side = (path: string): number =>
+    Math.min(RESIZE_SIDE.max, Math.max(RESIZE_SIDE.min, (flat.get(path) as number | undefined) ?? RESIZE_SIDE.default));
+  return {
+    mode: (flat.get('image.resize.mode') as (typeof RESIZE_MODES)[number] | undefined) ?? 'fit',
+    width: side('image.resize.width'),
+    height: side('image.resize.height'),
+  };
+}
+
+function resolveTarget(text: string | null): Format | null {
+  if (text === null) return null;
+  const format = targetFormat(text);
+  if (format !== null) return format;
+  throw new MediaError('unsupported_target', `\`${text}\` is not a format that this service writes.`, { param: 'convert.to' });
+}
+
+function refuseImpossiblePairs({ video, audio }: ResolvedOptions): void {
+  if ((video.format === 'webm') !== (video.codec === 'vp9') && (video.format === 'webm' || video.format === 'mov')) {
+    throw new MediaError(
+      'invalid_options',
+      `The codec ${video.codec} does not go into a ${video.format} file. Use vp9 for webm, h264 or h265 for mov.`,
+      { param: 'video.codec' },
+    );
+  }
+  const rate = audio.sample_rate_hz;
+  const allowed = rate === null ? null : sampleRateRule(audio.format, rate);
+  if (allowed !== null) {
+    throw new MediaError('invalid_options', `A sample rate of ${rate} Hz does not go into ${audio.format}: ${allowed}.`, {
+      param: 'audio.sample_rate_hz',
+    });
+  }
+}
+
+const OPUS_RATES: readonly number[] = [8000, 12_000, 16_000, 24_000, 48_000];
+
+/** What the output format allows when it does not allow this rate; null when it does. Spec: audio.sample_rate_hz. */
+export function sampleRateRule(format: string, rate: number): string | null {
+  if (format === 'opus' && !OPUS_RATES.includes(rate)) return `it takes ${OPUS_RATES.join(', ')}`;
+  if (format === 'mp3' && rate > 48_000) return 'it takes at most 48000';
+  if ((format === 'aac' || format === 'm4a') && rate > 96_000) return 'it takes at most 96000';
+  return null;
+}
+
+function valueOfText(text: string): string | number | boolean {
+  if (text === 'true') return true;
+  if (text === 'false') return false;
+  return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+}
+
+function flatten(value: object, prefix: string): Map<string, string | number | boolean> {
+  const flat = new Map<string, string | number | boolean>();
+  for (const [name, child] of Object.entries(value)) {
+    if (child === undefined) continue;
+    const path = `${prefix}${name}`;
+    if (typeof child !== 'object') flat.set(path, child);
+    else if (path === 'image.resize' && Object.keys(child).length === 0) flat.set(path, true);
+    else for (const [below, leaf] of flatten(child, `${path}.`)) flat.set(below, leaf);
+  }
+  return flat;
+}
+
+function leavesOf(schema: z.ZodObject, prefix: string): [string, z.ZodType][] {
+  return Object.entries(schema.shape).flatMap(([name, field]): [string, z.ZodType][] => {
+    const path = `${prefix}${name}`;
+    const inner = field instanceof z.ZodOptional ? field.unwrap() : field;
+    if (inner instanceof z.ZodObject) return leavesOf(inner, `${path}.`);
+    if (inner instanceof z.ZodUnion) {
+      return inner.options.flatMap((option): [string, z.ZodType][] =>
+        option instanceof z.ZodObject ? leavesOf(option, `${path}.`) : [[path, option as z.ZodType]],
+      );
+    }
+    return [[path, inner as z.ZodType]];
+  });
+}
+
+function invalidOption(error: z.ZodError): MediaError {
+  const issue = deepest(error.issues[0]);
+  if (issue === undefined) return new MediaError('invalid_options', 'The options are not valid.', { param: 'options' });
+  const path = issue.path.join('.');
+  if (issue.code === 'unrecognized_keys') {
+    const param = [...issue.path, issue.keys[0]].join('.');
+    return new MediaError('invalid_options', `There is no option \`${param}\`. The options are: ${OPTION_PATHS.join(', ')}.`, {
+      param,
+    });
+  }
+  return new MediaError('invalid_options', `\`${path === '' ? 'options' : path}\` is not valid: ${issue.message}.`, {
+    param: path === '' ? 'options' : path,
+  });
+}
+
+/** Inside a union the member that got furthest says best what is wrong. */
+function deepest(issue: z.core.$ZodIssue | undefined, base: PropertyKey[] = []): z.core.$ZodIssue | undefined {
+  if (issue === undefined) return undefined;
+  const path = [...base, ...issue.path];
+  if (issue.code !== 'invalid_union') return { ...issue, path };
+  const inner = issue.errors.flat().find((below) => below.path.length > 0 || below.code === 'unrecognized_keys');
+  return inner === undefined ? { ...issue, path, message: 'neither a boolean nor an object' } : deepest(inner, path);
+}
+
+function badValue(path: string, text: string, error: z.ZodError): MediaError {
+  const issue = error.issues[0];
+  return new MediaError('invalid_options', `\`${path}\` is \`${text.slice(0, 100)}\`: ${issue?.message ?? 'not allowed'}.`, {
+    param: path,
+  });
+}

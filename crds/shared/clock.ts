@@ -1,0 +1,6 @@
+/** The one source of time; passed in, so that a test can move it. */
+export interface Clock {
+  now(): Date;
+}
+
+export const systemClock: Clock = { now: () => new Date() };

@@ -1,0 +1,31 @@
+import type { Log } from '#crds/shared/log.ts';
+
+/**
+ * Runs a process until SIGTERM or SIGINT, or until the parent that supervises it has gone, then stops
+ * its parts in the given order. A bug (unhandled rejection or exception) ends the process with code 1.
+ */
+export function runUntilStopped(deps: { log: Log }, stop: () => Promise<void>): void {
+  const { log } = deps;
+  let stopping = false;
+  const end = (reason: string): void => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ reason }, 'stopping');
+    stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, 'stopping failed');
+        process.exit(1);
+      },
+    );
+  };
+  process.once('SIGTERM', () => end('SIGTERM'));
+  process.once('SIGINT', () => end('SIGINT'));
+  process.once('disconnect', () => end('supervisor gone'));
+  const crash = (error: unknown): void => {
+    log.fatal({ err: error }, 'bug: the process ends');
+    process.exit(1);
+  };
+  process.on('uncaughtException', crash);
+  process.on('unhandledRejection', crash);
+}
