@@ -1,12 +1,14 @@
 /** Names on Kubernetes objects: labels, conditions, phases and reasons. */
 
-export const API_GROUP = 'mediajobs.mediajobs.dev';
+export const API_GROUP = 'mediajobs.dev';
+export const CRD_NAME = 'mediajobs.mediajobs.dev';
 export const API_VERSION = 'v1';
 
 export const LABELS = {
   account: 'mediajobs.dev/account',
   job: 'mediajobs.dev/job',
   attempt: 'mediajobs.dev/attempt',
+  dispatch: 'mediajobs.dev/dispatch',
 } as const;
 
 /** Phases of a MediaJob; the last two are final. */
@@ -24,6 +26,7 @@ export const REASONS = [
   'AttemptsExhausted',
   'OutOfMemory',
   'FileRefused',
+  'EngineFault',
 ] as const;
 export type Reason = (typeof REASONS)[number];
 

@@ -34,8 +34,4 @@ export const resultSchema = engineResultSchema.extend({
 });
 export type Result = z.infer<typeof resultSchema>;
 
-/** Percent saved, one decimal. */
-export function savingsPercent(originalSize: number, outputSize: number): number {
-  if (originalSize === 0) return 0;
-  return Math.round((1 - outputSize / originalSize) * 1000) / 10 + 0;
-}
+export { savingsPercent } from '#crds/savings.ts';

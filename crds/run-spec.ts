@@ -40,8 +40,4 @@ export const runOutcomeSchema = z.discriminatedUnion('outcome', [
 ]);
 export type RunOutcome = z.infer<typeof runOutcomeSchema>;
 
-export const TERMINATION_BYTES = 4096;
-
-/** Settings of `run-job.ts`, read from the environment. */
-export const RUN_SPEC_FILE = 'MEDIAJOBS_RUN_SPEC_FILE';
-export const TERMINATION_FILE = 'MEDIAJOBS_TERMINATION_FILE';
+export { RUN_SPEC_FILE, TERMINATION_BYTES, TERMINATION_FILE } from '#crds/run-files.ts';

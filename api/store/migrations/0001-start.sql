@@ -34,14 +34,30 @@ create table uploads (
   livemode boolean not null,
   size bigint not null,                     -- as declared; after content, as received
   filename text,
-  etag text,                                -- of the content; null until it is there
+  multipart boolean not null,
+  etag text,                                -- of the content, its quoted SHA-256; null until it is there
   created_at timestamptz not null,
   expires_at timestamptz not null,
   uploaded_at timestamptz,
   job_id text                               -- the first job that names it
 );
 create index uploads_expiry on uploads (expires_at) where job_id is null;
-create index uploads_allowance on uploads (account_id, livemode, created_at);
+
+create table upload_parts (
+  upload_id text not null references uploads on delete cascade,
+  part_number integer not null,
+  size bigint not null,
+  primary key (upload_id, part_number)
+);
+
+-- Declared bytes of every upload of the last 24 hours, used or not; outlives the upload.
+create table upload_allowance (
+  account_id text not null,
+  livemode boolean not null,
+  bytes bigint not null,
+  at timestamptz not null
+);
+create index upload_allowance_window on upload_allowance (account_id, livemode, at);
 
 create table jobs (
   id text primary key,
@@ -72,6 +88,7 @@ create table jobs (
   retention_seconds integer not null,
   metadata jsonb not null,
 
+  dispatch text,                            -- nonce of the newest MediaJob; names its output keys, fences older ones
   output_key text,                          -- object that holds the output
   delivery text check (delivery in ('due', 'done')), -- of output_target: due once the work is done
   report jsonb,                             -- the worker's report, from its end on
@@ -140,7 +157,7 @@ create table monthly_spend (
   primary key (account_id, month)
 );
 
--- Objects to delete from the file store, once due.
+-- Objects to delete from the file store, once due. A key that ends in / stands for all below it.
 create table file_deletions (
   key text primary key,
   due_at timestamptz not null

@@ -1,0 +1,15 @@
+import type { Feature, PlanName } from '#crds/plans.ts';
+
+/** Who pays, and what may be done with the account's keys. Only `mediactl` makes and changes accounts. */
+export interface Account {
+  readonly id: string;
+  readonly name: string;
+  readonly plan: PlanName;
+  readonly paymentMethod: boolean;
+  readonly unpaidInvoice: boolean;
+  readonly suspended: boolean;
+  /** The account's own monthly cap; null: the plan's. */
+  readonly spendCapMicroUsd: number | null;
+  readonly features: readonly Feature[];
+  readonly createdAt: Date;
+}

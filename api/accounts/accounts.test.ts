@@ -1,0 +1,183 @@
+/** Accounts and keys against a real database. */
+import { describe, expect, it } from 'vitest';
+import type { Account } from '#api/accounts/account.ts';
+import { findAccount, selectAccounts } from '#api/accounts/account-rows.ts';
+import { createAccount } from '#api/accounts/create-account.ts';
+import { createKey } from '#api/accounts/create-key.ts';
+import { findCaller, noteExposedKey } from '#api/accounts/find-caller.ts';
+import { selectKeys } from '#api/accounts/key-rows.ts';
+import { revokeKey } from '#api/accounts/revoke-key.ts';
+import { updateAccount } from '#api/accounts/update-account.ts';
+import { newId } from '#crds/ids.ts';
+import { makeLog } from '#crds/shared/log.ts';
+import { testDatabase } from '#test/support/database.ts';
+
+const START = new Date('2026-10-05T12:00:00.000Z');
+let time = START;
+const database = await testDatabase();
+// Queries of one connection run one after the other: a note that nobody awaits is there for the next one.
+const oneConnection = await testDatabase({ maxConnections: 1 });
+const pepper = 'p'.repeat(32);
+const deps = { database, clock: { now: () => time }, newId, pepper, log: makeLog('test', 'error') };
+
+const anAccount = (on = deps): Promise<Account> =>
+  createAccount(on, { name: 'Acme', plan: 'payg', paymentMethod: true, features: ['video'] });
+const aKey = (accountId: string, on = deps) =>
+  createKey(on, { accountId, mode: 'live', name: 'server', allowList: ['10.1.2.3/8'] });
+
+describe('an account', () => {
+  it('is stored as it was made', async () => {
+    const account = await anAccount();
+    expect(await findAccount(database, account.id)).toStrictEqual(account);
+    expect(await selectAccounts(database)).toContainEqual(account);
+  });
+
+  it.each([
+    [{ plan: 'growth', suspended: true }, { plan: 'growth', suspended: true }],
+    [{ paymentMethod: false, unpaidInvoice: true }, { paymentMethod: false, unpaidInvoice: true }],
+    [{ spendCapMicroUsd: 12_500_000 }, { spendCapMicroUsd: 12_500_000 }],
+    [{ addFeatures: ['heic_output'] }, { features: ['video', 'heic_output'] }],
+    [{ removeFeatures: ['video'] }, { features: [] }],
+  ] as const)('changes by %j and keeps the rest', async (change, expected) => {
+    const account = await anAccount();
+    const changed = await updateAccount(deps, account.id, change);
+    expect(changed).toStrictEqual({ ...account, ...expected });
+    expect(await findAccount(database, account.id)).toStrictEqual(changed);
+  });
+
+  it('keeps every one of several changes at once', async () => {
+    const { id } = await anAccount();
+    await Promise.all([
+      updateAccount(deps, id, { suspended: true }),
+      updateAccount(deps, id, { addFeatures: ['heic_output'] }),
+      updateAccount(deps, id, { plan: 'scale' }),
+    ]);
+    expect(await findAccount(database, id)).toMatchObject({ suspended: true, plan: 'scale', features: ['video', 'heic_output'] });
+  });
+
+  it.each([
+    ['an unknown account', () => updateAccount(deps, 'acc_nobody', { suspended: true }), 'There is no account `acc_nobody`'],
+    ['a negative cap', async () => updateAccount(deps, (await anAccount()).id, { spendCapMicroUsd: -1_000_000 }), '-1 USD'],
+    ['an empty name', () => createAccount(deps, { name: ' ', plan: 'none', paymentMethod: false, features: [] }), '1 to 100'],
+  ])('refuses %s', async (_what, attempt, message) => {
+    await expect(attempt()).rejects.toThrow(message);
+  });
+});
+
+describe('a key', () => {
+  it('is stored without its text', async () => {
+    const { id } = await anAccount();
+    const { row, keyText } = await aKey(id);
+    expect(row).toMatchObject({ accountId: id, livemode: true, allowList: ['10.0.0.0/8'], revokedAt: null });
+    expect(await selectKeys(database, id)).toStrictEqual([row]);
+    const { rows } = await database.query<{ all: string }>('select k::text as all from api_keys k where id = $1', [row.id]);
+    expect(rows[0]?.all).not.toContain(keyText.slice(9));
+  });
+
+  it.each([
+    ['', '0 characters'],
+    ['x'.repeat(61), '61 characters'],
+    ['a\nb', 'control'],
+  ])('refuses the name %j', async (name, message) => {
+    const { id } = await anAccount();
+    await expect(createKey(deps, { accountId: id, mode: 'test', name, allowList: [] })).rejects.toThrow(message);
+  });
+
+  it('takes a name of 60 characters, also outside ASCII', async () => {
+    const { id } = await anAccount();
+    const { row } = await createKey(deps, { accountId: id, mode: 'test', name: '🔑'.repeat(60), allowList: [] });
+    expect(row).toMatchObject({ livemode: false, name: '🔑'.repeat(60) });
+  });
+
+  it('refuses an unknown account', async () => {
+    await expect(aKey('acc_nobody')).rejects.toThrow('There is no account `acc_nobody`');
+  });
+
+  it('is one of at most 20 active ones, also when 30 are made at once', async () => {
+    const { id } = await anAccount();
+    const made = await Promise.allSettled(Array.from({ length: 30 }, () => aKey(id)));
+    const refused = made.filter((attempt) => attempt.status === 'rejected');
+    expect(refused).toHaveLength(10);
+    expect(String(refused[0]?.reason)).toContain('20 active keys');
+    const keys = await selectKeys(database, id);
+    expect(keys).toHaveLength(20);
+    await revokeKey(deps, keys[0]?.id ?? '');
+    await expect(aKey(id)).resolves.toBeDefined();
+    await expect(aKey(id)).rejects.toThrow('Revoke one first');
+  });
+
+  it('is revoked once and for good', async () => {
+    const { row } = await aKey((await anAccount()).id);
+    const first = await revokeKey(deps, row.id);
+    time = new Date(START.getTime() + 5000);
+    expect(await revokeKey(deps, row.id)).toStrictEqual(first);
+    expect(first.revokedAt).toStrictEqual(START);
+    time = START;
+    await expect(revokeKey(deps, 'key_none')).rejects.toThrow('There is no key `key_none`');
+  });
+});
+
+describe('findCaller', () => {
+  it('gives key and account, however the scheme is spelled', async () => {
+    const account = await anAccount();
+    const { row, keyText } = await aKey(account.id);
+    const caller = { account, keyId: row.id, livemode: true, allowList: ['10.0.0.0/8'] };
+    expect(await findCaller(deps, `Bearer ${keyText}`)).toStrictEqual(caller);
+    expect(await findCaller(deps, `bearer  ${keyText}`)).toStrictEqual(caller);
+  });
+
+  it.each([
+    [undefined, 'missing_key'],
+    ['', 'missing_key'],
+    ['Bearer', 'missing_key'],
+    ['Bearer ', 'missing_key'],
+    ['Basic dXNlcjpwYXNz', 'missing_key'],
+    [`svc_live_${'a'.repeat(32)}`, 'missing_key'],
+    ['Bearer svc_live_short', 'invalid_key'],
+    [`Bearer svc_prod_${'a'.repeat(32)}`, 'invalid_key'],
+    [`Bearer svc_live_${'a'.repeat(32)}`, 'invalid_key'],
+  ])('refuses %j with %s', async (authorization, code) => {
+    await expect(findCaller(deps, authorization)).rejects.toMatchObject({ code });
+  });
+
+  it('sees a revocation and a change of the account at the next request', async () => {
+    const account = await anAccount();
+    const { row, keyText } = await aKey(account.id);
+    await findCaller(deps, `Bearer ${keyText}`);
+    await updateAccount(deps, account.id, { suspended: true });
+    expect(await findCaller(deps, `Bearer ${keyText}`)).toMatchObject({ account: { suspended: true } });
+    await revokeKey(deps, row.id);
+    await expect(findCaller(deps, `Bearer ${keyText}`)).rejects.toMatchObject({ code: 'revoked_key' });
+  });
+
+  it('does not know a key under another pepper', async () => {
+    const { keyText } = await aKey((await anAccount()).id);
+    await expect(findCaller({ ...deps, pepper: 'q'.repeat(32) }, `Bearer ${keyText}`)).rejects.toMatchObject({ code: 'invalid_key' });
+  });
+
+  it('notes the last use at most once a minute', async () => {
+    const on = { ...deps, database: oneConnection };
+    const account = await anAccount(on);
+    const { keyText } = await aKey(account.id, on);
+    const useAfter = async (seconds: number): Promise<Date | null | undefined> => {
+      time = new Date(START.getTime() + seconds * 1000);
+      await findCaller(on, `Bearer ${keyText}`);
+      return (await selectKeys(oneConnection, account.id))[0]?.lastUsedAt;
+    };
+    expect(await useAfter(0)).toStrictEqual(START);
+    expect(await useAfter(59)).toStrictEqual(START);
+    expect(await useAfter(60)).toStrictEqual(new Date(START.getTime() + 60_000));
+    time = START;
+  });
+
+  it('notes the first time that a key came over plain http', async () => {
+    const account = await anAccount();
+    const { keyText } = await aKey(account.id);
+    await noteExposedKey(deps, `Bearer ${keyText}`);
+    time = new Date(START.getTime() + 1000);
+    await noteExposedKey(deps, `Bearer ${keyText}`);
+    await noteExposedKey(deps, undefined);
+    time = START;
+    expect((await selectKeys(database, account.id))[0]?.exposedAt).toStrictEqual(START);
+  });
+});

@@ -1,0 +1,75 @@
+/**
+ * Who sends a request: the key in its `Authorization` header and the key's account. Both are read from
+ * the database at every request (one indexed look-up), so a revocation or a suspension holds on every
+ * server from the next request on. Spec: Authentication.
+ */
+import type { Account } from '#api/accounts/account.ts';
+import { isKeyText, keyDigest } from '#api/accounts/api-key.ts';
+import { selectCaller, setExposed, setLastUsed, type KeyRow } from '#api/accounts/key-rows.ts';
+import type { Queryable } from '#api/store/database.ts';
+import { MediaError } from '#crds/media-error.ts';
+import type { Clock } from '#crds/shared/clock.ts';
+import type { Log } from '#crds/shared/log.ts';
+
+export interface Caller {
+  readonly account: Account;
+  readonly keyId: string;
+  readonly livemode: boolean;
+  /** Canonical addresses and CIDRs; empty: any address. */
+  readonly allowList: readonly string[];
+}
+
+interface FindCallerDeps {
+  readonly database: Queryable;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly pepper: string;
+}
+
+const NOTED_EVERY_MS = 60_000;
+
+/** @throws MediaError missing_key, invalid_key or revoked_key. Takes the `Authorization` header's value. */
+export async function findCaller(deps: FindCallerDeps, authorization: string | undefined): Promise<Caller> {
+  const keyText = bearerToken(authorization);
+  if (keyText === null) {
+    throw new MediaError('missing_key', 'No API key was sent. Send it in the header `Authorization: Bearer <API_KEY>`.');
+  }
+  const found = isKeyText(keyText) ? await selectCaller(deps.database, keyDigest(deps.pepper, keyText)) : null;
+  if (found === null) {
+    throw new MediaError(
+      'invalid_key',
+      'The API key is not valid. A key is `svc_live_` or `svc_test_` followed by 32 letters and digits; check that it was copied whole.',
+    );
+  }
+  const { account, key } = found;
+  if (key.revokedAt !== null) {
+    throw new MediaError('revoked_key', `The API key was revoked at ${key.revokedAt.toISOString()}. Use another key of the account.`);
+  }
+  noteUse(deps, key);
+  return { account, keyId: key.id, livemode: key.livemode, allowList: key.allowList };
+}
+
+/** Notes on the key, if the header holds one, that it came over plain http. Spec: https_required. */
+export async function noteExposedKey(
+  deps: Pick<FindCallerDeps, 'database' | 'clock' | 'pepper'>,
+  authorization: string | undefined,
+): Promise<void> {
+  const keyText = bearerToken(authorization);
+  if (keyText === null || !isKeyText(keyText)) return;
+  await setExposed(deps.database, keyDigest(deps.pepper, keyText), deps.clock.now());
+}
+
+/** RFC 9110 11.1: the scheme's case does not matter. */
+function bearerToken(authorization: string | undefined): string | null {
+  return /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1] ?? null;
+}
+
+/** At most once a minute and key, and not awaited: a request never waits for bookkeeping. */
+function noteUse({ database, clock, log }: FindCallerDeps, key: KeyRow): void {
+  const at = clock.now();
+  const notSince = new Date(at.getTime() - NOTED_EVERY_MS);
+  if (key.lastUsedAt !== null && key.lastUsedAt > notSince) return;
+  setLastUsed(database, key.id, { at, notSince }).catch((error: unknown) => {
+    log.warn({ err: error, key_id: key.id }, "a key's last use was not noted");
+  });
+}

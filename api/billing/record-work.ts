@@ -1,0 +1,78 @@
+/**
+ * Counts one piece of work: its row in the ledger and, when it is billed, its price in the month's sum,
+ * together or not at all. The sum of the ledger and the monthly sums are always equal.
+ */
+import { utcDay, utcMonth } from '#api/billing/calendar.ts';
+import { addToMonth, findCharge, insertLedgerRow, lockMonth, type LedgerRow } from '#api/billing/ledger-rows.ts';
+import { unitsOfWork } from '#api/billing/price.ts';
+import type { Queryable } from '#api/store/database.ts';
+import type { Operation } from '#crds/formats.ts';
+import { PRICE_BOOK, priceOf, type PriceBook } from '#crds/prices.ts';
+import type { EngineResult } from '#crds/result.ts';
+import type { Clock } from '#crds/shared/clock.ts';
+
+interface RecordDeps {
+  readonly clock: Clock;
+  /** Default: the project's own. */
+  readonly priceBook?: PriceBook;
+}
+
+/** A direct request (`req_…`) or a job (`job_…`); a job's row can be given as it is. */
+export interface CountedWork {
+  readonly id: string;
+  readonly accountId: string;
+  readonly livemode: boolean;
+  readonly operation: Operation;
+  /** Bytes received; null when nothing came. */
+  readonly inputSize: number | null;
+  /** null: it failed or was canceled, and is free. */
+  readonly result: EngineResult | null;
+  /** null: now. */
+  readonly completedAt: Date | null;
+}
+
+export interface Charge {
+  readonly billed: boolean;
+  readonly meter: LedgerRow['meter'];
+  readonly quantity: number;
+  readonly amountMicroUsd: number;
+}
+
+/** Gives what the work was charged. A second call for the same id changes nothing and gives the first charge. */
+export async function recordWork(deps: RecordDeps, tx: Queryable, work: CountedWork): Promise<Charge> {
+  const book = deps.priceBook ?? PRICE_BOOK;
+  const at = work.completedAt ?? deps.clock.now();
+  const { meter, quantity } = unitsOfWork(book, work);
+  const row = rowOf(work, at);
+  if (meter === 'unbilled') {
+    const inserted = await insertLedgerRow(tx, { ...row, meter, quantity, amountMicroUsd: 0 });
+    return inserted ? { billed: false, meter, quantity, amountMicroUsd: 0 } : earlierCharge(tx, work.id);
+  }
+  const month = { accountId: work.accountId, month: utcMonth(at) };
+  const { images } = await lockMonth(tx, month);
+  const amountMicroUsd = priceOf(book, meter, quantity, images);
+  if (!(await insertLedgerRow(tx, { ...row, meter, quantity, amountMicroUsd }))) return earlierCharge(tx, work.id);
+  await addToMonth(tx, month, { amountMicroUsd, images: meter === 'images' ? quantity : 0 });
+  return { billed: true, meter, quantity, amountMicroUsd };
+}
+
+function rowOf(work: CountedWork, at: Date): Omit<LedgerRow, 'meter' | 'quantity' | 'amountMicroUsd'> {
+  const { id, accountId, livemode, operation, inputSize, result } = work;
+  return {
+    sourceId: id,
+    accountId,
+    livemode,
+    day: utcDay(at),
+    operation,
+    kind: result?.kind ?? null,
+    inputBytes: result?.original_size ?? inputSize ?? 0,
+    outputBytes: result?.output_size ?? 0,
+    at,
+  };
+}
+
+async function earlierCharge(tx: Queryable, sourceId: string): Promise<Charge> {
+  const charge = await findCharge(tx, sourceId);
+  if (charge === null) throw new Error(`ledger row ${sourceId} is neither new nor there`);
+  return { ...charge, billed: charge.meter !== 'unbilled' };
+}

@@ -1,0 +1,84 @@
+import type { ApiReply, Endpoint } from '#api/endpoint.ts';
+import {
+  CONVERT_TARGETS,
+  DIRECT_KINDS,
+  inputFormatsOf,
+  OPERATION_KINDS,
+  OPERATIONS,
+} from '#crds/formats.ts';
+import { audioOptions } from '#crds/options/audio.ts';
+import { imageOptions, RESIZE_MODES, RESIZE_SIDE } from '#crds/options/image.ts';
+import { resolveOptions } from '#crds/options/options.ts';
+import { pdfOptions } from '#crds/options/pdf.ts';
+import { VIDEO_CODECS, VIDEO_RESOLUTIONS, videoOptions } from '#crds/options/video.ts';
+import { PLAN_NAMES, PLANS } from '#crds/plans.ts';
+import { z } from 'zod';
+
+/** Version of the compression standard that results follow. Spec: Versioning. */
+const STANDARD = 'v1';
+const MAX_SYNC_BYTES = PLANS.payg.maxSyncBytes;
+
+/** `GET /v1/capabilities`. Spec: Capabilities. */
+export const capabilitiesEndpoint: Endpoint = {
+  method: 'GET',
+  path: '/v1/capabilities',
+  summary: 'What the service can do.',
+  lane: 'open',
+  responses: { 200: { description: 'The same for every caller.', schema: z.looseObject({ object: z.literal('capabilities') }) } },
+  errors: [],
+  handle: async (): Promise<ApiReply> => ({
+    status: 200,
+    headers: { 'Cache-Control': 'public, max-age=300' },
+    body: CAPABILITIES,
+  }),
+};
+
+const defaults = resolveOptions(new Map());
+
+const CAPABILITIES = {
+  object: 'capabilities',
+  standard: STANDARD,
+  operations: OPERATIONS,
+  sync: { max_bytes: MAX_SYNC_BYTES, kinds: DIRECT_KINDS },
+  compress: {
+    image: {
+      inputs: inputFormatsOf('image'),
+      formats: imageOptions.shape.format.unwrap().options,
+      quality: { min: 0, max: 100, default: defaults.image.quality },
+      resize: {
+        modes: RESIZE_MODES,
+        default: { mode: 'fit', width: RESIZE_SIDE.default, height: RESIZE_SIDE.default },
+      },
+    },
+    pdf: { quality: pdfOptions.shape.quality.unwrap().options, default: defaults.pdf.quality },
+    video: {
+      inputs: inputFormatsOf('video'),
+      formats: videoOptions.shape.format.unwrap().options,
+      codecs: VIDEO_CODECS,
+      quality: videoOptions.shape.quality.unwrap().options,
+      resolution: VIDEO_RESOLUTIONS,
+    },
+    audio: {
+      inputs: inputFormatsOf('audio'),
+      formats: audioOptions.shape.format.unwrap().options,
+      quality: audioOptions.shape.quality.unwrap().options,
+    },
+  },
+  convert: CONVERT_TARGETS,
+  strip_metadata: { kinds: OPERATION_KINDS.strip_metadata },
+  plans: Object.fromEntries(
+    PLAN_NAMES.filter((name) => name !== 'none').map((name) => {
+      const plan = PLANS[name];
+      return [
+        name,
+        {
+          requests_per_second: plan.requestsPerSecond,
+          concurrent_jobs: plan.concurrentJobs,
+          max_sync_bytes: plan.maxSyncBytes,
+          max_async_bytes: plan.maxAsyncBytes,
+          max_video_seconds: plan.maxMediaSeconds,
+        },
+      ];
+    }),
+  ),
+};

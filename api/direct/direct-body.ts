@@ -1,0 +1,119 @@
+/**
+ * The two forms of a direct request's body: the file itself, or `multipart/form-data` with a part `file`
+ * and an optional part `options`. The file is a stream in both; options and name of a multipart body are
+ * known once it has ended. Spec: Common: direct endpoints.
+ */
+import { PassThrough, type Readable } from 'node:stream';
+import { Busboy, type BusboyHeaders } from '@fastify/busboy';
+import { parse as parseDisposition } from 'content-disposition';
+import type { ApiRequest } from '#api/endpoint.ts';
+import { atPace } from '#api/http/body-pace.ts';
+import { lastComponent } from '#api/uploads/upload.ts';
+import { MediaError } from '#crds/media-error.ts';
+import { LIMITS } from '#crds/plans.ts';
+
+export interface DirectBody {
+  readonly file: Readable;
+  /** Read after the file has ended. */
+  readonly late: () => { readonly filename: string | null; readonly options: unknown };
+}
+
+type MultipartParser = InstanceType<typeof Busboy>;
+
+const MULTIPART_PARTS = 20;
+
+/** @throws MediaError missing_file, bad_request; also as the error of the file's stream. */
+export function readDirectBody(request: Pick<ApiRequest, 'body' | 'headers' | 'contentLength'>): DirectBody {
+  if (request.contentLength === 0) throw missingFile();
+  const contentType = request.headers['content-type'] ?? '';
+  if (/^multipart\/form-data\b/i.test(contentType.trim())) return multipartBody(request, contentType);
+  const filename = dispositionName(request.headers['content-disposition']);
+  return { file: atPace(request.body), late: () => ({ filename, options: undefined }) };
+}
+
+export function missingFile(): MediaError {
+  return new MediaError('missing_file', 'The request has no file: send it as the body, or as the part `file` of multipart/form-data.');
+}
+
+function multipartBody({ body }: Pick<ApiRequest, 'body'>, contentType: string): DirectBody {
+  const file = new PassThrough();
+  const fail = (error: Error): void => {
+    file.destroy(error);
+    body.resume();
+  };
+  let parser: MultipartParser;
+  try {
+    parser = makeParser(contentType);
+  } catch (error) {
+    throw unparseable(error);
+  }
+  const seen = { file: false, filename: null as string | null, options: undefined as unknown };
+  parser.on('file', (name, stream, filename) => {
+    if (name !== 'file' || seen.file) {
+      stream.resume();
+      return;
+    }
+    seen.file = true;
+    seen.filename = lastComponent(filename);
+    stream.once('error', (error: Error) => fail(unparseable(error)));
+    stream.pipe(file, { end: false });
+    stream.once('end', () => endIfDone());
+  });
+  parser.on('field', (name, value, _nameTruncated, valueTruncated) => {
+    if (name === 'options') seen.options = parseOptions(value, valueTruncated, fail);
+  });
+  let parsed = false;
+  let ended = false;
+  const endIfDone = (): void => {
+    ended = true;
+    if (parsed) file.end();
+  };
+  parser.once('partsLimit', () => fail(new MediaError('bad_request', `The multipart body has more than ${MULTIPART_PARTS} parts.`)));
+  parser.once('error', (error) => fail(unparseable(error)));
+  parser.once('finish', () => {
+    parsed = true;
+    if (!seen.file) fail(missingFile());
+    else if (ended) file.end();
+  });
+  const paced = atPace(body);
+  paced.once('error', fail);
+  paced.pipe(parser);
+  file.once('close', () => paced.unpipe(parser));
+  return { file, late: () => ({ filename: seen.filename, options: seen.options }) };
+}
+
+function makeParser(contentType: string): MultipartParser {
+  return new Busboy({
+    isPartAFile: (name) => name === 'file',
+    headers: { 'content-type': contentType } as BusboyHeaders,
+    limits: { parts: MULTIPART_PARTS, fieldSize: LIMITS.jsonBodyBytes, headerPairs: 100, fieldNameSize: 200 },
+  });
+}
+
+function parseOptions(text: string, truncated: boolean, fail: (error: Error) => void): unknown {
+  if (truncated) {
+    fail(new MediaError('invalid_options', `The part \`options\` is over ${LIMITS.jsonBodyBytes} bytes.`, { param: 'options' }));
+    return undefined;
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    fail(new MediaError('invalid_options', 'The part `options` is not valid JSON.', { param: 'options', cause: error }));
+    return undefined;
+  }
+}
+
+function unparseable(error: unknown): MediaError {
+  return new MediaError('bad_request', 'The multipart body cannot be parsed; check its boundary and that it is complete.', { cause: error });
+}
+
+/** The file name of a `Content-Disposition` request header; null when there is none or it is malformed. */
+function dispositionName(header: string | undefined): string | null {
+  if (header === undefined) return null;
+  try {
+    const name = parseDisposition(header).parameters['filename'];
+    return lastComponent(typeof name === 'string' ? name : null);
+  } catch {
+    return null;
+  }
+}

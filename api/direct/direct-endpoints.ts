@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { processDirect } from '#api/direct/process-direct.ts';
+import type { Endpoint } from '#api/endpoint.ts';
+import type { ErrorCode } from '#crds/error-codes.ts';
+import type { Operation } from '#crds/formats.ts';
+
+const ERRORS: readonly ErrorCode[] = [
+  'missing_file',
+  'invalid_options',
+  'bad_request',
+  'spend_cap_reached',
+  'test_mode_sample_required',
+  'feature_not_enabled',
+  'file_too_large',
+  'unsupported_input',
+  'use_async_job',
+  'limit_exceeded',
+  'encrypted_pdf',
+  'processing_failed',
+  'engine_busy',
+  'timeout',
+];
+
+const name = z.object({
+  filename: z.string().optional().meta({ description: 'Name of the file; separates formats and names the result.' }),
+  preset: z.string().optional().meta({ description: 'Name or id of a preset.' }),
+});
+
+const target = {
+  to: z.string().optional().meta({ description: 'Target format.' }),
+  page: z.string().optional().meta({ description: 'Page of a PDF to render, from 1.' }),
+  dpi: z.string().optional().meta({ description: 'Resolution of the rendered page, 36 to 600.' }),
+};
+
+const direct = (
+  path: Endpoint['path'],
+  summary: string,
+  more: { operation: Operation; query: z.ZodObject; errors: readonly ErrorCode[] },
+): Endpoint => ({
+  method: 'POST',
+  path,
+  summary,
+  lane: 'direct',
+  billable: true,
+  query: more.query,
+  body: 'file',
+  responses: { 200: { description: 'The file; the result object is in `Svc-Result`.' } },
+  errors: more.errors,
+  handle: (deps, request) => processDirect(deps, request, more.operation),
+});
+
+/** Spec: POST /v1/compress, /v1/convert, /v1/strip-metadata. */
+export const directEndpoints: readonly Endpoint[] = [
+  direct('/v1/compress', 'Make an image, PDF or audio file smaller.', { operation: 'compress', query: name, errors: ERRORS }),
+  direct('/v1/convert', 'Convert a file to another format.', {
+    operation: 'convert',
+    query: name.extend(target),
+    errors: [...ERRORS, 'unsupported_target'],
+  }),
+  direct('/v1/strip-metadata', 'Remove metadata from an image or PDF without re-encoding it.', {
+    operation: 'strip_metadata',
+    query: name,
+    errors: ERRORS,
+  }),
+];

@@ -1,0 +1,52 @@
+import type { Readable } from 'node:stream';
+import { create as contentDisposition } from 'content-disposition';
+import type { ApiReply } from '#api/endpoint.ts';
+import { outputName } from '#api/files/output-name.ts';
+import { FORMATS } from '#crds/formats.ts';
+import type { EngineResult } from '#crds/result.ts';
+
+/** Header blocks of some clients end at 16 KiB: warnings that do not fit are left out. */
+const RESULT_HEADER_BYTES = 4000;
+
+/** The file with its headers. Spec: Common: direct endpoints / Success. */
+export function directReply(input: {
+  result: EngineResult;
+  body: Readable;
+  filename: string | null;
+  billed: boolean;
+}): ApiReply {
+  const { result } = input;
+  return {
+    status: 200,
+    headers: {
+      'Content-Type': FORMATS[result.output_format].mediaType,
+      'Content-Length': result.output_size,
+      'Content-Disposition': contentDisposition(outputName(input.filename, result)),
+      'Cache-Control': 'no-store',
+      'Svc-Original-Size': result.original_size,
+      'Svc-Output-Size': result.output_size,
+      'Svc-Savings-Percent': result.savings_percent.toFixed(1),
+      'Svc-Output-Format': result.output_format,
+      'Svc-Kept-Original': String(result.kept_original),
+      'Svc-Billed': String(input.billed),
+      'Svc-Result': resultHeader(result),
+    },
+    body: input.body,
+  };
+}
+
+/** The result as compact JSON on one line of printable ASCII. */
+export function resultHeader(result: EngineResult): string {
+  const shown = { ...result, download_url: null, download_expires_at: null };
+  let warnings = [...result.warnings];
+  let text = asciiJson({ ...shown, warnings });
+  while (text.length > RESULT_HEADER_BYTES && warnings.length > 0) {
+    warnings = warnings.slice(0, -1);
+    text = asciiJson({ ...shown, warnings });
+  }
+  return text;
+}
+
+function asciiJson(value: unknown): string {
+  return JSON.stringify(value).replaceAll(/[^\x20-\x7e]/g, '?');
+}

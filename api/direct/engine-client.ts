@@ -1,0 +1,102 @@
+/** How the API speaks to the engine of the direct lane: the contract is `crds/direct-work.ts`. */
+import { Agent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { engineRefusalSchema, fromHeader, REPORT_HEADER, toHeader, WORK_TRAILER, type DirectWork } from '#crds/direct-work.ts';
+import { MediaError } from '#crds/media-error.ts';
+import { workerReportSchema, type WorkerReport } from '#crds/media-job.ts';
+import { LIMITS } from '#crds/plans.ts';
+
+export interface EngineAnswer {
+  readonly report: WorkerReport;
+  /** The produced file. */
+  readonly body: Readable;
+}
+
+export interface EngineClient {
+  /**
+   * Streams the file to the engine; what to do with it is asked for once its last byte has gone out.
+   * An error of the file's stream or of `work` cuts the request off: then nothing is processed.
+   */
+  process(input: { file: Readable; work: () => DirectWork; signal: AbortSignal }): Promise<EngineAnswer>;
+  close(): void;
+}
+
+/** The engine answers within its own limit; ours only ends a wait for an engine that hangs. */
+const ANSWER_MS = (LIMITS.directSeconds + 10) * 1000;
+const REFUSAL_BYTES = 64 * 1024;
+
+export function makeEngineClient(engineUrl: string): EngineClient {
+  const agent = new Agent({ keepAlive: true, maxFreeSockets: 16 });
+  return {
+    process: async ({ file, work, signal }) => {
+      const request = httpRequest(new URL('/process', engineUrl), {
+        method: 'POST',
+        agent,
+        signal,
+        headers: { 'content-type': 'application/octet-stream', 'transfer-encoding': 'chunked', trailer: WORK_TRAILER },
+      });
+      const answered = answerOf(request);
+      const sent = send(request, file, work);
+      // Whichever fails first is the reason; an early answer (engine busy) wins over the broken sending.
+      sent.catch(() => undefined);
+      answered.catch(() => undefined);
+      const response = await Promise.race([answered, sent.then(() => answered)]);
+      return readAnswer(response);
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+async function send(request: ClientRequest, file: Readable, work: () => DirectWork): Promise<void> {
+  try {
+    await pipeline(file, request, { end: false });
+    request.addTrailers({ [WORK_TRAILER]: toHeader(work()) });
+    request.end();
+  } catch (error) {
+    request.destroy();
+    throw error;
+  }
+}
+
+function answerOf(request: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    request.setTimeout(ANSWER_MS, () => request.destroy(new Error('the engine did not answer in time')));
+    request.once('response', resolve);
+    request.once('error', (error: NodeJS.ErrnoException) => reject(engineAway(error)));
+  });
+}
+
+async function readAnswer(response: IncomingMessage): Promise<EngineAnswer> {
+  const report = response.headers[REPORT_HEADER];
+  if (response.statusCode === 200 && typeof report === 'string') {
+    return { report: workerReportSchema.parse(fromHeader(report)), body: response };
+  }
+  throw await readRefusal(response);
+}
+
+async function readRefusal(response: IncomingMessage): Promise<Error> {
+  let text = '';
+  for await (const chunk of response) {
+    text += String(chunk);
+    if (text.length > REFUSAL_BYTES) break;
+  }
+  const parsed = engineRefusalSchema.safeParse(parseOrNull(text));
+  if (!parsed.success) return new Error(`the engine answered ${response.statusCode} without a refusal`);
+  const { code, message, param } = parsed.data;
+  return new MediaError(code, message, param === null ? {} : { param });
+}
+
+function engineAway(error: NodeJS.ErrnoException): Error {
+  if (error instanceof MediaError || error.name === 'AbortError') return error;
+  const message = 'The engine is not available at the moment; nothing was processed. Send the request again.';
+  return new MediaError('engine_busy', message, { cause: error });
+}
+
+function parseOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

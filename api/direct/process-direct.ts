@@ -1,0 +1,134 @@
+/**
+ * A direct request: the body streams through to the engine and the result streams back. Nothing is
+ * stored, nothing is parsed here, and at most a small window of the body is in memory.
+ */
+import { createHash } from 'node:crypto';
+import { Transform, type Readable } from 'node:stream';
+import { featuresOf } from '#api/accounts/features-of.ts';
+import type { Caller } from '#api/accounts/find-caller.ts';
+import type { ApiDeps } from '#api/api-deps.ts';
+import { recordWork } from '#api/billing/record-work.ts';
+import { missingFile, readDirectBody } from '#api/direct/direct-body.ts';
+import { directReply } from '#api/direct/direct-reply.ts';
+import type { ApiReply, CallerRequest } from '#api/endpoint.ts';
+import { readQuery } from '#api/http/query.ts';
+import { lastComponent } from '#api/uploads/upload.ts';
+import type { DirectWork } from '#crds/direct-work.ts';
+import type { Operation } from '#crds/formats.ts';
+import { MediaError } from '#crds/media-error.ts';
+import { mergeOptions, parseJsonOptions, parseQueryOptions, resolveOptions, type FlatOptions } from '#crds/options/options.ts';
+import { fileLimits, LIMITS, PLANS } from '#crds/plans.ts';
+
+/** Query names of convert that stand for `convert.…`. */
+const SHORT_NAMES: Readonly<Record<Operation, readonly string[]>> = {
+  compress: [],
+  convert: ['to', 'page', 'dpi'],
+  strip_metadata: ['to', 'page', 'dpi'],
+};
+
+export async function processDirect(deps: ApiDeps, request: CallerRequest, operation: Operation): Promise<ApiReply> {
+  const { caller } = request;
+  const { filename, queryOptions } = readDirectQuery(request, operation);
+  const maxBytes = maxDirectBytes(caller);
+  refuseLength(request, maxBytes);
+  const body = readDirectBody(request);
+  const seen = watch(body.file, maxBytes);
+  const work = (): DirectWork => {
+    if (seen.size() === 0) throw missingFile();
+    if (!caller.livemode) refuseNonSample(deps, seen.sha256());
+    const late = body.late();
+    const options = late.options === undefined ? queryOptions : mergeOptions(parseJsonOptions(late.options), queryOptions);
+    return workOf(caller, { operation, options, filename: filename ?? late.filename });
+  };
+  const answer = await deps.engine.process({ file: seen.file, work, signal: request.signal });
+  const name = filename ?? body.late().filename;
+  const { result } = answer.report;
+  const { account, livemode } = caller;
+  const counted = { id: request.id, accountId: account.id, livemode, operation, inputSize: seen.size(), result, completedAt: null };
+  const { billed } = await deps.database.transaction((tx) => recordWork(deps, tx, counted));
+  return directReply({ result, body: answer.body, filename: name, billed });
+}
+
+function readDirectQuery(
+  request: CallerRequest,
+  operation: Operation,
+): { filename: string | null; queryOptions: FlatOptions } {
+  const query = new Map(readQuery(request.query));
+  const filename = lastComponent(query.get('filename'));
+  const preset = query.get('preset');
+  query.delete('filename');
+  query.delete('preset');
+  const queryOptions = parseQueryOptions(query, SHORT_NAMES[operation]);
+  if (preset !== undefined) {
+    throw new MediaError('bad_request', `There is no preset \`${preset.slice(0, 63)}\`.`, { param: 'preset' });
+  }
+  resolveOptions(queryOptions);
+  return { filename, queryOptions };
+}
+
+function workOf(
+  caller: Caller,
+  input: { operation: Operation; options: FlatOptions; filename: string | null },
+): DirectWork {
+  const options = resolveOptions(input.options);
+  if (input.operation === 'convert' && options.convert.to === null) {
+    throw new MediaError('invalid_options', 'Convert needs a target format in `to`.', { param: 'convert.to' });
+  }
+  return {
+    operation: input.operation,
+    options,
+    limits: fileLimits(caller.account.plan),
+    features: featuresOf(caller.account),
+    filename: input.filename,
+  };
+}
+
+function maxDirectBytes({ account, livemode }: Caller): number {
+  return livemode ? PLANS[account.plan].maxSyncBytes : LIMITS.testDirectBytes;
+}
+
+/** Room for the boundaries and headers of a multipart body around a file of the largest size. */
+const MULTIPART_SLACK = 256 * 1024;
+
+function refuseLength({ contentLength, caller, headers }: CallerRequest, maxBytes: number): void {
+  const isMultipart = /^multipart\/form-data\b/i.test(headers['content-type'] ?? '');
+  if (contentLength === null && !caller.livemode && !isMultipart) {
+    const message = 'With a test key the body needs a `Content-Length`.';
+    throw new MediaError('bad_request', message, { param: 'Content-Length' });
+  }
+  if (contentLength !== null && contentLength > maxBytes + (isMultipart ? MULTIPART_SLACK : 0)) throw tooLarge(contentLength, maxBytes);
+}
+
+function tooLarge(size: number, maxBytes: number): MediaError {
+  const message = `The file has ${size} bytes or more; a direct request takes at most ${maxBytes}. Send larger files as a job.`;
+  return new MediaError('file_too_large', message);
+}
+
+interface Watched {
+  readonly file: Readable;
+  readonly size: () => number;
+  /** Hex, of all bytes. */
+  readonly sha256: () => string;
+}
+
+/** Counts and hashes the file on its way, and ends it with file_too_large. */
+function watch(file: Readable, maxBytes: number): Watched {
+  const hash = createHash('sha256');
+  let size = 0;
+  const passing = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      size += chunk.length;
+      hash.update(chunk);
+      if (size > maxBytes) done(tooLarge(size, maxBytes));
+      else done(null, chunk);
+    },
+  });
+  file.once('error', (error) => passing.destroy(error));
+  return { file: file.pipe(passing), size: () => size, sha256: () => hash.digest('hex') };
+}
+
+function refuseNonSample({ samples }: ApiDeps, sha256: string): void {
+  if (samples.bySha256(sha256) !== null) return;
+  const message = 'A test key works with the published sample files only; this file is none of them.';
+  throw new MediaError('test_mode_sample_required', message);
+}

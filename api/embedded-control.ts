@@ -1,0 +1,113 @@
+/**
+ * Recorder and controller of a machine without Kubernetes in one process, around MediaJobs in memory
+ * and runs that are child processes. When it dies its MediaJobs and runs die with it; the next one makes
+ * them again from PostgreSQL.
+ */
+import { randomBytes } from 'node:crypto';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { openDiskFiles } from '#api/files/disk-files.ts';
+import { startRecorder } from '#api/jobs/record-jobs.ts';
+import { makeDatabase } from '#api/store/database.ts';
+import { makeSecretBox } from '#api/store/secret-box.ts';
+import { startController } from '#controller/controller.ts';
+import { startHeartbeats } from '#controller/heartbeats.ts';
+import { makeLocalRuns } from '#controller/local-runs.ts';
+import { makeControllerMetrics } from '#controller/metrics.ts';
+import { LOCAL_TIMING } from '#controller/timing.ts';
+import { newId, randomWord } from '#crds/ids.ts';
+import { makeMemoryMediaJobs } from '#crds/memory-media-jobs.ts';
+import { systemClock } from '#crds/shared/clock.ts';
+import { loadConfig } from '#crds/shared/config.ts';
+import { makeLog } from '#crds/shared/log.ts';
+import { startOpsServer } from '#crds/shared/ops-server.ts';
+import { announceReady } from '#crds/shared/ready.ts';
+import { settings } from '#crds/shared/settings.ts';
+import { runUntilStopped } from '#crds/shared/shutdown.ts';
+
+const controlSettings = settings.pick({
+  DATABASE_URL: true,
+  MEDIAJOBS_BASE_URL: true,
+  MEDIAJOBS_ENCRYPTION_KEYS: true,
+  MEDIAJOBS_LINK_KEYS: true,
+  MEDIAJOBS_FILES_DIR: true,
+  MEDIAJOBS_FILES_URL: true,
+  MEDIAJOBS_WORK_DIR: true,
+  MEDIAJOBS_RUNS_AT_ONCE: true,
+  MEDIAJOBS_OPEN_JOBS: true,
+  MEDIAJOBS_HEARTBEAT_HOST: true,
+  MEDIAJOBS_HEARTBEAT_PORT: true,
+  MEDIAJOBS_OPS_HOST: true,
+  MEDIAJOBS_OPS_PORT: true,
+  MEDIAJOBS_LOG_LEVEL: true,
+});
+
+/** Long enough for a person to look at a finished MediaJob, short enough for memory to stay flat. */
+const KEEP_FINISHED_SECONDS = 60;
+const NONCE_ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
+
+const config = loadConfig(controlSettings, process.env);
+const log = makeLog('control', config.MEDIAJOBS_LOG_LEVEL);
+const clock = systemClock;
+const registry = new Registry();
+collectDefaultMetrics({ register: registry });
+
+const newUid = (): string => randomWord(NONCE_ALPHABET, 20);
+const linkKeys = config.MEDIAJOBS_LINK_KEYS;
+const database = makeDatabase({ url: config.DATABASE_URL, log, maxConnections: 12 });
+const files = await openDiskFiles({ clock, directory: config.MEDIAJOBS_FILES_DIR, baseUrl: config.MEDIAJOBS_FILES_URL, linkKeys });
+const mediaJobs = makeMemoryMediaJobs({ clock, newUid, onWatcherError: (error) => log.error({ err: error }, 'a watcher failed') });
+const heartbeats = await startHeartbeats(
+  { clock, log, mediaJobs },
+  { host: config.MEDIAJOBS_HEARTBEAT_HOST, port: config.MEDIAJOBS_HEARTBEAT_PORT, key: randomBytes(32) },
+);
+const runs = await makeLocalRuns(
+  { clock, log },
+  {
+    directory: join(config.MEDIAJOBS_WORK_DIR ?? join(tmpdir(), 'mediajobs'), 'runs'),
+    atOnce: config.MEDIAJOBS_RUNS_AT_ONCE ?? availableParallelism(),
+    script: fileURLToPath(new URL('../worker-image/run-job.ts', import.meta.url)),
+    path: process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
+    ...(process.env['NODE_COMPILE_CACHE'] === undefined ? {} : { compileCache: process.env['NODE_COMPILE_CACHE'] }),
+  },
+);
+const controller = startController({
+  mediaJobs,
+  runs,
+  heartbeats,
+  clock,
+  log,
+  metrics: makeControllerMetrics(registry),
+  timing: LOCAL_TIMING,
+});
+const recorder = startRecorder({
+  database,
+  databaseUrl: config.DATABASE_URL,
+  clock,
+  newId,
+  log,
+  mediaJobs,
+  files,
+  secretBox: makeSecretBox(config.MEDIAJOBS_ENCRYPTION_KEYS),
+  baseUrl: config.MEDIAJOBS_BASE_URL,
+  linkKeys,
+  newNonce: () => randomWord(NONCE_ALPHABET, 10),
+  openJobs: config.MEDIAJOBS_OPEN_JOBS,
+  keepFinishedSeconds: KEEP_FINISHED_SECONDS,
+});
+const ops = await startOpsServer(
+  { metrics: registry, notReady: () => null },
+  { host: config.MEDIAJOBS_OPS_HOST, port: config.MEDIAJOBS_OPS_PORT },
+);
+announceReady();
+log.info({ runs_at_once: config.MEDIAJOBS_RUNS_AT_ONCE ?? availableParallelism() }, 'working');
+
+runUntilStopped({ log }, async () => {
+  await recorder.stop();
+  await controller.stop();
+  await runs.close();
+  await Promise.all([heartbeats.close(), ops.close()]);
+  await database.close();
+});

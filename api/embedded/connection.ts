@@ -1,0 +1,34 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { z } from 'zod';
+import { writeFileAtomically } from '#api/embedded/write-file.ts';
+
+const connectionSchema = z.object({
+  DATABASE_URL: z.string(),
+  REDIS_URL: z.string(),
+  base_url: z.string(),
+  ca_file: z.string(),
+  /** Addresses of `/metrics`, `/healthz` and `/readyz` of each process. */
+  ops: z.record(z.string(), z.string()),
+});
+
+/** How to reach a running service's parts from the same machine. */
+export type Connection = z.infer<typeof connectionSchema>;
+
+export function connectionFile(dataFolder: string): string {
+  return path.join(dataFolder, 'run', 'connection.json');
+}
+
+export function writeConnection(dataFolder: string, connection: Connection): void {
+  writeFileAtomically(connectionFile(dataFolder), `${JSON.stringify(connection, null, 2)}\n`);
+}
+
+/** null when no service runs on the folder. (After the service was killed, the addresses do not answer.) */
+export function readConnection(dataFolder: string): Connection | null {
+  const file = connectionFile(dataFolder);
+  return existsSync(file) ? connectionSchema.parse(JSON.parse(readFileSync(file, 'utf8'))) : null;
+}
+
+export function removeConnection(dataFolder: string): void {
+  rmSync(connectionFile(dataFolder), { force: true });
+}

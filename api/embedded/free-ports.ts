@@ -1,0 +1,38 @@
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { StartError } from '#api/embedded/start-error.ts';
+
+/** So many loopback ports that no program uses now, all different. */
+export async function freePorts(count: number): Promise<number[]> {
+  const held = await Promise.all(Array.from({ length: count }, () => hold({ host: '127.0.0.1', port: 0 })));
+  const ports = held.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(held.map(release));
+  return ports;
+}
+
+/** @throws StartError when the port cannot be bound, with the reason. */
+export async function requirePort(address: { host: string; port: number }): Promise<void> {
+  try {
+    await release(await hold(address));
+  } catch (error) {
+    throw new StartError(`Port ${address.port} on ${address.host} cannot be used: ${reason(error)}. Choose another port.`, { cause: error });
+  }
+}
+
+function hold(address: { host: string; port: number }): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(address.port, address.host, () => resolve(server));
+  });
+}
+
+function release(server: Server): Promise<void> {
+  return new Promise((resolve) => server.close(() => resolve()));
+}
+
+function reason(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE') return 'another program listens there';
+  if (code === 'EACCES') return 'this user may not bind ports below 1024';
+  return message;
+}

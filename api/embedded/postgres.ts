@@ -1,0 +1,161 @@
+/**
+ * PostgreSQL from Debian's package, with its data in one folder and reachable on a unix socket alone.
+ *
+ *   no cluster ──initdb──▶ cluster ──start──▶ ready ──stop──▶ cluster
+ *                                              │ this process dies: the kernel sends SIGINT (fast shutdown)
+ */
+import { closeSync, constants, existsSync, mkdirSync, openSync, chownSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { folderHash } from '#api/embedded/folder-hash.ts';
+import { makeSocketFolder } from '#api/embedded/socket-folder.ts';
+import { StartError } from '#api/embedded/start-error.ts';
+import { endStalePostgres } from '#api/embedded/stale-postgres.ts';
+import { readyOrEnded, startSystemProcess, type SystemProcess } from '#api/embedded/system-process.ts';
+import { unprivilegedUser, type SystemUser } from '#api/embedded/system-user.ts';
+
+export interface Server {
+  readonly url: string;
+  readonly pid: number;
+  /** Resolves with the way it ended. */
+  readonly ended: Promise<string>;
+  stop(): Promise<void>;
+}
+
+interface PostgresInput {
+  /** Folder that has, or gets, the cluster's folder `postgres`. */
+  readonly dataFolder: string;
+  /** false: a crash of the machine may lose data. For throw-away clusters. */
+  readonly durable: boolean;
+  readonly onLine: (line: string) => void;
+}
+
+const BIN_PARENT = '/usr/lib/postgresql';
+const OLDEST_VERSION = 15;
+const USER = 'mediajobs';
+/** Every new cluster has it. */
+const DATABASE = 'postgres';
+const STOP_GRACE_MS = 20_000;
+/** The cluster's folder as the server sees it; see `folder` of SystemCommand. */
+const OWN_FOLDER = '/proc/self/fd/3';
+
+/** @throws StartError when the package is missing or the server does not come up. */
+export async function startPostgres({ dataFolder, durable, onLine }: PostgresInput): Promise<Server> {
+  const bin = findBin();
+  const user = unprivilegedUser(['postgres', 'nobody']);
+  const cluster = path.join(dataFolder, 'postgres');
+  const clusterName = `mediajobs-${folderHash(dataFolder)}`;
+  if (existsSync(cluster)) await endStalePostgres({ cluster, clusterName });
+  else await makeCluster({ bin, user, cluster, durable });
+  const sockets = makeSocketFolder(dataFolder, 'postgres', user);
+  const server = await start({ bin, user, cluster, durable, clusterName, sockets: sockets.path, onLine });
+  return {
+    url: `postgresql:///${DATABASE}?host=${sockets.path}&user=${USER}`,
+    pid: server.pid,
+    ended: server.ended,
+    stop: async () => {
+      await server.stop('SIGINT', STOP_GRACE_MS);
+      sockets.remove();
+    },
+  };
+}
+
+function findBin(): string {
+  const versions = existsSync(BIN_PARENT) ? readdirSync(BIN_PARENT).map(Number) : [];
+  const usable = versions.filter((version) => version >= OLDEST_VERSION && existsSync(`${BIN_PARENT}/${version}/bin/postgres`));
+  const newest = usable.toSorted((a, b) => b - a)[0];
+  if (newest === undefined) {
+    throw new StartError(
+      `PostgreSQL ${OLDEST_VERSION} or newer is missing: install Debian's package postgresql-${OLDEST_VERSION}, run hack/setup, or give DATABASE_URL.`,
+    );
+  }
+  return `${BIN_PARENT}/${newest}/bin`;
+}
+
+interface Cluster {
+  readonly bin: string;
+  readonly user: SystemUser | null;
+  readonly cluster: string;
+  readonly durable: boolean;
+}
+
+/** Made beside its place and moved there, so that a start that was cut off leaves no half cluster. */
+async function makeCluster({ bin, user, cluster, durable }: Cluster): Promise<void> {
+  const draft = `${cluster}.new`;
+  rmSync(draft, { recursive: true, force: true });
+  mkdirSync(draft, { mode: 0o700 });
+  if (user !== null) chownSync(draft, user.uid, user.gid);
+  const args = ['-D', OWN_FOLDER, '-U', USER, '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-instructions'];
+  const lines: string[] = [];
+  const folder = openFolder(draft);
+  try {
+    const made = await startSystemProcess({
+      file: `${bin}/initdb`,
+      args: durable ? args : [...args, '--no-sync'],
+      user,
+      deathSignal: 'KILL',
+      folder,
+      onLine: (line) => lines.push(line),
+    });
+    const end = await made.ended;
+    if (end !== 'exit code 0') throw new StartError(`PostgreSQL could not make its data folder ${draft} (${end}): ${lines.slice(-3).join(' ')}`);
+  } finally {
+    closeSync(folder);
+  }
+  renameSync(draft, cluster);
+}
+
+interface ServerInput extends Cluster {
+  readonly clusterName: string;
+  readonly sockets: string;
+  readonly onLine: (line: string) => void;
+}
+
+async function start(input: ServerInput): Promise<SystemProcess> {
+  const { promise: ready, resolve: isReady } = Promise.withResolvers<void>();
+  const lastLines: string[] = [];
+  const folder = openFolder(input.cluster);
+  try {
+    const server = await startSystemProcess({
+      file: `${input.bin}/postgres`,
+      args: ['-D', OWN_FOLDER, ...serverSettings(input)],
+      user: input.user,
+      deathSignal: 'INT',
+      folder,
+      onLine: (line) => {
+        input.onLine(line);
+        lastLines.splice(0, lastLines.length - 2);
+        lastLines.push(line);
+        if (line.includes('database system is ready to accept connections')) isReady();
+      },
+    });
+    const end = await readyOrEnded(ready, server);
+    if (end !== null) throw new StartError(`PostgreSQL did not start in ${input.cluster} (${end}): ${lastLines.join(' ')}`);
+    return server;
+  } finally {
+    closeSync(folder);
+  }
+}
+
+function serverSettings({ sockets, durable, clusterName }: ServerInput): string[] {
+  const settings = {
+    cluster_name: clusterName,
+    listen_addresses: '',
+    unix_socket_directories: sockets,
+    unix_socket_permissions: '0700',
+    max_connections: '80',
+    shared_buffers: '32MB',
+    wal_level: 'minimal',
+    max_wal_senders: '0',
+    max_wal_size: '256MB',
+    jit: 'off',
+    lc_messages: 'C',
+    fsync: durable ? 'on' : 'off',
+    synchronous_commit: durable ? 'on' : 'off',
+    full_page_writes: durable ? 'on' : 'off',
+  };
+  return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+function openFolder(folder: string): number {
+  return openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
+}

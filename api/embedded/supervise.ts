@@ -1,0 +1,105 @@
+/**
+ * Keeps one process alive.
+ *
+ *   starting ──ready──▶ serving ──died──▶ pausing (100 ms, doubled up to 5 s) ──▶ starting
+ *   any ──the signal aborts──▶ no further start; `stop` ends what runs
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '#crds/shared/clock.ts';
+
+export interface Running {
+  readonly pid: number;
+  /** Resolves with the way it ended. */
+  readonly ended: Promise<string>;
+  /** Resolves once it has ended, by itself or by force. */
+  stop(): Promise<void>;
+}
+
+export interface Supervised {
+  readonly name: string;
+  /** null while it does not serve. */
+  pid(): number | null;
+  /** Call it once the signal has aborted. */
+  stop(): Promise<void>;
+}
+
+interface SuperviseDeps {
+  readonly clock: Clock;
+  /** Called with one sentence for the operator. */
+  readonly report: (sentence: string) => void;
+  /** Called after each start and end. */
+  readonly onChange: () => void;
+  /** Aborted when the service stops. */
+  readonly signal: AbortSignal;
+}
+
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5000;
+/** A process that served so long starts with the first pause again. */
+const STEADY_MS = 10_000;
+
+/**
+ * Starts the process and starts it again whenever it dies.
+ * `start` resolves when it serves and rejects when it ended before. Its first rejection is the caller's.
+ */
+export async function supervise(
+  deps: SuperviseDeps,
+  { name, start }: { name: string; start: () => Promise<Running> },
+): Promise<Supervised> {
+  let running: Running | null = await start();
+  const life = keepAlive(deps, { name, start, first: running, onRunning: (next) => (running = next) });
+  return {
+    name,
+    pid: () => running?.pid ?? null,
+    stop: async () => {
+      await running?.stop();
+      await life;
+    },
+  };
+}
+
+interface Life {
+  readonly name: string;
+  readonly start: () => Promise<Running>;
+  readonly first: Running;
+  readonly onRunning: (running: Running | null) => void;
+}
+
+async function keepAlive(deps: SuperviseDeps, { name, start, first, onRunning }: Life): Promise<void> {
+  let running: Running | null = first;
+  let pauseMs = FIRST_PAUSE_MS;
+  while (!deps.signal.aborted) {
+    if (running !== null) {
+      const servedMs = await untilItDied(deps, { name, running });
+      onRunning(null);
+      deps.onChange();
+      if (servedMs >= STEADY_MS) pauseMs = FIRST_PAUSE_MS;
+    }
+    running = await startAgain(deps, { name, start, pauseMs });
+    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+    onRunning(running);
+    if (running !== null) deps.onChange();
+  }
+  await running?.stop();
+}
+
+async function untilItDied({ clock, report, signal }: SuperviseDeps, { name, running }: { name: string; running: Running }): Promise<number> {
+  const since = clock.now().getTime();
+  const end = await running.ended;
+  if (!signal.aborted) report(`${name} ended (${end}) and is started again`);
+  return clock.now().getTime() - since;
+}
+
+/** null when it did not come up, or the service stops. */
+async function startAgain(
+  { report, signal }: SuperviseDeps,
+  { name, start, pauseMs }: { name: string; start: () => Promise<Running>; pauseMs: number },
+): Promise<Running | null> {
+  try {
+    await delay(pauseMs, undefined, { signal });
+    return await start();
+  } catch (error) {
+    if (!signal.aborted) report(`${name} did not come up: ${error instanceof Error ? error.message : String(error)}`);
+    return null;
+  }
+}

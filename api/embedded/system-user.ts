@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import { StartError } from '#api/embedded/start-error.ts';
+
+export interface SystemUser {
+  readonly name: string;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/**
+ * The user that a server started by root runs as: the first of the names that this machine has.
+ * null when the caller is not root; then the server runs as the caller.
+ * @throws StartError when the machine has none of them.
+ */
+export function unprivilegedUser(names: readonly string[]): SystemUser | null {
+  if (process.getuid?.() !== 0) return null;
+  const users = readFileSync('/etc/passwd', 'utf8').split('\n').map(parseUser);
+  for (const name of names) {
+    const user = users.find((candidate) => candidate.name === name);
+    if (user !== undefined) return user;
+  }
+  throw new StartError(`None of the users ${names.join(', ')} exists; one of them must run what root may not. Run hack/setup.`);
+}
+
+function parseUser(line: string): SystemUser {
+  const [name = '', , uid, gid] = line.split(':');
+  return { name, uid: Number(uid), gid: Number(gid) };
+}

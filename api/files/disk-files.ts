@@ -1,0 +1,243 @@
+/**
+ * The file store on a disk, for an installation on one machine. An object is a folder that holds one file,
+ * named by its content: `<directory>/objects/uploads/upl_…/@<sha256>`. `@` occurs in no key, so that
+ * objects and the folders of longer keys never meet.
+ *
+ *   put: @temp/<owner> (0600) → hashed, counted, fsync → renamed into the folder → older files removed → fsync
+ *
+ * A crash leaves the old file, the new one, or for a moment both; readers take the newest, so an object is
+ * whole at every moment. Several processes may use one directory.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, rename, rm, rmdir, stat, utimes, type FileHandle } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { Clock } from '#crds/shared/clock.ts';
+import type { RingKey } from '#crds/shared/settings.ts';
+import { signUrl } from '#crds/signed-url.ts';
+import { FileTooLarge, SizeMismatch, type FileStore } from './file-store.ts';
+import { filePath, isFileKey } from './file-key.ts';
+import { sweepTempFiles, tempName } from './temp-files.ts';
+
+interface DiskFilesDeps {
+  readonly clock: Clock;
+  /** MEDIAJOBS_FILES_DIR; made when it is missing. */
+  readonly directory: string;
+  /** MEDIAJOBS_FILES_URL: where the file server of this directory answers. */
+  readonly baseUrl: string;
+  readonly linkKeys: readonly RingKey[];
+}
+
+interface StoredFile {
+  readonly path: string;
+  readonly sha256: string;
+  readonly size: number;
+  readonly modifiedMs: number;
+}
+
+/** Opens the store and removes what writers that are gone left half written. */
+export async function openDiskFiles(deps: DiskFilesDeps): Promise<FileStore> {
+  const objects = join(deps.directory, 'objects');
+  const temp = join(deps.directory, '@temp');
+  await mkdir(objects, { recursive: true, mode: 0o700 });
+  await mkdir(temp, { recursive: true, mode: 0o700 });
+  await sweepTempFiles(temp);
+
+  const folderOf = (key: string): string => join(objects, ...checkedKey(key).split('/'));
+  const sign = (method: 'GET' | 'PUT', key: string, seconds: number): string => {
+    const expires = Math.floor(deps.clock.now().getTime() / 1000) + seconds;
+    return signUrl(deps.linkKeys, { method, base: deps.baseUrl, path: filePath(checkedKey(key)), expires });
+  };
+
+  return {
+    put: async (key, body, limit) => {
+      const folder = folderOf(key);
+      const path = join(temp, tempName(randomUUID()));
+      try {
+        const written = await writeTemp(path, body, limit);
+        await moveIn(path, join(folder, `@${written.sha256}`));
+        for (let made = folder; made.startsWith(objects); made = dirname(made)) await syncFolder(made);
+        return { ...written, etag: etagOf(written.sha256) };
+      } finally {
+        await rm(path, { force: true });
+      }
+    },
+    get: async (key, range) => {
+      const found = await openCurrent(folderOf(key));
+      if (found === null) return null;
+      return { size: found.size, etag: etagOf(found.sha256), body: found.handle.createReadStream(range ?? {}) };
+    },
+    head: async (key) => {
+      const [current] = await storedFiles(folderOf(key));
+      return current === undefined ? null : { size: current.size, etag: etagOf(current.sha256) };
+    },
+    delete: (key) => remove(folderOf(key), objects),
+    signedGet: (key, seconds) => sign('GET', key, seconds),
+    signedPut: (key, seconds) => sign('PUT', key, seconds),
+    list: (prefix) => keysBelow(objects, prefix),
+  };
+}
+
+function checkedKey(key: string): string {
+  if (!isFileKey(key)) throw new Error(`not a key of the file store: ${JSON.stringify(key)}`);
+  return key;
+}
+
+function etagOf(sha256: string): string {
+  return `"${sha256}"`;
+}
+
+async function writeTemp(
+  path: string,
+  body: Readable,
+  limit: { maxBytes: number; size?: number },
+): Promise<{ size: number; sha256: string }> {
+  const hash = createHash('sha256');
+  let size = 0;
+  await using handle = await open(path, 'wx', 0o600);
+  for await (const chunk of body as AsyncIterable<Buffer | string>) {
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+    size += bytes.length;
+    if (size > limit.maxBytes) throw new FileTooLarge(`more than ${limit.maxBytes} bytes came`);
+    hash.update(bytes);
+    await writeWhole(handle, bytes);
+  }
+  if (limit.size !== undefined && size !== limit.size) {
+    throw new SizeMismatch(`${size} bytes came, ${limit.size} were announced`);
+  }
+  await handle.sync();
+  return { size, sha256: hash.digest('hex') };
+}
+
+/** A full disk may take a part of a chunk; the rest must fail, not be lost. */
+async function writeWhole(handle: FileHandle, bytes: Buffer): Promise<void> {
+  let offset = 0;
+  while (offset < bytes.length) offset += (await handle.write(bytes, offset)).bytesWritten;
+}
+
+/** Makes the written file the newest one of its object, then removes those behind it. */
+async function moveIn(path: string, target: string): Promise<void> {
+  await renameAsNewest(path, target);
+  const files = await storedFiles(dirname(target));
+  const own = files.findIndex((file) => file.path === target);
+  // Only those behind it: two writers of one key must not remove each other's file.
+  const behind = own === -1 ? [] : files.slice(own + 1);
+  for (const file of behind) await rm(file.path, { force: true });
+}
+
+async function renameAsNewest(path: string, target: string, attempts = 5): Promise<void> {
+  const folder = dirname(target);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const writtenMs = (await stat(path)).mtimeMs;
+  const newestMs = (await storedFiles(folder))[0]?.modifiedMs ?? 0;
+  const modifiedMs = Math.max(writtenMs, Math.ceil(newestMs) + 1);
+  await utimes(path, modifiedMs / 1000, modifiedMs / 1000);
+  try {
+    await rename(path, target);
+  } catch (error) {
+    // A delete pruned the folder in between.
+    if (!isMissing(error) || attempts === 1) throw error;
+    await renameAsNewest(path, target, attempts - 1);
+  }
+}
+
+/** The object's file, opened: a later put or delete does not disturb who reads it. */
+async function openCurrent(
+  folder: string,
+  attempts = 10,
+): Promise<{ handle: FileHandle; size: number; sha256: string } | null> {
+  const [current] = await storedFiles(folder);
+  if (current === undefined) return null;
+  try {
+    const handle = await open(current.path, 'r');
+    const { size } = await handle.stat();
+    return { handle, size, sha256: current.sha256 };
+  } catch (error) {
+    // Replaced since the folder was read.
+    if (isMissing(error) && attempts > 1) return openCurrent(folder, attempts - 1);
+    throw error;
+  }
+}
+
+/** Newest first. */
+async function storedFiles(folder: string): Promise<StoredFile[]> {
+  const names = (await readNames(folder)).filter((name) => /^@[0-9a-f]{64}$/.test(name));
+  const files: StoredFile[] = [];
+  for (const name of names) {
+    const path = join(folder, name);
+    const found = await stat(path).catch((error: unknown) => {
+      if (isMissing(error)) return null;
+      throw error;
+    });
+    if (found !== null) {
+      files.push({ path, sha256: name.slice(1), size: found.size, modifiedMs: found.mtimeMs });
+    }
+  }
+  return files.toSorted((a, b) => (isNewer(a, b) ? -1 : 1));
+}
+
+type Age = Pick<StoredFile, 'path' | 'modifiedMs'>;
+
+/** Total order: at the same moment the name decides. */
+function isNewer(file: Age, other: Age): boolean {
+  return file.modifiedMs === other.modifiedMs ? file.path < other.path : file.modifiedMs > other.modifiedMs;
+}
+
+async function remove(folder: string, objects: string): Promise<void> {
+  for (const file of await storedFiles(folder)) await rm(file.path, { force: true });
+  let left = folder;
+  while (left !== objects && (await isPruned(left))) left = dirname(left);
+  await syncFolder(left);
+}
+
+async function isPruned(folder: string): Promise<boolean> {
+  try {
+    await rmdir(folder);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return true;
+    if (hasCode(error, 'ENOTEMPTY')) return false;
+    throw error;
+  }
+}
+
+async function* keysBelow(objects: string, prefix: string): AsyncGenerator<string> {
+  const start = prefix.slice(0, prefix.lastIndexOf('/') + 1).replace(/\/$/, '');
+  if (start !== '') checkedKey(start);
+  for await (const key of walk(objects, start)) if (key.startsWith(prefix)) yield key;
+}
+
+async function* walk(objects: string, key: string): AsyncGenerator<string> {
+  const names = (await readNames(join(objects, key))).toSorted();
+  if (key !== '' && names.some((name) => name.startsWith('@'))) yield key;
+  for (const name of names.filter((entry) => !entry.startsWith('@'))) {
+    yield* walk(objects, key === '' ? name : `${key}/${name}`);
+  }
+}
+
+async function readNames(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  try {
+    await using handle = await open(path, 'r');
+    await handle.sync();
+  } catch (error) {
+    // Pruned by a delete: nothing is left to make durable.
+    if (!isMissing(error)) throw error;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return hasCode(error, 'ENOENT');
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}

@@ -1,0 +1,13 @@
+import { extensionOf, type Format } from '#crds/formats.ts';
+
+/**
+ * Name of a returned file: the name that was sent with its extension replaced by the output format's;
+ * `file` when there was none. Spec: Common: direct endpoints.
+ */
+export function outputName(filename: string | null, result: { readonly output_format: Format }): string {
+  const extension = extensionOf(result.output_format);
+  const name = filename ?? 'file';
+  const dot = name.lastIndexOf('.');
+  const stem = dot > 0 ? name.slice(0, dot) : name;
+  return `${stem}.${extension}`;
+}

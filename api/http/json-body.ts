@@ -1,0 +1,71 @@
+import type { z } from 'zod';
+import type { ApiRequest } from '#api/endpoint.ts';
+import { MediaError } from '#crds/media-error.ts';
+import { LIMITS } from '#crds/plans.ts';
+
+export interface JsonBody {
+  readonly raw: Buffer;
+  readonly object: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Reads a JSON body of at most 64 KB that is an object. Spec: Limits independent of plan.
+ * @throws MediaError bad_request
+ */
+export async function readJsonBody(request: Pick<ApiRequest, 'body' | 'contentLength'>): Promise<JsonBody> {
+  const raw = await readWhole(request);
+  const value = parseJson(raw);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new MediaError('bad_request', `The body is ${nameOf(value)}; send a JSON object.`);
+  }
+  return { raw, object: value as Record<string, unknown> };
+}
+
+/**
+ * Checks the body's fields.
+ * @throws MediaError bad_request with the field's dotted path in `param`.
+ */
+export function parseFields<Schema extends z.ZodType>(schema: Schema, object: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(object);
+  if (parsed.success) return parsed.data;
+  throw fieldError(parsed.error.issues[0]);
+}
+
+function fieldError(issue: z.core.$ZodIssue | undefined): MediaError {
+  const path = (issue?.path ?? []).join('.');
+  if (issue?.code === 'unrecognized_keys') {
+    const param = path === '' ? (issue.keys[0] ?? '') : `${path}.${issue.keys[0] ?? ''}`;
+    return new MediaError('bad_request', `There is no field \`${param}\`. Remove it or check its spelling.`, { param });
+  }
+  const message = `\`${path}\` is not valid: ${issue?.message ?? 'it is not what the endpoint takes'}.`;
+  return new MediaError('bad_request', message, { param: path });
+}
+
+async function readWhole({ body, contentLength }: Pick<ApiRequest, 'body' | 'contentLength'>): Promise<Buffer> {
+  if (contentLength !== null && contentLength > LIMITS.jsonBodyBytes) throw tooLong(contentLength);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > LIMITS.jsonBodyBytes) throw tooLong(size);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function tooLong(size: number): MediaError {
+  return new MediaError('bad_request', `The body has ${size} bytes or more; a JSON body may have ${LIMITS.jsonBodyBytes}.`);
+}
+
+function parseJson(raw: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(raw));
+  } catch (error) {
+    throw new MediaError('bad_request', 'The body is not valid JSON in UTF-8 without byte order mark.', { cause: error });
+  }
+}
+
+function nameOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'a JSON array' : `a JSON ${typeof value}`;
+}

@@ -1,0 +1,47 @@
+import type { FastifyReply } from 'fastify';
+import { MediaError } from '#crds/media-error.ts';
+import type { Log } from '#crds/shared/log.ts';
+
+interface Refusal {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: { readonly error: Readonly<Record<string, string | null>> };
+}
+
+/** The answer to an error: Spec: Error object. A bug is logged with its cause and shown as `internal`. */
+export function refusal(deps: { log: Log; docsUrl: string }, input: { error: unknown; requestId: string }): Refusal {
+  const error = asMediaError(deps.log, input);
+  const retryAfter = error.retryAfterSeconds;
+  return {
+    status: error.status ?? 500,
+    headers: retryAfter === null ? {} : { 'Retry-After': String(Math.max(1, Math.ceil(retryAfter))) },
+    body: {
+      error: {
+        type: error.type,
+        code: error.code,
+        message: error.message,
+        param: error.param,
+        request_id: input.requestId,
+        doc_url: `${deps.docsUrl}/reference/errors#${error.code}`,
+      },
+    },
+  };
+}
+
+export async function sendRefusal(
+  deps: { log: Log; docsUrl: string },
+  reply: FastifyReply,
+  input: { error: unknown; requestId: string },
+): Promise<void> {
+  const { status, headers, body } = refusal(deps, input);
+  await reply.code(status).headers(headers).type('application/json; charset=utf-8').send(JSON.stringify(body));
+}
+
+function asMediaError(log: Log, { error, requestId }: { error: unknown; requestId: string }): MediaError {
+  if (error instanceof MediaError) {
+    if (error.cause !== undefined) log.info({ requestId, code: error.code, err: error.cause }, 'refused');
+    return error;
+  }
+  log.error({ requestId, err: error }, 'request failed');
+  return new MediaError('internal', 'The service failed to handle this request. Try again; if it stays, report the request id.');
+}

@@ -1,0 +1,195 @@
+/**
+ * The HTTPS server. A request goes: request id and version → path and method (404, 405) → gates → the
+ * endpoint → the reply or the error object. Nothing here parses a body.
+ */
+import type { Socket } from 'node:net';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { ApiDeps } from '#api/api-deps.ts';
+import type { ApiReply, ApiRequest, Endpoint } from '#api/endpoint.ts';
+import { API_VERSION, passGates, type Passage } from '#api/http/gates.ts';
+import { refusal, sendRefusal } from '#api/http/refusal.ts';
+import { clientAddress } from '#api/http/request-address.ts';
+import { MediaError } from '#crds/media-error.ts';
+
+interface Tls {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+
+const HEADERS_TIMEOUT_MS = 10_000;
+
+/** Builds the server with one route per endpoint; listening is the caller's. */
+export function makeServer(deps: ApiDeps, endpoints: readonly Endpoint[], tls: Tls): FastifyInstance {
+  const server = Fastify({
+    // Uploads may take long: a minimum pace is enforced while a body is read instead.
+    https: { ...tls, headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: 0 },
+    logger: false,
+    genReqId: () => deps.newId('request'),
+    requestIdHeader: false,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 200 },
+    exposeHeadRoutes: false,
+    forceCloseConnections: 'idle',
+    frameworkErrors: (_error, request, reply) => {
+      void sendRefusal(deps, reply, { error: new MediaError('bad_request', 'The address is malformed.'), requestId: request.id });
+    },
+    clientErrorHandler: (error, socket) => refuseMalformed(deps, error, socket),
+  });
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', (_request, body, done) => done(null, body));
+  server.addHook('onRequest', async (request, reply) => {
+    markReply(request, reply);
+  });
+  server.setNotFoundHandler((request, reply) => refuseUnknown(deps, endpoints, { request, reply }));
+  server.setErrorHandler((error, request, reply) => sendRefusal(deps, reply, { error, requestId: request.id }));
+  for (const endpoint of endpoints) {
+    server.route({
+      method: endpoint.method,
+      url: endpoint.path,
+      handler: (request, reply) => serve(deps, endpoint, { request, reply }),
+    });
+  }
+  return server;
+}
+
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** What every response carries. The content type is set aside: any one counts as raw bytes. */
+function markReply(request: FastifyRequest, reply: FastifyReply): void {
+  reply.headers({ 'Svc-Request-Id': request.id, 'Svc-Version': API_VERSION, 'X-Content-Type-Options': 'nosniff' });
+  const { headers } = request.raw;
+  if (headers['content-type'] === undefined) return;
+  headers['x-sent-content-type'] = headers['content-type'];
+  headers['content-type'] = 'application/octet-stream';
+}
+
+async function serve(deps: ApiDeps, endpoint: Endpoint, { request, reply }: Exchange): Promise<FastifyReply> {
+  const started = process.hrtime.bigint();
+  const passage = newPassage(deps, endpoint, request);
+  reply.raw.once('close', () => {
+    void passage.release();
+    const seconds = Number(process.hrtime.bigint() - started) / 1e9;
+    deps.metrics.requests.observe({ endpoint: endpoint.path, method: endpoint.method, status: reply.statusCode }, seconds);
+  });
+  try {
+    const answer = await answerOf(deps, passage, { request, reply });
+    reply.code(answer.status).headers({ ...passage.rateHeaders, ...answer.headers });
+    return await sendBody(reply, answer.body);
+  } catch (error) {
+    if (reply.raw.closed) return reply;
+    reply.headers(await rateHeadersOf(deps, passage));
+    if (!request.raw.complete) reply.header('Connection', 'close');
+    await sendRefusal(deps, reply, { error, requestId: request.id });
+    return reply;
+  }
+}
+
+/** Every direct answer after the key was accepted has them, also one that was refused before its turn. */
+async function rateHeadersOf(deps: ApiDeps, { endpoint, caller, rateHeaders }: Passage): Promise<Passage['rateHeaders']> {
+  const isEarly = endpoint.lane === 'direct' && caller !== null && Object.keys(rateHeaders).length === 0;
+  return isEarly ? deps.limits.directHeaders(caller) : rateHeaders;
+}
+
+async function answerOf(deps: ApiDeps, passage: Passage, exchange: Exchange): Promise<ApiReply> {
+  const { endpoint } = passage;
+  const request = () => readRequest(exchange);
+  if (endpoint.lane === 'open') {
+    await passGates(deps, passage);
+    return endpoint.handle(deps, request());
+  }
+  if (endpoint.signedLink !== undefined && passage.authorization === undefined && request().query.has('signature')) {
+    return endpoint.signedLink(deps, request());
+  }
+  await passGates(deps, passage);
+  if (passage.caller === null) throw new Error(`${endpoint.path} was reached without a key`);
+  return endpoint.handle(deps, { ...request(), caller: passage.caller });
+}
+
+function newPassage(deps: ApiDeps, endpoint: Endpoint, request: FastifyRequest): Passage {
+  const version = request.headers['svc-version'];
+  return {
+    endpoint,
+    authorization: request.headers.authorization,
+    version: Array.isArray(version) ? version.join(', ') : version,
+    address: clientAddress(deps.trustedProxies, {
+      peer: request.raw.socket.remoteAddress ?? '',
+      forwardedFor: joined(request.headers['x-forwarded-for']),
+      forwardedProto: joined(request.headers['x-forwarded-proto']),
+    }),
+    caller: null,
+    rateHeaders: {},
+    release: async () => {},
+  };
+}
+
+function readRequest({ request, reply }: Exchange): ApiRequest {
+  const gone = new AbortController();
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) gone.abort();
+  });
+  const { 'x-sent-content-type': contentType, ...headers } = request.headers;
+  const length = headers['content-length'];
+  return {
+    id: request.id,
+    params: request.params as Record<string, string>,
+    query: new URL(request.raw.url ?? '/', 'https://localhost').searchParams,
+    headers: { ...headers, 'content-type': joined(contentType) },
+    body: request.raw,
+    contentLength: length === undefined ? null : Number(length),
+    signal: gone.signal,
+  };
+}
+
+async function sendBody(reply: FastifyReply, body: ApiReply['body']): Promise<FastifyReply> {
+  const isJson = typeof body === 'object' && !Buffer.isBuffer(body) && !('pipe' in body);
+  if (isJson) reply.type('application/json; charset=utf-8');
+  await reply.send(isJson ? JSON.stringify(body) : body);
+  return reply;
+}
+
+async function refuseUnknown(deps: ApiDeps, endpoints: readonly Endpoint[], { request, reply }: Exchange): Promise<void> {
+  const path = request.url.split('?')[0]?.replace(/(.)\/$/, '$1') ?? '/';
+  const allowed = endpoints.filter((endpoint) => patternOf(endpoint.path).test(path)).map((endpoint) => endpoint.method);
+  const error =
+    allowed.length === 0
+      ? new MediaError('not_found', `There is no endpoint at this path. ${deps.docsUrl} lists them.`)
+      : new MediaError('bad_request', `${request.method} is not supported here; use ${allowed.join(' or ')}.`, { status: 405 });
+  if (allowed.length > 0) reply.header('Allow', allowed.join(', '));
+  if (!request.raw.complete) reply.header('Connection', 'close');
+  await sendRefusal(deps, reply, { error, requestId: request.id });
+}
+
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll(/:[a-z_]+/g, '[^/]+')}$`);
+}
+
+/** A request that is no HTTP: its connection is closed after the error object. */
+function refuseMalformed(deps: ApiDeps, error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
+  const message = tooLarge ? 'The headers are over 16 KiB.' : 'The request is not valid HTTP/1.1.';
+  const requestId = deps.newId('request');
+  const { body } = refusal(deps, { error: new MediaError('bad_request', message), requestId });
+  const text = JSON.stringify(body);
+  socket.end(
+    [
+      'HTTP/1.1 400 Bad Request',
+      `Svc-Request-Id: ${requestId}`,
+      `Svc-Version: ${API_VERSION}`,
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(text)}`,
+      'Connection: close',
+      '',
+      text,
+    ].join('\r\n'),
+  );
+}
+
+function joined(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(',') : value;
+}

@@ -1,0 +1,91 @@
+/**
+ * Rows become MediaJobs: in turns between accounts, a bounded number at a time. A row whose MediaJob is
+ * missing (never made, lost with its store, deleted by hand) gets a new one, under a new nonce.
+ */
+import type { FileStore } from '#api/files/file-store.ts';
+import { outputKey, type Job } from '#api/jobs/job.ts';
+import { selectUndispatchedJobs, setDispatch } from '#api/jobs/job-rows.ts';
+import type { Database } from '#api/store/database.ts';
+import { formatOfName, FORMATS, type Kind } from '#crds/formats.ts';
+import { isFinal, type JobTicket, type MediaJobSpec } from '#crds/media-job.ts';
+import type { MediaJobClient } from '#crds/media-job-client.ts';
+import { jobIdOfName, LABELS, mediaJobName } from '#crds/names.ts';
+import { LIMITS } from '#crds/plans.ts';
+import type { Log } from '#crds/shared/log.ts';
+
+export interface DispatchDeps {
+  readonly database: Database;
+  readonly mediaJobs: MediaJobClient;
+  readonly files: FileStore;
+  readonly log: Log;
+  /** A fresh word of a-z and 0-9. */
+  readonly newNonce: () => string;
+  /** Unfinished MediaJobs at most. */
+  readonly openJobs: number;
+}
+
+/** A ticket's links outlive the longest life of a job: its wait and three full attempts. */
+const TICKET_SECONDS = LIMITS.jobWaitSeconds + LIMITS.jobAttempts * LIMITS.jobRunSeconds + 3600;
+
+/** Makes the MediaJobs that are missing; gives how many it made. */
+export async function dispatchJobs(deps: DispatchDeps): Promise<number> {
+  const present = await deps.mediaJobs.list();
+  const open = present.filter((mediaJob) => !isFinal(mediaJob.status)).length;
+  const room = deps.openJobs - open;
+  if (room <= 0) return 0;
+  const names = present.map((mediaJob) => jobIdOfName(mediaJob.metadata.name));
+  const jobs = await selectUndispatchedJobs(deps.database, { open: names, limit: Math.min(room, 200) });
+  for (const job of jobs) await dispatchJob(deps, job);
+  return jobs.length;
+}
+
+async function dispatchJob(deps: DispatchDeps, job: Job): Promise<void> {
+  const nonce = deps.newNonce();
+  if (!(await setDispatch(deps.database, job, nonce))) return;
+  const name = mediaJobName(job.id);
+  const outcome = await deps.mediaJobs.create({
+    name,
+    labels: { [LABELS.job]: name, [LABELS.account]: job.accountId, [LABELS.dispatch]: nonce },
+    spec: specOf(job, name),
+    ticket: ticketOf(deps, job, nonce),
+  });
+  deps.log.info({ job: job.id, outcome, first_attempt: job.attempt + 1 }, 'dispatched');
+}
+
+/** The kind that a file name stands for: a guess for sizing and display. */
+export function kindOfName(filename: string | null): Kind | null {
+  const format = formatOfName(filename);
+  return format === null ? null : FORMATS[format].kind;
+}
+
+/** A signed GET of the job's input. */
+export function inputUrl({ files }: Pick<DispatchDeps, 'files'>, job: Job): string {
+  return files.signedGet(job.inputKey, TICKET_SECONDS);
+}
+
+function specOf(job: Job, name: string): MediaJobSpec {
+  return {
+    jobId: job.id,
+    account: job.accountId,
+    operation: job.operation,
+    kind: kindOfName(job.inputFilename),
+    inputSize: job.inputSize,
+    options: job.options,
+    limits: job.limits,
+    features: job.features,
+    secretName: name,
+    firstAttempt: Math.min(job.attempt, LIMITS.jobAttempts) + 1,
+    waitUntil: new Date(job.createdAt.getTime() + LIMITS.jobWaitSeconds * 1000).toISOString(),
+    suspend: !job.inputStored,
+  };
+}
+
+function ticketOf(deps: DispatchDeps, job: Job, nonce: string): JobTicket {
+  const attempts = Array.from({ length: LIMITS.jobAttempts }, (_, index) => index + 1);
+  return {
+    inputUrl: job.inputStored ? inputUrl(deps, job) : null,
+    inputEtag: job.inputEtag,
+    filename: job.inputFilename,
+    outputUrls: attempts.map((attempt) => deps.files.signedPut(outputKey(job, nonce, attempt), TICKET_SECONDS)),
+  };
+}

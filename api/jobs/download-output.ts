@@ -1,0 +1,76 @@
+import { create as contentDisposition } from 'content-disposition';
+import type { ApiDeps } from '#api/api-deps.ts';
+import type { ApiReply, ApiRequest, CallerRequest } from '#api/endpoint.ts';
+import { outputName } from '#api/files/output-name.ts';
+import { parseRange } from '#api/http/range.ts';
+import type { Job } from '#api/jobs/job.ts';
+import { outputPath } from '#api/jobs/job-object.ts';
+import { findJob } from '#api/jobs/job-rows.ts';
+import { jobNotFound, readableJob } from '#api/jobs/read-jobs.ts';
+import { FORMATS } from '#crds/formats.ts';
+import { MediaError } from '#crds/media-error.ts';
+import { verifySignedUrl } from '#crds/signed-url.ts';
+
+/** `GET /v1/jobs/{id}/output` with a key. */
+export async function downloadWithKey(deps: ApiDeps, request: CallerRequest): Promise<ApiReply> {
+  return sendOutput(deps, request, await readableJob(deps, request));
+}
+
+/** The same with a signed link: the signature comes before existence. Spec: Jobs / signed download link. */
+export async function downloadWithLink(deps: ApiDeps, request: ApiRequest): Promise<ApiReply> {
+  const id = request.params['id'] ?? '';
+  const verdict = verifySignedUrl(deps.linkKeys, {
+    method: 'GET',
+    path: outputPath(id),
+    query: request.query,
+    now: deps.clock.now(),
+  });
+  if (verdict !== 'valid') {
+    const problem = verdict === 'expired' ? 'has expired' : 'was altered';
+    throw new MediaError('invalid_signature', `This download link ${problem}. Read the job again for its link.`);
+  }
+  const job = await findJob(deps.database, id);
+  if (job === null) throw jobNotFound(id);
+  return sendOutput(deps, request, job);
+}
+
+async function sendOutput(deps: ApiDeps, request: ApiRequest, job: Job): Promise<ApiReply> {
+  const { outputKey, result } = job;
+  const expired = job.expiresAt !== null && job.expiresAt <= deps.clock.now();
+  if (outputKey === null || result === null || job.filesDeletedAt !== null || expired) throw noOutput(job);
+  const head = await deps.files.head(outputKey);
+  if (head === null) throw noOutput(job);
+  const range = parseRange(request.headers, head);
+  if (range === 'unsatisfiable') {
+    const message = `The range \`${request.headers.range ?? ''}\` is outside the ${head.size} bytes of the output.`;
+    throw new MediaError('bad_request', message, { param: 'Range' });
+  }
+  const object = await deps.files.get(outputKey, range ?? undefined);
+  if (object === null) throw noOutput(job);
+  const part = range === null ? {} : { 'Content-Range': `bytes ${range.start}-${range.end}/${head.size}` };
+  return {
+    status: range === null ? 200 : 206,
+    headers: {
+      'Content-Type': FORMATS[result.output_format].mediaType,
+      'Content-Length': range === null ? head.size : range.end - range.start + 1,
+      'Content-Disposition': contentDisposition(outputName(job.inputFilename, result)),
+      'Cache-Control': 'private, no-store',
+      ETag: head.etag,
+      'Accept-Ranges': 'bytes',
+      'Content-Security-Policy': "default-src 'none'; sandbox",
+      ...part,
+    },
+    body: object.body,
+  };
+}
+
+function noOutput(job: Job): MediaError {
+  const why: Record<Job['status'], string> = {
+    queued: 'it has not finished',
+    processing: 'it has not finished',
+    failed: 'it failed',
+    canceled: 'it was canceled',
+    succeeded: job.outputKey === null ? 'its output was sent to your own storage' : 'its output was deleted',
+  };
+  return new MediaError('not_found', `The job has no output to download: ${why[job.status]}.`);
+}

@@ -1,0 +1,76 @@
+/** SQL of idempotency keys. */
+import type { Queryable } from '#api/store/database.ts';
+
+export interface IdempotencyScope {
+  readonly accountId: string;
+  readonly livemode: boolean;
+  readonly key: string;
+}
+
+export interface IdempotencyRow {
+  readonly fingerprint: Buffer;
+  readonly createdAt: Date;
+  readonly leaseUntil: Date;
+  /** null until the answer is stored. */
+  readonly status: number | null;
+  readonly body: string | null;
+}
+
+interface Claim {
+  readonly fingerprint: Buffer;
+  readonly now: Date;
+  readonly leaseUntil: Date;
+  /** A row made before this is as good as none. */
+  readonly forgottenBefore: Date;
+}
+
+/** Takes the key when nobody has it, it is forgotten, or the same request's handler died; false otherwise. */
+export async function claimKey(db: Queryable, scope: IdempotencyScope, claim: Claim): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `insert into idempotency_keys as known (account_id, livemode, key, fingerprint, created_at, lease_until)
+     values ($1, $2, $3, $4, $5, $6)
+     on conflict (account_id, livemode, key) do update
+       set fingerprint = excluded.fingerprint, created_at = excluded.created_at,
+           lease_until = excluded.lease_until, status = null, body = null
+       where known.created_at <= $7
+         or (known.status is null and known.lease_until <= $5 and known.fingerprint = excluded.fingerprint)`,
+    [scope.accountId, scope.livemode, scope.key, claim.fingerprint, claim.now, claim.leaseUntil, claim.forgottenBefore],
+  );
+  return rowCount === 1;
+}
+
+export async function findKey(db: Queryable, scope: IdempotencyScope): Promise<IdempotencyRow | null> {
+  const { rows } = await db.query<IdempotencyRow>(
+    `select fingerprint, created_at as "createdAt", lease_until as "leaseUntil", status, body
+     from idempotency_keys where account_id = $1 and livemode = $2 and key = $3`,
+    [scope.accountId, scope.livemode, scope.key],
+  );
+  return rows[0] ?? null;
+}
+
+/** Stores the answer that repeats of the request get; false when another handler has taken the key over. */
+export async function storeAnswer(
+  tx: Queryable,
+  scope: IdempotencyScope,
+  answer: { leaseUntil: Date; status: number; body: string },
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `update idempotency_keys set status = $5, body = $6
+     where account_id = $1 and livemode = $2 and key = $3 and lease_until = $4 and status is null`,
+    [scope.accountId, scope.livemode, scope.key, answer.leaseUntil, answer.status, answer.body],
+  );
+  return rowCount === 1;
+}
+
+/** Frees the key: the next request with it is the first one. */
+export async function releaseKey(db: Queryable, scope: IdempotencyScope, leaseUntil: Date): Promise<void> {
+  await db.query(
+    `delete from idempotency_keys
+     where account_id = $1 and livemode = $2 and key = $3 and lease_until = $4 and status is null`,
+    [scope.accountId, scope.livemode, scope.key, leaseUntil],
+  );
+}
+
+export async function deleteForgottenKeys(db: Queryable, before: Date): Promise<void> {
+  await db.query('delete from idempotency_keys where created_at <= $1', [before]);
+}

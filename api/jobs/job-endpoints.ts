@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import type { Endpoint } from '#api/endpoint.ts';
+import { createJob } from '#api/jobs/create-job.ts';
+import { deleteJob } from '#api/jobs/delete-job.ts';
+import { downloadWithKey, downloadWithLink } from '#api/jobs/download-output.ts';
+import { jobObjectSchema } from '#api/jobs/job-object.ts';
+import { jobRequestSchema } from '#api/jobs/job-request.ts';
+import { getJob, jobListQuery, listJobs } from '#api/jobs/read-jobs.ts';
+
+const job = (description: string) => ({ description, schema: jobObjectSchema });
+
+const jobList = z.object({ object: z.literal('list'), data: z.array(jobObjectSchema), has_more: z.boolean() });
+
+/** Spec: Jobs. */
+export const jobEndpoints: readonly Endpoint[] = [
+  {
+    method: 'POST',
+    path: '/v1/jobs',
+    summary: 'Create a job.',
+    lane: 'other',
+    billable: true,
+    body: jobRequestSchema,
+    responses: { 202: job('The job as queued.') },
+    errors: [
+      'bad_request',
+      'invalid_options',
+      'not_found',
+      'idempotency_conflict',
+      'idempotency_in_progress',
+      'file_too_large',
+      'unsupported_target',
+      'spend_cap_reached',
+      'test_mode_sample_required',
+      'concurrency_limited',
+    ],
+    handle: createJob,
+  },
+  {
+    method: 'GET',
+    path: '/v1/jobs',
+    summary: 'List jobs, newest first.',
+    lane: 'other',
+    query: jobListQuery,
+    responses: { 200: { description: 'One page.', schema: jobList } },
+    errors: ['bad_request'],
+    handle: listJobs,
+  },
+  {
+    method: 'GET',
+    path: '/v1/jobs/:id',
+    summary: 'Retrieve a job and its result.',
+    lane: 'other',
+    responses: { 200: job('The job.') },
+    errors: ['not_found'],
+    handle: getJob,
+  },
+  {
+    method: 'DELETE',
+    path: '/v1/jobs/:id',
+    summary: 'Cancel a job and delete its files now.',
+    lane: 'other',
+    responses: { 200: job('The job, canceled or with its files deleted.') },
+    errors: ['not_found'],
+    handle: deleteJob,
+  },
+  {
+    method: 'GET',
+    path: '/v1/jobs/:id/output',
+    summary: 'Download the output, with a key or by its signed link.',
+    lane: 'other',
+    query: z.object({ expires: z.string().optional(), signature: z.string().optional() }),
+    responses: { 200: { description: 'The file.' }, 206: { description: 'The part that `Range` asked for.' } },
+    errors: ['bad_request', 'not_found', 'invalid_signature'],
+    signedLink: downloadWithLink,
+    handle: downloadWithKey,
+  },
+];

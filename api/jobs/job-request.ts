@@ -1,0 +1,57 @@
+/** The body of `POST /v1/jobs`. Field rules: Spec: Jobs; Limits independent of plan. */
+import { z } from 'zod';
+import { OPERATIONS } from '#crds/formats.ts';
+import { isId } from '#crds/ids.ts';
+import { LIMITS } from '#crds/plans.ts';
+
+/** Headers that frame or route a request: ours to write. */
+const FRAMING_HEADERS =
+  /^(host|content-length|transfer-encoding|connection|expect|te|trailer|upgrade|keep-alive|proxy-.*)$/i;
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
+
+const outputHeaders = z
+  .record(
+    z
+      .string()
+      .min(1)
+      .max(LIMITS.outputHeaderName)
+      .regex(HEADER_NAME, 'not a header name')
+      .refine((name) => !FRAMING_HEADERS.test(name), 'the service writes this header itself'),
+    z.string().max(LIMITS.outputHeaderValue).regex(HEADER_VALUE, 'header values are printable ASCII'),
+  )
+  .refine((headers) => Object.keys(headers).length <= LIMITS.outputHeaders, `at most ${LIMITS.outputHeaders} headers`);
+
+export const jobRequestSchema = z.strictObject({
+  operation: z.enum(OPERATIONS),
+  input: z
+    .strictObject({
+      upload: z.string().optional().meta({ description: 'Id of an upload.' }),
+      url: z.string().optional().meta({ description: 'Public http or https URL of the file.' }),
+    })
+    .refine(({ upload, url }) => (upload === undefined) !== (url === undefined), 'give exactly one of `upload` and `url`'),
+  options: z.looseObject({}).nullish().meta({ description: 'Options in the nested shape.' }),
+  preset: z.string().nullish().meta({ description: 'Name or id of a preset.' }),
+  webhook_url: z.string().nullish(),
+  output: z
+    .strictObject({
+      url: z.string().meta({ description: 'Public https URL that takes a PUT.' }),
+      headers: outputHeaders.nullish(),
+    })
+    .nullish(),
+  retention_seconds: z
+    .int()
+    .min(LIMITS.retentionSeconds.min)
+    .max(LIMITS.retentionSeconds.max)
+    .nullish()
+    .meta({ description: `Default ${LIMITS.retentionSeconds.default}.` }),
+  metadata: z
+    .record(z.string().min(1).max(LIMITS.metadataKey), z.string().max(LIMITS.metadataValue))
+    .refine((entries) => Object.keys(entries).length <= LIMITS.metadataEntries, `at most ${LIMITS.metadataEntries} entries`)
+    .nullish(),
+});
+export type JobRequest = z.infer<typeof jobRequestSchema>;
+
+export function isUploadId(text: string): boolean {
+  return isId('upload', text);
+}

@@ -1,0 +1,28 @@
+/** Jobs whose courier work has ended: an input that could not be fetched, an output that was sent or refused. */
+import { finishJob, type FinishDeps } from '#api/jobs/finish-job.ts';
+import { findJob } from '#api/jobs/job-rows.ts';
+import { selectSettledTransfers } from '#api/transfers/transfer-rows.ts';
+
+const BATCH = 100;
+
+/** Ends those jobs; gives how many it looked at. */
+export async function settleTransfers(deps: FinishDeps): Promise<number> {
+  const settled = await selectSettledTransfers(deps.database, BATCH);
+  for (const { jobId, direction, error } of settled) {
+    if (error !== null) await finishJob(deps, jobId, { kind: 'failed', fence: null, error });
+    else if (direction === 'deliver') await finishDelivered(deps, jobId);
+  }
+  return settled.length;
+}
+
+async function finishDelivered(deps: FinishDeps, jobId: string): Promise<void> {
+  const job = await findJob(deps.database, jobId);
+  if (job === null || job.report === null || job.dispatch === null) return;
+  await finishJob(deps, jobId, {
+    kind: 'succeeded',
+    fence: { dispatch: job.dispatch, attempt: job.attempt },
+    startedAt: job.startedAt ?? job.createdAt,
+    report: job.report,
+    outputKey: null,
+  });
+}

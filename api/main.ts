@@ -1,0 +1,116 @@
+/** The HTTP process: HTTPS and plain http ports, and the file store's internal port. Many may run. */
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { findCaller } from '#api/accounts/find-caller.ts';
+import type { ApiDeps } from '#api/api-deps.ts';
+import { makeEngineClient } from '#api/direct/engine-client.ts';
+import { ENDPOINTS } from '#api/endpoints.ts';
+import { openDiskFiles } from '#api/files/disk-files.ts';
+import { startFileServer } from '#api/files/file-server.ts';
+import { makeHttpPort } from '#api/http/http-port.ts';
+import { makeApiMetrics } from '#api/http/metrics.ts';
+import { makeServer } from '#api/http/server.ts';
+import { connectRedis } from '#api/limits/connect-redis.ts';
+import { makeLimits } from '#api/limits/limits.ts';
+import { loadSamples } from '#api/samples/samples.ts';
+import { makeDatabase } from '#api/store/database.ts';
+import { makeSecretBox } from '#api/store/secret-box.ts';
+import { newId } from '#crds/ids.ts';
+import { PLANS } from '#crds/plans.ts';
+import { systemClock } from '#crds/shared/clock.ts';
+import { loadConfig } from '#crds/shared/config.ts';
+import { makeLog } from '#crds/shared/log.ts';
+import { closeServer, listen, startOpsServer } from '#crds/shared/ops-server.ts';
+import { announceReady } from '#crds/shared/ready.ts';
+import { settings } from '#crds/shared/settings.ts';
+import { runUntilStopped } from '#crds/shared/shutdown.ts';
+
+const apiSettings = settings.pick({
+  DATABASE_URL: true,
+  REDIS_URL: true,
+  MEDIAJOBS_BASE_URL: true,
+  MEDIAJOBS_DOCS_URL: true,
+  MEDIAJOBS_LISTEN_HOST: true,
+  MEDIAJOBS_HTTPS_PORT: true,
+  MEDIAJOBS_HTTP_PORT: true,
+  MEDIAJOBS_TLS_CERT_FILE: true,
+  MEDIAJOBS_TLS_KEY_FILE: true,
+  MEDIAJOBS_TRUSTED_PROXIES: true,
+  MEDIAJOBS_PRIVATE_TARGETS: true,
+  MEDIAJOBS_KEY_PEPPER: true,
+  MEDIAJOBS_ENCRYPTION_KEYS: true,
+  MEDIAJOBS_LINK_KEYS: true,
+  MEDIAJOBS_ENGINE_URL: true,
+  MEDIAJOBS_FILES_DIR: true,
+  MEDIAJOBS_FILES_URL: true,
+  MEDIAJOBS_OPS_HOST: true,
+  MEDIAJOBS_OPS_PORT: true,
+  MEDIAJOBS_LOG_LEVEL: true,
+});
+
+const config = loadConfig(apiSettings, process.env);
+const log = makeLog('api', config.MEDIAJOBS_LOG_LEVEL);
+const clock = systemClock;
+const database = makeDatabase({ url: config.DATABASE_URL, log, maxConnections: 16 });
+const redis = connectRedis(config.REDIS_URL);
+const metrics = makeApiMetrics();
+const linkKeys = config.MEDIAJOBS_LINK_KEYS;
+const files = await openDiskFiles({ clock, directory: config.MEDIAJOBS_FILES_DIR, baseUrl: config.MEDIAJOBS_FILES_URL, linkKeys });
+const engine = makeEngineClient(config.MEDIAJOBS_ENGINE_URL);
+const pepper = config.MEDIAJOBS_KEY_PEPPER;
+const docsUrl = config.MEDIAJOBS_DOCS_URL ?? `${config.MEDIAJOBS_BASE_URL}/docs`;
+const trustedProxies = config.MEDIAJOBS_TRUSTED_PROXIES;
+
+const deps: ApiDeps = {
+  clock,
+  newId,
+  log,
+  metrics,
+  database,
+  files,
+  secretBox: makeSecretBox(config.MEDIAJOBS_ENCRYPTION_KEYS),
+  linkKeys,
+  limits: makeLimits({ redis, clock, log, newLease: randomUUID }),
+  engine,
+  samples: loadSamples(),
+  baseUrl: config.MEDIAJOBS_BASE_URL,
+  docsUrl,
+  privateTargets: config.MEDIAJOBS_PRIVATE_TARGETS,
+  trustedProxies,
+  findCaller: (authorization) => findCaller({ database, clock, log, pepper }, authorization),
+};
+
+const tls = { cert: readFileSync(config.MEDIAJOBS_TLS_CERT_FILE), key: readFileSync(config.MEDIAJOBS_TLS_KEY_FILE) };
+const host = config.MEDIAJOBS_LISTEN_HOST;
+const server = makeServer(deps, ENDPOINTS, tls);
+await server.listen({ host, port: config.MEDIAJOBS_HTTPS_PORT });
+const httpPort = makeHttpPort({ database, clock, newId, log, pepper, docsUrl, trustedProxies, serveHttps: server.routing });
+await listen(httpPort, { host, port: config.MEDIAJOBS_HTTP_PORT });
+const filesAddress = new URL(config.MEDIAJOBS_FILES_URL);
+const fileServer = await startFileServer(
+  { files, linkKeys, clock, log, maxBytes: 2 * PLANS.enterprise.maxAsyncBytes },
+  { host: filesAddress.hostname, port: Number(filesAddress.port) },
+);
+const ops = await startOpsServer(
+  { metrics: metrics.registry, notReady: () => missingDependency() },
+  { host: config.MEDIAJOBS_OPS_HOST, port: config.MEDIAJOBS_OPS_PORT },
+);
+announceReady();
+log.info({ https_port: config.MEDIAJOBS_HTTPS_PORT, http_port: config.MEDIAJOBS_HTTP_PORT }, 'serving');
+
+runUntilStopped({ log }, async () => {
+  await server.close();
+  await Promise.all([closeServer(httpPort), fileServer.close(), ops.close()]);
+  engine.close();
+  redis.disconnect();
+  await database.close();
+});
+
+async function missingDependency(): Promise<string | null> {
+  try {
+    await database.query('select 1');
+    return null;
+  } catch (error) {
+    return `PostgreSQL at DATABASE_URL does not answer (${error instanceof Error ? error.message : String(error)}); check that it runs and that the address is right`;
+  }
+}

@@ -1,0 +1,75 @@
+#!/usr/bin/env node
+/**
+ * The operator's command: accounts, keys, plans. With `--data DIR` it speaks to the service that runs on
+ * that folder, without it to the database that the environment names.
+ */
+import { Argument, Command, Option } from 'commander';
+import { eachOf, usdOrNone } from '#api/mediactl/arguments.ts';
+import { runCommand } from '#api/mediactl/run-command-line.ts';
+import { FEATURES, PLAN_NAMES } from '#crds/plans.ts';
+
+const program = new Command('mediactl')
+  .description('Makes and changes the accounts and API keys of a mediajobs service.')
+  .option('--data <dir>', 'folder of the service that runs on this machine; without it, DATABASE_URL and MEDIAJOBS_KEY_PEPPER say where')
+  .option('--json', 'print one JSON object')
+  .configureHelp({ showGlobalOptions: true });
+
+const plan = (): Option => new Option('--plan <plan>', 'plan of the account').choices(PLAN_NAMES);
+const feature = (): Option => new Option('--feature <feature>', `switch on: ${FEATURES.join(', ')}; may be repeated`).argParser(eachOf(FEATURES));
+const withoutFeature = (): Option => {
+  const option = new Option('--no-feature <feature>', 'switch off; may be repeated').argParser(eachOf(FEATURES));
+  // It takes a value of its own; commander would read it as the opposite of `--feature`.
+  option.negate = false;
+  return option;
+};
+
+const account = program.command('account').description('accounts');
+account
+  .command('create')
+  .description('make an account')
+  .requiredOption('--name <name>', 'name, up to 100 characters')
+  .addOption(plan().default('none'))
+  .option('--payment-method', 'the account has a payment method')
+  .addOption(feature())
+  .action(runCommand(program, async (service, options) => (await import('#api/mediactl/account-commands.ts')).create(service, options)));
+account
+  .command('set')
+  .description('change an account; what is not named stays')
+  .addArgument(new Argument('<account>', 'id, acc_…'))
+  .addOption(plan())
+  .option('--payment-method', 'the account has a payment method')
+  .option('--no-payment-method', 'it has none')
+  .option('--unpaid-invoice', 'the account has an unpaid invoice')
+  .option('--no-unpaid-invoice', 'it has none')
+  .option('--suspended', 'suspend the account')
+  .option('--no-suspended', 'end the suspension')
+  .addOption(new Option('--spend-cap <usd>', 'monthly spend cap in US dollars; `none` for that of the plan').argParser(usdOrNone))
+  .addOption(feature())
+  .addOption(withoutFeature())
+  .action(runCommand(program, async (service, options, [id]) => (await import('#api/mediactl/account-commands.ts')).set(service, id, options)));
+account
+  .command('list')
+  .description('list every account')
+  .action(runCommand(program, async (service) => (await import('#api/mediactl/account-commands.ts')).list(service)));
+
+const key = program.command('key').description('API keys');
+key
+  .command('create')
+  .description('make a key; its text is shown this once')
+  .requiredOption('--account <account>', 'id, acc_…')
+  .addOption(new Option('--mode <mode>', 'mode of the key').choices(['live', 'test']).makeOptionMandatory())
+  .requiredOption('--name <name>', 'name, up to 60 characters')
+  .addOption(new Option('--allow <cidr>', 'address or range that may use the key; may be repeated, default any').argParser(eachOf(null)))
+  .action(runCommand(program, async (service, options) => (await import('#api/mediactl/key-commands.ts')).create(service, options)));
+key
+  .command('revoke')
+  .description('revoke a key for good')
+  .addArgument(new Argument('<key>', 'id, key_…'))
+  .action(runCommand(program, async (service, _options, [id]) => (await import('#api/mediactl/key-commands.ts')).revoke(service, id)));
+key
+  .command('list')
+  .description('list the keys of an account, or all')
+  .option('--account <account>', 'id, acc_…')
+  .action(runCommand(program, async (service, options) => (await import('#api/mediactl/key-commands.ts')).list(service, options)));
+
+await program.parseAsync();

@@ -1,0 +1,72 @@
+/** The database that accounts and keys are in: of the service on a data folder, or the environment's. */
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { CommandLineError } from '#api/mediactl/command-line-error.ts';
+import { makeDatabase, type Database } from '#api/store/database.ts';
+import { newId, type NewId } from '#crds/ids.ts';
+import { systemClock, type Clock } from '#crds/shared/clock.ts';
+import { loadConfig } from '#crds/shared/config.ts';
+import { makeLog } from '#crds/shared/log.ts';
+import { settings } from '#crds/shared/settings.ts';
+
+export interface Service {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly pepper: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const config = settings.pick({ DATABASE_URL: true, MEDIAJOBS_KEY_PEPPER: true });
+
+/**
+ * @throws CommandLineError when the service on the folder does not run, or the database does not answer.
+ * @throws ConfigError when the environment lacks a setting.
+ */
+export async function openService({ data, env }: { data: string | undefined; env: Environment }): Promise<Service> {
+  const given = loadConfig(config, data === undefined ? env : await settingsOf(data));
+  const database = makeDatabase({ url: given.DATABASE_URL, log: makeLog('mediactl', 'silent'), maxConnections: 1 });
+  try {
+    await refuseOtherSchema(database, data);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  return { database, clock: systemClock, newId, pepper: given.MEDIAJOBS_KEY_PEPPER };
+}
+
+/** What the running service wrote for commands like this one, and the secrets it made at its first start. */
+async function settingsOf(data: string): Promise<Environment> {
+  const connection = await readSettings(path.join(data, 'run', 'connection.json'), data);
+  const secrets = await readSettings(path.join(data, 'secrets.json'), data);
+  return { ...secrets, ...connection };
+}
+
+async function readSettings(file: string, data: string): Promise<Environment> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as Environment;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') throw notRunning(data, error);
+    const why = code === 'EACCES' ? 'this user may not read it; run mediactl as the user that the service runs as' : message;
+    throw new CommandLineError(`${file} cannot be read: ${why}.`, { cause: error });
+  }
+}
+
+async function refuseOtherSchema(database: Database, data: string | undefined): Promise<void> {
+  const tables = await database.query<{ there: boolean }>(`select to_regclass('api_keys') is not null as there`).catch((error: unknown) => {
+    if (data !== undefined) throw notRunning(data, error);
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CommandLineError(`The database that DATABASE_URL names does not answer: ${why}.`, { cause: error });
+  });
+  if (tables.rows[0]?.there === true) return;
+  throw new CommandLineError('The database has no tables of mediajobs yet: start the service on it once, then run this again.');
+}
+
+function notRunning(data: string, cause: unknown): CommandLineError {
+  return new CommandLineError(
+    `No service runs on the data folder ${data}: start it with \`hack/demo --serve --data ${data} --port 8443 --ready ${path.join(data, 'ready.json')}\`, then run this again.`,
+    { cause },
+  );
+}

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { makeDatabase, type Queryable } from '#api/store/database.ts';
+import { makeLog } from '#crds/shared/log.ts';
+import { testDatabase } from '#test/support/database.ts';
+
+const database = await testDatabase();
+const log = makeLog('test', 'silent');
+await database.query('create table counters (id text primary key, value integer not null)');
+const setCounter = (id: string, value: number) =>
+  database.query('insert into counters values ($1, $2) on conflict (id) do update set value = $2', [id, value]);
+const counter = async (id: string) =>
+  (await database.query<{ value: number }>('select value from counters where id = $1', [id])).rows[0]?.value;
+const add = (on: Queryable, id: string) => on.query('update counters set value = value + 1 where id = $1', [id]);
+
+describe('query', () => {
+  it.each([
+    ['int8', `9007199254740991::int8`, 9_007_199_254_740_991],
+    ['negative int8', `-9007199254740991::int8`, -9_007_199_254_740_991],
+    ['numeric', `10.5::numeric`, 10.5],
+    ['date', `'2026-02-01'::date`, '2026-02-01'],
+    ['timestamptz', `'2026-10-01 02:00:00.123+02'::timestamptz`, new Date('2026-10-01T00:00:00.123Z')],
+    ['jsonb', `'{"a": [1]}'::jsonb`, { a: [1] }],
+    ['text[]', `'{a,"b c"}'::text[]`, ['a', 'b c']],
+    ['null', 'null::int8', null],
+  ])('reads %s', async (_type, expression, value) => {
+    expect((await database.query(`select ${expression} as value`)).rows).toStrictEqual([{ value }]);
+  });
+
+  it('refuses an int8 that a number does not hold', async () => {
+    await expect(database.query('select 9007199254740992::int8')).rejects.toThrow('too large for a number');
+  });
+
+  it('writes text, bytes, times and arrays', async () => {
+    const values = ['ä', Buffer.from([0, 255]), new Date(1), ['x', 'y']];
+    const { rows } = await database.query('select $1::text as a, $2::bytea as b, $3::timestamptz as c, $4::text[] as d', values);
+    expect(rows).toStrictEqual([{ a: values[0], b: values[1], c: values[2], d: values[3] }]);
+  });
+
+  it('counts the rows it changed', async () => {
+    await setCounter('rows', 0);
+    expect((await add(database, 'rows')).rowCount).toBe(1);
+    expect((await add(database, 'no such')).rowCount).toBe(0);
+  });
+});
+
+describe('a transaction', () => {
+  it('keeps all or nothing', async () => {
+    await setCounter('all', 0);
+    await expect(
+      database.transaction(async (tx) => {
+        await add(tx, 'all');
+        throw new Error('no');
+      }),
+    ).rejects.toThrow('no');
+    expect(await counter('all')).toBe(0);
+    expect(await database.transaction(async (tx) => (await add(tx, 'all')).rowCount)).toBe(1);
+    expect(await counter('all')).toBe(1);
+  });
+
+  it('runs again after a deadlock, so that both sides end', async () => {
+    await setCounter('left', 0);
+    await setCounter('right', 0);
+    const bothHoldOne = Promise.withResolvers<void>();
+    let holding = 0;
+    let tries = 0;
+    const crossing = (first: string, second: string) =>
+      database.transaction(async (tx) => {
+        tries += 1;
+        await add(tx, first);
+        holding += 1;
+        if (holding === 2) bothHoldOne.resolve();
+        await bothHoldOne.promise;
+        await add(tx, second);
+      });
+    await Promise.all([crossing('left', 'right'), crossing('right', 'left')]);
+    expect([await counter('left'), await counter('right'), tries]).toStrictEqual([2, 2, 3]);
+  });
+
+  it('runs again after a serialisation failure, 5 times at most', async () => {
+    let tries = 0;
+    const failing = database.transaction(async (tx) => {
+      tries += 1;
+      await tx.query(`do $$ begin raise exception 'conflict' using errcode = '40001'; end $$`);
+    });
+    await expect(failing).rejects.toThrow('conflict');
+    expect(tries).toBe(5);
+  });
+
+  it('does not run again after another error', async () => {
+    let tries = 0;
+    const failing = database.transaction(async (tx) => {
+      tries += 1;
+      await tx.query('select 1/0');
+    });
+    await expect(failing).rejects.toThrow('division by zero');
+    expect(tries).toBe(1);
+  });
+});
+
+describe('a lost connection', () => {
+  const own = (application: string) => makeDatabase({ url: `${database.url}&application_name=${application}`, log, maxConnections: 1 });
+  const pidOf = async (on: Queryable) => (await on.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
+  const end = (pid: number | undefined) => database.query('select pg_terminate_backend($1, 5000)', [pid]);
+
+  it('is replaced when it was idle', async () => {
+    const lossy = own('idle');
+    const pid = await pidOf(lossy);
+    await end(pid);
+    await expect.poll(() => pidOf(lossy).catch(() => pid)).not.toBe(pid);
+    await lossy.close();
+  });
+
+  it('fails the transaction that used it and no later one', async () => {
+    const lossy = own('busy');
+    const failing = lossy.transaction(async (tx) => {
+      await end(await pidOf(tx));
+      return pidOf(tx);
+    });
+    await expect(failing).rejects.toThrow();
+    expect(await lossy.transaction((tx) => pidOf(tx))).toBeTypeOf('number');
+    await lossy.close();
+  });
+});
+
+describe('makeDatabase', () => {
+  const onSocket = new URL(database.url);
+  const folder = onSocket.searchParams.get('host') ?? '';
+  const [user, name] = [onSocket.searchParams.get('user') ?? '', onSocket.pathname.slice(1)];
+
+  it.each([
+    ['a socket folder in the query', `postgresql:///${name}?host=${folder}&user=${user}`],
+    ['a socket folder as host', `postgresql://${user}@${encodeURIComponent(folder)}/${name}`],
+    ['a socket folder as host, and the port that names the socket', `postgresql://${user}@${encodeURIComponent(folder)}:5432/${name}`],
+  ])('connects by %s', async (_form, url) => {
+    const other = makeDatabase({ url, log, maxConnections: 1 });
+    expect((await other.query('select current_database() as name')).rows).toStrictEqual([{ name }]);
+    await other.close();
+  });
+
+  it('limits statements and idle transactions', async () => {
+    const { rows } = await database.query(
+      `select current_setting('statement_timeout') as statement, current_setting('idle_in_transaction_session_timeout') as idle`,
+    );
+    expect(rows).toStrictEqual([{ statement: '30s', idle: '30s' }]);
+  });
+
+  it('closes once, however often it is told', async () => {
+    const other = makeDatabase({ url: database.url, log, maxConnections: 1 });
+    await Promise.all([other.close(), other.close()]);
+    await expect(other.query('select 1')).rejects.toThrow();
+  });
+});

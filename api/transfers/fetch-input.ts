@@ -1,0 +1,80 @@
+import { Readable } from 'node:stream';
+import { FileTooLarge, SizeMismatch, type FileStore } from '#api/files/file-store.ts';
+import { filenameOfAnswer } from '#api/transfers/filename-of-answer.ts';
+import { failed, failedBy, failedWithStatus, type TransferFailure } from '#api/transfers/transfer-outcome.ts';
+import { LIMITS } from '#crds/plans.ts';
+import type { SafeFetch, SafeResponse } from '#crds/shared/safe-fetch.ts';
+
+interface FetchDeps {
+  readonly safeFetch: SafeFetch;
+  readonly files: Pick<FileStore, 'put'>;
+}
+
+interface Fetch {
+  readonly url: string;
+  /** Where the file goes. */
+  readonly key: string;
+  /** The plan's limit. */
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+}
+
+export interface FetchedInput {
+  readonly outcome: 'fetched';
+  readonly etag: string;
+  readonly filename: string | null;
+  /** Bytes. */
+  readonly size: number;
+}
+
+/** A host that sends nothing for so long is given up. */
+const IDLE_MS = 30_000;
+/** 5 GB at 3 MB/s; also as long as a job may wait. */
+const TOTAL_MS = LIMITS.jobWaitSeconds * 1000;
+
+/**
+ * Stores what `input.url` answers to a plain GET: status 200, `Content-Length` within the plan's limit,
+ * that many bytes, no content coding, at most 3 redirects. Spec: Jobs, `input.url`.
+ */
+export async function fetchInput({ safeFetch, files }: FetchDeps, { url, key, maxBytes, signal }: Fetch): Promise<FetchedInput | TransferFailure> {
+  let response: SafeResponse | null = null;
+  try {
+    response = await safeFetch({
+      url,
+      purpose: 'input',
+      method: 'GET',
+      headers: { accept: '*/*', 'user-agent': 'Svc-Fetch/1' },
+      maxRedirects: LIMITS.inputRedirects,
+      totalMs: TOTAL_MS,
+      idleMs: IDLE_MS,
+      maxBodyBytes: maxBytes,
+      signal,
+    });
+    const refusal = refusalOf(response, maxBytes);
+    if (refusal !== null) return refusal;
+    const size = Number(response.header('content-length'));
+    const stored = await files.put(key, Readable.from(response.body(), { objectMode: false }), { maxBytes, size });
+    const filename = filenameOfAnswer(response.header('content-disposition'), url);
+    return { outcome: 'fetched', etag: stored.etag, filename, size: stored.size };
+  } catch (error) {
+    if (error instanceof FileTooLarge) return failed(`it sent more than the ${maxBytes} bytes that the plan allows`);
+    if (error instanceof SizeMismatch) return failed('it sent another number of bytes than its Content-Length', true);
+    return failedBy(error);
+  } finally {
+    response?.discard();
+  }
+}
+
+function refusalOf(response: SafeResponse, maxBytes: number): TransferFailure | null {
+  const { status } = response;
+  if (status >= 300 && status < 400) return failed(`it answered ${status} without a Location`);
+  if (status !== 200) return failedWithStatus(status);
+  const coding = response.header('content-encoding');
+  if (coding !== null && coding.toLowerCase() !== 'identity') {
+    return failed('it answered with a Content-Encoding although none was asked for: send the plain file');
+  }
+  const length = response.header('content-length');
+  if (length === null || !/^\d{1,15}$/.test(length)) return failed('it answered without a Content-Length');
+  if (Number(length) > maxBytes) return failed(`the file has ${length} bytes; the plan allows ${maxBytes}`);
+  return null;
+}

@@ -1,0 +1,2 @@
+/** Ended transfers that are looked at in one go. */
+export const TRANSFER_BATCH = 100;

@@ -1,0 +1,28 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Queryable } from '#api/store/database.ts';
+import { oldestDueTransfer, type Direction } from '#api/transfers/transfer-rows.ts';
+import type { Clock } from '#crds/shared/clock.ts';
+
+export interface TransferMetrics {
+  ended(direction: Direction, outcome: 'succeeded' | 'failed' | 'retried'): void;
+}
+
+export function makeTransferMetrics({ database, clock }: { database: Queryable; clock: Clock }, registry: Registry): TransferMetrics {
+  const tries = new Counter({
+    name: 'mediajobs_transfer_tries_total',
+    help: "Tries to fetch input.url or to deliver to output.url, by outcome; failed is the transfer's end.",
+    labelNames: ['direction', 'outcome'],
+    registers: [registry],
+  });
+  new Gauge({
+    name: 'mediajobs_transfer_oldest_due_seconds',
+    help: 'How long the longest waiting transfer has been due; 0 when none is.',
+    registers: [registry],
+    async collect() {
+      const now = clock.now();
+      const oldest = await oldestDueTransfer(database, now);
+      this.set(oldest === null ? 0 : (now.getTime() - oldest.getTime()) / 1000);
+    },
+  });
+  return { ended: (direction, outcome) => tries.inc({ direction, outcome }) };
+}

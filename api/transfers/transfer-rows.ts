@@ -1,0 +1,186 @@
+/**
+ * SQL of transfers: `input.url` to fetch, `output.url` to deliver to. The recorder reads how they ended.
+ *
+ *   queued ──claim: tries + 1, lease──→ under way ──→ done (done_at), or done with an error
+ *     ↑                                   │
+ *     ├── a failure that may pass: next_at ┤
+ *     ├── stopped: tries - 1 ──────────────┤
+ *     └── lease ran out (process gone) ────┘
+ *
+ * A transfer of a job that has ended meanwhile is closed and never worked on again.
+ */
+import { deleteLater } from '#api/files/file-deletion-rows.ts';
+import type { Queryable } from '#api/store/database.ts';
+import type { ErrorCode } from '#crds/error-codes.ts';
+import type { PlanName } from '#crds/plans.ts';
+import type { Format } from '#crds/formats.ts';
+
+export type Direction = 'fetch' | 'deliver';
+
+/** One try; `tries` fences its end against a later one. */
+export interface TransferTry {
+  readonly jobId: string;
+  readonly direction: Direction;
+  readonly tries: number;
+}
+
+export interface ClaimedTransfer extends TransferTry {
+  readonly plan: PlanName;
+  /** Encrypted; of a fetch. */
+  readonly inputUrl: Buffer | null;
+  readonly inputKey: string;
+  /** Encrypted; of a delivery. */
+  readonly outputTarget: Buffer | null;
+  readonly outputKey: string | null;
+  readonly outputFormat: Format | null;
+}
+
+export interface TransferError {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+/** One per job and direction; a second one changes nothing. */
+export async function insertTransfer(tx: Queryable, transfer: { jobId: string; direction: Direction; nextAt: Date }): Promise<void> {
+  await tx.query('insert into transfers (job_id, direction, next_at) values ($1, $2, $3) on conflict do nothing', [
+    transfer.jobId,
+    transfer.direction,
+    transfer.nextAt,
+  ]);
+}
+
+/** Transfers whose end decides about an unfinished job: failed ones, and outputs that were delivered. */
+export async function selectSettledTransfers(
+  db: Queryable,
+  limit: number,
+): Promise<readonly { jobId: string; direction: Direction; error: TransferError | null }[]> {
+  const { rows } = await db.query<{ jobId: string; direction: Direction; error: TransferError | null }>(
+    `select job_id as "jobId", direction, transfer.error
+     from transfers as transfer join jobs as job on job.id = transfer.job_id
+     where job.status in ('queued', 'processing') and transfer.done_at is not null
+       and (transfer.error is not null or transfer.direction = 'deliver')
+     order by transfer.done_at limit $1`,
+    [limit],
+  );
+  return rows;
+}
+
+/** Any number that no other lock of ours uses. */
+const CLAIM_LOCK = 5_604_119_022;
+
+/**
+ * Takes due transfers for one try each, the longest due first, so that no account has more than
+ * `perAccount` under way in all processes together. Call it in a transaction: claims wait for each other.
+ */
+export async function claimTransfers(
+  tx: Queryable,
+  claim: { now: Date; leaseUntil: Date; limit: number; perAccount: number },
+): Promise<readonly ClaimedTransfer[]> {
+  await tx.query('select pg_advisory_xact_lock($1)', [CLAIM_LOCK]);
+  await closeEndedTransfers(tx, claim.now);
+  const { rows } = await tx.query<ClaimedTransfer>(
+    `with open as (
+       select job_id, direction, next_at, lease_until, account_id
+       from transfers join jobs on jobs.id = job_id where done_at is null and next_at <= $1
+     ), busy as (
+       select account_id, count(*) as under_way from open where lease_until > $1 group by account_id
+     ), waiting as (
+       select job_id, direction, next_at,
+         row_number() over (partition by account_id order by next_at, job_id) + coalesce(under_way, 0) as place
+       from open left join busy using (account_id) where lease_until is null or lease_until <= $1
+     ), chosen as (
+       select job_id, direction from transfers as transfer join waiting using (job_id, direction)
+       where place <= $4 and transfer.done_at is null and (transfer.lease_until is null or transfer.lease_until <= $1)
+       order by waiting.next_at, job_id limit $3
+       for update of transfer skip locked
+     )
+     update transfers as transfer set tries = transfer.tries + 1, lease_until = $2
+     from chosen, jobs as job, accounts as account
+     where transfer.job_id = chosen.job_id and transfer.direction = chosen.direction
+       and job.id = chosen.job_id and account.id = job.account_id
+     returning transfer.job_id as "jobId", transfer.direction, transfer.tries, account.plan,
+       job.input_url as "inputUrl", job.input_key as "inputKey", job.output_target as "outputTarget",
+       job.output_key as "outputKey", job.report -> 'result' ->> 'output_format' as "outputFormat"`,
+    [claim.now, claim.leaseUntil, claim.limit, claim.perAccount],
+  );
+  return rows;
+}
+
+/** What a fetch had stored by then goes too: it may have come after the job's own files were deleted. */
+async function closeEndedTransfers(tx: Queryable, now: Date): Promise<void> {
+  const { rows } = await tx.query<{ direction: Direction; inputKey: string }>(
+    `update transfers as transfer set done_at = $1, lease_until = null from jobs as job
+     where job.id = transfer.job_id and transfer.done_at is null and transfer.next_at <= $1
+       and (transfer.lease_until is null or transfer.lease_until <= $1) and job.status not in ('queued', 'processing')
+     returning transfer.direction, job.input_key as "inputKey"`,
+    [now],
+  );
+  for (const { direction, inputKey } of rows) if (direction === 'fetch') await deleteLater(tx, inputKey, now);
+}
+
+/** Keeps the try for longer; false when it is no longer ours or the job has ended. */
+export async function extendLease(db: Queryable, { jobId, direction, tries }: TransferTry, leaseUntil: Date): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update transfers as transfer set lease_until = $4 from jobs as job
+     where transfer.job_id = $1 and transfer.direction = $2 and transfer.tries = $3 and transfer.done_at is null
+       and job.id = transfer.job_id and job.status in ('queued', 'processing')`,
+    [jobId, direction, tries, leaseUntil],
+  );
+  return rowCount === 1;
+}
+
+/** Gives an unfinished try back, uncounted, for anyone to take at once. */
+export async function releaseTransfer(db: Queryable, { jobId, direction, tries }: TransferTry): Promise<void> {
+  await db.query(
+    `update transfers set tries = tries - 1, lease_until = null
+     where job_id = $1 and direction = $2 and tries = $3 and done_at is null`,
+    [jobId, direction, tries],
+  );
+}
+
+/** The try succeeded or failed for good; false when it is no longer ours or the job has ended. */
+export async function endTransfer(
+  tx: Queryable,
+  { jobId, direction, tries }: TransferTry,
+  end: { at: Date; error: TransferError | null },
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `update transfers as transfer set done_at = $4, lease_until = null, error = $5 from jobs as job
+     where transfer.job_id = $1 and transfer.direction = $2 and transfer.tries = $3 and transfer.done_at is null
+       and job.id = transfer.job_id and job.status in ('queued', 'processing')`,
+    [jobId, direction, tries, end.at, end.error === null ? null : JSON.stringify(end.error)],
+  );
+  return rowCount === 1;
+}
+
+/** The try failed and another one follows. */
+export async function retryTransfer(db: Queryable, { jobId, direction, tries }: TransferTry, nextAt: Date): Promise<void> {
+  await db.query(
+    `update transfers set next_at = $4, lease_until = null
+     where job_id = $1 and direction = $2 and tries = $3 and done_at is null`,
+    [jobId, direction, tries, nextAt],
+  );
+}
+
+/** The job's input is there now. false when the job has ended. */
+export async function recordInput(
+  tx: Queryable,
+  jobId: string,
+  input: { etag: string; filename: string | null; size: number },
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `update jobs set input_stored = true, input_etag = $2, input_filename = $3, input_size = $4
+     where id = $1 and status in ('queued', 'processing')`,
+    [jobId, input.etag, input.filename, input.size],
+  );
+  return rowCount === 1;
+}
+
+/** When the longest waiting transfer was due; null when none is. */
+export async function oldestDueTransfer(db: Queryable, now: Date): Promise<Date | null> {
+  const { rows } = await db.query<{ at: Date | null }>(
+    'select min(next_at) as at from transfers where done_at is null and next_at <= $1 and (lease_until is null or lease_until <= $1)',
+    [now],
+  );
+  return rows[0]?.at ?? null;
+}

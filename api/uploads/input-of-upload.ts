@@ -1,0 +1,39 @@
+import type { Caller } from '#api/accounts/find-caller.ts';
+import type { ApiDeps } from '#api/api-deps.ts';
+import { contentKey } from '#api/uploads/upload.ts';
+import { findUpload, type Upload } from '#api/uploads/upload-rows.ts';
+import { MediaError } from '#crds/media-error.ts';
+import { LIMITS } from '#crds/plans.ts';
+
+interface UploadInput {
+  readonly inputKey: string;
+  readonly inputEtag: string;
+  readonly inputFilename: string | null;
+  readonly inputSize: number;
+}
+
+/**
+ * What a job needs of the upload that it names.
+ * @throws MediaError not_found while its content is not complete; for a test key file_too_large and
+ * test_mode_sample_required.
+ */
+export async function inputOfUpload(deps: ApiDeps, caller: Caller, id: string): Promise<UploadInput> {
+  const owner = { accountId: caller.account.id, now: deps.clock.now() };
+  const upload = await findUpload(deps.database, owner, id);
+  if (upload === null || upload.etag === null) {
+    const message = `There is no uploaded file \`${id.slice(0, 40)}\`: it does not exist, has expired or is not complete.`;
+    throw new MediaError('not_found', message, { param: 'input.upload' });
+  }
+  if (!caller.livemode) refuseNonSample(deps, upload, upload.etag);
+  return { inputKey: contentKey(id), inputEtag: upload.etag, inputFilename: upload.filename, inputSize: upload.size };
+}
+
+function refuseNonSample({ samples }: ApiDeps, upload: Upload, etag: string): void {
+  if (upload.size > LIMITS.testJobBytes) {
+    const message = `The file has ${upload.size} bytes; a job with a test key takes at most ${LIMITS.testJobBytes}.`;
+    throw new MediaError('file_too_large', message, { param: 'input.upload' });
+  }
+  if (samples.bySha256(etag.replaceAll('"', '')) !== null) return;
+  const message = 'A test key works with the published sample files only; this file is none of them.';
+  throw new MediaError('test_mode_sample_required', message, { param: 'input.upload' });
+}

@@ -1,0 +1,36 @@
+/**
+ * Uploads: the caller's bytes on their way to a job.
+ *
+ *   (none) ──create──→ created ──PUT content──→ uploaded ─┐  PUT again replaces the content
+ *                        │  ╲──PUT parts, complete──→ completed
+ *                        └──24 h unused──→ deleted       └──a job that used it ends──→ deleted
+ *
+ * Spec: Upload states. Content is kept under `uploads/<id>`, parts under `uploads/<id>.parts/<n>`.
+ */
+import { LIMITS } from '#crds/plans.ts';
+
+export function contentKey(uploadId: string): string {
+  return `uploads/${uploadId}`;
+}
+
+export function partsFolder(uploadId: string): string {
+  return `uploads/${uploadId}.parts/`;
+}
+
+export function partKey(uploadId: string, partNumber: number): string {
+  return `${partsFolder(uploadId)}${partNumber}`;
+}
+
+/** Sizes in bytes of the parts, in order; the last one is the rest. */
+export function partSizes(size: number): readonly number[] {
+  const count = Math.ceil(size / LIMITS.uploadPartBytes);
+  return Array.from({ length: count }, (_, index) =>
+    Math.min(LIMITS.uploadPartBytes, size - index * LIMITS.uploadPartBytes),
+  );
+}
+
+/** The last path component of a file name; null when nothing is left. Spec: Uploads; direct endpoints. */
+export function lastComponent(filename: string | null | undefined): string | null {
+  const last = (filename ?? '').split(/[/\\]/).at(-1)?.trim() ?? '';
+  return last === '' || last === '.' || last === '..' ? null : last.slice(0, 255);
+}

@@ -1,0 +1,31 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Queryable } from '#api/store/database.ts';
+import { oldestDueDelivery } from '#api/webhooks/webhook-delivery-rows.ts';
+import type { Clock } from '#crds/shared/clock.ts';
+
+/** `failed`: the attempt failed and another one follows. */
+export type AttemptEnd = 'delivered' | 'failed' | 'dropped';
+
+export interface DeliveryMetrics {
+  ended(outcome: AttemptEnd, count: number): void;
+}
+
+export function makeDeliveryMetrics({ database, clock }: { database: Queryable; clock: Clock }, registry: Registry): DeliveryMetrics {
+  const attempts = new Counter({
+    name: 'mediajobs_webhook_attempts_total',
+    help: 'Webhook attempts by outcome; dropped is the end of a delivery that never succeeded.',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  new Gauge({
+    name: 'mediajobs_webhook_oldest_due_seconds',
+    help: 'How long the longest waiting webhook delivery has been due; 0 when none is.',
+    registers: [registry],
+    async collect() {
+      const now = clock.now();
+      const oldest = await oldestDueDelivery(database, now);
+      this.set(oldest === null ? 0 : (now.getTime() - oldest.getTime()) / 1000);
+    },
+  });
+  return { ended: (outcome, count) => attempts.inc({ outcome }, count) };
+}

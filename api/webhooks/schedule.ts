@@ -1,0 +1,11 @@
+/** Attempts of one delivery. Spec: Events / Responses and retries. */
+export const ATTEMPTS = 8;
+
+/** Seconds from the failure of attempt 1, 2, … 7 to the next one. */
+const DELAYS_SECONDS = [10, 60, 5 * 60, 30 * 60, 2 * 3600, 6 * 3600, 12 * 3600] as const;
+
+/** When the attempt after the given one (1 to 8) is due; null after the last. */
+export function nextAttemptAt(attempt: number, failedAt: Date): Date | null {
+  const seconds = DELAYS_SECONDS[attempt - 1];
+  return seconds === undefined ? null : new Date(failedAt.getTime() + seconds * 1000);
+}

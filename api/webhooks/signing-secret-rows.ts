@@ -1,0 +1,18 @@
+import type { Queryable } from '#api/store/database.ts';
+
+/** The account's encrypted signing secret; null before the first need. */
+export async function findSigningSecret(db: Queryable, accountId: string): Promise<Buffer | null> {
+  const { rows } = await db.query<{ secret: Buffer | null }>('select signing_secret as secret from accounts where id = $1', [accountId]);
+  return rows[0]?.secret ?? null;
+}
+
+/** Gives the one that is kept: the given one, or that of whoever was first. */
+export async function keepSigningSecret(db: Queryable, accountId: string, sealed: Buffer): Promise<Buffer> {
+  const { rows } = await db.query<{ secret: Buffer }>(
+    'update accounts set signing_secret = coalesce(signing_secret, $2) where id = $1 returning signing_secret as secret',
+    [accountId, sealed],
+  );
+  const kept = rows[0]?.secret;
+  if (kept === undefined) throw new Error(`there is no account ${accountId}`);
+  return kept;
+}

@@ -1,0 +1,13 @@
+import { CHECKS } from '#controller/checks.ts';
+import type { Decision } from '#controller/decision.ts';
+import type { Facts } from '#controller/facts.ts';
+import type { Timing } from '#controller/timing.ts';
+
+/** The first check that has an answer decides. Pure. */
+export function decide(timing: Timing, facts: Facts): Decision {
+  for (const { check } of CHECKS) {
+    const decision = check(timing, facts);
+    if (decision !== null) return decision;
+  }
+  throw new Error('The last check decides in every case.');
+}

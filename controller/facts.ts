@@ -1,0 +1,51 @@
+import type { MediaJobClient } from '#crds/media-job-client.ts';
+import type { MediaJob } from '#crds/media-job.ts';
+import type { Clock } from '#crds/shared/clock.ts';
+import type { Heartbeat, Heartbeats } from '#controller/heartbeats.ts';
+import { isUnderWay, runName, type Run, type Runs } from '#controller/runs.ts';
+
+/** All that a decision about a MediaJob may depend on, read at one moment. */
+export interface Facts {
+  readonly now: Date;
+  readonly name: string;
+  /** null: deleted. */
+  readonly mediaJob: MediaJob | null;
+  /** The run of the attempt that the status names; null when there is none. */
+  readonly run: Run | null;
+  /** Runs under way that are no longer this MediaJob's: earlier attempts, or of a MediaJob that had the name before. */
+  readonly strays: readonly Run[];
+  /** Attempts of this MediaJob that ran out of memory. */
+  readonly outOfMemory: number;
+  /** Of the current attempt. */
+  readonly heartbeat: Heartbeat | null;
+  /** Nobody can have reported before. */
+  readonly listeningSince: Date;
+  /** When the percent was last written to the status; null: not by this process. */
+  readonly percentWrittenAt: Date | null;
+}
+
+export interface FactsDeps {
+  readonly clock: Clock;
+  readonly mediaJobs: Pick<MediaJobClient, 'get'>;
+  readonly runs: Pick<Runs, 'observe'>;
+  readonly heartbeats: Pick<Heartbeats, 'last' | 'since'>;
+  readonly percentWrites: ReadonlyMap<string, Date>;
+}
+
+export async function gatherFacts(deps: FactsDeps, name: string): Promise<Facts> {
+  const [mediaJob, runs] = await Promise.all([deps.mediaJobs.get(name), deps.runs.observe(name)]);
+  const own = runs.filter((run) => run.owner.uid === mediaJob?.metadata.uid);
+  const attempt = mediaJob?.status?.attempt ?? 0;
+  const run = own.find((candidate) => candidate.name === runName(name, attempt)) ?? null;
+  return {
+    now: deps.clock.now(),
+    name,
+    mediaJob,
+    run,
+    strays: runs.filter((candidate) => candidate !== run && isUnderWay(candidate)),
+    outOfMemory: own.filter(({ is }) => is.state === 'lost' && is.cause === 'out_of_memory').length,
+    heartbeat: mediaJob === null ? null : deps.heartbeats.last(mediaJob.spec.jobId, attempt),
+    listeningSince: deps.heartbeats.since,
+    percentWrittenAt: deps.percentWrites.get(name) ?? null,
+  };
+}

@@ -1,0 +1,60 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { LOST_CAUSES, type LostCause } from '#controller/runs.ts';
+
+/** How a look at a MediaJob ended. A closed set: it is a metric's label. */
+export const RECONCILE_RESULTS = [
+  'released',
+  'unchanged',
+  'recorded',
+  'started',
+  'no_capacity',
+  'attempt_lost',
+  'succeeded',
+  'failed',
+  'conflict',
+  'error',
+] as const;
+export type ReconcileResult = (typeof RECONCILE_RESULTS)[number];
+
+export interface ControllerMetrics {
+  reconciled(result: ReconcileResult): void;
+  attemptLost(cause: LostCause): void;
+  /** Functions that are asked when the metrics are read. */
+  observe(sources: { queueDepth: () => number; activeRuns: () => Promise<number> }): void;
+}
+
+/** Registers the controller's metrics; every label value is there from the start, with 0. */
+export function makeControllerMetrics(registry: Registry): ControllerMetrics {
+  const registers = [registry];
+  const reconciles = new Counter({
+    name: 'mediajobs_controller_reconciles_total',
+    help: 'Looks at a MediaJob, by how they ended.',
+    labelNames: ['result'] as const,
+    registers,
+  });
+  const lost = new Counter({
+    name: 'mediajobs_controller_attempts_lost_total',
+    help: 'Attempts that left no outcome, by cause.',
+    labelNames: ['reason'] as const,
+    registers,
+  });
+  for (const result of RECONCILE_RESULTS) reconciles.inc({ result }, 0);
+  for (const reason of LOST_CAUSES) lost.inc({ reason }, 0);
+  return {
+    reconciled: (result) => reconciles.inc({ result }),
+    attemptLost: (reason) => lost.inc({ reason }),
+    observe({ queueDepth, activeRuns }) {
+      gauge({ name: 'mediajobs_controller_queue_depth', help: 'MediaJobs that wait to be looked at.', registers }, async () => queueDepth());
+      gauge({ name: 'mediajobs_controller_runs_active', help: 'Attempts under way.', registers }, activeRuns);
+    },
+  };
+}
+
+function gauge(options: { name: string; help: string; registers: Registry[] }, read: () => Promise<number>): void {
+  new Gauge({
+    ...options,
+    async collect() {
+      this.set(await read());
+    },
+  });
+}

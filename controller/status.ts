@@ -1,0 +1,75 @@
+import type { MediaJobStatus } from '#crds/media-job.ts';
+import type { Decision } from '#controller/decision.ts';
+import type { Facts } from '#controller/facts.ts';
+
+/** Of a MediaJob that the controller has not written to yet. */
+export const INITIAL_STATUS: MediaJobStatus = {
+  phase: 'Pending',
+  attempt: 0,
+  percent: 0,
+  startedAt: null,
+  completedAt: null,
+  reason: null,
+  message: null,
+  node: null,
+  report: null,
+  error: null,
+};
+
+type WritingDecision = Exclude<Decision, { action: 'release' | 'wait' }>;
+
+/** The status that a decision is recorded with. The percent never falls, also not from attempt to attempt. Pure. */
+export function statusAfter(facts: Pick<Facts, 'mediaJob' | 'run' | 'heartbeat' | 'now'>, decision: WritingDecision): MediaJobStatus {
+  const status = facts.mediaJob?.status ?? INITIAL_STATUS;
+  switch (decision.action) {
+    case 'suspend':
+      return { ...status, reason: 'Suspended', message: null };
+    case 'start':
+      return { ...status, phase: 'Pending', attempt: decision.attempt, reason: null, message: null, node: null };
+    case 'mark-running':
+      return {
+        ...status,
+        phase: 'Running',
+        startedAt: status.startedAt ?? decision.startedAt.toISOString(),
+        percent: Math.max(status.percent, decision.percent),
+        reason: 'Running',
+        message: null,
+        node: facts.run?.node ?? null,
+      };
+    case 'show-percent':
+      return { ...status, percent: Math.max(status.percent, decision.percent) };
+    case 'lose':
+      return {
+        ...status,
+        phase: 'Pending',
+        reason: 'AttemptLost',
+        message: `Attempt ${status.attempt} was lost: ${decision.message}.`.slice(0, 1000),
+      };
+    case 'finish':
+      return finished(facts, status, decision);
+  }
+}
+
+/** Of a job for which there is no place. A lost attempt stays recorded as the reason until the next one starts. */
+export function waitingStatus(status: MediaJobStatus): MediaJobStatus {
+  if (status.reason === 'AttemptLost') return status;
+  return { ...status, reason: 'WaitingForCapacity', message: 'No engine is free.' };
+}
+
+function finished(
+  { run, heartbeat, now }: Pick<Facts, 'run' | 'heartbeat' | 'now'>,
+  status: MediaJobStatus,
+  { outcome, reason }: WritingDecision & { action: 'finish' },
+): MediaJobStatus {
+  // A worker may end before its first heartbeat was recorded; its job has run all the same.
+  const heard = heartbeat?.firstAt ?? (run?.is.state === 'ended' ? run.is.startedAt : null);
+  const end = {
+    ...status,
+    startedAt: status.startedAt ?? heard?.toISOString() ?? null,
+    completedAt: now.toISOString(),
+    reason,
+    node: run?.node ?? status.node,
+  };
+  if (outcome.outcome === 'succeeded') return { ...end, phase: 'Succeeded', percent: 100, message: null, report: outcome.report, error: null };
+  return { ...end, phase: 'Failed', message: outcome.error.message, report: null, error: outcome.error };
+}

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { CONVERT_TARGETS, extensionOf, formatOfName, FORMATS, inputFormatsOf, KINDS, targetFormat } from '#crds/formats.ts';
+
+describe('formats', () => {
+  it.each([
+    ['photo.JPEG', 'jpg'],
+    ['archive.tar.docx', 'docx'],
+    ['page.htm', 'html'],
+    ['song.m4a', 'm4a'],
+    ['noextension', null],
+    ['odd.xyz', null],
+    [null, null],
+  ])('reads the format of the name %s: %s', (name, format) => {
+    expect(formatOfName(name)).toBe(format);
+  });
+
+  it.each([
+    ['jpeg', 'jpg'],
+    ['TIF', 'tiff'],
+    ['heif', 'heic'],
+    ['markdown', 'md'],
+    ['jsonl', 'ndjson'],
+    ['constructor', null],
+    ['exe', null],
+  ])('reads the target %s: %s', (text, format) => {
+    expect(targetFormat(text)).toBe(format);
+  });
+
+  it('gives no extension to two formats that are both inputs', () => {
+    for (const kind of KINDS) {
+      for (const format of inputFormatsOf(kind)) {
+        for (const extension of FORMATS[format].extensions) expect(formatOfName(`x.${extension}`)).toBe(format);
+      }
+    }
+  });
+
+  it('names every convert target with an extension', () => {
+    for (const kind of KINDS) {
+      for (const target of CONVERT_TARGETS[kind]) expect(extensionOf(target)).toMatch(/^[a-z0-9]+$/);
+    }
+  });
+});

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { mediaJobSpecSchema, mediaJobStatusSchema, type MediaJobSpec } from '#crds/media-job.ts';
+import { API_GROUP, API_VERSION, CRD_NAME } from '#crds/names.ts';
+import { structuralSchema, type StructuralSchema } from '#crds/structural-schema.ts';
+
+interface Rule {
+  /** CEL. */
+  readonly rule: string;
+  readonly message: string;
+}
+
+/** Fields that `resume` completes once the input is stored. */
+const COMPLETED_BY_RESUME = ['inputSize', 'kind'] as const satisfies readonly (keyof MediaJobSpec)[];
+
+const SPEC_RULES: readonly Rule[] = [
+  { rule: '!self.suspend || oldSelf.suspend', message: 'A MediaJob that was resumed cannot be suspended again.' },
+  { rule: `oldSelf.suspend || (${sameFields(COMPLETED_BY_RESUME)})`, message: 'inputSize and kind may change only while the MediaJob is suspended.' },
+  { rule: sameFields(fixedFields()), message: 'The spec may not change, except that a suspension is lifted.' },
+];
+
+const STATUS_RULES: readonly Rule[] = [
+  { rule: "!(oldSelf.phase in ['Succeeded', 'Failed']) || self == oldSelf", message: 'A final status never changes.' },
+  { rule: 'self.attempt >= oldSelf.attempt', message: 'The attempt never falls: this writer is late.' },
+];
+
+const PRINTER_COLUMNS = [
+  { name: 'Operation', type: 'string', jsonPath: '.spec.operation' },
+  { name: 'Kind', type: 'string', jsonPath: '.spec.kind' },
+  { name: 'Status', type: 'string', jsonPath: '.status.phase' },
+  { name: 'Percent', type: 'integer', jsonPath: '.status.percent' },
+  { name: 'Attempt', type: 'integer', jsonPath: '.status.attempt' },
+  { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+  { name: 'Account', type: 'string', jsonPath: '.spec.account', priority: 1 },
+  { name: 'Node', type: 'string', jsonPath: '.status.node', priority: 1 },
+  { name: 'Reason', type: 'string', jsonPath: '.status.reason', priority: 1 },
+];
+
+/**
+ * The CustomResourceDefinition of MediaJob, as a plain object: the schema from the zod schemas, and the
+ * rules that make the API server itself refuse late writers.
+ */
+export function buildMediaJobCrd() {
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: CRD_NAME },
+    spec: {
+      group: API_GROUP,
+      scope: 'Namespaced',
+      names: { kind: 'MediaJob', listKind: 'MediaJobList', plural: 'mediajobs', singular: 'mediajob', shortNames: ['mj'], categories: ['media'] },
+      versions: [
+        {
+          name: API_VERSION,
+          served: true,
+          storage: true,
+          subresources: { status: {} },
+          additionalPrinterColumns: PRINTER_COLUMNS,
+          selectableFields: [{ jsonPath: '.spec.account' }, { jsonPath: '.status.phase' }],
+          schema: { openAPIV3Schema: mediaJobSchema() },
+        },
+      ],
+    },
+  };
+}
+
+function mediaJobSchema(): StructuralSchema {
+  return {
+    type: 'object',
+    description: 'A media processing job: a short-lived ticket of a row in the database. The API creates it, the controller runs it.',
+    required: ['spec'],
+    properties: {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: { type: 'object' },
+      spec: withRules(mediaJobSpecSchema, SPEC_RULES),
+      status: withRules(mediaJobStatusSchema, STATUS_RULES),
+    },
+  };
+}
+
+function withRules(schema: z.ZodObject, rules: readonly Rule[]): StructuralSchema {
+  return { ...structuralSchema(schema), 'x-kubernetes-validations': rules };
+}
+
+function fixedFields(): string[] {
+  const changing: readonly string[] = ['suspend', ...COMPLETED_BY_RESUME];
+  return Object.keys(mediaJobSpecSchema.shape).filter((name) => !changing.includes(name));
+}
+
+function sameFields(names: readonly string[]): string {
+  return names.map((name) => `self.${name} == oldSelf.${name}`).join(' && ');
+}

@@ -1,0 +1,71 @@
+/**
+ * Rules for the addresses that callers give us. They hold when the address is given and again before
+ * each use; where its host name leads is checked when we connect (`crds/shared/safe-fetch.ts`).
+ * Spec: Webhook endpoints / URL rules; design.md "POST /v1/jobs".
+ */
+import { MediaError } from '#crds/media-error.ts';
+import { addressOfHost, isInNetworks } from '#crds/shared/public-address.ts';
+
+export type TargetPurpose = 'webhook' | 'output' | 'input';
+
+interface TargetRules {
+  readonly purpose: TargetPurpose;
+  /** CIDRs that the operator allows: IP addresses inside them are accepted, on any port. */
+  readonly privateTargets: readonly string[];
+  /** The request's field, for the refusal. */
+  readonly param: string;
+}
+
+/**
+ * Gives the parsed URL. For `webhook` and `output`: https, default port, public host name, no user name
+ * or password. For `input`: http or https, any port, no user name or password; a host that is not
+ * public is refused only when it is fetched.
+ * @throws MediaError bad_request
+ */
+export function checkTargetUrl(text: string, { purpose, privateTargets, param }: TargetRules): URL {
+  const url = text.length <= MAX_CHARACTERS ? URL.parse(text) : null;
+  const problem = url === null ? unreadable(text) : targetProblem(url, { purpose, privateTargets });
+  if (url === null || problem !== null) throw new MediaError('bad_request', `\`${param}\` ${problem}.`, { param });
+  return url;
+}
+
+/** What breaks the rules, as the end of a sentence that begins with the URL's name; null when nothing does. */
+export function targetProblem(url: URL, { purpose, privateTargets }: Omit<TargetRules, 'param'>): string | null {
+  if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
+  if (purpose === 'input') {
+    return ['http:', 'https:'].includes(url.protocol) ? null : `must be an http or https URL, not ${url.protocol}`;
+  }
+  if (url.protocol !== 'https:') return `must be an https URL, not ${url.protocol}`;
+  if (isAllowedPrivateHost(url.hostname, privateTargets)) return null;
+  if (url.port !== '') return `must use the default port 443, not ${url.port}`;
+  return hostProblem(url.hostname);
+}
+
+/** Longest URL that is accepted. */
+const MAX_CHARACTERS = 2048;
+const LOOPBACK = ['127.0.0.1', '::1'];
+const PRIVATE_NAMES = /(^|\.)(localhost|local|localdomain|internal|intranet|lan|svc|home\.arpa)$/;
+
+function unreadable(text: string): string {
+  return text.length > MAX_CHARACTERS
+    ? `must have at most ${MAX_CHARACTERS} characters, not ${text.length}`
+    : 'must be an absolute URL such as https://example.com/path';
+}
+
+function isAllowedPrivateHost(host: string, privateTargets: readonly string[]): boolean {
+  if (bareName(host) === 'localhost') return LOOPBACK.some((address) => isInNetworks(address, privateTargets));
+  const address = addressOfHost(host);
+  return address !== null && isInNetworks(address, privateTargets);
+}
+
+function hostProblem(host: string): string | null {
+  if (addressOfHost(host) !== null) return 'must name a public host, not an IP address';
+  const name = bareName(host);
+  if (!name.includes('.') || PRIVATE_NAMES.test(name)) return `must name a public host, and "${name}" is a private name`;
+  return null;
+}
+
+/** A trailing dot says the same name. */
+function bareName(host: string): string {
+  return host.replace(/\.$/, '');
+}

@@ -1,0 +1,192 @@
+/**
+ * One request to an address that a caller chose. Nothing in the URL, in DNS or in an answer can lead it
+ * to a private address:
+ *
+ *   URL rules → resolve every address → each one public or allowed → connect to a checked address
+ *   → compare the connected address → send → (redirect: all of it again, at most `maxRedirects` times)
+ *
+ * A connection serves one request. Proxy settings of the environment are not read. No content coding is
+ * asked for and none is undone. Source: OWASP SSRF prevention, and design.md "URL rules".
+ */
+import { isUtf8 } from 'node:buffer';
+import { Readable } from 'node:stream';
+import type { SecureContext } from 'node:tls';
+import { Client, type Dispatcher } from 'undici';
+import { targetProblem, type TargetPurpose } from '#crds/public-url.ts';
+import { SafeFetchError, toSafeFetchError } from '#crds/shared/safe-fetch-error.ts';
+import { makeDeadline, type Deadline } from '#crds/shared/safe-fetch-deadline.ts';
+import { checkedAddresses, pinnedConnector, type Resolve } from '#crds/shared/pinned-connector.ts';
+
+export interface SafeFetchDeps {
+  readonly resolve: Resolve;
+  /** CIDRs that the operator allows besides public addresses. */
+  readonly privateTargets: readonly string[];
+  /** Which certificates are trusted. */
+  readonly secureContext: SecureContext;
+}
+
+export interface SafeRequest {
+  readonly url: string;
+  readonly purpose: TargetPurpose;
+  readonly method: 'GET' | 'POST' | 'PUT';
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Buffer | Readable;
+  /** Redirects are followed for GET only; 0: a redirect is an answer like any other. */
+  readonly maxRedirects: number;
+  /** Everything, name look-up and answer's body included. */
+  readonly totalMs: number;
+  /** Longest time in which no byte moves, either way. */
+  readonly idleMs: number;
+  /** Bytes of the answer's body. */
+  readonly maxBodyBytes: number;
+  /** Aborted: the caller no longer wants the answer. */
+  readonly signal?: AbortSignal;
+}
+
+export interface SafeResponse {
+  readonly status: number;
+  /** The value of a header (lower-case name), the first one when it came several times; null when absent. */
+  header(name: string): string | null;
+  /** Read it to its end, or call `discard`. Fails with a SafeFetchError. */
+  body(): AsyncGenerator<Buffer>;
+  /** Ends the connection; the rest of the body is not received. */
+  discard(): void;
+}
+
+export type SafeFetch = (request: SafeRequest) => Promise<SafeResponse>;
+
+/** Gives a function that resolves when the answer's headers are there. It throws SafeFetchError only. */
+export function makeSafeFetch(deps: SafeFetchDeps): SafeFetch {
+  return async (request) => {
+    const deadline = makeDeadline(request);
+    try {
+      return await followRedirects(deps, request, deadline);
+    } catch (error) {
+      deadline.clear();
+      throw toSafeFetchError(deadline.reason() ?? error);
+    }
+  };
+}
+
+const REDIRECTS = [301, 302, 303, 307, 308];
+/** Bytes of an answer's status line and headers. */
+const MAX_HEADER_BYTES = 16 * 1024;
+
+async function followRedirects(deps: SafeFetchDeps, request: SafeRequest, deadline: Deadline): Promise<SafeResponse> {
+  let url = parseUrl(request.url, null);
+  for (let redirects = 0; ; redirects += 1) {
+    const exchange = await send(deps, { ...request, target: url }, deadline);
+    const location = header(exchange.answer, 'location');
+    const isFollowed = request.maxRedirects > 0 && REDIRECTS.includes(exchange.answer.statusCode) && location !== null;
+    if (!isFollowed) return toResponse(exchange, request.maxBodyBytes, deadline);
+    exchange.close();
+    if (redirects === request.maxRedirects) {
+      throw new SafeFetchError('too_many_redirects', `it was redirected more than ${request.maxRedirects} times`);
+    }
+    url = parseUrl(location, url);
+  }
+}
+
+function parseUrl(text: string, base: URL | null): URL {
+  const url = URL.parse(text, base?.href);
+  if (url === null) throw new SafeFetchError('bad_url', base === null ? 'it is not a URL' : 'it was redirected to something that is not a URL');
+  return url;
+}
+
+interface Exchange {
+  readonly answer: Dispatcher.ResponseData;
+  /** Ends the connection. */
+  readonly close: () => void;
+}
+
+async function send(deps: SafeFetchDeps, request: SafeRequest & { readonly target: URL }, deadline: Deadline): Promise<Exchange> {
+  const { target: url, purpose } = request;
+  const problem = targetProblem(url, { purpose, privateTargets: deps.privateTargets });
+  if (problem !== null) throw new SafeFetchError('bad_url', `the URL ${problem}`);
+  const addresses = await deadline.race(checkedAddresses(deps, url.hostname));
+  const client = new Client(url.origin, {
+    connect: pinnedConnector({ secureContext: deps.secureContext, signal: deadline.signal }, { url, addresses }),
+    maxHeaderSize: MAX_HEADER_BYTES,
+    // The deadline keeps the time: these would count a slow upload as a late answer.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    allowH2: false,
+    useMilo: false,
+  });
+  // A destroyed client reports to its requests; nobody else asks.
+  const close = (): void => void client.destroy().catch(() => undefined);
+  try {
+    const answer = await client.request({
+      method: request.method,
+      path: url.pathname + url.search,
+      headers: { 'accept-encoding': 'identity', ...request.headers },
+      body: request.body === undefined ? null : watched(request.body, deadline),
+      signal: deadline.signal,
+      reset: true,
+    });
+    deadline.touch();
+    // The stream may fail while nobody reads it, such as when it is discarded.
+    answer.body.on('error', () => undefined);
+    return { answer, close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+function watched(body: Buffer | Readable, deadline: Deadline): Buffer | Readable {
+  return Buffer.isBuffer(body) ? body : Readable.from(touching(body, deadline), { objectMode: false });
+}
+
+async function* touching(body: Readable, deadline: Deadline): AsyncGenerator<Buffer> {
+  for await (const chunk of body) {
+    deadline.touch();
+    yield chunk as Buffer;
+  }
+  deadline.touch();
+}
+
+function header(answer: Dispatcher.ResponseData, name: string): string | null {
+  const text = [answer.headers[name] ?? null].flat()[0] ?? null;
+  return text === null ? null : decodeUtf8(text);
+}
+
+/** Headers come as Latin-1; many servers mean UTF-8. */
+function decodeUtf8(latin1: string): string {
+  const bytes = Buffer.from(latin1, 'latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : latin1;
+}
+
+function toResponse({ answer, close }: Exchange, maxBodyBytes: number, deadline: Deadline): SafeResponse {
+  const end = (): void => {
+    deadline.clear();
+    close();
+  };
+  return {
+    status: answer.statusCode,
+    header: (name) => header(answer, name),
+    body: () => readBody(answer.body, maxBodyBytes, { deadline, end }),
+    discard: end,
+  };
+}
+
+async function* readBody(
+  body: Readable,
+  maxBytes: number,
+  { deadline, end }: { deadline: Deadline; end: () => void },
+): AsyncGenerator<Buffer> {
+  let received = 0;
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      deadline.touch();
+      received += chunk.length;
+      if (received > maxBytes) throw new SafeFetchError('body_too_large', `the answer has more than ${maxBytes} bytes`);
+      yield chunk;
+    }
+  } catch (error) {
+    throw toSafeFetchError(deadline.reason() ?? error);
+  } finally {
+    end();
+  }
+}

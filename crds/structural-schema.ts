@@ -1,0 +1,99 @@
+import { z } from 'zod';
+
+/** A node of a CRD's schema, in the part of OpenAPI 3.0 that an API server calls structural. */
+export interface StructuralSchema {
+  readonly type: string;
+  readonly [keyword: string]: unknown;
+}
+
+interface JsonSchema {
+  readonly type?: string;
+  readonly nullable?: boolean;
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly JsonSchema[];
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: JsonSchema | boolean;
+  readonly items?: JsonSchema;
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly [keyword: string]: unknown;
+}
+
+/** An API server prices each CEL rule by the largest value that the schema allows; hence a cap on everything. */
+const CAPS = { maxLength: 1000, maxItems: 100, maxProperties: 64 };
+
+/**
+ * The structural form of a zod schema. Pure.
+ * @throws Error for what has none: a union of different types, or a value of any type.
+ */
+export function structuralSchema(schema: z.ZodObject): StructuralSchema {
+  const json = z.toJSONSchema(schema, {
+    target: 'openapi-3.0',
+    io: 'input',
+    unrepresentable: 'any',
+    // Every custom type of ours is a string whose values another schema checks.
+    override: ({ zodSchema, jsonSchema }) => {
+      if (zodSchema._zod.def.type === 'custom') jsonSchema.type = 'string';
+    },
+  });
+  return structure(json as JsonSchema, '');
+}
+
+function structure(node: JsonSchema, path: string): StructuralSchema {
+  const { description, nullable } = node;
+  const about = { ...(description === undefined ? {} : { description }), ...(nullable === true ? { nullable } : {}) };
+  return { ...about, ...bare(node, path) };
+}
+
+function bare(node: JsonSchema, path: string): StructuralSchema {
+  if (node.anyOf !== undefined) return bare(joined(node.anyOf, path), path);
+  switch (node.type) {
+    case 'object':
+      return objectSchema(node, path);
+    case 'array':
+      return { type: 'array', maxItems: CAPS.maxItems, items: structure(node.items ?? {}, `${path}[]`) };
+    case 'string':
+      return stringSchema(node);
+    case 'integer':
+      return { type: 'integer', format: 'int64', ...bounds(node) };
+    case 'number':
+    case 'boolean':
+      return { type: node.type };
+    default:
+      throw new Error(`${path} has no type that a CRD's schema can say.`);
+  }
+}
+
+function objectSchema({ properties, required, additionalProperties }: JsonSchema, path: string): StructuralSchema {
+  if (properties === undefined) {
+    const values = typeof additionalProperties === 'object' ? additionalProperties : {};
+    return { type: 'object', maxProperties: CAPS.maxProperties, additionalProperties: structure(values, `${path}.*`) };
+  }
+  const fields = Object.entries(properties).map(([name, field]) => [name, structure(field, `${path}.${name}`)]);
+  return { type: 'object', required: required ?? [], properties: Object.fromEntries(fields) };
+}
+
+function stringSchema(node: JsonSchema): StructuralSchema {
+  if (node.format === 'date-time') return { type: 'string', format: 'date-time' };
+  // An API server compares null with the enum too, and would refuse it; a pattern is asked of strings only.
+  if (node.enum !== undefined && node.nullable === true) return { type: 'string', maxLength: CAPS.maxLength, pattern: `^(${node.enum.join('|')})$` };
+  if (node.enum !== undefined) return { type: 'string', enum: node.enum };
+  const { maxLength = CAPS.maxLength, pattern } = node;
+  return { type: 'string', maxLength, ...(pattern === undefined ? {} : { pattern }) };
+}
+
+/** Without those that only say that a number is safe in JavaScript. */
+function bounds({ minimum, maximum }: JsonSchema): Record<string, unknown> {
+  const lower = minimum === undefined || minimum === Number.MIN_SAFE_INTEGER ? {} : { minimum };
+  return maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? lower : { ...lower, maximum };
+}
+
+/** Several forms of one type become that type. */
+function joined(members: readonly JsonSchema[], path: string): JsonSchema {
+  const types = new Set(members.map(({ type }) => type));
+  const [type] = types;
+  if (types.size !== 1 || type !== 'string') throw new Error(`${path} may have values of different types: ${[...types].join(', ')}.`);
+  return { type };
+}

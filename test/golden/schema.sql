@@ -1,0 +1,272 @@
+-- Generated from api/store/migrations by test/golden/schema.test.ts. Do not edit.
+
+CREATE TABLE public.accounts (
+    id text NOT NULL,
+    name text NOT NULL,
+    plan text DEFAULT 'none'::text NOT NULL,
+    payment_method boolean DEFAULT false NOT NULL,
+    unpaid_invoice boolean DEFAULT false NOT NULL,
+    suspended boolean DEFAULT false NOT NULL,
+    spend_cap_micro_usd bigint,
+    features text[] DEFAULT '{}'::text[] NOT NULL,
+    signing_secret bytea,
+    created_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.api_keys (
+    id text NOT NULL,
+    account_id text NOT NULL,
+    livemode boolean NOT NULL,
+    name text NOT NULL,
+    digest bytea NOT NULL,
+    hint text NOT NULL,
+    allow_list text[] DEFAULT '{}'::text[] NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    last_used_at timestamp with time zone,
+    exposed_at timestamp with time zone,
+    revoked_at timestamp with time zone
+);
+
+CREATE TABLE public.file_deletions (
+    key text NOT NULL,
+    due_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.idempotency_keys (
+    account_id text NOT NULL,
+    livemode boolean NOT NULL,
+    key text NOT NULL,
+    fingerprint bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    lease_until timestamp with time zone NOT NULL,
+    status smallint,
+    body text
+);
+
+CREATE TABLE public.jobs (
+    id text NOT NULL,
+    account_id text NOT NULL,
+    livemode boolean NOT NULL,
+    operation text NOT NULL,
+    status text DEFAULT 'queued'::text NOT NULL,
+    percent smallint DEFAULT 0 NOT NULL,
+    attempt smallint DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    started_at timestamp with time zone,
+    completed_at timestamp with time zone,
+    upload_id text,
+    input_url bytea,
+    input_key text NOT NULL,
+    input_etag text,
+    input_filename text,
+    input_size bigint,
+    input_stored boolean NOT NULL,
+    options jsonb NOT NULL,
+    limits jsonb NOT NULL,
+    features jsonb NOT NULL,
+    webhook_url text,
+    output_target bytea,
+    retention_seconds integer NOT NULL,
+    metadata jsonb NOT NULL,
+    dispatch text,
+    output_key text,
+    delivery text,
+    report jsonb,
+    result jsonb,
+    error jsonb,
+    billed boolean DEFAULT false NOT NULL,
+    expires_at timestamp with time zone,
+    files_deleted_at timestamp with time zone,
+    reserved_micro_usd bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT final_has_end CHECK (((status = ANY (ARRAY['queued'::text, 'processing'::text])) = (completed_at IS NULL))),
+    CONSTRAINT jobs_delivery_check CHECK ((delivery = ANY (ARRAY['due'::text, 'done'::text]))),
+    CONSTRAINT jobs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'processing'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text])))
+);
+
+CREATE TABLE public.ledger (
+    source_id text NOT NULL,
+    account_id text NOT NULL,
+    livemode boolean NOT NULL,
+    day date NOT NULL,
+    operation text NOT NULL,
+    kind text,
+    meter text NOT NULL,
+    quantity numeric NOT NULL,
+    amount_micro_usd bigint NOT NULL,
+    input_bytes bigint NOT NULL,
+    output_bytes bigint NOT NULL,
+    at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.monthly_spend (
+    account_id text NOT NULL,
+    month date NOT NULL,
+    amount_micro_usd bigint DEFAULT 0 NOT NULL,
+    images bigint DEFAULT 0 NOT NULL
+);
+
+CREATE TABLE public.schema_migrations (
+    version integer NOT NULL,
+    name text NOT NULL,
+    applied_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.transfers (
+    job_id text NOT NULL,
+    direction text NOT NULL,
+    next_at timestamp with time zone NOT NULL,
+    tries smallint DEFAULT 0 NOT NULL,
+    lease_until timestamp with time zone,
+    done_at timestamp with time zone,
+    error jsonb,
+    CONSTRAINT transfers_direction_check CHECK ((direction = ANY (ARRAY['fetch'::text, 'deliver'::text])))
+);
+
+CREATE TABLE public.upload_allowance (
+    account_id text NOT NULL,
+    livemode boolean NOT NULL,
+    bytes bigint NOT NULL,
+    at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.upload_parts (
+    upload_id text NOT NULL,
+    part_number integer NOT NULL,
+    size bigint NOT NULL
+);
+
+CREATE TABLE public.uploads (
+    id text NOT NULL,
+    account_id text NOT NULL,
+    livemode boolean NOT NULL,
+    size bigint NOT NULL,
+    filename text,
+    multipart boolean NOT NULL,
+    etag text,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    uploaded_at timestamp with time zone,
+    job_id text
+);
+
+CREATE TABLE public.webhook_deliveries (
+    id text NOT NULL,
+    account_id text NOT NULL,
+    job_id text NOT NULL,
+    endpoint_id text,
+    url text NOT NULL,
+    secret bytea NOT NULL,
+    body bytea NOT NULL,
+    attempt smallint DEFAULT 0 NOT NULL,
+    next_at timestamp with time zone NOT NULL,
+    lease_until timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    done_at timestamp with time zone,
+    delivered boolean,
+    last_status smallint,
+    last_error text
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02');
+
+CREATE TABLE public.webhook_endpoints (
+    id text NOT NULL,
+    account_id text NOT NULL,
+    url text NOT NULL,
+    enabled boolean DEFAULT true NOT NULL,
+    secret bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    deleted_at timestamp with time zone
+);
+
+ALTER TABLE ONLY public.accounts
+    ADD CONSTRAINT accounts_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_digest_key UNIQUE (digest);
+
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.file_deletions
+    ADD CONSTRAINT file_deletions_pkey PRIMARY KEY (key);
+
+ALTER TABLE ONLY public.idempotency_keys
+    ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (account_id, livemode, key);
+
+ALTER TABLE ONLY public.jobs
+    ADD CONSTRAINT jobs_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.ledger
+    ADD CONSTRAINT ledger_pkey PRIMARY KEY (source_id);
+
+ALTER TABLE ONLY public.monthly_spend
+    ADD CONSTRAINT monthly_spend_pkey PRIMARY KEY (account_id, month);
+
+ALTER TABLE ONLY public.schema_migrations
+    ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (version);
+
+ALTER TABLE ONLY public.transfers
+    ADD CONSTRAINT transfers_pkey PRIMARY KEY (job_id, direction);
+
+ALTER TABLE ONLY public.upload_parts
+    ADD CONSTRAINT upload_parts_pkey PRIMARY KEY (upload_id, part_number);
+
+ALTER TABLE ONLY public.uploads
+    ADD CONSTRAINT uploads_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.webhook_deliveries
+    ADD CONSTRAINT webhook_deliveries_job_id_endpoint_id_url_key UNIQUE NULLS NOT DISTINCT (job_id, endpoint_id, url);
+
+ALTER TABLE ONLY public.webhook_deliveries
+    ADD CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.webhook_endpoints
+    ADD CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (id);
+
+CREATE INDEX api_keys_account ON public.api_keys USING btree (account_id, created_at);
+
+CREATE INDEX file_deletions_due ON public.file_deletions USING btree (due_at);
+
+CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (created_at);
+
+CREATE INDEX jobs_expiry ON public.jobs USING btree (expires_at) WHERE ((files_deleted_at IS NULL) AND (status = 'succeeded'::text));
+
+CREATE INDEX jobs_newest ON public.jobs USING btree (account_id, livemode, created_at DESC, id DESC);
+
+CREATE INDEX jobs_unfinished ON public.jobs USING btree (account_id, created_at) WHERE (status = ANY (ARRAY['queued'::text, 'processing'::text]));
+
+CREATE INDEX ledger_usage ON public.ledger USING btree (account_id, livemode, day, meter);
+
+CREATE INDEX transfers_due ON public.transfers USING btree (next_at) WHERE (done_at IS NULL);
+
+CREATE INDEX upload_allowance_window ON public.upload_allowance USING btree (account_id, livemode, at);
+
+CREATE INDEX uploads_expiry ON public.uploads USING btree (expires_at) WHERE (job_id IS NULL);
+
+CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (next_at) WHERE (done_at IS NULL);
+
+CREATE INDEX webhook_endpoints_account ON public.webhook_endpoints USING btree (account_id) WHERE (deleted_at IS NULL);
+
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);
+
+ALTER TABLE ONLY public.jobs
+    ADD CONSTRAINT jobs_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);
+
+ALTER TABLE ONLY public.monthly_spend
+    ADD CONSTRAINT monthly_spend_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);
+
+ALTER TABLE ONLY public.transfers
+    ADD CONSTRAINT transfers_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.jobs(id);
+
+ALTER TABLE ONLY public.upload_parts
+    ADD CONSTRAINT upload_parts_upload_id_fkey FOREIGN KEY (upload_id) REFERENCES public.uploads(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.uploads
+    ADD CONSTRAINT uploads_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);
+
+ALTER TABLE ONLY public.webhook_deliveries
+    ADD CONSTRAINT webhook_deliveries_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);
+
+ALTER TABLE ONLY public.webhook_endpoints
+    ADD CONSTRAINT webhook_endpoints_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);

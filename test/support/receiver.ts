@@ -1,0 +1,106 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { createSecureContext, type SecureContext } from 'node:tls';
+import { afterAll } from 'vitest';
+import { closeServer, listen } from '#crds/shared/ops-server.ts';
+
+export interface Received {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Buffer;
+}
+
+export interface Receiver {
+  /** `https://127.0.0.1:41234`, or http. */
+  readonly url: string;
+  readonly port: number;
+  /** Whole requests, in the order in which they came. */
+  readonly received: readonly Received[];
+  /** Connections ever accepted, whether or not a request followed. */
+  connections(): number;
+}
+
+interface ReceiverSettings {
+  /** Any loopback address: 127.0.0.2 looks like another host. */
+  readonly host?: string;
+  readonly tls?: boolean;
+  /** Called once the whole request is there; default: 204. */
+  readonly answer?: (response: ServerResponse, received: Received) => void;
+}
+
+/** What a client must trust to talk to receivers: the test's own authority, and nothing else. */
+export function trustReceivers(): SecureContext {
+  return createSecureContext({ ca: certificates().authority });
+}
+
+/** PEM file of that authority, for processes; removed after the file's tests. */
+export function authorityFile(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'mediajobs-ca-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  writeFileSync(path.join(folder, 'ca.pem'), certificates().authority);
+  return path.join(folder, 'ca.pem');
+}
+
+/** A real HTTPS (or http) server on a loopback address and a free port; closed after the file's tests. */
+export async function startReceiver({ host = '127.0.0.1', tls = true, answer = noContent }: ReceiverSettings = {}): Promise<Receiver> {
+  const received: Received[] = [];
+  const listener: RequestListener = (request, response) => {
+    void buffer(request).then((body) => {
+      const whole = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body };
+      received.push(whole);
+      answer(response, whole);
+    }, () => undefined);
+  };
+  const { key, certificate } = certificates();
+  const server = tls ? createHttpsServer({ key, cert: certificate }, listener) : createHttpServer(listener);
+  let connections = 0;
+  server.on('connection', () => (connections += 1));
+  await listen(server, { host, port: 0 });
+  afterAll(() => closeServer(server));
+  const { port } = server.address() as AddressInfo;
+  return { url: `${tls ? 'https' : 'http'}://${host}:${port}`, port, received, connections: () => connections };
+}
+
+function noContent(response: ServerResponse): void {
+  response.writeHead(204).end();
+}
+
+interface Certificates {
+  readonly authority: string;
+  readonly key: string;
+  readonly certificate: string;
+}
+
+let made: Certificates | null = null;
+
+/** For `*.receiver.test`, `localhost`, 127.0.0.1, 127.0.0.2 and ::1. */
+function certificates(): Certificates {
+  made ??= makeCertificates();
+  return made;
+}
+
+function makeCertificates(): Certificates {
+  const folder = mkdtempSync(path.join(tmpdir(), 'mediajobs-ca-'));
+  const openssl = (...args: string[]): unknown => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
+  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  try {
+    openssl('req', '-x509', ...newKey, '-keyout', 'ca.key', '-out', 'ca.pem', '-days', '2', '-subj', '/CN=test authority');
+    openssl('req', ...newKey, '-keyout', 'key.pem', '-out', 'request.pem', '-subj', '/CN=receiver');
+    writeFileSync(
+      path.join(folder, 'names'),
+      'subjectAltName=DNS:*.receiver.test,DNS:localhost,IP:127.0.0.1,IP:127.0.0.2,IP:::1\nbasicConstraints=CA:FALSE\n',
+    );
+    openssl('x509', '-req', '-in', 'request.pem', '-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '2', '-extfile', 'names', '-out', 'cert.pem');
+    const read = (name: string): string => readFileSync(path.join(folder, name), 'utf8');
+    return { authority: read('ca.pem'), key: read('key.pem'), certificate: read('cert.pem') };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

@@ -1,0 +1,44 @@
+/** Vitest's global set-up: one real PostgreSQL and one real Redis for the whole run. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { startPostgres } from '#api/embedded/postgres.ts';
+import { startRedis } from '#api/embedded/redis.ts';
+import { TEMPLATE_DATABASE, urlOf } from '#test/support/database-server.ts';
+import { makeDatabase } from '#api/store/database.ts';
+import { migrate } from '#api/store/migrate.ts';
+import { systemClock } from '#crds/shared/clock.ts';
+import { makeLog } from '#crds/shared/log.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    postgresUrl: string;
+    redisUrl: string;
+  }
+}
+
+export default async function startServers(project: TestProject): Promise<() => Promise<void>> {
+  const dataFolder = await mkdtemp(path.join(tmpdir(), 'mediajobs-test-'));
+  const ignoreLine = (): void => undefined;
+  const postgres = await startPostgres({ dataFolder, durable: false, onLine: ignoreLine });
+  const redis = await startRedis({ dataFolder, onLine: ignoreLine });
+  await makeTemplate(postgres.url);
+  project.provide('postgresUrl', postgres.url);
+  project.provide('redisUrl', redis.url);
+  return async () => {
+    await redis.stop();
+    await postgres.stop();
+    await rm(dataFolder, { recursive: true, force: true });
+  };
+}
+
+async function makeTemplate(serverUrl: string): Promise<void> {
+  const log = makeLog('test', 'warn');
+  const server = makeDatabase({ url: serverUrl, log, maxConnections: 1 });
+  await server.query(`create database ${TEMPLATE_DATABASE}`);
+  await server.close();
+  const template = makeDatabase({ url: urlOf(serverUrl, TEMPLATE_DATABASE), log, maxConnections: 1 });
+  await migrate({ database: template, clock: systemClock });
+  await template.close();
+}

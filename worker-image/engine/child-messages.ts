@@ -1,0 +1,19 @@
+/** What an engine process and its owner say to each other over IPC. */
+import type { ErrorCode } from '#crds/error-codes.ts';
+import type { FileTask, ProcessedFile } from '#worker-image/engine/process-file.ts';
+
+export type ToChild =
+  | { readonly type: 'process'; readonly task: FileTask; readonly versions: Readonly<Record<string, string>> }
+  | { readonly type: 'abort' };
+
+export type FromChild =
+  | { readonly type: 'ready' }
+  | { readonly type: 'progress'; readonly percent: number }
+  /** A tool's process group begins or ends. Only told where the owner can name it by the same number. */
+  | { readonly type: 'group'; readonly pid: number; readonly alive: boolean }
+  | { readonly type: 'done'; readonly file: ProcessedFile; readonly rssBytes: number }
+  | { readonly type: 'refused'; readonly code: ErrorCode; readonly message: string; readonly param: string | null; readonly cause: string | null; readonly rssBytes: number }
+  | { readonly type: 'bug'; readonly stack: string };
+
+/** Argument that makes an engine process tell of its tools' process groups. */
+export const TELL_GROUPS = '--tell-groups';

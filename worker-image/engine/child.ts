@@ -1,0 +1,73 @@
+/**
+ * The process that decodes strangers' bytes: one file at a time, no secrets, no network where the
+ * machine allows that. It lives by its owner: when the owner goes, it ends its tools and itself.
+ *
+ *   starting ─→ idle ⇄ working ─→ (owner gone, or told to end)
+ */
+import { MediaError } from '#crds/media-error.ts';
+import type { FromChild, ToChild } from '#worker-image/engine/child-messages.ts';
+import { TELL_GROUPS } from '#worker-image/engine/child-messages.ts';
+import { loadHandler } from '#worker-image/engine/handlers.ts';
+import { processFile } from '#worker-image/engine/process-file.ts';
+import { makeRunCommand } from '#worker-image/tools/run-command.ts';
+
+let working: AbortController | null = null;
+const groups = new Set<number>();
+
+const run = makeRunCommand({
+  onGroup: (pid, alive) => {
+    if (alive) groups.add(pid);
+    else groups.delete(pid);
+    if (process.argv.includes(TELL_GROUPS)) tell({ type: 'group', pid, alive });
+  },
+});
+
+process.on('message', (message: ToChild) => {
+  if (message.type === 'abort') working?.abort(new MediaError('canceled', 'The work was stopped.'));
+  else void work(message);
+});
+process.once('disconnect', end);
+process.once('SIGTERM', end);
+process.on('uncaughtException', (error) => tell({ type: 'bug', stack: error.stack ?? String(error) }, () => process.exit(1)));
+tell({ type: 'ready' });
+
+async function work({ task, versions }: Extract<ToChild, { type: 'process' }>): Promise<void> {
+  working = new AbortController();
+  let told = 0;
+  const onProgress = (percent: number): void => {
+    if (Math.floor(percent) <= told) return;
+    told = Math.floor(percent);
+    tell({ type: 'progress', percent: told });
+  };
+  const deps = { run, onProgress, signal: working.signal, loadHandler, versions };
+  const answer = await processFile(deps, task).then(
+    (file): FromChild => ({ type: 'done', file, rssBytes: process.memoryUsage.rss() }),
+    (error: unknown) => refusal(error),
+  );
+  working = null;
+  tell(answer);
+}
+
+function refusal(error: unknown): FromChild {
+  if (!(error instanceof MediaError)) return { type: 'bug', stack: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  const { code, message, param, cause } = error;
+  const rssBytes = process.memoryUsage.rss();
+  return { type: 'refused', code, message, param, cause: cause instanceof Error ? (cause.stack ?? cause.message) : null, rssBytes };
+}
+
+function tell(message: FromChild, then?: () => void): void {
+  if (process.connected) process.send?.(message, () => then?.());
+  else then?.();
+}
+
+/** Tools die with this process; what they started themselves is reached through their groups. */
+function end(): void {
+  for (const pid of groups) {
+    try {
+      process.kill(-pid, 'SIGKILL');
+    } catch {
+      // The group ended by itself meanwhile.
+    }
+  }
+  process.exit(0);
+}

@@ -1,0 +1,158 @@
+/**
+ * The owner's side of one engine process.
+ *
+ *   starting → idle ⇄ working → ended
+ *
+ * A file that makes it crash is refused; an abort lets it end its tools for a second, then it is killed
+ * with all that it started.
+ */
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { getCompileCacheDir } from 'node:module';
+import { join } from 'node:path';
+import { MediaError } from '#crds/media-error.ts';
+import { TELL_GROUPS, type FromChild, type ToChild } from '#worker-image/engine/child-messages.ts';
+import type { FileTask, ProcessedFile } from '#worker-image/engine/process-file.ts';
+import { MissingTool, toolPath } from '#worker-image/tools/find-tool.ts';
+import { ownsProcesses, type Isolation } from '#worker-image/tools/isolation.ts';
+
+export interface EngineChild {
+  readonly pid: number;
+  /** Resolves when the process is gone. */
+  readonly ended: Promise<void>;
+  /** Files that it has worked on. */
+  readonly files: () => number;
+  /** Resident memory in bytes, as it was after the last file. */
+  readonly rssBytes: () => number;
+  /**
+   * Works on one file; one at a time.
+   * @throws MediaError for a refused file, processing_failed when the file made it crash; the signal's
+   * reason on abort, once nothing runs any more; EngineKilled when the system killed it.
+   */
+  process(input: ChildInput): Promise<ProcessedFile>;
+  /** Ends it with everything that it started. */
+  kill(): Promise<void>;
+}
+
+export interface ChildInput {
+  readonly task: FileTask;
+  readonly versions: Readonly<Record<string, string>>;
+  readonly onProgress: (percent: number) => void;
+  readonly signal: AbortSignal;
+}
+
+/** The system killed the process, normally for want of memory: not proven to be the file's fault. */
+export class EngineKilled extends Error {
+  override readonly name = 'EngineKilled';
+}
+
+const SCRIPT = join(import.meta.dirname, 'child.ts');
+/** Ceiling of the JavaScript heap. What libraries take outside of it is bounded by the container. */
+const HEAP_MIB = 1024;
+const ABORT_GRACE_MS = 1000;
+
+/** Starts an engine process: no environment of ours, no network where the machine allows it. */
+export function startEngineChild(isolation: Isolation): EngineChild {
+  const child = fork(SCRIPT, ownsProcesses(isolation) ? [] : [TELL_GROUPS], forkOptions(isolation));
+  if (child.pid === undefined) throw new MissingTool(`An engine process cannot be started: ${child.spawnfile} is not installed on this machine.`);
+  const { pid } = child;
+  const groups = new Set<number>();
+  const state = { files: 0, rssBytes: 0 };
+  child.on('message', (message: FromChild) => {
+    if (message.type === 'group') (message.alive ? groups.add(message.pid) : groups.delete(message.pid));
+    if (message.type === 'done' || message.type === 'refused') state.rssBytes = message.rssBytes;
+  });
+  // A message to a process that has just died fails; its end is told by 'exit'.
+  child.on('error', () => undefined);
+  const ended = once(child, 'exit').then(() => killGroups(groups));
+  const kill = async (): Promise<void> => {
+    if (child.exitCode === null && child.signalCode === null) killGroup(pid);
+    await ended;
+  };
+  return {
+    pid,
+    ended,
+    files: () => state.files,
+    rssBytes: () => state.rssBytes,
+    kill,
+    process: async (input) => {
+      state.files += 1;
+      return work(child, input, { kill, ended });
+    },
+  };
+}
+
+function forkOptions(isolation: Isolation): NonNullable<Parameters<typeof fork>[2]> {
+  const [command = process.execPath, ...before] = [
+    // Dies with its owner, whatever kills that.
+    ...['setpriv', '--pdeathsig', 'KILL'],
+    ...isolation.child,
+    process.execPath,
+  ];
+  const cache = getCompileCacheDir();
+  return {
+    execPath: command,
+    execArgv: [...before, `--max-old-space-size=${HEAP_MIB}`],
+    env: { PATH: toolPath(), LANG: 'C.UTF-8', ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: cache }) },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    detached: true,
+  };
+}
+
+async function work(child: ChildProcess, input: ChildInput, own: { kill: () => Promise<void>; ended: Promise<void> }): Promise<ProcessedFile> {
+  const { signal, onProgress, task, versions } = input;
+  signal.throwIfAborted();
+  const answer = answerOf(child, onProgress);
+  const aborted = once(signal, 'abort').then(() => 'aborted' as const);
+  child.send({ type: 'process', task, versions } satisfies ToChild);
+  const first = await Promise.race([answer, aborted]);
+  if (first !== 'aborted') return first;
+  if (child.connected) child.send({ type: 'abort' } satisfies ToChild);
+  const patience = setTimeout(() => void own.kill(), ABORT_GRACE_MS);
+  await answer.catch(() => undefined);
+  clearTimeout(patience);
+  await own.kill();
+  throw signal.reason;
+}
+
+function answerOf(child: ChildProcess, onProgress: (percent: number) => void): Promise<ProcessedFile> {
+  return new Promise((resolve, reject) => {
+    const onExit = (code: number | null, signal: NodeJS.Signals | null): void => settle(() => reject(crash(code, signal)));
+    const onMessage = (message: FromChild): void => {
+      if (message.type === 'progress') onProgress(message.percent);
+      if (message.type === 'done') settle(() => resolve(message.file));
+      if (message.type === 'refused') settle(() => reject(refused(message)));
+      if (message.type === 'bug') settle(() => reject(new Error(`bug in an engine process: ${message.stack}`)));
+    };
+    const settle = (then: () => void): void => {
+      child.off('message', onMessage);
+      child.off('exit', onExit);
+      then();
+    };
+    child.on('message', onMessage);
+    child.once('exit', onExit);
+    if (child.exitCode !== null || child.signalCode !== null) onExit(child.exitCode, child.signalCode);
+  });
+}
+
+function refused({ code, message, param, cause }: Extract<FromChild, { type: 'refused' }>): MediaError {
+  return new MediaError(code, message, { ...(param === null ? {} : { param }), ...(cause === null ? {} : { cause: new Error(cause) }) });
+}
+
+function crash(code: number | null, signal: NodeJS.Signals | null): Error {
+  if (signal === 'SIGKILL') return new EngineKilled('the system killed the engine process, probably for want of memory');
+  const cause = new Error(`the engine process ended with ${signal ?? `exit code ${code}`}`);
+  return new MediaError('processing_failed', 'The file made the engine crash: it is damaged or built to do so.', { cause });
+}
+
+function killGroups(groups: ReadonlySet<number>): void {
+  for (const pid of groups) killGroup(pid);
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // The group ended by itself meanwhile.
+  }
+}

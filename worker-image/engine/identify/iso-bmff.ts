@@ -1,0 +1,105 @@
+import type { Format } from '#crds/formats.ts';
+import type { SniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
+import { unsupported } from '#worker-image/engine/identify/unsupported.ts';
+
+const HEIC_BRANDS = ['heic', 'heix', 'hevc', 'hevx', 'heim', 'heis', 'hevm', 'hevs'];
+const AVIF_BRANDS = ['avif', 'avis'];
+const GENERIC_PICTURE_BRANDS = ['mif1', 'mif2', 'msf1', 'miaf'];
+/** Boxes that a QuickTime file without brands may begin with. */
+const OLD_QUICKTIME = ['moov', 'mdat', 'wide', 'free', 'skip', 'pnot'];
+const MAX_BOXES = 10_000;
+
+interface Box {
+  readonly type: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * MP4, QuickTime, 3GP, HEIF and AVIF: by brands, and for sound and pictures by the tracks, as audio
+ * alone in a video container is audio. null when it is none. Source: ISO/IEC 14496-12.
+ */
+export async function formatOfIsoBmff(file: SniffedFile): Promise<Format | null> {
+  const { head } = file;
+  if (head.length < 16) return null;
+  const first = head.toString('latin1', 4, 8);
+  if (first !== 'ftyp') return OLD_QUICKTIME.includes(first) && (await hasMoov(file)) ? byTracks(file, 'mov') : null;
+  const [major = '', ...compatible] = brands(head);
+  const picture = pictureFormat(head, major, compatible);
+  return picture ?? byTracks(file, movieFormat(major, compatible));
+}
+
+function brands(head: Buffer): string[] {
+  const end = Math.min(head.length, head.readUInt32BE(0), 1024);
+  const list = [head.toString('latin1', 8, 12)];
+  for (let at = 16; at + 4 <= end; at += 4) list.push(head.toString('latin1', at, at + 4));
+  return list;
+}
+
+function pictureFormat(head: Buffer, major: string, compatible: readonly string[]): Format | null {
+  if (AVIF_BRANDS.includes(major)) return 'avif';
+  if (HEIC_BRANDS.includes(major)) return 'heic';
+  if (!GENERIC_PICTURE_BRANDS.includes(major)) return null;
+  if (compatible.some((brand) => AVIF_BRANDS.includes(brand))) return 'avif';
+  if (compatible.some((brand) => HEIC_BRANDS.includes(brand))) return 'heic';
+  if (head.includes('infe') && head.includes('hvc1')) return 'heic';
+  if (head.includes('infe') && head.includes('av01')) return 'avif';
+  throw unsupported('a HEIF picture that holds neither HEVC nor AV1');
+}
+
+function movieFormat(major: string, compatible: readonly string[]): Format {
+  if (major === 'crx ') throw unsupported('a Canon CR3 camera RAW file');
+  if (major === 'jp2 ' || major === 'jpx ') throw unsupported('a JPEG 2000 image');
+  if (major === 'qt  ') return 'mov';
+  if (major.startsWith('3g')) return '3gp';
+  if (['M4V ', 'M4VH', 'M4VP'].includes(major)) return 'm4v';
+  if (['M4A ', 'M4B ', 'M4P '].includes(major)) return 'm4a';
+  return compatible.includes('qt  ') && !compatible.some((brand) => /^(iso|mp4)/.test(brand)) ? 'mov' : 'mp4';
+}
+
+/** An audio brand stands even beside a picture track: audio books show chapter images in one. */
+async function byTracks(file: SniffedFile, container: Format): Promise<Format> {
+  if (container === 'm4a') return container;
+  const handlers = await trackHandlers(file);
+  if (handlers.includes('vide')) return container;
+  return handlers.includes('soun') ? 'm4a' : container;
+}
+
+async function hasMoov(file: SniffedFile): Promise<boolean> {
+  return (await boxes(file, { start: 0, end: file.size })).some(({ type }) => type === 'moov');
+}
+
+/** Handler types of all tracks: `vide`, `soun`, … A box that is cut off or overlong ends the search. */
+async function trackHandlers(file: SniffedFile): Promise<string[]> {
+  const handlers: string[] = [];
+  const inside = async (parents: readonly Box[], type: string): Promise<Box[]> => {
+    const lists = await Promise.all(parents.map((parent) => boxes(file, parent)));
+    return lists.flat().filter((box) => box.type === type);
+  };
+  const moov = await inside([{ type: 'file', start: 0, end: file.size }], 'moov');
+  const media = await inside(await inside(moov, 'trak'), 'mdia');
+  for (const box of await inside(media, 'hdlr')) handlers.push((await file.read(box.start + 8, 4)).toString('latin1'));
+  return handlers;
+}
+
+/** The boxes directly inside a range; the payload's range each. */
+async function boxes(file: SniffedFile, range: { start: number; end: number }): Promise<Box[]> {
+  const list: Box[] = [];
+  let at = range.start;
+  while (at + 8 <= range.end && list.length < MAX_BOXES) {
+    const header = await file.read(at, 16);
+    if (header.length < 8) break;
+    const { size, headerSize } = boxSize(header, range.end - at);
+    if (size < headerSize) break;
+    list.push({ type: header.toString('latin1', 4, 8), start: at + headerSize, end: Math.min(at + size, range.end) });
+    at += size;
+  }
+  return list;
+}
+
+function boxSize(header: Buffer, rest: number): { size: number; headerSize: number } {
+  const size = header.readUInt32BE(0);
+  if (size === 0) return { size: rest, headerSize: 8 };
+  if (size === 1 && header.length >= 16) return { size: Number(header.readBigUInt64BE(8)), headerSize: 16 };
+  return { size, headerSize: 8 };
+}

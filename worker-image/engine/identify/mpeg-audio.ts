@@ -1,0 +1,98 @@
+import type { Format } from '#crds/formats.ts';
+import { formatOfName } from '#crds/formats.ts';
+import { has } from '#worker-image/engine/identify/signatures.ts';
+import type { SniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
+import { unsupported } from '#worker-image/engine/identify/unsupported.ts';
+
+const SEARCHED_BYTES = 64 * 1024;
+const MAX_TAGS = 8;
+/** kbit/s of layer III, by the header's index. */
+const BITRATES_V1: readonly number[] = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
+const BITRATES_V2: readonly number[] = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
+const SAMPLE_RATES: readonly number[] = [44_100, 48_000, 32_000];
+
+type Frame = { readonly format: 'mp3' | 'aac' | 'layer12'; readonly length: number };
+
+/**
+ * MP3 and AAC have no signature: two frames in a row make it sure, behind any ID3 tags. Without a tag
+ * and without a name that says so, the first frame must stand at the very start. null when it is none.
+ */
+export async function formatOfMpegAudio(file: SniffedFile): Promise<Format | null> {
+  const start = await endOfTags(file);
+  const bytes = await file.read(start, SEARCHED_BYTES);
+  if (start > 0 && has(bytes, 'fLaC')) return 'flac';
+  const named = formatOfName(file.filename);
+  const lenient = start > 0 || named === 'mp3' || named === 'aac';
+  const isLast = start + bytes.length >= file.size;
+  for (let at = 0; at < (lenient ? bytes.length : 1); at += 1) {
+    const frame = twoFramesAt(bytes, at, isLast);
+    if (frame === null) continue;
+    if (frame.format === 'layer12') throw unsupported('MPEG audio of layer I or II');
+    return frame.format;
+  }
+  if (start > 0) throw unsupported('an ID3 tag without MP3, AAC or FLAC behind it');
+  return null;
+}
+
+/** ID3v2 tags at the start, one behind the other; their length counts seven bits a byte. */
+async function endOfTags(file: SniffedFile): Promise<number> {
+  let at = 0;
+  for (let tags = 0; tags < MAX_TAGS; tags += 1) {
+    const header = await file.read(at, 10);
+    if (header.length < 10 || !has(header, 'ID3')) break;
+    const size = [6, 7, 8, 9].reduce((sum, index) => sum * 128 + ((header[index] ?? 0) & 0x7f), 0);
+    const footer = ((header[5] ?? 0) & 0x10) === 0 ? 0 : 10;
+    at += 10 + size + footer;
+  }
+  return at;
+}
+
+/** The frame there, when a second one of its kind follows or the file ends with it. */
+function twoFramesAt(bytes: Buffer, at: number, isLast: boolean): Frame | null {
+  const frame = frameAt(bytes, at);
+  if (frame === null) return null;
+  const next = at + frame.length;
+  if (isLast && next === bytes.length) return frame;
+  return frameAt(bytes, next)?.format === frame.format ? frame : null;
+}
+
+function frameAt(bytes: Buffer, at: number): Frame | null {
+  if (at + 7 > bytes.length || bytes[at] !== 0xff) return null;
+  const second = bytes[at + 1] ?? 0;
+  if ((second & 0xe0) !== 0xe0) return null;
+  const layer = (second >> 1) & 3;
+  if (layer === 0) return adtsFrame(bytes, at);
+  return layer === 1 ? layer3Frame(bytes, at) : layer12Frame(bytes, at);
+}
+
+/** ISO/IEC 13818-7: sync of twelve bits, length of thirteen. */
+function adtsFrame(bytes: Buffer, at: number): Frame | null {
+  const isSync = ((bytes[at + 1] ?? 0) & 0xf6) === 0xf0;
+  const rateIndex = ((bytes[at + 2] ?? 0) >> 2) & 0xf;
+  if (!isSync || rateIndex > 12) return null;
+  const length = (((bytes[at + 3] ?? 0) & 3) << 11) | ((bytes[at + 4] ?? 0) << 3) | ((bytes[at + 5] ?? 0) >> 5);
+  return length > 7 ? { format: 'aac', length } : null;
+}
+
+/** ISO/IEC 11172-3 and 13818-3, and the half rates of version 2.5. */
+function layer3Frame(bytes: Buffer, at: number): Frame | null {
+  const version = ((bytes[at + 1] ?? 0) >> 3) & 3;
+  const third = bytes[at + 2] ?? 0;
+  const kilobits = (version === 3 ? BITRATES_V1 : BITRATES_V2)[third >> 4] ?? 0;
+  const rate = SAMPLE_RATES[(third >> 2) & 3];
+  if (version === 1 || kilobits === 0 || rate === undefined) return null;
+  const divisor = version === 3 ? 1 : version === 2 ? 2 : 4;
+  const samples = version === 3 ? 144_000 : 72_000;
+  return { format: 'mp3', length: Math.floor((samples * kilobits * divisor) / rate) + ((third >> 1) & 1) };
+}
+
+const BITRATES_LAYER2: readonly number[] = [0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384];
+
+/** Only layer II of version 1, the one in use: enough to name it in the refusal. */
+function layer12Frame(bytes: Buffer, at: number): Frame | null {
+  const third = bytes[at + 2] ?? 0;
+  const kilobits = BITRATES_LAYER2[third >> 4] ?? 0;
+  const rate = SAMPLE_RATES[(third >> 2) & 3];
+  if (((bytes[at + 1] ?? 0) & 0xfe) !== 0xfc || kilobits === 0 || rate === undefined) return null;
+  return { format: 'layer12', length: Math.floor((144_000 * kilobits) / rate) + ((third >> 1) & 1) };
+}

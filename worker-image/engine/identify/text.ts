@@ -1,0 +1,137 @@
+import { formatOfName, FORMATS, type Format } from '#crds/formats.ts';
+import { MediaError } from '#crds/media-error.ts';
+import type { SniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
+import { unsupported } from '#worker-image/engine/identify/unsupported.ts';
+
+const TEXT_FORMATS: readonly Format[] = ['txt', 'csv', 'tsv', 'json', 'ndjson', 'html', 'md'];
+const TAIL_BYTES = 16 * 1024;
+const FLAT_ODF = /\boffice:mimetype\s*=\s*["']application\/vnd\.oasis\.opendocument\.(text|spreadsheet|presentation)(?:-template)?["']/;
+
+/** Texts that a program would follow to other files, or that are another type, by their start. */
+const REFUSED_STARTS: readonly (readonly [start: RegExp, looksLike: string])[] = [
+  [/^#EXTM3U/, 'an m3u8 playlist'],
+  [/^ffconcat version/, 'an ffconcat playlist'],
+  [/^\[playlist\]/i, 'a PLS playlist'],
+  [/^v=0\r?\no=/, 'a session description (SDP)'],
+  [/^%!PS/, 'a PostScript program'],
+];
+
+/** The same for XML, by the name of the root element without its prefix, in lower case. */
+const REFUSED_ROOTS: ReadonlyMap<string, string> = new Map([
+  ['svg', 'an SVG drawing'],
+  ['mpd', 'a DASH manifest'],
+  ['smoothstreamingmedia', 'a Smooth Streaming manifest'],
+  ['asx', 'an ASX playlist'],
+  ['smil', 'a SMIL playlist'],
+  ['playlist', 'an XSPF playlist'],
+  ['worddocument', 'a Word 2003 XML document'],
+  ['workbook', 'an Excel 2003 XML workbook'],
+  ['package', 'a flat Office Open XML document'],
+]);
+
+/**
+ * Text kinds: flat OpenDocument by its root, the others by extension once the bytes prove to be text.
+ * null when they do not. Spec: "Table inputs are recognised by extension".
+ */
+export async function formatOfText(file: SniffedFile): Promise<Format | null> {
+  const text = decode(file.head, file.size > file.head.length);
+  if (text === null) return null;
+  const tail = file.size > file.head.length ? await file.read(Math.max(0, file.size - TAIL_BYTES), TAIL_BYTES) : null;
+  if (tail !== null && isNeverText(tail, file.head)) return null;
+  refuseLookAlikes(text);
+  const flat = flatOpenDocument(text);
+  if (flat !== null) return flat;
+  const named = formatOfName(file.filename);
+  if (named !== null && TEXT_FORMATS.includes(named)) return named;
+  throw new MediaError(
+    'unsupported_input',
+    `The file is text, and its name does not say of which kind. Give a name that ends in ${extensions()}.`,
+  );
+}
+
+function refuseLookAlikes(text: string): void {
+  const start = text.trimStart();
+  const looksLike = REFUSED_STARTS.find(([pattern]) => pattern.test(start))?.[1] ?? REFUSED_ROOTS.get(rootName(text));
+  if (looksLike !== undefined) throw unsupported(looksLike);
+}
+
+/** The first element's name behind declaration, comments and document type; empty when there is none. */
+function rootName(text: string): string {
+  let at = 0;
+  for (;;) {
+    while (/\s/.test(text.charAt(at))) at += 1;
+    const end = MISC.find(([open]) => text.startsWith(open, at))?.[1];
+    if (end === undefined) break;
+    const found = text.indexOf(end, at);
+    if (found === -1) return '';
+    at = found + end.length;
+  }
+  const name = /^<(?:[\w.-]{1,40}:)?([\w.-]{1,40})/.exec(text.slice(at, at + 100));
+  return name?.[1]?.toLowerCase() ?? '';
+}
+
+/** What may stand before the root, and how each ends. */
+const MISC: readonly (readonly [open: string, end: string])[] = [
+  ['<?', '?>'],
+  ['<!--', '-->'],
+  ['<!', '>'],
+  // Left of a document type with declarations inside.
+  [']', '>'],
+];
+
+function flatOpenDocument(text: string): Format | null {
+  if (rootName(text) !== 'document' || !/<office:document[\s>]/.test(text)) return null;
+  const type = FLAT_ODF.exec(text)?.[1];
+  if (type === undefined) throw unsupported('a flat OpenDocument file of another type than text, spreadsheet and presentation');
+  return type === 'text' ? 'fodt' : type === 'spreadsheet' ? 'fods' : 'fodp';
+}
+
+/** UTF-8, UTF-16 with or without its mark, else Windows-1252 without control characters; null when it is no text. */
+function decode(head: Buffer, isCut: boolean): string | null {
+  const utf16 = utf16Name(head);
+  if (utf16 !== null) return strictText(head.subarray(0, head.length & ~1), utf16, isCut);
+  if (head.includes(0)) return null;
+  return strictText(head, 'utf-8', isCut) ?? windows1252(head);
+}
+
+function utf16Name(head: Buffer): 'utf-16le' | 'utf-16be' | null {
+  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
+  if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
+  const sample = head.subarray(0, Math.min(head.length, 1024) & ~1);
+  if (sample.length < 4) return null;
+  const zeros = (parity: number): number => sample.filter((byte, index) => index % 2 === parity && byte === 0).length;
+  const half = sample.length / 2;
+  if (zeros(1) > half * 0.7 && zeros(0) === 0) return 'utf-16le';
+  return zeros(0) > half * 0.7 && zeros(1) === 0 ? 'utf-16be' : null;
+}
+
+function strictText(bytes: Buffer, encoding: string, isCut: boolean): string | null {
+  try {
+    const text = new TextDecoder(encoding, { fatal: true }).decode(bytes, { stream: isCut });
+    return hasControls(text) ? null : text;
+  } catch {
+    return null;
+  }
+}
+
+function windows1252(bytes: Buffer): string | null {
+  if (bytes.some((byte) => [0x81, 0x8d, 0x8f, 0x90, 0x9d].includes(byte))) return null;
+  const text = new TextDecoder('windows-1252').decode(bytes);
+  // Data without zeros would pass as Windows-1252: real text has mostly letters of ASCII.
+  const ascii = bytes.filter((byte) => byte < 0x80).length;
+  return hasControls(text) || ascii < bytes.length * 0.5 ? null : text;
+}
+
+function hasControls(text: string): boolean {
+  // eslint-disable-next-line no-control-regex
+  return /[\x00-\x07\x0e-\x19\x1c-\x1f\x7f]/.test(text);
+}
+
+/** The end of the file is not decoded, as it may begin inside a character: zeros give data away. */
+function isNeverText(tail: Buffer, head: Buffer): boolean {
+  return utf16Name(head) === null && tail.includes(0);
+}
+
+function extensions(): string {
+  return TEXT_FORMATS.map((format) => `.${FORMATS[format].extensions[0]}`).join(', ');
+}

@@ -1,0 +1,130 @@
+/** One picture or animation written in one target format. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Sharp } from 'sharp';
+import { extensionOf } from '#crds/formats.ts';
+import { MediaError } from '#crds/media-error.ts';
+import type { EngineDeps, Facts, Work } from '#worker-image/engine/handler.ts';
+import { writeBmp } from '#worker-image/engine/image/bmp-writer.ts';
+import { encodeHeic } from '#worker-image/engine/image/encode-heic.ts';
+import { encodePng } from '#worker-image/engine/image/encode-png.ts';
+import { hasKeptProfile } from '#worker-image/engine/image/colour-profile.ts';
+import { encoderQuality, FULL_CHROMA_FROM, gifSettings } from '#worker-image/engine/image/image-quality.ts';
+import { TARGETS, type ImageTarget } from '#worker-image/engine/image/image-formats.ts';
+import { imageStep } from '#worker-image/engine/image/image-step.ts';
+import { writeImagePdf } from '#worker-image/engine/image/image-to-pdf.ts';
+import type { OpenImage } from '#worker-image/engine/image/open-image.ts';
+import { resizedSize, resizeImage, type Resize } from '#worker-image/engine/image/resize-image.ts';
+
+export interface Encoding {
+  readonly work: Work;
+  /** Of the input. */
+  readonly facts: Facts;
+  readonly image: OpenImage;
+  readonly target: ImageTarget;
+  /** 0 to 100 on the service's scale. */
+  readonly quality: number;
+  /** PNG and TIFF keep every sample, with its depth. */
+  readonly lossless: boolean;
+  readonly resize: Resize;
+  /** EXIF, XMP and the like travel along; orientation becomes 1, as the pixels are turned. */
+  readonly keepMetadata: boolean;
+}
+
+/** Effort 4, the encoder's default, costs five times as much for a few per cent. */
+const AVIF_EFFORT = 3;
+
+/**
+ * Writes the file into the work's directory and gives its path.
+ * @throws MediaError limit_exceeded when a side is longer than the format allows, processing_failed when
+ * the input cannot be decoded.
+ */
+export async function encodeImage(deps: Pick<EngineDeps, 'run' | 'signal'>, encoding: Encoding): Promise<string> {
+  requireSides(encoding);
+  const path = join(encoding.work.directory, `out.${extensionOf(encoding.target)}`);
+  const pipeline = (): Sharp => prepare(encoding);
+  await imageStep(`Writing the ${TARGETS[encoding.target].name} file`, () => write(deps, { encoding, pipeline, path }));
+  return path;
+}
+
+interface Writing {
+  readonly encoding: Encoding;
+  /** Each call starts the input anew. */
+  readonly pipeline: () => Sharp;
+  readonly path: string;
+}
+
+async function write(deps: Pick<EngineDeps, 'run' | 'signal'>, { encoding, pipeline, path }: Writing): Promise<unknown> {
+  const { target, quality, lossless } = encoding;
+  const numbers = encoderQuality(quality);
+  switch (target) {
+    case 'jpg':
+      return pipeline()
+        .jpeg({ quality: numbers.jpg, mozjpeg: true, chromaSubsampling: quality >= FULL_CHROMA_FROM ? '4:4:4' : '4:2:0' })
+        .toFile(path);
+    case 'webp':
+      return pipeline().webp({ quality: Math.max(1, numbers.webp), effort: 4 }).toFile(path);
+    case 'avif':
+      return pipeline()
+        .avif({ quality: Math.max(1, numbers.avif), effort: AVIF_EFFORT, bitdepth: isDeepAvif(encoding) ? 10 : 8 })
+        .toFile(path);
+    case 'gif':
+      return pipeline()
+        .gif({ ...gifSettings(quality), keepDuplicateFrames: true, reuse: quality >= FULL_CHROMA_FROM, effort: 7 })
+        .toFile(path);
+    case 'tiff':
+      return pipeline().tiff({ compression: 'deflate', predictor: 'horizontal' }).toFile(path);
+    case 'png':
+      return encodePng({ pipeline, path, quality: lossless ? 100 : quality });
+    case 'heic':
+      return encodeHeic(deps, { pipeline, path, quality: numbers.heic, directory: encoding.work.directory });
+    case 'bmp':
+      return writeBitmap(encoding, pipeline(), path);
+    case 'pdf':
+      return writeImagePdf({ work: encoding.work, metadata: encoding.image.metadata, pipeline, path });
+  }
+}
+
+function prepare({ image, target, resize, lossless, keepMetadata, quality }: Encoding): Sharp {
+  const row = TARGETS[target];
+  const keepProfile = row.profile && hasKeptProfile(image.metadata);
+  let pipeline = resizeImage(image.start({ animated: row.animated, keepProfile }), resize);
+  if (!row.alpha) pipeline = pipeline.flatten({ background: '#ffffff' });
+  const deep = image.metadata.depth === 'ushort' && ((row.deep && (lossless || quality === 100)) || target === 'avif');
+  if (deep) pipeline = pipeline.toColourspace(isGrey(image) ? 'grey16' : 'rgb16');
+  if (keepProfile) pipeline = pipeline.keepIccProfile();
+  if (!keepMetadata || !row.exif) return pipeline;
+  return keepProfile || !image.metadata.hasProfile ? pipeline.keepMetadata() : pipeline.keepExif().keepXmp();
+}
+
+/** Only what was deep before: the samples of an 8-bit picture gain nothing. */
+function isDeepAvif({ image }: Encoding): boolean {
+  return image.metadata.depth === 'ushort';
+}
+
+function isGrey({ metadata }: OpenImage): boolean {
+  return metadata.channels <= 2;
+}
+
+async function writeBitmap({ image }: Encoding, pipeline: Sharp, path: string): Promise<void> {
+  const { data, info } = await pipeline.toColourspace('srgb').raw({ depth: 'uchar' }).toBuffer({ resolveWithObject: true });
+  const { width, height, channels } = info;
+  const density = image.metadata.density ?? 72;
+  await writeFile(path, writeBmp({ width, height, data: channels === 3 ? data : spreadGrey(data, channels), density }));
+}
+
+function spreadGrey(grey: Buffer, channels: number): Buffer {
+  const data = Buffer.allocUnsafe((grey.length / channels) * 3);
+  for (let i = 0, o = 0; i < grey.length; i += channels, o += 3) data.fill(grey[i]!, o, o + 3);
+  return data;
+}
+
+function requireSides({ target, facts, resize }: Encoding): void {
+  const { width, height } = resizedSize({ width: facts.width ?? 1, height: facts.height ?? 1 }, resize);
+  const { maxSide, name } = TARGETS[target];
+  if (Math.max(width, height) <= maxSide) return;
+  throw new MediaError(
+    'limit_exceeded',
+    `The picture would be ${width} × ${height} pixels; a ${name} file holds at most ${maxSide} on a side. Choose another format or a smaller size.`,
+  );
+}

@@ -1,0 +1,136 @@
+/** A PDF of one page that shows one picture. */
+import { readFile, writeFile } from 'node:fs/promises';
+import type { Metadata, Sharp } from 'sharp';
+import type { Work } from '#worker-image/engine/handler.ts';
+import { hasKeptProfile } from '#worker-image/engine/image/colour-profile.ts';
+import { PdfWriter } from '#worker-image/engine/image/pdf-writer.ts';
+import { readPngImage } from '#worker-image/engine/image/png-image-data.ts';
+
+interface ImagePdf {
+  readonly work: Work;
+  readonly metadata: Metadata;
+  readonly pipeline: () => Sharp;
+  readonly path: string;
+}
+
+/** An image object of the PDF without its position in the file. */
+interface Embedded {
+  readonly width: number;
+  readonly height: number;
+  /** 1 grey, 3 RGB. */
+  readonly channels: number;
+  /** Entries of the stream's dictionary beside size, colour space and length. */
+  readonly entries: string;
+  readonly data: Buffer;
+  /** ICC profile; null for sRGB and plain grey. */
+  readonly profile: Buffer | null;
+  readonly softMask: Embedded | null;
+}
+
+const POINTS_PER_INCH = 72;
+/** Readers show no longer side. */
+const MAX_PAGE_POINTS = 14_400;
+const DENSITY = { min: 72, max: 300 } as const;
+const LOSSY_INPUTS: readonly string[] = ['jpg', 'webp', 'avif', 'heic'];
+const LOSSY_QUALITY = 92;
+const OPAQUE = 255;
+
+/** How the unit square is drawn on a page of W × H points so that the picture stands upright, by EXIF orientation. */
+const MATRICES: Readonly<Record<number, (w: number, h: number) => number[]>> = {
+  1: (w, h) => [w, 0, 0, h, 0, 0],
+  2: (w, h) => [-w, 0, 0, h, w, 0],
+  3: (w, h) => [-w, 0, 0, -h, w, h],
+  4: (w, h) => [w, 0, 0, -h, 0, h],
+  5: (w, h) => [0, -h, -w, 0, w, h],
+  6: (w, h) => [0, -h, w, 0, 0, h],
+  7: (w, h) => [0, h, w, 0, 0, 0],
+  8: (w, h) => [0, h, -w, 0, w, 0],
+};
+
+/**
+ * Writes the file. A JPEG goes in as it is, turned by the page; other lossy pictures become a JPEG of high
+ * quality; the rest is embedded without loss. Transparency becomes a soft mask. The page is as large as the
+ * picture at its own density, moved into 72 to 300 pixels per inch.
+ */
+export async function writeImagePdf({ work, metadata, pipeline, path }: ImagePdf): Promise<void> {
+  const passes = work.input.format === 'jpg' && isPlainJpeg(metadata);
+  const image = passes ? await passJpeg(work.input.path, metadata, pipeline) : await embedPixels(work, pipeline, metadata.hasAlpha);
+  const orientation = passes ? (metadata.orientation ?? 1) : 1;
+  const turned = orientation >= 5;
+  const pixels = turned ? { width: image.height, height: image.width } : image;
+  const density = Math.max(densityOf(metadata), (Math.max(pixels.width, pixels.height) * POINTS_PER_INCH) / MAX_PAGE_POINTS);
+  const points = (length: number): number => Math.max(1, Math.round(((length * POINTS_PER_INCH) / density) * 100) / 100);
+  const page = { width: points(pixels.width), height: points(pixels.height) };
+  const matrix = (MATRICES[orientation] ?? MATRICES[1]!)(page.width, page.height);
+  await writeFile(path, writePage(page, matrix, image));
+}
+
+function densityOf({ density }: Metadata): number {
+  return Math.min(DENSITY.max, Math.max(DENSITY.min, density ?? DENSITY.min));
+}
+
+/** Eight bits, RGB or grey: what DCTDecode shows in every reader without more ado. */
+function isPlainJpeg({ format, space, channels }: Metadata): boolean {
+  return format === 'jpeg' && ((space === 'srgb' && channels === 3) || (space === 'b-w' && channels === 1));
+}
+
+/** The file's own bytes, after a decoding that shows that they are whole. */
+async function passJpeg(path: string, metadata: Metadata, pipeline: () => Sharp): Promise<Embedded> {
+  await pipeline().stats();
+  const image = embedJpeg(await readFile(path), metadata);
+  return { ...image, profile: hasKeptProfile(metadata) ? (metadata.icc ?? null) : null };
+}
+
+function embedJpeg(data: Buffer, { width, height, channels }: { width: number; height: number; channels: number }): Embedded {
+  return { width, height, channels, entries: '/BitsPerComponent 8 /Filter /DCTDecode', data, profile: null, softMask: null };
+}
+
+async function embedPixels(work: Work, pipeline: () => Sharp, hasAlpha: boolean): Promise<Embedded> {
+  const softMask = hasAlpha ? await embedAlpha(pipeline) : null;
+  const opaque = pipeline().removeAlpha().toColourspace('srgb');
+  if (LOSSY_INPUTS.includes(work.input.format)) {
+    const { data, info } = await opaque
+      .jpeg({ quality: LOSSY_QUALITY, chromaSubsampling: '4:4:4', mozjpeg: true })
+      .toBuffer({ resolveWithObject: true });
+    return { ...embedJpeg(data, info), softMask };
+  }
+  return { ...embedPng(await opaque.png({ compressionLevel: 9 }).toBuffer()), softMask };
+}
+
+/** The transparency as a grey picture; null when the picture is opaque. */
+async function embedAlpha(pipeline: () => Sharp): Promise<Embedded | null> {
+  const alpha = (): Sharp => pipeline().toColourspace('srgb').extractChannel('alpha').toColourspace('b-w');
+  const samples = await alpha().raw({ depth: 'uchar' }).toBuffer();
+  if (samples.every((sample) => sample === OPAQUE)) return null;
+  return embedPng(await alpha().png({ compressionLevel: 9 }).toBuffer());
+}
+
+/** A PNG's compressed rows are a PDF's, predictor and all. */
+function embedPng(png: Buffer): Embedded {
+  const { width, height, channels, bits, data } = readPngImage(png);
+  const parameters = `/DecodeParms << /Predictor 15 /Colors ${channels} /BitsPerComponent ${bits} /Columns ${width} >>`;
+  const entries = `/BitsPerComponent ${bits} /Filter /FlateDecode ${parameters}`;
+  return { width, height, channels, entries, data, profile: null, softMask: null };
+}
+
+function writePage(page: { width: number; height: number }, matrix: number[], image: Embedded): Buffer {
+  const writer = new PdfWriter();
+  const mask = image.softMask === null ? null : writer.addStream(imageEntries(image.softMask, null), image.softMask.data);
+  const maskEntry = mask === null ? '' : ` /SMask ${mask} 0 R`;
+  const profile = image.profile === null ? null : writer.addStream(`/N ${image.channels}`, image.profile);
+  const picture = writer.addStream(`${imageEntries(image, profile)}${maskEntry}`, image.data);
+  const content = writer.addStream('', Buffer.from(`q ${matrix.join(' ')} cm /I Do Q`));
+  const pages = writer.reserve();
+  const only = writer.add(
+    `<< /Type /Page /Parent ${pages} 0 R /MediaBox [0 0 ${page.width} ${page.height}] ` +
+      `/Resources << /XObject << /I ${picture} 0 R >> >> /Contents ${content} 0 R >>`,
+  );
+  writer.fill(pages, `<< /Type /Pages /Kids [${only} 0 R] /Count 1 >>`);
+  return writer.finish(writer.add(`<< /Type /Catalog /Pages ${pages} 0 R >>`));
+}
+
+function imageEntries({ width, height, channels, entries }: Embedded, profile: number | null): string {
+  const device = channels === 1 ? '/DeviceGray' : '/DeviceRGB';
+  const space = profile === null ? device : `[/ICCBased ${profile} 0 R]`;
+  return `/Type /XObject /Subtype /Image /Width ${width} /Height ${height} /ColorSpace ${space} ${entries}`;
+}

@@ -1,0 +1,86 @@
+/** Any image input as something that sharp can read, decoded by another tool first where sharp cannot. */
+import { access, readFile, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Metadata, Sharp, SharpOptions } from 'sharp';
+import { MediaError } from '#crds/media-error.ts';
+import type { EngineDeps, Facts, Work } from '#worker-image/engine/handler.ts';
+import { readBmp } from '#worker-image/engine/image/bmp-reader.ts';
+import { isRaw } from '#worker-image/engine/image/image-formats.ts';
+import { imageStep } from '#worker-image/engine/image/image-step.ts';
+import { loadSharp, type SharpFactory } from '#worker-image/engine/image/load-sharp.ts';
+
+const DECODE_SECONDS = 600;
+
+export interface OpenImage {
+  /** Of the file that sharp reads. */
+  readonly metadata: Metadata;
+  /** Frames that can be carried on: animated GIF and WebP. */
+  readonly frames: number;
+  /** Starts a pipeline on the pixels as shown; `animated` takes all frames instead of the first. */
+  start(how: { animated: boolean; keepProfile: boolean }): Sharp;
+}
+
+/**
+ * Opens the input for decoding. Its size was checked against the limits by its header.
+ * @throws MediaError processing_failed when it cannot be decoded.
+ */
+export async function openImage(deps: Pick<EngineDeps, 'run' | 'signal'>, work: Work, facts: Facts): Promise<OpenImage> {
+  const sharp = await loadSharp();
+  const { format } = work.input;
+  if (format === 'bmp') return openBmp(sharp, work.input.path);
+  const path = isRaw(format) ? await decodeRaw(deps, work) : format === 'heic' ? await decodeHeic(deps, work) : work.input.path;
+  const frames = format === 'gif' || format === 'webp' ? (facts.frames ?? 1) : 1;
+  const limitInputPixels = work.limits.maxPixels * frames;
+  const metadata = await imageStep('Reading the image', () => sharp(path, { limitInputPixels, animated: frames > 1 }).metadata());
+  return {
+    metadata,
+    frames,
+    start: ({ animated, keepProfile }) => {
+      const options: SharpOptions = { limitInputPixels, failOn: 'error', animated: animated && frames > 1, ignoreIcc: keepProfile };
+      return options.animated === true ? sharp(path, options) : sharp(path, options).autoOrient();
+    },
+  };
+}
+
+async function openBmp(sharp: SharpFactory, path: string): Promise<OpenImage> {
+  const { data, ...raw } = readBmp(await readFile(path));
+  const start = (): Sharp => sharp(data, { raw, limitInputPixels: false });
+  return { metadata: await start().metadata(), frames: 1, start };
+}
+
+/** By the loader's own name: libvips' guessing would fall back to others. Rotation is applied, profile and EXIF stay. */
+async function decodeHeic({ run, signal }: Pick<EngineDeps, 'run' | 'signal'>, work: Work): Promise<string> {
+  const path = join(work.directory, 'decoded.tif');
+  await run({
+    file: 'vips',
+    args: ['heifload', work.input.path, `${path}[compression=none]`],
+    directory: work.directory,
+    signal,
+    timeoutSeconds: DECODE_SECONDS,
+    env: { VIPS_BLOCK_UNTRUSTED: '1' },
+  });
+  return requireFile(path, 'The HEIC file is damaged or uses a feature that is not supported. Check that it opens in a viewer and send it again.');
+}
+
+/** dcraw_emu writes beside its input and reports success for files that it cannot read. */
+async function decodeRaw({ run, signal }: Pick<EngineDeps, 'run' | 'signal'>, work: Work): Promise<string> {
+  const path = join(work.directory, 'raw');
+  await symlink(work.input.path, path);
+  await run({
+    file: 'dcraw_emu',
+    args: ['-w', '-T', '-o', '1', path],
+    directory: work.directory,
+    signal,
+    timeoutSeconds: DECODE_SECONDS,
+  });
+  return requireFile(`${path}.tiff`, 'The camera RAW file is damaged or of a camera that is not supported. Export it as DNG or JPEG and send that.');
+}
+
+async function requireFile(path: string, message: string): Promise<string> {
+  try {
+    await access(path);
+  } catch (cause) {
+    throw new MediaError('processing_failed', message, { cause });
+  }
+  return path;
+}

@@ -1,0 +1,50 @@
+/** A PDF file made object by object; positions and the cross-reference table are kept here. */
+export class PdfWriter {
+  readonly #objects: (Buffer | null)[] = [];
+
+  /** Adds an object and gives its number. */
+  add(body: string): number {
+    return this.#push(Buffer.from(body, 'latin1'));
+  }
+
+  /** Adds a stream; `entries` are those of its dictionary beside the length. */
+  addStream(entries: string, data: Buffer): number {
+    const head = Buffer.from(`<< ${entries} /Length ${data.length} >>\nstream\n`, 'latin1');
+    return this.#push(Buffer.concat([head, data, Buffer.from('\nendstream', 'latin1')]));
+  }
+
+  /** A number for an object that others name before it is there. */
+  reserve(): number {
+    return this.#push(null);
+  }
+
+  fill(number: number, body: string): void {
+    this.#objects[number - 1] = Buffer.from(body, 'latin1');
+  }
+
+  /** The whole file, with the object of that number as its catalogue and, when given, another as Info. */
+  finish(root: number, info?: number): Buffer {
+    const parts: Buffer[] = [Buffer.from('%PDF-1.7\n%\xe2\xe3\xcf\xd3\n', 'latin1')];
+    let length = parts[0]!.length;
+    const offsets = this.#objects.map((body, index) => {
+      const at = length;
+      const object = [Buffer.from(`${index + 1} 0 obj\n`), body ?? Buffer.from('null'), Buffer.from('\nendobj\n')];
+      parts.push(...object);
+      length += object.reduce((sum, part) => sum + part.length, 0);
+      return at;
+    });
+    const rows = offsets.map((at) => `${String(at).padStart(10, '0')} 00000 n \n`).join('');
+    const infoEntry = info === undefined ? '' : ` /Info ${info} 0 R`;
+    const count = offsets.length + 1;
+    parts.push(
+      Buffer.from(
+        `xref\n0 ${count}\n0000000000 65535 f \n${rows}trailer\n<< /Size ${count} /Root ${root} 0 R${infoEntry} >>\nstartxref\n${length}\n%%EOF\n`,
+      ),
+    );
+    return Buffer.concat(parts);
+  }
+
+  #push(body: Buffer | null): number {
+    return this.#objects.push(body);
+  }
+}

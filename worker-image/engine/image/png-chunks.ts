@@ -1,0 +1,36 @@
+import { crc32 } from 'node:zlib';
+
+export const PNG_SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
+
+export interface PngChunk {
+  readonly type: string;
+  readonly data: Buffer;
+  /** Length, type, data and checksum as in the file. */
+  readonly whole: Buffer;
+}
+
+/** The chunks up to and with IEND; what follows is not part of the picture. Null when the file ends before it. */
+export function readPngChunks(file: Buffer): PngChunk[] | null {
+  if (!file.subarray(0, PNG_SIGNATURE.length).equals(PNG_SIGNATURE)) return null;
+  const chunks: PngChunk[] = [];
+  let at = PNG_SIGNATURE.length;
+  while (at + 12 <= file.length) {
+    const end = at + 12 + file.readUInt32BE(at);
+    if (end > file.length) return null;
+    const type = file.toString('latin1', at + 4, at + 8);
+    chunks.push({ type, data: file.subarray(at + 8, end - 4), whole: file.subarray(at, end) });
+    if (type === 'IEND') return chunks;
+    at = end;
+  }
+  return null;
+}
+
+/** A chunk's bytes, checksum included. */
+export function makePngChunk(type: string, data: Buffer): Buffer {
+  const chunk = Buffer.alloc(12 + data.length);
+  chunk.writeUInt32BE(data.length, 0);
+  chunk.write(type, 4, 'latin1');
+  data.copy(chunk, 8);
+  chunk.writeUInt32BE(crc32(chunk.subarray(4, 8 + data.length)), 8 + data.length);
+  return chunk;
+}

@@ -1,0 +1,66 @@
+/** Size and frames of an image file, from its headers alone. */
+import { open } from 'node:fs/promises';
+import type { Format } from '#crds/formats.ts';
+import { MediaError } from '#crds/media-error.ts';
+import { NO_FACTS, type EngineDeps, type Facts } from '#worker-image/engine/handler.ts';
+import { countPngFrames } from '#worker-image/engine/image/count-png-frames.ts';
+import { BMP_HEADER_BYTES, readBmpHeader } from '#worker-image/engine/image/bmp-header.ts';
+import { imageStep } from '#worker-image/engine/image/image-step.ts';
+import { loadSharp } from '#worker-image/engine/image/load-sharp.ts';
+import { isRaw } from '#worker-image/engine/image/image-formats.ts';
+
+const IDENTIFY_SECONDS = 20;
+
+export interface ImageFile {
+  readonly path: string;
+  readonly format: Format;
+  /** Private directory for tools. */
+  readonly directory: string;
+}
+
+/**
+ * Width and height as shown, and frames. Nothing is decoded: a picture of any claimed size is answered in
+ * milliseconds.
+ * @throws MediaError processing_failed when the headers cannot be read.
+ */
+export async function readImageFacts(deps: Pick<EngineDeps, 'run' | 'signal'>, file: ImageFile): Promise<Facts> {
+  if (isRaw(file.format)) return rawFacts(deps, file);
+  if (file.format === 'bmp') return bmpFacts(file.path);
+  const sharp = await loadSharp();
+  const animated = file.format === 'gif' || file.format === 'webp';
+  const metadata = await imageStep('Reading the image', () => sharp(file.path, { limitInputPixels: false, animated }).metadata());
+  const frames = animated ? (metadata.pages ?? 1) : file.format === 'png' ? await countPngFrames(file.path) : 1;
+  if (animated && frames > 1) return stillFacts(metadata.width, metadata.pageHeight ?? metadata.height, frames);
+  return stillFacts(metadata.autoOrient.width, metadata.autoOrient.height, frames);
+}
+
+function stillFacts(width: number, height: number, frames = 1): Facts {
+  return { ...NO_FACTS, width, height, frames };
+}
+
+async function bmpFacts(path: string): Promise<Facts> {
+  const file = await open(path);
+  try {
+    const bytes = Buffer.alloc(BMP_HEADER_BYTES);
+    const { bytesRead } = await file.read(bytes, 0, bytes.length, 0);
+    const { width, height } = readBmpHeader(bytes.subarray(0, bytesRead));
+    return stillFacts(width, height);
+  } finally {
+    await file.close();
+  }
+}
+
+async function rawFacts({ run, signal }: Pick<EngineDeps, 'run' | 'signal'>, file: ImageFile): Promise<Facts> {
+  const { stdout } = await run({
+    file: 'raw-identify',
+    args: ['-v', file.path],
+    directory: file.directory,
+    signal,
+    timeoutSeconds: IDENTIFY_SECONDS,
+  });
+  const size = /^Image size:\s+(\d+) x (\d+)/m.exec(stdout);
+  if (size === null) {
+    throw new MediaError('processing_failed', 'The camera RAW file is damaged or of a camera that is not supported. Export it as DNG or JPEG and send that.');
+  }
+  return stillFacts(Number(size[1]), Number(size[2]));
+}

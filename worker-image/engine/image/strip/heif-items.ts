@@ -1,0 +1,146 @@
+/** The boxes of an ISO base media file and the items that its `meta` box lists (ISO 14496-12, 8.11). */
+import { brokenFile } from '#worker-image/engine/image/strip/strip-refusal.ts';
+
+/** Positions in the file. */
+export interface Box {
+  readonly type: string;
+  readonly start: number;
+  readonly body: number;
+  readonly end: number;
+}
+
+export interface Extent {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface Item {
+  readonly id: number;
+  readonly type: string;
+  /** Position of the byte whose lowest bit hides the item. */
+  readonly flagsAt: number;
+  readonly extents: readonly Extent[];
+}
+
+export interface Reference {
+  readonly type: string;
+  readonly box: Box;
+  readonly from: number;
+}
+
+export interface ItemTable {
+  readonly items: readonly Item[];
+  readonly references: readonly Reference[];
+  readonly properties: readonly Box[];
+}
+
+const FULL_BOX = 4;
+
+/** @throws MediaError processing_failed when a box leaves its container. */
+export function readBoxes(file: Buffer, start: number, end: number): Box[] {
+  const boxes: Box[] = [];
+  let at = start;
+  while (at + 8 <= end) {
+    const short = file.readUInt32BE(at);
+    const body = at + (short === 1 ? 16 : 8);
+    if (body > end) throw brokenFile('HEIF', 'it ends within a box');
+    const size = short === 0 ? end - at : short === 1 ? Number(file.readBigUInt64BE(at + 8)) : short;
+    if (at + size > end || at + size < body) throw brokenFile('HEIF', 'a box is longer than its container');
+    boxes.push({ type: file.toString('latin1', at + 4, at + 8), start: at, body, end: at + size });
+    at += size;
+  }
+  return boxes;
+}
+
+/** @throws MediaError processing_failed when a table is cut off. */
+export function readItems(file: Buffer, meta: Box): ItemTable {
+  const boxes = readBoxes(file, meta.body + FULL_BOX, meta.end);
+  const child = (type: string): Box | undefined => boxes.find((box) => box.type === type);
+  const names = child('iinf');
+  const places = child('iloc');
+  try {
+    const locations = places === undefined ? new Map<number, Extent[]>() : readLocations(file, places, child('idat'));
+    const items = names === undefined ? [] : readNames(file, names);
+    return {
+      items: items.map((item) => ({ ...item, extents: locations.get(item.id) ?? [] })),
+      references: readReferences(file, child('iref')),
+      properties: readProperties(file, child('iprp')),
+    };
+  } catch (error) {
+    if (error instanceof RangeError) throw brokenFile('HEIF', 'a table of items is cut off');
+    throw error;
+  }
+}
+
+function readNames(file: Buffer, names: Box): Omit<Item, 'extents'>[] {
+  const wide = file[names.body] !== 0;
+  return readBoxes(file, names.body + FULL_BOX + (wide ? 4 : 2), names.end)
+    .filter((box) => box.type === 'infe' && file[box.body]! >= 2)
+    .map((box) => {
+      const wideId = file[box.body] === 3;
+      const at = box.body + FULL_BOX;
+      const afterId = at + (wideId ? 4 : 2);
+      return {
+        id: wideId ? file.readUInt32BE(at) : file.readUInt16BE(at),
+        type: file.toString('latin1', afterId + 2, afterId + 6),
+        flagsAt: box.body + 3,
+      };
+    });
+}
+
+function readReferences(file: Buffer, iref: Box | undefined): Reference[] {
+  if (iref === undefined) return [];
+  const wide = file[iref.body] !== 0;
+  return readBoxes(file, iref.body + FULL_BOX, iref.end).map((box) => ({
+    type: box.type,
+    box,
+    from: wide ? file.readUInt32BE(box.body) : file.readUInt16BE(box.body),
+  }));
+}
+
+function readProperties(file: Buffer, iprp: Box | undefined): Box[] {
+  if (iprp === undefined) return [];
+  const list = readBoxes(file, iprp.body, iprp.end).find(({ type }) => type === 'ipco');
+  return list === undefined ? [] : readBoxes(file, list.body, list.end);
+}
+
+/** Reads the numbers of a table one after the other. */
+interface Cursor {
+  at: number;
+  take(bytes: number): number;
+}
+
+function cursor(file: Buffer, start: number): Cursor {
+  return {
+    at: start,
+    take(bytes) {
+      this.at += bytes;
+      if (bytes === 0) return 0;
+      return bytes === 8 ? Number(file.readBigUInt64BE(this.at - 8)) : file.readUIntBE(this.at - bytes, bytes);
+    },
+  };
+}
+
+function readLocations(file: Buffer, iloc: Box, idat: Box | undefined): Map<number, Extent[]> {
+  const version = file[iloc.body]!;
+  const reader = cursor(file, iloc.body + FULL_BOX);
+  const sizes = reader.take(2);
+  const [offsetBytes, lengthBytes, baseBytes, indexBytes] = [sizes >> 12, (sizes >> 8) & 15, (sizes >> 4) & 15, sizes & 15];
+  const locations = new Map<number, Extent[]>();
+  const count = reader.take(version < 2 ? 2 : 4);
+  for (let i = 0; i < count; i += 1) {
+    const id = reader.take(version < 2 ? 2 : 4);
+    const method = version === 0 ? 0 : reader.take(2) & 15;
+    reader.take(2);
+    const base = reader.take(baseBytes) + (method === 1 ? (idat?.body ?? 0) : 0);
+    const extents: Extent[] = [];
+    for (let left = reader.take(2); left > 0; left -= 1) {
+      if (version > 0) reader.take(indexBytes);
+      const start = base + reader.take(offsetBytes);
+      extents.push({ start, end: Math.min(file.length, start + reader.take(lengthBytes)) });
+    }
+    // Method 2 counts from another item's data: such an item has no bytes of its own.
+    if (method < 2) locations.set(id, extents);
+  }
+  return locations;
+}

@@ -1,0 +1,84 @@
+/**
+ * Takes metadata out of a HEIC or AVIF in place: the bytes of EXIF, XMP and thumbnail items are blanked,
+ * those of auxiliary images included, so that no offset in the file moves and every picture stays as it is.
+ */
+import { readBoxes, readItems, type Box, type Item, type ItemTable } from '#worker-image/engine/image/strip/heif-items.ts';
+import { makeOrientationTiff, readOrientation } from '#worker-image/engine/image/strip/orientation-exif.ts';
+import { brokenFile } from '#worker-image/engine/image/strip/strip-refusal.ts';
+
+/** Properties that describe the picture in words or say when it was taken. */
+const TELLING_PROPERTIES: ReadonlySet<string> = new Set(['udes', 'altt', 'crtt', 'mdft']);
+const TELLING_BOXES: ReadonlySet<string> = new Set(['uuid', 'udta']);
+const CONTAINERS: ReadonlySet<string> = new Set(['moov', 'trak', 'mdia', 'minf']);
+const TIFF_OFFSET_BYTES = 4;
+const HIDDEN = 1;
+
+/** @throws MediaError processing_failed when the boxes do not nest. */
+export function stripHeif(original: Buffer): Buffer {
+  const file = Buffer.from(original);
+  const boxes = readBoxes(file, 0, file.length);
+  blankTellingBoxes(file, boxes);
+  const meta = boxes.find(({ type }) => type === 'meta');
+  if (meta === undefined) throw brokenFile('HEIF', 'it has no list of items');
+  const table = readItems(file, meta);
+  const thumbnails = hideThumbnails(file, table);
+  const gone = table.items.filter((item) => thumbnails.has(item.id) || isMetadata(item));
+  const pictures = table.items.filter((item) => !gone.includes(item));
+  for (const item of gone) blankItem(file, item, pictures);
+  for (const box of table.properties) if (TELLING_PROPERTIES.has(box.type)) blankBox(file, box);
+  return file;
+}
+
+/** Boxes at any depth that hold words, and whole `meta` boxes of sequences. */
+function blankTellingBoxes(file: Buffer, boxes: readonly Box[], inside = false): void {
+  for (const box of boxes) {
+    if (TELLING_BOXES.has(box.type) || (inside && box.type === 'meta')) blankBox(file, box);
+    else if (CONTAINERS.has(box.type)) blankTellingBoxes(file, readBoxes(file, box.body, box.end), true);
+  }
+}
+
+/** Readers skip a `free` box. */
+function blankBox(file: Buffer, box: Box): void {
+  file.write('free', box.start + 4, 'latin1');
+  file.fill(0, box.body, box.end);
+}
+
+function isMetadata({ type }: Item): boolean {
+  return type === 'Exif' || type === 'mime' || type === 'uri ';
+}
+
+/** A thumbnail without its reference would count as a picture of its own: it is marked hidden. */
+function hideThumbnails(file: Buffer, { items, references }: ItemTable): ReadonlySet<number> {
+  const thumbnails = new Set<number>();
+  for (const reference of references.filter(({ type }) => type === 'thmb')) {
+    file.write('free', reference.box.start + 4, 'latin1');
+    thumbnails.add(reference.from);
+  }
+  for (const item of items) {
+    if (thumbnails.has(item.id)) file[item.flagsAt] = file[item.flagsAt]! | HIDDEN;
+  }
+  return thumbnails;
+}
+
+function blankItem(file: Buffer, item: Item, pictures: readonly Item[]): void {
+  const orientation = item.type === 'Exif' ? orientationOf(file, item) : null;
+  for (const { start, end } of item.extents) {
+    const shared = pictures.some((other) => other.extents.some((extent) => extent.start < end && start < extent.end));
+    if (!shared) file.fill(item.type === 'mime' ? ' ' : 0, start, end);
+  }
+  if (orientation !== null) writeOrientation(file, item, orientation);
+}
+
+function orientationOf(file: Buffer, { extents }: Item): number {
+  const exif = Buffer.concat(extents.map(({ start, end }) => file.subarray(start, end)));
+  if (exif.length < TIFF_OFFSET_BYTES) return readOrientation(exif);
+  return readOrientation(exif.subarray(TIFF_OFFSET_BYTES + exif.readUInt32BE(0)));
+}
+
+/** An EXIF item that stays must be one that readers can open. */
+function writeOrientation(file: Buffer, { extents }: Item, orientation: number): void {
+  const tiff = makeOrientationTiff(orientation);
+  const extent = extents[0];
+  if (extent === undefined || extent.end - extent.start < TIFF_OFFSET_BYTES + tiff.length) return;
+  tiff.copy(file, extent.start + TIFF_OFFSET_BYTES);
+}

@@ -1,0 +1,106 @@
+/** Takes metadata out of a JPEG segment by segment; the coded picture is copied as it is. */
+import { makeOrientationTiff, readOrientation, UPRIGHT } from '#worker-image/engine/image/strip/orientation-exif.ts';
+import { brokenFile } from '#worker-image/engine/image/strip/strip-refusal.ts';
+
+const SOI = 0xd8;
+const EOI = 0xd9;
+const SOS = 0xda;
+const APP0 = 0xe0;
+const APP1 = 0xe1;
+const APP2 = 0xe2;
+const APP14 = 0xee;
+const APP15 = 0xef;
+const COMMENT = 0xfe;
+const EXIF = Buffer.from('Exif\0\0', 'latin1');
+const JFIF = Buffer.from('JFIF\0', 'latin1');
+const ICC = Buffer.from('ICC_PROFILE\0', 'latin1');
+const ADOBE = Buffer.from('Adobe', 'latin1');
+const JFIF_BYTES = 18;
+
+/**
+ * Keeps the picture, JFIF without its thumbnail, colour profile, Adobe's colour flag and the orientation.
+ * What follows the end of the picture (second images, gain maps, trailers) goes.
+ * @throws MediaError processing_failed when the segments do not lead to an end mark.
+ */
+export function stripJpeg(file: Buffer): Buffer {
+  if (file[0] !== 0xff || file[1] !== SOI) throw brokenFile('JPEG', 'it has no start mark');
+  const kept: Buffer[] = [file.subarray(0, 2)];
+  let orientation = UPRIGHT;
+  let at = 2;
+  for (;;) {
+    at = markerAt(file, at);
+    const marker = file[at + 1]!;
+    if (marker === EOI) break;
+    const end = at + 2 + lengthAt(file, at + 2);
+    const segment = file.subarray(at, end);
+    if (marker === APP1 && startsWith(segment, EXIF)) orientation = readOrientation(segment.subarray(4 + EXIF.length));
+    const copy = keptSegment(marker, segment);
+    if (copy !== null) kept.push(copy);
+    at = end;
+    if (marker === SOS) {
+      at = endOfScan(file, end);
+      kept.push(file.subarray(end, at));
+    }
+  }
+  kept.push(Buffer.from([0xff, EOI]));
+  if (orientation !== UPRIGHT) kept.splice(startsWithJfif(kept[1]) ? 2 : 1, 0, orientationSegment(orientation));
+  return Buffer.concat(kept);
+}
+
+/** Position of the next marker's 0xff; fill bytes before it are skipped. */
+function markerAt(file: Buffer, at: number): number {
+  let position = at;
+  while (file[position] === 0xff && file[position + 1] === 0xff) position += 1;
+  if (position + 1 >= file.length) throw brokenFile('JPEG', 'it ends before its end mark');
+  if (file[position] !== 0xff) throw brokenFile('JPEG', `there is no marker at byte ${position}`);
+  return position;
+}
+
+function lengthAt(file: Buffer, at: number): number {
+  if (at + 2 > file.length) throw brokenFile('JPEG', 'it ends within a segment');
+  const length = file.readUInt16BE(at);
+  if (length < 2 || at + length > file.length) throw brokenFile('JPEG', 'it ends within a segment');
+  return length;
+}
+
+function keptSegment(marker: number, segment: Buffer): Buffer | null {
+  if (marker === APP0) return startsWith(segment, JFIF) ? withoutThumbnail(segment) : null;
+  if (marker === APP2) return startsWith(segment, ICC) ? segment : null;
+  if (marker === APP14) return startsWith(segment, ADOBE) ? segment : null;
+  if (marker === COMMENT || (marker >= APP1 && marker <= APP15)) return null;
+  return segment;
+}
+
+function startsWith(segment: Buffer, identifier: Buffer): boolean {
+  return segment.subarray(4, 4 + identifier.length).equals(identifier);
+}
+
+function startsWithJfif(segment: Buffer | undefined): boolean {
+  return segment?.[1] === APP0;
+}
+
+function withoutThumbnail(segment: Buffer): Buffer {
+  if (segment.length <= JFIF_BYTES) return segment;
+  const copy = Buffer.from(segment.subarray(0, JFIF_BYTES));
+  copy.writeUInt16BE(JFIF_BYTES - 2, 2);
+  copy.writeUInt16BE(0, JFIF_BYTES - 2);
+  return copy;
+}
+
+/** In coded data 0xff is followed by 0 or by a restart marker; anything else ends the scan. */
+function endOfScan(file: Buffer, start: number): number {
+  let at = file.indexOf(0xff, start);
+  while (at !== -1 && at + 1 < file.length) {
+    const next = file[at + 1]!;
+    if (next !== 0 && next !== 0xff && (next < 0xd0 || next > 0xd7)) return at;
+    at = file.indexOf(0xff, next === 0xff ? at + 1 : at + 2);
+  }
+  throw brokenFile('JPEG', 'it ends before its end mark');
+}
+
+function orientationSegment(orientation: number): Buffer {
+  const payload = Buffer.concat([EXIF, makeOrientationTiff(orientation)]);
+  const head = Buffer.from([0xff, APP1, 0, 0]);
+  head.writeUInt16BE(payload.length + 2, 2);
+  return Buffer.concat([head, payload]);
+}

@@ -1,0 +1,112 @@
+/** The encoder settings of each audio codec. Everything here is pure. */
+import type { AUDIO_TIERS } from '#crds/options/audio.ts';
+import type { MediaStream } from '#worker-image/engine/media/probe.ts';
+
+export type AudioCodec = 'aac' | 'mp3' | 'vorbis' | 'opus' | 'pcm' | 'flac' | 'alac';
+export type AudioTier = (typeof AUDIO_TIERS)[number];
+
+/** Kilobits per second of stereo, tiny to maximum; MP3's are what its V9, V6, V4, V2 and V0 come to. */
+const TIER_KBPS: Readonly<Record<'aac' | 'mp3' | 'vorbis' | 'opus', Readonly<Record<AudioTier, number>>>> = {
+  aac: { tiny: 64, low: 96, balanced: 128, high: 160, maximum: 256 },
+  mp3: { tiny: 65, low: 115, balanced: 165, high: 190, maximum: 245 },
+  vorbis: { tiny: 64, low: 96, balanced: 128, high: 192, maximum: 256 },
+  opus: { tiny: 32, low: 64, balanced: 96, high: 128, maximum: 192 },
+};
+
+const MP3_LEVELS: Readonly<Record<AudioTier, string>> = { tiny: '9', low: '6', balanced: '4', high: '2', maximum: '0' };
+
+const RATES: Readonly<Partial<Record<AudioCodec, readonly number[]>>> = {
+  aac: [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 64_000, 88_200, 96_000],
+  mp3: [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000],
+  opus: [8000, 12_000, 16_000, 24_000, 48_000],
+};
+
+/** libvorbis in quality mode never refuses; stereo kbit/s of each quality from -1 up. */
+const VORBIS_KBPS: readonly number[] = [45, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 500];
+
+const LOSSLESS = /^(?:pcm_|flac$|alac$|wmalossless$|tta$|wavpack$|ape$|truehd$|mlp$)/;
+
+export function isLossless(codecName: string): boolean {
+  return LOSSLESS.test(codecName);
+}
+
+/** Bits per second that the tier stands for, for this number of channels. */
+export function tierRate(codec: 'aac' | 'mp3' | 'vorbis' | 'opus', tier: AudioTier, channels: number): number {
+  return Math.round((TIER_KBPS[codec][tier] * 1000 * Math.max(1, channels)) / 2);
+}
+
+/** The nearest sample rate that the codec has, upwards when there is one. */
+export function nearestRate(codec: AudioCodec, rate: number): number {
+  const rates = RATES[codec];
+  if (rates === undefined) return rate;
+  return rates.find((allowed) => allowed >= rate) ?? rates.at(-1) ?? rate;
+}
+
+export interface AudioEncoding {
+  readonly codec: AudioCodec;
+  readonly tier: AudioTier;
+  /** Bits per second that replace the tier's; null for the tier's own. Unused by lossless codecs. */
+  readonly bitRate: number | null;
+  readonly sampleRate: number;
+  readonly channels: number;
+}
+
+/** ffmpeg's output options that encode one audio stream so. `:a` options apply to every audio output stream. */
+export function encoderOptions(encoding: AudioEncoding, source: MediaStream): string[] {
+  return [...codecOptions(encoding, source), '-ar', String(encoding.sampleRate), ...channelOptions(encoding, source)];
+}
+
+function codecOptions(encoding: AudioEncoding, source: MediaStream): string[] {
+  const { codec, tier, channels } = encoding;
+  switch (codec) {
+    case 'aac':
+      return ['-c:a', 'aac', '-b:a', String(encoding.bitRate ?? tierRate('aac', tier, channels))];
+    case 'opus':
+      return ['-c:a', 'libopus', '-vbr', 'on', '-b:a', String(clamp(encoding.bitRate ?? tierRate('opus', tier, channels), 6000, channels * 256_000))];
+    case 'mp3':
+      return ['-c:a', 'libmp3lame', ...(encoding.bitRate === null ? ['-q:a', MP3_LEVELS[tier]] : ['-b:a', String(clamp(encoding.bitRate, 8000, 320_000))])];
+    case 'vorbis':
+      return ['-c:a', 'libvorbis', '-q:a', vorbisQuality(encoding.bitRate ?? tierRate('vorbis', tier, channels), channels).toFixed(2)];
+    case 'pcm':
+      return ['-c:a', pcmOf(source)];
+    case 'flac':
+      return ['-c:a', 'flac', '-compression_level', '8', '-sample_fmt', bitsOf(source) > 16 ? 's32' : 's16'];
+    case 'alac':
+      return ['-c:a', 'alac', '-sample_fmt', bitsOf(source) > 16 ? 's32p' : 's16p'];
+  }
+}
+
+function channelOptions({ codec, channels }: AudioEncoding, source: MediaStream): string[] {
+  if (channels !== source.channels) return ['-ac', String(channels)];
+  // libopus refuses layouts such as 5.1(side); the filter picks the nearest that it takes.
+  return codec === 'opus' && channels > 2 ? ['-af', 'aformat=channel_layouts=7.1|6.1|5.1|5.0|quad|3.0|stereo'] : [];
+}
+
+/** The -1 to 10 scale by what its steps come to, read backwards. */
+function vorbisQuality(bitRate: number, channels: number): number {
+  const kbps = (bitRate / 1000) * (2 / Math.max(1, channels));
+  const above = VORBIS_KBPS.findIndex((step) => step >= kbps);
+  if (above === 0) return -1;
+  if (above === -1) return 10;
+  const [low = 0, high = 1] = [VORBIS_KBPS[above - 1], VORBIS_KBPS[above]];
+  return above - 2 + (kbps - low) / (high - low);
+}
+
+function pcmOf(source: MediaStream): string {
+  if (source.codec_name === 'pcm_u8') return 'pcm_u8';
+  if (/^pcm_f(?:32|64)/.test(source.codec_name)) return 'pcm_f32le';
+  const bits = bitsOf(source);
+  if (bits > 24) return 'pcm_s32le';
+  return bits > 16 ? 'pcm_s24le' : 'pcm_s16le';
+}
+
+/** Bits per sample worth keeping: a decoder of a lossy codec gives floats, which hold no more than 16. */
+function bitsOf(source: MediaStream): number {
+  if (!isLossless(source.codec_name)) return 16;
+  const named = /^pcm_[sfu](\d+)/.exec(source.codec_name)?.[1];
+  return Math.max(source.bits_per_raw_sample, named === undefined ? 16 : Number(named));
+}
+
+function clamp(value: number, low: number, high: number): number {
+  return Math.min(high, Math.max(low, value));
+}

@@ -1,0 +1,207 @@
+import { stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Format } from '#crds/formats.ts';
+import type { SentOptions } from '#crds/options/options.ts';
+import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
+import { draw, FIXTURE_SECONDS, makeMediaFixtures } from '#test/fixtures/make-media-fixtures.ts';
+import type { Produced } from '#worker-image/engine/handler.ts';
+import { audioHandler } from '#worker-image/engine/media/audio-handler.ts';
+import { probe, type MediaStream } from '#worker-image/engine/media/probe.ts';
+import { runFfprobe } from '#worker-image/tools/ffmpeg.ts';
+
+const AUDIO_INPUTS = ['mp3', 'aac', 'wav', 'flac', 'm4a', 'ogg', 'opus', 'wma'] as const;
+const NOISE = ['-f', 'lavfi', '-i', 'anoisesrc=duration=3:sample_rate=44100:amplitude=0.3'];
+
+let directory = '';
+let fixtures: Map<Format, Fixture>;
+
+beforeAll(async () => {
+  directory = await freshDirectory();
+  fixtures = new Map((await makeMediaFixtures(directory)).map((fixture) => [fixture.format, fixture]));
+});
+
+function fixture(format: Format): Fixture {
+  const found = fixtures.get(format);
+  if (found === undefined) throw new Error(`no fixture for ${format}`);
+  return found;
+}
+
+async function compress(source: Fixture, audio: SentOptions['audio'] = {}): Promise<Produced> {
+  return runHandler(audioHandler, await workOn({ ...source, operation: 'compress', options: { audio } }));
+}
+
+async function convert(source: Fixture, to: string): Promise<Produced> {
+  return runHandler(audioHandler, await workOn({ ...source, operation: 'convert', options: { convert: { to } } }));
+}
+
+async function track({ path, format }: Pick<Produced, 'path' | 'format'>): Promise<MediaStream | undefined> {
+  return (await probe(engineDeps(), { directory }, { path, format })).audio[0];
+}
+
+async function tags({ path, format }: Produced): Promise<string> {
+  const printed = await runFfprobe(engineDeps(), { input: { path, format }, entries: 'format_tags:stream_tags', directory });
+  return JSON.stringify(printed);
+}
+
+describe('compressing sound', () => {
+  it.each(AUDIO_INPUTS)('turns %s into aac of the same length', async (format) => {
+    const produced = await compress(fixture(format));
+    expect(produced.format).toBe('aac');
+    expect(Math.abs((produced.facts.durationSeconds ?? 0) - FIXTURE_SECONDS)).toBeLessThan(0.2);
+    expect(await track(produced)).toMatchObject({ codec_name: 'aac', channels: 2 });
+  });
+
+  it.each([
+    ['m4a', 'aac', 44_100],
+    ['mp3', 'mp3', 44_100],
+    ['ogg', 'vorbis', 44_100],
+    ['opus', 'opus', 48_000],
+    ['wav', 'pcm_s16le', 44_100],
+    ['flac', 'flac', 44_100],
+    ['alac', 'alac', 44_100],
+  ] as const)('writes %s', async (format, codec, rate) => {
+    const produced = await compress(fixture('wav'), { format });
+    expect(produced.format).toBe(format);
+    expect(await track(produced)).toMatchObject({ codec_name: codec, sample_rate: rate });
+  });
+
+  it.each([
+    ['mp3', 'mp3', 'mp3'],
+    ['aac', 'aac', 'aac'],
+    ['m4a', 'm4a', 'aac'],
+    ['ogg', 'ogg', 'vorbis'],
+    ['opus', 'opus', 'opus'],
+    ['flac', 'flac', 'flac'],
+    ['wav', 'wav', 'pcm_s16le'],
+    ['wma', 'm4a', 'aac'],
+  ] as const)('keeps the codec of %s when the format is original', async (from, to, codec) => {
+    const produced = await compress(fixture(from), { format: 'original', quality: 'tiny' });
+    expect(produced.format).toBe(to);
+    expect((await track(produced))?.codec_name).toBe(codec);
+  });
+
+  it.each(['aac', 'mp3', 'ogg', 'opus'] as const)('makes each tier of %s larger than the one before', async (format) => {
+    const source = await draw(engineDeps().run, directory, { format: 'wav', name: `noise-${format}`, args: NOISE });
+    const sizes: number[] = [];
+    for (const quality of ['tiny', 'low', 'balanced', 'high', 'maximum'] as const) {
+      sizes.push((await stat((await compress(source, { format, quality })).path)).size);
+    }
+    expect(sizes).toEqual([...new Set(sizes)].toSorted((a, b) => a - b));
+  });
+
+  it('copies the stream when encoding it anew would gain nothing', async () => {
+    const source = await draw(engineDeps().run, directory, { format: 'mp3', name: 'thin', args: [...NOISE, '-c:a', 'libmp3lame', '-b:a', '64k', '-write_xing', '0', '-map_metadata', '-1'] });
+    const produced = await compress(source, { format: 'mp3', quality: 'maximum' });
+    expect(Math.abs((await stat(produced.path)).size - (await stat(source.path)).size)).toBeLessThan(1000);
+  });
+
+  it("never goes above the source's own rate", async () => {
+    const source = await draw(engineDeps().run, directory, { format: 'mp3', name: 'thin-2', args: [...NOISE, '-c:a', 'libmp3lame', '-b:a', '64k'] });
+    const produced = await compress(source, { format: 'aac', bitrate_kbps: 320 });
+    expect((await stat(produced.path)).size).toBeLessThan((await stat(source.path)).size * 1.15);
+  });
+
+  it('mixes down to one channel and takes the given rates', async () => {
+    const produced = await compress(fixture('wav'), { format: 'mp3', channels: 'mono', sample_rate_hz: 22_050, bitrate_kbps: 32 });
+    expect(await track(produced)).toMatchObject({ channels: 1, sample_rate: 22_050, bit_rate: 32_000 });
+  });
+
+  it('takes the nearest sample rate that the codec has, and says so', async () => {
+    const produced = await compress(fixture('wav'), { format: 'mp3', sample_rate_hz: 40_000 });
+    expect((await track(produced))?.sample_rate).toBe(44_100);
+    expect(produced.warnings).toEqual(['mp3 has no sample rate of 40000 Hz; 44100 Hz was used.']);
+  });
+
+  it.each([
+    ['opus', 44_100],
+    ['mp3', 96_000],
+    ['m4a', 192_000],
+  ] as const)('refuses a sample rate that the original format %s does not take', async (format, rate) => {
+    await expect(compress(fixture(format), { format: 'original', sample_rate_hz: rate })).rejects.toMatchObject({
+      code: 'invalid_options',
+      param: 'audio.sample_rate_hz',
+    });
+  });
+
+  it('brings a sample rate that no encoder takes into range', async () => {
+    const source = await draw(engineDeps().run, directory, { format: 'wav', name: 'fast', args: ['-f', 'lavfi', '-i', 'sine=duration=1:sample_rate=192000'] });
+    expect((await track(await compress(source)))?.sample_rate).toBe(96_000);
+    expect((await track(await compress(source, { format: 'mp3' })))?.sample_rate).toBe(48_000);
+    expect((await track(await compress(source, { format: 'opus' })))?.sample_rate).toBe(48_000);
+  });
+
+  it.each(['aac', 'mp3', 'ogg', 'opus', 'flac', 'alac', 'wav'] as const)('takes surround sound to %s', async (format) => {
+    const source = await draw(engineDeps().run, directory, {
+      format: 'wav',
+      name: `surround-${format}`,
+      args: ['-f', 'lavfi', '-i', 'aevalsrc=0.1*sin(440*t)|0.1|0.1|0.1|0.1|0.1:s=48000:d=1:c=5.1(side)'],
+    });
+    const produced = await compress(source, { format });
+    expect((await track(produced))?.channels).toBe(format === 'mp3' ? 2 : 6);
+    expect(produced.warnings).toHaveLength(format === 'mp3' ? 1 : 0);
+  });
+
+  it('keeps 24 bits where the output is lossless', async () => {
+    const source = await draw(engineDeps().run, directory, { format: 'wav', name: 'deep', args: [...NOISE, '-c:a', 'pcm_s24le'] });
+    expect(await track(await compress(source, { format: 'flac' }))).toMatchObject({ sample_fmt: 's32', bits_per_raw_sample: 24 });
+    expect(await track(await compress(source, { format: 'alac' }))).toMatchObject({ sample_fmt: 's32p' });
+  });
+});
+
+describe('tags and covers', () => {
+  it.each(['m4a', 'mp3', 'ogg', 'opus', 'flac'] as const)('keeps the tags in %s, or removes them', async (format) => {
+    for (const from of ['mp3', 'ogg'] as const) {
+      expect(await tags(await compress(fixture(from), { format }))).toContain('A tone');
+      expect(await tags(await compress(fixture(from), { format, strip_metadata: true }))).not.toMatch(/tone|Nobody/i);
+    }
+  });
+
+  it.each(['m4a', 'mp3', 'flac'] as const)('keeps the cover in %s and still counts as sound', async (format) => {
+    const source = await draw(engineDeps().run, directory, {
+      format: 'mp3',
+      name: `covered-${format}`,
+      args: ['-f', 'lavfi', '-i', 'sine=duration=1', '-f', 'lavfi', '-i', 'color=red:size=64x64:duration=0.04', '-map', '0', '-map', '1', '-c:a', 'libmp3lame', '-b:a', '320k', '-c:v', 'mjpeg', '-disposition:v', 'attached_pic', '-id3v2_version', '3'],
+    });
+    const produced = await compress(source, { format });
+    const probed = await probe(engineDeps(), { directory }, produced);
+    expect(probed).toMatchObject({ video: null, cover: { codec_name: 'mjpeg' } });
+    expect((await probe(engineDeps(), { directory }, await compress(source, { format, strip_metadata: true }))).cover).toBeNull();
+  });
+});
+
+describe('converting sound', () => {
+  it.each(AUDIO_INPUTS.flatMap((from) => (['m4a', 'mp3', 'wav', 'flac', 'ogg'] as const).map((to) => [from, to] as const)))(
+    'turns %s into %s',
+    async (from, to) => {
+      const produced = await convert(fixture(from), to);
+      expect(produced.format).toBe(to);
+      expect(Math.abs((produced.facts.durationSeconds ?? 0) - FIXTURE_SECONDS)).toBeLessThan(0.2);
+    },
+  );
+
+  it('copies AAC into an m4a', async () => {
+    const [from, to] = [fixture('aac'), await convert(fixture('aac'), 'm4a')];
+    expect(Math.abs((await stat(to.path)).size - (await stat(from.path)).size)).toBeLessThan(3000);
+  });
+});
+
+describe('the length of a file', () => {
+  it.each(['aac', 'flac', 'opus', 'mp3'] as const)('is counted in %s', async (format) => {
+    const facts = await audioHandler.inspect(engineDeps(), await workOn({ ...fixture(format), operation: 'compress' }));
+    expect(Math.abs((facts.durationSeconds ?? 0) - FIXTURE_SECONDS)).toBeLessThan(0.1);
+  });
+});
+
+describe('files that are no sound', () => {
+  it('refuses a file without an audio track', async () => {
+    const source = await draw(engineDeps().run, directory, { format: 'm4a', name: 'mute', args: ['-f', 'lavfi', '-i', 'testsrc2=duration=1', '-c:v', 'libx264', '-f', 'mp4'] });
+    await expect(compress(source)).rejects.toMatchObject({ code: 'processing_failed', message: expect.stringContaining('no audio track') });
+  });
+
+  it.each(AUDIO_INPUTS)('refuses nonsense called %s', async (format) => {
+    const path = join(directory, `nonsense.${format}`);
+    await writeFile(path, 'nothing of the kind '.repeat(50));
+    await expect(compress({ name: 'nonsense', path, format })).rejects.toMatchObject({ code: 'processing_failed' });
+  });
+});

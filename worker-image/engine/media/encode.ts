@@ -1,0 +1,44 @@
+/** One ffmpeg run from the input to a new file, with progress, checked by its output. */
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { extensionOf } from '#crds/formats.ts';
+import { MediaError } from '#crds/media-error.ts';
+import type { EngineDeps, Work } from '#worker-image/engine/handler.ts';
+import { ffmpegArguments, runFfmpeg, type MuxableFormat } from '#worker-image/tools/ffmpeg.ts';
+
+interface Encode {
+  readonly work: Work;
+  readonly format: MuxableFormat;
+  readonly outputOptions: readonly string[];
+  /** Playing time of the input, which progress is measured against. */
+  readonly seconds: number | null;
+  /** File name without extension; another try needs another name. */
+  readonly name?: string;
+}
+
+/**
+ * Writes the output and gives its path.
+ * @throws MediaError processing_failed when ffmpeg makes nothing of the input.
+ */
+export async function encode(deps: EngineDeps, { work, format, outputOptions, seconds, name = 'output' }: Encode): Promise<string> {
+  const path = join(work.directory, `${name}.${extensionOf(format)}`);
+  const result = await runFfmpeg(deps, {
+    args: ffmpegArguments({ input: work.input, outputOptions, output: { path, format } }),
+    directory: work.directory,
+    onSeconds: (now) => {
+      if (seconds !== null && seconds > 0) deps.onProgress(Math.min(100, (now / seconds) * 100));
+    },
+  });
+  const size = await stat(path).then((file) => file.size, () => 0);
+  if (result.exitCode === 0 && size > 0) return path;
+  throw new MediaError('processing_failed', `The ${work.input.format} file could not be decoded: it is damaged, or uses a codec that is not handled.`, {
+    cause: `ffmpeg ${result.exitCode}: ${result.stderr}`,
+  });
+}
+
+/** @throws Error when two playing times differ by more than a second and by more than 2 %. */
+export function compareSeconds(input: number | null, output: number | null): void {
+  if (input === null || output === null) throw new Error('a playing time is missing');
+  if (Math.abs(input - output) <= Math.max(1, input * 0.02)) return;
+  throw new Error(`the output plays for ${output} seconds, the input for ${input}`);
+}

@@ -1,0 +1,107 @@
+/** What a media file holds, as ffprobe and its packets say. */
+import { z } from 'zod';
+import { MediaError } from '#crds/media-error.ts';
+import type { EngineDeps, Work } from '#worker-image/engine/handler.ts';
+import {
+  packetCountArguments,
+  runFfmpeg,
+  runFfprobe,
+  type MediaFile,
+} from '#worker-image/tools/ffmpeg.ts';
+
+const number = z.coerce.number().catch(0);
+const text = z.string().catch('');
+
+const streamSchema = z.object({
+  index: z.int(),
+  codec_type: text,
+  /** ffmpeg's name, such as h264, hevc, aac. Empty when it knows none. */
+  codec_name: text,
+  width: number.optional().default(0),
+  height: number.optional().default(0),
+  pix_fmt: text,
+  sample_aspect_ratio: text,
+  color_transfer: text,
+  sample_fmt: text,
+  sample_rate: number.optional().default(0),
+  channels: number.optional().default(0),
+  bits_per_raw_sample: number.optional().default(0),
+  /** Bits per second; 0 when the container does not say. */
+  bit_rate: number.optional().default(0),
+  disposition: z.object({ attached_pic: number.optional().default(0) }).optional(),
+  side_data_list: z.array(z.object({ rotation: number.optional().default(0) })).optional(),
+});
+
+const probeSchema = z.object({
+  streams: z.array(streamSchema).default([]),
+  format: z.object({ duration: number.optional().default(0), bit_rate: number.optional().default(0) }).optional(),
+});
+
+const ENTRIES = [
+  'stream=index,codec_type,codec_name,width,height,pix_fmt,sample_aspect_ratio,color_transfer,sample_fmt,sample_rate,channels,bits_per_raw_sample,bit_rate',
+  'stream_disposition=attached_pic',
+  'stream_side_data=rotation',
+  'format=duration,bit_rate',
+].join(':');
+
+export type MediaStream = z.infer<typeof streamSchema>;
+
+export interface Probe {
+  readonly format: MediaFile['format'];
+  /** The first moving picture; cover art does not count. */
+  readonly video: MediaStream | null;
+  readonly audio: readonly MediaStream[];
+  /** Cover art. */
+  readonly cover: MediaStream | null;
+  readonly subtitles: number;
+  /** Of the whole file, in bits per second; 0 when unknown. */
+  readonly bitRate: number;
+  /** Clockwise, 0, 90, 180 or 270. */
+  readonly rotation: number;
+  /** What the container claims, in seconds; 0 when it claims nothing. */
+  readonly claimedSeconds: number;
+}
+
+/**
+ * Reads the headers of a media file.
+ * @throws MediaError processing_failed when ffmpeg does not open it.
+ */
+export async function probe(deps: EngineDeps, work: Pick<Work, 'directory'>, input: MediaFile): Promise<Probe> {
+  const printed = probeSchema.safeParse(await runFfprobe(deps, { input, entries: ENTRIES, directory: work.directory }));
+  if (!printed.success || printed.data.streams.length === 0) {
+    throw new MediaError('processing_failed', `The ${input.format} file could not be opened: it is damaged or incomplete.`);
+  }
+  const { streams, format } = printed.data;
+  const isCover = (stream: MediaStream): boolean => stream.disposition?.attached_pic === 1;
+  const video = streams.find((stream) => stream.codec_type === 'video' && !isCover(stream)) ?? null;
+  return {
+    format: input.format,
+    video,
+    audio: streams.filter((stream) => stream.codec_type === 'audio' && stream.channels > 0),
+    cover: streams.find((stream) => stream.codec_type === 'video' && isCover(stream)) ?? null,
+    subtitles: streams.filter((stream) => stream.codec_type === 'subtitle').length,
+    bitRate: format?.bit_rate ?? 0,
+    rotation: rotationOf(video),
+    claimedSeconds: format?.duration ?? 0,
+  };
+}
+
+/**
+ * The playing time in seconds as the packets say, because containers lack it or lie: ADTS is off by a sixth,
+ * FLAC and WebM may say nothing, and a forged header is how a long file would be sold as a short one.
+ */
+export async function countSeconds(deps: EngineDeps, work: Work, { video, audio }: Probe): Promise<number> {
+  const streams = [video, audio[0]].flatMap((stream) => (stream === null || stream === undefined ? [] : [stream.index]));
+  let seconds = 0;
+  const args = packetCountArguments(work.input, streams);
+  const result = await runFfmpeg(deps, { args, directory: work.directory, onSeconds: (now) => (seconds = Math.max(seconds, now)) });
+  if (seconds > 0) return seconds;
+  throw new MediaError('processing_failed', `The ${work.input.format} file holds no frame that can be read.`, {
+    cause: result.stderr,
+  });
+}
+
+function rotationOf(video: MediaStream | null): number {
+  const counterClockwise = video?.side_data_list?.find((data) => data.rotation !== 0)?.rotation ?? 0;
+  return (((-Math.round(counterClockwise / 90) * 90) % 360) + 360) % 360;
+}

@@ -1,0 +1,215 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Format } from '#crds/formats.ts';
+import { MediaError } from '#crds/media-error.ts';
+import type { SentOptions } from '#crds/options/options.ts';
+import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
+import { draw, FIXTURE_SECONDS, makeMediaFixtures } from '#test/fixtures/make-media-fixtures.ts';
+import type { Produced } from '#worker-image/engine/handler.ts';
+import { probe, type Probe } from '#worker-image/engine/media/probe.ts';
+import { videoHandler } from '#worker-image/engine/media/video-handler.ts';
+
+const VIDEO_INPUTS = ['mp4', 'mov', 'avi', 'mkv', 'webm', 'flv', 'wmv', 'm4v', 'mpg', '3gp'] as const;
+const PICTURE = ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=25:duration=2'];
+const COVERED = ['-f', 'lavfi', '-i', 'sine=duration=1', '-f', 'lavfi', '-i', 'color=red:size=64x64:duration=0.04', '-map', '0', '-map', '1'];
+const X264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'];
+
+let directory = '';
+let fixtures: Map<Format, Fixture>;
+
+beforeAll(async () => {
+  directory = await freshDirectory();
+  fixtures = new Map((await makeMediaFixtures(directory)).map((fixture) => [fixture.format, fixture]));
+});
+
+function fixture(format: Format): Fixture {
+  const found = fixtures.get(format);
+  if (found === undefined) throw new Error(`no fixture for ${format}`);
+  return found;
+}
+
+async function compress(source: Fixture, video: SentOptions['video'] = {}): Promise<Produced> {
+  return runHandler(videoHandler, await workOn({ ...source, operation: 'compress', options: { video } }));
+}
+
+async function convert(source: Fixture, to: string): Promise<Produced> {
+  return runHandler(videoHandler, await workOn({ ...source, operation: 'convert', options: { convert: { to } } }));
+}
+
+async function probed({ path, format }: Produced): Promise<Probe> {
+  return probe(engineDeps(), { directory }, { path, format });
+}
+
+describe('compressing a video', () => {
+  it.each(VIDEO_INPUTS)('turns %s into an H.265 mp4 of the same length', async (format) => {
+    const produced = await compress(fixture(format), { quality: 'tiny' });
+    expect(produced).toMatchObject({ format: 'mp4', facts: { videoCodec: 'h265' } });
+    expect(Math.abs((produced.facts.durationSeconds ?? 0) - FIXTURE_SECONDS)).toBeLessThan(0.3);
+    expect((await probed(produced)).audio).toHaveLength(1);
+  });
+
+  it.each([
+    ['mov', 'h264', 'h264', 'aac'],
+    ['mkv', 'h265', 'h265', 'aac'],
+    ['webm', 'vp9', 'vp9', 'opus'],
+    ['mkv', 'vp9', 'vp9', 'aac'],
+  ] as const)('writes %s with %s', async (format, codec, expected, sound) => {
+    const produced = await compress(fixture('mp4'), { format, codec, quality: 'low' });
+    expect(produced).toMatchObject({ format, facts: { videoCodec: expected, width: 320, height: 180 } });
+    expect((await probed(produced)).audio[0]?.codec_name).toBe(sound);
+  });
+
+  it('shrinks the long side to the resolution and keeps the sides even', async () => {
+    const source = await draw(engineDeps().run, directory, {
+      format: 'mp4',
+      name: 'tall',
+      args: ['-f', 'lavfi', '-i', 'testsrc2=size=502x1000:rate=10:duration=1', ...X264],
+    });
+    expect((await compress(source, { resolution: 854, codec: 'h264' })).facts).toMatchObject({ width: 428, height: 854 });
+    expect((await compress(source, { resolution: 1280, codec: 'h264' })).facts).toMatchObject({ width: 502, height: 1000 });
+  });
+
+  it('makes the odd sides of a picture even', async () => {
+    const source = await draw(engineDeps().run, directory, {
+      format: 'mkv',
+      name: 'odd',
+      args: ['-f', 'lavfi', '-i', 'testsrc2=size=201x101:rate=10:duration=1', '-c:v', 'ffv1'],
+    });
+    expect((await compress(source)).facts).toMatchObject({ width: 200, height: 100 });
+  });
+
+  it('keeps ten bits and the colour tags of HDR in H.265, and not in the web tier', async () => {
+    const source = await draw(engineDeps().run, directory, {
+      format: 'mp4',
+      name: 'hdr',
+      args: [...PICTURE, '-c:v', 'libx265', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p10le', '-x265-params', 'log-level=error', '-color_primaries', 'bt2020', '-color_trc', 'smpte2084', '-colorspace', 'bt2020nc'],
+    });
+    expect((await probed(await compress(source))).video).toMatchObject({ pix_fmt: 'yuv420p10le', color_transfer: 'smpte2084' });
+    expect((await probed(await compress(source, { quality: 'web' }))).video).toMatchObject({ pix_fmt: 'yuv420p', color_transfer: 'bt709' });
+    expect((await probed(await compress(source, { codec: 'h264' }))).video).toMatchObject({ pix_fmt: 'yuv420p', color_transfer: 'bt709' });
+  });
+
+  it('keeps the times of a variable frame rate', async () => {
+    const source = await draw(engineDeps().run, directory, {
+      format: 'mkv',
+      name: 'vfr',
+      args: [...PICTURE, '-vf', "setpts='if(lt(N,25),N/25,1+(N-25)/12.5)/TB'", '-fps_mode', 'vfr', '-enc_time_base', '1/1000', ...X264],
+    });
+    const produced = await compress(source, { codec: 'h264' });
+    expect(produced.facts.durationSeconds).toBeCloseTo(3, 0);
+    expect(await frameCount(produced)).toBe(50);
+  });
+
+  it('tells of its progress', async () => {
+    const percents: number[] = [];
+    const work = await workOn({ ...fixture('mp4'), operation: 'compress', options: { video: { codec: 'h264' } } });
+    await runHandler(videoHandler, work, engineDeps({ onProgress: (percent) => percents.push(percent) }));
+    expect(percents.at(-1)).toBeGreaterThan(90);
+    expect(Math.max(...percents)).toBeLessThanOrEqual(100);
+  });
+});
+
+describe('converting a video', () => {
+  it.each([
+    ['mp4', 'mov', 'h264'],
+    ['mp4', 'mkv', 'h264'],
+    ['mkv', 'mp4', 'h264'],
+    ['webm', 'mkv', 'vp8'],
+  ] as const)('copies the picture from %s to %s', async (from, to, codec) => {
+    const produced = await convert(fixture(from), to);
+    expect(produced.path).toContain('copied');
+    expect(produced).toMatchObject({ format: to, facts: { videoCodec: codec, width: 320, height: 180 } });
+  });
+
+  it.each([
+    ['mp4', 'webm', 'vp9'],
+    ['webm', 'mp4', 'h264'],
+    ['wmv', 'mov', 'h264'],
+    ['flv', 'mkv', 'h264'],
+    ['mpg', 'mp4', 'h264'],
+  ] as const)('encodes the picture from %s to %s', async (from, to, codec) => {
+    expect(await convert(fixture(from), to)).toMatchObject({ format: to, facts: { videoCodec: codec } });
+  });
+
+  it('copies the packed frames of an avi, or encodes them, but never fails on them', async () => {
+    const source = await draw(engineDeps().run, directory, {
+      format: 'avi',
+      name: 'bframes',
+      args: [...PICTURE, '-c:v', 'libx264', '-preset', 'medium', '-bf', '3'],
+    });
+    expect((await convert(source, 'mkv')).facts.durationSeconds).toBeCloseTo(2, 0);
+  });
+
+  it.each([
+    ['mp4', true],
+    ['mkv', false],
+  ])('keeps a turned picture upright in %s', async (to, copied) => {
+    const turned = await draw(engineDeps().run, directory, {
+      format: 'mp4',
+      name: `turned-for-${to}`,
+      args: ['-i', fixture('mp4').path, '-c', 'copy', '-metadata:s:v', 'rotate=90'],
+    });
+    const produced = await convert(turned, to);
+    expect(produced.facts).toMatchObject({ width: 180, height: 320 });
+    expect(produced.path.includes('copied')).toBe(copied);
+  });
+
+  it('marks copied HEVC so that Apple players show it', async () => {
+    const source = await draw(engineDeps().run, directory, {
+      format: 'mkv',
+      name: 'hevc',
+      args: [...PICTURE, '-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=error'],
+    });
+    const produced = await convert(source, 'mp4');
+    const printed = await engineDeps().run({
+      file: 'ffprobe',
+      args: ['-v', 'error', '-show_entries', 'stream=codec_tag_string', '-of', 'csv=p=0', produced.path],
+      directory,
+      signal: new AbortController().signal,
+      timeoutSeconds: 20,
+    });
+    expect(printed.stdout.trim()).toBe('hvc1');
+  });
+});
+
+describe('files that are no video', () => {
+  it.each([
+    ['only sound', 'mp4', ['-f', 'lavfi', '-i', 'sine=duration=1', '-c:a', 'aac']],
+    ['only a cover', 'mp4', [...COVERED, '-c:a', 'aac', '-c:v', 'mjpeg', '-disposition:v', 'attached_pic']],
+  ] as const)('refuses %s', async (name, format, args) => {
+    const source = await draw(engineDeps().run, directory, { format, name: name.replace(' ', '-'), args });
+    await expect(compress(source)).rejects.toMatchObject({ code: 'processing_failed', message: expect.stringContaining('no video track') });
+  });
+
+  it.each([
+    ['a playlist', '#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nfile:///etc/passwd\n#EXT-X-ENDLIST\n'],
+    ['a list of files', "ffconcat version 1.0\nfile '/etc/passwd'\n"],
+    ['nonsense', 'nothing of the kind'],
+  ])('refuses %s that is called a video', async (name, text) => {
+    for (const format of ['mp4', 'mkv', 'avi', 'mpg'] as const) {
+      const path = join(directory, `${name.replaceAll(' ', '-')}.${format}`);
+      await writeFile(path, text);
+      await expect(compress({ name, path, format })).rejects.toBeInstanceOf(MediaError);
+    }
+  });
+
+  it('stops at once when it is canceled', async () => {
+    const abort = new AbortController();
+    const work = await workOn({ ...fixture('mp4'), operation: 'compress' });
+    const facts = await videoHandler.inspect(engineDeps(), work);
+    const deps = engineDeps({ signal: abort.signal, onProgress: () => abort.abort(new Error('canceled by the caller')) });
+    await expect(videoHandler.compress?.(deps, work, facts)).rejects.toThrow('canceled by the caller');
+  });
+});
+
+async function frameCount({ path }: Produced): Promise<number> {
+  const printed = await engineDeps().run({
+    file: 'ffprobe',
+    args: ['-v', 'error', '-count_packets', '-select_streams', 'v', '-show_entries', 'stream=nb_read_packets', '-of', 'csv=p=0', path],
+    directory,
+    signal: new AbortController().signal,
+    timeoutSeconds: 20,
+  });
+  return Number(printed.stdout.trim());
+}

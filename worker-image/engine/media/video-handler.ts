@@ -1,0 +1,78 @@
+/** Video: compressed and converted by ffmpeg. Spec: Capabilities / compress.video, convert. */
+import { MediaError } from '#crds/media-error.ts';
+import { NO_FACTS, type EngineDeps, type Facts, type KindHandler, type Produced, type Work } from '#worker-image/engine/handler.ts';
+import { compareSeconds, encode } from '#worker-image/engine/media/encode.ts';
+import { countSeconds, probe, type Probe } from '#worker-image/engine/media/probe.ts';
+import {
+  planCompress,
+  planConvert,
+  planReencode,
+  shownSize,
+  videoTrackOf,
+  type VideoOutput,
+  type VideoPlan,
+} from '#worker-image/engine/media/video-plan.ts';
+
+export const videoHandler: KindHandler = {
+  inspect: async (deps, work) => factsOf(deps, work, await probe(deps, work, work.input)),
+
+  compress: async (deps, work, facts) => {
+    const source = await probe(deps, work, work.input);
+    return produce(deps, work, planCompress(source, work.options.video), facts);
+  },
+
+  convert: async (deps, work, facts) => {
+    const source = await probe(deps, work, work.input);
+    const target = targetOf(work);
+    const plan = planConvert(source, target);
+    if (!plan.copies) return produce(deps, work, plan, facts);
+    return (await tryCopy(deps, work, plan, facts)) ?? produce(deps, work, planReencode(source, target), facts);
+  },
+
+  verify: async (deps, work, input, produced) => {
+    const output = await probe(deps, work, produced);
+    const { width, height } = shownSize(output);
+    if (width > (input.width ?? 0) + 1 || height > (input.height ?? 0) + 1) {
+      throw new Error(`the output is ${width}x${height}, larger than the input's ${input.width}x${input.height}`);
+    }
+    compareSeconds(input.durationSeconds, produced.facts.durationSeconds);
+  },
+};
+
+async function factsOf(deps: EngineDeps, work: Work, source: Probe): Promise<Facts> {
+  const { codec_name: codec } = videoTrackOf(source);
+  return {
+    ...NO_FACTS,
+    ...shownSize(source),
+    durationSeconds: await countSeconds(deps, work, source),
+    videoCodec: codec === 'hevc' ? 'h265' : codec,
+  };
+}
+
+async function produce(deps: EngineDeps, work: Work, plan: VideoPlan, facts: Facts): Promise<Produced> {
+  const { format, outputOptions, warnings } = plan;
+  const name = plan.copies ? 'copied' : 'output';
+  const path = await encode(deps, { work, format, outputOptions, seconds: facts.durationSeconds, name });
+  const output: Work = { ...work, input: { ...work.input, path, format } };
+  return { path, format, facts: await factsOf(deps, output, await probe(deps, output, output.input)), warnings };
+}
+
+/** Some streams cannot be copied for want of timestamps, which only the try shows; null then. */
+async function tryCopy(deps: EngineDeps, work: Work, plan: VideoPlan, facts: Facts): Promise<Produced | null> {
+  try {
+    const produced = await produce(deps, work, plan, facts);
+    compareSeconds(facts.durationSeconds, produced.facts.durationSeconds);
+    return produced;
+  } catch (error) {
+    if (deps.signal.aborted || (error instanceof MediaError && error.code !== 'processing_failed')) throw error;
+    return null;
+  }
+}
+
+function targetOf(work: Work): VideoOutput {
+  const target = work.options.convert.to;
+  if (target === 'mp4' || target === 'mov' || target === 'webm' || target === 'mkv') return target;
+  throw new MediaError('unsupported_target', `Video does not convert to ${target}. The targets are mp4, mov, webm, mkv.`, {
+    param: 'convert.to',
+  });
+}

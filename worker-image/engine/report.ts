@@ -1,0 +1,42 @@
+import { stat } from 'node:fs/promises';
+import type { WorkerReport } from '#crds/media-job.ts';
+import { savingsPercent } from '#crds/savings.ts';
+import type { Made, Step } from '#worker-image/engine/process-file.ts';
+import { sha256 } from '#worker-image/engine/sha256.ts';
+
+const MAX_WARNINGS = 10;
+const MAX_WARNING_LENGTH = 200;
+
+/** What the engine says of one processed file. Spec: Result object. */
+export async function makeReport(step: Step, made: Made, tools: Record<string, string>): Promise<WorkerReport> {
+  const { input } = step.work;
+  const { produced, keptOriginal } = made;
+  const { size } = await stat(produced.path);
+  const [inputSha256, outputSha256] = await Promise.all([sha256(input.path), sha256(produced.path)]);
+  const result: WorkerReport['result'] = {
+    kind: input.kind,
+    input_format: input.format,
+    output_format: produced.format,
+    original_size: input.size,
+    output_size: size,
+    savings_percent: savingsPercent(input.size, size),
+    kept_original: keptOriginal,
+    increased: size > input.size,
+    width: produced.facts.width,
+    height: produced.facts.height,
+    pages: input.kind === 'pdf' ? step.facts.pages : null,
+    duration_seconds: seconds(produced.facts.durationSeconds ?? step.facts.durationSeconds),
+    video_codec: input.kind === 'video' ? produced.facts.videoCodec : null,
+    warnings: warningsOf(step, made),
+  };
+  return { result, inputSha256, outputSha256, tools };
+}
+
+function warningsOf({ work }: Step, { produced }: Made): string[] {
+  const all = work.input.warning === null ? produced.warnings : [work.input.warning, ...produced.warnings];
+  return all.slice(0, MAX_WARNINGS).map((warning) => warning.slice(0, MAX_WARNING_LENGTH));
+}
+
+function seconds(value: number | null): number | null {
+  return value === null ? null : Math.round(value * 1000) / 1000;
+}

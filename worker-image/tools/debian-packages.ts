@@ -1,0 +1,31 @@
+/** Tools that the engine starts and the Debian package that brings each; checks and install scripts read this list. */
+
+export const DEBIAN_PACKAGES = {
+  ffmpeg: 'ffmpeg',
+  ffprobe: 'ffmpeg',
+  soffice: 'libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui',
+  qpdf: 'qpdf',
+  mutool: 'mupdf-tools',
+  pdftoppm: 'poppler-utils',
+  pdfinfo: 'poppler-utils',
+  gs: 'ghostscript',
+  vips: 'libvips-tools',
+  'heif-enc': 'libheif-examples',
+  dcraw_emu: 'libraw-bin',
+  exiftool: 'libimage-exiftool-perl',
+  woff2_compress: 'woff2',
+  woff2_decompress: 'woff2',
+  python3: 'python3',
+  prlimit: 'util-linux',
+  setpriv: 'util-linux',
+  unshare: 'util-linux',
+} as const satisfies Record<string, string>;
+
+export type Tool = keyof typeof DEBIAN_PACKAGES;
+
+export const TOOLS = Object.keys(DEBIAN_PACKAGES) as Tool[];
+
+/** The packages that bring a tool, separated by spaces; null for a tool that is not in the list. */
+export function packagesOf(tool: string): string | null {
+  return Object.hasOwn(DEBIAN_PACKAGES, tool) ? DEBIAN_PACKAGES[tool as Tool] : null;
+}

@@ -1,0 +1,169 @@
+/**
+ * The command lines of ffmpeg and ffprobe, and their runs. fluent-ffmpeg only writes the command line;
+ * the process is started by `run`, like every other tool.
+ *
+ * Every input is opened with the demuxer that identification chose, and only files may be opened:
+ * a playlist that poses as a video never gets to name other files or addresses.
+ */
+import ffmpegCommand from 'fluent-ffmpeg';
+import type { Format } from '#crds/formats.ts';
+import type { CommandResult, RunCommand } from '#worker-image/tools/run-command.ts';
+
+/** Input formats and the one demuxer that may open each. */
+const DEMUXERS = {
+  mp4: 'mov',
+  mov: 'mov',
+  m4v: 'mov',
+  '3gp': 'mov',
+  m4a: 'mov',
+  alac: 'mov',
+  mkv: 'matroska',
+  webm: 'matroska',
+  avi: 'avi',
+  flv: 'flv',
+  wmv: 'asf',
+  wma: 'asf',
+  mpg: 'mpeg',
+  mp3: 'mp3',
+  aac: 'aac',
+  wav: 'wav',
+  flac: 'flac',
+  ogg: 'ogg',
+  opus: 'ogg',
+} as const satisfies Partial<Record<Format, string>>;
+
+const MUXERS = {
+  mp4: 'mp4',
+  mov: 'mov',
+  mkv: 'matroska',
+  webm: 'webm',
+  m4a: 'ipod',
+  alac: 'ipod',
+  mp3: 'mp3',
+  aac: 'adts',
+  wav: 'wav',
+  flac: 'flac',
+  ogg: 'ogg',
+  opus: 'opus',
+} as const satisfies Partial<Record<Format, string>>;
+
+export type DemuxableFormat = keyof typeof DEMUXERS;
+export type MuxableFormat = keyof typeof MUXERS;
+
+/** The longest that a job may run; the signal carries the limits that are shorter. Spec: Job processing time. */
+const ENCODE_SECONDS = 4 * 3600;
+const MAX_STREAMS = 64;
+
+export interface MediaFile {
+  readonly path: string;
+  readonly format: Format;
+}
+
+interface FfmpegPlan {
+  readonly input: MediaFile;
+  readonly outputOptions: readonly string[];
+  readonly output: { readonly path: string; readonly format: MuxableFormat };
+}
+
+interface FfmpegDeps {
+  readonly run: RunCommand;
+  readonly signal: AbortSignal;
+}
+
+/** ffmpeg's arguments for one input and one output. Pure. */
+export function ffmpegArguments({ input, outputOptions, output }: FfmpegPlan): string[] {
+  return argumentsOf(input, [...outputOptions, '-f', MUXERS[output.format]], `file:${output.path}`);
+}
+
+/** ffmpeg's arguments to read every packet of the given streams and write nothing. Pure. */
+export function packetCountArguments(input: MediaFile, streams: readonly number[]): string[] {
+  const maps = streams.flatMap((index) => ['-map', `0:${index}`]);
+  return argumentsOf(input, [...maps, '-c', 'copy', '-f', 'null'], '-');
+}
+
+/** ffprobe's arguments; what it prints stays under 64 KiB however many streams there are. Pure. */
+export function ffprobeArguments(input: MediaFile, entries: string): string[] {
+  return ['-v', 'error', ...guardOptions(input.format), '-show_entries', entries, '-of', 'json', '-i', `file:${input.path}`];
+}
+
+interface FfmpegRun {
+  readonly args: readonly string[];
+  readonly directory: string;
+  /** Called with the seconds of output written so far. */
+  readonly onSeconds?: (seconds: number) => void;
+}
+
+/** Runs ffmpeg to its end. Exit codes lie: look at the output. @throws when the signal aborts. */
+export async function runFfmpeg(deps: FfmpegDeps, { args, directory, onSeconds }: FfmpegRun): Promise<CommandResult> {
+  const result = await deps.run({
+    file: 'ffmpeg',
+    args,
+    directory,
+    signal: deps.signal,
+    timeoutSeconds: ENCODE_SECONDS,
+    onLine: (line) => {
+      const seconds = progressSeconds(line);
+      if (seconds !== null) onSeconds?.(seconds);
+    },
+  });
+  deps.signal.throwIfAborted();
+  return result;
+}
+
+interface FfprobeRun {
+  readonly input: MediaFile;
+  readonly entries: string;
+  readonly directory: string;
+}
+
+/** What ffprobe prints as JSON; null when it does not open the file. @throws when the signal aborts. */
+export async function runFfprobe(deps: FfmpegDeps, { input, entries, directory }: FfprobeRun): Promise<unknown> {
+  const result = await deps.run({
+    file: 'ffprobe',
+    args: ffprobeArguments(input, entries),
+    directory,
+    signal: deps.signal,
+    timeoutSeconds: 120,
+  });
+  deps.signal.throwIfAborted();
+  try {
+    return result.exitCode === 0 ? (JSON.parse(result.stdout) as unknown) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Seconds in a line of `-progress`; null for its other lines. */
+export function progressSeconds(line: string): number | null {
+  const digits = /^out_time_us=(\d{1,15})$/.exec(line.trim())?.[1];
+  return digits === undefined ? null : Number(digits) / 1_000_000;
+}
+
+export function isDemuxable(format: Format): format is DemuxableFormat {
+  return Object.hasOwn(DEMUXERS, format);
+}
+
+function argumentsOf(input: MediaFile, outputOptions: readonly string[], target: string): string[] {
+  const command = ffmpegCommand()
+    .input(`file:${input.path}`)
+    .inputOptions(...pairProof(['-nostdin', '-hide_banner', '-v', 'error', ...guardOptions(input.format)]))
+    .output(target)
+    .outputOptions(...pairProof(['-progress', 'pipe:1', '-nostats', '-stats_period', '0.5', ...outputOptions, '-y']));
+  return (command as unknown as { _getArguments(): string[] })._getArguments();
+}
+
+/** More than one argument keeps fluent-ffmpeg from splitting strings at blanks. */
+function pairProof(options: string[]): [string, string, ...string[]] {
+  return options as [string, string, ...string[]];
+}
+
+function guardOptions(format: Format): string[] {
+  if (!isDemuxable(format)) throw new Error(`no demuxer for ${format}`);
+  const demuxer = DEMUXERS[format];
+  return [
+    ...['-protocol_whitelist', 'file,pipe'],
+    ...['-format_whitelist', demuxer],
+    ...['-max_streams', String(MAX_STREAMS)],
+    ...['-f', demuxer],
+  ];
+}

@@ -1,0 +1,114 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MediaError } from '#crds/media-error.ts';
+import { MissingTool } from '#worker-image/tools/find-tool.ts';
+import { probeIsolation } from '#worker-image/tools/isolation.ts';
+import { makeRunCommand, type Command } from '#worker-image/tools/run-command.ts';
+
+const run = makeRunCommand();
+let directory: string;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'run-command-'));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+function shell(script: string, more: Partial<Command> = {}): Command {
+  return { file: 'bash', args: ['-c', script], directory, signal: new AbortController().signal, timeoutSeconds: 30, ...more };
+}
+
+describe('runCommand', () => {
+  it('gives exit code and both outputs', async () => {
+    expect(await run(shell('echo out; echo err >&2; exit 3'))).toEqual({ exitCode: 3, stdout: 'out\n', stderr: 'err\n' });
+  });
+
+  it('reads a signal as 128 plus its number', async () => {
+    expect((await run(shell('kill -SEGV $$'))).exitCode).toBe(139);
+  });
+
+  it('hands on nothing of its own environment', async () => {
+    process.env.SECRET_OF_THE_PARENT = 'x';
+    const { stdout } = await run({ ...shell(''), file: 'env', args: [], env: { EXTRA: '1' } });
+    delete process.env.SECRET_OF_THE_PARENT;
+    const names = stdout.trim().split('\n').map((line) => line.split('=')[0]).toSorted();
+    expect(names).toEqual(['EXTRA', 'HOME', 'LANG', 'PATH', 'TMPDIR']);
+    expect(stdout).toContain(`HOME=${directory}\n`);
+  });
+
+  it('works in the private directory with a closed input', async () => {
+    expect((await run(shell('pwd; cat'))).stdout).toBe(`${directory}\n`);
+  });
+
+  it('kills what the tool left running, grandchildren too', async () => {
+    await run(shell('sleep 600 & echo $! > pid; disown'));
+    await expect.poll(() => isRunning(join(directory, 'pid'))).toBe(false);
+  });
+
+  it('kills the whole tree at the time limit and says so', async () => {
+    const late = run(shell('(sleep 600 & echo $! > pid; wait)', { timeoutSeconds: 0.5 }));
+    await expect(late).rejects.toMatchObject({ code: 'timeout' });
+    await expect.poll(() => isRunning(join(directory, 'pid'))).toBe(false);
+  });
+
+  it('kills the whole tree on abort and throws the reason', async () => {
+    const stop = new AbortController();
+    const reason = new MediaError('canceled', 'The job was canceled.');
+    const aborted = run(shell('sleep 600 & echo $! > pid; echo started; wait', { signal: stop.signal, onLine: () => stop.abort(reason) }));
+    await expect(aborted).rejects.toBe(reason);
+    await expect.poll(() => isRunning(join(directory, 'pid'))).toBe(false);
+  });
+
+  it('starts nothing when the work is aborted already', async () => {
+    const signal = AbortSignal.abort(new Error('over'));
+    await expect(run(shell('touch made', { signal }))).rejects.toThrow('over');
+    await expect(stat(join(directory, 'made'))).rejects.toThrow('ENOENT');
+  });
+
+  it('keeps the first 64 KiB of an endless output and lets the tool go on', async () => {
+    const { stdout, exitCode } = await run(shell('head -c 10000000 /dev/zero | tr "\\0" x; exit 7'));
+    expect(stdout.length).toBe(64 * 1024);
+    expect(exitCode).toBe(7);
+  });
+
+  it('calls back for each line, the last one without its end too', async () => {
+    const lines: string[] = [];
+    await run(shell('printf "one\\ntwo\\nthr"; printf ee', { onLine: (line) => lines.push(line) }));
+    expect(lines).toEqual(['one', 'two', 'three']);
+  });
+
+  it('stops a file that grows over its cap', async () => {
+    const { exitCode } = await run({ ...shell(''), file: 'dd', args: ['if=/dev/zero', 'of=big', 'bs=1000', 'count=500'], maxFileBytes: 100_000 });
+    expect(exitCode).not.toBe(0);
+    expect((await stat(join(directory, 'big'))).size).toBe(100_000);
+  });
+
+  it('names the Debian package of a tool that is missing', async () => {
+    const lacking = run({ ...shell(''), file: 'no-such-tool' });
+    await expect(lacking).rejects.toThrow(MissingTool);
+    await expect(lacking).rejects.toThrow('The tool no-such-tool is not installed on this machine. Install it.');
+  });
+
+  it('takes the network away where the machine allows it', async () => {
+    const { tool } = await probeIsolation();
+    const isolated = makeRunCommand({ isolation: tool });
+    const { stdout } = await isolated({ ...shell(''), file: 'cat', args: ['/proc/self/net/dev'] });
+    const devices = stdout.split('\n').filter((line) => line.includes(':')).map((line) => line.split(':')[0]?.trim());
+    if (tool.length > 0) expect(devices).toEqual(['lo']);
+    else expect(devices).toContain('lo');
+  });
+
+  it('tells of the process group from its start to its end', async () => {
+    const told: boolean[] = [];
+    await makeRunCommand({ onGroup: (_pid, alive) => told.push(alive) })(shell('true'));
+    expect(told).toEqual([true, false]);
+  });
+});
+
+/** A killed process may stay as a zombie until its new parent has read its end: that is not running. */
+async function isRunning(pidFile: string): Promise<boolean> {
+  const pid = (await readFile(pidFile, 'utf8')).trim();
+  const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
+  return status !== null && !/\) [ZX] /.test(status);
+}
