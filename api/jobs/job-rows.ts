@@ -191,7 +191,7 @@ export async function recordProgress(
     `update jobs set
        attempt = greatest(attempt, $3),
        status = case when $4::timestamptz is null then status else 'processing' end,
-       started_at = coalesce(started_at, greatest($4, created_at)),
+       started_at = coalesce(started_at, case when $4::timestamptz is not null then greatest($4, created_at) end),
        percent = greatest(percent, $5)
      where id = $1 and dispatch = $2 and status in ('queued', 'processing') and delivery is null and attempt <= $3`,
     [job.id, job.dispatch, progress.attempt, progress.startedAt, progress.percent],
@@ -206,7 +206,7 @@ export async function markDeliveryDue(
 ): Promise<boolean> {
   const { rowCount } = await tx.query(
     `update jobs set delivery = 'due', attempt = $3, status = 'processing', percent = 95,
-       started_at = coalesce(started_at, greatest($4, created_at)), output_key = $5, report = $6
+       started_at = coalesce(started_at, case when $4::timestamptz is not null then greatest($4, created_at) end), output_key = $5, report = $6
      where id = $1 and dispatch = $2 and status in ('queued', 'processing') and delivery is null and attempt <= $3`,
     [job.id, job.dispatch, done.attempt, done.startedAt, done.outputKey, JSON.stringify(done.report)],
   );
@@ -232,7 +232,7 @@ export interface JobEnd {
 export async function endJob(tx: Queryable, id: string, end: JobEnd): Promise<Job | null> {
   const { rows } = await tx.query<Job>(
     `update jobs set status = $2, completed_at = greatest($3, created_at),
-       started_at = coalesce(started_at, greatest($4, created_at)), result = $5, report = $6, error = $7, billed = $8,
+       started_at = coalesce(started_at, case when $4::timestamptz is not null then greatest($4, created_at) end), result = $5, report = $6, error = $7, billed = $8,
        output_key = $9, expires_at = $10, files_deleted_at = $11, attempt = coalesce($13, attempt),
        percent = case when $2 = 'succeeded' then 100 else percent end,
        delivery = case when delivery is null then null else 'done' end, reserved_micro_usd = 0

@@ -5,10 +5,9 @@
 import type { Redis } from 'ioredis';
 import { MediaError } from '#crds/media-error.ts';
 import type { Clock } from '#crds/shared/clock.ts';
-import type { Log } from '#crds/shared/log.ts';
 import { localSlots, redisSlots, RENEW_EVERY_MS, type Slot, type Slots } from './concurrency.ts';
 import { concurrentDirect, directRule, otherRule, type LimitedCaller } from './plan-rules.ts';
-import { makeRedisOrLocal, type RedisOrLocal } from './redis-or-local.ts';
+import { makeRedisOrLocal, type RedisOrLocal, type WarnLog } from './redis-or-local.ts';
 import { localTokenBuckets, redisTokenBuckets, type BucketRule, type BucketState, type TokenBuckets } from './token-bucket.ts';
 
 export interface Limits {
@@ -36,7 +35,7 @@ export type RateHeaders = Readonly<Record<'RateLimit-Limit' | 'RateLimit-Remaini
 interface LimitsDeps {
   readonly redis: Redis;
   readonly clock: Clock;
-  readonly log: Pick<Log, 'warn'>;
+  readonly log: WarnLog;
   /** A word that no other lease has. */
   readonly newLease: () => string;
 }

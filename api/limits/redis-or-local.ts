@@ -1,5 +1,9 @@
 import type { Clock } from '#crds/shared/clock.ts';
-import type { Log } from '#crds/shared/log.ts';
+
+/** The part of a process's log that says that Redis is away. */
+export interface WarnLog {
+  warn(fields: { err: unknown }, message: string): void;
+}
 
 /** Runs the first function, or the second when Redis is away. */
 export type RedisOrLocal = <Value>(shared: () => Promise<Value>, local: () => Promise<Value>) => Promise<Value>;
@@ -9,7 +13,7 @@ const LOG_EVERY_MS = 60_000;
 const REST_MS = 1000;
 
 /** One for all limits of a process. Logs that Redis is away once a minute; a request never fails for it. */
-export function makeRedisOrLocal({ clock, log }: { clock: Clock; log: Pick<Log, 'warn'> }): RedisOrLocal {
+export function makeRedisOrLocal({ clock, log }: { clock: Clock; log: WarnLog }): RedisOrLocal {
   let restUntilMs = -Infinity;
   let logAgainMs = -Infinity;
   return async (shared, local) => {

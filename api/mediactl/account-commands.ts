@@ -23,8 +23,8 @@ interface SetOptions {
   readonly paymentMethod?: boolean;
   readonly unpaidInvoice?: boolean;
   readonly suspended?: boolean;
-  /** Micro-dollars; null: the plan's. */
-  readonly spendCap?: number | null;
+  /** Micro-dollars; none: the plan's. */
+  readonly spendCap?: number | 'none';
   readonly feature?: readonly Feature[];
   readonly noFeature?: readonly Feature[];
 }
@@ -33,7 +33,7 @@ export async function set(service: Service, id: string, options: SetOptions): Pr
   const { spendCap, feature = [], noFeature = [], ...change } = options;
   const account = await updateAccount(service, id, {
     ...change,
-    ...(spendCap === undefined ? {} : { spendCapMicroUsd: spendCap }),
+    ...(spendCap === undefined ? {} : { spendCapMicroUsd: spendCap === 'none' ? null : spendCap }),
     addFeatures: feature,
     removeFeatures: noFeature,
   });

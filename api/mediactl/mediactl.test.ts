@@ -137,7 +137,7 @@ describe('mediactl with --data', () => {
     }
     const run = await mediactl(['--data', data, 'account', 'list'], {});
     expect(run).toMatchObject({ code: 1, stdout: '' });
-    expect(run.stderr).toMatch(/^mediactl: No service runs on the data folder .*: start it with `hack\/demo --serve --data .*\n$/);
+    expect(run.stderr).toMatch(/^mediactl: No service runs on the data folder .*: start it with `hack\/demo --serve --data .*`, then run this again\.\n$/);
     expect(run.stderr.trim().split('\n')).toHaveLength(1);
   });
 });

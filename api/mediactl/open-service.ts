@@ -66,7 +66,7 @@ async function refuseOtherSchema(database: Database, data: string | undefined): 
 
 function notRunning(data: string, cause: unknown): CommandLineError {
   return new CommandLineError(
-    `No service runs on the data folder ${data}: start it with \`hack/demo --serve --data ${data} --port 8443 --ready ${path.join(data, 'ready.json')}\`, then run this again.`,
+    `No service runs on the data folder ${data}: start it with \`hack/demo --serve --data ${data}\`, then run this again.`,
     { cause },
   );
 }

@@ -10,7 +10,8 @@ CREATE TABLE public.accounts (
     spend_cap_micro_usd bigint,
     features text[] DEFAULT '{}'::text[] NOT NULL,
     signing_secret bytea,
-    created_at timestamp with time zone NOT NULL
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT accounts_spend_cap_micro_usd_check CHECK ((spend_cap_micro_usd >= 0))
 );
 
 CREATE TABLE public.api_keys (
@@ -24,7 +25,8 @@ CREATE TABLE public.api_keys (
     created_at timestamp with time zone NOT NULL,
     last_used_at timestamp with time zone,
     exposed_at timestamp with time zone,
-    revoked_at timestamp with time zone
+    revoked_at timestamp with time zone,
+    CONSTRAINT api_keys_digest_check CHECK ((length(digest) = 32))
 );
 
 CREATE TABLE public.file_deletions (
@@ -80,7 +82,12 @@ CREATE TABLE public.jobs (
     reserved_micro_usd bigint DEFAULT 0 NOT NULL,
     CONSTRAINT final_has_end CHECK (((status = ANY (ARRAY['queued'::text, 'processing'::text])) = (completed_at IS NULL))),
     CONSTRAINT jobs_delivery_check CHECK ((delivery = ANY (ARRAY['due'::text, 'done'::text]))),
-    CONSTRAINT jobs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'processing'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text])))
+    CONSTRAINT jobs_percent_check CHECK (((percent >= 0) AND (percent <= 100))),
+    CONSTRAINT jobs_reserved_micro_usd_check CHECK ((reserved_micro_usd >= 0)),
+    CONSTRAINT jobs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'processing'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text]))),
+    CONSTRAINT only_live_success_is_billed CHECK (((NOT billed) OR (livemode AND (status = 'succeeded'::text)))),
+    CONSTRAINT other_end_has_error CHECK (((status = ANY (ARRAY['failed'::text, 'canceled'::text])) = (error IS NOT NULL))),
+    CONSTRAINT success_has_result CHECK (((status = 'succeeded'::text) = (result IS NOT NULL)))
 );
 
 CREATE TABLE public.ledger (
@@ -95,7 +102,11 @@ CREATE TABLE public.ledger (
     amount_micro_usd bigint NOT NULL,
     input_bytes bigint NOT NULL,
     output_bytes bigint NOT NULL,
-    at timestamp with time zone NOT NULL
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT ledger_amount_micro_usd_check CHECK ((amount_micro_usd >= 0)),
+    CONSTRAINT ledger_quantity_check CHECK ((quantity >= (0)::numeric)),
+    CONSTRAINT test_is_unbilled CHECK ((livemode OR (meter = 'unbilled'::text))),
+    CONSTRAINT unbilled_is_free CHECK (((meter <> 'unbilled'::text) OR ((quantity = (0)::numeric) AND (amount_micro_usd = 0))))
 );
 
 CREATE TABLE public.monthly_spend (

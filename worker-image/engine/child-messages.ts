@@ -7,7 +7,6 @@ export type ToChild =
   | { readonly type: 'abort' };
 
 export type FromChild =
-  | { readonly type: 'ready' }
   | { readonly type: 'progress'; readonly percent: number }
   /** A tool's process group begins or ends. Only told where the owner can name it by the same number. */
   | { readonly type: 'group'; readonly pid: number; readonly alive: boolean }
@@ -17,3 +16,5 @@ export type FromChild =
 
 /** Argument that makes an engine process tell of its tools' process groups. */
 export const TELL_GROUPS = '--tell-groups';
+/** Argument that makes it load every module and end. */
+export const WARM = '--warm';

@@ -2,11 +2,12 @@
  * The process that decodes strangers' bytes: one file at a time, no secrets, no network where the
  * machine allows that. It lives by its owner: when the owner goes, it ends its tools and itself.
  *
- *   starting ─→ idle ⇄ working ─→ (owner gone, or told to end)
+ *   starting ─→ idle ⇄ working ─→ (killed, or the owner is gone)
  */
+import { KINDS } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
 import type { FromChild, ToChild } from '#worker-image/engine/child-messages.ts';
-import { TELL_GROUPS } from '#worker-image/engine/child-messages.ts';
+import { TELL_GROUPS, WARM } from '#worker-image/engine/child-messages.ts';
 import { loadHandler } from '#worker-image/engine/handlers.ts';
 import { processFile } from '#worker-image/engine/process-file.ts';
 import { makeRunCommand } from '#worker-image/tools/run-command.ts';
@@ -29,7 +30,7 @@ process.on('message', (message: ToChild) => {
 process.once('disconnect', end);
 process.once('SIGTERM', end);
 process.on('uncaughtException', (error) => tell({ type: 'bug', stack: error.stack ?? String(error) }, () => process.exit(1)));
-tell({ type: 'ready' });
+if (process.argv.includes(WARM)) await Promise.all(KINDS.map(loadHandler)).finally(() => process.disconnect());
 
 async function work({ task, versions }: Extract<ToChild, { type: 'process' }>): Promise<void> {
   working = new AbortController();

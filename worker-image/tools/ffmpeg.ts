@@ -9,7 +9,7 @@ import ffmpegCommand from 'fluent-ffmpeg';
 import type { Format } from '#crds/formats.ts';
 import type { CommandResult, RunCommand } from '#worker-image/tools/run-command.ts';
 
-/** Input formats and the one demuxer that may open each. */
+/** Input formats and the demuxers that may open each: one, or two that the content tells apart. */
 const DEMUXERS = {
   mp4: 'mov',
   mov: 'mov',
@@ -23,7 +23,7 @@ const DEMUXERS = {
   flv: 'flv',
   wmv: 'asf',
   wma: 'asf',
-  mpg: 'mpeg',
+  mpg: 'mpeg,mpegvideo',
   mp3: 'mp3',
   aac: 'aac',
   wav: 'wav',
@@ -164,6 +164,6 @@ function guardOptions(format: Format): string[] {
     ...['-protocol_whitelist', 'file,pipe'],
     ...['-format_whitelist', demuxer],
     ...['-max_streams', String(MAX_STREAMS)],
-    ...['-f', demuxer],
+    ...(demuxer.includes(',') ? [] : ['-f', demuxer]),
   ];
 }

@@ -1,4 +1,6 @@
 -- Accounts, keys, uploads, jobs, ledger, webhooks. Money is whole micro-dollars; times are UTC.
+-- Life cycles are drawn where the code keeps them: api/jobs/job.ts, api/uploads/upload.ts,
+-- api/transfers/transfer-rows.ts, api/webhooks/webhook-delivery-rows.ts.
 
 create table accounts (
   id text primary key,
@@ -7,7 +9,7 @@ create table accounts (
   payment_method boolean not null default false,
   unpaid_invoice boolean not null default false,
   suspended boolean not null default false,
-  spend_cap_micro_usd bigint,               -- null: the plan's default
+  spend_cap_micro_usd bigint check (spend_cap_micro_usd >= 0), -- null: the plan's default
   features text[] not null default '{}',
   signing_secret bytea,                     -- encrypted; made on first need
   created_at timestamptz not null
@@ -18,7 +20,7 @@ create table api_keys (
   account_id text not null references accounts,
   livemode boolean not null,
   name text not null,
-  digest bytea not null unique,             -- HMAC-SHA256 of the whole key
+  digest bytea not null unique check (length(digest) = 32), -- HMAC-SHA256 of the whole key
   hint text not null,                       -- prefix and last four characters
   allow_list text[] not null default '{}',  -- CIDRs
   created_at timestamptz not null,
@@ -66,7 +68,7 @@ create table jobs (
   operation text not null,
   status text not null default 'queued'
     check (status in ('queued', 'processing', 'succeeded', 'failed', 'canceled')),
-  percent smallint not null default 0,
+  percent smallint not null default 0 check (percent between 0 and 100),
   attempt smallint not null default 0,      -- the highest one that started; fences every report
   created_at timestamptz not null,
   started_at timestamptz,
@@ -97,9 +99,12 @@ create table jobs (
   billed boolean not null default false,
   expires_at timestamptz,
   files_deleted_at timestamptz,
-  reserved_micro_usd bigint not null default 0,
+  reserved_micro_usd bigint not null default 0 check (reserved_micro_usd >= 0), -- most that it can cost while unfinished
 
-  constraint final_has_end check ((status in ('queued', 'processing')) = (completed_at is null))
+  constraint final_has_end check ((status in ('queued', 'processing')) = (completed_at is null)),
+  constraint success_has_result check ((status = 'succeeded') = (result is not null)),
+  constraint other_end_has_error check ((status in ('failed', 'canceled')) = (error is not null)),
+  constraint only_live_success_is_billed check (not billed or (livemode and status = 'succeeded'))
 );
 create index jobs_newest on jobs (account_id, livemode, created_at desc, id desc);
 create index jobs_unfinished on jobs (account_id, created_at) where status in ('queued', 'processing');
@@ -140,11 +145,14 @@ create table ledger (
   operation text not null,
   kind text,
   meter text not null,                      -- 'unbilled' when free
-  quantity numeric not null,
-  amount_micro_usd bigint not null,
+  quantity numeric not null check (quantity >= 0),
+  amount_micro_usd bigint not null check (amount_micro_usd >= 0),
   input_bytes bigint not null,
   output_bytes bigint not null,
-  at timestamptz not null
+  at timestamptz not null,
+
+  constraint unbilled_is_free check (meter <> 'unbilled' or (quantity = 0 and amount_micro_usd = 0)),
+  constraint test_is_unbilled check (livemode or meter = 'unbilled')
 );
 create index ledger_usage on ledger (account_id, livemode, day, meter);
 

@@ -1,0 +1,139 @@
+import { Registry } from 'prom-client';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { makeMemoryMediaJobs } from '#crds/memory-media-jobs.ts';
+import type { MediaJobClient } from '#crds/media-job-client.ts';
+import type { Phase } from '#crds/names.ts';
+import { mediaJobName } from '#crds/names.ts';
+import { systemClock } from '#crds/shared/clock.ts';
+import { makeLog } from '#crds/shared/log.ts';
+import { startController, type Controller, type ControllerDeps } from '#controller/controller.ts';
+import { startHeartbeats, type Heartbeats } from '#controller/heartbeats.ts';
+import { makeControllerMetrics } from '#controller/metrics.ts';
+import { LOCAL_TIMING } from '#controller/timing.ts';
+import { buildNewMediaJob, buildReport, jobIdOf } from '#test/support/build-media-job.ts';
+import { makeScriptedRuns, type ScriptedRuns } from '#test/support/scripted-runs.ts';
+
+const WAIT = { timeout: 5000, interval: 5 };
+const SUCCEEDED = { outcome: 'succeeded', report: buildReport() } as const;
+
+describe('controller', () => {
+  const log = makeLog('test', 'silent');
+  let registry: Registry;
+  let mediaJobs: MediaJobClient;
+  let runs: ScriptedRuns;
+  let heartbeats: Heartbeats;
+  let controller: Controller | null;
+  let uids = 0;
+
+  beforeEach(async () => {
+    registry = new Registry();
+    mediaJobs = makeMemoryMediaJobs({ clock: systemClock, newUid: () => `uid-${(uids += 1)}` });
+    runs = makeScriptedRuns(systemClock, 1);
+    heartbeats = await startHeartbeats({ clock: systemClock, log, mediaJobs }, { host: '127.0.0.1', port: 0, key: Buffer.alloc(32, 1) });
+    controller = null;
+  });
+  afterEach(async () => {
+    await controller?.stop();
+    await heartbeats.close();
+  });
+
+  const start = (changes: Partial<ControllerDeps> = {}): void => {
+    const metrics = makeControllerMetrics(registry);
+    controller = startController({ mediaJobs, runs, heartbeats, clock: systemClock, log, metrics, timing: LOCAL_TIMING, ...changes });
+  };
+  const create = (job: number) => mediaJobs.create(buildNewMediaJob({ jobId: jobIdOf(job), waitUntil: new Date(Date.now() + 1_800_000).toISOString() }));
+  const nameOf = (job: number): string => mediaJobName(jobIdOf(job));
+  const phase = (job: number, expected: Phase) => vi.waitFor(async () => expect((await mediaJobs.get(nameOf(job)))?.status?.phase).toBe(expected), WAIT);
+  const startedJobs = (): string[] => runs.started.map(({ spec }) => spec.jobId);
+  const metricsText = (): Promise<string> => registry.metrics();
+
+  it('starts a MediaJob as soon as it is there, marks it running at its heartbeat and ends it with its run', async () => {
+    start();
+    await create(1);
+    await phase(1, 'Pending');
+    await vi.waitFor(() => expect(startedJobs()).toEqual([jobIdOf(1)]), WAIT);
+    const { heartbeat } = runs.started[0]?.spec ?? {};
+    await fetch(heartbeat?.url ?? '', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${heartbeat?.token}` },
+      body: JSON.stringify({ jobId: jobIdOf(1), attempt: 1, percent: 7 }),
+    });
+    await phase(1, 'Running');
+    runs.end(`${nameOf(1)}-a1`, SUCCEEDED);
+    await phase(1, 'Succeeded');
+  });
+
+  it('takes MediaJobs that were there before it', async () => {
+    await create(1);
+    start();
+    await vi.waitFor(() => expect(startedJobs()).toEqual([jobIdOf(1)]), WAIT);
+  });
+
+  it('gives a place that becomes free to the job that has waited longest', async () => {
+    start({ timing: { ...LOCAL_TIMING, capacityRetryMs: 60_000, resyncMs: 60_000 } });
+    for (const job of [1, 2, 3]) {
+      await create(job);
+      await phase(job, 'Pending');
+    }
+    for (const job of [1, 2, 3]) {
+      await vi.waitFor(() => expect(startedJobs()).toHaveLength(job), WAIT);
+      runs.end(`${nameOf(job)}-a1`, SUCCEEDED);
+      await phase(job, 'Succeeded');
+    }
+    expect(startedJobs()).toEqual([1, 2, 3].map(jobIdOf));
+  });
+
+  it('asks again for a place though nobody said that one is free', async () => {
+    runs.places = 0;
+    start({ timing: { ...LOCAL_TIMING, capacityRetryMs: 20, resyncMs: 60_000 } });
+    await create(1);
+    await phase(1, 'Pending');
+    runs.places = 1;
+    await vi.waitFor(() => expect(startedJobs()).toHaveLength(1), WAIT);
+  });
+
+  it('finds in its sweep what no event told it', async () => {
+    const deaf: MediaJobClient = { ...mediaJobs, watch: () => undefined };
+    start({ mediaJobs: deaf, timing: { ...LOCAL_TIMING, resyncMs: 20 } });
+    await create(1);
+    await vi.waitFor(() => expect(startedJobs()).toHaveLength(1), WAIT);
+  });
+
+  it('stops a run whose MediaJob is gone', async () => {
+    const owner = { name: nameOf(9), uid: 'uid-gone' };
+    runs.put({ name: `${owner.name}-a1`, owner, attempt: 1, node: null, is: { state: 'active', startedAt: new Date() } });
+    start();
+    await vi.waitFor(() => expect(runs.stopped).toContain(`${owner.name}-a1`), WAIT);
+    await vi.waitFor(async () => expect(await runs.list()).toEqual([]), WAIT);
+  });
+
+  it('tries again after an error, and goes on with the other jobs meanwhile', async () => {
+    runs.places = 2;
+    runs.failNext = new Error('The machine is full.');
+    start();
+    await create(1);
+    await create(2);
+    await vi.waitFor(() => expect(startedJobs().toSorted()).toEqual([1, 2].map(jobIdOf)), WAIT);
+    expect(await metricsText()).toContain('mediajobs_controller_reconciles_total{result="error"} 1');
+  });
+
+  it('counts what it does under names from closed sets only', async () => {
+    start();
+    await create(1);
+    await vi.waitFor(() => expect(startedJobs()).toHaveLength(1), WAIT);
+    const text = await metricsText();
+    expect(text).toMatch(/mediajobs_controller_runs_active 1/);
+    expect(text).toMatch(/mediajobs_controller_queue_depth \d/);
+    expect(text).toMatch(/mediajobs_controller_attempts_lost_total\{reason="crashed"\} 0/);
+    expect(text).not.toContain('job_');
+    expect(text).not.toContain('job-');
+  });
+
+  it('touches nothing after it was stopped', async () => {
+    start();
+    await controller?.stop();
+    await create(1);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(runs.started).toEqual([]);
+  });
+});

@@ -1,0 +1,118 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeMemoryMediaJobs } from '#crds/memory-media-jobs.ts';
+import type { MediaJobStatus } from '#crds/media-job.ts';
+import { mediaJobName } from '#crds/names.ts';
+import { makeLog } from '#crds/shared/log.ts';
+import { startHeartbeats, type Heartbeats } from '#controller/heartbeats.ts';
+import { buildNewMediaJob, buildStatus, jobIdOf } from '#test/support/build-media-job.ts';
+
+const JOB = jobIdOf(1);
+
+describe('heartbeats', () => {
+  let now: Date;
+  const clock = { now: () => now };
+  let mediaJobs: ReturnType<typeof makeMemoryMediaJobs>;
+  let heartbeats: Heartbeats;
+
+  beforeEach(async () => {
+    now = new Date('2026-01-01T00:00:00Z');
+    mediaJobs = makeMemoryMediaJobs({ clock, newUid: () => 'uid-1' });
+    await mediaJobs.create(buildNewMediaJob());
+    heartbeats = await startHeartbeats({ clock, log: makeLog('test', 'silent'), mediaJobs }, { host: '127.0.0.1', port: 0, key: Buffer.alloc(32, 1) });
+  });
+  afterEach(() => heartbeats.close());
+
+  const become = async (status: Partial<MediaJobStatus>): Promise<void> => {
+    const mediaJob = await mediaJobs.get(mediaJobName(JOB));
+    if (mediaJob !== null) await mediaJobs.updateStatus(mediaJob, buildStatus(status));
+  };
+  const send = (body: unknown, more: { token?: string; method?: string; url?: string } = {}): Promise<Response> =>
+    fetch(more.url ?? heartbeats.url, {
+      method: more.method ?? 'POST',
+      headers: { authorization: `Bearer ${more.token ?? heartbeats.token(JOB, 1)}` },
+      ...(more.method === 'GET' ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+  const beat = (percent: number, attempt = 1): Promise<Response> =>
+    send({ jobId: JOB, attempt, percent }, { token: heartbeats.token(JOB, attempt) });
+
+  it('are noted with their times and percent, which never falls', async () => {
+    await become({ attempt: 1 });
+    const firstAt = now;
+    expect((await beat(20)).status).toBe(204);
+    now = new Date('2026-01-01T00:00:05Z');
+    expect((await beat(10)).status).toBe(204);
+    expect(heartbeats.last(JOB, 1)).toMatchObject({ firstAt, lastAt: now, percent: 20 });
+  });
+
+  it('begin anew with each attempt', async () => {
+    await become({ attempt: 1 });
+    await beat(80);
+    await become({ attempt: 2 });
+    await beat(5, 2);
+    expect(heartbeats.last(JOB, 2)?.percent).toBe(5);
+    expect(heartbeats.last(JOB, 1)).toBeNull();
+  });
+
+  it('wake whoever watches', async () => {
+    await become({ attempt: 1 });
+    const seen: string[] = [];
+    const ended = new AbortController();
+    heartbeats.watch((jobId) => seen.push(jobId), ended.signal);
+    await beat(1);
+    ended.abort();
+    await beat(2);
+    expect(seen).toEqual([JOB]);
+  });
+
+  it('are forgotten with their job', async () => {
+    await become({ attempt: 1 });
+    await beat(1);
+    heartbeats.forget(JOB);
+    expect(heartbeats.last(JOB, 1)).toBeNull();
+  });
+
+  it.each([
+    ['a later attempt began', { attempt: 2 }],
+    ['the attempt was given up', { attempt: 1, reason: 'AttemptLost' }],
+    ['the job has ended', { attempt: 1, phase: 'Failed' }],
+  ] as const)('are answered with 410 when %s', async (_what, status) => {
+    await become(status);
+    expect((await beat(50)).status).toBe(410);
+    expect(heartbeats.last(JOB, 1)).toBeNull();
+  });
+
+  it('are answered with 410 when the MediaJob was deleted', async () => {
+    await become({ attempt: 1 });
+    await mediaJobs.delete(mediaJobName(JOB));
+    expect((await beat(50)).status).toBe(410);
+  });
+
+  it('of an attempt that this view does not show yet are noted', async () => {
+    expect((await beat(1)).status).toBe(204);
+  });
+
+  it.each([
+    ['no token', ''],
+    ['a wrong token', 'wrong'],
+    ['the token of another attempt', 'other-attempt'],
+    ['the token of another job', 'other-job'],
+  ])('with %s are answered with 401', async (_what, token) => {
+    await become({ attempt: 1 });
+    const tokens: Record<string, string> = { 'other-attempt': heartbeats.token(JOB, 2), 'other-job': heartbeats.token(jobIdOf(2), 1) };
+    expect((await send({ jobId: JOB, attempt: 1, percent: 1 }, { token: tokens[token] ?? token })).status).toBe(401);
+    expect(heartbeats.last(JOB, 1)).toBeNull();
+  });
+
+  it.each([
+    ['no JSON', '{'],
+    ['an impossible percent', { jobId: JOB, attempt: 1, percent: 100 }],
+    ['a body that is too large', { jobId: JOB, attempt: 1, percent: 1, more: 'x'.repeat(2000) }],
+  ])('with %s are answered with 400', async (_what, body) => {
+    expect((await send(body)).status).toBe(400);
+  });
+
+  it('have one path and one method', async () => {
+    expect((await send('', { method: 'GET' })).status).toBe(405);
+    expect((await send('', { url: new URL('/other', heartbeats.url).href })).status).toBe(404);
+  });
+});

@@ -1,0 +1,129 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { makeWorkQueue, type WorkQueue } from '#crds/kube/work-queue.ts';
+
+const OPTIONS = { workers: 2, firstRetryMs: 100, lastRetryMs: 1000 };
+
+describe('work queue', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  /** A queue whose handlers end when the test says so. */
+  const makeHeld = (workers = OPTIONS.workers) => {
+    const handled: string[] = [];
+    const ends = new Map<string, (again?: number | null) => void>();
+    const errors: { key: string; retryMs: number }[] = [];
+    const queue: WorkQueue = makeWorkQueue(
+      {
+        handle: (key) =>
+          new Promise((resolve) => {
+            handled.push(key);
+            ends.set(key, (again = null) => resolve(again));
+          }),
+        onError: (_error, key, retryMs) => errors.push({ key, retryMs }),
+      },
+      { ...OPTIONS, workers },
+    );
+    const end = async (key: string, again: number | null = null): Promise<void> => {
+      ends.get(key)?.(again);
+      await vi.advanceTimersByTimeAsync(0);
+    };
+    return { queue, handled, end, errors };
+  };
+
+  it('handles a key that is added twice while it waits only once', async () => {
+    const { queue, handled, end } = makeHeld(1);
+    queue.add('busy');
+    queue.add('a');
+    queue.add('a');
+    expect(queue.depth()).toBe(1);
+    await end('busy');
+    await end('a');
+    expect(handled).toEqual(['busy', 'a']);
+  });
+
+  it('handles a key that is added while it is in work once more, and never twice at the same time', async () => {
+    const { queue, handled, end } = makeHeld();
+    queue.add('a');
+    queue.add('a');
+    queue.add('a');
+    expect(handled).toEqual(['a']);
+    await end('a');
+    expect(handled).toEqual(['a', 'a']);
+    await end('a');
+    expect(handled).toEqual(['a', 'a']);
+  });
+
+  it('handles as many keys at once as it has workers, first come first', async () => {
+    const { queue, handled, end } = makeHeld(2);
+    for (const key of ['a', 'b', 'c', 'd']) queue.add(key);
+    expect(handled).toEqual(['a', 'b']);
+    await end('b');
+    expect(handled).toEqual(['a', 'b', 'c']);
+  });
+
+  it('looks again after the time that the handler gave', async () => {
+    const { queue, handled, end } = makeHeld();
+    queue.add('a');
+    await end('a', 500);
+    await vi.advanceTimersByTimeAsync(499);
+    expect(handled).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(handled).toHaveLength(2);
+  });
+
+  it('keeps the earliest of several times', async () => {
+    const { queue, handled } = makeHeld();
+    queue.addAfter('a', 300);
+    queue.addAfter('a', 100);
+    queue.addAfter('a', 200);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(handled).toEqual(['a']);
+  });
+
+  it('drops the timer of a key that was added at once meanwhile', async () => {
+    const { queue, handled, end } = makeHeld();
+    queue.addAfter('a', 100);
+    queue.add('a');
+    await end('a');
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(handled).toEqual(['a']);
+  });
+
+  it('waits twice as long after each error of a key, up to the limit, and starts anew after a success', async () => {
+    let failing = true;
+    const retries: number[] = [];
+    const queue = makeWorkQueue(
+      {
+        handle: async () => {
+          if (failing) throw new Error('Not now.');
+          return null;
+        },
+        onError: (_error, _key, retryMs) => retries.push(retryMs),
+      },
+      OPTIONS,
+    );
+    queue.add('a');
+    await vi.advanceTimersByTimeAsync(100 + 200 + 400 + 800 + 1000);
+    expect(retries).toEqual([100, 200, 400, 800, 1000, 1000]);
+    failing = false;
+    await vi.advanceTimersByTimeAsync(1000);
+    failing = true;
+    queue.add('a');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(retries.at(-1)).toBe(100);
+    await queue.stop();
+  });
+
+  it('stops after the keys in work and takes no further one', async () => {
+    const { queue, handled, end } = makeHeld(1);
+    queue.add('a');
+    queue.add('b');
+    queue.addAfter('c', 10);
+    const stopped = queue.stop();
+    await end('a');
+    await stopped;
+    queue.add('d');
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(handled).toEqual(['a']);
+  });
+});

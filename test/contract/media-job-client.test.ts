@@ -1,0 +1,9 @@
+import { randomUUID } from 'node:crypto';
+import { makeMemoryMediaJobs } from '#crds/memory-media-jobs.ts';
+import { systemClock } from '#crds/shared/clock.ts';
+import { describeMediaJobClient } from '#test/contract/media-job-client.ts';
+
+describeMediaJobClient('in memory', async () => ({
+  client: makeMemoryMediaJobs({ clock: systemClock, newUid: randomUUID, onWatcherError: () => undefined }),
+  close: async () => undefined,
+}));

@@ -1,0 +1,174 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { isUnderWay, type Run, type RunRequest, type Runs } from '#controller/runs.ts';
+import { buildRunSpec } from '#controller/run-spec.ts';
+import { LOCAL_TIMING } from '#controller/timing.ts';
+import { mediaJobName } from '#crds/names.ts';
+import { buildSpec, buildTicket, jobIdOf } from '#test/support/build-media-job.ts';
+
+export interface RunsHome {
+  readonly runs: Runs;
+  /** Runs at once. */
+  readonly places: number;
+  close(): Promise<void>;
+}
+
+/** A request for a run of `test/support/scripted-worker.ts` that behaves as told. */
+export function buildRunRequest(behaviour: string, job = 1, attempt = 1): RunRequest {
+  const spec = buildSpec({ jobId: jobIdOf(job) });
+  const name = mediaJobName(spec.jobId);
+  const mediaJob = { metadata: { name, uid: `uid-${job}`, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z', labels: {} }, spec };
+  const heartbeat = { url: 'http://127.0.0.1:1/heartbeat', token: 'token' };
+  const ticket = buildTicket({ filename: behaviour });
+  return { owner: { name, uid: `uid-${job}` }, attempt, spec: buildRunSpec(LOCAL_TIMING, { mediaJob, ticket, attempt, heartbeat, now: new Date() }) };
+}
+
+/** Resolves with the run of that attempt as soon as it is no longer under way. */
+export function whenOver(runs: Runs, { owner, attempt }: RunRequest): Promise<Run> {
+  const ended = new AbortController();
+  return new Promise<Run>((resolve, reject) => {
+    const look = (): void =>
+      void runs.observe(owner.name).then((seen) => {
+        const run = seen.find((candidate) => candidate.attempt === attempt);
+        if (run !== undefined && !isUnderWay(run)) resolve(run);
+      }, reject);
+    runs.watch((name) => {
+      if (name === owner.name) look();
+    }, ended.signal);
+    look();
+  }).finally(() => ended.abort());
+}
+
+/** What every place where attempts run has to do. Its worker is the scripted one. */
+export function describeRuns(name: string, makeHome: () => Promise<RunsHome>): void {
+  describe(`Runs: ${name}`, () => {
+    let home: RunsHome;
+    let runs: Runs;
+
+    beforeEach(async () => {
+      home = await makeHome();
+      runs = home.runs;
+    });
+    afterEach(() => home.close());
+
+    const start = async (...parts: Parameters<typeof buildRunRequest>): Promise<RunRequest> => {
+      const request = buildRunRequest(...parts);
+      expect(await runs.start(request)).toBe('started');
+      return request;
+    };
+
+    /** Starts runs that hang until no place is left. */
+    const fill = async (): Promise<RunRequest[]> => {
+      const requests: RunRequest[] = [];
+      for (let job = 1; job <= home.places; job += 1) requests.push(await start('hang', job));
+      return requests;
+    };
+
+    it('shows a run that is under way with owner, attempt and node', async () => {
+      const { owner } = await start('hang');
+      expect(await runs.observe(owner.name)).toEqual([
+        { name: `${owner.name}-a1`, owner, attempt: 1, node: expect.any(String), is: { state: 'active', startedAt: expect.any(Date) } },
+      ]);
+      expect(await runs.list()).toEqual(await runs.observe(owner.name));
+    });
+
+    it('ends with the outcome of a worker that succeeded', async () => {
+      const { is } = await whenOver(runs, await start('succeed'));
+      expect(is).toMatchObject({ state: 'ended', outcome: { outcome: 'succeeded', report: { result: { output_size: 600 } } } });
+    });
+
+    it('ends with the outcome of a worker that refused the file', async () => {
+      const { is } = await whenOver(runs, await start('refuse'));
+      expect(is).toMatchObject({ state: 'ended', outcome: { outcome: 'failed', error: { code: 'encrypted_pdf' } } });
+    });
+
+    it.each([
+      ['ended without an outcome', 'crash', 'crashed'],
+      ['left half an outcome', 'babble', 'crashed'],
+      ['left too long an outcome', 'babble-much', 'crashed'],
+      ['ran out of memory', 'out-of-memory', 'out_of_memory'],
+    ])('is lost when the worker %s', async (_what, behaviour, cause) => {
+      const { is } = await whenOver(runs, await start(behaviour));
+      expect(is).toMatchObject({ state: 'lost', cause });
+    });
+
+    it('starts an attempt once only', async () => {
+      const request = await start('hang');
+      expect(await runs.start(request)).toBe('exists');
+      expect(await runs.list()).toHaveLength(1);
+    });
+
+    it('does not start an attempt again that has ended', async () => {
+      const request = await start('succeed');
+      await whenOver(runs, request);
+      expect(await runs.start(request)).toBe('exists');
+    });
+
+    it('remembers each attempt of a MediaJob', async () => {
+      await whenOver(runs, await start('crash', 1, 1));
+      const { owner } = await start('hang', 1, 2);
+      const seen = await runs.observe(owner.name);
+      expect(seen.map(({ attempt, is }) => [attempt, is.state]).toSorted()).toEqual([
+        [1, 'lost'],
+        [2, 'active'],
+      ]);
+    });
+
+    it('has no capacity when every place is taken, until a run ends', async () => {
+      const [first] = await fill();
+      const late = buildRunRequest('hang', 99);
+      expect(await runs.start(late)).toBe('no-capacity');
+      expect(await runs.reserve(`${late.owner.name}-a1`)).toBe(false);
+      await runs.stop(`${first?.owner.name}-a1`);
+      expect(await runs.start(late)).toBe('started');
+    });
+
+    it('keeps a reserved place for its run', async () => {
+      const mine = buildRunRequest('hang', 99);
+      expect(await runs.reserve(`${mine.owner.name}-a1`)).toBe(true);
+      expect(await runs.reserve(`${mine.owner.name}-a1`)).toBe(true);
+      for (let job = 1; job < home.places; job += 1) await start('hang', job);
+      expect(await runs.start(buildRunRequest('hang', 98))).toBe('no-capacity');
+      expect(await runs.start(mine)).toBe('started');
+    });
+
+    it('gives a reserved place back that is not used, and says so', async () => {
+      const mine = buildRunRequest('hang', 99);
+      const ended = new AbortController();
+      const changed: string[] = [];
+      runs.watch((changedName) => changed.push(changedName), ended.signal);
+      await runs.reserve(`${mine.owner.name}-a1`);
+      await runs.stop(`${mine.owner.name}-a1`);
+      expect(changed).toEqual([mine.owner.name]);
+      await fill();
+      ended.abort();
+    });
+
+    it('loses a run that is stopped', async () => {
+      const request = await start('hang');
+      await runs.stop(`${request.owner.name}-a1`);
+      const { is } = await whenOver(runs, request);
+      expect(is).toMatchObject({ state: 'lost', cause: 'stopped' });
+    });
+
+    it('keeps the outcome of a run that is stopped too late', async () => {
+      const request = await start('succeed');
+      await whenOver(runs, request);
+      await runs.stop(`${request.owner.name}-a1`);
+      expect((await whenOver(runs, request)).is.state).toBe('ended');
+    });
+
+    it('takes the stop of a run that never was as done', async () => {
+      await expect(runs.stop('job-unknown-a1')).resolves.toBeUndefined();
+      await expect(runs.release('job-unknown')).resolves.toBeUndefined();
+    });
+
+    it('forgets every run of a MediaJob that is released, and stops those under way', async () => {
+      await whenOver(runs, await start('crash', 1, 1));
+      const { owner } = await start('hang', 1, 2);
+      const other = await start('hang', 2);
+      await runs.release(owner.name);
+      expect(await runs.observe(owner.name)).toEqual([]);
+      expect((await runs.list()).map((run) => run.owner.name)).toEqual([other.owner.name]);
+    });
+  });
+}

@@ -1,0 +1,80 @@
+/** Reopens a produced image and compares it with the input and the options. */
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { EngineDeps, Facts, Produced, Work } from '#worker-image/engine/handler.ts';
+import { loadSharp } from '#worker-image/engine/image/load-sharp.ts';
+import { readImageFacts } from '#worker-image/engine/image/read-image-facts.ts';
+import { resizedSize } from '#worker-image/engine/image/resize-image.ts';
+
+type VerifyDeps = Pick<EngineDeps, 'run' | 'signal'>;
+
+const TOOL_SECONDS = 300;
+/** Sides may differ by rounding. */
+const SIDE_TOLERANCE = 1;
+const GIF_TICK_MS = 10;
+
+/**
+ * The file has the expected size in pixels, decodes to its end, and an animation lasts as long as before.
+ * @throws Error that says what differs.
+ */
+export async function verifyImage(deps: VerifyDeps, work: Work, input: Facts, produced: Produced): Promise<void> {
+  if ((await stat(produced.path)).size === 0) throw new Error('The output file is empty.');
+  if (produced.format === 'pdf') return verifyPdf(deps, work, produced.path);
+  const { width, height, frames } = await readImageFacts(deps, { ...produced, directory: work.directory });
+  const wanted = wantedSize(work, input, produced);
+  if (!isNear(width, wanted.width) || !isNear(height, wanted.height)) {
+    throw new Error(`The output is ${width} × ${height} pixels instead of ${wanted.width} × ${wanted.height}.`);
+  }
+  await decode(deps, work, { produced, frames: frames ?? 1 });
+  const animated = produced.format === 'gif' || produced.format === 'webp';
+  if (animated && (input.frames ?? 1) > 1 && work.input.format !== 'png') await compareDurations(work.input.path, produced.path);
+}
+
+function wantedSize(work: Work, input: Facts, produced: Produced): { width: number; height: number } {
+  const size = { width: input.width ?? 0, height: input.height ?? 0 };
+  const isInput = produced.facts.width === size.width && produced.facts.height === size.height;
+  // A compressed file that was only stripped keeps its size whatever the resize says.
+  return work.operation === 'compress' && !(isInput && produced.format === work.input.format)
+    ? resizedSize(size, work.options.image.resize)
+    : size;
+}
+
+function isNear(one: number | null, other: number): boolean {
+  return one !== null && Math.abs(one - other) <= SIDE_TOLERANCE;
+}
+
+async function decode(deps: VerifyDeps, work: Work, { produced, frames }: { produced: Produced; frames: number }): Promise<void> {
+  if (produced.format === 'heic') return decodeHeic(deps, work, produced.path);
+  // Our own reader and writer of BMP have no decoder beside them; the headers were read.
+  if (produced.format === 'bmp') return;
+  const sharp = await loadSharp();
+  await sharp(produced.path, { limitInputPixels: false, failOn: 'error', animated: frames > 1 && produced.format !== 'png' }).stats();
+}
+
+async function decodeHeic({ run, signal }: VerifyDeps, work: Work, path: string): Promise<void> {
+  const decoded = join(work.directory, 'verified.tif');
+  const args = ['heifload', path, `${decoded}[compression=none]`];
+  const { stderr } = await run({ file: 'vips', args, directory: work.directory, signal, timeoutSeconds: TOOL_SECONDS, env: { VIPS_BLOCK_UNTRUSTED: '1' } });
+  await stat(decoded).catch((cause: unknown) => {
+    throw new Error(`The HEIC output does not decode: ${stderr.slice(0, 500)}`, { cause });
+  });
+}
+
+async function verifyPdf({ run, signal }: VerifyDeps, { directory }: Work, path: string): Promise<void> {
+  const { exitCode, stdout, stderr } = await run({ file: 'qpdf', args: ['--check', path], directory, signal, timeoutSeconds: TOOL_SECONDS });
+  if (exitCode !== 0) throw new Error(`The PDF output has faults: ${stdout.slice(0, 500)} ${stderr.slice(0, 500)}`);
+}
+
+/** Equal neighbours may become one longer frame; the whole must last as long. GIF counts in hundredths of a second. */
+async function compareDurations(input: string, output: string): Promise<void> {
+  const [before, after] = await Promise.all([duration(input), duration(output)]);
+  if (Math.abs(before.ms - after.ms) > GIF_TICK_MS * before.frames) {
+    throw new Error(`The animation lasts ${after.ms} ms instead of ${before.ms} ms.`);
+  }
+}
+
+async function duration(path: string): Promise<{ ms: number; frames: number }> {
+  const sharp = await loadSharp();
+  const { delay = [], pages = 1 } = await sharp(path, { limitInputPixels: false, animated: true }).metadata();
+  return { ms: delay.reduce((sum, ms) => sum + ms, 0), frames: pages };
+}

@@ -1,0 +1,48 @@
+/** LibreOffice's user profile for strangers' documents: no macros, no links, no network. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+type Setting = readonly [path: string, name: string, value: string | number | boolean];
+
+const SCRIPTING = '/org.openoffice.Office.Common/Security/Scripting';
+const INET = '/org.openoffice.Inet/Settings';
+
+const SETTINGS: readonly Setting[] = [
+  [SCRIPTING, 'BlockUntrustedRefererLinks', true],
+  [SCRIPTING, 'DisableMacrosExecution', true],
+  [SCRIPTING, 'DisableActiveContent', true],
+  [SCRIPTING, 'MacroSecurityLevel', 3],
+  // Never update links to other files, in each program's own numbering.
+  ['/org.openoffice.Office.Common/Load', 'UpdateDocMode', 0],
+  ['/org.openoffice.Office.Writer/Content/Update', 'Link', 0],
+  ['/org.openoffice.Office.Calc/Content/Update', 'Link', 1],
+  ['/org.openoffice.Office.Java/VirtualMachine', 'Enable', false],
+  // A proxy that is not there swallows what still wants to leave.
+  [INET, 'ooInetProxyType', 2],
+  [INET, 'ooInetHTTPProxyName', '127.0.0.1'],
+  [INET, 'ooInetHTTPProxyPort', 9],
+  [INET, 'ooInetHTTPSProxyName', '127.0.0.1'],
+  [INET, 'ooInetHTTPSProxyPort', 9],
+];
+
+/** Writes a fresh profile below the directory and gives the URL that `-env:UserInstallation` takes. */
+export async function writeHardenedProfile(directory: string): Promise<string> {
+  const profile = join(directory, 'profile');
+  await mkdir(join(profile, 'user'), { recursive: true });
+  await writeFile(join(profile, 'user', 'registrymodifications.xcu'), registry());
+  return pathToFileURL(profile).href;
+}
+
+function registry(): string {
+  const items = SETTINGS.map(
+    ([path, name, value]) =>
+      `<item oor:path="${path}"><prop oor:name="${name}" oor:op="fuse"><value>${value}</value></prop></item>`,
+  );
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<oor:items xmlns:oor="http://openoffice.org/2001/registry" xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">',
+    ...items,
+    '</oor:items>',
+  ].join('\n');
+}

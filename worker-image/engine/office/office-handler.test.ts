@@ -1,0 +1,135 @@
+import { readFile, truncate, copyFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CONVERT_TARGETS, type Format } from '#crds/formats.ts';
+import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
+import { flatDocument, makeOfficeFixtures, OFFICE_WORDS } from '#test/fixtures/make-office-fixtures.ts';
+import type { Produced } from '#worker-image/engine/handler.ts';
+import { presentationHandler, sheetHandler, wordHandler } from '#worker-image/engine/office/office-handler.ts';
+
+const HANDLERS = { word: wordHandler, sheet: sheetHandler, presentation: presentationHandler };
+type OfficeKind = keyof typeof HANDLERS;
+
+let directory = '';
+let fixtures: Map<Format, Fixture>;
+
+beforeAll(async () => {
+  directory = await freshDirectory();
+  fixtures = new Map((await makeOfficeFixtures(directory)).map((fixture) => [fixture.format, fixture]));
+}, 180_000);
+
+function fixture(format: Format): Fixture {
+  const found = fixtures.get(format);
+  if (found === undefined) throw new Error(`no fixture for ${format}`);
+  return found;
+}
+
+async function convert(kind: OfficeKind, source: Fixture, to: string): Promise<Produced> {
+  return runHandler(HANDLERS[kind], await workOn({ ...source, operation: 'convert', options: { convert: { to } } }));
+}
+
+async function pdfText({ path }: Produced): Promise<string> {
+  const { stdout } = await engineDeps().run({
+    file: 'pdftotext',
+    args: [path, '-'],
+    directory,
+    signal: new AbortController().signal,
+    timeoutSeconds: 30,
+  });
+  return stdout;
+}
+
+describe('every input becomes a PDF with its words', () => {
+  it.each([
+    ...(['doc', 'docx', 'odt', 'fodt', 'rtf', 'txt'] as const).map((format) => ['word', format] as const),
+    ...(['xls', 'xlsx', 'ods', 'fods'] as const).map((format) => ['sheet', format] as const),
+    ...(['ppt', 'pptx', 'odp', 'fodp'] as const).map((format) => ['presentation', format] as const),
+  ])('%s %s', async (kind, format) => {
+    const produced = await convert(kind, fixture(format), 'pdf');
+    expect(produced.format).toBe('pdf');
+    expect(await pdfText(produced)).toContain(OFFICE_WORDS[kind]);
+  });
+});
+
+describe('every target is written', () => {
+  it.each([
+    ...CONVERT_TARGETS.word.map((to) => ['word', 'doc', to] as const),
+    ...CONVERT_TARGETS.sheet.map((to) => ['sheet', 'xls', to] as const),
+    ...CONVERT_TARGETS.presentation.map((to) => ['presentation', 'ppt', to] as const),
+  ])('%s from %s to %s', async (kind, from, to) => {
+    expect((await convert(kind, fixture(from), to)).format).toBe(to);
+  });
+
+  it('writes the first sheet as CSV in UTF-8, with quotes where they are needed', async () => {
+    const { path } = await convert('sheet', fixture('ods'), 'csv');
+    expect(await readFile(path, 'utf8')).toMatch(/^name,note\n"Jürgen, ""J""",0010\ntwo\u00A0words,x\n/);
+  });
+
+  it('writes text in UTF-8', async () => {
+    const { path } = await convert('word', fixture('docx'), 'txt');
+    expect(await readFile(path, 'utf8')).toContain(OFFICE_WORDS.word);
+  });
+
+  it.each([
+    ['word', 'odt'],
+    ['sheet', 'ods'],
+  ] as const)('writes a %s as one HTML file with its picture inside', async (kind, format) => {
+    const html = await readFile((await convert(kind, fixture(format), 'html')).path, 'utf8');
+    expect(html).toContain('src="data:image/png;base64,');
+    expect(html).toMatch(/charset=utf-8/i);
+    expect(html).not.toMatch(/src="(?!data:)/);
+  });
+
+  it.each([
+    ['windows-1252', Buffer.from('Gr\xfc\xdfe aus K\xf6ln', 'latin1')],
+    ['UTF-16', Buffer.from('\uFEFFGrüße aus Köln', 'utf16le')],
+  ])('reads plain text in %s', async (name, bytes) => {
+    const path = join(directory, `${name}.txt`);
+    await writeFile(path, bytes);
+    expect(await pdfText(await convert('word', { name, path, format: 'txt' }, 'pdf'))).toContain(OFFICE_WORDS.word);
+  });
+});
+
+describe('documents that do not open', () => {
+  it('refuses a truncated one, though LibreOffice calls it a success', async () => {
+    const path = join(directory, 'truncated.docx');
+    await copyFile(fixture('docx').path, path);
+    await truncate(path, 2000);
+    await expect(convert('word', { name: 'truncated', path, format: 'docx' }, 'pdf')).rejects.toMatchObject({ code: 'processing_failed' });
+  });
+
+  it('never opens a file as another type than it was identified as', async () => {
+    const path = join(directory, 'page.docx');
+    await writeFile(path, '<html><body>words</body></html>');
+    await expect(convert('word', { name: 'page', path, format: 'docx' }, 'pdf')).rejects.toMatchObject({ code: 'processing_failed' });
+  });
+
+  it('refuses a target of another kind', async () => {
+    await expect(convert('presentation', fixture('odp'), 'xlsx')).rejects.toMatchObject({ code: 'unsupported_target' });
+  });
+});
+
+describe('links in a document', () => {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    response.end();
+  });
+  beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)));
+  afterAll(() => new Promise((resolve) => server.close(resolve)));
+
+  it('are not followed, neither to an address nor to a file', async () => {
+    const { port } = server.address() as AddressInfo;
+    const secret = join(directory, 'secret.txt');
+    await writeFile(secret, 'the secret words');
+    const image = (href: string): string => `<draw:frame text:anchor-type="as-char" svg:width="2cm" svg:height="2cm"><draw:image xlink:href="${href}" xlink:type="simple" xlink:show="embed" xlink:actuate="onLoad"/></draw:frame>`;
+    const section = `<text:section text:name="s"><text:section-source xlink:href="file://${secret}"/><text:p>before</text:p></text:section>`;
+    const path = join(directory, 'links.fodt');
+    await writeFile(path, flatDocument('text', `<text:p>${image(`http://127.0.0.1:${port}/canary.png`)} words</text:p>${section}`));
+    const produced = await convert('word', { name: 'links', path, format: 'fodt' }, 'pdf');
+    expect(asked).toEqual([]);
+    expect(await pdfText(produced)).not.toContain('secret');
+  });
+});

@@ -1,0 +1,63 @@
+/** Word-processing documents, spreadsheets and presentations: converted by LibreOffice. Spec: POST /v1/convert. */
+import { open, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CONVERT_TARGETS, extensionOf } from '#crds/formats.ts';
+import { MediaError } from '#crds/media-error.ts';
+import { NO_FACTS, type EngineDeps, type KindHandler, type Produced, type Work } from '#worker-image/engine/handler.ts';
+import { embedPictures } from '#worker-image/engine/office/embed-pictures.ts';
+import { exportFilter, importFilter, type OfficeKind } from '#worker-image/engine/office/office-filters.ts';
+import { runLibreOffice } from '#worker-image/engine/office/run-libreoffice.ts';
+import { verifyDocument } from '#worker-image/engine/office/verify-document.ts';
+import { readText } from '#worker-image/engine/table/read-text.ts';
+
+export const wordHandler: KindHandler = handlerOf('word');
+export const sheetHandler: KindHandler = handlerOf('sheet');
+export const presentationHandler: KindHandler = handlerOf('presentation');
+
+function handlerOf(kind: OfficeKind): KindHandler {
+  return {
+    inspect: () => Promise.resolve(NO_FACTS),
+    convert: (deps, work) => convert(deps, work, kind),
+    verify: (deps, work, _input, produced) => verifyDocument(deps, work.directory, produced),
+  };
+}
+
+async function convert(deps: EngineDeps, work: Work, kind: OfficeKind): Promise<Produced> {
+  const { to } = work.options.convert;
+  const filter = to === null ? null : exportFilter(kind, to);
+  if (to === null || filter === null) throw unsupportedTarget(kind, to);
+  const output = await runLibreOffice(deps, {
+    path: await openable(work),
+    extension: extensionOf(work.input.format),
+    importFilter: importFilter(work.input.format),
+    target: extensionOf(to),
+    exportFilter: filter,
+    directory: work.directory,
+  });
+  if (output === null) throw notOpened(work);
+  if (to === 'html') await embedPictures(output);
+  return { path: output.path, format: to, facts: NO_FACTS, warnings: [] };
+}
+
+/** Plain text is given to LibreOffice in the one encoding that its filter is told. */
+async function openable({ input, directory }: Work): Promise<string> {
+  if (input.format !== 'txt') return input.path;
+  const path = join(directory, 'utf-8.txt');
+  await using file = await open(path, 'w');
+  await writeFile(file, readText(input.path));
+  return path;
+}
+
+/** Documents that need a password are refused before, but for the old binary formats. */
+function notOpened({ input }: Work): MediaError {
+  return new MediaError(
+    'processing_failed',
+    `The ${input.format} file could not be opened: it is damaged, or protected by a password. Save it again without one.`,
+  );
+}
+
+function unsupportedTarget(kind: OfficeKind, to: string | null): MediaError {
+  return new MediaError('unsupported_target', `A ${kind} document does not convert to ${to}. The targets are ${CONVERT_TARGETS[kind].join(', ')}.`, {
+    param: 'convert.to',
+  });
+}

@@ -1,0 +1,69 @@
+/** Reads a text file of any usual encoding, in pieces. */
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+
+type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
+
+interface ReadTextOptions {
+  readonly signal?: AbortSignal;
+  /** Called with the bytes read so far. */
+  readonly onBytes?: (bytes: number) => void;
+}
+
+/**
+ * The text without its byte order mark: UTF-8 if the whole file is that, UTF-16 by its mark or its
+ * zeros, else Windows-1252, in which every byte means something.
+ */
+export async function* readText(path: string, { signal, onBytes }: ReadTextOptions = {}): AsyncGenerator<string> {
+  const decoder = new TextDecoder(await encodingOf(path, signal));
+  let bytes = 0;
+  for await (const chunk of chunksOf(path, signal)) {
+    bytes += chunk.length;
+    onBytes?.(bytes);
+    const text = decoder.decode(chunk, { stream: true });
+    if (text !== '') yield text;
+  }
+  const rest = decoder.decode();
+  if (rest !== '') yield rest;
+}
+
+async function encodingOf(path: string, signal: AbortSignal | undefined): Promise<Encoding> {
+  const head = await headOf(path);
+  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
+  if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
+  return utf16WithoutMark(head) ?? ((await isUtf8(path, signal)) ? 'utf-8' : 'windows-1252');
+}
+
+async function headOf(path: string): Promise<Buffer> {
+  await using file = await open(path);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(4096), 0, 4096, 0);
+  return buffer.subarray(0, bytesRead);
+}
+
+/** Latin text in UTF-16 has a zero in every second byte, UTF-8 text has none. */
+function utf16WithoutMark(head: Buffer): Encoding | null {
+  const zeros = [0, 0];
+  head.forEach((byte, index) => {
+    if (byte === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1;
+  });
+  const [even = 0, odd = 0] = zeros;
+  const half = head.length / 2;
+  if (odd > half * 0.4 && even < half * 0.05) return 'utf-16le';
+  return even > half * 0.4 && odd < half * 0.05 ? 'utf-16be' : null;
+}
+
+async function isUtf8(path: string, signal: AbortSignal | undefined): Promise<boolean> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  try {
+    for await (const chunk of chunksOf(path, signal)) decoder.decode(chunk, { stream: true });
+    decoder.decode();
+    return true;
+  } catch (error) {
+    if (error instanceof TypeError) return false;
+    throw error;
+  }
+}
+
+function chunksOf(path: string, signal: AbortSignal | undefined): AsyncIterable<Buffer> {
+  return createReadStream(path, { highWaterMark: 256 * 1024, ...(signal === undefined ? {} : { signal }) });
+}
