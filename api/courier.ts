@@ -63,14 +63,16 @@ const deliverDeps = { database, secretBox, safeFetch, clock, log, metrics: makeD
 const transferDeps = { database, files, secretBox, safeFetch, clock, log, metrics: makeTransferMetrics({ database, clock }, registry) };
 
 const deliveries = startWorkPlaces({ log }, {
+  name: 'deliveries',
   atOnce: DELIVERIES_AT_ONCE,
-  pollMs: POLL_MS,
+  everyMs: POLL_MS,
   claim: (free) => claimDueDeliveries(deliverDeps, free),
   work: (delivery, signal) => deliver(deliverDeps, delivery, signal),
 });
 const transfers = startWorkPlaces({ log }, {
+  name: 'transfers',
   atOnce: TRANSFERS_AT_ONCE,
-  pollMs: POLL_MS,
+  everyMs: POLL_MS,
   claim: (free) => claimDueTransfers(transferDeps, free),
   work: (transfer, signal) => runTransfer(transferDeps, transfer, signal),
 });

@@ -7,7 +7,7 @@ import { Transform, type Readable } from 'node:stream';
 import { featuresOf } from '#api/accounts/features-of.ts';
 import type { Caller } from '#api/accounts/find-caller.ts';
 import type { ApiDeps } from '#api/api-deps.ts';
-import { recordWork } from '#api/billing/record-work.ts';
+import { recordWork, type Charge } from '#api/billing/record-work.ts';
 import { missingFile, readDirectBody } from '#api/direct/direct-body.ts';
 import { directReply } from '#api/direct/direct-reply.ts';
 import type { ApiReply, CallerRequest } from '#api/endpoint.ts';
@@ -18,6 +18,7 @@ import type { Operation } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
 import { mergeOptions, parseJsonOptions, parseQueryOptions, resolveOptions, type FlatOptions } from '#crds/options/options.ts';
 import { fileLimits, LIMITS, PLANS } from '#crds/plans.ts';
+import type { EngineResult } from '#crds/result.ts';
 
 /** Query names of convert that stand for `convert.…`. */
 const SHORT_NAMES: Readonly<Record<Operation, readonly string[]>> = {
@@ -33,20 +34,31 @@ export async function processDirect(deps: ApiDeps, request: CallerRequest, opera
   refuseLength(request, maxBytes);
   const body = readDirectBody(request);
   const seen = watch(body.file, maxBytes);
+  let handedOver = false;
   const work = (): DirectWork => {
     if (seen.size() === 0) throw missingFile();
     if (!caller.livemode) refuseNonSample(deps, seen.sha256());
     const late = body.late();
     const options = late.options === undefined ? queryOptions : mergeOptions(parseJsonOptions(late.options), queryOptions);
-    return workOf(caller, { operation, options, filename: filename ?? late.filename });
+    const asked = workOf(caller, { operation, options, filename: filename ?? late.filename });
+    handedOver = true;
+    return asked;
   };
-  const answer = await deps.engine.process({ file: seen.file, work, signal: request.signal });
-  const name = filename ?? body.late().filename;
-  const { result } = answer.report;
-  const { account, livemode } = caller;
-  const counted = { id: request.id, accountId: account.id, livemode, operation, inputSize: seen.size(), result, completedAt: null };
-  const { billed } = await deps.database.transaction((tx) => recordWork(deps, tx, counted));
-  return directReply({ result, body: answer.body, filename: name, billed });
+  const count = (result: EngineResult | null): Promise<Charge> => {
+    const { account, livemode } = caller;
+    const counted = { id: request.id, accountId: account.id, livemode, operation, inputSize: seen.size(), result, completedAt: null };
+    return deps.database.transaction((tx) => recordWork(deps, tx, counted));
+  };
+  try {
+    const answer = await deps.engine.process({ file: seen.file, work, signal: request.signal });
+    const { result } = answer.report;
+    const { billed } = await count(result);
+    return directReply({ result, body: answer.body, filename: filename ?? body.late().filename, billed });
+  } catch (error) {
+    // A refusal before the work began counts nowhere; a file that failed counts as a free request.
+    if (handedOver && error instanceof MediaError && error.code !== 'engine_busy') await count(null);
+    throw error;
+  }
 }
 
 function readDirectQuery(

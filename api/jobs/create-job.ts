@@ -31,7 +31,7 @@ export async function createJob(deps: ApiDeps, request: CallerRequest): Promise<
   const { raw, object } = await readJsonBody(request);
   const { account, livemode } = request.caller;
   const key = readIdempotencyKey(request.headers['idempotency-key']);
-  return once(deps, { accountId: account.id, livemode, key, raw }, async (store) => {
+  return once(deps, { id: request.id, accountId: account.id, livemode, key, raw }, async (store) => {
     const newJob = await readNewJob(deps, request.caller, parseFields(jobRequestSchema, object));
     const job = await admit(deps, { caller: request.caller, newJob, store });
     return { status: 202, headers: { Location: `/v1/jobs/${job.id}` }, body: jobObject(deps, job) };

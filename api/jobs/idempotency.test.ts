@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { once, readIdempotencyKey } from '#api/jobs/idempotency.ts';
 import { MediaError } from '#crds/media-error.ts';
+import { makeLog } from '#crds/shared/log.ts';
 import { testDatabase } from '#test/support/database.ts';
 
 const database = await testDatabase({ maxConnections: 20 });
 let now = new Date('2026-01-01T00:00:00Z');
-const deps = { database, clock: { now: () => now } };
+const deps = { database, clock: { now: () => now }, log: makeLog('test', 'error'), docsUrl: 'https://media.test/docs' };
 let keys = 0;
 const request = (body = '{"a":1}') => {
   keys += 1;
-  return { accountId: 'acc_1', livemode: true, key: `key-${keys}`, raw: Buffer.from(body) };
+  return { id: 'req_1', accountId: 'acc_1', livemode: true, key: `key-${keys}`, raw: Buffer.from(body) };
 };
 
 /** Handles a request as job creation does: the answer is stored in a transaction. */
@@ -72,6 +73,18 @@ describe('idempotency', () => {
     });
     expect(await codeOf(refusing)).toBe('concurrency_limited');
     expect(await once(deps, refused, handler().handle)).toMatchObject({ status: 202 });
+  });
+
+  it('keeps a refusal of the body itself', async () => {
+    const wrong = request();
+    const refusing = once(deps, wrong, async () => {
+      throw new MediaError('bad_request', 'There is no field `x`.', { param: 'x' });
+    });
+    expect(await codeOf(refusing)).toBe('bad_request');
+    const repeat = await once(deps, { ...wrong, id: 'req_2' }, handler().handle);
+    expect(repeat).toMatchObject({ status: 400, body: { error: { code: 'bad_request', param: 'x', request_id: 'req_2' } } });
+    expect(repeat.headers).toEqual({ 'Svc-Idempotent-Replayed': 'true' });
+    expect(await codeOf(once(deps, { ...wrong, raw: Buffer.from('{}') }, handler().handle))).toBe('idempotency_conflict');
   });
 
   it('lets the next request take over from a handler that died', async () => {

@@ -326,7 +326,7 @@ describe('faults', () => {
     const receiver = await startReceiver({ answer: (response) => (hangs ? began.resolve() : status(204)(response)) });
     await register(receiver.url);
     await finishJob();
-    const places = startWorkPlaces({ log }, { atOnce: 4, pollMs: 60_000, claim: (free) => claimDueDeliveries(deps, free), work: (item, signal) => deliver(deps, item, signal) });
+    const places = startWorkPlaces({ log }, { name: 'test', atOnce: 4, everyMs: 60_000, claim: (free) => claimDueDeliveries(deps, free), work: (item, signal) => deliver(deps, item, signal) });
     await began.promise;
     await places.stop();
     hangs = false;
@@ -349,7 +349,7 @@ describe('places', () => {
     for (let i = 0; i < 30; i += 1) await finishJob(`${slow.url}/${i}`);
     time += 1;
     await finishJob(quick.url);
-    const places = startWorkPlaces({ log }, { atOnce: 6, pollMs: 60_000, claim: (free) => claimDueDeliveries(deps, free), work: (item, signal) => deliver(deps, item, signal) });
+    const places = startWorkPlaces({ log }, { name: 'test', atOnce: 6, everyMs: 60_000, claim: (free) => claimDueDeliveries(deps, free), work: (item, signal) => deliver(deps, item, signal) });
     await arrived.promise;
     expect(blocked.length).toBeLessThanOrEqual(4);
     expect(await claimDueDeliveries(deps, 100)).toEqual([]);

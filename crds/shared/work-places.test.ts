@@ -1,12 +1,19 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeLog } from '#crds/shared/log.ts';
-import { startWorkPlaces, type WorkPlaces } from '#crds/shared/work-places.ts';
+import type { Loop } from '#crds/shared/loop.ts';
+import { startWorkPlaces } from '#crds/shared/work-places.ts';
 
 const log = makeLog('test', 'silent');
 
-function start(queue: string[], work: (item: string, signal: AbortSignal) => Promise<void>, atOnce = 2): WorkPlaces {
-  const claim = async (free: number): Promise<string[]> => queue.splice(0, free);
-  const places = startWorkPlaces({ log }, { atOnce, pollMs: 60_000, claim, work });
+interface Queue {
+  readonly items: string[];
+  readonly work: (item: string, signal: AbortSignal) => Promise<void>;
+  readonly atOnce?: number;
+  readonly claim?: (free: number) => Promise<readonly string[]>;
+}
+
+function start({ items, work, atOnce = 2, claim = async (free) => items.splice(0, free) }: Queue): Loop {
+  const places = startWorkPlaces({ log }, { name: 'test', atOnce, everyMs: 60_000, claim, work });
   onTestFinished(() => places.stop());
   return places;
 }
@@ -16,74 +23,74 @@ describe('startWorkPlaces', () => {
     let now = 0;
     let most = 0;
     const done: string[] = [];
-    const places = start(['a', 'b', 'c', 'd', 'e'], async (item) => {
-      most = Math.max(most, (now += 1));
-      await Promise.resolve();
-      now -= 1;
-      done.push(item);
+    const all = Promise.withResolvers<void>();
+    start({
+      items: ['a', 'b', 'c', 'd', 'e'],
+      work: async (item) => {
+        most = Math.max(most, (now += 1));
+        await Promise.resolve();
+        now -= 1;
+        if (done.push(item) === 5) all.resolve();
+      },
     });
-    await places.settle();
+    await all.promise;
     expect(done.toSorted()).toEqual(['a', 'b', 'c', 'd', 'e']);
     expect(most).toBe(2);
   });
 
   it('looks again when it is woken', async () => {
-    const queue: string[] = [];
-    const done: string[] = [];
-    const places = start(queue, async (item) => void done.push(item));
-    await places.settle();
-    queue.push('late');
+    const looked = Promise.withResolvers<void>();
+    const worked = Promise.withResolvers<string>();
+    const items: string[] = [];
+    const claim = async (free: number): Promise<string[]> => {
+      looked.resolve();
+      return items.splice(0, free);
+    };
+    const places = start({ items, claim, work: async (item) => worked.resolve(item) });
+    await looked.promise;
+    items.push('late');
     places.wake();
-    await places.settle();
-    expect(done).toEqual(['late']);
+    expect(await worked.promise).toBe('late');
   });
 
   it('an item that does not end holds one place only', async () => {
     const blocker = Promise.withResolvers<void>();
     const last = Promise.withResolvers<void>();
-    start(['slow', 'b', 'c'], (item) => (item === 'slow' ? blocker.promise : Promise.resolve(item === 'c' ? last.resolve() : undefined)));
+    start({ items: ['slow', 'b', 'c'], work: (item) => (item === 'slow' ? blocker.promise : Promise.resolve(item === 'c' ? last.resolve() : undefined)) });
     await last.promise;
     blocker.resolve();
   });
 
-  it('goes on after work and after a claim that failed', async () => {
-    const queue = ['bad', 'good'];
-    const done: string[] = [];
-    let claims = 0;
-    const places = startWorkPlaces<string>({ log }, {
+  it('goes on after work that failed', async () => {
+    const done = Promise.withResolvers<void>();
+    start({
+      items: ['bad', 'good'],
       atOnce: 1,
-      pollMs: 60_000,
-      claim: async (free) => {
-        if ((claims += 1) === 1) throw new Error('no database');
-        return queue.splice(0, free);
-      },
       work: async (item) => {
         if (item === 'bad') throw new Error('bug');
-        done.push(item);
+        done.resolve();
       },
     });
-    onTestFinished(() => places.stop());
-    await places.settle();
-    places.wake();
-    await places.settle();
-    expect(done).toEqual(['good']);
+    await done.promise;
   });
 
   it('stopping aborts what is under way, waits for it, and claims nothing more', async () => {
-    const queue = ['a'];
+    const items = ['a'];
     const began = Promise.withResolvers<void>();
     let ended = false;
-    const places = start(queue, async (_item, signal) => {
-      began.resolve();
-      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
-      ended = true;
+    const places = start({
+      items,
+      work: async (_item, signal) => {
+        began.resolve();
+        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+        ended = true;
+      },
     });
     await began.promise;
-    queue.push('b');
+    items.push('b');
     await places.stop();
     places.wake();
-    await places.settle();
     expect(ended).toBe(true);
-    expect(queue).toEqual(['b']);
+    expect(items).toEqual(['b']);
   });
 });

@@ -12,6 +12,8 @@ import type { Isolation } from '#worker-image/tools/isolation.ts';
 
 export interface PoolOptions {
   readonly isolation: Isolation;
+  /** Private; home of the processes. */
+  readonly directory: string;
   /** Files at work at once. */
   readonly children: number;
   /** Files that may wait. */
@@ -44,7 +46,7 @@ export function startChildPool(options: PoolOptions): ChildPool {
   let isClosed = false;
 
   const start = (): EngineChild => {
-    const child = startEngineChild(options.isolation);
+    const child = startEngineChild(options.isolation, options.directory);
     children.add(child);
     void child.ended.then(() => {
       children.delete(child);

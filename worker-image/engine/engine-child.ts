@@ -51,9 +51,9 @@ const SCRIPT = join(import.meta.dirname, 'child.ts');
 const HEAP_MIB = 1024;
 const ABORT_GRACE_MS = 1000;
 
-/** Starts an engine process: no environment of ours, no network where the machine allows it. */
-export function startEngineChild(isolation: Isolation): EngineChild {
-  const child = fork(SCRIPT, ownsProcesses(isolation) ? [] : [TELL_GROUPS], forkOptions(isolation));
+/** Starts an engine process at home in a private directory: no environment of ours, no network where the machine allows it. */
+export function startEngineChild(isolation: Isolation, directory: string): EngineChild {
+  const child = fork(SCRIPT, ownsProcesses(isolation) ? [] : [TELL_GROUPS], forkOptions(isolation, directory));
   if (child.pid === undefined) throw new MissingTool(`An engine process cannot be started: ${child.spawnfile} is not installed on this machine.`);
   const { pid } = child;
   const groups = new Set<number>();
@@ -93,13 +93,14 @@ export async function warmCompileCache(): Promise<void> {
   await once(fork(SCRIPT, [WARM], { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }), 'exit');
 }
 
-function forkOptions(isolation: Isolation): NonNullable<Parameters<typeof fork>[2]> {
+function forkOptions(isolation: Isolation, directory: string): NonNullable<Parameters<typeof fork>[2]> {
   // Dies with its owner, whatever kills that.
   const line = ['setpriv', '--pdeathsig', 'KILL', ...isolation.child, process.execPath, `--max-old-space-size=${HEAP_MIB}`];
   return {
     execPath: line[0] ?? process.execPath,
     execArgv: line.slice(1),
-    env: environment(),
+    cwd: directory,
+    env: { ...environment(), HOME: directory, TMPDIR: directory },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     detached: true,
   };

@@ -88,14 +88,14 @@ create table jobs (
   webhook_url text,
   output_target bytea,                      -- encrypted {url, headers}; null: the output stays here
   retention_seconds integer not null,
-  metadata jsonb not null,
+  metadata json not null,
 
   dispatch text,                            -- nonce of the newest MediaJob; names its output keys, fences older ones
   output_key text,                          -- object that holds the output
   delivery text check (delivery in ('due', 'done')), -- of output_target: due once the work is done
-  report jsonb,                             -- the worker's report, from its end on
-  result jsonb,                             -- as shown, without the links
-  error jsonb,
+  report json,                              -- the worker's report, from its end on
+  result json,                              -- as shown, without the links
+  error json,
   billed boolean not null default false,
   expires_at timestamptz,
   files_deleted_at timestamptz,
@@ -118,7 +118,7 @@ create table transfers (
   tries smallint not null default 0,
   lease_until timestamptz,
   done_at timestamptz,
-  error jsonb,                              -- {code, message} of a transfer that failed for good
+  error json,                              -- {code, message} of a transfer that failed for good
   primary key (job_id, direction)
 );
 create index transfers_due on transfers (next_at) where done_at is null;

@@ -1,0 +1,96 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { makeReconciledJob, NAME, type ReconciledJob } from '#test/support/reconciled-job.ts';
+
+const runName = (attempt: number): string => `${NAME}-a${attempt}`;
+
+describe('lost attempts', () => {
+  let job: ReconciledJob;
+
+  beforeEach(() => {
+    job = makeReconciledJob();
+  });
+
+  it('gives each lost attempt a next one with another output, up to three, and then fails', async () => {
+    await job.create();
+    for (const attempt of [1, 2, 3]) {
+      expect(await job.step()).toBe('started');
+      job.beat(attempt, 60 / attempt);
+      expect(await job.step()).toBe('recorded');
+      expect(await job.status()).toMatchObject({ phase: 'Running', attempt, percent: 60 });
+      job.runs.lose(runName(attempt), 'crashed');
+      expect(await job.step()).toBe('attempt_lost');
+      expect(await job.status()).toMatchObject({ phase: 'Pending', attempt, reason: 'AttemptLost', message: `Attempt ${attempt} was lost: it was lost: crashed.` });
+    }
+    expect(await job.step()).toBe('failed');
+    expect(await job.status()).toMatchObject({ phase: 'Failed', attempt: 3, reason: 'AttemptsExhausted', error: { code: 'internal' }, report: null });
+    expect(job.runs.started.map(({ spec }) => spec.output.url.slice(-1))).toEqual(['1', '2', '3']);
+    expect(await job.lostCount('crashed')).toBe(3);
+  });
+
+  it('stops a silent run and never adopts what it still reports', async () => {
+    await job.create();
+    await job.step();
+    job.seconds = 60;
+    expect(await job.step()).toBe('attempt_lost');
+    expect(job.runs.stopped).toEqual([runName(1)]);
+    expect(await job.step()).toBe('started');
+    expect(await job.status()).toMatchObject({ attempt: 2 });
+    expect(await job.lostCount('no_heartbeat')).toBe(1);
+  });
+
+  it('ends the job when two attempts ran out of memory', async () => {
+    await job.create();
+    await job.step();
+    job.runs.lose(runName(1), 'out_of_memory');
+    expect(await job.step()).toBe('attempt_lost');
+    await job.step();
+    job.runs.lose(runName(2), 'out_of_memory');
+    expect(await job.step()).toBe('failed');
+    expect(await job.status()).toMatchObject({ reason: 'OutOfMemory', error: { code: 'processing_failed' } });
+  });
+
+  it('starts the next attempt when a running run was deleted by hand', async () => {
+    await job.create();
+    await job.step();
+    job.beat(1, 1);
+    await job.step();
+    job.runs.vanish(runName(1));
+    expect(await job.step()).toBe('attempt_lost');
+    expect(await job.step()).toBe('started');
+    expect(await job.status()).toMatchObject({ attempt: 2 });
+  });
+
+  it('keeps a lost attempt recorded while the next one has no place', async () => {
+    await job.create();
+    await job.step();
+    job.runs.lose(runName(1), 'crashed');
+    await job.step();
+    job.runs.places = 0;
+    expect(await job.step()).toBe('no_capacity');
+    expect(await job.status()).toMatchObject({ attempt: 1, reason: 'AttemptLost' });
+  });
+
+  it('stops a run over 4 hours and fails with timeout', async () => {
+    await job.create();
+    await job.step();
+    job.beat(1, 1);
+    await job.step();
+    job.seconds = 4 * 3600;
+    job.beat(1, 99);
+    expect(await job.step()).toBe('failed');
+    expect(await job.status()).toMatchObject({ reason: 'RunTimeout', error: { code: 'timeout' } });
+    expect(job.runs.stopped).toEqual([runName(1)]);
+  });
+
+  it('gives a further attempt only what is left of the 4 hours', async () => {
+    await job.create();
+    await job.step();
+    job.beat(1, 1);
+    await job.step();
+    job.seconds = 3600;
+    job.runs.lose(runName(1), 'crashed');
+    await job.step();
+    await job.step();
+    expect(job.runs.started.map(({ spec }) => spec.timeoutSeconds)).toEqual([4 * 3600, 3 * 3600]);
+  });
+});

@@ -1,0 +1,256 @@
+import { request as httpsRequest } from 'node:https';
+import { Readable } from 'node:stream';
+import sharp from 'sharp';
+import { describe, expect, it } from 'vitest';
+import type { Answer } from '#test/support/api-client.ts';
+import { expectRefusal } from '#test/support/expect-refusal.ts';
+import { useService } from '#test/support/use-service.ts';
+
+const { service, live, test, api, makeAccount } = await useService('scale');
+
+const noisy = (width: number, height: number) =>
+  sharp({ create: { width, height, channels: 3, background: '#28c', noise: { type: 'gaussian', mean: 128, sigma: 30 } } });
+const jpg = await noisy(300, 200).jpeg({ quality: 97 }).withExif({ IFD0: { Software: 'canary-software' } }).toBuffer();
+const png = await noisy(300, 200).png().toBuffer();
+
+const resultOf = (answer: Answer) => JSON.parse(String(answer.headers['svc-result'])) as Record<string, unknown>;
+
+function form(parts: Record<string, Blob | string>, names: Record<string, string> = {}): FormData {
+  const data = new FormData();
+  for (const [name, value] of Object.entries(parts)) {
+    if (typeof value === 'string') data.append(name, value);
+    else data.append(name, value, names[name] ?? 'blob');
+  }
+  return data;
+}
+
+describe('compress', () => {
+  it('answers the file with every header', async () => {
+    const answer = await api('POST', '/v1/compress?filename=a/b/My%20photo.JPEG', { body: jpg });
+    expect(answer.status).toBe(200);
+    const { headers, bytes } = answer;
+    expect(headers).toMatchObject({
+      'content-type': 'image/jpeg',
+      'content-length': String(bytes.length),
+      'content-disposition': 'attachment; filename="My photo.jpg"',
+      'cache-control': 'no-store',
+      'svc-original-size': String(jpg.length),
+      'svc-output-size': String(bytes.length),
+      'svc-output-format': 'jpg',
+      'svc-kept-original': 'false',
+      'svc-billed': 'true',
+      'ratelimit-limit': '300',
+    });
+    expect(headers['svc-savings-percent']).toMatch(/^\d+\.\d$/);
+    expect(resultOf(answer)).toMatchObject({ kind: 'image', width: 300, height: 200, increased: false, output_size: bytes.length });
+    expect(bytes.includes('canary-software')).toBe(false);
+    const rows = await service.query('select meter, quantity, amount_micro_usd as amount from ledger where source_id = $1', [headers['svc-request-id']]);
+    expect(rows).toEqual([{ meter: 'images', quantity: 1, amount: 2000 }]);
+  });
+
+  it.each([
+    ['jpg', 'image/jpeg'],
+    ['png', 'image/png'],
+    ['webp', 'image/webp'],
+    ['avif', 'image/avif'],
+    ['heic', 'image/heic'],
+    ['gif', 'image/gif'],
+  ])('writes %s', async (format, mediaType) => {
+    const answer = await api('POST', `/v1/compress?image.format=${format}&image.quality=40`, { body: png });
+    expect(answer.status).toBe(200);
+    expect(answer.headers['content-type']).toBe(mediaType);
+    expect(answer.headers['svc-output-format']).toBe(format);
+    const facts = await sharp(answer.bytes).metadata();
+    expect([facts.width, facts.height]).toEqual([300, 200]);
+  });
+
+  it.each([
+    ['image.resize.width=100&image.resize.mode=width', [100, 67]],
+    ['image.resize.width=1&image.resize.mode=width', [100, 67]],
+    ['image.resize.width=150&image.resize.height=150&image.resize.mode=fill', [150, 150]],
+    ['image.resize=false', [300, 200]],
+  ])('resizes by %s', async (query, size) => {
+    const answer = await api('POST', `/v1/compress?image.format=webp&${query}`, { body: png });
+    const facts = await sharp(answer.bytes).metadata();
+    expect([facts.width, facts.height]).toEqual(size);
+  });
+
+  it('takes a streamed body without Content-Length from a live key only', async () => {
+    const chunked = (key: string): Promise<{ status: number; text: string }> =>
+      new Promise((resolve, reject) => {
+        const request = httpsRequest(
+          `${service.baseUrl}/v1/compress`,
+          { method: 'POST', ca: service.ca, headers: { authorization: `Bearer ${key}`, 'transfer-encoding': 'chunked' } },
+          (response) => {
+            let text = '';
+            response.on('data', (chunk) => (text += String(chunk)));
+            response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+          },
+        );
+        request.on('error', reject);
+        Readable.from([jpg.subarray(0, 1000), jpg.subarray(1000)]).pipe(request);
+      });
+    expect((await chunked(live)).status).toBe(200);
+    const refused = await chunked(test);
+    expect(refused.status).toBe(400);
+    expect(JSON.parse(refused.text).error).toMatchObject({ code: 'bad_request', param: 'Content-Length' });
+  });
+
+  it('takes multipart/form-data, and the query wins per field', async () => {
+    const options = JSON.stringify({ image: { format: 'webp', quality: 10 } });
+    const body = form({ options, file: new Blob([png]) }, { file: 'grafik.png' });
+    const answer = await api('POST', '/v1/compress?image.format=avif', { body });
+    expect(answer.headers).toMatchObject({ 'content-type': 'image/avif', 'content-disposition': 'attachment; filename="grafik.avif"' });
+    const lateOptions = form({ file: new Blob([png]), options }, { file: 'grafik.png' });
+    expect((await api('POST', '/v1/compress', { body: lateOptions })).headers['content-type']).toBe('image/webp');
+  });
+
+  it.each([
+    ['no file part', form({ options: '{}' }), 'missing_file'],
+    ['options that are no JSON', form({ options: '{', file: new Blob([png]) }), 'invalid_options'],
+    ['options that are wrong', form({ file: new Blob([png]), options: '{"image":{"quality":101}}' }), 'invalid_options'],
+    ['options that are no object', form({ file: new Blob([png]), options: '[]' }), 'invalid_options'],
+    ['an empty file part', form({ file: new Blob([]) }), 'missing_file'],
+  ] as const)('refuses multipart with %s', async (_name, body, code) => {
+    expectRefusal(await api('POST', '/v1/compress', { body }), code);
+  });
+
+  it.each([
+    ['multipart/form-data', 'x'],
+    ['multipart/form-data; boundary=b', 'no boundary at all'],
+    ['multipart/form-data; boundary=b', '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\ncut'],
+  ])('refuses the unparseable multipart body of %s', async (type, body) => {
+    const answer = await api('POST', '/v1/compress', { body, headers: { 'content-type': type } });
+    expect(['bad_request', 'missing_file']).toContain(answer.json()['error'].code);
+    expect(answer.status).toBe(400);
+  });
+
+  it.each([
+    ['an unknown option', 'image.colour=red', 'invalid_options', 'image.colour'],
+    ['a value out of range', 'image.quality=101', 'invalid_options', 'image.quality'],
+    ['a repeated option', 'image.quality=1&image.quality=2', 'bad_request', 'image.quality'],
+    ['an unknown preset', 'preset=none', 'bad_request', 'preset'],
+    ['the short name of convert', 'to=png', 'invalid_options', 'to'],
+  ] as const)('refuses %s', async (_name, query, code, param) => {
+    expectRefusal(await api('POST', `/v1/compress?${query}`, { body: jpg }), code, { param });
+  });
+
+  it.each([
+    ['an empty body', Buffer.alloc(0), 'missing_file'],
+    ['bytes that are nothing', Buffer.from('hello there, this is nothing'), 'unsupported_input'],
+    ['an SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'unsupported_input'],
+    ['a truncated JPEG', jpg.subarray(0, 400), 'processing_failed'],
+  ] as const)('refuses %s', async (_name, body, code) => {
+    const answer = await api('POST', '/v1/compress', { body, headers: { 'content-length': String(body.length) } });
+    expectRefusal(answer, code);
+    expect(answer.headers['ratelimit-limit']).toBe('300');
+  });
+
+  it.each([
+    ['scale', 'live', 26_214_401],
+    ['none', 'test', 10_485_761],
+  ])('refuses a file over the limit before its body (%s, %s)', async (_plan, mode, size) => {
+    const status = await new Promise<number>((resolve, reject) => {
+      const request = httpsRequest(
+        `${service.baseUrl}/v1/compress`,
+        { method: 'POST', ca: service.ca, headers: { authorization: `Bearer ${mode === 'live' ? live : test}`, 'content-length': String(size) } },
+        (response) => {
+          resolve(response.statusCode ?? 0);
+          response.resume();
+          request.destroy();
+        },
+      );
+      request.on('error', reject);
+      request.flushHeaders();
+    });
+    expect(status).toBe(413);
+  });
+
+  it('needs a published sample with a test key', async () => {
+    expectRefusal(await api('POST', '/v1/compress', { key: test, body: jpg }), 'test_mode_sample_required');
+  });
+
+  it('needs the feature for HEIC output', async () => {
+    const other = await makeAccount();
+    await service.mediactl('account', 'set', other.account, '--no-feature', 'heic_output');
+    expectRefusal(await api('POST', '/v1/compress?image.format=heic', { key: other.live, body: jpg }), 'feature_not_enabled');
+  });
+
+  it('counts a file that failed as a free request, and a refused request not at all', async () => {
+    const failed = await api('POST', '/v1/compress', { body: jpg.subarray(0, 400) });
+    const refused = await api('POST', '/v1/compress?image.quality=101', { body: jpg });
+    const counted = async (answer: Answer) =>
+      service.query('select meter, amount_micro_usd as amount from ledger where source_id = $1', [answer.headers['svc-request-id']]);
+    expect(await counted(failed)).toEqual([{ meter: 'unbilled', amount: 0 }]);
+    expect(await counted(refused)).toEqual([]);
+  });
+});
+
+describe('convert', () => {
+  it.each([
+    ['to=png', 'image/png', 'photo.png'],
+    ['to=JPEG', 'image/jpeg', 'photo.jpg'],
+    ['convert.to=tif', 'image/tiff', 'photo.tiff'],
+    ['to=bmp', 'image/bmp', 'photo.bmp'],
+    ['to=pdf', 'application/pdf', 'photo.pdf'],
+    ['to=heif', 'image/heic', 'photo.heic'],
+  ])('an image with %s', async (query, mediaType, name) => {
+    const answer = await api('POST', `/v1/convert?${query}&filename=photo.jpg`, { body: jpg });
+    expect(answer.status).toBe(200);
+    expect(answer.headers).toMatchObject({ 'content-type': mediaType, 'content-disposition': `attachment; filename="${name}"`, 'svc-kept-original': 'false' });
+  });
+
+  it.each([
+    ['', 'invalid_options'],
+    ['?to=docx', 'unsupported_target'],
+    ['?to=nonsense', 'unsupported_target'],
+  ] as const)('refuses an image with "%s"', async (query, code) => {
+    const answer = await api('POST', `/v1/convert${query}`, { body: jpg });
+    expectRefusal(answer, code);
+    if (query === '?to=docx') expect(answer.json()['error'].message).toContain('webp');
+  });
+
+  it('a table by its name', async () => {
+    const answer = await api('POST', '/v1/convert?to=json&filename=people.csv', { body: 'id,name\n0010,Ada\n' });
+    expect(JSON.parse(answer.bytes.toString())).toEqual([{ id: '0010', name: 'Ada' }]);
+  });
+});
+
+describe('strip-metadata', () => {
+  it('removes metadata and keeps every pixel', async () => {
+    const answer = await api('POST', '/v1/strip-metadata?image.quality=10', { body: jpg });
+    expect(answer.headers).toMatchObject({ 'svc-kept-original': 'false', 'svc-output-format': 'jpg', 'svc-billed': 'true' });
+    expect(answer.bytes.includes('canary-software')).toBe(false);
+    const [before, after] = await Promise.all([sharp(jpg).raw().toBuffer(), sharp(answer.bytes).raw().toBuffer()]);
+    expect(after.equals(before)).toBe(true);
+  });
+
+  it('is for images and PDFs', async () => {
+    expectRefusal(await api('POST', '/v1/strip-metadata?filename=a.csv', { body: 'a,b\n1,2\n' }), 'unsupported_input');
+  });
+});
+
+describe('file names', () => {
+  it.each([
+    ['..%2F..%2Fetc%2Fpasswd', 'attachment; filename="passwd.jpg"'],
+    ['C:%5Cx%5Cy.png', 'attachment; filename="y.jpg"'],
+    ['%D0%BE%D1%82%D1%87%D1%91%D1%82.png', `attachment; filename="?????.jpg"; filename*=UTF-8''%D0%BE%D1%82%D1%87%D1%91%D1%82.jpg`],
+    ['.', 'attachment; filename="file.jpg"'],
+    ['', 'attachment; filename="file.jpg"'],
+    ['a%0D%0AX: y.png', null],
+    ['%22; x=%22.jpg', null],
+    ['%F0%9F%98%80.jpg', null],
+    ['a'.repeat(300), null],
+  ])('%s', async (name, disposition) => {
+    const answer = await api('POST', `/v1/compress?filename=${name}`, { body: jpg });
+    expect(answer.status).toBe(200);
+    if (disposition !== null) expect(answer.headers['content-disposition']).toBe(disposition);
+    expect(answer.headers['x']).toBeUndefined();
+  });
+
+  it('come from Content-Disposition when the query has none', async () => {
+    const named = { 'content-disposition': 'attachment; filename="from header.png"' };
+    const answer = await api('POST', '/v1/compress', { body: jpg, headers: named });
+    expect(answer.headers['content-disposition']).toBe('attachment; filename="from header.jpg"');
+  });
+});

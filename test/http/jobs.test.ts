@@ -1,0 +1,250 @@
+import { createHash } from 'node:crypto';
+import sharp from 'sharp';
+import { describe, expect, it } from 'vitest';
+import { expectRefusal } from '#test/support/expect-refusal.ts';
+import { finished, runJob, upload } from '#test/support/run-through.ts';
+import { useService } from '#test/support/use-service.ts';
+
+const { service, account, live, test, api, makeAccount, newKey } = await useService();
+
+const CSV = Buffer.from('id,name\n0010,Ada\n0011,Grace\n');
+const csvFile = { bytes: CSV, filename: 'people.csv' };
+const toJson = { operation: 'convert', options: { convert: { to: 'json' } } };
+const job = (json: object, headers: Record<string, string> = {}) => api('POST', '/v1/jobs', { json, headers });
+const photo = await sharp({ create: { width: 600, height: 400, channels: 3, background: '#28c', noise: { type: 'gaussian', mean: 128, sigma: 30 } } })
+  .jpeg({ quality: 95 })
+  .toBuffer();
+
+describe('creating a job', () => {
+  const input = { upload: 'upl_00000000000000000000' };
+  it.each([
+    [{}, 'operation'],
+    [{ operation: 'compress' }, 'input'],
+    [{ operation: 'resize', input }, 'operation'],
+    [{ operation: 'compress', input: {} }, 'input'],
+    [{ operation: 'compress', input: { ...input, url: 'https://example.com/a.jpg' } }, 'input'],
+    [{ operation: 'compress', input: { ...input, size: 1 } }, 'input.size'],
+    [{ operation: 'compress', input, colour: 'red' }, 'colour'],
+    [{ operation: 'compress', input, retention_seconds: 3599 }, 'retention_seconds'],
+    [{ operation: 'compress', input, retention_seconds: 604_801 }, 'retention_seconds'],
+    [{ operation: 'compress', input, metadata: { a: 1 } }, 'metadata.a'],
+    [{ operation: 'compress', input, metadata: { ['k'.repeat(41)]: 'v' } }, `metadata.${'k'.repeat(41)}`],
+    [{ operation: 'compress', input, metadata: Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`k${n}`, 'v'])) }, 'metadata'],
+    [{ operation: 'compress', input, webhook_url: 'http://example.com/hook' }, 'webhook_url'],
+    [{ operation: 'compress', input, webhook_url: 'https://10.0.0.1/hook' }, 'webhook_url'],
+    [{ operation: 'compress', input, webhook_url: 'https://user@example.com/hook' }, 'webhook_url'],
+    [{ operation: 'compress', input, output: { url: 'http://example.com/put' } }, 'output.url'],
+    [{ operation: 'compress', input, output: { url: 'https://example.com/put', headers: { Host: 'x' } } }, 'output.headers.Host'],
+    [{ operation: 'compress', input, output: { url: 'https://example.com/put', headers: { a: 'x\r\ny' } } }, 'output.headers.a'],
+    [{ operation: 'compress', input, preset: 'nope' }, 'preset'],
+    [{ operation: 'compress', input: { url: 'ftp://example.com/a' } }, 'input.url'],
+  ])('refuses %j', async (json, param) => {
+    expectRefusal(await job(json), 'bad_request', { param });
+  });
+
+  it.each([
+    [{ operation: 'compress', input, options: { image: { quality: 101 } } }, 'image.quality'],
+    [{ operation: 'convert', input }, 'convert.to'],
+    [{ operation: 'strip_metadata', input, options: { nope: {} } }, 'nope'],
+  ])('refuses the options of %j', async (json, param) => {
+    expectRefusal(await job(json), 'invalid_options', { param });
+  });
+
+  it('refuses an upload that is not there, is not sent, or is of another account', async () => {
+    expectRefusal(await job({ operation: 'compress', input }), 'not_found', { param: 'input.upload' });
+    const { id } = (await api('POST', '/v1/uploads', { json: { size: 5 } })).json() as { id: string };
+    expectRefusal(await job({ operation: 'compress', input: { upload: id } }), 'not_found');
+    const stranger = await makeAccount();
+    const mine = await upload(api, CSV, 'a.csv');
+    const taken = await api('POST', '/v1/jobs', { key: stranger.live, json: { ...toJson, input: { upload: mine } } });
+    expectRefusal(taken, 'not_found');
+  });
+
+  it('takes published samples only with a test key, and no URL', async () => {
+    const mine = await upload(api, CSV, 'a.csv');
+    const asTest = (json: object) => api('POST', '/v1/jobs', { key: test, json });
+    expectRefusal(await asTest({ ...toJson, input: { upload: mine } }), 'test_mode_sample_required');
+    expectRefusal(await asTest({ ...toJson, input: { url: 'https://example.com/a.csv' } }), 'test_mode_sample_required');
+  });
+
+  it("refuses more unfinished jobs than the plan's, also in parallel", async () => {
+    const other = await makeAccount('payg');
+    const otherApi = (json: object) => api('POST', '/v1/jobs', { key: other.live, json });
+    const url = { operation: 'compress', input: { url: 'https://example.com/never.jpg' } };
+    await service.query("update accounts set features = features where id = $1", [other.account]);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => otherApi(url)));
+    const accepted = answers.filter(({ status }) => status === 202);
+    expect(accepted.length).toBeLessThanOrEqual(3);
+    const refused = answers.find(({ status }) => status === 429);
+    if (refused === undefined) throw new Error('eight jobs were accepted where three are allowed');
+    expectRefusal(refused, 'concurrency_limited');
+    expect(refused.headers['retry-after']).toBe('5');
+    for (const answer of accepted) await api('DELETE', `/v1/jobs/${answer.json()['id']}`, { key: other.live });
+  });
+});
+
+describe('a job, one way through', () => {
+  it('answers 202 with the whole object, runs, and gives its output by link and by key', async () => {
+    const id = await upload(api, photo, 'holiday photo.JPG');
+    const created = await job({ operation: 'compress', input: { upload: id }, metadata: { order: '7' }, retention_seconds: 7200 });
+    expect(created.status).toBe(202);
+    const queued = created.json();
+    expect(created.headers['location']).toBe(`/v1/jobs/${queued['id']}`);
+    expect(queued).toMatchObject({
+      object: 'job',
+      livemode: true,
+      operation: 'compress',
+      status: 'queued',
+      started_at: null,
+      completed_at: null,
+      progress: { percent: 0 },
+      input: { filename: 'holiday photo.JPG', size: photo.length },
+      result: null,
+      error: null,
+      billed: false,
+      expires_at: null,
+      files_deleted: false,
+      metadata: { order: '7' },
+    });
+    const done = await finished(api, queued['id']);
+    expect(done).toMatchObject({ status: 'succeeded', billed: true, progress: { percent: 100 }, files_deleted: false });
+    expect(done['result']).toMatchObject({ kind: 'image', input_format: 'jpg', output_format: 'jpg', width: 600, height: 400, kept_original: false });
+    expect(done['result'].output_size).toBeLessThan(photo.length);
+    expect(Date.parse(done['started_at'])).toBeGreaterThanOrEqual(Date.parse(done['created_at']));
+    expect(Date.parse(done['expires_at']) - Date.parse(done['completed_at'])).toBe(7_200_000);
+
+    const byLink = await api('GET', done['result'].download_url, { key: null });
+    expect(byLink.status).toBe(200);
+    expect(byLink.bytes.length).toBe(done['result'].output_size);
+    expect(byLink.headers).toMatchObject({
+      'content-type': 'image/jpeg',
+      'content-disposition': 'attachment; filename="holiday photo.jpg"',
+      'cache-control': 'private, no-store',
+      'accept-ranges': 'bytes',
+      'x-content-type-options': 'nosniff',
+      etag: `"${createHash('sha256').update(byLink.bytes).digest('hex')}"`,
+    });
+    const byKey = await api('GET', `/v1/jobs/${done['id']}/output`, { headers: { range: 'bytes=0-9' } });
+    expect(byKey.status).toBe(206);
+    expect(byKey.headers['content-range']).toBe(`bytes 0-9/${byLink.bytes.length}`);
+    expect(byKey.bytes).toEqual(byLink.bytes.subarray(0, 10));
+    expectRefusal(await api('GET', `/v1/uploads/${id}/content`), 'bad_request', { status: 405 });
+    expectRefusal(await job({ operation: 'compress', input: { upload: id } }), 'not_found');
+  });
+
+  it('refuses altered, doubled and expired links before it looks for the job', async () => {
+    const done = await runJob(api, csvFile, toJson);
+    const url = String(done['result'].download_url);
+    const noKey = (address: string) => api('GET', address, { key: null });
+    expectRefusal(await noKey(`${url.slice(0, -1)}${url.endsWith('0') ? '1' : '0'}`), 'invalid_signature');
+    expectRefusal(await noKey(url.replace(/expires=\d+/, 'expires=9999999999')), 'invalid_signature');
+    expectRefusal(await noKey(`${url}&signature=0`), 'invalid_signature');
+    expectRefusal(await noKey(url.replace(done['id'], 'job_00000000000000000000')), 'invalid_signature');
+    expectRefusal(await noKey(`/v1/jobs/${done['id']}/output`), 'missing_key');
+  });
+
+  it('keeps what cannot be made smaller, free of charge', async () => {
+    const tiny = await sharp({ create: { width: 2, height: 2, channels: 3, background: 'red' } }).png({ compressionLevel: 9, palette: true }).toBuffer();
+    const done = await runJob(api, { bytes: tiny, filename: 'dot.png' }, { operation: 'compress' });
+    expect(done).toMatchObject({ status: 'succeeded', billed: false, result: { kept_original: true, output_size: tiny.length, savings_percent: 0 } });
+    expect((await api('GET', done['result'].download_url, { key: null })).bytes).toEqual(tiny);
+  });
+
+  it('fails with the code of the interface', async () => {
+    const done = await runJob(api, { bytes: Buffer.from('nothing of ours'), filename: 'a.bin' }, { operation: 'compress' });
+    expect(done).toMatchObject({ status: 'failed', error: { code: 'unsupported_input', type: 'invalid_request_error' }, result: null, billed: false, files_deleted: true });
+    expect(done['error']).toEqual({ type: expect.any(String), code: expect.any(String), message: expect.any(String) });
+    expectRefusal(await api('GET', `/v1/jobs/${done['id']}/output`), 'not_found');
+  });
+});
+
+describe('reading and deleting jobs', () => {
+  it('hides jobs from the other mode and from other accounts', async () => {
+    const done = await runJob(api, csvFile, toJson);
+    const stranger = await makeAccount();
+    for (const key of [test, stranger.live]) {
+      expectRefusal(await api('GET', `/v1/jobs/${done['id']}`, { key }), 'not_found');
+      expectRefusal(await api('DELETE', `/v1/jobs/${done['id']}`, { key }), 'not_found');
+      expectRefusal(await api('GET', `/v1/jobs/${done['id']}/output`, { key }), 'not_found');
+    }
+    const second = await newKey({ mode: 'live' });
+    expect((await api('GET', `/v1/jobs/${done['id']}`, { key: second.key })).status).toBe(200);
+  });
+
+  it('lists newest first, by pages in both directions', async () => {
+    const made: string[] = [];
+    for (let n = 0; n < 5; n += 1) made.unshift(String((await runJob(api, csvFile, toJson))['id']));
+    const ids = async (query: string) => {
+      const body = (await api('GET', `/v1/jobs?${query}`)).json();
+      return { ids: body['data'].map(({ id }: { id: string }) => id) as string[], more: body['has_more'] as boolean };
+    };
+    expect(await ids('limit=2')).toEqual({ ids: made.slice(0, 2), more: true });
+    expect((await ids(`limit=2&starting_after=${made[1]}`)).ids).toEqual(made.slice(2, 4));
+    expect(await ids(`limit=2&ending_before=${made[4]}`)).toEqual({ ids: made.slice(2, 4), more: true });
+    expect(await ids(`limit=2&ending_before=${made[0]}`)).toEqual({ ids: [], more: false });
+    expect((await ids('limit=100&status=failed&operation=convert')).ids).toEqual([]);
+  });
+
+  it.each([
+    ['limit=0', 'limit'],
+    ['limit=101', 'limit'],
+    ['limit=x', 'limit'],
+    ['status=done', 'status'],
+    ['page=2', 'page'],
+    ['created_after=yesterday', 'created_after'],
+    ['starting_after=job_00000000000000000000', 'starting_after'],
+    ['limit=1&limit=2', 'limit'],
+  ])('refuses the list query %s', async (query, param) => {
+    expectRefusal(await api('GET', `/v1/jobs?${query}`), 'bad_request', { param });
+  });
+
+  it('deletes the files of a finished job, and may be repeated', async () => {
+    const done = await runJob(api, csvFile, toJson);
+    for (const _ of [1, 2]) {
+      const answer = await api('DELETE', `/v1/jobs/${done['id']}`);
+      expect(answer.status).toBe(200);
+      expect(answer.json()).toMatchObject({ status: 'succeeded', billed: true, files_deleted: true });
+    }
+    expectRefusal(await api('GET', done['result'].download_url, { key: null }), 'not_found');
+  });
+
+  it('cancels an unfinished job at once', async () => {
+    const id = await upload(api, photo, 'a.jpg');
+    const options = { image: { format: 'avif' } };
+    const created = (await job({ operation: 'compress', input: { upload: id }, options })).json();
+    const canceled = (await api('DELETE', `/v1/jobs/${created['id']}`)).json();
+    expect(canceled).toMatchObject({ status: 'canceled', error: { code: 'canceled' }, result: null, files_deleted: true, billed: false });
+    expect((await api('GET', `/v1/jobs/${created['id']}`)).json()).toEqual(canceled);
+  });
+});
+
+describe('idempotency', () => {
+  it('makes one job of 50 parallel copies', async () => {
+    const id = await upload(api, CSV, 'a.csv');
+    const body = JSON.stringify({ ...toJson, input: { upload: id } });
+    const headers = { 'idempotency-key': `parallel-${id}` };
+    const answers = await Promise.all(Array.from({ length: 50 }, () => api('POST', '/v1/jobs', { body, headers })));
+    const jobs = new Set(answers.filter(({ status }) => status === 202).map((answer) => answer.json()['id']));
+    expect(jobs.size).toBe(1);
+    for (const answer of answers.filter(({ status }) => status !== 202)) expectRefusal(answer, 'idempotency_in_progress');
+    const rows = await service.query('select count(*)::int as n from jobs where upload_id = $1 and account_id = $2', [id, account]);
+    expect(rows[0]?.['n']).toBe(1);
+    const replay = await api('POST', '/v1/jobs', { body, headers });
+    expect(replay.headers['svc-idempotent-replayed']).toBe('true');
+    expect(replay.json()['status']).toBe('queued');
+    expectRefusal(await api('POST', '/v1/jobs', { body: `${body} `, headers }), 'idempotency_conflict');
+  });
+
+  it('does not keep a refusal', async () => {
+    const headers = { 'idempotency-key': 'later' };
+    const { id, url } = (await api('POST', '/v1/uploads', { json: { size: CSV.length } })).json() as { id: string; url: string };
+    const body = JSON.stringify({ ...toJson, input: { upload: id } });
+    expectRefusal(await api('POST', '/v1/jobs', { body, headers }), 'not_found');
+    await api('PUT', `${url}?filename=a.csv`, { body: CSV });
+    expect((await api('POST', '/v1/jobs', { body, headers, key: live })).status).toBe(202);
+  });
+
+  it.each([[''], ['x'.repeat(256)]])('refuses the key "%s"', async (key) => {
+    expectRefusal(await api('POST', '/v1/jobs', { json: {}, headers: { 'idempotency-key': key } }), 'bad_request');
+  });
+});

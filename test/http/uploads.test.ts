@@ -1,0 +1,160 @@
+import { request as httpsRequest } from 'node:https';
+import { describe, expect, it } from 'vitest';
+import { expectRefusal } from '#test/support/expect-refusal.ts';
+import { upload } from '#test/support/run-through.ts';
+import { useService } from '#test/support/use-service.ts';
+
+const { service, live, test, api, makeAccount } = await useService('payg');
+const PART = 67_108_864;
+
+const create = (json: unknown, key?: string) => api('POST', '/v1/uploads', { json, ...(key === undefined ? {} : { key }) });
+
+describe('creating an upload', () => {
+  it('gives where to send the bytes', async () => {
+    const answer = await create({ size: 10, filename: 'a/b/c photo.jpg' });
+    expect(answer.status).toBe(201);
+    const body = answer.json();
+    expect(body).toMatchObject({ object: 'upload', size: 10, method: 'PUT', multipart: false });
+    expect(body['headers']).toEqual({ authorization: 'Bearer <API_KEY>', 'content-type': 'application/octet-stream' });
+    expect(body['url']).toMatch(/\/v1\/uploads\/upl_[0-9a-z]{20}\/content\?filename=c%20photo\.jpg$/);
+    expect(Date.parse(body['expires_at']) - Date.now()).toBeGreaterThan(23 * 3600 * 1000);
+  });
+
+  it.each([
+    [{ size: 0 }, 'size'],
+    [{ size: -1 }, 'size'],
+    [{ size: 1.5 }, 'size'],
+    [{ size: '5' }, 'size'],
+    [{}, 'size'],
+    [{ size: 5, name: 'x' }, 'name'],
+  ])('refuses %j', async (json, param) => {
+    expectRefusal(await create(json), 'bad_request', { param });
+  });
+
+  it.each([['[]'], ['"x"'], ['{'], ['{}{}'], ['\ufeff{"size":1}'], ['null'], ['']])('refuses the body %j', async (body) => {
+    expectRefusal(await api('POST', '/v1/uploads', { body }), 'bad_request');
+  });
+
+  it('takes a body of 65,536 bytes and refuses one byte more', async () => {
+    const padded = (length: number) => `{"size":1${' '.repeat(length - 10)}}`;
+    expect((await api('POST', '/v1/uploads', { body: padded(65_536) })).status).toBe(201);
+    expectRefusal(await api('POST', '/v1/uploads', { body: padded(65_537) }), 'bad_request');
+  });
+
+  it("refuses a size over the plan's job files", async () => {
+    expectRefusal(await create({ size: 524_288_001 }), 'file_too_large', { param: 'size' });
+  });
+
+  it('gives parts above 95 MB, but not to a test key', async () => {
+    const body = (await create({ size: 2 * PART + 5 })).json();
+    expect(body).toMatchObject({ multipart: true, part_size: PART });
+    expect(body['url']).toBeUndefined();
+    expect(body['parts'].map(({ part_number, size }: { part_number: number; size: number }) => [part_number, size])).toEqual([
+      [1, PART],
+      [2, PART],
+      [3, 5],
+    ]);
+    expect((await create({ size: 99_614_720 })).json()['multipart']).toBe(false);
+    expectRefusal(await create({ size: 99_614_721 }, test), 'test_mode_sample_required');
+  });
+
+  it('counts every upload on the allowance of 24 hours', async () => {
+    const other = await makeAccount();
+    for (let sent = 0; sent < 5; sent += 1) expect((await create({ size: 90_000_000 }, other.test)).status).toBe(201);
+    expectRefusal(await create({ size: 90_000_000 }, other.test), 'upload_allowance_reached');
+    expect((await create({ size: 90_000_000 }, other.live)).status).toBe(201);
+  });
+});
+
+describe('sending the content', () => {
+  it('takes it, and takes it again', async () => {
+    const id = await upload(api, Buffer.from('first'), 'a.csv');
+    const again = await api('PUT', `/v1/uploads/${id}/content`, { body: 'second!' });
+    expect(again.json()).toEqual({ id, object: 'upload', size: 7, uploaded: true });
+  });
+
+  it('refuses an empty body, an unknown id and a stranger', async () => {
+    const { id } = (await create({ size: 5 })).json() as { id: string };
+    const path = `/v1/uploads/${id}/content`;
+    expectRefusal(await api('PUT', path, { headers: { 'content-length': '0' } }), 'bad_request');
+    expectRefusal(await api('PUT', '/v1/uploads/upl_00000000000000000000/content', { body: 'x' }), 'not_found');
+    expectRefusal(await api('PUT', '/v1/uploads/job_x/content', { body: 'x' }), 'not_found');
+    const stranger = await makeAccount();
+    expectRefusal(await api('PUT', path, { body: 'x', key: stranger.live }), 'not_found');
+  });
+
+  it('refuses a body without Content-Length', async () => {
+    const { id } = (await create({ size: 5 })).json() as { id: string };
+    const status = await new Promise<number>((resolve, reject) => {
+      const request = httpsRequest(
+        `${service.baseUrl}/v1/uploads/${id}/content`,
+        { method: 'PUT', ca: service.ca, headers: { authorization: `Bearer ${live}`, 'transfer-encoding': 'chunked' } },
+        (response) => {
+          response.resume();
+          resolve(response.statusCode ?? 0);
+        },
+      );
+      request.on('error', reject);
+      request.end('hello');
+    });
+    expect(status).toBe(400);
+  });
+
+  it('forgets a body that was cut off', async () => {
+    const { id } = (await create({ size: 100 })).json() as { id: string };
+    await new Promise<void>((resolve) => {
+      const request = httpsRequest(`${service.baseUrl}/v1/uploads/${id}/content`, {
+        method: 'PUT',
+        ca: service.ca,
+        headers: { authorization: `Bearer ${live}`, 'content-length': '100' },
+      });
+      request.on('error', () => resolve());
+      request.write('only the beginning', () => request.destroy());
+    });
+    const job = await api('POST', '/v1/jobs', { json: { operation: 'compress', input: { upload: id } } });
+    expectRefusal(job, 'not_found', { param: 'input.upload' });
+  });
+
+  it('refuses over 95 MB in one request before the body', async () => {
+    const { id } = (await create({ size: 5 })).json() as { id: string };
+    const answer = await new Promise<{ status: number; text: string }>((resolve, reject) => {
+      const request = httpsRequest(
+        `${service.baseUrl}/v1/uploads/${id}/content`,
+        { method: 'PUT', ca: service.ca, headers: { authorization: `Bearer ${live}`, 'content-length': '99614721' } },
+        (response) => {
+          let text = '';
+          response.on('data', (chunk) => (text += String(chunk)));
+          response.on('end', () => {
+            request.destroy();
+            resolve({ status: response.statusCode ?? 0, text });
+          });
+        },
+      );
+      request.on('error', reject);
+      request.flushHeaders();
+    });
+    expect(answer.status).toBe(413);
+    expect(answer.text).toContain('parts');
+  });
+});
+
+describe('parts', () => {
+  it('are joined in their order whatever the order of sending', async () => {
+    const { id, parts } = (await create({ size: PART + 40_000_000 })).json() as { id: string; parts: { url: string; size: number }[] };
+    const path = `/v1/uploads/${id}`;
+    expectRefusal(await api('PUT', `${path}/parts/0`, { body: 'x' }), 'bad_request');
+    expectRefusal(await api('PUT', `${path}/parts/999`, { body: 'x' }), 'bad_request');
+    expectRefusal(await api('PUT', `${path}/parts/2`, { body: 'x' }), 'bad_request');
+    expectRefusal(await api('PUT', `${path}/content`, { body: 'x' }), 'not_found');
+    const second = await api('PUT', parts[1]?.url ?? '', { body: Buffer.alloc(40_000_000, 2) });
+    expect(second.json()).toEqual({ id, object: 'upload_part', part_number: 2, size: 40_000_000 });
+    const early = await api('POST', `${path}/complete`);
+    expectRefusal(early, 'upload_incomplete');
+    expect(early.json()['error'].message).toContain('missing: 1.');
+    expectRefusal(await api('POST', '/v1/jobs', { json: { operation: 'compress', input: { upload: id } } }), 'not_found');
+    await api('PUT', parts[0]?.url ?? '', { body: Buffer.alloc(PART, 1) });
+    expect((await api('POST', `${path}/complete`)).json()).toEqual({ id, object: 'upload', size: PART + 40_000_000, uploaded: true });
+    expectRefusal(await api('POST', `${path}/complete`), 'upload_already_completed');
+    expectRefusal(await api('PUT', `${path}/parts/2`, { body: 'x' }), 'upload_already_completed');
+  });
+});

@@ -1,0 +1,44 @@
+import { Agent, request as undiciRequest } from 'undici';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly bytes: Buffer;
+  /** The body as JSON; throws when it is none. */
+  readonly json: () => Record<string, any>;
+}
+
+interface Sending {
+  readonly key?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly json?: unknown;
+  readonly body?: Buffer | string | FormData;
+}
+
+export interface ApiClient {
+  (method: string, path: string, sending?: Sending): Promise<Answer>;
+  readonly close: () => Promise<void>;
+}
+
+/** Calls the running service over HTTPS with its own certificate authority. */
+export function makeApiClient(service: { baseUrl: string; ca: string }, key: string | null = null): ApiClient {
+  const dispatcher = new Agent({ connect: { ca: service.ca }, allowH2: false });
+  const call = async (method: string, path: string, sending: Sending = {}): Promise<Answer> => {
+    const token = sending.key === undefined ? key : sending.key;
+    const url = path.startsWith('https:') ? path : `${service.baseUrl}${path}`;
+    const { statusCode, headers, body } = await undiciRequest(url, {
+      method: method as 'GET',
+      dispatcher,
+      headers: {
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(sending.json === undefined ? {} : { 'content-type': 'application/json' }),
+        ...sending.headers,
+      },
+      body: (sending.json === undefined ? (sending.body ?? null) : JSON.stringify(sending.json)) as Buffer | null,
+    });
+    const bytes = Buffer.from(await body.arrayBuffer());
+    return { status: statusCode, headers, bytes, json: () => JSON.parse(bytes.toString('utf8')) as Record<string, any> };
+  };
+  return Object.assign(call, { close: () => dispatcher.close() });
+}

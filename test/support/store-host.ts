@@ -1,0 +1,85 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { closeServer, listen } from '#crds/shared/ops-server.ts';
+
+export interface Beat {
+  readonly percent: number;
+  readonly authorization: string | undefined;
+}
+
+/** One object to fetch, one place to put, and the controller's heartbeat port, on one free port. */
+export interface StoreHost {
+  readonly url: string;
+  readonly beats: readonly Beat[];
+  /** Bodies of successful PUTs. */
+  readonly outputs: readonly Buffer[];
+  /** Method and status of every request but heartbeats. */
+  readonly seen: readonly string[];
+  close(): Promise<void>;
+}
+
+export interface StoreHostOptions {
+  readonly input?: Buffer;
+  readonly etag?: string;
+  /** Statuses of the first requests of that method; `cut` ends the answer in its middle. */
+  readonly faults?: Readonly<Partial<Record<'GET' | 'PUT', readonly (number | 'cut')[]>>>;
+  /** Status of every heartbeat. */
+  readonly beatStatus?: number;
+  /** Called with each heartbeat. */
+  readonly onBeat?: (beat: Beat) => void;
+  /** true: the input never ends. */
+  readonly hangs?: boolean;
+}
+
+export async function startStoreHost(options: StoreHostOptions = {}): Promise<StoreHost> {
+  const beats: Beat[] = [];
+  const outputs: Buffer[] = [];
+  const seen: string[] = [];
+  const faults = { GET: [...(options.faults?.GET ?? [])], PUT: [...(options.faults?.PUT ?? [])] };
+  const server = createServer(
+    (request, response) =>
+      void readBody(request).then((body) => {
+        if (request.method === 'POST') return beat(request, response, body);
+        const method = request.method === 'PUT' ? 'PUT' : 'GET';
+        const fault = faults[method].shift();
+        const status = typeof fault === 'number' ? fault : statusOf(request, options);
+        seen.push(`${method} ${status}`);
+        if (status !== 200) return response.writeHead(status).end();
+        if (method === 'GET') return serve(response, options, fault === 'cut');
+        outputs.push(body);
+        return response.writeHead(200).end();
+      }),
+  );
+  const beat = (request: IncomingMessage, response: ServerResponse, body: Buffer): void => {
+    const { percent } = JSON.parse(body.toString()) as { percent: number };
+    const noted = { percent, authorization: request.headers.authorization };
+    beats.push(noted);
+    options.onBeat?.(noted);
+    response.writeHead(options.beatStatus ?? 204).end();
+  };
+  await listen(server, { host: '127.0.0.1', port: 0 });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, beats, outputs, seen, close: () => closeServer(server) };
+}
+
+function statusOf(request: IncomingMessage, { input, etag }: StoreHostOptions): number {
+  if (request.method === 'PUT') return 200;
+  if (input === undefined) return 404;
+  const wanted = request.headers['if-match'];
+  return wanted === undefined || wanted === etag ? 200 : 412;
+}
+
+function serve(response: ServerResponse, { input = Buffer.alloc(0), hangs }: StoreHostOptions, isCut: boolean): void {
+  response.writeHead(200, { 'content-length': input.length });
+  if (hangs === true || isCut) {
+    response.write(input.subarray(0, input.length >> 1), () => {
+      if (isCut) response.destroy();
+    });
+  } else response.end(input);
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  return Buffer.concat(parts);
+}

@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, inject } from 'vitest';
+import { makeDatabase } from '#api/store/database.ts';
+import { makeLog } from '#crds/shared/log.ts';
+import { makeApiClient, type ApiClient } from '#test/support/api-client.ts';
+
+/** The running service that the tests of `test/http` share; each file has an account of its own. */
+export interface SharedService {
+  readonly baseUrl: string;
+  readonly httpUrl: string;
+  /** PEM. */
+  readonly ca: string;
+  readonly data: string;
+  readonly databaseUrl: string;
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    service: SharedService;
+  }
+}
+
+export interface TestAccount {
+  readonly account: string;
+  readonly live: string;
+  readonly test: string;
+}
+
+interface UsedService extends TestAccount {
+  readonly service: SharedService & {
+    /** Runs `mediactl --data … --json` and gives what it prints. */
+    readonly mediactl: (...words: string[]) => Promise<Record<string, any>>;
+    readonly query: (sql: string, values?: unknown[]) => Promise<Record<string, unknown>[]>;
+  };
+  /** Calls with the file's live key unless told otherwise. */
+  readonly api: ApiClient;
+  /** Another account, with every feature. */
+  readonly makeAccount: (plan?: string) => Promise<TestAccount>;
+  readonly newKey: (key: { mode: 'live' | 'test'; more?: string[] }) => Promise<{ id: string; key: string }>;
+}
+
+const run = promisify(execFile);
+const MEDIACTL = new URL('../../api/mediactl.ts', import.meta.url).pathname;
+
+export async function useService(plan = 'growth'): Promise<UsedService> {
+  const shared = inject('service');
+  const mediactl = async (...words: string[]): Promise<Record<string, any>> => {
+    const { stdout } = await run(process.execPath, [MEDIACTL, '--data', shared.data, ...words, '--json']);
+    return JSON.parse(stdout) as Record<string, any>;
+  };
+  const newKey = async (account: string, mode: 'live' | 'test', more: string[] = []): Promise<{ id: string; key: string }> => {
+    const made = await mediactl('key', 'create', '--account', account, '--mode', mode, '--name', 'test', ...more);
+    return { id: String(made['id']), key: String(made['key']) };
+  };
+  const makeAccount = async (ofPlan = 'payg'): Promise<TestAccount> => {
+    const features = ['--feature', 'video', '--feature', 'heic_output'];
+    const made = await mediactl('account', 'create', '--name', 'test', '--plan', ofPlan, '--payment-method', ...features);
+    const account = String(made['id']);
+    const [live, test] = [await newKey(account, 'live'), await newKey(account, 'test')];
+    return { account, live: live.key, test: test.key };
+  };
+  const own = await makeAccount(plan);
+  const api = makeApiClient(shared, own.live);
+  const database = makeDatabase({ url: shared.databaseUrl, log: makeLog('test', 'error'), maxConnections: 2 });
+  afterAll(async () => {
+    await api.close();
+    await database.close();
+  });
+  return {
+    ...own,
+    service: { ...shared, mediactl, query: async (sql, values = []) => (await database.query<Record<string, unknown>>(sql, values)).rows },
+    api,
+    makeAccount,
+    newKey: ({ mode, more }) => newKey(own.account, mode, more),
+  };
+}

@@ -1,0 +1,51 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Kind, Operation } from '#crds/formats.ts';
+import type { ErrorCode } from '#crds/error-codes.ts';
+import type { ChildPool } from '#worker-image/engine/child-pool.ts';
+
+export interface DirectMetrics {
+  readonly registry: Registry;
+  /** Counts one request that was worked on, with its time from the last byte of the input to the answer. */
+  worked(work: { operation: Operation; kind: Kind | 'unknown'; outcome: 'done' | ErrorCode; seconds: number }): void;
+  /** Counts one request that was refused before its body was read. */
+  turnedAway(): void;
+}
+
+/** Labels are closed sets: operations, kinds and error codes. */
+export function makeDirectMetrics(pool: Pick<ChildPool, 'busy' | 'waiting'>): DirectMetrics {
+  const registry = new Registry();
+  const registers = [registry];
+  new Gauge({
+    name: 'mediajobs_engine_busy_children',
+    help: 'Engine processes at work.',
+    registers,
+    collect() {
+      this.set(pool.busy());
+    },
+  });
+  new Gauge({
+    name: 'mediajobs_engine_waiting_files',
+    help: 'Files that wait for an engine process.',
+    registers,
+    collect() {
+      this.set(pool.waiting());
+    },
+  });
+  const seconds = new Histogram({
+    name: 'mediajobs_engine_work_seconds',
+    help: 'Time from the last byte of the input to the answer.',
+    labelNames: ['operation', 'kind', 'outcome'],
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
+    registers,
+  });
+  const turnedAway = new Counter({
+    name: 'mediajobs_engine_turned_away_total',
+    help: 'Requests answered engine_busy before their body was read.',
+    registers,
+  });
+  return {
+    registry,
+    worked: ({ operation, kind, outcome, seconds: took }) => seconds.observe({ operation, kind, outcome }, took),
+    turnedAway: () => turnedAway.inc(),
+  };
+}

@@ -1,0 +1,158 @@
+/**
+ * The engine's HTTP port: `crds/direct-work.ts` is its contract. A request holds one place from its
+ * first byte to its last.
+ *
+ *   no place → engine_busy, body discarded
+ *   place → body to a private file → work known from the trailer → pool → output streamed → file removed
+ *
+ * A client that goes away ends the work at any point.
+ */
+import { createReadStream, createWriteStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { directWorkSchema, fromHeader, REPORT_HEADER, toHeader, WORK_TRAILER, type DirectWork, type EngineRefusal } from '#crds/direct-work.ts';
+import { FORMATS } from '#crds/formats.ts';
+import { MediaError, toJobError } from '#crds/media-error.ts';
+import type { Log } from '#crds/shared/log.ts';
+import type { DirectMetrics } from '#worker-image/direct-metrics.ts';
+import type { ChildPool } from '#worker-image/engine/child-pool.ts';
+import type { ProcessedFile } from '#worker-image/engine/process-file.ts';
+import { makeWorkDirectory, removeWorkDirectory } from '#worker-image/work-directory.ts';
+
+export interface DirectServerDeps {
+  readonly pool: Pick<ChildPool, 'process'>;
+  readonly metrics: Pick<DirectMetrics, 'worked' | 'turnedAway'>;
+  readonly log: Log;
+  readonly versions: Readonly<Record<string, string>>;
+}
+
+export interface DirectServerOptions {
+  /** Folder for the private directories. */
+  readonly root: string;
+  /** Requests at once, at work or waiting. */
+  readonly places: number;
+  /** From the last byte of the input to the end of the work. */
+  readonly maxSeconds: number;
+  readonly maxBytes: number;
+}
+
+export function makeDirectServer(deps: DirectServerDeps, options: DirectServerOptions): Server {
+  let taken = 0;
+  return createServer({ requestTimeout: 0 }, (request, response) => {
+    if (request.method !== 'POST' || request.url !== '/process') return refuse(request, response, notFound());
+    if (taken >= options.places) {
+      deps.metrics.turnedAway();
+      return refuse(request, response, busy(options.places));
+    }
+    taken += 1;
+    void answer(deps, options, { request, response }).finally(() => {
+      taken -= 1;
+    });
+  });
+}
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+async function answer(deps: DirectServerDeps, options: DirectServerOptions, { request, response }: Exchange): Promise<void> {
+  const stop = new AbortController();
+  response.once('close', () => stop.abort(new Error('the client went away')));
+  let directory: string | null = null;
+  try {
+    directory = await makeWorkDirectory(options.root);
+    const path = join(directory, 'input');
+    await receive(request, path, { maxBytes: options.maxBytes, signal: stop.signal });
+    const work = readWork(request);
+    const timer = setTimeout(() => stop.abort(timeLimit(options.maxSeconds)), options.maxSeconds * 1000);
+    const file = await measured(deps, work, { path, directory, signal: stop.signal }).finally(() => clearTimeout(timer));
+    await send(response, file);
+  } catch (error) {
+    if (response.writableEnded || response.destroyed || response.headersSent) response.destroy();
+    else refuse(request, response, logged(deps.log, error));
+  } finally {
+    if (directory !== null) await removeWorkDirectory(directory).catch((error: unknown) => deps.log.error({ err: error }, 'private files not removed'));
+  }
+}
+
+async function receive(request: IncomingMessage, path: string, limit: { maxBytes: number; signal: AbortSignal }): Promise<void> {
+  let size = 0;
+  const cap = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      size += chunk.length;
+      const isOver = size > limit.maxBytes;
+      done(isOver ? new MediaError('file_too_large', `The file has more than the ${limit.maxBytes} bytes of a direct request. Create a job for it.`) : null, chunk);
+    },
+  });
+  await pipeline(request, cap, createWriteStream(path, { mode: 0o600 }), { signal: limit.signal });
+}
+
+function readWork({ trailers }: IncomingMessage): DirectWork {
+  const text = trailers[WORK_TRAILER];
+  if (text === undefined) throw new MediaError('bad_request', 'The request to the engine ended without saying what to do with the file.');
+  return directWorkSchema.parse(fromHeader(text));
+}
+
+async function measured(
+  { pool, metrics, versions }: DirectServerDeps,
+  work: DirectWork,
+  place: { path: string; directory: string; signal: AbortSignal },
+): Promise<ProcessedFile> {
+  const { operation } = work;
+  const { path, directory, signal } = place;
+  const startedAt = performance.now();
+  const seconds = (): number => (performance.now() - startedAt) / 1000;
+  try {
+    const file = await pool.process({ task: { ...work, lane: 'direct', path, directory }, versions, signal, onProgress: () => undefined });
+    metrics.worked({ operation, kind: file.report.result.kind, outcome: 'done', seconds: seconds() });
+    return file;
+  } catch (error) {
+    metrics.worked({ operation, kind: 'unknown', outcome: error instanceof MediaError ? error.code : 'internal', seconds: seconds() });
+    throw error;
+  }
+}
+
+async function send(response: ServerResponse, { path, report }: ProcessedFile): Promise<void> {
+  const { size } = await stat(path);
+  response.writeHead(200, {
+    'content-type': FORMATS[report.result.output_format].mediaType,
+    'content-length': size,
+    [REPORT_HEADER]: toHeader(report),
+  });
+  await pipeline(createReadStream(path), response);
+}
+
+/** What is left of the body is read and forgotten, so that the answer is not lost with the connection. */
+function refuse(request: IncomingMessage, response: ServerResponse, error: MediaError): void {
+  const { code, message, param } = error;
+  response.writeHead(error.status ?? 500, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ code, message, param } satisfies EngineRefusal));
+  request.unpipe();
+  request.resume();
+}
+
+function logged(log: Log, error: unknown): MediaError {
+  if (error instanceof MediaError) {
+    log.info({ code: error.code, reason: error.message, err: error.cause }, 'file refused');
+    return error;
+  }
+  log.error({ err: error }, 'direct request failed');
+  const { code, message } = toJobError(error);
+  return new MediaError(code, message, { cause: error });
+}
+
+function notFound(): MediaError {
+  return new MediaError('not_found', 'The engine has POST /process only.');
+}
+
+function busy(places: number): MediaError {
+  return new MediaError('engine_busy', `All engines are busy: ${places} requests are at work or wait. Send the request again.`);
+}
+
+function timeLimit(seconds: number): MediaError {
+  return new MediaError('timeout', `The work took longer than the ${seconds} seconds of a direct request. Create a job for this file.`);
+}

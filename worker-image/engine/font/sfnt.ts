@@ -1,0 +1,124 @@
+/** The container inside every font: a directory of tables. Offsets and lengths are bytes, numbers big-endian. */
+
+/** The most that a font may take in memory. */
+export const MAX_FONT_BYTES = 64 * 1024 ** 2;
+
+export const FLAVOR = { trueType: 0x00010000, appleTrueType: 0x74727565, openType: 0x4f54544f } as const;
+
+const HEADER_BYTES = 12;
+const RECORD_BYTES = 16;
+const REQUIRED = ['head', 'maxp'];
+
+export interface SfntTable {
+  readonly tag: string;
+  readonly checksum: number;
+  readonly offset: number;
+  readonly length: number;
+}
+
+export interface Sfnt {
+  readonly bytes: Buffer;
+  readonly flavor: number;
+  /** In the order of the directory. */
+  readonly tables: readonly SfntTable[];
+  readonly glyphs: number;
+}
+
+/** Reads the directory. @throws Error that says what is not as it should be. */
+export function readSfnt(bytes: Buffer): Sfnt {
+  if (bytes.length < HEADER_BYTES) throw new Error('the font ends in its header');
+  const flavor = bytes.readUInt32BE(0);
+  if (!isFlavor(flavor)) throw new Error(`no font begins with 0x${flavor.toString(16)}`);
+  const tables = readDirectory(bytes, bytes.readUInt16BE(4));
+  for (const tag of REQUIRED) {
+    if (!tables.some((table) => table.tag === tag)) throw new Error(`the font has no ${tag} table`);
+  }
+  return { bytes, flavor, tables, glyphs: glyphCount(bytes, tables) };
+}
+
+/** Outlines of the CFF kind belong into .otf files, those of the glyf kind into .ttf files. */
+export function hasCffOutlines({ tables }: Sfnt): boolean {
+  return tables.some(({ tag }) => tag === 'CFF ' || tag === 'CFF2');
+}
+
+export function isFlavor(flavor: number): boolean {
+  return flavor === FLAVOR.trueType || flavor === FLAVOR.appleTrueType || flavor === FLAVOR.openType;
+}
+
+/** A font of these tables, laid out one after the other in the given order. */
+export function writeSfnt(flavor: number, tables: readonly { tag: string; checksum: number; data: Buffer }[]): Buffer {
+  const placed: (SfntTable & { data: Buffer })[] = [];
+  let offset = HEADER_BYTES + RECORD_BYTES * tables.length;
+  for (const { tag, checksum, data } of tables) {
+    placed.push({ tag, checksum, data, offset, length: data.length });
+    offset += padded(data.length);
+  }
+  const bytes = Buffer.alloc(offset);
+  writeHeader(bytes, flavor, tables.length);
+  placed.toSorted(byTag).forEach((table, index) => writeRecord(bytes, HEADER_BYTES + RECORD_BYTES * index, table));
+  for (const { data, offset: at } of placed) data.copy(bytes, at);
+  return bytes;
+}
+
+/** Tables begin at multiples of four. */
+export function padded(length: number): number {
+  return (length + 3) & ~3;
+}
+
+function readDirectory(bytes: Buffer, count: number): SfntTable[] {
+  const end = HEADER_BYTES + RECORD_BYTES * count;
+  if (count === 0 || bytes.length < end) throw new Error(`the font cannot hold the ${count} tables that it names`);
+  const tables = Array.from({ length: count }, (_, index) => readRecord(bytes, HEADER_BYTES + RECORD_BYTES * index));
+  for (const { tag, offset, length } of tables) {
+    if (offset < end || offset + length > bytes.length) throw new Error(`the table ${JSON.stringify(tag)} lies outside of the font`);
+  }
+  if (new Set(tables.map(({ tag }) => tag)).size !== count) throw new Error('the font names a table twice');
+  refuseOverlap(tables);
+  return tables;
+}
+
+function refuseOverlap(tables: readonly SfntTable[]): void {
+  let end = 0;
+  for (const { tag, offset, length } of tables.toSorted((a, b) => a.offset - b.offset || a.length - b.length)) {
+    if (offset < end) throw new Error(`the table ${JSON.stringify(tag)} lies over another one`);
+    end = offset + length;
+  }
+}
+
+function readRecord(bytes: Buffer, at: number): SfntTable {
+  return {
+    tag: bytes.toString('latin1', at, at + 4),
+    checksum: bytes.readUInt32BE(at + 4),
+    offset: bytes.readUInt32BE(at + 8),
+    length: bytes.readUInt32BE(at + 12),
+  };
+}
+
+function glyphCount(bytes: Buffer, tables: readonly SfntTable[]): number {
+  const maxp = tables.find(({ tag }) => tag === 'maxp');
+  if (maxp === undefined || maxp.length < 6) throw new Error('the maxp table is cut off');
+  const glyphs = bytes.readUInt16BE(maxp.offset + 4);
+  if (glyphs === 0) throw new Error('the font has no glyphs');
+  return glyphs;
+}
+
+function writeHeader(bytes: Buffer, flavor: number, count: number): void {
+  const power = 31 - Math.clz32(count);
+  const range = 2 ** power * RECORD_BYTES;
+  bytes.writeUInt32BE(flavor, 0);
+  bytes.writeUInt16BE(count, 4);
+  bytes.writeUInt16BE(range, 6);
+  bytes.writeUInt16BE(power, 8);
+  bytes.writeUInt16BE(count * RECORD_BYTES - range, 10);
+}
+
+function writeRecord(bytes: Buffer, at: number, { tag, checksum, offset, length }: SfntTable): void {
+  bytes.write(tag, at, 4, 'latin1');
+  bytes.writeUInt32BE(checksum, at + 4);
+  bytes.writeUInt32BE(offset, at + 8);
+  bytes.writeUInt32BE(length, at + 12);
+}
+
+function byTag(a: SfntTable, b: SfntTable): number {
+  return a.tag < b.tag ? -1 : 1;
+}

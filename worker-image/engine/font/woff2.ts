@@ -1,0 +1,60 @@
+/** WOFF2 by Google's tools, which write beside their input and name the output themselves. */
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { EngineDeps } from '#worker-image/engine/handler.ts';
+import { isFlavor, MAX_FONT_BYTES } from '#worker-image/engine/font/sfnt.ts';
+
+const SIGNATURE = 0x774f4632;
+const HEADER_BYTES = 48;
+/** A large font takes 6 seconds. */
+const TIMEOUT_SECONDS = 120;
+
+interface Woff2Run {
+  readonly bytes: Buffer;
+  /** Private; files named after `name` are written into it. */
+  readonly directory: string;
+  readonly name: string;
+}
+
+/** Unpacks a font. @throws Error that says what is not as it should be. */
+export async function readWoff2(deps: EngineDeps, { bytes, directory, name }: Woff2Run): Promise<Buffer> {
+  refuseHeader(bytes);
+  return throughTool(deps, 'woff2_decompress', { bytes, directory, from: `${name}.woff2`, to: `${name}.ttf` });
+}
+
+/** Packs a font. @throws Error when the tool makes nothing of it. */
+export async function writeWoff2(deps: EngineDeps, { bytes, directory, name }: Woff2Run): Promise<Buffer> {
+  return throughTool(deps, 'woff2_compress', { bytes, directory, from: `${name}.ttf`, to: `${name}.woff2` });
+}
+
+/** Sizes as the header gives them, before anything is unpacked. */
+function refuseHeader(bytes: Buffer): void {
+  if (bytes.length < HEADER_BYTES || bytes.readUInt32BE(0) !== SIGNATURE) throw new Error('the file is no WOFF2 font');
+  if (!isFlavor(bytes.readUInt32BE(4))) throw new Error('the WOFF2 font holds no single font');
+  if (bytes.readUInt32BE(8) !== bytes.length) throw new Error('the WOFF2 font was cut off');
+  const unpacked = bytes.readUInt32BE(16);
+  if (unpacked > MAX_FONT_BYTES) throw new Error(`the font unpacks to ${unpacked} bytes; at most ${MAX_FONT_BYTES} are unpacked`);
+}
+
+interface ToolRun {
+  readonly bytes: Buffer;
+  readonly directory: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+async function throughTool(deps: EngineDeps, tool: string, { bytes, directory, from, to }: ToolRun): Promise<Buffer> {
+  const output = join(directory, to);
+  await writeFile(join(directory, from), bytes);
+  await deps.run({
+    file: tool,
+    args: [join(directory, from)],
+    directory,
+    signal: deps.signal,
+    timeoutSeconds: TIMEOUT_SECONDS,
+    maxFileBytes: MAX_FONT_BYTES,
+  });
+  const size = await stat(output).then((file) => file.size, () => 0);
+  if (size === 0) throw new Error(`${tool} wrote nothing: the font is damaged`);
+  return readFile(output);
+}

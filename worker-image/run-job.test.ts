@@ -1,0 +1,138 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { resolveOptions, type ResolvedOptions } from '#crds/options/options.ts';
+import { fileLimits } from '#crds/plans.ts';
+import { RUN_SPEC_FILE, runOutcomeSchema, TERMINATION_FILE, type RunOutcome, type RunSpec } from '#crds/run-spec.ts';
+import { startStoreHost, type Beat, type StoreHost, type StoreHostOptions } from '#test/support/store-host.ts';
+
+const SCRIPT = join(import.meta.dirname, 'run-job.ts');
+const ETAG = '"v1"';
+let photo: Buffer;
+let directory: string;
+let host: StoreHost | null;
+
+beforeAll(async () => {
+  const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const;
+  photo = await sharp({ create: { width: 600, height: 400, channels: 3, background: '#888', noise } }).jpeg({ quality: 98 }).toBuffer();
+});
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'run-job-'));
+  host = null;
+});
+afterEach(async () => {
+  await host?.close();
+  await rm(directory, { recursive: true });
+});
+
+describe('run-job', () => {
+  it('processes a photo and reports from the first beat to the outcome', async () => {
+    const { code, outcome } = await run({ input: photo }, { options: compressTo('webp') });
+    expect(code).toBe(0);
+    expect(outcome).toMatchObject({ outcome: 'succeeded', report: { result: { kind: 'image', input_format: 'jpg', output_format: 'webp', kept_original: false } } });
+    const [output] = host?.outputs ?? [];
+    expect((await sharp(output).metadata()).format).toBe('webp');
+    expect(outcome).toMatchObject({ report: { result: { original_size: photo.length, output_size: output?.length } } });
+  });
+
+  it('beats at once with its token, and its percent never falls', async () => {
+    await run({ input: photo }, {});
+    const beats = host?.beats ?? [];
+    expect(beats[0]).toEqual({ percent: 0, authorization: 'Bearer beat-token' });
+    expect(beats.map(({ percent }) => percent)).toEqual(beats.map(({ percent }) => percent).toSorted((a, b) => a - b));
+  });
+
+  it('leaves no file of the caller behind', async () => {
+    await run({ input: photo }, {});
+    expect((await readdir(directory)).toSorted()).toEqual(['outcome.json', 'run-spec.json']);
+  });
+
+  it('goes on through faults of the store', async () => {
+    const { outcome } = await run({ input: photo, faults: { GET: [503, 'cut'], PUT: [500] } }, {});
+    expect(outcome?.outcome).toBe('succeeded');
+    expect(host?.seen).toEqual(['GET 503', 'GET 200', 'GET 200', 'PUT 500', 'PUT 200']);
+  });
+
+  it.each<[string, StoreHostOptions, Partial<RunSpec>]>([
+    ['input_missing', {}, {}],
+    ['input_changed', { input: Buffer.from('x'), etag: '"v2"' }, {}],
+    ['unsupported_input', { input: Buffer.from('plain words') }, {}],
+    ['processing_failed', { input: Buffer.from('\xff\xd8\xff\xe0 no picture', 'latin1') }, {}],
+    ['timeout', { input: Buffer.alloc(1000), hangs: true }, { timeoutSeconds: 1 }],
+  ])('fails with %s', async (code, served, spec) => {
+    const ended = await run(served, spec);
+    expect(ended).toMatchObject({ code: 0, outcome: { outcome: 'failed', error: { code } } });
+  });
+
+  it('fails with input_changed when the size is another one', async () => {
+    const { outcome } = await run({ input: photo }, {}, { size: photo.length + 1 });
+    expect(outcome).toMatchObject({ error: { code: 'input_changed' } });
+  });
+
+  it('leaves no outcome when the store refuses the output', async () => {
+    expect(await run({ input: photo, faults: { PUT: [403] } }, {})).toEqual({ code: 1, signal: null, outcome: null });
+  });
+
+  it('ends without an outcome when the controller wants it no longer', async () => {
+    expect(await run({ input: Buffer.alloc(1000), hangs: true, beatStatus: 410 }, {})).toEqual({ code: 143, signal: null, outcome: null });
+  });
+
+  it('ends without an outcome on SIGTERM', async () => {
+    expect(await run({ input: Buffer.alloc(1000), hangs: true }, {}, { onStart: (child) => child.kill('SIGTERM') })).toEqual({ code: 143, signal: null, outcome: null });
+  });
+
+  it('ends when its owner closes its standard input', async () => {
+    expect(await run({ input: Buffer.alloc(1000), hangs: true }, {}, { onStart: (child) => child.stdin?.end() })).toEqual({ code: 143, signal: null, outcome: null });
+  });
+});
+
+interface Started {
+  readonly kill: (signal: NodeJS.Signals) => boolean;
+  readonly stdin: { end(): unknown } | null;
+}
+
+/** `onStart` is called at the first heartbeat. */
+async function run(served: StoreHostOptions, more: Partial<RunSpec>, extra: { size?: number; onStart?: (child: Started) => void } = {}) {
+  let started: Started | null = null;
+  const onBeat = (_beat: Beat): void => {
+    if (started !== null) extra.onStart?.(started);
+    started = null;
+  };
+  host = await startStoreHost({ etag: ETAG, onBeat, ...served });
+  const specFile = join(directory, 'run-spec.json');
+  const outcomeFile = join(directory, 'outcome.json');
+  await writeFile(specFile, JSON.stringify({ ...specOf(host.url, extra.size ?? null), ...more }));
+  const child = spawn(process.execPath, [SCRIPT], {
+    env: { PATH: process.env.PATH, TMPDIR: directory, MEDIAJOBS_LOG_LEVEL: 'error', [RUN_SPEC_FILE]: specFile, [TERMINATION_FILE]: outcomeFile },
+    stdio: ['pipe', 'inherit', 'inherit'],
+  });
+  started = child;
+  const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+  const text = await readFile(outcomeFile, 'utf8').catch(() => null);
+  const outcome: RunOutcome | null = text === null ? null : runOutcomeSchema.parse(JSON.parse(text));
+  return { code, signal, outcome };
+}
+
+function specOf(url: string, size: number | null): RunSpec {
+  return {
+    jobId: 'job_00000000000000000000',
+    attempt: 1,
+    operation: 'compress',
+    options: resolveOptions(new Map()),
+    limits: fileLimits('payg'),
+    features: { video: false, heicOutput: false },
+    timeoutSeconds: 60,
+    filename: 'photo.jpg',
+    input: { url: `${url}/input`, etag: ETAG, size },
+    output: { url: `${url}/output` },
+    heartbeat: { url: `${url}/heartbeat`, token: 'beat-token', intervalSeconds: 0.2 },
+  };
+}
+
+function compressTo(format: ResolvedOptions['image']['format']): ResolvedOptions {
+  return resolveOptions(new Map([['image.format', format]]));
+}

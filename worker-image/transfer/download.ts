@@ -1,0 +1,73 @@
+import { createWriteStream } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { MediaError } from '#crds/media-error.ts';
+import { isTransient, openRequest } from '#worker-image/transfer/http-request.ts';
+import { retrying, TransferFailed, TransientFault, type RetryDeps } from '#worker-image/transfer/retrying.ts';
+
+export interface Download {
+  readonly url: string;
+  /** Sent as If-Match. */
+  readonly etag: string | null;
+  /** Bytes; null when it is not known. */
+  readonly size: number | null;
+  readonly path: string;
+  readonly signal: AbortSignal;
+  /** 0 to 1, while the size is known. */
+  readonly onProgress: (share: number) => void;
+}
+
+/**
+ * Streams the input to a file.
+ * @throws MediaError input_missing, input_changed; TransferFailed when the store stays out of reach.
+ */
+export function download(deps: RetryDeps, input: Download): Promise<void> {
+  return retrying(deps, input.signal, async (moved) => {
+    const headers: Record<string, string> = input.etag === null ? {} : { 'if-match': input.etag };
+    const response = await openRequest({ method: 'GET', url: input.url, headers, signal: input.signal }, (request) => request.end());
+    try {
+      refuseStatus(response.statusCode ?? 0);
+      await store(response, input, moved);
+    } finally {
+      response.destroy();
+    }
+  });
+}
+
+function refuseStatus(status: number): void {
+  if (status === 200) return;
+  if (status === 404 || status === 410) {
+    throw new MediaError('input_missing', 'The uploaded file was gone when the job started. Upload it again and create a new job.');
+  }
+  if (status === 412) throw changed();
+  if (isTransient(status)) throw new TransientFault(`the store answered ${status}`);
+  throw new TransferFailed(`the store refused the download with status ${status}`);
+}
+
+async function store(response: IncomingMessage, { path, size, onProgress, signal }: Download, moved: () => void): Promise<void> {
+  const declared = response.headers['content-length'];
+  const total = declared === undefined ? size : Number(declared);
+  if (size !== null && total !== size) throw changed();
+  let received = 0;
+  response.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+    moved();
+    if (total !== null && total > 0) onProgress(received / total);
+  });
+  try {
+    await pipeline(response, createWriteStream(path), { signal });
+  } catch (error) {
+    if (isFileFault(error)) throw error;
+    throw new TransientFault('the download was cut off', { cause: error });
+  }
+  if (total !== null && received !== total) throw new TransientFault(`the download ended after ${received} of ${total} bytes`);
+}
+
+/** A full or read-only disk is not the network's fault. */
+function isFileFault(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && ['ENOSPC', 'EROFS', 'EACCES', 'EDQUOT', 'EIO', 'ENOENT'].includes(String(error.code));
+}
+
+function changed(): MediaError {
+  return new MediaError('input_changed', 'The upload was overwritten after the job was created. Create a new job for the new content.');
+}
