@@ -120,7 +120,8 @@ async function serve({ start, folder, ports, tree }: Serve): Promise<void> {
   const baseUrl = service.MEDIAJOBS_BASE_URL ?? '';
   const ready = { base_url: baseUrl, ca_file: certificates.caFile };
   const ops = Object.fromEntries(Object.entries(ports.ops).map(([name, port]) => [name, `http://127.0.0.1:${port}`]));
-  writeConnection(folder.path, { DATABASE_URL: servers.databaseUrl, REDIS_URL: servers.redisUrl, ...ready, ops });
+  const pepper = service.MEDIAJOBS_KEY_PEPPER ?? '';
+  writeConnection(folder.path, { DATABASE_URL: servers.databaseUrl, REDIS_URL: servers.redisUrl, MEDIAJOBS_KEY_PEPPER: pepper, ...ready, ops });
   if (start.readyFile !== null) writeFileAtomically(start.readyFile, `${JSON.stringify(ready)}\n`);
   process.stdout.write(`mediajobs serves at ${baseUrl} with its data in ${folder.path}; the CA is ${certificates.caFile}\n`);
 }

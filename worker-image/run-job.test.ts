@@ -108,7 +108,7 @@ async function run(served: StoreHostOptions, more: Partial<RunSpec>, extra: { si
   await writeFile(specFile, JSON.stringify({ ...specOf(host.url, extra.size ?? null), ...more }));
   const child = spawn(process.execPath, [SCRIPT], {
     env: { PATH: process.env.PATH, TMPDIR: directory, MEDIAJOBS_LOG_LEVEL: 'error', [RUN_SPEC_FILE]: specFile, [TERMINATION_FILE]: outcomeFile },
-    stdio: ['pipe', 'inherit', 'inherit'],
+    stdio: ['pipe', 'ignore', 'inherit'],
   });
   started = child;
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];

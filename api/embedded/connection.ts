@@ -6,6 +6,7 @@ import { writeFileAtomically } from '#api/embedded/write-file.ts';
 const connectionSchema = z.object({
   DATABASE_URL: z.string(),
   REDIS_URL: z.string(),
+  MEDIAJOBS_KEY_PEPPER: z.string(),
   base_url: z.string(),
   ca_file: z.string(),
   /** Addresses of `/metrics`, `/healthz` and `/readyz` of each process. */

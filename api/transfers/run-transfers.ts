@@ -31,8 +31,8 @@ export interface TransferDeps {
 
 /** Transfers under way at once: in this process, and of one account in all processes. */
 export const AT_ONCE = 64;
-export const PER_ACCOUNT = 8;
-export const LEASE_MS = 60_000;
+const PER_ACCOUNT = 8;
+const LEASE_MS = 60_000;
 const EXTEND_MS = 20_000;
 
 /** Seconds from a failed try to the next one; after the last, the transfer has failed. */

@@ -22,9 +22,9 @@ export interface DeliverDeps extends SendDeps {
 
 /** Deliveries under way at once: in this process, and to one host in all processes. */
 export const AT_ONCE = 100;
-export const PER_HOST = 4;
+const PER_HOST = 4;
 /** Well over the 10 seconds of an attempt. */
-export const LEASE_MS = 30_000;
+const LEASE_MS = 30_000;
 
 /** Takes due deliveries for as many places as are free; each still has to be sent. */
 export async function claimDueDeliveries({ database, clock, metrics }: DeliverDeps, freePlaces: number): Promise<readonly ClaimedDelivery[]> {

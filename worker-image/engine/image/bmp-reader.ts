@@ -7,6 +7,8 @@ export interface BmpPixels {
   readonly height: number;
   /** 3: RGB, 4: RGBA. */
   readonly channels: 3 | 4;
+  /** The file's pixels name entries of a palette. */
+  readonly isPalette: boolean;
   readonly data: Buffer;
 }
 
@@ -47,7 +49,7 @@ function readIndexed(bytes: Buffer, header: BmpHeader): BmpPixels {
     data[o + 1] = palette[entry + 1]!;
     data[o + 2] = palette[entry + 2]!;
   }
-  return { width: header.width, height: header.height, channels: 3, data };
+  return { width: header.width, height: header.height, channels: 3, isPalette: true, data };
 }
 
 /** 256 entries of red, green, blue; those that the file lacks are black. */
@@ -88,7 +90,7 @@ function readTriples(bytes: Buffer, header: BmpHeader): BmpPixels {
       data[o + 2] = bytes[i] ?? 0;
     }
   }
-  return { width, height, channels: 3, data };
+  return { width, height, channels: 3, isPalette: false, data };
 }
 
 function readMasked(bytes: Buffer, header: BmpHeader): BmpPixels {
@@ -106,7 +108,7 @@ function readMasked(bytes: Buffer, header: BmpHeader): BmpPixels {
       for (const read of readers) data[o++] = read(value);
     }
   }
-  return { width, height, channels, data };
+  return { width, height, channels, isPalette: false, data };
 }
 
 /** Gives the sample behind a mask, stretched to 0–255. */

@@ -1,12 +1,11 @@
 /** Makes an image smaller. Spec: POST /v1/compress. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Metadata } from 'sharp';
 import type { EngineDeps, Facts, Produced, Work } from '#worker-image/engine/handler.ts';
 import { encodeImage } from '#worker-image/engine/image/encode-image.ts';
 import { isRaw, type ImageTarget } from '#worker-image/engine/image/image-formats.ts';
 import { lostParts } from '#worker-image/engine/image/lost-parts.ts';
-import { openImage } from '#worker-image/engine/image/open-image.ts';
+import { openImage, type OpenImage } from '#worker-image/engine/image/open-image.ts';
 import { readImageFacts } from '#worker-image/engine/image/read-image-facts.ts';
 import { recompressAnimatedPng } from '#worker-image/engine/image/recompress-png.ts';
 
@@ -24,7 +23,7 @@ export async function compressImage(deps: EngineDeps, work: Work, facts: Facts):
   const { image: options } = work.options;
   const image = await openImage(deps, work, facts);
   deps.onProgress(30);
-  const target = options.format === 'original' ? originalTarget(work, image.metadata) : options.format;
+  const target = options.format === 'original' ? originalTarget(work, image) : options.format;
   const path = await encodeImage(deps, {
     work,
     facts,
@@ -53,13 +52,8 @@ async function compressAnimatedPng({ input, directory, limits }: Work, facts: Fa
 }
 
 /** Formats that are not written back become the one that suits their content. */
-function originalTarget({ input }: Work, metadata: Metadata): ImageTarget {
+function originalTarget({ input }: Work, { isDrawn }: OpenImage): ImageTarget {
   if (isRaw(input.format)) return 'jpg';
   if (input.format !== 'tiff' && input.format !== 'bmp') return input.format as ImageTarget;
-  const drawn = metadata.hasAlpha || metadata.isPalette || isPaletteInput(metadata);
-  return drawn ? 'png' : 'jpg';
-}
-
-function isPaletteInput({ bitsPerSample }: Metadata): boolean {
-  return (bitsPerSample ?? 8) < 8;
+  return isDrawn ? 'png' : 'jpg';
 }

@@ -40,7 +40,7 @@ export function encoderQuality(q: number): EncoderQuality {
 /** GIF has no quality of its own: fewer colours and a coarser match between frames. */
 export function gifSettings(q: number): { colours: number; interFrameMaxError: number } {
   return {
-    colours: Math.min(256, Math.round(2 ** (3 + (5 * q) / 75))),
+    colours: Math.min(256, Math.round(2 ** (3 + (4 * q) / 75))),
     interFrameMaxError: Math.round((100 - q) / 6),
   };
 }

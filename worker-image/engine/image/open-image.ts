@@ -16,6 +16,8 @@ export interface OpenImage {
   readonly metadata: Metadata;
   /** Frames that can be carried on: animated GIF and WebP. */
   readonly frames: number;
+  /** Transparent, or of so few colours that it was drawn rather than photographed. */
+  readonly isDrawn: boolean;
   /** Starts a pipeline on the pixels as shown; `animated` takes all frames instead of the first. */
   start(how: { animated: boolean; keepProfile: boolean }): Sharp;
 }
@@ -35,6 +37,7 @@ export async function openImage(deps: Pick<EngineDeps, 'run' | 'signal'>, work: 
   return {
     metadata,
     frames,
+    isDrawn: metadata.hasAlpha || metadata.isPalette || (metadata.bitsPerSample ?? 8) < 8,
     start: ({ animated, keepProfile }) => {
       const options: SharpOptions = { limitInputPixels, failOn: 'error', animated: animated && frames > 1, ignoreIcc: keepProfile };
       return options.animated === true ? sharp(path, options) : sharp(path, options).autoOrient();
@@ -43,9 +46,9 @@ export async function openImage(deps: Pick<EngineDeps, 'run' | 'signal'>, work: 
 }
 
 async function openBmp(sharp: SharpFactory, path: string): Promise<OpenImage> {
-  const { data, ...raw } = readBmp(await readFile(path));
+  const { data, isPalette, ...raw } = readBmp(await readFile(path));
   const start = (): Sharp => sharp(data, { raw, limitInputPixels: false });
-  return { metadata: await start().metadata(), frames: 1, start };
+  return { metadata: await start().metadata(), frames: 1, isDrawn: isPalette || raw.channels === 4, start };
 }
 
 /** By the loader's own name: libvips' guessing would fall back to others. Rotation is applied, profile and EXIF stay. */

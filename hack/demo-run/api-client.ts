@@ -1,0 +1,60 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { Agent, request } from 'undici';
+
+/** The calls that the demo makes, as any caller of the service would. */
+export interface ApiClient {
+  call<Answer>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Answer>;
+  /** Creates an upload, sends the file's bytes, and gives the upload's id. */
+  upload(file: string): Promise<string>;
+  /** Saves what a signed link answers; gives its size in bytes. */
+  download(link: string, to: string): Promise<number>;
+  close(): Promise<void>;
+}
+
+interface Upload {
+  readonly id: string;
+  readonly multipart: boolean;
+  readonly url: string;
+  readonly headers: Record<string, string>;
+}
+
+/** @throws from each call: with the error's code and message when the service refuses. */
+export function makeApiClient({ baseUrl, ca, key }: { baseUrl: string; ca: string; key: string }): ApiClient {
+  const dispatcher = new Agent({ connect: { ca } });
+  const authorization = `Bearer ${key}`;
+
+  const call = async <Answer>(method: 'GET' | 'POST', where: string, body?: unknown): Promise<Answer> => {
+    const sent = body === undefined ? {} : { body: JSON.stringify(body), headers: { authorization, 'content-type': 'application/json' } };
+    const answer = await request(new URL(where, baseUrl), { dispatcher, method, headers: { authorization }, ...sent });
+    return read<Answer>(answer, `${method} ${where}`);
+  };
+
+  const upload = async (file: string): Promise<string> => {
+    const { size } = await stat(file);
+    const made = await call<Upload>('POST', '/v1/uploads', { size, filename: path.basename(file) });
+    if (made.multipart) throw new Error(`${file} has ${size} bytes and would go up in parts, which this demo does not do.`);
+    const headers = { ...made.headers, authorization, 'content-length': String(size) };
+    const answer = await request(made.url, { dispatcher, method: 'PUT', headers, body: createReadStream(file) });
+    await read(answer, 'PUT of the upload');
+    return made.id;
+  };
+
+  const download = async (link: string, to: string): Promise<number> => {
+    const answer = await request(link, { dispatcher });
+    if (answer.statusCode !== 200) await read(answer, 'GET of the download link');
+    await pipeline(answer.body, createWriteStream(to));
+    return (await stat(to)).size;
+  };
+
+  return { call, upload, download, close: () => dispatcher.close() };
+}
+
+async function read<Answer>(answer: { statusCode: number; body: { text(): Promise<string> } }, what: string): Promise<Answer> {
+  const text = await answer.body.text();
+  if (answer.statusCode < 400) return JSON.parse(text) as Answer;
+  const { error } = JSON.parse(text) as { error: { code: string; message: string; request_id: string } };
+  throw new Error(`${what} was refused with ${answer.statusCode} ${error.code}: ${error.message} (${error.request_id})`);
+}

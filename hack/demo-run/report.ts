@@ -1,0 +1,45 @@
+/** Progress while the jobs run and the table at the end. */
+export interface Outcome {
+  readonly file: string;
+  readonly kind: string;
+  readonly operation: string;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+  readonly savingsPercent: number;
+  readonly seconds: number;
+}
+
+/** One line per file: rewritten in place on a terminal, else written whenever its status changes. */
+export function makeProgress(out: NodeJS.WriteStream): { show: (file: string, status: string, detail: string) => void; done: () => void } {
+  let last = '';
+  return {
+    show: (file, status, detail) => {
+      const line = `${file.padEnd(28)} ${status}${detail === '' ? '' : ` ${detail}`}`;
+      if (out.isTTY) out.write(`\r\x1b[2K${line}`);
+      else if (`${file} ${status}` !== last) out.write(`${line}\n`);
+      last = `${file} ${status}`;
+    },
+    done: () => {
+      if (out.isTTY) out.write('\n');
+    },
+  };
+}
+
+export function table(outcomes: readonly Outcome[]): string {
+  const rows = [
+    ['kind', 'operation', 'file', 'bytes in', 'bytes out', 'savings', 'seconds'],
+    ...outcomes.map((one) => [
+      one.kind,
+      one.operation,
+      one.file,
+      String(one.bytesIn),
+      String(one.bytesOut),
+      `${one.savingsPercent.toFixed(1)} %`,
+      one.seconds.toFixed(1),
+    ]),
+  ];
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const isNumber = (column: number): boolean => column > 2;
+  const cell = (text: string, column: number): string => (isNumber(column) ? text.padStart(widths[column] ?? 0) : text.padEnd(widths[column] ?? 0));
+  return rows.map((row) => `${row.map(cell).join('  ').trimEnd()}\n`).join('');
+}

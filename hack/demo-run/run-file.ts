@@ -1,0 +1,63 @@
+import { mkdirSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ApiClient } from './api-client.ts';
+import type { Outcome } from './report.ts';
+import type { Work } from './usual-work.ts';
+import type { WebhookReceiver } from './webhook-receiver.ts';
+
+interface Job {
+  readonly id: string;
+  readonly status: 'queued' | 'processing' | 'succeeded' | 'failed' | 'canceled';
+  readonly progress: { readonly percent: number };
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly result: {
+    readonly kind: string;
+    readonly output_format: string;
+    readonly output_size: number;
+    readonly savings_percent: number;
+    readonly download_url: string;
+  } | null;
+}
+
+interface RunFileDeps {
+  readonly api: ApiClient;
+  readonly receiver: WebhookReceiver;
+  readonly show: (file: string, status: string, detail: string) => void;
+  readonly outputFolder: string;
+}
+
+const POLL_MS = 300;
+
+/** One file all the way: upload, job, signed link, signed webhook. @throws with the reason when any step fails. */
+export async function runFile({ api, receiver, show, outputFolder }: RunFileDeps, { file, work }: { file: string; work: Work }): Promise<Outcome> {
+  const name = path.basename(file);
+  const { size: bytesIn } = await stat(file);
+  show(name, 'upload', '');
+  const upload = await api.upload(file);
+  const startedMs = performance.now();
+  const made = await api.call<Job>('POST', '/v1/jobs', { ...work, input: { upload }, webhook_url: receiver.url });
+  const job = await untilFinal(api, made, (one) => show(name, one.status, `${one.progress.percent} %`));
+  const seconds = (performance.now() - startedMs) / 1000;
+  if (job.result === null) throw new Error(`${name}: the job ${job.id} ${job.status}: ${job.error?.code ?? ''}: ${job.error?.message ?? ''}`);
+  mkdirSync(outputFolder, { recursive: true });
+  const output = path.join(outputFolder, `${path.parse(name).name}.${job.result.output_format}`);
+  const bytesOut = await api.download(job.result.download_url, output);
+  if (bytesOut !== job.result.output_size) throw new Error(`${name}: the link gave ${bytesOut} bytes, the result says ${job.result.output_size}.`);
+  show(name, 'webhook', '');
+  const event = await receiver.eventOf(job.id);
+  show(name, 'done', `${output}, webhook ${event.type} verified`);
+  const { kind, savings_percent: savingsPercent } = job.result;
+  return { file: name, kind, operation: work.operation, bytesIn, bytesOut, savingsPercent, seconds };
+}
+
+async function untilFinal(api: ApiClient, made: Job, onStatus: (job: Job) => void): Promise<Job> {
+  let job = made;
+  for (;;) {
+    onStatus(job);
+    if (job.status !== 'queued' && job.status !== 'processing') return job;
+    await delay(POLL_MS);
+    job = await api.call<Job>('GET', `/v1/jobs/${job.id}`);
+  }
+}

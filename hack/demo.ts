@@ -1,0 +1,92 @@
+/**
+ * The main job on real input: starts the service on this machine, makes an account and a key, and sends
+ * files through it as a caller would, with a receiver for the signed webhooks. Arguments: files to send;
+ * without any, one sample of every kind.
+ */
+import { execFile } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs, promisify } from 'node:util';
+import { openCertificates } from '#api/embedded/certificates.ts';
+import { runService, type RunningService } from '#api/embedded/run-service.ts';
+import { systemClock } from '#crds/shared/clock.ts';
+import { filesToSend } from './demo-run/files-to-send.ts';
+import { makeApiClient } from './demo-run/api-client.ts';
+import { makeProgress, table, type Outcome } from './demo-run/report.ts';
+import { runFile } from './demo-run/run-file.ts';
+import { startWebhookReceiver, type WebhookReceiver } from './demo-run/webhook-receiver.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+/** Where webhooks of this demo go: this machine. */
+const PRIVATE_TARGETS = '127.0.0.0/8,::1/128';
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+async function main(): Promise<void> {
+  const { positionals } = parseArgs({ allowPositionals: true, options: {} });
+  const files = filesToSend(positionals);
+  const data = path.join(ROOT, '.demo');
+  const receiverFolder = path.join(data, 'receiver');
+  mkdirSync(receiverFolder, { recursive: true, mode: 0o700 });
+  const certificates = await openCertificates({ clock: systemClock }, receiverFolder);
+  let secret = '';
+  const receiver = await startWebhookReceiver(certificates, () => secret);
+  say('Starting the service …');
+  const settings = { MEDIAJOBS_PRIVATE_TARGETS: PRIVATE_TARGETS, MEDIAJOBS_EXTRA_CA_FILE: certificates.caFile };
+  const service = await runService({ data, settings, onProblem: (line) => process.stderr.write(`${line}\n`) });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void service.stop().then(() => process.exit(1)));
+  try {
+    const key = await makeKey(data);
+    say(`The service answers at ${service.baseUrl}.`);
+    const outcomes = await runAll({ service, receiver, key, data, onSecret: (text) => (secret = text) }, files);
+    say(`\n${table(outcomes)}\nThe results are in ${path.join(data, 'output')}. To keep the service running: hack/demo --serve --data DIR --port P --ready FILE`);
+  } finally {
+    await receiver.close();
+    await service.stop();
+  }
+}
+
+interface RunAllDeps {
+  readonly service: RunningService;
+  readonly receiver: WebhookReceiver;
+  readonly key: string;
+  readonly data: string;
+  readonly onSecret: (secret: string) => void;
+}
+
+async function runAll({ service, receiver, key, data, onSecret }: RunAllDeps, files: ReturnType<typeof filesToSend>): Promise<Outcome[]> {
+  const api = makeApiClient({ baseUrl: service.baseUrl, ca: service.ca, key });
+  const progress = makeProgress(process.stdout);
+  const outcomes: Outcome[] = [];
+  try {
+    onSecret((await api.call<{ secret: string }>('GET', '/v1/webhook_endpoints/signing_secret')).secret);
+    for (const one of files) {
+      outcomes.push(await runFile({ api, receiver, show: progress.show, outputFolder: path.join(data, 'output') }, one));
+      progress.done();
+    }
+    return outcomes;
+  } finally {
+    await api.close();
+  }
+}
+
+/** An account that may do everything, and a live key of it. */
+async function makeKey(data: string): Promise<string> {
+  const mediactl = async <Answer>(...args: string[]): Promise<Answer> => {
+    const script = path.join(ROOT, 'api', 'mediactl.ts');
+    const { stdout } = await promisify(execFile)(process.execPath, [script, '--data', data, '--json', ...args]);
+    return JSON.parse(stdout) as Answer;
+  };
+  const features = ['--feature', 'video', '--feature', 'heic_output'];
+  const account = await mediactl<{ id: string }>('account', 'create', '--name', 'demo', '--plan', 'payg', '--payment-method', ...features);
+  const key = await mediactl<{ key: string }>('key', 'create', '--account', account.id, '--mode', 'live', '--name', 'demo');
+  return key.key;
+}
+
+await main().catch((error: unknown) => {
+  process.stderr.write(`\ndemo: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,145 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { MediaError } from '#crds/media-error.ts';
+import { resolveOptions } from '#crds/options/options.ts';
+import { fileLimits } from '#crds/plans.ts';
+import { startChildPool, type ChildPool, type PoolOptions } from '#worker-image/engine/child-pool.ts';
+import { EngineKilled, startEngineChild, type ChildInput } from '#worker-image/engine/engine-child.ts';
+import { probeIsolation, type Isolation } from '#worker-image/tools/isolation.ts';
+
+const BARE: Isolation = { tool: [], child: [], summary: 'none' };
+let isolation: Isolation;
+let picture: Buffer;
+let directory: string;
+let pool: ChildPool | null;
+let made = 0;
+
+beforeAll(async () => {
+  isolation = await probeIsolation();
+  const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const;
+  picture = await sharp({ create: { width: 200, height: 100, channels: 3, background: '#888', noise } }).png().toBuffer();
+});
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'child-pool-'));
+  pool = null;
+});
+afterEach(async () => {
+  await pool?.close();
+  await rm(directory, { recursive: true, maxRetries: 5 });
+});
+
+describe('startEngineChild', () => {
+  it.each(['isolated as far as the machine allows', 'without any namespace'])('works on a file %s', async (how) => {
+    const child = startEngineChild(how.startsWith('iso') ? isolation : BARE, directory);
+    const { report } = await child.process(await input());
+    expect(report.result).toMatchObject({ kind: 'image', input_format: 'png' });
+    expect(child.rssBytes()).toBeGreaterThan(0);
+    await child.kill();
+  });
+
+  it('hands a refusal over with its code and param', async () => {
+    const child = startEngineChild(isolation, directory);
+    const task = { operation: 'convert', options: resolveOptions(new Map()) } as const;
+    await expect(child.process(await input(task))).rejects.toMatchObject({ name: 'MediaError', code: 'invalid_options', param: 'convert.to' });
+    await child.kill();
+  });
+
+  it('blames the file when it makes the process crash', async () => {
+    const child = startEngineChild(BARE, directory);
+    const crashed = child.process(await input());
+    process.kill(child.pid, 'SIGSEGV');
+    await expect(crashed).rejects.toMatchObject({ code: 'processing_failed' });
+    await child.ended;
+  });
+
+  it('does not blame the file when the system kills the process', async () => {
+    const child = startEngineChild(isolation, directory);
+    const killed = child.process(await input());
+    process.kill(child.pid, 'SIGKILL');
+    await expect(killed).rejects.toThrow(EngineKilled);
+    await child.ended;
+  });
+
+  it('throws the reason of an abort once the process is gone', async () => {
+    const child = startEngineChild(isolation, directory);
+    const stop = new AbortController();
+    const stopped = child.process({ ...(await input()), signal: stop.signal });
+    const reason = new MediaError('timeout', 'too long');
+    stop.abort(reason);
+    await expect(stopped).rejects.toBe(reason);
+    await child.ended;
+    expect(isAlive(child.pid)).toBe(false);
+  });
+});
+
+describe('startChildPool', () => {
+  it('works on several files at once and lets others wait', async () => {
+    pool = open({ children: 2, queue: 2 });
+    const all = await Promise.all([1, 2, 3, 4].map(async () => pool?.process(await input())));
+    expect(all.map((file) => file?.report.result.kind)).toEqual(['image', 'image', 'image', 'image']);
+    expect([pool.busy(), pool.waiting()]).toEqual([0, 0]);
+  });
+
+  it('refuses with engine_busy when too many wait', async () => {
+    pool = open({ children: 1, queue: 0 });
+    const first = pool.process(await input());
+    await expect(pool.process(await input())).rejects.toMatchObject({ code: 'engine_busy' });
+    await first;
+  });
+
+  it('lets a file that waits leave the line', async () => {
+    pool = open({ children: 1, queue: 1 });
+    const first = pool.process(await input());
+    const stop = new AbortController();
+    const waiting = pool.process({ ...(await input()), signal: stop.signal });
+    stop.abort(new Error('client gone'));
+    await expect(waiting).rejects.toThrow('client gone');
+    await first;
+    expect([pool.busy(), pool.waiting()]).toEqual([0, 0]);
+  });
+
+  it('goes on after a file that is refused', async () => {
+    pool = open({ children: 1, queue: 0, filesPerChild: 5 });
+    const damaged = await input({}, Buffer.from('\xff\xd8\xff\xe0', 'latin1'));
+    await expect(pool.process(damaged)).rejects.toMatchObject({ code: 'processing_failed' });
+    expect((await pool.process(await input())).report.result.kind).toBe('image');
+  });
+});
+
+function open(more: Partial<PoolOptions>): ChildPool {
+  return startChildPool({ isolation, directory, children: 1, queue: 0, filesPerChild: 1, ...more });
+}
+
+async function input(task: Partial<ChildInput['task']> = {}, bytes = picture): Promise<ChildInput> {
+  made += 1;
+  const own = join(directory, String(made));
+  await mkdir(own);
+  await writeFile(join(own, 'input'), bytes);
+  return {
+    task: {
+      operation: 'compress',
+      options: resolveOptions(new Map()),
+      limits: fileLimits('payg'),
+      features: { video: false, heicOutput: false },
+      lane: 'direct',
+      path: join(own, 'input'),
+      filename: null,
+      directory: own,
+      ...task,
+    },
+    versions: {},
+    onProgress: () => undefined,
+    signal: new AbortController().signal,
+  };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

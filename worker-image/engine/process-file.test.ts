@@ -1,0 +1,216 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MediaError } from '#crds/media-error.ts';
+import { resolveOptions } from '#crds/options/options.ts';
+import { fileLimits } from '#crds/plans.ts';
+import { NO_FACTS, type KindHandler, type Produced, type Work } from '#worker-image/engine/handler.ts';
+import { processFile, type FileTask, type PipelineDeps } from '#worker-image/engine/process-file.ts';
+import { MissingTool } from '#worker-image/tools/find-tool.ts';
+import { makeRunCommand } from '#worker-image/tools/run-command.ts';
+
+const INPUT = Buffer.concat([Buffer.from('\xff\xd8\xff\xe0', 'latin1'), Buffer.alloc(996, 'i')]);
+let directory: string;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'process-file-'));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+describe('processFile', () => {
+  it('gives the smaller file with its report', async () => {
+    const small = Buffer.alloc(700, 'o');
+    const { path, report } = await go({ compress: writes(small) });
+    expect(await readFile(path)).toEqual(small);
+    expect(report).toEqual({
+      result: {
+        kind: 'image',
+        input_format: 'jpg',
+        output_format: 'webp',
+        original_size: 1000,
+        output_size: 700,
+        savings_percent: 30,
+        kept_original: false,
+        increased: false,
+        width: 30,
+        height: 20,
+        pages: null,
+        duration_seconds: null,
+        video_codec: null,
+        warnings: ['from the handler'],
+      },
+      inputSha256: sha256(INPUT),
+      outputSha256: sha256(small),
+      tools: { sharp: '1.2.3' },
+    });
+  });
+
+  it('gives the handler a file named by its content and an empty directory', async () => {
+    let seen: Work | null = null;
+    await go({ compress: (deps, work, facts) => ((seen = work), writes(Buffer.alloc(1))(deps, work, facts)) }, { filename: 'a.png' });
+    expect(seen).toMatchObject({ input: { path: join(directory, 'in/input.jpg'), size: 1000 }, directory: join(directory, 'out') });
+  });
+
+  it('warns when name and content disagree', async () => {
+    const { report } = await go({ compress: writes(Buffer.alloc(1)) }, { filename: 'a.png' });
+    expect(report.result.warnings[0]).toContain("The file's name says png");
+  });
+
+  it('lists the tools that ran with their versions', async () => {
+    const compress: KindHandler['compress'] = async (deps, work, facts) => {
+      await deps.run({ file: 'true', args: [], directory: work.directory, signal: deps.signal, timeoutSeconds: 5 });
+      return writes(Buffer.alloc(1))(deps, work, facts);
+    };
+    expect((await go({ compress })).report.tools).toEqual({ sharp: '1.2.3', true: '9.1' });
+  });
+
+  it('reports percents that never fall', async () => {
+    const percents: number[] = [];
+    const compress: KindHandler['compress'] = (deps, work, facts) => {
+      deps.onProgress(50);
+      deps.onProgress(100);
+      return writes(Buffer.alloc(1))(deps, work, facts);
+    };
+    await go({ compress }, {}, { onProgress: (percent) => percents.push(percent) });
+    expect(percents).toEqual([2, 49, 96, 96]);
+  });
+
+  it('refuses before the handler is loaded', async () => {
+    const loadHandler = () => Promise.reject(new Error('loaded'));
+    const refused = go({}, { operation: 'convert' }, { loadHandler });
+    await expect(refused).rejects.toMatchObject({ code: 'invalid_options', param: 'convert.to' });
+  });
+
+  it('refuses what is over a limit before the work begins', async () => {
+    const refused = go({ inspect: () => Promise.resolve({ ...NO_FACTS, width: 30_000, height: 30_000 }) });
+    await expect(refused).rejects.toMatchObject({ code: 'limit_exceeded', message: expect.stringContaining('900000000') });
+  });
+
+  it.each<[string, Partial<KindHandler>, Partial<FileTask>, string]>([
+    ['inspection that fails', { inspect: () => Promise.reject(new Error('bad header')) }, {}, 'processing_failed'],
+    ['a step that fails', { compress: () => Promise.reject(new Error('bad data')) }, {}, 'processing_failed'],
+    ['a refusal of the handler', { compress: () => Promise.reject(new MediaError('invalid_options', 'no')) }, {}, 'invalid_options'],
+    ['a conversion that fails its check', { convert: writes(Buffer.alloc(1)), verify: () => Promise.reject(new Error('2 pages, not 3')) }, toPng(), 'processing_failed'],
+  ])('refuses with the right code after %s', async (_what, handler, task, code) => {
+    await expect(go(handler, task)).rejects.toMatchObject({ name: 'MediaError', code });
+  });
+
+  it.each<[string, Error]>([
+    ['a bug', new TypeError('x is undefined')],
+    ['a missing tool', new MissingTool('no ffmpeg')],
+    ['a full disk', Object.assign(new Error('no space left'), { code: 'ENOSPC', syscall: 'write' })],
+  ])('does not blame the file for %s', async (_what, error) => {
+    await expect(go({ compress: () => Promise.reject(error) })).rejects.toBe(error);
+  });
+
+  it('throws the reason of an abort, whatever the step threw', async () => {
+    const stop = new AbortController();
+    const compress = () => (stop.abort(new MediaError('timeout', 'too long')), Promise.reject(new Error('killed')));
+    await expect(go({ compress }, {}, { signal: stop.signal })).rejects.toMatchObject({ code: 'timeout' });
+  });
+
+  it('gives a conversion back even when it is larger', async () => {
+    const { report } = await go({ convert: writes(Buffer.alloc(2000)) }, toPng());
+    expect(report.result).toMatchObject({ increased: true, kept_original: false, savings_percent: -100 });
+  });
+});
+
+describe('processFile when compression gains nothing', () => {
+  const larger = writes(Buffer.alloc(2000));
+
+  it('keeps the original', async () => {
+    const { path, report } = await go({ compress: larger }, keepMetadata());
+    expect(await readFile(path)).toEqual(INPUT);
+    expect(report.result).toMatchObject({ kept_original: true, output_format: 'jpg', output_size: 1000, savings_percent: 0, increased: false });
+    expect(report.outputSha256).toBe(report.inputSha256);
+  });
+
+  it('keeps the original with a warning when the result fails its check', async () => {
+    const { report } = await go({ compress: writes(Buffer.alloc(1)), verify: () => Promise.reject(new Error('it is black')) }, keepMetadata());
+    expect(report.result).toMatchObject({ kept_original: true, warnings: ['The compressed file did not pass its check (it is black).'] });
+  });
+
+  it('gives the stripped file rather than an original with metadata', async () => {
+    const stripped = Buffer.alloc(900, 's');
+    const { path, report } = await go({ compress: larger, stripMetadata: writes(stripped) });
+    expect(await readFile(path)).toEqual(stripped);
+    expect(report.result).toMatchObject({ kept_original: false, output_size: 900 });
+  });
+
+  it('gives a stripped file of the same size when its bytes differ', async () => {
+    const { report } = await go({ compress: larger, stripMetadata: writes(Buffer.alloc(1000, 's')) });
+    expect(report.result.kept_original).toBe(false);
+  });
+
+  it('keeps the original when there was nothing to strip', async () => {
+    const { report } = await go({ compress: larger, stripMetadata: writes(INPUT) });
+    expect(report.result).toMatchObject({ kept_original: true, warnings: [] });
+  });
+
+  it.each<[string, KindHandler['stripMetadata']]>([
+    ['is larger', writes(Buffer.alloc(1001))],
+    ['fails', () => Promise.reject(new Error('unknown segment'))],
+  ])('says that metadata is left when the strip %s', async (_what, stripMetadata) => {
+    const { report } = await go({ compress: larger, ...(stripMetadata === undefined ? {} : { stripMetadata }) });
+    expect(report.result.kept_original).toBe(true);
+    expect(report.result.warnings[0]).toContain('The original was kept with its metadata');
+  });
+
+  it('does not strip when the caller keeps metadata', async () => {
+    const { report } = await go({ compress: larger, stripMetadata: writes(Buffer.alloc(900)) }, keepMetadata());
+    expect(report.result.kept_original).toBe(true);
+  });
+});
+
+/** A handler whose steps are told by the test. */
+function handlerOf(steps: Partial<KindHandler>): KindHandler {
+  return { inspect: () => Promise.resolve({ ...NO_FACTS, width: 60, height: 40 }), verify: () => Promise.resolve(), ...steps };
+}
+
+function writes(bytes: Buffer): NonNullable<KindHandler['compress']> {
+  return async (_deps, work): Promise<Produced> => {
+    const path = join(work.directory, 'made');
+    await writeFile(path, bytes);
+    return { path, format: 'webp', facts: { ...NO_FACTS, width: 30, height: 20 }, warnings: ['from the handler'] };
+  };
+}
+
+async function go(steps: Partial<KindHandler>, task: Partial<FileTask> = {}, deps: Partial<PipelineDeps> = {}) {
+  const path = join(directory, 'input');
+  await writeFile(path, INPUT);
+  return processFile(
+    {
+      run: makeRunCommand(),
+      onProgress: () => undefined,
+      signal: new AbortController().signal,
+      loadHandler: () => Promise.resolve(handlerOf(steps)),
+      versions: { sharp: '1.2.3', true: '9.1', ffmpeg: '5' },
+      ...deps,
+    },
+    {
+      operation: 'compress',
+      options: resolveOptions(new Map()),
+      limits: fileLimits('payg'),
+      features: { video: false, heicOutput: false },
+      lane: 'job',
+      path,
+      filename: null,
+      directory,
+      ...task,
+    },
+  );
+}
+
+function toPng(): Partial<FileTask> {
+  return { operation: 'convert', options: resolveOptions(new Map([['convert.to', 'png']])) };
+}
+
+function keepMetadata(): Partial<FileTask> {
+  return { options: resolveOptions(new Map([['image.strip_metadata', false]])) };
+}
+
+function sha256(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
