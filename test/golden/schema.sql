@@ -69,13 +69,13 @@ CREATE TABLE public.jobs (
     webhook_url text,
     output_target bytea,
     retention_seconds integer NOT NULL,
-    metadata jsonb NOT NULL,
+    metadata json NOT NULL,
     dispatch text,
     output_key text,
     delivery text,
-    report jsonb,
-    result jsonb,
-    error jsonb,
+    report json,
+    result json,
+    error json,
     billed boolean DEFAULT false NOT NULL,
     expires_at timestamp with time zone,
     files_deleted_at timestamp with time zone,
@@ -129,7 +129,7 @@ CREATE TABLE public.transfers (
     tries smallint DEFAULT 0 NOT NULL,
     lease_until timestamp with time zone,
     done_at timestamp with time zone,
-    error jsonb,
+    error json,
     CONSTRAINT transfers_direction_check CHECK ((direction = ANY (ARRAY['fetch'::text, 'deliver'::text])))
 );
 

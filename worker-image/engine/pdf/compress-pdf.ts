@@ -1,0 +1,66 @@
+/** Makes a PDF smaller. Spec: pdf.quality. */
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ResolvedOptions } from '#crds/options/options.ts';
+import { type EngineDeps, type Facts, type Produced, type Work } from '#worker-image/engine/handler.ts';
+import { compareStructure } from '#worker-image/engine/pdf/compare-structure.ts';
+import { damagedPdf, isQpdfSuccess, runPdfScript, runQpdf, type PdfDeps } from '#worker-image/engine/pdf/run-pdf-tool.ts';
+import { isSigned } from '#worker-image/engine/pdf/is-signed.ts';
+
+interface Tier {
+  readonly dpi: number;
+  /** Of JPEG images. */
+  readonly quality: number;
+}
+
+/** null: no image is changed. */
+const TIERS: Readonly<Record<ResolvedOptions['pdf']['quality'], Tier | null>> = {
+  tiny: { dpi: 72, quality: 50 },
+  small: { dpi: 110, quality: 60 },
+  medium: { dpi: 150, quality: 70 },
+  large: { dpi: 220, quality: 80 },
+  original: null,
+};
+
+const PACK = ['--object-streams=generate', '--recompress-flate', '--compression-level=9', '--remove-unreferenced-resources=auto'];
+const SIGNED_WARNING = 'The PDF is signed: the compressed file shows the same, but its signature is no longer valid.';
+
+/**
+ * Packs the file without loss, and once more with its images rewritten for the tier; takes the smallest
+ * that lost nothing of the structure (pages, outline, links, forms, tags, text).
+ * @throws MediaError processing_failed when no tool can read the file.
+ */
+export async function compressPdf(deps: EngineDeps, work: Work, facts: Facts): Promise<Produced> {
+  const tier = TIERS[work.options.pdf.quality];
+  const lossless = await pack(deps, work, { input: work.input.path, name: 'lossless.pdf' });
+  deps.onProgress(30);
+  const rewritten = tier === null ? null : await rewrite(deps, work, tier);
+  deps.onProgress(80);
+  const candidates = rewritten === null ? [lossless] : await smallestFirst([lossless, rewritten]);
+  const warnings = (await isSigned(deps, work)) ? [SIGNED_WARNING] : [];
+  for (const path of candidates) {
+    const lost = await compareStructure(deps, work, path);
+    if (lost.length === 0) return { path, format: 'pdf', facts, warnings };
+  }
+  return { path: lossless, format: 'pdf', facts, warnings };
+}
+
+async function pack(deps: PdfDeps, work: Work, { input, name }: { input: string; name: string }): Promise<string> {
+  const path = join(work.directory, name);
+  const result = await runQpdf(deps, work, [...PACK, input, path]);
+  if (!isQpdfSuccess(result)) throw damagedPdf(result);
+  return path;
+}
+
+/** null when the rewriting fails: the lossless candidate remains. */
+async function rewrite(deps: PdfDeps, work: Work, { dpi, quality }: Tier): Promise<string | null> {
+  const images = join(work.directory, 'images.pdf');
+  const args = [work.input.path, images, String(dpi), String(quality)];
+  const { exitCode } = await runPdfScript(deps, work, { name: 'rewrite-images', args });
+  return exitCode === 0 ? pack(deps, work, { input: images, name: 'rewritten.pdf' }) : null;
+}
+
+async function smallestFirst(paths: readonly string[]): Promise<string[]> {
+  const sized = await Promise.all(paths.map(async (path) => ({ path, size: (await stat(path)).size })));
+  return sized.toSorted((one, other) => one.size - other.size).map(({ path }) => path);
+}

@@ -1,0 +1,64 @@
+/** Renders one page as a picture. Spec: POST /v1/convert, page and dpi. */
+import { join } from 'node:path';
+import { MediaError } from '#crds/media-error.ts';
+import { NO_FACTS, type EngineDeps, type Facts, type Produced, type Work } from '#worker-image/engine/handler.ts';
+import { readPageSize, type PageSize } from '#worker-image/engine/pdf/page-size.ts';
+import { damagedPdf, runPdfTool } from '#worker-image/engine/pdf/run-pdf-tool.ts';
+import { readImageFacts } from '#worker-image/engine/image/read-image-facts.ts';
+
+const POINTS_PER_INCH = 72;
+const JPEG_QUALITY = 90;
+
+/**
+ * PNG or JPEG of `convert.page` at `convert.dpi`, on white.
+ * @throws MediaError invalid_options when there is no such page, limit_exceeded when the picture would have
+ * too many pixels, processing_failed.
+ */
+export async function convertPdf(deps: EngineDeps, work: Work, facts: Facts): Promise<Produced> {
+  const { to, page, dpi } = work.options.convert;
+  if (to !== 'png' && to !== 'jpg') throw new Error(`A PDF was to be converted to ${to}.`);
+  requirePage(page, facts.pages ?? 0);
+  const size = pixelSize(await readPageSize(deps, work, page), dpi);
+  requirePixels(size, work, dpi);
+  const path = join(work.directory, `page.${to}`);
+  const result = await runPdfTool(deps, work, to === 'png' ? pngLine(work, path) : jpegLine(work, size));
+  deps.onProgress(90);
+  const written = await readImageFacts(deps, { path, format: to, directory: work.directory }).catch((cause: unknown) => {
+    throw new MediaError('processing_failed', damagedPdf(result).message, { cause });
+  });
+  return { path, format: to, facts: { ...NO_FACTS, width: written.width, height: written.height }, warnings: [] };
+}
+
+/** The size of the picture in whole pixels. */
+export function pixelSize({ width, height }: PageSize, dpi: number): PageSize {
+  const pixels = (points: number): number => Math.max(1, Math.round((points / POINTS_PER_INCH) * dpi));
+  return { width: pixels(width), height: pixels(height) };
+}
+
+function requirePage(page: number, pages: number): void {
+  if (page <= pages) return;
+  throw new MediaError('invalid_options', `There is no page ${page}: the PDF has ${pages} page${pages === 1 ? '' : 's'}.`, {
+    param: 'convert.page',
+  });
+}
+
+function requirePixels({ width, height }: PageSize, { limits }: Work, dpi: number): void {
+  if (width * height <= limits.maxPixels) return;
+  throw new MediaError(
+    'limit_exceeded',
+    `The page at ${dpi} dpi would be ${width} × ${height} = ${width * height} pixels; at most ${limits.maxPixels} are allowed. Choose a smaller dpi.`,
+  );
+}
+
+function pngLine({ input, options }: Work, path: string): [string, ...string[]] {
+  const { dpi, page } = options.convert;
+  return ['mutool', 'draw', '-q', '-r', String(dpi), '-o', path, input.path, String(page)];
+}
+
+/** The size is given as well: pdftoppm knows nothing of a page's own unit. */
+function jpegLine({ input, options, directory }: Work, { width, height }: PageSize): [string, ...string[]] {
+  const page = String(options.convert.page);
+  const scale = ['-r', String(options.convert.dpi), '-scale-to-x', String(width), '-scale-to-y', String(height)];
+  const jpeg = ['-jpeg', '-jpegopt', `quality=${JPEG_QUALITY}`, '-singlefile'];
+  return ['pdftoppm', '-q', '-cropbox', ...scale, ...jpeg, '-f', page, '-l', page, input.path, join(directory, 'page')];
+}

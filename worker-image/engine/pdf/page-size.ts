@@ -1,0 +1,48 @@
+import type { Work } from '#worker-image/engine/handler.ts';
+import { damagedPdf, runPdfTool, type PdfDeps } from '#worker-image/engine/pdf/run-pdf-tool.ts';
+
+/** As shown: cropped and turned, in points (1/72 inch) with the page's own unit applied. */
+export interface PageSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+interface Box {
+  readonly left: number;
+  readonly bottom: number;
+  readonly right: number;
+  readonly top: number;
+}
+
+/** What readers assume for a page whose boxes are missing or empty: US letter. */
+const LETTER: Box = { left: 0, bottom: 0, right: 612, top: 792 };
+
+/** @throws MediaError processing_failed when the page cannot be read. */
+export async function readPageSize(deps: PdfDeps, work: Work, page: number): Promise<PageSize> {
+  const result = await runPdfTool(deps, work, ['mutool', 'pages', work.input.path, String(page)]);
+  const found = /<page\b[^>]*>([\s\S]*?)<\/page>/.exec(result.stdout)?.[1];
+  if (found === undefined) throw damagedPdf(result);
+  const media = boxOf(found, 'MediaBox') ?? LETTER;
+  const shown = overlap(boxOf(found, 'CropBox') ?? media, media);
+  const unit = Number(/<UserUnit v="([^"]+)"/.exec(found)?.[1] ?? 1);
+  const turned = Math.abs(Number(/<Rotate v="([^"]+)"/.exec(found)?.[1] ?? 0)) % 180 === 90;
+  const [width, height] = [(shown.right - shown.left) * unit, (shown.top - shown.bottom) * unit];
+  return turned ? { width: height, height: width } : { width, height };
+}
+
+function boxOf(page: string, name: string): Box | null {
+  const [, left, bottom, right, top] = (new RegExp(`<${name} l="([^"]+)" b="([^"]+)" r="([^"]+)" t="([^"]+)"`).exec(page) ?? []).map(Number);
+  if (left === undefined || bottom === undefined || right === undefined || top === undefined) return null;
+  const box = { left: Math.min(left, right), bottom: Math.min(bottom, top), right: Math.max(left, right), top: Math.max(bottom, top) };
+  return box.right > box.left && box.top > box.bottom ? box : null;
+}
+
+function overlap(crop: Box, media: Box): Box {
+  const box = {
+    left: Math.max(crop.left, media.left),
+    bottom: Math.max(crop.bottom, media.bottom),
+    right: Math.min(crop.right, media.right),
+    top: Math.min(crop.top, media.top),
+  };
+  return box.right > box.left && box.top > box.bottom ? box : media;
+}
