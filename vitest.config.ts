@@ -1,11 +1,22 @@
 import { defineConfig } from 'vitest/config';
 
+const common = { pool: 'forks', testTimeout: 60_000, hookTimeout: 60_000 } as const;
+
 export default defineConfig({
   test: {
-    include: ['{api,controller,crds,hack,test,worker-image}/**/*.test.ts'],
-    globalSetup: ['test/support/servers.ts'],
-    pool: 'forks',
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    projects: [
+      {
+        test: {
+          ...common,
+          name: 'parts',
+          include: ['{api,controller,crds,hack,test,worker-image}/**/*.test.ts'],
+          exclude: ['test/http/**'],
+          globalSetup: ['test/support/servers.ts'],
+        },
+      },
+      {
+        test: { ...common, name: 'service', include: ['test/http/**/*.test.ts'], globalSetup: ['test/support/shared-service.ts'] },
+      },
+    ],
   },
 });

@@ -4,11 +4,12 @@
  * them again from PostgreSQL.
  */
 import { randomBytes } from 'node:crypto';
-import { availableParallelism, tmpdir } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { openDiskFiles } from '#api/files/disk-files.ts';
+import { forgiveAttempt } from '#api/jobs/job-rows.ts';
 import { startRecorder } from '#api/jobs/record-jobs.ts';
 import { makeDatabase } from '#api/store/database.ts';
 import { makeSecretBox } from '#api/store/secret-box.ts';
@@ -16,9 +17,11 @@ import { startController } from '#controller/controller.ts';
 import { startHeartbeats } from '#controller/heartbeats.ts';
 import { makeLocalRuns } from '#controller/local-runs.ts';
 import { makeControllerMetrics } from '#controller/metrics.ts';
+import { isUnderWay } from '#controller/runs.ts';
 import { LOCAL_TIMING } from '#controller/timing.ts';
 import { newId, randomWord } from '#crds/ids.ts';
 import { makeMemoryMediaJobs } from '#crds/memory-media-jobs.ts';
+import { jobIdOfName } from '#crds/names.ts';
 import { systemClock } from '#crds/shared/clock.ts';
 import { loadConfig } from '#crds/shared/config.ts';
 import { makeLog } from '#crds/shared/log.ts';
@@ -27,7 +30,8 @@ import { announceReady } from '#crds/shared/ready.ts';
 import { settings } from '#crds/shared/settings.ts';
 import { runUntilStopped } from '#crds/shared/shutdown.ts';
 
-const controlSettings = settings.pick({
+const controlSettings = settings
+  .pick({
   DATABASE_URL: true,
   MEDIAJOBS_BASE_URL: true,
   MEDIAJOBS_ENCRYPTION_KEYS: true,
@@ -42,7 +46,8 @@ const controlSettings = settings.pick({
   MEDIAJOBS_OPS_HOST: true,
   MEDIAJOBS_OPS_PORT: true,
   MEDIAJOBS_LOG_LEVEL: true,
-});
+  })
+  .required({ MEDIAJOBS_WORK_DIR: true });
 
 /** Long enough for a person to look at a finished MediaJob, short enough for memory to stay flat. */
 const KEEP_FINISHED_SECONDS = 60;
@@ -66,7 +71,7 @@ const heartbeats = await startHeartbeats(
 const runs = await makeLocalRuns(
   { clock, log },
   {
-    directory: join(config.MEDIAJOBS_WORK_DIR ?? join(tmpdir(), 'mediajobs'), 'runs'),
+    directory: join(config.MEDIAJOBS_WORK_DIR, 'runs'),
     atOnce: config.MEDIAJOBS_RUNS_AT_ONCE ?? availableParallelism(),
     script: fileURLToPath(new URL('../worker-image/run-job.ts', import.meta.url)),
     path: process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
@@ -107,7 +112,9 @@ log.info({ runs_at_once: config.MEDIAJOBS_RUNS_AT_ONCE ?? availableParallelism()
 runUntilStopped({ log }, async () => {
   await recorder.stop();
   await controller.stop();
+  const cutOff = (await runs.list()).filter(isUnderWay);
   await runs.close();
+  for (const { owner, attempt } of cutOff) await forgiveAttempt(database, { id: jobIdOfName(owner.name), attempt });
   await Promise.all([heartbeats.close(), ops.close()]);
   await database.close();
 });

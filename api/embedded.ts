@@ -4,9 +4,9 @@
  * with code 1 and one sentence when it cannot start.
  */
 import { rmSync } from 'node:fs';
-import { enableCompileCache } from 'node:module';
 import { parseArgs } from 'node:util';
 import { openCertificates } from '#api/embedded/certificates.ts';
+import { CODE_CACHE } from '#api/embedded/code-cache.ts';
 import { removeConnection, writeConnection } from '#api/embedded/connection.ts';
 import { openDataFolder, type DataFolder } from '#api/embedded/data-folder.ts';
 import { freePorts, requirePort } from '#api/embedded/free-ports.ts';
@@ -40,7 +40,6 @@ interface Start {
 }
 
 const DEFAULT_PORT = 8443;
-const CODE_CACHE = new URL('../node_modules/.cache/mediajobs', import.meta.url).pathname;
 
 function report(sentence: string): void {
   process.stderr.write(`mediajobs: ${sentence}\n`);
@@ -69,7 +68,7 @@ async function main(): Promise<void> {
 function readStart(): Start {
   const { values } = parseArguments();
   if (values.data === undefined) throw new StartError('--data DIR is required: the folder that keeps everything.');
-  const config = loadConfig(embeddedSettings, process.env);
+  const config = givenOf(loadConfig(embeddedSettings, process.env));
   const port = values.port === undefined ? (config.MEDIAJOBS_HTTPS_PORT ?? DEFAULT_PORT) : Number(values.port);
   if (!Number.isInteger(port) || port < 0 || port > 65_534) {
     throw new StartError(`--port ${values.port ?? port} is not a port: give a whole number from 0 (any free one) to 65534.`);
@@ -121,15 +120,19 @@ async function serve({ start, folder, ports, tree }: Serve): Promise<void> {
   const ready = { base_url: baseUrl, ca_file: certificates.caFile };
   const ops = Object.fromEntries(Object.entries(ports.ops).map(([name, port]) => [name, `http://127.0.0.1:${port}`]));
   const pepper = service.MEDIAJOBS_KEY_PEPPER ?? '';
-  writeConnection(folder.path, { DATABASE_URL: servers.databaseUrl, REDIS_URL: servers.redisUrl, MEDIAJOBS_KEY_PEPPER: pepper, ...ready, ops });
+  writeConnection(folder.path, { DATABASE_URL: servers.databaseUrl, REDIS_URL: servers.redisUrl, MEDIAJOBS_KEY_PEPPER: pepper, ...ready, http_url: `http://localhost:${ports.http}`, ops });
   if (start.readyFile !== null) writeFileAtomically(start.readyFile, `${JSON.stringify(ready)}\n`);
   process.stdout.write(`mediajobs serves at ${baseUrl} with its data in ${folder.path}; the CA is ${certificates.caFile}\n`);
 }
 
 /** The operator's settings as given, as texts. */
 function givenSettings(): SettingTexts {
-  const entries = Object.entries(process.env).filter(([name, value]) => Object.hasOwn(settings.shape, name) && value !== undefined && value !== '');
-  return Object.fromEntries(entries) as SettingTexts;
+  return givenOf(Object.fromEntries(Object.entries(process.env).filter(([name]) => Object.hasOwn(settings.shape, name))) as SettingTexts);
+}
+
+/** Without those that only have a default, which the process that reads them has, too. */
+function givenOf<Values extends object>(values: Values): Values {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => (process.env[name] ?? '') !== '')) as Values;
 }
 
 /** What every process of ours gets besides its settings. */
@@ -139,7 +142,6 @@ function systemEnvironment(): Record<string, string> {
   return { ...(Object.fromEntries(given) as Record<string, string>), NODE_COMPILE_CACHE: CODE_CACHE };
 }
 
-enableCompileCache(CODE_CACHE);
 await main().catch((error: unknown) => {
   const expected = error instanceof StartError || error instanceof ConfigError;
   report(expected ? error.message : String(error instanceof Error ? error.stack : error));

@@ -9,7 +9,7 @@ import type { Heartbeats } from '#controller/heartbeats.ts';
 import type { ControllerMetrics, ReconcileResult } from '#controller/metrics.ts';
 import { buildRunSpec } from '#controller/run-spec.ts';
 import { runName, type Runs } from '#controller/runs.ts';
-import { INITIAL_STATUS, statusAfter, waitingStatus } from '#controller/status.ts';
+import { statusAfter, statusOf, waitingStatus } from '#controller/status.ts';
 import type { Timing } from '#controller/timing.ts';
 
 export interface ApplyDeps {
@@ -44,10 +44,10 @@ export async function apply(deps: ApplyDeps, facts: Facts, decision: Decision): 
   switch (decision.action) {
     case 'suspend':
     case 'mark-running':
-      return record(deps, mediaJob, statusAfter(facts, decision));
+      return record(deps, mediaJob, statusAfter(present, decision));
     case 'show-percent':
       deps.percentWrites.set(facts.name, facts.now);
-      return record(deps, mediaJob, statusAfter(facts, decision));
+      return record(deps, mediaJob, statusAfter(present, decision));
     case 'start':
       return start(deps, present, decision);
     case 'lose':
@@ -100,7 +100,7 @@ async function runSpec(deps: ApplyDeps, { mediaJob, now }: Present, attempt: num
 }
 
 async function waitForPlace(deps: ApplyDeps, { mediaJob }: Present, { giveUpAt }: Decision & { action: 'start' }): Promise<Applied> {
-  const { result } = await record(deps, mediaJob, waitingStatus(mediaJob.status ?? INITIAL_STATUS));
+  const { result } = await record(deps, mediaJob, waitingStatus(statusOf(mediaJob)));
   return { result: result === 'conflict' ? 'conflict' : 'no_capacity', again: giveUpAt };
 }
 

@@ -4,7 +4,7 @@ import type { Reason } from '#crds/names.ts';
 import type { RunOutcome } from '#crds/run-spec.ts';
 import type { Decision } from '#controller/decision.ts';
 import type { Facts } from '#controller/facts.ts';
-import { INITIAL_STATUS } from '#controller/status.ts';
+import { statusOf } from '#controller/status.ts';
 import type { Timing } from '#controller/timing.ts';
 
 interface Check {
@@ -38,7 +38,7 @@ export const CHECKS: readonly Check[] = [
 function living(check: (timing: Timing, facts: Living) => Decision | null): Check['check'] {
   return (timing, facts) => {
     const { mediaJob } = facts;
-    return mediaJob === null ? null : check(timing, { ...facts, mediaJob, status: mediaJob.status ?? INITIAL_STATUS });
+    return mediaJob === null ? null : check(timing, { ...facts, mediaJob, status: statusOf(mediaJob) });
   };
 }
 

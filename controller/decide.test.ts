@@ -87,6 +87,7 @@ describe('decide', () => {
     ['an attempt lost before it was heard of does not stop the clock', { seconds: 1800, status: givenUp(1) }, { action: 'finish', reason: 'WaitTimeout' }],
     ['a job that had run waits for its next attempt beyond 30 minutes', { seconds: 1800, status: givenUp(1, { startedAt: at(0).toISOString() }) }, { action: 'start', attempt: 2 }],
     ['a job that ran under an earlier MediaJob has 30 minutes anew', { seconds: 1799, spec: { firstAttempt: 2, waitUntil: at(-5000).toISOString() } }, { action: 'start', attempt: 2, giveUpAt: at(1800) }],
+    ['the 4 hours of a job that ran under an earlier MediaJob go on', { seconds: 4 * HOUR, spec: { firstAttempt: 2, startedAt: at(0).toISOString() } }, { action: 'finish', reason: 'RunTimeout' }],
     ['but not more', { seconds: 1800, spec: { firstAttempt: 2, waitUntil: at(-5000).toISOString() } }, { action: 'finish', reason: 'WaitTimeout' }],
 
     ['a run that was not heard of yet is waited for', { status: { attempt: 1 }, run: active() }, { action: 'wait', until: at(60) }],

@@ -1,6 +1,7 @@
 import { isFormat, type Format } from '#crds/formats.ts';
 import type { JobTicket, MediaJob } from '#crds/media-job.ts';
 import type { RunSpec } from '#crds/run-spec.ts';
+import { statusOf } from '#controller/status.ts';
 import type { Timing } from '#controller/timing.ts';
 
 interface RunSpecInput {
@@ -44,7 +45,7 @@ function target(to: string | null): Format | null {
 
 /** The clock of a job goes on across its attempts. */
 function secondsLeft(timing: Pick<Timing, 'jobRunSeconds'>, { mediaJob, now }: RunSpecInput): number {
-  const startedAt = mediaJob.status?.startedAt ?? null;
+  const { startedAt } = statusOf(mediaJob);
   const used = startedAt === null ? 0 : (now.getTime() - Date.parse(startedAt)) / 1000;
   return Math.max(1, Math.floor(timing.jobRunSeconds - used));
 }

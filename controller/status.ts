@@ -1,26 +1,33 @@
-import type { MediaJobStatus } from '#crds/media-job.ts';
+import type { MediaJob, MediaJobStatus } from '#crds/media-job.ts';
 import type { Decision } from '#controller/decision.ts';
 import type { Facts } from '#controller/facts.ts';
 
-/** Of a MediaJob that the controller has not written to yet. */
-export const INITIAL_STATUS: MediaJobStatus = {
-  phase: 'Pending',
-  attempt: 0,
-  percent: 0,
-  startedAt: null,
-  completedAt: null,
-  reason: null,
-  message: null,
-  node: null,
-  report: null,
-  error: null,
-};
+/** As written, or that of a MediaJob that the controller has not written to yet. */
+export function statusOf({ spec, status }: Pick<MediaJob, 'spec' | 'status'>): MediaJobStatus {
+  return (
+    status ?? {
+      phase: 'Pending',
+      attempt: 0,
+      percent: 0,
+      startedAt: spec.startedAt,
+      completedAt: null,
+      reason: null,
+      message: null,
+      node: null,
+      report: null,
+      error: null,
+    }
+  );
+}
 
 type WritingDecision = Exclude<Decision, { action: 'release' | 'wait' }>;
 
 /** The status that a decision is recorded with. The percent never falls, also not from attempt to attempt. Pure. */
-export function statusAfter(facts: Pick<Facts, 'mediaJob' | 'run' | 'heartbeat' | 'now'>, decision: WritingDecision): MediaJobStatus {
-  const status = facts.mediaJob?.status ?? INITIAL_STATUS;
+export function statusAfter(
+  facts: Pick<Facts, 'run' | 'heartbeat' | 'now'> & { readonly mediaJob: MediaJob },
+  decision: WritingDecision,
+): MediaJobStatus {
+  const status = statusOf(facts.mediaJob);
   switch (decision.action) {
     case 'suspend':
       return { ...status, reason: 'Suspended', message: null };

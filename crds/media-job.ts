@@ -40,6 +40,7 @@ export const mediaJobSpecSchema = z.object({
   features: featuresSchema,
   secretName: z.string().max(253),
   firstAttempt: z.int().min(1).max(4).meta({ description: 'Above 1 when an earlier MediaJob of this job was lost.' }),
+  startedAt: timestamp.nullable().meta({ description: 'First heartbeat under an earlier MediaJob; null when the job never ran.' }),
   waitUntil: timestamp.meta({ description: 'When a job that has not started fails with timeout.' }),
   suspend: z.boolean().meta({ description: 'true while the input is being fetched.' }),
 });

@@ -13,7 +13,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { directWorkSchema, fromHeader, REPORT_HEADER, toHeader, WORK_TRAILER, type DirectWork, type EngineRefusal } from '#crds/direct-work.ts';
+import {
+  directWorkSchema,
+  fromHeader,
+  REPORT_HEADER,
+  toHeader,
+  WORK_TRAILER,
+  type DirectWork,
+  type EngineRefusal,
+} from '#crds/direct-work.ts';
 import { FORMATS } from '#crds/formats.ts';
 import { MediaError, toJobError } from '#crds/media-error.ts';
 import type { Log } from '#crds/shared/log.ts';
@@ -48,8 +56,9 @@ export function makeDirectServer(deps: DirectServerDeps, options: DirectServerOp
       return refuse(request, response, busy(options.places));
     }
     taken += 1;
-    void answer(deps, options, { request, response }).finally(() => {
+    void answer(deps, options, { request, response }).then((refusal) => {
       taken -= 1;
+      if (refusal !== null) refuse(request, response, refusal);
     });
   });
 }
@@ -59,7 +68,12 @@ interface Exchange {
   readonly response: ServerResponse;
 }
 
-async function answer(deps: DirectServerDeps, options: DirectServerOptions, { request, response }: Exchange): Promise<void> {
+/** Sends the output; a refusal is given back, to be sent when nothing of the request is left. */
+async function answer(
+  deps: DirectServerDeps,
+  options: DirectServerOptions,
+  { request, response }: Exchange,
+): Promise<MediaError | null> {
   const stop = new AbortController();
   response.once('close', () => stop.abort(new Error('the client went away')));
   let directory: string | null = null;
@@ -69,31 +83,45 @@ async function answer(deps: DirectServerDeps, options: DirectServerOptions, { re
     await receive(request, path, { maxBytes: options.maxBytes, signal: stop.signal });
     const work = readWork(request);
     const timer = setTimeout(() => stop.abort(timeLimit(options.maxSeconds)), options.maxSeconds * 1000);
-    const file = await measured(deps, work, { path, directory, signal: stop.signal }).finally(() => clearTimeout(timer));
+    const file = await measured(deps, work, { path, directory, signal: stop.signal }).finally(() =>
+      clearTimeout(timer),
+    );
     await send(response, file);
+    return null;
   } catch (error) {
-    if (response.writableEnded || response.destroyed || response.headersSent) response.destroy();
-    else refuse(request, response, logged(deps.log, error));
+    if (!response.destroyed && !response.headersSent) return logged(deps.log, error);
+    response.destroy();
+    return null;
   } finally {
-    if (directory !== null) await removeWorkDirectory(directory).catch((error: unknown) => deps.log.error({ err: error }, 'private files not removed'));
+    if (directory !== null)
+      await removeWorkDirectory(directory).catch((error: unknown) =>
+        deps.log.error({ err: error }, 'private files not removed'),
+      );
   }
 }
 
-async function receive(request: IncomingMessage, path: string, limit: { maxBytes: number; signal: AbortSignal }): Promise<void> {
+/** The request itself is never destroyed: its refusal goes out on the same connection. */
+async function receive(
+  request: IncomingMessage,
+  path: string,
+  limit: { maxBytes: number; signal: AbortSignal },
+): Promise<void> {
   let size = 0;
   const cap = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       size += chunk.length;
-      const isOver = size > limit.maxBytes;
-      done(isOver ? new MediaError('file_too_large', `The file has more than the ${limit.maxBytes} bytes of a direct request. Create a job for it.`) : null, chunk);
+      done(size > limit.maxBytes ? tooLarge(limit.maxBytes) : null, chunk);
     },
   });
-  await pipeline(request, cap, createWriteStream(path, { mode: 0o600 }), { signal: limit.signal });
+  request.once('error', (error) => cap.destroy(error));
+  request.pipe(cap);
+  await pipeline(cap, createWriteStream(path, { mode: 0o600 }), { signal: limit.signal });
 }
 
 function readWork({ trailers }: IncomingMessage): DirectWork {
   const text = trailers[WORK_TRAILER];
-  if (text === undefined) throw new MediaError('bad_request', 'The request to the engine ended without saying what to do with the file.');
+  if (text === undefined)
+    throw new MediaError('bad_request', 'The request to the engine ended without saying what to do with the file.');
   return directWorkSchema.parse(fromHeader(text));
 }
 
@@ -107,11 +135,21 @@ async function measured(
   const startedAt = performance.now();
   const seconds = (): number => (performance.now() - startedAt) / 1000;
   try {
-    const file = await pool.process({ task: { ...work, lane: 'direct', path, directory }, versions, signal, onProgress: () => undefined });
+    const file = await pool.process({
+      task: { ...work, lane: 'direct', path, directory },
+      versions,
+      signal,
+      onProgress: () => undefined,
+    });
     metrics.worked({ operation, kind: file.report.result.kind, outcome: 'done', seconds: seconds() });
     return file;
   } catch (error) {
-    metrics.worked({ operation, kind: 'unknown', outcome: error instanceof MediaError ? error.code : 'internal', seconds: seconds() });
+    metrics.worked({
+      operation,
+      kind: 'unknown',
+      outcome: error instanceof MediaError ? error.code : 'internal',
+      seconds: seconds(),
+    });
     throw error;
   }
 }
@@ -145,14 +183,27 @@ function logged(log: Log, error: unknown): MediaError {
   return new MediaError(code, message, { cause: error });
 }
 
+function tooLarge(maxBytes: number): MediaError {
+  return new MediaError(
+    'file_too_large',
+    `The file has more than the ${maxBytes} bytes of a direct request. Create a job for it.`,
+  );
+}
+
 function notFound(): MediaError {
   return new MediaError('not_found', 'The engine has POST /process only.');
 }
 
 function busy(places: number): MediaError {
-  return new MediaError('engine_busy', `All engines are busy: ${places} requests are at work or wait. Send the request again.`);
+  return new MediaError(
+    'engine_busy',
+    `All engines are busy: ${places} requests are at work or wait. Send the request again.`,
+  );
 }
 
 function timeLimit(seconds: number): MediaError {
-  return new MediaError('timeout', `The work took longer than the ${seconds} seconds of a direct request. Create a job for this file.`);
+  return new MediaError(
+    'timeout',
+    `The work took longer than the ${seconds} seconds of a direct request. Create a job for this file.`,
+  );
 }

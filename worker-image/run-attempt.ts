@@ -61,15 +61,25 @@ async function carry(deps: AttemptDeps, spec: RunSpec, directory: string): Promi
     onProgress: (percent) => work(percent / 100),
   });
   const contentType = FORMATS[file.report.result.output_format].mediaType;
-  await upload(deps, { url: spec.output.url, path: file.path, contentType, signal, onProgress: share(WORKED, DELIVERED) });
+  await upload(deps, {
+    url: spec.output.url,
+    path: file.path,
+    contentType,
+    signal,
+    onProgress: share(WORKED, DELIVERED),
+  });
   return file;
 }
 
 function timeLimit({ timeoutSeconds }: RunSpec): MediaError {
-  return new MediaError('timeout', `The work took longer than its limit of ${timeoutSeconds} seconds. Send a smaller file or ask for less.`);
+  return new MediaError(
+    'timeout',
+    `The work took longer than its limit of ${timeoutSeconds} seconds. Send a smaller file or ask for less.`,
+  );
 }
 
 function logFailure(log: Log, error: unknown): void {
-  if (error instanceof MediaError) log.info({ code: error.code, reason: error.message, err: error.cause }, 'file refused');
+  if (error instanceof MediaError)
+    log.info({ code: error.code, reason: error.message, err: error.cause }, 'file refused');
   else log.error({ err: error }, 'bug in the engine');
 }

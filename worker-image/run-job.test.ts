@@ -18,7 +18,9 @@ let host: StoreHost | null;
 
 beforeAll(async () => {
   const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const;
-  photo = await sharp({ create: { width: 600, height: 400, channels: 3, background: '#888', noise } }).jpeg({ quality: 98 }).toBuffer();
+  photo = await sharp({ create: { width: 600, height: 400, channels: 3, background: '#888', noise } })
+    .jpeg({ quality: 98 })
+    .toBuffer();
 });
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'run-job-'));
@@ -33,7 +35,10 @@ describe('run-job', () => {
   it('processes a photo and reports from the first beat to the outcome', async () => {
     const { code, outcome } = await run({ input: photo }, { options: compressTo('webp') });
     expect(code).toBe(0);
-    expect(outcome).toMatchObject({ outcome: 'succeeded', report: { result: { kind: 'image', input_format: 'jpg', output_format: 'webp', kept_original: false } } });
+    expect(outcome).toMatchObject({
+      outcome: 'succeeded',
+      report: { result: { kind: 'image', input_format: 'jpg', output_format: 'webp', kept_original: false } },
+    });
     const [output] = host?.outputs ?? [];
     expect((await sharp(output).metadata()).format).toBe('webp');
     expect(outcome).toMatchObject({ report: { result: { original_size: photo.length, output_size: output?.length } } });
@@ -78,15 +83,23 @@ describe('run-job', () => {
   });
 
   it('ends without an outcome when the controller wants it no longer', async () => {
-    expect(await run({ input: Buffer.alloc(1000), hangs: true, beatStatus: 410 }, {})).toEqual({ code: 143, signal: null, outcome: null });
+    expect(await run({ input: Buffer.alloc(1000), hangs: true, beatStatus: 410 }, {})).toEqual({
+      code: 143,
+      signal: null,
+      outcome: null,
+    });
   });
 
   it('ends without an outcome on SIGTERM', async () => {
-    expect(await run({ input: Buffer.alloc(1000), hangs: true }, {}, { onStart: (child) => child.kill('SIGTERM') })).toEqual({ code: 143, signal: null, outcome: null });
+    expect(
+      await run({ input: Buffer.alloc(1000), hangs: true }, {}, { onStart: (child) => child.kill('SIGTERM') }),
+    ).toEqual({ code: 143, signal: null, outcome: null });
   });
 
   it('ends when its owner closes its standard input', async () => {
-    expect(await run({ input: Buffer.alloc(1000), hangs: true }, {}, { onStart: (child) => child.stdin?.end() })).toEqual({ code: 143, signal: null, outcome: null });
+    expect(
+      await run({ input: Buffer.alloc(1000), hangs: true }, {}, { onStart: (child) => child.stdin?.end() }),
+    ).toEqual({ code: 143, signal: null, outcome: null });
   });
 });
 
@@ -96,7 +109,11 @@ interface Started {
 }
 
 /** `onStart` is called at the first heartbeat. */
-async function run(served: StoreHostOptions, more: Partial<RunSpec>, extra: { size?: number; onStart?: (child: Started) => void } = {}) {
+async function run(
+  served: StoreHostOptions,
+  more: Partial<RunSpec>,
+  extra: { size?: number; onStart?: (child: Started) => void } = {},
+) {
   let started: Started | null = null;
   const onBeat = (_beat: Beat): void => {
     if (started !== null) extra.onStart?.(started);
@@ -107,7 +124,13 @@ async function run(served: StoreHostOptions, more: Partial<RunSpec>, extra: { si
   const outcomeFile = join(directory, 'outcome.json');
   await writeFile(specFile, JSON.stringify({ ...specOf(host.url, extra.size ?? null), ...more }));
   const child = spawn(process.execPath, [SCRIPT], {
-    env: { PATH: process.env.PATH, TMPDIR: directory, MEDIAJOBS_LOG_LEVEL: 'error', [RUN_SPEC_FILE]: specFile, [TERMINATION_FILE]: outcomeFile },
+    env: {
+      PATH: process.env.PATH,
+      TMPDIR: directory,
+      MEDIAJOBS_LOG_LEVEL: 'error',
+      [RUN_SPEC_FILE]: specFile,
+      [TERMINATION_FILE]: outcomeFile,
+    },
     stdio: ['pipe', 'ignore', 'inherit'],
   });
   started = child;

@@ -21,7 +21,9 @@ const KILLED = 137;
 const sent = JSON.parse(readFileSync(required(RUN_SPEC_FILE), 'utf8')) as RunSpec;
 const terminationFile = required(TERMINATION_FILE);
 const stop = new AbortController();
-const beats = startHeartbeats({ ...sent.heartbeat, jobId: sent.jobId, attempt: sent.attempt }, () => end("the attempt is no longer the job's"));
+const beats = startHeartbeats({ ...sent.heartbeat, jobId: sent.jobId, attempt: sent.attempt }, () =>
+  end("the attempt is no longer the job's"),
+);
 process.once('SIGTERM', () => end('SIGTERM'));
 process.once('SIGINT', () => end('SIGINT'));
 endWithOwner();
@@ -42,7 +44,10 @@ process.exit(code);
 
 async function attempt(): Promise<number> {
   const { makeLog } = await import('#crds/shared/log.ts');
-  const log = makeLog('run-job', process.env['MEDIAJOBS_LOG_LEVEL'] ?? 'info').child({ job_id: sent.jobId, attempt: sent.attempt });
+  const log = makeLog('run-job', process.env['MEDIAJOBS_LOG_LEVEL'] ?? 'info').child({
+    job_id: sent.jobId,
+    attempt: sent.attempt,
+  });
   log.info({ isolation: isolation.summary }, 'attempt started');
   try {
     const { runSpecSchema } = await import('#crds/run-spec.ts');
@@ -50,9 +55,20 @@ async function attempt(): Promise<number> {
     const { toolVersions } = await import('#worker-image/tools/tool-versions.ts');
     const { runAttempt } = await import('#worker-image/run-attempt.ts');
     const { writeOutcome } = await import('#worker-image/transfer/write-outcome.ts');
-    const time = { now: () => performance.now(), wait: (ms: number, signal: AbortSignal) => wait(ms, undefined, { signal }), random: Math.random };
+    const time = {
+      now: () => performance.now(),
+      wait: (ms: number, signal: AbortSignal) => wait(ms, undefined, { signal }),
+      random: Math.random,
+    };
     const versions = toolVersions(makeRunCommand());
-    const deps = { ...time, child, versions, log, onPercent: beats.report, signal: stop.signal };
+    const deps = {
+      ...time,
+      child,
+      versions,
+      log,
+      onPercent: (percent: number) => beats.report(percent),
+      signal: stop.signal,
+    };
     const outcome = await runAttempt(deps, runSpecSchema.parse(sent), directory);
     stop.signal.throwIfAborted();
     await writeOutcome(terminationFile, outcome);

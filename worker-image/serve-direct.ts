@@ -48,10 +48,18 @@ const pool = startChildPool({
 const metrics = makeDirectMetrics(pool);
 const server = makeDirectServer(
   { pool, metrics, log, versions: tools },
-  { root, places: children + config.MEDIAJOBS_ENGINE_QUEUE, maxSeconds: LIMITS.directSeconds, maxBytes: PLANS.enterprise.maxSyncBytes },
+  {
+    root,
+    places: children + config.MEDIAJOBS_ENGINE_QUEUE,
+    maxSeconds: LIMITS.directSeconds,
+    maxBytes: PLANS.enterprise.maxSyncBytes,
+  },
 );
 await listen(server, { host: config.MEDIAJOBS_ENGINE_HOST, port: config.MEDIAJOBS_ENGINE_PORT });
-const ops = await startOpsServer({ metrics: metrics.registry, notReady: () => null }, { host: config.MEDIAJOBS_OPS_HOST, port: config.MEDIAJOBS_OPS_PORT });
+const ops = await startOpsServer(
+  { metrics: metrics.registry, notReady: () => null },
+  { host: config.MEDIAJOBS_OPS_HOST, port: config.MEDIAJOBS_OPS_PORT },
+);
 runUntilStopped({ log }, async () => {
   await closeServer(server);
   await pool.close();

@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
-import { create as contentDisposition } from 'content-disposition';
 import type { ApiReply } from '#api/endpoint.ts';
-import { outputName } from '#api/files/output-name.ts';
+import { attachment, outputName } from '#api/files/output-name.ts';
 import { FORMATS } from '#crds/formats.ts';
 import type { EngineResult } from '#crds/result.ts';
 
@@ -21,7 +20,7 @@ export function directReply(input: {
     headers: {
       'Content-Type': FORMATS[result.output_format].mediaType,
       'Content-Length': result.output_size,
-      'Content-Disposition': contentDisposition(outputName(input.filename, result)),
+      'Content-Disposition': attachment(outputName(input.filename, result)),
       'Cache-Control': 'no-store',
       'Svc-Original-Size': result.original_size,
       'Svc-Output-Size': result.output_size,

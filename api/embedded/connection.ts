@@ -8,6 +8,8 @@ const connectionSchema = z.object({
   REDIS_URL: z.string(),
   MEDIAJOBS_KEY_PEPPER: z.string(),
   base_url: z.string(),
+  /** The plain http port. */
+  http_url: z.string(),
   ca_file: z.string(),
   /** Addresses of `/metrics`, `/healthz` and `/readyz` of each process. */
   ops: z.record(z.string(), z.string()),

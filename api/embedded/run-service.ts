@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { CODE_CACHE } from '#api/embedded/code-cache.ts';
 
 interface ServiceInput {
   readonly data: string;
@@ -31,7 +32,7 @@ const SCRIPT = fileURLToPath(new URL('../embedded.ts', import.meta.url));
 export async function runService({ data, settings = {}, onProblem }: ServiceInput): Promise<RunningService> {
   const readyFile = path.join(data, 'ready.json');
   const child = spawn(process.execPath, [SCRIPT, '--data', data, '--port', '0', '--ready', readyFile], {
-    env: { ...process.env, ...settings },
+    env: { NODE_COMPILE_CACHE: CODE_CACHE, ...process.env, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(child, 'exit').then(([code]) => code as number | null);

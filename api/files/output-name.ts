@@ -1,3 +1,4 @@
+import { create } from 'content-disposition';
 import { extensionOf, type Format } from '#crds/formats.ts';
 
 /**
@@ -10,4 +11,9 @@ export function outputName(filename: string | null, result: { readonly output_fo
   const dot = name.lastIndexOf('.');
   const stem = dot > 0 ? name.slice(0, dot) : name;
   return `${stem}.${extension}`;
+}
+
+/** `Content-Disposition` of a returned file (RFC 6266). The plain name is always quoted: some readers know no other form. */
+export function attachment(filename: string): string {
+  return create(filename).replace(/; filename=([^";]+)/, '; filename="$1"');
 }

@@ -75,6 +75,7 @@ function specOf(job: Job, name: string): MediaJobSpec {
     features: job.features,
     secretName: name,
     firstAttempt: Math.min(job.attempt, LIMITS.jobAttempts) + 1,
+    startedAt: job.startedAt?.toISOString() ?? null,
     waitUntil: new Date(job.createdAt.getTime() + LIMITS.jobWaitSeconds * 1000).toISOString(),
     suspend: !job.inputStored,
   };

@@ -1,7 +1,6 @@
-import { create as contentDisposition } from 'content-disposition';
 import type { ApiDeps } from '#api/api-deps.ts';
 import type { ApiReply, ApiRequest, CallerRequest } from '#api/endpoint.ts';
-import { outputName } from '#api/files/output-name.ts';
+import { attachment, outputName } from '#api/files/output-name.ts';
 import { parseRange } from '#api/http/range.ts';
 import type { Job } from '#api/jobs/job.ts';
 import { outputPath } from '#api/jobs/job-object.ts';
@@ -53,7 +52,7 @@ async function sendOutput(deps: ApiDeps, request: ApiRequest, job: Job): Promise
     headers: {
       'Content-Type': FORMATS[result.output_format].mediaType,
       'Content-Length': range === null ? head.size : range.end - range.start + 1,
-      'Content-Disposition': contentDisposition(outputName(job.inputFilename, result)),
+      'Content-Disposition': attachment(outputName(job.inputFilename, result)),
       'Cache-Control': 'private, no-store',
       ETag: head.etag,
       'Accept-Ranges': 'bytes',

@@ -213,6 +213,15 @@ export async function markDeliveryDue(
   return rowCount === 1;
 }
 
+/** An attempt that a clean stop cut off does not count; its MediaJob is gone, so its number may come again. */
+export async function forgiveAttempt(db: Queryable, job: { id: string; attempt: number }): Promise<void> {
+  await db.query(
+    `update jobs set attempt = attempt - 1
+     where id = $1 and attempt = $2 and status in ('queued', 'processing') and delivery is null`,
+    [job.id, job.attempt],
+  );
+}
+
 export interface JobEnd {
   readonly status: 'succeeded' | 'failed' | 'canceled';
   readonly completedAt: Date;

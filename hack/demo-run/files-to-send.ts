@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { loadSamples } from '#api/samples/samples.ts';
 import { FORMATS, formatOfName, KINDS, type Format, type Kind } from '#crds/formats.ts';
 import { USUAL_WORK, type Work } from './usual-work.ts';
 
@@ -40,20 +41,11 @@ export function filesToSend(given: readonly string[]): FileToSend[] {
 
 /** The largest good sample of each kind's typical format. */
 function sampleOfEveryKind(): string[] {
-  const failing = failingSamples();
-  const samples = readdirSync(SAMPLES).filter((name) => !failing.has(name));
+  const good = loadSamples().all.filter((sample) => sample.expected_error === null);
   return KINDS.map((kind) => {
-    const largest = samples
-      .filter((name) => formatOfName(name) === TYPICAL[kind])
-      .map((name) => path.join(SAMPLES, name))
-      .toSorted((a, b) => statSync(b).size - statSync(a).size)[0];
-    if (largest === undefined) throw new Error(`${SAMPLES} has no sample of the format ${TYPICAL[kind]}.`);
-    return largest;
+    const typical = good.filter((sample) => sample.format === TYPICAL[kind]);
+    const largest = typical.toSorted((a, b) => b.size - a.size)[0];
+    if (largest === undefined) throw new Error(`There is no sample of the format ${TYPICAL[kind]}.`);
+    return path.join(SAMPLES, largest.name);
   });
-}
-
-/** Names of those that the service refuses on purpose. */
-function failingSamples(): ReadonlySet<string> {
-  const manifest = JSON.parse(readFileSync(path.join(SAMPLES, 'manifest.json'), 'utf8')) as { samples: readonly { name: string; error: string | null }[] };
-  return new Set(manifest.samples.filter(({ error }) => error !== null).map(({ name }) => name));
 }

@@ -1,6 +1,7 @@
 import { request as httpsRequest } from 'node:https';
 import { Readable } from 'node:stream';
 import sharp from 'sharp';
+import { FormData } from 'undici';
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '#test/support/api-client.ts';
 import { expectRefusal } from '#test/support/expect-refusal.ts';

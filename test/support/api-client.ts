@@ -1,4 +1,4 @@
-import { Agent, request as undiciRequest } from 'undici';
+import { Agent, request as undiciRequest, type FormData } from 'undici';
 
 export interface Answer {
   readonly status: number;

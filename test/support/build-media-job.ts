@@ -22,6 +22,7 @@ export function buildSpec(changes: Partial<MediaJobSpec> = {}): MediaJobSpec {
     features: { video: true, heicOutput: false },
     secretName: mediaJobName(jobId),
     firstAttempt: 1,
+    startedAt: null,
     waitUntil: '2026-01-01T00:30:00.000Z',
     suspend: false,
     ...changes,

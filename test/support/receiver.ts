@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -7,8 +6,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { createSecureContext, type SecureContext } from 'node:tls';
-import { afterAll } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import { closeServer, listen } from '#crds/shared/ops-server.ts';
+import { makeReceiverCertificates, type ReceiverCertificates } from '#test/support/receiver-certificates.ts';
 
 export interface Received {
   readonly method: string;
@@ -72,35 +72,10 @@ function noContent(response: ServerResponse): void {
   response.writeHead(204).end();
 }
 
-interface Certificates {
-  readonly authority: string;
-  readonly key: string;
-  readonly certificate: string;
-}
+let made: ReceiverCertificates | null = null;
 
-let made: Certificates | null = null;
-
-/** For `*.receiver.test`, `localhost`, 127.0.0.1, 127.0.0.2 and ::1. */
-function certificates(): Certificates {
-  made ??= makeCertificates();
+/** The run's own when a service was started that trusts them, else this file's. */
+function certificates(): ReceiverCertificates {
+  made ??= inject('receiverCertificates') ?? makeReceiverCertificates();
   return made;
-}
-
-function makeCertificates(): Certificates {
-  const folder = mkdtempSync(path.join(tmpdir(), 'mediajobs-ca-'));
-  const openssl = (...args: string[]): unknown => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
-  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  try {
-    openssl('req', '-x509', ...newKey, '-keyout', 'ca.key', '-out', 'ca.pem', '-days', '2', '-subj', '/CN=test authority');
-    openssl('req', ...newKey, '-keyout', 'key.pem', '-out', 'request.pem', '-subj', '/CN=receiver');
-    writeFileSync(
-      path.join(folder, 'names'),
-      'subjectAltName=DNS:*.receiver.test,DNS:localhost,IP:127.0.0.1,IP:127.0.0.2,IP:::1\nbasicConstraints=CA:FALSE\n',
-    );
-    openssl('x509', '-req', '-in', 'request.pem', '-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '2', '-extfile', 'names', '-out', 'cert.pem');
-    const read = (name: string): string => readFileSync(path.join(folder, name), 'utf8');
-    return { authority: read('ca.pem'), key: read('key.pem'), certificate: read('cert.pem') };
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
 }

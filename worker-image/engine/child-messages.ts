@@ -11,7 +11,14 @@ export type FromChild =
   /** A tool's process group begins or ends. Only told where the owner can name it by the same number. */
   | { readonly type: 'group'; readonly pid: number; readonly alive: boolean }
   | { readonly type: 'done'; readonly file: ProcessedFile; readonly rssBytes: number }
-  | { readonly type: 'refused'; readonly code: ErrorCode; readonly message: string; readonly param: string | null; readonly cause: string | null; readonly rssBytes: number }
+  | {
+      readonly type: 'refused';
+      readonly code: ErrorCode;
+      readonly message: string;
+      readonly param: string | null;
+      readonly cause: string | null;
+      readonly rssBytes: number;
+    }
   | { readonly type: 'bug'; readonly stack: string };
 
 /** Argument that makes an engine process tell of its tools' process groups. */

@@ -20,7 +20,9 @@ let made = 0;
 beforeAll(async () => {
   isolation = await probeIsolation();
   const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const;
-  picture = await sharp({ create: { width: 200, height: 100, channels: 3, background: '#888', noise } }).png().toBuffer();
+  picture = await sharp({ create: { width: 200, height: 100, channels: 3, background: '#888', noise } })
+    .png()
+    .toBuffer();
 });
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'child-pool-'));
@@ -43,7 +45,11 @@ describe('startEngineChild', () => {
   it('hands a refusal over with its code and param', async () => {
     const child = startEngineChild(isolation, directory);
     const task = { operation: 'convert', options: resolveOptions(new Map()) } as const;
-    await expect(child.process(await input(task))).rejects.toMatchObject({ name: 'MediaError', code: 'invalid_options', param: 'convert.to' });
+    await expect(child.process(await input(task))).rejects.toMatchObject({
+      name: 'MediaError',
+      code: 'invalid_options',
+      param: 'convert.to',
+    });
     await child.kill();
   });
 

@@ -63,7 +63,10 @@ export function startChildPool(options: PoolOptions): ChildPool {
       return;
     }
     if (waiting.length >= options.queue) {
-      throw new MediaError('engine_busy', `All ${options.children} engines are busy and ${options.queue} files wait. Send the request again.`);
+      throw new MediaError(
+        'engine_busy',
+        `All ${options.children} engines are busy and ${options.queue} files wait. Send the request again.`,
+      );
     }
     await turn(waiting, signal);
   };

@@ -29,8 +29,10 @@ process.on('message', (message: ToChild) => {
 });
 process.once('disconnect', end);
 process.once('SIGTERM', end);
-process.on('uncaughtException', (error) => tell({ type: 'bug', stack: error.stack ?? String(error) }, () => process.exit(1)));
-if (process.argv.includes(WARM)) await Promise.all(KINDS.map(loadHandler)).finally(() => process.disconnect());
+process.on('uncaughtException', (error) =>
+  tell({ type: 'bug', stack: error.stack ?? String(error) }, () => process.exit(1)),
+);
+if (process.argv.includes(WARM)) await Promise.allSettled(KINDS.map(loadHandler)).then(() => process.disconnect?.());
 
 async function work({ task, versions }: Extract<ToChild, { type: 'process' }>): Promise<void> {
   working = new AbortController();
@@ -50,10 +52,18 @@ async function work({ task, versions }: Extract<ToChild, { type: 'process' }>): 
 }
 
 function refusal(error: unknown): FromChild {
-  if (!(error instanceof MediaError)) return { type: 'bug', stack: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  if (!(error instanceof MediaError))
+    return { type: 'bug', stack: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   const { code, message, param, cause } = error;
   const rssBytes = process.memoryUsage.rss();
-  return { type: 'refused', code, message, param, cause: cause instanceof Error ? (cause.stack ?? cause.message) : null, rssBytes };
+  return {
+    type: 'refused',
+    code,
+    message,
+    param,
+    cause: cause instanceof Error ? (cause.stack ?? cause.message) : null,
+    rssBytes,
+  };
 }
 
 function tell(message: FromChild, then?: () => void): void {

@@ -26,7 +26,10 @@ export async function compressOrKeep(engine: EngineDeps, step: Step): Promise<Ma
   const stripped = wantsStrip(work) ? await strip(engine, step) : NOTHING_TRIED;
   const warnings = [...compressed.warnings, ...stripped.warnings];
   if (stripped.produced !== null) {
-    return { produced: { ...stripped.produced, warnings: [...warnings, ...stripped.produced.warnings] }, keptOriginal: false };
+    return {
+      produced: { ...stripped.produced, warnings: [...warnings, ...stripped.produced.warnings] },
+      keptOriginal: false,
+    };
   }
   return { produced: original(step, warnings), keptOriginal: true };
 }
@@ -39,7 +42,10 @@ async function tryOperation(engine: EngineDeps, { handler, work, facts }: Step, 
   try {
     produced = await operation(engine, work, facts);
   } catch (error) {
-    throw asRefusal(error, `The ${format} file could not be compressed: it is damaged, or uses a feature that is not handled.`);
+    throw asRefusal(
+      error,
+      `The ${format} file could not be compressed: it is damaged, or uses a feature that is not handled.`,
+    );
   }
   try {
     await handler.verify(engine, work, facts, produced);

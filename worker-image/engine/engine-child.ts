@@ -54,12 +54,14 @@ const ABORT_GRACE_MS = 1000;
 /** Starts an engine process at home in a private directory: no environment of ours, no network where the machine allows it. */
 export function startEngineChild(isolation: Isolation, directory: string): EngineChild {
   const child = fork(SCRIPT, ownsProcesses(isolation) ? [] : [TELL_GROUPS], forkOptions(isolation, directory));
-  if (child.pid === undefined) throw new MissingTool(`An engine process cannot be started: ${child.spawnfile} is not installed on this machine.`);
+  if (child.pid === undefined)
+    throw new MissingTool(`An engine process cannot be started: ${child.spawnfile} is not installed on this machine.`);
   const { pid } = child;
   const groups = new Set<number>();
   const state = { files: 0, rssBytes: 0 };
   child.on('message', (message: FromChild) => {
-    if (message.type === 'group') (message.alive ? groups.add(message.pid) : groups.delete(message.pid));
+    if (message.type === 'group' && message.alive) groups.add(message.pid);
+    if (message.type === 'group' && !message.alive) groups.delete(message.pid);
     if (message.type === 'done' || message.type === 'refused') state.rssBytes = message.rssBytes;
   });
   // A message to a process that has just died fails; its end is told by 'exit'.
@@ -95,7 +97,14 @@ export async function warmCompileCache(): Promise<void> {
 
 function forkOptions(isolation: Isolation, directory: string): NonNullable<Parameters<typeof fork>[2]> {
   // Dies with its owner, whatever kills that.
-  const line = ['setpriv', '--pdeathsig', 'KILL', ...isolation.child, process.execPath, `--max-old-space-size=${HEAP_MIB}`];
+  const line = [
+    'setpriv',
+    '--pdeathsig',
+    'KILL',
+    ...isolation.child,
+    process.execPath,
+    `--max-old-space-size=${HEAP_MIB}`,
+  ];
   return {
     execPath: line[0] ?? process.execPath,
     execArgv: line.slice(1),
@@ -112,7 +121,11 @@ function environment(): Record<string, string> {
   return { PATH: toolPath(), LANG: 'C.UTF-8', ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) }) };
 }
 
-async function work(child: ChildProcess, input: ChildInput, own: { kill: () => Promise<void>; ended: Promise<void> }): Promise<ProcessedFile> {
+async function work(
+  child: ChildProcess,
+  input: ChildInput,
+  own: { kill: () => Promise<void>; ended: Promise<void> },
+): Promise<ProcessedFile> {
   const { signal, onProgress, task, versions } = input;
   signal.throwIfAborted();
   const answer = answerOf(child, onProgress);
@@ -130,7 +143,8 @@ async function work(child: ChildProcess, input: ChildInput, own: { kill: () => P
 
 function answerOf(child: ChildProcess, onProgress: (percent: number) => void): Promise<ProcessedFile> {
   return new Promise((resolve, reject) => {
-    const onExit = (code: number | null, signal: NodeJS.Signals | null): void => settle(() => reject(crash(code, signal)));
+    const onExit = (code: number | null, signal: NodeJS.Signals | null): void =>
+      settle(() => reject(crash(code, signal)));
     const onMessage = (message: FromChild): void => {
       if (message.type === 'progress') onProgress(message.percent);
       if (message.type === 'done') settle(() => resolve(message.file));
@@ -149,13 +163,19 @@ function answerOf(child: ChildProcess, onProgress: (percent: number) => void): P
 }
 
 function refused({ code, message, param, cause }: Extract<FromChild, { type: 'refused' }>): MediaError {
-  return new MediaError(code, message, { ...(param === null ? {} : { param }), ...(cause === null ? {} : { cause: new Error(cause) }) });
+  return new MediaError(code, message, {
+    ...(param === null ? {} : { param }),
+    ...(cause === null ? {} : { cause: new Error(cause) }),
+  });
 }
 
 function crash(code: number | null, signal: NodeJS.Signals | null): Error {
-  if (signal === 'SIGKILL') return new EngineKilled('the system killed the engine process, probably for want of memory');
+  if (signal === 'SIGKILL')
+    return new EngineKilled('the system killed the engine process, probably for want of memory');
   const cause = new Error(`the engine process ended with ${signal ?? `exit code ${code}`}`);
-  return new MediaError('processing_failed', 'The file made the engine crash: it is damaged or built to do so.', { cause });
+  return new MediaError('processing_failed', 'The file made the engine crash: it is damaged or built to do so.', {
+    cause,
+  });
 }
 
 function killGroups(groups: ReadonlySet<number>): void {

@@ -21,7 +21,12 @@ describe('refuseBeforeOpening', () => {
     ['video without its feature', 'mp4', { lane: 'job' }, 'feature_not_enabled'],
     ['video with its feature', 'mp4', { lane: 'job', features: { video: true, heicOutput: false } }, null],
     ['compressing to HEIC without the feature', 'jpg', { image: 'heic' }, 'feature_not_enabled'],
-    ['compressing to HEIC with the feature', 'jpg', { image: 'heic', features: { video: false, heicOutput: true } }, null],
+    [
+      'compressing to HEIC with the feature',
+      'jpg',
+      { image: 'heic', features: { video: false, heicOutput: true } },
+      null,
+    ],
     ['HEIC that stays HEIC without the feature', 'heic', {}, 'feature_not_enabled'],
     ['HEIC that becomes JPEG', 'heic', { image: 'jpg' }, null],
     ['converting to HEIC without the feature', 'jpg', { operation: 'convert', to: 'heic' }, 'feature_not_enabled'],
@@ -37,7 +42,9 @@ describe('refuseBeforeOpening', () => {
 
   it('names the targets of the kind', () => {
     const asked = askedFor({ operation: 'convert', to: 'mp3' });
-    expect(() => refuseBeforeOpening(asked, identified('pdf'))).toThrow('A pdf file does not convert to mp3. The targets of pdf files are png, jpg.');
+    expect(() => refuseBeforeOpening(asked, identified('pdf'))).toThrow(
+      'A pdf file does not convert to mp3. The targets of pdf files are png, jpg.',
+    );
   });
 });
 
@@ -57,9 +64,18 @@ describe('refuseOverLimits', () => {
 });
 
 function askedFor({ to, image, ...more }: Partial<Asked> & { to?: string; image?: string }): Asked {
-  const flat = new Map([...(to === undefined ? [] : [['convert.to', to] as const]), ...(image === undefined ? [] : [['image.format', image] as const])]);
+  const flat = new Map([
+    ...(to === undefined ? [] : [['convert.to', to] as const]),
+    ...(image === undefined ? [] : [['image.format', image] as const]),
+  ]);
   const operation: Operation = 'compress';
-  return { operation, lane: 'direct', features: { video: false, heicOutput: false }, options: resolveOptions(flat), ...more };
+  return {
+    operation,
+    lane: 'direct',
+    features: { video: false, heicOutput: false },
+    options: resolveOptions(flat),
+    ...more,
+  };
 }
 
 function identified(format: Format): Identified {

@@ -53,7 +53,12 @@ const LIMITS: readonly LimitCheck[] = [
     remedy: 'Send it with fewer pixels.',
   },
   { what: 'frames', value: ({ frames }) => frames, limit: ({ maxFrames }) => maxFrames, remedy: 'Send fewer frames.' },
-  { what: 'pages', value: ({ pages }) => pages, limit: ({ maxPages }) => maxPages, remedy: 'Split it and send the parts.' },
+  {
+    what: 'pages',
+    value: ({ pages }) => pages,
+    limit: ({ maxPages }) => maxPages,
+    remedy: 'Split it and send the parts.',
+  },
   {
     what: 'seconds',
     value: ({ durationSeconds }) => durationSeconds,
@@ -84,16 +89,25 @@ export function refuseOverLimits(input: Identified, facts: Facts, limits: FileLi
 
 function refuseLane({ lane }: Asked, { kind, format }: Identified): MediaError | null {
   if (lane === 'job' || DIRECT_KINDS.includes(kind)) return null;
-  return new MediaError('use_async_job', `The file is ${format}; ${kind} files are handled by jobs only. Create a job with POST /v1/jobs.`);
+  return new MediaError(
+    'use_async_job',
+    `The file is ${format}; ${kind} files are handled by jobs only. Create a job with POST /v1/jobs.`,
+  );
 }
 
 function refuseOperation({ operation }: Asked, { kind, format }: Identified): MediaError | null {
   const kinds = OPERATION_KINDS[operation];
   if (!kinds.includes(kind)) {
-    return new MediaError('unsupported_input', `${operation} does not apply to ${kind} files such as this ${format}. It applies to ${kinds.join(', ')}.`);
+    return new MediaError(
+      'unsupported_input',
+      `${operation} does not apply to ${kind} files such as this ${format}. It applies to ${kinds.join(', ')}.`,
+    );
   }
   if (isRaw(format) && operation !== 'compress') {
-    return new MediaError('unsupported_input', `${operation} does not apply to camera RAW files such as this ${format}. Compress it instead.`);
+    return new MediaError(
+      'unsupported_input',
+      `${operation} does not apply to camera RAW files such as this ${format}. Compress it instead.`,
+    );
   }
   return null;
 }
@@ -123,10 +137,14 @@ function refuseTarget({ operation, options }: Asked, { kind }: Identified): Medi
   const targets = CONVERT_TARGETS[kind];
   const { to } = options.convert;
   if (to === null) {
-    return new MediaError('invalid_options', `A conversion needs \`convert.to\`. ${targetsOf(kind)}`, { param: 'convert.to' });
+    return new MediaError('invalid_options', `A conversion needs \`convert.to\`. ${targetsOf(kind)}`, {
+      param: 'convert.to',
+    });
   }
   if (targets.includes(to)) return null;
-  return new MediaError('unsupported_target', `A ${kind} file does not convert to ${to}. ${targetsOf(kind)}`, { param: 'convert.to' });
+  return new MediaError('unsupported_target', `A ${kind} file does not convert to ${to}. ${targetsOf(kind)}`, {
+    param: 'convert.to',
+  });
 }
 
 function targetsOf(kind: Kind): string {

@@ -165,7 +165,11 @@ describe('identify when content and name disagree', () => {
 
 describe('identify refuses', () => {
   it.each<[string, Uint8Array, string | null]>([
-    ['an SVG drawing', strToU8('<?xml version="1.0"?>\n<!-- x --><!DOCTYPE svg [<!ENTITY a "b">]>\n<svg xmlns="a"/>'), 'a.svg'],
+    [
+      'an SVG drawing',
+      strToU8('<?xml version="1.0"?>\n<!-- x --><!DOCTYPE svg [<!ENTITY a "b">]>\n<svg xmlns="a"/>'),
+      'a.svg',
+    ],
     ['an SVG drawing', strToU8('  <svg/>'), 'a.html'],
     ['a Photoshop document', latin1('8BPS\0\x01\0\0'), null],
     ['a JPEG 2000 image', latin1('\0\0\0\x0cjP  \r\n\x87\n'), 'a.jpg'],
@@ -186,7 +190,11 @@ describe('identify refuses', () => {
     ['no Word, Excel or PowerPoint', ole2(['__substg1.0_0037001F']), 'a.msg'],
     ['MPEG audio of layer I or II', repeat(LAYER2_FRAME, 2), 'a.mp3'],
     ['a camera RAW file of PENTAX', tiff('MM', { 271: 'PENTAX\0', 262: 32_803 }), null],
-    ['an Excel 2003 XML workbook', strToU8('<?xml version="1.0"?><?mso-application progid="Excel.Sheet"?><Workbook/>'), 'a.xls'],
+    [
+      'an Excel 2003 XML workbook',
+      strToU8('<?xml version="1.0"?><?mso-application progid="Excel.Sheet"?><Workbook/>'),
+      'a.xls',
+    ],
     ['could not be identified', randomBytes(5000), 'a.jpg'],
     ['could not be identified', randomBytes(5000), 'a.csv'],
     ['could not be identified', Buffer.concat([strToU8('a,b\n'.repeat(20_000)), Buffer.alloc(9)]), 'a.csv'],
@@ -217,7 +225,9 @@ describe('identify refuses', () => {
   });
 
   it('survives thousands of comments before the root in little time', async () => {
-    await expect(identifyBytes(strToU8(`${'<!-- --><!-- '.repeat(5000)}`), 'a.bin')).rejects.toMatchObject({ code: 'unsupported_input' });
+    await expect(identifyBytes(strToU8(`${'<!-- --><!-- '.repeat(5000)}`), 'a.bin')).rejects.toMatchObject({
+      code: 'unsupported_input',
+    });
   });
 });
 
@@ -263,7 +273,9 @@ function ebml(docType: string): Buffer {
 }
 
 function asf(types: string[]): Buffer {
-  const streams = types.map((type) => Buffer.concat([Buffer.from('9107dcb7b7a9cf118ee600c00c205365', 'hex'), Buffer.alloc(8), Buffer.from(type, 'hex')]));
+  const streams = types.map((type) =>
+    Buffer.concat([Buffer.from('9107dcb7b7a9cf118ee600c00c205365', 'hex'), Buffer.alloc(8), Buffer.from(type, 'hex')]),
+  );
   const header = Buffer.alloc(30);
   Buffer.from('3026b2758e66cf11a6d900aa0062ce6c', 'hex').copy(header);
   header.writeBigUInt64LE(BigInt(30 + types.length * 40), 16);
@@ -292,7 +304,9 @@ function brands(major: string, compatible: string[]): Buffer {
 }
 
 function movie(handlers: string[]): Buffer {
-  const tracks = handlers.map((handler) => box('trak', box('tkhd', Buffer.alloc(20)), box('mdia', box('hdlr', latin1(`${'\0'.repeat(8)}${handler}`)))));
+  const tracks = handlers.map((handler) =>
+    box('trak', box('tkhd', Buffer.alloc(20)), box('mdia', box('hdlr', latin1(`${'\0'.repeat(8)}${handler}`)))),
+  );
   return Buffer.concat([box('mdat', Buffer.alloc(100_000)), box('moov', box('mvhd', Buffer.alloc(100)), ...tracks)]);
 }
 
@@ -304,8 +318,10 @@ function bmff(major: string, compatible: string[], handlers: string[]): Buffer {
 function tiff(order: 'II' | 'MM', tags: Record<number, number | string>): Buffer {
   const isLittle = order === 'II';
   const bytes = Buffer.alloc(400);
-  const u16 = (value: number, at: number) => (isLittle ? bytes.writeUInt16LE(value, at) : bytes.writeUInt16BE(value, at));
-  const u32 = (value: number, at: number) => (isLittle ? bytes.writeUInt32LE(value, at) : bytes.writeUInt32BE(value, at));
+  const u16 = (value: number, at: number) =>
+    isLittle ? bytes.writeUInt16LE(value, at) : bytes.writeUInt16BE(value, at);
+  const u32 = (value: number, at: number) =>
+    isLittle ? bytes.writeUInt32LE(value, at) : bytes.writeUInt32BE(value, at);
   bytes.write(order);
   u16(42, 2);
   u32(8, 4);
@@ -350,11 +366,16 @@ function ole2(names: string[]): Buffer {
 }
 
 function ooxml(contentType: string): Uint8Array {
-  return zipSync({ '[Content_Types].xml': strToU8(`<Types><Override ContentType="application/${contentType}"/></Types>`) });
+  return zipSync({
+    '[Content_Types].xml': strToU8(`<Types><Override ContentType="application/${contentType}"/></Types>`),
+  });
 }
 
 function odf(type: string): Uint8Array {
-  return zipSync({ mimetype: [strToU8(`application/vnd.oasis.opendocument.${type}`), { level: 0 }], 'content.xml': strToU8('<a/>') });
+  return zipSync({
+    mimetype: [strToU8(`application/vnd.oasis.opendocument.${type}`), { level: 0 }],
+    'content.xml': strToU8('<a/>'),
+  });
 }
 
 function encryptedOdf(): Uint8Array {
@@ -365,14 +386,22 @@ function encryptedOdf(): Uint8Array {
 }
 
 function flat(type: string): Uint8Array {
-  return strToU8(`<?xml version="1.0"?>\n<office:document xmlns:office="x" office:mimetype="application/vnd.oasis.opendocument.${type}">`);
+  return strToU8(
+    `<?xml version="1.0"?>\n<office:document xmlns:office="x" office:mimetype="application/vnd.oasis.opendocument.${type}">`,
+  );
 }
 
 function manyEntries(count: number): Uint8Array {
-  return zipSync(Object.fromEntries(Array.from({ length: count }, (_, index) => [`${index}`, new Uint8Array()])), { level: 0 });
+  return zipSync(Object.fromEntries(Array.from({ length: count }, (_, index) => [`${index}`, new Uint8Array()])), {
+    level: 0,
+  });
 }
 
 function bomb(): Uint8Array {
-  const type = '<Override ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/>';
-  return zipSync({ '[Content_Types].xml': strToU8(type), 'word/document.xml': new Uint8Array(80 * 1024 * 1024) }, { level: 1 });
+  const type =
+    '<Override ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/>';
+  return zipSync(
+    { '[Content_Types].xml': strToU8(type), 'word/document.xml': new Uint8Array(80 * 1024 * 1024) },
+    { level: 1 },
+  );
 }

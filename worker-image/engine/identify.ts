@@ -55,7 +55,8 @@ export function identify(file: { path: string; filename: string | null }): Promi
 }
 
 async function firstFormat(file: SniffedFile): Promise<Format> {
-  if (file.size === 0) throw new MediaError('unsupported_input', 'The file is empty: it has 0 bytes. Send a file with content.');
+  if (file.size === 0)
+    throw new MediaError('unsupported_input', 'The file is empty: it has 0 bytes. Send a file with content.');
   for (const rule of RULES) {
     const format = await rule(file);
     if (format !== null) return format;

@@ -49,8 +49,14 @@ describe('processFile', () => {
 
   it('gives the handler a file named by its content and an empty directory', async () => {
     let seen: Work | null = null;
-    await go({ compress: (deps, work, facts) => ((seen = work), writes(Buffer.alloc(1))(deps, work, facts)) }, { filename: 'a.png' });
-    expect(seen).toMatchObject({ input: { path: join(directory, 'in/input.jpg'), size: 1000 }, directory: join(directory, 'out') });
+    await go(
+      { compress: (deps, work, facts) => ((seen = work), writes(Buffer.alloc(1))(deps, work, facts)) },
+      { filename: 'a.png' },
+    );
+    expect(seen).toMatchObject({
+      input: { path: join(directory, 'in/input.jpg'), size: 1000 },
+      directory: join(directory, 'out'),
+    });
   });
 
   it('warns when name and content disagree', async () => {
@@ -85,14 +91,27 @@ describe('processFile', () => {
 
   it('refuses what is over a limit before the work begins', async () => {
     const refused = go({ inspect: () => Promise.resolve({ ...NO_FACTS, width: 30_000, height: 30_000 }) });
-    await expect(refused).rejects.toMatchObject({ code: 'limit_exceeded', message: expect.stringContaining('900000000') });
+    await expect(refused).rejects.toMatchObject({
+      code: 'limit_exceeded',
+      message: expect.stringContaining('900000000'),
+    });
   });
 
   it.each<[string, Partial<KindHandler>, Partial<FileTask>, string]>([
     ['inspection that fails', { inspect: () => Promise.reject(new Error('bad header')) }, {}, 'processing_failed'],
     ['a step that fails', { compress: () => Promise.reject(new Error('bad data')) }, {}, 'processing_failed'],
-    ['a refusal of the handler', { compress: () => Promise.reject(new MediaError('invalid_options', 'no')) }, {}, 'invalid_options'],
-    ['a conversion that fails its check', { convert: writes(Buffer.alloc(1)), verify: () => Promise.reject(new Error('2 pages, not 3')) }, toPng(), 'processing_failed'],
+    [
+      'a refusal of the handler',
+      { compress: () => Promise.reject(new MediaError('invalid_options', 'no')) },
+      {},
+      'invalid_options',
+    ],
+    [
+      'a conversion that fails its check',
+      { convert: writes(Buffer.alloc(1)), verify: () => Promise.reject(new Error('2 pages, not 3')) },
+      toPng(),
+      'processing_failed',
+    ],
   ])('refuses with the right code after %s', async (_what, handler, task, code) => {
     await expect(go(handler, task)).rejects.toMatchObject({ name: 'MediaError', code });
   });
@@ -123,13 +142,25 @@ describe('processFile when compression gains nothing', () => {
   it('keeps the original', async () => {
     const { path, report } = await go({ compress: larger }, keepMetadata());
     expect(await readFile(path)).toEqual(INPUT);
-    expect(report.result).toMatchObject({ kept_original: true, output_format: 'jpg', output_size: 1000, savings_percent: 0, increased: false });
+    expect(report.result).toMatchObject({
+      kept_original: true,
+      output_format: 'jpg',
+      output_size: 1000,
+      savings_percent: 0,
+      increased: false,
+    });
     expect(report.outputSha256).toBe(report.inputSha256);
   });
 
   it('keeps the original with a warning when the result fails its check', async () => {
-    const { report } = await go({ compress: writes(Buffer.alloc(1)), verify: () => Promise.reject(new Error('it is black')) }, keepMetadata());
-    expect(report.result).toMatchObject({ kept_original: true, warnings: ['The compressed file did not pass its check (it is black).'] });
+    const { report } = await go(
+      { compress: writes(Buffer.alloc(1)), verify: () => Promise.reject(new Error('it is black')) },
+      keepMetadata(),
+    );
+    expect(report.result).toMatchObject({
+      kept_original: true,
+      warnings: ['The compressed file did not pass its check (it is black).'],
+    });
   });
 
   it('gives the stripped file rather than an original with metadata', async () => {
@@ -166,7 +197,11 @@ describe('processFile when compression gains nothing', () => {
 
 /** A handler whose steps are told by the test. */
 function handlerOf(steps: Partial<KindHandler>): KindHandler {
-  return { inspect: () => Promise.resolve({ ...NO_FACTS, width: 60, height: 40 }), verify: () => Promise.resolve(), ...steps };
+  return {
+    inspect: () => Promise.resolve({ ...NO_FACTS, width: 60, height: 40 }),
+    verify: () => Promise.resolve(),
+    ...steps,
+  };
 }
 
 function writes(bytes: Buffer): NonNullable<KindHandler['compress']> {

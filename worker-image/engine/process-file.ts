@@ -96,7 +96,10 @@ async function inspect(engine: EngineDeps, handler: KindHandler, work: Work): Pr
     engine.onProgress(0);
     return facts;
   } catch (error) {
-    throw asRefusal(error, `The ${work.input.format} file cannot be read: it is damaged or not complete. Check that it opens elsewhere.`);
+    throw asRefusal(
+      error,
+      `The ${work.input.format} file cannot be read: it is damaged or not complete. Check that it opens elsewhere.`,
+    );
   }
 }
 
@@ -112,7 +115,11 @@ async function make(engine: EngineDeps, step: Step): Promise<Made> {
 }
 
 /** Runs one of the handler's operations and its check; both fail as processing_failed. */
-async function makeVerified(engine: EngineDeps, { handler, work, facts }: Step, operation: KindHandler['convert']): Promise<Produced> {
+async function makeVerified(
+  engine: EngineDeps,
+  { handler, work, facts }: Step,
+  operation: KindHandler['convert'],
+): Promise<Produced> {
   if (operation === undefined) throw new TypeError(`the handler of ${work.input.kind} lacks ${work.operation}`);
   try {
     const produced = await operation(engine, work, facts);

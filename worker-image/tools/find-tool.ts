@@ -22,7 +22,11 @@ export function toolPath(): string {
  * @throws MissingTool naming the Debian package that brings it.
  */
 export async function findTool(name: string): Promise<string> {
-  const candidates = isAbsolute(name) ? [name] : toolPath().split(delimiter).map((folder) => join(folder, name));
+  const candidates = isAbsolute(name)
+    ? [name]
+    : toolPath()
+        .split(delimiter)
+        .map((folder) => join(folder, name));
   for (const candidate of candidates) {
     if (await isExecutable(candidate)) return candidate;
   }

@@ -21,7 +21,10 @@ const PROCESSES = ['--pid', '--fork', '--kill-child=KILL'];
 export async function probeIsolation(): Promise<Isolation> {
   const run = makeRunCommand();
   const user = process.getuid?.() === 0 ? [] : ['--user', '--map-current-user'];
-  const [network, processes] = await Promise.all([works(run, [...user, ...NETWORK]), works(run, [...user, ...NETWORK, ...PROCESSES])]);
+  const [network, processes] = await Promise.all([
+    works(run, [...user, ...NETWORK]),
+    works(run, [...user, ...NETWORK, ...PROCESSES]),
+  ]);
   const tool = network ? ['unshare', ...user, ...NETWORK, '--'] : [];
   return {
     tool,

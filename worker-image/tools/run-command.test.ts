@@ -16,12 +16,23 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true }));
 
 function shell(script: string, more: Partial<Command> = {}): Command {
-  return { file: 'bash', args: ['-c', script], directory, signal: new AbortController().signal, timeoutSeconds: 30, ...more };
+  return {
+    file: 'bash',
+    args: ['-c', script],
+    directory,
+    signal: new AbortController().signal,
+    timeoutSeconds: 30,
+    ...more,
+  };
 }
 
 describe('runCommand', () => {
   it('gives exit code and both outputs', async () => {
-    expect(await run(shell('echo out; echo err >&2; exit 3'))).toEqual({ exitCode: 3, stdout: 'out\n', stderr: 'err\n' });
+    expect(await run(shell('echo out; echo err >&2; exit 3'))).toEqual({
+      exitCode: 3,
+      stdout: 'out\n',
+      stderr: 'err\n',
+    });
   });
 
   it('reads a signal as 128 plus its number', async () => {
@@ -32,8 +43,11 @@ describe('runCommand', () => {
     process.env.SECRET_OF_THE_PARENT = 'x';
     const { stdout } = await run({ ...shell(''), file: 'env', args: [], env: { EXTRA: '1' } });
     delete process.env.SECRET_OF_THE_PARENT;
-    const names = stdout.trim().split('\n').map((line) => line.split('=')[0]).toSorted();
-    expect(names).toEqual(['EXTRA', 'HOME', 'LANG', 'PATH', 'TMPDIR']);
+    const names = stdout
+      .trim()
+      .split('\n')
+      .map((line) => line.split('=')[0]);
+    expect(new Set(names)).toEqual(new Set(['EXTRA', 'HOME', 'LANG', 'PATH', 'TMPDIR']));
     expect(stdout).toContain(`HOME=${directory}\n`);
   });
 
@@ -55,7 +69,9 @@ describe('runCommand', () => {
   it('kills the whole tree on abort and throws the reason', async () => {
     const stop = new AbortController();
     const reason = new MediaError('canceled', 'The job was canceled.');
-    const aborted = run(shell('sleep 600 & echo $! > pid; echo started; wait', { signal: stop.signal, onLine: () => stop.abort(reason) }));
+    const aborted = run(
+      shell('sleep 600 & echo $! > pid; echo started; wait', { signal: stop.signal, onLine: () => stop.abort(reason) }),
+    );
     await expect(aborted).rejects.toBe(reason);
     await expect.poll(() => isRunning(join(directory, 'pid'))).toBe(false);
   });
@@ -79,7 +95,12 @@ describe('runCommand', () => {
   });
 
   it('stops a file that grows over its cap', async () => {
-    const { exitCode } = await run({ ...shell(''), file: 'dd', args: ['if=/dev/zero', 'of=big', 'bs=1000', 'count=500'], maxFileBytes: 100_000 });
+    const { exitCode } = await run({
+      ...shell(''),
+      file: 'dd',
+      args: ['if=/dev/zero', 'of=big', 'bs=1000', 'count=500'],
+      maxFileBytes: 100_000,
+    });
     expect(exitCode).not.toBe(0);
     expect((await stat(join(directory, 'big'))).size).toBe(100_000);
   });
@@ -94,7 +115,10 @@ describe('runCommand', () => {
     const { tool } = await probeIsolation();
     const isolated = makeRunCommand({ isolation: tool });
     const { stdout } = await isolated({ ...shell(''), file: 'cat', args: ['/proc/self/net/dev'] });
-    const devices = stdout.split('\n').filter((line) => line.includes(':')).map((line) => line.split(':')[0]?.trim());
+    const devices = stdout
+      .split('\n')
+      .filter((line) => line.includes(':'))
+      .map((line) => line.split(':')[0]?.trim());
     if (tool.length > 0) expect(devices).toEqual(['lo']);
     else expect(devices).toContain('lo');
   });

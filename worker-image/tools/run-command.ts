@@ -59,7 +59,17 @@ export function makeRunCommand(deps: RunCommandDeps = {}): RunCommand {
   return async (command) => {
     command.signal.throwIfAborted();
     const tool = await findTool(command.file);
-    const line = [...(deps.isolation ?? []), 'setpriv', '--pdeathsig', 'KILL', 'prlimit', ...limits(command), '--', tool, ...command.args];
+    const line = [
+      ...(deps.isolation ?? []),
+      'setpriv',
+      '--pdeathsig',
+      'KILL',
+      'prlimit',
+      ...limits(command),
+      '--',
+      tool,
+      ...command.args,
+    ];
     const child = spawn(line[0] ?? tool, line.slice(1), {
       cwd: command.directory,
       env: environment(command),
@@ -88,7 +98,12 @@ function environment(command: Command): Record<string, string> {
 /** Never RLIMIT_AS: several tools reserve far more address space than they use. */
 function limits(command: Command): string[] {
   const cpuSeconds = Math.ceil(command.timeoutSeconds) * availableParallelism() + 1;
-  const list = [`--cpu=${cpuSeconds}`, `--fsize=${command.maxFileBytes ?? MAX_FILE_BYTES}`, '--nofile=1024', '--core=0'];
+  const list = [
+    `--cpu=${cpuSeconds}`,
+    `--fsize=${command.maxFileBytes ?? MAX_FILE_BYTES}`,
+    '--nofile=1024',
+    '--core=0',
+  ];
   // Root is exempt from the process limit; for others it counts every thread of the user on the machine.
   return process.getuid?.() === 0 ? list : [...list, '--nproc=4096'];
 }
@@ -103,7 +118,9 @@ async function finish(child: ChildProcess, command: Command): Promise<CommandRes
   try {
     const exitCode = await exitOf(child);
     command.signal.throwIfAborted();
-    const late = exitCode === 128 + constants.signals.SIGKILL && performance.now() - startedAt >= command.timeoutSeconds * 1000 - 5;
+    const late =
+      exitCode === 128 + constants.signals.SIGKILL &&
+      performance.now() - startedAt >= command.timeoutSeconds * 1000 - 5;
     if (late || exitCode === XCPU_EXIT) throw timeLimit(command);
     return { exitCode, stdout: stdout(), stderr: stderr() };
   } finally {

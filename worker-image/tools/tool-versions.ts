@@ -21,7 +21,11 @@ export async function toolVersions(run: RunCommand): Promise<Record<string, stri
 /** Asking the package manager is one start for all tools; asking each tool would be a dozen, one of them of LibreOffice. */
 async function debianVersions(run: RunCommand): Promise<Map<string, string>> {
   const packages = [...new Set(TOOLS.flatMap((tool) => packagesOf(tool)?.split(' ')[0] ?? []))];
-  const command = { file: 'dpkg-query', args: ['--show', '--showformat=${Package} ${Version}\\n', ...packages], directory: tmpdir() };
+  const command = {
+    file: 'dpkg-query',
+    args: ['--show', '--showformat=${Package} ${Version}\\n', ...packages],
+    directory: tmpdir(),
+  };
   const found = new Map<string, string>();
   const onLine = (line: string): void => {
     const [name = '', version = ''] = line.split(' ');

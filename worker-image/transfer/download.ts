@@ -24,7 +24,9 @@ export interface Download {
 export function download(deps: RetryDeps, input: Download): Promise<void> {
   return retrying(deps, input.signal, async (moved) => {
     const headers: Record<string, string> = input.etag === null ? {} : { 'if-match': input.etag };
-    const response = await openRequest({ method: 'GET', url: input.url, headers, signal: input.signal }, (request) => request.end());
+    const response = await openRequest({ method: 'GET', url: input.url, headers, signal: input.signal }, (request) =>
+      request.end(),
+    );
     try {
       refuseStatus(response.statusCode ?? 0);
       await store(response, input, moved);
@@ -37,14 +39,21 @@ export function download(deps: RetryDeps, input: Download): Promise<void> {
 function refuseStatus(status: number): void {
   if (status === 200) return;
   if (status === 404 || status === 410) {
-    throw new MediaError('input_missing', 'The uploaded file was gone when the job started. Upload it again and create a new job.');
+    throw new MediaError(
+      'input_missing',
+      'The uploaded file was gone when the job started. Upload it again and create a new job.',
+    );
   }
   if (status === 412) throw changed();
   if (isTransient(status)) throw new TransientFault(`the store answered ${status}`);
   throw new TransferFailed(`the store refused the download with status ${status}`);
 }
 
-async function store(response: IncomingMessage, { path, size, onProgress, signal }: Download, moved: () => void): Promise<void> {
+async function store(
+  response: IncomingMessage,
+  { path, size, onProgress, signal }: Download,
+  moved: () => void,
+): Promise<void> {
   const declared = response.headers['content-length'];
   const total = declared === undefined ? size : Number(declared);
   if (size !== null && total !== size) throw changed();
@@ -60,14 +69,22 @@ async function store(response: IncomingMessage, { path, size, onProgress, signal
     if (isFileFault(error)) throw error;
     throw new TransientFault('the download was cut off', { cause: error });
   }
-  if (total !== null && received !== total) throw new TransientFault(`the download ended after ${received} of ${total} bytes`);
+  if (total !== null && received !== total)
+    throw new TransientFault(`the download ended after ${received} of ${total} bytes`);
 }
 
 /** A full or read-only disk is not the network's fault. */
 function isFileFault(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && ['ENOSPC', 'EROFS', 'EACCES', 'EDQUOT', 'EIO', 'ENOENT'].includes(String(error.code));
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    ['ENOSPC', 'EROFS', 'EACCES', 'EDQUOT', 'EIO', 'ENOENT'].includes(String(error.code))
+  );
 }
 
 function changed(): MediaError {
-  return new MediaError('input_changed', 'The upload was overwritten after the job was created. Create a new job for the new content.');
+  return new MediaError(
+    'input_changed',
+    'The upload was overwritten after the job was created. Create a new job for the new content.',
+  );
 }

@@ -57,12 +57,25 @@ export function startHeartbeats(target: HeartbeatTarget, onFenced: () => void): 
   };
 }
 
-function post(target: HeartbeatTarget, beat: { percent: number; agent: Agent | undefined }, onStatus: (status: number) => void): void {
+function post(
+  target: HeartbeatTarget,
+  beat: { percent: number; agent: Agent | undefined },
+  onStatus: (status: number) => void,
+): void {
   const { url, token, jobId, attempt } = target;
   const body = JSON.stringify({ jobId, attempt, percent: beat.percent });
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+  const headers = {
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+  };
   const start = url.startsWith('https:') ? tlsRequest : plainRequest;
-  const request = start(url, { method: 'POST', headers, timeout: ANSWER_MS, ...(beat.agent === undefined ? {} : { agent: beat.agent }) });
+  const request = start(url, {
+    method: 'POST',
+    headers,
+    timeout: ANSWER_MS,
+    ...(beat.agent === undefined ? {} : { agent: beat.agent }),
+  });
   request.once('timeout', () => request.destroy());
   request.once('error', () => undefined);
   request.once('response', (response) => {

@@ -29,7 +29,11 @@ const LONGEST_WAIT_MS = 8000;
  * @throws TransferFailed after 60 seconds in which no byte moved, or 20 tries; the signal's reason on
  * abort; every other error of a try at once.
  */
-export async function retrying<T>(deps: RetryDeps, signal: AbortSignal, attempt: (moved: () => void) => Promise<T>): Promise<T> {
+export async function retrying<T>(
+  deps: RetryDeps,
+  signal: AbortSignal,
+  attempt: (moved: () => void) => Promise<T>,
+): Promise<T> {
   let movedAt = deps.now();
   for (let tries = 1; ; tries += 1) {
     signal.throwIfAborted();

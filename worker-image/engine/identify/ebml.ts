@@ -10,7 +10,9 @@ export function formatOfEbml(head: Buffer): Format | null {
   const docType = readDocType(head);
   if (docType === 'webm') return 'webm';
   if (docType === 'matroska') return 'mkv';
-  throw unsupported(docType === null ? 'an EBML file without a type' : `an EBML file of the type ${JSON.stringify(docType)}`);
+  throw unsupported(
+    docType === null ? 'an EBML file without a type' : `an EBML file of the type ${JSON.stringify(docType)}`,
+  );
 }
 
 function readDocType(head: Buffer): string | null {
@@ -20,7 +22,8 @@ function readDocType(head: Buffer): string | null {
   while (at < end) {
     const id = readId(head, at);
     const size = readSize(head, id.next);
-    if (id.value === DOC_TYPE) return head.toString('latin1', size.next, size.next + Math.min(size.value, 32)).replace(/\0.*$/s, '');
+    if (id.value === DOC_TYPE)
+      return head.toString('latin1', size.next, size.next + Math.min(size.value, 32)).replace(/\0.*$/s, '');
     at = size.next + size.value;
   }
   return null;

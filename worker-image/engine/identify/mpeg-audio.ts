@@ -74,16 +74,27 @@ function adtsFrame(bytes: Buffer, at: number): Frame | null {
   return length > 7 ? { format: 'aac', length } : null;
 }
 
+/** Versions of MPEG audio by the header's two bits; 1 is none. Sample rates of the table are divided. */
+const VERSIONS: readonly ({
+  readonly bitrates: readonly number[];
+  readonly samples: number;
+  readonly divisor: number;
+} | null)[] = [
+  { bitrates: BITRATES_V2, samples: 72_000, divisor: 4 },
+  null,
+  { bitrates: BITRATES_V2, samples: 72_000, divisor: 2 },
+  { bitrates: BITRATES_V1, samples: 144_000, divisor: 1 },
+];
+
 /** ISO/IEC 11172-3 and 13818-3, and the half rates of version 2.5. */
 function layer3Frame(bytes: Buffer, at: number): Frame | null {
-  const version = ((bytes[at + 1] ?? 0) >> 3) & 3;
+  const version = VERSIONS[((bytes[at + 1] ?? 0) >> 3) & 3] ?? null;
   const third = bytes[at + 2] ?? 0;
-  const kilobits = (version === 3 ? BITRATES_V1 : BITRATES_V2)[third >> 4] ?? 0;
   const rate = SAMPLE_RATES[(third >> 2) & 3];
-  if (version === 1 || kilobits === 0 || rate === undefined) return null;
-  const divisor = version === 3 ? 1 : version === 2 ? 2 : 4;
-  const samples = version === 3 ? 144_000 : 72_000;
-  return { format: 'mp3', length: Math.floor((samples * kilobits * divisor) / rate) + ((third >> 1) & 1) };
+  const kilobits = version?.bitrates[third >> 4] ?? 0;
+  if (version === null || kilobits === 0 || rate === undefined) return null;
+  const padding = (third >> 1) & 1;
+  return { format: 'mp3', length: Math.floor((version.samples * kilobits * version.divisor) / rate) + padding };
 }
 
 const BITRATES_LAYER2: readonly number[] = [0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384];

@@ -25,7 +25,10 @@ export async function formatOfOle2(file: SniffedFile): Promise<Format | null> {
   if (!has(file.head, MAGIC) || file.head.length < 512) return null;
   const names = rootNames(await directoryBytes(file));
   if (names.has('EncryptedPackage')) {
-    throw new MediaError('processing_failed', 'The document is protected by a password. Save it without one and send it again.');
+    throw new MediaError(
+      'processing_failed',
+      'The document is protected by a password. Save it without one and send it again.',
+    );
   }
   const found = STREAMS.find(([name]) => names.has(name));
   if (found === undefined) throw unsupported('an OLE2 file that is no Word, Excel or PowerPoint document');

@@ -5,7 +5,8 @@ import { unsupported } from '#worker-image/engine/identify/unsupported.ts';
 
 const TEXT_FORMATS: readonly Format[] = ['txt', 'csv', 'tsv', 'json', 'ndjson', 'html', 'md'];
 const TAIL_BYTES = 16 * 1024;
-const FLAT_ODF = /\boffice:mimetype\s*=\s*["']application\/vnd\.oasis\.opendocument\.(text|spreadsheet|presentation)(?:-template)?["']/;
+const FLAT_ODF =
+  /\boffice:mimetype\s*=\s*["']application\/vnd\.oasis\.opendocument\.(text|spreadsheet|presentation)(?:-template)?["']/;
 
 /** Texts that a program would follow to other files, or that are another type, by their start. */
 const REFUSED_STARTS: readonly (readonly [start: RegExp, looksLike: string])[] = [
@@ -82,7 +83,8 @@ const MISC: readonly (readonly [open: string, end: string])[] = [
 function flatOpenDocument(text: string): Format | null {
   if (rootName(text) !== 'document' || !/<office:document[\s>]/.test(text)) return null;
   const type = FLAT_ODF.exec(text)?.[1];
-  if (type === undefined) throw unsupported('a flat OpenDocument file of another type than text, spreadsheet and presentation');
+  if (type === undefined)
+    throw unsupported('a flat OpenDocument file of another type than text, spreadsheet and presentation');
   return type === 'text' ? 'fodt' : type === 'spreadsheet' ? 'fods' : 'fodp';
 }
 

@@ -54,7 +54,9 @@ async function rawOrTiff(file: SniffedFile, found: readonly Entries[]): Promise<
 }
 
 function hasSensorData(entries: Entries): boolean {
-  return entries.get(TAG.photometric)?.number === CFA || RAW_COMPRESSIONS.includes(entries.get(TAG.compression)?.number ?? 0);
+  return (
+    entries.get(TAG.photometric)?.number === CFA || RAW_COMPRESSIONS.includes(entries.get(TAG.compression)?.number ?? 0)
+  );
 }
 
 async function makerOf(file: SniffedFile, found: readonly Entries[]): Promise<string> {
@@ -108,7 +110,10 @@ async function subDirectories(file: SniffedFile, entries: Entries): Promise<numb
 }
 
 /** Numbers in the file's byte order; 0 past the end. */
-function numbers(file: SniffedFile): { u16: (b: Buffer, at: number) => number; u32: (b: Buffer, at: number) => number } {
+function numbers(file: SniffedFile): {
+  u16: (b: Buffer, at: number) => number;
+  u32: (b: Buffer, at: number) => number;
+} {
   const isLittle = file.head[0] === 0x49;
   return {
     u16: (b, at) => (at + 2 > b.length ? 0 : isLittle ? b.readUInt16LE(at) : b.readUInt16BE(at)),

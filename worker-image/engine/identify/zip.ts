@@ -67,7 +67,10 @@ async function openZip(file: SniffedFile): Promise<ZipFile> {
 /** Names with `..`, backslashes or a leading slash are an error of the reader. */
 function listEntries(zip: ZipFile): Promise<ReadonlyMap<string, Entry>> {
   if (zip.entryCount > MAX_ENTRIES) {
-    throw new MediaError('processing_failed', `The package has ${zip.entryCount} entries; at most ${MAX_ENTRIES} are opened.`);
+    throw new MediaError(
+      'processing_failed',
+      `The package has ${zip.entryCount} entries; at most ${MAX_ENTRIES} are opened.`,
+    );
   }
   return new Promise((resolve, reject) => {
     const entries = new Map<string, Entry>();
@@ -114,7 +117,8 @@ function refuseBomb(file: SniffedFile, entries: ReadonlyMap<string, Entry>): voi
 
 async function readEntry(zip: ZipFile, entry: Entry): Promise<string> {
   if (entry.isEncrypted()) throw passwordNeeded();
-  if (entry.uncompressedSize > MAX_READ_BYTES) throw damaged(new Error(`${entry.fileName} has ${entry.uncompressedSize} bytes`));
+  if (entry.uncompressedSize > MAX_READ_BYTES)
+    throw damaged(new Error(`${entry.fileName} has ${entry.uncompressedSize} bytes`));
   const open = promisify<Entry, NodeJS.ReadableStream>(zip.openReadStream.bind(zip));
   try {
     const parts: Buffer[] = [];
@@ -126,9 +130,16 @@ async function readEntry(zip: ZipFile, entry: Entry): Promise<string> {
 }
 
 function passwordNeeded(): MediaError {
-  return new MediaError('processing_failed', 'The document is protected by a password. Save it without one and send it again.');
+  return new MediaError(
+    'processing_failed',
+    'The document is protected by a password. Save it without one and send it again.',
+  );
 }
 
 function damaged(cause: unknown): MediaError {
-  return new MediaError('processing_failed', 'The file is a ZIP package that is damaged or was cut off. Send it whole.', { cause });
+  return new MediaError(
+    'processing_failed',
+    'The file is a ZIP package that is damaged or was cut off. Send it whole.',
+    { cause },
+  );
 }

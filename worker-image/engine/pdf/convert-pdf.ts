@@ -6,6 +6,11 @@ import { readPageSize, type PageSize } from '#worker-image/engine/pdf/page-size.
 import { damagedPdf, runPdfTool } from '#worker-image/engine/pdf/run-pdf-tool.ts';
 import { readImageFacts } from '#worker-image/engine/image/read-image-facts.ts';
 
+export interface Pixels {
+  readonly width: number;
+  readonly height: number;
+}
+
 const POINTS_PER_INCH = 72;
 const JPEG_QUALITY = 90;
 
@@ -18,10 +23,10 @@ export async function convertPdf(deps: EngineDeps, work: Work, facts: Facts): Pr
   const { to, page, dpi } = work.options.convert;
   if (to !== 'png' && to !== 'jpg') throw new Error(`A PDF was to be converted to ${to}.`);
   requirePage(page, facts.pages ?? 0);
-  const size = pixelSize(await readPageSize(deps, work, page), dpi);
-  requirePixels(size, work, dpi);
+  const size = await readPageSize(deps, work, page);
+  requirePixels(pixelSize(size, dpi), work, dpi);
   const path = join(work.directory, `page.${to}`);
-  const result = await runPdfTool(deps, work, to === 'png' ? pngLine(work, path) : jpegLine(work, size));
+  const result = await runPdfTool(deps, work, to === 'png' ? pngLine(work, path) : jpegLine(work, size.unit));
   deps.onProgress(90);
   const written = await readImageFacts(deps, { path, format: to, directory: work.directory }).catch((cause: unknown) => {
     throw new MediaError('processing_failed', damagedPdf(result).message, { cause });
@@ -30,7 +35,7 @@ export async function convertPdf(deps: EngineDeps, work: Work, facts: Facts): Pr
 }
 
 /** The size of the picture in whole pixels. */
-export function pixelSize({ width, height }: PageSize, dpi: number): PageSize {
+export function pixelSize({ width, height }: PageSize, dpi: number): Pixels {
   const pixels = (points: number): number => Math.max(1, Math.round((points / POINTS_PER_INCH) * dpi));
   return { width: pixels(width), height: pixels(height) };
 }
@@ -42,7 +47,7 @@ function requirePage(page: number, pages: number): void {
   });
 }
 
-function requirePixels({ width, height }: PageSize, { limits }: Work, dpi: number): void {
+function requirePixels({ width, height }: Pixels, { limits }: Work, dpi: number): void {
   if (width * height <= limits.maxPixels) return;
   throw new MediaError(
     'limit_exceeded',
@@ -55,10 +60,9 @@ function pngLine({ input, options }: Work, path: string): [string, ...string[]] 
   return ['mutool', 'draw', '-q', '-r', String(dpi), '-o', path, input.path, String(page)];
 }
 
-/** The size is given as well: pdftoppm knows nothing of a page's own unit. */
-function jpegLine({ input, options, directory }: Work, { width, height }: PageSize): [string, ...string[]] {
+/** pdftoppm knows nothing of a page's own unit: it goes into the resolution. */
+function jpegLine({ input, options, directory }: Work, unit: number): [string, ...string[]] {
   const page = String(options.convert.page);
-  const scale = ['-r', String(options.convert.dpi), '-scale-to-x', String(width), '-scale-to-y', String(height)];
   const jpeg = ['-jpeg', '-jpegopt', `quality=${JPEG_QUALITY}`, '-singlefile'];
-  return ['pdftoppm', '-q', '-cropbox', ...scale, ...jpeg, '-f', page, '-l', page, input.path, join(directory, 'page')];
+  return ['pdftoppm', '-q', '-cropbox', '-r', String(options.convert.dpi * unit), ...jpeg, '-f', page, '-l', page, input.path, join(directory, 'page')];
 }

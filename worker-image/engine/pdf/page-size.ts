@@ -5,6 +5,8 @@ import { damagedPdf, runPdfTool, type PdfDeps } from '#worker-image/engine/pdf/r
 export interface PageSize {
   readonly width: number;
   readonly height: number;
+  /** Points of one unit of the page, 1 on nearly all. */
+  readonly unit: number;
 }
 
 interface Box {
@@ -27,7 +29,7 @@ export async function readPageSize(deps: PdfDeps, work: Work, page: number): Pro
   const unit = Number(/<UserUnit v="([^"]+)"/.exec(found)?.[1] ?? 1);
   const turned = Math.abs(Number(/<Rotate v="([^"]+)"/.exec(found)?.[1] ?? 0)) % 180 === 90;
   const [width, height] = [(shown.right - shown.left) * unit, (shown.top - shown.bottom) * unit];
-  return turned ? { width: height, height: width } : { width, height };
+  return turned ? { width: height, height: width, unit } : { width, height, unit };
 }
 
 function boxOf(page: string, name: string): Box | null {

@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { KINDS } from '#crds/formats.ts';
+import { LIMITS } from '#crds/plans.ts';
+import { loadSamples } from './samples.ts';
+
+const folder = join(import.meta.dirname, 'files');
+const samples = loadSamples();
+
+describe('the published samples', () => {
+  it('are the files in the folder, all and no others', async () => {
+    expect((await readdir(folder)).toSorted()).toEqual(samples.all.map((sample) => sample.name).toSorted());
+  });
+
+  it.each(samples.all)('$name has the size and content that the manifest says', async ({ name, size, sha256 }) => {
+    const bytes = await readFile(join(folder, name));
+    expect(bytes.length).toBe(size);
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(sha256);
+  });
+
+  it('are small enough for a direct request with a test key', () => {
+    expect(Math.max(...samples.all.map((sample) => sample.size))).toBeLessThan(LIMITS.testDirectBytes);
+  });
+
+  it.each(KINDS)('have a good file of kind %s', (kind) => {
+    expect(samples.all.some((sample) => sample.kind === kind && sample.expected_error === null)).toBe(true);
+  });
+
+  it.each(['encrypted_pdf', 'processing_failed', 'limit_exceeded', 'unsupported_input'] as const)(
+    'have a file that is refused with %s',
+    (code) => {
+      expect(samples.all.some((sample) => sample.expected_error === code)).toBe(true);
+    },
+  );
+
+  it('are found by their content alone', async () => {
+    const [sample] = samples.all;
+    expect(samples.bySha256(sample?.sha256 ?? '')).toEqual(sample);
+    expect(samples.bySha256('0'.repeat(64))).toBeNull();
+    expect(samples.hasSize(sample?.size ?? 0)).toBe(true);
+    expect(samples.hasSize(1)).toBe(false);
+  });
+});

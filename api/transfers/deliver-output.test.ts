@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { selectSettledTransfers } from '#api/transfers/transfer-rows.ts';
+import { testCourier } from '#test/support/courier.ts';
+import { startReceiver } from '#test/support/receiver.ts';
+
+const courier = await testCourier();
+const { database, deps } = courier;
+
+describe('delivering to output.url', () => {
+  it("PUTs the output with its own type and length and the caller's headers", async () => {
+    const receiver = await startReceiver({ host: '127.0.0.2' });
+    const id = await courier.jobWithOutput(`https://127.0.0.2:${receiver.port}/bucket/key?sig=abc`, { Authorization: 'Bearer caller', 'X-Meta': 'é' });
+    await courier.runDue();
+    expect(receiver.received).toHaveLength(1);
+    expect(receiver.received[0]).toMatchObject({
+      method: 'PUT',
+      path: '/bucket/key?sig=abc',
+      headers: { 'content-type': 'image/webp', 'content-length': '10', authorization: 'Bearer caller', 'x-meta': 'é' },
+      body: Buffer.from('the output'),
+    });
+    expect(await courier.transferOf(id)).toMatchObject({ done_at: deps.clock.now(), error: null });
+    expect(await selectSettledTransfers(database, 10)).toEqual([{ jobId: id, direction: 'deliver', error: null }]);
+  });
+
+  it("the caller's own Content-Type wins", async () => {
+    const receiver = await startReceiver({ host: '127.0.0.2' });
+    await courier.jobWithOutput(`https://127.0.0.2:${receiver.port}/`, { 'content-TYPE': 'application/x-own' });
+    await courier.runDue();
+    expect(receiver.received[0]?.headers['content-type']).toBe('application/x-own');
+  });
+
+  it.each([200, 201, 204])('%i is success', async (code) => {
+    const receiver = await startReceiver({ host: '127.0.0.2', answer: (response) => void response.writeHead(code).end() });
+    const id = await courier.jobWithOutput(`https://127.0.0.2:${receiver.port}/`);
+    await courier.runDue();
+    expect(await courier.transferOf(id)).toMatchObject({ done_at: deps.clock.now(), error: null });
+  });
+
+  it.each([[301, 'redirects are not followed'], [307, 'redirects are not followed'], [403, 'it answered 403'], [404, 'it answered 404']])(
+    '%i fails at once',
+    async (code, problem) => {
+      const receiver = await startReceiver({ host: '127.0.0.2', answer: (response) => void response.writeHead(code, { location: '/' }).end() });
+      const id = await courier.jobWithOutput(`https://127.0.0.2:${receiver.port}/`);
+      await courier.runDue();
+      const { tries, error } = await courier.transferOf(id);
+      expect({ tries, code: error?.code }).toEqual({ tries: 1, code: 'output_upload_failed' });
+      expect(error?.message).toContain(problem);
+      expect(receiver.received).toHaveLength(1);
+    },
+  );
+
+  it('an error of the server is tried four times, and a later success counts', async () => {
+    let code = 500;
+    const receiver = await startReceiver({ host: '127.0.0.2', answer: (response) => void response.writeHead(code).end() });
+    const failing = await courier.jobWithOutput(`https://127.0.0.2:${receiver.port}/`);
+    for (const seconds of [0, 5, 20, 60]) {
+      courier.time += seconds * 1000;
+      await courier.runDue();
+    }
+    expect(await courier.transferOf(failing)).toMatchObject({ tries: 4, error: { code: 'output_upload_failed', message: 'The result could not be PUT to `output.url`: it answered 500.' } });
+    const recovering = await courier.jobWithOutput(`https://127.0.0.2:${receiver.port}/`);
+    await courier.runDue();
+    code = 204;
+    courier.time += 5000;
+    await courier.runDue();
+    expect(await courier.transferOf(recovering)).toMatchObject({ tries: 2, error: null, done_at: deps.clock.now() });
+  });
+
+  it('a private address and plain http are refused', async () => {
+    const [one, two] = [await courier.jobWithOutput('https://127.0.0.1:9/'), await courier.jobWithOutput('http://127.0.0.2:9/')];
+    await courier.runDue();
+    expect((await courier.transferOf(one)).error?.code).toBe('output_upload_failed');
+    expect((await courier.transferOf(two)).error?.message).toContain('must be an https URL');
+  });
+
+  it('an output that is gone ends the transfer as a fault of ours', async () => {
+    const id = await courier.newJob({ target: { url: 'https://127.0.0.2:9/', headers: {} } });
+    await courier.runDue();
+    expect((await courier.transferOf(id)).error?.code).toBe('internal');
+  });
+});

@@ -1,2 +1,0 @@
-/** Ended transfers that are looked at in one go. */
-export const TRANSFER_BATCH = 100;

@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { sendPing } from '#api/webhooks/send-ping.ts';
+import { newWebhookSecret } from '#api/webhooks/webhook-secret.ts';
+import { newId } from '#crds/ids.ts';
+import { startReceiver, type Received } from '#test/support/receiver.ts';
+import { eventOf, expectSigned, START, status, webhookSender } from '#test/support/webhook-sender.ts';
+
+const { deps } = await webhookSender();
+
+describe('sendPing', () => {
+  it.each([[204, true], [500, false]])('%i: delivered %s', async (code, delivered) => {
+    const receiver = await startReceiver({ answer: status(code) });
+    const secret = newWebhookSecret();
+    const result = await sendPing({ ...deps, newId }, { url: receiver.url, secret, livemode: false });
+    const request = receiver.received[0] as Received;
+    expect(result).toEqual({ eventId: request.headers['svc-event-id'], delivered, status: code, durationMs: 0 });
+    expect(eventOf(request)).toEqual({ id: result.eventId, type: 'ping', created_at: '2026-01-01T00:00:00.000Z', livemode: false, data: {} });
+    expectSigned(request, secret, START);
+  });
+
+  it('no answer is status 0', async () => {
+    expect(await sendPing({ ...deps, newId }, { url: 'https://127.0.0.1:1/', secret: newWebhookSecret(), livemode: true })).toMatchObject({ delivered: false, status: 0 });
+  });
+});

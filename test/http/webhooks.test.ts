@@ -1,0 +1,132 @@
+import { createHmac } from 'node:crypto';
+import sharp from 'sharp';
+import { describe, expect, it } from 'vitest';
+import { startReceiver, type Received } from '#test/support/receiver.ts';
+import { finished, runJob, upload } from '#test/support/run-through.ts';
+import { useService } from '#test/support/use-service.ts';
+
+const { api, live, service } = await useService();
+
+const picture = await sharp({ create: { width: 64, height: 64, channels: 3, background: '#28c', noise: { type: 'gaussian', mean: 128, sigma: 30 } } })
+  .jpeg({ quality: 95 })
+  .toBuffer();
+const photo = { bytes: picture, filename: 'photo.jpg' };
+const compress = { operation: 'compress', options: { image: { format: 'webp', quality: 30 } } };
+
+const eventOf = ({ body }: Received) => JSON.parse(body.toString()) as Record<string, any>;
+
+function expectSigned({ headers, body }: Received, secret: string): void {
+  const [, t, v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers['svc-signature'])) ?? [];
+  expect(v1).toBe(createHmac('sha256', secret).update(`${t}.`).update(body).digest('hex'));
+  expect(Math.abs(Date.now() / 1000 - Number(t))).toBeLessThan(300);
+}
+
+const signingSecret = async (): Promise<string> => String((await api('GET', '/v1/webhook_endpoints/signing_secret')).json()['secret']);
+
+describe('the signing secret', () => {
+  it('is one per account, the same every time', async () => {
+    const answer = await api('GET', '/v1/webhook_endpoints/signing_secret');
+    expect(answer.json()).toEqual({ object: 'webhook_signing_secret', secret: expect.stringMatching(/^whsec_[0-9A-Za-z]{32}$/) });
+    expect(await signingSecret()).toBe(answer.json()['secret']);
+  });
+});
+
+describe("a job's webhook_url", () => {
+  it('gets one signed event with the job as it finished', async () => {
+    const receiver = await startReceiver();
+    const done = await runJob(api, photo, { ...compress, webhook_url: `${receiver.url}/hook?a=1` });
+    await expect.poll(() => receiver.received.length).toBe(1);
+    const [received] = receiver.received as [Received];
+    expect(received).toMatchObject({ method: 'POST', path: '/hook?a=1' });
+    expect(received.headers).toMatchObject({ 'content-type': 'application/json', 'user-agent': 'Svc-Webhooks/1' });
+    expectSigned(received, await signingSecret());
+    const event = eventOf(received);
+    expect(event).toMatchObject({ type: 'job.succeeded', livemode: true, created_at: done['completed_at'] });
+    expect(event['id']).toMatch(/^evt_[0-9a-z]{20}$/);
+    expect(received.headers['svc-event-id']).toBe(event['id']);
+    expect(event['data'].job).toEqual(done);
+  });
+
+  it('hears of failures and cancellations', async () => {
+    const receiver = await startReceiver();
+    await runJob(api, { bytes: Buffer.from('nothing'), filename: 'x.bin' }, { ...compress, webhook_url: receiver.url });
+    await expect.poll(() => receiver.received.map((received) => eventOf(received)['type'])).toEqual(['job.failed']);
+    const id = await upload(api, picture, 'a.jpg');
+    const created = await api('POST', '/v1/jobs', { json: { ...compress, input: { upload: id }, webhook_url: receiver.url } });
+    await api('DELETE', `/v1/jobs/${created.json()['id']}`);
+    await expect.poll(() => receiver.received.map((received) => eventOf(received)['type'])).toEqual(['job.failed', 'job.canceled']);
+  });
+
+  it('is tried again with the same event, signed anew', async () => {
+    let answers = 0;
+    const receiver = await startReceiver({
+      answer: (response) => {
+        answers += 1;
+        response.writeHead(answers === 1 ? 500 : 200).end();
+      },
+    });
+    await runJob(api, photo, { ...compress, webhook_url: receiver.url });
+    await expect.poll(() => receiver.received.length, { timeout: 20_000 }).toBe(2);
+    const [first, second] = receiver.received as [Received, Received];
+    expect(second.body.equals(first.body)).toBe(true);
+    expect(second.headers['svc-event-id']).toBe(first.headers['svc-event-id']);
+    expect(second.headers['svc-signature']).not.toBe(first.headers['svc-signature']);
+    expectSigned(second, await signingSecret());
+  });
+});
+
+describe('input.url', () => {
+  it('is fetched by plain GET, and names the file', async () => {
+    const source = await startReceiver({ answer: (response) => response.writeHead(200, { 'content-length': picture.length }).end(picture) });
+    const created = await api('POST', '/v1/jobs', { json: { ...compress, input: { url: `${source.url}/files/holiday.jpg?x=1` } } });
+    expect(created.status).toBe(202);
+    expect(created.json()['input']).toEqual({ filename: null, size: null });
+    const done = await finished(api, created.json()['id']);
+    expect(done).toMatchObject({ status: 'succeeded', input: { filename: 'holiday.jpg', size: picture.length } });
+    expect(source.received.map(({ method, headers }) => [method, headers.authorization])).toEqual([['GET', undefined]]);
+  });
+
+  it.each([
+    ['a status that is not 200', 404, { 'content-length': '0' }],
+    ['a redirect to a private address', 302, { location: 'https://10.0.0.1/secret', 'content-length': '0' }],
+    ['no Content-Length', 200, { 'transfer-encoding': 'chunked' }],
+    ['a size over the plan', 200, { 'content-length': String(6 * 1024 ** 3) }],
+  ])('fails the job for %s', async (_name, status, headers) => {
+    const source = await startReceiver({ answer: (response) => response.writeHead(status, headers).end() });
+    const created = await api('POST', '/v1/jobs', { json: { ...compress, input: { url: source.url } } });
+    const done = await finished(api, created.json()['id']);
+    expect(done).toMatchObject({ status: 'failed', error: { code: 'input_fetch_failed' }, billed: false });
+  });
+
+  it.each([['http://10.0.0.1/a'], ['http://169.254.169.254/latest/meta-data'], ['http://[::1]/a'], ['http://0x0a000001/a']])(
+    'never reaches %s',
+    async (url) => {
+      const created = await api('POST', '/v1/jobs', { json: { ...compress, input: { url } } });
+      expect(created.status).toBe(202);
+      const done = await finished(api, created.json()['id']);
+      expect(done).toMatchObject({ status: 'failed', error: { code: 'input_fetch_failed' } });
+    },
+  );
+});
+
+describe('output.url', () => {
+  it('gets the result with the headers of the caller; nothing stays to download', async () => {
+    const storage = await startReceiver();
+    const output = { url: `${storage.url}/bucket/out.webp`, headers: { 'X-Token': 'canary-output-header' } };
+    const done = await runJob(api, photo, { ...compress, output });
+    expect(done).toMatchObject({ status: 'succeeded', billed: true, result: { download_url: null } });
+    const [put] = storage.received as [Received];
+    expect(put).toMatchObject({ method: 'PUT', path: '/bucket/out.webp' });
+    expect(put.headers).toMatchObject({ 'x-token': 'canary-output-header', 'content-length': String(done['result'].output_size) });
+    expect((await sharp(put.body).metadata()).format).toBe('webp');
+    expect((await api('GET', `/v1/jobs/${done['id']}/output`, { key: live })).status).toBe(404);
+    const plain = await service.query("select count(*)::int as n from jobs where jobs::text like '%canary-output-header%'");
+    expect(plain[0]?.['n']).toBe(0);
+  });
+
+  it('that redirects fails the job', async () => {
+    const storage = await startReceiver({ answer: (response) => response.writeHead(302, { location: '/elsewhere' }).end() });
+    const done = await runJob(api, photo, { ...compress, output: { url: storage.url } });
+    expect(done).toMatchObject({ status: 'failed', error: { code: 'output_upload_failed' }, billed: false, files_deleted: true });
+  });
+});

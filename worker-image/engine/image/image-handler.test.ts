@@ -1,0 +1,274 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Format, Operation } from '#crds/formats.ts';
+import type { SentOptions } from '#crds/options/options.ts';
+import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
+import { makeImageFixtures, photo, PLANTED } from '#test/fixtures/make-image-fixtures.ts';
+import type { Produced, Work } from '#worker-image/engine/handler.ts';
+import { imageHandler } from '#worker-image/engine/image/image-handler.ts';
+import { makePngChunk, PNG_SIGNATURE } from '#worker-image/engine/image/png-chunks.ts';
+
+let fixtures: readonly Fixture[];
+
+beforeAll(async () => {
+  fixtures = await makeImageFixtures(await freshDirectory());
+});
+
+function fixture(name: string): Fixture {
+  const found = fixtures.find((one) => one.name === name);
+  if (found === undefined) throw new Error(`no fixture ${name}`);
+  return found;
+}
+
+function work(name: string, operation: Operation, options: SentOptions = {}): Promise<Work> {
+  return workOn({ ...fixture(name), operation, options });
+}
+
+async function compress(name: string, image: SentOptions['image'] = {}): Promise<Produced> {
+  return runHandler(imageHandler, await work(name, 'compress', { image }));
+}
+
+async function convert(name: string, to: Format): Promise<Produced> {
+  return runHandler(imageHandler, await work(name, 'convert', { convert: { to } }));
+}
+
+async function inspectBytes(format: Format, bytes: Buffer) {
+  const path = join(await freshDirectory(), `input.${format}`);
+  await writeFile(path, bytes);
+  return imageHandler.inspect(engineDeps(), await workOn({ path, format, operation: 'compress' }));
+}
+
+/** RGB of a pixel at a share of width and height, as shown, in sRGB. */
+async function colourAt(path: string, x: number, y: number): Promise<number[]> {
+  const { data, info } = await sharp(path).autoOrient().toColourspace('srgb').removeAlpha().raw().toBuffer({ resolveWithObject: true });
+  const at = (Math.floor(y * info.height) * info.width + Math.floor(x * info.width)) * info.channels;
+  return [...data.subarray(at, at + 3)];
+}
+
+function near(one: readonly number[], other: readonly number[], tolerance = 30): boolean {
+  return one.every((value, i) => Math.abs(value - other[i]!) <= tolerance);
+}
+
+describe('inspect', () => {
+  it.each([
+    ['photo-jpg', 1600, 1200, 1],
+    ['orientation-6-jpg', 240, 320, 1],
+    ['photo-tiff', 240, 320, 1],
+    ['animated-gif', 320, 240, 6],
+    ['animated-webp', 320, 240, 5],
+    ['animated-png', 320, 240, 3],
+    ['photo-heic', 640, 480, 1],
+    ['bmp-rle4-bmp', 37, 23, 1],
+    ['photo-dng', 320, 240, 1],
+    ['two-pages-tiff', 320, 240, 1],
+  ])('reads the size of %s as shown', async (name, width, height, frames) => {
+    expect(await imageHandler.inspect(engineDeps(), await work(name, 'compress'))).toMatchObject({ width, height, frames });
+  });
+
+  it('answers a PNG of four thousand megapixels from its header', async () => {
+    const header = Buffer.alloc(13);
+    header.writeUInt32BE(65_535, 0);
+    header.writeUInt32BE(65_535, 4);
+    header.writeUInt8(1, 8);
+    const bytes = Buffer.concat([PNG_SIGNATURE, makePngChunk('IHDR', header), makePngChunk('IDAT', Buffer.alloc(0)), makePngChunk('IEND', Buffer.alloc(0))]);
+    expect(await inspectBytes('png', bytes)).toMatchObject({ width: 65_535, height: 65_535 });
+  });
+
+  it('counts 2,001 frames of a GIF without decoding them', async () => {
+    const frame = Buffer.from('2c00000000010001000002024c0100', 'hex');
+    const bytes = Buffer.concat([Buffer.from('474946383961010001008000000000ffffff00'.slice(0, 38), 'hex'), ...Array<Buffer>(2001).fill(frame), Buffer.from([0x3b])]);
+    expect(await inspectBytes('gif', bytes)).toMatchObject({ frames: 2001 });
+  });
+
+  it('refuses bytes that are no picture', async () => {
+    for (const format of ['jpg', 'png', 'heic', 'bmp', 'dng'] as const) {
+      await expect(inspectBytes(format, Buffer.from('nothing of the kind'.repeat(20)))).rejects.toMatchObject({ code: 'processing_failed' });
+    }
+  });
+});
+
+describe('compress', () => {
+  it.each([
+    ['photo-jpg', 'jpg'],
+    ['photo-png', 'png'],
+    ['photo-webp', 'webp'],
+    ['photo-avif', 'avif'],
+    ['photo-heic', 'heic'],
+    ['animated-webp', 'webp'],
+    ['photo-tiff', 'jpg'],
+    ['bmp-8-bmp', 'png'],
+    ['bmp-24-bmp', 'jpg'],
+    ['bmp-32-alpha-bmp', 'png'],
+    ['photo-dng', 'jpg'],
+  ] as const)('makes %s a smaller %s', async (name, format) => {
+    const produced = await compress(name);
+    expect(produced.format).toBe(format);
+    expect((await stat(produced.path)).size).toBeLessThan((await stat(fixture(name).path)).size);
+  });
+
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])('shows orientation %i upright', async (orientation) => {
+    const name = orientation === 1 ? 'photo-jpg' : `orientation-${orientation}-jpg`;
+    const produced = await compress(name);
+    expect((await sharp(produced.path).metadata()).orientation ?? 1).toBe(1);
+    for (const [x, y] of [[0.3, 0.4], [0.7, 0.67], [0.1, 0.9]] as const) {
+      expect(near(await colourAt(produced.path, x, y), await colourAt(fixture(name).path, x, y))).toBe(true);
+    }
+  });
+
+  it.each([
+    [{ mode: 'fit', width: 400, height: 400 }, 400, 300],
+    [{ mode: 'fill', width: 400, height: 400 }, 400, 400],
+    [{ mode: 'width', width: 800 }, 800, 600],
+    [{ mode: 'height', height: 300 }, 400, 300],
+    [{ mode: 'width', width: 5000 }, 1600, 1200],
+    [{ mode: 'fill', width: 2000, height: 1800 }, 2000, 1800],
+    [false, 1600, 1200],
+  ] as const)('resizes 1600 × 1200 with %j to %i × %i', async (resize, width, height) => {
+    expect((await compress('photo-jpg', { resize })).facts).toMatchObject({ width, height });
+  });
+
+  it('lets lower quality mean fewer bytes, in every format', async () => {
+    for (const format of ['jpg', 'webp', 'avif', 'gif', 'png'] as const) {
+      const sizes: number[] = [];
+      for (const quality of [20, 60, 95]) sizes.push((await stat((await compress('text-png', { format, quality })).path)).size);
+      expect(sizes).toEqual(sizes.toSorted((a, b) => a - b));
+    }
+  });
+
+  it('writes PNG without loss at quality 100, with its depth', async () => {
+    const { path } = await compress('16-bit-png', { quality: 100 });
+    const samples = (file: string) => sharp(file).toColourspace('rgb16').raw({ depth: 'ushort' }).toBuffer();
+    expect((await samples(path)).equals(await samples(fixture('16-bit-png').path))).toBe(true);
+  });
+
+  it('falls back to a lossless PNG where a palette would show', async () => {
+    const produced = await compress('text-png', { quality: 99 });
+    expect((await sharp(produced.path).metadata()).isPalette).toBe(false);
+    expect((await sharp((await compress('text-png', { quality: 60 })).path).metadata()).isPalette).toBe(true);
+  });
+
+  it('removes camera and place, and keeps them when asked to', async () => {
+    for (const format of ['jpg', 'webp', 'avif', 'heic'] as const) {
+      const [clean, full] = await Promise.all([compress('orientation-6-jpg', { format }), compress('orientation-6-jpg', { format, strip_metadata: false })]);
+      expect(await readFile(clean.path, 'latin1')).not.toContain(PLANTED.make);
+      expect(await readFile(full.path, 'latin1')).toContain(PLANTED.make);
+      expect((await sharp(full.path).metadata()).orientation ?? 1).toBe(1);
+    }
+  });
+
+  it.each(['jpg', 'png', 'webp', 'avif', 'heic'] as const)('keeps a wide-gamut profile in %s', async (format) => {
+    const { icc } = await sharp((await compress('p3-jpg', { format })).path).metadata();
+    expect(icc).toEqual((await sharp(fixture('p3-jpg').path).metadata()).icc);
+  });
+
+  it('drops the profile of sRGB and converts CMYK through its own', async () => {
+    expect((await sharp((await compress('photo-jpg')).path).metadata()).icc).toBeUndefined();
+    const produced = await compress('cmyk-jpg');
+    expect((await sharp(produced.path).metadata()).space).toBe('srgb');
+    expect(near(await colourAt(produced.path, 0.1, 0.1), await colourAt(fixture('p3-jpg').path, 0.1, 0.1))).toBe(true);
+  });
+
+  it('packs an animated PNG without touching a pixel', async () => {
+    const produced = await compress('animated-png');
+    expect(produced).toMatchObject({ facts: { frames: 3 }, warnings: [expect.stringContaining('animated')] });
+    expect((await stat(produced.path)).size).toBeLessThan((await stat(fixture('animated-png').path)).size);
+    const samples = (path: string) => sharp(path).raw().toBuffer();
+    expect((await samples(produced.path)).equals(await samples(fixture('animated-png').path))).toBe(true);
+  });
+
+  it('warns about pages that are left out', async () => {
+    expect((await compress('two-pages-tiff')).warnings).toEqual([expect.stringContaining('2 pages')]);
+  });
+
+  it('refuses a picture that is cut off', async () => {
+    const whole = await readFile(fixture('photo-jpg').path);
+    const path = join(await freshDirectory(), 'cut.jpg');
+    await writeFile(path, whole.subarray(0, whole.length / 2));
+    const cut = await workOn({ path, format: 'jpg', operation: 'compress' });
+    await expect(runHandler(imageHandler, cut)).rejects.toMatchObject({ code: 'processing_failed' });
+  });
+
+  it('refuses a side that the format does not hold', async () => {
+    const path = join(await freshDirectory(), 'long.png');
+    await photo(17_000, 8).png().toFile(path);
+    const long = await workOn({ path, format: 'png', operation: 'compress', options: { image: { format: 'webp', resize: false } } });
+    await expect(runHandler(imageHandler, long)).rejects.toMatchObject({ code: 'limit_exceeded', message: expect.stringContaining('16383') });
+  });
+});
+
+describe('convert', () => {
+  const TARGETS = ['jpg', 'png', 'webp', 'avif', 'heic', 'tiff', 'bmp', 'gif', 'pdf'] as const;
+  const INPUTS = ['photo-jpg', 'alpha-png', 'alpha-webp', 'alpha-avif', 'photo-heic', 'photo-tiff', 'bmp-8-bmp', 'animated-gif', 'cmyk-jpg', 'grey-jpg', '16-bit-png'];
+
+  it.each(INPUTS)('writes %s in every format with its size', async (name) => {
+    const { width, height } = await imageHandler.inspect(engineDeps(), await work(name, 'convert', { convert: { to: 'png' } }));
+    for (const to of TARGETS) expect(await convert(name, to)).toMatchObject({ format: to, facts: { width, height } });
+  });
+
+  it('lays transparency on white where the format has none', async () => {
+    expect(near(await colourAt((await convert('alpha-png', 'jpg')).path, 0.001, 0.5), [255, 255, 255])).toBe(true);
+  });
+
+  it('keeps transparency elsewhere', async () => {
+    for (const to of ['png', 'webp', 'avif', 'heic', 'tiff', 'gif'] as const) {
+      expect((await sharp((await convert('alpha-png', to)).path).metadata()).hasAlpha).toBe(true);
+    }
+    expect(await readFile((await convert('alpha-png', 'pdf')).path, 'latin1')).toContain('/SMask');
+  });
+
+  it.each([
+    ['animated-gif', 'webp'],
+    ['animated-webp', 'gif'],
+    ['animated-gif', 'gif'],
+  ] as const)('keeps the frames, the loop and the length from %s to %s', async (name, to) => {
+    const produced = await convert(name, to);
+    const facts = async (path: string) => {
+      const { delay = [], loop } = await sharp(path, { animated: true }).metadata();
+      return { loop, length: delay.reduce((sum, ms) => sum + ms, 0) };
+    };
+    expect(produced.facts.frames).toBeGreaterThan(4);
+    expect(produced.warnings).toEqual([]);
+    expect(await facts(produced.path)).toEqual(await facts(fixture(name).path));
+  });
+
+  it.each(['animated-gif', 'animated-webp', 'animated-png'])('takes the first frame of %s for a still target, with a warning', async (name) => {
+    const produced = await convert(name, 'jpg');
+    expect(produced).toMatchObject({ facts: { frames: 1 }, warnings: [expect.stringContaining('first')] });
+  });
+
+  it('keeps 16 bits in PNG and TIFF', async () => {
+    for (const to of ['png', 'tiff'] as const) expect((await sharp((await convert('16-bit-png', to)).path).metadata()).depth).toBe('ushort');
+  });
+
+  it('puts a JPEG into a PDF as it is, standing upright', async () => {
+    const { path } = await convert('orientation-6-jpg', 'pdf');
+    const pdf = await readFile(path);
+    expect(pdf.includes(await readFile(fixture('orientation-6-jpg').path))).toBe(true);
+    const directory = await freshDirectory();
+    const page = join(directory, 'page.png');
+    await engineDeps().run({ file: 'mutool', args: ['draw', '-r', '72', '-o', page, path], directory, signal: new AbortController().signal, timeoutSeconds: 60 });
+    expect(await sharp(page).metadata()).toMatchObject({ width: 240, height: 320 });
+    for (const [x, y] of [[0.5, 0.3], [0.2, 0.75], [0.9, 0.9]] as const) {
+      expect(near(await colourAt(page, x, y), await colourAt(fixture('orientation-6-jpg').path, x, y))).toBe(true);
+    }
+  });
+
+  it('refuses camera RAW', async () => {
+    await expect(convert('photo-dng', 'jpg')).rejects.toMatchObject({ code: 'unsupported_input' });
+  });
+});
+
+describe('verify', () => {
+  it('notices another size, and a file that does not decode', async () => {
+    const one = await work('photo-jpg', 'compress');
+    const facts = await imageHandler.inspect(engineDeps(), one);
+    const produced = await runHandler(imageHandler, one);
+    const small = join(one.directory, 'small.jpg');
+    await photo(800, 600).jpeg().toFile(small);
+    await expect(imageHandler.verify(engineDeps(), one, facts, { ...produced, path: small, facts: { ...facts, width: 800, height: 600 } })).rejects.toThrow(/800 × 600/);
+    await writeFile(produced.path, (await readFile(produced.path)).subarray(0, 20_000));
+    await expect(imageHandler.verify(engineDeps(), one, facts, produced)).rejects.toThrow();
+  });
+});

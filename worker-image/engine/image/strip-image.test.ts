@@ -1,0 +1,140 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { drawBmp } from '#test/fixtures/draw-bmp.ts';
+import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
+import { BMP_PICTURE, makeImageFixtures, PLANTED } from '#test/fixtures/make-image-fixtures.ts';
+import { imageHandler } from '#worker-image/engine/image/image-handler.ts';
+import { stripGif } from '#worker-image/engine/image/strip/strip-gif.ts';
+import { stripHeif } from '#worker-image/engine/image/strip/strip-heif.ts';
+import { stripJpeg } from '#worker-image/engine/image/strip/strip-jpeg.ts';
+import { stripPng } from '#worker-image/engine/image/strip/strip-png.ts';
+import { stripWebp } from '#worker-image/engine/image/strip/strip-webp.ts';
+
+let fixtures: readonly Fixture[];
+
+beforeAll(async () => {
+  fixtures = await makeImageFixtures(await freshDirectory());
+});
+
+async function stripped(name: string): Promise<{ before: string; after: string }> {
+  const fixture = fixtures.find((one) => one.name === name);
+  if (fixture === undefined) throw new Error(`no fixture ${name}`);
+  const produced = await runHandler(imageHandler, await workOn({ ...fixture, operation: 'strip_metadata' }));
+  return { before: fixture.path, after: produced.path };
+}
+
+/** Decoded samples; HEIC through the same tool as the engine. */
+async function pixels(path: string): Promise<Buffer> {
+  if (!path.endsWith('.heic')) return sharp(path, { animated: true, limitInputPixels: false, ignoreIcc: true }).raw().toBuffer();
+  const directory = await freshDirectory();
+  const decoded = join(directory, 'decoded.tif');
+  await engineDeps().run({
+    file: 'vips',
+    args: ['heifload', path, `${decoded}[compression=none]`],
+    directory,
+    signal: new AbortController().signal,
+    timeoutSeconds: 60,
+  });
+  return sharp(decoded).raw().toBuffer();
+}
+
+describe('removal of metadata', () => {
+  it.each([
+    ['photo-jpg', [PLANTED.make, PLANTED.xmp, '2026:05:04']],
+    ['orientation-6-jpg', [PLANTED.make, PLANTED.xmp]],
+    ['photo-png', [PLANTED.make]],
+    ['text-png', [PLANTED.comment]],
+    ['photo-webp', [PLANTED.make, PLANTED.xmp]],
+    ['animated-gif', [PLANTED.comment, PLANTED.xmp]],
+    ['photo-avif', [PLANTED.make, PLANTED.xmp]],
+    ['photo-heic', [PLANTED.make]],
+    ['photo-tiff', [PLANTED.make, PLANTED.xmp]],
+  ])('removes what was planted in %s, and changes no pixel', async (name, planted) => {
+    const { before, after } = await stripped(name);
+    const [original, clean] = await Promise.all([readFile(before, 'latin1'), readFile(after, 'latin1')]);
+    for (const words of planted) {
+      expect(original).toContain(words);
+      expect(clean).not.toContain(words);
+    }
+    expect((await sharp(after).metadata()).xmp).toBeUndefined();
+    expect((await pixels(after)).equals(await pixels(before))).toBe(true);
+  });
+
+  it.each([2, 3, 4, 5, 6, 7, 8])('keeps orientation %i of a JPEG', async (orientation) => {
+    const { after } = await stripped(`orientation-${orientation}-jpg`);
+    expect((await sharp(after).metadata()).orientation).toBe(orientation);
+  });
+
+  it.each(['photo-png', 'photo-webp', 'photo-tiff'])('keeps the orientation of %s', async (name) => {
+    const { after } = await stripped(name);
+    expect((await sharp(after).metadata()).orientation).toBe(6);
+  });
+
+  it.each(['p3-jpg', 'cmyk-jpg', 'photo-webp', 'photo-heic'])('keeps the colour profile of %s', async (name) => {
+    const { before, after } = await stripped(name);
+    const [one, other] = await Promise.all([sharp(before).metadata(), sharp(after).metadata()]);
+    expect(one.icc).toBeDefined();
+    expect(other.icc).toEqual(one.icc);
+  });
+
+  it.each(['animated-gif', 'animated-webp'])('keeps frames, delays and loop of %s', async (name) => {
+    const { before, after } = await stripped(name);
+    const facts = async (path: string) => {
+      const { pages, delay, loop } = await sharp(path, { animated: true }).metadata();
+      return { pages, delay, loop };
+    };
+    expect(await facts(after)).toEqual(await facts(before));
+  });
+
+  it('drops the thumbnail of a HEIC and hides its item', async () => {
+    const { before, after } = await stripped('photo-heic');
+    const [original, clean] = await Promise.all([readFile(before, 'latin1'), readFile(after, 'latin1')]);
+    expect(original).toContain('thmb');
+    expect(clean).not.toContain('thmb');
+    expect((await sharp(after).metadata()).pages).toBe(1);
+  });
+
+  it('keeps the animation of a PNG', async () => {
+    const { before, after } = await stripped('animated-png');
+    expect((await readFile(after)).equals(await readFile(before))).toBe(true);
+  });
+
+  it('drops what follows the end of a JPEG', async () => {
+    const { before } = await stripped('photo-jpg');
+    const doubled = Buffer.concat([await readFile(before), await readFile(before)]);
+    expect(stripJpeg(doubled).equals(stripJpeg(await readFile(before)))).toBe(true);
+  });
+
+  it('gives a BMP back unchanged with a warning', async () => {
+    const path = join(await freshDirectory(), 'x.bmp');
+    await writeFile(path, drawBmp(BMP_PICTURE, '8'));
+    const produced = await runHandler(imageHandler, await workOn({ path, format: 'bmp', operation: 'strip_metadata' }));
+    expect((await readFile(produced.path)).equals(await readFile(path))).toBe(true);
+    expect(produced.warnings).toHaveLength(1);
+  });
+});
+
+describe('damaged files', () => {
+  it.each([
+    ['photo-jpg', stripJpeg],
+    ['photo-png', stripPng],
+    ['photo-webp', stripWebp],
+    ['animated-gif', stripGif],
+    ['photo-avif', stripHeif],
+    ['photo-heic', stripHeif],
+  ] as const)('refuses %s cut off anywhere, or gives a file, but never breaks', async (name, strip) => {
+    const whole = await readFile(fixtures.find((one) => one.name === name)!.path);
+    let refused = 0;
+    for (let length = 0; length < whole.length; length += Math.ceil(whole.length / 97)) {
+      try {
+        strip(whole.subarray(0, length));
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'processing_failed' });
+        refused += 1;
+      }
+    }
+    expect(refused).toBeGreaterThan(90);
+  });
+});

@@ -1,0 +1,151 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import sharp from 'sharp';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Operation } from '#crds/formats.ts';
+import type { SentOptions } from '#crds/options/options.ts';
+import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
+import { makePdfFixtures, PLANTED_IN_PDF, unpackedPdf } from '#test/fixtures/make-pdf-fixtures.ts';
+import type { Produced, Work } from '#worker-image/engine/handler.ts';
+import { compareStructure } from '#worker-image/engine/pdf/compare-structure.ts';
+import { pdfHandler } from '#worker-image/engine/pdf/pdf-handler.ts';
+
+let fixtures: readonly Fixture[];
+
+beforeAll(async () => {
+  fixtures = await makePdfFixtures(await freshDirectory());
+});
+
+function work(name: string, operation: Operation, options: SentOptions = {}): Promise<Work> {
+  const fixture = fixtures.find((one) => one.name === name);
+  if (fixture === undefined) throw new Error(`no fixture ${name}`);
+  return workOn({ ...fixture, operation, options });
+}
+
+async function compressed(name: string, quality: 'tiny' | 'small' | 'medium' | 'large' | 'original'): Promise<{ produced: Produced; size: number }> {
+  const produced = await runHandler(pdfHandler, await work(name, 'compress', { pdf: { quality } }));
+  return { produced, size: (await stat(produced.path)).size };
+}
+
+describe('inspect', () => {
+  it('counts the pages', async () => {
+    expect(await pdfHandler.inspect(engineDeps(), await work('photos', 'compress'))).toMatchObject({ pages: 3, width: null });
+  });
+
+  it('refuses a file that opens with a password only', async () => {
+    await expect(pdfHandler.inspect(engineDeps(), await work('user-password', 'compress'))).rejects.toMatchObject({ code: 'encrypted_pdf' });
+  });
+
+  it('takes a file whose owner password alone is set', async () => {
+    expect(await pdfHandler.inspect(engineDeps(), await work('owner-password', 'compress'))).toMatchObject({ pages: 3 });
+  });
+
+  it('refuses what only begins like a PDF', async () => {
+    await expect(pdfHandler.inspect(engineDeps(), await work('damaged', 'compress'))).rejects.toMatchObject({ code: 'processing_failed' });
+  });
+});
+
+describe('compress', () => {
+  it('makes each tier smaller than the next', async () => {
+    const sizes: number[] = [];
+    for (const quality of ['tiny', 'small', 'medium', 'large', 'original'] as const) sizes.push((await compressed('photos', quality)).size);
+    expect(sizes).toEqual(sizes.toSorted((a, b) => a - b));
+    expect(sizes[2]).toBeLessThan((await work('photos', 'compress')).input.size / 4);
+  });
+
+  it('keeps outline, links, form, tags and text', async () => {
+    const one = await work('photos', 'compress', { pdf: { quality: 'tiny' } });
+    const produced = await runHandler(pdfHandler, one);
+    expect(await compareStructure(engineDeps(), one, produced.path)).toEqual([]);
+    const text = await unpackedPdf(one.directory, produced.path);
+    for (const part of ['/Outlines', '/AcroForm', '/StructTreeRoot', 'https://example.com/']) expect(text).toContain(part);
+  });
+
+  it('leaves every image byte alone with quality original', async () => {
+    const { produced } = await compressed('photos', 'original');
+    const before = await unpackedPdf(await freshDirectory(), (await work('photos', 'compress')).input.path);
+    const after = await unpackedPdf(await freshDirectory(), produced.path);
+    expect(jpegsOf(before)).toHaveLength(3);
+    expect(jpegsOf(after)).toEqual(jpegsOf(before));
+  });
+
+  it('does not scale down a black-and-white scan', async () => {
+    const { produced, size } = await compressed('scan', 'tiny');
+    expect(await unpackedPdf(await freshDirectory(), produced.path)).toContain('/Width 1280');
+    expect(size).toBeLessThan((await work('scan', 'compress')).input.size);
+  });
+
+  it('warns that a signature will not hold', async () => {
+    const { produced } = await compressed('signed', 'medium');
+    expect(produced.warnings.join()).toContain('signed');
+  });
+
+  it('compresses a file with restrictions', async () => {
+    const { produced, size } = await compressed('owner-password', 'medium');
+    expect(size).toBeLessThan((await work('owner-password', 'compress')).input.size / 4);
+    const reopened = await workOn({ path: produced.path, format: 'pdf', operation: 'compress' });
+    expect(await pdfHandler.inspect(engineDeps(), reopened)).toMatchObject({ pages: 3 });
+  });
+});
+
+describe('convert', () => {
+  it.each([
+    ['photos', 'png', 144, 1224, 1584],
+    ['photos', 'jpg', 36, 306, 396],
+    ['turned', 'png', 72, 200, 400],
+    ['turned', 'jpg', 144, 400, 800],
+  ] as const)('renders %s as %s at %i dpi with %i × %i pixels', async (name, to, dpi, width, height) => {
+    const produced = await runHandler(pdfHandler, await work(name, 'convert', { convert: { to, dpi } }));
+    expect(produced).toMatchObject({ format: to, facts: { width, height } });
+    expect((await sharp(produced.path).metadata()).format).toBe(to === 'jpg' ? 'jpeg' : 'png');
+  });
+
+  it('renders the page that is asked for', async () => {
+    const pictures = await Promise.all(
+      [1, 2].map(async (page) => (await runHandler(pdfHandler, await work('photos', 'convert', { convert: { to: 'png', page, dpi: 36 } }))).path),
+    );
+    const [first, second] = await Promise.all(pictures.map((path) => sharp(path).raw().toBuffer()));
+    expect(first!.equals(second!)).toBe(false);
+  });
+
+  it('refuses a page beyond the end and names the option', async () => {
+    const refused = runHandler(pdfHandler, await work('photos', 'convert', { convert: { to: 'png', page: 4 } }));
+    await expect(refused).rejects.toMatchObject({ code: 'invalid_options', param: 'convert.page' });
+  });
+
+  it('refuses more pixels than the limit before rendering', async () => {
+    const one = await work('turned', 'convert', { convert: { to: 'png', dpi: 144 } });
+    const refused = runHandler(pdfHandler, { ...one, limits: { ...one.limits, maxPixels: 319_999 } });
+    await expect(refused).rejects.toMatchObject({ code: 'limit_exceeded', message: expect.stringContaining('400 × 800') });
+  });
+});
+
+describe('strip_metadata', () => {
+  it.each(['photos', 'owner-password'])('leaves no planted word in %s and loses nothing else', async (name) => {
+    const one = await work(name, 'strip_metadata');
+    const produced = await runHandler(pdfHandler, one);
+    const text = await unpackedPdf(one.directory, produced.path);
+    for (const planted of PLANTED_IN_PDF) expect(text).not.toContain(planted);
+    expect(text).not.toContain('/PieceInfo');
+    expect(text).toContain('of the photo book');
+  });
+
+  it('finds the planted words before, so that the check means something', async () => {
+    const text = await unpackedPdf(await freshDirectory(), (await work('photos', 'strip_metadata')).input.path);
+    for (const planted of PLANTED_IN_PDF) expect(text).toContain(planted);
+  });
+});
+
+describe('verify', () => {
+  it('notices a lost outline', async () => {
+    const one = await work('photos', 'compress');
+    const bytes = (await readFile(one.input.path, 'latin1')).replace(/\/Outlines(?= \d)/, '/Outlinez');
+    const path = `${one.directory}/lost.pdf`;
+    await writeFile(path, bytes, 'latin1');
+    const facts = await pdfHandler.inspect(engineDeps(), one);
+    await expect(pdfHandler.verify(engineDeps(), one, facts, { path, format: 'pdf', facts, warnings: [] })).rejects.toThrow(/outline/);
+  });
+});
+
+function jpegsOf(unpacked: string): string[] {
+  return unpacked.match(/\xff\xd8\xff[\s\S]*?\nendstream/g) ?? [];
+}

@@ -1,0 +1,80 @@
+/** One row of JSON: an object or an array. Numbers keep their spelling, nested values become compact JSON. Pure. */
+import { unparseable, type Row } from '#worker-image/engine/table/table-row.ts';
+
+export type JsonRow = { readonly cells: Row } | { readonly members: ReadonlyMap<string, string> };
+
+/** @throws MediaError processing_failed for text that is not JSON, or neither an object nor an array. */
+export function parseJsonRow(text: string, format: string): JsonRow {
+  const trimmed = text.trim();
+  refuseInvalid(trimmed, format);
+  if (trimmed.startsWith('[')) {
+    const cells = splitParts(trimmed).map(({ value }) => cellText(value));
+    return { cells: cells.length === 0 ? [''] : cells };
+  }
+  if (!trimmed.startsWith('{')) throw unparseable(format, 'a row is neither an object nor an array');
+  return { members: new Map(splitParts(trimmed).map(({ key, value }) => [JSON.parse(key) as string, cellText(value)])) };
+}
+
+function refuseInvalid(text: string, format: string): void {
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    throw unparseable(format, `${JSON.stringify(text.slice(0, 40))}… is not valid JSON`, error);
+  }
+}
+
+interface Part {
+  /** Empty in arrays. */
+  readonly key: string;
+  readonly value: string;
+}
+
+/** The members or elements of valid JSON, as they are spelled. Does not recurse: nesting may be deep. */
+function splitParts(text: string): Part[] {
+  const parts: Part[] = [];
+  let [start, colon, depth] = [1, -1, 0];
+  for (let at = 1; at < text.length; at += 1) {
+    const char = text.charAt(at);
+    if (char === '"') at = stringEnd(text, at);
+    else if (char === '{' || char === '[') depth += 1;
+    else if (char === ':' && depth === 0) colon = at;
+    else if (depth === 0 && (char === ',' || at === text.length - 1)) {
+      parts.push(partOf(text, start, colon, at));
+      [start, colon] = [at + 1, -1];
+    } else if (char === '}' || char === ']') depth -= 1;
+  }
+  return parts.length === 1 && parts[0]?.value === '' ? [] : parts;
+}
+
+function partOf(text: string, start: number, colon: number, end: number): Part {
+  if (colon === -1) return { key: '', value: text.slice(start, end).trim() };
+  return { key: text.slice(start, colon).trim(), value: text.slice(colon + 1, end).trim() };
+}
+
+/** The place of the quote that closes the string. */
+function stringEnd(text: string, open: number): number {
+  let at = open + 1;
+  while (text.charAt(at) !== '"') at += text.charAt(at) === '\\' ? 2 : 1;
+  return at;
+}
+
+function cellText(value: string): string {
+  if (value.startsWith('"')) return JSON.parse(value) as string;
+  if (value === 'null') return '';
+  return value.startsWith('{') || value.startsWith('[') ? compact(value) : value;
+}
+
+/** Without the blanks between the parts. */
+function compact(json: string): string {
+  const pieces: string[] = [];
+  let start = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    const char = json.charAt(at);
+    if (char === '"') at = stringEnd(json, at);
+    else if (char === ' ' || char === '\n' || char === '\r' || char === '\t') {
+      pieces.push(json.slice(start, at));
+      start = at + 1;
+    }
+  }
+  return pieces.join('') + json.slice(start);
+}

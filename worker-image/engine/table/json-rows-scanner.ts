@@ -1,0 +1,179 @@
+/**
+ * Cuts the text of each row out of a JSON file without holding the file: the elements of the root
+ * array, or of the array under `data` or `rows` of the root object. Spec: Convert rule 5.
+ *
+ *   root → [ rows ] → end
+ *   root → { key : value , key : [ rows ] , … } → end
+ */
+import { refuseLong, unparseable } from '#worker-image/engine/table/table-row.ts';
+
+type State =
+  | 'root'
+  | 'first-key'
+  | 'next-key'
+  | 'key'
+  | 'colon'
+  | 'member'
+  | 'scalar'
+  | 'after-member'
+  | 'first-row'
+  | 'next-row'
+  | 'after-row'
+  | 'nested'
+  | 'end';
+
+const ROWS_KEYS: ReadonlySet<string> = new Set(['data', 'rows']);
+const BLANK = /[ \t\n\r]/;
+
+/** Yields the JSON text of one row at a time. @throws MediaError processing_failed. */
+export async function* scanJsonRows(text: AsyncIterable<string>): AsyncGenerator<string> {
+  const scanner = new JsonRowsScanner();
+  for await (const piece of text) yield* scanner.write(piece);
+  scanner.end();
+}
+
+/** A class, because the place in the text is state that every step changes. */
+class JsonRowsScanner {
+  #state: State = 'root';
+  /** Where `nested` goes on: behind a row or behind a member that is no row. */
+  #after: 'after-row' | 'after-member' = 'after-member';
+  /** True inside the root object. */
+  #wrapped = false;
+  #found = false;
+  #depth = 0;
+  #quoted = false;
+  #escaped = false;
+  /** What is kept of the current row or key. */
+  #kept = '';
+
+  *write(piece: string): Generator<string> {
+    let at = 0;
+    while (at < piece.length) {
+      if (this.#state === 'nested') {
+        const end = this.#nestedEnd(piece, at);
+        if (this.#after === 'after-row') this.#keep(piece.slice(at, end));
+        at = end;
+        if (this.#depth > 0 || this.#quoted) continue;
+        this.#state = this.#after;
+        if (this.#after === 'after-row') yield this.#take();
+      } else {
+        this.#step(piece.charAt(at));
+        // The bracket that opens a nested value belongs to it.
+        if ((this.#state as State) !== 'nested') at += 1;
+      }
+    }
+  }
+
+  end(): void {
+    if (this.#state !== 'end') throw unparseable('json', 'the file ends too early');
+    if (!this.#found) throw unparseable('json', 'the object holds no array under `data` or `rows`');
+  }
+
+  /** One character outside of nested values. */
+  #step(char: string): void {
+    if (this.#state === 'key') return this.#keyStep(char);
+    if (this.#state === 'scalar') return this.#scalarStep(char);
+    if (BLANK.test(char)) return;
+    this.#state = this.#next(char);
+  }
+
+  #next(char: string): State {
+    switch (this.#state) {
+      case 'root':
+        if (char === '[') return this.#openRows();
+        this.#wrapped = char === '{';
+        return this.#wrapped ? 'first-key' : this.#fail(char);
+      case 'first-key':
+        return char === '}' ? 'end' : this.#openKey(char);
+      case 'next-key':
+        return this.#openKey(char);
+      case 'colon':
+        return char === ':' ? 'member' : this.#fail(char);
+      case 'member':
+        return this.#openMember(char);
+      case 'after-member':
+        return char === ',' ? 'next-key' : char === '}' ? 'end' : this.#fail(char);
+      case 'first-row':
+        return char === ']' ? this.#closeRows() : this.#openRow(char);
+      case 'next-row':
+        return this.#openRow(char);
+      case 'after-row':
+        return char === ',' ? 'next-row' : char === ']' ? this.#closeRows() : this.#fail(char);
+      default:
+        return this.#fail(char);
+    }
+  }
+
+  #openRows(): State {
+    this.#found = true;
+    return 'first-row';
+  }
+
+  #closeRows(): State {
+    return this.#wrapped ? 'after-member' : 'end';
+  }
+
+  #openKey(char: string): State {
+    return char === '"' ? 'key' : this.#fail(char);
+  }
+
+  #openMember(char: string): State {
+    const key = this.#take();
+    if (char === '[' && ROWS_KEYS.has(key) && !this.#found) return this.#openRows();
+    this.#after = 'after-member';
+    if (char === '{' || char === '[' || char === '"') return 'nested';
+    return /[\dtfn-]/.test(char) ? 'scalar' : this.#fail(char);
+  }
+
+  #openRow(char: string): State {
+    if (char !== '{' && char !== '[') throw unparseable('json', 'a row is neither an object nor an array');
+    this.#after = 'after-row';
+    return 'nested';
+  }
+
+  #keyStep(char: string): void {
+    if (char === '"' && !this.#escaped) {
+      this.#state = 'colon';
+      return;
+    }
+    this.#escaped = char === '\\' && !this.#escaped;
+    this.#keep(char);
+  }
+
+  /** Numbers, true, false and null of members that are not asked for. */
+  #scalarStep(char: string): void {
+    if (char === ',' || char === '}') this.#state = char === ',' ? 'next-key' : 'end';
+    else if (!/[\w.+\-\s]/.test(char)) this.#fail(char);
+  }
+
+  /** The place behind the nested value, or the end of the piece. */
+  #nestedEnd(piece: string, from: number): number {
+    for (let at = from; at < piece.length; at += 1) {
+      const code = piece.charCodeAt(at);
+      if (this.#quoted) {
+        if (this.#escaped) this.#escaped = false;
+        else if (code === 0x5c) this.#escaped = true;
+        else if (code === 0x22) this.#quoted = false;
+      } else if (code === 0x22) this.#quoted = true;
+      else if (code === 0x7b || code === 0x5b) this.#depth += 1;
+      else if (code === 0x7d || code === 0x5d) this.#depth -= 1;
+      if (this.#depth === 0 && !this.#quoted) return at + 1;
+    }
+    return piece.length;
+  }
+
+  #keep(text: string): void {
+    refuseLong(this.#kept.length + text.length);
+    this.#kept += text;
+  }
+
+  #take(): string {
+    const kept = this.#kept;
+    this.#kept = '';
+    return kept;
+  }
+
+  #fail(char: string): never {
+    throw unparseable('json', `there is an unexpected ${JSON.stringify(char)}`);
+  }
+}

@@ -1,0 +1,67 @@
+/** Reads CSV and TSV. */
+import { pipeline, Readable } from 'node:stream';
+import { CsvError, parse } from 'csv-parse';
+import { voteDelimiter, type Delimiter } from '#worker-image/engine/table/dialect.ts';
+import { MAX_ROW_CHARS, refuseLong, refuseWide, unparseable, type OpenText, type Rows } from '#worker-image/engine/table/table-row.ts';
+
+const SAMPLE_CHARS = 64 * 1024;
+/** Excel's own first line that names the separator. */
+const SEPARATOR_LINE = /^sep=([,;\t|])\r?\n/i;
+
+export function readTsv(open: OpenText): Rows {
+  return readDelimited(open(), 'tsv', '\t');
+}
+
+/** Separators are found out: comma, semicolon, tab or bar. */
+export async function* readCsv(open: OpenText): Rows & AsyncGenerator<readonly string[]> {
+  const [sample, text] = await peek(open());
+  const named = SEPARATOR_LINE.exec(sample);
+  const delimiter = (named?.[1] as Delimiter | undefined) ?? voteDelimiter(sample);
+  yield* readDelimited(skip(text, named?.[0].length ?? 0), 'csv', delimiter);
+}
+
+async function* readDelimited(text: AsyncIterable<string>, format: 'csv' | 'tsv', delimiter: Delimiter): AsyncGenerator<readonly string[]> {
+  const parser = parse({
+    delimiter,
+    record_delimiter: ['\r\n', '\n', '\r'],
+    relax_column_count: true,
+    relax_quotes: true,
+    skip_empty_lines: true,
+    max_record_size: MAX_ROW_CHARS,
+  });
+  // Errors of either stream come out of the loop.
+  pipeline(Readable.from(text), parser, () => {});
+  try {
+    for await (const row of parser) yield refuseWide(row as string[]);
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    if (error.code === 'CSV_MAX_RECORD_SIZE') refuseLong(MAX_ROW_CHARS + 1);
+    throw unparseable(format, `there is a quote without its partner near line ${String(error['lines'] ?? '?')}`, error);
+  }
+}
+
+/** The first characters, and the whole text with them. */
+async function peek(text: AsyncIterable<string>): Promise<[string, AsyncIterable<string>]> {
+  const iterator = text[Symbol.asyncIterator]();
+  let sample = '';
+  while (sample.length < SAMPLE_CHARS) {
+    const next = await iterator.next();
+    if (next.done === true) break;
+    sample += next.value;
+  }
+  return [sample, chain(sample, iterator)];
+}
+
+async function* chain(first: string, rest: AsyncIterator<string>): AsyncGenerator<string> {
+  yield first;
+  for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+}
+
+/** The characters to skip are all in the first piece. */
+async function* skip(text: AsyncIterable<string>, chars: number): AsyncGenerator<string> {
+  let left = chars;
+  for await (const piece of text) {
+    yield piece.slice(left);
+    left = 0;
+  }
+}

@@ -1,0 +1,151 @@
+/** Reads the first table of an HTML page. Nothing that the page names is ever loaded. */
+import { Parser } from 'htmlparser2';
+import { MAX_COLUMNS, refuseLong, refuseWide, unparseable, type OpenText, type Row, type Rows } from '#worker-image/engine/table/table-row.ts';
+
+/** As in the HTML standard. */
+const MAX_COLSPAN = 1000;
+const MAX_ROWSPAN = 65_534;
+
+const BLOCKS: ReadonlySet<string> = new Set(['br', 'p', 'div', 'li', 'tr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'pre', 'blockquote']);
+const SILENT: ReadonlySet<string> = new Set(['script', 'style', 'template']);
+
+/** Cells that span columns or rows leave the places behind them empty. */
+export async function* readHtml(open: OpenText): AsyncGenerator<Row> {
+  const table = new FirstTable();
+  for await (const text of open()) {
+    yield* table.write(text);
+    if (table.closed) return;
+  }
+  yield* table.end();
+}
+
+/** A class, because the parser's events share the place in the table. */
+class FirstTable {
+  closed = false;
+  readonly #parser: InstanceType<typeof Parser>;
+  #ready: Row[] = [];
+  /** Tables that are open; those inside of the first are text of their cell. */
+  #tables = 0;
+  #silent = 0;
+  #row: string[] | null = null;
+  #cell: { lines: string[]; chars: number; colspan: number; rowspan: number } | null = null;
+  /** Column → rows below that a cell above still covers. */
+  #covered = new Map<number, number>();
+  #found = false;
+
+  constructor() {
+    this.#parser = new Parser(
+      {
+        onopentag: (name, attributes) => this.#open(name, attributes),
+        ontext: (text) => this.#text(text),
+        onclosetag: (name) => this.#close(name),
+      },
+      { decodeEntities: true, lowerCaseTags: true },
+    );
+  }
+
+  write(text: string): Row[] {
+    this.#parser.write(text);
+    return this.#drain();
+  }
+
+  end(): Row[] {
+    this.#parser.end();
+    if (!this.#found) throw unparseable('html', 'the page has no table');
+    return this.#drain();
+  }
+
+  #drain(): Row[] {
+    const rows = this.#ready;
+    this.#ready = [];
+    return rows;
+  }
+
+  #open(name: string, attributes: Readonly<Record<string, string>>): void {
+    if (this.closed) return;
+    if (name === 'table') this.#openTable();
+    else if (SILENT.has(name)) this.#silent += 1;
+    else if (this.#tables === 1 && (name === 'td' || name === 'th')) this.#openCell(attributes);
+    else if (this.#tables === 1 && name === 'tr') this.#row ??= [];
+    else if (BLOCKS.has(name)) this.#cell?.lines.push('');
+  }
+
+  #openTable(): void {
+    this.#tables += 1;
+    this.#found = true;
+  }
+
+  #openCell(attributes: Readonly<Record<string, string>>): void {
+    this.#closeCell();
+    this.#row ??= [];
+    this.#cell = {
+      lines: [''],
+      chars: 0,
+      colspan: spanOf(attributes['colspan'], MAX_COLSPAN),
+      rowspan: spanOf(attributes['rowspan'], MAX_ROWSPAN),
+    };
+  }
+
+  #text(text: string): void {
+    if (this.closed || this.#cell === null || this.#silent > 0) return;
+    this.#cell.chars += text.length;
+    refuseLong(this.#cell.chars);
+    this.#cell.lines.push((this.#cell.lines.pop() ?? '') + text);
+  }
+
+  #close(name: string): void {
+    if (this.closed) return;
+    if (name === 'table') this.#closeTable();
+    else if (SILENT.has(name)) this.#silent = Math.max(0, this.#silent - 1);
+    else if (this.#tables === 1 && (name === 'td' || name === 'th')) this.#closeCell();
+    else if (this.#tables === 1 && name === 'tr') this.#closeRow();
+  }
+
+  #closeTable(): void {
+    if (this.#tables === 1) {
+      this.#closeRow();
+      this.closed = true;
+    }
+    this.#tables = Math.max(0, this.#tables - 1);
+  }
+
+  #closeCell(): void {
+    if (this.#cell === null || this.#row === null) return;
+    const { lines, colspan, rowspan } = this.#cell;
+    this.#fillCovered(this.#row);
+    const first = this.#row.length;
+    this.#row.push(plainText(lines));
+    for (let column = first + 1; column < Math.min(first + colspan, MAX_COLUMNS + 1); column += 1) this.#row.push('');
+    if (rowspan > 1) for (let column = first; column < this.#row.length; column += 1) this.#covered.set(column, rowspan);
+    refuseWide(this.#row);
+    this.#cell = null;
+  }
+
+  #fillCovered(row: string[]): void {
+    while (this.#covered.has(row.length) && row.length <= MAX_COLUMNS) row.push('');
+  }
+
+  #closeRow(): void {
+    this.#closeCell();
+    if (this.#row === null) return;
+    this.#fillCovered(this.#row);
+    if (this.#row.length > 0) this.#ready.push(this.#row);
+    this.#row = null;
+    for (const [column, rows] of this.#covered) {
+      if (rows <= 1) this.#covered.delete(column);
+      else this.#covered.set(column, rows - 1);
+    }
+  }
+}
+
+function spanOf(text: string | undefined, most: number): number {
+  const span = Number.parseInt(text ?? '1', 10);
+  return Number.isFinite(span) ? Math.min(most, Math.max(1, span)) : 1;
+}
+
+/** Text as a browser shows it: blanks run together, blocks and line breaks begin a line. */
+function plainText(lines: readonly string[]): string {
+  const shown = lines.map((line) => line.replaceAll(/[ \t\n\r\f]+/g, ' ').replaceAll(/^ | $/g, ''));
+  const first = shown.findIndex((line) => line !== '');
+  return first === -1 ? '' : shown.slice(first, shown.findLastIndex((line) => line !== '') + 1).join('\n');
+}

@@ -1,0 +1,116 @@
+/** Tables: read row by row, written row by row. Spec: POST /v1/convert, rules 4 and 5. */
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CONVERT_TARGETS, type Format } from '#crds/formats.ts';
+import { MediaError } from '#crds/media-error.ts';
+import { NO_FACTS, type EngineDeps, type KindHandler, type Produced, type Work } from '#worker-image/engine/handler.ts';
+import { countXlsxRows } from '#worker-image/engine/table/count-xlsx-rows.ts';
+import { readCsv, readTsv } from '#worker-image/engine/table/read-delimited.ts';
+import { readHtml } from '#worker-image/engine/table/read-html.ts';
+import { readJson, readNdjson } from '#worker-image/engine/table/read-json.ts';
+import { readMarkdown } from '#worker-image/engine/table/read-markdown.ts';
+import { readText } from '#worker-image/engine/table/read-text.ts';
+import { unparseable, type OpenText, type Rows } from '#worker-image/engine/table/table-row.ts';
+import { writeCsv, writeHtml, writeJson, writeMarkdown, writeNdjson, writeTsv } from '#worker-image/engine/table/write-text-tables.ts';
+import { writeXlsx } from '#worker-image/engine/table/write-xlsx.ts';
+
+const READERS: Readonly<Partial<Record<Format, (open: OpenText) => Rows>>> = {
+  csv: readCsv,
+  tsv: readTsv,
+  json: readJson,
+  ndjson: readNdjson,
+  html: readHtml,
+  md: readMarkdown,
+};
+
+const WRITERS: Readonly<Partial<Record<Format, (rows: Rows) => AsyncIterable<string | Uint8Array>>>> = {
+  csv: writeCsv,
+  tsv: writeTsv,
+  json: writeJson,
+  ndjson: writeNdjson,
+  html: writeHtml,
+  md: writeMarkdown,
+  xlsx: writeXlsx,
+};
+
+/** Keys repeat in every JSON row, so a table may grow a good deal, but not without bounds. */
+const MAX_GROWTH = 20;
+const MIN_OUTPUT_BYTES = 512 * 1024 ** 2;
+const PIECE_CHARS = 256 * 1024;
+
+interface TableFile {
+  readonly path: string;
+  readonly format: Format;
+}
+
+export const tableHandler: KindHandler = {
+  inspect: () => Promise.resolve(NO_FACTS),
+
+  convert: async (deps, work): Promise<Produced> => {
+    const { to } = work.options.convert;
+    const write = to === null ? undefined : WRITERS[to];
+    if (to === null || write === undefined) throw unsupportedTarget(to);
+    const path = join(work.directory, `output.${to}`);
+    const onBytes = (bytes: number): void => deps.onProgress((bytes / work.input.size) * 100);
+    const rows = filled(rowsOf(deps, work.input, onBytes), work.input.format);
+    await save(path, write(rows), Math.max(MIN_OUTPUT_BYTES, work.input.size * MAX_GROWTH));
+    return { path, format: to, facts: NO_FACTS, warnings: [] };
+  },
+
+  verify: async (deps, work, _input, produced) => {
+    const before = await count(rowsOf(deps, work.input));
+    const after = produced.format === 'xlsx' ? await countXlsxRows(produced.path) : await count(rowsOf(deps, produced));
+    // Names without rows leave no object that would hold them.
+    const named = produced.format === 'json' || produced.format === 'ndjson';
+    if (after !== (named && before === 1 ? 0 : before)) throw new Error(`the output has ${after} rows, the input ${before}`);
+  },
+};
+
+function rowsOf({ signal }: Pick<EngineDeps, 'signal'>, { path, format }: TableFile, onBytes?: (bytes: number) => void): Rows {
+  const read = READERS[format];
+  if (read === undefined) throw new TypeError(`${format} is no table that is read`);
+  return read(() => readText(path, { signal, ...(onBytes === undefined ? {} : { onBytes }) }));
+}
+
+async function* filled(rows: Rows, format: Format): AsyncGenerator<readonly string[]> {
+  let empty = true;
+  for await (const row of rows) {
+    empty = false;
+    yield row;
+  }
+  if (empty) throw unparseable(format, 'it has no rows');
+}
+
+async function save(path: string, pieces: AsyncIterable<string | Uint8Array>, maxBytes: number): Promise<void> {
+  await using file = await open(path, 'w');
+  let [text, bytes] = ['', 0];
+  const write = async (data: string | Uint8Array): Promise<void> => {
+    const buffer = typeof data === 'string' ? Buffer.from(data) : data;
+    bytes += buffer.length;
+    if (bytes > maxBytes) throw new MediaError('limit_exceeded', `The converted table has more than ${maxBytes} bytes. Split the table.`);
+    if (buffer.length > 0) await file.writeFile(buffer);
+  };
+  for await (const piece of pieces) {
+    if (typeof piece !== 'string') {
+      await write(piece);
+      continue;
+    }
+    text += piece;
+    if (text.length < PIECE_CHARS) continue;
+    await write(text);
+    text = '';
+  }
+  await write(text);
+}
+
+async function count(rows: Rows): Promise<number> {
+  let number = 0;
+  for await (const _row of rows) number += 1;
+  return number;
+}
+
+function unsupportedTarget(to: Format | null): MediaError {
+  return new MediaError('unsupported_target', `A table does not convert to ${to}. The targets are ${CONVERT_TARGETS.table.join(', ')}.`, {
+    param: 'convert.to',
+  });
+}

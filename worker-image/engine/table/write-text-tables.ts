@@ -1,0 +1,94 @@
+/** Writes tables as text. Each writer yields pieces of the file, a row or less at a time. */
+import { headerNames } from '#worker-image/engine/table/header-names.ts';
+import type { Row, Rows } from '#worker-image/engine/table/table-row.ts';
+
+export function writeCsv(rows: Rows): AsyncGenerator<string> {
+  return writeDelimited(rows, ',');
+}
+
+/** Cells with tabs, line breaks or quotes are quoted, as spreadsheets do. */
+export function writeTsv(rows: Rows): AsyncGenerator<string> {
+  return writeDelimited(rows, '\t');
+}
+
+/** One object per row, keyed by the cells of the first row. Spec: Convert rule 5. */
+export async function* writeJson(rows: Rows): AsyncGenerator<string> {
+  let before = '[\n';
+  for await (const object of objectsOf(rows)) {
+    yield before + object;
+    before = ',\n';
+  }
+  yield before === '[\n' ? '[]\n' : '\n]\n';
+}
+
+export async function* writeNdjson(rows: Rows): AsyncGenerator<string> {
+  for await (const object of objectsOf(rows)) yield `${object}\n`;
+}
+
+export async function* writeHtml(rows: Rows): AsyncGenerator<string> {
+  yield '<!DOCTYPE html>\n<html>\n<head>\n<meta charset="utf-8">\n<title>Table</title>\n</head>\n<body>\n<table>\n';
+  let tag = 'th';
+  for await (const row of rows) {
+    const cells = row.map((cell) => `<${tag}>${htmlText(cell)}</${tag}>`).join('');
+    yield tag === 'th' ? `<thead>\n<tr>${cells}</tr>\n</thead>\n<tbody>\n` : `<tr>${cells}</tr>\n`;
+    tag = 'td';
+  }
+  yield '</tbody>\n</table>\n</body>\n</html>\n';
+}
+
+export async function* writeMarkdown(rows: Rows): AsyncGenerator<string> {
+  let isHeader = true;
+  for await (const row of rows) {
+    yield markdownLine(row.map(markdownText));
+    if (isHeader) yield markdownLine(row.map(() => '---'));
+    isHeader = false;
+  }
+}
+
+async function* writeDelimited(rows: Rows, delimiter: string): AsyncGenerator<string> {
+  const special = new RegExp(`["\\r\\n${delimiter}]|^\\s|\\s$`);
+  const cell = (text: string): string => (special.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  for await (const row of rows) {
+    // An empty line would be no row.
+    yield row.length === 1 && row[0] === '' ? '""\n' : `${row.map(cell).join(delimiter)}\n`;
+  }
+}
+
+/** The JSON text of each row but the first. Written by hand, as an object would reorder keys such as `10`. */
+async function* objectsOf(rows: Rows): AsyncGenerator<string> {
+  let header: Row | null = null;
+  let keys: string[] = [];
+  for await (const row of rows) {
+    if (header === null) {
+      header = row;
+      keys = keysOf(row);
+      continue;
+    }
+    if (row.length > keys.length) keys = keysOf([...header, ...Array.from({ length: row.length - header.length }, () => '')]);
+    const width = Math.max(header.length, row.length);
+    yield `{${keys.slice(0, width).map((key, index) => `${key}:${JSON.stringify(row[index] ?? '')}`).join(',')}}`;
+  }
+}
+
+function keysOf(header: Row): string[] {
+  return headerNames(header).map((name) => JSON.stringify(name));
+}
+
+function htmlText(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll(/\r\n|\r|\n/g, '<br>');
+}
+
+function markdownLine(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |\n`;
+}
+
+/** Marks that would turn the cell into something else than its text are escaped. */
+function markdownText(text: string): string {
+  return text
+    .replaceAll(/[\\|`*<[]|&(?=[#\w])|(?<!\w)_|_(?!\w)/g, String.raw`\$&`)
+    .replaceAll(/\r\n|\r|\n/g, '<br>');
+}
