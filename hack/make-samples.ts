@@ -4,7 +4,7 @@
  * drawn by the code, so that nobody else's work is in them.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
@@ -86,6 +86,10 @@ async function report(directory: string): Promise<void> {
     Quality: { type: 'long', value: '95' },
   });
   await office(directory, 'report.fodt', `pdf:writer_pdf_Export:${options}`);
+  await rename(join(directory, 'report.pdf'), join(directory, 'exported.pdf'));
+  // LibreOffice lets every page name the pictures of all pages; most programs do not.
+  const ownPictures = ['--remove-unreferenced-resources=yes', 'exported.pdf', '--pages', '.', '1-z', '--'];
+  await runTool(directory, 'qpdf', [...ownPictures, 'report.pdf']);
 }
 
 async function letter(directory: string): Promise<void> {
@@ -136,7 +140,7 @@ async function clip(directory: string): Promise<void> {
 async function talk(directory: string): Promise<void> {
   await writeFile(join(directory, 'talk.wav'), speech(20, 5));
   const tags = ['-metadata', 'title=Ridge path, a talk', '-metadata', 'artist=The mediajobs project'];
-  await runTool(directory, 'ffmpeg', ['-v', 'error', '-nostdin', '-i', 'talk.wav', '-c:a', 'libmp3lame', '-b:a', '192k', ...tags, 'talk.mp3']);
+  await runTool(directory, 'ffmpeg', ['-v', 'error', '-nostdin', '-i', 'talk.wav', '-c:a', 'libmp3lame', '-b:a', '256k', ...tags, 'talk.mp3']);
 }
 
 async function encryptedPdf(directory: string): Promise<void> {

@@ -14,6 +14,7 @@ import type { EngineDeps, Facts, KindHandler, Produced, Work } from '#worker-ima
 import { LIBRARIES } from '#worker-image/engine/handlers.ts';
 import { identify } from '#worker-image/engine/identify.ts';
 import { makeReport } from '#worker-image/engine/report.ts';
+import { TOOL_LIBRARIES } from '#worker-image/tools/tool-versions.ts';
 
 export interface FileTask extends Asked {
   readonly limits: FileLimits;
@@ -143,5 +144,6 @@ function recordingDeps(deps: PipelineDeps, used: Set<string>): EngineDeps {
 }
 
 function versionsOf(used: ReadonlySet<string>, versions: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries([...used].toSorted().map((name) => [name, versions[name] ?? 'unknown']));
+  const names = [...used].flatMap((name) => [name, ...(TOOL_LIBRARIES[name] ?? [])]);
+  return Object.fromEntries(names.toSorted().map((name) => [name, versions[name] ?? 'unknown']));
 }

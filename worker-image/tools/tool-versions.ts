@@ -8,6 +8,9 @@ import type { RunCommand } from '#worker-image/tools/run-command.ts';
 
 const LIBRARIES = ['sharp'] as const;
 
+/** Libraries that do a tool's work: their versions belong beside the tool's. */
+export const TOOL_LIBRARIES: Readonly<Record<string, readonly string[]>> = { python3: ['pikepdf', 'pymupdf'] };
+
 /**
  * Versions by name of every tool (its Debian package's), of Python packages of the project's
  * environment and of the npm libraries that decode files. What is missing is left out.

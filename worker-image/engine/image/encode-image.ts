@@ -43,7 +43,7 @@ export async function encodeImage(deps: Pick<EngineDeps, 'run' | 'signal'>, enco
   requireSides(encoding);
   const path = join(encoding.work.directory, `out.${extensionOf(encoding.target)}`);
   const pipeline = (): Sharp => prepare(encoding);
-  await imageStep(`Writing the ${TARGETS[encoding.target].name} file`, () => write(deps, { encoding, pipeline, path }));
+  await imageStep(`Writing the ${TARGETS[encoding.target].name} file`, () => WRITERS[encoding.target](deps, { encoding, pipeline, path }));
   return path;
 }
 
@@ -54,52 +54,51 @@ interface Writing {
   readonly path: string;
 }
 
-async function write(deps: Pick<EngineDeps, 'run' | 'signal'>, { encoding, pipeline, path }: Writing): Promise<unknown> {
-  const { target, quality, lossless } = encoding;
-  const numbers = encoderQuality(quality);
-  switch (target) {
-    case 'jpg':
-      return pipeline()
-        .jpeg({ quality: numbers.jpg, mozjpeg: true, chromaSubsampling: quality >= FULL_CHROMA_FROM ? '4:4:4' : '4:2:0' })
-        .toFile(path);
-    case 'webp':
-      return pipeline().webp({ quality: Math.max(1, numbers.webp), effort: 4 }).toFile(path);
-    case 'avif':
-      return pipeline()
-        .avif({ quality: Math.max(1, numbers.avif), effort: AVIF_EFFORT, bitdepth: isDeepAvif(encoding) ? 10 : 8 })
-        .toFile(path);
-    case 'gif':
-      return pipeline()
-        .gif({ ...gifSettings(quality), keepDuplicateFrames: true, reuse: quality >= FULL_CHROMA_FROM, effort: 7 })
-        .toFile(path);
-    case 'tiff':
-      return pipeline().tiff({ compression: 'deflate', predictor: 'horizontal' }).toFile(path);
-    case 'png':
-      return encodePng({ pipeline, path, quality: lossless ? 100 : quality });
-    case 'heic':
-      return encodeHeic(deps, { pipeline, path, quality: numbers.heic, directory: encoding.work.directory });
-    case 'bmp':
-      return writeBitmap(encoding, pipeline(), path);
-    case 'pdf':
-      return writeImagePdf({ work: encoding.work, metadata: encoding.image.metadata, pipeline, path });
-  }
-}
+type Writer = (deps: Pick<EngineDeps, 'run' | 'signal'>, writing: Writing) => Promise<unknown>;
 
-function prepare({ image, target, resize, lossless, keepMetadata, quality }: Encoding): Sharp {
+const WRITERS: Readonly<Record<ImageTarget, Writer>> = {
+  jpg: (_deps, { encoding: { quality }, pipeline, path }) => {
+    const chromaSubsampling = quality >= FULL_CHROMA_FROM ? '4:4:4' : '4:2:0';
+    return pipeline().jpeg({ quality: encoderQuality(quality).jpg, mozjpeg: true, chromaSubsampling }).toFile(path);
+  },
+  webp: (_deps, { encoding: { quality }, pipeline, path }) =>
+    pipeline().webp({ quality: encoderQuality(quality).webp, effort: 4 }).toFile(path),
+  avif: (_deps, { encoding, pipeline, path }) => {
+    const quality = encoderQuality(encoding.quality).avif;
+    return pipeline().avif({ quality, effort: AVIF_EFFORT, bitdepth: isDeep(encoding) ? 10 : 8 }).toFile(path);
+  },
+  gif: (_deps, { encoding: { quality }, pipeline, path }) =>
+    pipeline()
+      .gif({ ...gifSettings(quality), keepDuplicateFrames: true, reuse: quality >= FULL_CHROMA_FROM, effort: 7 })
+      .toFile(path),
+  tiff: (_deps, { pipeline, path }) => pipeline().tiff({ compression: 'deflate', predictor: 'horizontal' }).toFile(path),
+  png: (_deps, { encoding, pipeline, path }) => encodePng({ pipeline, path, quality: encoding.lossless ? 100 : encoding.quality }),
+  heic: (deps, { encoding, pipeline, path }) =>
+    encodeHeic(deps, { pipeline, path, quality: encoderQuality(encoding.quality).heic, directory: encoding.work.directory }),
+  bmp: (_deps, { encoding, pipeline, path }) => writeBitmap(encoding, pipeline(), path),
+  pdf: (_deps, { encoding: { work, image }, pipeline, path }) => writeImagePdf({ work, metadata: image.metadata, pipeline, path }),
+};
+
+function prepare(encoding: Encoding): Sharp {
+  const { image, target, resize, keepMetadata } = encoding;
   const row = TARGETS[target];
   const keepProfile = row.profile && hasKeptProfile(image.metadata);
   let pipeline = resizeImage(image.start({ animated: row.animated, keepProfile }), resize);
   if (!row.alpha) pipeline = pipeline.flatten({ background: '#ffffff' });
-  const deep = image.metadata.depth === 'ushort' && ((row.deep && (lossless || quality === 100)) || target === 'avif');
-  if (deep) pipeline = pipeline.toColourspace(isGrey(image) ? 'grey16' : 'rgb16');
+  if (isDeep(encoding)) pipeline = pipeline.toColourspace(isGrey(image) ? 'grey16' : 'rgb16');
   if (keepProfile) pipeline = pipeline.keepIccProfile();
-  if (!keepMetadata || !row.exif) return pipeline;
-  return keepProfile || !image.metadata.hasProfile ? pipeline.keepMetadata() : pipeline.keepExif().keepXmp();
+  return keepMetadata && row.exif ? carryMetadata(pipeline, keepProfile || !image.metadata.hasProfile) : pipeline;
 }
 
-/** Only what was deep before: the samples of an 8-bit picture gain nothing. */
-function isDeepAvif({ image }: Encoding): boolean {
-  return image.metadata.depth === 'ushort';
+/** "All" would bring back a profile that no longer fits. */
+function carryMetadata(pipeline: Sharp, profileFits: boolean): Sharp {
+  return profileFits ? pipeline.keepMetadata() : pipeline.keepExif().keepXmp();
+}
+
+/** Whether more than 8 bits a sample are written: only of what had them before. */
+function isDeep({ image, target, lossless, quality }: Encoding): boolean {
+  if (image.metadata.depth !== 'ushort') return false;
+  return target === 'avif' || (TARGETS[target].deep && (lossless || quality === 100));
 }
 
 function isGrey({ metadata }: OpenImage): boolean {

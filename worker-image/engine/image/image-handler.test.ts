@@ -78,7 +78,7 @@ describe('inspect', () => {
 
   it('counts 2,001 frames of a GIF without decoding them', async () => {
     const frame = Buffer.from('2c00000000010001000002024c0100', 'hex');
-    const bytes = Buffer.concat([Buffer.from('474946383961010001008000000000ffffff00'.slice(0, 38), 'hex'), ...Array<Buffer>(2001).fill(frame), Buffer.from([0x3b])]);
+    const bytes = Buffer.concat([Buffer.from('47494638396101000100800000000000ffffff', 'hex'), ...Array<Buffer>(2001).fill(frame), Buffer.from([0x3b])]);
     expect(await inspectBytes('gif', bytes)).toMatchObject({ frames: 2001 });
   });
 
@@ -152,8 +152,8 @@ describe('compress', () => {
   it('removes camera and place, and keeps them when asked to', async () => {
     for (const format of ['jpg', 'webp', 'avif', 'heic'] as const) {
       const [clean, full] = await Promise.all([compress('orientation-6-jpg', { format }), compress('orientation-6-jpg', { format, strip_metadata: false })]);
-      expect(await readFile(clean.path, 'latin1')).not.toContain(PLANTED.make);
-      expect(await readFile(full.path, 'latin1')).toContain(PLANTED.make);
+      expect((await readFile(clean.path)).includes(PLANTED.make)).toBe(false);
+      expect((await readFile(full.path)).includes(PLANTED.make)).toBe(true);
       expect((await sharp(full.path).metadata()).orientation ?? 1).toBe(1);
     }
   });
@@ -215,7 +215,7 @@ describe('convert', () => {
     for (const to of ['png', 'webp', 'avif', 'heic', 'tiff', 'gif'] as const) {
       expect((await sharp((await convert('alpha-png', to)).path).metadata()).hasAlpha).toBe(true);
     }
-    expect(await readFile((await convert('alpha-png', 'pdf')).path, 'latin1')).toContain('/SMask');
+    expect((await readFile((await convert('alpha-png', 'pdf')).path)).includes('/SMask')).toBe(true);
   });
 
   it.each([

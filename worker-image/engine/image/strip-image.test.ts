@@ -53,12 +53,10 @@ describe('removal of metadata', () => {
     ['photo-tiff', [PLANTED.make, PLANTED.xmp]],
   ])('removes what was planted in %s, and changes no pixel', async (name, planted) => {
     const { before, after } = await stripped(name);
-    const [original, clean] = await Promise.all([readFile(before, 'latin1'), readFile(after, 'latin1')]);
-    for (const words of planted) {
-      expect(original).toContain(words);
-      expect(clean).not.toContain(words);
-    }
-    expect((await sharp(after).metadata()).xmp).toBeUndefined();
+    const [original, clean] = await Promise.all([readFile(before), readFile(after)]);
+    expect(planted.filter((words) => !original.includes(words))).toEqual([]);
+    expect(planted.filter((words) => clean.includes(words))).toEqual([]);
+    expect((await sharp(after).metadata()).xmpAsString?.trim() ?? '').toBe('');
     expect((await pixels(after)).equals(await pixels(before))).toBe(true);
   });
 
@@ -90,9 +88,8 @@ describe('removal of metadata', () => {
 
   it('drops the thumbnail of a HEIC and hides its item', async () => {
     const { before, after } = await stripped('photo-heic');
-    const [original, clean] = await Promise.all([readFile(before, 'latin1'), readFile(after, 'latin1')]);
-    expect(original).toContain('thmb');
-    expect(clean).not.toContain('thmb');
+    const [original, clean] = await Promise.all([readFile(before), readFile(after)]);
+    expect([original.includes('thmb'), clean.includes('thmb')]).toEqual([true, false]);
     expect((await sharp(after).metadata()).pages).toBe(1);
   });
 

@@ -19,6 +19,8 @@ const STRIPPERS: Partial<Readonly<Record<Format, (file: Buffer) => Buffer>>> = {
   avif: stripHeif,
 };
 
+/** `-all=` leaves the main directory of a TIFF alone, maker and software included. */
+const TELLING_TIFF_TAGS = ['-CommonIFD0=', '-HostComputer=', '-DocumentName=', '-PageName='];
 const EXIFTOOL_SECONDS = 120;
 const BMP_WARNING = 'A BMP file holds no metadata: the file is returned unchanged.';
 
@@ -47,7 +49,7 @@ export async function stripImage(deps: StripDeps, work: Work, facts: Facts): Pro
 async function stripTiff({ run, signal }: StripDeps, work: Work, path: string): Promise<void> {
   const { exitCode, stderr } = await run({
     file: 'exiftool',
-    args: ['-q', '-m', '-all=', '-tagsfromfile', '@', '-icc_profile', '-orientation', '-o', path, work.input.path],
+    args: ['-q', '-m', '-all=', ...TELLING_TIFF_TAGS, '-tagsfromfile', '@', '-icc_profile', '-orientation', '-o', path, work.input.path],
     directory: work.directory,
     signal,
     timeoutSeconds: EXIFTOOL_SECONDS,

@@ -89,11 +89,11 @@ describe('compress', () => {
 
 describe('convert', () => {
   it.each([
-    ['photos', 'png', 144, 1224, 1584],
-    ['photos', 'jpg', 36, 306, 396],
-    ['turned', 'png', 72, 200, 400],
-    ['turned', 'jpg', 144, 400, 800],
-  ] as const)('renders %s as %s at %i dpi with %i × %i pixels', async (name, to, dpi, width, height) => {
+    { name: 'photos', to: 'png', dpi: 144, width: 1224, height: 1584 },
+    { name: 'photos', to: 'jpg', dpi: 36, width: 306, height: 396 },
+    { name: 'turned', to: 'png', dpi: 72, width: 200, height: 400 },
+    { name: 'turned', to: 'jpg', dpi: 144, width: 400, height: 800 },
+  ] as const)('renders $name as $to at $dpi dpi with $width × $height pixels', async ({ name, to, dpi, width, height }) => {
     const produced = await runHandler(pdfHandler, await work(name, 'convert', { convert: { to, dpi } }));
     expect(produced).toMatchObject({ format: to, facts: { width, height } });
     expect((await sharp(produced.path).metadata()).format).toBe(to === 'jpg' ? 'jpeg' : 'png');

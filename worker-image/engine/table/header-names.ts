@@ -3,17 +3,19 @@
  * `column_<number>`, and one that was there before gets `_2`, `_3` … behind it. Pure.
  */
 export function headerNames(cells: readonly string[]): string[] {
-  const taken = new Set<string>();
+  /** Name → the number that the next cell of this name tries. */
+  const taken = new Map<string, number>();
   return cells.map((cell, index) => {
     const name = firstFree(cell === '' ? `column_${index + 1}` : cell, taken);
-    taken.add(name);
+    taken.set(name, 2);
     return name;
   });
 }
 
-function firstFree(wanted: string, taken: ReadonlySet<string>): string {
-  if (!taken.has(wanted)) return wanted;
-  let number = 2;
+function firstFree(wanted: string, taken: Map<string, number>): string {
+  let number = taken.get(wanted);
+  if (number === undefined) return wanted;
   while (taken.has(`${wanted}_${number}`)) number += 1;
+  taken.set(wanted, number + 1);
   return `${wanted}_${number}`;
 }

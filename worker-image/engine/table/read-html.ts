@@ -1,6 +1,6 @@
 /** Reads the first table of an HTML page. Nothing that the page names is ever loaded. */
 import { Parser } from 'htmlparser2';
-import { MAX_COLUMNS, refuseLong, refuseWide, unparseable, type OpenText, type Row, type Rows } from '#worker-image/engine/table/table-row.ts';
+import { MAX_COLUMNS, refuseLong, refuseWide, unparseable, type OpenText, type Row } from '#worker-image/engine/table/table-row.ts';
 
 /** As in the HTML standard. */
 const MAX_COLSPAN = 1000;

@@ -1,7 +1,7 @@
 /** Reads JSON and NDJSON. Objects are read twice: their columns are all keys that any of them has. */
 import { parseJsonRow, type JsonRow } from '#worker-image/engine/table/json-row.ts';
 import { scanJsonRows } from '#worker-image/engine/table/json-rows-scanner.ts';
-import { refuseWide, unparseable, type OpenText, type Rows } from '#worker-image/engine/table/table-row.ts';
+import { refuseColumns, refuseWide, unparseable, type OpenText, type Rows } from '#worker-image/engine/table/table-row.ts';
 import { linesOf } from '#worker-image/engine/table/text-lines.ts';
 
 type Format = 'json' | 'ndjson';
@@ -38,7 +38,7 @@ async function columnsOf(format: Format, values: AsyncIterable<string>): Promise
     const row = parseJsonRow(text, format);
     if (!('members' in row)) continue;
     for (const name of row.members.keys()) columns.add(name);
-    if (columns.size > 0) refuseWide({ length: columns.size } as readonly string[]);
+    refuseColumns(columns.size);
   }
   return columns.size === 0 ? [''] : [...columns];
 }

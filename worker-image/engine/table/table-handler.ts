@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CONVERT_TARGETS, type Format } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
-import { NO_FACTS, type EngineDeps, type KindHandler, type Produced, type Work } from '#worker-image/engine/handler.ts';
+import { NO_FACTS, type EngineDeps, type KindHandler, type Produced } from '#worker-image/engine/handler.ts';
 import { countXlsxRows } from '#worker-image/engine/table/count-xlsx-rows.ts';
 import { readCsv, readTsv } from '#worker-image/engine/table/read-delimited.ts';
 import { readHtml } from '#worker-image/engine/table/read-html.ts';

@@ -19,8 +19,14 @@ export function unparseable(format: string, what: string, cause?: unknown): Medi
 
 /** @throws MediaError limit_exceeded for a row that is too wide. */
 export function refuseWide(row: Row): Row {
-  if (row.length <= MAX_COLUMNS) return row;
-  throw new MediaError('limit_exceeded', `A row of the table has ${row.length} columns; at most ${MAX_COLUMNS} are read. Split the table.`);
+  refuseColumns(row.length);
+  return row;
+}
+
+/** @throws MediaError limit_exceeded for too many columns. */
+export function refuseColumns(columns: number): void {
+  if (columns <= MAX_COLUMNS) return;
+  throw new MediaError('limit_exceeded', `A row of the table has ${columns} columns; at most ${MAX_COLUMNS} are read. Split the table.`);
 }
 
 /** @throws MediaError limit_exceeded for a row that is too long. */

@@ -2,13 +2,14 @@
 import { headerNames } from '#worker-image/engine/table/header-names.ts';
 import type { Row, Rows } from '#worker-image/engine/table/table-row.ts';
 
+/** Cells with any mark that some program takes for a separator are quoted, so that nobody needs to guess. */
 export function writeCsv(rows: Rows): AsyncGenerator<string> {
-  return writeDelimited(rows, ',');
+  return writeDelimited(rows, ',', /[",;|\t\r\n]|^\s|\s$/);
 }
 
 /** Cells with tabs, line breaks or quotes are quoted, as spreadsheets do. */
 export function writeTsv(rows: Rows): AsyncGenerator<string> {
-  return writeDelimited(rows, '\t');
+  return writeDelimited(rows, '\t', /["\t\r\n]|^\s|\s$/);
 }
 
 /** One object per row, keyed by the cells of the first row. Spec: Convert rule 5. */
@@ -45,9 +46,8 @@ export async function* writeMarkdown(rows: Rows): AsyncGenerator<string> {
   }
 }
 
-async function* writeDelimited(rows: Rows, delimiter: string): AsyncGenerator<string> {
-  const special = new RegExp(`["\\r\\n${delimiter}]|^\\s|\\s$`);
-  const cell = (text: string): string => (special.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+async function* writeDelimited(rows: Rows, delimiter: string, quoted: RegExp): AsyncGenerator<string> {
+  const cell = (text: string): string => (quoted.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   for await (const row of rows) {
     // An empty line would be no row.
     yield row.length === 1 && row[0] === '' ? '""\n' : `${row.map(cell).join(delimiter)}\n`;
@@ -64,10 +64,15 @@ async function* objectsOf(rows: Rows): AsyncGenerator<string> {
       keys = keysOf(row);
       continue;
     }
-    if (row.length > keys.length) keys = keysOf([...header, ...Array.from({ length: row.length - header.length }, () => '')]);
+    if (row.length > keys.length) keys = keysOf(widened(header, row.length * 2));
     const width = Math.max(header.length, row.length);
     yield `{${keys.slice(0, width).map((key, index) => `${key}:${JSON.stringify(row[index] ?? '')}`).join(',')}}`;
   }
+}
+
+/** With empty cells behind it; wider than needed at once, as rows may grow one by one. */
+function widened(header: Row, width: number): Row {
+  return [...header, ...Array.from({ length: Math.max(0, width - header.length) }, () => '')];
 }
 
 function keysOf(header: Row): string[] {

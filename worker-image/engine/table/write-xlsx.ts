@@ -36,8 +36,12 @@ export async function* writeXlsx(rows: Rows): AsyncGenerator<Uint8Array> {
   });
   for (const [name, text] of Object.entries(PARTS)) add(zip, name).push(strToU8(text), true);
   const sheet = add(zip, SHEET_PART);
+  let bytes = 0;
   for await (const piece of sheetPieces(rows)) {
-    sheet.push(strToU8(piece));
+    const data = strToU8(piece);
+    bytes += data.length;
+    refuseOver(bytes, MAX_SHEET_BYTES, 'bytes of cells');
+    sheet.push(data);
     yield* ready;
     ready = [];
   }
@@ -54,15 +58,12 @@ function add(zip: Zip, name: string): ZipDeflate {
 
 async function* sheetPieces(rows: Rows): AsyncGenerator<string> {
   let piece = `${XML}<worksheet xmlns="${MAIN}"><sheetData>`;
-  let [number, chars] = [0, 0];
+  let number = 0;
   for await (const row of rows) {
     number += 1;
     refuseOver(number, MAX_ROWS, 'rows');
     piece += rowXml(refuseWide(row), number);
     if (piece.length < PIECE_CHARS) continue;
-    // A character takes three bytes at most.
-    chars += piece.length;
-    refuseOver(chars * 3, MAX_SHEET_BYTES * 3, 'characters');
     yield piece;
     piece = '';
   }

@@ -121,24 +121,38 @@ function cursor(file: Buffer, start: number): Cursor {
   };
 }
 
+interface ExtentLayout {
+  readonly base: number;
+  readonly indexBytes: number;
+  readonly offsetBytes: number;
+  readonly lengthBytes: number;
+  /** Of the file. */
+  readonly end: number;
+}
+
+function readExtents(reader: Cursor, { base, indexBytes, offsetBytes, lengthBytes, end }: ExtentLayout): Extent[] {
+  const extents: Extent[] = [];
+  for (let left = reader.take(2); left > 0; left -= 1) {
+    reader.take(indexBytes);
+    const start = base + reader.take(offsetBytes);
+    extents.push({ start, end: Math.min(end, start + reader.take(lengthBytes)) });
+  }
+  return extents;
+}
+
 function readLocations(file: Buffer, iloc: Box, idat: Box | undefined): Map<number, Extent[]> {
   const version = file[iloc.body]!;
   const reader = cursor(file, iloc.body + FULL_BOX);
   const sizes = reader.take(2);
   const [offsetBytes, lengthBytes, baseBytes, indexBytes] = [sizes >> 12, (sizes >> 8) & 15, (sizes >> 4) & 15, sizes & 15];
   const locations = new Map<number, Extent[]>();
-  const count = reader.take(version < 2 ? 2 : 4);
-  for (let i = 0; i < count; i += 1) {
-    const id = reader.take(version < 2 ? 2 : 4);
+  const idBytes = version < 2 ? 2 : 4;
+  for (let left = reader.take(idBytes); left > 0; left -= 1) {
+    const id = reader.take(idBytes);
     const method = version === 0 ? 0 : reader.take(2) & 15;
     reader.take(2);
     const base = reader.take(baseBytes) + (method === 1 ? (idat?.body ?? 0) : 0);
-    const extents: Extent[] = [];
-    for (let left = reader.take(2); left > 0; left -= 1) {
-      if (version > 0) reader.take(indexBytes);
-      const start = base + reader.take(offsetBytes);
-      extents.push({ start, end: Math.min(file.length, start + reader.take(lengthBytes)) });
-    }
+    const extents = readExtents(reader, { base, indexBytes: version > 0 ? indexBytes : 0, offsetBytes, lengthBytes, end: file.length });
     // Method 2 counts from another item's data: such an item has no bytes of its own.
     if (method < 2) locations.set(id, extents);
   }

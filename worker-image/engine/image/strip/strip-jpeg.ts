@@ -24,27 +24,31 @@ const JFIF_BYTES = 18;
  */
 export function stripJpeg(file: Buffer): Buffer {
   if (file[0] !== 0xff || file[1] !== SOI) throw brokenFile('JPEG', 'it has no start mark');
-  const kept: Buffer[] = [file.subarray(0, 2)];
-  let orientation = UPRIGHT;
-  let at = 2;
-  for (;;) {
-    at = markerAt(file, at);
+  const segments = readSegments(file);
+  const exif = segments.findLast(({ marker, bytes }) => marker === APP1 && startsWith(bytes, EXIF));
+  const orientation = exif === undefined ? UPRIGHT : readOrientation(exif.bytes.subarray(4 + EXIF.length));
+  const kept = segments.map(keptBytes).filter((bytes) => bytes !== null);
+  if (orientation !== UPRIGHT) kept.splice(kept[0]?.[1] === APP0 ? 1 : 0, 0, orientationSegment(orientation));
+  return Buffer.concat([file.subarray(0, 2), ...kept, Buffer.from([0xff, EOI])]);
+}
+
+interface Segment {
+  readonly marker: number;
+  /** Marker, length and content; after a start of scan the coded data as well. */
+  readonly bytes: Buffer;
+}
+
+function readSegments(file: Buffer): Segment[] {
+  const segments: Segment[] = [];
+  let at = markerAt(file, 2);
+  while (file[at + 1] !== EOI) {
     const marker = file[at + 1]!;
-    if (marker === EOI) break;
-    const end = at + 2 + lengthAt(file, at + 2);
-    const segment = file.subarray(at, end);
-    if (marker === APP1 && startsWith(segment, EXIF)) orientation = readOrientation(segment.subarray(4 + EXIF.length));
-    const copy = keptSegment(marker, segment);
-    if (copy !== null) kept.push(copy);
-    at = end;
-    if (marker === SOS) {
-      at = endOfScan(file, end);
-      kept.push(file.subarray(end, at));
-    }
+    const content = at + 2 + lengthAt(file, at + 2);
+    const end = marker === SOS ? endOfScan(file, content) : content;
+    segments.push({ marker, bytes: file.subarray(at, end) });
+    at = markerAt(file, end);
   }
-  kept.push(Buffer.from([0xff, EOI]));
-  if (orientation !== UPRIGHT) kept.splice(startsWithJfif(kept[1]) ? 2 : 1, 0, orientationSegment(orientation));
-  return Buffer.concat(kept);
+  return segments;
 }
 
 /** Position of the next marker's 0xff; fill bytes before it are skipped. */
@@ -63,20 +67,16 @@ function lengthAt(file: Buffer, at: number): number {
   return length;
 }
 
-function keptSegment(marker: number, segment: Buffer): Buffer | null {
-  if (marker === APP0) return startsWith(segment, JFIF) ? withoutThumbnail(segment) : null;
-  if (marker === APP2) return startsWith(segment, ICC) ? segment : null;
-  if (marker === APP14) return startsWith(segment, ADOBE) ? segment : null;
+function keptBytes({ marker, bytes }: Segment): Buffer | null {
+  if (marker === APP0) return startsWith(bytes, JFIF) ? withoutThumbnail(bytes) : null;
+  if (marker === APP2) return startsWith(bytes, ICC) ? bytes : null;
+  if (marker === APP14) return startsWith(bytes, ADOBE) ? bytes : null;
   if (marker === COMMENT || (marker >= APP1 && marker <= APP15)) return null;
-  return segment;
+  return bytes;
 }
 
 function startsWith(segment: Buffer, identifier: Buffer): boolean {
   return segment.subarray(4, 4 + identifier.length).equals(identifier);
-}
-
-function startsWithJfif(segment: Buffer | undefined): boolean {
-  return segment?.[1] === APP0;
 }
 
 function withoutThumbnail(segment: Buffer): Buffer {

@@ -1,0 +1,247 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { CONVERT_TARGETS, type Format } from '#crds/formats.ts';
+import { engineDeps, freshDirectory, runHandler, workOn } from '#test/fixtures/engine-work.ts';
+import { makeTableFixtures, TABLE_ROWS } from '#test/fixtures/make-table-fixtures.ts';
+import { tableHandler } from '#worker-image/engine/table/table-handler.ts';
+
+const INPUTS = ['csv', 'tsv', 'json', 'ndjson', 'html', 'md'] as const;
+const [HEADER = [], ...DATA] = TABLE_ROWS;
+const OBJECTS = DATA.map((row) => Object.fromEntries(HEADER.map((name, index) => [name, row[index]])));
+
+let directory = '';
+let files = 0;
+
+beforeAll(async () => {
+  directory = await freshDirectory();
+  await makeTableFixtures(directory);
+});
+
+async function convertFile(path: string, format: Format, to: string): Promise<string> {
+  const work = await workOn({ path, format, operation: 'convert', options: { convert: { to } } });
+  return (await runHandler(tableHandler, work)).path;
+}
+
+/** Converts text and gives the text that comes out. */
+async function convert(format: Format, content: string | Buffer, to: string): Promise<string> {
+  files += 1;
+  const path = join(directory, `table-${files}.${format}`);
+  await writeFile(path, content);
+  return readFile(await convertFile(path, format, to), 'utf8');
+}
+
+async function rowsOf(format: Format, content: string | Buffer): Promise<string[][]> {
+  const lines = (await convert(format, content, 'ndjson')).trim().split('\n').filter((line) => line !== '');
+  return lines.map((line) => Object.values(JSON.parse(line) as Record<string, string>));
+}
+
+describe('every input to every target', () => {
+  it.each(INPUTS.flatMap((from) => INPUTS.map((to) => [from, to] as const)))('%s to %s and on to JSON keeps every cell', async (from, to) => {
+    const path = await convertFile(join(directory, `sample.${from}`), from, to);
+    expect(JSON.parse(await readFile(await convertFile(path, to, 'json'), 'utf8'))).toEqual(OBJECTS);
+  });
+
+  it.each(INPUTS)('%s to a workbook that a spreadsheet program opens with every cell as text', async (from) => {
+    const path = await convertFile(join(directory, `sample.${from}`), from, 'xlsx');
+    const out = await freshDirectory();
+    const csv = 'csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false';
+    await engineDeps().run({
+      file: 'soffice',
+      args: [`-env:UserInstallation=file://${out}/profile`, '--headless', '--convert-to', csv, '--outdir', out, path],
+      directory: out,
+      signal: new AbortController().signal,
+      timeoutSeconds: 60,
+    });
+    const text = await readFile(join(out, 'output.csv'), 'utf8');
+    expect((await convert('csv', text, 'json')).trim()).toBe((await readFile(await convertFile(join(directory, 'sample.csv'), 'csv', 'json'), 'utf8')).trim());
+  });
+
+  it('writes all targets that the interface lists', async () => {
+    for (const to of CONVERT_TARGETS.table) expect(await convertFile(join(directory, 'sample.csv'), 'csv', to)).toContain(`.${to}`);
+  });
+});
+
+describe('any cells', () => {
+  const cell = fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom('a', ',', ';', '"', "'", '\t', '\n', '\r', '|', '\\', '<', '&', '{', '=', ' ') }));
+  const table = fc.integer({ min: 1, max: 4 }).chain((width) => fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 1, maxLength: 5 }));
+
+  it.each(['csv', 'tsv', 'json', 'ndjson'] as const)('come through %s unharmed', async (format) => {
+    await fc.assert(
+      fc.asyncProperty(table, async (rows) => {
+        const header = rows[0]?.map((_, index) => `h${index}`) ?? [];
+        const source = [header, ...rows].map((row) => JSON.stringify(row)).join('\n');
+        const written = await convert('ndjson', source, format);
+        expect(await rowsOf(format, written)).toEqual(rows.map((row) => row.map((text) => text.toWellFormed())));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it.each(['html', 'md'] as const)('come through %s but for blanks at line ends', async (format) => {
+    const shown = (text: string): string => text.toWellFormed().replaceAll(/\r\n?/g, '\n').split('\n').map((line) => line.replaceAll(/[ \t\f\v\n]+/g, ' ').trim()).join('\n').trim();
+    const plain = table.map((rows) => rows.map((row) => row.map((text) => text.replaceAll(/[\0-\x09\x0b\x0c\x0e-\x1f]/g, '').replaceAll(/[^\S\n\r]+/g, ' ').replaceAll(/ ?[\r\n]+ ?/g, '\n').trim())));
+    await fc.assert(
+      fc.asyncProperty(plain, async (rows) => {
+        const header = rows[0]?.map((_, index) => `h${index}`) ?? [];
+        const source = [header, ...rows].map((row) => JSON.stringify(row)).join('\n');
+        const written = await convert('ndjson', source, format);
+        expect(await rowsOf(format, written)).toEqual(rows.map((row) => row.map(shown)));
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('reading CSV', () => {
+  it.each([
+    ['semicolons and decimal commas', 'a;b\n1,5;2,5\n3,5;4\n'],
+    ['tabs', 'a\tb\n1,5\t2,5\n3,5\t4\n'],
+    ['bars', 'a|b\r\n1,5|2,5\r\n3,5|4\r\n'],
+    ["Excel's first line", 'sep=;\na;b\n1,5;2,5\n3,5;4\n'],
+    ['old line ends', 'a;b\r1,5;2,5\r3,5;4\r'],
+    ['mixed line ends', 'a;b\r\n1,5;2,5\n3,5;4'],
+    ['blank lines', '\na;b\n\n1,5;2,5\n3,5;4\n\n\n'],
+  ])('with %s', async (_name, text) => {
+    expect(await rowsOf('csv', text)).toEqual([['1,5', '2,5'], ['3,5', '4']]);
+  });
+
+  it.each([
+    ['UTF-8 with a mark', Buffer.from('\uFEFFname\nJürgen\n')],
+    ['UTF-16 little-endian', Buffer.from('\uFEFFname\nJürgen\n', 'utf16le')],
+    ['UTF-16 without a mark', Buffer.from('name\nJürgen\n', 'utf16le')],
+    ['UTF-16 big-endian', Buffer.from('\uFEFFname\nJürgen\n', 'utf16le').swap16()],
+    ['Windows-1252', Buffer.from('name\nJ\xfcrgen\n', 'latin1')],
+  ])('in %s', async (_name, bytes) => {
+    expect(await convert('csv', bytes, 'ndjson')).toBe('{"name":"Jürgen"}\n');
+  });
+
+  it('keeps quotes inside of a cell', async () => {
+    expect(await rowsOf('csv', 'a,b\n5" pipe,"x"\n')).toEqual([['5" pipe', 'x']]);
+  });
+
+  it.each([
+    ['an open quote', 'a,b\n1,"open\n2,3\n'],
+    ['no rows', '\n\n'],
+  ])('refuses %s', async (_name, text) => {
+    await expect(convert('csv', text, 'json')).rejects.toMatchObject({ code: 'processing_failed' });
+  });
+});
+
+describe('reading JSON', () => {
+  it.each([
+    ['an array of arrays', '[["a","b"],["1",2]]'],
+    ['an array of objects', '[{"a":"1","b":2}]'],
+    ['data', '{"count": 1, "more": {"data": [[9]]}, "data": [{"a":"1","b":2}], "s": "]}"}'],
+    ['rows', ' {"rows" : [ ["a","b"] , ["1" , 2] ] , "n": null} '],
+  ])('from %s', async (_name, text) => {
+    expect(await convert('json', text, 'csv')).toBe('a,b\n1,2\n');
+  });
+
+  it('keeps the spelling of numbers and the text of nested values, and takes all keys', async () => {
+    const text = '[{"n":1.10,"big":12345678901234567890},{"n":1e400,"list":[1, {"a b": "c d"}],"gone":null,"yes":true}]';
+    expect(await convert('json', text, 'tsv')).toBe(
+      'n\tbig\tlist\tgone\tyes\n1.10\t12345678901234567890\t\t\t\n1e400\t\t"[1,{""a b"":""c d""}]"\t\ttrue\n',
+    );
+  });
+
+  it('takes the last of equal keys and keeps keys that objects cannot hold in order', async () => {
+    expect(await convert('json', '[{"b":1,"10":2,"__proto__":3,"b":4}]', 'json')).toBe('[\n{"b":"4","10":"2","__proto__":"3"}\n]\n');
+  });
+
+  it('reads values that lie across pieces of the file', async () => {
+    const rows = Array.from({ length: 20_000 }, (_, index) => ({ id: `${index}`, text: `a "quoted" \\ text ${'ü'.repeat(index % 50)}` }));
+    expect(JSON.parse(await convert('json', JSON.stringify({ skipped: 'x'.repeat(300_000), data: rows }), 'json'))).toEqual(rows);
+  });
+
+  it.each([
+    ['a number', '5'],
+    ['a list of numbers', '[1,2]'],
+    ['an object without rows', '{"a":[1]}'],
+    ['a missing comma', '[{"a":1} {"a":2}]'],
+    ['a comma too many', '[{"a":1},]'],
+    ['an early end', '[{"a":1},{"a":'],
+    ['rows of two kinds', '[{"a":1},[1]]'],
+    ['text behind it', '[{"a":1}] x'],
+    ['a bare word', '[{"a":NaN}]'],
+    ['no rows', '[]'],
+  ])('refuses %s', async (_name, text) => {
+    await expect(convert('json', text, 'csv')).rejects.toMatchObject({ code: 'processing_failed' });
+  });
+
+  it('survives deep nesting', async () => {
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    expect(await convert('json', `[["deep"],[${deep}]]`, 'csv')).toBe(`deep\n${deep}\n`);
+  });
+
+  it.each([
+    ['arrays', '["a","b"]\n["1",2]\n'],
+    ['objects', '{"a":"1","b":2}\n\n'],
+  ])('reads NDJSON of %s', async (_name, text) => {
+    expect(await convert('ndjson', text, 'csv')).toBe('a,b\n1,2\n');
+  });
+});
+
+describe('writing JSON', () => {
+  it('names columns that have no name of their own, and cells beyond the first row', async () => {
+    expect(await convert('csv', 'a,,a,a\n1,2,3,4,5\n6\n', 'ndjson')).toBe(
+      '{"a":"1","column_2":"2","a_2":"3","a_3":"4","column_5":"5"}\n{"a":"6","column_2":"","a_2":"","a_3":""}\n',
+    );
+  });
+
+  it('writes an empty list for names without rows', async () => {
+    expect(await convert('csv', 'a,b\n', 'json')).toBe('[]\n');
+  });
+});
+
+describe('reading HTML', () => {
+  it('takes the first table, with spans, nested tables and marks as text', async () => {
+    const page = `<base href="http://127.0.0.1:1/"><p>x<table><tr><th colspan=2>a</th><th>b</th></tr>
+      <tr><td rowspan=2>1</td><td> two <b>wor</b>ds<br>more </td><td><table><tr><td>in</td><td>side</td></tr></table></td></tr>
+      <tr><td>3<script>alert(1)</script></td><td><img src="http://127.0.0.1:1/x">&eacute;</td></tr></table><table><tr><td>other</table>`;
+    expect(await convert('html', page, 'csv')).toBe('a,,b\n1,"two words\nmore",inside\n,3,é\n');
+  });
+
+  it('refuses a page without a table', async () => {
+    await expect(convert('html', '<p>no table</p>', 'csv')).rejects.toMatchObject({ code: 'processing_failed' });
+  });
+});
+
+describe('reading Markdown', () => {
+  it('finds the first table outside of code', async () => {
+    const page = '```\n| x |\n|---|\n| y |\n```\n\na | b\n:--|--:\n`c` | d\\|e\n1\n\n| other |\n|---|\n';
+    expect(await convert('md', page, 'csv')).toBe('a,b\n`c`,"d|e"\n1\n');
+  });
+
+  it('writes cells that stay what they are', async () => {
+    expect(await convert('csv', 'first_name,x\n_a_,"*b*\n<i>"\n', 'md')).toBe('| first_name | x |\n| --- | --- |\n| \\_a\\_ | \\*b\\*<br>\\<i> |\n');
+  });
+
+  it('refuses a text without a table', async () => {
+    await expect(convert('md', '# no table\n\na | b\n', 'csv')).rejects.toMatchObject({ code: 'processing_failed' });
+  });
+});
+
+describe('limits', () => {
+  it.each([
+    ['csv', 'more columns than are read', ','.repeat(20_000), 'json'],
+    ['json', 'more keys than are read', JSON.stringify([Object.fromEntries(Array.from({ length: 17_000 }, (_, index) => [`k${index}`, 1]))]), 'csv'],
+    ['html', 'more columns by spans', `<table><tr>${'<td colspan=1000>'.repeat(20)}</table>`, 'csv'],
+    ['csv', 'a cell longer than Excel takes', `a\n${'x'.repeat(32_768)}\n`, 'xlsx'],
+    ['csv', 'more rows than Excel takes', 'a\n'.repeat(1_048_577), 'xlsx'],
+    ['csv', 'a quoted cell without end', `a,"${'x'.repeat(17 * 1024 ** 2)}"`, 'json'],
+    ['ndjson', 'a line without end', `{"a":"${'x'.repeat(17 * 1024 ** 2)}"}`, 'csv'],
+  ] as const)('%s with %s', async (format, _name, text, to) => {
+    await expect(convert(format, text, to)).rejects.toMatchObject({ code: 'limit_exceeded' });
+  });
+
+  it.each([
+    ['md', `|${'|'.repeat(10_000_000)}\n`],
+    ['md', `| a |\n|---|\n|${'\\'.repeat(10_000_000)}|\n`],
+    ['html', `${'<table>'.repeat(200_000)}`],
+    ['html', `<table><tr><td>${' \n'.repeat(5_000_000)}x</table>`],
+  ] as const)('a hostile %s ends in linear time', { timeout: 20_000 }, async (format, text) => {
+    await convert(format, text, 'csv').catch((error: unknown) => expect(error).toMatchObject({ name: 'MediaError' }));
+  });
+});
