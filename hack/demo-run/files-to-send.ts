@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadSamples } from '#api/samples/samples.ts';
-import { FORMATS, formatOfName, KINDS, type Format, type Kind } from '#crds/formats.ts';
+import { FORMATS, formatOfName, KINDS } from '#crds/formats.ts';
 import { USUAL_WORK, type Work } from './usual-work.ts';
 
 export interface FileToSend {
@@ -10,20 +10,7 @@ export interface FileToSend {
   readonly work: Work;
 }
 
-const SAMPLES = fileURLToPath(new URL('../../api/samples', import.meta.url));
-
-/** The format that shows best what the service does with a kind. */
-const TYPICAL: Readonly<Record<Kind, Format>> = {
-  video: 'mp4',
-  word: 'docx',
-  sheet: 'xlsx',
-  presentation: 'pptx',
-  pdf: 'pdf',
-  image: 'jpg',
-  audio: 'wav',
-  table: 'csv',
-  font: 'ttf',
-};
+const SAMPLES = fileURLToPath(new URL('../../api/samples/files', import.meta.url));
 
 /**
  * The given files, or one published sample of every kind, with what to do to each.
@@ -39,13 +26,12 @@ export function filesToSend(given: readonly string[]): FileToSend[] {
   });
 }
 
-/** The largest good sample of each kind's typical format. */
+/** The largest good sample of every kind. */
 function sampleOfEveryKind(): string[] {
   const good = loadSamples().all.filter((sample) => sample.expected_error === null);
   return KINDS.map((kind) => {
-    const typical = good.filter((sample) => sample.format === TYPICAL[kind]);
-    const largest = typical.toSorted((a, b) => b.size - a.size)[0];
-    if (largest === undefined) throw new Error(`There is no sample of the format ${TYPICAL[kind]}.`);
+    const largest = good.filter((sample) => sample.kind === kind).toSorted((a, b) => b.size - a.size)[0];
+    if (largest === undefined) throw new Error(`There is no sample of the kind ${kind}.`);
     return path.join(SAMPLES, largest.name);
   });
 }

@@ -146,24 +146,28 @@ export function isDemuxable(format: Format): format is DemuxableFormat {
 function argumentsOf(input: MediaFile, outputOptions: readonly string[], target: string): string[] {
   const command = ffmpegCommand()
     .input(`file:${input.path}`)
-    .inputOptions(...pairProof(['-nostdin', '-hide_banner', '-v', 'error', ...guardOptions(input.format)]))
+    .inputOptions(...unsplit(['-nostdin', '-hide_banner', '-v', 'error', ...guardOptions(input.format)]))
     .output(target)
-    .outputOptions(...pairProof(['-progress', 'pipe:1', '-nostats', '-stats_period', '0.5', ...outputOptions, '-y']));
+    .outputOptions(...unsplit(['-progress', 'pipe:1', '-nostats', '-stats_period', '0.5', ...outputOptions, '-y']));
+  // eslint-disable-next-line no-underscore-dangle, typescript/no-unsafe-type-assertion -- its types leave out the one function that does not run anything.
   return (command as unknown as { _getArguments(): string[] })._getArguments();
 }
 
 /** More than one argument keeps fluent-ffmpeg from splitting strings at blanks. */
-function pairProof(options: string[]): [string, string, ...string[]] {
-  return options as [string, string, ...string[]];
+function unsplit([first = '', second = '', ...rest]: string[]): [string, string, ...string[]] {
+  return [first, second, ...rest];
 }
 
 function guardOptions(format: Format): string[] {
   if (!isDemuxable(format)) throw new Error(`no demuxer for ${format}`);
   const demuxer = DEMUXERS[format];
   return [
-    ...['-protocol_whitelist', 'file,pipe'],
-    ...['-format_whitelist', demuxer],
-    ...['-max_streams', String(MAX_STREAMS)],
+    '-protocol_whitelist',
+    'file,pipe',
+    '-format_whitelist',
+    demuxer,
+    '-max_streams',
+    String(MAX_STREAMS),
     ...(demuxer.includes(',') ? [] : ['-f', demuxer]),
   ];
 }

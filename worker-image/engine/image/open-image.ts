@@ -1,6 +1,6 @@
 /** Any image input as something that sharp can read, decoded by another tool first where sharp cannot. */
 import { access, readFile, symlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Metadata, Sharp, SharpOptions } from 'sharp';
 import { MediaError } from '#crds/media-error.ts';
 import type { EngineDeps, Facts, Work } from '#worker-image/engine/handler.ts';
@@ -68,7 +68,7 @@ async function decodeHeic({ run, signal }: Pick<EngineDeps, 'run' | 'signal'>, w
 /** dcraw_emu writes beside its input and reports success for files that it cannot read. */
 async function decodeRaw({ run, signal }: Pick<EngineDeps, 'run' | 'signal'>, work: Work): Promise<string> {
   const path = join(work.directory, 'raw');
-  await symlink(work.input.path, path);
+  await symlink(resolve(work.input.path), path);
   await run({
     file: 'dcraw_emu',
     args: ['-w', '-T', '-o', '1', path],

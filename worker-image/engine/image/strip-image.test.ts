@@ -93,6 +93,11 @@ describe('removal of metadata', () => {
     expect((await sharp(after).metadata()).pages).toBe(1);
   });
 
+  it.each(['1-bit-tiff', 'two-pages-tiff', 'grey-jpg', 'alpha-png'])('gives %s back byte for byte, as it holds no metadata', async (name) => {
+    const { before, after } = await stripped(name);
+    expect((await readFile(after)).equals(await readFile(before))).toBe(true);
+  });
+
   it('keeps the animation of a PNG', async () => {
     const { before, after } = await stripped('animated-png');
     expect((await readFile(after)).equals(await readFile(before))).toBe(true);

@@ -1,9 +1,10 @@
 /** Removes metadata without touching the picture. Spec: POST /v1/strip-metadata. */
-import { access, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { extensionOf, type Format } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
 import type { EngineDeps, Facts, Produced, Work } from '#worker-image/engine/handler.ts';
+import type { CommandResult } from '#worker-image/tools/run-command.ts';
 import { stripGif } from '#worker-image/engine/image/strip/strip-gif.ts';
 import { stripHeif } from '#worker-image/engine/image/strip/strip-heif.ts';
 import { stripJpeg } from '#worker-image/engine/image/strip/strip-jpeg.ts';
@@ -35,7 +36,7 @@ export async function stripImage(deps: StripDeps, work: Work, facts: Facts): Pro
   const { format, path: input } = work.input;
   const path = join(work.directory, `stripped.${extensionOf(format)}`);
   if (format === 'bmp') {
-    await writeFile(path, await readFile(input));
+    await copyFile(input, path);
     return { path, format, facts, warnings: [BMP_WARNING] };
   }
   const strip = STRIPPERS[format];
@@ -45,18 +46,29 @@ export async function stripImage(deps: StripDeps, work: Work, facts: Facts): Pro
   return { path, format, facts, warnings: [] };
 }
 
-/** A TIFF's tags are its structure: exiftool knows which of them describe the picture. */
-async function stripTiff({ run, signal }: StripDeps, work: Work, path: string): Promise<void> {
-  const { exitCode, stderr } = await run({
-    file: 'exiftool',
-    args: ['-q', '-m', '-all=', ...TELLING_TIFF_TAGS, '-tagsfromfile', '@', '-icc_profile', '-orientation', '-o', path, work.input.path],
-    directory: work.directory,
-    signal,
-    timeoutSeconds: EXIFTOOL_SECONDS,
-  });
-  await access(path).catch((cause: unknown) => {
+/**
+ * A TIFF's tags are its structure: exiftool knows which of them describe the picture. It writes the file in
+ * its own order, so that one without any metadata is copied instead.
+ */
+async function stripTiff(deps: StripDeps, work: Work, path: string): Promise<void> {
+  const removed = ['-all=', ...TELLING_TIFF_TAGS, '-tagsfromfile', '@', '-icc_profile', '-orientation'];
+  const { exitCode, stderr } = await runExiftool(deps, work, ['-q', '-m', ...removed, '-o', path, work.input.path]);
+  const { size } = await stat(path).catch((cause: unknown) => {
     throw new MediaError('processing_failed', 'The TIFF file is damaged or not complete. Check that it opens in a viewer and send it again.', {
       cause: new Error(`exiftool ended with ${exitCode}: ${stderr}`, { cause }),
     });
   });
+  if (size === work.input.size && (await listTags(deps, work, path)) === (await listTags(deps, work, work.input.path))) {
+    await copyFile(work.input.path, path);
+  }
+}
+
+function runExiftool({ run, signal }: StripDeps, { directory }: Work, args: readonly string[]): Promise<CommandResult> {
+  return run({ file: 'exiftool', args, directory, signal, timeoutSeconds: EXIFTOOL_SECONDS });
+}
+
+/** Every tag with its value, but for those of the file system and of the order in the file. */
+async function listTags(deps: StripDeps, work: Work, path: string): Promise<string> {
+  const left = ['--System:all', '--File:all', '--ExifTool:all', '--StripOffsets', '--TileOffsets'];
+  return (await runExiftool(deps, work, ['-s', '-G1', '-a', '-e', ...left, path])).stdout;
 }

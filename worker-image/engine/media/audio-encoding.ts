@@ -57,23 +57,34 @@ export function encoderOptions(encoding: AudioEncoding, source: MediaStream): st
 }
 
 function codecOptions(encoding: AudioEncoding, source: MediaStream): string[] {
-  const { codec, tier, channels } = encoding;
-  switch (codec) {
+  switch (encoding.codec) {
     case 'aac':
-      return ['-c:a', 'aac', '-b:a', String(encoding.bitRate ?? tierRate('aac', tier, channels))];
+      return ['-c:a', 'aac', '-b:a', String(rateOf('aac', encoding))];
     case 'opus':
-      return ['-c:a', 'libopus', '-vbr', 'on', '-b:a', String(clamp(encoding.bitRate ?? tierRate('opus', tier, channels), 6000, channels * 256_000))];
+      return ['-c:a', 'libopus', '-vbr', 'on', '-b:a', String(clamp(rateOf('opus', encoding), 6000, encoding.channels * 256_000))];
     case 'mp3':
-      return ['-c:a', 'libmp3lame', ...(encoding.bitRate === null ? ['-q:a', MP3_LEVELS[tier]] : ['-b:a', String(clamp(encoding.bitRate, 8000, 320_000))])];
+      return ['-c:a', 'libmp3lame', ...mp3Rate(encoding)];
     case 'vorbis':
-      return ['-c:a', 'libvorbis', '-q:a', vorbisQuality(encoding.bitRate ?? tierRate('vorbis', tier, channels), channels).toFixed(2)];
+      return ['-c:a', 'libvorbis', '-q:a', vorbisQuality(rateOf('vorbis', encoding), encoding.channels).toFixed(2)];
     case 'pcm':
       return ['-c:a', pcmOf(source)];
     case 'flac':
-      return ['-c:a', 'flac', '-compression_level', '8', '-sample_fmt', bitsOf(source) > 16 ? 's32' : 's16'];
+      return ['-c:a', 'flac', '-compression_level', '8', '-sample_fmt', isDeep(source) ? 's32' : 's16'];
     case 'alac':
-      return ['-c:a', 'alac', '-sample_fmt', bitsOf(source) > 16 ? 's32p' : 's16p'];
+      return ['-c:a', 'alac', '-sample_fmt', isDeep(source) ? 's32p' : 's16p'];
   }
+}
+
+function rateOf(codec: 'aac' | 'opus' | 'vorbis', { bitRate, tier, channels }: AudioEncoding): number {
+  return bitRate ?? tierRate(codec, tier, channels);
+}
+
+function mp3Rate({ bitRate, tier }: AudioEncoding): string[] {
+  return bitRate === null ? ['-q:a', MP3_LEVELS[tier]] : ['-b:a', String(clamp(bitRate, 8000, 320_000))];
+}
+
+function isDeep(source: MediaStream): boolean {
+  return bitsOf(source) > 16;
 }
 
 function channelOptions({ codec, channels }: AudioEncoding, source: MediaStream): string[] {

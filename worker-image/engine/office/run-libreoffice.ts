@@ -7,6 +7,8 @@ import { writeHardenedProfile } from '#worker-image/engine/office/hardened-profi
 /** The slowest of real documents took minutes; a document that needs more is stuck. */
 const TIMEOUT_SECONDS = 20 * 60;
 
+const QUIET = ['--headless', '--invisible', '--nologo', '--norestore', '--nodefault', '--nolockcheck', '--nofirststartwizard'];
+
 interface LibreOfficeRun {
   readonly path: string;
   /** Extension of the input's format: some filters go by it. */
@@ -50,11 +52,13 @@ function argumentsOf(
   { profile, output, source }: { profile: string; output: string; source: string },
 ): string[] {
   return [
-    ...['--headless', '--invisible', '--nologo', '--norestore', '--nodefault', '--nolockcheck', '--nofirststartwizard'],
+    ...QUIET,
     `-env:UserInstallation=${profile}`,
     ...(importFilter === null ? [] : [`--infilter=${importFilter}`]),
-    ...['--convert-to', `${target}:${exportFilter}`],
-    ...['--outdir', output],
+    '--convert-to',
+    `${target}:${exportFilter}`,
+    '--outdir',
+    output,
     source,
   ];
 }

@@ -1,7 +1,7 @@
 /** Finds out how a CSV file separates its cells. Pure. */
 
 const CANDIDATES = [',', ';', '\t', '|'] as const;
-export type Delimiter = (typeof CANDIDATES)[number];
+type Delimiter = (typeof CANDIDATES)[number];
 
 /** Rows looked at. */
 const SAMPLE_ROWS = 200;
@@ -23,13 +23,11 @@ function countsPerRow(sample: string, candidate: string): number[] {
   for (const char of sample) {
     if (char === '"') quoted = !quoted;
     if (!quoted && char === candidate) count += 1;
-    if (!quoted && (char === '\n' || char === '\r')) {
-      if (filled) counts.push(count);
-      if (counts.length === SAMPLE_ROWS) return counts;
-      [count, filled] = [0, false];
-    } else {
-      filled = true;
-    }
+    const ends = !quoted && (char === '\n' || char === '\r');
+    if (ends && filled) counts.push(count);
+    if (counts.length === SAMPLE_ROWS) break;
+    if (ends) count = 0;
+    filled = !ends;
   }
   return counts.length === 0 ? [count] : counts;
 }
@@ -38,6 +36,6 @@ function countsPerRow(sample: string, candidate: string): number[] {
 function agreement(counts: readonly number[]): { share: number; count: number } {
   const votes = new Map<number, number>();
   for (const count of counts) if (count > 0) votes.set(count, (votes.get(count) ?? 0) + 1);
-  const [count = 0, rows = 0] = [...votes].reduce<[number, number]>((top, entry) => (entry[1] > top[1] ? entry : top), [0, 0]);
+  const [count, rows] = [...votes].reduce((top, entry) => (entry[1] > top[1] ? entry : top), [0, 0] as const);
   return { share: rows / counts.length, count };
 }

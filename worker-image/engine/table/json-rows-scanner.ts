@@ -99,7 +99,10 @@ class JsonRowsScanner {
         return this.#openRow(char);
       case 'after-row':
         return char === ',' ? 'next-row' : char === ']' ? this.#closeRows() : this.#fail(char);
-      default:
+      case 'key':
+      case 'scalar':
+      case 'nested':
+      case 'end':
         return this.#fail(char);
     }
   }

@@ -1,8 +1,8 @@
 /** Reads CSV and TSV. */
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
-import { voteDelimiter, type Delimiter } from '#worker-image/engine/table/dialect.ts';
-import { MAX_ROW_CHARS, refuseLong, refuseWide, unparseable, type OpenText, type Rows } from '#worker-image/engine/table/table-row.ts';
+import { voteDelimiter } from '#worker-image/engine/table/dialect.ts';
+import { MAX_ROW_CHARS, refuseLong, refuseWide, unparseable, type OpenText, type Row, type Rows } from '#worker-image/engine/table/table-row.ts';
 
 const SAMPLE_CHARS = 64 * 1024;
 /** Excel's own first line that names the separator. */
@@ -13,14 +13,14 @@ export function readTsv(open: OpenText): Rows {
 }
 
 /** Separators are found out: comma, semicolon, tab or bar. */
-export async function* readCsv(open: OpenText): Rows & AsyncGenerator<readonly string[]> {
+export async function* readCsv(open: OpenText): AsyncGenerator<Row> {
   const [sample, text] = await peek(open());
   const named = SEPARATOR_LINE.exec(sample);
-  const delimiter = (named?.[1] as Delimiter | undefined) ?? voteDelimiter(sample);
+  const delimiter = named?.[1] ?? voteDelimiter(sample);
   yield* readDelimited(skip(text, named?.[0].length ?? 0), 'csv', delimiter);
 }
 
-async function* readDelimited(text: AsyncIterable<string>, format: 'csv' | 'tsv', delimiter: Delimiter): AsyncGenerator<readonly string[]> {
+async function* readDelimited(text: AsyncIterable<string>, format: 'csv' | 'tsv', delimiter: string): AsyncGenerator<Row> {
   const parser = parse({
     delimiter,
     record_delimiter: ['\r\n', '\n', '\r'],
@@ -36,7 +36,7 @@ async function* readDelimited(text: AsyncIterable<string>, format: 'csv' | 'tsv'
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     if (error.code === 'CSV_MAX_RECORD_SIZE') refuseLong(MAX_ROW_CHARS + 1);
-    throw unparseable(format, `there is a quote without its partner near line ${String(error['lines'] ?? '?')}`, error);
+    throw unparseable(format, `there is a quote without its partner near line ${Number(error['lines'])}`, error);
   }
 }
 

@@ -239,7 +239,7 @@ describe('limits', () => {
   it.each([
     ['md', `|${'|'.repeat(10_000_000)}\n`],
     ['md', `| a |\n|---|\n|${'\\'.repeat(10_000_000)}|\n`],
-    ['html', `${'<table>'.repeat(200_000)}`],
+    ['html', '<table>'.repeat(200_000)],
     ['html', `<table><tr><td>${' \n'.repeat(5_000_000)}x</table>`],
   ] as const)('a hostile %s ends in linear time', { timeout: 20_000 }, async (format, text) => {
     await convert(format, text, 'csv').catch((error: unknown) => expect(error).toMatchObject({ name: 'MediaError' }));
