@@ -30,7 +30,7 @@ export default {
       comment: "The worker decodes strangers' bytes: it knows no accounts, no SQL and no Kubernetes.",
       severity: 'error',
       from: { path: '^worker-image/', pathNot: '\\.test\\.ts$' },
-      to: { path: '^(api|controller)/|^node_modules/(pg|ioredis)/' },
+      to: { path: '^(api|controller)/|(^|/)node_modules/(pg|ioredis)/' },
     },
     {
       name: 'product-needs-no-tests-or-scripts',
@@ -44,7 +44,7 @@ export default {
       comment: 'A package that a process needs stands under dependencies.',
       severity: 'error',
       from: { path: '^(api|controller|crds|worker-image)/', pathNot: '\\.test\\.ts$' },
-      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'], pathNot: '^node_modules/@types/' },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'], pathNot: '(^|/)node_modules/@types/' },
     },
     {
       name: 'decisions-are-pure',
@@ -74,7 +74,7 @@ export default {
       comment: 'fluent-ffmpeg is archived: it stays behind worker-image/tools/ffmpeg.ts, so that it can be replaced.',
       severity: 'error',
       from: { pathNot: '^worker-image/tools/ffmpeg\\.ts$' },
-      to: { path: '^node_modules/(@types/)?fluent-ffmpeg/' },
+      to: { path: '(^|/)node_modules/(@types/)?fluent-ffmpeg/' },
     },
     {
       name: 'kube-is-free-of-our-domain',
@@ -101,7 +101,7 @@ export default {
   options: {
     tsPreCompilationDeps: 'specify',
     tsConfig: { fileName: 'tsconfig.json' },
-    doNotFollow: { path: '^node_modules/' },
+    doNotFollow: { path: '(^|/)node_modules/' },
     exclude: { path: '^test/fixtures/files/' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
   },

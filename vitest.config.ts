@@ -10,12 +10,21 @@ export default defineConfig({
           ...common,
           name: 'parts',
           include: ['{api,controller,crds,hack,test,worker-image}/**/*.test.ts'],
-          exclude: ['test/http/**'],
+          exclude: ['test/http/**', 'test/crash/**'],
           globalSetup: ['test/support/servers.ts'],
         },
       },
       {
-        test: { ...common, name: 'service', include: ['test/http/**/*.test.ts'], globalSetup: ['test/support/shared-service.ts'] },
+        test: {
+          ...common,
+          name: 'service',
+          include: ['test/http/**/*.test.ts'],
+          globalSetup: ['test/support/shared-service.ts'],
+        },
+      },
+      {
+        // Each of these starts a service of its own, kills parts of it, and looks at what the whole machine runs.
+        test: { ...common, name: 'crash', include: ['test/crash/**/*.test.ts'], fileParallelism: false },
       },
     ],
   },

@@ -56,7 +56,8 @@ async function main(): Promise<void> {
   for (const port of [ports.https, ports.http]) await requirePort({ host, port });
   const tree = makeTree({ clock: systemClock, folder, report });
   const stop = stopOnce(tree, folder);
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void stop().then(() => process.exit(0)));
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+    process.on(signal, () => void stop().then(() => process.exit(0)));
   try {
     await serve({ start, folder, ports, tree });
   } catch (error) {
@@ -71,7 +72,9 @@ function readStart(): Start {
   const config = givenOf(loadConfig(embeddedSettings, process.env));
   const port = values.port === undefined ? (config.MEDIAJOBS_HTTPS_PORT ?? DEFAULT_PORT) : Number(values.port);
   if (!Number.isInteger(port) || port < 0 || port > 65_534) {
-    throw new StartError(`--port ${values.port ?? port} is not a port: give a whole number from 0 (any free one) to 65534.`);
+    throw new StartError(
+      `--port ${values.port ?? port} is not a port: give a whole number from 0 (any free one) to 65534.`,
+    );
   }
   return { data: values.data, port, readyFile: values.ready ?? null, config };
 }
@@ -80,7 +83,9 @@ function parseArguments() {
   try {
     return parseArgs({ options: { data: { type: 'string' }, port: { type: 'string' }, ready: { type: 'string' } } });
   } catch (error) {
-    throw new StartError(`${(error as Error).message} The arguments are --data DIR [--port P] [--ready FILE].`, { cause: error });
+    throw new StartError(`${(error as Error).message} The arguments are --data DIR [--port P] [--ready FILE].`, {
+      cause: error,
+    });
   }
 }
 
@@ -120,14 +125,27 @@ async function serve({ start, folder, ports, tree }: Serve): Promise<void> {
   const ready = { base_url: baseUrl, ca_file: certificates.caFile };
   const ops = Object.fromEntries(Object.entries(ports.ops).map(([name, port]) => [name, `http://127.0.0.1:${port}`]));
   const pepper = service.MEDIAJOBS_KEY_PEPPER ?? '';
-  writeConnection(folder.path, { DATABASE_URL: servers.databaseUrl, REDIS_URL: servers.redisUrl, MEDIAJOBS_KEY_PEPPER: pepper, ...ready, http_url: `http://localhost:${ports.http}`, ops });
+  writeConnection(folder.path, {
+    DATABASE_URL: servers.databaseUrl,
+    REDIS_URL: servers.redisUrl,
+    MEDIAJOBS_KEY_PEPPER: pepper,
+    ...ready,
+    http_url: `http://localhost:${ports.http}`,
+    ops,
+  });
   if (start.readyFile !== null) writeFileAtomically(start.readyFile, `${JSON.stringify(ready)}\n`);
-  process.stdout.write(`mediajobs serves at ${baseUrl} with its data in ${folder.path}; the CA is ${certificates.caFile}\n`);
+  process.stdout.write(
+    `mediajobs serves at ${baseUrl} with its data in ${folder.path}; the CA is ${certificates.caFile}\n`,
+  );
 }
 
 /** The operator's settings as given, as texts. */
 function givenSettings(): SettingTexts {
-  return givenOf(Object.fromEntries(Object.entries(process.env).filter(([name]) => Object.hasOwn(settings.shape, name))) as SettingTexts);
+  return givenOf(
+    Object.fromEntries(
+      Object.entries(process.env).filter(([name]) => Object.hasOwn(settings.shape, name)),
+    ) as SettingTexts,
+  );
 }
 
 /** Without those that only have a default, which the process that reads them has, too. */

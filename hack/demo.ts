@@ -37,12 +37,15 @@ async function main(): Promise<void> {
   say('Starting the service …');
   const settings = { MEDIAJOBS_PRIVATE_TARGETS: PRIVATE_TARGETS, MEDIAJOBS_EXTRA_CA_FILE: certificates.caFile };
   const service = await runService({ data, settings, onProblem: (line) => process.stderr.write(`${line}\n`) });
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void service.stop().then(() => process.exit(1)));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void service.stop().then(() => process.exit(1)));
   try {
     const key = await makeKey(data);
     say(`The service answers at ${service.baseUrl}.`);
     const outcomes = await runAll({ service, receiver, key, data, onSecret: (text) => (secret = text) }, files);
-    say(`\n${table(outcomes)}\nThe results are in ${path.join(data, 'output')}. To keep the service running: hack/demo --serve --data DIR --port P --ready FILE`);
+    say(
+      `\n${table(outcomes)}\nThe results are in ${path.join(data, 'output')}. To keep the service running: hack/demo --serve --data DIR --port P --ready FILE`,
+    );
   } finally {
     await receiver.close();
     await service.stop();
@@ -57,14 +60,19 @@ interface RunAllDeps {
   readonly onSecret: (secret: string) => void;
 }
 
-async function runAll({ service, receiver, key, data, onSecret }: RunAllDeps, files: ReturnType<typeof filesToSend>): Promise<Outcome[]> {
+async function runAll(
+  { service, receiver, key, data, onSecret }: RunAllDeps,
+  files: ReturnType<typeof filesToSend>,
+): Promise<Outcome[]> {
   const api = makeApiClient({ baseUrl: service.baseUrl, ca: service.ca, key });
   const progress = makeProgress(process.stdout);
   const outcomes: Outcome[] = [];
   try {
     onSecret((await api.call<{ secret: string }>('GET', '/v1/webhook_endpoints/signing_secret')).secret);
     for (const one of files) {
-      outcomes.push(await runFile({ api, receiver, show: progress.show, outputFolder: path.join(data, 'output') }, one));
+      outcomes.push(
+        await runFile({ api, receiver, show: progress.show, outputFolder: path.join(data, 'output') }, one),
+      );
       progress.done();
     }
     return outcomes;
@@ -81,8 +89,26 @@ async function makeKey(data: string): Promise<string> {
     return JSON.parse(stdout) as Answer;
   };
   const features = ['--feature', 'video', '--feature', 'heic_output'];
-  const account = await mediactl<{ id: string }>('account', 'create', '--name', 'demo', '--plan', 'payg', '--payment-method', ...features);
-  const key = await mediactl<{ key: string }>('key', 'create', '--account', account.id, '--mode', 'live', '--name', 'demo');
+  const account = await mediactl<{ id: string }>(
+    'account',
+    'create',
+    '--name',
+    'demo',
+    '--plan',
+    'payg',
+    '--payment-method',
+    ...features,
+  );
+  const key = await mediactl<{ key: string }>(
+    'key',
+    'create',
+    '--account',
+    account.id,
+    '--mode',
+    'live',
+    '--name',
+    'demo',
+  );
   return key.key;
 }
 

@@ -15,8 +15,8 @@ import { blankPng } from './samples/blank-png.ts';
 import { budgetDocument, letterDocument, reportDocument, slidesDocument, type Picture } from './samples/documents.ts';
 import { graphic } from './samples/graphic.ts';
 import { landscape } from './samples/landscape.ts';
+import { clip, silentFile, talk } from './samples/media.ts';
 import { people } from './samples/people.ts';
-import { speech } from './samples/speech.ts';
 import { office, runTool } from './samples/tools.ts';
 import { typeface } from './samples/typeface.ts';
 
@@ -31,8 +31,21 @@ interface Recipe {
 
 const RECIPES: readonly Recipe[] = [
   { name: 'photo.jpg', format: 'jpg', error: null, make: photo },
-  { name: 'graphic.png', format: 'png', error: null, make: (at) => sharp(Buffer.from(graphic(1600, 1000))).png().toFile(join(at, 'graphic.png')) },
-  { name: 'photo.heic', format: 'heic', error: null, make: (at) => runTool(at, 'heif-enc', ['-q', '55', '-o', 'photo.heic', 'photo.jpg']) },
+  {
+    name: 'graphic.png',
+    format: 'png',
+    error: null,
+    make: (at) =>
+      sharp(Buffer.from(graphic(1600, 1000)))
+        .png()
+        .toFile(join(at, 'graphic.png')),
+  },
+  {
+    name: 'photo.heic',
+    format: 'heic',
+    error: null,
+    make: (at) => runTool(at, 'heif-enc', ['-q', '55', '-o', 'photo.heic', 'photo.jpg']),
+  },
   { name: 'report.pdf', format: 'pdf', error: null, make: report },
   { name: 'clip.mp4', format: 'mp4', error: null, make: clip },
   { name: 'talk.mp3', format: 'mp3', error: null, make: talk },
@@ -43,9 +56,19 @@ const RECIPES: readonly Recipe[] = [
   { name: 'typeface.ttf', format: 'ttf', error: null, make: (at) => writeFile(join(at, 'typeface.ttf'), typeface()) },
   { name: 'encrypted.pdf', format: 'pdf', error: 'encrypted_pdf', make: encryptedPdf },
   { name: 'corrupt.jpg', format: 'jpg', error: 'processing_failed', make: corruptPhoto },
-  { name: 'too-many-pixels.png', format: 'png', error: 'limit_exceeded', make: (at) => writeFile(join(at, 'too-many-pixels.png'), blankPng(10_000, 10_001)) },
+  {
+    name: 'too-many-pixels.png',
+    format: 'png',
+    error: 'limit_exceeded',
+    make: (at) => writeFile(join(at, 'too-many-pixels.png'), blankPng(10_000, 10_001)),
+  },
   { name: 'no-audio.m4a', format: 'm4a', error: 'processing_failed', make: silentFile },
-  { name: 'unknown.bin', format: 'jpg', error: 'unsupported_input', make: (at) => writeFile(join(at, 'unknown.bin'), 'This is none of the formats.\n') },
+  {
+    name: 'unknown.bin',
+    format: 'jpg',
+    error: 'unsupported_input',
+    make: (at) => writeFile(join(at, 'unknown.bin'), 'This is none of the formats.\n'),
+  },
 ];
 
 await makeSamples(join(import.meta.dirname, '../api/samples'));
@@ -70,11 +93,19 @@ async function makeSamples(target: string): Promise<void> {
 
 async function photo(directory: string): Promise<void> {
   const exif = {
-    IFD0: { Make: 'Mediajobs', Model: 'Sample', Artist: 'The mediajobs project', ImageDescription: 'A made-up landscape' },
+    IFD0: {
+      Make: 'Mediajobs',
+      Model: 'Sample',
+      Artist: 'The mediajobs project',
+      ImageDescription: 'A made-up landscape',
+    },
     IFD2: { DateTimeOriginal: '2026:05:17 09:41:00', FNumber: '8/1', ExposureTime: '1/250', ISOSpeedRatings: '100' },
     IFD3: { GPSLatitudeRef: 'N', GPSLatitude: '47/1 25/1 0/1', GPSLongitudeRef: 'E', GPSLongitude: '10/1 58/1 0/1' },
   };
-  await landscape({ width: 1920, height: 1280, seed: 3 }).withExif(exif).jpeg({ quality: 95 }).toFile(join(directory, 'photo.jpg'));
+  await landscape({ width: 1920, height: 1280, seed: 3 })
+    .withExif(exif)
+    .jpeg({ quality: 95 })
+    .toFile(join(directory, 'photo.jpg'));
 }
 
 async function report(directory: string): Promise<void> {
@@ -126,23 +157,6 @@ async function picturesOf({ width, height, seeds, widthCm }: PictureSet): Promis
   return Promise.all(seeds.map(make));
 }
 
-/** The camera moves over a landscape while a disc crosses it, with grain and a tone that rises and falls. */
-async function clip(directory: string): Promise<void> {
-  await landscape({ width: 2560, height: 900, seed: 42 }).png({ compressionLevel: 1 }).toFile(join(directory, 'pan.png'));
-  const disc = "drawbox=x='mod(t*210,1280)':y='300+160*sin(t*2)':w=90:h=90:color=orange@0.9:t=fill";
-  const picture = `[0:v]crop=1280:720:x='(in_w-1280)*t/8':y='90+90*sin(t)',noise=alls=7:allf=t,${disc},format=yuv420p[v]`;
-  const sound = "aevalsrc='0.2*sin(2*PI*t*(220+40*sin(t)))+0.1*sin(2*PI*t*660)|0.2*sin(2*PI*t*(220+40*cos(t)))':s=48000:d=8";
-  const codecs = ['-c:v', 'libx264', '-preset', 'medium', '-b:v', '2000k', '-maxrate', '2600k', '-bufsize', '3000k', '-c:a', 'aac', '-b:a', '160k'];
-  const inputs = ['-loop', '1', '-framerate', '25', '-t', '8', '-i', 'pan.png', '-f', 'lavfi', '-i', sound];
-  await runTool(directory, 'ffmpeg', ['-v', 'error', '-nostdin', ...inputs, '-filter_complex', picture, '-map', '[v]', '-map', '1:a', ...codecs, 'clip.mp4']);
-}
-
-async function talk(directory: string): Promise<void> {
-  await writeFile(join(directory, 'talk.wav'), speech(20, 5));
-  const tags = ['-metadata', 'title=Ridge path, a talk', '-metadata', 'artist=The mediajobs project'];
-  await runTool(directory, 'ffmpeg', ['-v', 'error', '-nostdin', '-i', 'talk.wav', '-c:a', 'libmp3lame', '-b:a', '256k', ...tags, 'talk.mp3']);
-}
-
 async function encryptedPdf(directory: string): Promise<void> {
   await runTool(directory, 'qpdf', ['report.pdf', '--pages', '.', '1', '--', 'first-page.pdf']);
   const passwords = ['--encrypt', 'reader', 'owner', '256', '--'];
@@ -155,10 +169,4 @@ async function corruptPhoto(directory: string): Promise<void> {
   const scan = bytes.indexOf(Buffer.from([0xff, 0xc0]));
   bytes.fill(0xa5, scan + 2, bytes.length - 2);
   await writeFile(join(directory, 'corrupt.jpg'), bytes);
-}
-
-/** An audio file by its brand that holds subtitles alone. */
-async function silentFile(directory: string): Promise<void> {
-  await writeFile(join(directory, 'lines.srt'), '1\n00:00:00,000 --> 00:00:03,000\nNo sound here\n');
-  await runTool(directory, 'ffmpeg', ['-v', 'error', '-nostdin', '-i', 'lines.srt', '-c:s', 'mov_text', '-brand', 'M4A ', '-f', 'mp4', 'no-audio.m4a']);
 }

@@ -20,7 +20,9 @@ const serial = (file: string): string => new X509Certificate(readFileSync(file))
 describe('openCertificates', () => {
   it('makes a certificate that a client who trusts the authority alone accepts', async () => {
     const { caFile, certFile, keyFile } = await openCertificates(inDays(0), folder);
-    const server = createServer({ cert: readFileSync(certFile), key: readFileSync(keyFile) }, (_, response) => response.end('hello'));
+    const server = createServer({ cert: readFileSync(certFile), key: readFileSync(keyFile) }, (_, response) =>
+      response.end('hello'),
+    );
     await listen(server, { host: '127.0.0.1', port: 0 });
     const { port } = server.address() as AddressInfo;
     const sent = request({ host: 'localhost', port, family: 4, ca: readFileSync(caFile), agent: false }).end();
@@ -33,7 +35,11 @@ describe('openCertificates', () => {
   it('names every way to reach this machine from itself', async () => {
     const { certFile } = await openCertificates(inDays(0), folder);
     const certificate = new X509Certificate(readFileSync(certFile));
-    expect([certificate.checkHost('localhost'), certificate.checkIP('127.0.0.1'), certificate.checkIP('::1')]).not.toContain(undefined);
+    expect([
+      certificate.checkHost('localhost'),
+      certificate.checkIP('127.0.0.1'),
+      certificate.checkIP('::1'),
+    ]).not.toContain(undefined);
     expect(certificate.checkHost('example.com')).toBeUndefined();
   });
 

@@ -57,10 +57,26 @@ export async function openCertificates({ clock }: { clock: Clock }, folder: stri
   if (caLasts && lastsUntil(files.certFile, files.keyFile) > now + RENEW_DAYS * DAY_MS) return files;
   writeFileSync(config, OPENSSL_CONFIG);
   if (!caLasts) {
-    await makeCertificate({ config, section: 'ca', days: CA_DAYS, name: 'mediajobs authority', out: files.caFile, keyOut: caKey, issuer: [] });
+    await makeCertificate({
+      config,
+      section: 'ca',
+      days: CA_DAYS,
+      name: 'mediajobs authority',
+      out: files.caFile,
+      keyOut: caKey,
+      issuer: [],
+    });
   }
   const issuer = ['-CA', files.caFile, '-CAkey', caKey];
-  await makeCertificate({ config, section: 'leaf', days: LEAF_DAYS, name: 'localhost', out: files.certFile, keyOut: files.keyFile, issuer });
+  await makeCertificate({
+    config,
+    section: 'leaf',
+    days: LEAF_DAYS,
+    name: 'localhost',
+    out: files.certFile,
+    keyOut: files.keyFile,
+    issuer,
+  });
   return files;
 }
 
@@ -87,17 +103,43 @@ interface NewCertificate {
 async function makeCertificate({ config, section, days, name, out, keyOut, issuer }: NewCertificate): Promise<void> {
   const draft = { out: `${out}.new`, keyOut: `${keyOut}.new` };
   await openssl([
-    'req', '-x509', '-config', config, '-extensions', section, '-subj', `/CN=${name}`, '-days', String(days),
-    '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-out', draft.out, '-keyout', draft.keyOut, ...issuer,
+    'req',
+    '-x509',
+    '-config',
+    config,
+    '-extensions',
+    section,
+    '-subj',
+    `/CN=${name}`,
+    '-days',
+    String(days),
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:P-256',
+    '-nodes',
+    '-out',
+    draft.out,
+    '-keyout',
+    draft.keyOut,
+    ...issuer,
   ]);
   renameSync(draft.keyOut, keyOut);
   renameSync(draft.out, out);
 }
 
 async function openssl(args: readonly string[]): Promise<void> {
-  if (!existsSync('/usr/bin/openssl')) throw new StartError("openssl is missing: install Debian's package openssl, or run hack/setup.");
+  if (!existsSync('/usr/bin/openssl'))
+    throw new StartError("openssl is missing: install Debian's package openssl, or run hack/setup.");
   const lines: string[] = [];
-  const started = await startSystemProcess({ file: '/usr/bin/openssl', args, user: null, deathSignal: 'KILL', onLine: (line) => lines.push(line) });
+  const started = await startSystemProcess({
+    file: '/usr/bin/openssl',
+    args,
+    user: null,
+    deathSignal: 'KILL',
+    onLine: (line) => lines.push(line),
+  });
   const end = await started.ended;
-  if (end !== 'exit code 0') throw new StartError(`openssl could not make a certificate (${end}): ${lines.slice(-2).join(' ')}`);
+  if (end !== 'exit code 0')
+    throw new StartError(`openssl could not make a certificate (${end}): ${lines.slice(-2).join(' ')}`);
 }

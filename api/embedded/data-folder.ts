@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync, realpathSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { folderHash } from '#api/embedded/folder-hash.ts';
@@ -18,14 +18,23 @@ const SUBFOLDERS = ['tls', 'files', 'work', 'run', 'log'];
  */
 export async function openDataFolder(folder: string): Promise<DataFolder> {
   try {
+    // mkdir alone reports some read-only folders as missing ones.
+    accessSync(nearestFolder(path.resolve(folder)), constants.W_OK);
     for (const name of SUBFOLDERS) mkdirSync(path.join(folder, name), { recursive: true, mode: 0o700 });
-    accessSync(folder, constants.W_OK);
   } catch (error) {
-    throw new StartError(`The data folder ${folder} cannot be used: ${reason(error)}. Choose another one with --data.`, { cause: error });
+    throw new StartError(
+      `The data folder ${folder} cannot be used: ${reason(error)}. Choose another one with --data.`,
+      { cause: error },
+    );
   }
   const real = realpathSync(folder);
   await lock(real);
   return { path: real, in: (...names) => path.join(real, ...names) };
+}
+
+/** The folder itself, or the first one above it that exists. */
+function nearestFolder(folder: string): string {
+  return existsSync(folder) ? folder : nearestFolder(path.dirname(folder));
 }
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -48,7 +57,11 @@ async function lock(folder: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EADDRINUSE') return reject(error);
-    reject(new StartError(`Another mediajobs service runs on the data folder ${folder}: stop that one, or choose another folder with --data.`));
+    reject(
+      new StartError(
+        `Another mediajobs service runs on the data folder ${folder}: stop that one, or choose another folder with --data.`,
+      ),
+    );
   });
   server.listen(`\0mediajobs-${folderHash(folder)}`, resolve);
   await promise;

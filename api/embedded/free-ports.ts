@@ -14,7 +14,10 @@ export async function requirePort(address: { host: string; port: number }): Prom
   try {
     await release(await hold(address));
   } catch (error) {
-    throw new StartError(`Port ${address.port} on ${address.host} cannot be used: ${reason(error)}. Choose another port.`, { cause: error });
+    throw new StartError(
+      `Port ${address.port} on ${address.host} cannot be used: ${reason(error)}. Choose another port.`,
+      { cause: error },
+    );
   }
 }
 

@@ -2,7 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 /** Ends the process and all that descend from it with SIGKILL. */
 export function killTree(root: number): void {
-  const parents = new Map(readdirSync('/proc').map(Number).filter((pid) => pid > 0).map((pid) => [pid, parentOf(pid)]));
+  const parents = new Map(
+    readdirSync('/proc')
+      .map(Number)
+      .filter((pid) => pid > 0)
+      .map((pid) => [pid, parentOf(pid)]),
+  );
   const doomed = new Set([root]);
   // A set grows while it is walked: each round adds the children of the next one.
   for (const parent of doomed) {

@@ -11,7 +11,9 @@ export async function migrateDatabase({ clock }: { clock: Clock }, url: string):
     await migrate({ database, clock });
   } catch (error) {
     if (error instanceof SchemaTooNew) throw new StartError(error.message, { cause: error });
-    throw new StartError(`The database cannot be brought to this version's schema: ${(error as Error).message}`, { cause: error });
+    throw new StartError(`The database cannot be brought to this version's schema: ${(error as Error).message}`, {
+      cause: error,
+    });
   } finally {
     await database.close();
   }

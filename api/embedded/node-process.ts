@@ -32,7 +32,9 @@ export async function startNodeProcess(input: NodeProcess): Promise<Running> {
   signal.throwIfAborted();
   // Its own group: Ctrl-C reaches the whole terminal group, but the supervisor alone decides who stops when.
   const child = fork(script, [], { env, detached: true, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
-  const ended = once(child, 'exit').then(([code, by]) => (code === null ? `signal ${String(by)}` : `exit code ${String(code)}`));
+  const ended = once(child, 'exit').then(([code, by]) =>
+    code === null ? `signal ${String(by)}` : `exit code ${String(code)}`,
+  );
   const lastProblem = keepLog(child, input);
   const running = { pid: child.pid as number, ended, stop: () => stopChild(child, ended) };
   const abort = (): void => void running.stop();
@@ -42,7 +44,8 @@ export async function startNodeProcess(input: NodeProcess): Promise<Running> {
   clearTimeout(late);
   signal.removeEventListener('abort', abort);
   if (end !== null) await Promise.race([once(child, 'close'), delay(LAST_WORDS_MS)]);
-  if (end !== null) throw new StartError(`The process ${name} did not start (${end}): ${lastProblem() ?? 'it gave no reason'}`);
+  if (end !== null)
+    throw new StartError(`The process ${name} did not start (${end}): ${lastProblem() ?? 'it gave no reason'}`);
   return running;
 }
 
@@ -56,7 +59,8 @@ function keepLog(child: ChildProcess, { log, report, name }: NodeProcess): () =>
     if (last === null || !last.includes('Error: ')) last = problem;
     report(`${name}: ${problem}`);
   };
-  if (child.stdout !== null) createInterface({ input: child.stdout }).on('line', (line) => onLine(line, problemOf(line)));
+  if (child.stdout !== null)
+    createInterface({ input: child.stdout }).on('line', (line) => onLine(line, problemOf(line)));
   if (child.stderr !== null) createInterface({ input: child.stderr }).on('line', (line) => onLine(line, line));
   return () => last;
 }

@@ -4,7 +4,17 @@
  *   no cluster ──initdb──▶ cluster ──start──▶ ready ──stop──▶ cluster
  *                                              │ this process dies: the kernel sends SIGINT (fast shutdown)
  */
-import { closeSync, constants, existsSync, mkdirSync, openSync, chownSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  chownSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import path from 'node:path';
 import { folderHash } from '#api/embedded/folder-hash.ts';
 import { makeSocketFolder } from '#api/embedded/socket-folder.ts';
@@ -61,7 +71,9 @@ export async function startPostgres({ dataFolder, durable, onLine }: PostgresInp
 
 function findBin(): string {
   const versions = existsSync(BIN_PARENT) ? readdirSync(BIN_PARENT).map(Number) : [];
-  const usable = versions.filter((version) => version >= OLDEST_VERSION && existsSync(`${BIN_PARENT}/${version}/bin/postgres`));
+  const usable = versions.filter(
+    (version) => version >= OLDEST_VERSION && existsSync(`${BIN_PARENT}/${version}/bin/postgres`),
+  );
   const newest = usable.toSorted((a, b) => b - a)[0];
   if (newest === undefined) {
     throw new StartError(
@@ -97,7 +109,8 @@ async function makeCluster({ bin, user, cluster, durable }: Cluster): Promise<vo
       onLine: (line) => lines.push(line),
     });
     const end = await made.ended;
-    if (end !== 'exit code 0') throw new StartError(`PostgreSQL could not make its data folder ${draft} (${end}): ${lines.slice(-3).join(' ')}`);
+    if (end !== 'exit code 0')
+      throw new StartError(`PostgreSQL could not make its data folder ${draft} (${end}): ${lines.slice(-3).join(' ')}`);
   } finally {
     closeSync(folder);
   }
@@ -129,7 +142,8 @@ async function start(input: ServerInput): Promise<SystemProcess> {
       },
     });
     const end = await readyOrEnded(ready, server);
-    if (end !== null) throw new StartError(`PostgreSQL did not start in ${input.cluster} (${end}): ${lastLines.join(' ')}`);
+    if (end !== null)
+      throw new StartError(`PostgreSQL did not start in ${input.cluster} (${end}): ${lastLines.join(' ')}`);
     return server;
   } finally {
     closeSync(folder);

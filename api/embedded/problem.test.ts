@@ -6,7 +6,11 @@ describe('problemOf', () => {
     ['an info line', '{"level":30,"msg":"listening"}', null],
     ['a warning', '{"level":40,"msg":"slow"}', null],
     ['an error', '{"level":50,"msg":"a run failed"}', 'a run failed'],
-    ['an error with its cause', '{"level":60,"err":{"message":"no such table"},"msg":"bug: the process ends"}', 'bug: the process ends: no such table'],
+    [
+      'an error with its cause',
+      '{"level":60,"err":{"message":"no such table"},"msg":"bug: the process ends"}',
+      'bug: the process ends: no such table',
+    ],
     ['a line that is no log entry', 'Segmentation fault', 'Segmentation fault'],
     ['a line that is cut off', '{"level":50,"ms', '{"level":50,"ms'],
     ['an empty line', '', null],

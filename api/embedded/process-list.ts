@@ -55,13 +55,7 @@ export const PROCESSES: readonly ProcessEntry[] = [
   {
     name: 'courier',
     script: scriptOf('api/courier.ts'),
-    settings: [
-      ...EVERY_PROCESS,
-      ...RECORDS,
-      ...FILES,
-      'MEDIAJOBS_PRIVATE_TARGETS',
-      'MEDIAJOBS_EXTRA_CA_FILE',
-    ],
+    settings: [...EVERY_PROCESS, ...RECORDS, ...FILES, 'MEDIAJOBS_PRIVATE_TARGETS', 'MEDIAJOBS_EXTRA_CA_FILE'],
   },
   {
     name: 'engine',

@@ -32,7 +32,15 @@ interface SettingsInput {
 }
 
 /** Settings of the whole service: the operator's, else this start's own. The ports are this start's. */
-export function serviceSettings({ given, folder, ports, secrets, certificates, databaseUrl, redisUrl }: SettingsInput): SettingTexts {
+export function serviceSettings({
+  given,
+  folder,
+  ports,
+  secrets,
+  certificates,
+  databaseUrl,
+  redisUrl,
+}: SettingsInput): SettingTexts {
   return {
     MEDIAJOBS_BASE_URL: `https://localhost:${ports.https}`,
     MEDIAJOBS_TLS_CERT_FILE: certificates.certFile,

@@ -13,7 +13,13 @@ const REDIS = '/usr/bin/redis-server';
 const STOP_GRACE_MS = 5000;
 
 /** @throws StartError when the package is missing or the server does not come up. */
-export async function startRedis({ dataFolder, onLine }: { dataFolder: string; onLine: (line: string) => void }): Promise<Server> {
+export async function startRedis({
+  dataFolder,
+  onLine,
+}: {
+  dataFolder: string;
+  onLine: (line: string) => void;
+}): Promise<Server> {
   requireRedis();
   const user = unprivilegedUser(['redis', 'nobody']);
   const sockets = makeSocketFolder(dataFolder, 'redis', user);

@@ -39,7 +39,10 @@ export async function runService({ data, settings = {}, onProblem }: ServiceInpu
   createInterface({ input: child.stderr }).on('line', onProblem);
   // Its only line says that it serves.
   const serves = once(createInterface({ input: child.stdout }), 'line');
-  await Promise.race([serves, ended.then((code) => Promise.reject(new Error(`The service did not start (exit code ${String(code)}).`)))]);
+  await Promise.race([
+    serves,
+    ended.then((code) => Promise.reject(new Error(`The service did not start (exit code ${String(code)}).`))),
+  ]);
   const ready = JSON.parse(readFileSync(readyFile, 'utf8')) as { base_url: string; ca_file: string };
   return {
     baseUrl: ready.base_url,

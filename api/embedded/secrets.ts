@@ -22,7 +22,10 @@ export function openSecrets(file: string): Secrets {
   try {
     return secretsSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch (error) {
-    throw new StartError(`The secrets in ${file} cannot be read: put the file back from a backup, or start with an empty data folder.`, { cause: error });
+    throw new StartError(
+      `The secrets in ${file} cannot be read: put the file back from a backup, or start with an empty data folder.`,
+      { cause: error },
+    );
   }
 }
 

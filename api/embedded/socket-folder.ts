@@ -8,7 +8,11 @@ import type { SystemUser } from '#api/embedded/system-user.ts';
  * socket's path may have 107 bytes at most; its name follows from that folder, so none is left behind.
  * @throws StartError when somebody else owns a folder of that name.
  */
-export function makeSocketFolder(dataFolder: string, name: string, user: SystemUser | null): { path: string; remove: () => void } {
+export function makeSocketFolder(
+  dataFolder: string,
+  name: string,
+  user: SystemUser | null,
+): { path: string; remove: () => void } {
   const owner = user ?? { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   const path = `/tmp/mediajobs-${owner.uid}-${folderHash(dataFolder)}-${name}`;
   try {

@@ -11,7 +11,13 @@ const POLL_MS = 50;
  * number may belong to a stranger by now, who would keep the new server from starting.)
  * A process is known by the cluster's name, which PostgreSQL puts into the title of each.
  */
-export async function endStalePostgres({ cluster, clusterName }: { cluster: string; clusterName: string }): Promise<void> {
+export async function endStalePostgres({
+  cluster,
+  clusterName,
+}: {
+  cluster: string;
+  clusterName: string;
+}): Promise<void> {
   for (let waitedMs = 0; ; waitedMs += POLL_MS) {
     const pids = processesNamed(clusterName);
     if (pids.length === 0) break;

@@ -14,13 +14,27 @@ function makeProcess() {
     started[lives.length - 1]?.resolve();
     return { pid: lives.length, ended: life.promise, stop: async () => life.resolve('stopped') };
   };
-  return { start, die: (how: string) => lives.at(-1)?.resolve(how), starts: () => lives.length, startOf: (number: number) => started[number - 1]?.promise };
+  return {
+    start,
+    die: (how: string) => lives.at(-1)?.resolve(how),
+    starts: () => lives.length,
+    startOf: (number: number) => started[number - 1]?.promise,
+  };
 }
 
 function makeDeps() {
   const stopping = new AbortController();
   const reported: string[] = [];
-  return { stopping, reported, deps: { clock, report: (line: string) => void reported.push(line), onChange: () => undefined, signal: stopping.signal } };
+  return {
+    stopping,
+    reported,
+    deps: {
+      clock,
+      report: (line: string) => void reported.push(line),
+      onChange: () => undefined,
+      signal: stopping.signal,
+    },
+  };
 }
 
 describe('supervise', () => {
@@ -34,7 +48,10 @@ describe('supervise', () => {
     await process.startOf(3);
     stopping.abort();
     await supervised.stop();
-    expect(reported).toEqual(['api ended (signal SIGKILL) and is started again', 'api ended (exit code 1) and is started again']);
+    expect(reported).toEqual([
+      'api ended (signal SIGKILL) and is started again',
+      'api ended (exit code 1) and is started again',
+    ]);
   });
 
   it('tries again when a later start fails', async () => {
@@ -58,7 +75,9 @@ describe('supervise', () => {
 
   it('hands the first failure to its caller', async () => {
     const { deps } = makeDeps();
-    await expect(supervise(deps, { name: 'api', start: () => Promise.reject(new Error('no port')) })).rejects.toThrow('no port');
+    await expect(supervise(deps, { name: 'api', start: () => Promise.reject(new Error('no port')) })).rejects.toThrow(
+      'no port',
+    );
   });
 
   it('starts nothing once the service stops', async () => {

@@ -83,7 +83,10 @@ async function keepAlive(deps: SuperviseDeps, { name, start, first, onRunning }:
   await running?.stop();
 }
 
-async function untilItDied({ clock, report, signal }: SuperviseDeps, { name, running }: { name: string; running: Running }): Promise<number> {
+async function untilItDied(
+  { clock, report, signal }: SuperviseDeps,
+  { name, running }: { name: string; running: Running },
+): Promise<number> {
   const since = clock.now().getTime();
   const end = await running.ended;
   if (!signal.aborted) report(`${name} ended (${end}) and is started again`);

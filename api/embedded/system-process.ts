@@ -39,7 +39,9 @@ export async function startSystemProcess(command: SystemCommand): Promise<System
     // Ctrl-C reaches the whole terminal group: the supervisor alone decides when its servers stop.
     detached: true,
   });
-  const ended = once(child, 'exit').then(([code, signal]) => (code === null ? `signal ${String(signal)}` : `exit code ${String(code)}`));
+  const ended = once(child, 'exit').then(([code, signal]) =>
+    code === null ? `signal ${String(signal)}` : `exit code ${String(code)}`,
+  );
   for (const stream of [child.stdout, child.stderr]) {
     if (stream !== null) createInterface({ input: stream }).on('line', command.onLine);
   }

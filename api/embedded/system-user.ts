@@ -19,7 +19,9 @@ export function unprivilegedUser(names: readonly string[]): SystemUser | null {
     const user = users.find((candidate) => candidate.name === name);
     if (user !== undefined) return user;
   }
-  throw new StartError(`None of the users ${names.join(', ')} exists; one of them must run what root may not. Run hack/setup.`);
+  throw new StartError(
+    `None of the users ${names.join(', ')} exists; one of them must run what root may not. Run hack/setup.`,
+  );
 }
 
 function parseUser(line: string): SystemUser {

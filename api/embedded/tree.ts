@@ -23,7 +23,10 @@ interface TreeDeps {
 
 export interface Tree {
   /** Starts the servers that no URL was given for and gives the URLs of both. */
-  startServers(given: { databaseUrl: string | undefined; redisUrl: string | undefined }): Promise<{ databaseUrl: string; redisUrl: string }>;
+  startServers(given: {
+    databaseUrl: string | undefined;
+    redisUrl: string | undefined;
+  }): Promise<{ databaseUrl: string; redisUrl: string }>;
   /** Resolves when every process serves. */
   startProcesses(envOf: (name: ProcessName) => Record<string, string>): Promise<void>;
   /** Ends everything, the servers last. Ends a start that is under way, too. */
@@ -37,7 +40,9 @@ export function makeTree({ clock, folder, report }: TreeDeps): Tree {
   /** Starts under way; a stop must not miss what they bring up. */
   const starts: Promise<unknown>[] = [];
   const record = (): void => {
-    const alive = [...processes, ...servers].flatMap((part) => ((pid) => (pid === null ? [] : [{ name: part.name, pid }]))(part.pid()));
+    const alive = [...processes, ...servers].flatMap((part) =>
+      ((pid) => (pid === null ? [] : [{ name: part.name, pid }]))(part.pid()),
+    );
     recordProcesses(folder.in('run', 'processes.json'), alive);
   };
   const add = async (list: Supervised[], name: string, start: () => Promise<Running>): Promise<void> => {
@@ -48,7 +53,10 @@ export function makeTree({ clock, folder, report }: TreeDeps): Tree {
   };
   const logOf = (name: string) => openLogFile({ file: folder.in('log', `${name}.log`) });
 
-  const startServer = async (name: string, start: (onLine: (line: string) => void) => Promise<Running & { url: string }>): Promise<string> => {
+  const startServer = async (
+    name: string,
+    start: (onLine: (line: string) => void) => Promise<Running & { url: string }>,
+  ): Promise<string> => {
     const log = logOf(name);
     let url = '';
     await add(servers, name, async () => {
@@ -97,7 +105,10 @@ async function allOf<T>(works: readonly (T | Promise<T>)[]): Promise<T[]> {
 
 /** The engine goes last: the API finishes the direct requests that it has in work. */
 async function stopInTurn(processes: readonly Supervised[]): Promise<void> {
-  const [engine, others] = [processes.filter(({ name }) => name === 'engine'), processes.filter(({ name }) => name !== 'engine')];
+  const [engine, others] = [
+    processes.filter(({ name }) => name === 'engine'),
+    processes.filter(({ name }) => name !== 'engine'),
+  ];
   await Promise.all(others.map((one) => one.stop()));
   await Promise.all(engine.map((one) => one.stop()));
 }

@@ -95,6 +95,8 @@ describe('the store on disk', () => {
 
   it('signs URLs that end after the given seconds', () => {
     const expires = NOW.getTime() / 1000 + 90;
-    expect(files.signedGet('uploads/upl_a', 90)).toContain(`http://files.example/files/uploads/upl_a?expires=${expires}&`);
+    expect(files.signedGet('uploads/upl_a', 90)).toContain(
+      `http://files.example/files/uploads/upl_a?expires=${expires}&`,
+    );
   });
 });

@@ -2,7 +2,9 @@ const PREFIX = '/files/';
 
 /** True for a path of a-z, 0-9, `_`, `-` and `.` without empty, `.` or `..` segments, such as `uploads/upl_x`. */
 export function isFileKey(key: string): boolean {
-  return key.length <= 512 && key.split('/').every((segment) => /^[a-z0-9_.-]+$/.test(segment) && !/^\.\.?$/.test(segment));
+  return (
+    key.length <= 512 && key.split('/').every((segment) => /^[a-z0-9_.-]+$/.test(segment) && !/^\.\.?$/.test(segment))
+  );
 }
 
 /** The path of a key's signed URL. */

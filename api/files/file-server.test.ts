@@ -51,7 +51,10 @@ describe('the file server', () => {
   );
 
   it('refuses a PUT over the cap before it reads it', async () => {
-    const request = httpRequest(here(files.signedPut('a', 60)), { method: 'PUT', headers: { 'content-length': 100_001 } });
+    const request = httpRequest(here(files.signedPut('a', 60)), {
+      method: 'PUT',
+      headers: { 'content-length': 100_001 },
+    });
     request.on('error', () => undefined).flushHeaders();
     const [response] = (await once(request, 'response')) as [{ statusCode: number }];
     expect(response.statusCode).toBe(413);

@@ -158,7 +158,7 @@ describe('while Redis is away', () => {
     expect(refused.headers['RateLimit-Remaining']).toBe('0');
   });
 
-  it('it is logged once a minute', async () => {
+  it('that is logged once a minute', async () => {
     const caller = someCaller('enterprise');
     for (let second = 0; second < 60; second += 1) {
       await limits.other(caller);

@@ -8,7 +8,13 @@ import type { Clock } from '#crds/shared/clock.ts';
 import { localSlots, redisSlots, RENEW_EVERY_MS, type Slot, type Slots } from './concurrency.ts';
 import { concurrentDirect, directRule, otherRule, type LimitedCaller } from './plan-rules.ts';
 import { makeRedisOrLocal, type RedisOrLocal, type WarnLog } from './redis-or-local.ts';
-import { localTokenBuckets, redisTokenBuckets, type BucketRule, type BucketState, type TokenBuckets } from './token-bucket.ts';
+import {
+  localTokenBuckets,
+  redisTokenBuckets,
+  type BucketRule,
+  type BucketState,
+  type TokenBuckets,
+} from './token-bucket.ts';
 
 export interface Limits {
   /**
@@ -73,8 +79,16 @@ export function makeLimits(deps: LimitsDeps): Limits {
 
 function eitherBuckets(either: RedisOrLocal, shared: TokenBuckets, local: TokenBuckets): TokenBuckets {
   return {
-    take: (name, rule) => either(() => shared.take(name, rule), () => local.take(name, rule)),
-    peek: (name, rule) => either(() => shared.peek(name, rule), () => local.peek(name, rule)),
+    take: (name, rule) =>
+      either(
+        () => shared.take(name, rule),
+        () => local.take(name, rule),
+      ),
+    peek: (name, rule) =>
+      either(
+        () => shared.peek(name, rule),
+        () => local.peek(name, rule),
+      ),
   };
 }
 
@@ -83,7 +97,10 @@ function eitherSlots(either: RedisOrLocal, shared: Slots, local: Slots): Slots {
   const nowhere = async (): Promise<void> => undefined;
   return {
     acquire: async (slot, limit) => {
-      const acquired = await either(() => shared.acquire(slot, limit), () => local.acquire(slot, limit));
+      const acquired = await either(
+        () => shared.acquire(slot, limit),
+        () => local.acquire(slot, limit),
+      );
       if (acquired) await local.renew(slot);
       return acquired;
     },

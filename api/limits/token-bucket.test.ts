@@ -82,7 +82,10 @@ describe.each([
   });
 
   it('admit no more than capacity and refill allow, whatever the requests and the clock do', async () => {
-    const rule = fc.record({ capacity: fc.integer({ min: 1, max: 20 }), refillPerSecond: fc.integer({ min: 1, max: 20 }) });
+    const rule = fc.record({
+      capacity: fc.integer({ min: 1, max: 20 }),
+      refillPerSecond: fc.integer({ min: 1, max: 20 }),
+    });
     const steps = fc.array(fc.integer({ min: -500, max: 700 }), { maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(rule, steps, async (given, moves) => {
@@ -126,7 +129,9 @@ describe('buckets in Redis and in this process', () => {
   it('in Redis, are shared by all takers and survive a lost script cache', async () => {
     const name = freshName();
     const [one, two] = [redisTokenBuckets({ redis, clock }), redisTokenBuckets({ redis, clock })];
-    const states = await Promise.all(Array.from({ length: 30 }, (_, index) => (index % 2 ? one : two).take(name, RULE)));
+    const states = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => (index % 2 ? one : two).take(name, RULE)),
+    );
     expect(states.filter((state) => state.admitted)).toHaveLength(10);
     await redis.script('FLUSH');
     expect((await one.take(name, RULE)).admitted).toBe(false);

@@ -46,7 +46,13 @@ export function redisTokenBuckets({ redis, clock }: { redis: Redis; clock: Clock
     const nowMs = clock.now().getTime();
     const key = `mediajobs:bucket:${name}`;
     const { capacity, refillPerSecond } = rule;
-    const [admitted, thousandths, atMs] = await commands.mediajobsTakeToken(key, capacity, refillPerSecond, nowMs, tokens);
+    const [admitted, thousandths, atMs] = await commands.mediajobsTakeToken(
+      key,
+      capacity,
+      refillPerSecond,
+      nowMs,
+      tokens,
+    );
     return stateOf(rule, { level: { thousandths, atMs }, admitted: admitted === 1, nowMs });
   };
   return { take: (name, rule) => run(name, rule, 1), peek: (name, rule) => run(name, rule, 0) };

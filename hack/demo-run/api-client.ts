@@ -27,7 +27,10 @@ export function makeApiClient({ baseUrl, ca, key }: { baseUrl: string; ca: strin
   const authorization = `Bearer ${key}`;
 
   const call = async <Answer>(method: 'GET' | 'POST', where: string, body?: unknown): Promise<Answer> => {
-    const sent = body === undefined ? {} : { body: JSON.stringify(body), headers: { authorization, 'content-type': 'application/json' } };
+    const sent =
+      body === undefined
+        ? {}
+        : { body: JSON.stringify(body), headers: { authorization, 'content-type': 'application/json' } };
     const answer = await request(new URL(where, baseUrl), { dispatcher, method, headers: { authorization }, ...sent });
     return read<Answer>(answer, `${method} ${where}`);
   };
@@ -35,7 +38,8 @@ export function makeApiClient({ baseUrl, ca, key }: { baseUrl: string; ca: strin
   const upload = async (file: string): Promise<string> => {
     const { size } = await stat(file);
     const made = await call<Upload>('POST', '/v1/uploads', { size, filename: path.basename(file) });
-    if (made.multipart) throw new Error(`${file} has ${size} bytes and would go up in parts, which this demo does not do.`);
+    if (made.multipart)
+      throw new Error(`${file} has ${size} bytes and would go up in parts, which this demo does not do.`);
     const headers = { ...made.headers, authorization, 'content-length': String(size) };
     const answer = await request(made.url, { dispatcher, method: 'PUT', headers, body: createReadStream(file) });
     await read(answer, 'PUT of the upload');
@@ -52,9 +56,14 @@ export function makeApiClient({ baseUrl, ca, key }: { baseUrl: string; ca: strin
   return { call, upload, download, close: () => dispatcher.close() };
 }
 
-async function read<Answer>(answer: { statusCode: number; body: { text(): Promise<string> } }, what: string): Promise<Answer> {
+async function read<Answer>(
+  answer: { statusCode: number; body: { text(): Promise<string> } },
+  what: string,
+): Promise<Answer> {
   const text = await answer.body.text();
   if (answer.statusCode < 400) return JSON.parse(text) as Answer;
   const { error } = JSON.parse(text) as { error: { code: string; message: string; request_id: string } };
-  throw new Error(`${what} was refused with ${answer.statusCode} ${error.code}: ${error.message} (${error.request_id})`);
+  throw new Error(
+    `${what} was refused with ${answer.statusCode} ${error.code}: ${error.message} (${error.request_id})`,
+  );
 }

@@ -20,7 +20,10 @@ export function filesToSend(given: readonly string[]): FileToSend[] {
   const files = given.length > 0 ? given : sampleOfEveryKind();
   return files.map((file) => {
     const format = formatOfName(file);
-    if (format === null) throw new Error(`${file}: its extension stands for no format of the service, so the demo does not know what to do with it.`);
+    if (format === null)
+      throw new Error(
+        `${file}: its extension stands for no format of the service, so the demo does not know what to do with it.`,
+      );
     if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw new Error(`${file}: there is no such file.`);
     return { file, work: USUAL_WORK[FORMATS[format].kind] };
   });

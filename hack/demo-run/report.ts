@@ -10,7 +10,10 @@ export interface Outcome {
 }
 
 /** One line per file: rewritten in place on a terminal, else written whenever its status changes. */
-export function makeProgress(out: NodeJS.WriteStream): { show: (file: string, status: string, detail: string) => void; done: () => void } {
+export function makeProgress(out: NodeJS.WriteStream): {
+  show: (file: string, status: string, detail: string) => void;
+  done: () => void;
+} {
   let last = '';
   return {
     show: (file, status, detail) => {
@@ -40,6 +43,7 @@ export function table(outcomes: readonly Outcome[]): string {
   ];
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const isNumber = (column: number): boolean => column > 2;
-  const cell = (text: string, column: number): string => (isNumber(column) ? text.padStart(widths[column] ?? 0) : text.padEnd(widths[column] ?? 0));
+  const cell = (text: string, column: number): string =>
+    isNumber(column) ? text.padStart(widths[column] ?? 0) : text.padEnd(widths[column] ?? 0);
   return rows.map((row) => `${row.map(cell).join('  ').trimEnd()}\n`).join('');
 }

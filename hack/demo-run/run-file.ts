@@ -31,7 +31,10 @@ interface RunFileDeps {
 const POLL_MS = 300;
 
 /** One file all the way: upload, job, signed link, signed webhook. @throws with the reason when any step fails. */
-export async function runFile({ api, receiver, show, outputFolder }: RunFileDeps, { file, work }: { file: string; work: Work }): Promise<Outcome> {
+export async function runFile(
+  { api, receiver, show, outputFolder }: RunFileDeps,
+  { file, work }: { file: string; work: Work },
+): Promise<Outcome> {
   const name = path.basename(file);
   const { size: bytesIn } = await stat(file);
   show(name, 'upload', '');
@@ -40,11 +43,13 @@ export async function runFile({ api, receiver, show, outputFolder }: RunFileDeps
   const made = await api.call<Job>('POST', '/v1/jobs', { ...work, input: { upload }, webhook_url: receiver.url });
   const job = await untilFinal(api, made, (one) => show(name, one.status, `${one.progress.percent} %`));
   const seconds = (performance.now() - startedMs) / 1000;
-  if (job.result === null) throw new Error(`${name}: the job ${job.id} ${job.status}: ${job.error?.code ?? ''}: ${job.error?.message ?? ''}`);
+  if (job.result === null)
+    throw new Error(`${name}: the job ${job.id} ${job.status}: ${job.error?.code ?? ''}: ${job.error?.message ?? ''}`);
   mkdirSync(outputFolder, { recursive: true });
   const output = path.join(outputFolder, `${path.parse(name).name}.${job.result.output_format}`);
   const bytesOut = await api.download(job.result.download_url, output);
-  if (bytesOut !== job.result.output_size) throw new Error(`${name}: the link gave ${bytesOut} bytes, the result says ${job.result.output_size}.`);
+  if (bytesOut !== job.result.output_size)
+    throw new Error(`${name}: the link gave ${bytesOut} bytes, the result says ${job.result.output_size}.`);
   show(name, 'webhook', '');
   const event = await receiver.eventOf(job.id);
   show(name, 'done', `${output}, webhook ${event.type} verified`);

@@ -40,7 +40,11 @@ export async function startWebhookReceiver(certificates: Certificates, secret: (
     void buffer(request).then((body) => {
       response.writeHead(200).end();
       const event = JSON.parse(body.toString('utf8')) as WebhookEvent;
-      const problem = signatureProblem(body, { header: String(request.headers['svc-signature']), secret: secret(), nowMs: Date.now() });
+      const problem = signatureProblem(body, {
+        header: String(request.headers['svc-signature']),
+        secret: secret(),
+        nowMs: Date.now(),
+      });
       deliveryOf(event.data.job.id).resolve({ event, problem });
     });
   });
@@ -57,7 +61,10 @@ export async function startWebhookReceiver(certificates: Certificates, secret: (
 }
 
 /** What is wrong with the signature of the raw body; null when it is right. */
-function signatureProblem(body: Buffer, { header, secret, nowMs }: { header: string; secret: string; nowMs: number }): string | null {
+function signatureProblem(
+  body: Buffer,
+  { header, secret, nowMs }: { header: string; secret: string; nowMs: number },
+): string | null {
   const [, seconds = '', sent = ''] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(header) ?? [];
   if (sent === '') return `its Svc-Signature "${header}" has another form`;
   if (Math.abs(nowMs / 1000 - Number(seconds)) > OLDEST_SECONDS) return 'it was signed more than five minutes ago';
@@ -67,7 +74,10 @@ function signatureProblem(body: Buffer, { header, secret, nowMs }: { header: str
 
 function withDeadline(delivery: Promise<Delivery>, jobId: string): Promise<Delivery> {
   return new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`No webhook of ${jobId} came within ${WAIT_MS / 1000} seconds.`)), WAIT_MS);
+    const late = setTimeout(
+      () => reject(new Error(`No webhook of ${jobId} came within ${WAIT_MS / 1000} seconds.`)),
+      WAIT_MS,
+    );
     void delivery.then((value) => {
       clearTimeout(late);
       resolve(value);

@@ -1,4 +1,3 @@
-import type { DataFolder } from '#api/embedded/data-folder.ts';
 import { serviceSettings, type Ports } from '#api/embedded/process-settings.ts';
 import { settings, type SettingName } from '#crds/shared/settings.ts';
 
@@ -34,7 +33,7 @@ function filledOnOneMachine(): ReadonlySet<string> {
   const ports: Ports = { https: 0, http: 0, engine: 0, files: 0, heartbeat: 0, ops: { api: 0, control: 0, courier: 0, engine: 0 } };
   const made = serviceSettings({
     given: {},
-    folder: { path: '', in: () => '' } as unknown as DataFolder,
+    folder: { path: '', in: () => '' },
     ports,
     secrets: { MEDIAJOBS_KEY_PEPPER: '', MEDIAJOBS_ENCRYPTION_KEYS: '', MEDIAJOBS_LINK_KEYS: '' },
     certificates: { certFile: '', keyFile: '', caFile: '' },

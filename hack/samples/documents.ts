@@ -51,11 +51,17 @@ export function budgetDocument(): string {
   const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
   const rows = ['Fees', 'Grants', 'Gifts', 'Tools', 'Timber', 'Stone', 'Transport', 'Insurance'].map((name, row) => {
     const sign = row < 3 ? 1 : -1;
-    const amounts = months.map((_month, month) => numberCell(sign * (120 + ((row * 37 + month * 53) % 400)) + 0.25 * month));
+    const amounts = months.map((_month, month) =>
+      numberCell(sign * (120 + ((row * 37 + month * 53) % 400)) + 0.25 * month),
+    );
     return sheetRow([textCell(name), ...amounts, formulaCell(`SUM([.B${row + 2}:.M${row + 2}])`)]);
   });
-  const sums = [...'BCDEFGHIJKLMN'].map((column) => formulaCell(`SUM([.${column}2:.${column}9])`));
-  const sheet = [sheetRow(['Item', ...months, 'Year'].map(textCell)), ...rows, sheetRow([textCell('Balance'), ...sums])];
+  const sums = 'BCDEFGHIJKLMN'.split('').map((column) => formulaCell(`SUM([.${column}2:.${column}9])`));
+  const sheet = [
+    sheetRow(['Item', ...months, 'Year'].map(textCell)),
+    ...rows,
+    sheetRow([textCell('Balance'), ...sums]),
+  ];
   const notes = SENTENCES.map((sentence, index) => sheetRow([textCell(`Note ${index + 1}`), textCell(sentence)]));
   return flat(
     'spreadsheet',
@@ -66,7 +72,9 @@ export function budgetDocument(): string {
 /** A slide per picture, with title and points. */
 export function slidesDocument(pictures: readonly Picture[]): string {
   const pages = pictures.map((picture, index) => {
-    const points = SENTENCES.slice(index, index + 3).map((text) => `<text:list-item><text:p text:style-name="Body">${text}</text:p></text:list-item>`);
+    const points = SENTENCES.slice(index, index + 3).map(
+      (text) => `<text:list-item><text:p text:style-name="Body">${text}</text:p></text:list-item>`,
+    );
     return `<draw:page draw:name="Slide ${index + 1}" draw:master-page-name="Standard">
       <draw:frame draw:style-name="plain" svg:x="1.5cm" svg:y="0.8cm" svg:width="25cm" svg:height="2cm"><draw:text-box><text:p text:style-name="Title">Ridge path ${index + 1}</text:p></draw:text-box></draw:frame>
       <draw:frame draw:style-name="plain" svg:x="1.5cm" svg:y="3.5cm" svg:width="11cm" svg:height="10cm"><draw:text-box><text:list>${points.join('')}</text:list></draw:text-box></draw:frame>
@@ -79,7 +87,10 @@ export function slidesDocument(pictures: readonly Picture[]): string {
 function paragraphs(count: number, from: number): string {
   const one = (start: number): string =>
     Array.from({ length: 6 }, (_, index) => SENTENCES[(start + index * 2) % SENTENCES.length]).join(' ');
-  return Array.from({ length: count }, (_, index) => `<text:p text:style-name="Body">${one(from + index)}</text:p>`).join('\n');
+  return Array.from(
+    { length: count },
+    (_, index) => `<text:p text:style-name="Body">${one(from + index)}</text:p>`,
+  ).join('\n');
 }
 
 function small(text: string): string {
@@ -87,9 +98,16 @@ function small(text: string): string {
 }
 
 function countTable(): string {
-  const cell = (text: string): string => `<table:table-cell office:value-type="string">${small(text)}</table:table-cell>`;
-  const rows = Array.from({ length: 12 }, (_, index) => [`Bridge ${1 + (index % 3)}`, `Week ${20 + index}`, String(311 + ((index * 97) % 240))]);
-  const body = [['Place', 'Week', 'Walkers'], ...rows].map((row) => `<table:table-row>${row.map(cell).join('')}</table:table-row>`);
+  const cell = (text: string): string =>
+    `<table:table-cell office:value-type="string">${small(text)}</table:table-cell>`;
+  const rows = Array.from({ length: 12 }, (_, index) => [
+    `Bridge ${1 + (index % 3)}`,
+    `Week ${20 + index}`,
+    String(311 + ((index * 97) % 240)),
+  ]);
+  const body = [['Place', 'Week', 'Walkers'], ...rows].map(
+    (row) => `<table:table-row>${row.map(cell).join('')}</table:table-row>`,
+  );
   return `<table:table table:name="Counts"><table:table-column table:number-columns-repeated="3"/>${body.join('')}</table:table>`;
 }
 
@@ -123,7 +141,10 @@ function textDocument(body: string): string {
 }
 
 function flat(kind: 'text' | 'spreadsheet' | 'presentation', body: string): string {
-  const page = kind === 'presentation' ? 'fo:page-width="28cm" fo:page-height="15.75cm"' : 'fo:page-width="21cm" fo:page-height="29.7cm" fo:margin="2cm"';
+  const page =
+    kind === 'presentation'
+      ? 'fo:page-width="28cm" fo:page-height="15.75cm"'
+      : 'fo:page-width="21cm" fo:page-height="29.7cm" fo:margin="2cm"';
   return `<?xml version="1.0" encoding="UTF-8"?>
 <office:document ${NAMESPACES} office:version="1.3" office:mimetype="application/vnd.oasis.opendocument.${kind}">
 <office:meta><meta:initial-creator>Ridge Path Association</meta:initial-creator><dc:title>Ridge path</dc:title></office:meta>
@@ -150,7 +171,10 @@ function style(name: string, text: string, paragraph: string): string {
 }
 
 const NAMESPACES = [
-  ...['office', 'style', 'text', 'table', 'meta', 'presentation'].map((name) => [name, `urn:oasis:names:tc:opendocument:xmlns:${name}:1.0`]),
+  ...['office', 'style', 'text', 'table', 'meta', 'presentation'].map((name) => [
+    name,
+    `urn:oasis:names:tc:opendocument:xmlns:${name}:1.0`,
+  ]),
   ['draw', 'urn:oasis:names:tc:opendocument:xmlns:drawing:1.0'],
   ['fo', 'urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0'],
   ['svg', 'urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0'],

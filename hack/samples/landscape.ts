@@ -39,7 +39,10 @@ function makeScene(seed: number): (x: number, y: number) => Colour {
   return (x, y) => {
     for (let range = RANGES; range >= 1; range -= 1) {
       const near = range / RANGES;
-      const ridge = 0.3 + 0.62 * near - 0.32 * (1.15 - near) * fractal(noise, { x: x * (2.6 - near) + range * 31, y: range, octaves: 7 });
+      const ridge =
+        0.3 +
+        0.62 * near -
+        0.32 * (1.15 - near) * fractal(noise, { x: x * (2.6 - near) + range * 31, y: range, octaves: 7 });
       if (y > ridge) return ground(noise, { x, y, near, depth: y - ridge, warm });
     }
     return sky(noise, { x, y, sun, warm });
@@ -89,7 +92,8 @@ type Noise = (x: number, y: number) => number;
 function makeNoise(seed: number): Noise {
   const random = makeRandom(seed * 7919);
   const table = Float64Array.from({ length: 4096 }, () => random());
-  const corner = (column: number, row: number): number => table[(column * 73 + row * 1009 + ((column * row) & 63)) & 4095] ?? 0;
+  const corner = (column: number, row: number): number =>
+    table[(column * 73 + row * 1009 + ((column * row) & 63)) & 4095] ?? 0;
   return (x, y) => {
     const [column, row] = [Math.floor(x), Math.floor(y)];
     const [u, v] = [smooth(x - column), smooth(y - row)];
@@ -115,7 +119,9 @@ function smooth(t: number): number {
 }
 
 function blend(from: Colour, to: Colour, share: number): Colour {
-  return [0, 1, 2].map((channel) => (from[channel] ?? 0) * (1 - share) + (to[channel] ?? 0) * share) as unknown as Colour;
+  return [0, 1, 2].map(
+    (channel) => (from[channel] ?? 0) * (1 - share) + (to[channel] ?? 0) * share,
+  ) as unknown as Colour;
 }
 
 function scale(colour: Colour, factor: number): Colour {

@@ -1,9 +1,47 @@
 import { makeRandom } from './random.ts';
 
-const FIRST = ['Ada', 'Bruno', 'Chiara', 'Deniz', 'Eva', 'Farid', 'Greta', 'Hugo', 'Inés', 'Jörg', 'Kaja', 'Luís', 'Mei', 'Noor', 'Özge', 'Pál'];
-const LAST = ['Abebe', 'Brandt', "O'Connor", 'Dvořák', 'Eriksen', 'Ferreira', 'Gruber', 'Haddad', 'Ivanova', 'Jansen', 'Kovács', 'Lindqvist'];
+const FIRST = [
+  'Ada',
+  'Bruno',
+  'Chiara',
+  'Deniz',
+  'Eva',
+  'Farid',
+  'Greta',
+  'Hugo',
+  'Inés',
+  'Jörg',
+  'Kaja',
+  'Luís',
+  'Mei',
+  'Noor',
+  'Özge',
+  'Pál',
+];
+const LAST = [
+  'Abebe',
+  'Brandt',
+  "O'Connor",
+  'Dvořák',
+  'Eriksen',
+  'Ferreira',
+  'Gruber',
+  'Haddad',
+  'Ivanova',
+  'Jansen',
+  'Kovács',
+  'Lindqvist',
+];
 const TOWNS = ['Graz', 'Porto', 'Tromsø', 'Łódź', 'Saint-Étienne', 'Cork, Ireland', 'Ghent', 'Tartu', 'Patras'];
-const NOTES = ['', 'called back', 'said "not before May"', 'two lines:\nsecond line', 'prefers e-mail; no phone', '=2+3 is text here', '  spaces kept  '];
+const NOTES = [
+  '',
+  'called back',
+  'said "not before May"',
+  'two lines:\nsecond line',
+  'prefers e-mail; no phone',
+  '=2+3 is text here',
+  '  spaces kept  ',
+];
 
 /** A table as CSV with what makes CSV hard: quotes, commas, line breaks, leading zeros, empty fields, accents. */
 export function people(rows: number, seed: number): string {
@@ -11,7 +49,9 @@ export function people(rows: number, seed: number): string {
   const pick = (list: readonly string[]): string => list[Math.floor(random() * list.length)] ?? '';
   const lines = [['id', 'name', 'town', 'joined', 'balance', 'active', 'note']];
   for (let row = 1; row <= rows; row += 1) {
-    const joined = new Date(Date.UTC(2015 + Math.floor(random() * 11), Math.floor(random() * 12), 1 + Math.floor(random() * 28)));
+    const joined = new Date(
+      Date.UTC(2015 + Math.floor(random() * 11), Math.floor(random() * 12), 1 + Math.floor(random() * 28)),
+    );
     lines.push([
       String(row * 10).padStart(4, '0'),
       `${pick(FIRST)} ${pick(LAST)}`,

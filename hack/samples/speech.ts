@@ -78,7 +78,8 @@ function resonator(frequency: number, bandwidth: number): (input: number) => num
 function wav(samples: Float64Array, random: () => number): Buffer {
   const loudest = samples.reduce((most, value) => Math.max(most, Math.abs(value)), 0.001);
   const data = Buffer.alloc(samples.length * 4);
-  const valueAt = (i: number): number => (0.7 * (samples[i] ?? 0)) / loudest + 0.12 * ((samples[i - 3700] ?? 0) / loudest);
+  const valueAt = (i: number): number =>
+    (0.7 * (samples[i] ?? 0)) / loudest + 0.12 * ((samples[i - 3700] ?? 0) / loudest);
   for (let i = 0; i < samples.length; i += 1) {
     data.writeInt16LE(Math.round(32_000 * valueAt(i) + 40 * (random() - 0.5)), i * 4);
     data.writeInt16LE(Math.round(30_000 * valueAt(i - 14) + 40 * (random() - 0.5)), i * 4 + 2);

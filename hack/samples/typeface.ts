@@ -184,7 +184,10 @@ function font(tables: Readonly<Record<string, Buffer>>): Buffer {
     at += padded(table).length;
     return entry;
   });
-  const head = Buffer.concat([longs(0x0001_0000), words(names.length, power * 16, Math.log2(power), (names.length - power) * 16)]);
+  const head = Buffer.concat([
+    longs(0x0001_0000),
+    words(names.length, power * 16, Math.log2(power), (names.length - power) * 16),
+  ]);
   const file = Buffer.concat([head, ...entries, ...Object.values(tables).map(padded)]);
   const headAt = file.readUInt32BE(12 + 16 * names.indexOf('head') + 8);
   file.writeUInt32BE((0xb1b0_afba - checksum(file)) >>> 0, headAt + 8);

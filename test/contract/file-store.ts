@@ -23,7 +23,8 @@ export function describeFileStore(name: string, make: () => Promise<FileStoreHom
     });
     afterEach(() => home.close());
 
-    const putText = (key: string, text: string) => files.put(key, Readable.from([Buffer.from(text)]), { maxBytes: 1000 });
+    const putText = (key: string, text: string) =>
+      files.put(key, Readable.from([Buffer.from(text)]), { maxBytes: 1000 });
     const read = async (key: string, range?: { start: number; end: number }): Promise<string | null> => {
       const found = await files.get(key, range);
       return found === null ? null : (await buffer(found.body)).toString();
@@ -36,7 +37,10 @@ export function describeFileStore(name: string, make: () => Promise<FileStoreHom
 
     it('gives back what was put, with size, hash and a strong ETag', async () => {
       const bytes = randomBytes(3 * MB + 17);
-      const stored = await files.put('uploads/upl_a', Readable.from(chunksOf(bytes)), { maxBytes: 4 * MB, size: bytes.length });
+      const stored = await files.put('uploads/upl_a', Readable.from(chunksOf(bytes)), {
+        maxBytes: 4 * MB,
+        size: bytes.length,
+      });
       expect(stored.size).toBe(bytes.length);
       expect(stored.sha256).toBe(createHash('sha256').update(bytes).digest('hex'));
       expect(stored.etag).toMatch(/^"[^"]+"$/);
@@ -135,7 +139,8 @@ export function describeFileStore(name: string, make: () => Promise<FileStoreHom
     });
 
     it('lists the keys below a prefix, which may end inside a name', async () => {
-      for (const key of ['outputs/job_a/1', 'outputs/job_b/1', 'outputs/job_b/2', 'uploads/upl_a']) await putText(key, 'x');
+      for (const key of ['outputs/job_a/1', 'outputs/job_b/1', 'outputs/job_b/2', 'uploads/upl_a'])
+        await putText(key, 'x');
       expect(await keys('outputs/job_b/')).toEqual(['outputs/job_b/1', 'outputs/job_b/2']);
       expect(await keys('outputs/job_')).toHaveLength(3);
       expect(await keys('nothing/')).toEqual([]);

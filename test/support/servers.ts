@@ -1,5 +1,5 @@
 /** Vitest's global set-up: one real PostgreSQL and one real Redis for the whole run. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -24,6 +24,9 @@ export default async function startServers(project: TestProject): Promise<() => 
   const postgres = await startPostgres({ dataFolder, durable: false, onLine: ignoreLine });
   const redis = await startRedis({ dataFolder, onLine: ignoreLine });
   await makeTemplate(postgres.url);
+  // What a test leaves behind goes with the run.
+  process.env['TMPDIR'] = path.join(dataFolder, 'tmp');
+  await mkdir(process.env['TMPDIR']);
   project.provide('postgresUrl', postgres.url);
   project.provide('redisUrl', redis.url);
   return async () => {

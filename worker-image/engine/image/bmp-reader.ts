@@ -45,9 +45,9 @@ function readIndexed(bytes: Buffer, header: BmpHeader): BmpPixels {
   const data = Buffer.allocUnsafe(indices.length * 3);
   for (let i = 0, o = 0; i < indices.length; i += 1, o += 3) {
     const entry = (indices[i] ?? 0) * 3;
-    data[o] = palette[entry]!;
-    data[o + 1] = palette[entry + 1]!;
-    data[o + 2] = palette[entry + 2]!;
+    data[o] = palette[entry] ?? 0;
+    data[o + 1] = palette[entry + 1] ?? 0;
+    data[o + 2] = palette[entry + 2] ?? 0;
   }
   return { width: header.width, height: header.height, channels: 3, isPalette: true, data };
 }
@@ -58,7 +58,7 @@ function readPalette(bytes: Buffer, { palette }: BmpHeader): Uint8Array {
   for (let i = 0; i < palette.count; i += 1) {
     const entry = palette.offset + i * palette.entryBytes;
     if (entry + 3 > bytes.length) break;
-    colours.set([bytes[entry + 2]!, bytes[entry + 1]!, bytes[entry]!], i * 3);
+    colours.set([bytes[entry + 2] ?? 0, bytes[entry + 1] ?? 0, bytes[entry] ?? 0], i * 3);
   }
   return colours;
 }

@@ -19,25 +19,40 @@ export function readRunLengths(bytes: Buffer, header: BmpHeader): Uint8Array {
   if (header.bits !== (header.compression === 'rle4' ? 4 : 8)) throw damaged('its depth and its compression disagree');
   const indices = new Uint8Array(header.width * header.height);
   const pen: Pen = { x: 0, y: 0 };
-  const put = (index: number): void => {
-    if (pen.x < header.width && pen.y < header.height) {
-      const row = header.topDown ? pen.y : header.height - 1 - pen.y;
-      indices[row * header.width + pen.x] = index;
-    }
-    pen.x += 1;
-  };
+  const put = (index: number): void => draw(indices, header, { pen, index });
   let at = header.pixelOffset;
   while (at + 1 < bytes.length) {
-    const count = bytes[at]!;
-    const value = bytes[at + 1]!;
-    at += 2;
-    if (count > 0) for (let i = 0; i < count; i += 1) put(indexIn(header, value, i));
-    else if (value === END_OF_PICTURE) return indices;
-    else if (value === END_OF_LINE) newLine(pen);
-    else if (value === MOVE) at = move(bytes, at, pen);
-    else at = copy(bytes, at, { count: value, header, put });
+    const [count, value] = [bytes[at] ?? 0, bytes[at + 1] ?? 0];
+    if (count === 0 && value === END_OF_PICTURE) return indices;
+    for (let i = 0; i < count; i += 1) put(indexIn(header, value, i));
+    at = count > 0 ? at + 2 : escape(bytes, at + 2, { value, header, pen, put });
   }
   throw damaged('it ends before its end mark');
+}
+
+interface Escape {
+  readonly value: number;
+  readonly header: BmpHeader;
+  readonly pen: Pen;
+  readonly put: (index: number) => void;
+}
+
+/** What a run of no pixels stands for; gives the position behind it. */
+function escape(bytes: Buffer, at: number, { value, header, pen, put }: Escape): number {
+  if (value === END_OF_LINE) {
+    newLine(pen);
+    return at;
+  }
+  return value === MOVE ? move(bytes, at, pen) : copy(bytes, at, { count: value, header, put });
+}
+
+/** What lies outside the picture is not drawn. */
+function draw(indices: Uint8Array, header: BmpHeader, { pen, index }: { pen: Pen; index: number }): void {
+  if (pen.x < header.width && pen.y < header.height) {
+    const row = header.topDown ? pen.y : header.height - 1 - pen.y;
+    indices[row * header.width + pen.x] = index;
+  }
+  pen.x += 1;
 }
 
 function newLine(pen: Pen): void {

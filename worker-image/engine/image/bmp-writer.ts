@@ -12,9 +12,9 @@ export function writeBmp(pixels: { width: number; height: number; data: Buffer; 
   for (let y = 0; y < height; y += 1) {
     let o = HEADERS + rowBytes * (height - 1 - y);
     for (let i = y * width * 3, end = i + width * 3; i < end; i += 3, o += 3) {
-      file[o] = data[i + 2]!;
-      file[o + 1] = data[i + 1]!;
-      file[o + 2] = data[i]!;
+      file[o] = data[i + 2] ?? 0;
+      file[o + 1] = data[i + 1] ?? 0;
+      file[o + 2] = data[i] ?? 0;
     }
   }
   return file;

@@ -114,7 +114,7 @@ async function writeBitmap({ image }: Encoding, pipeline: Sharp, path: string): 
 
 function spreadGrey(grey: Buffer, channels: number): Buffer {
   const data = Buffer.allocUnsafe((grey.length / channels) * 3);
-  for (let i = 0, o = 0; i < grey.length; i += channels, o += 3) data.fill(grey[i]!, o, o + 3);
+  for (let i = 0, o = 0; i < grey.length; i += channels, o += 3) data.fill(grey[i] ?? 0, o, o + 3);
   return data;
 }
 

@@ -44,9 +44,9 @@ async function paletteError(pipeline: () => Sharp, path: string): Promise<number
 function visibleError(one: Buffer, other: Buffer): number {
   let sum = 0;
   for (let i = 0; i < one.length; i += 4) {
-    const alphaOne = one[i + 3]!;
-    const alphaOther = other[i + 3]!;
-    for (let c = 0; c < 3; c += 1) sum += ((one[i + c]! * alphaOne - other[i + c]! * alphaOther) / 255) ** 2;
+    const alphaOne = one[i + 3] ?? 0;
+    const alphaOther = other[i + 3] ?? 0;
+    for (let c = 0; c < 3; c += 1) sum += (((one[i + c] ?? 0) * alphaOne - (other[i + c] ?? 0) * alphaOther) / 255) ** 2;
     sum += (alphaOne - alphaOther) ** 2;
   }
   return sum / one.length;

@@ -11,6 +11,8 @@ export interface EncoderQuality {
   readonly heic: number;
 }
 
+const BEST = { q: 100, jpg: 100, webp: 100, avif: 100, heic: 90 } as const;
+
 const ROWS: readonly (EncoderQuality & { readonly q: number })[] = [
   { q: 0, jpg: 1, webp: 1, avif: 12, heic: 10 },
   { q: 50, jpg: 50, webp: 57, avif: 46, heic: 37 },
@@ -21,7 +23,7 @@ const ROWS: readonly (EncoderQuality & { readonly q: number })[] = [
   { q: 85, jpg: 85, webp: 88, avif: 70, heic: 52 },
   { q: 90, jpg: 90, webp: 94, avif: 82, heic: 61 },
   { q: 95, jpg: 95, webp: 97, avif: 90, heic: 69 },
-  { q: 100, jpg: 100, webp: 100, avif: 100, heic: 90 },
+  BEST,
 ];
 
 /** From here on colour keeps its full resolution (4:4:4) in JPEG. */
@@ -29,9 +31,8 @@ export const FULL_CHROMA_FROM = 90;
 
 /** The encoders' numbers for a quality of 0 to 100. */
 export function encoderQuality(q: number): EncoderQuality {
-  const above = ROWS.findIndex((row) => row.q >= q);
-  const high = ROWS[above] ?? ROWS[ROWS.length - 1]!;
-  const low = ROWS[above - 1] ?? high;
+  const high = ROWS.find((row) => row.q >= q) ?? BEST;
+  const low = ROWS.findLast((row) => row.q <= q) ?? high;
   const share = high.q === low.q ? 1 : (q - low.q) / (high.q - low.q);
   const between = (name: keyof EncoderQuality): number => Math.round(low[name] + (high[name] - low[name]) * share);
   return { jpg: between('jpg'), webp: between('webp'), avif: between('avif'), heic: between('heic') };

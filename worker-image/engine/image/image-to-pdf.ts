@@ -35,9 +35,13 @@ const LOSSY_INPUTS: readonly string[] = ['jpg', 'webp', 'avif', 'heic'];
 const LOSSY_QUALITY = 92;
 const OPAQUE = 255;
 
+type Matrix = (w: number, h: number) => number[];
+
+const UPRIGHT: Matrix = (w, h) => [w, 0, 0, h, 0, 0];
+
 /** How the unit square is drawn on a page of W × H points so that the picture stands upright, by EXIF orientation. */
-const MATRICES: Readonly<Record<number, (w: number, h: number) => number[]>> = {
-  1: (w, h) => [w, 0, 0, h, 0, 0],
+const MATRICES: Readonly<Record<number, Matrix>> = {
+  1: UPRIGHT,
   2: (w, h) => [-w, 0, 0, h, w, 0],
   3: (w, h) => [-w, 0, 0, -h, w, h],
   4: (w, h) => [w, 0, 0, -h, 0, h],
@@ -61,7 +65,7 @@ export async function writeImagePdf({ work, metadata, pipeline, path }: ImagePdf
   const density = Math.max(densityOf(metadata), (Math.max(pixels.width, pixels.height) * POINTS_PER_INCH) / MAX_PAGE_POINTS);
   const points = (length: number): number => Math.max(1, Math.round(((length * POINTS_PER_INCH) / density) * 100) / 100);
   const page = { width: points(pixels.width), height: points(pixels.height) };
-  const matrix = (MATRICES[orientation] ?? MATRICES[1]!)(page.width, page.height);
+  const matrix = (MATRICES[orientation] ?? UPRIGHT)(page.width, page.height);
   await writeFile(path, writePage(page, matrix, image));
 }
 

@@ -24,8 +24,9 @@ export class PdfWriter {
 
   /** The whole file, with the object of that number as its catalogue and, when given, another as Info. */
   finish(root: number, info?: number): Buffer {
-    const parts: Buffer[] = [Buffer.from('%PDF-1.7\n%\xe2\xe3\xcf\xd3\n', 'latin1')];
-    let length = parts[0]!.length;
+    const header = Buffer.from('%PDF-1.7\n%\xe2\xe3\xcf\xd3\n', 'latin1');
+    const parts: Buffer[] = [header];
+    let length = header.length;
     const offsets = this.#objects.map((body, index) => {
       const at = length;
       const object = [Buffer.from(`${index + 1} 0 obj\n`), body ?? Buffer.from('null'), Buffer.from('\nendobj\n')];

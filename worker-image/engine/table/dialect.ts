@@ -18,18 +18,9 @@ export function voteDelimiter(sample: string): Delimiter {
 
 /** How often the candidate stands in each row. The last row may be cut off and counts only when it is alone. */
 function countsPerRow(sample: string, candidate: string): number[] {
-  const counts: number[] = [];
-  let [count, quoted, filled] = [0, false, false];
-  for (const char of sample) {
-    if (char === '"') quoted = !quoted;
-    if (!quoted && char === candidate) count += 1;
-    const ends = !quoted && (char === '\n' || char === '\r');
-    if (ends && filled) counts.push(count);
-    if (counts.length === SAMPLE_ROWS) break;
-    if (ends) count = 0;
-    filled = !ends;
-  }
-  return counts.length === 0 ? [count] : counts;
+  const rows = sample.replaceAll(/"[^"]*"?/g, '').split(/\r\n|\n|\r/).filter((row) => row !== '');
+  const whole = rows.length > 1 ? rows.slice(0, Math.min(SAMPLE_ROWS, rows.length - 1)) : rows;
+  return whole.map((row) => row.split(candidate).length - 1);
 }
 
 /** The most frequent count above zero, and the share of rows that have it. */
@@ -37,5 +28,5 @@ function agreement(counts: readonly number[]): { share: number; count: number } 
   const votes = new Map<number, number>();
   for (const count of counts) if (count > 0) votes.set(count, (votes.get(count) ?? 0) + 1);
   const [count, rows] = [...votes].reduce((top, entry) => (entry[1] > top[1] ? entry : top), [0, 0] as const);
-  return { share: rows / counts.length, count };
+  return { share: rows / Math.max(1, counts.length), count };
 }

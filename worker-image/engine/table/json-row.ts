@@ -31,19 +31,25 @@ interface Part {
 
 /** The members or elements of valid JSON, as they are spelled. Does not recurse: nesting may be deep. */
 function splitParts(text: string): Part[] {
+  if (text.slice(1, -1).trim() === '') return [];
   const parts: Part[] = [];
   let [start, colon, depth] = [1, -1, 0];
   for (let at = 1; at < text.length; at += 1) {
     const char = text.charAt(at);
     if (char === '"') at = stringEnd(text, at);
-    else if (char === '{' || char === '[') depth += 1;
-    else if (char === ':' && depth === 0) colon = at;
-    else if (depth === 0 && (char === ',' || at === text.length - 1)) {
+    else if (depth > 0) depth += depthStep(char);
+    else if (char === ':') colon = at;
+    else if (char === ',' || at === text.length - 1) {
       parts.push(partOf(text, start, colon, at));
       [start, colon] = [at + 1, -1];
-    } else if (char === '}' || char === ']') depth -= 1;
+    } else depth += depthStep(char);
   }
-  return parts.length === 1 && parts[0]?.value === '' ? [] : parts;
+  return parts;
+}
+
+function depthStep(char: string): number {
+  if (char === '{' || char === '[') return 1;
+  return char === '}' || char === ']' ? -1 : 0;
 }
 
 function partOf(text: string, start: number, colon: number, end: number): Part {

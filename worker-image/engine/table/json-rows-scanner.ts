@@ -74,37 +74,30 @@ class JsonRowsScanner {
     if (this.#state === 'key') return this.#keyStep(char);
     if (this.#state === 'scalar') return this.#scalarStep(char);
     if (BLANK.test(char)) return;
-    this.#state = this.#next(char);
+    this.#state = this.#next[this.#state](char);
   }
 
-  #next(char: string): State {
-    switch (this.#state) {
-      case 'root':
-        if (char === '[') return this.#openRows();
-        this.#wrapped = char === '{';
-        return this.#wrapped ? 'first-key' : this.#fail(char);
-      case 'first-key':
-        return char === '}' ? 'end' : this.#openKey(char);
-      case 'next-key':
-        return this.#openKey(char);
-      case 'colon':
-        return char === ':' ? 'member' : this.#fail(char);
-      case 'member':
-        return this.#openMember(char);
-      case 'after-member':
-        return char === ',' ? 'next-key' : char === '}' ? 'end' : this.#fail(char);
-      case 'first-row':
-        return char === ']' ? this.#closeRows() : this.#openRow(char);
-      case 'next-row':
-        return this.#openRow(char);
-      case 'after-row':
-        return char === ',' ? 'next-row' : char === ']' ? this.#closeRows() : this.#fail(char);
-      case 'key':
-      case 'scalar':
-      case 'nested':
-      case 'end':
-        return this.#fail(char);
-    }
+  /** What follows each state at a character that is no blank. */
+  readonly #next: Readonly<Record<State, (char: string) => State>> = {
+    root: (char) => this.#openRoot(char),
+    'first-key': (char) => (char === '}' ? 'end' : this.#openKey(char)),
+    'next-key': (char) => this.#openKey(char),
+    key: (char) => this.#fail(char),
+    colon: (char) => (char === ':' ? 'member' : this.#fail(char)),
+    member: (char) => this.#openMember(char),
+    scalar: (char) => this.#fail(char),
+    'after-member': (char) => (char === ',' ? 'next-key' : char === '}' ? 'end' : this.#fail(char)),
+    'first-row': (char) => (char === ']' ? this.#closeRows() : this.#openRow(char)),
+    'next-row': (char) => this.#openRow(char),
+    'after-row': (char) => (char === ',' ? 'next-row' : char === ']' ? this.#closeRows() : this.#fail(char)),
+    nested: (char) => this.#fail(char),
+    end: (char) => this.#fail(char),
+  };
+
+  #openRoot(char: string): State {
+    if (char === '[') return this.#openRows();
+    this.#wrapped = char === '{';
+    return this.#wrapped ? 'first-key' : this.#fail(char);
   }
 
   #openRows(): State {
@@ -152,17 +145,24 @@ class JsonRowsScanner {
   /** The place behind the nested value, or the end of the piece. */
   #nestedEnd(piece: string, from: number): number {
     for (let at = from; at < piece.length; at += 1) {
-      const code = piece.charCodeAt(at);
-      if (this.#quoted) {
-        if (this.#escaped) this.#escaped = false;
-        else if (code === 0x5c) this.#escaped = true;
-        else if (code === 0x22) this.#quoted = false;
-      } else if (code === 0x22) this.#quoted = true;
-      else if (code === 0x7b || code === 0x5b) this.#depth += 1;
-      else if (code === 0x7d || code === 0x5d) this.#depth -= 1;
+      const char = piece.charAt(at);
+      if (this.#quoted) this.#insideQuotes(char);
+      else this.#outsideQuotes(char);
       if (this.#depth === 0 && !this.#quoted) return at + 1;
     }
     return piece.length;
+  }
+
+  #insideQuotes(char: string): void {
+    if (this.#escaped) this.#escaped = false;
+    else if (char === '\\') this.#escaped = true;
+    else if (char === '"') this.#quoted = false;
+  }
+
+  #outsideQuotes(char: string): void {
+    if (char === '"') this.#quoted = true;
+    else if (char === '{' || char === '[') this.#depth += 1;
+    else if (char === '}' || char === ']') this.#depth -= 1;
   }
 
   #keep(text: string): void {

@@ -7,6 +7,7 @@ const MAX_COLSPAN = 1000;
 const MAX_ROWSPAN = 65_534;
 
 const BLOCKS: ReadonlySet<string> = new Set(['br', 'p', 'div', 'li', 'tr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'pre', 'blockquote']);
+const CELLS: ReadonlySet<string> = new Set(['td', 'th']);
 const SILENT: ReadonlySet<string> = new Set(['script', 'style', 'template']);
 
 /** Cells that span columns or rows leave the places behind them empty. */
@@ -65,9 +66,13 @@ class FirstTable {
     if (this.closed) return;
     if (name === 'table') this.#openTable();
     else if (SILENT.has(name)) this.#silent += 1;
-    else if (this.#tables === 1 && (name === 'td' || name === 'th')) this.#openCell(attributes);
-    else if (this.#tables === 1 && name === 'tr') this.#row ??= [];
+    else if (this.#tables === 1 && CELLS.has(name)) this.#openCell(attributes);
+    else if (this.#tables === 1 && name === 'tr') this.#openRow();
     else if (BLOCKS.has(name)) this.#cell?.lines.push('');
+  }
+
+  #openRow(): void {
+    this.#row ??= [];
   }
 
   #openTable(): void {
@@ -97,7 +102,7 @@ class FirstTable {
     if (this.closed) return;
     if (name === 'table') this.#closeTable();
     else if (SILENT.has(name)) this.#silent = Math.max(0, this.#silent - 1);
-    else if (this.#tables === 1 && (name === 'td' || name === 'th')) this.#closeCell();
+    else if (this.#tables === 1 && CELLS.has(name)) this.#closeCell();
     else if (this.#tables === 1 && name === 'tr') this.#closeRow();
   }
 

@@ -17,7 +17,7 @@ export async function* readMarkdown(open: OpenText): AsyncGenerator<Row> {
     }
     fence = fenceAfter(fence, line);
     const cells = fence === null && line.includes('|') ? splitCells(line) : null;
-    if (cells !== null && before !== null && isDelimiterRow(cells) && cells.length === before.length) {
+    if (before !== null && isDelimiterRow(cells, before.length)) {
       inTable = true;
       yield refuseWide(before);
     }
@@ -55,8 +55,9 @@ function pieceAt(text: string, at: number): [string | null, number] {
   return lineBreak === undefined ? [char, 1] : ['\n', lineBreak.length];
 }
 
-function isDelimiterRow(cells: Row): boolean {
-  return cells.every((cell) => /^:?-+:?$/.test(cell));
+/** Dashes below each cell of the header. */
+function isDelimiterRow(cells: Row | null, columns: number): boolean {
+  return cells?.length === columns && cells.every((cell) => /^:?-+:?$/.test(cell));
 }
 
 /** A blank line or another block. */

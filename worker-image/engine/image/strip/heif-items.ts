@@ -75,7 +75,7 @@ export function readItems(file: Buffer, meta: Box): ItemTable {
 function readNames(file: Buffer, names: Box): Omit<Item, 'extents'>[] {
   const wide = file[names.body] !== 0;
   return readBoxes(file, names.body + FULL_BOX + (wide ? 4 : 2), names.end)
-    .filter((box) => box.type === 'infe' && file[box.body]! >= 2)
+    .filter((box) => box.type === 'infe' && (file[box.body] ?? 0) >= 2)
     .map((box) => {
       const wideId = file[box.body] === 3;
       const at = box.body + FULL_BOX;
@@ -141,7 +141,7 @@ function readExtents(reader: Cursor, { base, indexBytes, offsetBytes, lengthByte
 }
 
 function readLocations(file: Buffer, iloc: Box, idat: Box | undefined): Map<number, Extent[]> {
-  const version = file[iloc.body]!;
+  const version = file[iloc.body] ?? 0;
   const reader = cursor(file, iloc.body + FULL_BOX);
   const sizes = reader.take(2);
   const [offsetBytes, lengthBytes, baseBytes, indexBytes] = [sizes >> 12, (sizes >> 8) & 15, (sizes >> 4) & 15, sizes & 15];

@@ -13,7 +13,7 @@ const IMAGE_BYTES = 10;
 /** @throws MediaError processing_failed when the blocks do not lead to the end mark. */
 export function stripGif(file: Buffer): Buffer {
   if (file.length < SCREEN_BYTES) throw brokenFile('GIF', 'its header is cut off');
-  let at = SCREEN_BYTES + colourTableBytes(file[10]!);
+  let at = SCREEN_BYTES + colourTableBytes(file[10] ?? 0);
   const kept = [file.subarray(0, at)];
   while (file[at] !== TRAILER) {
     const end = endOfBlock(file, at);
@@ -37,7 +37,7 @@ function endOfBlock(file: Buffer, at: number): number {
 function endOfSubBlocks(file: Buffer, start: number): number {
   let at = start;
   while (at < file.length) {
-    const size = file[at]!;
+    const size = file[at] ?? 0;
     at += 1 + size;
     if (size === 0) return at;
   }

@@ -55,7 +55,7 @@ function hideThumbnails(file: Buffer, { items, references }: ItemTable): Readonl
     thumbnails.add(reference.from);
   }
   for (const item of items) {
-    if (thumbnails.has(item.id)) file[item.flagsAt] = file[item.flagsAt]! | HIDDEN;
+    if (thumbnails.has(item.id)) file[item.flagsAt] = (file[item.flagsAt] ?? 0) | HIDDEN;
   }
   return thumbnails;
 }

@@ -42,7 +42,7 @@ function readSegments(file: Buffer): Segment[] {
   const segments: Segment[] = [];
   let at = markerAt(file, 2);
   while (file[at + 1] !== EOI) {
-    const marker = file[at + 1]!;
+    const marker = file[at + 1] ?? EOI;
     const content = at + 2 + lengthAt(file, at + 2);
     const end = marker === SOS ? endOfScan(file, content) : content;
     segments.push({ marker, bytes: file.subarray(at, end) });
@@ -91,7 +91,7 @@ function withoutThumbnail(segment: Buffer): Buffer {
 function endOfScan(file: Buffer, start: number): number {
   let at = file.indexOf(0xff, start);
   while (at !== -1 && at + 1 < file.length) {
-    const next = file[at + 1]!;
+    const next = file[at + 1] ?? EOI;
     if (next !== 0 && next !== 0xff && (next < 0xd0 || next > 0xd7)) return at;
     at = file.indexOf(0xff, next === 0xff ? at + 1 : at + 2);
   }

@@ -50,7 +50,7 @@ function cleaned(chunk: Chunk, hasExif: boolean): Chunk {
   if (chunk.type === 'ANMF') return { type: 'ANMF', data: cleanedFrame(chunk.data) };
   if (chunk.type !== 'VP8X' || chunk.data.length === 0) return chunk;
   const data = Buffer.from(chunk.data);
-  data[0] = (data[0]! & ~(EXIF_FLAG | XMP_FLAG)) | (hasExif ? EXIF_FLAG : 0);
+  data[0] = ((data[0] ?? 0) & ~(EXIF_FLAG | XMP_FLAG)) | (hasExif ? EXIF_FLAG : 0);
   return { type: 'VP8X', data };
 }
 

@@ -1,0 +1,86 @@
+/** Moving pictures and sound, made with ffmpeg. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { landscape } from './landscape.ts';
+import { speech } from './speech.ts';
+import { runTool } from './tools.ts';
+
+/** The camera moves over a landscape while a disc crosses it, with grain and a tone that rises and falls. */
+export async function clip(directory: string): Promise<void> {
+  await landscape({ width: 2560, height: 900, seed: 42 })
+    .png({ compressionLevel: 1 })
+    .toFile(join(directory, 'pan.png'));
+  const disc = "drawbox=x='mod(t*210,1280)':y='300+160*sin(t*2)':w=90:h=90:color=orange@0.9:t=fill";
+  const picture = `[0:v]crop=1280:720:x='(in_w-1280)*t/8':y='90+90*sin(t)',noise=alls=7:allf=t,${disc},format=yuv420p[v]`;
+  const sound =
+    "aevalsrc='0.2*sin(2*PI*t*(220+40*sin(t)))+0.1*sin(2*PI*t*660)|0.2*sin(2*PI*t*(220+40*cos(t)))':s=48000:d=8";
+  const codecs = [
+    '-c:v',
+    'libx264',
+    '-preset',
+    'medium',
+    '-b:v',
+    '2000k',
+    '-maxrate',
+    '2600k',
+    '-bufsize',
+    '3000k',
+    '-c:a',
+    'aac',
+    '-b:a',
+    '160k',
+  ];
+  const inputs = ['-loop', '1', '-framerate', '25', '-t', '8', '-i', 'pan.png', '-f', 'lavfi', '-i', sound];
+  await runTool(directory, 'ffmpeg', [
+    '-v',
+    'error',
+    '-nostdin',
+    ...inputs,
+    '-filter_complex',
+    picture,
+    '-map',
+    '[v]',
+    '-map',
+    '1:a',
+    ...codecs,
+    'clip.mp4',
+  ]);
+}
+
+/** A talk of 20 seconds with tags. */
+export async function talk(directory: string): Promise<void> {
+  await writeFile(join(directory, 'talk.wav'), speech(20, 5));
+  const tags = ['-metadata', 'title=Ridge path, a talk', '-metadata', 'artist=The mediajobs project'];
+  await runTool(directory, 'ffmpeg', [
+    '-v',
+    'error',
+    '-nostdin',
+    '-i',
+    'talk.wav',
+    '-c:a',
+    'libmp3lame',
+    '-b:a',
+    '256k',
+    ...tags,
+    'talk.mp3',
+  ]);
+}
+
+/** An audio file by its brand that holds subtitles alone. */
+export async function silentFile(directory: string): Promise<void> {
+  await writeFile(join(directory, 'lines.srt'), '1\n00:00:00,000 --> 00:00:03,000\nNo sound here\n');
+  await runTool(directory, 'ffmpeg', [
+    '-v',
+    'error',
+    '-nostdin',
+    '-i',
+    'lines.srt',
+    '-c:s',
+    'mov_text',
+    '-brand',
+    'M4A ',
+    '-f',
+    'mp4',
+    'no-audio.m4a',
+  ]);
+}

@@ -1,0 +1,45 @@
+/** Checks that the paths and scripts that README, CONTRIBUTING and the decisions cite are there. */
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+
+const FOLDERS = /^(\.ci|api|charts|controller|crds|docs|hack|test|worker-image)\//;
+const { scripts } = z
+  .object({ scripts: z.record(z.string(), z.string()) })
+  .parse(JSON.parse(readFileSync('package.json', 'utf8')));
+
+const documents = ['README.md', 'CONTRIBUTING.md', ...globSync('{docs,hack/decisions}/**/*.md')];
+const problems = documents.flatMap((file) => {
+  const text = readFileSync(file, 'utf8');
+  return [...missingPaths(text), ...missingLinks(file, text), ...missingScripts(text)].map(
+    (problem) => `${file}: ${problem}`,
+  );
+});
+for (const problem of problems) process.stderr.write(`${problem}\n`);
+process.stdout.write(`docs: ${documents.length} documents, ${problems.length} problems\n`);
+process.exitCode = problems.length === 0 ? 0 : 1;
+
+/** Words in code type that begin with one of our folders; `*` and `<x>` stand for anything. */
+function missingPaths(text: string): string[] {
+  const spans = [...text.matchAll(/`([^`\n]+)`/g)].map((match) => match[1]?.split(' ')[0] ?? '');
+  const paths = new Set(spans.filter((span) => FOLDERS.test(span)).map((span) => span.replace(/[,.:;]$/, '')));
+  return [...paths].filter((path) => !isThere(path)).map((path) => `there is no ${path}`);
+}
+
+function isThere(path: string): boolean {
+  const pattern = path.replaceAll(/<[^>]+>|…/g, '*').replace(/\/$/, '');
+  return pattern.includes('*') ? globSync(pattern).length > 0 : existsSync(pattern);
+}
+
+function missingLinks(file: string, text: string): string[] {
+  const targets = [...text.matchAll(/\]\(([^)#\s]+)(#[^)]*)?\)/g)].map((match) => match[1] ?? '');
+  const local = targets.filter((target) => !/^[a-z]+:/.test(target));
+  return local
+    .filter((target) => !existsSync(join(dirname(file), target)))
+    .map((target) => `the link to ${target} leads nowhere`);
+}
+
+function missingScripts(text: string): string[] {
+  const names = [...text.matchAll(/\bnpm run (?:--silent )?([a-z:]+)/g)].map((match) => match[1] ?? '');
+  return names.filter((name) => !Object.hasOwn(scripts, name)).map((name) => `package.json has no script ${name}`);
+}

@@ -1,0 +1,91 @@
+/** A service of a test's own, as an operator starts it, that the test may kill and start again. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, expect } from 'vitest';
+import { readConnection } from '#api/embedded/connection.ts';
+import { runService, type RunningService } from '#api/embedded/run-service.ts';
+import { makeDatabase } from '#api/store/database.ts';
+import { makeLog } from '#crds/shared/log.ts';
+import { makeApiClient, type ApiClient } from '#test/support/api-client.ts';
+import { authorityFile } from '#test/support/receiver.ts';
+import { processesOf, type Role, type ServiceProcess } from '#test/crash/service-processes.ts';
+
+export interface OwnService {
+  readonly data: string;
+  /** Of the run that is going on; calls with a live key of an account with every feature. */
+  readonly api: () => ApiClient;
+  /** What the operator has read so far, one line each. */
+  readonly problems: readonly string[];
+  readonly query: (sql: string, values?: unknown[]) => Promise<Record<string, any>[]>;
+  readonly processes: () => ServiceProcess[];
+  /** Kills the one process of that role, or of those of that role that work on a job. */
+  readonly kill: (role: Role, which?: { ofJob?: boolean }) => number;
+  readonly pid: () => number;
+  /** Resolves with the exit code of the run that is going on; null after a signal. */
+  readonly ended: () => Promise<number | null>;
+  /** Starts it again after its end. */
+  readonly restart: () => Promise<void>;
+}
+
+const run = promisify(execFile);
+const MEDIACTL = new URL('../../api/mediactl.ts', import.meta.url).pathname;
+
+/** Stopped, and its folder removed, after the file's tests. */
+export async function startOwnService(settings: Readonly<Record<string, string>> = {}): Promise<OwnService> {
+  const data = await mkdtemp(path.join(tmpdir(), 'mediajobs-crash-'));
+  const problems: string[] = [];
+  const all = { MEDIAJOBS_PRIVATE_TARGETS: '127.0.0.0/8', MEDIAJOBS_EXTRA_CA_FILE: authorityFile(), ...settings };
+  const start = (): Promise<RunningService> => runService({ data, settings: all, onProblem: (line) => problems.push(line) });
+  let running = await start();
+  const key = await liveKey(data);
+  let api = makeApiClient(running, key);
+  const database = makeDatabase({ url: readConnection(data)?.DATABASE_URL ?? '', log: makeLog('test', 'silent'), maxConnections: 2 });
+  afterAll(async () => {
+    await Promise.all([api.close(), database.close()]);
+    await running.stop();
+    expect(processesOf(data)).toEqual([]);
+    await rm(data, { recursive: true, force: true });
+  });
+  return {
+    data,
+    api: () => api,
+    problems,
+    query: async (sql, values = []) => (await database.query<Record<string, any>>(sql, values)).rows,
+    processes: () => processesOf(data),
+    kill: (role, which = {}) => killOne(data, role, which),
+    pid: () => running.pid,
+    ended: () => running.ended,
+    restart: async () => {
+      await api.close();
+      running = await start();
+      api = makeApiClient(running, key);
+    },
+  };
+}
+
+async function liveKey(data: string): Promise<string> {
+  const mediactl = async (...words: string[]): Promise<Record<string, unknown>> => {
+    const { stdout } = await run(process.execPath, [MEDIACTL, '--data', data, ...words, '--json']);
+    return JSON.parse(stdout) as Record<string, unknown>;
+  };
+  const account = await mediactl('account', 'create', '--name', 'test', '--plan', 'growth', '--payment-method', '--feature', 'video');
+  const key = await mediactl('key', 'create', '--account', String(account['id']), '--mode', 'live', '--name', 'test');
+  return String(key['key']);
+}
+
+function killOne(data: string, role: Role, { ofJob = false }: { ofJob?: boolean }): number {
+  const found = processesOf(data).filter((one) => one.role === role && one.ofJob === ofJob);
+  const [victim] = found;
+  if (victim === undefined) throw new Error(`no ${role} runs, but ${processesOf(data).map((one) => one.role).join(', ')}`);
+  process.kill(victim.pid, 'SIGKILL');
+  return victim.pid;
+}
+
+/** Files below the data folder's part, however deep. */
+export async function filesBelow(data: string, ...part: string[]): Promise<string[]> {
+  const entries = await readdir(path.join(data, ...part), { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => path.relative(data, path.join(entry.parentPath, entry.name)));
+}

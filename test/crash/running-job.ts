@@ -1,0 +1,115 @@
+/** A video job that takes some seconds, caught while it runs, and all that must be true when it has ended. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'vitest';
+import { filesBelow, type OwnService } from '#test/crash/own-service.ts';
+import { startReceiver, type Receiver } from '#test/support/receiver.ts';
+import { finished, upload } from '#test/support/run-through.ts';
+
+export interface RunningJob {
+  readonly id: string;
+  readonly receiver: Receiver;
+}
+
+const run = promisify(execFile);
+const SECONDS = 8;
+const SIZE = { width: 854, height: 480 };
+
+let made: Promise<Buffer> | null = null;
+
+/** Pictures that are hard to compress, so that the encoder is busy for a while. */
+export function longVideo(): Promise<Buffer> {
+  made ??= inFolder(async (folder) => {
+    const file = path.join(folder, 'long.mp4');
+    const source = `testsrc2=size=${SIZE.width}x${SIZE.height}:rate=30:duration=${SECONDS},noise=alls=40:allf=t`;
+    await run('ffmpeg', ['-v', 'error', '-f', 'lavfi', '-i', source, '-c:v', 'libx264', '-preset', 'ultrafast', '-crf', '20', '-pix_fmt', 'yuv420p', file]);
+    return readFile(file);
+  });
+  return made;
+}
+
+/** Creates the job and comes back once its encoder has made some progress. */
+export async function startLongJob(service: OwnService, fields: Record<string, unknown> = {}): Promise<RunningJob> {
+  const receiver = await startReceiver();
+  const input = fields['input'] ?? { upload: await upload(service.api(), await longVideo(), 'long.mp4') };
+  const json = { operation: 'compress', webhook_url: `${receiver.url}/hook`, ...fields, input };
+  const created = await service.api()('POST', '/v1/jobs', { json });
+  expect(created.status).toBe(202);
+  return { id: String(created.json()['id']), receiver };
+}
+
+/** Over 10 percent: the input is there and its frames are being encoded. */
+export async function untilEncoding(service: OwnService, { id }: RunningJob): Promise<void> {
+  await expect
+    .poll(async () => (await rowOf(service, id))['percent'], { timeout: 60_000, interval: 50 })
+    .toBeGreaterThan(12);
+  expect(await rowOf(service, id)).toMatchObject({ status: 'processing' });
+}
+
+export async function rowOf(service: OwnService, id: string): Promise<Record<string, any>> {
+  const [row] = await service.query('select status, percent, attempt, output_key from jobs where id = $1', [id]);
+  return row ?? {};
+}
+
+/**
+ * Waits for the job's success and checks it: the output plays, one ledger row, one event that arrived,
+ * and nothing of the work is left.
+ */
+export async function expectDoneOnce(service: OwnService, { id, receiver }: RunningJob): Promise<void> {
+  const job = await finished(service.api(), id, 150);
+  expect(job).toMatchObject({ status: 'succeeded', error: null, result: { ...SIZE, output_format: 'mp4' } });
+  expect(await service.query('select meter from ledger where source_id = $1', [id])).toHaveLength(1);
+  await expectOneEvent(service, { id, receiver });
+  await expectNothingLeft(service);
+  if (job['result'].download_url !== null) await expectPlays(await download(service, id), job['result'].output_size as number);
+}
+
+/** Duplicates may come, but always of the same event. */
+async function expectOneEvent(service: OwnService, { id, receiver }: RunningJob): Promise<void> {
+  const events = (): string[] => receiver.received.map(({ body }) => (JSON.parse(body.toString()) as { id: string }).id);
+  await expect.poll(events, { timeout: 90_000, interval: 100 }).not.toEqual([]);
+  const rows = await service.query('select id from webhook_deliveries where job_id = $1', [id]);
+  expect([...new Set(events())]).toEqual(rows.map((row) => row['id']));
+}
+
+/** No process, private directory, half written file or input outlives the job. */
+export async function expectNothingLeft(service: OwnService): Promise<void> {
+  await expect.poll(() => service.processes().filter((one) => one.ofJob), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => filesBelow(service.data, 'work', 'runs'), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => filesBelow(service.data, 'files', '@temp'), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => inputsLeft(service), { timeout: 20_000 }).toEqual([]);
+}
+
+async function inputsLeft(service: OwnService): Promise<string[]> {
+  return (await filesBelow(service.data, 'files', 'objects')).filter((file) => !file.startsWith('files/objects/outputs/'));
+}
+
+async function download(service: OwnService, id: string): Promise<Buffer> {
+  const answer = await service.api()('GET', `/v1/jobs/${id}/download`);
+  expect(answer.status).toBe(200);
+  return answer.bytes;
+}
+
+/** Every frame of it, for as long as the input did. */
+export async function expectPlays(bytes: Buffer, size: number = bytes.length): Promise<void> {
+  expect(bytes.length).toBe(size);
+  await inFolder(async (folder) => {
+    const file = path.join(folder, 'output.mp4');
+    await writeFile(file, bytes);
+    const shown = ['-show_entries', 'stream=width,height,nb_read_frames', '-count_frames', '-select_streams', 'v:0', '-of', 'json'];
+    const { stdout } = await run('ffprobe', ['-v', 'error', ...shown, file]);
+    expect(JSON.parse(stdout).streams).toEqual([expect.objectContaining({ ...SIZE, nb_read_frames: String(SECONDS * 30) })]);
+  });
+}
+
+async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'mediajobs-video-'));
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

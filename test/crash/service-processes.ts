@@ -1,0 +1,65 @@
+/** The processes of a service on a data folder, found in /proc: nothing that the service keeps itself is trusted here. */
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import path from 'node:path';
+import { folderHash } from '#api/embedded/folder-hash.ts';
+
+/**
+ * `worker` is one attempt of a job, `engine child` the process that decodes, `tool` what that one starts,
+ * `backend` what PostgreSQL's first process starts, `wrapper` what stands between an owner and its child.
+ */
+export type Role = 'supervisor' | 'api' | 'control' | 'courier' | 'engine' | 'worker' | 'engine child' | 'tool' | 'postgres' | 'backend' | 'redis' | 'wrapper';
+
+export interface ServiceProcess {
+  readonly pid: number;
+  readonly role: Role;
+  /** True for what works on a job, false for what serves or stands by. */
+  readonly ofJob: boolean;
+  readonly command: string;
+}
+
+const SCRIPTS: readonly (readonly [script: string, role: Role])[] = [
+  ['api/embedded.ts', 'supervisor'],
+  ['api/main.ts', 'api'],
+  ['api/embedded-control.ts', 'control'],
+  ['api/courier.ts', 'courier'],
+  ['worker-image/serve-direct.ts', 'engine'],
+  ['worker-image/run-job.ts', 'worker'],
+  ['worker-image/engine/child.ts', 'engine child'],
+];
+
+/** Everything that runs for the folder, whoever its parent is by now. */
+export function processesOf(data: string): ServiceProcess[] {
+  const marks = [data, `mediajobs-${folderHash(data)}`, `-${folderHash(data)}-`];
+  const pids = readdirSync('/proc').map(Number).filter((pid) => pid > 0 && pid !== process.pid);
+  return pids.flatMap((pid) => {
+    const [command, environment] = [read(pid, 'cmdline'), read(pid, 'environ')];
+    if (command === '' || !marks.some((mark) => command.includes(mark) || environment.includes(mark))) return [];
+    const ofJob = environment.includes(path.join(data, 'work', 'runs'));
+    return [{ pid, role: roleOf(pid, command), ofJob, command: command.replaceAll('\0', ' ') }];
+  });
+}
+
+function roleOf(pid: number, command: string): Role {
+  const program = path.basename(linkOf(pid));
+  if (program === 'node') return SCRIPTS.find(([script]) => command.includes(script))?.[1] ?? 'tool';
+  if (program === 'postgres') return command.startsWith('postgres:') ? 'backend' : 'postgres';
+  if (program.startsWith('redis')) return 'redis';
+  return ['setpriv', 'unshare', 'prlimit'].includes(program) ? 'wrapper' : 'tool';
+}
+
+/** Empty when it is gone. */
+function read(pid: number, name: 'cmdline' | 'environ'): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function linkOf(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`);
+  } catch {
+    return '';
+  }
+}
