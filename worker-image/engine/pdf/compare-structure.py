@@ -35,7 +35,7 @@ def structure(path: str) -> dict:
         "annotations": [len(list(page.annots())) for page in pages],
         "links": [len(page.get_links()) for page in pages],
         "attachments": document.embfile_count(),
-        "images": [len(page.get_images()) for page in pages],
+        "images": [len(page.get_image_info()) for page in pages],
         "text": [page.get_text("text") for page in pages],
     }
 

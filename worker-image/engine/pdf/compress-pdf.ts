@@ -22,7 +22,9 @@ const TIERS: Readonly<Record<ResolvedOptions['pdf']['quality'], Tier | null>> = 
   original: null,
 };
 
-const PACK = ['--object-streams=generate', '--recompress-flate', '--compression-level=9', '--remove-unreferenced-resources=auto'];
+const PACK = ['--object-streams=generate', '--recompress-flate', '--compression-level=9'];
+/** Each page keeps what it draws only: writers that give all pages one list of images would keep the old ones alive. */
+const PRUNE = ['--remove-unreferenced-resources=yes', '--pages', '.', '1-z', '--'];
 const SIGNED_WARNING = 'The PDF is signed: the compressed file shows the same, but its signature is no longer valid.';
 
 /**
@@ -34,9 +36,9 @@ export async function compressPdf(deps: EngineDeps, work: Work, facts: Facts): P
   const tier = TIERS[work.options.pdf.quality];
   const lossless = await pack(deps, work, { input: work.input.path, name: 'lossless.pdf' });
   deps.onProgress(30);
-  const rewritten = tier === null ? null : await rewrite(deps, work, tier);
+  const rewritten = tier === null ? [] : await rewrite(deps, work, tier);
   deps.onProgress(80);
-  const candidates = rewritten === null ? [lossless] : await smallestFirst([lossless, rewritten]);
+  const candidates = await smallestFirst([lossless, ...rewritten]);
   const warnings = (await isSigned(deps, work)) ? [SIGNED_WARNING] : [];
   for (const path of candidates) {
     const lost = await compareStructure(deps, work, path);
@@ -45,19 +47,21 @@ export async function compressPdf(deps: EngineDeps, work: Work, facts: Facts): P
   return { path: lossless, format: 'pdf', facts, warnings };
 }
 
-async function pack(deps: PdfDeps, work: Work, { input, name }: { input: string; name: string }): Promise<string> {
+async function pack(deps: PdfDeps, work: Work, { input, name, more = [] }: { input: string; name: string; more?: readonly string[] }): Promise<string> {
   const path = join(work.directory, name);
-  const result = await runQpdf(deps, work, [...PACK, input, path]);
+  const result = await runQpdf(deps, work, [...PACK, input, ...more, path]);
   if (!isQpdfSuccess(result)) throw damagedPdf(result);
   return path;
 }
 
-/** null when the rewriting fails: the lossless candidate remains. */
-async function rewrite(deps: PdfDeps, work: Work, { dpi, quality }: Tier): Promise<string | null> {
+/** Nothing when the rewriting fails: the lossless candidate remains. */
+async function rewrite(deps: PdfDeps, work: Work, { dpi, quality }: Tier): Promise<string[]> {
   const images = join(work.directory, 'images.pdf');
   const args = [work.input.path, images, String(dpi), String(quality)];
   const { exitCode } = await runPdfScript(deps, work, { name: 'rewrite-images', args });
-  return exitCode === 0 ? pack(deps, work, { input: images, name: 'rewritten.pdf' }) : null;
+  if (exitCode !== 0) return [];
+  const pruned = await pack(deps, work, { input: images, name: 'pruned.pdf', more: PRUNE });
+  return [pruned, await pack(deps, work, { input: images, name: 'rewritten.pdf' })];
 }
 
 async function smallestFirst(paths: readonly string[]): Promise<string[]> {

@@ -79,6 +79,11 @@ describe('compress', () => {
     expect(produced.warnings.join()).toContain('signed');
   });
 
+  it('shrinks images that every page names and one page draws', async () => {
+    const { size } = await compressed('shared-resources', 'medium');
+    expect(size).toBeLessThan((await work('shared-resources', 'compress')).input.size / 4);
+  });
+
   it('compresses a file with restrictions', async () => {
     const { produced, size } = await compressed('owner-password', 'medium');
     expect(size).toBeLessThan((await work('owner-password', 'compress')).input.size / 4);
