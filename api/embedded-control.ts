@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { openDiskFiles } from '#api/files/disk-files.ts';
-import { forgiveAttempt } from '#api/jobs/job-rows.ts';
+import { forgiveAttempt } from '#api/jobs/job-progress-rows.ts';
 import { startRecorder } from '#api/jobs/record-jobs.ts';
 import { makeDatabase } from '#api/store/database.ts';
 import { makeSecretBox } from '#api/store/secret-box.ts';

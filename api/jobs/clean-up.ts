@@ -4,7 +4,7 @@ import type { FileStore } from '#api/files/file-store.ts';
 import { finishJob, type FinishDeps } from '#api/jobs/finish-job.ts';
 import { deleteForgottenKeys } from '#api/jobs/idempotency-rows.ts';
 import { outputFolder } from '#api/jobs/job.ts';
-import { markFilesDeleted, selectExpiredJobs, selectOverdueJobs } from '#api/jobs/job-rows.ts';
+import { markFilesDeleted, selectExpiredJobs, selectOverdueJobs } from '#api/jobs/job-progress-rows.ts';
 import { contentKey, partsFolder } from '#api/uploads/upload.ts';
 import { deleteUpload, forgetAllowance, selectExpiredUploads } from '#api/uploads/upload-rows.ts';
 import { LIMITS } from '#crds/plans.ts';

@@ -4,7 +4,7 @@ import { deleteLater } from '#api/files/file-deletion-rows.ts';
 import { isUnfinished, outputFolder, type Job } from '#api/jobs/job.ts';
 import { finishJob } from '#api/jobs/finish-job.ts';
 import { jobObject } from '#api/jobs/job-object.ts';
-import { markFilesDeleted } from '#api/jobs/job-rows.ts';
+import { markFilesDeleted } from '#api/jobs/job-progress-rows.ts';
 import { JOBS_CHANNEL } from '#api/jobs/jobs-channel.ts';
 import { readableJob } from '#api/jobs/read-jobs.ts';
 import { notify } from '#api/store/listen.ts';

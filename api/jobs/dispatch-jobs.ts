@@ -4,7 +4,7 @@
  */
 import type { FileStore } from '#api/files/file-store.ts';
 import { outputKey, type Job } from '#api/jobs/job.ts';
-import { selectUndispatchedJobs, setDispatch } from '#api/jobs/job-rows.ts';
+import { selectUndispatchedJobs, setDispatch } from '#api/jobs/job-progress-rows.ts';
 import type { Database } from '#api/store/database.ts';
 import { formatOfName, FORMATS, type Kind } from '#crds/formats.ts';
 import { isFinal, type JobTicket, type MediaJobSpec } from '#crds/media-job.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { finishJob, type Ending, type FinishDeps } from '#api/jobs/finish-job.ts';
-import { recordProgress, setDispatch } from '#api/jobs/job-rows.ts';
+import { recordProgress, setDispatch } from '#api/jobs/job-progress-rows.ts';
 import { makeSecretBox } from '#api/store/secret-box.ts';
 import { insertUpload, markUploaded } from '#api/uploads/upload-rows.ts';
 import { newId } from '#crds/ids.ts';

@@ -1,11 +1,8 @@
-/** SQL of jobs. */
+/** SQL of jobs as callers make and read them. */
 import type { Job, JobStatus } from '#api/jobs/job.ts';
 import type { Queryable } from '#api/store/database.ts';
-import type { JobError } from '#crds/media-error.ts';
-import type { WorkerReport } from '#crds/media-job.ts';
-import type { EngineResult } from '#crds/result.ts';
 
-const COLUMNS = `
+export const JOB_COLUMNS = `
   id, account_id as "accountId", livemode, operation, status, percent, attempt,
   created_at as "createdAt", started_at as "startedAt", completed_at as "completedAt",
   upload_id as "uploadId", input_key as "inputKey", input_etag as "inputEtag",
@@ -46,7 +43,7 @@ export async function insertJob(tx: Queryable, job: NewJob): Promise<Job> {
        input_filename, input_size, input_stored, options, limits, features, webhook_url, retention_seconds,
        metadata, input_url, output_target, reserved_micro_usd)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
-     returning ${COLUMNS}`,
+     returning ${JOB_COLUMNS}`,
     [
       job.id,
       job.accountId,
@@ -75,7 +72,7 @@ export async function insertJob(tx: Queryable, job: NewJob): Promise<Job> {
 
 /** Any account's job, for our own processes. */
 export async function findJob(db: Queryable, id: string): Promise<Job | null> {
-  const { rows } = await db.query<Job>(`select ${COLUMNS} from jobs where id = $1`, [id]);
+  const { rows } = await db.query<Job>(`select ${JOB_COLUMNS} from jobs where id = $1`, [id]);
   return rows[0] ?? null;
 }
 
@@ -86,7 +83,7 @@ export async function findReadableJob(
   id: string,
 ): Promise<Job | null> {
   const { rows } = await db.query<Job>(
-    `select ${COLUMNS} from jobs
+    `select ${JOB_COLUMNS} from jobs
      where id = $1 and account_id = $2 and livemode = $3 and (completed_at is null or completed_at > $4)`,
     [id, owner.accountId, owner.livemode, owner.finishedAfter],
   );
@@ -119,7 +116,7 @@ export async function selectJobs(
   const { cursor } = page;
   const newer = cursor?.direction === 'newer';
   const { rows } = await db.query<Job>(
-    `select ${COLUMNS} from jobs
+    `select ${JOB_COLUMNS} from jobs
      where account_id = $1 and livemode = $2 and (completed_at is null or completed_at > $3)
        and ($4::text is null or status = $4) and ($5::text is null or operation = $5)
        and ($6::timestamptz is null or created_at > $6) and ($7::timestamptz is null or created_at < $7)
@@ -150,158 +147,10 @@ export async function countUnfinishedJobs(tx: Queryable, accountId: string): Pro
   return only(rows).count;
 }
 
-/** Unfinished jobs without a MediaJob among `open`, in turns: each account's oldest first. */
-export async function selectUndispatchedJobs(
-  db: Queryable,
-  input: { open: readonly string[]; limit: number },
-): Promise<readonly Job[]> {
-  const { rows } = await db.query<Job>(
-    `select ${COLUMNS} from (
-       select *, row_number() over (partition by account_id order by created_at, id) as turn
-       from jobs where status in ('queued', 'processing') and delivery is null
-     ) as waiting
-     where id <> all ($1)
-     order by turn, created_at limit $2`,
-    [input.open, input.limit],
-  );
-  return rows;
-}
-
-/** Takes the job for a new MediaJob; false when another dispatcher was first or the job has ended. */
-export async function setDispatch(
-  db: Queryable,
-  job: Pick<Job, 'id' | 'dispatch'>,
-  dispatch: string,
-): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `update jobs set dispatch = $3
-     where id = $1 and dispatch is not distinct from $2 and status in ('queued', 'processing') and delivery is null`,
-    [job.id, job.dispatch, dispatch],
-  );
-  return rowCount === 1;
-}
-
-/** What a running attempt reports. Percent and attempt never fall; an ended job is left alone. */
-export async function recordProgress(
-  db: Queryable,
-  job: { id: string; dispatch: string },
-  progress: { attempt: number; startedAt: Date | null; percent: number },
-): Promise<void> {
-  await db.query(
-    `update jobs set
-       attempt = greatest(attempt, $3),
-       status = case when $4::timestamptz is null then status else 'processing' end,
-       started_at = coalesce(started_at, case when $4::timestamptz is not null then greatest($4, created_at) end),
-       percent = greatest(percent, $5)
-     where id = $1 and dispatch = $2 and status in ('queued', 'processing') and delivery is null and attempt <= $3`,
-    [job.id, job.dispatch, progress.attempt, progress.startedAt, progress.percent],
-  );
-}
-
-/** The work is done and its output waits for the courier; false when a newer attempt or an end was first. */
-export async function markDeliveryDue(
-  tx: Queryable,
-  job: { id: string; dispatch: string },
-  done: { attempt: number; startedAt: Date; outputKey: string; report: WorkerReport },
-): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `update jobs set delivery = 'due', attempt = $3, status = 'processing', percent = 95,
-       started_at = coalesce(started_at, case when $4::timestamptz is not null then greatest($4, created_at) end), output_key = $5, report = $6
-     where id = $1 and dispatch = $2 and status in ('queued', 'processing') and delivery is null and attempt <= $3`,
-    [job.id, job.dispatch, done.attempt, done.startedAt, done.outputKey, JSON.stringify(done.report)],
-  );
-  return rowCount === 1;
-}
-
-/** An attempt that a clean stop cut off does not count; its MediaJob is gone, so its number may come again. */
-export async function forgiveAttempt(db: Queryable, job: { id: string; attempt: number }): Promise<void> {
-  await db.query(
-    `update jobs set attempt = attempt - 1
-     where id = $1 and attempt = $2 and status in ('queued', 'processing') and delivery is null`,
-    [job.id, job.attempt],
-  );
-}
-
-export interface JobEnd {
-  readonly status: 'succeeded' | 'failed' | 'canceled';
-  readonly completedAt: Date;
-  readonly startedAt: Date | null;
-  readonly result: EngineResult | null;
-  readonly report: WorkerReport | null;
-  readonly error: JobError | null;
-  readonly billed: boolean;
-  readonly outputKey: string | null;
-  readonly expiresAt: Date;
-  readonly filesDeletedAt: Date | null;
-  /** The attempt that ended the job and its MediaJob; null when something else did. */
-  readonly fence: { readonly dispatch: string; readonly attempt: number } | null;
-}
-
-/** The one conditional update that ends a job; null when it has ended already or the report came late. */
-export async function endJob(tx: Queryable, id: string, end: JobEnd): Promise<Job | null> {
-  const { rows } = await tx.query<Job>(
-    `update jobs set status = $2, completed_at = greatest($3, created_at),
-       started_at = coalesce(started_at, case when $4::timestamptz is not null then greatest($4, created_at) end), result = $5, report = $6, error = $7, billed = $8,
-       output_key = $9, expires_at = $10, files_deleted_at = $11, attempt = coalesce($13, attempt),
-       percent = case when $2 = 'succeeded' then 100 else percent end,
-       delivery = case when delivery is null then null else 'done' end, reserved_micro_usd = 0
-     where id = $1 and status in ('queued', 'processing')
-       and ($12::text is null or (dispatch = $12 and attempt <= $13))
-     returning ${COLUMNS}`,
-    [
-      id,
-      end.status,
-      end.completedAt,
-      end.startedAt,
-      json(end.result),
-      json(end.report),
-      json(end.error),
-      end.billed,
-      end.outputKey,
-      end.expiresAt,
-      end.filesDeletedAt,
-      end.fence?.dispatch ?? null,
-      end.fence?.attempt ?? null,
-    ],
-  );
-  return rows[0] ?? null;
-}
-
 /** Locks the job's row until the transaction ends. */
 export async function lockJob(tx: Queryable, id: string): Promise<Job | null> {
-  const { rows } = await tx.query<Job>(`select ${COLUMNS} from jobs where id = $1 for update`, [id]);
+  const { rows } = await tx.query<Job>(`select ${JOB_COLUMNS} from jobs where id = $1 for update`, [id]);
   return rows[0] ?? null;
-}
-
-/** A finished job's files go now; false when they were gone already. */
-export async function markFilesDeleted(tx: Queryable, id: string, at: Date): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `update jobs set files_deleted_at = $2 where id = $1 and files_deleted_at is null and completed_at is not null`,
-    [id, at],
-  );
-  return rowCount === 1;
-}
-
-export async function selectExpiredJobs(db: Queryable, now: Date, limit: number): Promise<readonly Job[]> {
-  const { rows } = await db.query<Job>(
-    `select ${COLUMNS} from jobs
-     where expires_at <= $1 and files_deleted_at is null and status = 'succeeded' order by expires_at limit $2`,
-    [now, limit],
-  );
-  return rows;
-}
-
-/** Jobs that are still queued although they were made before that. */
-export async function selectOverdueJobs(db: Queryable, createdBefore: Date, limit: number): Promise<readonly Job[]> {
-  const { rows } = await db.query<Job>(
-    `select ${COLUMNS} from jobs where status = 'queued' and created_at <= $1 order by created_at limit $2`,
-    [createdBefore, limit],
-  );
-  return rows;
-}
-
-function json(value: unknown): string | null {
-  return value === null ? null : JSON.stringify(value);
 }
 
 function only<Row>(rows: readonly Row[]): Row {

@@ -6,7 +6,8 @@
 import { finishJob, type FinishDeps } from '#api/jobs/finish-job.ts';
 import { inputUrl, kindOfName, type DispatchDeps } from '#api/jobs/dispatch-jobs.ts';
 import { isUnfinished, outputKey, type Job } from '#api/jobs/job.ts';
-import { findJob, markDeliveryDue, recordProgress } from '#api/jobs/job-rows.ts';
+import { markDeliveryDue, recordProgress } from '#api/jobs/job-progress-rows.ts';
+import { findJob } from '#api/jobs/job-rows.ts';
 import { JOBS_CHANNEL } from '#api/jobs/jobs-channel.ts';
 import { notify } from '#api/store/listen.ts';
 import { insertTransfer } from '#api/transfers/transfer-rows.ts';

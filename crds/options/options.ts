@@ -9,6 +9,7 @@ import { MediaError } from '#crds/media-error.ts';
 import { audioOptions } from '#crds/options/audio.ts';
 import { convertOptions } from '#crds/options/convert.ts';
 import { imageOptions, RESIZE_MODES, RESIZE_SIDE } from '#crds/options/image.ts';
+import { refuseImpossiblePairs } from '#crds/options/impossible-pairs.ts';
 import { pdfOptions } from '#crds/options/pdf.ts';
 import { videoOptions } from '#crds/options/video.ts';
 
@@ -164,33 +165,6 @@ function resolveTarget(text: string | null): Format | null {
   const format = targetFormat(text);
   if (format !== null) return format;
   throw new MediaError('unsupported_target', `\`${text}\` is not a format that this service writes.`, { param: 'convert.to' });
-}
-
-function refuseImpossiblePairs({ video, audio }: ResolvedOptions): void {
-  if ((video.format === 'webm') !== (video.codec === 'vp9') && (video.format === 'webm' || video.format === 'mov')) {
-    throw new MediaError(
-      'invalid_options',
-      `The codec ${video.codec} does not go into a ${video.format} file. Use vp9 for webm, h264 or h265 for mov.`,
-      { param: 'video.codec' },
-    );
-  }
-  const rate = audio.sample_rate_hz;
-  const allowed = rate === null ? null : sampleRateRule(audio.format, rate);
-  if (allowed !== null) {
-    throw new MediaError('invalid_options', `A sample rate of ${rate} Hz does not go into ${audio.format}: ${allowed}.`, {
-      param: 'audio.sample_rate_hz',
-    });
-  }
-}
-
-const OPUS_RATES: readonly number[] = [8000, 12_000, 16_000, 24_000, 48_000];
-
-/** What the output format allows when it does not allow this rate; null when it does. Spec: audio.sample_rate_hz. */
-export function sampleRateRule(format: string, rate: number): string | null {
-  if (format === 'opus' && !OPUS_RATES.includes(rate)) return `it takes ${OPUS_RATES.join(', ')}`;
-  if (format === 'mp3' && rate > 48_000) return 'it takes at most 48000';
-  if ((format === 'aac' || format === 'm4a') && rate > 96_000) return 'it takes at most 96000';
-  return null;
 }
 
 function valueOfText(text: string): string | number | boolean {

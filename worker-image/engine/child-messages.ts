@@ -19,6 +19,8 @@ export type FromChild =
       readonly cause: string | null;
       readonly rssBytes: number;
     }
+  /** The system killed a tool. */
+  | { readonly type: 'killed'; readonly message: string }
   | { readonly type: 'bug'; readonly stack: string };
 
 /** Argument that makes an engine process tell of its tools' process groups. */

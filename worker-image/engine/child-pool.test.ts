@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +9,7 @@ import { resolveOptions } from '#crds/options/options.ts';
 import { fileLimits } from '#crds/plans.ts';
 import { startChildPool, type ChildPool, type PoolOptions } from '#worker-image/engine/child-pool.ts';
 import { EngineKilled, startEngineChild, type ChildInput } from '#worker-image/engine/engine-child.ts';
-import { probeIsolation, type Isolation } from '#worker-image/tools/isolation.ts';
+import { ownsProcesses, probeIsolation, type Isolation } from '#worker-image/tools/isolation.ts';
 
 const BARE: Isolation = { tool: [], child: [], summary: 'none' };
 let isolation: Isolation;
@@ -65,6 +66,16 @@ describe('startEngineChild', () => {
     const child = startEngineChild(isolation, directory);
     const killed = child.process(await input());
     process.kill(child.pid, 'SIGKILL');
+    await expect(killed).rejects.toThrow(EngineKilled);
+    await child.ended;
+  });
+
+  it('does not blame the file when the process inside its namespace is killed', async ({ skip }) => {
+    if (!ownsProcesses(isolation)) skip();
+    const child = startEngineChild(isolation, directory);
+    const killed = child.process(await input());
+    await expect.poll(() => childOf(child.pid)).toBeGreaterThan(0);
+    process.kill(childOf(child.pid), 'SIGKILL');
     await expect(killed).rejects.toThrow(EngineKilled);
     await child.ended;
   });
@@ -148,4 +159,9 @@ function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
+}
+
+/** 0: none. */
+function childOf(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
 }

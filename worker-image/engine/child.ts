@@ -10,18 +10,24 @@ import type { FromChild, ToChild } from '#worker-image/engine/child-messages.ts'
 import { TELL_GROUPS, WARM } from '#worker-image/engine/child-messages.ts';
 import { loadHandler } from '#worker-image/engine/handlers.ts';
 import { processFile } from '#worker-image/engine/process-file.ts';
-import { makeRunCommand } from '#worker-image/tools/run-command.ts';
+import { makeRunCommand, ToolKilled, type RunCommand } from '#worker-image/tools/run-command.ts';
 
 let working: AbortController | null = null;
 const groups = new Set<number>();
 
-const run = makeRunCommand({
+const runTool = makeRunCommand({
   onGroup: (pid, alive) => {
     if (alive) groups.add(pid);
     else groups.delete(pid);
     if (process.argv.includes(TELL_GROUPS)) tell({ type: 'group', pid, alive });
   },
 });
+/** The loss of a tool ends the work, whatever a handler would make of it: the file is not to blame. */
+const run: RunCommand = (command) =>
+  runTool(command).catch((error: unknown) => {
+    if (error instanceof ToolKilled) working?.abort(error);
+    throw error;
+  });
 
 process.on('message', (message: ToChild) => {
   if (message.type === 'abort') working?.abort(new MediaError('canceled', 'The work was stopped.'));
@@ -52,6 +58,7 @@ async function work({ task, versions }: Extract<ToChild, { type: 'process' }>): 
 }
 
 function refusal(error: unknown): FromChild {
+  if (error instanceof ToolKilled) return { type: 'killed', message: error.message };
   if (!(error instanceof MediaError))
     return { type: 'bug', stack: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   const { code, message, param, cause } = error;

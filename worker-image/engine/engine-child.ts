@@ -41,7 +41,7 @@ export interface ChildInput {
   readonly signal: AbortSignal;
 }
 
-/** The system killed the process, normally for want of memory: not proven to be the file's fault. */
+/** The system killed the process or a tool of it, normally for want of memory: not proven to be the file's fault. */
 export class EngineKilled extends Error {
   override readonly name = 'EngineKilled';
 }
@@ -149,6 +149,7 @@ function answerOf(child: ChildProcess, onProgress: (percent: number) => void): P
       if (message.type === 'progress') onProgress(message.percent);
       if (message.type === 'done') settle(() => resolve(message.file));
       if (message.type === 'refused') settle(() => reject(refused(message)));
+      if (message.type === 'killed') settle(() => reject(new EngineKilled(message.message)));
       if (message.type === 'bug') settle(() => reject(new Error(`bug in an engine process: ${message.stack}`)));
     };
     const settle = (then: () => void): void => {
@@ -169,10 +170,14 @@ function refused({ code, message, param, cause }: Extract<FromChild, { type: 're
   });
 }
 
+/**
+ * Only a fault of its own, such as SIGSEGV, is put down to the file. A SIGKILL may show as exit code 1:
+ * that is what unshare of util-linux 2.38 makes of it.
+ */
 function crash(code: number | null, signal: NodeJS.Signals | null): Error {
-  if (signal === 'SIGKILL')
-    return new EngineKilled('the system killed the engine process, probably for want of memory');
-  const cause = new Error(`the engine process ended with ${signal ?? `exit code ${code}`}`);
+  if (signal === null || signal === 'SIGKILL')
+    return new EngineKilled(`the system ended the engine process (${signal ?? `exit code ${code}`}), probably for want of memory`);
+  const cause = new Error(`the engine process ended with ${signal}`);
   return new MediaError('processing_failed', 'The file made the engine crash: it is damaged or built to do so.', {
     cause,
   });

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MediaError } from '#crds/media-error.ts';
 import { MissingTool } from '#worker-image/tools/find-tool.ts';
 import { probeIsolation } from '#worker-image/tools/isolation.ts';
-import { makeRunCommand, type Command } from '#worker-image/tools/run-command.ts';
+import { makeRunCommand, ToolKilled, type Command } from '#worker-image/tools/run-command.ts';
 
 const run = makeRunCommand();
 let directory: string;
@@ -37,6 +37,10 @@ describe('runCommand', () => {
 
   it('reads a signal as 128 plus its number', async () => {
     expect((await run(shell('kill -SEGV $$'))).exitCode).toBe(139);
+  });
+
+  it('says so when somebody else killed the tool', async () => {
+    await expect(run(shell('kill -KILL $$'))).rejects.toThrow(ToolKilled);
   });
 
   it('hands on nothing of its own environment', async () => {

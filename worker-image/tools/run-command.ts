@@ -4,6 +4,7 @@
  *
  *   started ─→ ended by itself            → CommandResult
  *      ├─ time limit, or CPU limit (152)  → group killed → MediaError timeout
+ *      ├─ killed by somebody else (137)   → ToolKilled
  *      └─ signal aborted                  → group killed → the signal's reason
  */
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -46,14 +47,20 @@ export interface RunCommandDeps {
   readonly onGroup?: (pid: number, alive: boolean) => void;
 }
 
+/** Somebody else killed the tool, normally the system for want of memory: not proven to be the file's fault. */
+export class ToolKilled extends Error {
+  override readonly name = 'ToolKilled';
+}
+
 const KEPT_BYTES = 64 * 1024;
 const MAX_FILE_BYTES = 16 * 1024 ** 3;
 const XCPU_EXIT = 128 + constants.signals.SIGXCPU;
+const KILLED_EXIT = 128 + constants.signals.SIGKILL;
 
 /**
  * Gives the function that starts tools.
- * It throws MediaError timeout at the time limit, the signal's reason on abort, and MissingTool
- * when the machine lacks the tool.
+ * It throws MediaError timeout at the time limit, the signal's reason on abort, ToolKilled when somebody
+ * else killed the tool, and MissingTool when the machine lacks it.
  */
 export function makeRunCommand(deps: RunCommandDeps = {}): RunCommand {
   return async (command) => {
@@ -119,9 +126,10 @@ async function finish(child: ChildProcess, command: Command): Promise<CommandRes
     const exitCode = await exitOf(child);
     command.signal.throwIfAborted();
     const late =
-      exitCode === 128 + constants.signals.SIGKILL &&
+      exitCode === KILLED_EXIT &&
       performance.now() - startedAt >= command.timeoutSeconds * 1000 - 5;
     if (late || exitCode === XCPU_EXIT) throw timeLimit(command);
+    if (exitCode === KILLED_EXIT) throw new ToolKilled(`the system killed ${command.file}, probably for want of memory`);
     return { exitCode, stdout: stdout(), stderr: stderr() };
   } finally {
     clearTimeout(timer);

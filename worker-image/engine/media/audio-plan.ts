@@ -1,7 +1,8 @@
 /** Decides how an audio file is compressed or converted. Pure: probe and options in, ffmpeg's options out. */
 import type { Format } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
-import { sampleRateRule, type ResolvedOptions } from '#crds/options/options.ts';
+import { sampleRateRule } from '#crds/options/impossible-pairs.ts';
+import type { ResolvedOptions } from '#crds/options/options.ts';
 import {
   encoderOptions,
   isLossless,
