@@ -6,6 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { filesBelow, type OwnService } from '#test/crash/own-service.ts';
+import type { ServiceProcess } from '#test/crash/service-processes.ts';
 import { startReceiver, type Receiver } from '#test/support/receiver.ts';
 import { finished, upload } from '#test/support/run-through.ts';
 
@@ -15,8 +16,8 @@ export interface RunningJob {
 }
 
 const run = promisify(execFile);
-const SECONDS = 8;
-const SIZE = { width: 854, height: 480 };
+const SECONDS = 6;
+const SIZE = { width: 640, height: 360 };
 
 let made: Promise<Buffer> | null = null;
 
@@ -24,7 +25,7 @@ let made: Promise<Buffer> | null = null;
 export function longVideo(): Promise<Buffer> {
   made ??= inFolder(async (folder) => {
     const file = path.join(folder, 'long.mp4');
-    const source = `testsrc2=size=${SIZE.width}x${SIZE.height}:rate=30:duration=${SECONDS},noise=alls=40:allf=t`;
+    const source = `testsrc2=size=${SIZE.width}x${SIZE.height}:rate=25:duration=${SECONDS},noise=alls=40:allf=t`;
     await run('ffmpeg', ['-v', 'error', '-f', 'lavfi', '-i', source, '-c:v', 'libx264', '-preset', 'ultrafast', '-crf', '20', '-pix_fmt', 'yuv420p', file]);
     return readFile(file);
   });
@@ -47,6 +48,16 @@ export async function untilEncoding(service: OwnService, { id }: RunningJob): Pr
     .poll(async () => (await rowOf(service, id))['percent'], { timeout: 60_000, interval: 50 })
     .toBeGreaterThan(12);
   expect(await rowOf(service, id)).toMatchObject({ status: 'processing' });
+}
+
+/** The encoder of that attempt runs. (The percent says nothing here: it never falls from attempt to attempt.) */
+export async function untilAttempt(service: OwnService, { id }: RunningJob, attempt: number): Promise<void> {
+  await expect.poll(async () => (await rowOf(service, id))['attempt'], { timeout: 60_000, interval: 50 }).toBe(attempt);
+  await expect.poll(() => encoders(service), { timeout: 60_000, interval: 50 }).toHaveLength(1);
+}
+
+function encoders(service: OwnService): ServiceProcess[] {
+  return service.processes().filter(({ ofJob, command }) => ofJob && command.startsWith('/usr/bin/ffmpeg '));
 }
 
 export async function rowOf(service: OwnService, id: string): Promise<Record<string, any>> {
@@ -102,7 +113,7 @@ export async function expectPlays(bytes: Buffer, size: number = bytes.length): P
     await writeFile(file, bytes);
     const shown = ['-show_entries', 'stream=width,height,nb_read_frames', '-count_frames', '-select_streams', 'v:0', '-of', 'json'];
     const { stdout } = await run('ffprobe', ['-v', 'error', ...shown, file]);
-    expect(JSON.parse(stdout).streams).toEqual([expect.objectContaining({ ...SIZE, nb_read_frames: String(SECONDS * 30) })]);
+    expect(JSON.parse(stdout).streams).toEqual([expect.objectContaining({ ...SIZE, nb_read_frames: String(SECONDS * 25) })]);
   });
 }
 
