@@ -6,6 +6,7 @@ import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { ApiDeps } from '#api/api-deps.ts';
 import type { ApiReply, ApiRequest, Endpoint } from '#api/endpoint.ts';
+import { drainBody } from '#api/http/drain-body.ts';
 import { API_VERSION, passGates, type Passage } from '#api/http/gates.ts';
 import { refusal, sendRefusal } from '#api/http/refusal.ts';
 import { clientAddress } from '#api/http/request-address.ts';
@@ -80,7 +81,7 @@ async function serve(deps: ApiDeps, endpoint: Endpoint, { request, reply }: Exch
   } catch (error) {
     if (reply.raw.closed) return reply;
     reply.headers(await rateHeadersOf(deps, passage));
-    if (!request.raw.complete) reply.header('Connection', 'close');
+    drainBody(request.raw);
     await sendRefusal(deps, reply, { error, requestId: request.id });
     return reply;
   }
@@ -157,7 +158,7 @@ async function refuseUnknown(deps: ApiDeps, endpoints: readonly Endpoint[], { re
       ? new MediaError('not_found', `There is no endpoint at this path. ${deps.docsUrl} lists them.`)
       : new MediaError('bad_request', `${request.method} is not supported here; use ${allowed.join(' or ')}.`, { status: 405 });
   if (allowed.length > 0) reply.header('Allow', allowed.join(', '));
-  if (!request.raw.complete) reply.header('Connection', 'close');
+  drainBody(request.raw);
   await sendRefusal(deps, reply, { error, requestId: request.id });
 }
 
