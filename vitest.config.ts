@@ -10,7 +10,7 @@ export default defineConfig({
           ...common,
           name: 'parts',
           include: ['{api,controller,crds,hack,test,worker-image}/**/*.test.ts'],
-          exclude: ['test/http/**', 'test/crash/**'],
+          exclude: ['test/http/**', 'test/crash/**', 'test/properties/service/**'],
           globalSetup: ['test/support/servers.ts'],
         },
       },
@@ -18,7 +18,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'service',
-          include: ['test/http/**/*.test.ts'],
+          include: ['test/{http,properties/service}/**/*.test.ts'],
           globalSetup: ['test/support/shared-service.ts'],
         },
       },

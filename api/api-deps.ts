@@ -3,6 +3,7 @@ import type { EngineClient } from '#api/direct/engine-client.ts';
 import type { FileStore } from '#api/files/file-store.ts';
 import type { ApiMetrics } from '#api/http/metrics.ts';
 import type { Limits } from '#api/limits/limits.ts';
+import type { ReceiptKeys } from '#api/receipts/receipt-keys.ts';
 import type { Samples } from '#api/samples/samples.ts';
 import type { Database } from '#api/store/database.ts';
 import type { SecretBox } from '#api/store/secret-box.ts';
@@ -21,6 +22,7 @@ export interface ApiDeps {
   readonly files: FileStore;
   readonly secretBox: SecretBox;
   readonly linkKeys: readonly RingKey[];
+  readonly receiptKeys: ReceiptKeys;
   readonly limits: Limits;
   readonly engine: EngineClient;
   readonly samples: Samples;

@@ -15,7 +15,7 @@ import { PLAN_NAMES, PLANS } from '#crds/plans.ts';
 import { z } from 'zod';
 
 /** Version of the compression standard that results follow. Spec: Versioning. */
-const STANDARD = 'v1';
+export const STANDARD = 'v1';
 const MAX_SYNC_BYTES = PLANS.payg.maxSyncBytes;
 
 /** `GET /v1/capabilities`. Spec: Capabilities. */

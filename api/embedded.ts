@@ -11,6 +11,7 @@ import { removeConnection, writeConnection } from '#api/embedded/connection.ts';
 import { openDataFolder, type DataFolder } from '#api/embedded/data-folder.ts';
 import { freePorts, requirePort } from '#api/embedded/free-ports.ts';
 import { migrateDatabase } from '#api/embedded/migrate-database.ts';
+import { PROCESSES } from '#api/embedded/process-list.ts';
 import { awaitPreviousRun } from '#api/embedded/previous-run.ts';
 import {
   choosePorts,
@@ -25,6 +26,7 @@ import {
 import { openSecrets } from '#api/embedded/secrets.ts';
 import { StartError } from '#api/embedded/start-error.ts';
 import { makeTree, type Tree } from '#api/embedded/tree.ts';
+import { warmCodeCache } from '#api/embedded/warm-code-cache.ts';
 import { writeFileAtomically } from '#api/embedded/write-file.ts';
 import { systemClock } from '#crds/shared/clock.ts';
 import { ConfigError, loadConfig } from '#crds/shared/config.ts';
@@ -113,10 +115,11 @@ interface Serve {
 }
 
 async function serve({ start, folder, ports, tree }: Serve): Promise<void> {
-  const secrets = openSecrets(folder.in('secrets.json'));
+  const secrets = openSecrets({ clock: systemClock }, folder.in('secrets.json'));
   const [certificates, servers] = await Promise.all([
     openCertificates({ clock: systemClock }, folder.in('tls')),
     tree.startServers({ databaseUrl: start.config.DATABASE_URL, redisUrl: start.config.REDIS_URL }),
+    warmCodeCache(PROCESSES.map(({ script }) => script)),
   ]);
   await migrateDatabase({ clock: systemClock }, servers.databaseUrl);
   const service = serviceSettings({ given: givenSettings(), folder, ports, secrets, certificates, ...servers });

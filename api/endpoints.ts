@@ -1,8 +1,11 @@
 import { capabilitiesEndpoint } from '#api/capabilities.ts';
 import { directEndpoints } from '#api/direct/direct-endpoints.ts';
+import { estimateEndpoint } from '#api/billing/estimate-endpoint.ts';
+import { usageEndpoint } from '#api/billing/usage-endpoint.ts';
 import type { Endpoint } from '#api/endpoint.ts';
 import { jobEndpoints } from '#api/jobs/job-endpoints.ts';
 import { openApiDocument } from '#api/openapi.ts';
+import { receiptEndpoints } from '#api/receipts/receipt-endpoints.ts';
 import { uploadEndpoints } from '#api/uploads/upload-endpoints.ts';
 import { signingSecretEndpoint } from '#api/webhooks/signing-secret-endpoint.ts';
 
@@ -25,5 +28,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...directEndpoints,
   ...uploadEndpoints,
   ...jobEndpoints,
+  ...receiptEndpoints,
+  estimateEndpoint,
+  usageEndpoint,
   signingSecretEndpoint,
 ];

@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs';
 import { findCaller } from '#api/accounts/find-caller.ts';
 import type { ApiDeps } from '#api/api-deps.ts';
 import { makeEngineClient } from '#api/direct/engine-client.ts';
+import { loadDocumentation } from '#api/docs/documentation.ts';
+import { serveDocumentation } from '#api/docs/serve-documentation.ts';
 import { ENDPOINTS } from '#api/endpoints.ts';
 import { openDiskFiles } from '#api/files/disk-files.ts';
 import { startFileServer } from '#api/files/file-server.ts';
@@ -12,6 +14,7 @@ import { makeApiMetrics } from '#api/http/metrics.ts';
 import { makeServer } from '#api/http/server.ts';
 import { connectRedis } from '#api/limits/connect-redis.ts';
 import { makeLimits } from '#api/limits/limits.ts';
+import { makeReceiptKeys } from '#api/receipts/receipt-keys.ts';
 import { loadSamples } from '#api/samples/samples.ts';
 import { makeDatabase } from '#api/store/database.ts';
 import { makeSecretBox } from '#api/store/secret-box.ts';
@@ -40,6 +43,7 @@ const apiSettings = settings.pick({
   MEDIAJOBS_KEY_PEPPER: true,
   MEDIAJOBS_ENCRYPTION_KEYS: true,
   MEDIAJOBS_LINK_KEYS: true,
+  MEDIAJOBS_RECEIPT_KEYS: true,
   MEDIAJOBS_ENGINE_URL: true,
   MEDIAJOBS_FILES_DIR: true,
   MEDIAJOBS_FILES_URL: true,
@@ -70,6 +74,7 @@ const deps: ApiDeps = {
   files,
   secretBox: makeSecretBox(config.MEDIAJOBS_ENCRYPTION_KEYS),
   linkKeys,
+  receiptKeys: makeReceiptKeys(config.MEDIAJOBS_RECEIPT_KEYS),
   limits: makeLimits({ redis, clock, log, newLease: randomUUID }),
   engine,
   samples: loadSamples(),
@@ -83,8 +88,9 @@ const deps: ApiDeps = {
 const tls = { cert: readFileSync(config.MEDIAJOBS_TLS_CERT_FILE), key: readFileSync(config.MEDIAJOBS_TLS_KEY_FILE) };
 const host = config.MEDIAJOBS_LISTEN_HOST;
 const server = makeServer(deps, ENDPOINTS, tls);
+serveDocumentation(server, loadDocumentation(new URL(`${config.MEDIAJOBS_BASE_URL}/docs`).pathname));
 await server.listen({ host, port: config.MEDIAJOBS_HTTPS_PORT });
-const httpPort = makeHttpPort({ database, clock, newId, log, pepper, docsUrl, trustedProxies, serveHttps: server.routing });
+const httpPort = makeHttpPort({ database, clock, newId, log, pepper, docsUrl, trustedProxies, serveHttps: (request, response) => server.routing(request, response) });
 await listen(httpPort, { host, port: config.MEDIAJOBS_HTTP_PORT });
 const filesAddress = new URL(config.MEDIAJOBS_FILES_URL);
 const fileServer = await startFileServer(

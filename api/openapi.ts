@@ -166,6 +166,27 @@ function errorSchema(): object {
 }
 
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): object {
-  const { $schema: _dialect, ...json } = z.toJSONSchema(schema, { target: 'draft-2020-12', io, unrepresentable: 'any' });
+  const { $schema: _dialect, ...json } = z.toJSONSchema(schema, {
+    target: 'draft-2020-12',
+    io,
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema, path }) => {
+      // Every custom type of ours is a string whose values another schema checks.
+      if (zodSchema._zod.def.type === 'custom') jsonSchema.type = 'string';
+      if (path.includes('options') && isLoose(jsonSchema)) becomeReference(jsonSchema, '#/components/schemas/Options');
+    },
+  });
   return json;
+}
+
+/** Requests take options as any object, so that a refusal can name the option at fault. */
+function isLoose({ type, properties }: z.core.JSONSchema.BaseSchema): boolean {
+  return type === 'object' && properties !== undefined && Object.keys(properties).length === 0;
+}
+
+function becomeReference(schema: z.core.JSONSchema.BaseSchema, target: string): void {
+  delete schema.type;
+  delete schema.properties;
+  delete schema.additionalProperties;
+  schema.$ref = target;
 }

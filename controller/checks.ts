@@ -145,7 +145,8 @@ function isGivenUp(status: MediaJobStatus): boolean {
 
 /** The attempt to start next: also the recorded one, as long as nothing was heard of it and it was not given up. */
 function nextAttempt(mediaJob: MediaJob, status: MediaJobStatus): number {
-  if (status.attempt === 0) return mediaJob.spec.firstAttempt;
+  const { firstAttempt } = mediaJob.spec;
+  if (status.attempt < firstAttempt) return firstAttempt;
   return isGivenUp(status) ? status.attempt + 1 : status.attempt;
 }
 

@@ -70,6 +70,12 @@ describe('lost attempts', () => {
     expect(await job.status()).toMatchObject({ attempt: 1, reason: 'AttemptLost' });
   });
 
+  it('ends a job whose three attempts were lost with earlier MediaJobs as the third one, which its record takes', async () => {
+    await job.create({ firstAttempt: 4 });
+    expect(await job.step()).toBe('failed');
+    expect(await job.status()).toMatchObject({ attempt: 3, reason: 'AttemptsExhausted', error: { code: 'internal' } });
+  });
+
   it('stops a run over 4 hours and fails with timeout', async () => {
     await job.create();
     await job.step();

@@ -2,12 +2,15 @@ import type { MediaJob, MediaJobStatus } from '#crds/media-job.ts';
 import type { Decision } from '#controller/decision.ts';
 import type { Facts } from '#controller/facts.ts';
 
-/** As written, or that of a MediaJob that the controller has not written to yet. */
+/**
+ * As written, or that of a MediaJob that the controller has not written to yet. Its attempt is the last one
+ * of the MediaJobs before it: an end that is decided before this one's first attempt counts as that one's.
+ */
 export function statusOf({ spec, status }: Pick<MediaJob, 'spec' | 'status'>): MediaJobStatus {
   return (
     status ?? {
       phase: 'Pending',
-      attempt: 0,
+      attempt: spec.firstAttempt - 1,
       percent: 0,
       startedAt: spec.startedAt,
       completedAt: null,
@@ -68,15 +71,19 @@ function finished(
   status: MediaJobStatus,
   { outcome, reason }: WritingDecision & { action: 'finish' },
 ): MediaJobStatus {
-  // A worker may end before its first heartbeat was recorded; its job has run all the same.
-  const heard = heartbeat?.firstAt ?? (run?.is.state === 'ended' ? run.is.startedAt : null);
   const end = {
     ...status,
-    startedAt: status.startedAt ?? heard?.toISOString() ?? null,
+    startedAt: status.startedAt ?? firstSign({ run, heartbeat }),
     completedAt: now.toISOString(),
     reason,
     node: run?.node ?? status.node,
   };
   if (outcome.outcome === 'succeeded') return { ...end, phase: 'Succeeded', percent: 100, message: null, report: outcome.report, error: null };
   return { ...end, phase: 'Failed', message: outcome.error.message, report: null, error: outcome.error };
+}
+
+/** A worker may end before its first heartbeat was recorded; its job has run all the same. */
+function firstSign({ run, heartbeat }: Pick<Facts, 'run' | 'heartbeat'>): string | null {
+  if (heartbeat !== null) return heartbeat.firstAt.toISOString();
+  return run?.is.state === 'ended' ? run.is.startedAt.toISOString() : null;
 }

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { mediaJobSpecSchema, mediaJobStatusSchema, type MediaJobSpec } from '#crds/media-job.ts';
 import { API_GROUP, API_VERSION, CRD_NAME } from '#crds/names.ts';
 import { structuralSchema, type StructuralSchema } from '#crds/structural-schema.ts';

@@ -14,7 +14,7 @@ export function checkedAccountName(name: string): string {
 
 function checkedName(name: string, of: keyof typeof MOST_CHARACTERS): string {
   const trimmed = name.trim();
-  const length = [...trimmed].length;
+  const length = Array.from(trimmed).length;
   if (length >= 1 && length <= MOST_CHARACTERS[of] && !/\p{Cc}/u.test(trimmed)) return trimmed;
   throw new MediaError(
     'bad_request',

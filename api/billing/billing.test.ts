@@ -101,7 +101,7 @@ describe('recordWork', () => {
     expect(await record(work(id, { result: video }))).toMatchObject({ meter: 'video_units', quantity: 21, amountMicroUsd: 21_000 });
     const short = { ...video, duration_seconds: 1 };
     expect(await record(work(id, { result: short }))).toMatchObject({ quantity: 10.5, amountMicroUsd: 10_500 });
-    expect((await ledgerOf(id)).map((row) => row.quantity).toSorted()).toStrictEqual([10.5, 21]);
+    expect((await ledgerOf(id)).map((row) => row.quantity).toSorted((a, b) => a - b)).toStrictEqual([10.5, 21]);
   });
 
   it('prices images by tier exactly when many come at once', async () => {

@@ -100,3 +100,12 @@ export async function selectSpending(
   );
   return rows[0] ?? { spent: 0, running: 0 };
 }
+
+/** Images that the account was billed for in that month. */
+export async function selectImagesOfMonth(db: Queryable, { accountId, month }: AccountMonth): Promise<number> {
+  const { rows } = await db.query<{ images: number }>('select images from monthly_spend where account_id = $1 and month = $2', [
+    accountId,
+    month,
+  ]);
+  return rows[0]?.images ?? 0;
+}

@@ -4,7 +4,7 @@
  * known once it has ended. Spec: Common: direct endpoints.
  */
 import { PassThrough, type Readable } from 'node:stream';
-import { Busboy, type BusboyHeaders } from '@fastify/busboy';
+import { Busboy } from '@fastify/busboy';
 import { parse as parseDisposition } from 'content-disposition';
 import type { ApiRequest } from '#api/endpoint.ts';
 import { atPace } from '#api/http/body-pace.ts';
@@ -25,10 +25,14 @@ const MULTIPART_PARTS = 20;
 /** @throws MediaError missing_file, bad_request; also as the error of the file's stream. */
 export function readDirectBody(request: Pick<ApiRequest, 'body' | 'headers' | 'contentLength'>): DirectBody {
   if (request.contentLength === 0) throw missingFile();
-  const contentType = request.headers['content-type'] ?? '';
-  if (/^multipart\/form-data\b/i.test(contentType.trim())) return multipartBody(request, contentType);
+  if (isMultipart(request)) return multipartBody(request, request.headers['content-type'] ?? '');
   const filename = dispositionName(request.headers['content-disposition']);
   return { file: atPace(request.body), late: () => ({ filename, options: undefined }) };
+}
+
+/** By its content type; any other one counts as the file itself. */
+export function isMultipart({ headers }: Pick<ApiRequest, 'headers'>): boolean {
+  return /^multipart\/form-data\b/i.test((headers['content-type'] ?? '').trim());
 }
 
 export function missingFile(): MediaError {
@@ -85,7 +89,7 @@ function multipartBody({ body }: Pick<ApiRequest, 'body'>, contentType: string):
 function makeParser(contentType: string): MultipartParser {
   return new Busboy({
     isPartAFile: (name) => name === 'file',
-    headers: { 'content-type': contentType } as BusboyHeaders,
+    headers: { 'content-type': contentType },
     limits: { parts: MULTIPART_PARTS, fieldSize: LIMITS.jsonBodyBytes, headerPairs: 100, fieldNameSize: 200 },
   });
 }

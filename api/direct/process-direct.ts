@@ -8,10 +8,11 @@ import { featuresOf } from '#api/accounts/features-of.ts';
 import type { Caller } from '#api/accounts/find-caller.ts';
 import type { ApiDeps } from '#api/api-deps.ts';
 import { recordWork, type Charge } from '#api/billing/record-work.ts';
-import { missingFile, readDirectBody } from '#api/direct/direct-body.ts';
+import { isMultipart, missingFile, readDirectBody } from '#api/direct/direct-body.ts';
 import { directReply } from '#api/direct/direct-reply.ts';
 import type { ApiReply, CallerRequest } from '#api/endpoint.ts';
 import { readQuery } from '#api/http/query.ts';
+import { presetOptions } from '#api/presets/preset-options.ts';
 import { lastComponent } from '#api/uploads/upload.ts';
 import type { DirectWork } from '#crds/direct-work.ts';
 import type { Operation } from '#crds/formats.ts';
@@ -29,7 +30,7 @@ const SHORT_NAMES: Readonly<Record<Operation, readonly string[]>> = {
 
 export async function processDirect(deps: ApiDeps, request: CallerRequest, operation: Operation): Promise<ApiReply> {
   const { caller } = request;
-  const { filename, queryOptions } = readDirectQuery(request, operation);
+  const { filename, preset, queryOptions } = await readDirectQuery(deps, request, operation);
   const maxBytes = maxDirectBytes(caller);
   refuseLength(request, maxBytes);
   const body = readDirectBody(request);
@@ -39,7 +40,7 @@ export async function processDirect(deps: ApiDeps, request: CallerRequest, opera
     if (seen.size() === 0) throw missingFile();
     if (!caller.livemode) refuseNonSample(deps, seen.sha256());
     const late = body.late();
-    const options = late.options === undefined ? queryOptions : mergeOptions(parseJsonOptions(late.options), queryOptions);
+    const options = mergeOptions(preset, parseJsonOptions(late.options ?? {}), queryOptions);
     const asked = workOf(caller, { operation, options, filename: filename ?? late.filename });
     handedOver = true;
     return asked;
@@ -61,21 +62,24 @@ export async function processDirect(deps: ApiDeps, request: CallerRequest, opera
   }
 }
 
-function readDirectQuery(
-  request: CallerRequest,
-  operation: Operation,
-): { filename: string | null; queryOptions: FlatOptions } {
+interface DirectQuery {
+  readonly filename: string | null;
+  /** Of the preset that it names. */
+  readonly preset: FlatOptions;
+  readonly queryOptions: FlatOptions;
+}
+
+async function readDirectQuery(deps: ApiDeps, request: CallerRequest, operation: Operation): Promise<DirectQuery> {
   const query = new Map(readQuery(request.query));
   const filename = lastComponent(query.get('filename'));
-  const preset = query.get('preset');
+  const named = { accountId: request.caller.account.id, preset: query.get('preset') };
   query.delete('filename');
   query.delete('preset');
+  const preset = await presetOptions(deps, named);
   const queryOptions = parseQueryOptions(query, SHORT_NAMES[operation]);
-  if (preset !== undefined) {
-    throw new MediaError('bad_request', `There is no preset \`${preset.slice(0, 63)}\`.`, { param: 'preset' });
-  }
-  resolveOptions(queryOptions);
-  return { filename, queryOptions };
+  // Refused before the body comes, unless its own options still count.
+  if (!isMultipart(request)) resolveOptions(mergeOptions(preset, queryOptions));
+  return { filename, preset, queryOptions };
 }
 
 function workOf(
@@ -102,13 +106,14 @@ function maxDirectBytes({ account, livemode }: Caller): number {
 /** Room for the boundaries and headers of a multipart body around a file of the largest size. */
 const MULTIPART_SLACK = 256 * 1024;
 
-function refuseLength({ contentLength, caller, headers }: CallerRequest, maxBytes: number): void {
-  const isMultipart = /^multipart\/form-data\b/i.test(headers['content-type'] ?? '');
-  if (contentLength === null && !caller.livemode && !isMultipart) {
+function refuseLength(request: CallerRequest, maxBytes: number): void {
+  const { contentLength, caller } = request;
+  const isForm = isMultipart(request);
+  if (contentLength === null && !caller.livemode && !isForm) {
     const message = 'With a test key the body needs a `Content-Length`.';
     throw new MediaError('bad_request', message, { param: 'Content-Length' });
   }
-  if (contentLength !== null && contentLength > maxBytes + (isMultipart ? MULTIPART_SLACK : 0)) throw tooLarge(contentLength, maxBytes);
+  if (contentLength !== null && contentLength > maxBytes + (isForm ? MULTIPART_SLACK : 0)) throw tooLarge(contentLength, maxBytes);
 }
 
 function tooLarge(size: number, maxBytes: number): MediaError {

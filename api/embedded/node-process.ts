@@ -21,6 +21,11 @@ interface NodeProcess {
   readonly signal: AbortSignal;
 }
 
+/**
+ * A small young generation: Node's own choice keeps up to 32 MB in each process after some load, for which
+ * these processes, which mostly pass bytes on, are not measurably faster.
+ */
+const NODE_FLAGS = ['--max-semi-space-size=2'];
 const READY_MS = 60_000;
 const STOP_GRACE_MS = 10_000;
 /** For reading what a dead process wrote. */
@@ -31,7 +36,7 @@ export async function startNodeProcess(input: NodeProcess): Promise<Running> {
   const { name, script, env, signal } = input;
   signal.throwIfAborted();
   // Its own group: Ctrl-C reaches the whole terminal group, but the supervisor alone decides who stops when.
-  const child = fork(script, [], { env, detached: true, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  const child = fork(script, [], { execArgv: NODE_FLAGS, env, detached: true, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
   const ended = once(child, 'exit').then(([code, by]) =>
     code === null ? `signal ${String(by)}` : `exit code ${String(code)}`,
   );

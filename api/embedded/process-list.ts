@@ -34,6 +34,7 @@ export const PROCESSES: readonly ProcessEntry[] = [
       'MEDIAJOBS_TRUSTED_PROXIES',
       'MEDIAJOBS_PRIVATE_TARGETS',
       'MEDIAJOBS_KEY_PEPPER',
+      'MEDIAJOBS_RECEIPT_KEYS',
       'MEDIAJOBS_ENGINE_URL',
     ],
   },

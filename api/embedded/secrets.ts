@@ -3,24 +3,39 @@ import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { StartError } from '#api/embedded/start-error.ts';
 import { writeFileAtomically } from '#api/embedded/write-file.ts';
+import type { Clock } from '#crds/shared/clock.ts';
 
 /** As settings of the same names take them. */
 const secretsSchema = z.object({
   MEDIAJOBS_KEY_PEPPER: z.string(),
   MEDIAJOBS_ENCRYPTION_KEYS: z.string(),
   MEDIAJOBS_LINK_KEYS: z.string(),
+  MEDIAJOBS_RECEIPT_KEYS: z.string(),
 });
 export type Secrets = z.infer<typeof secretsSchema>;
 
+/** Data folders that were made before the service gave receipts have no key for them. */
+const storedSchema = secretsSchema.partial({ MEDIAJOBS_RECEIPT_KEYS: true });
+
 /**
- * The secrets of a data folder, made at its first start. Without the file nothing stored can be read
- * again, so a damaged one is never replaced.
+ * The secrets of a data folder, made at its first start; a file that lacks the receipt keys is completed.
+ * Without the file nothing stored can be read again, so a damaged one is never replaced.
  * @throws StartError when the file is there and cannot be read.
  */
-export function openSecrets(file: string): Secrets {
-  if (!existsSync(file)) writeFileAtomically(file, `${JSON.stringify(newSecrets(), null, 2)}\n`);
+export function openSecrets({ clock }: { readonly clock: Clock }, file: string): Secrets {
+  const stored = existsSync(file) ? readSecrets(file) : newSecrets();
+  const keys = stored.MEDIAJOBS_RECEIPT_KEYS;
+  if (keys !== undefined) return { ...stored, MEDIAJOBS_RECEIPT_KEYS: keys };
+  const secrets = { ...stored, MEDIAJOBS_RECEIPT_KEYS: newReceiptKey(clock.now()) };
+  writeFileAtomically(file, `${JSON.stringify(secrets, null, 2)}\n`);
+  return secrets;
+}
+
+type StoredSecrets = z.infer<typeof storedSchema>;
+
+function readSecrets(file: string): StoredSecrets {
   try {
-    return secretsSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+    return storedSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch (error) {
     throw new StartError(
       `The secrets in ${file} cannot be read: put the file back from a backup, or start with an empty data folder.`,
@@ -29,11 +44,16 @@ export function openSecrets(file: string): Secrets {
   }
 }
 
-function newSecrets(): Secrets {
+function newSecrets(): StoredSecrets {
   const ring = (): string => `1:${randomBytes(32).toString('base64')}`;
   return {
     MEDIAJOBS_KEY_PEPPER: randomBytes(32).toString('base64url'),
     MEDIAJOBS_ENCRYPTION_KEYS: ring(),
     MEDIAJOBS_LINK_KEYS: ring(),
   };
+}
+
+/** Any 32 bytes are the seed of an Ed25519 key. */
+function newReceiptKey(at: Date): string {
+  return `${randomBytes(32).toString('base64')}@${at.toISOString()}`;
 }

@@ -17,12 +17,17 @@ export function parseRange(
   const { range } = headers;
   const condition = headers['if-range'];
   if (range === undefined || (condition !== undefined && condition !== object.etag)) return null;
-  const match = /^bytes=(\d*)-(\d*)$/.exec(range);
-  if (match === null) return null;
-  const [, first = '', last = ''] = match;
-  if (first === '' && last === '') return null;
-  const start = first === '' ? Math.max(0, object.size - Number(last)) : Number(first);
-  const end = first === '' || last === '' ? object.size - 1 : Math.min(Number(last), object.size - 1);
-  if (start >= object.size || (first === '' && Number(last) === 0)) return 'unsatisfiable';
+  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(range) ?? [];
+  if (first !== '') return fromStart(Number(first), last, object.size);
+  return last === '' ? null : suffix(Number(last), object.size);
+}
+
+function fromStart(start: number, last: string, size: number): ByteRange | 'unsatisfiable' | null {
+  if (start >= size) return 'unsatisfiable';
+  const end = last === '' ? size - 1 : Math.min(Number(last), size - 1);
   return start > end ? null : { start, end };
+}
+
+function suffix(length: number, size: number): ByteRange | 'unsatisfiable' {
+  return length === 0 || size === 0 ? 'unsatisfiable' : { start: Math.max(0, size - length), end: size - 1 };
 }

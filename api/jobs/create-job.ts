@@ -17,13 +17,14 @@ import { jobObject } from '#api/jobs/job-object.ts';
 import { jobRequestSchema, type JobRequest } from '#api/jobs/job-request.ts';
 import { countUnfinishedJobs, insertJob, type NewJob } from '#api/jobs/job-rows.ts';
 import { JOBS_CHANNEL } from '#api/jobs/jobs-channel.ts';
+import { presetOptions } from '#api/presets/preset-options.ts';
 import { notify } from '#api/store/listen.ts';
 import { inputOfUpload } from '#api/uploads/input-of-upload.ts';
 import { claimUpload } from '#api/uploads/upload-rows.ts';
 import { insertTransfer } from '#api/transfers/transfer-rows.ts';
 import { formatOfName, FORMATS } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
-import { parseJsonOptions, resolveOptions, type ResolvedOptions } from '#crds/options/options.ts';
+import { mergeOptions, parseJsonOptions, resolveOptions, type ResolvedOptions } from '#crds/options/options.ts';
 import { fileLimits, LIMITS, PLANS } from '#crds/plans.ts';
 import { checkTargetUrl } from '#crds/public-url.ts';
 
@@ -40,8 +41,8 @@ export async function createJob(deps: ApiDeps, request: CallerRequest): Promise<
 
 async function readNewJob(deps: ApiDeps, caller: Caller, fields: JobRequest): Promise<NewJob> {
   refuseTargets(deps, fields);
-  if (typeof fields.preset === 'string') throw unknownPreset(fields.preset);
-  const options = resolveOptions(parseJsonOptions(fields.options ?? {}));
+  const preset = await presetOptions(deps, { accountId: caller.account.id, preset: fields.preset });
+  const options = resolveOptions(mergeOptions(preset, parseJsonOptions(fields.options ?? {})));
   refuseMissingTarget(fields, options);
   const id = deps.newId('job');
   const input = await readInput(deps, { caller, fields, jobId: id });
@@ -131,10 +132,6 @@ function refuseTargets({ privateTargets }: ApiDeps, fields: JobRequest): void {
 function refuseMissingTarget({ operation }: JobRequest, options: ResolvedOptions): void {
   if (operation !== 'convert' || options.convert.to !== null) return;
   throw new MediaError('invalid_options', 'Convert needs a target format in `convert.to`.', { param: 'convert.to' });
-}
-
-function unknownPreset(preset: string): MediaError {
-  return new MediaError('bad_request', `There is no preset \`${preset.slice(0, 63)}\`.`, { param: 'preset' });
 }
 
 function sealTarget(deps: ApiDeps, jobId: string, output: NonNullable<JobRequest['output']>): Buffer {

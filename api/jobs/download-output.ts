@@ -1,5 +1,6 @@
 import type { ApiDeps } from '#api/api-deps.ts';
 import type { ApiReply, ApiRequest, CallerRequest } from '#api/endpoint.ts';
+import type { StoredObject } from '#api/files/file-store.ts';
 import { attachment, outputName } from '#api/files/output-name.ts';
 import { parseRange } from '#api/http/range.ts';
 import type { Job } from '#api/jobs/job.ts';
@@ -8,6 +9,7 @@ import { findJob } from '#api/jobs/job-rows.ts';
 import { jobNotFound, readableJob } from '#api/jobs/read-jobs.ts';
 import { FORMATS } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
+import type { EngineResult } from '#crds/result.ts';
 import { verifySignedUrl } from '#crds/signed-url.ts';
 
 /** `GET /v1/jobs/{id}/output` with a key. */
@@ -34,33 +36,44 @@ export async function downloadWithLink(deps: ApiDeps, request: ApiRequest): Prom
 }
 
 async function sendOutput(deps: ApiDeps, request: ApiRequest, job: Job): Promise<ApiReply> {
-  const { outputKey, result } = job;
-  const expired = job.expiresAt !== null && job.expiresAt <= deps.clock.now();
-  if (outputKey === null || result === null || job.filesDeletedAt !== null || expired) throw noOutput(job);
-  const head = await deps.files.head(outputKey);
+  const { key, result } = outputOf(deps, job);
+  const head = await deps.files.head(key);
   if (head === null) throw noOutput(job);
-  const range = parseRange(request.headers, head);
-  if (range === 'unsatisfiable') {
-    const message = `The range \`${request.headers.range ?? ''}\` is outside the ${head.size} bytes of the output.`;
-    throw new MediaError('bad_request', message, { param: 'Range' });
-  }
-  const object = await deps.files.get(outputKey, range ?? undefined);
+  const range = wantedRange(request, head);
+  const object = await deps.files.get(key, range ?? undefined);
   if (object === null) throw noOutput(job);
-  const part = range === null ? {} : { 'Content-Range': `bytes ${range.start}-${range.end}/${head.size}` };
   return {
     status: range === null ? 200 : 206,
     headers: {
       'Content-Type': FORMATS[result.output_format].mediaType,
-      'Content-Length': range === null ? head.size : range.end - range.start + 1,
       'Content-Disposition': attachment(outputName(job.inputFilename, result)),
       'Cache-Control': 'private, no-store',
       ETag: head.etag,
       'Accept-Ranges': 'bytes',
       'Content-Security-Policy': "default-src 'none'; sandbox",
-      ...part,
+      ...(range === null ? { 'Content-Length': head.size } : rangeHeaders(range, head.size)),
     },
     body: object.body,
   };
+}
+
+/** @throws MediaError not_found when the job left none, or it is deleted. */
+function outputOf({ clock }: ApiDeps, job: Job): { key: string; result: EngineResult } {
+  const { outputKey: key, result } = job;
+  const isExpired = job.expiresAt !== null && job.expiresAt <= clock.now();
+  if (key === null || result === null || job.filesDeletedAt !== null || isExpired) throw noOutput(job);
+  return { key, result };
+}
+
+function wantedRange({ headers }: ApiRequest, head: StoredObject): { start: number; end: number } | null {
+  const range = parseRange(headers, head);
+  if (range !== 'unsatisfiable') return range;
+  const message = `The range \`${headers.range ?? ''}\` is outside the ${head.size} bytes of the output.`;
+  throw new MediaError('bad_request', message, { param: 'Range' });
+}
+
+function rangeHeaders({ start, end }: { start: number; end: number }, size: number): Record<string, string | number> {
+  return { 'Content-Length': end - start + 1, 'Content-Range': `bytes ${start}-${end}/${size}` };
 }
 
 function noOutput(job: Job): MediaError {

@@ -1,7 +1,6 @@
 /** The body of `POST /v1/jobs`. Field rules: Spec: Jobs; Limits independent of plan. */
 import { z } from 'zod';
 import { OPERATIONS } from '#crds/formats.ts';
-import { isId } from '#crds/ids.ts';
 import { LIMITS } from '#crds/plans.ts';
 
 /** Headers that frame or route a request: ours to write. */
@@ -51,7 +50,3 @@ export const jobRequestSchema = z.strictObject({
     .nullish(),
 });
 export type JobRequest = z.infer<typeof jobRequestSchema>;
-
-export function isUploadId(text: string): boolean {
-  return isId('upload', text);
-}

@@ -11,14 +11,18 @@ describe('sendPing', () => {
   it.each([[204, true], [500, false]])('%i: delivered %s', async (code, delivered) => {
     const receiver = await startReceiver({ answer: status(code) });
     const secret = newWebhookSecret();
-    const result = await sendPing({ ...deps, newId }, { url: receiver.url, secret, livemode: false });
+    const eventId = newId('event');
+    const result = await sendPing(deps, { eventId, url: receiver.url, secret, livemode: false });
+    expect(result).toEqual({ delivered, status: code, durationMs: 0 });
+    expect(receiver.received).toHaveLength(1);
     const request = receiver.received[0] as Received;
-    expect(result).toEqual({ eventId: request.headers['svc-event-id'], delivered, status: code, durationMs: 0 });
-    expect(eventOf(request)).toEqual({ id: result.eventId, type: 'ping', created_at: '2026-01-01T00:00:00.000Z', livemode: false, data: {} });
+    expect(request.headers['svc-event-id']).toBe(eventId);
+    expect(eventOf(request)).toEqual({ id: eventId, type: 'ping', created_at: '2026-01-01T00:00:00.000Z', livemode: false, data: {} });
     expectSigned(request, secret, START);
   });
 
   it('no answer is status 0', async () => {
-    expect(await sendPing({ ...deps, newId }, { url: 'https://127.0.0.1:1/', secret: newWebhookSecret(), livemode: true })).toMatchObject({ delivered: false, status: 0 });
+    const ping = { eventId: newId('event'), url: 'https://127.0.0.1:1/', secret: newWebhookSecret(), livemode: true };
+    expect(await sendPing(deps, ping)).toMatchObject({ delivered: false, status: 0 });
   });
 });

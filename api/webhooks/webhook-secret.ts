@@ -12,4 +12,5 @@ export const secretContext = {
   account: (id: string): string => `account-signing-secret:${id}`,
   endpoint: (id: string): string => `webhook-endpoint:${id}`,
   delivery: (eventId: string): string => `webhook-delivery:${eventId}`,
+  ping: (eventId: string): string => `webhook-ping:${eventId}`,
 } as const;

@@ -80,6 +80,6 @@ function parseNetwork(text: string): Network {
 }
 
 function matches(address: Address, [network, bits]: Network): boolean {
-  if (address.kind() === 'ipv4') return network.kind() === 'ipv4' && address.match(network as ipaddr.IPv4, bits);
-  return network.kind() === 'ipv6' && (address as ipaddr.IPv6).match(network as ipaddr.IPv6, bits);
+  if (address.kind() === 'ipv4') return network.kind() === 'ipv4' && address.match(network, bits);
+  return network.kind() === 'ipv6' && address.match(network, bits);
 }

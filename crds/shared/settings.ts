@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import ipaddr from 'ipaddr.js';
+import { receiptKeyRing } from '#crds/shared/receipt-key-ring.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const count = z.coerce.number().int().min(1);
@@ -47,6 +48,10 @@ export const settings = z.object({
   MEDIAJOBS_KEY_PEPPER: z.string().min(32).meta({ description: 'Secret under which API keys are stored as HMAC.' }),
   MEDIAJOBS_ENCRYPTION_KEYS: keyRing.meta({ description: 'Keys that encrypt stored secrets, `id:base64` of 32 bytes, comma-separated; the first one encrypts.' }),
   MEDIAJOBS_LINK_KEYS: keyRing.meta({ description: 'Keys that sign links, in the same form; the first one signs.' }),
+  MEDIAJOBS_RECEIPT_KEYS: receiptKeyRing.meta({
+    description:
+      'Ed25519 keys that sign receipts, newest first, comma-separated: `base64[@created[/retired]]` of the 32-byte seed, or `public:base64…` of a retired key that shall sign no more; the first one signs.',
+  }),
   MEDIAJOBS_ENGINE_URL: url.meta({ description: 'Address of the engine of the direct lane.' }),
   MEDIAJOBS_FILES_DIR: z.string().meta({ description: 'Folder of the file store on disk.' }),
   MEDIAJOBS_FILES_URL: url.meta({ description: "Address under which workers reach the file store's signed URLs." }),

@@ -37,7 +37,7 @@ export function startWorkPlaces<Item>({ log }: { log: Log }, { name, atOnce, eve
     },
   });
   return {
-    wake: loop.wake,
+    wake: () => loop.wake(),
     stop: async () => {
       stopping.abort();
       await loop.stop();

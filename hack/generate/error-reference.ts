@@ -38,7 +38,7 @@ or is null. Nothing that fails is billed.
 }
 \`\`\`
 
-A job that failed carries \`type\`, \`code\`, \`message\` and \`param\` in its \`error\`.
+A job that failed carries \`type\`, \`code\` and \`message\` in its \`error\`.
 `;
 
 /** docs/reference/errors.md: a heading per code, so that the anchors in \`doc_url\` lead to it, and the order of refusals. */

@@ -10,7 +10,7 @@ export function settingsTable(): string {
   const filled = filledOnOneMachine();
   const rows = names.map((name) => {
     const star = filled.has(name) ? ' *' : '';
-    return `| \`${name}\` | ${defaultOf(name)}${star} | ${(settings.shape[name].meta()?.['description'] as string | undefined) ?? ''} |`;
+    return `| \`${name}\` | ${defaultOf(name)}${star} | ${settings.shape[name].meta()?.description ?? ''} |`;
   });
   return `| setting | default | meaning |
 |---|---|---|
@@ -25,7 +25,7 @@ function defaultOf(name: SettingName): string {
   if (!parsed.success) return 'required';
   const { data } = parsed;
   if (data === undefined || (Array.isArray(data) && data.length === 0)) return '–';
-  return `\`${String(data)}\``;
+  return `\`${Array.isArray(data) ? JSON.stringify(data) : data.toString()}\``;
 }
 
 /** What the start makes when the operator gives nothing. */
@@ -35,7 +35,7 @@ function filledOnOneMachine(): ReadonlySet<string> {
     given: {},
     folder: { path: '', in: () => '' },
     ports,
-    secrets: { MEDIAJOBS_KEY_PEPPER: '', MEDIAJOBS_ENCRYPTION_KEYS: '', MEDIAJOBS_LINK_KEYS: '' },
+    secrets: { MEDIAJOBS_KEY_PEPPER: '', MEDIAJOBS_ENCRYPTION_KEYS: '', MEDIAJOBS_LINK_KEYS: '', MEDIAJOBS_RECEIPT_KEYS: '' },
     certificates: { certFile: '', keyFile: '', caFile: '' },
     databaseUrl: '',
     redisUrl: '',

@@ -107,7 +107,7 @@ export function describeRuns(name: string, makeHome: () => Promise<RunsHome>): v
       await whenOver(runs, await start('crash', 1, 1));
       const { owner } = await start('hang', 1, 2);
       const seen = await runs.observe(owner.name);
-      expect(seen.map(({ attempt, is }) => [attempt, is.state]).toSorted()).toEqual([
+      expect(seen.toSorted((a, b) => a.attempt - b.attempt).map(({ attempt, is }) => [attempt, is.state])).toEqual([
         [1, 'lost'],
         [2, 'active'],
       ]);

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runService } from '#api/embedded/run-service.ts';
-import { processesOf } from '#test/crash/service-processes.ts';
+import { processesOf } from '#test/support/service-processes.ts';
 
 const SCRIPT = fileURLToPath(new URL('../../api/embedded.ts', import.meta.url));
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { startOwnService } from '#test/crash/own-service.ts';
 import { expectDoneOnce, rowOf, startLongJob, untilEncoding } from '#test/crash/running-job.ts';
-import type { Role } from '#test/crash/service-processes.ts';
+import type { Role } from '#test/support/service-processes.ts';
 
 const service = await startOwnService();
 

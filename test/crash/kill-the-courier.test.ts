@@ -50,7 +50,8 @@ describe('the courier, killed in the middle of a fetch, a delivery and a webhook
     const jobs = await Promise.all(Object.values(ids).map((id) => finished(service.api(), id, 150)));
     expect(jobs.map((job) => job['status'])).toEqual(['succeeded', 'succeeded', 'succeeded']);
     const rows = await service.query('select source_id from ledger');
-    expect(rows.map((row) => row['source_id']).toSorted()).toEqual(Object.values(ids).toSorted());
+    expect(rows).toHaveLength(3);
+    expect(new Set(rows.map((row) => String(row['source_id'])))).toEqual(new Set(Object.values(ids)));
 
     const answer = await service.api()('GET', String(jobs[0]?.['result'].download_url), { key: null });
     expect(answer.json()).toEqual(JSON_ROWS);

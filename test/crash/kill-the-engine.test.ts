@@ -2,7 +2,7 @@ import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '#test/support/api-client.ts';
 import { filesBelow, startOwnService } from '#test/crash/own-service.ts';
-import { processesOf, type Role } from '#test/crash/service-processes.ts';
+import { processesOf, type Role } from '#test/support/service-processes.ts';
 
 const service = await startOwnService();
 const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const;

@@ -11,7 +11,7 @@ import { makeDatabase } from '#api/store/database.ts';
 import { makeLog } from '#crds/shared/log.ts';
 import { makeApiClient, type ApiClient } from '#test/support/api-client.ts';
 import { authorityFile } from '#test/support/receiver.ts';
-import { processesOf, type Role, type ServiceProcess } from '#test/crash/service-processes.ts';
+import { processesOf, type Role, type ServiceProcess } from '#test/support/service-processes.ts';
 
 export interface OwnService {
   readonly data: string;

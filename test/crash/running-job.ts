@@ -6,7 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { filesBelow, type OwnService } from '#test/crash/own-service.ts';
-import type { ServiceProcess } from '#test/crash/service-processes.ts';
+import type { ServiceProcess } from '#test/support/service-processes.ts';
 import { startReceiver, type Receiver } from '#test/support/receiver.ts';
 import { finished, upload } from '#test/support/run-through.ts';
 

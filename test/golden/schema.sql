@@ -116,6 +116,15 @@ CREATE TABLE public.monthly_spend (
     images bigint DEFAULT 0 NOT NULL
 );
 
+CREATE TABLE public.presets (
+    id text NOT NULL,
+    account_id text NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    options json NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.schema_migrations (
     version integer NOT NULL,
     name text NOT NULL,
@@ -189,6 +198,21 @@ CREATE TABLE public.webhook_endpoints (
     deleted_at timestamp with time zone
 );
 
+CREATE TABLE public.webhook_pings (
+    id text NOT NULL,
+    account_id text NOT NULL,
+    url text NOT NULL,
+    secret bytea NOT NULL,
+    livemode boolean NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    taken_at timestamp with time zone,
+    done_at timestamp with time zone,
+    delivered boolean,
+    status smallint,
+    duration_ms integer,
+    CONSTRAINT done_has_outcome CHECK ((((done_at IS NULL) = (delivered IS NULL)) AND ((done_at IS NULL) = (status IS NULL)) AND ((done_at IS NULL) = (duration_ms IS NULL))))
+);
+
 ALTER TABLE ONLY public.accounts
     ADD CONSTRAINT accounts_pkey PRIMARY KEY (id);
 
@@ -213,6 +237,12 @@ ALTER TABLE ONLY public.ledger
 ALTER TABLE ONLY public.monthly_spend
     ADD CONSTRAINT monthly_spend_pkey PRIMARY KEY (account_id, month);
 
+ALTER TABLE ONLY public.presets
+    ADD CONSTRAINT presets_account_id_name_key UNIQUE (account_id, name);
+
+ALTER TABLE ONLY public.presets
+    ADD CONSTRAINT presets_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.schema_migrations
     ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (version);
 
@@ -234,6 +264,9 @@ ALTER TABLE ONLY public.webhook_deliveries
 ALTER TABLE ONLY public.webhook_endpoints
     ADD CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.webhook_pings
+    ADD CONSTRAINT webhook_pings_pkey PRIMARY KEY (id);
+
 CREATE INDEX api_keys_account ON public.api_keys USING btree (account_id, created_at);
 
 CREATE INDEX file_deletions_due ON public.file_deletions USING btree (due_at);
@@ -248,15 +281,27 @@ CREATE INDEX jobs_unfinished ON public.jobs USING btree (account_id, created_at)
 
 CREATE INDEX ledger_usage ON public.ledger USING btree (account_id, livemode, day, meter);
 
+CREATE INDEX transfers_done ON public.transfers USING btree (done_at) WHERE (done_at IS NOT NULL);
+
 CREATE INDEX transfers_due ON public.transfers USING btree (next_at) WHERE (done_at IS NULL);
 
 CREATE INDEX upload_allowance_window ON public.upload_allowance USING btree (account_id, livemode, at);
 
 CREATE INDEX uploads_expiry ON public.uploads USING btree (expires_at) WHERE (job_id IS NULL);
 
+CREATE INDEX webhook_deliveries_done ON public.webhook_deliveries USING btree (done_at) WHERE (done_at IS NOT NULL);
+
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (next_at) WHERE (done_at IS NULL);
 
+CREATE INDEX webhook_deliveries_newest ON public.webhook_deliveries USING btree (created_at, id);
+
 CREATE INDEX webhook_endpoints_account ON public.webhook_endpoints USING btree (account_id) WHERE (deleted_at IS NULL);
+
+CREATE INDEX webhook_pings_age ON public.webhook_pings USING btree (created_at);
+
+CREATE INDEX webhook_pings_open ON public.webhook_pings USING btree (account_id, created_at) WHERE (done_at IS NULL);
+
+CREATE INDEX webhook_pings_waiting ON public.webhook_pings USING btree (created_at) WHERE (taken_at IS NULL);
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);
@@ -266,6 +311,9 @@ ALTER TABLE ONLY public.jobs
 
 ALTER TABLE ONLY public.monthly_spend
     ADD CONSTRAINT monthly_spend_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);
+
+ALTER TABLE ONLY public.presets
+    ADD CONSTRAINT presets_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);
 
 ALTER TABLE ONLY public.transfers
     ADD CONSTRAINT transfers_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.jobs(id);
@@ -281,3 +329,6 @@ ALTER TABLE ONLY public.webhook_deliveries
 
 ALTER TABLE ONLY public.webhook_endpoints
     ADD CONSTRAINT webhook_endpoints_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);
+
+ALTER TABLE ONLY public.webhook_pings
+    ADD CONSTRAINT webhook_pings_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);

@@ -16,7 +16,7 @@ const BEHAVIOURS: Readonly<Record<string, () => void>> = {
   refuse: () => leave({ outcome: 'failed', error: { code: 'encrypted_pdf', message: 'The PDF needs a password.' } }),
   'report-environment': () => {
     const report = buildReport();
-    leave({ outcome: 'succeeded', report: { ...report, tools: { ...process.env, cwd: process.cwd(), attempt: String(spec.attempt) } as Record<string, string> } });
+    leave({ outcome: 'succeeded', report: { ...report, tools: { ...process.env, cwd: process.cwd(), attempt: String(spec.attempt) } } });
   },
   crash: () => {
     process.stderr.write('Something broke.\n');

@@ -225,7 +225,7 @@ describe('identify refuses', () => {
   });
 
   it('survives thousands of comments before the root in little time', async () => {
-    await expect(identifyBytes(strToU8(`${'<!-- --><!-- '.repeat(5000)}`), 'a.bin')).rejects.toMatchObject({
+    await expect(identifyBytes(strToU8('<!-- --><!-- '.repeat(5000)), 'a.bin')).rejects.toMatchObject({
       code: 'unsupported_input',
     });
   });

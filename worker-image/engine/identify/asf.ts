@@ -32,6 +32,6 @@ function streamTypes(header: Buffer): Buffer[] {
 /** A GUID's bytes as they stand in the file: the first three groups are little-endian. */
 function guid(text: string): Buffer {
   const [first = '', second = '', third = '', ...rest] = text.split('-');
-  const swapped = [first, second, third].map((group) => Buffer.from(group, 'hex').reverse());
+  const swapped = [first, second, third].map((group) => Buffer.from(Buffer.from(group, 'hex').toReversed()));
   return Buffer.concat([...swapped, Buffer.from(rest.join(''), 'hex')]);
 }

@@ -1,0 +1,24 @@
+import { utcMonth } from '#api/billing/calendar.ts';
+import { estimate, estimateRequestSchema, estimateSchema } from '#api/billing/estimate.ts';
+import { selectImagesOfMonth } from '#api/billing/ledger-rows.ts';
+import type { Endpoint } from '#api/endpoint.ts';
+import { parseFields, readJsonBody } from '#api/http/json-body.ts';
+
+/** `POST /v1/estimate`: free, with live and test keys. Spec: Estimate. */
+export const estimateEndpoint: Endpoint = {
+  method: 'POST',
+  path: '/v1/estimate',
+  summary: 'Price of a piece of work, without a file.',
+  lane: 'other',
+  body: estimateRequestSchema,
+  responses: { 200: { description: 'For a request that succeeds.', schema: estimateSchema } },
+  errors: ['bad_request', 'invalid_options', 'unsupported_input', 'unsupported_target'],
+  handle: async ({ database, clock }, request) => {
+    const { object } = await readJsonBody(request);
+    const fields = parseFields(estimateRequestSchema, object);
+    const { account } = request.caller;
+    const month = { accountId: account.id, month: utcMonth(clock.now()) };
+    const imagesThisMonth = await selectImagesOfMonth(database, month);
+    return { status: 200, body: estimate(fields, { account, imagesThisMonth }) };
+  },
+};

@@ -1,0 +1,54 @@
+import { dependsOnPixels, expectedFormat, type ExpectedWork } from '#api/billing/expected-output.ts';
+import type { Features } from '#crds/media-job.ts';
+import { PLANS, type PlanName } from '#crds/plans.ts';
+
+interface Asked {
+  readonly fields: {
+    readonly size: number;
+    readonly pages?: number | null | undefined;
+    readonly width?: number | null | undefined;
+    readonly height?: number | null | undefined;
+  };
+  readonly plan: PlanName;
+  readonly features: Features;
+}
+
+/** What an estimate assumes and warns of, in the order in which it is shown. Spec: Estimate, known notes. */
+const NOTES: readonly ((work: ExpectedWork, asked: Asked) => string | null)[] = [
+  ({ kind }, { fields: { width, height } }) =>
+    kind === 'video' && (width == null || height == null)
+      ? 'Width and height were not given: 1920x1080 is assumed.'
+      : null,
+  ({ kind, operation }, { fields }) =>
+    kind === 'pdf' && operation === 'compress' && fields.pages == null
+      ? 'The number of pages was not given: 100 pages or fewer are assumed.'
+      : null,
+  (work) =>
+    dependsOnPixels(work)
+      ? 'A picture with transparency, a palette or one bit a pixel becomes png instead of jpg.'
+      : null,
+  ({ kind, operation }) =>
+    kind === 'video' && operation === 'convert'
+      ? 'A picture that the target takes as it is is copied: then the price follows its own codec.'
+      : null,
+  ({ kind }, { features }) =>
+    kind === 'video' && !features.video ? 'Video is in limited preview and not enabled for this account.' : null,
+  (work, { features }) =>
+    work.operation !== 'strip_metadata' && expectedFormat(work) === 'heic' && !features.heicOutput
+      ? 'HEIC output is in limited preview and not enabled for this account.'
+      : null,
+  (_work, { fields: { size }, plan }) => tooLarge(size, plan),
+  ({ operation }) =>
+    operation === 'compress' ? 'A file that cannot be made smaller is returned unchanged and free of charge.' : null,
+];
+
+export function estimateNotes(work: ExpectedWork, asked: Asked): string[] {
+  return NOTES.map((note) => note(work, asked)).filter((note) => note !== null);
+}
+
+function tooLarge(size: number, plan: PlanName): string | null {
+  const limit = PLANS[plan].maxAsyncBytes;
+  return size > limit
+    ? `The file is larger than the plan allows: it has ${size} bytes, the plan ${plan} takes ${limit}.`
+    : null;
+}

@@ -1,0 +1,30 @@
+/** SQL of usage: sums over the ledger, found by its index on account, mode, day and meter. */
+import type { LedgerRow } from '#api/billing/ledger-rows.ts';
+import type { Queryable } from '#api/store/database.ts';
+
+/** What one meter counted on one UTC day. */
+export interface DayOfMeter {
+  /** YYYY-MM-DD. */
+  readonly day: string;
+  readonly meter: LedgerRow['meter'];
+  readonly requests: number;
+  readonly quantity: number;
+  readonly amountMicroUsd: number;
+  readonly inputBytes: number;
+  readonly outputBytes: number;
+}
+
+/** Days with at least one request, oldest first; both ends included. */
+export async function selectUsage(
+  db: Queryable,
+  { accountId, livemode, from, to }: { accountId: string; livemode: boolean; from: string; to: string },
+): Promise<readonly DayOfMeter[]> {
+  const { rows } = await db.query<DayOfMeter>(
+    `select day, meter, count(*) as requests, sum(quantity) as quantity, sum(amount_micro_usd) as "amountMicroUsd",
+       sum(input_bytes) as "inputBytes", sum(output_bytes) as "outputBytes"
+     from ledger where account_id = $1 and livemode = $2 and day between $3 and $4
+     group by day, meter order by day, meter`,
+    [accountId, livemode, from, to],
+  );
+  return rows;
+}

@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { renderPage } from '#api/docs/render-page.ts';
+
+export interface Document {
+  readonly mediaType: string;
+  readonly body: Buffer;
+  /** Strong, quoted. */
+  readonly etag: string;
+}
+
+/** What is served below `/docs`, by path without leading slash; `''` is the root. Held in memory: it is small. */
+export type Documentation = ReadonlyMap<string, Document>;
+
+const FOLDER = fileURLToPath(new URL('../../docs/', import.meta.url));
+const HTML = 'text/html; charset=utf-8';
+
+/** Renders the project's `docs` folder. @param root address of its root on this server, such as `/docs`. */
+export function loadDocumentation(root: string, folder: string = FOLDER): Documentation {
+  const read = (file: string): Buffer => readFileSync(join(folder, file));
+  const pages = globSync('**/*.md', { cwd: folder }).map((file): [string, Document] => {
+    const path = file.replace(/\.md$/, '').replace(/(^|\/)index$/, '');
+    return [path, documentOf(HTML, Buffer.from(renderPage({ markdown: read(file).toString('utf8'), root, path })))];
+  });
+  return new Map([
+    ...pages,
+    ['style.css', documentOf('text/css; charset=utf-8', read('style.css'))],
+    ['openapi.json', documentOf('application/json; charset=utf-8', read('openapi.json'))],
+  ]);
+}
+
+function documentOf(mediaType: string, body: Buffer): Document {
+  return { mediaType, body, etag: `"${createHash('sha256').update(body).digest('base64url')}"` };
+}

@@ -1,0 +1,67 @@
+import { Marked, type Tokens } from 'marked';
+
+interface Page {
+  /** Markdown of our own: it may hold HTML. */
+  readonly markdown: string;
+  /** Address of the documentation's root, such as `/docs`. */
+  readonly root: string;
+  /** Path below the root, such as `reference/errors`; empty: the root itself. */
+  readonly path: string;
+}
+
+/** A page of the documentation as a whole HTML document, with an anchor per heading. */
+export function renderPage({ markdown, root, path }: Page): string {
+  const title = /^# (.+)$/m.exec(markdown)?.[1] ?? 'Documentation';
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escape(title)} – mediajobs</title>
+<link rel="stylesheet" href="${root}/style.css">
+</head>
+<body>
+<header><a href="${root}">mediajobs documentation</a></header>
+<main>
+${bodyOf(markdown, root, path)}</main>
+</body>
+</html>
+`;
+}
+
+function bodyOf(markdown: string, root: string, path: string): string {
+  const marked = new Marked({
+    gfm: true,
+    async: false,
+    renderer: {
+      heading({ tokens, depth, text }: Tokens.Heading): string {
+        const anchor = anchorOf(text);
+        return `<h${depth} id="${anchor}"><a href="#${anchor}">${this.parser.parseInline(tokens)}</a></h${depth}>\n`;
+      },
+    },
+    walkTokens: (token) => {
+      if (token.type === 'link') token['href'] = addressOf(String(token['href']), root, path);
+    },
+  });
+  return marked.parse(markdown) as string;
+}
+
+/** As on the pages of code hosts: lower case, words joined by hyphens; an error code stays as it is. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+    .trim()
+    .replaceAll(' ', '-');
+}
+
+/** Links between the files of the folder become links between the pages. */
+function addressOf(href: string, root: string, path: string): string {
+  if (/^([a-z]+:|#|\/)/.test(href)) return href;
+  const { pathname, hash } = new URL(href, `https://docs.invalid/${path}`);
+  return `${root}${pathname.replace(/(?:\/index)?\.md$/, '')}${hash}`;
+}
+
+function escape(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+}

@@ -1,0 +1,37 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Documentation } from '#api/docs/documentation.ts';
+import { drainBody } from '#api/http/drain-body.ts';
+import { MediaError } from '#crds/media-error.ts';
+
+const HEADERS = {
+  'Cache-Control': 'public, max-age=300',
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+};
+
+/** Adds `GET` and `HEAD` below `/docs` to the server, for anyone: where `doc_url` leads unless it is set elsewhere. */
+export function serveDocumentation(server: FastifyInstance, documentation: Documentation): void {
+  const handler = (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
+    answer(documentation, request, reply);
+  for (const url of ['/docs', '/docs/*']) server.all(url, handler);
+}
+
+async function answer(
+  documentation: Documentation,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    reply.header('Allow', 'GET, HEAD');
+    drainBody(request.raw);
+    throw new MediaError('bad_request', `${request.method} is not supported here; use GET or HEAD.`, { status: 405 });
+  }
+  const path = ((request.params as { '*'?: string })['*'] ?? '').replace(/\/$/, '');
+  const found = documentation.get(path);
+  if (found === undefined) throw new MediaError('not_found', 'There is no such page; /docs lists them.');
+  reply.headers({ ...HEADERS, ETag: found.etag });
+  if (request.headers['if-none-match'] === found.etag) return reply.code(304).send();
+  reply.headers({ 'Content-Type': found.mediaType, 'Content-Length': found.body.length });
+  return reply.code(200).send(request.method === 'HEAD' ? undefined : found.body);
+}

@@ -1,0 +1,22 @@
+import type { ApiDeps } from '#api/api-deps.ts';
+import { mayNamePreset } from '#api/presets/preset.ts';
+import { findPreset } from '#api/presets/preset-rows.ts';
+import { MediaError } from '#crds/media-error.ts';
+import { parseJsonOptions, type FlatOptions } from '#crds/options/options.ts';
+
+const NONE: FlatOptions = new Map();
+
+/**
+ * The options of the preset that a request names, by the rules of now; none when it names none.
+ * @throws MediaError bad_request when the account has no such preset, invalid_options when the rules have
+ * changed since it was made.
+ */
+export async function presetOptions(
+  { database }: Pick<ApiDeps, 'database'>,
+  { accountId, preset: idOrName }: { accountId: string; preset: string | null | undefined },
+): Promise<FlatOptions> {
+  if (idOrName == null) return NONE;
+  const preset = mayNamePreset(idOrName) ? await findPreset(database, { accountId, idOrName }) : null;
+  if (preset !== null) return parseJsonOptions(preset.options);
+  throw new MediaError('bad_request', `There is no preset \`${idOrName.slice(0, 63)}\` in this account.`, { param: 'preset' });
+}

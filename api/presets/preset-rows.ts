@@ -1,0 +1,64 @@
+/** SQL of presets. */
+import type { Preset } from '#api/presets/preset.ts';
+import type { Queryable } from '#api/store/database.ts';
+
+const COLUMNS = 'id, name, options, created_at as "createdAt", updated_at as "updatedAt"';
+
+interface NamedOptions {
+  readonly accountId: string;
+  readonly name: string;
+  readonly options: object;
+  readonly at: Date;
+}
+
+/** null when the account has none of that name. */
+export async function replacePresetOptions(tx: Queryable, { accountId, name, options, at }: NamedOptions): Promise<Preset | null> {
+  const { rows } = await tx.query<Preset>(
+    `update presets set options = $3, updated_at = $4 where account_id = $1 and name = $2 returning ${COLUMNS}`,
+    [accountId, name, JSON.stringify(options), at],
+  );
+  return rows[0] ?? null;
+}
+
+/** null when the account has `most` already; call it under the account's lock. */
+export async function insertPreset(tx: Queryable, preset: NamedOptions & { id: string }, most: number): Promise<Preset | null> {
+  const { id, accountId, name, options, at } = preset;
+  const { rows } = await tx.query<Preset>(
+    `insert into presets (id, account_id, name, options, created_at, updated_at)
+     select $1, $2, $3, $4, $5, $5 where (select count(*) from presets where account_id = $2) < $6
+     returning ${COLUMNS}`,
+    [id, accountId, name, JSON.stringify(options), at, most],
+  );
+  return rows[0] ?? null;
+}
+
+/** By name, in the order of its characters' codes. */
+export async function selectPresets(db: Queryable, accountId: string): Promise<readonly Preset[]> {
+  const { rows } = await db.query<Preset>(`select ${COLUMNS} from presets where account_id = $1 order by name`, [accountId]);
+  return rows;
+}
+
+interface Reference {
+  readonly accountId: string;
+  /** An id goes before a name that reads like one. */
+  readonly idOrName: string;
+}
+
+export async function findPreset(db: Queryable, { accountId, idOrName }: Reference): Promise<Preset | null> {
+  const { rows } = await db.query<Preset>(
+    `select ${COLUMNS} from presets where account_id = $1 and (id = $2 or name = $2) order by id = $2 desc limit 1`,
+    [accountId, idOrName],
+  );
+  return rows[0] ?? null;
+}
+
+/** Gives the id of the one that was deleted; null when there is none. */
+export async function deletePresetRow(db: Queryable, { accountId, idOrName }: Reference): Promise<string | null> {
+  const { rows } = await db.query<{ id: string }>(
+    `delete from presets where id = (
+       select id from presets where account_id = $1 and (id = $2 or name = $2) order by id = $2 desc limit 1
+     ) returning id`,
+    [accountId, idOrName],
+  );
+  return rows[0]?.id ?? null;
+}

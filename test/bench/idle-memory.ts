@@ -1,0 +1,27 @@
+/** What the idle tree holds in memory, as the kernel counts it. */
+import { readFileSync } from 'node:fs';
+import { processesOf, type Role } from '#test/support/service-processes.ts';
+
+export interface ProcessMemory {
+  readonly role: Role;
+  readonly pid: number;
+  /** MiB; pages that several processes share are divided between them. */
+  readonly pss: number;
+  /** MiB; pages that several processes share count in each. */
+  readonly rss: number;
+}
+
+const SERVERS: readonly Role[] = ['postgres', 'backend', 'redis'];
+
+/** Every process of the service on the folder but PostgreSQL's and Redis's. */
+export function idleMemory(data: string): ProcessMemory[] {
+  const own = processesOf(data).filter(({ role }) => !SERVERS.includes(role));
+  return own.map(({ role, pid }) => {
+    const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+    return { role, pid, pss: mebibytes(rollup, 'Pss'), rss: mebibytes(rollup, 'Rss') };
+  });
+}
+
+function mebibytes(rollup: string, field: string): number {
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(rollup)?.[1] ?? 0) / 1024;
+}
