@@ -12,6 +12,7 @@ import { AT_ONCE as TRANSFERS_AT_ONCE, claimDueTransfers, runTransfer } from '#a
 import { makeTransferMetrics } from '#api/transfers/transfer-metrics.ts';
 import { AT_ONCE as DELIVERIES_AT_ONCE, claimDueDeliveries, deliver } from '#api/webhooks/deliver.ts';
 import { makeDeliveryMetrics } from '#api/webhooks/delivery-metrics.ts';
+import { AT_ONCE as PINGS_AT_ONCE, runPing, takeWaitingPings } from '#api/webhooks/run-pings.ts';
 import { systemClock } from '#crds/shared/clock.ts';
 import { loadConfig } from '#crds/shared/config.ts';
 import { makeLog } from '#crds/shared/log.ts';
@@ -76,6 +77,14 @@ const transfers = startWorkPlaces({ log }, {
   claim: (free) => claimDueTransfers(transferDeps, free),
   work: (transfer, signal) => runTransfer(transferDeps, transfer, signal),
 });
+const pingDeps = { database, secretBox, safeFetch, clock, log };
+const pings = startWorkPlaces({ log }, {
+  name: 'pings',
+  atOnce: PINGS_AT_ONCE,
+  everyMs: POLL_MS,
+  claim: (free) => takeWaitingPings(pingDeps, free),
+  work: (ping, signal) => runPing(pingDeps, ping, signal),
+});
 const listening = new AbortController();
 const listener = listen({ url: config.DATABASE_URL, log }, {
   channel: JOBS_CHANNEL,
@@ -83,6 +92,7 @@ const listener = listen({ url: config.DATABASE_URL, log }, {
   onHint: () => {
     deliveries.wake();
     transfers.wake();
+    pings.wake();
   },
 });
 
@@ -92,7 +102,7 @@ const ops = await startOpsServer(
 );
 runUntilStopped({ log }, async () => {
   listening.abort();
-  await Promise.all([listener, deliveries.stop(), transfers.stop(), ops.close()]);
+  await Promise.all([listener, deliveries.stop(), transfers.stop(), pings.stop(), ops.close()]);
   await database.close();
 });
 log.info({ ops_port: ops.port }, 'courier started');

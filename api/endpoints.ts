@@ -5,9 +5,11 @@ import { usageEndpoint } from '#api/billing/usage-endpoint.ts';
 import type { Endpoint } from '#api/endpoint.ts';
 import { jobEndpoints } from '#api/jobs/job-endpoints.ts';
 import { openApiDocument } from '#api/openapi.ts';
+import { presetEndpoints } from '#api/presets/preset-endpoints.ts';
 import { receiptEndpoints } from '#api/receipts/receipt-endpoints.ts';
 import { uploadEndpoints } from '#api/uploads/upload-endpoints.ts';
 import { signingSecretEndpoint } from '#api/webhooks/signing-secret-endpoint.ts';
+import { webhookRoutes } from '#api/webhooks/webhook-routes.ts';
 
 /** Every endpoint of the service. */
 export const ENDPOINTS: readonly Endpoint[] = [
@@ -31,5 +33,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...receiptEndpoints,
   estimateEndpoint,
   usageEndpoint,
+  ...presetEndpoints,
+  ...webhookRoutes,
   signingSecretEndpoint,
 ];

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * The operator's command: accounts, keys, plans. With `--data DIR` it speaks to the service that runs on
+ * The operator's command: accounts, keys, plans, webhooks. With `--data DIR` it speaks to the service that runs on
  * that folder, without it to the database that the environment names.
  */
 import { Argument, Command, Option } from 'commander';
@@ -9,7 +9,7 @@ import { runCommand } from '#api/mediactl/run-command-line.ts';
 import { FEATURES, PLAN_NAMES } from '#crds/plans.ts';
 
 const program = new Command('mediactl')
-  .description('Makes and changes the accounts and API keys of a mediajobs service.')
+  .description('Makes and changes the accounts and API keys of a mediajobs service, and shows what its webhooks came to.')
   .option('--data <dir>', 'folder of the service that runs on this machine; without it, DATABASE_URL and MEDIAJOBS_KEY_PEPPER say where')
   .option('--json', 'print one JSON object')
   .configureHelp({ showGlobalOptions: true });
@@ -71,5 +71,18 @@ key
   .description('list the keys of an account, or all')
   .option('--account <account>', 'id, acc_…')
   .action(runCommand(program, async (service, options) => (await import('#api/mediactl/key-commands.ts')).list(service, options)));
+
+const webhook = program.command('webhook').description('webhook deliveries');
+webhook
+  .command('deliveries')
+  .description('list the newest 1,000 deliveries of the last 30 days')
+  .option('--account <account>', 'id, acc_…')
+  .option('--dead', 'only those that were given up after eight attempts')
+  .action(runCommand(program, async (service, options) => (await import('#api/mediactl/webhook-commands.ts')).deliveries(service, options)));
+webhook
+  .command('resend')
+  .description('send a delivered or dead event again: the same id and body, eight attempts from now on')
+  .addArgument(new Argument('<event>', 'id, evt_…'))
+  .action(runCommand(program, async (service, _options, [id]) => (await import('#api/mediactl/webhook-commands.ts')).resend(service, id)));
 
 await program.parseAsync();

@@ -30,7 +30,8 @@ export function openApiDocument(endpoints: readonly Endpoint[], baseUrl: string)
     info: {
       title: 'mediajobs',
       version: API_VERSION,
-      description: 'Compresses, converts and strips metadata from images, PDFs, video, audio, office documents, tables and fonts.',
+      description:
+        'Compresses, converts and strips metadata from images, PDFs, video, audio, office documents, tables and fonts.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: baseUrl }],
@@ -54,7 +55,10 @@ function operation(endpoint: Endpoint): object {
 }
 
 function operationId({ method, path }: Endpoint): string {
-  const words = path.replace('/v1/', '').replaceAll(/:([a-z_]+)/g, 'by_$1').split(/[/_-]/);
+  const words = path
+    .replace('/v1/', '')
+    .replaceAll(/:([a-z_]+)/g, 'by_$1')
+    .split(/[/_-]/);
   return [method.toLowerCase(), ...words.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join('');
 }
 
@@ -77,9 +81,25 @@ function parametersOf(endpoint: Endpoint): object[] {
     schema: schemaOf(schema as z.ZodType, 'input'),
   }));
   const options = endpoint.lane === 'direct' ? optionParameters() : [];
-  const version = { name: 'Svc-Version', in: 'header', required: false, schema: { type: 'string', enum: [API_VERSION] } };
-  const key = { name: 'Idempotency-Key', in: 'header', required: false, schema: { type: 'string', minLength: 1, maxLength: 255 } };
-  return [...inPath, ...inQuery, ...options, version, ...(endpoint.errors.includes('idempotency_conflict') ? [key] : [])];
+  const version = {
+    name: 'Svc-Version',
+    in: 'header',
+    required: false,
+    schema: { type: 'string', enum: [API_VERSION] },
+  };
+  const key = {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  };
+  return [
+    ...inPath,
+    ...inQuery,
+    ...options,
+    version,
+    ...(endpoint.errors.includes('idempotency_conflict') ? [key] : []),
+  ];
 }
 
 /** Options of direct requests as dotted query parameters. */
@@ -98,7 +118,9 @@ function flatOptions(schema: z.ZodObject, prefix: string): [string, z.ZodType][]
     if (inner instanceof z.ZodObject) return flatOptions(inner, `${prefix}${name}.`);
     if (!(inner instanceof z.ZodUnion)) return [[`${prefix}${name}`, field as z.ZodType]];
     return inner.options.flatMap((option): [string, z.ZodType][] =>
-      option instanceof z.ZodObject ? flatOptions(option, `${prefix}${name}.`) : [[`${prefix}${name}`, option as z.ZodType]],
+      option instanceof z.ZodObject
+        ? flatOptions(option, `${prefix}${name}.`)
+        : [[`${prefix}${name}`, option as z.ZodType]],
     );
   });
 }
@@ -157,7 +179,14 @@ function commonHeaders(): object {
 
 function errorSchema(): object {
   const text = { type: 'string' };
-  const properties = { type: text, code: text, message: text, param: { type: ['string', 'null'] }, request_id: text, doc_url: text };
+  const properties = {
+    type: text,
+    code: text,
+    message: text,
+    param: { type: ['string', 'null'] },
+    request_id: text,
+    doc_url: text,
+  };
   return {
     type: 'object',
     required: ['error'],

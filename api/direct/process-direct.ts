@@ -40,7 +40,8 @@ export async function processDirect(deps: ApiDeps, request: CallerRequest, opera
     if (seen.size() === 0) throw missingFile();
     if (!caller.livemode) refuseNonSample(deps, seen.sha256());
     const late = body.late();
-    const options = mergeOptions(preset, parseJsonOptions(late.options ?? {}), queryOptions);
+    const json = parseJsonOptions(late.options === undefined ? {} : late.options);
+    const options = mergeOptions(preset, json, queryOptions);
     const asked = workOf(caller, { operation, options, filename: filename ?? late.filename });
     handedOver = true;
     return asked;

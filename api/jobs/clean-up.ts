@@ -1,4 +1,4 @@
-/** What time does to jobs, uploads and files. Each step is safe to repeat and to cut off. */
+/** What time does to jobs, uploads, files and records. Each step is safe to repeat and to cut off. */
 import { deleteLater, forgetDeletion, selectDueDeletions } from '#api/files/file-deletion-rows.ts';
 import type { FileStore } from '#api/files/file-store.ts';
 import { finishJob, type FinishDeps } from '#api/jobs/finish-job.ts';
@@ -7,6 +7,9 @@ import { outputFolder } from '#api/jobs/job.ts';
 import { markFilesDeleted, selectExpiredJobs, selectOverdueJobs } from '#api/jobs/job-progress-rows.ts';
 import { contentKey, partsFolder } from '#api/uploads/upload.ts';
 import { deleteUpload, forgetAllowance, selectExpiredUploads } from '#api/uploads/upload-rows.ts';
+import { forgetTransfers } from '#api/transfers/transfer-rows.ts';
+import { forgetDeliveries } from '#api/webhooks/delivery-record-rows.ts';
+import { forgetPings } from '#api/webhooks/webhook-ping-rows.ts';
 import { LIMITS } from '#crds/plans.ts';
 
 const BATCH = 200;
@@ -52,4 +55,15 @@ export async function expireUploads({ database, clock }: FinishDeps): Promise<vo
   }
   await forgetAllowance(database, new Date(now.getTime() - LIMITS.uploadUnusedSeconds * 1000));
   await deleteForgottenKeys(database, new Date(now.getTime() - LIMITS.idempotencySeconds * 1000));
+}
+
+/** Rows that one statement deletes. */
+const FORGET_BATCH = 5000;
+
+/** Forgets deliveries, transfers and pings 30 days after their end, when their jobs are no longer readable. */
+export async function forgetOldRecords({ database, clock }: FinishDeps): Promise<void> {
+  const before = new Date(clock.now().getTime() - LIMITS.recordReadableSeconds * 1000);
+  for (const forget of [forgetDeliveries, forgetTransfers, forgetPings]) {
+    while ((await forget(database, before, FORGET_BATCH)) === FORGET_BATCH);
+  }
 }

@@ -2,7 +2,7 @@
  * The recorder: keeps PostgreSQL and the MediaJobs together. Events and notifications only make it look
  * sooner; what it does follows from what it reads, so it may be killed at any moment.
  */
-import { deleteFiles, expireOutputs, expireUploads, failOverdueJobs } from '#api/jobs/clean-up.ts';
+import { deleteFiles, expireOutputs, expireUploads, failOverdueJobs, forgetOldRecords } from '#api/jobs/clean-up.ts';
 import { dispatchJobs } from '#api/jobs/dispatch-jobs.ts';
 import { JOBS_CHANNEL } from '#api/jobs/jobs-channel.ts';
 import { projectMediaJob, type ProjectDeps } from '#api/jobs/project-media-job.ts';
@@ -18,7 +18,7 @@ interface RecorderDeps extends ProjectDeps {
 }
 
 /** Milliseconds between turns when nothing wakes them. */
-const EVERY = { dispatch: 1000, sweep: 10_000, uploads: 3_600_000 } as const;
+const EVERY = { dispatch: 1000, sweep: 10_000, uploads: 3_600_000, records: 3_600_000 } as const;
 
 export function startRecorder(deps: RecorderDeps): { stop: () => Promise<void> } {
   const { log } = deps;
@@ -53,6 +53,7 @@ export function startRecorder(deps: RecorderDeps): { stop: () => Promise<void> }
       },
     }),
     startLoop(deps, { name: 'uploads', everyMs: EVERY.uploads, turn: () => expireUploads(deps) }),
+    startLoop(deps, { name: 'records', everyMs: EVERY.records, turn: () => forgetOldRecords(deps) }),
   ];
   deps.mediaJobs.watch(({ mediaJob }) => queue.add(mediaJob.metadata.name), stopping.signal);
   const listening = listen(

@@ -176,6 +176,17 @@ export async function recordInput(
   return rowCount === 1;
 }
 
+/** Gives how many that ended by then were forgotten, `limit` at most. */
+export async function forgetTransfers(db: Queryable, before: Date, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `delete from transfers where (job_id, direction) in (
+       select job_id, direction from transfers where done_at <= $1 limit $2
+     )`,
+    [before, limit],
+  );
+  return rowCount;
+}
+
 /** When the longest waiting transfer was due; null when none is. */
 export async function oldestDueTransfer(db: Queryable, now: Date): Promise<Date | null> {
   const { rows } = await db.query<{ at: Date | null }>(

@@ -4,7 +4,8 @@
  *   queued ──claim: attempt + 1, lease──→ under way ──2xx──→ done, delivered
  *     ↑                                      │
  *     ├── failed before the 8th: next_at ────┤
- *     └── lease ran out (process gone) ──────┴── 8th attempt failed or lost ──→ done, dropped
+ *     ├── lease ran out (process gone) ──────┴── 8th attempt failed or lost ──→ done, dropped
+ *     └── the operator sends a done one again: attempt 0 (delivery-record-rows.ts)
  *
  * A claimed attempt counts even when nobody reports its end.
  */

@@ -21,6 +21,14 @@ describe('the ring of receipt keys', () => {
     ]);
   });
 
+  it('takes a public key as its JWK has it', () => {
+    const bytes = Buffer.alloc(32, 255);
+    expect(receiptKeyRing.parse(`${A},public:${bytes.toString('base64url')}`)[1]).toMatchObject({
+      kind: 'public',
+      bytes,
+    });
+  });
+
   it.each([
     ['nothing', ''],
     ['31 bytes', Buffer.alloc(31).toString('base64')],

@@ -1,7 +1,7 @@
 /**
  * The setting that holds the keys of receipts, newest first, comma-separated: `base64[@created[/retired]]`.
  * The base64 is the 32-byte seed of an Ed25519 private key; of a retired key that shall sign no more it
- * may be the 32-byte public key, as `public:base64`. Times are ISO 8601 in UTC, such as
+ * may be the 32-byte public key, as `public:base64` (the `x` of its published JWK). Times are ISO 8601 in UTC, such as
  * `2026-01-31T00:00:00Z`; a retired key says both, where they are known.
  */
 import { z } from 'zod';
@@ -15,7 +15,7 @@ export interface ReceiptKeySetting {
 }
 
 const TIME = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?Z`;
-const ENTRY = new RegExp(String.raw`^(public:)?([A-Za-z0-9+/]{43}=)(?:@(${TIME})(?:/(${TIME}))?)?$`);
+const ENTRY = new RegExp(String.raw`^(public:)?([A-Za-z0-9+/_-]{43}=?)(?:@(${TIME})(?:/(${TIME}))?)?$`);
 
 export const receiptKeyRing = z
   .string()
