@@ -1,11 +1,5 @@
 import type { ApiReply, Endpoint } from '#api/endpoint.ts';
-import {
-  CONVERT_TARGETS,
-  DIRECT_KINDS,
-  inputFormatsOf,
-  OPERATION_KINDS,
-  OPERATIONS,
-} from '#crds/formats.ts';
+import { CONVERT_TARGETS, DIRECT_KINDS, inputFormatsOf, OPERATION_KINDS, OPERATIONS } from '#crds/formats.ts';
 import { audioOptions } from '#crds/options/audio.ts';
 import { imageOptions, RESIZE_MODES, RESIZE_SIDE } from '#crds/options/image.ts';
 import { resolveOptions } from '#crds/options/options.ts';
@@ -24,7 +18,9 @@ export const capabilitiesEndpoint: Endpoint = {
   path: '/v1/capabilities',
   summary: 'What the service can do.',
   lane: 'open',
-  responses: { 200: { description: 'The same for every caller.', schema: z.looseObject({ object: z.literal('capabilities') }) } },
+  responses: {
+    200: { description: 'The same for every caller.', schema: z.looseObject({ object: z.literal('capabilities') }) },
+  },
   errors: [],
   handle: async (): Promise<ApiReply> => ({
     status: 200,

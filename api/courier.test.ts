@@ -39,15 +39,25 @@ it('the process announces itself, delivers what is queued, says nothing secret, 
   expect(isReadyMessage(message)).toBe(true);
 
   const arrived = Promise.withResolvers<void>();
-  const receiver = await startReceiver({ answer: (response) => {
-    response.writeHead(204).end();
-    arrived.resolve();
-  } });
+  const receiver = await startReceiver({
+    answer: (response) => {
+      response.writeHead(204).end();
+      arrived.resolve();
+    },
+  });
   const accountId = newId('account');
   await database.query('insert into accounts (id, name, created_at) values ($1, $1, $2)', [accountId, new Date()]);
   const secretBox = makeSecretBox([{ id: 'a', key }]);
   const webhookUrl = `${receiver.url}/hook?token=canary`;
-  const event = { accountId, jobId: newId('job'), livemode: true, type: 'job.succeeded', createdAt: new Date(), job: {}, webhookUrl } as const;
+  const event = {
+    accountId,
+    jobId: newId('job'),
+    livemode: true,
+    type: 'job.succeeded',
+    createdAt: new Date(),
+    job: {},
+    webhookUrl,
+  } as const;
   await database.transaction((tx) => queueJobEvent({ secretBox, newId }, tx, event));
   await arrived.promise;
   expect(receiver.received).toHaveLength(1);

@@ -60,41 +60,68 @@ const safeFetch = makeSafeFetch({
 
 const registry = new Registry();
 collectDefaultMetrics({ register: registry });
-const deliverDeps = { database, secretBox, safeFetch, clock, log, metrics: makeDeliveryMetrics({ database, clock }, registry) };
-const transferDeps = { database, files, secretBox, safeFetch, clock, log, metrics: makeTransferMetrics({ database, clock }, registry) };
+const deliverDeps = {
+  database,
+  secretBox,
+  safeFetch,
+  clock,
+  log,
+  metrics: makeDeliveryMetrics({ database, clock }, registry),
+};
+const transferDeps = {
+  database,
+  files,
+  secretBox,
+  safeFetch,
+  clock,
+  log,
+  metrics: makeTransferMetrics({ database, clock }, registry),
+};
 
-const deliveries = startWorkPlaces({ log }, {
-  name: 'deliveries',
-  atOnce: DELIVERIES_AT_ONCE,
-  everyMs: POLL_MS,
-  claim: (free) => claimDueDeliveries(deliverDeps, free),
-  work: (delivery, signal) => deliver(deliverDeps, delivery, signal),
-});
-const transfers = startWorkPlaces({ log }, {
-  name: 'transfers',
-  atOnce: TRANSFERS_AT_ONCE,
-  everyMs: POLL_MS,
-  claim: (free) => claimDueTransfers(transferDeps, free),
-  work: (transfer, signal) => runTransfer(transferDeps, transfer, signal),
-});
-const pingDeps = { database, secretBox, safeFetch, clock, log };
-const pings = startWorkPlaces({ log }, {
-  name: 'pings',
-  atOnce: PINGS_AT_ONCE,
-  everyMs: POLL_MS,
-  claim: (free) => takeWaitingPings(pingDeps, free),
-  work: (ping, signal) => runPing(pingDeps, ping, signal),
-});
-const listening = new AbortController();
-const listener = listen({ url: config.DATABASE_URL, log }, {
-  channel: JOBS_CHANNEL,
-  signal: listening.signal,
-  onHint: () => {
-    deliveries.wake();
-    transfers.wake();
-    pings.wake();
+const deliveries = startWorkPlaces(
+  { log },
+  {
+    name: 'deliveries',
+    atOnce: DELIVERIES_AT_ONCE,
+    everyMs: POLL_MS,
+    claim: (free) => claimDueDeliveries(deliverDeps, free),
+    work: (delivery, signal) => deliver(deliverDeps, delivery, signal),
   },
-});
+);
+const transfers = startWorkPlaces(
+  { log },
+  {
+    name: 'transfers',
+    atOnce: TRANSFERS_AT_ONCE,
+    everyMs: POLL_MS,
+    claim: (free) => claimDueTransfers(transferDeps, free),
+    work: (transfer, signal) => runTransfer(transferDeps, transfer, signal),
+  },
+);
+const pingDeps = { database, secretBox, safeFetch, clock, log };
+const pings = startWorkPlaces(
+  { log },
+  {
+    name: 'pings',
+    atOnce: PINGS_AT_ONCE,
+    everyMs: POLL_MS,
+    claim: (free) => takeWaitingPings(pingDeps, free),
+    work: (ping, signal) => runPing(pingDeps, ping, signal),
+  },
+);
+const listening = new AbortController();
+const listener = listen(
+  { url: config.DATABASE_URL, log },
+  {
+    channel: JOBS_CHANNEL,
+    signal: listening.signal,
+    onHint: () => {
+      deliveries.wake();
+      transfers.wake();
+      pings.wake();
+    },
+  },
+);
 
 const ops = await startOpsServer(
   { metrics: registry, notReady: databaseProblem },

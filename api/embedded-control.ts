@@ -32,20 +32,20 @@ import { runUntilStopped } from '#crds/shared/shutdown.ts';
 
 const controlSettings = settings
   .pick({
-  DATABASE_URL: true,
-  MEDIAJOBS_BASE_URL: true,
-  MEDIAJOBS_ENCRYPTION_KEYS: true,
-  MEDIAJOBS_LINK_KEYS: true,
-  MEDIAJOBS_FILES_DIR: true,
-  MEDIAJOBS_FILES_URL: true,
-  MEDIAJOBS_WORK_DIR: true,
-  MEDIAJOBS_RUNS_AT_ONCE: true,
-  MEDIAJOBS_OPEN_JOBS: true,
-  MEDIAJOBS_HEARTBEAT_HOST: true,
-  MEDIAJOBS_HEARTBEAT_PORT: true,
-  MEDIAJOBS_OPS_HOST: true,
-  MEDIAJOBS_OPS_PORT: true,
-  MEDIAJOBS_LOG_LEVEL: true,
+    DATABASE_URL: true,
+    MEDIAJOBS_BASE_URL: true,
+    MEDIAJOBS_ENCRYPTION_KEYS: true,
+    MEDIAJOBS_LINK_KEYS: true,
+    MEDIAJOBS_FILES_DIR: true,
+    MEDIAJOBS_FILES_URL: true,
+    MEDIAJOBS_WORK_DIR: true,
+    MEDIAJOBS_RUNS_AT_ONCE: true,
+    MEDIAJOBS_OPEN_JOBS: true,
+    MEDIAJOBS_HEARTBEAT_HOST: true,
+    MEDIAJOBS_HEARTBEAT_PORT: true,
+    MEDIAJOBS_OPS_HOST: true,
+    MEDIAJOBS_OPS_PORT: true,
+    MEDIAJOBS_LOG_LEVEL: true,
   })
   .required({ MEDIAJOBS_WORK_DIR: true });
 
@@ -62,8 +62,17 @@ collectDefaultMetrics({ register: registry });
 const newUid = (): string => randomWord(NONCE_ALPHABET, 20);
 const linkKeys = config.MEDIAJOBS_LINK_KEYS;
 const database = makeDatabase({ url: config.DATABASE_URL, log, maxConnections: 12 });
-const files = await openDiskFiles({ clock, directory: config.MEDIAJOBS_FILES_DIR, baseUrl: config.MEDIAJOBS_FILES_URL, linkKeys });
-const mediaJobs = makeMemoryMediaJobs({ clock, newUid, onWatcherError: (error) => log.error({ err: error }, 'a watcher failed') });
+const files = await openDiskFiles({
+  clock,
+  directory: config.MEDIAJOBS_FILES_DIR,
+  baseUrl: config.MEDIAJOBS_FILES_URL,
+  linkKeys,
+});
+const mediaJobs = makeMemoryMediaJobs({
+  clock,
+  newUid,
+  onWatcherError: (error) => log.error({ err: error }, 'a watcher failed'),
+});
 const heartbeats = await startHeartbeats(
   { clock, log, mediaJobs },
   { host: config.MEDIAJOBS_HEARTBEAT_HOST, port: config.MEDIAJOBS_HEARTBEAT_PORT, key: randomBytes(32) },

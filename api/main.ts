@@ -59,7 +59,12 @@ const database = makeDatabase({ url: config.DATABASE_URL, log, maxConnections: 1
 const redis = connectRedis(config.REDIS_URL);
 const metrics = makeApiMetrics();
 const linkKeys = config.MEDIAJOBS_LINK_KEYS;
-const files = await openDiskFiles({ clock, directory: config.MEDIAJOBS_FILES_DIR, baseUrl: config.MEDIAJOBS_FILES_URL, linkKeys });
+const files = await openDiskFiles({
+  clock,
+  directory: config.MEDIAJOBS_FILES_DIR,
+  baseUrl: config.MEDIAJOBS_FILES_URL,
+  linkKeys,
+});
 const engine = makeEngineClient(config.MEDIAJOBS_ENGINE_URL);
 const pepper = config.MEDIAJOBS_KEY_PEPPER;
 const docsUrl = config.MEDIAJOBS_DOCS_URL ?? `${config.MEDIAJOBS_BASE_URL}/docs`;
@@ -90,7 +95,16 @@ const host = config.MEDIAJOBS_LISTEN_HOST;
 const server = makeServer(deps, ENDPOINTS, tls);
 serveDocumentation(server, loadDocumentation(new URL(`${config.MEDIAJOBS_BASE_URL}/docs`).pathname));
 await server.listen({ host, port: config.MEDIAJOBS_HTTPS_PORT });
-const httpPort = makeHttpPort({ database, clock, newId, log, pepper, docsUrl, trustedProxies, serveHttps: (request, response) => server.routing(request, response) });
+const httpPort = makeHttpPort({
+  database,
+  clock,
+  newId,
+  log,
+  pepper,
+  docsUrl,
+  trustedProxies,
+  serveHttps: (request, response) => server.routing(request, response),
+});
 await listen(httpPort, { host, port: config.MEDIAJOBS_HTTP_PORT });
 const filesAddress = new URL(config.MEDIAJOBS_FILES_URL);
 const fileServer = await startFileServer(

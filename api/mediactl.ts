@@ -9,13 +9,19 @@ import { runCommand } from '#api/mediactl/run-command-line.ts';
 import { FEATURES, PLAN_NAMES } from '#crds/plans.ts';
 
 const program = new Command('mediactl')
-  .description('Makes and changes the accounts and API keys of a mediajobs service, and shows what its webhooks came to.')
-  .option('--data <dir>', 'folder of the service that runs on this machine; without it, DATABASE_URL and MEDIAJOBS_KEY_PEPPER say where')
+  .description(
+    'Makes and changes the accounts and API keys of a mediajobs service, and shows what its webhooks came to.',
+  )
+  .option(
+    '--data <dir>',
+    'folder of the service that runs on this machine; without it, DATABASE_URL and MEDIAJOBS_KEY_PEPPER say where',
+  )
   .option('--json', 'print one JSON object')
   .configureHelp({ showGlobalOptions: true });
 
 const plan = (): Option => new Option('--plan <plan>', 'plan of the account').choices(PLAN_NAMES);
-const feature = (): Option => new Option('--feature <feature>', `switch on: ${FEATURES.join(', ')}; may be repeated`).argParser(eachOf(FEATURES));
+const feature = (): Option =>
+  new Option('--feature <feature>', `switch on: ${FEATURES.join(', ')}; may be repeated`).argParser(eachOf(FEATURES));
 const withoutFeature = (): Option => {
   const option = new Option('--no-feature <feature>', 'switch off; may be repeated').argParser(eachOf(FEATURES));
   // It takes a value of its own; commander would read it as the opposite of `--feature`.
@@ -31,7 +37,11 @@ account
   .addOption(plan().default('none'))
   .option('--payment-method', 'the account has a payment method')
   .addOption(feature())
-  .action(runCommand(program, async (service, options) => (await import('#api/mediactl/account-commands.ts')).create(service, options)));
+  .action(
+    runCommand(program, async (service, options) =>
+      (await import('#api/mediactl/account-commands.ts')).create(service, options),
+    ),
+  );
 account
   .command('set')
   .description('change an account; what is not named stays')
@@ -43,10 +53,18 @@ account
   .option('--no-unpaid-invoice', 'it has none')
   .option('--suspended', 'suspend the account')
   .option('--no-suspended', 'end the suspension')
-  .addOption(new Option('--spend-cap <usd>', 'monthly spend cap in US dollars; `none` for that of the plan').argParser(usdOrNone))
+  .addOption(
+    new Option('--spend-cap <usd>', 'monthly spend cap in US dollars; `none` for that of the plan').argParser(
+      usdOrNone,
+    ),
+  )
   .addOption(feature())
   .addOption(withoutFeature())
-  .action(runCommand(program, async (service, options, [id]) => (await import('#api/mediactl/account-commands.ts')).set(service, id, options)));
+  .action(
+    runCommand(program, async (service, options, [id]) =>
+      (await import('#api/mediactl/account-commands.ts')).set(service, id, options),
+    ),
+  );
 account
   .command('list')
   .description('list every account')
@@ -59,18 +77,34 @@ key
   .requiredOption('--account <account>', 'id, acc_…')
   .addOption(new Option('--mode <mode>', 'mode of the key').choices(['live', 'test']).makeOptionMandatory())
   .requiredOption('--name <name>', 'name, up to 60 characters')
-  .addOption(new Option('--allow <cidr>', 'address or range that may use the key; may be repeated, default any').argParser(eachOf(null)))
-  .action(runCommand(program, async (service, options) => (await import('#api/mediactl/key-commands.ts')).create(service, options)));
+  .addOption(
+    new Option('--allow <cidr>', 'address or range that may use the key; may be repeated, default any').argParser(
+      eachOf(null),
+    ),
+  )
+  .action(
+    runCommand(program, async (service, options) =>
+      (await import('#api/mediactl/key-commands.ts')).create(service, options),
+    ),
+  );
 key
   .command('revoke')
   .description('revoke a key for good')
   .addArgument(new Argument('<key>', 'id, key_…'))
-  .action(runCommand(program, async (service, _options, [id]) => (await import('#api/mediactl/key-commands.ts')).revoke(service, id)));
+  .action(
+    runCommand(program, async (service, _options, [id]) =>
+      (await import('#api/mediactl/key-commands.ts')).revoke(service, id),
+    ),
+  );
 key
   .command('list')
   .description('list the keys of an account, or all')
   .option('--account <account>', 'id, acc_…')
-  .action(runCommand(program, async (service, options) => (await import('#api/mediactl/key-commands.ts')).list(service, options)));
+  .action(
+    runCommand(program, async (service, options) =>
+      (await import('#api/mediactl/key-commands.ts')).list(service, options),
+    ),
+  );
 
 const webhook = program.command('webhook').description('webhook deliveries');
 webhook
@@ -78,11 +112,19 @@ webhook
   .description('list the newest 1,000 deliveries of the last 30 days')
   .option('--account <account>', 'id, acc_…')
   .option('--dead', 'only those that were given up after eight attempts')
-  .action(runCommand(program, async (service, options) => (await import('#api/mediactl/webhook-commands.ts')).deliveries(service, options)));
+  .action(
+    runCommand(program, async (service, options) =>
+      (await import('#api/mediactl/webhook-commands.ts')).deliveries(service, options),
+    ),
+  );
 webhook
   .command('resend')
   .description('send a delivered or dead event again: the same id and body, eight attempts from now on')
   .addArgument(new Argument('<event>', 'id, evt_…'))
-  .action(runCommand(program, async (service, _options, [id]) => (await import('#api/mediactl/webhook-commands.ts')).resend(service, id)));
+  .action(
+    runCommand(program, async (service, _options, [id]) =>
+      (await import('#api/mediactl/webhook-commands.ts')).resend(service, id),
+    ),
+  );
 
 await program.parseAsync();

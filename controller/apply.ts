@@ -39,7 +39,8 @@ export async function apply(deps: ApplyDeps, facts: Facts, decision: Decision): 
   if (decision.action === 'release') return release(deps, facts);
   if (decision.action === 'wait') return { result: 'unchanged', again: decision.until };
   const { mediaJob } = facts;
-  if (mediaJob === null) throw new Error(`The decision ${decision.action} needs a MediaJob, and ${facts.name} is gone.`);
+  if (mediaJob === null)
+    throw new Error(`The decision ${decision.action} needs a MediaJob, and ${facts.name} is gone.`);
   const present: Present = { ...facts, mediaJob };
   switch (decision.action) {
     case 'suspend':
@@ -92,14 +93,22 @@ async function start(deps: ApplyDeps, facts: Present, decision: Decision & { act
   return { result: 'started', again: facts.now };
 }
 
-async function runSpec(deps: ApplyDeps, { mediaJob, now }: Present, attempt: number): Promise<ReturnType<typeof buildRunSpec>> {
+async function runSpec(
+  deps: ApplyDeps,
+  { mediaJob, now }: Present,
+  attempt: number,
+): Promise<ReturnType<typeof buildRunSpec>> {
   const ticket = await deps.mediaJobs.ticket(mediaJob.metadata.name);
   if (ticket === null) throw new Error(`The MediaJob ${mediaJob.metadata.name} has no ticket.`);
   const heartbeat = { url: deps.heartbeats.url, token: deps.heartbeats.token(mediaJob.spec.jobId, attempt) };
   return buildRunSpec(deps.timing, { mediaJob, ticket, attempt, heartbeat, now });
 }
 
-async function waitForPlace(deps: ApplyDeps, { mediaJob }: Present, { giveUpAt }: Decision & { action: 'start' }): Promise<Applied> {
+async function waitForPlace(
+  deps: ApplyDeps,
+  { mediaJob }: Present,
+  { giveUpAt }: Decision & { action: 'start' },
+): Promise<Applied> {
   const { result } = await record(deps, mediaJob, waitingStatus(statusOf(mediaJob)));
   return { result: result === 'conflict' ? 'conflict' : 'no_capacity', again: giveUpAt };
 }
@@ -109,7 +118,10 @@ async function lose(deps: ApplyDeps, facts: Present, decision: Decision & { acti
   const status = statusAfter(facts, decision);
   if (!(await write(deps, mediaJob, status))) return { result: 'conflict', again: null };
   deps.metrics.attemptLost(decision.cause);
-  deps.log.warn({ job: mediaJob.spec.jobId, attempt: status.attempt, cause: decision.cause, reason: status.message }, 'attempt lost');
+  deps.log.warn(
+    { job: mediaJob.spec.jobId, attempt: status.attempt, cause: decision.cause, reason: status.message },
+    'attempt lost',
+  );
   if (run !== null) await deps.runs.stop(run.name);
   return { result: 'attempt_lost', again: facts.now };
 }

@@ -89,7 +89,11 @@ function whenRunLost(_timing: Timing, { run, status }: Living): Decision | null 
 function whenSilent(timing: Timing, facts: Living): Decision | null {
   const end = silenceEnd(timing, facts);
   if (end === null || facts.now < end || isGivenUp(facts.status)) return null;
-  return { action: 'lose', cause: 'no_heartbeat', message: `no heartbeat for ${timing.heartbeatTimeoutSeconds} seconds` };
+  return {
+    action: 'lose',
+    cause: 'no_heartbeat',
+    message: `no heartbeat for ${timing.heartbeatTimeoutSeconds} seconds`,
+  };
 }
 
 function whenExhausted(timing: Timing, { mediaJob, status }: Living): Decision | null {
@@ -128,7 +132,11 @@ function whenPercentGrew(timing: Timing, facts: Living): Decision | null {
 }
 
 function whenNothingElse(timing: Timing, facts: Living): Decision {
-  const ends = [silenceEnd(timing, facts), runEnd(timing, facts), isWaitingForPlace(facts) ? waitEnd(timing, facts) : null];
+  const ends = [
+    silenceEnd(timing, facts),
+    runEnd(timing, facts),
+    isWaitingForPlace(facts) ? waitEnd(timing, facts) : null,
+  ];
   const times = ends.filter((end) => end !== null).map((end) => end.getTime());
   const soonest = Math.min(...times, facts.now.getTime() + timing.heartbeatTimeoutSeconds * 1000);
   return { action: 'wait', until: new Date(soonest) };

@@ -29,7 +29,10 @@ describe('controller', () => {
     registry = new Registry();
     mediaJobs = makeMemoryMediaJobs({ clock: systemClock, newUid: () => `uid-${(uids += 1)}` });
     runs = makeScriptedRuns(systemClock, 1);
-    heartbeats = await startHeartbeats({ clock: systemClock, log, mediaJobs }, { host: '127.0.0.1', port: 0, key: Buffer.alloc(32, 1) });
+    heartbeats = await startHeartbeats(
+      { clock: systemClock, log, mediaJobs },
+      { host: '127.0.0.1', port: 0, key: Buffer.alloc(32, 1) },
+    );
     controller = null;
   });
   afterEach(async () => {
@@ -39,11 +42,24 @@ describe('controller', () => {
 
   const start = (changes: Partial<ControllerDeps> = {}): void => {
     const metrics = makeControllerMetrics(registry);
-    controller = startController({ mediaJobs, runs, heartbeats, clock: systemClock, log, metrics, timing: LOCAL_TIMING, ...changes });
+    controller = startController({
+      mediaJobs,
+      runs,
+      heartbeats,
+      clock: systemClock,
+      log,
+      metrics,
+      timing: LOCAL_TIMING,
+      ...changes,
+    });
   };
-  const create = (job: number) => mediaJobs.create(buildNewMediaJob({ jobId: jobIdOf(job), waitUntil: new Date(Date.now() + 1_800_000).toISOString() }));
+  const create = (job: number) =>
+    mediaJobs.create(
+      buildNewMediaJob({ jobId: jobIdOf(job), waitUntil: new Date(Date.now() + 1_800_000).toISOString() }),
+    );
   const nameOf = (job: number): string => mediaJobName(jobIdOf(job));
-  const phase = (job: number, expected: Phase) => vi.waitFor(async () => expect((await mediaJobs.get(nameOf(job)))?.status?.phase).toBe(expected), WAIT);
+  const phase = (job: number, expected: Phase) =>
+    vi.waitFor(async () => expect((await mediaJobs.get(nameOf(job)))?.status?.phase).toBe(expected), WAIT);
   const startedJobs = (): string[] => runs.started.map(({ spec }) => spec.jobId);
   const metricsText = (): Promise<string> => registry.metrics();
 
@@ -101,7 +117,13 @@ describe('controller', () => {
 
   it('stops a run whose MediaJob is gone', async () => {
     const owner = { name: nameOf(9), uid: 'uid-gone' };
-    runs.put({ name: `${owner.name}-a1`, owner, attempt: 1, node: null, is: { state: 'active', startedAt: new Date() } });
+    runs.put({
+      name: `${owner.name}-a1`,
+      owner,
+      attempt: 1,
+      node: null,
+      is: { state: 'active', startedAt: new Date() },
+    });
     start();
     await vi.waitFor(() => expect(runs.stopped).toContain(`${owner.name}-a1`), WAIT);
     await vi.waitFor(async () => expect(await runs.list()).toEqual([]), WAIT);

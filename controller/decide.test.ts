@@ -14,7 +14,10 @@ const HOUR = 3600;
 
 const at = (seconds: number): Date => new Date(START + seconds * 1000);
 const SUCCEEDED: RunOutcome = { outcome: 'succeeded', report: buildReport() };
-const refused = (code: 'timeout' | 'internal' | 'encrypted_pdf'): RunOutcome => ({ outcome: 'failed', error: { code, message: 'No.' } });
+const refused = (code: 'timeout' | 'internal' | 'encrypted_pdf'): RunOutcome => ({
+  outcome: 'failed',
+  error: { code, message: 'No.' },
+});
 
 interface Situation {
   readonly seconds?: number;
@@ -40,7 +43,8 @@ function factsOf({ seconds = 0, spec, status, run, heard, more }: Situation): Fa
     run: run === undefined ? null : buildRun(attempt, run),
     strays: [],
     outOfMemory: 0,
-    heartbeat: heard === undefined ? null : { firstAt: at(heard.seconds), lastAt: at(heard.seconds), percent: heard.percent },
+    heartbeat:
+      heard === undefined ? null : { firstAt: at(heard.seconds), lastAt: at(heard.seconds), percent: heard.percent },
     listeningSince: at(-1000),
     percentWrittenAt: null,
     ...more,
@@ -61,76 +65,302 @@ const running = (changes: Partial<MediaJobStatus> = {}): Partial<MediaJobStatus>
   startedAt: at(0).toISOString(),
   ...changes,
 });
-const givenUp = (attempt: number, changes: Partial<MediaJobStatus> = {}): Partial<MediaJobStatus> => ({ attempt, reason: 'AttemptLost', ...changes });
+const givenUp = (attempt: number, changes: Partial<MediaJobStatus> = {}): Partial<MediaJobStatus> => ({
+  attempt,
+  reason: 'AttemptLost',
+  ...changes,
+});
 
 describe('decide', () => {
   it.each<[string, Situation, object]>([
     ['a MediaJob that is gone is released', { more: { mediaJob: null } }, { action: 'release' }],
-    ['a succeeded MediaJob is released', { status: { phase: 'Succeeded', attempt: 1 }, run: active() }, { action: 'release' }],
+    [
+      'a succeeded MediaJob is released',
+      { status: { phase: 'Succeeded', attempt: 1 }, run: active() },
+      { action: 'release' },
+    ],
     ['a failed MediaJob is released', { status: { phase: 'Failed', attempt: 1 } }, { action: 'release' }],
 
     ['a suspended MediaJob waits', { spec: { suspend: true } }, { action: 'suspend' }],
-    ['a suspended MediaJob waits for as long as its input needs', { spec: { suspend: true }, seconds: 9999 }, { action: 'suspend' }],
+    [
+      'a suspended MediaJob waits for as long as its input needs',
+      { spec: { suspend: true }, seconds: 9999 },
+      { action: 'suspend' },
+    ],
 
-    ['a new MediaJob starts its first attempt', {}, { action: 'start', attempt: 1, recorded: false, giveUpAt: at(1800) }],
-    ['a resumed MediaJob starts its first attempt', { status: { reason: 'Suspended' } }, { action: 'start', attempt: 1, recorded: false }],
-    ['a MediaJob made again starts after the attempts of the earlier one', { spec: { firstAttempt: 3 } }, { action: 'start', attempt: 3, recorded: false }],
-    ['a recorded attempt whose run is not there is started', { status: { attempt: 2 } }, { action: 'start', attempt: 2, recorded: true }],
-    ['a lost attempt is followed by the next', { status: givenUp(1), run: lost() }, { action: 'start', attempt: 2, recorded: false }],
-    ['a lost attempt is followed by the next also when its run is forgotten', { status: givenUp(2) }, { action: 'start', attempt: 3, recorded: false }],
-    ['a retried job may wait for a place as long as it may run', { status: givenUp(1, { startedAt: at(60).toISOString() }) }, { action: 'start', attempt: 2, giveUpAt: at(60 + 4 * HOUR) }],
+    [
+      'a new MediaJob starts its first attempt',
+      {},
+      { action: 'start', attempt: 1, recorded: false, giveUpAt: at(1800) },
+    ],
+    [
+      'a resumed MediaJob starts its first attempt',
+      { status: { reason: 'Suspended' } },
+      { action: 'start', attempt: 1, recorded: false },
+    ],
+    [
+      'a MediaJob made again starts after the attempts of the earlier one',
+      { spec: { firstAttempt: 3 } },
+      { action: 'start', attempt: 3, recorded: false },
+    ],
+    [
+      'a recorded attempt whose run is not there is started',
+      { status: { attempt: 2 } },
+      { action: 'start', attempt: 2, recorded: true },
+    ],
+    [
+      'a lost attempt is followed by the next',
+      { status: givenUp(1), run: lost() },
+      { action: 'start', attempt: 2, recorded: false },
+    ],
+    [
+      'a lost attempt is followed by the next also when its run is forgotten',
+      { status: givenUp(2) },
+      { action: 'start', attempt: 3, recorded: false },
+    ],
+    [
+      'a retried job may wait for a place as long as it may run',
+      { status: givenUp(1, { startedAt: at(60).toISOString() }) },
+      { action: 'start', attempt: 2, giveUpAt: at(60 + 4 * HOUR) },
+    ],
 
-    ['no place for 30 minutes ends the job', { seconds: 1800 }, { action: 'finish', reason: 'WaitTimeout', outcome: { outcome: 'failed', error: { code: 'timeout', message: expect.stringContaining('waited 30 minutes') } } }],
+    [
+      'no place for 30 minutes ends the job',
+      { seconds: 1800 },
+      {
+        action: 'finish',
+        reason: 'WaitTimeout',
+        outcome: {
+          outcome: 'failed',
+          error: { code: 'timeout', message: expect.stringContaining('waited 30 minutes') },
+        },
+      },
+    ],
     ['a moment before, it may still start', { seconds: 1799.9 }, { action: 'start' }],
-    ['a run that has no node counts as waiting', { seconds: 1800, status: { attempt: 1 }, run: { state: 'waiting' } }, { action: 'finish', reason: 'WaitTimeout' }],
-    ['a run that began in time may be slow to report', { seconds: 1800, status: { attempt: 1 }, run: active(1790) }, { action: 'wait', until: at(1850) }],
-    ['an attempt lost before it was heard of does not stop the clock', { seconds: 1800, status: givenUp(1) }, { action: 'finish', reason: 'WaitTimeout' }],
-    ['a job that had run waits for its next attempt beyond 30 minutes', { seconds: 1800, status: givenUp(1, { startedAt: at(0).toISOString() }) }, { action: 'start', attempt: 2 }],
-    ['a job that ran under an earlier MediaJob has 30 minutes anew', { seconds: 1799, spec: { firstAttempt: 2, waitUntil: at(-5000).toISOString() } }, { action: 'start', attempt: 2, giveUpAt: at(1800) }],
-    ['the 4 hours of a job that ran under an earlier MediaJob go on', { seconds: 4 * HOUR, spec: { firstAttempt: 2, startedAt: at(0).toISOString() } }, { action: 'finish', reason: 'RunTimeout' }],
-    ['but not more', { seconds: 1800, spec: { firstAttempt: 2, waitUntil: at(-5000).toISOString() } }, { action: 'finish', reason: 'WaitTimeout' }],
+    [
+      'a run that has no node counts as waiting',
+      { seconds: 1800, status: { attempt: 1 }, run: { state: 'waiting' } },
+      { action: 'finish', reason: 'WaitTimeout' },
+    ],
+    [
+      'a run that began in time may be slow to report',
+      { seconds: 1800, status: { attempt: 1 }, run: active(1790) },
+      { action: 'wait', until: at(1850) },
+    ],
+    [
+      'an attempt lost before it was heard of does not stop the clock',
+      { seconds: 1800, status: givenUp(1) },
+      { action: 'finish', reason: 'WaitTimeout' },
+    ],
+    [
+      'a job that had run waits for its next attempt beyond 30 minutes',
+      { seconds: 1800, status: givenUp(1, { startedAt: at(0).toISOString() }) },
+      { action: 'start', attempt: 2 },
+    ],
+    [
+      'a job that ran under an earlier MediaJob has 30 minutes anew',
+      { seconds: 1799, spec: { firstAttempt: 2, waitUntil: at(-5000).toISOString() } },
+      { action: 'start', attempt: 2, giveUpAt: at(1800) },
+    ],
+    [
+      'the 4 hours of a job that ran under an earlier MediaJob go on',
+      { seconds: 4 * HOUR, spec: { firstAttempt: 2, startedAt: at(0).toISOString() } },
+      { action: 'finish', reason: 'RunTimeout' },
+    ],
+    [
+      'but not more',
+      { seconds: 1800, spec: { firstAttempt: 2, waitUntil: at(-5000).toISOString() } },
+      { action: 'finish', reason: 'WaitTimeout' },
+    ],
 
-    ['a run that was not heard of yet is waited for', { status: { attempt: 1 }, run: active() }, { action: 'wait', until: at(60) }],
-    ['the first heartbeat makes the job run', { seconds: 2, status: { attempt: 1 }, run: active(), heard: { seconds: 1, percent: 3 } }, { action: 'mark-running', startedAt: at(1), percent: 3 }],
-    ['the first heartbeat of a further attempt makes it run again', { seconds: 9, status: { attempt: 2, startedAt: at(1).toISOString() }, run: active(), heard: { seconds: 8, percent: 0 } }, { action: 'mark-running' }],
+    [
+      'a run that was not heard of yet is waited for',
+      { status: { attempt: 1 }, run: active() },
+      { action: 'wait', until: at(60) },
+    ],
+    [
+      'the first heartbeat makes the job run',
+      { seconds: 2, status: { attempt: 1 }, run: active(), heard: { seconds: 1, percent: 3 } },
+      { action: 'mark-running', startedAt: at(1), percent: 3 },
+    ],
+    [
+      'the first heartbeat of a further attempt makes it run again',
+      {
+        seconds: 9,
+        status: { attempt: 2, startedAt: at(1).toISOString() },
+        run: active(),
+        heard: { seconds: 8, percent: 0 },
+      },
+      { action: 'mark-running' },
+    ],
 
-    ['a percent that grew is shown', { seconds: 9, status: running({ percent: 10 }), run: active(), heard: { seconds: 9, percent: 11 } }, { action: 'show-percent', percent: 11 }],
-    ['a percent that did not grow is not', { seconds: 9, status: running({ percent: 10 }), run: active(), heard: { seconds: 9, percent: 10 } }, { action: 'wait', until: at(69) }],
-    ['a percent of a later attempt that is behind is not', { seconds: 9, status: running({ attempt: 2, percent: 80 }), run: active(), heard: { seconds: 9, percent: 5 } }, { action: 'wait', until: at(69) }],
-    ['a percent that was shown a moment ago waits', { seconds: 9, status: running({ percent: 10 }), run: active(), heard: { seconds: 9, percent: 12 }, more: { percentWrittenAt: at(8.7) } }, { action: 'wait', until: at(9.2) }],
+    [
+      'a percent that grew is shown',
+      { seconds: 9, status: running({ percent: 10 }), run: active(), heard: { seconds: 9, percent: 11 } },
+      { action: 'show-percent', percent: 11 },
+    ],
+    [
+      'a percent that did not grow is not',
+      { seconds: 9, status: running({ percent: 10 }), run: active(), heard: { seconds: 9, percent: 10 } },
+      { action: 'wait', until: at(69) },
+    ],
+    [
+      'a percent of a later attempt that is behind is not',
+      { seconds: 9, status: running({ attempt: 2, percent: 80 }), run: active(), heard: { seconds: 9, percent: 5 } },
+      { action: 'wait', until: at(69) },
+    ],
+    [
+      'a percent that was shown a moment ago waits',
+      {
+        seconds: 9,
+        status: running({ percent: 10 }),
+        run: active(),
+        heard: { seconds: 9, percent: 12 },
+        more: { percentWrittenAt: at(8.7) },
+      },
+      { action: 'wait', until: at(9.2) },
+    ],
 
-    ['60 seconds without a first heartbeat lose the attempt', { seconds: 60, status: { attempt: 1 }, run: active() }, { action: 'lose', cause: 'no_heartbeat' }],
-    ['60 seconds after the last heartbeat lose the attempt', { seconds: 160, status: running(), run: active(), heard: { seconds: 100, percent: 5 } }, { action: 'lose', cause: 'no_heartbeat' }],
-    ['59 seconds do not', { seconds: 159, status: running({ percent: 5 }), run: active(), heard: { seconds: 100, percent: 5 } }, { action: 'wait', until: at(160) }],
-    ['a controller that just began to listen gives a run 60 seconds', { seconds: 1000, status: running(), run: active(), more: { listeningSince: at(990) } }, { action: 'wait', until: at(1050) }],
-    ['a run that has no node need not report', { seconds: 600, status: { attempt: 1 }, run: { state: 'waiting' } }, { action: 'wait', until: at(660) }],
+    [
+      '60 seconds without a first heartbeat lose the attempt',
+      { seconds: 60, status: { attempt: 1 }, run: active() },
+      { action: 'lose', cause: 'no_heartbeat' },
+    ],
+    [
+      '60 seconds after the last heartbeat lose the attempt',
+      { seconds: 160, status: running(), run: active(), heard: { seconds: 100, percent: 5 } },
+      { action: 'lose', cause: 'no_heartbeat' },
+    ],
+    [
+      '59 seconds do not',
+      { seconds: 159, status: running({ percent: 5 }), run: active(), heard: { seconds: 100, percent: 5 } },
+      { action: 'wait', until: at(160) },
+    ],
+    [
+      'a controller that just began to listen gives a run 60 seconds',
+      { seconds: 1000, status: running(), run: active(), more: { listeningSince: at(990) } },
+      { action: 'wait', until: at(1050) },
+    ],
+    [
+      'a run that has no node need not report',
+      { seconds: 600, status: { attempt: 1 }, run: { state: 'waiting' } },
+      { action: 'wait', until: at(660) },
+    ],
 
-    ['a crashed run is a lost attempt', { status: running(), run: lost() }, { action: 'lose', cause: 'crashed', message: 'gone' }],
-    ['a run that vanished while the job ran is a lost attempt', { status: running() }, { action: 'lose', cause: 'vanished' }],
-    ['a first run out of memory is a lost attempt', { status: running(), run: lost('out_of_memory'), more: { outOfMemory: 1 } }, { action: 'lose', cause: 'out_of_memory' }],
-    ['a second one ends the job', { status: running({ attempt: 2 }), run: lost('out_of_memory'), more: { outOfMemory: 2 } }, { action: 'finish', reason: 'OutOfMemory', outcome: { outcome: 'failed', error: { code: 'processing_failed' } } }],
-    ['the third lost attempt is recorded as such', { status: running({ attempt: 3 }), run: lost() }, { action: 'lose', cause: 'crashed' }],
-    ['and ends the job', { status: givenUp(3), run: lost() }, { action: 'finish', reason: 'AttemptsExhausted', outcome: { outcome: 'failed', error: { code: 'internal', message: expect.stringContaining('started three times and each attempt was lost') } } }],
-    ['a MediaJob made again after three attempts fails at once', { spec: { firstAttempt: 4 } }, { action: 'finish', reason: 'AttemptsExhausted', outcome: { outcome: 'failed', error: { code: 'internal' } } }],
+    [
+      'a crashed run is a lost attempt',
+      { status: running(), run: lost() },
+      { action: 'lose', cause: 'crashed', message: 'gone' },
+    ],
+    [
+      'a run that vanished while the job ran is a lost attempt',
+      { status: running() },
+      { action: 'lose', cause: 'vanished' },
+    ],
+    [
+      'a first run out of memory is a lost attempt',
+      { status: running(), run: lost('out_of_memory'), more: { outOfMemory: 1 } },
+      { action: 'lose', cause: 'out_of_memory' },
+    ],
+    [
+      'a second one ends the job',
+      { status: running({ attempt: 2 }), run: lost('out_of_memory'), more: { outOfMemory: 2 } },
+      { action: 'finish', reason: 'OutOfMemory', outcome: { outcome: 'failed', error: { code: 'processing_failed' } } },
+    ],
+    [
+      'the third lost attempt is recorded as such',
+      { status: running({ attempt: 3 }), run: lost() },
+      { action: 'lose', cause: 'crashed' },
+    ],
+    [
+      'and ends the job',
+      { status: givenUp(3), run: lost() },
+      {
+        action: 'finish',
+        reason: 'AttemptsExhausted',
+        outcome: {
+          outcome: 'failed',
+          error: {
+            code: 'internal',
+            message: expect.stringContaining('started three times and each attempt was lost'),
+          },
+        },
+      },
+    ],
+    [
+      'a MediaJob made again after three attempts fails at once',
+      { spec: { firstAttempt: 4 } },
+      { action: 'finish', reason: 'AttemptsExhausted', outcome: { outcome: 'failed', error: { code: 'internal' } } },
+    ],
 
-    ['success is adopted', { status: running(), run: ended(SUCCEEDED) }, { action: 'finish', reason: 'Succeeded', outcome: SUCCEEDED }],
-    ['success is adopted though no heartbeat was seen', { status: { attempt: 1 }, run: ended(SUCCEEDED) }, { action: 'finish', reason: 'Succeeded' }],
-    ['success is adopted also after the clocks have struck', { seconds: 9 * HOUR, status: running(), run: ended(SUCCEEDED) }, { action: 'finish', reason: 'Succeeded' }],
-    ['a refused file ends the job with its error', { status: running(), run: ended(refused('encrypted_pdf')) }, { action: 'finish', reason: 'FileRefused', outcome: refused('encrypted_pdf') }],
-    ["the worker's own time limit is the job's", { status: running(), run: ended(refused('timeout')) }, { action: 'finish', reason: 'RunTimeout' }],
-    ["an engine's bug ends the job", { status: running(), run: ended(refused('internal')) }, { action: 'finish', reason: 'EngineFault' }],
-    ['an outcome of an attempt that was given up is not adopted', { status: givenUp(1), run: ended(SUCCEEDED) }, { action: 'start', attempt: 2 }],
+    [
+      'success is adopted',
+      { status: running(), run: ended(SUCCEEDED) },
+      { action: 'finish', reason: 'Succeeded', outcome: SUCCEEDED },
+    ],
+    [
+      'success is adopted though no heartbeat was seen',
+      { status: { attempt: 1 }, run: ended(SUCCEEDED) },
+      { action: 'finish', reason: 'Succeeded' },
+    ],
+    [
+      'success is adopted also after the clocks have struck',
+      { seconds: 9 * HOUR, status: running(), run: ended(SUCCEEDED) },
+      { action: 'finish', reason: 'Succeeded' },
+    ],
+    [
+      'a refused file ends the job with its error',
+      { status: running(), run: ended(refused('encrypted_pdf')) },
+      { action: 'finish', reason: 'FileRefused', outcome: refused('encrypted_pdf') },
+    ],
+    [
+      "the worker's own time limit is the job's",
+      { status: running(), run: ended(refused('timeout')) },
+      { action: 'finish', reason: 'RunTimeout' },
+    ],
+    [
+      "an engine's bug ends the job",
+      { status: running(), run: ended(refused('internal')) },
+      { action: 'finish', reason: 'EngineFault' },
+    ],
+    [
+      'an outcome of an attempt that was given up is not adopted',
+      { status: givenUp(1), run: ended(SUCCEEDED) },
+      { action: 'start', attempt: 2 },
+    ],
 
-    ['4 hours end the job', { seconds: 4 * HOUR, status: running(), run: active(), heard: { seconds: 4 * HOUR, percent: 50 } }, { action: 'finish', reason: 'RunTimeout', outcome: { outcome: 'failed', error: { code: 'timeout', message: expect.stringContaining('4 hours') } } }],
-    ['the 4 hours go on while a further attempt waits', { seconds: 4 * HOUR, status: givenUp(2, { startedAt: at(0).toISOString() }) }, { action: 'finish', reason: 'RunTimeout' }],
-    ['the end of the 4 hours is waited for', { seconds: 4 * HOUR - 5, status: running({ percent: 50 }), run: active(), heard: { seconds: 4 * HOUR - 5, percent: 50 } }, { action: 'wait', until: at(4 * HOUR) }],
+    [
+      '4 hours end the job',
+      { seconds: 4 * HOUR, status: running(), run: active(), heard: { seconds: 4 * HOUR, percent: 50 } },
+      {
+        action: 'finish',
+        reason: 'RunTimeout',
+        outcome: { outcome: 'failed', error: { code: 'timeout', message: expect.stringContaining('4 hours') } },
+      },
+    ],
+    [
+      'the 4 hours go on while a further attempt waits',
+      { seconds: 4 * HOUR, status: givenUp(2, { startedAt: at(0).toISOString() }) },
+      { action: 'finish', reason: 'RunTimeout' },
+    ],
+    [
+      'the end of the 4 hours is waited for',
+      {
+        seconds: 4 * HOUR - 5,
+        status: running({ percent: 50 }),
+        run: active(),
+        heard: { seconds: 4 * HOUR - 5, percent: 50 },
+      },
+      { action: 'wait', until: at(4 * HOUR) },
+    ],
   ])('%s', (_sentence, situation, expected) => {
     expect(decide(LOCAL_TIMING, factsOf(situation))).toMatchObject(expected);
   });
 
   it('shows the percent in the steps of its timing', () => {
     const timing = { ...LOCAL_TIMING, percentStep: 5 };
-    const grown = (percent: number) => factsOf({ seconds: 9, status: running({ percent: 10 }), run: active(), heard: { seconds: 9, percent } });
+    const grown = (percent: number) =>
+      factsOf({ seconds: 9, status: running({ percent: 10 }), run: active(), heard: { seconds: 9, percent } });
     expect(decide(timing, grown(14)).action).toBe('wait');
     expect(decide(timing, grown(15)).action).toBe('show-percent');
   });

@@ -18,7 +18,10 @@ describe('heartbeats', () => {
     now = new Date('2026-01-01T00:00:00Z');
     mediaJobs = makeMemoryMediaJobs({ clock, newUid: () => 'uid-1' });
     await mediaJobs.create(buildNewMediaJob());
-    heartbeats = await startHeartbeats({ clock, log: makeLog('test', 'silent'), mediaJobs }, { host: '127.0.0.1', port: 0, key: Buffer.alloc(32, 1) });
+    heartbeats = await startHeartbeats(
+      { clock, log: makeLog('test', 'silent'), mediaJobs },
+      { host: '127.0.0.1', port: 0, key: Buffer.alloc(32, 1) },
+    );
   });
   afterEach(() => heartbeats.close());
 
@@ -98,7 +101,10 @@ describe('heartbeats', () => {
     ['the token of another job', 'other-job'],
   ])('with %s are answered with 401', async (_what, token) => {
     await become({ attempt: 1 });
-    const tokens: Record<string, string> = { 'other-attempt': heartbeats.token(JOB, 2), 'other-job': heartbeats.token(jobIdOf(2), 1) };
+    const tokens: Record<string, string> = {
+      'other-attempt': heartbeats.token(JOB, 2),
+      'other-job': heartbeats.token(jobIdOf(2), 1),
+    };
     expect((await send({ jobId: JOB, attempt: 1, percent: 1 }, { token: tokens[token] ?? token })).status).toBe(401);
     expect(heartbeats.last(JOB, 1)).toBeNull();
   });

@@ -91,7 +91,9 @@ export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsO
   const { port } = server.address() as AddressInfo;
 
   return {
-    url: options.url ?? new URL(PATH, `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`).href,
+    url:
+      options.url ??
+      new URL(PATH, `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`).href,
     since: deps.clock.now(),
     token,
     last(jobId, attempt) {

@@ -12,7 +12,14 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '#crds/shared/clock.ts';
-import { RUN_SPEC_FILE, runOutcomeSchema, TERMINATION_BYTES, TERMINATION_FILE, type RunOutcome, type RunSpec } from '#crds/run-spec.ts';
+import {
+  RUN_SPEC_FILE,
+  runOutcomeSchema,
+  TERMINATION_BYTES,
+  TERMINATION_FILE,
+  type RunOutcome,
+  type RunSpec,
+} from '#crds/run-spec.ts';
 import { killProcessesOf } from '#controller/process-tree.ts';
 import type { RunState } from '#controller/runs.ts';
 
@@ -46,7 +53,11 @@ const TERMINATION = 'termination.json';
 const STDERR_CHARACTERS = 2000;
 
 /** Starts the worker. @throws Error when the directory cannot be made or the process not started. */
-export async function launch(deps: { clock: Clock }, options: LocalProcessOptions, run: { directory: string; spec: RunSpec }): Promise<LocalProcess> {
+export async function launch(
+  deps: { clock: Clock },
+  options: LocalProcessOptions,
+  run: { directory: string; spec: RunSpec },
+): Promise<LocalProcess> {
   const { directory, spec } = run;
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { mode: 0o700 });
@@ -135,9 +146,22 @@ async function readOutcome(directory: string): Promise<RunOutcome | null> {
   }
 }
 
-function stateOf({ exit, outcome, outOfMemory, startedAt }: { exit: Exit; outcome: RunOutcome | null; outOfMemory: boolean; startedAt: Date }): RunState {
+function stateOf({
+  exit,
+  outcome,
+  outOfMemory,
+  startedAt,
+}: {
+  exit: Exit;
+  outcome: RunOutcome | null;
+  outOfMemory: boolean;
+  startedAt: Date;
+}): RunState {
   if (outcome !== null) return { state: 'ended', startedAt, outcome };
-  const how = exit.signal === null ? `its worker ended with exit code ${exit.code} and without an outcome` : `its worker was killed by ${exit.signal}`;
+  const how =
+    exit.signal === null
+      ? `its worker ended with exit code ${exit.code} and without an outcome`
+      : `its worker was killed by ${exit.signal}`;
   if (outOfMemory) return { state: 'lost', cause: 'out_of_memory', message: `${how}, out of memory` };
   return { state: 'lost', cause: 'crashed', message: how };
 }

@@ -22,7 +22,14 @@ describe('local runs', () => {
   const open = async (options: Partial<LocalRunsOptions> = {}): Promise<LocalRuns> => {
     const runs = await makeLocalRuns(
       { clock: systemClock, log: makeLog('test', 'silent') },
-      { script: scriptOf('#test/support/scripted-worker.ts'), directory, path: process.env['PATH'] ?? '', stdout: 'ignore', atOnce: 2, ...options },
+      {
+        script: scriptOf('#test/support/scripted-worker.ts'),
+        directory,
+        path: process.env['PATH'] ?? '',
+        stdout: 'ignore',
+        atOnce: 2,
+        ...options,
+      },
     );
     opened.push(runs);
     return runs;
@@ -126,7 +133,9 @@ describe('local runs', () => {
 
   describe('when the controller is killed', () => {
     const crash = async (behaviour: string): Promise<void> => {
-      const host = spawn(process.execPath, [scriptOf('#test/support/runs-host.ts'), directory, behaviour], { stdio: 'ignore' });
+      const host = spawn(process.execPath, [scriptOf('#test/support/runs-host.ts'), directory, behaviour], {
+        stdio: 'ignore',
+      });
       const exited = once(host, 'exit');
       try {
         await whenToolRuns();

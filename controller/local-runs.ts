@@ -40,7 +40,8 @@ export async function makeLocalRuns(deps: { clock: Clock; log: Log }, options: L
   const follow = async (run: Run, launching: Promise<LocalProcess>): Promise<void> => {
     try {
       const { is, stderr } = await (await launching).done;
-      if (is.state === 'lost' && is.cause !== 'stopped') deps.log.warn({ run: run.name, cause: is.cause, stderr }, 'run lost');
+      if (is.state === 'lost' && is.cause !== 'stopped')
+        deps.log.warn({ run: run.name, cause: is.cause, stderr }, 'run lost');
       entries.set(run.name, { run: { ...run, is }, launching, over: Promise.resolve() });
     } catch (error) {
       // `start` tells its caller; it may be tried again.

@@ -19,10 +19,21 @@ describe('lost attempts', () => {
       expect(await job.status()).toMatchObject({ phase: 'Running', attempt, percent: 60 });
       job.runs.lose(runName(attempt), 'crashed');
       expect(await job.step()).toBe('attempt_lost');
-      expect(await job.status()).toMatchObject({ phase: 'Pending', attempt, reason: 'AttemptLost', message: `Attempt ${attempt} was lost: it was lost: crashed.` });
+      expect(await job.status()).toMatchObject({
+        phase: 'Pending',
+        attempt,
+        reason: 'AttemptLost',
+        message: `Attempt ${attempt} was lost: it was lost: crashed.`,
+      });
     }
     expect(await job.step()).toBe('failed');
-    expect(await job.status()).toMatchObject({ phase: 'Failed', attempt: 3, reason: 'AttemptsExhausted', error: { code: 'internal' }, report: null });
+    expect(await job.status()).toMatchObject({
+      phase: 'Failed',
+      attempt: 3,
+      reason: 'AttemptsExhausted',
+      error: { code: 'internal' },
+      report: null,
+    });
     expect(job.runs.started.map(({ spec }) => spec.output.url.slice(-1))).toEqual(['1', '2', '3']);
     expect(await job.lostCount('crashed')).toBe(3);
   });

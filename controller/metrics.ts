@@ -44,7 +44,10 @@ export function makeControllerMetrics(registry: Registry): ControllerMetrics {
     reconciled: (result) => reconciles.inc({ result }),
     attemptLost: (reason) => lost.inc({ reason }),
     observe({ queueDepth, activeRuns }) {
-      gauge({ name: 'mediajobs_controller_queue_depth', help: 'MediaJobs that wait to be looked at.', registers }, async () => queueDepth());
+      gauge(
+        { name: 'mediajobs_controller_queue_depth', help: 'MediaJobs that wait to be looked at.', registers },
+        async () => queueDepth(),
+      );
       gauge({ name: 'mediajobs_controller_runs_active', help: 'Attempts under way.', registers }, activeRuns);
     },
   };

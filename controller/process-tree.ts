@@ -31,7 +31,10 @@ export async function processesOf(directory: string): Promise<number[]> {
 async function hasTemporary(pid: number, directory: string): Promise<boolean> {
   // The process may end while it is read, or belong to someone else.
   const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
-  const value = environment.split('\0').find((entry) => entry.startsWith('TMPDIR='))?.slice('TMPDIR='.length);
+  const value = environment
+    .split('\0')
+    .find((entry) => entry.startsWith('TMPDIR='))
+    ?.slice('TMPDIR='.length);
   return value === directory || (value?.startsWith(`${directory}/`) ?? false);
 }
 

@@ -26,7 +26,13 @@ describe('reconcile', () => {
     job.seconds = 1;
     job.beat(1, 2);
     expect(await job.step()).toBe('recorded');
-    expect(await job.status()).toMatchObject({ phase: 'Running', percent: 2, startedAt: '2026-01-01T00:00:01.000Z', reason: 'Running', node: 'node-1' });
+    expect(await job.status()).toMatchObject({
+      phase: 'Running',
+      percent: 2,
+      startedAt: '2026-01-01T00:00:01.000Z',
+      reason: 'Running',
+      node: 'node-1',
+    });
 
     job.seconds = 2;
     job.beat(1, 50);
@@ -57,7 +63,10 @@ describe('reconcile', () => {
   it('gives a job that ended before its heartbeat was seen the start of its run', async () => {
     await job.create();
     await job.step();
-    job.runs.end(runName(1), { outcome: 'failed', error: { code: 'encrypted_pdf', message: 'The PDF needs a password.' } });
+    job.runs.end(runName(1), {
+      outcome: 'failed',
+      error: { code: 'encrypted_pdf', message: 'The PDF needs a password.' },
+    });
     expect(await job.step()).toBe('failed');
     expect(await job.status()).toMatchObject({
       phase: 'Failed',
@@ -114,7 +123,13 @@ describe('reconcile', () => {
     expect(await job.step()).toBe('recorded');
     expect(await job.status()).toMatchObject({ phase: 'Pending', reason: 'Suspended' });
     expect(await job.step()).toBe('unchanged');
-    await job.mediaJobs.resume(NAME, { inputSize: 77, inputUrl: 'http://127.0.0.1:1/fetched', inputEtag: '"f"', filename: 'f.mp4', kind: 'video' });
+    await job.mediaJobs.resume(NAME, {
+      inputSize: 77,
+      inputUrl: 'http://127.0.0.1:1/fetched',
+      inputEtag: '"f"',
+      filename: 'f.mp4',
+      kind: 'video',
+    });
     expect(await job.step()).toBe('started');
     expect(job.runs.started[0]?.spec.input).toEqual({ url: 'http://127.0.0.1:1/fetched', etag: '"f"', size: 77 });
   });
@@ -129,7 +144,13 @@ describe('reconcile', () => {
   });
 
   it('stops the run of an earlier MediaJob that had the name', async () => {
-    job.runs.put({ name: runName(2), owner: { name: NAME, uid: 'uid-before' }, attempt: 2, node: null, is: { state: 'active', startedAt: job.deps.clock.now() } });
+    job.runs.put({
+      name: runName(2),
+      owner: { name: NAME, uid: 'uid-before' },
+      attempt: 2,
+      node: null,
+      is: { state: 'active', startedAt: job.deps.clock.now() },
+    });
     await job.create();
     expect(await job.step()).toBe('started');
     expect(job.runs.stopped).toEqual([runName(2)]);

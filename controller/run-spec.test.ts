@@ -31,7 +31,16 @@ describe('run spec', () => {
   it.each([
     ['the input URL', { ticket: buildTicket({ inputUrl: null }) }, /no input URL/],
     ['the output URL', { attempt: 4 }, /no output URL for attempt 4/],
-    ['the target', { mediaJob: { ...mediaJob, spec: buildSpec({ options: { ...mediaJob.spec.options, convert: { to: 'xyz', page: 1, dpi: 72 } } }) } }, /format xyz/],
+    [
+      'the target',
+      {
+        mediaJob: {
+          ...mediaJob,
+          spec: buildSpec({ options: { ...mediaJob.spec.options, convert: { to: 'xyz', page: 1, dpi: 72 } } }),
+        },
+      },
+      /format xyz/,
+    ],
   ])('is refused when %s is missing', (_what, change, message) => {
     expect(() => buildRunSpec(LOCAL_TIMING, { ...input, ...change })).toThrow(message);
   });

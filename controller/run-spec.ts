@@ -16,12 +16,16 @@ interface RunSpecInput {
  * What one attempt gets: the input's URL and the output URL of this attempt only.
  * @throws Error when the ticket lacks one of them; the job cannot start then.
  */
-export function buildRunSpec(timing: Pick<Timing, 'jobRunSeconds' | 'heartbeatIntervalSeconds'>, input: RunSpecInput): RunSpec {
+export function buildRunSpec(
+  timing: Pick<Timing, 'jobRunSeconds' | 'heartbeatIntervalSeconds'>,
+  input: RunSpecInput,
+): RunSpec {
   const { mediaJob, ticket, attempt, heartbeat } = input;
   const { spec } = mediaJob;
   const outputUrl = ticket.outputUrls[attempt - 1];
   if (ticket.inputUrl === null) throw new Error(`The ticket of ${mediaJob.metadata.name} has no input URL.`);
-  if (outputUrl === undefined) throw new Error(`The ticket of ${mediaJob.metadata.name} has no output URL for attempt ${attempt}.`);
+  if (outputUrl === undefined)
+    throw new Error(`The ticket of ${mediaJob.metadata.name} has no output URL for attempt ${attempt}.`);
   return {
     jobId: spec.jobId,
     attempt,

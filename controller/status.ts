@@ -78,7 +78,8 @@ function finished(
     reason,
     node: run?.node ?? status.node,
   };
-  if (outcome.outcome === 'succeeded') return { ...end, phase: 'Succeeded', percent: 100, message: null, report: outcome.report, error: null };
+  if (outcome.outcome === 'succeeded')
+    return { ...end, phase: 'Succeeded', percent: 100, message: null, report: outcome.report, error: null };
   return { ...end, phase: 'Failed', message: outcome.error.message, report: null, error: outcome.error };
 }
 

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { CONVERT_TARGETS, extensionOf, formatOfName, FORMATS, inputFormatsOf, KINDS, targetFormat } from '#crds/formats.ts';
+import {
+  CONVERT_TARGETS,
+  extensionOf,
+  formatOfName,
+  FORMATS,
+  inputFormatsOf,
+  KINDS,
+  targetFormat,
+} from '#crds/formats.ts';
 
 describe('formats', () => {
   it.each([

@@ -1,16 +1,6 @@
 /** Every format of the service, one row each; kinds, lists and look-ups derive from the rows. Spec: Capabilities. */
 
-export const KINDS = [
-  'image',
-  'pdf',
-  'video',
-  'audio',
-  'word',
-  'sheet',
-  'presentation',
-  'table',
-  'font',
-] as const;
+export const KINDS = ['image', 'pdf', 'video', 'audio', 'word', 'sheet', 'presentation', 'table', 'font'] as const;
 export type Kind = (typeof KINDS)[number];
 
 export const OPERATIONS = ['compress', 'convert', 'strip_metadata'] as const;

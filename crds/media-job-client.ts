@@ -24,7 +24,16 @@ export interface MediaJobClient {
   /** The job's Secret; null when it does not exist. */
   ticket(name: string): Promise<JobTicket | null>;
   /** Lifts a suspension: completes spec and Secret with the stored input. false when the MediaJob is gone. */
-  resume(name: string, input: { inputSize: number; inputUrl: string; inputEtag: string; filename: string | null; kind: MediaJobSpec['kind'] }): Promise<boolean>;
+  resume(
+    name: string,
+    input: {
+      inputSize: number;
+      inputUrl: string;
+      inputEtag: string;
+      filename: string | null;
+      kind: MediaJobSpec['kind'];
+    },
+  ): Promise<boolean>;
   /**
    * Replaces `status` when the MediaJob still has that resourceVersion.
    * 'conflict': read again; 'gone': deleted. Refuses to leave a final phase or to lower `attempt` ('conflict').

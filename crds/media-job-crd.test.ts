@@ -14,7 +14,8 @@ function nodes(node: Node, path = ''): [string, Node][] {
   const properties = Object.entries((node['properties'] ?? {}) as Record<string, Node>);
   const below = properties.flatMap(([name, child]) => nodes(child, `${path}.${name}`));
   const items = node['items'] === undefined ? [] : nodes(node['items'] as Node, `${path}[]`);
-  const values = node['additionalProperties'] === undefined ? [] : nodes(node['additionalProperties'] as Node, `${path}.*`);
+  const values =
+    node['additionalProperties'] === undefined ? [] : nodes(node['additionalProperties'] as Node, `${path}.*`);
   return [[path, node], ...below, ...items, ...values];
 }
 
@@ -27,7 +28,17 @@ describe('MediaJob CRD', () => {
   it('has a structural schema: one type per node and no keyword that an API server refuses', () => {
     for (const [path, node] of nodes(root)) {
       expect(node['type'], path).toBeTypeOf('string');
-      for (const keyword of ['$ref', '$schema', 'anyOf', 'oneOf', 'allOf', 'not', 'const', 'definitions', 'uniqueItems']) {
+      for (const keyword of [
+        '$ref',
+        '$schema',
+        'anyOf',
+        'oneOf',
+        'allOf',
+        'not',
+        'const',
+        'definitions',
+        'uniqueItems',
+      ]) {
         expect(node, `${path} ${keyword}`).not.toHaveProperty(keyword);
       }
       expect('properties' in node && 'additionalProperties' in node, path).toBe(false);
@@ -37,7 +48,8 @@ describe('MediaJob CRD', () => {
   it('caps every text, list and map, so that its rules have a price', () => {
     for (const [path, node] of nodes(root)) {
       if (path === '' || ['.apiVersion', '.kind', '.metadata'].includes(path)) continue;
-      if (node['type'] === 'string') expect('maxLength' in node || 'enum' in node || node['format'] === 'date-time', path).toBe(true);
+      if (node['type'] === 'string')
+        expect('maxLength' in node || 'enum' in node || node['format'] === 'date-time', path).toBe(true);
       if (node['type'] === 'array') expect(node, path).toHaveProperty('maxItems');
       if ('additionalProperties' in node) expect(node, path).toHaveProperty('maxProperties');
     }
@@ -66,7 +78,10 @@ describe('MediaJob CRD', () => {
 
   it('shows and selects only fields that exist', () => {
     const known = new Set(nodes(root).map(([path]) => path));
-    const paths = [...(version?.additionalPrinterColumns ?? []), ...(version?.selectableFields ?? [])].map(({ jsonPath }) => jsonPath);
-    for (const path of paths.filter((candidate) => !candidate.startsWith('.metadata.'))) expect(known, path).toContain(path);
+    const paths = [...(version?.additionalPrinterColumns ?? []), ...(version?.selectableFields ?? [])].map(
+      ({ jsonPath }) => jsonPath,
+    );
+    for (const path of paths.filter((candidate) => !candidate.startsWith('.metadata.')))
+      expect(known, path).toContain(path);
   });
 });

@@ -14,7 +14,10 @@ const COMPLETED_BY_RESUME = ['inputSize', 'kind'] as const satisfies readonly (k
 
 const SPEC_RULES: readonly Rule[] = [
   { rule: '!self.suspend || oldSelf.suspend', message: 'A MediaJob that was resumed cannot be suspended again.' },
-  { rule: `oldSelf.suspend || (${sameFields(COMPLETED_BY_RESUME)})`, message: 'inputSize and kind may change only while the MediaJob is suspended.' },
+  {
+    rule: `oldSelf.suspend || (${sameFields(COMPLETED_BY_RESUME)})`,
+    message: 'inputSize and kind may change only while the MediaJob is suspended.',
+  },
   { rule: sameFields(fixedFields()), message: 'The spec may not change, except that a suspension is lifted.' },
 ];
 
@@ -47,7 +50,14 @@ export function buildMediaJobCrd() {
     spec: {
       group: API_GROUP,
       scope: 'Namespaced',
-      names: { kind: 'MediaJob', listKind: 'MediaJobList', plural: 'mediajobs', singular: 'mediajob', shortNames: ['mj'], categories: ['media'] },
+      names: {
+        kind: 'MediaJob',
+        listKind: 'MediaJobList',
+        plural: 'mediajobs',
+        singular: 'mediajob',
+        shortNames: ['mj'],
+        categories: ['media'],
+      },
       versions: [
         {
           name: API_VERSION,
@@ -66,7 +76,8 @@ export function buildMediaJobCrd() {
 function mediaJobSchema(): StructuralSchema {
   return {
     type: 'object',
-    description: 'A media processing job: a short-lived ticket of a row in the database. The API creates it, the controller runs it.',
+    description:
+      'A media processing job: a short-lived ticket of a row in the database. The API creates it, the controller runs it.',
     required: ['spec'],
     properties: {
       apiVersion: { type: 'string' },

@@ -35,12 +35,16 @@ export const mediaJobSpecSchema = z.object({
   operation: z.enum(OPERATIONS),
   kind: z.enum(KINDS).nullable().meta({ description: 'Guess from the file name; the content decides.' }),
   inputSize: z.int().min(0).nullable().meta({ description: 'Bytes; null until the input is stored.' }),
-  options: resolvedOptionsSchema.extend({ convert: resolvedOptionsSchema.shape.convert.extend({ to: z.string().nullable() }) }),
+  options: resolvedOptionsSchema.extend({
+    convert: resolvedOptionsSchema.shape.convert.extend({ to: z.string().nullable() }),
+  }),
   limits: fileLimitsSchema,
   features: featuresSchema,
   secretName: z.string().max(253),
   firstAttempt: z.int().min(1).max(4).meta({ description: 'Above 1 when an earlier MediaJob of this job was lost.' }),
-  startedAt: timestamp.nullable().meta({ description: 'First heartbeat under an earlier MediaJob; null when the job never ran.' }),
+  startedAt: timestamp
+    .nullable()
+    .meta({ description: 'First heartbeat under an earlier MediaJob; null when the job never ran.' }),
   waitUntil: timestamp.meta({ description: 'When a job that has not started fails with timeout.' }),
   suspend: z.boolean().meta({ description: 'true while the input is being fetched.' }),
 });

@@ -4,7 +4,10 @@ import { buildNewMediaJob } from '#test/support/build-media-job.ts';
 
 describe('MediaJobs in memory', () => {
   it('take their uid and time from what they are given', async () => {
-    const client = makeMemoryMediaJobs({ clock: { now: () => new Date('2026-01-01T00:00:00Z') }, newUid: () => 'uid-1' });
+    const client = makeMemoryMediaJobs({
+      clock: { now: () => new Date('2026-01-01T00:00:00Z') },
+      newUid: () => 'uid-1',
+    });
     await client.create(buildNewMediaJob());
     const [mediaJob] = await client.list();
     expect(mediaJob?.metadata).toMatchObject({ uid: 'uid-1', creationTimestamp: '2026-01-01T00:00:00.000Z' });
@@ -24,7 +27,11 @@ describe('MediaJobs in memory', () => {
 
   it('hand what a watcher throws to `onWatcherError`', async () => {
     const errors: unknown[] = [];
-    const client = makeMemoryMediaJobs({ clock: { now: () => new Date() }, newUid: () => 'uid-1', onWatcherError: (error) => errors.push(error) });
+    const client = makeMemoryMediaJobs({
+      clock: { now: () => new Date() },
+      newUid: () => 'uid-1',
+      onWatcherError: (error) => errors.push(error),
+    });
     const ended = new AbortController();
     client.watch(() => {
       throw new Error('A watcher that fails.');

@@ -33,7 +33,12 @@ describe('units', () => {
       'video_units',
       3,
     ],
-    ['4K in vp9', work({ kind: 'video', durationSeconds: 1, width: 3840, height: 2160, videoCodec: 'vp9' }), 'video_units', 112],
+    [
+      '4K in vp9',
+      work({ kind: 'video', durationSeconds: 1, width: 3840, height: 2160, videoCodec: 'vp9' }),
+      'video_units',
+      112,
+    ],
   ])('of %s', (_name, measured, meter, quantity) => {
     expect(unitsOf(PRICE_BOOK, measured)).toEqual({ meter, quantity });
   });

@@ -84,5 +84,7 @@ function startedMinutes(seconds: number | null): number {
 function videoUnits(book: PriceBook, work: Measured): number {
   const pixels = (work.width ?? 1920) * (work.height ?? 1080);
   const tier = book.videoUnitsPerMinute.find((row) => pixels <= row.pixels);
-  return startedMinutes(work.durationSeconds) * (tier?.units ?? 0) * (book.videoCodecFactor[work.videoCodec ?? 'h265'] ?? 1);
+  return (
+    startedMinutes(work.durationSeconds) * (tier?.units ?? 0) * (book.videoCodecFactor[work.videoCodec ?? 'h265'] ?? 1)
+  );
 }

@@ -44,20 +44,38 @@ describe('checkTargetUrl', () => {
   });
 
   it.each([
-    '127.0.0.1', '0x7f000001', '2130706433', '0177.0.0.1', '127.1', '①②⑦.0.0.1', '[::1]', '[::ffff:127.0.0.1]',
-    '[::ffff:7f00:1]', '[64:ff9b::7f00:1]', '[2002:7f00:1::]', '[::127.0.0.1]', '169.254.169.254', '100.64.0.1', 'localhost.',
+    '127.0.0.1',
+    '0x7f000001',
+    '2130706433',
+    '0177.0.0.1',
+    '127.1',
+    '①②⑦.0.0.1',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f00:1]',
+    '[64:ff9b::7f00:1]',
+    '[2002:7f00:1::]',
+    '[::127.0.0.1]',
+    '169.254.169.254',
+    '100.64.0.1',
+    'localhost.',
   ])('refuses the host %s for webhook and output', (host) => {
     expect(() => check(`https://${host}/`)).toThrow(MediaError);
     expect(() => check(`https://${host}/`, 'output')).toThrow(MediaError);
   });
 
   it('names the field and the code', () => {
-    expect(() => check('http://example.com/')).toThrow(expect.objectContaining({ code: 'bad_request', param: 'webhook_url', status: 400 }));
+    expect(() => check('http://example.com/')).toThrow(
+      expect.objectContaining({ code: 'bad_request', param: 'webhook_url', status: 400 }),
+    );
   });
 
-  it.each(['http://example.com:8080/a.png', 'https://example.com/a.png', 'http://10.0.0.1/a.png'])('accepts %s for an input', (url) => {
-    expect(check(url, 'input').href).toBe(url);
-  });
+  it.each(['http://example.com:8080/a.png', 'https://example.com/a.png', 'http://10.0.0.1/a.png'])(
+    'accepts %s for an input',
+    (url) => {
+      expect(check(url, 'input').href).toBe(url);
+    },
+  );
 
   it.each([
     ['file:///etc/passwd', 'must be an http or https URL, not file:'],

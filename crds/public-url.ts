@@ -61,7 +61,8 @@ function isAllowedPrivateHost(host: string, privateTargets: readonly string[]): 
 function hostProblem(host: string): string | null {
   if (addressOfHost(host) !== null) return 'must name a public host, not an IP address';
   const name = bareName(host);
-  if (!name.includes('.') || PRIVATE_NAMES.test(name)) return `must name a public host, and "${name}" is a private name`;
+  if (!name.includes('.') || PRIVATE_NAMES.test(name))
+    return `must name a public host, and "${name}" is a private name`;
   return null;
 }
 

@@ -32,6 +32,3 @@ export const resultSchema = engineResultSchema.extend({
   download_url: z.string().nullable().optional(),
   download_expires_at: z.string().nullable().optional(),
 });
-export type Result = z.infer<typeof resultSchema>;
-
-export { savingsPercent } from '#crds/savings.ts';

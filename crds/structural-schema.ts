@@ -61,6 +61,7 @@ function bare(node: JsonSchema, path: string): StructuralSchema {
     case 'number':
     case 'boolean':
       return { type: node.type };
+    case undefined:
     default:
       throw new Error(`${path} has no type that a CRD's schema can say.`);
   }
@@ -78,7 +79,8 @@ function objectSchema({ properties, required, additionalProperties }: JsonSchema
 function stringSchema(node: JsonSchema): StructuralSchema {
   if (node.format === 'date-time') return { type: 'string', format: 'date-time' };
   // An API server compares null with the enum too, and would refuse it; a pattern is asked of strings only.
-  if (node.enum !== undefined && node.nullable === true) return { type: 'string', maxLength: CAPS.maxLength, pattern: `^(${node.enum.join('|')})$` };
+  if (node.enum !== undefined && node.nullable === true)
+    return { type: 'string', maxLength: CAPS.maxLength, pattern: `^(${node.enum.join('|')})$` };
   if (node.enum !== undefined) return { type: 'string', enum: node.enum };
   const { maxLength = CAPS.maxLength, pattern } = node;
   return { type: 'string', maxLength, ...(pattern === undefined ? {} : { pattern }) };
@@ -94,6 +96,7 @@ function bounds({ minimum, maximum }: JsonSchema): Record<string, unknown> {
 function joined(members: readonly JsonSchema[], path: string): JsonSchema {
   const types = new Set(members.map(({ type }) => type));
   const [type] = types;
-  if (types.size !== 1 || type !== 'string') throw new Error(`${path} may have values of different types: ${[...types].join(', ')}.`);
+  if (types.size !== 1 || type !== 'string')
+    throw new Error(`${path} may have values of different types: ${[...types].join(', ')}.`);
   return { type };
 }

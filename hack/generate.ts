@@ -48,6 +48,7 @@ function withSection(text: string, name: string, section: string): string {
   const start = `<!-- ${name}:start -->\n`;
   const [before, rest] = text.split(start);
   const after = rest?.split(`<!-- ${name}:end -->`)[1];
-  if (before === undefined || after === undefined) throw new Error(`README.md has no section between ${name}:start and ${name}:end.`);
+  if (before === undefined || after === undefined)
+    throw new Error(`README.md has no section between ${name}:start and ${name}:end.`);
   return `${before}${start}${section}<!-- ${name}:end -->${after}`;
 }

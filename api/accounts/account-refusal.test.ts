@@ -19,11 +19,26 @@ const codeOf = (livemode: boolean, change: Partial<Account>, group: 'billing' | 
 describe('accountRefusal', () => {
   it.each<[string, boolean, Partial<Account>, string | null]>([
     ['admits a live key of an account in order', true, {}, null],
-    ['refuses a live key without payment method and plan', true, { plan: 'none', paymentMethod: false }, 'no_payment_method'],
-    ['refuses a live key that pays as it goes without payment method', true, { paymentMethod: false }, 'no_payment_method'],
+    [
+      'refuses a live key without payment method and plan',
+      true,
+      { plan: 'none', paymentMethod: false },
+      'no_payment_method',
+    ],
+    [
+      'refuses a live key that pays as it goes without payment method',
+      true,
+      { paymentMethod: false },
+      'no_payment_method',
+    ],
     ['admits a live key of an invoiced plan', true, { plan: 'starter', paymentMethod: false }, null],
     ['refuses a live key with an unpaid invoice', true, { unpaidInvoice: true }, 'payment_required'],
-    ['names the missing payment method first', true, { paymentMethod: false, unpaidInvoice: true }, 'no_payment_method'],
+    [
+      'names the missing payment method first',
+      true,
+      { paymentMethod: false, unpaidInvoice: true },
+      'no_payment_method',
+    ],
     ['admits a test key whatever is unpaid', false, { plan: 'none', paymentMethod: false, unpaidInvoice: true }, null],
     ['leaves the suspension to the other group', true, { suspended: true }, null],
   ])('%s', (_rule, livemode, change, code) => {

@@ -20,7 +20,10 @@ export function accountRefusal(
       return livemode ? billingRefusal(account) : null;
     case 'permission':
       return account.suspended
-        ? new MediaError('account_suspended', 'The account is suspended. Ask the operator of the service to reactivate it.')
+        ? new MediaError(
+            'account_suspended',
+            'The account is suspended. Ask the operator of the service to reactivate it.',
+          )
         : null;
   }
 }

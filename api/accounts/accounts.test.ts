@@ -33,8 +33,14 @@ describe('an account', () => {
   });
 
   it.each([
-    [{ plan: 'growth', suspended: true }, { plan: 'growth', suspended: true }],
-    [{ paymentMethod: false, unpaidInvoice: true }, { paymentMethod: false, unpaidInvoice: true }],
+    [
+      { plan: 'growth', suspended: true },
+      { plan: 'growth', suspended: true },
+    ],
+    [
+      { paymentMethod: false, unpaidInvoice: true },
+      { paymentMethod: false, unpaidInvoice: true },
+    ],
     [{ spendCapMicroUsd: 12_500_000 }, { spendCapMicroUsd: 12_500_000 }],
     [{ addFeatures: ['heic_output'] }, { features: ['video', 'heic_output'] }],
     [{ removeFeatures: ['video'] }, { features: [] }],
@@ -52,13 +58,29 @@ describe('an account', () => {
       updateAccount(deps, id, { addFeatures: ['heic_output'] }),
       updateAccount(deps, id, { plan: 'scale' }),
     ]);
-    expect(await findAccount(database, id)).toMatchObject({ suspended: true, plan: 'scale', features: ['video', 'heic_output'] });
+    expect(await findAccount(database, id)).toMatchObject({
+      suspended: true,
+      plan: 'scale',
+      features: ['video', 'heic_output'],
+    });
   });
 
   it.each([
-    ['an unknown account', () => updateAccount(deps, 'acc_nobody', { suspended: true }), 'There is no account `acc_nobody`'],
-    ['a negative cap', async () => updateAccount(deps, (await anAccount()).id, { spendCapMicroUsd: -1_000_000 }), '-1 USD'],
-    ['an empty name', () => createAccount(deps, { name: ' ', plan: 'none', paymentMethod: false, features: [] }), '1 to 100'],
+    [
+      'an unknown account',
+      () => updateAccount(deps, 'acc_nobody', { suspended: true }),
+      'There is no account `acc_nobody`',
+    ],
+    [
+      'a negative cap',
+      async () => updateAccount(deps, (await anAccount()).id, { spendCapMicroUsd: -1_000_000 }),
+      '-1 USD',
+    ],
+    [
+      'an empty name',
+      () => createAccount(deps, { name: ' ', plan: 'none', paymentMethod: false, features: [] }),
+      '1 to 100',
+    ],
   ])('refuses %s', async (_what, attempt, message) => {
     await expect(attempt()).rejects.toThrow(message);
   });
@@ -70,7 +92,9 @@ describe('a key', () => {
     const { row, keyText } = await aKey(id);
     expect(row).toMatchObject({ accountId: id, livemode: true, allowList: ['10.0.0.0/8'], revokedAt: null });
     expect(await selectKeys(database, id)).toStrictEqual([row]);
-    const { rows } = await database.query<{ all: string }>('select k::text as all from api_keys k where id = $1', [row.id]);
+    const { rows } = await database.query<{ all: string }>('select k::text as all from api_keys k where id = $1', [
+      row.id,
+    ]);
     expect(rows[0]?.all).not.toContain(keyText.slice(9));
   });
 
@@ -152,7 +176,9 @@ describe('findCaller', () => {
 
   it('does not know a key under another pepper', async () => {
     const { keyText } = await aKey((await anAccount()).id);
-    await expect(findCaller({ ...deps, pepper: 'q'.repeat(32) }, `Bearer ${keyText}`)).rejects.toMatchObject({ code: 'invalid_key' });
+    await expect(findCaller({ ...deps, pepper: 'q'.repeat(32) }, `Bearer ${keyText}`)).rejects.toMatchObject({
+      code: 'invalid_key',
+    });
   });
 
   it('notes the last use at most once a minute', async () => {

@@ -57,7 +57,9 @@ function canonicalEntry(entry: string): string {
 
 /** ipaddr.js also reads `127.1` and `0x7f.1`, which people write by mistake, not on purpose. */
 function isPlainAddress(text: string): boolean {
-  return ipaddr.IPv4.isValidFourPartDecimal(text) || (text.includes(':') && !text.includes('%') && ipaddr.IPv6.isValid(text));
+  return (
+    ipaddr.IPv4.isValidFourPartDecimal(text) || (text.includes(':') && !text.includes('%') && ipaddr.IPv6.isValid(text))
+  );
 }
 
 function canonicalRange(address: Address, bits: number): string {

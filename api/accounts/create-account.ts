@@ -20,7 +20,10 @@ interface NewAccount {
 }
 
 /** @throws MediaError bad_request when the name is empty or too long. */
-export async function createAccount({ database, clock, newId }: CreateAccountDeps, input: NewAccount): Promise<Account> {
+export async function createAccount(
+  { database, clock, newId }: CreateAccountDeps,
+  input: NewAccount,
+): Promise<Account> {
   const account: Account = {
     id: newId('account'),
     name: checkedAccountName(input.name),

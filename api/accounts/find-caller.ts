@@ -32,7 +32,10 @@ const NOTED_EVERY_MS = 60_000;
 export async function findCaller(deps: FindCallerDeps, authorization: string | undefined): Promise<Caller> {
   const keyText = bearerToken(authorization);
   if (keyText === null) {
-    throw new MediaError('missing_key', 'No API key was sent. Send it in the header `Authorization: Bearer <API_KEY>`.');
+    throw new MediaError(
+      'missing_key',
+      'No API key was sent. Send it in the header `Authorization: Bearer <API_KEY>`.',
+    );
   }
   const found = isKeyText(keyText) ? await selectCaller(deps.database, keyDigest(deps.pepper, keyText)) : null;
   if (found === null) {
@@ -43,7 +46,10 @@ export async function findCaller(deps: FindCallerDeps, authorization: string | u
   }
   const { account, key } = found;
   if (key.revokedAt !== null) {
-    throw new MediaError('revoked_key', `The API key was revoked at ${key.revokedAt.toISOString()}. Use another key of the account.`);
+    throw new MediaError(
+      'revoked_key',
+      `The API key was revoked at ${key.revokedAt.toISOString()}. Use another key of the account.`,
+    );
   }
   noteUse(deps, key);
   return { account, keyId: key.id, livemode: key.livemode, allowList: key.allowList };

@@ -5,8 +5,9 @@ import { MediaError } from '#crds/media-error.ts';
 import type { Feature } from '#crds/plans.ts';
 
 /** What to change; the rest stays. `spendCapMicroUsd: null` goes back to the plan's cap. */
-export interface AccountChange
-  extends Partial<Pick<Account, 'plan' | 'paymentMethod' | 'unpaidInvoice' | 'suspended' | 'spendCapMicroUsd'>> {
+export interface AccountChange extends Partial<
+  Pick<Account, 'plan' | 'paymentMethod' | 'unpaidInvoice' | 'suspended' | 'spendCapMicroUsd'>
+> {
   readonly addFeatures?: readonly Feature[];
   readonly removeFeatures?: readonly Feature[];
 }
@@ -20,7 +21,8 @@ export async function updateAccount(
   if (change.spendCapMicroUsd !== undefined) refuseBadCap(change.spendCapMicroUsd);
   return database.transaction(async (tx) => {
     const account = await lockAccount(tx, id);
-    if (account === null) throw new MediaError('not_found', `There is no account \`${id}\`. \`mediactl account list\` shows them.`);
+    if (account === null)
+      throw new MediaError('not_found', `There is no account \`${id}\`. \`mediactl account list\` shows them.`);
     const features = new Set([...account.features, ...addFeatures]);
     for (const feature of removeFeatures) features.delete(feature);
     const changed: Account = { ...account, ...change, features: [...features] };

@@ -45,10 +45,23 @@ const work = (accountId: string, more: Partial<CountedWork> = {}): CountedWork =
 });
 const record = (counted: CountedWork) => database.transaction((tx) => recordWork(deps, tx, counted));
 const monthsOf = async (accountId: string) =>
-  (await database.query('select month, amount_micro_usd as amount, images from monthly_spend where account_id = $1 order by month', [accountId])).rows;
+  (
+    await database.query(
+      'select month, amount_micro_usd as amount, images from monthly_spend where account_id = $1 order by month',
+      [accountId],
+    )
+  ).rows;
 const ledgerOf = async (accountId: string) =>
   (
-    await database.query<{ amount: number; meter: string; quantity: number; day: string; kind: string; input: number; output: number }>(
+    await database.query<{
+      amount: number;
+      meter: string;
+      quantity: number;
+      day: string;
+      kind: string;
+      input: number;
+      output: number;
+    }>(
       `select amount_micro_usd as amount, meter, quantity, day, kind, input_bytes as input, output_bytes as output
        from ledger where account_id = $1 order by at, source_id`,
       [accountId],
@@ -78,7 +91,12 @@ describe('recordWork', () => {
     ['failed work', { result: null }],
   ])('counts %s as unbilled', async (_what, more) => {
     const { id } = await anAccount();
-    expect(await record(work(id, more))).toStrictEqual({ billed: false, meter: 'unbilled', quantity: 0, amountMicroUsd: 0 });
+    expect(await record(work(id, more))).toStrictEqual({
+      billed: false,
+      meter: 'unbilled',
+      quantity: 0,
+      amountMicroUsd: 0,
+    });
     expect(await ledgerOf(id)).toMatchObject([{ amount: 0, meter: 'unbilled', quantity: 0, input: 1000 }]);
     expect(await monthsOf(id)).toStrictEqual([]);
   });
@@ -97,8 +115,19 @@ describe('recordWork', () => {
 
   it('keeps fractions of units', async () => {
     const { id } = await anAccount();
-    const video = { ...imageResult, kind: 'video' as const, duration_seconds: 61, width: 1280, height: 720, video_codec: 'h265' };
-    expect(await record(work(id, { result: video }))).toMatchObject({ meter: 'video_units', quantity: 21, amountMicroUsd: 21_000 });
+    const video = {
+      ...imageResult,
+      kind: 'video' as const,
+      duration_seconds: 61,
+      width: 1280,
+      height: 720,
+      video_codec: 'h265',
+    };
+    expect(await record(work(id, { result: video }))).toMatchObject({
+      meter: 'video_units',
+      quantity: 21,
+      amountMicroUsd: 21_000,
+    });
     const short = { ...video, duration_seconds: 1 };
     expect(await record(work(id, { result: short }))).toMatchObject({ quantity: 10.5, amountMicroUsd: 10_500 });
     expect((await ledgerOf(id)).map((row) => row.quantity).toSorted((a, b) => a - b)).toStrictEqual([10.5, 21]);
@@ -137,7 +166,10 @@ describe('recordWork', () => {
 });
 
 describe('the spend cap', () => {
-  const caller = (account: Account, spendCapMicroUsd: number | null) => ({ livemode: true, account: { ...account, spendCapMicroUsd } });
+  const caller = (account: Account, spendCapMicroUsd: number | null) => ({
+    livemode: true,
+    account: { ...account, spendCapMicroUsd },
+  });
 
   it.each([
     ['below the cap', 1999, null],
@@ -178,8 +210,13 @@ describe('the spend cap', () => {
     await reserve(database, account.id, { id, microUsd: 3000 });
     expect(await spendCapRefusal(deps, caller(account, 5001))).toBeNull();
     const refusal = await spendCapRefusal(deps, caller(account, 5000));
-    expect(refusal?.message).toContain("usage is $0.002 and work in progress may cost up to $0.003; the account's monthly spend cap is $0.005.");
-    await database.query(`update jobs set status = 'failed', completed_at = $2, error = '{}' where id = $1`, [id, time]);
+    expect(refusal?.message).toContain(
+      "usage is $0.002 and work in progress may cost up to $0.003; the account's monthly spend cap is $0.005.",
+    );
+    await database.query(`update jobs set status = 'failed', completed_at = $2, error = '{}' where id = $1`, [
+      id,
+      time,
+    ]);
     expect(await spendCapRefusal(deps, caller(account, 5000))).toBeNull();
   });
 

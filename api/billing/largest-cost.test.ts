@@ -24,7 +24,14 @@ describe('largestCost', () => {
     ['video with vp9', 'compress', 'video', { video: { format: 'webm' } }, 'payg', 10 * 56 * 2 * 1000],
     ['video at 854, perhaps square', 'compress', 'video', { video: { resolution: 854 } }, 'payg', 10 * 7 * 1.5 * 1000],
     ['video by the plan’s length', 'compress', 'video', {}, 'growth', 180 * 56 * 1.5 * 1000],
-    ['a copied stream of the dearest codec', 'convert', 'video', { convert: { to: 'mkv' } }, 'payg', 10 * 56 * 2 * 1000],
+    [
+      'a copied stream of the dearest codec',
+      'convert',
+      'video',
+      { convert: { to: 'mkv' } },
+      'payg',
+      10 * 56 * 2 * 1000,
+    ],
     ['an unknown kind as the dearest one', 'compress', null, {}, 'payg', 10 * 56 * 1.5 * 1000],
     ['an unknown kind as one that has the target', 'convert', null, { convert: { to: 'docx' } }, 'payg', 10_000],
   ])('prices %s', (_what, operation, kind, sent, plan, microUsd) => {
@@ -36,7 +43,10 @@ describe('largestCost', () => {
       plan: fc.constantFrom(...PLAN_NAMES),
       operation: fc.constantFrom(...OPERATIONS),
       kindIndex: fc.nat(8),
-      size: fc.record({ pages: fc.double({ min: 0, max: 1, noNaN: true }), seconds: fc.double({ min: 0, max: 1, noNaN: true }) }),
+      size: fc.record({
+        pages: fc.double({ min: 0, max: 1, noNaN: true }),
+        seconds: fc.double({ min: 0, max: 1, noNaN: true }),
+      }),
       side: fc.constantFrom('original' as const, 3840 as const, 1920 as const, 1280 as const, 854 as const),
       shape: fc.double({ min: 0.1, max: 1, noNaN: true }),
       codec: fc.constantFrom('h264', 'h265', 'vp9'),
@@ -46,7 +56,9 @@ describe('largestCost', () => {
         const kinds = OPERATION_KINDS[operation];
         const kind = kinds[kindIndex % kinds.length] as Kind;
         const limits = fileLimits(plan);
-        const options = resolveOptions(parseJsonOptions({ video: { resolution: side, format: codec === 'vp9' ? 'webm' : 'mp4', codec } }));
+        const options = resolveOptions(
+          parseJsonOptions({ video: { resolution: side, format: codec === 'vp9' ? 'webm' : 'mp4', codec } }),
+        );
         const long = operation === 'compress' && side !== 'original' ? side : Math.sqrt(limits.maxPixels);
         const { meter, quantity } = unitsOf(PRICE_BOOK, {
           operation,
@@ -57,7 +69,9 @@ describe('largestCost', () => {
           height: Math.floor(long * shape),
           videoCodec: codec,
         });
-        expect(largestCost({ operation, kind, options, limits })).toBeGreaterThanOrEqual(priceOf(PRICE_BOOK, meter, quantity, 0));
+        expect(largestCost({ operation, kind, options, limits })).toBeGreaterThanOrEqual(
+          priceOf(PRICE_BOOK, meter, quantity, 0),
+        );
       }),
     );
   });

@@ -43,7 +43,9 @@ function largestCostOf(book: PriceBook, work: PlannedWork, kind: Kind): number {
 /** `video.resolution` bounds the long side only: the picture may be square. Convert keeps the input's size. */
 function largestPixels({ operation, options, limits }: PlannedWork): number {
   const { resolution } = options.video;
-  return operation === 'compress' && resolution !== null ? Math.min(resolution ** 2, limits.maxPixels) : limits.maxPixels;
+  return operation === 'compress' && resolution !== null
+    ? Math.min(resolution ** 2, limits.maxPixels)
+    : limits.maxPixels;
 }
 
 /** Convert may copy a stream of any codec. */

@@ -69,7 +69,10 @@ export async function findCharge(
 
 /** Locks what the account has spent that month until the transaction ends, so that prices by tier are exact. */
 export async function lockMonth(tx: Queryable, { accountId, month }: AccountMonth): Promise<MonthlySpend> {
-  await tx.query('insert into monthly_spend (account_id, month) values ($1, $2) on conflict do nothing', [accountId, month]);
+  await tx.query('insert into monthly_spend (account_id, month) values ($1, $2) on conflict do nothing', [
+    accountId,
+    month,
+  ]);
   const { rows } = await tx.query<MonthlySpend>(
     `select amount_micro_usd as "amountMicroUsd", images from monthly_spend
      where account_id = $1 and month = $2 for update`,
@@ -78,7 +81,11 @@ export async function lockMonth(tx: Queryable, { accountId, month }: AccountMont
   return rows[0] ?? { amountMicroUsd: 0, images: 0 };
 }
 
-export async function addToMonth(tx: Queryable, { accountId, month }: AccountMonth, added: MonthlySpend): Promise<void> {
+export async function addToMonth(
+  tx: Queryable,
+  { accountId, month }: AccountMonth,
+  added: MonthlySpend,
+): Promise<void> {
   await tx.query(
     `update monthly_spend set amount_micro_usd = amount_micro_usd + $3, images = images + $4
      where account_id = $1 and month = $2`,
@@ -103,9 +110,9 @@ export async function selectSpending(
 
 /** Images that the account was billed for in that month. */
 export async function selectImagesOfMonth(db: Queryable, { accountId, month }: AccountMonth): Promise<number> {
-  const { rows } = await db.query<{ images: number }>('select images from monthly_spend where account_id = $1 and month = $2', [
-    accountId,
-    month,
-  ]);
+  const { rows } = await db.query<{ images: number }>(
+    'select images from monthly_spend where account_id = $1 and month = $2',
+    [accountId, month],
+  );
   return rows[0]?.images ?? 0;
 }

@@ -36,7 +36,10 @@ export function isMultipart({ headers }: Pick<ApiRequest, 'headers'>): boolean {
 }
 
 export function missingFile(): MediaError {
-  return new MediaError('missing_file', 'The request has no file: send it as the body, or as the part `file` of multipart/form-data.');
+  return new MediaError(
+    'missing_file',
+    'The request has no file: send it as the body, or as the part `file` of multipart/form-data.',
+  );
 }
 
 function multipartBody({ body }: Pick<ApiRequest, 'body'>, contentType: string): DirectBody {
@@ -72,7 +75,9 @@ function multipartBody({ body }: Pick<ApiRequest, 'body'>, contentType: string):
     ended = true;
     if (parsed) file.end();
   };
-  parser.once('partsLimit', () => fail(new MediaError('bad_request', `The multipart body has more than ${MULTIPART_PARTS} parts.`)));
+  parser.once('partsLimit', () =>
+    fail(new MediaError('bad_request', `The multipart body has more than ${MULTIPART_PARTS} parts.`)),
+  );
   parser.once('error', (error) => fail(unparseable(error)));
   parser.once('finish', () => {
     parsed = true;
@@ -96,19 +101,29 @@ function makeParser(contentType: string): MultipartParser {
 
 function parseOptions(text: string, truncated: boolean, fail: (error: Error) => void): unknown {
   if (truncated) {
-    fail(new MediaError('invalid_options', `The part \`options\` is over ${LIMITS.jsonBodyBytes} bytes.`, { param: 'options' }));
+    fail(
+      new MediaError('invalid_options', `The part \`options\` is over ${LIMITS.jsonBodyBytes} bytes.`, {
+        param: 'options',
+      }),
+    );
     return undefined;
   }
   try {
     return JSON.parse(text);
   } catch (error) {
-    fail(new MediaError('invalid_options', 'The part `options` is not valid JSON.', { param: 'options', cause: error }));
+    fail(
+      new MediaError('invalid_options', 'The part `options` is not valid JSON.', { param: 'options', cause: error }),
+    );
     return undefined;
   }
 }
 
 function unparseable(error: unknown): MediaError {
-  return new MediaError('bad_request', 'The multipart body cannot be parsed; check its boundary and that it is complete.', { cause: error });
+  return new MediaError(
+    'bad_request',
+    'The multipart body cannot be parsed; check its boundary and that it is complete.',
+    { cause: error },
+  );
 }
 
 /** The file name of a `Content-Disposition` request header; null when there is none or it is malformed. */

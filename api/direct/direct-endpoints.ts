@@ -51,7 +51,11 @@ const direct = (
 
 /** Spec: POST /v1/compress, /v1/convert, /v1/strip-metadata. */
 export const directEndpoints: readonly Endpoint[] = [
-  direct('/v1/compress', 'Make an image, PDF or audio file smaller.', { operation: 'compress', query: name, errors: ERRORS }),
+  direct('/v1/compress', 'Make an image, PDF or audio file smaller.', {
+    operation: 'compress',
+    query: name,
+    errors: ERRORS,
+  }),
   direct('/v1/convert', 'Convert a file to another format.', {
     operation: 'convert',
     query: name.extend(target),

@@ -2,7 +2,14 @@
 import { Agent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { engineRefusalSchema, fromHeader, REPORT_HEADER, toHeader, WORK_TRAILER, type DirectWork } from '#crds/direct-work.ts';
+import {
+  engineRefusalSchema,
+  fromHeader,
+  REPORT_HEADER,
+  toHeader,
+  WORK_TRAILER,
+  type DirectWork,
+} from '#crds/direct-work.ts';
 import { MediaError } from '#crds/media-error.ts';
 import { workerReportSchema, type WorkerReport } from '#crds/media-job.ts';
 import { LIMITS } from '#crds/plans.ts';

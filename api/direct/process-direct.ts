@@ -17,7 +17,13 @@ import { lastComponent } from '#api/uploads/upload.ts';
 import type { DirectWork } from '#crds/direct-work.ts';
 import type { Operation } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
-import { mergeOptions, parseJsonOptions, parseQueryOptions, resolveOptions, type FlatOptions } from '#crds/options/options.ts';
+import {
+  mergeOptions,
+  parseJsonOptions,
+  parseQueryOptions,
+  resolveOptions,
+  type FlatOptions,
+} from '#crds/options/options.ts';
 import { fileLimits, LIMITS, PLANS } from '#crds/plans.ts';
 import type { EngineResult } from '#crds/result.ts';
 
@@ -48,7 +54,15 @@ export async function processDirect(deps: ApiDeps, request: CallerRequest, opera
   };
   const count = (result: EngineResult | null): Promise<Charge> => {
     const { account, livemode } = caller;
-    const counted = { id: request.id, accountId: account.id, livemode, operation, inputSize: seen.size(), result, completedAt: null };
+    const counted = {
+      id: request.id,
+      accountId: account.id,
+      livemode,
+      operation,
+      inputSize: seen.size(),
+      result,
+      completedAt: null,
+    };
     return deps.database.transaction((tx) => recordWork(deps, tx, counted));
   };
   try {
@@ -114,7 +128,8 @@ function refuseLength(request: CallerRequest, maxBytes: number): void {
     const message = 'With a test key the body needs a `Content-Length`.';
     throw new MediaError('bad_request', message, { param: 'Content-Length' });
   }
-  if (contentLength !== null && contentLength > maxBytes + (isForm ? MULTIPART_SLACK : 0)) throw tooLarge(contentLength, maxBytes);
+  if (contentLength !== null && contentLength > maxBytes + (isForm ? MULTIPART_SLACK : 0))
+    throw tooLarge(contentLength, maxBytes);
 }
 
 function tooLarge(size: number, maxBytes: number): MediaError {

@@ -36,7 +36,12 @@ export async function startNodeProcess(input: NodeProcess): Promise<Running> {
   const { name, script, env, signal } = input;
   signal.throwIfAborted();
   // Its own group: Ctrl-C reaches the whole terminal group, but the supervisor alone decides who stops when.
-  const child = fork(script, [], { execArgv: NODE_FLAGS, env, detached: true, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  const child = fork(script, [], {
+    execArgv: NODE_FLAGS,
+    env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
   const ended = once(child, 'exit').then(([code, by]) =>
     code === null ? `signal ${String(by)}` : `exit code ${String(code)}`,
   );

@@ -35,7 +35,9 @@ async function loadModules(script: string): Promise<void> {
 
 function newestSource(): number {
   const files = SOURCES.flatMap((folder) =>
-    readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) => path.join(ROOT, folder, file)),
+    readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) =>
+      path.join(ROOT, folder, file),
+    ),
   );
   const code = files.filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'));
   return Math.max(...[path.join(ROOT, 'package-lock.json'), ...code].map(modifiedAt));

@@ -17,9 +17,16 @@ export interface FileStore {
    * Stores the stream's bytes under the key.
    * @throws FileTooLarge as soon as more than `maxBytes` came; SizeMismatch when `size` is given and differs.
    */
-  put(key: string, body: Readable, limit: { maxBytes: number; size?: number }): Promise<StoredObject & { readonly sha256: string }>;
+  put(
+    key: string,
+    body: Readable,
+    limit: { maxBytes: number; size?: number },
+  ): Promise<StoredObject & { readonly sha256: string }>;
   /** The object's bytes, or of a part of it (both ends included); null when there is none. */
-  get(key: string, range?: { start: number; end: number }): Promise<(StoredObject & { readonly body: Readable }) | null>;
+  get(
+    key: string,
+    range?: { start: number; end: number },
+  ): Promise<(StoredObject & { readonly body: Readable }) | null>;
   head(key: string): Promise<StoredObject | null>;
   /** No error when it is gone already. */
   delete(key: string): Promise<void>;

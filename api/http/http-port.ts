@@ -37,7 +37,8 @@ export function makeHttpPort(deps: HttpPortDeps): Server {
 
 function refusePlain(deps: HttpPortDeps, request: IncomingMessage, response: ServerResponse): void {
   const requestId = deps.newId('request');
-  const message = 'This is plain http. Use https; a key sent this way must be treated as exposed: create a new one and revoke it.';
+  const message =
+    'This is plain http. Use https; a key sent this way must be treated as exposed: create a new one and revoke it.';
   const { status, body } = refusal(deps, { error: new MediaError('https_required', message), requestId });
   response
     .writeHead(status, {

@@ -54,14 +54,19 @@ async function readWhole({ body, contentLength }: Pick<ApiRequest, 'body' | 'con
 }
 
 function tooLong(size: number): MediaError {
-  return new MediaError('bad_request', `The body has ${size} bytes or more; a JSON body may have ${LIMITS.jsonBodyBytes}.`);
+  return new MediaError(
+    'bad_request',
+    `The body has ${size} bytes or more; a JSON body may have ${LIMITS.jsonBodyBytes}.`,
+  );
 }
 
 function parseJson(raw: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(raw));
   } catch (error) {
-    throw new MediaError('bad_request', 'The body is not valid JSON in UTF-8 without byte order mark.', { cause: error });
+    throw new MediaError('bad_request', 'The body is not valid JSON in UTF-8 without byte order mark.', {
+      cause: error,
+    });
   }
 }
 

@@ -7,7 +7,8 @@ import { MediaError } from '#crds/media-error.ts';
 export function readQuery(query: URLSearchParams): ReadonlyMap<string, string> {
   const read = new Map<string, string>();
   for (const [name, value] of query) {
-    if (read.has(name)) throw new MediaError('bad_request', `The query has \`${name}\` more than once; send it once.`, { param: name });
+    if (read.has(name))
+      throw new MediaError('bad_request', `The query has \`${name}\` more than once; send it once.`, { param: name });
     read.set(name, value);
   }
   return read;

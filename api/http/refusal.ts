@@ -43,5 +43,8 @@ function asMediaError(log: Log, { error, requestId }: { error: unknown; requestI
     return error;
   }
   log.error({ requestId, err: error }, 'request failed');
-  return new MediaError('internal', 'The service failed to handle this request. Try again; if it stays, report the request id.');
+  return new MediaError(
+    'internal',
+    'The service failed to handle this request. Try again; if it stays, report the request id.',
+  );
 }

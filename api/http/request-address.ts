@@ -12,7 +12,10 @@ interface Hop {
  * in `X-Forwarded-For` (read from the right) that is no trusted proxy. IPv4-mapped addresses are IPv4.
  */
 export function clientAddress(trustedProxies: readonly string[], hop: Hop): string {
-  const told = (hop.forwardedFor ?? '').split(',').map((entry) => entry.trim()).filter((entry) => entry !== '');
+  const told = (hop.forwardedFor ?? '')
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
   let address = canonical(hop.peer);
   while (isTrusted(trustedProxies, address)) {
     const next = told.pop();

@@ -31,7 +31,10 @@ export function makeServer(deps: ApiDeps, endpoints: readonly Endpoint[], tls: T
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
     frameworkErrors: (_error, request, reply) => {
-      void sendRefusal(deps, reply, { error: new MediaError('bad_request', 'The address is malformed.'), requestId: request.id });
+      void sendRefusal(deps, reply, {
+        error: new MediaError('bad_request', 'The address is malformed.'),
+        requestId: request.id,
+      });
     },
     clientErrorHandler: (error, socket) => refuseMalformed(deps, error, socket),
   });
@@ -72,7 +75,10 @@ async function serve(deps: ApiDeps, endpoint: Endpoint, { request, reply }: Exch
   reply.raw.once('close', () => {
     void passage.release();
     const seconds = Number(process.hrtime.bigint() - started) / 1e9;
-    deps.metrics.requests.observe({ endpoint: endpoint.path, method: endpoint.method, status: reply.statusCode }, seconds);
+    deps.metrics.requests.observe(
+      { endpoint: endpoint.path, method: endpoint.method, status: reply.statusCode },
+      seconds,
+    );
   });
   try {
     const answer = await answerOf(deps, passage, { request, reply });
@@ -88,7 +94,10 @@ async function serve(deps: ApiDeps, endpoint: Endpoint, { request, reply }: Exch
 }
 
 /** Every direct answer after the key was accepted has them, also one that was refused before its turn. */
-async function rateHeadersOf(deps: ApiDeps, { endpoint, caller, rateHeaders }: Passage): Promise<Passage['rateHeaders']> {
+async function rateHeadersOf(
+  deps: ApiDeps,
+  { endpoint, caller, rateHeaders }: Passage,
+): Promise<Passage['rateHeaders']> {
   const isEarly = endpoint.lane === 'direct' && caller !== null && Object.keys(rateHeaders).length === 0;
   return isEarly ? deps.limits.directHeaders(caller) : rateHeaders;
 }
@@ -150,13 +159,21 @@ async function sendBody(reply: FastifyReply, body: ApiReply['body']): Promise<Fa
   return reply;
 }
 
-async function refuseUnknown(deps: ApiDeps, endpoints: readonly Endpoint[], { request, reply }: Exchange): Promise<void> {
+async function refuseUnknown(
+  deps: ApiDeps,
+  endpoints: readonly Endpoint[],
+  { request, reply }: Exchange,
+): Promise<void> {
   const path = request.url.split('?')[0]?.replace(/(.)\/$/, '$1') ?? '/';
-  const allowed = endpoints.filter((endpoint) => patternOf(endpoint.path).test(path)).map((endpoint) => endpoint.method);
+  const allowed = endpoints
+    .filter((endpoint) => patternOf(endpoint.path).test(path))
+    .map((endpoint) => endpoint.method);
   const error =
     allowed.length === 0
       ? new MediaError('not_found', `There is no endpoint at this path. ${deps.docsUrl} lists them.`)
-      : new MediaError('bad_request', `${request.method} is not supported here; use ${allowed.join(' or ')}.`, { status: 405 });
+      : new MediaError('bad_request', `${request.method} is not supported here; use ${allowed.join(' or ')}.`, {
+          status: 405,
+        });
   if (allowed.length > 0) reply.header('Allow', allowed.join(', '));
   drainBody(request.raw);
   await sendRefusal(deps, reply, { error, requestId: request.id });

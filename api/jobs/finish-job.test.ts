@@ -36,7 +36,9 @@ async function runningJob(more: Parameters<typeof buildJob>[2] = {}): Promise<st
 }
 
 const count = async (table: string, column: string, id: string): Promise<number> => {
-  const { rows } = await database.query<{ n: number }>(`select count(*)::int as n from ${table} where ${column} = $1`, [id]);
+  const { rows } = await database.query<{ n: number }>(`select count(*)::int as n from ${table} where ${column} = $1`, [
+    id,
+  ]);
   return rows[0]?.n ?? 0;
 };
 
@@ -49,7 +51,10 @@ describe('the end of a job', () => {
     expect(await count('ledger', 'source_id', id)).toBe(1);
     expect(await count('file_deletions', 'key', `inputs/${id}`)).toBe(1);
     expect(await count('webhook_deliveries', 'job_id', id)).toBe(1);
-    const { rows } = await database.query<{ reserved: number }>('select reserved_micro_usd as reserved from jobs where id = $1', [id]);
+    const { rows } = await database.query<{ reserved: number }>(
+      'select reserved_micro_usd as reserved from jobs where id = $1',
+      [id],
+    );
     expect(rows[0]?.reserved).toBe(0);
   });
 

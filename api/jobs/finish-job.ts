@@ -84,7 +84,15 @@ async function unlessChanged(tx: Queryable, job: Job, ending: Ending): Promise<E
 function endOf(deps: FinishDeps, job: Job, ending: Ending): JobEnd {
   const now = deps.clock.now();
   const expiresAt = new Date(now.getTime() + job.retentionSeconds * 1000);
-  const failed = { completedAt: now, startedAt: null, result: null, report: null, billed: false, outputKey: null, expiresAt };
+  const failed = {
+    completedAt: now,
+    startedAt: null,
+    result: null,
+    report: null,
+    billed: false,
+    outputKey: null,
+    expiresAt,
+  };
   switch (ending.kind) {
     case 'succeeded':
       return {

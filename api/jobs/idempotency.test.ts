@@ -39,14 +39,20 @@ describe('idempotency', () => {
     const { handle, handled } = handler();
     await once(deps, first, handle);
     const repeat = await once(deps, first, handle);
-    expect(repeat).toMatchObject({ status: 202, body: { id: 'job_1' }, headers: { 'Svc-Idempotent-Replayed': 'true' } });
+    expect(repeat).toMatchObject({
+      status: 202,
+      body: { id: 'job_1' },
+      headers: { 'Svc-Idempotent-Replayed': 'true' },
+    });
     expect(handled()).toBe(1);
   });
 
   it('refuses another body', async () => {
     const first = request();
     await once(deps, first, handler().handle);
-    expect(await codeOf(once(deps, { ...first, raw: Buffer.from('{ "a":1}') }, handler().handle))).toBe('idempotency_conflict');
+    expect(await codeOf(once(deps, { ...first, raw: Buffer.from('{ "a":1}') }, handler().handle))).toBe(
+      'idempotency_conflict',
+    );
   });
 
   it('keeps modes and accounts apart', async () => {
@@ -82,9 +88,14 @@ describe('idempotency', () => {
     });
     expect(await codeOf(refusing)).toBe('bad_request');
     const repeat = await once(deps, { ...wrong, id: 'req_2' }, handler().handle);
-    expect(repeat).toMatchObject({ status: 400, body: { error: { code: 'bad_request', param: 'x', request_id: 'req_2' } } });
+    expect(repeat).toMatchObject({
+      status: 400,
+      body: { error: { code: 'bad_request', param: 'x', request_id: 'req_2' } },
+    });
     expect(repeat.headers).toEqual({ 'Svc-Idempotent-Replayed': 'true' });
-    expect(await codeOf(once(deps, { ...wrong, raw: Buffer.from('{}') }, handler().handle))).toBe('idempotency_conflict');
+    expect(await codeOf(once(deps, { ...wrong, raw: Buffer.from('{}') }, handler().handle))).toBe(
+      'idempotency_conflict',
+    );
   });
 
   it('lets the next request take over from a handler that died', async () => {

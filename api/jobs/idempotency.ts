@@ -10,13 +10,7 @@
 import { createHash, randomInt } from 'node:crypto';
 import type { ApiReply } from '#api/endpoint.ts';
 import { refusal } from '#api/http/refusal.ts';
-import {
-  claimKey,
-  findKey,
-  releaseKey,
-  storeAnswer,
-  type IdempotencyScope,
-} from '#api/jobs/idempotency-rows.ts';
+import { claimKey, findKey, releaseKey, storeAnswer, type IdempotencyScope } from '#api/jobs/idempotency-rows.ts';
 import type { Database, Queryable } from '#api/store/database.ts';
 import { MediaError } from '#crds/media-error.ts';
 import { LIMITS } from '#crds/plans.ts';
@@ -71,7 +65,11 @@ export async function once(
   if (leaseUntil === null) return answerRepeat(deps, scope, { fingerprint, requestId: request.id });
   try {
     return await handle(async (tx, answer) => {
-      const stored = await storeAnswer(tx, scope, { leaseUntil, status: answer.status, body: JSON.stringify(answer.body) });
+      const stored = await storeAnswer(tx, scope, {
+        leaseUntil,
+        status: answer.status,
+        body: JSON.stringify(answer.body),
+      });
       if (!stored) throw inProgress();
     });
   } catch (error) {
@@ -90,7 +88,11 @@ async function settleRefusal(
     return;
   }
   const { code, message, param } = error;
-  await storeAnswer(database, scope, { leaseUntil, status: error.status, body: JSON.stringify({ code, message, param }) });
+  await storeAnswer(database, scope, {
+    leaseUntil,
+    status: error.status,
+    body: JSON.stringify({ code, message, param }),
+  });
 }
 
 /** The lease's end, which also tells this claim from any other; null when the key is taken. */
@@ -113,7 +115,8 @@ async function answerRepeat(
   const known = await findKey(deps.database, scope);
   if (known === null) throw inProgress();
   if (!known.fingerprint.equals(fingerprint)) {
-    const message = 'This `Idempotency-Key` was used within 24 hours with another body. Use a new key for a new request.';
+    const message =
+      'This `Idempotency-Key` was used within 24 hours with another body. Use a new key for a new request.';
     throw new MediaError('idempotency_conflict', message, { param: 'Idempotency-Key' });
   }
   if (known.status === null || known.body === null) throw inProgress();

@@ -28,7 +28,10 @@ export const jobRequestSchema = z.strictObject({
       upload: z.string().optional().meta({ description: 'Id of an upload.' }),
       url: z.string().optional().meta({ description: 'Public http or https URL of the file.' }),
     })
-    .refine(({ upload, url }) => (upload === undefined) !== (url === undefined), 'give exactly one of `upload` and `url`'),
+    .refine(
+      ({ upload, url }) => (upload === undefined) !== (url === undefined),
+      'give exactly one of `upload` and `url`',
+    ),
   options: z.looseObject({}).nullish().meta({ description: 'Options in the nested shape.' }),
   preset: z.string().nullish().meta({ description: 'Name or id of a preset.' }),
   webhook_url: z.string().nullish(),
@@ -46,7 +49,10 @@ export const jobRequestSchema = z.strictObject({
     .meta({ description: `Default ${LIMITS.retentionSeconds.default}.` }),
   metadata: z
     .record(z.string().min(1).max(LIMITS.metadataKey), z.string().max(LIMITS.metadataValue))
-    .refine((entries) => Object.keys(entries).length <= LIMITS.metadataEntries, `at most ${LIMITS.metadataEntries} entries`)
+    .refine(
+      (entries) => Object.keys(entries).length <= LIMITS.metadataEntries,
+      `at most ${LIMITS.metadataEntries} entries`,
+    )
     .nullish(),
 });
 export type JobRequest = z.infer<typeof jobRequestSchema>;

@@ -57,7 +57,8 @@ export async function projectMediaJob(deps: ProjectDeps, name: string): Promise<
 function nextStep(deps: ProjectDeps, mediaJob: MediaJob, job: Job | null): Step {
   const { status, spec } = mediaJob;
   if (job === null) return { do: 'delete', why: 'it has no record' };
-  if (isUnfinished(job) && fenceOf(mediaJob).dispatch !== job.dispatch) return { do: 'delete', why: 'a newer one was made' };
+  if (isUnfinished(job) && fenceOf(mediaJob).dispatch !== job.dispatch)
+    return { do: 'delete', why: 'a newer one was made' };
   if (!isUnfinished(job)) return afterEnd(deps, status, job);
   if (job.delivery !== null) return { do: 'nothing' };
   if (spec.suspend && job.inputStored) return { do: 'resume' };
@@ -101,7 +102,11 @@ async function recordEnd(deps: ProjectDeps, mediaJob: MediaJob, status: MediaJob
     return;
   }
   await deps.database.transaction(async (tx) => {
-    const due = await markDeliveryDue(tx, { id, dispatch }, { attempt: status.attempt, startedAt, outputKey: key, report });
+    const due = await markDeliveryDue(
+      tx,
+      { id, dispatch },
+      { attempt: status.attempt, startedAt, outputKey: key, report },
+    );
     if (!due) return;
     await insertTransfer(tx, { jobId: id, direction: 'deliver', nextAt: deps.clock.now() });
     await notify(tx, JOBS_CHANNEL, id);

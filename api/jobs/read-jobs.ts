@@ -62,7 +62,10 @@ export function jobNotFound(id: string): MediaError {
   return new MediaError('not_found', `There is no job \`${id.slice(0, 40)}\` in this account and mode.`);
 }
 
-function owner(deps: ApiDeps, { caller }: CallerRequest): { accountId: string; livemode: boolean; finishedAfter: Date } {
+function owner(
+  deps: ApiDeps,
+  { caller }: CallerRequest,
+): { accountId: string; livemode: boolean; finishedAfter: Date } {
   const finishedAfter = new Date(deps.clock.now().getTime() - LIMITS.recordReadableSeconds * 1000);
   return { accountId: caller.account.id, livemode: caller.livemode, finishedAfter };
 }
@@ -81,6 +84,7 @@ async function readCursor(
   if (id === undefined) return null;
   const job = await findReadableJob(deps.database, filter, id);
   const param = after === undefined ? 'ending_before' : 'starting_after';
-  if (job === null) throw new MediaError('bad_request', `\`${param}\` names no job of this account and mode.`, { param });
+  if (job === null)
+    throw new MediaError('bad_request', `\`${param}\` names no job of this account and mode.`, { param });
   return { direction: after === undefined ? 'newer' : 'older', createdAt: job.createdAt, id: job.id };
 }

@@ -119,7 +119,10 @@ describe('projection', () => {
 
   it('ends the job, then keeps the MediaJob for a while', async () => {
     const id = await dispatched();
-    await deps.mediaJobs.updateStatus(await mediaJobOf(id), status({ phase: 'Succeeded', report: buildReport(), completedAt: NOW.toISOString() }));
+    await deps.mediaJobs.updateStatus(
+      await mediaJobOf(id),
+      status({ phase: 'Succeeded', report: buildReport(), completedAt: NOW.toISOString() }),
+    );
     expect(await projectMediaJob(deps, mediaJobName(id))).toBe(60);
     const job = await readJob(database, id);
     expect(job).toMatchObject({ status: 'succeeded', outputKey: `outputs/${id}/${job.dispatch}-1` });
@@ -155,7 +158,10 @@ describe('projection', () => {
   it('resumes a suspended MediaJob once the input is stored', async () => {
     const id = await dispatched({ inputStored: false, inputSize: null, inputEtag: null, inputFilename: null });
     expect((await mediaJobOf(id)).spec.suspend).toBe(true);
-    await database.query(`update jobs set input_stored = true, input_size = 7, input_etag = '"e"', input_filename = 'a.pdf' where id = $1`, [id]);
+    await database.query(
+      `update jobs set input_stored = true, input_size = 7, input_etag = '"e"', input_filename = 'a.pdf' where id = $1`,
+      [id],
+    );
     await projectMediaJob(deps, mediaJobName(id));
     expect((await mediaJobOf(id)).spec).toMatchObject({ suspend: false, inputSize: 7, kind: 'pdf' });
   });
@@ -166,7 +172,11 @@ describe('an output that goes to the caller', () => {
   const done: Partial<MediaJobStatus> = { phase: 'Succeeded', report: buildReport() };
 
   async function settle(id: string, error: object | null): Promise<void> {
-    await database.query('update transfers set done_at = $2, error = $3 where job_id = $1', [id, NOW, error === null ? null : JSON.stringify(error)]);
+    await database.query('update transfers set done_at = $2, error = $3 where job_id = $1', [
+      id,
+      NOW,
+      error === null ? null : JSON.stringify(error),
+    ]);
     await settleTransfers(deps);
   }
 
@@ -182,6 +192,10 @@ describe('an output that goes to the caller', () => {
     const id = await dispatched(target);
     await report(id, done);
     await settle(id, { code: 'output_upload_failed', message: 'It answered 500.' });
-    expect(await readJob(database, id)).toMatchObject({ status: 'failed', error: { code: 'output_upload_failed' }, billed: false });
+    expect(await readJob(database, id)).toMatchObject({
+      status: 'failed',
+      error: { code: 'output_upload_failed' },
+      billed: false,
+    });
   });
 });

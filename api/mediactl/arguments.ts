@@ -16,5 +16,7 @@ export function usdOrNone(text: string): number | 'none' {
   if (text === 'none') return text;
   const usd = /^\d{1,10}(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN;
   if (usd <= MOST_USD) return Math.round(usd * 1_000_000);
-  throw new InvalidArgumentError(`Give US dollars from 0 to ${MOST_USD} with at most 6 decimals, such as 12.50, or none.`);
+  throw new InvalidArgumentError(
+    `Give US dollars from 0 to ${MOST_USD} with at most 6 decimals, such as 12.50, or none.`,
+  );
 }

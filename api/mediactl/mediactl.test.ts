@@ -25,9 +25,14 @@ interface Run {
 function mediactl(args: readonly string[], env: Record<string, string> = environment): Promise<Run> {
   const script = fileURLToPath(new URL('../mediactl.ts', import.meta.url));
   const { promise, resolve } = Promise.withResolvers<Run>();
-  execFile(process.execPath, [script, ...args], { env: { PATH: process.env['PATH'], ...env } }, (error, stdout, stderr) => {
-    resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-  });
+  execFile(
+    process.execPath,
+    [script, ...args],
+    { env: { PATH: process.env['PATH'], ...env } },
+    (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+    },
+  );
   return promise;
 }
 
@@ -39,11 +44,24 @@ async function json(...args: readonly string[]): Promise<Record<string, unknown>
   return JSON.parse(run.stdout) as Record<string, unknown>;
 }
 
-const anAccount = async (): Promise<string> => String((await json('account', 'create', '--name', 'Acme', '--plan', 'payg'))['id']);
+const anAccount = async (): Promise<string> =>
+  String((await json('account', 'create', '--name', 'Acme', '--plan', 'payg'))['id']);
 
 describe('mediactl account', () => {
   it('creates, changes and lists accounts', async () => {
-    const created = await json('account', 'create', '--name', 'Acme', '--plan', 'payg', '--payment-method', '--feature', 'video', '--feature', 'heic_output');
+    const created = await json(
+      'account',
+      'create',
+      '--name',
+      'Acme',
+      '--plan',
+      'payg',
+      '--payment-method',
+      '--feature',
+      'video',
+      '--feature',
+      'heic_output',
+    );
     expect(created).toStrictEqual({
       id: expect.stringMatching(/^acc_[0-9a-z]{20}$/),
       name: 'Acme',
@@ -56,11 +74,48 @@ describe('mediactl account', () => {
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     });
     const id = String(created['id']);
-    const first = await json('account', 'set', id, '--plan', 'growth', '--no-payment-method', '--unpaid-invoice', '--suspended', '--spend-cap', '12.5', '--no-feature', 'video');
-    const expected = { ...created, plan: 'growth', payment_method: false, unpaid_invoice: true, suspended: true, spend_cap_usd: 12.5, features: ['heic_output'] };
+    const first = await json(
+      'account',
+      'set',
+      id,
+      '--plan',
+      'growth',
+      '--no-payment-method',
+      '--unpaid-invoice',
+      '--suspended',
+      '--spend-cap',
+      '12.5',
+      '--no-feature',
+      'video',
+    );
+    const expected = {
+      ...created,
+      plan: 'growth',
+      payment_method: false,
+      unpaid_invoice: true,
+      suspended: true,
+      spend_cap_usd: 12.5,
+      features: ['heic_output'],
+    };
     expect(first).toStrictEqual(expected);
-    const second = await json('account', 'set', id, '--no-unpaid-invoice', '--no-suspended', '--spend-cap', 'none', '--feature', 'video');
-    expect(second).toStrictEqual({ ...expected, unpaid_invoice: false, suspended: false, spend_cap_usd: null, features: ['heic_output', 'video'] });
+    const second = await json(
+      'account',
+      'set',
+      id,
+      '--no-unpaid-invoice',
+      '--no-suspended',
+      '--spend-cap',
+      'none',
+      '--feature',
+      'video',
+    );
+    expect(second).toStrictEqual({
+      ...expected,
+      unpaid_invoice: false,
+      suspended: false,
+      spend_cap_usd: null,
+      features: ['heic_output', 'video'],
+    });
     const list = await json('account', 'list');
     expect(list).toStrictEqual({ object: 'list', data: expect.arrayContaining([second]) });
   });
@@ -77,7 +132,20 @@ describe('mediactl account', () => {
 describe('mediactl key', () => {
   it('creates a key that works, lists it without its text, and revokes it', async () => {
     const account = await anAccount();
-    const created = await json('key', 'create', '--account', account, '--mode', 'live', '--name', 'server', '--allow', '10.1.2.3/8', '--allow', '2001:db8::1');
+    const created = await json(
+      'key',
+      'create',
+      '--account',
+      account,
+      '--mode',
+      'live',
+      '--name',
+      'server',
+      '--allow',
+      '10.1.2.3/8',
+      '--allow',
+      '2001:db8::1',
+    );
     expect(created).toStrictEqual({
       id: expect.stringMatching(/^key_[0-9a-z]{20}$/),
       key: expect.stringMatching(/^svc_live_[A-Za-z0-9]{32}$/),
@@ -94,21 +162,37 @@ describe('mediactl key', () => {
 
     const { stdout: listed } = await mediactl(['key', 'list', '--account', account, '--json']);
     expect(listed).not.toContain(String(created['key']).slice(9, -4));
-    expect(JSON.parse(listed)).toMatchObject({ object: 'list', data: [{ id: created['id'], mode: 'live', revoked_at: null }] });
+    expect(JSON.parse(listed)).toMatchObject({
+      object: 'list',
+      data: [{ id: created['id'], mode: 'live', revoked_at: null }],
+    });
 
-    expect(await json('key', 'revoke', String(created['id']))).toMatchObject({ id: created['id'], revoked_at: expect.any(String) });
+    expect(await json('key', 'revoke', String(created['id']))).toMatchObject({
+      id: created['id'],
+      revoked_at: expect.any(String),
+    });
     await expect(findCaller(deps, `Bearer ${String(created['key'])}`)).rejects.toMatchObject({ code: 'revoked_key' });
   });
 
   it('lists the keys of all accounts when none is named', async () => {
     const [one, two] = [await anAccount(), await anAccount()];
-    for (const account of [one, two]) await json('key', 'create', '--account', account, '--mode', 'test', '--name', 'k');
+    for (const account of [one, two])
+      await json('key', 'create', '--account', account, '--mode', 'test', '--name', 'k');
     const { data } = (await json('key', 'list')) as { data: { account: string }[] };
     expect(data.map((key) => key.account)).toStrictEqual(expect.arrayContaining([one, two]));
   });
 
   it('shows a new key to people once, with a warning', async () => {
-    const { stdout } = await mediactl(['key', 'create', '--account', await anAccount(), '--mode', 'test', '--name', 'k']);
+    const { stdout } = await mediactl([
+      'key',
+      'create',
+      '--account',
+      await anAccount(),
+      '--mode',
+      'test',
+      '--name',
+      'k',
+    ]);
     expect(stdout).toMatch(/KEY +svc_test_[A-Za-z0-9]{32}\n/);
     expect(stdout).toContain('never shown again');
   });
@@ -118,7 +202,10 @@ describe('mediactl with --data', () => {
   it('speaks to the database of the service that runs on the folder', async () => {
     const data = path.join(folder, 'running');
     await mkdir(path.join(data, 'run'), { recursive: true });
-    await writeFile(path.join(data, 'run', 'connection.json'), JSON.stringify({ DATABASE_URL: database.url, REDIS_URL: 'unix:///none', ops: {} }));
+    await writeFile(
+      path.join(data, 'run', 'connection.json'),
+      JSON.stringify({ DATABASE_URL: database.url, REDIS_URL: 'unix:///none', ops: {} }),
+    );
     await writeFile(path.join(data, 'secrets.json'), JSON.stringify({ MEDIAJOBS_KEY_PEPPER: pepper }));
     const run = await mediactl(['--data', data, 'account', 'create', '--name', 'Local', '--json'], {});
     expect(run).toMatchObject({ code: 0, stderr: '' });
@@ -137,24 +224,58 @@ describe('mediactl with --data', () => {
     }
     const run = await mediactl(['--data', data, 'account', 'list'], {});
     expect(run).toMatchObject({ code: 1, stdout: '' });
-    expect(run.stderr).toMatch(/^mediactl: No service runs on the data folder .*: start it with `hack\/demo --serve --data .*`, then run this again\.\n$/);
+    expect(run.stderr).toMatch(
+      /^mediactl: No service runs on the data folder .*: start it with `hack\/demo --serve --data .*`, then run this again\.\n$/,
+    );
     expect(run.stderr.trim().split('\n')).toHaveLength(1);
   });
 });
 
 describe('mediactl refuses', () => {
   it.each<[string, string[], string]>([
-    ['an unknown plan', ['account', 'create', '--name', 'x', '--plan', 'gold'], 'Allowed choices are none, payg, starter'],
-    ['an unknown feature', ['account', 'create', '--name', 'x', '--feature', 'audio'], 'Allowed choices are video, heic_output'],
+    [
+      'an unknown plan',
+      ['account', 'create', '--name', 'x', '--plan', 'gold'],
+      'Allowed choices are none, payg, starter',
+    ],
+    [
+      'an unknown feature',
+      ['account', 'create', '--name', 'x', '--feature', 'audio'],
+      'Allowed choices are video, heic_output',
+    ],
     ['a missing name', ['account', 'create'], "required option '--name <name>' not specified"],
     ['an account that does not exist', ['account', 'set', 'acc_none', '--suspended'], 'There is no account `acc_none`'],
-    ['keys of an account that does not exist', ['key', 'list', '--account', 'acc_none'], 'There is no account `acc_none`'],
-    ['a key for an account that does not exist', ['key', 'create', '--account', 'acc_none', '--mode', 'test', '--name', 'k'], 'There is no account `acc_none`'],
-    ['an unknown mode', ['key', 'create', '--account', 'acc_none', '--mode', 'prod', '--name', 'k'], 'Allowed choices are live, test'],
-    ['a long name', ['key', 'create', '--account', 'acc_none', '--mode', 'test', '--name', 'k'.repeat(61)], '61 characters; the name of a key has 1 to 60'],
-    ['a bad range', ['key', 'create', '--account', 'acc_none', '--mode', 'test', '--name', 'k', '--allow', '10.0.0.0/33'], '`10.0.0.0/33` is neither'],
+    [
+      'keys of an account that does not exist',
+      ['key', 'list', '--account', 'acc_none'],
+      'There is no account `acc_none`',
+    ],
+    [
+      'a key for an account that does not exist',
+      ['key', 'create', '--account', 'acc_none', '--mode', 'test', '--name', 'k'],
+      'There is no account `acc_none`',
+    ],
+    [
+      'an unknown mode',
+      ['key', 'create', '--account', 'acc_none', '--mode', 'prod', '--name', 'k'],
+      'Allowed choices are live, test',
+    ],
+    [
+      'a long name',
+      ['key', 'create', '--account', 'acc_none', '--mode', 'test', '--name', 'k'.repeat(61)],
+      '61 characters; the name of a key has 1 to 60',
+    ],
+    [
+      'a bad range',
+      ['key', 'create', '--account', 'acc_none', '--mode', 'test', '--name', 'k', '--allow', '10.0.0.0/33'],
+      '`10.0.0.0/33` is neither',
+    ],
     ['a key that does not exist', ['key', 'revoke', 'key_none'], 'There is no key `key_none`'],
-    ['a cap that is no amount', ['account', 'set', 'acc_none', '--spend-cap', '1e3'], 'Give US dollars from 0 to 1000000000'],
+    [
+      'a cap that is no amount',
+      ['account', 'set', 'acc_none', '--spend-cap', '1e3'],
+      'Give US dollars from 0 to 1000000000',
+    ],
   ])('%s in one sentence', async (_what, args, message) => {
     const run = await mediactl(args);
     expect(run).toMatchObject({ code: 1, stdout: '' });

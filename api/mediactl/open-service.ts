@@ -49,19 +49,24 @@ async function readSettings(file: string, data: string): Promise<Environment> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') throw notRunning(data, error);
-    const why = code === 'EACCES' ? 'this user may not read it; run mediactl as the user that the service runs as' : message;
+    const why =
+      code === 'EACCES' ? 'this user may not read it; run mediactl as the user that the service runs as' : message;
     throw new CommandLineError(`${file} cannot be read: ${why}.`, { cause: error });
   }
 }
 
 async function refuseOtherSchema(database: Database, data: string | undefined): Promise<void> {
-  const tables = await database.query<{ there: boolean }>(`select to_regclass('api_keys') is not null as there`).catch((error: unknown) => {
-    if (data !== undefined) throw notRunning(data, error);
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CommandLineError(`The database that DATABASE_URL names does not answer: ${why}.`, { cause: error });
-  });
+  const tables = await database
+    .query<{ there: boolean }>(`select to_regclass('api_keys') is not null as there`)
+    .catch((error: unknown) => {
+      if (data !== undefined) throw notRunning(data, error);
+      const why = error instanceof Error ? error.message : String(error);
+      throw new CommandLineError(`The database that DATABASE_URL names does not answer: ${why}.`, { cause: error });
+    });
   if (tables.rows[0]?.there === true) return;
-  throw new CommandLineError('The database has no tables of mediajobs yet: start the service on it once, then run this again.');
+  throw new CommandLineError(
+    'The database has no tables of mediajobs yet: start the service on it once, then run this again.',
+  );
 }
 
 function notRunning(data: string, cause: unknown): CommandLineError {

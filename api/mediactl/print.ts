@@ -1,7 +1,5 @@
 /** An answer of mediactl: one object, or a list of them, with the fields that a JSON reader gets. */
-export type Answer =
-  | { readonly object: Fields; readonly note?: string }
-  | { readonly list: readonly Fields[] };
+export type Answer = { readonly object: Fields; readonly note?: string } | { readonly list: readonly Fields[] };
 
 type Fields = Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
 
@@ -17,7 +15,10 @@ export function print(answer: Answer, form: 'json' | 'text'): string {
 
 function table(list: readonly Fields[]): string {
   const names = Object.keys(list[0] ?? {});
-  return aligned([names.map((name) => title(name)), ...list.map((fields) => names.map((name) => cell(fields[name] ?? null)))]);
+  return aligned([
+    names.map((name) => title(name)),
+    ...list.map((fields) => names.map((name) => cell(fields[name] ?? null))),
+  ]);
 }
 
 function title(name: string): string {
@@ -33,6 +34,10 @@ function cell(value: Fields[string]): string {
 
 function aligned(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const line = (row: readonly string[]): string => row.map((text, column) => text.padEnd(widths[column] ?? 0)).join('  ').trimEnd();
+  const line = (row: readonly string[]): string =>
+    row
+      .map((text, column) => text.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd();
   return rows.map((row) => `${line(row)}\n`).join('');
 }

@@ -19,7 +19,7 @@ export function runCommand(
       const { print } = await import('#api/mediactl/print.ts');
       const service = await openService({ data, env: process.env });
       try {
-        const answer = await work(service, command.opts() as Options, command.args as [string]);
+        const answer = await work(service, command.opts(), command.args as [string]);
         process.stdout.write(print(answer, json === true ? 'json' : 'text'));
       } finally {
         await service.database.close();
@@ -32,7 +32,10 @@ export function runCommand(
 }
 
 async function sentence(error: unknown): Promise<string> {
-  const [{ MediaError }, { ConfigError }] = await Promise.all([import('#crds/media-error.ts'), import('#crds/shared/config.ts')]);
+  const [{ MediaError }, { ConfigError }] = await Promise.all([
+    import('#crds/media-error.ts'),
+    import('#crds/shared/config.ts'),
+  ]);
   const isPlain = error instanceof MediaError || error instanceof ConfigError || error instanceof CommandLineError;
   if (isPlain) return error.message;
   return `this failed for a reason that mediactl does not know: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;

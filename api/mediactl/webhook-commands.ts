@@ -4,7 +4,12 @@ import { CommandLineError } from '#api/mediactl/command-line-error.ts';
 import type { Service } from '#api/mediactl/open-service.ts';
 import type { Answer } from '#api/mediactl/print.ts';
 import { notify } from '#api/store/listen.ts';
-import { findDelivery, queueDeliveryAgain, selectDeliveries, type DeliveryRecord } from '#api/webhooks/delivery-record-rows.ts';
+import {
+  findDelivery,
+  queueDeliveryAgain,
+  selectDeliveries,
+  type DeliveryRecord,
+} from '#api/webhooks/delivery-record-rows.ts';
 import { MediaError } from '#crds/media-error.ts';
 
 /** The newest ones that a list shows. */
@@ -35,7 +40,9 @@ export async function resend({ database, clock }: Service, eventId: string): Pro
   if (waiting === null) {
     throw new MediaError('not_found', `There is no event \`${eventId}\`. \`mediactl webhook deliveries\` shows them.`);
   }
-  throw new CommandLineError(`The event ${eventId} is still queued; its next attempt is due at ${waiting.nextAt.toISOString()}.`);
+  throw new CommandLineError(
+    `The event ${eventId} is still queued; its next attempt is due at ${waiting.nextAt.toISOString()}.`,
+  );
 }
 
 function deliveryFields(delivery: DeliveryRecord) {

@@ -12,7 +12,10 @@ import { LIMITS } from '#crds/plans.ts';
 const NAME_RULE = '1 to 63 lower-case letters, digits, hyphens and underscores, the first one a letter or digit';
 
 export const presetRequestSchema = z.strictObject({
-  name: z.string().regex(PRESET_NAME, NAME_RULE).meta({ description: `Unique in the account: ${NAME_RULE}.` }),
+  name: z
+    .string()
+    .regex(PRESET_NAME, NAME_RULE)
+    .meta({ description: `Unique in the account: ${NAME_RULE}.` }),
   options: z.looseObject({}).meta({ description: 'Options in the nested shape, as of a job; at least one.' }),
 });
 
@@ -41,7 +44,8 @@ export async function createPreset(deps: ApiDeps, request: CallerRequest): Promi
 /** The rules of a job's options; together with other options they are checked again at each use. */
 function refuseOptions(options: object): void {
   const flat = parseJsonOptions(options);
-  if (flat.size === 0) throw new MediaError('invalid_options', 'A preset sets at least one option.', { param: 'options' });
+  if (flat.size === 0)
+    throw new MediaError('invalid_options', 'A preset sets at least one option.', { param: 'options' });
   resolveOptions(flat);
 }
 

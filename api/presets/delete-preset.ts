@@ -9,7 +9,9 @@ export const deletedPresetSchema = z.object({ id: z.string(), object: z.literal(
 /** `DELETE /v1/presets/{id or name}`: whoever names it afterwards is refused; jobs that are made keep their options. */
 export async function deletePreset({ database }: ApiDeps, { caller, params }: CallerRequest): Promise<ApiReply> {
   const idOrName = params['id_or_name'] ?? '';
-  const id = mayNamePreset(idOrName) ? await deletePresetRow(database, { accountId: caller.account.id, idOrName }) : null;
+  const id = mayNamePreset(idOrName)
+    ? await deletePresetRow(database, { accountId: caller.account.id, idOrName })
+    : null;
   if (id === null) throw presetNotFound(idOrName);
   return { status: 200, body: { id, object: 'preset', deleted: true } };
 }

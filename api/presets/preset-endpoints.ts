@@ -7,7 +7,11 @@ import { getPreset, listPresets } from '#api/presets/read-presets.ts';
 
 const preset = (description: string) => ({ description, schema: presetObjectSchema });
 
-const presetList = z.object({ object: z.literal('list'), data: z.array(presetObjectSchema), has_more: z.literal(false) });
+const presetList = z.object({
+  object: z.literal('list'),
+  data: z.array(presetObjectSchema),
+  has_more: z.literal(false),
+});
 
 /** Spec: Presets. */
 export const presetEndpoints: readonly Endpoint[] = [

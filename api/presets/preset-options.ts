@@ -18,5 +18,7 @@ export async function presetOptions(
   if (idOrName == null) return NONE;
   const preset = mayNamePreset(idOrName) ? await findPreset(database, { accountId, idOrName }) : null;
   if (preset !== null) return parseJsonOptions(preset.options);
-  throw new MediaError('bad_request', `There is no preset \`${idOrName.slice(0, 63)}\` in this account.`, { param: 'preset' });
+  throw new MediaError('bad_request', `There is no preset \`${idOrName.slice(0, 63)}\` in this account.`, {
+    param: 'preset',
+  });
 }

@@ -12,7 +12,10 @@ interface NamedOptions {
 }
 
 /** null when the account has none of that name. */
-export async function replacePresetOptions(tx: Queryable, { accountId, name, options, at }: NamedOptions): Promise<Preset | null> {
+export async function replacePresetOptions(
+  tx: Queryable,
+  { accountId, name, options, at }: NamedOptions,
+): Promise<Preset | null> {
   const { rows } = await tx.query<Preset>(
     `update presets set options = $3, updated_at = $4 where account_id = $1 and name = $2 returning ${COLUMNS}`,
     [accountId, name, JSON.stringify(options), at],
@@ -21,7 +24,11 @@ export async function replacePresetOptions(tx: Queryable, { accountId, name, opt
 }
 
 /** null when the account has `most` already; call it under the account's lock. */
-export async function insertPreset(tx: Queryable, preset: NamedOptions & { id: string }, most: number): Promise<Preset | null> {
+export async function insertPreset(
+  tx: Queryable,
+  preset: NamedOptions & { id: string },
+  most: number,
+): Promise<Preset | null> {
   const { id, accountId, name, options, at } = preset;
   const { rows } = await tx.query<Preset>(
     `insert into presets (id, account_id, name, options, created_at, updated_at)
@@ -34,7 +41,9 @@ export async function insertPreset(tx: Queryable, preset: NamedOptions & { id: s
 
 /** By name, in the order of its characters' codes. */
 export async function selectPresets(db: Queryable, accountId: string): Promise<readonly Preset[]> {
-  const { rows } = await db.query<Preset>(`select ${COLUMNS} from presets where account_id = $1 order by name`, [accountId]);
+  const { rows } = await db.query<Preset>(`select ${COLUMNS} from presets where account_id = $1 order by name`, [
+    accountId,
+  ]);
   return rows;
 }
 

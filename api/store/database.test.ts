@@ -32,7 +32,10 @@ describe('query', () => {
 
   it('writes text, bytes, times and arrays', async () => {
     const values = ['ä', Buffer.from([0, 255]), new Date(1), ['x', 'y']];
-    const { rows } = await database.query('select $1::text as a, $2::bytea as b, $3::timestamptz as c, $4::text[] as d', values);
+    const { rows } = await database.query(
+      'select $1::text as a, $2::bytea as b, $3::timestamptz as c, $4::text[] as d',
+      values,
+    );
     expect(rows).toStrictEqual([{ a: values[0], b: values[1], c: values[2], d: values[3] }]);
   });
 
@@ -98,8 +101,10 @@ describe('a transaction', () => {
 });
 
 describe('a lost connection', () => {
-  const own = (application: string) => makeDatabase({ url: `${database.url}&application_name=${application}`, log, maxConnections: 1 });
-  const pidOf = async (on: Queryable) => (await on.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
+  const own = (application: string) =>
+    makeDatabase({ url: `${database.url}&application_name=${application}`, log, maxConnections: 1 });
+  const pidOf = async (on: Queryable) =>
+    (await on.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
   const end = (pid: number | undefined) => database.query('select pg_terminate_backend($1, 5000)', [pid]);
 
   it('is replaced when it was idle', async () => {
@@ -130,7 +135,10 @@ describe('makeDatabase', () => {
   it.each([
     ['a socket folder in the query', `postgresql:///${name}?host=${folder}&user=${user}`],
     ['a socket folder as host', `postgresql://${user}@${encodeURIComponent(folder)}/${name}`],
-    ['a socket folder as host, and the port that names the socket', `postgresql://${user}@${encodeURIComponent(folder)}:5432/${name}`],
+    [
+      'a socket folder as host, and the port that names the socket',
+      `postgresql://${user}@${encodeURIComponent(folder)}:5432/${name}`,
+    ],
   ])('connects by %s', async (_form, url) => {
     const other = makeDatabase({ url, log, maxConnections: 1 });
     expect((await other.query('select current_database() as name')).rows).toStrictEqual([{ name }]);

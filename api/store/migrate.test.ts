@@ -22,7 +22,9 @@ const TWO = { '0002-two.sql': 'create table two (id int);' };
 describe('migrate', () => {
   it('runs what is new, in order and once', async () => {
     const database = await testDatabase({ migrated: false });
-    expect(await migrate({ database, clock }, { folder: await folderOf({ ...ONE, 'README.md': 'not one' }) })).toStrictEqual(['0001-one.sql']);
+    expect(
+      await migrate({ database, clock }, { folder: await folderOf({ ...ONE, 'README.md': 'not one' }) }),
+    ).toStrictEqual(['0001-one.sql']);
     const both = await folderOf({ ...ONE, ...TWO });
     expect(await migrate({ database, clock }, { folder: both })).toStrictEqual(['0002-two.sql']);
     expect(await migrate({ database, clock }, { folder: both })).toStrictEqual([]);
@@ -43,9 +45,13 @@ describe('migrate', () => {
     const database = await testDatabase({ migrated: false });
     const folder = await folderOf({ ...ONE, '0002-bad.sql': 'create table half (id int); select 1/0;' });
     await expect(migrate({ database, clock }, { folder })).rejects.toThrow('division by zero');
-    const { rows } = await database.query(`select to_regclass('one') is not null as one, to_regclass('half') is not null as half`);
+    const { rows } = await database.query(
+      `select to_regclass('one') is not null as one, to_regclass('half') is not null as half`,
+    );
     expect(rows).toStrictEqual([{ one: true, half: false }]);
-    expect(await migrate({ database, clock }, { folder: await folderOf({ ...ONE, ...TWO }) })).toStrictEqual(['0002-two.sql']);
+    expect(await migrate({ database, clock }, { folder: await folderOf({ ...ONE, ...TWO }) })).toStrictEqual([
+      '0002-two.sql',
+    ]);
   });
 
   it('refuses a database that is ahead of the code', async () => {

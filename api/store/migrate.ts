@@ -51,7 +51,8 @@ async function readMigrations(folder: string): Promise<Migration[]> {
   return Promise.all(
     names.map(async (name, index) => {
       const version = Number(name.slice(0, 4));
-      if (version !== index + 1) throw new Error(`Migration ${name} breaks the row: number ${index + 1} is expected there.`);
+      if (version !== index + 1)
+        throw new Error(`Migration ${name} breaks the row: number ${index + 1} is expected there.`);
       return { version, name, sql: await readFile(`${folder}/${name}`, 'utf8') };
     }),
   );
@@ -70,15 +71,25 @@ async function runNext(tx: Queryable, migrations: readonly Migration[], now: Dat
   const next = migrations.find((migration) => migration.version === version + 1);
   if (next === undefined) return null;
   await tx.query(next.sql);
-  await tx.query('insert into schema_migrations (version, name, applied_at) values ($1, $2, $3)', [next.version, next.name, now]);
+  await tx.query('insert into schema_migrations (version, name, applied_at) values ($1, $2, $3)', [
+    next.version,
+    next.name,
+    now,
+  ]);
   return next;
 }
 
 async function currentVersion(tx: Queryable): Promise<number> {
-  const { rows: tables } = await tx.query<{ there: boolean }>(`select to_regclass('schema_migrations') is not null as there`);
+  const { rows: tables } = await tx.query<{ there: boolean }>(
+    `select to_regclass('schema_migrations') is not null as there`,
+  );
   if (tables[0]?.there !== true) {
-    await tx.query('create table schema_migrations (version integer primary key, name text not null, applied_at timestamptz not null)');
+    await tx.query(
+      'create table schema_migrations (version integer primary key, name text not null, applied_at timestamptz not null)',
+    );
   }
-  const { rows } = await tx.query<{ version: number }>('select coalesce(max(version), 0) as version from schema_migrations');
+  const { rows } = await tx.query<{ version: number }>(
+    'select coalesce(max(version), 0) as version from schema_migrations',
+  );
   return rows[0]?.version ?? 0;
 }

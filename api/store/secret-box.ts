@@ -53,15 +53,21 @@ function open(keys: readonly RingKey[], sealed: Buffer, context: string): string
   const id = head.subarray(2).toString();
   const ringKey = keys.find((candidate) => candidate.id === id);
   if (ringKey === undefined) {
-    throw new SecretBoxError('A stored secret does not open: the encryption key that sealed it is not among the given ones.');
+    throw new SecretBoxError(
+      'A stored secret does not open: the encryption key that sealed it is not among the given ones.',
+    );
   }
   const tagAt = headLength + NONCE_BYTES;
-  const decipher = createDecipheriv('aes-256-gcm', ringKey.key, sealed.subarray(headLength, tagAt), { authTagLength: TAG_BYTES });
+  const decipher = createDecipheriv('aes-256-gcm', ringKey.key, sealed.subarray(headLength, tagAt), {
+    authTagLength: TAG_BYTES,
+  });
   decipher.setAAD(Buffer.concat([head, Buffer.from(context)]));
   decipher.setAuthTag(sealed.subarray(tagAt, tagAt + TAG_BYTES));
   try {
     return Buffer.concat([decipher.update(sealed.subarray(tagAt + TAG_BYTES)), decipher.final()]).toString('utf8');
   } catch (error) {
-    throw new SecretBoxError('A stored secret does not open: it was changed, or belongs to another place.', { cause: error });
+    throw new SecretBoxError('A stored secret does not open: it was changed, or belongs to another place.', {
+      cause: error,
+    });
   }
 }

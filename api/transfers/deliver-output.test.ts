@@ -9,7 +9,10 @@ const { database, deps } = courier;
 describe('delivering to output.url', () => {
   it("PUTs the output with its own type and length and the caller's headers", async () => {
     const receiver = await startReceiver({ host: '127.0.0.2' });
-    const id = await courier.jobWithOutput(`https://127.0.0.2:${receiver.port}/bucket/key?sig=abc`, { Authorization: 'Bearer caller', 'X-Meta': 'é' });
+    const id = await courier.jobWithOutput(`https://127.0.0.2:${receiver.port}/bucket/key?sig=abc`, {
+      Authorization: 'Bearer caller',
+      'X-Meta': 'é',
+    });
     await courier.runDue();
     expect(receiver.received).toHaveLength(1);
     expect(receiver.received[0]).toMatchObject({
@@ -30,34 +33,48 @@ describe('delivering to output.url', () => {
   });
 
   it.each([200, 201, 204])('%i is success', async (code) => {
-    const receiver = await startReceiver({ host: '127.0.0.2', answer: (response) => void response.writeHead(code).end() });
+    const receiver = await startReceiver({
+      host: '127.0.0.2',
+      answer: (response) => void response.writeHead(code).end(),
+    });
     const id = await courier.jobWithOutput(`https://127.0.0.2:${receiver.port}/`);
     await courier.runDue();
     expect(await courier.transferOf(id)).toMatchObject({ done_at: deps.clock.now(), error: null });
   });
 
-  it.each([[301, 'redirects are not followed'], [307, 'redirects are not followed'], [403, 'it answered 403'], [404, 'it answered 404']])(
-    '%i fails at once',
-    async (code, problem) => {
-      const receiver = await startReceiver({ host: '127.0.0.2', answer: (response) => void response.writeHead(code, { location: '/' }).end() });
-      const id = await courier.jobWithOutput(`https://127.0.0.2:${receiver.port}/`);
-      await courier.runDue();
-      const { tries, error } = await courier.transferOf(id);
-      expect({ tries, code: error?.code }).toEqual({ tries: 1, code: 'output_upload_failed' });
-      expect(error?.message).toContain(problem);
-      expect(receiver.received).toHaveLength(1);
-    },
-  );
+  it.each([
+    [301, 'redirects are not followed'],
+    [307, 'redirects are not followed'],
+    [403, 'it answered 403'],
+    [404, 'it answered 404'],
+  ])('%i fails at once', async (code, problem) => {
+    const receiver = await startReceiver({
+      host: '127.0.0.2',
+      answer: (response) => void response.writeHead(code, { location: '/' }).end(),
+    });
+    const id = await courier.jobWithOutput(`https://127.0.0.2:${receiver.port}/`);
+    await courier.runDue();
+    const { tries, error } = await courier.transferOf(id);
+    expect({ tries, code: error?.code }).toEqual({ tries: 1, code: 'output_upload_failed' });
+    expect(error?.message).toContain(problem);
+    expect(receiver.received).toHaveLength(1);
+  });
 
   it('an error of the server is tried four times, and a later success counts', async () => {
     let code = 500;
-    const receiver = await startReceiver({ host: '127.0.0.2', answer: (response) => void response.writeHead(code).end() });
+    const receiver = await startReceiver({
+      host: '127.0.0.2',
+      answer: (response) => void response.writeHead(code).end(),
+    });
     const failing = await courier.jobWithOutput(`https://127.0.0.2:${receiver.port}/`);
     for (const seconds of [0, 5, 20, 60]) {
       courier.time += seconds * 1000;
       await courier.runDue();
     }
-    expect(await courier.transferOf(failing)).toMatchObject({ tries: 4, error: { code: 'output_upload_failed', message: 'The result could not be PUT to `output.url`: it answered 500.' } });
+    expect(await courier.transferOf(failing)).toMatchObject({
+      tries: 4,
+      error: { code: 'output_upload_failed', message: 'The result could not be PUT to `output.url`: it answered 500.' },
+    });
     const recovering = await courier.jobWithOutput(`https://127.0.0.2:${receiver.port}/`);
     await courier.runDue();
     code = 204;
@@ -67,7 +84,10 @@ describe('delivering to output.url', () => {
   });
 
   it('a private address and plain http are refused', async () => {
-    const [one, two] = [await courier.jobWithOutput('https://127.0.0.1:9/'), await courier.jobWithOutput('http://127.0.0.2:9/')];
+    const [one, two] = [
+      await courier.jobWithOutput('https://127.0.0.1:9/'),
+      await courier.jobWithOutput('http://127.0.0.2:9/'),
+    ];
     await courier.runDue();
     expect((await courier.transferOf(one)).error?.code).toBe('output_upload_failed');
     expect((await courier.transferOf(two)).error?.message).toContain('must be an https URL');

@@ -14,11 +14,27 @@ describe('fetching input.url', () => {
     await courier.runDue();
     const stored = await files.get(`inputs/${id}`);
     expect((await buffer((stored as NonNullable<typeof stored>).body)).toString()).toBe('hello');
-    expect(await courier.inputOf(id)).toEqual({ input_stored: true, input_etag: stored?.etag, input_filename: 'photo.jpg', input_size: 5 });
-    expect(await courier.transferOf(id)).toMatchObject({ tries: 1, lease_until: null, done_at: deps.clock.now(), error: null });
-    expect(receiver.received[0]).toMatchObject({ method: 'GET', path: '/a/photo.jpg?sig=1', headers: { 'accept-encoding': 'identity' } });
+    expect(await courier.inputOf(id)).toEqual({
+      input_stored: true,
+      input_etag: stored?.etag,
+      input_filename: 'photo.jpg',
+      input_size: 5,
+    });
+    expect(await courier.transferOf(id)).toMatchObject({
+      tries: 1,
+      lease_until: null,
+      done_at: deps.clock.now(),
+      error: null,
+    });
+    expect(receiver.received[0]).toMatchObject({
+      method: 'GET',
+      path: '/a/photo.jpg?sig=1',
+      headers: { 'accept-encoding': 'identity' },
+    });
     expect(await courier.runDue()).toBe(0);
-    expect(await courier.registry.metrics()).toContain('mediajobs_transfer_tries_total{direction="fetch",outcome="succeeded"} 1');
+    expect(await courier.registry.metrics()).toContain(
+      'mediajobs_transfer_tries_total{direction="fetch",outcome="succeeded"} 1',
+    );
   });
 
   it('takes http too, the name of Content-Disposition, and an empty file', async () => {
@@ -36,25 +52,41 @@ describe('fetching input.url', () => {
       else response.writeHead(302, { location: `/${left - 1}` }).end();
     };
     const receiver = await startReceiver({ host: '127.0.0.2', answer });
-    const [three, four] = [await courier.newJob({ inputUrl: `https://127.0.0.2:${receiver.port}/3` }), await courier.newJob({ inputUrl: `https://127.0.0.2:${receiver.port}/4` })];
+    const [three, four] = [
+      await courier.newJob({ inputUrl: `https://127.0.0.2:${receiver.port}/3` }),
+      await courier.newJob({ inputUrl: `https://127.0.0.2:${receiver.port}/4` }),
+    ];
     await courier.runDue();
     expect(await courier.inputOf(three)).toMatchObject({ input_stored: true, input_filename: '3' });
-    expect((await courier.transferOf(four)).error).toEqual({ code: 'input_fetch_failed', message: '`input.url` could not be fetched: it was redirected more than 3 times.' });
+    expect((await courier.transferOf(four)).error).toEqual({
+      code: 'input_fetch_failed',
+      message: '`input.url` could not be fetched: it was redirected more than 3 times.',
+    });
   });
 
   it.each([
     ['HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n', 'it answered 404'],
     ['HTTP/1.1 206 Partial Content\r\nContent-Length: 2\r\n\r\nhi', 'it answered 206'],
     ['HTTP/1.1 304 Not Modified\r\n\r\n', 'it answered 304 without a Location'],
-    ['HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n', 'it answered without a Content-Length'],
+    [
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n',
+      'it answered without a Content-Length',
+    ],
     ['HTTP/1.1 200 OK\r\n\r\nhi', 'it answered without a Content-Length'],
     ['HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Encoding: gzip\r\n\r\nhi', 'Content-Encoding'],
-    [`HTTP/1.1 200 OK\r\nContent-Length: ${100 * MB + 1}\r\n\r\nhi`, 'the file has 104857601 bytes; the plan allows 104857600'],
+    [
+      `HTTP/1.1 200 OK\r\nContent-Length: ${100 * MB + 1}\r\n\r\nhi`,
+      'the file has 104857601 bytes; the plan allows 104857600',
+    ],
   ])('%j fails at once', async (answer, problem) => {
     const id = await courier.newJob({ inputUrl: `http://127.0.0.2:${await rawServer(answer)}/` });
     await courier.runDue();
     const { tries, done_at, error } = await courier.transferOf(id);
-    expect({ tries, done_at, code: error?.code }).toEqual({ tries: 1, done_at: deps.clock.now(), code: 'input_fetch_failed' });
+    expect({ tries, done_at, code: error?.code }).toEqual({
+      tries: 1,
+      done_at: deps.clock.now(),
+      code: 'input_fetch_failed',
+    });
     expect(error?.message).toContain(problem);
     expect(await courier.inputOf(id)).toMatchObject({ input_stored: false });
     expect(await files.head(`inputs/${id}`)).toBeNull();
@@ -75,7 +107,11 @@ describe('fetching input.url', () => {
 
   it.each([
     ['an error of the server', 'HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n', 'it answered 503'],
-    ['fewer bytes than announced', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf', 'the connection ended before the answer was complete'],
+    [
+      'fewer bytes than announced',
+      'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf',
+      'the connection ended before the answer was complete',
+    ],
     ['no answer', '', 'the connection ended before the answer was complete'],
   ])('%s is tried three times within a minute', async (_what, answer, problem) => {
     const id = await courier.newJob({ inputUrl: `http://127.0.0.2:${await rawServer(answer)}/` });
@@ -87,13 +123,22 @@ describe('fetching input.url', () => {
     courier.time += 20_000;
     await courier.runDue();
     const { tries, error } = await courier.transferOf(id);
-    expect({ tries, error }).toEqual({ tries: 3, error: { code: 'input_fetch_failed', message: `\`input.url\` could not be fetched: ${problem}.` } });
+    expect({ tries, error }).toEqual({
+      tries: 3,
+      error: { code: 'input_fetch_failed', message: `\`input.url\` could not be fetched: ${problem}.` },
+    });
     expect(await files.head(`inputs/${id}`)).toBeNull();
   });
 
   it('the larger plan takes the larger file', async () => {
-    const receiver = await startReceiver({ host: '127.0.0.2', answer: (response) => void response.writeHead(200, { 'content-length': 101 * MB }).end(Buffer.alloc(101 * MB)) });
-    const id = await courier.newJob({ inputUrl: `https://127.0.0.2:${receiver.port}/`, owner: await courier.newAccount('payg') });
+    const receiver = await startReceiver({
+      host: '127.0.0.2',
+      answer: (response) => void response.writeHead(200, { 'content-length': 101 * MB }).end(Buffer.alloc(101 * MB)),
+    });
+    const id = await courier.newJob({
+      inputUrl: `https://127.0.0.2:${receiver.port}/`,
+      owner: await courier.newAccount('payg'),
+    });
     await courier.runDue();
     expect(await courier.inputOf(id)).toMatchObject({ input_stored: true, input_size: 101 * MB });
     await files.delete(`inputs/${id}`);

@@ -36,7 +36,10 @@ const TOTAL_MS = LIMITS.jobWaitSeconds * 1000;
  * Stores what `input.url` answers to a plain GET: status 200, `Content-Length` within the plan's limit,
  * that many bytes, no content coding, at most 3 redirects. Spec: Jobs, `input.url`.
  */
-export async function fetchInput({ safeFetch, files }: FetchDeps, { url, key, maxBytes, signal }: Fetch): Promise<FetchedInput | TransferFailure> {
+export async function fetchInput(
+  { safeFetch, files }: FetchDeps,
+  { url, key, maxBytes, signal }: Fetch,
+): Promise<FetchedInput | TransferFailure> {
   let response: SafeResponse | null = null;
   try {
     response = await safeFetch({

@@ -10,7 +10,7 @@ describe('filenameOfAnswer', () => {
     [null, 'https://example.com/', null],
     [null, 'https://example.com', null],
     ['attachment; filename="report.csv"', 'https://example.com/x.bin', 'report.csv'],
-    ["attachment; filename=\"e.csv\"; filename*=UTF-8''%e2%82%ac.csv", 'https://example.com/x.bin', '€.csv'],
+    ['attachment; filename="e.csv"; filename*=UTF-8\'\'%e2%82%ac.csv', 'https://example.com/x.bin', '€.csv'],
     ['attachment; filename="../../etc/passwd"', 'https://example.com/x.bin', 'passwd'],
     ['attachment; filename="C:\\\\temp\\\\a.doc"', 'https://example.com/x.bin', 'a.doc'],
     ['attachment; filename="日本.png"', 'https://example.com/x.bin', '日本.png'],

@@ -25,45 +25,70 @@ describe('faults', () => {
   });
 
   it('a try that ends after another one began decides nothing', async () => {
-    const receiver = await startReceiver({ host: '127.0.0.2', answer: (response) => void response.writeHead(404).end() });
+    const receiver = await startReceiver({
+      host: '127.0.0.2',
+      answer: (response) => void response.writeHead(404).end(),
+    });
     const id = await courier.newJob({ inputUrl: `https://127.0.0.2:${receiver.port}/` });
     const [late] = await claimDueTransfers(deps, 1);
     courier.time += 60_000;
     await claimDueTransfers(deps, 1);
     if (late !== undefined) await runTransfer(deps, late, new AbortController().signal);
-    expect(await courier.transferOf(id)).toMatchObject({ tries: 2, done_at: null, error: null, lease_until: new Date(courier.time + 60_000) });
+    expect(await courier.transferOf(id)).toMatchObject({
+      tries: 2,
+      done_at: null,
+      error: null,
+      lease_until: new Date(courier.time + 60_000),
+    });
     expect(late !== undefined && (await extendLease(database, late, new Date(courier.time)))).toBe(false);
   });
 
   it('a stopped process gives the transfer back uncounted', async () => {
     const began = Promise.withResolvers<void>();
-    const receiver = await startReceiver({ host: '127.0.0.2', answer: (response) => {
-      response.writeHead(200, { 'content-length': 5 }).write('h');
-      began.resolve();
-    } });
+    const receiver = await startReceiver({
+      host: '127.0.0.2',
+      answer: (response) => {
+        response.writeHead(200, { 'content-length': 5 }).write('h');
+        began.resolve();
+      },
+    });
     const id = await courier.newJob({ inputUrl: `https://127.0.0.2:${receiver.port}/` });
-    const places = startWorkPlaces(deps, { name: 'test', atOnce: 4, everyMs: 60_000, claim: (free) => claimDueTransfers(deps, free), work: (item, signal) => runTransfer(deps, item, signal) });
+    const places = startWorkPlaces(deps, {
+      name: 'test',
+      atOnce: 4,
+      everyMs: 60_000,
+      claim: (free) => claimDueTransfers(deps, free),
+      work: (item, signal) => runTransfer(deps, item, signal),
+    });
     await began.promise;
     await places.stop();
     expect(await courier.transferOf(id)).toMatchObject({ tries: 0, lease_until: null, done_at: null });
   });
 
-  it("a job that ended meanwhile is skipped, and what was stored for it goes", async () => {
+  it('a job that ended meanwhile is skipped, and what was stored for it goes', async () => {
     const before = await courier.newJob({ inputUrl: 'https://127.0.0.2:9/' });
     await courier.finish(before);
-    const receiver = await startReceiver({ host: '127.0.0.2', answer: (response) => void courier.finish(during).then(() => file('late')(response)) });
+    const receiver = await startReceiver({
+      host: '127.0.0.2',
+      answer: (response) => void courier.finish(during).then(() => file('late')(response)),
+    });
     const during = await courier.newJob({ inputUrl: `https://127.0.0.2:${receiver.port}/` });
     expect(await courier.runDue()).toBe(1);
     expect(await courier.inputOf(during)).toMatchObject({ input_stored: false });
     expect(await courier.runDue()).toBe(0);
     expect(await courier.transferOf(before)).toMatchObject({ tries: 0, done_at: deps.clock.now(), error: null });
     expect(await courier.transferOf(during)).toMatchObject({ done_at: deps.clock.now(), error: null });
-    expect(new Set(await selectDueDeletions(database, deps.clock.now(), 10))).toEqual(new Set([`inputs/${before}`, `inputs/${during}`]));
+    expect(new Set(await selectDueDeletions(database, deps.clock.now(), 10))).toEqual(
+      new Set([`inputs/${before}`, `inputs/${during}`]),
+    );
     expect(await selectSettledTransfers(database, 10)).toEqual([]);
   });
 
   it('a fetch that succeeded is not for the recorder to end, a failed one is', async () => {
-    const receiver = await startReceiver({ host: '127.0.0.2', answer: (response, { path: at }) => (at === '/ok' ? file('x')(response) : void response.writeHead(410).end()) });
+    const receiver = await startReceiver({
+      host: '127.0.0.2',
+      answer: (response, { path: at }) => (at === '/ok' ? file('x')(response) : void response.writeHead(410).end()),
+    });
     await courier.newJob({ inputUrl: `https://127.0.0.2:${receiver.port}/ok` });
     const id = await courier.newJob({ inputUrl: `https://127.0.0.2:${receiver.port}/gone` });
     await courier.runDue();
@@ -73,7 +98,10 @@ describe('faults', () => {
 
   it('URLs are encrypted in the database', async () => {
     const id = await courier.newJob({ inputUrl: 'https://files.example.com/?sig=canary' });
-    const { rows } = await database.query<{ text: string }>("select encode(input_url, 'escape') as text from jobs where id = $1", [id]);
+    const { rows } = await database.query<{ text: string }>(
+      "select encode(input_url, 'escape') as text from jobs where id = $1",
+      [id],
+    );
     expect(rows[0]?.text).not.toContain('canary');
   });
 });

@@ -12,7 +12,17 @@ import { deliverOutput, outputTargetSchema } from '#api/transfers/deliver-output
 import { fetchInput, type FetchedInput } from '#api/transfers/fetch-input.ts';
 import type { TransferMetrics } from '#api/transfers/transfer-metrics.ts';
 import type { TransferFailure } from '#api/transfers/transfer-outcome.ts';
-import { claimTransfers, endTransfer, extendLease, recordInput, releaseTransfer, retryTransfer, type ClaimedTransfer, type Direction, type TransferError } from '#api/transfers/transfer-rows.ts';
+import {
+  claimTransfers,
+  endTransfer,
+  extendLease,
+  recordInput,
+  releaseTransfer,
+  retryTransfer,
+  type ClaimedTransfer,
+  type Direction,
+  type TransferError,
+} from '#api/transfers/transfer-rows.ts';
 import { FORMATS } from '#crds/formats.ts';
 import { PLANS } from '#crds/plans.ts';
 import type { Clock } from '#crds/shared/clock.ts';
@@ -38,10 +48,15 @@ const EXTEND_MS = 20_000;
 /** Seconds from a failed try to the next one; after the last, the transfer has failed. */
 const RETRY_SECONDS = { fetch: [5, 20], deliver: [5, 20, 60] } as const;
 
-export async function claimDueTransfers({ database, clock }: TransferDeps, freePlaces: number): Promise<readonly ClaimedTransfer[]> {
+export async function claimDueTransfers(
+  { database, clock }: TransferDeps,
+  freePlaces: number,
+): Promise<readonly ClaimedTransfer[]> {
   const now = clock.now();
   const leaseUntil = new Date(now.getTime() + LEASE_MS);
-  return database.transaction((tx) => claimTransfers(tx, { now, leaseUntil, limit: freePlaces, perAccount: PER_ACCOUNT }));
+  return database.transaction((tx) =>
+    claimTransfers(tx, { now, leaseUntil, limit: freePlaces, perAccount: PER_ACCOUNT }),
+  );
 }
 
 /** Makes one claimed try and records its end. */
@@ -50,14 +65,19 @@ export async function runTransfer(deps: TransferDeps, transfer: ClaimedTransfer,
   const timer = setInterval(() => void keepLease(deps, transfer, lost), EXTEND_MS);
   try {
     const outcome = await moveBytes(deps, transfer, AbortSignal.any([stopped, lost.signal]));
-    if (outcome.outcome === 'failed' && (stopped.aborted || lost.signal.aborted)) return await releaseTransfer(deps.database, transfer);
+    if (outcome.outcome === 'failed' && (stopped.aborted || lost.signal.aborted))
+      return await releaseTransfer(deps.database, transfer);
     await record(deps, transfer, outcome);
   } finally {
     clearInterval(timer);
   }
 }
 
-async function keepLease({ database, clock, log }: TransferDeps, transfer: ClaimedTransfer, lost: AbortController): Promise<void> {
+async function keepLease(
+  { database, clock, log }: TransferDeps,
+  transfer: ClaimedTransfer,
+  lost: AbortController,
+): Promise<void> {
   try {
     const isOurs = await extendLease(database, transfer, new Date(clock.now().getTime() + LEASE_MS));
     if (!isOurs) lost.abort();
@@ -73,13 +93,21 @@ function moveBytes(deps: TransferDeps, transfer: ClaimedTransfer, signal: AbortS
   return transfer.direction === 'fetch' ? fetchOne(deps, transfer, signal) : deliverOne(deps, transfer, signal);
 }
 
-function fetchOne(deps: TransferDeps, { jobId, inputUrl, inputKey, plan }: ClaimedTransfer, signal: AbortSignal): Promise<Outcome> {
+function fetchOne(
+  deps: TransferDeps,
+  { jobId, inputUrl, inputKey, plan }: ClaimedTransfer,
+  signal: AbortSignal,
+): Promise<Outcome> {
   if (inputUrl === null) throw new Error(`job ${jobId} has no input.url`);
   const url = deps.secretBox.open(inputUrl, `job-input:${jobId}`);
   return fetchInput(deps, { url, key: inputKey, maxBytes: PLANS[plan].maxAsyncBytes, signal });
 }
 
-function deliverOne(deps: TransferDeps, { jobId, outputTarget, outputKey, outputFormat }: ClaimedTransfer, signal: AbortSignal): Promise<Outcome> {
+function deliverOne(
+  deps: TransferDeps,
+  { jobId, outputTarget, outputKey, outputFormat }: ClaimedTransfer,
+  signal: AbortSignal,
+): Promise<Outcome> {
   if (outputTarget === null || outputKey === null) throw new Error(`job ${jobId} has no output.url, or no output yet`);
   const target = outputTargetSchema.parse(JSON.parse(deps.secretBox.open(outputTarget, `job-output:${jobId}`)));
   const mediaType = outputFormat === null ? 'application/octet-stream' : FORMATS[outputFormat].mediaType;
@@ -118,6 +146,9 @@ function errorOf(direction: Direction, outcome: Outcome): TransferError | null {
     case 'failed':
       return direction === 'fetch'
         ? { code: 'input_fetch_failed', message: `\`input.url\` could not be fetched: ${outcome.problem}.` }
-        : { code: 'output_upload_failed', message: `The result could not be PUT to \`output.url\`: ${outcome.problem}.` };
+        : {
+            code: 'output_upload_failed',
+            message: `The result could not be PUT to \`output.url\`: ${outcome.problem}.`,
+          };
   }
 }

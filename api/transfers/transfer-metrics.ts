@@ -7,7 +7,10 @@ export interface TransferMetrics {
   ended(direction: Direction, outcome: 'succeeded' | 'failed' | 'retried'): void;
 }
 
-export function makeTransferMetrics({ database, clock }: { database: Queryable; clock: Clock }, registry: Registry): TransferMetrics {
+export function makeTransferMetrics(
+  { database, clock }: { database: Queryable; clock: Clock },
+  registry: Registry,
+): TransferMetrics {
   const tries = new Counter({
     name: 'mediajobs_transfer_tries_total',
     help: "Tries to fetch input.url or to deliver to output.url, by outcome; failed is the transfer's end.",

@@ -41,7 +41,10 @@ export interface TransferError {
 }
 
 /** One per job and direction; a second one changes nothing. */
-export async function insertTransfer(tx: Queryable, transfer: { jobId: string; direction: Direction; nextAt: Date }): Promise<void> {
+export async function insertTransfer(
+  tx: Queryable,
+  transfer: { jobId: string; direction: Direction; nextAt: Date },
+): Promise<void> {
   await tx.query('insert into transfers (job_id, direction, next_at) values ($1, $2, $3) on conflict do nothing', [
     transfer.jobId,
     transfer.direction,
@@ -119,7 +122,11 @@ async function closeEndedTransfers(tx: Queryable, now: Date): Promise<void> {
 }
 
 /** Keeps the try for longer; false when it is no longer ours or the job has ended. */
-export async function extendLease(db: Queryable, { jobId, direction, tries }: TransferTry, leaseUntil: Date): Promise<boolean> {
+export async function extendLease(
+  db: Queryable,
+  { jobId, direction, tries }: TransferTry,
+  leaseUntil: Date,
+): Promise<boolean> {
   const { rowCount } = await db.query(
     `update transfers as transfer set lease_until = $4 from jobs as job
      where transfer.job_id = $1 and transfer.direction = $2 and transfer.tries = $3 and transfer.done_at is null
@@ -154,7 +161,11 @@ export async function endTransfer(
 }
 
 /** The try failed and another one follows. */
-export async function retryTransfer(db: Queryable, { jobId, direction, tries }: TransferTry, nextAt: Date): Promise<void> {
+export async function retryTransfer(
+  db: Queryable,
+  { jobId, direction, tries }: TransferTry,
+  nextAt: Date,
+): Promise<void> {
   await db.query(
     `update transfers set next_at = $4, lease_until = null
      where job_id = $1 and direction = $2 and tries = $3 and done_at is null`,

@@ -77,7 +77,9 @@ function refuseSize({ account, livemode }: Caller, size: number): void {
 /** Spec: Upload allowance. Counted by declared size. */
 async function takeAllowance(tx: Queryable, entry: { caller: Caller; bytes: number; at: Date }): Promise<void> {
   const { account, livemode } = entry.caller;
-  const limit = livemode ? LIMITS.uploadAllowanceFactor * PLANS[account.plan].maxAsyncBytes : LIMITS.testUploadAllowanceBytes;
+  const limit = livemode
+    ? LIMITS.uploadAllowanceFactor * PLANS[account.plan].maxAsyncBytes
+    : LIMITS.testUploadAllowanceBytes;
   const owner = { accountId: account.id, livemode };
   const since = new Date(entry.at.getTime() - LIMITS.uploadUnusedSeconds * 1000);
   const used = await uploadedBytesSince(tx, owner, since);

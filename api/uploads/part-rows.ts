@@ -1,7 +1,10 @@
 /** SQL of an upload's parts. */
 import type { Queryable } from '#api/store/database.ts';
 
-export async function recordPart(db: Queryable, part: { uploadId: string; partNumber: number; size: number }): Promise<void> {
+export async function recordPart(
+  db: Queryable,
+  part: { uploadId: string; partNumber: number; size: number },
+): Promise<void> {
   await db.query(
     `insert into upload_parts (upload_id, part_number, size) values ($1, $2, $3)
      on conflict (upload_id, part_number) do update set size = excluded.size`,

@@ -71,7 +71,10 @@ export async function completeUpload(deps: ApiDeps, request: CallerRequest): Pro
   const sent = await selectPartNumbers(deps.database, upload.id);
   const missing = Array.from({ length: count }, (_, index) => index + 1).filter((number) => !sent.has(number));
   if (missing.length > 0) {
-    throw new MediaError('upload_incomplete', `These parts are missing: ${missing.join(', ')}. Send them, then complete again.`);
+    throw new MediaError(
+      'upload_incomplete',
+      `These parts are missing: ${missing.join(', ')}. Send them, then complete again.`,
+    );
   }
   const key = contentKey(upload.id);
   const { etag } = await deps.files.put(key, Readable.from(joinParts(deps, upload.id, count)), {
@@ -133,5 +136,8 @@ function tooLarge(size: number, planLimit: number): MediaError {
 }
 
 function notFound({ params }: CallerRequest): MediaError {
-  return new MediaError('not_found', `There is no such upload: \`${(params['id'] ?? '').slice(0, 40)}\`. It may have expired.`);
+  return new MediaError(
+    'not_found',
+    `There is no such upload: \`${(params['id'] ?? '').slice(0, 40)}\`. It may have expired.`,
+  );
 }

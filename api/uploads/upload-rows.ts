@@ -84,7 +84,11 @@ export async function deleteUpload(tx: Queryable, id: string): Promise<void> {
 }
 
 /** Unused uploads past their time. */
-export async function selectExpiredUploads(db: Queryable, now: Date, limit: number): Promise<readonly { id: string }[]> {
+export async function selectExpiredUploads(
+  db: Queryable,
+  now: Date,
+  limit: number,
+): Promise<readonly { id: string }[]> {
   const { rows } = await db.query<{ id: string }>(
     'select id from uploads where job_id is null and expires_at <= $1 order by expires_at limit $2',
     [now, limit],

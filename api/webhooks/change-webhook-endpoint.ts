@@ -4,12 +4,18 @@ import type { ApiDeps } from '#api/api-deps.ts';
 import type { ApiReply, CallerRequest } from '#api/endpoint.ts';
 import { parseFields, readJsonBody } from '#api/http/json-body.ts';
 import { webhookEndpointNotFound, webhookEndpointObject } from '#api/webhooks/webhook-endpoint-object.ts';
-import { deleteWebhookEndpoint, replaceWebhookSecret, setWebhookEndpointEnabled } from '#api/webhooks/webhook-endpoint-rows.ts';
+import {
+  deleteWebhookEndpoint,
+  replaceWebhookSecret,
+  setWebhookEndpointEnabled,
+} from '#api/webhooks/webhook-endpoint-rows.ts';
 import { newWebhookSecret, secretContext } from '#api/webhooks/webhook-secret.ts';
 import { isId } from '#crds/ids.ts';
 
 export const webhookEndpointChangeSchema = z.strictObject({
-  enabled: z.boolean().meta({ description: 'false pauses it: jobs that finish meanwhile send it nothing, then or later.' }),
+  enabled: z
+    .boolean()
+    .meta({ description: 'false pauses it: jobs that finish meanwhile send it nothing, then or later.' }),
 });
 
 export const deletedWebhookEndpointSchema = z.object({
@@ -35,13 +41,18 @@ export async function rotateWebhookSecret(deps: ApiDeps, request: CallerRequest)
   const sealedSecret = deps.secretBox.seal(secret, secretContext.endpoint(named.id));
   const endpoint = await replaceWebhookSecret(deps.database, { ...named, sealedSecret });
   if (endpoint === null) throw webhookEndpointNotFound(named.id);
-  return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: { ...webhookEndpointObject(endpoint), secret } };
+  return {
+    status: 200,
+    headers: { 'Cache-Control': 'no-store' },
+    body: { ...webhookEndpointObject(endpoint), secret },
+  };
 }
 
 /** `DELETE /v1/webhook_endpoints/{id}`: new events go there no more; queued deliveries and retries still run. */
 export async function removeWebhookEndpoint(deps: ApiDeps, request: CallerRequest): Promise<ApiReply> {
   const named = namedEndpoint(request);
-  if (!(await deleteWebhookEndpoint(deps.database, { ...named, at: deps.clock.now() }))) throw webhookEndpointNotFound(named.id);
+  if (!(await deleteWebhookEndpoint(deps.database, { ...named, at: deps.clock.now() })))
+    throw webhookEndpointNotFound(named.id);
   return { status: 200, body: { id: named.id, object: 'webhook_endpoint', deleted: true } };
 }
 

@@ -13,10 +13,12 @@ const { database, deps } = sender;
 describe('attempts', () => {
   it('a dead receiver gets eight, at the exact times, the same bytes signed anew each time', async () => {
     const times: number[] = [];
-    const receiver = await startReceiver({ answer: (response) => {
-      times.push(sender.time);
-      status(503)(response);
-    } });
+    const receiver = await startReceiver({
+      answer: (response) => {
+        times.push(sender.time);
+        status(503)(response);
+      },
+    });
     const { secret } = await sender.register(receiver.url);
     await sender.finishJob();
     await sender.deliverDue();
@@ -32,7 +34,9 @@ describe('attempts', () => {
     expect(receiver.received).toHaveLength(8);
     expect(new Set(receiver.received.map(({ body }) => body.toString('hex'))).size).toBe(1);
     receiver.received.forEach((request, index) => expectSigned(request, secret, times[index] ?? 0));
-    const { rows } = await database.query('select attempt, delivered, last_status, done_at is not null as done from webhook_deliveries');
+    const { rows } = await database.query(
+      'select attempt, delivered, last_status, done_at is not null as done from webhook_deliveries',
+    );
     expect(rows).toEqual([{ attempt: 8, delivered: false, last_status: 503, done: true }]);
   });
 
@@ -69,7 +73,14 @@ describe('attempts', () => {
     await sender.register(resetting.url);
     await sender.finishJob();
     await sender.deliverDue();
-    const untrusting = { ...deps, safeFetch: makeSafeFetch({ resolve: async () => [], privateTargets: ['127.0.0.0/8'], secureContext: createSecureContext() }) };
+    const untrusting = {
+      ...deps,
+      safeFetch: makeSafeFetch({
+        resolve: async () => [],
+        privateTargets: ['127.0.0.0/8'],
+        secureContext: createSecureContext(),
+      }),
+    };
     sender.time += 10_000;
     for (const delivery of await claimDueDeliveries(untrusting, 1)) await deliver(untrusting, delivery);
     const { rows } = await database.query('select attempt, last_status, last_error from webhook_deliveries');
@@ -79,10 +90,19 @@ describe('attempts', () => {
   it('a webhook_url that came to lead to a private address fails', async () => {
     const receiver = await startReceiver();
     await sender.finishJob(receiver.url);
-    const strict = { ...deps, safeFetch: makeSafeFetch({ resolve: async () => ['127.0.0.1'], privateTargets: [], secureContext: trustReceivers() }) };
+    const strict = {
+      ...deps,
+      safeFetch: makeSafeFetch({
+        resolve: async () => ['127.0.0.1'],
+        privateTargets: [],
+        secureContext: trustReceivers(),
+      }),
+    };
     for (const delivery of await claimDueDeliveries(strict, 1)) await deliver(strict, delivery);
     expect(receiver.connections()).toBe(0);
-    expect((await database.query('select attempt, last_status from webhook_deliveries')).rows).toEqual([{ attempt: 1, last_status: null }]);
+    expect((await database.query('select attempt, last_status from webhook_deliveries')).rows).toEqual([
+      { attempt: 1, last_status: null },
+    ]);
   });
 });
 
@@ -92,7 +112,8 @@ describe('faults', () => {
     await sender.register(receiver.url);
     await sender.finishJob();
     const killed = { ...deps, database: { ...database, query: () => Promise.reject(new Error('killed')) } };
-    for (const delivery of await claimDueDeliveries(deps, 10)) await expect(deliver(killed, delivery)).rejects.toThrow('killed');
+    for (const delivery of await claimDueDeliveries(deps, 10))
+      await expect(deliver(killed, delivery)).rejects.toThrow('killed');
     sender.time += 29_999;
     await sender.deliverDue();
     expect(receiver.received).toHaveLength(1);
@@ -100,7 +121,9 @@ describe('faults', () => {
     await sender.deliverDue();
     expect(receiver.received).toHaveLength(2);
     expect(new Set(eventIds(receiver)).size).toBe(1);
-    expect((await database.query('select attempt, delivered from webhook_deliveries')).rows).toEqual([{ attempt: 2, delivered: true }]);
+    expect((await database.query('select attempt, delivered from webhook_deliveries')).rows).toEqual([
+      { attempt: 2, delivered: true },
+    ]);
   });
 
   it('eight attempts that nobody reported are eight: the delivery is dropped', async () => {
@@ -111,7 +134,9 @@ describe('faults', () => {
       sender.time += 30_000;
     }
     expect(await claimDueDeliveries(deps, 10)).toHaveLength(0);
-    expect((await database.query('select attempt, delivered from webhook_deliveries')).rows).toEqual([{ attempt: 8, delivered: false }]);
+    expect((await database.query('select attempt, delivered from webhook_deliveries')).rows).toEqual([
+      { attempt: 8, delivered: false },
+    ]);
   });
 
   it('an attempt that ends after its lease decides nothing', async () => {
@@ -132,7 +157,13 @@ describe('faults', () => {
     const receiver = await startReceiver({ answer: (response) => (hangs ? began.resolve() : status(204)(response)) });
     await sender.register(receiver.url);
     await sender.finishJob();
-    const places = startWorkPlaces(deps, { name: 'test', atOnce: 4, everyMs: 60_000, claim: (free) => claimDueDeliveries(deps, free), work: (item, signal) => deliver(deps, item, signal) });
+    const places = startWorkPlaces(deps, {
+      name: 'test',
+      atOnce: 4,
+      everyMs: 60_000,
+      claim: (free) => claimDueDeliveries(deps, free),
+      work: (item, signal) => deliver(deps, item, signal),
+    });
     await began.promise;
     await places.stop();
     hangs = false;
@@ -148,14 +179,22 @@ describe('places', () => {
     const blocked: ServerResponse[] = [];
     const slow = await startReceiver({ host: '127.0.0.2', answer: (response) => void blocked.push(response) });
     const arrived = Promise.withResolvers<void>();
-    const quick = await startReceiver({ answer: (response) => {
-      status(204)(response);
-      arrived.resolve();
-    } });
+    const quick = await startReceiver({
+      answer: (response) => {
+        status(204)(response);
+        arrived.resolve();
+      },
+    });
     for (let i = 0; i < 30; i += 1) await sender.finishJob(`${slow.url}/${i}`);
     sender.time += 1;
     await sender.finishJob(quick.url);
-    const places = startWorkPlaces(deps, { name: 'test', atOnce: 6, everyMs: 60_000, claim: (free) => claimDueDeliveries(deps, free), work: (item, signal) => deliver(deps, item, signal) });
+    const places = startWorkPlaces(deps, {
+      name: 'test',
+      atOnce: 6,
+      everyMs: 60_000,
+      claim: (free) => claimDueDeliveries(deps, free),
+      work: (item, signal) => deliver(deps, item, signal),
+    });
     await arrived.promise;
     expect(blocked.length).toBeLessThanOrEqual(4);
     expect(await claimDueDeliveries(deps, 100)).toEqual([]);

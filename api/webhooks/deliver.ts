@@ -9,7 +9,13 @@ import type { SecretBox } from '#api/store/secret-box.ts';
 import type { DeliveryMetrics } from '#api/webhooks/delivery-metrics.ts';
 import { ATTEMPTS, nextAttemptAt } from '#api/webhooks/schedule.ts';
 import { sendEvent, type SendDeps, type SendOutcome } from '#api/webhooks/send-event.ts';
-import { claimDeliveries, dropLostDeliveries, markDelivered, markFailed, type ClaimedDelivery } from '#api/webhooks/webhook-delivery-rows.ts';
+import {
+  claimDeliveries,
+  dropLostDeliveries,
+  markDelivered,
+  markFailed,
+  type ClaimedDelivery,
+} from '#api/webhooks/webhook-delivery-rows.ts';
 import { secretContext } from '#api/webhooks/webhook-secret.ts';
 import type { Log } from '#crds/shared/log.ts';
 
@@ -27,12 +33,17 @@ const PER_HOST = 4;
 const LEASE_MS = 30_000;
 
 /** Takes due deliveries for as many places as are free; each still has to be sent. */
-export async function claimDueDeliveries({ database, clock, metrics }: DeliverDeps, freePlaces: number): Promise<readonly ClaimedDelivery[]> {
+export async function claimDueDeliveries(
+  { database, clock, metrics }: DeliverDeps,
+  freePlaces: number,
+): Promise<readonly ClaimedDelivery[]> {
   const now = clock.now();
   const dropped = await dropLostDeliveries(database, { now, attempts: ATTEMPTS });
   metrics.ended('dropped', dropped);
   const leaseUntil = new Date(now.getTime() + LEASE_MS);
-  return database.transaction((tx) => claimDeliveries(tx, { now, leaseUntil, limit: freePlaces, perHost: PER_HOST, attempts: ATTEMPTS }));
+  return database.transaction((tx) =>
+    claimDeliveries(tx, { now, leaseUntil, limit: freePlaces, perHost: PER_HOST, attempts: ATTEMPTS }),
+  );
 }
 
 /** Makes one claimed attempt and records its end. */
@@ -44,10 +55,24 @@ export async function deliver(deps: DeliverDeps, delivery: ClaimedDelivery, sign
   if (signal?.aborted === true && !outcome.delivered) return;
   const isCurrent = await record(deps, delivery, outcome);
   const { status } = outcome;
-  deps.log.info({ event_id: eventId, attempt, host: hostOf(delivery.url), status, delivered: outcome.delivered, is_current: isCurrent }, 'webhook sent');
+  deps.log.info(
+    {
+      event_id: eventId,
+      attempt,
+      host: hostOf(delivery.url),
+      status,
+      delivered: outcome.delivered,
+      is_current: isCurrent,
+    },
+    'webhook sent',
+  );
 }
 
-async function record({ database, clock, metrics }: DeliverDeps, { eventId, attempt }: ClaimedDelivery, outcome: SendOutcome): Promise<boolean> {
+async function record(
+  { database, clock, metrics }: DeliverDeps,
+  { eventId, attempt }: ClaimedDelivery,
+  outcome: SendOutcome,
+): Promise<boolean> {
   const at = clock.now();
   if (outcome.delivered) {
     metrics.ended('delivered', 1);

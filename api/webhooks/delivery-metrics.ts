@@ -10,7 +10,10 @@ export interface DeliveryMetrics {
   ended(outcome: AttemptEnd, count: number): void;
 }
 
-export function makeDeliveryMetrics({ database, clock }: { database: Queryable; clock: Clock }, registry: Registry): DeliveryMetrics {
+export function makeDeliveryMetrics(
+  { database, clock }: { database: Queryable; clock: Clock },
+  registry: Registry,
+): DeliveryMetrics {
   const attempts = new Counter({
     name: 'mediajobs_webhook_attempts_total',
     help: 'Webhook attempts by outcome; dropped is the end of a delivery that never succeeded.',

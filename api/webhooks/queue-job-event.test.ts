@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { queueJobEvent } from '#api/webhooks/queue-job-event.ts';
 import { signingSecret } from '#api/webhooks/signing-secret.ts';
-import { deleteWebhookEndpoint, replaceWebhookSecret, setWebhookEndpointEnabled } from '#api/webhooks/webhook-endpoint-rows.ts';
+import {
+  deleteWebhookEndpoint,
+  replaceWebhookSecret,
+  setWebhookEndpointEnabled,
+} from '#api/webhooks/webhook-endpoint-rows.ts';
 import { newWebhookSecret, secretContext } from '#api/webhooks/webhook-secret.ts';
 import { newId } from '#crds/ids.ts';
 import { startReceiver, type Received } from '#test/support/receiver.ts';
@@ -19,7 +23,11 @@ describe('an event', () => {
     await sender.deliverDue();
     expect(receiver.received).toHaveLength(1);
     const request = receiver.received[0] as Received;
-    expect(request).toMatchObject({ method: 'POST', path: '/hook', headers: { 'content-type': 'application/json', 'user-agent': 'Svc-Webhooks/1' } });
+    expect(request).toMatchObject({
+      method: 'POST',
+      path: '/hook',
+      headers: { 'content-type': 'application/json', 'user-agent': 'Svc-Webhooks/1' },
+    });
     const sent = eventOf(request);
     expect(sent).toEqual({
       id: request.headers['svc-event-id'],
@@ -66,7 +74,15 @@ describe('an event', () => {
   it('is not sent twice when the job is ended twice by mistake', async () => {
     const receiver = await startReceiver();
     await sender.register(receiver.url);
-    const event = { accountId: sender.accountId, jobId: newId('job'), livemode: true, type: 'job.failed', createdAt: deps.clock.now(), job: {}, webhookUrl: null } as const;
+    const event = {
+      accountId: sender.accountId,
+      jobId: newId('job'),
+      livemode: true,
+      type: 'job.failed',
+      createdAt: deps.clock.now(),
+      job: {},
+      webhookUrl: null,
+    } as const;
     await queueJobEvent({ secretBox, newId }, database, event);
     await queueJobEvent({ secretBox, newId }, database, event);
     await sender.deliverDue();
@@ -76,7 +92,15 @@ describe('an event', () => {
   it('is queued only if the transaction that ends the job commits', async () => {
     const receiver = await startReceiver();
     await sender.register(receiver.url);
-    const event = { accountId: sender.accountId, jobId: newId('job'), livemode: true, type: 'job.failed', createdAt: deps.clock.now(), job: {}, webhookUrl: null } as const;
+    const event = {
+      accountId: sender.accountId,
+      jobId: newId('job'),
+      livemode: true,
+      type: 'job.failed',
+      createdAt: deps.clock.now(),
+      job: {},
+      webhookUrl: null,
+    } as const;
     const ending = database.transaction(async (tx) => {
       await queueJobEvent({ secretBox, newId }, tx, event);
       throw new Error('rolled back');
@@ -89,7 +113,9 @@ describe('an event', () => {
   it('keeps secrets encrypted in the database', async () => {
     const { secret } = await sender.register('https://127.0.0.1:1/');
     await sender.finishJob();
-    const { rows } = await database.query<{ text: string }>("select encode(secret, 'escape') as text from webhook_deliveries");
+    const { rows } = await database.query<{ text: string }>(
+      "select encode(secret, 'escape') as text from webhook_deliveries",
+    );
     expect(rows).toHaveLength(1);
     expect(rows[0]?.text).not.toContain(secret);
   });
@@ -116,7 +142,11 @@ describe('pausing, deleting, rotating', () => {
     await sender.finishJob();
     await sender.deliverDue();
     await setWebhookEndpointEnabled(database, { accountId: sender.accountId, id, enabled: false });
-    await replaceWebhookSecret(database, { accountId: sender.accountId, id, sealedSecret: secretBox.seal(newWebhookSecret(), secretContext.endpoint(id)) });
+    await replaceWebhookSecret(database, {
+      accountId: sender.accountId,
+      id,
+      sealedSecret: secretBox.seal(newWebhookSecret(), secretContext.endpoint(id)),
+    });
     await deleteWebhookEndpoint(database, { accountId: sender.accountId, id, at: deps.clock.now() });
     answers = 204;
     sender.time += 10_000;
@@ -132,7 +162,11 @@ describe('pausing, deleting, rotating', () => {
     const receiver = await startReceiver();
     const { id } = await sender.register(receiver.url);
     const rotated = newWebhookSecret();
-    await replaceWebhookSecret(database, { accountId: sender.accountId, id, sealedSecret: secretBox.seal(rotated, secretContext.endpoint(id)) });
+    await replaceWebhookSecret(database, {
+      accountId: sender.accountId,
+      id,
+      sealedSecret: secretBox.seal(rotated, secretContext.endpoint(id)),
+    });
     await sender.finishJob();
     await sender.deliverDue();
     expectSigned(receiver.received[0] as Received, rotated, START);

@@ -55,16 +55,30 @@ export async function queueJobEvent(deps: QueueDeps, tx: Queryable, event: JobEv
 }
 
 /** The exact bytes of an event. Spec: Events / Envelope. */
-export function eventBody(event: { id: string; type: string; createdAt: Date; livemode: boolean; data: object }): Buffer {
+export function eventBody(event: {
+  id: string;
+  type: string;
+  createdAt: Date;
+  livemode: boolean;
+  data: object;
+}): Buffer {
   const { id, type, createdAt, livemode, data } = event;
   return Buffer.from(JSON.stringify({ id, type, created_at: createdAt.toISOString(), livemode, data }));
 }
 
-async function destinationsOf(deps: QueueDeps, tx: Queryable, { accountId, webhookUrl }: JobEvent): Promise<Destination[]> {
+async function destinationsOf(
+  deps: QueueDeps,
+  tx: Queryable,
+  { accountId, webhookUrl }: JobEvent,
+): Promise<Destination[]> {
   const registered = await selectWebhookTargets(tx, accountId);
   const destinations: Destination[] = registered
     .filter(({ enabled }) => enabled)
-    .map(({ id, url, sealedSecret }) => ({ endpointId: id, url, secret: deps.secretBox.open(sealedSecret, secretContext.endpoint(id)) }));
+    .map(({ id, url, sealedSecret }) => ({
+      endpointId: id,
+      url,
+      secret: deps.secretBox.open(sealedSecret, secretContext.endpoint(id)),
+    }));
   // A URL that is registered gets its event as that endpoint, or none while it is paused.
   const isRegistered = registered.some(({ url }) => webhookUrl !== null && isSameUrl(url, webhookUrl));
   if (webhookUrl === null || isRegistered) return destinations;

@@ -51,7 +51,10 @@ export async function requestPing(deps: ApiDeps, request: CallerRequest): Promis
   };
   await leave(deps, ping);
   const { delivered, status, durationMs } = await endOf(deps, ping, request.signal);
-  return { status: 200, body: { object: 'webhook_test', event_id: eventId, delivered, status, duration_ms: durationMs } };
+  return {
+    status: 200,
+    body: { object: 'webhook_test', event_id: eventId, delivered, status, duration_ms: durationMs },
+  };
 }
 
 /** For the courier. The limit keeps one account's dead receivers from filling every place. */
@@ -64,12 +67,19 @@ async function leave({ database }: ApiDeps, ping: NewPing): Promise<void> {
     return true;
   });
   if (isLeft) return;
-  throw new MediaError('rate_limited', `${MOST} tests of webhook endpoints are under way, the most at once. Wait for one to end.`);
+  throw new MediaError(
+    'rate_limited',
+    `${MOST} tests of webhook endpoints are under way, the most at once. Wait for one to end.`,
+  );
 }
 
-async function endOf({ database, clock }: ApiDeps, { eventId, createdAt }: NewPing, signal: AbortSignal): Promise<PingEnd> {
+async function endOf(
+  { database, clock }: ApiDeps,
+  { eventId, createdAt }: NewPing,
+  signal: AbortSignal,
+): Promise<PingEnd> {
   const waited = (): number => clock.now().getTime() - createdAt.getTime();
-  for (let mayWithdraw = true; waited() < DONE_WITHIN_MS; ) {
+  for (let mayWithdraw = true; waited() < DONE_WITHIN_MS;) {
     await delay(POLL_MS, undefined, { signal });
     const end = await findPingEnd(database, eventId);
     if (end !== null) return end;

@@ -18,13 +18,20 @@ export const AT_ONCE = 100;
 /** Nobody waits any more for an older one. */
 const FRESH_MS = 60_000;
 
-export async function takeWaitingPings({ database, clock }: PingDeps, freePlaces: number): Promise<readonly TakenPing[]> {
+export async function takeWaitingPings(
+  { database, clock }: PingDeps,
+  freePlaces: number,
+): Promise<readonly TakenPing[]> {
   const now = clock.now();
   return takePings(database, { now, since: new Date(now.getTime() - FRESH_MS), limit: freePlaces });
 }
 
 /** Sends one ping and records what came of it; one that a stop cuts off was not delivered. */
-export async function runPing(deps: PingDeps, { eventId, url, sealedSecret, livemode }: TakenPing, signal?: AbortSignal): Promise<void> {
+export async function runPing(
+  deps: PingDeps,
+  { eventId, url, sealedSecret, livemode }: TakenPing,
+  signal?: AbortSignal,
+): Promise<void> {
   const secret = deps.secretBox.open(sealedSecret, secretContext.ping(eventId));
   const end = await sendPing(deps, { eventId, url, secret, livemode, ...(signal === undefined ? {} : { signal }) });
   await endPing(deps.database, { ...end, eventId, at: deps.clock.now() });

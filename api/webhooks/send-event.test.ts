@@ -12,7 +12,11 @@ it('an attempt has 10 seconds in all and follows no redirect', async () => {
     asked.push(request);
     throw new SafeFetchError('timeout', 'it took longer than 10 seconds');
   };
-  expect(await sendEvent({ safeFetch, clock }, event)).toEqual({ delivered: false, status: null, error: 'it took longer than 10 seconds' });
+  expect(await sendEvent({ safeFetch, clock }, event)).toEqual({
+    delivered: false,
+    status: null,
+    error: 'it took longer than 10 seconds',
+  });
   expect(asked[0]).toMatchObject({ purpose: 'webhook', totalMs: 10_000, maxRedirects: 0, method: 'POST' });
 });
 

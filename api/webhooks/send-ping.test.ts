@@ -8,7 +8,10 @@ import { eventOf, expectSigned, START, status, webhookSender } from '#test/suppo
 const { deps } = await webhookSender();
 
 describe('sendPing', () => {
-  it.each([[204, true], [500, false]])('%i: delivered %s', async (code, delivered) => {
+  it.each([
+    [204, true],
+    [500, false],
+  ])('%i: delivered %s', async (code, delivered) => {
     const receiver = await startReceiver({ answer: status(code) });
     const secret = newWebhookSecret();
     const eventId = newId('event');
@@ -17,7 +20,13 @@ describe('sendPing', () => {
     expect(receiver.received).toHaveLength(1);
     const request = receiver.received[0] as Received;
     expect(request.headers['svc-event-id']).toBe(eventId);
-    expect(eventOf(request)).toEqual({ id: eventId, type: 'ping', created_at: '2026-01-01T00:00:00.000Z', livemode: false, data: {} });
+    expect(eventOf(request)).toEqual({
+      id: eventId,
+      type: 'ping',
+      created_at: '2026-01-01T00:00:00.000Z',
+      livemode: false,
+      data: {},
+    });
     expectSigned(request, secret, START);
   });
 

@@ -5,7 +5,8 @@ import { newWebhookSecret } from '#api/webhooks/webhook-secret.ts';
 
 const SECRET = 'whsec_abcdefghijklmnopqrstuvwxyz012345';
 const body = Buffer.from('{"id":"evt_1","name":"é"}');
-const sign = (sentAt: Date, secret = SECRET): Record<string, string> => signatureHeaders({ secret, eventId: 'evt_1', body, sentAt });
+const sign = (sentAt: Date, secret = SECRET): Record<string, string> =>
+  signatureHeaders({ secret, eventId: 'evt_1', body, sentAt });
 
 describe('signatureHeaders', () => {
   it('signs time and body with the whole secret', () => {
@@ -18,7 +19,11 @@ describe('signatureHeaders', () => {
     const key = Buffer.from('abcdefghijklmnopqrstuvwxyz012345', 'base64');
     expect(key).toHaveLength(24);
     const expected = createHmac('sha256', key).update(`evt_1.1700000000.${body.toString()}`).digest('base64');
-    expect(headers).toMatchObject({ 'webhook-id': 'evt_1', 'webhook-timestamp': '1700000000', 'webhook-signature': `v1,${expected}` });
+    expect(headers).toMatchObject({
+      'webhook-id': 'evt_1',
+      'webhook-timestamp': '1700000000',
+      'webhook-signature': `v1,${expected}`,
+    });
   });
 
   it('gives another signature at another time and with another secret', () => {

@@ -14,6 +14,10 @@ export const signingSecretEndpoint: Endpoint = {
   errors: [],
   handle: async (deps, { caller }) => {
     const secret = await signingSecret(deps, deps.database, caller.account.id);
-    return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: { object: 'webhook_signing_secret', secret } };
+    return {
+      status: 200,
+      headers: { 'Cache-Control': 'no-store' },
+      body: { object: 'webhook_signing_secret', secret },
+    };
   },
 };

@@ -2,7 +2,10 @@ import type { Queryable } from '#api/store/database.ts';
 
 /** The account's encrypted signing secret; null before the first need. */
 export async function findSigningSecret(db: Queryable, accountId: string): Promise<Buffer | null> {
-  const { rows } = await db.query<{ secret: Buffer | null }>('select signing_secret as secret from accounts where id = $1', [accountId]);
+  const { rows } = await db.query<{ secret: Buffer | null }>(
+    'select signing_secret as secret from accounts where id = $1',
+    [accountId],
+  );
   return rows[0]?.secret ?? null;
 }
 

@@ -88,7 +88,10 @@ export async function claimDeliveries(
 }
 
 /** Drops deliveries whose last attempt was begun and never reported; gives how many. */
-export async function dropLostDeliveries(db: Queryable, { now, attempts }: { now: Date; attempts: number }): Promise<number> {
+export async function dropLostDeliveries(
+  db: Queryable,
+  { now, attempts }: { now: Date; attempts: number },
+): Promise<number> {
   const { rowCount } = await db.query(
     `update webhook_deliveries set done_at = $1, delivered = false, lease_until = null,
        last_status = null, last_error = 'the process ended before the answer came'

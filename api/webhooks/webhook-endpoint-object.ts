@@ -14,7 +14,12 @@ export const webhookEndpointSchema = z.object({
 export const webhookEndpointWithSecretSchema = webhookEndpointSchema.extend({ secret: z.string() });
 
 /** Spec: Webhook endpoint. */
-export function webhookEndpointObject({ id, url, enabled, createdAt }: WebhookEndpoint): z.infer<typeof webhookEndpointSchema> {
+export function webhookEndpointObject({
+  id,
+  url,
+  enabled,
+  createdAt,
+}: WebhookEndpoint): z.infer<typeof webhookEndpointSchema> {
   return { id, object: 'webhook_endpoint', url, enabled, created_at: createdAt.toISOString() };
 }
 

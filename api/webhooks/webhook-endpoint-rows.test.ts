@@ -23,7 +23,13 @@ async function newAccount(): Promise<string> {
 }
 
 async function insert(accountId: string, seconds = 0): Promise<WebhookEndpoint | null> {
-  const endpoint = { id: newId('webhookEndpoint'), accountId, url: 'https://example.com/', sealedSecret: Buffer.from('s'), createdAt: new Date(seconds * 1000) };
+  const endpoint = {
+    id: newId('webhookEndpoint'),
+    accountId,
+    url: 'https://example.com/',
+    sealedSecret: Buffer.from('s'),
+    createdAt: new Date(seconds * 1000),
+  };
   return database.transaction((tx) => insertWebhookEndpoint(tx, endpoint, 10));
 }
 
@@ -67,20 +73,30 @@ describe('webhook endpoints', () => {
   it('pausing and a new secret are kept', async () => {
     const accountId = await newAccount();
     const { id } = (await insert(accountId)) as WebhookEndpoint;
-    expect(await setWebhookEndpointEnabled(database, { accountId, id, enabled: false })).toMatchObject({ enabled: false });
+    expect(await setWebhookEndpointEnabled(database, { accountId, id, enabled: false })).toMatchObject({
+      enabled: false,
+    });
     await replaceWebhookSecret(database, { accountId, id, sealedSecret: Buffer.from('new') });
-    expect(await findWebhookEndpoint(database, { accountId, id })).toMatchObject({ enabled: false, sealedSecret: Buffer.from('new') });
+    expect(await findWebhookEndpoint(database, { accountId, id })).toMatchObject({
+      enabled: false,
+      sealedSecret: Buffer.from('new'),
+    });
   });
 });
 
 describe('signingSecret', () => {
   it('is made once per account, whoever asks first, and kept encrypted', async () => {
     const accountId = await newAccount();
-    const secrets = await Promise.all(Array.from({ length: 10 }, () => signingSecret({ secretBox }, database, accountId)));
+    const secrets = await Promise.all(
+      Array.from({ length: 10 }, () => signingSecret({ secretBox }, database, accountId)),
+    );
     expect(new Set(secrets).size).toBe(1);
     expect(secrets[0]).toMatch(/^whsec_[A-Za-z0-9]{32}$/);
     expect(await signingSecret({ secretBox }, database, await newAccount())).not.toBe(secrets[0]);
-    const { rows } = await database.query<{ kept: Buffer }>('select signing_secret as kept from accounts where id = $1', [accountId]);
+    const { rows } = await database.query<{ kept: Buffer }>(
+      'select signing_secret as kept from accounts where id = $1',
+      [accountId],
+    );
     expect(rows[0]?.kept.includes(secrets[0] ?? '')).toBe(false);
   });
 });

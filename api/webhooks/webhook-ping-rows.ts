@@ -38,7 +38,10 @@ export async function insertPing(tx: Queryable, ping: NewPing, under: { most: nu
 }
 
 /** Takes waiting pings that are newer than `since`, the oldest first. */
-export async function takePings(db: Queryable, take: { now: Date; since: Date; limit: number }): Promise<readonly TakenPing[]> {
+export async function takePings(
+  db: Queryable,
+  take: { now: Date; since: Date; limit: number },
+): Promise<readonly TakenPing[]> {
   const { rows } = await db.query<TakenPing>(
     `update webhook_pings set taken_at = $1
      where id in (

@@ -17,9 +17,13 @@ export function refuseImpossiblePairs({ video, audio }: Chosen): void {
   const rate = audio.sample_rate_hz;
   const allowed = rate === null ? null : sampleRateRule(audio.format, rate);
   if (allowed !== null) {
-    throw new MediaError('invalid_options', `A sample rate of ${rate} Hz does not go into ${audio.format}: ${allowed}.`, {
-      param: 'audio.sample_rate_hz',
-    });
+    throw new MediaError(
+      'invalid_options',
+      `A sample rate of ${rate} Hz does not go into ${audio.format}: ${allowed}.`,
+      {
+        param: 'audio.sample_rate_hz',
+      },
+    );
   }
 }
 

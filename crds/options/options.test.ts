@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { MediaError } from '#crds/media-error.ts';
 import { mergeOptions, parseJsonOptions, parseQueryOptions, resolveOptions } from '#crds/options/options.ts';
 
-const query = (entries: Record<string, string>) => parseQueryOptions(new Map(Object.entries(entries)), ['to', 'page', 'dpi']);
+const query = (entries: Record<string, string>) =>
+  parseQueryOptions(new Map(Object.entries(entries)), ['to', 'page', 'dpi']);
 
 function refusalOf(work: () => unknown): { code: string; param: string | null } {
   try {
@@ -91,7 +92,9 @@ describe('resolving options', () => {
     [10_000, 9999],
     [32_768, 9999],
   ])('moves a box side of %i into the range: %i', (sent, width) => {
-    expect(resolveOptions(parseJsonOptions({ image: { resize: { width: sent } } })).image.resize).toMatchObject({ width });
+    expect(resolveOptions(parseJsonOptions({ image: { resize: { width: sent } } })).image.resize).toMatchObject({
+      width,
+    });
   });
 
   it.each([
@@ -109,7 +112,10 @@ describe('resolving options', () => {
   });
 
   it('lets a stronger switch overrule the box of a weaker source', () => {
-    const merged = mergeOptions(parseJsonOptions({ image: { resize: { width: 300 } } }), query({ 'image.resize': 'false' }));
+    const merged = mergeOptions(
+      parseJsonOptions({ image: { resize: { width: 300 } } }),
+      query({ 'image.resize': 'false' }),
+    );
     expect(resolveOptions(merged).image.resize).toBeNull();
   });
 

@@ -83,9 +83,13 @@ export function parseQueryOptions(query: ReadonlyMap<string, string>, short: rea
     const path = short.includes(name) ? `convert.${name}` : name;
     const leaf = LEAVES.get(path);
     if (leaf === undefined) {
-      throw new MediaError('invalid_options', `There is no option \`${name}\`. The options are: ${OPTION_PATHS.join(', ')}.`, {
-        param: name,
-      });
+      throw new MediaError(
+        'invalid_options',
+        `There is no option \`${name}\`. The options are: ${OPTION_PATHS.join(', ')}.`,
+        {
+          param: name,
+        },
+      );
     }
     const parsed = leaf.safeParse(valueOfText(text));
     if (!parsed.success) throw badValue(path, text, parsed.error);
@@ -164,7 +168,9 @@ function resolveTarget(text: string | null): Format | null {
   if (text === null) return null;
   const format = targetFormat(text);
   if (format !== null) return format;
-  throw new MediaError('unsupported_target', `\`${text}\` is not a format that this service writes.`, { param: 'convert.to' });
+  throw new MediaError('unsupported_target', `\`${text}\` is not a format that this service writes.`, {
+    param: 'convert.to',
+  });
 }
 
 function valueOfText(text: string): string | number | boolean {
@@ -205,9 +211,13 @@ function invalidOption(error: z.ZodError): MediaError {
   const path = issue.path.join('.');
   if (issue.code === 'unrecognized_keys') {
     const param = [...issue.path, issue.keys[0]].join('.');
-    return new MediaError('invalid_options', `There is no option \`${param}\`. The options are: ${OPTION_PATHS.join(', ')}.`, {
-      param,
-    });
+    return new MediaError(
+      'invalid_options',
+      `There is no option \`${param}\`. The options are: ${OPTION_PATHS.join(', ')}.`,
+      {
+        param,
+      },
+    );
   }
   return new MediaError('invalid_options', `\`${path === '' ? 'options' : path}\` is not valid: ${issue.message}.`, {
     param: path === '' ? 'options' : path,
@@ -225,7 +235,11 @@ function deepest(issue: z.core.$ZodIssue | undefined, base: PropertyKey[] = []):
 
 function badValue(path: string, text: string, error: z.ZodError): MediaError {
   const issue = error.issues[0];
-  return new MediaError('invalid_options', `\`${path}\` is \`${text.slice(0, 100)}\`: ${issue?.message ?? 'not allowed'}.`, {
-    param: path,
-  });
+  return new MediaError(
+    'invalid_options',
+    `\`${path}\` is \`${text.slice(0, 100)}\`: ${issue?.message ?? 'not allowed'}.`,
+    {
+      param: path,
+    },
+  );
 }

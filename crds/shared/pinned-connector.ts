@@ -71,7 +71,10 @@ async function connectToFirst(deps: ConnectDeps, url: URL, addresses: readonly s
 
 async function connectTo(deps: ConnectDeps, url: URL, address: string): Promise<Socket> {
   const socket = openSocket(deps.secureContext, url, address);
-  const lateness = new SafeFetchError('timeout', `the host did not accept a connection within ${CONNECT_MS / 1000} seconds`);
+  const lateness = new SafeFetchError(
+    'timeout',
+    `the host did not accept a connection within ${CONNECT_MS / 1000} seconds`,
+  );
   const timer = setTimeout(() => socket.destroy(lateness), CONNECT_MS);
   const giveUp = (): void => void socket.destroy(deps.signal.reason as Error);
   deps.signal.addEventListener('abort', giveUp, { once: true });

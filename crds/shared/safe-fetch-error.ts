@@ -43,12 +43,32 @@ const TRANSIENT: readonly SafeFetchReason[] = ['name_not_found', 'connection_fai
 
 const ROWS: readonly { codes: RegExp; reason: SafeFetchReason; message: string }[] = [
   { codes: /^(ENOTFOUND|EAI_|ENODATA)/, reason: 'name_not_found', message: "the host's name has no address" },
-  { codes: /CERT|SELF_SIGNED|UNABLE_TO_|ISSUER|HOSTNAME_MISMATCH/, reason: 'certificate', message: "the host's certificate is not trusted" },
+  {
+    codes: /CERT|SELF_SIGNED|UNABLE_TO_|ISSUER|HOSTNAME_MISMATCH/,
+    reason: 'certificate',
+    message: "the host's certificate is not trusted",
+  },
   { codes: /^(ERR_SSL|EPROTO|ERR_TLS)/, reason: 'connection_failed', message: 'no TLS connection could be made' },
-  { codes: /^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)/, reason: 'timeout', message: 'the host did not accept a connection in time' },
-  { codes: /^HPE_|HEADERS_OVERFLOW|UND_ERR_RES_/, reason: 'bad_answer', message: 'the answer is not valid HTTP, or its headers are too long' },
-  { codes: /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH)/, reason: 'connection_failed', message: 'the host did not accept a connection' },
-  { codes: /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)/, reason: 'connection_failed', message: 'the connection ended before the answer was complete' },
+  {
+    codes: /^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)/,
+    reason: 'timeout',
+    message: 'the host did not accept a connection in time',
+  },
+  {
+    codes: /^HPE_|HEADERS_OVERFLOW|UND_ERR_RES_/,
+    reason: 'bad_answer',
+    message: 'the answer is not valid HTTP, or its headers are too long',
+  },
+  {
+    codes: /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH)/,
+    reason: 'connection_failed',
+    message: 'the host did not accept a connection',
+  },
+  {
+    codes: /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)/,
+    reason: 'connection_failed',
+    message: 'the connection ended before the answer was complete',
+  },
 ];
 
 function errorCode(error: unknown): string {

@@ -31,8 +31,12 @@ const canary = await startReceiver({ host: '127.0.0.1', tls: false });
 
 const answers = (path: string): ((response: ServerResponse) => void) => {
   const [, kind = '', rest = ''] = /^\/(\w+)\/?(.*)$/.exec(path) ?? [];
-  if (kind === 'redirect') return (response) => response.writeHead(302, { location: Buffer.from(decodeURIComponent(rest)).toString('latin1') }).end();
-  if (kind === 'hops') return (response) => (rest === '0' ? response.end('there') : response.writeHead(307, { location: `/hops/${Number(rest) - 1}` }).end());
+  if (kind === 'redirect')
+    return (response) =>
+      response.writeHead(302, { location: Buffer.from(decodeURIComponent(rest)).toString('latin1') }).end();
+  if (kind === 'hops')
+    return (response) =>
+      rest === '0' ? response.end('there') : response.writeHead(307, { location: `/hops/${Number(rest) - 1}` }).end();
   if (kind === 'bytes') return (response) => response.end(Buffer.alloc(Number(rest), 'x'));
   if (kind === 'endless') return (response) => response.writeHead(200).write('x');
   if (kind === 'headers') return (response) => response.writeHead(200, { 'x-long': 'x'.repeat(Number(rest)) }).end();
@@ -40,17 +44,46 @@ const answers = (path: string): ((response: ServerResponse) => void) => {
   return (response) => response.end('hello');
 };
 
-const get = (url: string, more: Partial<SafeRequest> = {}, moreDeps: Partial<SafeFetchDeps> = {}): Promise<SafeResponse> =>
+const get = (
+  url: string,
+  more: Partial<SafeRequest> = {},
+  moreDeps: Partial<SafeFetchDeps> = {},
+): Promise<SafeResponse> =>
   makeSafeFetch({ ...deps, ...moreDeps })({
-    url, purpose: 'input', method: 'GET', headers: {}, maxRedirects: 3, totalMs: 20_000, idleMs: 20_000, maxBodyBytes: 1000, ...more,
+    url,
+    purpose: 'input',
+    method: 'GET',
+    headers: {},
+    maxRedirects: 3,
+    totalMs: 20_000,
+    idleMs: 20_000,
+    maxBodyBytes: 1000,
+    ...more,
   });
 const text = async (response: SafeResponse): Promise<string> => (await buffer(response.body())).toString();
 const at = (path: string): string => `https://a.receiver.test:${receiver.port}${path}`;
 
 const HOSTS = [
-  '127.0.0.1', '0x7f000001', '2130706433', '0177.0.0.1', '127.1', '①②⑦.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]',
-  '[64:ff9b::7f00:1]', '[2002:7f00:1::]', '[::127.0.0.1]', '169.254.169.254', '100.64.0.1', 'localhost.',
-  'private.receiver.test', 'mixed.receiver.test', 'mapped.receiver.test', 'nat64.receiver.test', '8.8.8.8',
+  '127.0.0.1',
+  '0x7f000001',
+  '2130706433',
+  '0177.0.0.1',
+  '127.1',
+  '①②⑦.0.0.1',
+  '[::1]',
+  '[::ffff:127.0.0.1]',
+  '[::ffff:7f00:1]',
+  '[64:ff9b::7f00:1]',
+  '[2002:7f00:1::]',
+  '[::127.0.0.1]',
+  '169.254.169.254',
+  '100.64.0.1',
+  'localhost.',
+  'private.receiver.test',
+  'mixed.receiver.test',
+  'mapped.receiver.test',
+  'nat64.receiver.test',
+  '8.8.8.8',
 ];
 
 describe('a request', () => {
@@ -77,9 +110,18 @@ describe('a request', () => {
 
   it('sends a stream as the body', async () => {
     const body = Readable.from([Buffer.from('one '), Buffer.from('two')]);
-    const response = await get(`https://127.0.0.2:${receiver.port}/`, { purpose: 'output', method: 'PUT', headers: { 'content-length': '7' }, body });
+    const response = await get(`https://127.0.0.2:${receiver.port}/`, {
+      purpose: 'output',
+      method: 'PUT',
+      headers: { 'content-length': '7' },
+      body,
+    });
     response.discard();
-    expect(receiver.received.at(-1)).toMatchObject({ method: 'PUT', body: Buffer.from('one two'), headers: { 'content-length': '7' } });
+    expect(receiver.received.at(-1)).toMatchObject({
+      method: 'PUT',
+      body: Buffer.from('one two'),
+      headers: { 'content-length': '7' },
+    });
   });
 
   it('does not read proxy settings of the environment', async () => {
@@ -95,41 +137,58 @@ describe('a request', () => {
 
 describe('private addresses', () => {
   it.each(HOSTS)('%s is not connected to', async (host) => {
-    await expect(get(`http://${host}:${canary.port}/`)).rejects.toMatchObject({ name: 'SafeFetchError', reason: 'forbidden_address' });
+    await expect(get(`http://${host}:${canary.port}/`)).rejects.toMatchObject({
+      name: 'SafeFetchError',
+      reason: 'forbidden_address',
+    });
     expect(canary.connections()).toBe(0);
   });
 
-  it.each([...HOSTS.map((host) => `http://${host}:${canary.port}/`), 'file:///etc/passwd', 'ftp://a.receiver.test/', 'gopher://127.0.0.1/', 'http://u:p@a.receiver.test/'])(
-    'a redirect to %s is refused',
-    async (location) => {
-      const reason = expect.stringMatching(/^(forbidden_address|bad_url)$/);
-      await expect(get(at(`/redirect/${encodeURIComponent(location)}`))).rejects.toMatchObject({ name: 'SafeFetchError', reason });
-      expect(canary.connections()).toBe(0);
-    },
-  );
+  it.each([
+    ...HOSTS.map((host) => `http://${host}:${canary.port}/`),
+    'file:///etc/passwd',
+    'ftp://a.receiver.test/',
+    'gopher://127.0.0.1/',
+    'http://u:p@a.receiver.test/',
+  ])('a redirect to %s is refused', async (location) => {
+    const reason = expect.stringMatching(/^(forbidden_address|bad_url)$/);
+    await expect(get(at(`/redirect/${encodeURIComponent(location)}`))).rejects.toMatchObject({
+      name: 'SafeFetchError',
+      reason,
+    });
+    expect(canary.connections()).toBe(0);
+  });
 
   it('connects to the address that was checked, whatever the name leads to afterwards', async () => {
     let lookups = 0;
     const rebinding = async (): Promise<string[]> => [(lookups += 1) === 1 ? '127.0.0.2' : '127.0.0.1'];
     expect(await text(await get(at('/'), {}, { resolve: rebinding }))).toBe('hello');
-    await expect(get(at('/redirect/%2F'), {}, { resolve: rebinding })).rejects.toMatchObject({ reason: 'forbidden_address' });
+    await expect(get(at('/redirect/%2F'), {}, { resolve: rebinding })).rejects.toMatchObject({
+      reason: 'forbidden_address',
+    });
     expect(canary.connections()).toBe(0);
   });
 
   it('the refusal does not tell the address', async () => {
-    await expect(get(`http://private.receiver.test:${canary.port}/`)).rejects.toThrow(/^the name private\.receiver\.test leads to an address that is not public$/);
+    await expect(get(`http://private.receiver.test:${canary.port}/`)).rejects.toThrow(
+      /^the name private\.receiver\.test leads to an address that is not public$/,
+    );
   });
 
   it('an allowed network is reached, but not by an address of the other family', async () => {
     const isAllowed = await get(`http://[::ffff:127.0.0.1]:${canary.port}/`, {}, { privateTargets: ['127.0.0.0/8'] });
     expect(isAllowed.status).toBe(204);
     isAllowed.discard();
-    await expect(get(`http://127.0.0.1:${canary.port}/`, {}, { privateTargets: ['::/0'] })).rejects.toMatchObject({ reason: 'forbidden_address' });
+    await expect(get(`http://127.0.0.1:${canary.port}/`, {}, { privateTargets: ['::/0'] })).rejects.toMatchObject({
+      reason: 'forbidden_address',
+    });
   });
 
   it('webhook and output keep to https and the default port', async () => {
     await expect(get(at('/'), { purpose: 'webhook' })).rejects.toMatchObject({ reason: 'bad_url' });
-    await expect(get(`http://127.0.0.2:${receiver.port}/`, { purpose: 'output' })).rejects.toMatchObject({ reason: 'bad_url' });
+    await expect(get(`http://127.0.0.2:${receiver.port}/`, { purpose: 'output' })).rejects.toMatchObject({
+      reason: 'bad_url',
+    });
   });
 });
 
@@ -172,7 +231,9 @@ describe('limits', () => {
   });
 
   it('a resolver that does not answer is not waited for', async () => {
-    await expect(get(at('/'), { totalMs: 50 }, { resolve: () => new Promise(() => undefined) })).rejects.toMatchObject({ reason: 'timeout' });
+    await expect(get(at('/'), { totalMs: 50 }, { resolve: () => new Promise(() => undefined) })).rejects.toMatchObject({
+      reason: 'timeout',
+    });
   });
 
   it('a host that accepts and then says nothing ends with the connection closed', async () => {

@@ -90,7 +90,11 @@ async function followRedirects(deps: SafeFetchDeps, request: SafeRequest, deadli
 
 function parseUrl(text: string, base: URL | null): URL {
   const url = URL.parse(text, base?.href);
-  if (url === null) throw new SafeFetchError('bad_url', base === null ? 'it is not a URL' : 'it was redirected to something that is not a URL');
+  if (url === null)
+    throw new SafeFetchError(
+      'bad_url',
+      base === null ? 'it is not a URL' : 'it was redirected to something that is not a URL',
+    );
   return url;
 }
 
@@ -100,7 +104,11 @@ interface Exchange {
   readonly close: () => void;
 }
 
-async function send(deps: SafeFetchDeps, request: SafeRequest & { readonly target: URL }, deadline: Deadline): Promise<Exchange> {
+async function send(
+  deps: SafeFetchDeps,
+  request: SafeRequest & { readonly target: URL },
+  deadline: Deadline,
+): Promise<Exchange> {
   const { target: url, purpose } = request;
   const problem = targetProblem(url, { purpose, privateTargets: deps.privateTargets });
   if (problem !== null) throw new SafeFetchError('bad_url', `the URL ${problem}`);

@@ -18,11 +18,11 @@ const cidrs = list.refine((entries) => entries.every((entry) => ipaddr.isValidCI
   message: 'each entry must be a CIDR such as 10.0.0.0/8 or fd00::/8',
 });
 /** `id:base64,id:base64`; 32 bytes each. The first one is used for new values, the others still read old ones. */
-const keyRing = list.pipe(
-  z
-    .array(z.string().regex(/^[0-9a-z]{1,16}:[A-Za-z0-9+/]{43}=$/, 'each entry must be id:base64 of 32 bytes'))
-    .min(1),
-).transform((entries) => entries.map((entry) => parseRingKey(entry)));
+const keyRing = list
+  .pipe(
+    z.array(z.string().regex(/^[0-9a-z]{1,16}:[A-Za-z0-9+/]{43}=$/, 'each entry must be id:base64 of 32 bytes')).min(1),
+  )
+  .transform((entries) => entries.map((entry) => parseRingKey(entry)));
 
 export interface RingKey {
   readonly id: string;
@@ -32,21 +32,41 @@ export interface RingKey {
 
 export const settings = z.object({
   DATABASE_URL: z.string().min(1).meta({ description: 'PostgreSQL connection string.' }),
-  REDIS_URL: z.string().min(1).meta({ description: 'Redis connection string: `redis://…`, `rediss://…` or `unix:///path`.' }),
+  REDIS_URL: z
+    .string()
+    .min(1)
+    .meta({ description: 'Redis connection string: `redis://…`, `rediss://…` or `unix:///path`.' }),
   MEDIAJOBS_BASE_URL: url.meta({ description: 'Public address of the service, used in links.' }),
-  MEDIAJOBS_DOCS_URL: url.optional().meta({ description: 'Address of the documentation, used in `doc_url`; default `<base url>/docs`.' }),
-  MEDIAJOBS_LISTEN_HOST: z.string().default('127.0.0.1').meta({ description: 'Address that the HTTPS and http ports bind to.' }),
+  MEDIAJOBS_DOCS_URL: url
+    .optional()
+    .meta({ description: 'Address of the documentation, used in `doc_url`; default `<base url>/docs`.' }),
+  MEDIAJOBS_LISTEN_HOST: z
+    .string()
+    .default('127.0.0.1')
+    .meta({ description: 'Address that the HTTPS and http ports bind to.' }),
   MEDIAJOBS_HTTPS_PORT: port.default(8443).meta({ description: 'HTTPS port.' }),
-  MEDIAJOBS_HTTP_PORT: port.default(8080).meta({ description: 'Plain http port: answers 403 `https_required`, and requests that a trusted proxy received over HTTPS.' }),
+  MEDIAJOBS_HTTP_PORT: port
+    .default(8080)
+    .meta({
+      description:
+        'Plain http port: answers 403 `https_required`, and requests that a trusted proxy received over HTTPS.',
+    }),
   MEDIAJOBS_TLS_CERT_FILE: z.string().meta({ description: 'Certificate chain (PEM).' }),
   MEDIAJOBS_TLS_KEY_FILE: z.string().meta({ description: 'Private key (PEM).' }),
-  MEDIAJOBS_TRUSTED_PROXIES: cidrs.default([]).meta({ description: 'Networks whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed.' }),
+  MEDIAJOBS_TRUSTED_PROXIES: cidrs
+    .default([])
+    .meta({ description: 'Networks whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed.' }),
   MEDIAJOBS_PRIVATE_TARGETS: cidrs.default([]).meta({
     description: 'Private networks that `input.url`, `output.url` and webhooks may reach, any port there. Empty: none.',
   }),
-  MEDIAJOBS_EXTRA_CA_FILE: z.string().optional().meta({ description: "Certificates (PEM) that callers' addresses may present besides the system's." }),
+  MEDIAJOBS_EXTRA_CA_FILE: z
+    .string()
+    .optional()
+    .meta({ description: "Certificates (PEM) that callers' addresses may present besides the system's." }),
   MEDIAJOBS_KEY_PEPPER: z.string().min(32).meta({ description: 'Secret under which API keys are stored as HMAC.' }),
-  MEDIAJOBS_ENCRYPTION_KEYS: keyRing.meta({ description: 'Keys that encrypt stored secrets, `id:base64` of 32 bytes, comma-separated; the first one encrypts.' }),
+  MEDIAJOBS_ENCRYPTION_KEYS: keyRing.meta({
+    description: 'Keys that encrypt stored secrets, `id:base64` of 32 bytes, comma-separated; the first one encrypts.',
+  }),
   MEDIAJOBS_LINK_KEYS: keyRing.meta({ description: 'Keys that sign links, in the same form; the first one signs.' }),
   MEDIAJOBS_RECEIPT_KEYS: receiptKeyRing.meta({
     description:
@@ -57,17 +77,41 @@ export const settings = z.object({
   MEDIAJOBS_FILES_URL: url.meta({ description: "Address under which workers reach the file store's signed URLs." }),
   MEDIAJOBS_ENGINE_PORT: port.default(8090).meta({ description: 'Port of the engine of the direct lane.' }),
   MEDIAJOBS_ENGINE_HOST: z.string().default('127.0.0.1').meta({ description: 'Address that the engine binds to.' }),
-  MEDIAJOBS_ENGINE_CHILDREN: count.optional().meta({ description: 'Direct requests in work at once; default: the number of cores.' }),
-  MEDIAJOBS_ENGINE_QUEUE: z.coerce.number().int().min(0).default(32).meta({ description: 'Direct requests that may wait for a child; more answer 503 `engine_busy`.' }),
-  MEDIAJOBS_ENGINE_FILES_PER_CHILD: count.default(1).meta({ description: 'Files that one engine process works on before it is replaced.' }),
-  MEDIAJOBS_WORK_DIR: z.string().optional().meta({ description: "Folder for files in work; default: the system's temporary folder." }),
-  MEDIAJOBS_RUNS_AT_ONCE: count.optional().meta({ description: 'Jobs that one machine works on at once, without Kubernetes; default: the number of cores.' }),
-  MEDIAJOBS_HEARTBEAT_HOST: z.string().default('127.0.0.1').meta({ description: "Address that the controller's heartbeat port binds to." }),
+  MEDIAJOBS_ENGINE_CHILDREN: count
+    .optional()
+    .meta({ description: 'Direct requests in work at once; default: the number of cores.' }),
+  MEDIAJOBS_ENGINE_QUEUE: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(32)
+    .meta({ description: 'Direct requests that may wait for a child; more answer 503 `engine_busy`.' }),
+  MEDIAJOBS_ENGINE_FILES_PER_CHILD: count
+    .default(1)
+    .meta({ description: 'Files that one engine process works on before it is replaced.' }),
+  MEDIAJOBS_WORK_DIR: z
+    .string()
+    .optional()
+    .meta({ description: "Folder for files in work; default: the system's temporary folder." }),
+  MEDIAJOBS_RUNS_AT_ONCE: count
+    .optional()
+    .meta({ description: 'Jobs that one machine works on at once, without Kubernetes; default: the number of cores.' }),
+  MEDIAJOBS_HEARTBEAT_HOST: z
+    .string()
+    .default('127.0.0.1')
+    .meta({ description: "Address that the controller's heartbeat port binds to." }),
   MEDIAJOBS_HEARTBEAT_PORT: port.default(8091).meta({ description: "Port of the controller for workers' heartbeats." }),
-  MEDIAJOBS_OPEN_JOBS: count.default(2000).meta({ description: 'Unfinished MediaJobs at most; further jobs wait in PostgreSQL.' }),
-  MEDIAJOBS_OPS_PORT: port.default(9090).meta({ description: 'Port of `/metrics`, `/healthz` and `/readyz` of each process.' }),
+  MEDIAJOBS_OPEN_JOBS: count
+    .default(2000)
+    .meta({ description: 'Unfinished MediaJobs at most; further jobs wait in PostgreSQL.' }),
+  MEDIAJOBS_OPS_PORT: port
+    .default(9090)
+    .meta({ description: 'Port of `/metrics`, `/healthz` and `/readyz` of each process.' }),
   MEDIAJOBS_OPS_HOST: z.string().default('127.0.0.1').meta({ description: 'Address that the ops port binds to.' }),
-  MEDIAJOBS_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info').meta({ description: 'Lowest level that is logged.' }),
+  MEDIAJOBS_LOG_LEVEL: z
+    .enum(['debug', 'info', 'warn', 'error'])
+    .default('info')
+    .meta({ description: 'Lowest level that is logged.' }),
 });
 export type Settings = z.infer<typeof settings>;
 export type SettingName = keyof Settings;

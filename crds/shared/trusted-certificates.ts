@@ -7,5 +7,7 @@ import { createSecureContext, getCACertificates, type SecureContext } from 'node
  */
 export async function trustedCertificates(extraFile: string | null): Promise<SecureContext> {
   const extra = extraFile === null ? [] : [await readFile(extraFile, 'utf8')];
-  return createSecureContext({ ca: [...new Set([...getCACertificates('default'), ...getCACertificates('system')]), ...extra] });
+  return createSecureContext({
+    ca: [...new Set([...getCACertificates('default'), ...getCACertificates('system')]), ...extra],
+  });
 }

@@ -56,7 +56,10 @@ describe('startWorkPlaces', () => {
   it('an item that does not end holds one place only', async () => {
     const blocker = Promise.withResolvers<void>();
     const last = Promise.withResolvers<void>();
-    start({ items: ['slow', 'b', 'c'], work: (item) => (item === 'slow' ? blocker.promise : Promise.resolve(item === 'c' ? last.resolve() : undefined)) });
+    start({
+      items: ['slow', 'b', 'c'],
+      work: (item) => (item === 'slow' ? blocker.promise : Promise.resolve(item === 'c' ? last.resolve() : undefined)),
+    });
     await last.promise;
     blocker.resolve();
   });

@@ -28,14 +28,17 @@ export function startWorkPlaces<Item>({ log }: { log: Log }, { name, atOnce, eve
       });
     underWay.add(running);
   };
-  const loop = startLoop({ log }, {
-    name,
-    everyMs,
-    turn: async () => {
-      const free = atOnce - underWay.size;
-      if (free > 0) for (const item of await claim(free)) begin(item);
+  const loop = startLoop(
+    { log },
+    {
+      name,
+      everyMs,
+      turn: async () => {
+        const free = atOnce - underWay.size;
+        if (free > 0) for (const item of await claim(free)) begin(item);
+      },
     },
-  });
+  );
   return {
     wake: () => loop.wake(),
     stop: async () => {

@@ -13,7 +13,10 @@ const RETRY: Readonly<Record<ErrorType, string>> = {
 };
 
 /** What the server and its router refuse before the gates, and what an endpoint refuses after them. */
-const BEFORE_GATES = ['Plain http (403).', 'A path that does not exist (404), a method that the path does not support (405).'];
+const BEFORE_GATES = [
+  'Plain http (403).',
+  'A path that does not exist (404), a method that the path does not support (405).',
+];
 const AFTER_GATES = [
   'The size of the body, its JSON, the form of `Idempotency-Key` (413, 400), then a key that was used (409).',
   'The fields of the body (400), a preset that does not exist (400), the options (400), an upload that is not there (404).',

@@ -30,12 +30,24 @@ function defaultOf(name: SettingName): string {
 
 /** What the start makes when the operator gives nothing. */
 function filledOnOneMachine(): ReadonlySet<string> {
-  const ports: Ports = { https: 0, http: 0, engine: 0, files: 0, heartbeat: 0, ops: { api: 0, control: 0, courier: 0, engine: 0 } };
+  const ports: Ports = {
+    https: 0,
+    http: 0,
+    engine: 0,
+    files: 0,
+    heartbeat: 0,
+    ops: { api: 0, control: 0, courier: 0, engine: 0 },
+  };
   const made = serviceSettings({
     given: {},
     folder: { path: '', in: () => '' },
     ports,
-    secrets: { MEDIAJOBS_KEY_PEPPER: '', MEDIAJOBS_ENCRYPTION_KEYS: '', MEDIAJOBS_LINK_KEYS: '', MEDIAJOBS_RECEIPT_KEYS: '' },
+    secrets: {
+      MEDIAJOBS_KEY_PEPPER: '',
+      MEDIAJOBS_ENCRYPTION_KEYS: '',
+      MEDIAJOBS_LINK_KEYS: '',
+      MEDIAJOBS_RECEIPT_KEYS: '',
+    },
     certificates: { certFile: '', keyFile: '', caFile: '' },
     databaseUrl: '',
     redisUrl: '',

@@ -24,15 +24,23 @@ export function makePhoto(): Promise<Buffer> {
 
 /** @throws Error when the two did not do the same work. */
 export async function timeImage(api: ApiClient, photo: Buffer): Promise<ImageTimes> {
-  const bare = await timed(() => sharp(photo).autoOrient().jpeg({ quality: 75, mozjpeg: true, chromaSubsampling: '4:2:0' }).toBuffer());
+  const bare = await timed(() =>
+    sharp(photo).autoOrient().jpeg({ quality: 75, mozjpeg: true, chromaSubsampling: '4:2:0' }).toBuffer(),
+  );
   const direct = await timed(async () => {
     const { status, bytes } = await api('POST', '/v1/compress?image.resize=false&image.quality=75', { body: photo });
     if (status !== 200) throw new Error(`the direct request was answered with ${status}`);
     return bytes;
   });
   const [made, expected] = await Promise.all([sharp(direct.bytes).metadata(), sharp(bare.bytes).metadata()]);
-  if (made.width !== expected.width || made.height !== expected.height || Math.abs(direct.bytes.length / bare.bytes.length - 1) > 0.02) {
-    throw new Error(`not the same work: ${made.width}x${made.height}, ${direct.bytes.length} bytes; alone ${expected.width}x${expected.height}, ${bare.bytes.length} bytes`);
+  if (
+    made.width !== expected.width ||
+    made.height !== expected.height ||
+    Math.abs(direct.bytes.length / bare.bytes.length - 1) > 0.02
+  ) {
+    throw new Error(
+      `not the same work: ${made.width}x${made.height}, ${direct.bytes.length} bytes; alone ${expected.width}x${expected.height}, ${bare.bytes.length} bytes`,
+    );
   }
   return { direct: direct.ms, bare: bare.ms };
 }

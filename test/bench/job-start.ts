@@ -18,7 +18,9 @@ const ROWS = Buffer.from('id,name\n0010,Ada\n0011,Grace\n');
 export async function timeJob({ api, database }: { api: ApiClient; database: Database }): Promise<JobTimes> {
   const input = { upload: await upload(api, ROWS, 'people.csv') };
   const sentAt = performance.now();
-  const created = await api('POST', '/v1/jobs', { json: { operation: 'convert', options: { convert: { to: 'json' } }, input } });
+  const created = await api('POST', '/v1/jobs', {
+    json: { operation: 'convert', options: { convert: { to: 'json' } }, input },
+  });
   const answeredAt = performance.now();
   const id = String(created.json()['id']);
   let startedAt = 0;
@@ -30,7 +32,11 @@ export async function timeJob({ api, database }: { api: ApiClient; database: Dat
     const status = rows[0]?.status ?? 'gone';
     if (startedAt === 0 && status !== 'queued') startedAt = performance.now();
     if (status === 'succeeded') {
-      return { toProcessing: startedAt - answeredAt, byRecord: rows[0]?.ms ?? 0, toSucceeded: performance.now() - sentAt };
+      return {
+        toProcessing: startedAt - answeredAt,
+        byRecord: rows[0]?.ms ?? 0,
+        toSucceeded: performance.now() - sentAt,
+      };
     }
     if (status !== 'queued' && status !== 'processing') throw new Error(`the job ended with ${status}`);
   }

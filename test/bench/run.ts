@@ -30,7 +30,11 @@ await copyFile(process.execPath, ownNode);
 process.execPath = ownNode;
 const data = path.join(folder, 'data');
 const service = await runService({ data, onProblem: (line) => process.stderr.write(`${line}\n`) });
-const database = makeDatabase({ url: readConnection(data)?.DATABASE_URL ?? '', log: makeLog('bench', 'silent'), maxConnections: 1 });
+const database = makeDatabase({
+  url: readConnection(data)?.DATABASE_URL ?? '',
+  log: makeLog('bench', 'silent'),
+  maxConnections: 1,
+});
 const api = makeApiClient(service, await makeKey());
 try {
   await delay(REST_MS);
@@ -45,14 +49,20 @@ try {
 
 async function makeKey(): Promise<string> {
   const mediactl = async (...words: string[]): Promise<Record<string, unknown>> =>
-    JSON.parse((await run(process.execPath, [MEDIACTL, '--data', data, ...words, '--json'])).stdout) as Record<string, unknown>;
+    JSON.parse((await run(process.execPath, [MEDIACTL, '--data', data, ...words, '--json'])).stdout) as Record<
+      string,
+      unknown
+    >;
   const account = await mediactl('account', 'create', '--name', 'bench', '--plan', 'scale', '--payment-method');
-  return String((await mediactl('key', 'create', '--account', String(account['id']), '--mode', 'live', '--name', 'bench'))['key']);
+  return String(
+    (await mediactl('key', 'create', '--account', String(account['id']), '--mode', 'live', '--name', 'bench'))['key'],
+  );
 }
 
 function printMemory(): void {
   const processes = idleMemory(data);
-  const total = (of: (one: (typeof processes)[number]) => number): number => processes.reduce((sum, one) => sum + of(one), 0);
+  const total = (of: (one: (typeof processes)[number]) => number): number =>
+    processes.reduce((sum, one) => sum + of(one), 0);
   print('memory at rest, MiB', 'PSS', 'RSS');
   for (const { role, pss, rss } of processes) print(`  ${role}`, pss.toFixed(0), rss.toFixed(0));
   print('  together (goal: under 400)', total(({ pss }) => pss).toFixed(0), total(({ rss }) => rss).toFixed(0));
@@ -62,9 +72,18 @@ async function printJobs(): Promise<void> {
   const times = [];
   for (let count = 0; count < JOBS; count += 1) times.push(await timeJob({ api, database }));
   print(`small job, ms, of ${JOBS}`, 'median', 'slowest');
-  printTimes('  answered → first heartbeat (goal: under 300)', times.map(({ toProcessing }) => toProcessing));
-  printTimes('  created_at → started_at', times.map(({ byRecord }) => byRecord));
-  printTimes('  POST → succeeded', times.map(({ toSucceeded }) => toSucceeded));
+  printTimes(
+    '  answered → first heartbeat (goal: under 300)',
+    times.map(({ toProcessing }) => toProcessing),
+  );
+  printTimes(
+    '  created_at → started_at',
+    times.map(({ byRecord }) => byRecord),
+  );
+  printTimes(
+    '  POST → succeeded',
+    times.map(({ toSucceeded }) => toSucceeded),
+  );
 }
 
 async function printImages(): Promise<void> {
@@ -73,9 +92,15 @@ async function printImages(): Promise<void> {
   const times = [];
   for (let count = 0; count < IMAGES; count += 1) times.push(await timeImage(api, photo));
   print(`12-megapixel JPEG, ms, of ${IMAGES}`, 'median', 'slowest');
-  printTimes('  direct compress', times.map(({ direct }) => direct));
-  printTimes('  sharp alone', times.map(({ bare }) => bare));
-  print('  ratio', (median(times.map(({ direct, bare }) => direct / bare))).toFixed(2), '');
+  printTimes(
+    '  direct compress',
+    times.map(({ direct }) => direct),
+  );
+  printTimes(
+    '  sharp alone',
+    times.map(({ bare }) => bare),
+  );
+  print('  ratio', median(times.map(({ direct, bare }) => direct / bare)).toFixed(2), '');
 }
 
 function printTimes(name: string, times: readonly number[]): void {

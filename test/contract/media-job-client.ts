@@ -98,7 +98,10 @@ export function describeMediaJobClient(name: string, makeHome: () => Promise<Hom
 
     describe('resume', () => {
       it('lifts the suspension and completes spec and ticket', async () => {
-        const { metadata } = await create({ suspend: true, inputSize: null, kind: null }, { inputUrl: null, inputEtag: null, filename: null });
+        const { metadata } = await create(
+          { suspend: true, inputSize: null, kind: null },
+          { inputUrl: null, inputEtag: null, filename: null },
+        );
         expect(await client.resume(metadata.name, INPUT)).toBe(true);
         const { spec } = await read(client, metadata.name);
         expect(spec).toMatchObject({ suspend: false, inputSize: INPUT.inputSize, kind: INPUT.kind });
@@ -164,7 +167,9 @@ export function describeMediaJobClient(name: string, makeHome: () => Promise<Hom
         await client.updateStatus(created, buildStatus({ attempt: 1 }));
         const mediaJob = await read(client, created.metadata.name);
         expect(await client.updateStatus(mediaJob, buildStatus({ attempt: 1 }))).toBe('updated');
-        expect((await read(client, created.metadata.name)).metadata.resourceVersion).toBe(mediaJob.metadata.resourceVersion);
+        expect((await read(client, created.metadata.name)).metadata.resourceVersion).toBe(
+          mediaJob.metadata.resourceVersion,
+        );
       });
     });
 
@@ -216,7 +221,13 @@ export function describeMediaJobClient(name: string, makeHome: () => Promise<Hom
   });
 }
 
-const INPUT = { inputSize: 4711, inputUrl: 'http://127.0.0.1:1/stored', inputEtag: '"stored"', filename: 'fetched.mov', kind: 'video' } as const;
+const INPUT = {
+  inputSize: 4711,
+  inputUrl: 'http://127.0.0.1:1/stored',
+  inputEtag: '"stored"',
+  filename: 'fetched.mov',
+  kind: 'video',
+} as const;
 
 async function read(client: MediaJobClient, name: string): Promise<MediaJob> {
   const mediaJob = await client.get(name);

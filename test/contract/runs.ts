@@ -16,10 +16,17 @@ export interface RunsHome {
 export function buildRunRequest(behaviour: string, job = 1, attempt = 1): RunRequest {
   const spec = buildSpec({ jobId: jobIdOf(job) });
   const name = mediaJobName(spec.jobId);
-  const mediaJob = { metadata: { name, uid: `uid-${job}`, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z', labels: {} }, spec };
+  const mediaJob = {
+    metadata: { name, uid: `uid-${job}`, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z', labels: {} },
+    spec,
+  };
   const heartbeat = { url: 'http://127.0.0.1:1/heartbeat', token: 'token' };
   const ticket = buildTicket({ filename: behaviour });
-  return { owner: { name, uid: `uid-${job}` }, attempt, spec: buildRunSpec(LOCAL_TIMING, { mediaJob, ticket, attempt, heartbeat, now: new Date() }) };
+  return {
+    owner: { name, uid: `uid-${job}` },
+    attempt,
+    spec: buildRunSpec(LOCAL_TIMING, { mediaJob, ticket, attempt, heartbeat, now: new Date() }),
+  };
 }
 
 /** Resolves with the run of that attempt as soon as it is no longer under way. */
@@ -66,14 +73,23 @@ export function describeRuns(name: string, makeHome: () => Promise<RunsHome>): v
     it('shows a run that is under way with owner, attempt and node', async () => {
       const { owner } = await start('hang');
       expect(await runs.observe(owner.name)).toEqual([
-        { name: `${owner.name}-a1`, owner, attempt: 1, node: expect.any(String), is: { state: 'active', startedAt: expect.any(Date) } },
+        {
+          name: `${owner.name}-a1`,
+          owner,
+          attempt: 1,
+          node: expect.any(String),
+          is: { state: 'active', startedAt: expect.any(Date) },
+        },
       ]);
       expect(await runs.list()).toEqual(await runs.observe(owner.name));
     });
 
     it('ends with the outcome of a worker that succeeded', async () => {
       const { is } = await whenOver(runs, await start('succeed'));
-      expect(is).toMatchObject({ state: 'ended', outcome: { outcome: 'succeeded', report: { result: { output_size: 600 } } } });
+      expect(is).toMatchObject({
+        state: 'ended',
+        outcome: { outcome: 'succeeded', report: { result: { output_size: 600 } } },
+      });
     });
 
     it('ends with the outcome of a worker that refused the file', async () => {

@@ -23,15 +23,18 @@ async function killStartAt(file: string): Promise<string> {
 }
 
 describe('a first start that is killed', () => {
-  it.each(['secrets.json', 'postgres.new', 'postgres', 'log/api.log', 'run/processes.json'])('when %s comes does not hinder the next one', async (file) => {
-    const data = await killStartAt(file);
-    const problems: string[] = [];
-    const service = await runService({ data, onProblem: (line) => problems.push(line) });
-    onTestFinished(async () => {
-      await service.stop();
-      expect(processesOf(data)).toEqual([]);
-      await rm(data, { recursive: true });
-    });
-    expect(problems).toEqual([]);
-  });
+  it.each(['secrets.json', 'postgres.new', 'postgres', 'log/api.log', 'run/processes.json'])(
+    'when %s comes does not hinder the next one',
+    async (file) => {
+      const data = await killStartAt(file);
+      const problems: string[] = [];
+      const service = await runService({ data, onProblem: (line) => problems.push(line) });
+      onTestFinished(async () => {
+        await service.stop();
+        expect(processesOf(data)).toEqual([]);
+        await rm(data, { recursive: true });
+      });
+      expect(problems).toEqual([]);
+    },
+  );
 });

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { startOwnService } from '#test/crash/own-service.ts';
-import { expectDoneOnce, expectNothingLeft, rowOf, startLongJob, untilAttempt, untilEncoding } from '#test/crash/running-job.ts';
+import {
+  expectDoneOnce,
+  expectNothingLeft,
+  rowOf,
+  startLongJob,
+  untilAttempt,
+  untilEncoding,
+} from '#test/crash/running-job.ts';
 import { finished } from '#test/support/run-through.ts';
 
 const service = await startOwnService();
@@ -48,7 +55,9 @@ describe('a job whose every attempt is lost', () => {
     }
     const ended = await finished(service.api(), job.id, 60);
     expect(ended).toMatchObject({ status: 'failed', billed: false, error: { code: 'internal' } });
-    expect(await service.query('select meter from ledger where source_id = $1', [job.id])).toEqual([{ meter: 'unbilled' }]);
+    expect(await service.query('select meter from ledger where source_id = $1', [job.id])).toEqual([
+      { meter: 'unbilled' },
+    ]);
     await expect.poll(() => job.receiver.received.length, SECONDS).toBe(1);
     await expectNothingLeft(service);
   }, 240_000);

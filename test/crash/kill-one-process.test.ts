@@ -24,13 +24,17 @@ const victims: readonly Victim[] = [
 ];
 
 describe('a job in work, when a process is killed,', () => {
-  it.each(victims)('ends once and well after the loss of the $role, at attempt $attempts', async ({ role, ofJob, attempts }) => {
-    const job = await startLongJob(service);
-    await untilEncoding(service, job);
-    const pid = service.kill(role, { ofJob });
-    await expectDoneOnce(service, job);
-    expect(await rowOf(service, job.id)).toMatchObject({ attempt: attempts });
-    expect(service.processes().map((one) => one.pid)).not.toContain(pid);
-    if (!ofJob) await expect.poll(() => service.processes().filter((one) => one.role === role)).toHaveLength(1);
-  }, 240_000);
+  it.each(victims)(
+    'ends once and well after the loss of the $role, at attempt $attempts',
+    async ({ role, ofJob, attempts }) => {
+      const job = await startLongJob(service);
+      await untilEncoding(service, job);
+      const pid = service.kill(role, { ofJob });
+      await expectDoneOnce(service, job);
+      expect(await rowOf(service, job.id)).toMatchObject({ attempt: attempts });
+      expect(service.processes().map((one) => one.pid)).not.toContain(pid);
+      if (!ofJob) await expect.poll(() => service.processes().filter((one) => one.role === role)).toHaveLength(1);
+    },
+    240_000,
+  );
 });

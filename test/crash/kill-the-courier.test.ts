@@ -6,7 +6,10 @@ import { startReceiver, type Received } from '#test/support/receiver.ts';
 import { finished, upload } from '#test/support/run-through.ts';
 
 const CSV = Buffer.from('id,name\n0010,Ada\n0011,Grace\n');
-const JSON_ROWS = [{ id: '0010', name: 'Ada' }, { id: '0011', name: 'Grace' }];
+const JSON_ROWS = [
+  { id: '0010', name: 'Ada' },
+  { id: '0011', name: 'Grace' },
+];
 const toJson = { operation: 'convert', options: { convert: { to: 'json' } } };
 
 const service = await startOwnService();
@@ -38,13 +41,19 @@ async function createJob(fields: Record<string, unknown>): Promise<string> {
 
 describe('the courier, killed in the middle of a fetch, a delivery and a webhook,', () => {
   it('does all three again, and each job still ends once', async () => {
-    const [source, target, hook] = [await startHolding(sendCsv), await startHolding(noContent), await startHolding(noContent)];
+    const [source, target, hook] = [
+      await startHolding(sendCsv),
+      await startHolding(noContent),
+      await startHolding(noContent),
+    ];
     const ids = {
       fetched: await createJob({ input: { url: source.url } }),
       delivered: await createJob({ output: { url: target.url } }),
       told: await createJob({ webhook_url: hook.url }),
     };
-    await expect.poll(() => [source, target, hook].map((one) => one.isHolding()), { timeout: 60_000 }).toEqual([true, true, true]);
+    await expect
+      .poll(() => [source, target, hook].map((one) => one.isHolding()), { timeout: 60_000 })
+      .toEqual([true, true, true]);
     service.kill('courier');
 
     const jobs = await Promise.all(Object.values(ids).map((id) => finished(service.api(), id, 150)));
@@ -55,7 +64,10 @@ describe('the courier, killed in the middle of a fetch, a delivery and a webhook
 
     const answer = await service.api()('GET', String(jobs[0]?.['result'].download_url), { key: null });
     expect(answer.json()).toEqual(JSON_ROWS);
-    expect(target.received.map(({ method, body }) => [method, JSON.parse(body.toString())])).toEqual([['PUT', JSON_ROWS], ['PUT', JSON_ROWS]]);
+    expect(target.received.map(({ method, body }) => [method, JSON.parse(body.toString())])).toEqual([
+      ['PUT', JSON_ROWS],
+      ['PUT', JSON_ROWS],
+    ]);
     await expect.poll(() => hook.received.length, { timeout: 60_000 }).toBe(2);
     expect(new Set(hook.received.map(({ headers }) => headers['svc-event-id'])).size).toBe(1);
     expect(new Set(hook.received.map(({ body }) => body.toString())).size).toBe(1);

@@ -6,15 +6,24 @@ import { processesOf, type Role } from '#test/support/service-processes.ts';
 
 const service = await startOwnService();
 const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const;
-const big = await sharp({ create: { width: 3000, height: 2000, channels: 3, background: '#28c', noise } }).jpeg({ quality: 90 }).toBuffer();
-const small = await sharp({ create: { width: 64, height: 64, channels: 3, background: '#28c', noise } }).png().toBuffer();
+const big = await sharp({ create: { width: 3000, height: 2000, channels: 3, background: '#28c', noise } })
+  .jpeg({ quality: 90 })
+  .toBuffer();
+const small = await sharp({ create: { width: 64, height: 64, channels: 3, background: '#28c', noise } })
+  .png()
+  .toBuffer();
 
 /** Takes some seconds of encoding. */
 const slowRequest = (): Promise<Answer> => service.api()('POST', '/v1/convert?to=avif', { body: big });
 const quickRequest = (): Promise<Answer> => service.api()('POST', '/v1/compress', { body: small });
 
 async function untilDecoding(): Promise<void> {
-  await expect.poll(async () => (await filesBelow(service.data, 'work')).map((file) => file.split('/').slice(-2).join('/')), { timeout: 30_000, interval: 20 }).toContain('in/input.jpg');
+  await expect
+    .poll(async () => (await filesBelow(service.data, 'work')).map((file) => file.split('/').slice(-2).join('/')), {
+      timeout: 30_000,
+      interval: 20,
+    })
+    .toContain('in/input.jpg');
 }
 
 /** The process that works on the file: it uses the processor, the spare one does not. */
@@ -25,23 +34,42 @@ function busyChild(): number {
 }
 
 describe('a direct request in work', () => {
-  const victims: [Role, number[]][] = [['engine', [503]], ['engine child', [500]]];
-  it.each(victims)('is answered with an error when the %s is killed, and the next one succeeds', async (role, statuses) => {
-    const cut = slowRequest();
-    await untilDecoding();
-    if (role === 'engine') service.kill('engine');
-    else process.kill(busyChild(), 'SIGKILL');
-    const answer = await cut;
-    expect(statuses).toContain(answer.status);
-    expect(answer.json()).toMatchObject({ error: { type: expect.any(String), code: expect.any(String), message: expect.any(String), request_id: answer.headers['svc-request-id'] } });
-    await expectServes();
-    const rows = await service.query('select meter from ledger where source_id = $1', [answer.headers['svc-request-id']]);
-    expect(rows.filter((row) => row['meter'] !== 'unbilled')).toEqual([]);
-  }, 120_000);
+  const victims: [Role, number[]][] = [
+    ['engine', [503]],
+    ['engine child', [500]],
+  ];
+  it.each(victims)(
+    'is answered with an error when the %s is killed, and the next one succeeds',
+    async (role, statuses) => {
+      const cut = slowRequest();
+      await untilDecoding();
+      if (role === 'engine') service.kill('engine');
+      else process.kill(busyChild(), 'SIGKILL');
+      const answer = await cut;
+      expect(statuses).toContain(answer.status);
+      expect(answer.json()).toMatchObject({
+        error: {
+          type: expect.any(String),
+          code: expect.any(String),
+          message: expect.any(String),
+          request_id: answer.headers['svc-request-id'],
+        },
+      });
+      await expectServes();
+      const rows = await service.query('select meter from ledger where source_id = $1', [
+        answer.headers['svc-request-id'],
+      ]);
+      expect(rows.filter((row) => row['meter'] !== 'unbilled')).toEqual([]);
+    },
+    120_000,
+  );
 
   it('is cut off when the API is killed, is not billed, and the next one succeeds', async () => {
     const before = await service.query('select source_id from ledger');
-    const cut = slowRequest().then(() => 'answered', () => 'cut off');
+    const cut = slowRequest().then(
+      () => 'answered',
+      () => 'cut off',
+    );
     await untilDecoding();
     service.kill('api');
     expect(await cut).toBe('cut off');
@@ -52,6 +80,15 @@ describe('a direct request in work', () => {
 
 /** Until the lost process is back requests may fail, but then only with an error of ours or without a connection. */
 async function expectServes(): Promise<void> {
-  await expect.poll(() => quickRequest().then(({ status }) => status, () => 0), { timeout: 30_000, interval: 100 }).toBe(200);
+  await expect
+    .poll(
+      () =>
+        quickRequest().then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      { timeout: 30_000, interval: 100 },
+    )
+    .toBe(200);
   await expect.poll(() => filesBelow(service.data, 'work'), { timeout: 20_000 }).toEqual([]);
 }

@@ -38,11 +38,16 @@ export async function startOwnService(settings: Readonly<Record<string, string>>
   const data = await mkdtemp(path.join(tmpdir(), 'mediajobs-crash-'));
   const problems: string[] = [];
   const all = { MEDIAJOBS_PRIVATE_TARGETS: '127.0.0.0/8', MEDIAJOBS_EXTRA_CA_FILE: authorityFile(), ...settings };
-  const start = (): Promise<RunningService> => runService({ data, settings: all, onProblem: (line) => problems.push(line) });
+  const start = (): Promise<RunningService> =>
+    runService({ data, settings: all, onProblem: (line) => problems.push(line) });
   let running = await start();
   const key = await liveKey(data);
   let api = makeApiClient(running, key);
-  const database = makeDatabase({ url: readConnection(data)?.DATABASE_URL ?? '', log: makeLog('test', 'silent'), maxConnections: 2 });
+  const database = makeDatabase({
+    url: readConnection(data)?.DATABASE_URL ?? '',
+    log: makeLog('test', 'silent'),
+    maxConnections: 2,
+  });
   afterAll(async () => {
     await Promise.all([api.close(), database.close()]);
     await running.stop();
@@ -71,7 +76,17 @@ async function liveKey(data: string): Promise<string> {
     const { stdout } = await run(process.execPath, [MEDIACTL, '--data', data, ...words, '--json']);
     return JSON.parse(stdout) as Record<string, unknown>;
   };
-  const account = await mediactl('account', 'create', '--name', 'test', '--plan', 'growth', '--payment-method', '--feature', 'video');
+  const account = await mediactl(
+    'account',
+    'create',
+    '--name',
+    'test',
+    '--plan',
+    'growth',
+    '--payment-method',
+    '--feature',
+    'video',
+  );
   const key = await mediactl('key', 'create', '--account', String(account['id']), '--mode', 'live', '--name', 'test');
   return String(key['key']);
 }
@@ -79,7 +94,12 @@ async function liveKey(data: string): Promise<string> {
 function killOne(data: string, role: Role, { ofJob = false }: { ofJob?: boolean }): number {
   const found = processesOf(data).filter((one) => one.role === role && one.ofJob === ofJob);
   const [victim] = found;
-  if (victim === undefined) throw new Error(`no ${role} runs, but ${processesOf(data).map((one) => one.role).join(', ')}`);
+  if (victim === undefined)
+    throw new Error(
+      `no ${role} runs, but ${processesOf(data)
+        .map((one) => one.role)
+        .join(', ')}`,
+    );
   process.kill(victim.pid, 'SIGKILL');
   return victim.pid;
 }
@@ -87,5 +107,7 @@ function killOne(data: string, role: Role, { ofJob = false }: { ofJob?: boolean 
 /** Files below the data folder's part, however deep. */
 export async function filesBelow(data: string, ...part: string[]): Promise<string[]> {
   const entries = await readdir(path.join(data, ...part), { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).map((entry) => path.relative(data, path.join(entry.parentPath, entry.name)));
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(data, path.join(entry.parentPath, entry.name)));
 }

@@ -25,21 +25,29 @@ async function startWhere(change: string): Promise<{ code: number | null; said: 
 describe('a start on a machine that cannot serve', () => {
   it('says that the data folder is on a read-only file system', async () => {
     const { code, said } = await startWhere('mount -t tmpfs -o ro none "$3"');
-    expect(said).toBe(`mediajobs: The data folder ${folder} cannot be used: it is on a read-only file system. Choose another one with --data.\n`);
+    expect(said).toBe(
+      `mediajobs: The data folder ${folder} cannot be used: it is on a read-only file system. Choose another one with --data.\n`,
+    );
     expect(code).toBe(1);
   });
 
   it('says that the disk is full', async () => {
     const { code, said } = await startWhere('mount -t tmpfs -o size=8k,nr_inodes=2 none "$3"');
-    expect(said).toBe(`mediajobs: The data folder ${folder} cannot be used: the disk is full. Choose another one with --data.\n`);
+    expect(said).toBe(
+      `mediajobs: The data folder ${folder} cannot be used: the disk is full. Choose another one with --data.\n`,
+    );
     expect(code).toBe(1);
   });
 
   it('names every tool that is missing, with what brings it', async () => {
-    const { code, said } = await startWhere('mount --bind /dev/null /usr/bin/ffmpeg; mount --bind /dev/null /usr/bin/qpdf');
+    const { code, said } = await startWhere(
+      'mount --bind /dev/null /usr/bin/ffmpeg; mount --bind /dev/null /usr/bin/qpdf',
+    );
     expect(said.trim().split('\n')).toHaveLength(2);
     for (const tool of ['ffmpeg', 'qpdf']) {
-      expect(said).toContain(`The tool ${tool} is not installed on this machine. Install it with: apt-get install ${tool}.`);
+      expect(said).toContain(
+        `The tool ${tool} is not installed on this machine. Install it with: apt-get install ${tool}.`,
+      );
     }
     expect(code).toBe(1);
   });

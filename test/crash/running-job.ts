@@ -26,7 +26,23 @@ export function longVideo(): Promise<Buffer> {
   made ??= inFolder(async (folder) => {
     const file = path.join(folder, 'long.mp4');
     const source = `testsrc2=size=${SIZE.width}x${SIZE.height}:rate=25:duration=${SECONDS},noise=alls=40:allf=t`;
-    await run('ffmpeg', ['-v', 'error', '-f', 'lavfi', '-i', source, '-c:v', 'libx264', '-preset', 'ultrafast', '-crf', '20', '-pix_fmt', 'yuv420p', file]);
+    await run('ffmpeg', [
+      '-v',
+      'error',
+      '-f',
+      'lavfi',
+      '-i',
+      source,
+      '-c:v',
+      'libx264',
+      '-preset',
+      'ultrafast',
+      '-crf',
+      '20',
+      '-pix_fmt',
+      'yuv420p',
+      file,
+    ]);
     return readFile(file);
   });
   return made;
@@ -75,13 +91,17 @@ export async function expectDoneOnce(service: OwnService, { id, receiver }: Runn
   expect(await service.query('select meter from ledger where source_id = $1', [id])).toHaveLength(1);
   await expectOneEvent(service, { id, receiver });
   await expectNothingLeft(service);
-  const { download_url: url, output_size: size } = job['result'] as { download_url: string | null; output_size: number };
+  const { download_url: url, output_size: size } = job['result'] as {
+    download_url: string | null;
+    output_size: number;
+  };
   if (url !== null) await expectPlays(await download(service, url), size);
 }
 
 /** Duplicates may come, but always of the same event. */
 async function expectOneEvent(service: OwnService, { id, receiver }: RunningJob): Promise<void> {
-  const events = (): string[] => receiver.received.map(({ body }) => (JSON.parse(body.toString()) as { id: string }).id);
+  const events = (): string[] =>
+    receiver.received.map(({ body }) => (JSON.parse(body.toString()) as { id: string }).id);
   await expect.poll(events, { timeout: 90_000, interval: 100 }).not.toEqual([]);
   const rows = await service.query('select id from webhook_deliveries where job_id = $1', [id]);
   expect([...new Set(events())]).toEqual(rows.map((row) => row['id']));
@@ -96,7 +116,9 @@ export async function expectNothingLeft(service: OwnService): Promise<void> {
 }
 
 async function inputsLeft(service: OwnService): Promise<string[]> {
-  return (await filesBelow(service.data, 'files', 'objects')).filter((file) => !file.startsWith('files/objects/outputs/'));
+  return (await filesBelow(service.data, 'files', 'objects')).filter(
+    (file) => !file.startsWith('files/objects/outputs/'),
+  );
 }
 
 async function download(service: OwnService, url: string): Promise<Buffer> {
@@ -111,9 +133,19 @@ export async function expectPlays(bytes: Buffer, size: number = bytes.length): P
   await inFolder(async (folder) => {
     const file = path.join(folder, 'output.mp4');
     await writeFile(file, bytes);
-    const shown = ['-show_entries', 'stream=width,height,nb_read_frames', '-count_frames', '-select_streams', 'v:0', '-of', 'json'];
+    const shown = [
+      '-show_entries',
+      'stream=width,height,nb_read_frames',
+      '-count_frames',
+      '-select_streams',
+      'v:0',
+      '-of',
+      'json',
+    ];
     const { stdout } = await run('ffprobe', ['-v', 'error', ...shown, file]);
-    expect(JSON.parse(stdout).streams).toEqual([expect.objectContaining({ ...SIZE, nb_read_frames: String(SECONDS * 25) })]);
+    expect(JSON.parse(stdout).streams).toEqual([
+      expect.objectContaining({ ...SIZE, nb_read_frames: String(SECONDS * 25) }),
+    ]);
   });
 }
 

@@ -10,8 +10,13 @@ import { useService } from '#test/support/use-service.ts';
 const { service, live, test, api, makeAccount } = await useService('scale');
 
 const noisy = (width: number, height: number) =>
-  sharp({ create: { width, height, channels: 3, background: '#28c', noise: { type: 'gaussian', mean: 128, sigma: 30 } } });
-const jpg = await noisy(300, 200).jpeg({ quality: 97 }).withExif({ IFD0: { Software: 'canary-software' } }).toBuffer();
+  sharp({
+    create: { width, height, channels: 3, background: '#28c', noise: { type: 'gaussian', mean: 128, sigma: 30 } },
+  });
+const jpg = await noisy(300, 200)
+  .jpeg({ quality: 97 })
+  .withExif({ IFD0: { Software: 'canary-software' } })
+  .toBuffer();
 const png = await noisy(300, 200).png().toBuffer();
 
 const resultOf = (answer: Answer) => JSON.parse(String(answer.headers['svc-result'])) as Record<string, unknown>;
@@ -43,9 +48,18 @@ describe('compress', () => {
       'ratelimit-limit': '300',
     });
     expect(headers['svc-savings-percent']).toMatch(/^\d+\.\d$/);
-    expect(resultOf(answer)).toMatchObject({ kind: 'image', width: 300, height: 200, increased: false, output_size: bytes.length });
+    expect(resultOf(answer)).toMatchObject({
+      kind: 'image',
+      width: 300,
+      height: 200,
+      increased: false,
+      output_size: bytes.length,
+    });
     expect(bytes.includes('canary-software')).toBe(false);
-    const rows = await service.query('select meter, quantity, amount_micro_usd as amount from ledger where source_id = $1', [headers['svc-request-id']]);
+    const rows = await service.query(
+      'select meter, quantity, amount_micro_usd as amount from ledger where source_id = $1',
+      [headers['svc-request-id']],
+    );
     expect(rows).toEqual([{ meter: 'images', quantity: 1, amount: 2000 }]);
   });
 
@@ -81,7 +95,11 @@ describe('compress', () => {
       new Promise((resolve, reject) => {
         const request = httpsRequest(
           `${service.baseUrl}/v1/compress`,
-          { method: 'POST', ca: service.ca, headers: { authorization: `Bearer ${key}`, 'transfer-encoding': 'chunked' } },
+          {
+            method: 'POST',
+            ca: service.ca,
+            headers: { authorization: `Bearer ${key}`, 'transfer-encoding': 'chunked' },
+          },
           (response) => {
             let text = '';
             response.on('data', (chunk) => (text += String(chunk)));
@@ -101,7 +119,10 @@ describe('compress', () => {
     const options = JSON.stringify({ image: { format: 'webp', quality: 10 } });
     const body = form({ options, file: new Blob([png]) }, { file: 'grafik.png' });
     const answer = await api('POST', '/v1/compress?image.format=avif', { body });
-    expect(answer.headers).toMatchObject({ 'content-type': 'image/avif', 'content-disposition': 'attachment; filename="grafik.avif"' });
+    expect(answer.headers).toMatchObject({
+      'content-type': 'image/avif',
+      'content-disposition': 'attachment; filename="grafik.avif"',
+    });
     const lateOptions = form({ file: new Blob([png]), options }, { file: 'grafik.png' });
     expect((await api('POST', '/v1/compress', { body: lateOptions })).headers['content-type']).toBe('image/webp');
   });
@@ -109,7 +130,11 @@ describe('compress', () => {
   it.each([
     ['no file part', form({ options: '{}' }), 'missing_file'],
     ['options that are no JSON', form({ options: '{', file: new Blob([png]) }), 'invalid_options'],
-    ['options that are wrong', form({ file: new Blob([png]), options: '{"image":{"quality":101}}' }), 'invalid_options'],
+    [
+      'options that are wrong',
+      form({ file: new Blob([png]), options: '{"image":{"quality":101}}' }),
+      'invalid_options',
+    ],
     ['options that are no object', form({ file: new Blob([png]), options: '[]' }), 'invalid_options'],
     ['an empty file part', form({ file: new Blob([]) }), 'missing_file'],
   ] as const)('refuses multipart with %s', async (_name, body, code) => {
@@ -154,7 +179,11 @@ describe('compress', () => {
     const status = await new Promise<number>((resolve, reject) => {
       const request = httpsRequest(
         `${service.baseUrl}/v1/compress`,
-        { method: 'POST', ca: service.ca, headers: { authorization: `Bearer ${mode === 'live' ? live : test}`, 'content-length': String(size) } },
+        {
+          method: 'POST',
+          ca: service.ca,
+          headers: { authorization: `Bearer ${mode === 'live' ? live : test}`, 'content-length': String(size) },
+        },
         (response) => {
           resolve(response.statusCode ?? 0);
           response.resume();
@@ -174,14 +203,19 @@ describe('compress', () => {
   it('needs the feature for HEIC output', async () => {
     const other = await makeAccount();
     await service.mediactl('account', 'set', other.account, '--no-feature', 'heic_output');
-    expectRefusal(await api('POST', '/v1/compress?image.format=heic', { key: other.live, body: jpg }), 'feature_not_enabled');
+    expectRefusal(
+      await api('POST', '/v1/compress?image.format=heic', { key: other.live, body: jpg }),
+      'feature_not_enabled',
+    );
   });
 
   it('counts a file that failed as a free request, and a refused request not at all', async () => {
     const failed = await api('POST', '/v1/compress', { body: jpg.subarray(0, 400) });
     const refused = await api('POST', '/v1/compress?image.quality=101', { body: jpg });
     const counted = async (answer: Answer) =>
-      service.query('select meter, amount_micro_usd as amount from ledger where source_id = $1', [answer.headers['svc-request-id']]);
+      service.query('select meter, amount_micro_usd as amount from ledger where source_id = $1', [
+        answer.headers['svc-request-id'],
+      ]);
     expect(await counted(failed)).toEqual([{ meter: 'unbilled', amount: 0 }]);
     expect(await counted(refused)).toEqual([]);
   });
@@ -198,7 +232,11 @@ describe('convert', () => {
   ])('an image with %s', async (query, mediaType, name) => {
     const answer = await api('POST', `/v1/convert?${query}&filename=photo.jpg`, { body: jpg });
     expect(answer.status).toBe(200);
-    expect(answer.headers).toMatchObject({ 'content-type': mediaType, 'content-disposition': `attachment; filename="${name}"`, 'svc-kept-original': 'false' });
+    expect(answer.headers).toMatchObject({
+      'content-type': mediaType,
+      'content-disposition': `attachment; filename="${name}"`,
+      'svc-kept-original': 'false',
+    });
   });
 
   it.each([
@@ -220,7 +258,11 @@ describe('convert', () => {
 describe('strip-metadata', () => {
   it('removes metadata and keeps every pixel', async () => {
     const answer = await api('POST', '/v1/strip-metadata?image.quality=10', { body: jpg });
-    expect(answer.headers).toMatchObject({ 'svc-kept-original': 'false', 'svc-output-format': 'jpg', 'svc-billed': 'true' });
+    expect(answer.headers).toMatchObject({
+      'svc-kept-original': 'false',
+      'svc-output-format': 'jpg',
+      'svc-billed': 'true',
+    });
     expect(answer.bytes.includes('canary-software')).toBe(false);
     const [before, after] = await Promise.all([sharp(jpg).raw().toBuffer(), sharp(answer.bytes).raw().toBuffer()]);
     expect(after.equals(before)).toBe(true);
@@ -235,7 +277,10 @@ describe('file names', () => {
   it.each([
     ['..%2F..%2Fetc%2Fpasswd', 'attachment; filename="passwd.jpg"'],
     ['C:%5Cx%5Cy.png', 'attachment; filename="y.jpg"'],
-    ['%D0%BE%D1%82%D1%87%D1%91%D1%82.png', `attachment; filename="?????.jpg"; filename*=UTF-8''%D0%BE%D1%82%D1%87%D1%91%D1%82.jpg`],
+    [
+      '%D0%BE%D1%82%D1%87%D1%91%D1%82.png',
+      `attachment; filename="?????.jpg"; filename*=UTF-8''%D0%BE%D1%82%D1%87%D1%91%D1%82.jpg`,
+    ],
     ['.', 'attachment; filename="file.jpg"'],
     ['', 'attachment; filename="file.jpg"'],
     ['a%0D%0AX: y.png', null],

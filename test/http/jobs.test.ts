@@ -11,7 +11,15 @@ const CSV = Buffer.from('id,name\n0010,Ada\n0011,Grace\n');
 const csvFile = { bytes: CSV, filename: 'people.csv' };
 const toJson = { operation: 'convert', options: { convert: { to: 'json' } } };
 const job = (json: object, headers: Record<string, string> = {}) => api('POST', '/v1/jobs', { json, headers });
-const photo = await sharp({ create: { width: 600, height: 400, channels: 3, background: '#28c', noise: { type: 'gaussian', mean: 128, sigma: 30 } } })
+const photo = await sharp({
+  create: {
+    width: 600,
+    height: 400,
+    channels: 3,
+    background: '#28c',
+    noise: { type: 'gaussian', mean: 128, sigma: 30 },
+  },
+})
   .jpeg({ quality: 95 })
   .toBuffer();
 
@@ -29,13 +37,26 @@ describe('creating a job', () => {
     [{ operation: 'compress', input, retention_seconds: 604_801 }, 'retention_seconds'],
     [{ operation: 'compress', input, metadata: { a: 1 } }, 'metadata.a'],
     [{ operation: 'compress', input, metadata: { ['k'.repeat(41)]: 'v' } }, `metadata.${'k'.repeat(41)}`],
-    [{ operation: 'compress', input, metadata: Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`k${n}`, 'v'])) }, 'metadata'],
+    [
+      {
+        operation: 'compress',
+        input,
+        metadata: Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`k${n}`, 'v'])),
+      },
+      'metadata',
+    ],
     [{ operation: 'compress', input, webhook_url: 'http://example.com/hook' }, 'webhook_url'],
     [{ operation: 'compress', input, webhook_url: 'https://10.0.0.1/hook' }, 'webhook_url'],
     [{ operation: 'compress', input, webhook_url: 'https://user@example.com/hook' }, 'webhook_url'],
     [{ operation: 'compress', input, output: { url: 'http://example.com/put' } }, 'output.url'],
-    [{ operation: 'compress', input, output: { url: 'https://example.com/put', headers: { Host: 'x' } } }, 'output.headers.Host'],
-    [{ operation: 'compress', input, output: { url: 'https://example.com/put', headers: { a: 'x\r\ny' } } }, 'output.headers.a'],
+    [
+      { operation: 'compress', input, output: { url: 'https://example.com/put', headers: { Host: 'x' } } },
+      'output.headers.Host',
+    ],
+    [
+      { operation: 'compress', input, output: { url: 'https://example.com/put', headers: { a: 'x\r\ny' } } },
+      'output.headers.a',
+    ],
     [{ operation: 'compress', input, preset: 'nope' }, 'preset'],
     [{ operation: 'compress', input: { url: 'ftp://example.com/a' } }, 'input.url'],
   ])('refuses %j', async (json, param) => {
@@ -64,14 +85,17 @@ describe('creating a job', () => {
     const mine = await upload(api, CSV, 'a.csv');
     const asTest = (json: object) => api('POST', '/v1/jobs', { key: test, json });
     expectRefusal(await asTest({ ...toJson, input: { upload: mine } }), 'test_mode_sample_required');
-    expectRefusal(await asTest({ ...toJson, input: { url: 'https://example.com/a.csv' } }), 'test_mode_sample_required');
+    expectRefusal(
+      await asTest({ ...toJson, input: { url: 'https://example.com/a.csv' } }),
+      'test_mode_sample_required',
+    );
   });
 
   it("refuses more unfinished jobs than the plan's, also in parallel", async () => {
     const other = await makeAccount('payg');
     const otherApi = (json: object) => api('POST', '/v1/jobs', { key: other.live, json });
     const url = { operation: 'compress', input: { url: 'https://example.com/never.jpg' } };
-    await service.query("update accounts set features = features where id = $1", [other.account]);
+    await service.query('update accounts set features = features where id = $1', [other.account]);
     const answers = await Promise.all(Array.from({ length: 8 }, () => otherApi(url)));
     const accepted = answers.filter(({ status }) => status === 202);
     expect(accepted.length).toBeLessThanOrEqual(3);
@@ -86,7 +110,12 @@ describe('creating a job', () => {
 describe('a job, one way through', () => {
   it('answers 202 with the whole object, runs, and gives its output by link and by key', async () => {
     const id = await upload(api, photo, 'holiday photo.JPG');
-    const created = await job({ operation: 'compress', input: { upload: id }, metadata: { order: '7' }, retention_seconds: 7200 });
+    const created = await job({
+      operation: 'compress',
+      input: { upload: id },
+      metadata: { order: '7' },
+      retention_seconds: 7200,
+    });
     expect(created.status).toBe(202);
     const queued = created.json();
     expect(created.headers['location']).toBe(`/v1/jobs/${queued['id']}`);
@@ -108,7 +137,14 @@ describe('a job, one way through', () => {
     });
     const done = await finished(api, queued['id']);
     expect(done).toMatchObject({ status: 'succeeded', billed: true, progress: { percent: 100 }, files_deleted: false });
-    expect(done['result']).toMatchObject({ kind: 'image', input_format: 'jpg', output_format: 'jpg', width: 600, height: 400, kept_original: false });
+    expect(done['result']).toMatchObject({
+      kind: 'image',
+      input_format: 'jpg',
+      output_format: 'jpg',
+      width: 600,
+      height: 400,
+      kept_original: false,
+    });
     expect(done['result'].output_size).toBeLessThan(photo.length);
     expect(Date.parse(done['started_at'])).toBeGreaterThanOrEqual(Date.parse(done['created_at']));
     expect(Date.parse(done['expires_at']) - Date.parse(done['completed_at'])).toBe(7_200_000);
@@ -144,15 +180,31 @@ describe('a job, one way through', () => {
   });
 
   it('keeps what cannot be made smaller, free of charge', async () => {
-    const tiny = await sharp({ create: { width: 2, height: 2, channels: 3, background: 'red' } }).png({ compressionLevel: 9, palette: true }).toBuffer();
+    const tiny = await sharp({ create: { width: 2, height: 2, channels: 3, background: 'red' } })
+      .png({ compressionLevel: 9, palette: true })
+      .toBuffer();
     const done = await runJob(api, { bytes: tiny, filename: 'dot.png' }, { operation: 'compress' });
-    expect(done).toMatchObject({ status: 'succeeded', billed: false, result: { kept_original: true, output_size: tiny.length, savings_percent: 0 } });
+    expect(done).toMatchObject({
+      status: 'succeeded',
+      billed: false,
+      result: { kept_original: true, output_size: tiny.length, savings_percent: 0 },
+    });
     expect((await api('GET', done['result'].download_url, { key: null })).bytes).toEqual(tiny);
   });
 
   it('fails with the code of the interface', async () => {
-    const done = await runJob(api, { bytes: Buffer.from('nothing of ours'), filename: 'a.bin' }, { operation: 'compress' });
-    expect(done).toMatchObject({ status: 'failed', error: { code: 'unsupported_input', type: 'invalid_request_error' }, result: null, billed: false, files_deleted: true });
+    const done = await runJob(
+      api,
+      { bytes: Buffer.from('nothing of ours'), filename: 'a.bin' },
+      { operation: 'compress' },
+    );
+    expect(done).toMatchObject({
+      status: 'failed',
+      error: { code: 'unsupported_input', type: 'invalid_request_error' },
+      result: null,
+      billed: false,
+      files_deleted: true,
+    });
     expect(done['error']).toEqual({ type: expect.any(String), code: expect.any(String), message: expect.any(String) });
     expectRefusal(await api('GET', `/v1/jobs/${done['id']}/output`), 'not_found');
   });
@@ -213,7 +265,13 @@ describe('reading and deleting jobs', () => {
     const options = { image: { format: 'avif' } };
     const created = (await job({ operation: 'compress', input: { upload: id }, options })).json();
     const canceled = (await api('DELETE', `/v1/jobs/${created['id']}`)).json();
-    expect(canceled).toMatchObject({ status: 'canceled', error: { code: 'canceled' }, result: null, files_deleted: true, billed: false });
+    expect(canceled).toMatchObject({
+      status: 'canceled',
+      error: { code: 'canceled' },
+      result: null,
+      files_deleted: true,
+      billed: false,
+    });
     expect((await api('GET', `/v1/jobs/${created['id']}`)).json()).toEqual(canceled);
   });
 });
@@ -226,8 +284,12 @@ describe('idempotency', () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => api('POST', '/v1/jobs', { body, headers })));
     const jobs = new Set(answers.filter(({ status }) => status === 202).map((answer) => answer.json()['id']));
     expect(jobs.size).toBe(1);
-    for (const answer of answers.filter(({ status }) => status !== 202)) expectRefusal(answer, 'idempotency_in_progress');
-    const rows = await service.query('select count(*)::int as n from jobs where upload_id = $1 and account_id = $2', [id, account]);
+    for (const answer of answers.filter(({ status }) => status !== 202))
+      expectRefusal(answer, 'idempotency_in_progress');
+    const rows = await service.query('select count(*)::int as n from jobs where upload_id = $1 and account_id = $2', [
+      id,
+      account,
+    ]);
     expect(rows[0]?.['n']).toBe(1);
     const replay = await api('POST', '/v1/jobs', { body, headers });
     expect(replay.headers['svc-idempotent-replayed']).toBe('true');
@@ -237,7 +299,10 @@ describe('idempotency', () => {
 
   it('does not keep a refusal', async () => {
     const headers = { 'idempotency-key': 'later' };
-    const { id, url } = (await api('POST', '/v1/uploads', { json: { size: CSV.length } })).json() as { id: string; url: string };
+    const { id, url } = (await api('POST', '/v1/uploads', { json: { size: CSV.length } })).json() as {
+      id: string;
+      url: string;
+    };
     const body = JSON.stringify({ ...toJson, input: { upload: id } });
     expectRefusal(await api('POST', '/v1/jobs', { body, headers }), 'not_found');
     await api('PUT', `${url}?filename=a.csv`, { body: CSV });

@@ -59,7 +59,9 @@ describe('every response', () => {
     const { hostname, port } = new URL(service.baseUrl);
     const text = await new Promise<string>((resolve, reject) => {
       let received = '';
-      const socket = connect({ host: hostname, port: Number(port), ca: service.ca }, () => socket.write('NONSENSE\r\n\r\n'));
+      const socket = connect({ host: hostname, port: Number(port), ca: service.ca }, () =>
+        socket.write('NONSENSE\r\n\r\n'),
+      );
       socket.on('data', (chunk) => (received += chunk.toString()));
       socket.on('close', () => resolve(received));
       socket.on('error', reject);
@@ -69,7 +71,10 @@ describe('every response', () => {
   });
 
   it('refuses headers over 16 KiB with the error object', async () => {
-    expectRefusal(await api('GET', '/v1/capabilities', { key: null, headers: { 'x-big': 'x'.repeat(17_000) } }), 'bad_request');
+    expectRefusal(
+      await api('GET', '/v1/capabilities', { key: null, headers: { 'x-big': 'x'.repeat(17_000) } }),
+      'bad_request',
+    );
   });
 });
 
@@ -88,7 +93,9 @@ describe('plain http', () => {
     expect(answer.status).toBe(403);
     expect(JSON.parse(answer.body).error).toMatchObject({ code: 'https_required', type: 'permission_error' });
     await expect
-      .poll(async () => (await service.query('select exposed_at from api_keys where id = $1', [key.id]))[0]?.['exposed_at'])
+      .poll(
+        async () => (await service.query('select exposed_at from api_keys where id = $1', [key.id]))[0]?.['exposed_at'],
+      )
       .toBeInstanceOf(Date);
   });
 });
@@ -104,17 +111,15 @@ describe('keys', () => {
     expect(answer.headers['ratelimit-limit']).toBeUndefined();
   });
 
-  it.each([
-    [`svc_live_${'a'.repeat(31)}`],
-    [`svc_live_${'a'.repeat(32)}`],
-    [`svc_prod_${'a'.repeat(32)}`],
-    ['x'],
-  ])('%s is invalid_key', async (key) => {
-    expectRefusal(await api('GET', '/v1/jobs', { key }), 'invalid_key');
-    const direct = await api('POST', '/v1/compress', { key, body: 'x' });
-    expectRefusal(direct, 'invalid_key');
-    expect(direct.headers['ratelimit-limit']).toBeUndefined();
-  });
+  it.each([[`svc_live_${'a'.repeat(31)}`], [`svc_live_${'a'.repeat(32)}`], [`svc_prod_${'a'.repeat(32)}`], ['x']])(
+    '%s is invalid_key',
+    async (key) => {
+      expectRefusal(await api('GET', '/v1/jobs', { key }), 'invalid_key');
+      const direct = await api('POST', '/v1/compress', { key, body: 'x' });
+      expectRefusal(direct, 'invalid_key');
+      expect(direct.headers['ratelimit-limit']).toBeUndefined();
+    },
+  );
 
   it('a revoked key stops working', async () => {
     const key = await newKey({ mode: 'live' });
@@ -170,7 +175,11 @@ describe('limits', () => {
     const refused = rest.find(({ status }) => status === 429);
     if (refused === undefined) throw new Error('five requests in a burst of four were all admitted');
     expectRefusal(refused, 'rate_limited');
-    expect(refused.headers).toMatchObject({ 'ratelimit-limit': '4', 'ratelimit-remaining': '0', 'ratelimit-reset': '1' });
+    expect(refused.headers).toMatchObject({
+      'ratelimit-limit': '4',
+      'ratelimit-remaining': '0',
+      'ratelimit-reset': '1',
+    });
   });
 
   it('live and test keys have buckets of their own', async () => {
@@ -187,11 +196,29 @@ describe('open endpoints', () => {
     const answer = await api('GET', '/v1/capabilities', { key: null });
     expect(answer.headers['cache-control']).toBe('public, max-age=300');
     const body = answer.json();
-    expect(body).toMatchObject({ object: 'capabilities', standard: 'v1', operations: ['compress', 'convert', 'strip_metadata'] });
+    expect(body).toMatchObject({
+      object: 'capabilities',
+      standard: 'v1',
+      operations: ['compress', 'convert', 'strip_metadata'],
+    });
     expect(body['sync']).toEqual({ max_bytes: 26_214_400, kinds: ['image', 'pdf', 'audio', 'table', 'font'] });
-    expect(body['compress'].image.inputs).toEqual(
-      ['jpg', 'png', 'webp', 'avif', 'heic', 'gif', 'tiff', 'bmp', 'cr2', 'nef', 'arw', 'dng', 'orf', 'rw2', 'raf'],
-    );
+    expect(body['compress'].image.inputs).toEqual([
+      'jpg',
+      'png',
+      'webp',
+      'avif',
+      'heic',
+      'gif',
+      'tiff',
+      'bmp',
+      'cr2',
+      'nef',
+      'arw',
+      'dng',
+      'orf',
+      'rw2',
+      'raf',
+    ]);
     expect(body['plans'].payg).toEqual({
       requests_per_second: 5,
       concurrent_jobs: 3,

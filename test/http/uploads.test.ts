@@ -7,7 +7,8 @@ import { useService } from '#test/support/use-service.ts';
 const { service, live, test, api, makeAccount } = await useService('payg');
 const PART = 67_108_864;
 
-const create = (json: unknown, key?: string) => api('POST', '/v1/uploads', { json, ...(key === undefined ? {} : { key }) });
+const create = (json: unknown, key?: string) =>
+  api('POST', '/v1/uploads', { json, ...(key === undefined ? {} : { key }) });
 
 describe('creating an upload', () => {
   it('gives where to send the bytes', async () => {
@@ -31,9 +32,12 @@ describe('creating an upload', () => {
     expectRefusal(await create(json), 'bad_request', { param });
   });
 
-  it.each([['[]'], ['"x"'], ['{'], ['{}{}'], ['\ufeff{"size":1}'], ['null'], ['']])('refuses the body %j', async (body) => {
-    expectRefusal(await api('POST', '/v1/uploads', { body }), 'bad_request');
-  });
+  it.each([['[]'], ['"x"'], ['{'], ['{}{}'], ['\ufeff{"size":1}'], ['null'], ['']])(
+    'refuses the body %j',
+    async (body) => {
+      expectRefusal(await api('POST', '/v1/uploads', { body }), 'bad_request');
+    },
+  );
 
   it('takes a body of 65,536 bytes and refuses one byte more', async () => {
     const padded = (length: number) => `{"size":1${' '.repeat(length - 10)}}`;
@@ -49,7 +53,9 @@ describe('creating an upload', () => {
     const body = (await create({ size: 2 * PART + 5 })).json();
     expect(body).toMatchObject({ multipart: true, part_size: PART });
     expect(body['url']).toBeUndefined();
-    expect(body['parts'].map(({ part_number, size }: { part_number: number; size: number }) => [part_number, size])).toEqual([
+    expect(
+      body['parts'].map(({ part_number, size }: { part_number: number; size: number }) => [part_number, size]),
+    ).toEqual([
       [1, PART],
       [2, PART],
       [3, 5],
@@ -140,7 +146,10 @@ describe('sending the content', () => {
 
 describe('parts', () => {
   it('are joined in their order whatever the order of sending', async () => {
-    const { id, parts } = (await create({ size: PART + 40_000_000 })).json() as { id: string; parts: { url: string; size: number }[] };
+    const { id, parts } = (await create({ size: PART + 40_000_000 })).json() as {
+      id: string;
+      parts: { url: string; size: number }[];
+    };
     const path = `/v1/uploads/${id}`;
     expectRefusal(await api('PUT', `${path}/parts/0`, { body: 'x' }), 'bad_request');
     expectRefusal(await api('PUT', `${path}/parts/999`, { body: 'x' }), 'bad_request');
@@ -151,9 +160,17 @@ describe('parts', () => {
     const early = await api('POST', `${path}/complete`);
     expectRefusal(early, 'upload_incomplete');
     expect(early.json()['error'].message).toContain('missing: 1.');
-    expectRefusal(await api('POST', '/v1/jobs', { json: { operation: 'compress', input: { upload: id } } }), 'not_found');
+    expectRefusal(
+      await api('POST', '/v1/jobs', { json: { operation: 'compress', input: { upload: id } } }),
+      'not_found',
+    );
     await api('PUT', parts[0]?.url ?? '', { body: Buffer.alloc(PART, 1) });
-    expect((await api('POST', `${path}/complete`)).json()).toEqual({ id, object: 'upload', size: PART + 40_000_000, uploaded: true });
+    expect((await api('POST', `${path}/complete`)).json()).toEqual({
+      id,
+      object: 'upload',
+      size: PART + 40_000_000,
+      uploaded: true,
+    });
     expectRefusal(await api('POST', `${path}/complete`), 'upload_already_completed');
     expectRefusal(await api('PUT', `${path}/parts/2`, { body: 'x' }), 'upload_already_completed');
   });

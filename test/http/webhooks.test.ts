@@ -7,7 +7,9 @@ import { useService } from '#test/support/use-service.ts';
 
 const { api, live, service } = await useService();
 
-const picture = await sharp({ create: { width: 64, height: 64, channels: 3, background: '#28c', noise: { type: 'gaussian', mean: 128, sigma: 30 } } })
+const picture = await sharp({
+  create: { width: 64, height: 64, channels: 3, background: '#28c', noise: { type: 'gaussian', mean: 128, sigma: 30 } },
+})
   .jpeg({ quality: 95 })
   .toBuffer();
 const photo = { bytes: picture, filename: 'photo.jpg' };
@@ -21,12 +23,16 @@ function expectSigned({ headers, body }: Received, secret: string): void {
   expect(Math.abs(Date.now() / 1000 - Number(t))).toBeLessThan(300);
 }
 
-const signingSecret = async (): Promise<string> => String((await api('GET', '/v1/webhook_endpoints/signing_secret')).json()['secret']);
+const signingSecret = async (): Promise<string> =>
+  String((await api('GET', '/v1/webhook_endpoints/signing_secret')).json()['secret']);
 
 describe('the signing secret', () => {
   it('is one per account, the same every time', async () => {
     const answer = await api('GET', '/v1/webhook_endpoints/signing_secret');
-    expect(answer.json()).toEqual({ object: 'webhook_signing_secret', secret: expect.stringMatching(/^whsec_[0-9A-Za-z]{32}$/) });
+    expect(answer.json()).toEqual({
+      object: 'webhook_signing_secret',
+      secret: expect.stringMatching(/^whsec_[0-9A-Za-z]{32}$/),
+    });
     expect(await signingSecret()).toBe(answer.json()['secret']);
   });
 });
@@ -52,9 +58,13 @@ describe("a job's webhook_url", () => {
     await runJob(api, { bytes: Buffer.from('nothing'), filename: 'x.bin' }, { ...compress, webhook_url: receiver.url });
     await expect.poll(() => receiver.received.map((received) => eventOf(received)['type'])).toEqual(['job.failed']);
     const id = await upload(api, picture, 'a.jpg');
-    const created = await api('POST', '/v1/jobs', { json: { ...compress, input: { upload: id }, webhook_url: receiver.url } });
+    const created = await api('POST', '/v1/jobs', {
+      json: { ...compress, input: { upload: id }, webhook_url: receiver.url },
+    });
     await api('DELETE', `/v1/jobs/${created.json()['id']}`);
-    await expect.poll(() => receiver.received.map((received) => eventOf(received)['type'])).toEqual(['job.failed', 'job.canceled']);
+    await expect
+      .poll(() => receiver.received.map((received) => eventOf(received)['type']))
+      .toEqual(['job.failed', 'job.canceled']);
   });
 
   it('is tried again with the same event, signed anew', async () => {
@@ -77,8 +87,12 @@ describe("a job's webhook_url", () => {
 
 describe('input.url', () => {
   it('is fetched by plain GET, and names the file', async () => {
-    const source = await startReceiver({ answer: (response) => response.writeHead(200, { 'content-length': picture.length }).end(picture) });
-    const created = await api('POST', '/v1/jobs', { json: { ...compress, input: { url: `${source.url}/files/holiday.jpg?x=1` } } });
+    const source = await startReceiver({
+      answer: (response) => response.writeHead(200, { 'content-length': picture.length }).end(picture),
+    });
+    const created = await api('POST', '/v1/jobs', {
+      json: { ...compress, input: { url: `${source.url}/files/holiday.jpg?x=1` } },
+    });
     expect(created.status).toBe(202);
     expect(created.json()['input']).toEqual({ filename: null, size: null });
     const done = await finished(api, created.json()['id']);
@@ -98,15 +112,17 @@ describe('input.url', () => {
     expect(done).toMatchObject({ status: 'failed', error: { code: 'input_fetch_failed' }, billed: false });
   });
 
-  it.each([['http://10.0.0.1/a'], ['http://169.254.169.254/latest/meta-data'], ['http://[::1]/a'], ['http://0x0a000001/a']])(
-    'never reaches %s',
-    async (url) => {
-      const created = await api('POST', '/v1/jobs', { json: { ...compress, input: { url } } });
-      expect(created.status).toBe(202);
-      const done = await finished(api, created.json()['id']);
-      expect(done).toMatchObject({ status: 'failed', error: { code: 'input_fetch_failed' } });
-    },
-  );
+  it.each([
+    ['http://10.0.0.1/a'],
+    ['http://169.254.169.254/latest/meta-data'],
+    ['http://[::1]/a'],
+    ['http://0x0a000001/a'],
+  ])('never reaches %s', async (url) => {
+    const created = await api('POST', '/v1/jobs', { json: { ...compress, input: { url } } });
+    expect(created.status).toBe(202);
+    const done = await finished(api, created.json()['id']);
+    expect(done).toMatchObject({ status: 'failed', error: { code: 'input_fetch_failed' } });
+  });
 });
 
 describe('output.url', () => {
@@ -117,16 +133,28 @@ describe('output.url', () => {
     expect(done).toMatchObject({ status: 'succeeded', billed: true, result: { download_url: null } });
     const [put] = storage.received as [Received];
     expect(put).toMatchObject({ method: 'PUT', path: '/bucket/out.webp' });
-    expect(put.headers).toMatchObject({ 'x-token': 'canary-output-header', 'content-length': String(done['result'].output_size) });
+    expect(put.headers).toMatchObject({
+      'x-token': 'canary-output-header',
+      'content-length': String(done['result'].output_size),
+    });
     expect((await sharp(put.body).metadata()).format).toBe('webp');
     expect((await api('GET', `/v1/jobs/${done['id']}/output`, { key: live })).status).toBe(404);
-    const plain = await service.query("select count(*)::int as n from jobs where jobs::text like '%canary-output-header%'");
+    const plain = await service.query(
+      "select count(*)::int as n from jobs where jobs::text like '%canary-output-header%'",
+    );
     expect(plain[0]?.['n']).toBe(0);
   });
 
   it('that redirects fails the job', async () => {
-    const storage = await startReceiver({ answer: (response) => response.writeHead(302, { location: '/elsewhere' }).end() });
+    const storage = await startReceiver({
+      answer: (response) => response.writeHead(302, { location: '/elsewhere' }).end(),
+    });
     const done = await runJob(api, photo, { ...compress, output: { url: storage.url } });
-    expect(done).toMatchObject({ status: 'failed', error: { code: 'output_upload_failed' }, billed: false, files_deleted: true });
+    expect(done).toMatchObject({
+      status: 'failed',
+      error: { code: 'output_upload_failed' },
+      billed: false,
+      files_deleted: true,
+    });
   });
 });

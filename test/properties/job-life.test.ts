@@ -12,11 +12,24 @@ const NOW = new Date('2026-01-01T12:00:00Z');
 const database = await testDatabase();
 const account = await buildAccount(database);
 const key = { id: 'k1', key: Buffer.alloc(32, 7) };
-const deps: FinishDeps = { database, clock: { now: () => NOW }, newId, secretBox: makeSecretBox([key]), baseUrl: 'https://media.test', linkKeys: [key] };
+const deps: FinishDeps = {
+  database,
+  clock: { now: () => NOW },
+  newId,
+  secretBox: makeSecretBox([key]),
+  baseUrl: 'https://media.test',
+  linkKeys: [key],
+};
 
 type Step =
   | { readonly do: 'dispatch'; readonly dispatch: string }
-  | { readonly do: 'progress'; readonly dispatch: string; readonly attempt: number; readonly percent: number; readonly heard: boolean }
+  | {
+      readonly do: 'progress';
+      readonly dispatch: string;
+      readonly attempt: number;
+      readonly percent: number;
+      readonly heard: boolean;
+    }
   | { readonly do: 'deliver'; readonly dispatch: string; readonly attempt: number }
   | { readonly do: 'succeed' | 'fail'; readonly dispatch: string; readonly attempt: number }
   | { readonly do: 'give up' | 'cancel' };
@@ -34,7 +47,16 @@ const dispatch = fc.constantFrom('n1', 'n2');
 const attempt = fc.integer({ min: 1, max: 3 });
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('dispatch' as const), dispatch }) },
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('progress' as const), dispatch, attempt, percent: fc.integer({ min: 0, max: 99 }), heard: fc.boolean() }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('progress' as const),
+      dispatch,
+      attempt,
+      percent: fc.integer({ min: 0, max: 99 }),
+      heard: fc.boolean(),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('deliver' as const), dispatch, attempt }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('succeed' as const, 'fail' as const), dispatch, attempt }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('give up' as const, 'cancel' as const) }) },
@@ -74,10 +96,19 @@ async function take(job: Job, taken: Step): Promise<void> {
       await setDispatch(database, job, taken.dispatch);
       return;
     case 'progress':
-      await recordProgress(database, own, { attempt: taken.attempt, percent: taken.percent, startedAt: taken.heard ? NOW : null });
+      await recordProgress(database, own, {
+        attempt: taken.attempt,
+        percent: taken.percent,
+        startedAt: taken.heard ? NOW : null,
+      });
       return;
     case 'deliver':
-      await markDeliveryDue(database, own, { attempt: taken.attempt, startedAt: NOW, outputKey: 'outputs/x', report: buildReport() });
+      await markDeliveryDue(database, own, {
+        attempt: taken.attempt,
+        startedAt: NOW,
+        outputKey: 'outputs/x',
+        report: buildReport(),
+      });
       return;
     case 'succeed':
     case 'fail':
@@ -110,7 +141,8 @@ const modelOf = ({ status, attempt: number, percent, dispatch: nonce, delivery }
 });
 
 async function traces(id: string): Promise<{ ledger: number; events: number }> {
-  const count = async (sql: string): Promise<number> => (await database.query<{ n: number }>(sql, [id])).rows[0]?.n ?? 0;
+  const count = async (sql: string): Promise<number> =>
+    (await database.query<{ n: number }>(sql, [id])).rows[0]?.n ?? 0;
   return {
     ledger: await count('select count(*)::int as n from ledger where source_id = $1'),
     events: await count('select count(*)::int as n from webhook_deliveries where job_id = $1'),
@@ -128,7 +160,10 @@ describe("a job's row, whatever reports come in whatever order,", () => {
           await take(before, taken);
           const row = await readJob(database, made.id);
           model = after(model, taken);
-          expect({ ...modelOf(row), isDelivering: isUnfinished(row) && row.delivery === 'due' }).toEqual({ ...model, isDelivering: isUnfinished(model) && model.isDelivering });
+          expect({ ...modelOf(row), isDelivering: isUnfinished(row) && row.delivery === 'due' }).toEqual({
+            ...model,
+            isDelivering: isUnfinished(model) && model.isDelivering,
+          });
           expect(row.attempt).toBeGreaterThanOrEqual(before.attempt);
           if (!isUnfinished(before)) expect(row).toEqual(before);
         }
@@ -145,7 +180,11 @@ describe("a job's row, whatever reports come in whatever order,", () => {
         const made = await buildJob(database, account.id, { webhookUrl: 'https://hooks.test/a' });
         await setDispatch(database, made, 'n1');
         const current = await readJob(database, made.id);
-        await Promise.all([...steps, { do: 'cancel' } as const, { do: 'succeed', dispatch: 'n1', attempt: 3 } as const].map((taken) => take(current, taken)));
+        await Promise.all(
+          [...steps, { do: 'cancel' } as const, { do: 'succeed', dispatch: 'n1', attempt: 3 } as const].map((taken) =>
+            take(current, taken),
+          ),
+        );
         expect(isUnfinished(await readJob(database, made.id))).toBe(false);
         expect(await traces(made.id)).toEqual({ ledger: 1, events: 1 });
       }),

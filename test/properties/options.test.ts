@@ -1,16 +1,52 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MediaError } from '#crds/media-error.ts';
-import { mergeOptions, OPTION_PATHS, parseJsonOptions, parseQueryOptions, resolvedOptionsSchema, resolveOptions, type FlatOptions } from '#crds/options/options.ts';
+import {
+  mergeOptions,
+  OPTION_PATHS,
+  parseJsonOptions,
+  parseQueryOptions,
+  resolvedOptionsSchema,
+  resolveOptions,
+  type FlatOptions,
+} from '#crds/options/options.ts';
 
-const VALUES = ['original', 'jpg', 'webp', 'mp4', 'h264', 'vp9', 'aac', 'mono', 'fit', 'high', 'low', 'json', true, false, 0, 1, 75, 101, 144, 720, 1080, 5000, 48_000] as const;
+const VALUES = [
+  'original',
+  'jpg',
+  'webp',
+  'mp4',
+  'h264',
+  'vp9',
+  'aac',
+  'mono',
+  'fit',
+  'high',
+  'low',
+  'json',
+  true,
+  false,
+  0,
+  1,
+  75,
+  101,
+  144,
+  720,
+  1080,
+  5000,
+  48_000,
+] as const;
 const RESIZE = /^image\.resize\./;
 
 const value = fc.oneof(fc.constantFrom(...VALUES), fc.integer(), fc.string({ maxLength: 12 }));
-const anyOptions = fc.dictionary(fc.constantFrom(...OPTION_PATHS), value, { maxKeys: 6 }).map((entries) => new Map(Object.entries(entries)));
+const anyOptions = fc
+  .dictionary(fc.constantFrom(...OPTION_PATHS), value, { maxKeys: 6 })
+  .map((entries) => new Map(Object.entries(entries)));
 
 /** Options that the query parser takes, as it reads them. */
-const options: fc.Arbitrary<FlatOptions> = anyOptions.map((entries) => new Map([...entries].flatMap(([path, text]) => readOne(path, String(text)))));
+const options: fc.Arbitrary<FlatOptions> = anyOptions.map(
+  (entries) => new Map([...entries].flatMap(([path, text]) => readOne(path, String(text)))),
+);
 
 function readOne(path: string, text: string): [string, string | number | boolean][] {
   try {
@@ -36,13 +72,19 @@ function nested(flat: ReadonlyMap<string, unknown>): Record<string, any> {
 }
 
 const entriesOf = (flat: FlatOptions) => [...flat].toSorted(([a], [b]) => (a < b ? -1 : 1));
-const switchesResize = (flat: FlatOptions): boolean => flat.has('image.resize') && ![...flat.keys()].some((path) => RESIZE.test(path));
+const switchesResize = (flat: FlatOptions): boolean =>
+  flat.has('image.resize') && ![...flat.keys()].some((path) => RESIZE.test(path));
 
 describe('merging options', () => {
   it('changes nothing with an empty source, and with the same source again', () => {
     fc.assert(
       fc.property(options, (a) => {
-        for (const merged of [mergeOptions(a), mergeOptions(a, new Map()), mergeOptions(new Map(), a), mergeOptions(a, a)]) {
+        for (const merged of [
+          mergeOptions(a),
+          mergeOptions(a, new Map()),
+          mergeOptions(new Map(), a),
+          mergeOptions(a, a),
+        ]) {
           expect(entriesOf(merged)).toEqual(entriesOf(a));
         }
       }),

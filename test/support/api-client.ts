@@ -38,7 +38,12 @@ export function makeApiClient(service: { baseUrl: string; ca: string }, key: str
       body: (sending.json === undefined ? (sending.body ?? null) : JSON.stringify(sending.json)) as Buffer | null,
     });
     const bytes = Buffer.from(await body.arrayBuffer());
-    return { status: statusCode, headers, bytes, json: () => JSON.parse(bytes.toString('utf8')) as Record<string, any> };
+    return {
+      status: statusCode,
+      headers,
+      bytes,
+      json: () => JSON.parse(bytes.toString('utf8')) as Record<string, any>,
+    };
   };
   return Object.assign(call, { close: () => dispatcher.close() });
 }

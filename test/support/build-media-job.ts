@@ -1,5 +1,11 @@
 import type { NewMediaJob } from '#crds/media-job-client.ts';
-import { mediaJobSpecSchema, type JobTicket, type MediaJobSpec, type MediaJobStatus, type WorkerReport } from '#crds/media-job.ts';
+import {
+  mediaJobSpecSchema,
+  type JobTicket,
+  type MediaJobSpec,
+  type MediaJobStatus,
+  type WorkerReport,
+} from '#crds/media-job.ts';
 import { mediaJobName } from '#crds/names.ts';
 import { resolveOptions } from '#crds/options/options.ts';
 import { fileLimits } from '#crds/plans.ts';

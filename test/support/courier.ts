@@ -56,7 +56,10 @@ export interface Courier {
   inputOf(id: string): Promise<unknown>;
 }
 
-const NAMES: Readonly<Record<string, string>> = { 'files.receiver.test': '127.0.0.2', 'private.receiver.test': '127.0.0.1' };
+const NAMES: Readonly<Record<string, string>> = {
+  'files.receiver.test': '127.0.0.2',
+  'private.receiver.test': '127.0.0.1',
+};
 
 /** Transfers on a real database and disk, with a clock that a test moves. 127.0.0.2 stands for the public network. */
 export async function testCourier(): Promise<Courier> {
@@ -86,7 +89,11 @@ export async function testCourier(): Promise<Courier> {
     deps,
     newAccount: async (plan = 'none') => {
       const id = newId('account');
-      await database.query('insert into accounts (id, name, plan, created_at) values ($1, $1, $2, $3)', [id, plan, new Date(0)]);
+      await database.query('insert into accounts (id, name, plan, created_at) values ($1, $1, $2, $3)', [
+        id,
+        plan,
+        new Date(0),
+      ]);
       return id;
     },
     newJob: async ({ inputUrl, target, owner = accountId }) => {
@@ -106,7 +113,11 @@ export async function testCourier(): Promise<Courier> {
           target === undefined ? null : `outputs/${id}/1`,
         ],
       );
-      await insertTransfer(database, { jobId: id, direction: inputUrl === undefined ? 'deliver' : 'fetch', nextAt: clock.now() });
+      await insertTransfer(database, {
+        jobId: id,
+        direction: inputUrl === undefined ? 'deliver' : 'fetch',
+        nextAt: clock.now(),
+      });
       return id;
     },
     jobWithOutput: async (url, headers = {}) => {
@@ -115,7 +126,10 @@ export async function testCourier(): Promise<Courier> {
       return id;
     },
     finish: async (id) => {
-      await database.query(`update jobs set status = 'canceled', completed_at = $2, error = '{}' where id = $1`, [id, clock.now()]);
+      await database.query(`update jobs set status = 'canceled', completed_at = $2, error = '{}' where id = $1`, [
+        id,
+        clock.now(),
+      ]);
     },
     runDue: async () => {
       const claimed = await claimDueTransfers(deps, 100);
@@ -134,13 +148,19 @@ export async function testCourier(): Promise<Courier> {
 }
 
 /** An answer with the content, its length and the headers. */
-export function file(content: string, headers: Readonly<Record<string, string>> = {}): (response: ServerResponse) => void {
-  return (response) => void response.writeHead(200, { 'content-length': Buffer.byteLength(content), ...headers }).end(content);
+export function file(
+  content: string,
+  headers: Readonly<Record<string, string>> = {},
+): (response: ServerResponse) => void {
+  return (response) =>
+    void response.writeHead(200, { 'content-length': Buffer.byteLength(content), ...headers }).end(content);
 }
 
 /** The http port, on 127.0.0.2, of a server that answers exactly these bytes, as no HTTP library would. */
 export async function rawServer(answer: string): Promise<number> {
-  const server = createServer((socket) => void socket.on('error', () => undefined).once('data', () => socket.end(answer)));
+  const server = createServer(
+    (socket) => void socket.on('error', () => undefined).once('data', () => socket.end(answer)),
+  );
   await new Promise<void>((listening) => void server.listen(0, '127.0.0.2', listening));
   afterAll(() => void server.close());
   return (server.address() as AddressInfo).port;
@@ -149,5 +169,10 @@ export async function rawServer(answer: string): Promise<number> {
 async function openTestFiles(clock: { now: () => Date }): Promise<FileStore> {
   const directory = await mkdtemp(path.join(tmpdir(), 'mediajobs-transfers-'));
   afterAll(() => rm(directory, { recursive: true, force: true }));
-  return openDiskFiles({ clock, directory, baseUrl: 'http://127.0.0.1:1', linkKeys: [{ id: 'a', key: Buffer.alloc(32, 2) }] });
+  return openDiskFiles({
+    clock,
+    directory,
+    baseUrl: 'http://127.0.0.1:1',
+    linkKeys: [{ id: 'a', key: Buffer.alloc(32, 2) }],
+  });
 }

@@ -22,13 +22,41 @@ export function makeReceiverCertificates(): ReceiverCertificates {
   const openssl = (...args: string[]): unknown => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
   try {
-    openssl('req', '-x509', ...newKey, '-keyout', 'ca.key', '-out', 'ca.pem', '-days', '2', '-subj', '/CN=test authority');
+    openssl(
+      'req',
+      '-x509',
+      ...newKey,
+      '-keyout',
+      'ca.key',
+      '-out',
+      'ca.pem',
+      '-days',
+      '2',
+      '-subj',
+      '/CN=test authority',
+    );
     openssl('req', ...newKey, '-keyout', 'key.pem', '-out', 'request.pem', '-subj', '/CN=receiver');
     writeFileSync(
       path.join(folder, 'names'),
       'subjectAltName=DNS:*.receiver.test,DNS:localhost,IP:127.0.0.1,IP:127.0.0.2,IP:::1\nbasicConstraints=CA:FALSE\n',
     );
-    openssl('x509', '-req', '-in', 'request.pem', '-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '2', '-extfile', 'names', '-out', 'cert.pem');
+    openssl(
+      'x509',
+      '-req',
+      '-in',
+      'request.pem',
+      '-CA',
+      'ca.pem',
+      '-CAkey',
+      'ca.key',
+      '-CAcreateserial',
+      '-days',
+      '2',
+      '-extfile',
+      'names',
+      '-out',
+      'cert.pem',
+    );
     const read = (name: string): string => readFileSync(path.join(folder, name), 'utf8');
     return { authority: read('ca.pem'), key: read('key.pem'), certificate: read('cert.pem') };
   } finally {

@@ -1,5 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer as createHttpServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -49,14 +54,21 @@ export function authorityFile(): string {
 }
 
 /** A real HTTPS (or http) server on a loopback address and a free port; closed after the file's tests. */
-export async function startReceiver({ host = '127.0.0.1', tls = true, answer = noContent }: ReceiverSettings = {}): Promise<Receiver> {
+export async function startReceiver({
+  host = '127.0.0.1',
+  tls = true,
+  answer = noContent,
+}: ReceiverSettings = {}): Promise<Receiver> {
   const received: Received[] = [];
   const listener: RequestListener = (request, response) => {
-    void buffer(request).then((body) => {
-      const whole = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body };
-      received.push(whole);
-      answer(response, whole);
-    }, () => undefined);
+    void buffer(request).then(
+      (body) => {
+        const whole = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body };
+        received.push(whole);
+        answer(response, whole);
+      },
+      () => undefined,
+    );
   };
   const { key, certificate } = certificates();
   const server = tls ? createHttpsServer({ key, cert: certificate }, listener) : createHttpServer(listener);

@@ -1,5 +1,13 @@
 import type { RunOutcome } from '#crds/run-spec.ts';
-import { mediaJobOfRun, runName, type LostCause, type Run, type RunRequest, type Runs, type RunState } from '#controller/runs.ts';
+import {
+  mediaJobOfRun,
+  runName,
+  type LostCause,
+  type Run,
+  type RunRequest,
+  type Runs,
+  type RunState,
+} from '#controller/runs.ts';
 
 /** Runs that end when the test says so. */
 export interface ScriptedRuns extends Runs {

@@ -16,7 +16,10 @@ const BEHAVIOURS: Readonly<Record<string, () => void>> = {
   refuse: () => leave({ outcome: 'failed', error: { code: 'encrypted_pdf', message: 'The PDF needs a password.' } }),
   'report-environment': () => {
     const report = buildReport();
-    leave({ outcome: 'succeeded', report: { ...report, tools: { ...process.env, cwd: process.cwd(), attempt: String(spec.attempt) } } });
+    leave({
+      outcome: 'succeeded',
+      report: { ...report, tools: { ...process.env, cwd: process.cwd(), attempt: String(spec.attempt) } },
+    });
   },
   crash: () => {
     process.stderr.write('Something broke.\n');
@@ -24,7 +27,11 @@ const BEHAVIOURS: Readonly<Record<string, () => void>> = {
   },
   'out-of-memory': () => process.abort(),
   babble: () => writeFileSync(process.env[TERMINATION_FILE] ?? '', '{"outcome":"succeeded"'),
-  'babble-much': () => writeFileSync(process.env[TERMINATION_FILE] ?? '', JSON.stringify({ outcome: 'failed', error: { code: 'internal', message: 'x' }, more: 'x'.repeat(5000) })),
+  'babble-much': () =>
+    writeFileSync(
+      process.env[TERMINATION_FILE] ?? '',
+      JSON.stringify({ outcome: 'failed', error: { code: 'internal', message: 'x' }, more: 'x'.repeat(5000) }),
+    ),
   hang: () => {
     const tool = startTool();
     const end = (): void => {
@@ -53,6 +60,11 @@ function leave(outcome: RunOutcome): void {
 function startTool(): number {
   const directory = join(process.env['TMPDIR'] ?? '', 'tool');
   mkdirSync(directory);
-  const tool = spawn('sleep', ['3600'], { cwd: directory, env: { ...process.env, TMPDIR: directory }, detached: true, stdio: 'ignore' });
+  const tool = spawn('sleep', ['3600'], {
+    cwd: directory,
+    env: { ...process.env, TMPDIR: directory },
+    detached: true,
+    stdio: 'ignore',
+  });
   return tool.pid ?? 0;
 }

@@ -7,7 +7,19 @@ import { folderHash } from '#api/embedded/folder-hash.ts';
  * `worker` is one attempt of a job, `engine child` the process that decodes, `tool` what that one starts,
  * `backend` what PostgreSQL's first process starts, `wrapper` what stands between an owner and its child.
  */
-export type Role = 'supervisor' | 'api' | 'control' | 'courier' | 'engine' | 'worker' | 'engine child' | 'tool' | 'postgres' | 'backend' | 'redis' | 'wrapper';
+export type Role =
+  | 'supervisor'
+  | 'api'
+  | 'control'
+  | 'courier'
+  | 'engine'
+  | 'worker'
+  | 'engine child'
+  | 'tool'
+  | 'postgres'
+  | 'backend'
+  | 'redis'
+  | 'wrapper';
 
 export interface ServiceProcess {
   readonly pid: number;
@@ -30,7 +42,9 @@ const SCRIPTS: readonly (readonly [script: string, role: Role])[] = [
 /** Everything that runs for the folder, whoever its parent is by now. */
 export function processesOf(data: string): ServiceProcess[] {
   const marks = [data, `mediajobs-${folderHash(data)}`, `-${folderHash(data)}-`];
-  const pids = readdirSync('/proc').map(Number).filter((pid) => pid > 0 && pid !== process.pid);
+  const pids = readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0 && pid !== process.pid);
   return pids.flatMap((pid) => {
     const [command, environment] = [read(pid, 'cmdline'), read(pid, 'environ')];
     if (command === '' || !marks.some((mark) => command.includes(mark) || environment.includes(mark))) return [];

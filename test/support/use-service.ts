@@ -49,13 +49,26 @@ export async function useService(plan = 'growth'): Promise<UsedService> {
     const { stdout } = await run(process.execPath, [MEDIACTL, '--data', shared.data, ...words, '--json']);
     return JSON.parse(stdout) as Record<string, any>;
   };
-  const newKey = async (account: string, mode: 'live' | 'test', more: string[] = []): Promise<{ id: string; key: string }> => {
+  const newKey = async (
+    account: string,
+    mode: 'live' | 'test',
+    more: string[] = [],
+  ): Promise<{ id: string; key: string }> => {
     const made = await mediactl('key', 'create', '--account', account, '--mode', mode, '--name', 'test', ...more);
     return { id: String(made['id']), key: String(made['key']) };
   };
   const makeAccount = async (ofPlan = 'payg'): Promise<TestAccount> => {
     const features = ['--feature', 'video', '--feature', 'heic_output'];
-    const made = await mediactl('account', 'create', '--name', 'test', '--plan', ofPlan, '--payment-method', ...features);
+    const made = await mediactl(
+      'account',
+      'create',
+      '--name',
+      'test',
+      '--plan',
+      ofPlan,
+      '--payment-method',
+      ...features,
+    );
     const account = String(made['id']);
     const [live, test] = [await newKey(account, 'live'), await newKey(account, 'test')];
     return { account, live: live.key, test: test.key };
@@ -69,7 +82,11 @@ export async function useService(plan = 'growth'): Promise<UsedService> {
   });
   return {
     ...own,
-    service: { ...shared, mediactl, query: async (sql, values = []) => (await database.query<Record<string, unknown>>(sql, values)).rows },
+    service: {
+      ...shared,
+      mediactl,
+      query: async (sql, values = []) => (await database.query<Record<string, unknown>>(sql, values)).rows,
+    },
     api,
     makeAccount,
     newKey: ({ mode, more }) => newKey(own.account, mode, more),

@@ -39,7 +39,11 @@ export async function webhookSender(): Promise<WebhookSender> {
   const registry = new Registry();
   const secretBox = makeSecretBox([{ id: 'a', key: Buffer.alloc(32, 1) }]);
   const clock = { now: () => new Date(sender.time) };
-  const safeFetch = makeSafeFetch({ resolve: async () => [], privateTargets: ['127.0.0.0/8'], secureContext: trustReceivers() });
+  const safeFetch = makeSafeFetch({
+    resolve: async () => [],
+    privateTargets: ['127.0.0.0/8'],
+    secureContext: trustReceivers(),
+  });
   const metrics = makeDeliveryMetrics({ database, clock }, registry);
   const deps: DeliverDeps = { database, secretBox, safeFetch, clock, metrics, log: makeLog('test', 'silent') };
   const sender: WebhookSender = {
@@ -59,7 +63,15 @@ export async function webhookSender(): Promise<WebhookSender> {
     finishJob: async (webhookUrl = null) => {
       const id = newId('job');
       const job = { id, object: 'job', status: 'succeeded', completed_at: clock.now().toISOString() };
-      const event = { accountId: sender.accountId, jobId: id, livemode: true, type: 'job.succeeded', createdAt: clock.now(), job, webhookUrl } as const;
+      const event = {
+        accountId: sender.accountId,
+        jobId: id,
+        livemode: true,
+        type: 'job.succeeded',
+        createdAt: clock.now(),
+        job,
+        webhookUrl,
+      } as const;
       await database.transaction((tx) => queueJobEvent({ secretBox, newId }, tx, event));
       return id;
     },
@@ -75,7 +87,10 @@ export async function webhookSender(): Promise<WebhookSender> {
     sender.time = START;
     sender.accountId = newId('account');
     await database.query('truncate webhook_deliveries, webhook_endpoints');
-    await database.query('insert into accounts (id, name, created_at) values ($1, $1, $2)', [sender.accountId, new Date(0)]);
+    await database.query('insert into accounts (id, name, created_at) values ($1, $1, $2)', [
+      sender.accountId,
+      new Date(0),
+    ]);
   });
   return sender;
 }

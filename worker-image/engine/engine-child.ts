@@ -176,7 +176,9 @@ function refused({ code, message, param, cause }: Extract<FromChild, { type: 're
  */
 function crash(code: number | null, signal: NodeJS.Signals | null): Error {
   if (signal === null || signal === 'SIGKILL')
-    return new EngineKilled(`the system ended the engine process (${signal ?? `exit code ${code}`}), probably for want of memory`);
+    return new EngineKilled(
+      `the system ended the engine process (${signal ?? `exit code ${code}`}), probably for want of memory`,
+    );
   const cause = new Error(`the engine process ended with ${signal}`);
   return new MediaError('processing_failed', 'The file made the engine crash: it is damaged or built to do so.', {
     cause,

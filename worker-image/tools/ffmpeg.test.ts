@@ -1,12 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { ffmpegArguments, ffprobeArguments, packetCountArguments, progressSeconds } from '#worker-image/tools/ffmpeg.ts';
+import {
+  ffmpegArguments,
+  ffprobeArguments,
+  packetCountArguments,
+  progressSeconds,
+} from '#worker-image/tools/ffmpeg.ts';
 
 const GUARD = '-protocol_whitelist file,pipe -format_whitelist mov -max_streams 64 -f mov';
 
 describe('the command lines', () => {
   it('open the input with one demuxer, and files only', () => {
     const input = { path: '/job/in put.mp4', format: 'mp4' } as const;
-    const args = ffmpegArguments({ input, outputOptions: ['-vf', 'scale=2:2, setsar=1'], output: { path: '/job/out.mkv', format: 'mkv' } });
+    const args = ffmpegArguments({
+      input,
+      outputOptions: ['-vf', 'scale=2:2, setsar=1'],
+      output: { path: '/job/out.mkv', format: 'mkv' },
+    });
     expect(args.join(' ')).toContain(`${GUARD} -i file:/job/in put.mp4`);
     // Values with a blank stay one argument.
     expect(args).toContain('scale=2:2, setsar=1');

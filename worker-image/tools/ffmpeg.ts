@@ -83,7 +83,17 @@ export function packetCountArguments(input: MediaFile, streams: readonly number[
 
 /** ffprobe's arguments; what it prints stays under 64 KiB however many streams there are. Pure. */
 export function ffprobeArguments(input: MediaFile, entries: string): string[] {
-  return ['-v', 'error', ...guardOptions(input.format), '-show_entries', entries, '-of', 'json', '-i', `file:${input.path}`];
+  return [
+    '-v',
+    'error',
+    ...guardOptions(input.format),
+    '-show_entries',
+    entries,
+    '-of',
+    'json',
+    '-i',
+    `file:${input.path}`,
+  ];
 }
 
 interface FfmpegRun {

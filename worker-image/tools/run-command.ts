@@ -125,11 +125,10 @@ async function finish(child: ChildProcess, command: Command): Promise<CommandRes
   try {
     const exitCode = await exitOf(child);
     command.signal.throwIfAborted();
-    const late =
-      exitCode === KILLED_EXIT &&
-      performance.now() - startedAt >= command.timeoutSeconds * 1000 - 5;
+    const late = exitCode === KILLED_EXIT && performance.now() - startedAt >= command.timeoutSeconds * 1000 - 5;
     if (late || exitCode === XCPU_EXIT) throw timeLimit(command);
-    if (exitCode === KILLED_EXIT) throw new ToolKilled(`the system killed ${command.file}, probably for want of memory`);
+    if (exitCode === KILLED_EXIT)
+      throw new ToolKilled(`the system killed ${command.file}, probably for want of memory`);
     return { exitCode, stdout: stdout(), stderr: stderr() };
   } finally {
     clearTimeout(timer);

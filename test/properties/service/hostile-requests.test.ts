@@ -13,8 +13,19 @@ beforeEach(async () => {
   key = (await makeAccount('scale')).live;
 });
 
-const SAMPLES = ['photo.jpg', 'graphic.png', 'report.pdf', 'talk.mp3', 'photo.heic', 'letter.docx', 'budget.xlsx', 'typeface.ttf'];
-const samples = await Promise.all(SAMPLES.map((name) => readFile(new URL(`../../../api/samples/files/${name}`, import.meta.url))));
+const SAMPLES = [
+  'photo.jpg',
+  'graphic.png',
+  'report.pdf',
+  'talk.mp3',
+  'photo.heic',
+  'letter.docx',
+  'budget.xlsx',
+  'typeface.ttf',
+];
+const samples = await Promise.all(
+  SAMPLES.map((name) => readFile(new URL(`../../../api/samples/files/${name}`, import.meta.url))),
+);
 
 /** Nothing here may be our fault, and whatever is refused is refused in the one shape. */
 function expectNoFault(answer: Answer): void {
@@ -44,7 +55,9 @@ describe('bytes that nobody vouches for', () => {
   it('are refused or processed when they are real files that were cut off', async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...samples), fc.double({ min: 0, max: 1, noNaN: true }), async (file, share) => {
-        expectNoFault(await api('POST', '/v1/compress', { key, body: file.subarray(0, Math.floor(file.length * share)) }));
+        expectNoFault(
+          await api('POST', '/v1/compress', { key, body: file.subarray(0, Math.floor(file.length * share)) }),
+        );
       }),
       { numRuns: 40, endOnFailure: true },
     );
@@ -52,34 +65,75 @@ describe('bytes that nobody vouches for', () => {
   }, 180_000);
 
   it('are refused or processed when they are real files with bytes changed', async () => {
-    const change = fc.tuple(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), fc.integer({ min: 0, max: 255 }));
+    const change = fc.tuple(
+      fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+      fc.integer({ min: 0, max: 255 }),
+    );
     await fc.assert(
-      fc.asyncProperty(fc.constantFrom(...samples), fc.array(change, { minLength: 1, maxLength: 20 }), async (file, changes) => {
-        const bytes = Buffer.from(file);
-        for (const [place, byte] of changes) bytes[Math.floor(Math.min(place, changes.length > 10 ? place : place * 0.01) * bytes.length)] = byte;
-        expectNoFault(await api('POST', '/v1/compress', { key, body: bytes }));
-      }),
+      fc.asyncProperty(
+        fc.constantFrom(...samples),
+        fc.array(change, { minLength: 1, maxLength: 20 }),
+        async (file, changes) => {
+          const bytes = Buffer.from(file);
+          for (const [place, byte] of changes)
+            bytes[Math.floor(Math.min(place, changes.length > 10 ? place : place * 0.01) * bytes.length)] = byte;
+          expectNoFault(await api('POST', '/v1/compress', { key, body: bytes }));
+        },
+      ),
       { numRuns: 50, endOnFailure: true },
     );
     await expectHealthy();
   }, 180_000);
 });
 
-const FIELDS = ['operation', 'input', 'options', 'output', 'webhook_url', 'metadata', 'preset', 'retention_seconds', 'size', 'filename', '__proto__', 'x'];
+const FIELDS = [
+  'operation',
+  'input',
+  'options',
+  'output',
+  'webhook_url',
+  'metadata',
+  'preset',
+  'retention_seconds',
+  'size',
+  'filename',
+  '__proto__',
+  'x',
+];
 const almost = fc.oneof(
   fc.jsonValue(),
-  fc.constantFrom<fc.JsonValue>('compress', 'convert', { upload: 'upl_00000000000000000000' }, { url: 'https://example.com/a' }, { url: 'https://[::1' }, { image: { resize: {} } }, -1, 1e21, 2 ** 53, '\0', '\ud800'),
+  fc.constantFrom<fc.JsonValue>(
+    'compress',
+    'convert',
+    { upload: 'upl_00000000000000000000' },
+    { url: 'https://example.com/a' },
+    { url: 'https://[::1' },
+    { image: { resize: {} } },
+    -1,
+    1e21,
+    2 ** 53,
+    '\0',
+    '\ud800',
+  ),
 );
-const body = fc.oneof(fc.jsonValue().map((json) => JSON.stringify(json)), fc.dictionary(fc.constantFrom(...FIELDS), almost).map((json) => JSON.stringify(json)), fc.string({ unit: 'binary' }));
+const body = fc.oneof(
+  fc.jsonValue().map((json) => JSON.stringify(json)),
+  fc.dictionary(fc.constantFrom(...FIELDS), almost).map((json) => JSON.stringify(json)),
+  fc.string({ unit: 'binary' }),
+);
 
 describe('JSON bodies that make no sense', () => {
-  it.each(['/v1/jobs', '/v1/uploads'])('never fail us at POST %s', async (path) => {
-    await fc.assert(
-      fc.asyncProperty(body, async (text) => {
-        expectNoFault(await api('POST', path, { key, body: text, headers: { 'content-type': 'application/json' } }));
-      }),
-      { numRuns: 120, endOnFailure: true },
-    );
-    await expectHealthy();
-  }, 120_000);
+  it.each(['/v1/jobs', '/v1/uploads'])(
+    'never fail us at POST %s',
+    async (path) => {
+      await fc.assert(
+        fc.asyncProperty(body, async (text) => {
+          expectNoFault(await api('POST', path, { key, body: text, headers: { 'content-type': 'application/json' } }));
+        }),
+        { numRuns: 120, endOnFailure: true },
+      );
+      await expectHealthy();
+    },
+    120_000,
+  );
 });

@@ -49,7 +49,9 @@ describe('converting a font', () => {
   });
 
   it('makes the packed formats smaller', async () => {
-    const sizes = await Promise.all(['ttf', 'woff', 'woff2'].map(async (to) => (await readFile((await convert(fixture('ttf'), to)).path)).length));
+    const sizes = await Promise.all(
+      ['ttf', 'woff', 'woff2'].map(async (to) => (await readFile((await convert(fixture('ttf'), to)).path)).length),
+    );
     expect(sizes).toEqual(sizes.toSorted((a, b) => b - a));
   });
 
@@ -65,7 +67,9 @@ describe('converting a font', () => {
 describe('damaged fonts', () => {
   it.each(FORMATS)('refuses a truncated %s', async (format) => {
     const source = await changed(format, 'truncated', (bytes) => bytes.subarray(0, bytes.length / 2));
-    await expect(convert(source, format === 'woff' ? 'ttf' : 'woff')).rejects.toMatchObject({ code: 'processing_failed' });
+    await expect(convert(source, format === 'woff' ? 'ttf' : 'woff')).rejects.toMatchObject({
+      code: 'processing_failed',
+    });
   });
 
   it.each(FORMATS)('refuses nonsense called %s', async (format) => {
@@ -75,18 +79,33 @@ describe('damaged fonts', () => {
 
   it.each([
     ['woff', 'a table of 4 GB', (bytes: Buffer) => (bytes.writeUInt32BE(0xffffffff, 44 + 12), bytes)],
-    ['woff', 'a stream that unpacks to more than it says', (bytes: Buffer) => (bytes.writeUInt32BE(bytes.readUInt32BE(44 + 12) - 1, 44 + 12), bytes)],
+    [
+      'woff',
+      'a stream that unpacks to more than it says',
+      (bytes: Buffer) => (bytes.writeUInt32BE(bytes.readUInt32BE(44 + 12) - 1, 44 + 12), bytes),
+    ],
     ['woff2', 'a font of 4 GB', (bytes: Buffer) => (bytes.writeUInt32BE(0xffffffff, 16), bytes)],
     ['ttf', 'more tables than there are', (bytes: Buffer) => (bytes.writeUInt16BE(0xffff, 4), bytes)],
     ['ttf', 'a table outside of the file', (bytes: Buffer) => (bytes.writeUInt32BE(0xfffffff0, 12 + 8), bytes)],
-    ['ttf', 'a table over another one', (bytes: Buffer) => (bytes.writeUInt32BE(bytes.readUInt32BE(12 + 16 + 8) + 4, 12 + 8), bytes)],
+    [
+      'ttf',
+      'a table over another one',
+      (bytes: Buffer) => (bytes.writeUInt32BE(bytes.readUInt32BE(12 + 16 + 8) + 4, 12 + 8), bytes),
+    ],
   ] as const)('refuses a %s with %s', async (format, name, change) => {
-    await expect(convert(await changed(format, name, change), 'otf')).rejects.toMatchObject({ code: 'processing_failed' });
+    await expect(convert(await changed(format, name, change), 'otf')).rejects.toMatchObject({
+      code: 'processing_failed',
+    });
   });
 
   it('finds lost glyphs when it checks the result', async () => {
     const work = await workOn({ ...fixture('ttf'), operation: 'convert', options: { convert: { to: 'ttf' } } });
-    const other = { path: fixture('otf').path, format: 'otf', facts: await fontHandler.inspect(engineDeps(), work), warnings: [] } as const;
+    const other = {
+      path: fixture('otf').path,
+      format: 'otf',
+      facts: await fontHandler.inspect(engineDeps(), work),
+      warnings: [],
+    } as const;
     await expect(fontHandler.verify(engineDeps(), work, other.facts, other)).rejects.toThrow('glyphs');
   });
 });

@@ -13,7 +13,10 @@ type FontFormat = 'ttf' | 'otf' | 'woff' | 'woff2';
 export const fontHandler: KindHandler = {
   inspect: (_deps, work) => {
     if (work.input.size <= MAX_FONT_BYTES) return Promise.resolve(NO_FACTS);
-    throw new MediaError('processing_failed', `The font has ${work.input.size} bytes; at most ${MAX_FONT_BYTES} are opened.`);
+    throw new MediaError(
+      'processing_failed',
+      `The font has ${work.input.size} bytes; at most ${MAX_FONT_BYTES} are opened.`,
+    );
   },
 
   convert: async (deps, work): Promise<Produced> => {
@@ -27,7 +30,8 @@ export const fontHandler: KindHandler = {
 
   verify: async (deps, work, _input, produced) => {
     const [before, after] = [await openFont(deps, work, work.input), await openFont(deps, work, produced)];
-    if (before.glyphs !== after.glyphs) throw new Error(`the output has ${after.glyphs} glyphs, the input ${before.glyphs}`);
+    if (before.glyphs !== after.glyphs)
+      throw new Error(`the output has ${after.glyphs} glyphs, the input ${before.glyphs}`);
     const lost = tagsOf(before).filter((tag) => !tagsOf(after).includes(tag));
     if (lost.length > 0) throw new Error(`the output lost the tables ${lost.join(', ')}`);
   },
@@ -41,7 +45,9 @@ async function openFont(deps: EngineDeps, work: Work, file: { path: string; form
     deps.signal.throwIfAborted();
     // System errors and the errors of `run` are not the font's fault.
     if (!(error instanceof Error) || error.constructor !== Error || 'syscall' in error) throw error;
-    throw new MediaError('processing_failed', `The ${file.format} font could not be opened: ${error.message}.`, { cause: error });
+    throw new MediaError('processing_failed', `The ${file.format} font could not be opened: ${error.message}.`, {
+      cause: error,
+    });
   }
 }
 
@@ -70,8 +76,10 @@ async function pack(deps: EngineDeps, work: Work, font: Sfnt, target: FontFormat
 
 /** The outlines stay what they are, which the extension then contradicts. */
 function outlineWarning(font: Sfnt, target: FontFormat): string[] {
-  if (target === 'ttf' && hasCffOutlines(font)) return ['The font keeps its CFF outlines, which belong into an .otf file; some programs refuse them in a .ttf.'];
-  if (target === 'otf' && !hasCffOutlines(font)) return ['The font keeps its TrueType outlines; only the extension is .otf.'];
+  if (target === 'ttf' && hasCffOutlines(font))
+    return ['The font keeps its CFF outlines, which belong into an .otf file; some programs refuse them in a .ttf.'];
+  if (target === 'otf' && !hasCffOutlines(font))
+    return ['The font keeps its TrueType outlines; only the extension is .otf.'];
   return [];
 }
 
@@ -82,7 +90,11 @@ function tagsOf({ tables }: Sfnt): string[] {
 
 function fontFormat(target: Format | null): FontFormat {
   if (target === 'ttf' || target === 'otf' || target === 'woff' || target === 'woff2') return target;
-  throw new MediaError('unsupported_target', `A font does not convert to ${target}. The targets are ttf, otf, woff, woff2.`, {
-    param: 'convert.to',
-  });
+  throw new MediaError(
+    'unsupported_target',
+    `A font does not convert to ${target}. The targets are ttf, otf, woff, woff2.`,
+    {
+      param: 'convert.to',
+    },
+  );
 }

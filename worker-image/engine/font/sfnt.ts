@@ -70,7 +70,8 @@ function readDirectory(bytes: Buffer, count: number): SfntTable[] {
   if (count === 0 || bytes.length < end) throw new Error(`the font cannot hold the ${count} tables that it names`);
   const tables = Array.from({ length: count }, (_, index) => readRecord(bytes, HEADER_BYTES + RECORD_BYTES * index));
   for (const { tag, offset, length } of tables) {
-    if (offset < end || offset + length > bytes.length) throw new Error(`the table ${JSON.stringify(tag)} lies outside of the font`);
+    if (offset < end || offset + length > bytes.length)
+      throw new Error(`the table ${JSON.stringify(tag)} lies outside of the font`);
   }
   if (new Set(tables.map(({ tag }) => tag)).size !== count) throw new Error('the font names a table twice');
   refuseOverlap(tables);
@@ -80,7 +81,9 @@ function readDirectory(bytes: Buffer, count: number): SfntTable[] {
 /** Two equal tables may share their place; anything else that overlaps is forged. */
 function refuseOverlap(tables: readonly SfntTable[]): void {
   let before: SfntTable | null = null;
-  for (const table of tables.filter(({ length }) => length > 0).toSorted((a, b) => a.offset - b.offset || a.length - b.length)) {
+  for (const table of tables
+    .filter(({ length }) => length > 0)
+    .toSorted((a, b) => a.offset - b.offset || a.length - b.length)) {
     const shared = before?.offset === table.offset && before.length === table.length;
     if (before !== null && !shared && table.offset < before.offset + before.length) {
       throw new Error(`the table ${JSON.stringify(table.tag)} lies over another one`);

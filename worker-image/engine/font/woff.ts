@@ -40,7 +40,9 @@ export function writeWoff(font: Sfnt): Buffer {
     .forEach(({ table, data, offset: at }, index) => {
       const record = HEADER_BYTES + ENTRY_BYTES * index;
       bytes.write(table.tag, record, 4, 'latin1');
-      [at, data.length, table.length, table.checksum].forEach((value, field) => bytes.writeUInt32BE(value, record + 4 + field * 4));
+      [at, data.length, table.length, table.checksum].forEach((value, field) =>
+        bytes.writeUInt32BE(value, record + 4 + field * 4),
+      );
     });
   for (const { data, offset: at } of packed) data.copy(bytes, at);
   return bytes;
@@ -63,7 +65,8 @@ function readDirectory(bytes: Buffer, count: number): WoffEntry[] {
   if (count === 0 || bytes.length < end) throw new Error(`the font cannot hold the ${count} tables that it names`);
   const entries = Array.from({ length: count }, (_, index) => readEntry(bytes, HEADER_BYTES + ENTRY_BYTES * index));
   const total = entries.reduce((sum, { length }) => sum + padded(length), end);
-  if (total > MAX_FONT_BYTES) throw new Error(`the font unpacks to ${total} bytes; at most ${MAX_FONT_BYTES} are unpacked`);
+  if (total > MAX_FONT_BYTES)
+    throw new Error(`the font unpacks to ${total} bytes; at most ${MAX_FONT_BYTES} are unpacked`);
   return entries;
 }
 
@@ -76,7 +79,8 @@ function readEntry(bytes: Buffer, at: number): WoffEntry {
     checksum: bytes.readUInt32BE(at + 16),
   };
   const { offset, packedLength, length } = entry;
-  if (packedLength > length || offset + packedLength > bytes.length) throw new Error(`the table ${JSON.stringify(entry.tag)} lies outside of the font`);
+  if (packedLength > length || offset + packedLength > bytes.length)
+    throw new Error(`the table ${JSON.stringify(entry.tag)} lies outside of the font`);
   return entry;
 }
 
@@ -89,13 +93,17 @@ function unpack(bytes: Buffer, { tag, offset, packedLength, length }: WoffEntry)
   } catch (error) {
     throw new Error(`the table ${JSON.stringify(tag)} is damaged`, { cause: error });
   }
-  if (plain.length !== length) throw new Error(`the table ${JSON.stringify(tag)} has ${plain.length} of ${length} bytes`);
+  if (plain.length !== length)
+    throw new Error(`the table ${JSON.stringify(tag)} has ${plain.length} of ${length} bytes`);
   return plain;
 }
 
 function writeHeader(bytes: Buffer, font: Sfnt): void {
   const count = font.tables.length;
-  const unpacked = font.tables.reduce((sum, { length }) => sum + padded(length), SFNT_HEADER_BYTES + SFNT_RECORD_BYTES * count);
+  const unpacked = font.tables.reduce(
+    (sum, { length }) => sum + padded(length),
+    SFNT_HEADER_BYTES + SFNT_RECORD_BYTES * count,
+  );
   bytes.writeUInt32BE(SIGNATURE, 0);
   bytes.writeUInt32BE(font.flavor, 4);
   bytes.writeUInt32BE(bytes.length, 8);

@@ -33,7 +33,8 @@ function refuseHeader(bytes: Buffer): void {
   if (!isFlavor(bytes.readUInt32BE(4))) throw new Error('the WOFF2 font holds no single font');
   if (bytes.readUInt32BE(8) !== bytes.length) throw new Error('the WOFF2 font was cut off');
   const unpacked = bytes.readUInt32BE(16);
-  if (unpacked > MAX_FONT_BYTES) throw new Error(`the font unpacks to ${unpacked} bytes; at most ${MAX_FONT_BYTES} are unpacked`);
+  if (unpacked > MAX_FONT_BYTES)
+    throw new Error(`the font unpacks to ${unpacked} bytes; at most ${MAX_FONT_BYTES} are unpacked`);
 }
 
 interface ToolRun {
@@ -54,7 +55,10 @@ async function throughTool(deps: EngineDeps, tool: string, { bytes, directory, f
     timeoutSeconds: TIMEOUT_SECONDS,
     maxFileBytes: MAX_FONT_BYTES,
   });
-  const size = await stat(output).then((file) => file.size, () => 0);
+  const size = await stat(output).then(
+    (file) => file.size,
+    () => 0,
+  );
   if (size === 0) throw new Error(`${tool} wrote nothing: the font is damaged`);
   return readFile(output);
 }

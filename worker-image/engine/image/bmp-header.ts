@@ -20,7 +20,13 @@ const OS2_HEADER = 12;
 const MASKS_INSIDE = 52;
 const ALPHA_INSIDE = 56;
 const DEPTHS: readonly number[] = [1, 2, 4, 8, 16, 24, 32];
-const COMPRESSIONS: Readonly<Record<number, BmpHeader['compression']>> = { 0: 'none', 1: 'rle8', 2: 'rle4', 3: 'masks', 6: 'masks' };
+const COMPRESSIONS: Readonly<Record<number, BmpHeader['compression']>> = {
+  0: 'none',
+  1: 'rle8',
+  2: 'rle4',
+  3: 'masks',
+  6: 'masks',
+};
 
 /** Bytes at the start of the file that hold the largest header that is read here. */
 export const BMP_HEADER_BYTES = FILE_HEADER + 124 + 16;
@@ -30,15 +36,21 @@ export const BMP_HEADER_BYTES = FILE_HEADER + 124 + 16;
  * @throws MediaError processing_failed when it is no BMP that can be read.
  */
 export function readBmpHeader(bytes: Buffer): BmpHeader {
-  if (bytes.length < FILE_HEADER + OS2_HEADER || bytes.toString('latin1', 0, 2) !== 'BM') throw damaged('its header is cut off');
+  if (bytes.length < FILE_HEADER + OS2_HEADER || bytes.toString('latin1', 0, 2) !== 'BM')
+    throw damaged('its header is cut off');
   const headerBytes = bytes.readUInt32LE(FILE_HEADER);
-  if (headerBytes !== OS2_HEADER && headerBytes < 40) throw damaged(`its header of ${headerBytes} bytes is of no known version`);
-  if (bytes.length < FILE_HEADER + (headerBytes === OS2_HEADER ? OS2_HEADER : 40)) throw damaged('its header is cut off');
+  if (headerBytes !== OS2_HEADER && headerBytes < 40)
+    throw damaged(`its header of ${headerBytes} bytes is of no known version`);
+  if (bytes.length < FILE_HEADER + (headerBytes === OS2_HEADER ? OS2_HEADER : 40))
+    throw damaged('its header is cut off');
   return headerBytes === OS2_HEADER ? os2Header(bytes) : windowsHeader(bytes, headerBytes);
 }
 
 export function damaged(why: string): MediaError {
-  return new MediaError('processing_failed', `The BMP cannot be read: ${why}. Check that it opens in a viewer and send it again.`);
+  return new MediaError(
+    'processing_failed',
+    `The BMP cannot be read: ${why}. Check that it opens in a viewer and send it again.`,
+  );
 }
 
 function os2Header(bytes: Buffer): BmpHeader {
@@ -82,7 +94,12 @@ function sentMasks(bytes: Buffer, headerBytes: number): BmpHeader['masks'] {
   const start = FILE_HEADER + 40;
   if (bytes.length < start + 12) throw damaged('its colour masks are cut off');
   const alpha = headerBytes >= ALPHA_INSIDE && bytes.length >= start + 16 ? bytes.readUInt32LE(start + 12) : 0;
-  return { red: bytes.readUInt32LE(start), green: bytes.readUInt32LE(start + 4), blue: bytes.readUInt32LE(start + 8), alpha };
+  return {
+    red: bytes.readUInt32LE(start),
+    green: bytes.readUInt32LE(start + 4),
+    blue: bytes.readUInt32LE(start + 8),
+    alpha,
+  };
 }
 
 function defaultMasks(bits: number): BmpHeader['masks'] {

@@ -66,7 +66,11 @@ function move(bytes: Buffer, at: number, pen: Pen): number {
   return at + 2;
 }
 
-function copy(bytes: Buffer, at: number, run: { count: number; header: BmpHeader; put: (index: number) => void }): number {
+function copy(
+  bytes: Buffer,
+  at: number,
+  run: { count: number; header: BmpHeader; put: (index: number) => void },
+): number {
   const length = run.header.bits === 4 ? Math.ceil(run.count / 2) : run.count;
   for (let i = 0; i < run.count; i += 1) {
     run.put(indexIn(run.header, bytes[at + (run.header.bits === 4 ? i >> 1 : i)] ?? 0, i));

@@ -20,7 +20,10 @@ export function writeBmp(pixels: { width: number; height: number; data: Buffer; 
   return file;
 }
 
-function writeHeaders(file: Buffer, { width, height, density }: { width: number; height: number; density: number }): void {
+function writeHeaders(
+  file: Buffer,
+  { width, height, density }: { width: number; height: number; density: number },
+): void {
   const perMetre = Math.round(density / METRES_PER_INCH);
   file.write('BM', 0, 'latin1');
   file.writeUInt32LE(file.length, 2);

@@ -1,7 +1,10 @@
 import type { Metadata } from 'sharp';
 
 const COLOUR_SPACE_OFFSET = 16;
-const SPACES: Readonly<Record<string, readonly string[]>> = { 'RGB ': ['srgb', 'rgb', 'rgb16'], GRAY: ['b-w', 'grey16'] };
+const SPACES: Readonly<Record<string, readonly string[]>> = {
+  'RGB ': ['srgb', 'rgb', 'rgb16'],
+  GRAY: ['b-w', 'grey16'],
+};
 
 /**
  * Whether the picture's colours need its profile: any RGB or grey profile that is not sRGB stays with the

@@ -36,7 +36,12 @@ export async function compressImage(deps: EngineDeps, work: Work, facts: Facts):
   });
   deps.onProgress(90);
   const written = await readImageFacts(deps, { path, format: target, directory: work.directory });
-  return { path, format: target, facts: written, warnings: lostParts({ input: work.input.format, facts, target, image }) };
+  return {
+    path,
+    format: target,
+    facts: written,
+    warnings: lostParts({ input: work.input.format, facts, target, image }),
+  };
 }
 
 function isAnimatedPng({ input, options }: Work, facts: Facts): boolean {

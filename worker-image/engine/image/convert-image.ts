@@ -30,6 +30,13 @@ export async function convertImage(deps: EngineDeps, work: Work, facts: Facts): 
   });
   const { width, height } = facts;
   const written =
-    target === 'pdf' ? { ...NO_FACTS, width, height } : await readImageFacts(deps, { path, format: target, directory: work.directory });
-  return { path, format: target, facts: written, warnings: lostParts({ input: work.input.format, facts, target, image }) };
+    target === 'pdf'
+      ? { ...NO_FACTS, width, height }
+      : await readImageFacts(deps, { path, format: target, directory: work.directory });
+  return {
+    path,
+    format: target,
+    facts: written,
+    warnings: lostParts({ input: work.input.format, facts, target, image }),
+  };
 }

@@ -43,7 +43,9 @@ export async function encodeImage(deps: Pick<EngineDeps, 'run' | 'signal'>, enco
   requireSides(encoding);
   const path = join(encoding.work.directory, `out.${extensionOf(encoding.target)}`);
   const pipeline = (): Sharp => prepare(encoding);
-  await imageStep(`Writing the ${TARGETS[encoding.target].name} file`, () => WRITERS[encoding.target](deps, { encoding, pipeline, path }));
+  await imageStep(`Writing the ${TARGETS[encoding.target].name} file`, () =>
+    WRITERS[encoding.target](deps, { encoding, pipeline, path }),
+  );
   return path;
 }
 
@@ -59,24 +61,38 @@ type Writer = (deps: Pick<EngineDeps, 'run' | 'signal'>, writing: Writing) => Pr
 const WRITERS: Readonly<Record<ImageTarget, Writer>> = {
   jpg: (_deps, { encoding: { quality }, pipeline, path }) => {
     const chromaSubsampling = quality >= FULL_CHROMA_FROM ? '4:4:4' : '4:2:0';
-    return pipeline().jpeg({ quality: encoderQuality(quality).jpg, mozjpeg: true, chromaSubsampling }).toFile(path);
+    return pipeline()
+      .jpeg({ quality: encoderQuality(quality).jpg, mozjpeg: true, chromaSubsampling })
+      .toFile(path);
   },
   webp: (_deps, { encoding: { quality }, pipeline, path }) =>
-    pipeline().webp({ quality: encoderQuality(quality).webp, effort: 4 }).toFile(path),
+    pipeline()
+      .webp({ quality: encoderQuality(quality).webp, effort: 4 })
+      .toFile(path),
   avif: (_deps, { encoding, pipeline, path }) => {
     const quality = encoderQuality(encoding.quality).avif;
-    return pipeline().avif({ quality, effort: AVIF_EFFORT, bitdepth: isDeep(encoding) ? 10 : 8 }).toFile(path);
+    return pipeline()
+      .avif({ quality, effort: AVIF_EFFORT, bitdepth: isDeep(encoding) ? 10 : 8 })
+      .toFile(path);
   },
   gif: (_deps, { encoding: { quality }, pipeline, path }) =>
     pipeline()
       .gif({ ...gifSettings(quality), keepDuplicateFrames: true, reuse: quality >= FULL_CHROMA_FROM, effort: 7 })
       .toFile(path),
-  tiff: (_deps, { pipeline, path }) => pipeline().tiff({ compression: 'deflate', predictor: 'horizontal' }).toFile(path),
-  png: (_deps, { encoding, pipeline, path }) => encodePng({ pipeline, path, quality: encoding.lossless ? 100 : encoding.quality }),
+  tiff: (_deps, { pipeline, path }) =>
+    pipeline().tiff({ compression: 'deflate', predictor: 'horizontal' }).toFile(path),
+  png: (_deps, { encoding, pipeline, path }) =>
+    encodePng({ pipeline, path, quality: encoding.lossless ? 100 : encoding.quality }),
   heic: (deps, { encoding, pipeline, path }) =>
-    encodeHeic(deps, { pipeline, path, quality: encoderQuality(encoding.quality).heic, directory: encoding.work.directory }),
+    encodeHeic(deps, {
+      pipeline,
+      path,
+      quality: encoderQuality(encoding.quality).heic,
+      directory: encoding.work.directory,
+    }),
   bmp: (_deps, { encoding, pipeline, path }) => writeBitmap(encoding, pipeline(), path),
-  pdf: (_deps, { encoding: { work, image }, pipeline, path }) => writeImagePdf({ work, metadata: image.metadata, pipeline, path }),
+  pdf: (_deps, { encoding: { work, image }, pipeline, path }) =>
+    writeImagePdf({ work, metadata: image.metadata, pipeline, path }),
 };
 
 function prepare(encoding: Encoding): Sharp {
@@ -106,7 +122,10 @@ function isGrey({ metadata }: OpenImage): boolean {
 }
 
 async function writeBitmap({ image }: Encoding, pipeline: Sharp, path: string): Promise<void> {
-  const { data, info } = await pipeline.toColourspace('srgb').raw({ depth: 'uchar' }).toBuffer({ resolveWithObject: true });
+  const { data, info } = await pipeline
+    .toColourspace('srgb')
+    .raw({ depth: 'uchar' })
+    .toBuffer({ resolveWithObject: true });
   const { width, height, channels } = info;
   const density = image.metadata.density ?? 72;
   await writeFile(path, writeBmp({ width, height, data: channels === 3 ? data : spreadGrey(data, channels), density }));

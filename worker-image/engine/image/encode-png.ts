@@ -16,7 +16,9 @@ const MEASURED_SIDE = 2048;
 /** Writes a palette PNG when its error stays within the quality's limit, else a lossless one. */
 export async function encodePng({ pipeline, path, quality }: PngWork): Promise<void> {
   if (quality < 100) {
-    await pipeline().png({ palette: true, quality: Math.max(1, quality), effort: 7, compressionLevel: 9 }).toFile(path);
+    await pipeline()
+      .png({ palette: true, quality: Math.max(1, quality), effort: 7, compressionLevel: 9 })
+      .toFile(path);
     if ((await paletteError(pipeline, path)) <= paletteErrorLimit(quality)) return;
   }
   await pipeline().png({ compressionLevel: 9 }).toFile(path);
@@ -32,7 +34,8 @@ async function paletteError(pipeline: () => Sharp, path: string): Promise<number
     width: Math.min(width, MEASURED_SIDE),
     height: Math.min(height, MEASURED_SIDE),
   };
-  const samples = (from: Sharp): Promise<Buffer> => from.extract(box).toColourspace('srgb').ensureAlpha().raw({ depth: 'uchar' }).toBuffer();
+  const samples = (from: Sharp): Promise<Buffer> =>
+    from.extract(box).toColourspace('srgb').ensureAlpha().raw({ depth: 'uchar' }).toBuffer();
   const [wanted, written] = await Promise.all([
     samples(pipeline()),
     samples(sharp(path, { limitInputPixels: false, ignoreIcc: true })),
@@ -46,7 +49,8 @@ function visibleError(one: Buffer, other: Buffer): number {
   for (let i = 0; i < one.length; i += 4) {
     const alphaOne = one[i + 3] ?? 0;
     const alphaOther = other[i + 3] ?? 0;
-    for (let c = 0; c < 3; c += 1) sum += (((one[i + c] ?? 0) * alphaOne - (other[i + c] ?? 0) * alphaOther) / 255) ** 2;
+    for (let c = 0; c < 3; c += 1)
+      sum += (((one[i + c] ?? 0) * alphaOne - (other[i + c] ?? 0) * alphaOther) / 255) ** 2;
     sum += (alphaOne - alphaOther) ** 2;
   }
   return sum / one.length;

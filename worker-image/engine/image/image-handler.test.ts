@@ -42,7 +42,12 @@ async function inspectBytes(format: Format, bytes: Buffer) {
 
 /** RGB of a pixel at a share of width and height, as shown, in sRGB. */
 async function colourAt(path: string, x: number, y: number): Promise<number[]> {
-  const { data, info } = await sharp(path).autoOrient().toColourspace('srgb').removeAlpha().raw().toBuffer({ resolveWithObject: true });
+  const { data, info } = await sharp(path)
+    .autoOrient()
+    .toColourspace('srgb')
+    .removeAlpha()
+    .raw()
+    .toBuffer({ resolveWithObject: true });
   const at = (Math.floor(y * info.height) * info.width + Math.floor(x * info.width)) * info.channels;
   return [...data.subarray(at, at + 3)];
 }
@@ -64,7 +69,11 @@ describe('inspect', () => {
     ['photo-dng', 320, 240, 1],
     ['two-pages-tiff', 320, 240, 1],
   ])('reads the size of %s as shown', async (name, width, height, frames) => {
-    expect(await imageHandler.inspect(engineDeps(), await work(name, 'compress'))).toMatchObject({ width, height, frames });
+    expect(await imageHandler.inspect(engineDeps(), await work(name, 'compress'))).toMatchObject({
+      width,
+      height,
+      frames,
+    });
   });
 
   it('answers a PNG of four thousand megapixels from its header', async () => {
@@ -72,19 +81,30 @@ describe('inspect', () => {
     header.writeUInt32BE(65_535, 0);
     header.writeUInt32BE(65_535, 4);
     header.writeUInt8(1, 8);
-    const bytes = Buffer.concat([PNG_SIGNATURE, makePngChunk('IHDR', header), makePngChunk('IDAT', Buffer.alloc(0)), makePngChunk('IEND', Buffer.alloc(0))]);
+    const bytes = Buffer.concat([
+      PNG_SIGNATURE,
+      makePngChunk('IHDR', header),
+      makePngChunk('IDAT', Buffer.alloc(0)),
+      makePngChunk('IEND', Buffer.alloc(0)),
+    ]);
     expect(await inspectBytes('png', bytes)).toMatchObject({ width: 65_535, height: 65_535 });
   });
 
   it('counts 2,001 frames of a GIF without decoding them', async () => {
     const frame = Buffer.from('2c00000000010001000002024c0100', 'hex');
-    const bytes = Buffer.concat([Buffer.from('47494638396101000100800000000000ffffff', 'hex'), ...Array<Buffer>(2001).fill(frame), Buffer.from([0x3b])]);
+    const bytes = Buffer.concat([
+      Buffer.from('47494638396101000100800000000000ffffff', 'hex'),
+      ...Array<Buffer>(2001).fill(frame),
+      Buffer.from([0x3b]),
+    ]);
     expect(await inspectBytes('gif', bytes)).toMatchObject({ frames: 2001 });
   });
 
   it('refuses bytes that are no picture', async () => {
     for (const format of ['jpg', 'png', 'heic', 'bmp', 'dng'] as const) {
-      await expect(inspectBytes(format, Buffer.from('nothing of the kind'.repeat(20)))).rejects.toMatchObject({ code: 'processing_failed' });
+      await expect(inspectBytes(format, Buffer.from('nothing of the kind'.repeat(20)))).rejects.toMatchObject({
+        code: 'processing_failed',
+      });
     }
   });
 });
@@ -112,7 +132,11 @@ describe('compress', () => {
     const name = orientation === 1 ? 'photo-jpg' : `orientation-${orientation}-jpg`;
     const produced = await compress(name);
     expect((await sharp(produced.path).metadata()).orientation ?? 1).toBe(1);
-    for (const [x, y] of [[0.3, 0.4], [0.7, 0.67], [0.1, 0.9]] as const) {
+    for (const [x, y] of [
+      [0.3, 0.4],
+      [0.7, 0.67],
+      [0.1, 0.9],
+    ] as const) {
       expect(near(await colourAt(produced.path, x, y), await colourAt(fixture(name).path, x, y))).toBe(true);
     }
   });
@@ -132,7 +156,8 @@ describe('compress', () => {
   it('lets lower quality mean fewer bytes, in every format', async () => {
     for (const format of ['jpg', 'webp', 'avif', 'gif', 'png'] as const) {
       const sizes: number[] = [];
-      for (const quality of [20, 60, 95]) sizes.push((await stat((await compress('text-png', { format, quality })).path)).size);
+      for (const quality of [20, 60, 95])
+        sizes.push((await stat((await compress('text-png', { format, quality })).path)).size);
       expect(sizes).toEqual(sizes.toSorted((a, b) => a - b));
     }
   });
@@ -151,7 +176,10 @@ describe('compress', () => {
 
   it('removes camera and place, and keeps them when asked to', async () => {
     for (const format of ['jpg', 'webp', 'avif', 'heic'] as const) {
-      const [clean, full] = await Promise.all([compress('orientation-6-jpg', { format }), compress('orientation-6-jpg', { format, strip_metadata: false })]);
+      const [clean, full] = await Promise.all([
+        compress('orientation-6-jpg', { format }),
+        compress('orientation-6-jpg', { format, strip_metadata: false }),
+      ]);
       expect((await readFile(clean.path)).includes(PLANTED.make)).toBe(false);
       expect((await readFile(full.path)).includes(PLANTED.make)).toBe(true);
       expect((await sharp(full.path).metadata()).orientation ?? 1).toBe(1);
@@ -193,17 +221,40 @@ describe('compress', () => {
   it('refuses a side that the format does not hold', async () => {
     const path = join(await freshDirectory(), 'long.png');
     await photo(17_000, 8).png().toFile(path);
-    const long = await workOn({ path, format: 'png', operation: 'compress', options: { image: { format: 'webp', resize: false } } });
-    await expect(runHandler(imageHandler, long)).rejects.toMatchObject({ code: 'limit_exceeded', message: expect.stringContaining('16383') });
+    const long = await workOn({
+      path,
+      format: 'png',
+      operation: 'compress',
+      options: { image: { format: 'webp', resize: false } },
+    });
+    await expect(runHandler(imageHandler, long)).rejects.toMatchObject({
+      code: 'limit_exceeded',
+      message: expect.stringContaining('16383'),
+    });
   });
 });
 
 describe('convert', () => {
   const TARGETS = ['jpg', 'png', 'webp', 'avif', 'heic', 'tiff', 'bmp', 'gif', 'pdf'] as const;
-  const INPUTS = ['photo-jpg', 'alpha-png', 'alpha-webp', 'alpha-avif', 'photo-heic', 'photo-tiff', 'bmp-8-bmp', 'animated-gif', 'cmyk-jpg', 'grey-jpg', '16-bit-png'];
+  const INPUTS = [
+    'photo-jpg',
+    'alpha-png',
+    'alpha-webp',
+    'alpha-avif',
+    'photo-heic',
+    'photo-tiff',
+    'bmp-8-bmp',
+    'animated-gif',
+    'cmyk-jpg',
+    'grey-jpg',
+    '16-bit-png',
+  ];
 
   it.each(INPUTS)('writes %s in every format with its size', async (name) => {
-    const { width, height } = await imageHandler.inspect(engineDeps(), await work(name, 'convert', { convert: { to: 'png' } }));
+    const { width, height } = await imageHandler.inspect(
+      engineDeps(),
+      await work(name, 'convert', { convert: { to: 'png' } }),
+    );
     for (const to of TARGETS) expect(await convert(name, to)).toMatchObject({ format: to, facts: { width, height } });
   });
 
@@ -233,13 +284,17 @@ describe('convert', () => {
     expect(await facts(produced.path)).toEqual(await facts(fixture(name).path));
   });
 
-  it.each(['animated-gif', 'animated-webp', 'animated-png'])('takes the first frame of %s for a still target, with a warning', async (name) => {
-    const produced = await convert(name, 'jpg');
-    expect(produced).toMatchObject({ facts: { frames: 1 }, warnings: [expect.stringContaining('first')] });
-  });
+  it.each(['animated-gif', 'animated-webp', 'animated-png'])(
+    'takes the first frame of %s for a still target, with a warning',
+    async (name) => {
+      const produced = await convert(name, 'jpg');
+      expect(produced).toMatchObject({ facts: { frames: 1 }, warnings: [expect.stringContaining('first')] });
+    },
+  );
 
   it('keeps 16 bits in PNG and TIFF', async () => {
-    for (const to of ['png', 'tiff'] as const) expect((await sharp((await convert('16-bit-png', to)).path).metadata()).depth).toBe('ushort');
+    for (const to of ['png', 'tiff'] as const)
+      expect((await sharp((await convert('16-bit-png', to)).path).metadata()).depth).toBe('ushort');
   });
 
   it('puts a JPEG into a PDF as it is, standing upright', async () => {
@@ -248,9 +303,19 @@ describe('convert', () => {
     expect(pdf.includes(await readFile(fixture('orientation-6-jpg').path))).toBe(true);
     const directory = await freshDirectory();
     const page = join(directory, 'page.png');
-    await engineDeps().run({ file: 'mutool', args: ['draw', '-r', '72', '-o', page, path], directory, signal: new AbortController().signal, timeoutSeconds: 60 });
+    await engineDeps().run({
+      file: 'mutool',
+      args: ['draw', '-r', '72', '-o', page, path],
+      directory,
+      signal: new AbortController().signal,
+      timeoutSeconds: 60,
+    });
     expect(await sharp(page).metadata()).toMatchObject({ width: 240, height: 320 });
-    for (const [x, y] of [[0.5, 0.3], [0.2, 0.75], [0.9, 0.9]] as const) {
+    for (const [x, y] of [
+      [0.5, 0.3],
+      [0.2, 0.75],
+      [0.9, 0.9],
+    ] as const) {
       expect(near(await colourAt(page, x, y), await colourAt(fixture('orientation-6-jpg').path, x, y))).toBe(true);
     }
   });
@@ -267,7 +332,13 @@ describe('verify', () => {
     const produced = await runHandler(imageHandler, one);
     const small = join(one.directory, 'small.jpg');
     await photo(800, 600).jpeg().toFile(small);
-    await expect(imageHandler.verify(engineDeps(), one, facts, { ...produced, path: small, facts: { ...facts, width: 800, height: 600 } })).rejects.toThrow(/800 × 600/);
+    await expect(
+      imageHandler.verify(engineDeps(), one, facts, {
+        ...produced,
+        path: small,
+        facts: { ...facts, width: 800, height: 600 },
+      }),
+    ).rejects.toThrow(/800 × 600/);
     await writeFile(produced.path, (await readFile(produced.path)).subarray(0, 20_000));
     await expect(imageHandler.verify(engineDeps(), one, facts, produced)).rejects.toThrow();
   });

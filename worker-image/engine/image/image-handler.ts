@@ -7,7 +7,8 @@ import { verifyImage } from '#worker-image/engine/image/verify-image.ts';
 
 /** Images, camera RAW included (compress only). */
 export const imageHandler: KindHandler = {
-  inspect: (deps, work) => readImageFacts(deps, { path: work.input.path, format: work.input.format, directory: work.directory }),
+  inspect: (deps, work) =>
+    readImageFacts(deps, { path: work.input.path, format: work.input.format, directory: work.directory }),
   compress: compressImage,
   convert: convertImage,
   stripMetadata: stripImage,

@@ -58,12 +58,18 @@ const MATRICES: Readonly<Record<number, Matrix>> = {
  */
 export async function writeImagePdf({ work, metadata, pipeline, path }: ImagePdf): Promise<void> {
   const passes = work.input.format === 'jpg' && isPlainJpeg(metadata);
-  const image = passes ? await passJpeg(work.input.path, metadata, pipeline) : await embedPixels(work, pipeline, metadata.hasAlpha);
+  const image = passes
+    ? await passJpeg(work.input.path, metadata, pipeline)
+    : await embedPixels(work, pipeline, metadata.hasAlpha);
   const orientation = passes ? (metadata.orientation ?? 1) : 1;
   const turned = orientation >= 5;
   const pixels = turned ? { width: image.height, height: image.width } : image;
-  const density = Math.max(densityOf(metadata), (Math.max(pixels.width, pixels.height) * POINTS_PER_INCH) / MAX_PAGE_POINTS);
-  const points = (length: number): number => Math.max(1, Math.round(((length * POINTS_PER_INCH) / density) * 100) / 100);
+  const density = Math.max(
+    densityOf(metadata),
+    (Math.max(pixels.width, pixels.height) * POINTS_PER_INCH) / MAX_PAGE_POINTS,
+  );
+  const points = (length: number): number =>
+    Math.max(1, Math.round(((length * POINTS_PER_INCH) / density) * 100) / 100);
   const page = { width: points(pixels.width), height: points(pixels.height) };
   const matrix = (MATRICES[orientation] ?? UPRIGHT)(page.width, page.height);
   await writeFile(path, writePage(page, matrix, image));
@@ -85,8 +91,19 @@ async function passJpeg(path: string, metadata: Metadata, pipeline: () => Sharp)
   return { ...image, profile: hasKeptProfile(metadata) ? (metadata.icc ?? null) : null };
 }
 
-function embedJpeg(data: Buffer, { width, height, channels }: { width: number; height: number; channels: number }): Embedded {
-  return { width, height, channels, entries: '/BitsPerComponent 8 /Filter /DCTDecode', data, profile: null, softMask: null };
+function embedJpeg(
+  data: Buffer,
+  { width, height, channels }: { width: number; height: number; channels: number },
+): Embedded {
+  return {
+    width,
+    height,
+    channels,
+    entries: '/BitsPerComponent 8 /Filter /DCTDecode',
+    data,
+    profile: null,
+    softMask: null,
+  };
 }
 
 async function embedPixels(work: Work, pipeline: () => Sharp, hasAlpha: boolean): Promise<Embedded> {
@@ -119,7 +136,8 @@ function embedPng(png: Buffer): Embedded {
 
 function writePage(page: { width: number; height: number }, matrix: number[], image: Embedded): Buffer {
   const writer = new PdfWriter();
-  const mask = image.softMask === null ? null : writer.addStream(imageEntries(image.softMask, null), image.softMask.data);
+  const mask =
+    image.softMask === null ? null : writer.addStream(imageEntries(image.softMask, null), image.softMask.data);
   const maskEntry = mask === null ? '' : ` /SMask ${mask} 0 R`;
   const profile = image.profile === null ? null : writer.addStream(`/N ${image.channels}`, image.profile);
   const picture = writer.addStream(`${imageEntries(image, profile)}${maskEntry}`, image.data);

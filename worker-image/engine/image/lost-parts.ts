@@ -9,7 +9,9 @@ export function lostParts(from: { input: Format; facts: Facts; target: ImageTarg
   const { name, animated } = TARGETS[target];
   const frames = facts.frames ?? 1;
   if (frames > 1 && !(animated && image.frames > 1)) {
-    return [`The picture is animated and its ${frames} frames cannot all be kept in the ${name} file: only the first one was used.`];
+    return [
+      `The picture is animated and its ${frames} frames cannot all be kept in the ${name} file: only the first one was used.`,
+    ];
   }
   const pages = input === 'tiff' ? (image.metadata.pages ?? 1) : 1;
   if (pages > 1) return [`The TIFF holds ${pages} pages: only the first one was used.`];

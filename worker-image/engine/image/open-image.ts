@@ -26,20 +26,35 @@ export interface OpenImage {
  * Opens the input for decoding. Its size was checked against the limits by its header.
  * @throws MediaError processing_failed when it cannot be decoded.
  */
-export async function openImage(deps: Pick<EngineDeps, 'run' | 'signal'>, work: Work, facts: Facts): Promise<OpenImage> {
+export async function openImage(
+  deps: Pick<EngineDeps, 'run' | 'signal'>,
+  work: Work,
+  facts: Facts,
+): Promise<OpenImage> {
   const sharp = await loadSharp();
   const { format } = work.input;
   if (format === 'bmp') return openBmp(sharp, work.input.path);
-  const path = isRaw(format) ? await decodeRaw(deps, work) : format === 'heic' ? await decodeHeic(deps, work) : work.input.path;
+  const path = isRaw(format)
+    ? await decodeRaw(deps, work)
+    : format === 'heic'
+      ? await decodeHeic(deps, work)
+      : work.input.path;
   const frames = format === 'gif' || format === 'webp' ? (facts.frames ?? 1) : 1;
   const limitInputPixels = work.limits.maxPixels * frames;
-  const metadata = await imageStep('Reading the image', () => sharp(path, { limitInputPixels, animated: frames > 1 }).metadata());
+  const metadata = await imageStep('Reading the image', () =>
+    sharp(path, { limitInputPixels, animated: frames > 1 }).metadata(),
+  );
   return {
     metadata,
     frames,
     isDrawn: metadata.hasAlpha || metadata.isPalette || (metadata.bitsPerSample ?? 8) < 8,
     start: ({ animated, keepProfile }) => {
-      const options: SharpOptions = { limitInputPixels, failOn: 'error', animated: animated && frames > 1, ignoreIcc: keepProfile };
+      const options: SharpOptions = {
+        limitInputPixels,
+        failOn: 'error',
+        animated: animated && frames > 1,
+        ignoreIcc: keepProfile,
+      };
       return options.animated === true ? sharp(path, options) : sharp(path, options).autoOrient();
     },
   };
@@ -62,7 +77,10 @@ async function decodeHeic({ run, signal }: Pick<EngineDeps, 'run' | 'signal'>, w
     timeoutSeconds: DECODE_SECONDS,
     env: { VIPS_BLOCK_UNTRUSTED: '1' },
   });
-  return requireFile(path, 'The HEIC file is damaged or uses a feature that is not supported. Check that it opens in a viewer and send it again.');
+  return requireFile(
+    path,
+    'The HEIC file is damaged or uses a feature that is not supported. Check that it opens in a viewer and send it again.',
+  );
 }
 
 /** dcraw_emu writes beside its input and reports success for files that it cannot read. */
@@ -76,7 +94,10 @@ async function decodeRaw({ run, signal }: Pick<EngineDeps, 'run' | 'signal'>, wo
     signal,
     timeoutSeconds: DECODE_SECONDS,
   });
-  return requireFile(`${path}.tiff`, 'The camera RAW file is damaged or of a camera that is not supported. Export it as DNG or JPEG and send that.');
+  return requireFile(
+    `${path}.tiff`,
+    'The camera RAW file is damaged or of a camera that is not supported. Export it as DNG or JPEG and send that.',
+  );
 }
 
 async function requireFile(path: string, message: string): Promise<string> {

@@ -28,7 +28,9 @@ export async function readImageFacts(deps: Pick<EngineDeps, 'run' | 'signal'>, f
   if (file.format === 'bmp') return bmpFacts(file.path);
   const sharp = await loadSharp();
   const animated = file.format === 'gif' || file.format === 'webp';
-  const metadata = await imageStep('Reading the image', () => sharp(file.path, { limitInputPixels: false, animated }).metadata());
+  const metadata = await imageStep('Reading the image', () =>
+    sharp(file.path, { limitInputPixels: false, animated }).metadata(),
+  );
   const frames = animated ? (metadata.pages ?? 1) : file.format === 'png' ? await countPngFrames(file.path) : 1;
   if (animated && frames > 1) return stillFacts(metadata.width, metadata.pageHeight ?? metadata.height, frames);
   return stillFacts(metadata.autoOrient.width, metadata.autoOrient.height, frames);
@@ -60,7 +62,10 @@ async function rawFacts({ run, signal }: Pick<EngineDeps, 'run' | 'signal'>, fil
   });
   const size = /^Image size:\s+(\d+) x (\d+)/m.exec(stdout);
   if (size === null) {
-    throw new MediaError('processing_failed', 'The camera RAW file is damaged or of a camera that is not supported. Export it as DNG or JPEG and send that.');
+    throw new MediaError(
+      'processing_failed',
+      'The camera RAW file is damaged or of a camera that is not supported. Export it as DNG or JPEG and send that.',
+    );
   }
   return stillFacts(Number(size[1]), Number(size[2]));
 }

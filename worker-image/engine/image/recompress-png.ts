@@ -13,7 +13,8 @@ export function recompressAnimatedPng(file: Buffer, maxFrameBytes: number): Buff
   const written = groupStreams(chunks).map((group) => {
     const [first] = group;
     if (first.type === 'IDAT') return makePngChunk('IDAT', repack(group, 0, maxFrameBytes));
-    if (first.type === 'fdAT') return makePngChunk('fdAT', numbered(sequence++, repack(group, SEQUENCE_BYTES, maxFrameBytes)));
+    if (first.type === 'fdAT')
+      return makePngChunk('fdAT', numbered(sequence++, repack(group, SEQUENCE_BYTES, maxFrameBytes)));
     if (first.type === 'fcTL') return makePngChunk('fcTL', numbered(sequence++, first.data.subarray(SEQUENCE_BYTES)));
     return first.whole;
   });

@@ -27,7 +27,8 @@ async function stripped(name: string): Promise<{ before: string; after: string }
 
 /** Decoded samples; HEIC through the same tool as the engine. */
 async function pixels(path: string): Promise<Buffer> {
-  if (!path.endsWith('.heic')) return sharp(path, { animated: true, limitInputPixels: false, ignoreIcc: true }).raw().toBuffer();
+  if (!path.endsWith('.heic'))
+    return sharp(path, { animated: true, limitInputPixels: false, ignoreIcc: true }).raw().toBuffer();
   const directory = await freshDirectory();
   const decoded = join(directory, 'decoded.tif');
   await engineDeps().run({
@@ -93,10 +94,13 @@ describe('removal of metadata', () => {
     expect((await sharp(after).metadata()).pages).toBe(1);
   });
 
-  it.each(['1-bit-tiff', 'two-pages-tiff', 'grey-jpg', 'alpha-png'])('gives %s back byte for byte, as it holds no metadata', async (name) => {
-    const { before, after } = await stripped(name);
-    expect((await readFile(after)).equals(await readFile(before))).toBe(true);
-  });
+  it.each(['1-bit-tiff', 'two-pages-tiff', 'grey-jpg', 'alpha-png'])(
+    'gives %s back byte for byte, as it holds no metadata',
+    async (name) => {
+      const { before, after } = await stripped(name);
+      expect((await readFile(after)).equals(await readFile(before))).toBe(true);
+    },
+  );
 
   it('keeps the animation of a PNG', async () => {
     const { before, after } = await stripped('animated-png');

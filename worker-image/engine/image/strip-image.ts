@@ -42,7 +42,11 @@ export async function stripImage(deps: StripDeps, work: Work, facts: Facts): Pro
   const strip = STRIPPERS[format];
   if (strip !== undefined) await writeFile(path, strip(await readFile(input)));
   else if (format === 'tiff') await stripTiff(deps, work, path);
-  else throw new MediaError('unsupported_input', `Metadata cannot be removed from a ${format} file. Compress decodes it to a picture without metadata.`);
+  else
+    throw new MediaError(
+      'unsupported_input',
+      `Metadata cannot be removed from a ${format} file. Compress decodes it to a picture without metadata.`,
+    );
   return { path, format, facts, warnings: [] };
 }
 
@@ -54,11 +58,18 @@ async function stripTiff(deps: StripDeps, work: Work, path: string): Promise<voi
   const removed = ['-all=', ...TELLING_TIFF_TAGS, '-tagsfromfile', '@', '-icc_profile', '-orientation'];
   const { exitCode, stderr } = await runExiftool(deps, work, ['-q', '-m', ...removed, '-o', path, work.input.path]);
   const { size } = await stat(path).catch((cause: unknown) => {
-    throw new MediaError('processing_failed', 'The TIFF file is damaged or not complete. Check that it opens in a viewer and send it again.', {
-      cause: new Error(`exiftool ended with ${exitCode}: ${stderr}`, { cause }),
-    });
+    throw new MediaError(
+      'processing_failed',
+      'The TIFF file is damaged or not complete. Check that it opens in a viewer and send it again.',
+      {
+        cause: new Error(`exiftool ended with ${exitCode}: ${stderr}`, { cause }),
+      },
+    );
   });
-  if (size === work.input.size && (await listTags(deps, work, path)) === (await listTags(deps, work, work.input.path))) {
+  if (
+    size === work.input.size &&
+    (await listTags(deps, work, path)) === (await listTags(deps, work, work.input.path))
+  ) {
     await copyFile(work.input.path, path);
   }
 }

@@ -67,14 +67,27 @@ async function decode(deps: VerifyDeps, work: Work, produced: Produced): Promise
 async function decodeHeic({ run, signal }: VerifyDeps, work: Work, path: string): Promise<void> {
   const decoded = join(work.directory, 'verified.tif');
   const args = ['heifload', path, `${decoded}[compression=none]`];
-  const { stderr } = await run({ file: 'vips', args, directory: work.directory, signal, timeoutSeconds: TOOL_SECONDS, env: { VIPS_BLOCK_UNTRUSTED: '1' } });
+  const { stderr } = await run({
+    file: 'vips',
+    args,
+    directory: work.directory,
+    signal,
+    timeoutSeconds: TOOL_SECONDS,
+    env: { VIPS_BLOCK_UNTRUSTED: '1' },
+  });
   await stat(decoded).catch((cause: unknown) => {
     throw new Error(`The HEIC output does not decode: ${stderr.slice(0, 500)}`, { cause });
   });
 }
 
 async function verifyPdf({ run, signal }: VerifyDeps, { directory }: Work, path: string): Promise<void> {
-  const { exitCode, stdout, stderr } = await run({ file: 'qpdf', args: ['--check', path], directory, signal, timeoutSeconds: TOOL_SECONDS });
+  const { exitCode, stdout, stderr } = await run({
+    file: 'qpdf',
+    args: ['--check', path],
+    directory,
+    signal,
+    timeoutSeconds: TOOL_SECONDS,
+  });
   if (exitCode !== 0) throw new Error(`The PDF output has faults: ${stdout.slice(0, 500)} ${stderr.slice(0, 500)}`);
 }
 

@@ -61,7 +61,14 @@ function codecOptions(encoding: AudioEncoding, source: MediaStream): string[] {
     case 'aac':
       return ['-c:a', 'aac', '-b:a', String(rateOf('aac', encoding))];
     case 'opus':
-      return ['-c:a', 'libopus', '-vbr', 'on', '-b:a', String(clamp(rateOf('opus', encoding), 6000, encoding.channels * 256_000))];
+      return [
+        '-c:a',
+        'libopus',
+        '-vbr',
+        'on',
+        '-b:a',
+        String(clamp(rateOf('opus', encoding), 6000, encoding.channels * 256_000)),
+      ];
     case 'mp3':
       return ['-c:a', 'libmp3lame', ...mp3Rate(encoding)];
     case 'vorbis':

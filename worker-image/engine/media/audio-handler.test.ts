@@ -40,7 +40,11 @@ async function track({ path, format }: Pick<Produced, 'path' | 'format'>): Promi
 }
 
 async function tags({ path, format }: Produced): Promise<string> {
-  const printed = await runFfprobe(engineDeps(), { input: { path, format }, entries: 'format_tags:stream_tags', directory });
+  const printed = await runFfprobe(engineDeps(), {
+    input: { path, format },
+    entries: 'format_tags:stream_tags',
+    directory,
+  });
   return JSON.stringify(printed);
 }
 
@@ -81,29 +85,45 @@ describe('compressing sound', () => {
     expect((await track(produced))?.codec_name).toBe(codec);
   });
 
-  it.each(['aac', 'mp3', 'ogg', 'opus'] as const)('makes each tier of %s larger than the one before', async (format) => {
-    const source = await draw(engineDeps().run, directory, { format: 'wav', name: `noise-${format}`, args: NOISE });
-    const sizes: number[] = [];
-    for (const quality of ['tiny', 'low', 'balanced', 'high', 'maximum'] as const) {
-      sizes.push((await stat((await compress(source, { format, quality })).path)).size);
-    }
-    expect(sizes).toEqual([...new Set(sizes)].toSorted((a, b) => a - b));
-  });
+  it.each(['aac', 'mp3', 'ogg', 'opus'] as const)(
+    'makes each tier of %s larger than the one before',
+    async (format) => {
+      const source = await draw(engineDeps().run, directory, { format: 'wav', name: `noise-${format}`, args: NOISE });
+      const sizes: number[] = [];
+      for (const quality of ['tiny', 'low', 'balanced', 'high', 'maximum'] as const) {
+        sizes.push((await stat((await compress(source, { format, quality })).path)).size);
+      }
+      expect(sizes).toEqual([...new Set(sizes)].toSorted((a, b) => a - b));
+    },
+  );
 
   it('copies the stream when encoding it anew would gain nothing', async () => {
-    const source = await draw(engineDeps().run, directory, { format: 'mp3', name: 'thin', args: [...NOISE, '-c:a', 'libmp3lame', '-b:a', '64k', '-write_xing', '0', '-map_metadata', '-1'] });
+    const source = await draw(engineDeps().run, directory, {
+      format: 'mp3',
+      name: 'thin',
+      args: [...NOISE, '-c:a', 'libmp3lame', '-b:a', '64k', '-write_xing', '0', '-map_metadata', '-1'],
+    });
     const produced = await compress(source, { format: 'mp3', quality: 'maximum' });
     expect(Math.abs((await stat(produced.path)).size - (await stat(source.path)).size)).toBeLessThan(1000);
   });
 
   it("never goes above the source's own rate", async () => {
-    const source = await draw(engineDeps().run, directory, { format: 'mp3', name: 'thin-2', args: [...NOISE, '-c:a', 'libmp3lame', '-b:a', '64k'] });
+    const source = await draw(engineDeps().run, directory, {
+      format: 'mp3',
+      name: 'thin-2',
+      args: [...NOISE, '-c:a', 'libmp3lame', '-b:a', '64k'],
+    });
     const produced = await compress(source, { format: 'aac', bitrate_kbps: 320 });
     expect((await stat(produced.path)).size).toBeLessThan((await stat(source.path)).size * 1.15);
   });
 
   it('mixes down to one channel and takes the given rates', async () => {
-    const produced = await compress(fixture('wav'), { format: 'mp3', channels: 'mono', sample_rate_hz: 22_050, bitrate_kbps: 32 });
+    const produced = await compress(fixture('wav'), {
+      format: 'mp3',
+      channels: 'mono',
+      sample_rate_hz: 22_050,
+      bitrate_kbps: 32,
+    });
     expect(await track(produced)).toMatchObject({ channels: 1, sample_rate: 22_050, bit_rate: 32_000 });
   });
 
@@ -125,26 +145,40 @@ describe('compressing sound', () => {
   });
 
   it('brings a sample rate that no encoder takes into range', async () => {
-    const source = await draw(engineDeps().run, directory, { format: 'wav', name: 'fast', args: ['-f', 'lavfi', '-i', 'sine=duration=1:sample_rate=192000'] });
+    const source = await draw(engineDeps().run, directory, {
+      format: 'wav',
+      name: 'fast',
+      args: ['-f', 'lavfi', '-i', 'sine=duration=1:sample_rate=192000'],
+    });
     expect((await track(await compress(source)))?.sample_rate).toBe(96_000);
     expect((await track(await compress(source, { format: 'mp3' })))?.sample_rate).toBe(48_000);
     expect((await track(await compress(source, { format: 'opus' })))?.sample_rate).toBe(48_000);
   });
 
-  it.each(['aac', 'mp3', 'ogg', 'opus', 'flac', 'alac', 'wav'] as const)('takes surround sound to %s', async (format) => {
-    const source = await draw(engineDeps().run, directory, {
-      format: 'wav',
-      name: `surround-${format}`,
-      args: ['-f', 'lavfi', '-i', 'aevalsrc=0.1*sin(440*t)|0.1|0.1|0.1|0.1|0.1:s=48000:d=1:c=5.1(side)'],
-    });
-    const produced = await compress(source, { format });
-    expect((await track(produced))?.channels).toBe(format === 'mp3' ? 2 : 6);
-    expect(produced.warnings).toHaveLength(format === 'mp3' ? 1 : 0);
-  });
+  it.each(['aac', 'mp3', 'ogg', 'opus', 'flac', 'alac', 'wav'] as const)(
+    'takes surround sound to %s',
+    async (format) => {
+      const source = await draw(engineDeps().run, directory, {
+        format: 'wav',
+        name: `surround-${format}`,
+        args: ['-f', 'lavfi', '-i', 'aevalsrc=0.1*sin(440*t)|0.1|0.1|0.1|0.1|0.1:s=48000:d=1:c=5.1(side)'],
+      });
+      const produced = await compress(source, { format });
+      expect((await track(produced))?.channels).toBe(format === 'mp3' ? 2 : 6);
+      expect(produced.warnings).toHaveLength(format === 'mp3' ? 1 : 0);
+    },
+  );
 
   it('keeps 24 bits where the output is lossless', async () => {
-    const source = await draw(engineDeps().run, directory, { format: 'wav', name: 'deep', args: [...NOISE, '-c:a', 'pcm_s24le'] });
-    expect(await track(await compress(source, { format: 'flac' }))).toMatchObject({ sample_fmt: 's32', bits_per_raw_sample: 24 });
+    const source = await draw(engineDeps().run, directory, {
+      format: 'wav',
+      name: 'deep',
+      args: [...NOISE, '-c:a', 'pcm_s24le'],
+    });
+    expect(await track(await compress(source, { format: 'flac' }))).toMatchObject({
+      sample_fmt: 's32',
+      bits_per_raw_sample: 24,
+    });
     expect(await track(await compress(source, { format: 'alac' }))).toMatchObject({ sample_fmt: 's32p' });
   });
 });
@@ -161,24 +195,48 @@ describe('tags and covers', () => {
     const source = await draw(engineDeps().run, directory, {
       format: 'mp3',
       name: `covered-${format}`,
-      args: ['-f', 'lavfi', '-i', 'sine=duration=1', '-f', 'lavfi', '-i', 'color=red:size=64x64:duration=0.04', '-map', '0', '-map', '1', '-c:a', 'libmp3lame', '-b:a', '320k', '-c:v', 'mjpeg', '-disposition:v', 'attached_pic', '-id3v2_version', '3'],
+      args: [
+        '-f',
+        'lavfi',
+        '-i',
+        'sine=duration=1',
+        '-f',
+        'lavfi',
+        '-i',
+        'color=red:size=64x64:duration=0.04',
+        '-map',
+        '0',
+        '-map',
+        '1',
+        '-c:a',
+        'libmp3lame',
+        '-b:a',
+        '320k',
+        '-c:v',
+        'mjpeg',
+        '-disposition:v',
+        'attached_pic',
+        '-id3v2_version',
+        '3',
+      ],
     });
     const produced = await compress(source, { format });
     const probed = await probe(engineDeps(), { directory }, produced);
     expect(probed).toMatchObject({ video: null, cover: { codec_name: 'mjpeg' } });
-    expect((await probe(engineDeps(), { directory }, await compress(source, { format, strip_metadata: true }))).cover).toBeNull();
+    expect(
+      (await probe(engineDeps(), { directory }, await compress(source, { format, strip_metadata: true }))).cover,
+    ).toBeNull();
   });
 });
 
 describe('converting sound', () => {
-  it.each(AUDIO_INPUTS.flatMap((from) => (['m4a', 'mp3', 'wav', 'flac', 'ogg'] as const).map((to) => [from, to] as const)))(
-    'turns %s into %s',
-    async (from, to) => {
-      const produced = await convert(fixture(from), to);
-      expect(produced.format).toBe(to);
-      expect(Math.abs((produced.facts.durationSeconds ?? 0) - FIXTURE_SECONDS)).toBeLessThan(0.2);
-    },
-  );
+  it.each(
+    AUDIO_INPUTS.flatMap((from) => (['m4a', 'mp3', 'wav', 'flac', 'ogg'] as const).map((to) => [from, to] as const)),
+  )('turns %s into %s', async (from, to) => {
+    const produced = await convert(fixture(from), to);
+    expect(produced.format).toBe(to);
+    expect(Math.abs((produced.facts.durationSeconds ?? 0) - FIXTURE_SECONDS)).toBeLessThan(0.2);
+  });
 
   it('copies AAC into an m4a', async () => {
     const [from, to] = [fixture('aac'), await convert(fixture('aac'), 'm4a')];
@@ -195,8 +253,15 @@ describe('the length of a file', () => {
 
 describe('files that are no sound', () => {
   it('refuses a file without an audio track', async () => {
-    const source = await draw(engineDeps().run, directory, { format: 'm4a', name: 'mute', args: ['-f', 'lavfi', '-i', 'testsrc2=duration=1', '-c:v', 'libx264', '-f', 'mp4'] });
-    await expect(compress(source)).rejects.toMatchObject({ code: 'processing_failed', message: expect.stringContaining('no audio track') });
+    const source = await draw(engineDeps().run, directory, {
+      format: 'm4a',
+      name: 'mute',
+      args: ['-f', 'lavfi', '-i', 'testsrc2=duration=1', '-c:v', 'libx264', '-f', 'mp4'],
+    });
+    await expect(compress(source)).rejects.toMatchObject({
+      code: 'processing_failed',
+      message: expect.stringContaining('no audio track'),
+    });
   });
 
   it.each(AUDIO_INPUTS)('refuses nonsense called %s', async (format) => {

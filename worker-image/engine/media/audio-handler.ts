@@ -1,7 +1,20 @@
 /** Audio: compressed and converted by ffmpeg. Spec: Capabilities / compress.audio, convert. */
 import { MediaError } from '#crds/media-error.ts';
-import { NO_FACTS, type EngineDeps, type Facts, type KindHandler, type Produced, type Work } from '#worker-image/engine/handler.ts';
-import { audioTrackOf, planCompress, planConvert, type AudioOutput, type AudioPlan } from '#worker-image/engine/media/audio-plan.ts';
+import {
+  NO_FACTS,
+  type EngineDeps,
+  type Facts,
+  type KindHandler,
+  type Produced,
+  type Work,
+} from '#worker-image/engine/handler.ts';
+import {
+  audioTrackOf,
+  planCompress,
+  planConvert,
+  type AudioOutput,
+  type AudioPlan,
+} from '#worker-image/engine/media/audio-plan.ts';
 import { compareSeconds, encode } from '#worker-image/engine/media/encode.ts';
 import { countSeconds, probe, type Probe } from '#worker-image/engine/media/probe.ts';
 
@@ -31,7 +44,12 @@ async function factsOf(deps: EngineDeps, work: Work, source: Probe): Promise<Fac
 }
 
 async function produce(deps: EngineDeps, work: Work, plan: AudioPlan, facts: Facts): Promise<Produced> {
-  const path = await encode(deps, { work, format: plan.format, outputOptions: plan.outputOptions, seconds: facts.durationSeconds });
+  const path = await encode(deps, {
+    work,
+    format: plan.format,
+    outputOptions: plan.outputOptions,
+    seconds: facts.durationSeconds,
+  });
   const output: Work = { ...work, input: { ...work.input, path, format: plan.format } };
   return {
     path,
@@ -45,13 +63,21 @@ async function produce(deps: EngineDeps, work: Work, plan: AudioPlan, facts: Fac
 function withRate(source: Probe, work: Work, facts: Facts): Probe {
   if (source.cover !== null || facts.durationSeconds === null) return source;
   const bitRate = Math.round((work.input.size * 8) / facts.durationSeconds);
-  return { ...source, bitRate, audio: source.audio.map((track) => (source.format === 'aac' ? { ...track, bit_rate: bitRate } : track)) };
+  return {
+    ...source,
+    bitRate,
+    audio: source.audio.map((track) => (source.format === 'aac' ? { ...track, bit_rate: bitRate } : track)),
+  };
 }
 
 function targetOf(work: Work): AudioOutput {
   const target = work.options.convert.to;
   if (target === 'm4a' || target === 'mp3' || target === 'wav' || target === 'flac' || target === 'ogg') return target;
-  throw new MediaError('unsupported_target', `Audio does not convert to ${target}. The targets are m4a, mp3, wav, flac, ogg.`, {
-    param: 'convert.to',
-  });
+  throw new MediaError(
+    'unsupported_target',
+    `Audio does not convert to ${target}. The targets are m4a, mp3, wav, flac, ogg.`,
+    {
+      param: 'convert.to',
+    },
+  );
 }

@@ -50,14 +50,22 @@ export function planCompress(probe: Probe, options: AudioOptions): AudioPlan {
   const channels = channelsOf(codec, source, options.channels);
   const wanted = options.sample_rate_hz ?? source.sample_rate;
   const sampleRate = nearestRate(codec, wanted);
-  const encoding: AudioEncoding = { codec, tier: options.quality, bitRate: bitRateOf({ codec, probe, source, channels }, options), sampleRate, channels };
+  const encoding: AudioEncoding = {
+    codec,
+    tier: options.quality,
+    bitRate: bitRateOf({ codec, probe, source, channels }, options),
+    sampleRate,
+    channels,
+  };
   const same = sampleRate === source.sample_rate && channels === source.channels;
   const coding = same && gainsNothing(encoding, probe, source) ? ['-c:a', 'copy'] : encoderOptions(encoding, source);
   return {
     format,
     outputOptions: [...frameOptions(probe, format, options.strip_metadata), ...coding],
     warnings: [
-      ...(options.sample_rate_hz !== null && sampleRate !== wanted ? [`${format} has no sample rate of ${wanted} Hz; ${sampleRate} Hz was used.`] : []),
+      ...(options.sample_rate_hz !== null && sampleRate !== wanted
+        ? [`${format} has no sample rate of ${wanted} Hz; ${sampleRate} Hz was used.`]
+        : []),
       ...channelWarning(source, channels, options.channels),
     ],
   };
@@ -79,7 +87,10 @@ export function planConvert(probe: Probe, format: AudioOutput): AudioPlan {
   const copies = takes && codec !== 'pcm';
   return {
     format,
-    outputOptions: [...frameOptions(probe, format, false), ...(copies ? ['-c:a', 'copy'] : encoderOptions(encoding, source))],
+    outputOptions: [
+      ...frameOptions(probe, format, false),
+      ...(copies ? ['-c:a', 'copy'] : encoderOptions(encoding, source)),
+    ],
     warnings: channelWarning(source, channels, 'original'),
   };
 }
@@ -165,14 +176,29 @@ function sourceRate(probe: Probe, source: MediaStream): number | null {
 function codecOf(source: MediaStream): AudioCodec | null {
   if (source.codec_name.startsWith('pcm_')) return 'pcm';
   const name = source.codec_name;
-  return name === 'aac' || name === 'mp3' || name === 'vorbis' || name === 'opus' || name === 'flac' || name === 'alac' ? name : null;
+  return name === 'aac' || name === 'mp3' || name === 'vorbis' || name === 'opus' || name === 'flac' || name === 'alac'
+    ? name
+    : null;
 }
 
 /** What is mapped and which tags and pictures come along. */
 function frameOptions(probe: Probe, format: AudioOutput, strip: boolean): string[] {
   const audio = ['-map', `0:${audioTrackOf(probe).index}`];
-  const container = format === 'm4a' || format === 'alac' ? ['-movflags', '+faststart'] : format === 'wav' ? ['-rf64', 'auto'] : [];
-  if (strip) return [...audio, '-map_metadata', '-1', '-map_chapters', '-1', '-fflags', '+bitexact', '-flags:a', '+bitexact', ...container];
+  const container =
+    format === 'm4a' || format === 'alac' ? ['-movflags', '+faststart'] : format === 'wav' ? ['-rf64', 'auto'] : [];
+  if (strip)
+    return [
+      ...audio,
+      '-map_metadata',
+      '-1',
+      '-map_chapters',
+      '-1',
+      '-fflags',
+      '+bitexact',
+      '-flags:a',
+      '+bitexact',
+      ...container,
+    ];
   const takesCover = probe.cover !== null && WITH_COVER.has(format) && /^(?:mjpeg|png)$/.test(probe.cover.codec_name);
   const cover = takesCover ? ['-map', `0:${probe.cover?.index}`, '-c:v', 'copy', '-disposition:v', 'attached_pic'] : [];
   return [...audio, ...cover, ...tagOptions(probe, format), ...container];

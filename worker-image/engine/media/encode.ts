@@ -20,7 +20,10 @@ interface Encode {
  * Writes the output and gives its path.
  * @throws MediaError processing_failed when ffmpeg makes nothing of the input.
  */
-export async function encode(deps: EngineDeps, { work, format, outputOptions, seconds, name = 'output' }: Encode): Promise<string> {
+export async function encode(
+  deps: EngineDeps,
+  { work, format, outputOptions, seconds, name = 'output' }: Encode,
+): Promise<string> {
   const path = join(work.directory, `${name}.${extensionOf(format)}`);
   const result = await runFfmpeg(deps, {
     args: ffmpegArguments({ input: work.input, outputOptions, output: { path, format } }),
@@ -29,11 +32,18 @@ export async function encode(deps: EngineDeps, { work, format, outputOptions, se
       if (seconds !== null && seconds > 0) deps.onProgress(Math.min(100, (now / seconds) * 100));
     },
   });
-  const size = await stat(path).then((file) => file.size, () => 0);
+  const size = await stat(path).then(
+    (file) => file.size,
+    () => 0,
+  );
   if (result.exitCode === 0 && size > 0) return path;
-  throw new MediaError('processing_failed', `The ${work.input.format} file could not be decoded: it is damaged, or uses a codec that is not handled.`, {
-    cause: `ffmpeg ${result.exitCode}: ${result.stderr}`,
-  });
+  throw new MediaError(
+    'processing_failed',
+    `The ${work.input.format} file could not be decoded: it is damaged, or uses a codec that is not handled.`,
+    {
+      cause: `ffmpeg ${result.exitCode}: ${result.stderr}`,
+    },
+  );
 }
 
 /** @throws Error when two playing times differ by more than a second and by more than 2 %. */

@@ -2,12 +2,7 @@
 import { z } from 'zod';
 import { MediaError } from '#crds/media-error.ts';
 import type { EngineDeps, Work } from '#worker-image/engine/handler.ts';
-import {
-  packetCountArguments,
-  runFfmpeg,
-  runFfprobe,
-  type MediaFile,
-} from '#worker-image/tools/ffmpeg.ts';
+import { packetCountArguments, runFfmpeg, runFfprobe, type MediaFile } from '#worker-image/tools/ffmpeg.ts';
 
 const number = z.coerce.number().catch(0);
 const text = z.string().catch('');
@@ -69,7 +64,10 @@ export interface Probe {
 export async function probe(deps: EngineDeps, work: Pick<Work, 'directory'>, input: MediaFile): Promise<Probe> {
   const printed = probeSchema.safeParse(await runFfprobe(deps, { input, entries: ENTRIES, directory: work.directory }));
   if (!printed.success || printed.data.streams.length === 0) {
-    throw new MediaError('processing_failed', `The ${input.format} file could not be opened: it is damaged or incomplete.`);
+    throw new MediaError(
+      'processing_failed',
+      `The ${input.format} file could not be opened: it is damaged or incomplete.`,
+    );
   }
   const { streams, format } = printed.data;
   const isCover = (stream: MediaStream): boolean => stream.disposition?.attached_pic === 1;
@@ -91,10 +89,16 @@ export async function probe(deps: EngineDeps, work: Pick<Work, 'directory'>, inp
  * FLAC and WebM may say nothing, and a forged header is how a long file would be sold as a short one.
  */
 export async function countSeconds(deps: EngineDeps, work: Work, { video, audio }: Probe): Promise<number> {
-  const streams = [video, audio[0]].flatMap((stream) => (stream === null || stream === undefined ? [] : [stream.index]));
+  const streams = [video, audio[0]].flatMap((stream) =>
+    stream === null || stream === undefined ? [] : [stream.index],
+  );
   let seconds = 0;
   const args = packetCountArguments(work.input, streams);
-  const result = await runFfmpeg(deps, { args, directory: work.directory, onSeconds: (now) => (seconds = Math.max(seconds, now)) });
+  const result = await runFfmpeg(deps, {
+    args,
+    directory: work.directory,
+    onSeconds: (now) => (seconds = Math.max(seconds, now)),
+  });
   if (seconds > 0) return seconds;
   throw new MediaError('processing_failed', `The ${work.input.format} file holds no frame that can be read.`, {
     cause: result.stderr,

@@ -12,7 +12,20 @@ import { videoHandler } from '#worker-image/engine/media/video-handler.ts';
 
 const VIDEO_INPUTS = ['mp4', 'mov', 'avi', 'mkv', 'webm', 'flv', 'wmv', 'm4v', 'mpg', '3gp'] as const;
 const PICTURE = ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=25:duration=2'];
-const COVERED = ['-f', 'lavfi', '-i', 'sine=duration=1', '-f', 'lavfi', '-i', 'color=red:size=64x64:duration=0.04', '-map', '0', '-map', '1'];
+const COVERED = [
+  '-f',
+  'lavfi',
+  '-i',
+  'sine=duration=1',
+  '-f',
+  'lavfi',
+  '-i',
+  'color=red:size=64x64:duration=0.04',
+  '-map',
+  '0',
+  '-map',
+  '1',
+];
 const X264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'];
 
 let directory = '';
@@ -66,8 +79,14 @@ describe('compressing a video', () => {
       name: 'tall',
       args: ['-f', 'lavfi', '-i', 'testsrc2=size=502x1000:rate=10:duration=1', ...X264],
     });
-    expect((await compress(source, { resolution: 854, codec: 'h264' })).facts).toMatchObject({ width: 428, height: 854 });
-    expect((await compress(source, { resolution: 1280, codec: 'h264' })).facts).toMatchObject({ width: 502, height: 1000 });
+    expect((await compress(source, { resolution: 854, codec: 'h264' })).facts).toMatchObject({
+      width: 428,
+      height: 854,
+    });
+    expect((await compress(source, { resolution: 1280, codec: 'h264' })).facts).toMatchObject({
+      width: 502,
+      height: 1000,
+    });
   });
 
   it('makes the odd sides of a picture even', async () => {
@@ -83,18 +102,52 @@ describe('compressing a video', () => {
     const source = await draw(engineDeps().run, directory, {
       format: 'mp4',
       name: 'hdr',
-      args: [...PICTURE, '-c:v', 'libx265', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p10le', '-x265-params', 'log-level=error', '-color_primaries', 'bt2020', '-color_trc', 'smpte2084', '-colorspace', 'bt2020nc'],
+      args: [
+        ...PICTURE,
+        '-c:v',
+        'libx265',
+        '-preset',
+        'ultrafast',
+        '-pix_fmt',
+        'yuv420p10le',
+        '-x265-params',
+        'log-level=error',
+        '-color_primaries',
+        'bt2020',
+        '-color_trc',
+        'smpte2084',
+        '-colorspace',
+        'bt2020nc',
+      ],
     });
-    expect((await probed(await compress(source))).video).toMatchObject({ pix_fmt: 'yuv420p10le', color_transfer: 'smpte2084' });
-    expect((await probed(await compress(source, { quality: 'web' }))).video).toMatchObject({ pix_fmt: 'yuv420p', color_transfer: 'bt709' });
-    expect((await probed(await compress(source, { codec: 'h264' }))).video).toMatchObject({ pix_fmt: 'yuv420p', color_transfer: 'bt709' });
+    expect((await probed(await compress(source))).video).toMatchObject({
+      pix_fmt: 'yuv420p10le',
+      color_transfer: 'smpte2084',
+    });
+    expect((await probed(await compress(source, { quality: 'web' }))).video).toMatchObject({
+      pix_fmt: 'yuv420p',
+      color_transfer: 'bt709',
+    });
+    expect((await probed(await compress(source, { codec: 'h264' }))).video).toMatchObject({
+      pix_fmt: 'yuv420p',
+      color_transfer: 'bt709',
+    });
   });
 
   it('keeps the times of a variable frame rate', async () => {
     const source = await draw(engineDeps().run, directory, {
       format: 'mkv',
       name: 'vfr',
-      args: [...PICTURE, '-vf', "setpts='if(lt(N,25),N/25,1+(N-25)/12.5)/TB'", '-fps_mode', 'vfr', '-enc_time_base', '1/1000', ...X264],
+      args: [
+        ...PICTURE,
+        '-vf',
+        "setpts='if(lt(N,25),N/25,1+(N-25)/12.5)/TB'",
+        '-fps_mode',
+        'vfr',
+        '-enc_time_base',
+        '1/1000',
+        ...X264,
+      ],
     });
     const produced = await compress(source, { codec: 'h264' });
     expect(produced.facts.durationSeconds).toBeCloseTo(3, 0);
@@ -179,7 +232,10 @@ describe('files that are no video', () => {
     ['only a cover', 'mp4', [...COVERED, '-c:a', 'aac', '-c:v', 'mjpeg', '-disposition:v', 'attached_pic']],
   ] as const)('refuses %s', async (name, format, args) => {
     const source = await draw(engineDeps().run, directory, { format, name: name.replace(' ', '-'), args });
-    await expect(compress(source)).rejects.toMatchObject({ code: 'processing_failed', message: expect.stringContaining('no video track') });
+    await expect(compress(source)).rejects.toMatchObject({
+      code: 'processing_failed',
+      message: expect.stringContaining('no video track'),
+    });
   });
 
   it.each([
@@ -198,7 +254,10 @@ describe('files that are no video', () => {
     const abort = new AbortController();
     const work = await workOn({ ...fixture('mp4'), operation: 'compress' });
     const facts = await videoHandler.inspect(engineDeps(), work);
-    const deps = engineDeps({ signal: abort.signal, onProgress: () => abort.abort(new Error('canceled by the caller')) });
+    const deps = engineDeps({
+      signal: abort.signal,
+      onProgress: () => abort.abort(new Error('canceled by the caller')),
+    });
     await expect(videoHandler.compress?.(deps, work, facts)).rejects.toThrow('canceled by the caller');
   });
 });
@@ -206,7 +265,18 @@ describe('files that are no video', () => {
 async function frameCount({ path }: Produced): Promise<number> {
   const printed = await engineDeps().run({
     file: 'ffprobe',
-    args: ['-v', 'error', '-count_packets', '-select_streams', 'v', '-show_entries', 'stream=nb_read_packets', '-of', 'csv=p=0', path],
+    args: [
+      '-v',
+      'error',
+      '-count_packets',
+      '-select_streams',
+      'v',
+      '-show_entries',
+      'stream=nb_read_packets',
+      '-of',
+      'csv=p=0',
+      path,
+    ],
     directory,
     signal: new AbortController().signal,
     timeoutSeconds: 20,

@@ -1,6 +1,13 @@
 /** Video: compressed and converted by ffmpeg. Spec: Capabilities / compress.video, convert. */
 import { MediaError } from '#crds/media-error.ts';
-import { NO_FACTS, type EngineDeps, type Facts, type KindHandler, type Produced, type Work } from '#worker-image/engine/handler.ts';
+import {
+  NO_FACTS,
+  type EngineDeps,
+  type Facts,
+  type KindHandler,
+  type Produced,
+  type Work,
+} from '#worker-image/engine/handler.ts';
 import { compareSeconds, encode } from '#worker-image/engine/media/encode.ts';
 import { countSeconds, probe, type Probe } from '#worker-image/engine/media/probe.ts';
 import {
@@ -72,7 +79,11 @@ async function tryCopy(deps: EngineDeps, work: Work, plan: VideoPlan, facts: Fac
 function targetOf(work: Work): VideoOutput {
   const target = work.options.convert.to;
   if (target === 'mp4' || target === 'mov' || target === 'webm' || target === 'mkv') return target;
-  throw new MediaError('unsupported_target', `Video does not convert to ${target}. The targets are mp4, mov, webm, mkv.`, {
-    param: 'convert.to',
-  });
+  throw new MediaError(
+    'unsupported_target',
+    `Video does not convert to ${target}. The targets are mp4, mov, webm, mkv.`,
+    {
+      param: 'convert.to',
+    },
+  );
 }

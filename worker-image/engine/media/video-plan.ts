@@ -28,7 +28,21 @@ const COPYABLE: Readonly<Record<VideoOutput, ReadonlySet<string>>> = {
   mp4: new Set(['h264', 'hevc', 'av1', 'vp9', 'mpeg4']),
   mov: new Set(['h264', 'hevc', 'mpeg4', 'prores', 'mjpeg', 'dnxhd']),
   webm: new Set(['vp8', 'vp9', 'av1']),
-  mkv: new Set(['h264', 'hevc', 'av1', 'vp8', 'vp9', 'mpeg4', 'mpeg1video', 'mpeg2video', 'mjpeg', 'theora', 'prores', 'dnxhd', 'ffv1']),
+  mkv: new Set([
+    'h264',
+    'hevc',
+    'av1',
+    'vp8',
+    'vp9',
+    'mpeg4',
+    'mpeg1video',
+    'mpeg2video',
+    'mjpeg',
+    'theora',
+    'prores',
+    'dnxhd',
+    'ffv1',
+  ]),
 };
 
 const HDR_TRANSFERS: ReadonlySet<string> = new Set(['smpte2084', 'arib-std-b67']);
@@ -42,14 +56,22 @@ export interface VideoPlan {
 }
 
 /** Spec: Capabilities / compress.video. @throws MediaError processing_failed without a video track. */
-export function planCompress(probe: Probe, { format, codec, quality, resolution }: ResolvedOptions['video']): VideoPlan {
+export function planCompress(
+  probe: Probe,
+  { format, codec, quality, resolution }: ResolvedOptions['video'],
+): VideoPlan {
   const video = videoTrackOf(probe);
   const longSide = quality === 'web' ? Math.min(resolution ?? WEB_LONG_SIDE, WEB_LONG_SIDE) : resolution;
   const picture = { codec, crf: CRF[quality][codec], longSide, deep: quality !== 'web' && codec !== 'h264' };
   return {
     format,
     copies: false,
-    outputOptions: [...mapOptions(video), ...pictureOptions(probe, video, picture), ...soundtrackOptions(probe, format, 'compress'), ...containerOptions(format, codec)],
+    outputOptions: [
+      ...mapOptions(video),
+      ...pictureOptions(probe, video, picture),
+      ...soundtrackOptions(probe, format, 'compress'),
+      ...containerOptions(format, codec),
+    ],
     warnings: warningsOf(probe),
   };
 }
@@ -63,7 +85,13 @@ export function planConvert(probe: Probe, format: VideoOutput): VideoPlan {
   return {
     format,
     copies: true,
-    outputOptions: [...mapOptions(video), '-c:v', 'copy', ...soundtrackOptions(probe, format, 'convert'), ...containerOptions(format, video.codec_name === 'hevc' ? 'h265' : null)],
+    outputOptions: [
+      ...mapOptions(video),
+      '-c:v',
+      'copy',
+      ...soundtrackOptions(probe, format, 'convert'),
+      ...containerOptions(format, video.codec_name === 'hevc' ? 'h265' : null),
+    ],
     warnings: warningsOf(probe),
   };
 }
@@ -76,7 +104,12 @@ export function planReencode(probe: Probe, format: VideoOutput): VideoPlan {
   return {
     format,
     copies: false,
-    outputOptions: [...mapOptions(video), ...pictureOptions(probe, video, picture), ...soundtrackOptions(probe, format, 'convert'), ...containerOptions(format, codec)],
+    outputOptions: [
+      ...mapOptions(video),
+      ...pictureOptions(probe, video, picture),
+      ...soundtrackOptions(probe, format, 'convert'),
+      ...containerOptions(format, codec),
+    ],
     warnings: warningsOf(probe),
   };
 }
@@ -114,7 +147,8 @@ function pictureOptions(probe: Probe, video: MediaStream, picture: Picture): str
 }
 
 /** From HDR to the colours of ordinary screens. */
-const TONE_MAP = 'zscale=t=linear:npl=100,format=gbrpf32le,zscale=p=bt709,tonemap=hable:desat=0,zscale=t=bt709:m=bt709:r=tv';
+const TONE_MAP =
+  'zscale=t=linear:npl=100,format=gbrpf32le,zscale=p=bt709,tonemap=hable:desat=0,zscale=t=bt709:m=bt709:r=tv';
 
 /** Even sides, at most the wanted long one; ffmpeg has turned the picture upright before. */
 function sizeFilters(probe: Probe, video: MediaStream, longSide: number | null): string[] {
@@ -135,7 +169,22 @@ function codecOptions({ codec, crf }: Picture): string[] {
     case 'h265':
       return ['-c:v', 'libx265', '-preset', 'veryfast', '-crf', String(crf), '-x265-params', 'log-level=error'];
     case 'vp9':
-      return ['-c:v', 'libvpx-vp9', '-crf', String(crf), '-b:v', '0', '-deadline', 'good', '-cpu-used', '5', '-row-mt', '1', '-tile-columns', '2'];
+      return [
+        '-c:v',
+        'libvpx-vp9',
+        '-crf',
+        String(crf),
+        '-b:v',
+        '0',
+        '-deadline',
+        'good',
+        '-cpu-used',
+        '5',
+        '-row-mt',
+        '1',
+        '-tile-columns',
+        '2',
+      ];
   }
 }
 

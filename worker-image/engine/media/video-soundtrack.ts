@@ -12,13 +12,28 @@ const COPYABLE: Readonly<Record<VideoOutput, ReadonlySet<string>>> = {
   mp4: new Set(['aac', 'mp3', 'ac3', 'eac3', 'alac', 'opus']),
   mov: new Set(['aac', 'mp3', 'ac3', 'eac3', 'alac', 'pcm_s16le', 'pcm_s16be', 'pcm_s24le', 'pcm_s24be']),
   webm: new Set(['opus', 'vorbis']),
-  mkv: new Set(['aac', 'mp3', 'mp2', 'ac3', 'eac3', 'alac', 'flac', 'opus', 'vorbis', 'dts', 'truehd', 'pcm_s16le', 'pcm_s24le']),
+  mkv: new Set([
+    'aac',
+    'mp3',
+    'mp2',
+    'ac3',
+    'eac3',
+    'alac',
+    'flac',
+    'opus',
+    'vorbis',
+    'dts',
+    'truehd',
+    'pcm_s16le',
+    'pcm_s24le',
+  ]),
 };
 
 /** ffmpeg's options for every audio track; `compress` also encodes lossless sound. */
 export function soundtrackOptions(probe: Probe, format: VideoOutput, operation: 'compress' | 'convert'): string[] {
   return probe.audio.slice(0, MAX_TRACKS).flatMap((track, position) => {
-    const copies = COPYABLE[format].has(track.codec_name) && !(operation === 'compress' && isLossless(track.codec_name));
+    const copies =
+      COPYABLE[format].has(track.codec_name) && !(operation === 'compress' && isLossless(track.codec_name));
     const options = copies ? ['-c:a', 'copy'] : encodedTrack(track, format === 'webm' ? 'opus' : 'aac', operation);
     return ['-map', `0:${track.index}`, ...options.map((option) => forTrack(option, position))];
   });
@@ -27,7 +42,10 @@ export function soundtrackOptions(probe: Probe, format: VideoOutput, operation: 
 function encodedTrack(track: MediaStream, codec: AudioCodec, operation: 'compress' | 'convert'): string[] {
   const tier = operation === 'compress' ? 'high' : 'maximum';
   const channels = Math.min(track.channels, 8);
-  return encoderOptions({ codec, tier, bitRate: null, sampleRate: nearestRate(codec, track.sample_rate || 48_000), channels }, track);
+  return encoderOptions(
+    { codec, tier, bitRate: null, sampleRate: nearestRate(codec, track.sample_rate || 48_000), channels },
+    track,
+  );
 }
 
 /** Makes an option that is for all audio tracks one for the nth of them. */

@@ -97,13 +97,17 @@ describe('documents that do not open', () => {
     const path = join(directory, 'truncated.docx');
     await copyFile(fixture('docx').path, path);
     await truncate(path, 2000);
-    await expect(convert('word', { name: 'truncated', path, format: 'docx' }, 'pdf')).rejects.toMatchObject({ code: 'processing_failed' });
+    await expect(convert('word', { name: 'truncated', path, format: 'docx' }, 'pdf')).rejects.toMatchObject({
+      code: 'processing_failed',
+    });
   });
 
   it('never opens a file as another type than it was identified as', async () => {
     const path = join(directory, 'page.docx');
     await writeFile(path, '<html><body>words</body></html>');
-    await expect(convert('word', { name: 'page', path, format: 'docx' }, 'pdf')).rejects.toMatchObject({ code: 'processing_failed' });
+    await expect(convert('word', { name: 'page', path, format: 'docx' }, 'pdf')).rejects.toMatchObject({
+      code: 'processing_failed',
+    });
   });
 
   it('refuses a target of another kind', async () => {
@@ -124,10 +128,14 @@ describe('links in a document', () => {
     const { port } = server.address() as AddressInfo;
     const secret = join(directory, 'secret.txt');
     await writeFile(secret, 'the secret words');
-    const image = (href: string): string => `<draw:frame text:anchor-type="as-char" svg:width="2cm" svg:height="2cm"><draw:image xlink:href="${href}" xlink:type="simple" xlink:show="embed" xlink:actuate="onLoad"/></draw:frame>`;
+    const image = (href: string): string =>
+      `<draw:frame text:anchor-type="as-char" svg:width="2cm" svg:height="2cm"><draw:image xlink:href="${href}" xlink:type="simple" xlink:show="embed" xlink:actuate="onLoad"/></draw:frame>`;
     const section = `<text:section text:name="s"><text:section-source xlink:href="file://${secret}"/><text:p>before</text:p></text:section>`;
     const path = join(directory, 'links.fodt');
-    await writeFile(path, flatDocument('text', `<text:p>${image(`http://127.0.0.1:${port}/canary.png`)} words</text:p>${section}`));
+    await writeFile(
+      path,
+      flatDocument('text', `<text:p>${image(`http://127.0.0.1:${port}/canary.png`)} words</text:p>${section}`),
+    );
     const produced = await convert('word', { name: 'links', path, format: 'fodt' }, 'pdf');
     expect(asked).toEqual([]);
     expect(await pdfText(produced)).not.toContain('secret');

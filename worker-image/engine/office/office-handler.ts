@@ -57,7 +57,11 @@ function notOpened({ input }: Work): MediaError {
 }
 
 function unsupportedTarget(kind: OfficeKind, to: string | null): MediaError {
-  return new MediaError('unsupported_target', `A ${kind} document does not convert to ${to}. The targets are ${CONVERT_TARGETS[kind].join(', ')}.`, {
-    param: 'convert.to',
-  });
+  return new MediaError(
+    'unsupported_target',
+    `A ${kind} document does not convert to ${to}. The targets are ${CONVERT_TARGETS[kind].join(', ')}.`,
+    {
+      param: 'convert.to',
+    },
+  );
 }

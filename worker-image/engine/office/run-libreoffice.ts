@@ -7,7 +7,15 @@ import { writeHardenedProfile } from '#worker-image/engine/office/hardened-profi
 /** The slowest of real documents took minutes; a document that needs more is stuck. */
 const TIMEOUT_SECONDS = 20 * 60;
 
-const QUIET = ['--headless', '--invisible', '--nologo', '--norestore', '--nodefault', '--nolockcheck', '--nofirststartwizard'];
+const QUIET = [
+  '--headless',
+  '--invisible',
+  '--nologo',
+  '--norestore',
+  '--nodefault',
+  '--nolockcheck',
+  '--nofirststartwizard',
+];
 
 interface LibreOfficeRun {
   readonly path: string;
@@ -43,7 +51,10 @@ export async function runLibreOffice(deps: EngineDeps, conversion: LibreOfficeRu
     timeoutSeconds: TIMEOUT_SECONDS,
   });
   const path = join(output, `document.${target}`);
-  const made = await stat(path).then((file) => file.isFile(), () => false);
+  const made = await stat(path).then(
+    (file) => file.isFile(),
+    () => false,
+  );
   return made ? { path, directory: output } : null;
 }
 

@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import type { ResolvedOptions } from '#crds/options/options.ts';
 import { type EngineDeps, type Facts, type Produced, type Work } from '#worker-image/engine/handler.ts';
 import { compareStructure } from '#worker-image/engine/pdf/compare-structure.ts';
-import { damagedPdf, isQpdfSuccess, runPdfScript, runQpdf, type PdfDeps } from '#worker-image/engine/pdf/run-pdf-tool.ts';
+import {
+  damagedPdf,
+  isQpdfSuccess,
+  runPdfScript,
+  runQpdf,
+  type PdfDeps,
+} from '#worker-image/engine/pdf/run-pdf-tool.ts';
 import { isSigned } from '#worker-image/engine/pdf/is-signed.ts';
 
 interface Tier {
@@ -47,7 +53,11 @@ export async function compressPdf(deps: EngineDeps, work: Work, facts: Facts): P
   return { path: lossless, format: 'pdf', facts, warnings };
 }
 
-async function pack(deps: PdfDeps, work: Work, { input, name, more = [] }: { input: string; name: string; more?: readonly string[] }): Promise<string> {
+async function pack(
+  deps: PdfDeps,
+  work: Work,
+  { input, name, more = [] }: { input: string; name: string; more?: readonly string[] },
+): Promise<string> {
   const path = join(work.directory, name);
   const result = await runQpdf(deps, work, [...PACK, input, ...more, path]);
   if (!isQpdfSuccess(result)) throw damagedPdf(result);

@@ -28,9 +28,11 @@ export async function convertPdf(deps: EngineDeps, work: Work, facts: Facts): Pr
   const path = join(work.directory, `page.${to}`);
   const result = await runPdfTool(deps, work, to === 'png' ? pngLine(work, path) : jpegLine(work, size.unit));
   deps.onProgress(90);
-  const written = await readImageFacts(deps, { path, format: to, directory: work.directory }).catch((cause: unknown) => {
-    throw new MediaError('processing_failed', damagedPdf(result).message, { cause });
-  });
+  const written = await readImageFacts(deps, { path, format: to, directory: work.directory }).catch(
+    (cause: unknown) => {
+      throw new MediaError('processing_failed', damagedPdf(result).message, { cause });
+    },
+  );
   return { path, format: to, facts: { ...NO_FACTS, width: written.width, height: written.height }, warnings: [] };
 }
 
@@ -42,9 +44,13 @@ export function pixelSize({ width, height }: PageSize, dpi: number): Pixels {
 
 function requirePage(page: number, pages: number): void {
   if (page <= pages) return;
-  throw new MediaError('invalid_options', `There is no page ${page}: the PDF has ${pages} page${pages === 1 ? '' : 's'}.`, {
-    param: 'convert.page',
-  });
+  throw new MediaError(
+    'invalid_options',
+    `There is no page ${page}: the PDF has ${pages} page${pages === 1 ? '' : 's'}.`,
+    {
+      param: 'convert.page',
+    },
+  );
 }
 
 function requirePixels({ width, height }: Pixels, { limits }: Work, dpi: number): void {
@@ -64,5 +70,18 @@ function pngLine({ input, options }: Work, path: string): [string, ...string[]] 
 function jpegLine({ input, options, directory }: Work, unit: number): [string, ...string[]] {
   const page = String(options.convert.page);
   const jpeg = ['-jpeg', '-jpegopt', `quality=${JPEG_QUALITY}`, '-singlefile'];
-  return ['pdftoppm', '-q', '-cropbox', '-r', String(options.convert.dpi * unit), ...jpeg, '-f', page, '-l', page, input.path, join(directory, 'page')];
+  return [
+    'pdftoppm',
+    '-q',
+    '-cropbox',
+    '-r',
+    String(options.convert.dpi * unit),
+    ...jpeg,
+    '-f',
+    page,
+    '-l',
+    page,
+    input.path,
+    join(directory, 'page'),
+  ];
 }

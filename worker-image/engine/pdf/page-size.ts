@@ -33,9 +33,16 @@ export async function readPageSize(deps: PdfDeps, work: Work, page: number): Pro
 }
 
 function boxOf(page: string, name: string): Box | null {
-  const [, left, bottom, right, top] = (new RegExp(`<${name} l="([^"]+)" b="([^"]+)" r="([^"]+)" t="([^"]+)"`).exec(page) ?? []).map(Number);
+  const [, left, bottom, right, top] = (
+    new RegExp(`<${name} l="([^"]+)" b="([^"]+)" r="([^"]+)" t="([^"]+)"`).exec(page) ?? []
+  ).map(Number);
   if (left === undefined || bottom === undefined || right === undefined || top === undefined) return null;
-  const box = { left: Math.min(left, right), bottom: Math.min(bottom, top), right: Math.max(left, right), top: Math.max(bottom, top) };
+  const box = {
+    left: Math.min(left, right),
+    bottom: Math.min(bottom, top),
+    right: Math.max(left, right),
+    top: Math.max(bottom, top),
+  };
   return box.right > box.left && box.top > box.bottom ? box : null;
 }
 

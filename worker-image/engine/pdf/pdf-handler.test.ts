@@ -21,33 +21,46 @@ function work(name: string, operation: Operation, options: SentOptions = {}): Pr
   return workOn({ ...fixture, operation, options });
 }
 
-async function compressed(name: string, quality: 'tiny' | 'small' | 'medium' | 'large' | 'original'): Promise<{ produced: Produced; size: number }> {
+async function compressed(
+  name: string,
+  quality: 'tiny' | 'small' | 'medium' | 'large' | 'original',
+): Promise<{ produced: Produced; size: number }> {
   const produced = await runHandler(pdfHandler, await work(name, 'compress', { pdf: { quality } }));
   return { produced, size: (await stat(produced.path)).size };
 }
 
 describe('inspect', () => {
   it('counts the pages', async () => {
-    expect(await pdfHandler.inspect(engineDeps(), await work('photos', 'compress'))).toMatchObject({ pages: 3, width: null });
+    expect(await pdfHandler.inspect(engineDeps(), await work('photos', 'compress'))).toMatchObject({
+      pages: 3,
+      width: null,
+    });
   });
 
   it('refuses a file that opens with a password only', async () => {
-    await expect(pdfHandler.inspect(engineDeps(), await work('user-password', 'compress'))).rejects.toMatchObject({ code: 'encrypted_pdf' });
+    await expect(pdfHandler.inspect(engineDeps(), await work('user-password', 'compress'))).rejects.toMatchObject({
+      code: 'encrypted_pdf',
+    });
   });
 
   it('takes a file whose owner password alone is set', async () => {
-    expect(await pdfHandler.inspect(engineDeps(), await work('owner-password', 'compress'))).toMatchObject({ pages: 3 });
+    expect(await pdfHandler.inspect(engineDeps(), await work('owner-password', 'compress'))).toMatchObject({
+      pages: 3,
+    });
   });
 
   it('refuses what only begins like a PDF', async () => {
-    await expect(pdfHandler.inspect(engineDeps(), await work('damaged', 'compress'))).rejects.toMatchObject({ code: 'processing_failed' });
+    await expect(pdfHandler.inspect(engineDeps(), await work('damaged', 'compress'))).rejects.toMatchObject({
+      code: 'processing_failed',
+    });
   });
 });
 
 describe('compress', () => {
   it('makes each tier smaller than the next', async () => {
     const sizes: number[] = [];
-    for (const quality of ['tiny', 'small', 'medium', 'large', 'original'] as const) sizes.push((await compressed('photos', quality)).size);
+    for (const quality of ['tiny', 'small', 'medium', 'large', 'original'] as const)
+      sizes.push((await compressed('photos', quality)).size);
     expect(sizes).toEqual(sizes.toSorted((a, b) => a - b));
     expect(sizes[2]).toBeLessThan((await work('photos', 'compress')).input.size / 4);
   });
@@ -57,7 +70,8 @@ describe('compress', () => {
     const produced = await runHandler(pdfHandler, one);
     expect(await compareStructure(engineDeps(), one, produced.path)).toEqual([]);
     const text = await unpackedPdf(one.directory, produced.path);
-    for (const part of ['/Outlines', '/AcroForm', '/StructTreeRoot', 'https://example.com/']) expect(text).toContain(part);
+    for (const part of ['/Outlines', '/AcroForm', '/StructTreeRoot', 'https://example.com/'])
+      expect(text).toContain(part);
   });
 
   it('leaves every image byte alone with quality original', async () => {
@@ -98,15 +112,22 @@ describe('convert', () => {
     { name: 'photos', to: 'jpg', dpi: 36, width: 306, height: 396 },
     { name: 'turned', to: 'png', dpi: 72, width: 200, height: 400 },
     { name: 'turned', to: 'jpg', dpi: 144, width: 400, height: 800 },
-  ] as const)('renders $name as $to at $dpi dpi with $width × $height pixels', async ({ name, to, dpi, width, height }) => {
-    const produced = await runHandler(pdfHandler, await work(name, 'convert', { convert: { to, dpi } }));
-    expect(produced).toMatchObject({ format: to, facts: { width, height } });
-    expect((await sharp(produced.path).metadata()).format).toBe(to === 'jpg' ? 'jpeg' : 'png');
-  });
+  ] as const)(
+    'renders $name as $to at $dpi dpi with $width × $height pixels',
+    async ({ name, to, dpi, width, height }) => {
+      const produced = await runHandler(pdfHandler, await work(name, 'convert', { convert: { to, dpi } }));
+      expect(produced).toMatchObject({ format: to, facts: { width, height } });
+      expect((await sharp(produced.path).metadata()).format).toBe(to === 'jpg' ? 'jpeg' : 'png');
+    },
+  );
 
   it('renders the page that is asked for', async () => {
     const pictures = await Promise.all(
-      [1, 2].map(async (page) => (await runHandler(pdfHandler, await work('photos', 'convert', { convert: { to: 'png', page, dpi: 36 } }))).path),
+      [1, 2].map(
+        async (page) =>
+          (await runHandler(pdfHandler, await work('photos', 'convert', { convert: { to: 'png', page, dpi: 36 } })))
+            .path,
+      ),
     );
     const [first, second] = await Promise.all(pictures.map((path) => sharp(path).raw().toBuffer()));
     expect(first!.equals(second!)).toBe(false);
@@ -120,7 +141,10 @@ describe('convert', () => {
   it('refuses more pixels than the limit before rendering', async () => {
     const one = await work('turned', 'convert', { convert: { to: 'png', dpi: 144 } });
     const refused = runHandler(pdfHandler, { ...one, limits: { ...one.limits, maxPixels: 319_999 } });
-    await expect(refused).rejects.toMatchObject({ code: 'limit_exceeded', message: expect.stringContaining('400 × 800') });
+    await expect(refused).rejects.toMatchObject({
+      code: 'limit_exceeded',
+      message: expect.stringContaining('400 × 800'),
+    });
   });
 });
 
@@ -147,7 +171,9 @@ describe('verify', () => {
     const path = `${one.directory}/lost.pdf`;
     await writeFile(path, bytes, 'latin1');
     const facts = await pdfHandler.inspect(engineDeps(), one);
-    await expect(pdfHandler.verify(engineDeps(), one, facts, { path, format: 'pdf', facts, warnings: [] })).rejects.toThrow(/outline/);
+    await expect(
+      pdfHandler.verify(engineDeps(), one, facts, { path, format: 'pdf', facts, warnings: [] }),
+    ).rejects.toThrow(/outline/);
   });
 });
 

@@ -13,7 +13,11 @@ const TOOL_SECONDS = 1800;
 /** qpdf's exit code for a file that it read with warnings. */
 const WITH_WARNINGS = 3;
 
-export function runPdfTool({ run, signal }: PdfDeps, work: Pick<Work, 'directory'>, line: readonly [string, ...string[]]): Promise<CommandResult> {
+export function runPdfTool(
+  { run, signal }: PdfDeps,
+  work: Pick<Work, 'directory'>,
+  line: readonly [string, ...string[]],
+): Promise<CommandResult> {
   const [file, ...args] = line;
   return run({ file, args, directory: work.directory, signal, timeoutSeconds: TOOL_SECONDS });
 }
@@ -23,7 +27,11 @@ export function runQpdf(deps: PdfDeps, work: Pick<Work, 'directory'>, args: read
 }
 
 /** `-I`: nothing from the work's directory or the environment is imported. */
-export function runPdfScript(deps: PdfDeps, work: Pick<Work, 'directory'>, script: { name: PdfScript; args: readonly string[] }): Promise<CommandResult> {
+export function runPdfScript(
+  deps: PdfDeps,
+  work: Pick<Work, 'directory'>,
+  script: { name: PdfScript; args: readonly string[] },
+): Promise<CommandResult> {
   return runPdfTool(deps, work, ['python3', '-I', join(import.meta.dirname, `${script.name}.py`), ...script.args]);
 }
 
@@ -33,7 +41,11 @@ export function isQpdfSuccess({ exitCode }: CommandResult): boolean {
 
 /** The refusal of a file that a tool could not read; what the tool said is logged. */
 export function damagedPdf({ exitCode, stderr }: CommandResult): MediaError {
-  return new MediaError('processing_failed', 'The PDF is damaged or not complete. Check that it opens in a viewer and send it again.', {
-    cause: new Error(`exit code ${exitCode}: ${stderr.slice(0, 2000)}`),
-  });
+  return new MediaError(
+    'processing_failed',
+    'The PDF is damaged or not complete. Check that it opens in a viewer and send it again.',
+    {
+      cause: new Error(`exit code ${exitCode}: ${stderr.slice(0, 2000)}`),
+    },
+  );
 }

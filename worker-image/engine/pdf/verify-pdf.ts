@@ -30,7 +30,8 @@ async function verifyPicture(deps: VerifyDeps, work: Work, { path, format }: Pro
   const { page, dpi } = work.options.convert;
   const wanted = pixelSize(await readPageSize(deps, work, page), dpi);
   const { width, height } = await readImageFacts(deps, { path, format, directory: work.directory });
-  const differs = (one: number | null, other: number): boolean => one === null || Math.abs(one - other) > SIDE_TOLERANCE;
+  const differs = (one: number | null, other: number): boolean =>
+    one === null || Math.abs(one - other) > SIDE_TOLERANCE;
   if (differs(width, wanted.width) || differs(height, wanted.height)) {
     throw new Error(`The picture is ${width} × ${height} pixels instead of ${wanted.width} × ${wanted.height}.`);
   }

@@ -11,14 +11,18 @@ export function voteDelimiter(sample: string): Delimiter {
   let [best, bestShare, bestCount]: [Delimiter, number, number] = [',', 0, 0];
   for (const candidate of CANDIDATES) {
     const { share, count } = agreement(countsPerRow(sample, candidate));
-    if (share > bestShare || (share === bestShare && count > bestCount)) [best, bestShare, bestCount] = [candidate, share, count];
+    if (share > bestShare || (share === bestShare && count > bestCount))
+      [best, bestShare, bestCount] = [candidate, share, count];
   }
   return best;
 }
 
 /** How often the candidate stands in each row. The last row may be cut off and counts only when it is alone. */
 function countsPerRow(sample: string, candidate: string): number[] {
-  const rows = sample.replaceAll(/"[^"]*"?/g, '').split(/\r\n|\n|\r/).filter((row) => row !== '');
+  const rows = sample
+    .replaceAll(/"[^"]*"?/g, '')
+    .split(/\r\n|\n|\r/)
+    .filter((row) => row !== '');
   const whole = rows.length > 1 ? rows.slice(0, Math.min(SAMPLE_ROWS, rows.length - 1)) : rows;
   return whole.map((row) => row.split(candidate).length - 1);
 }

@@ -12,7 +12,9 @@ export function parseJsonRow(text: string, format: string): JsonRow {
     return { cells: cells.length === 0 ? [''] : cells };
   }
   if (!trimmed.startsWith('{')) throw unparseable(format, 'a row is neither an object nor an array');
-  return { members: new Map(splitParts(trimmed).map(({ key, value }) => [JSON.parse(key) as string, cellText(value)])) };
+  return {
+    members: new Map(splitParts(trimmed).map(({ key, value }) => [JSON.parse(key) as string, cellText(value)])),
+  };
 }
 
 function refuseInvalid(text: string, format: string): void {

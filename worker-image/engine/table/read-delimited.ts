@@ -2,7 +2,15 @@
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { voteDelimiter } from '#worker-image/engine/table/dialect.ts';
-import { MAX_ROW_CHARS, refuseLong, refuseWide, unparseable, type OpenText, type Row, type Rows } from '#worker-image/engine/table/table-row.ts';
+import {
+  MAX_ROW_CHARS,
+  refuseLong,
+  refuseWide,
+  unparseable,
+  type OpenText,
+  type Row,
+  type Rows,
+} from '#worker-image/engine/table/table-row.ts';
 
 const SAMPLE_CHARS = 64 * 1024;
 /** Excel's own first line that names the separator. */
@@ -20,7 +28,11 @@ export async function* readCsv(open: OpenText): AsyncGenerator<Row> {
   yield* readDelimited(skip(text, named?.[0].length ?? 0), 'csv', delimiter);
 }
 
-async function* readDelimited(text: AsyncIterable<string>, format: 'csv' | 'tsv', delimiter: string): AsyncGenerator<Row> {
+async function* readDelimited(
+  text: AsyncIterable<string>,
+  format: 'csv' | 'tsv',
+  delimiter: string,
+): AsyncGenerator<Row> {
   const parser = parse({
     delimiter,
     record_delimiter: ['\r\n', '\n', '\r'],

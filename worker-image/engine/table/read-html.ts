@@ -1,12 +1,33 @@
 /** Reads the first table of an HTML page. Nothing that the page names is ever loaded. */
 import { Parser } from 'htmlparser2';
-import { MAX_COLUMNS, refuseLong, refuseWide, unparseable, type OpenText, type Row } from '#worker-image/engine/table/table-row.ts';
+import {
+  MAX_COLUMNS,
+  refuseLong,
+  refuseWide,
+  unparseable,
+  type OpenText,
+  type Row,
+} from '#worker-image/engine/table/table-row.ts';
 
 /** As in the HTML standard. */
 const MAX_COLSPAN = 1000;
 const MAX_ROWSPAN = 65_534;
 
-const BLOCKS: ReadonlySet<string> = new Set(['br', 'p', 'div', 'li', 'tr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'pre', 'blockquote']);
+const BLOCKS: ReadonlySet<string> = new Set([
+  'br',
+  'p',
+  'div',
+  'li',
+  'tr',
+  'h1',
+  'h2',
+  'h3',
+  'h4',
+  'h5',
+  'h6',
+  'pre',
+  'blockquote',
+]);
 const CELLS: ReadonlySet<string> = new Set(['td', 'th']);
 const SILENT: ReadonlySet<string> = new Set(['script', 'style', 'template']);
 
@@ -121,7 +142,8 @@ class FirstTable {
     const first = this.#row.length;
     this.#row.push(plainText(lines));
     for (let column = first + 1; column < Math.min(first + colspan, MAX_COLUMNS + 1); column += 1) this.#row.push('');
-    if (rowspan > 1) for (let column = first; column < this.#row.length; column += 1) this.#covered.set(column, rowspan);
+    if (rowspan > 1)
+      for (let column = first; column < this.#row.length; column += 1) this.#covered.set(column, rowspan);
     refuseWide(this.#row);
     this.#cell = null;
   }

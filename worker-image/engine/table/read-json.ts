@@ -1,7 +1,13 @@
 /** Reads JSON and NDJSON. Objects are read twice: their columns are all keys that any of them has. */
 import { parseJsonRow, type JsonRow } from '#worker-image/engine/table/json-row.ts';
 import { scanJsonRows } from '#worker-image/engine/table/json-rows-scanner.ts';
-import { refuseColumns, refuseWide, unparseable, type OpenText, type Rows } from '#worker-image/engine/table/table-row.ts';
+import {
+  refuseColumns,
+  refuseWide,
+  unparseable,
+  type OpenText,
+  type Rows,
+} from '#worker-image/engine/table/table-row.ts';
 import { linesOf } from '#worker-image/engine/table/text-lines.ts';
 
 type Format = 'json' | 'ndjson';

@@ -33,15 +33,21 @@ async function convert(format: Format, content: string | Buffer, to: string): Pr
 }
 
 async function rowsOf(format: Format, content: string | Buffer): Promise<string[][]> {
-  const lines = (await convert(format, content, 'ndjson')).trim().split('\n').filter((line) => line !== '');
+  const lines = (await convert(format, content, 'ndjson'))
+    .trim()
+    .split('\n')
+    .filter((line) => line !== '');
   return lines.map((line) => Object.values(JSON.parse(line) as Record<string, string>));
 }
 
 describe('every input to every target', () => {
-  it.each(INPUTS.flatMap((from) => INPUTS.map((to) => [from, to] as const)))('%s to %s and on to JSON keeps every cell', async (from, to) => {
-    const path = await convertFile(join(directory, `sample.${from}`), from, to);
-    expect(JSON.parse(await readFile(await convertFile(path, to, 'json'), 'utf8'))).toEqual(OBJECTS);
-  });
+  it.each(INPUTS.flatMap((from) => INPUTS.map((to) => [from, to] as const)))(
+    '%s to %s and on to JSON keeps every cell',
+    async (from, to) => {
+      const path = await convertFile(join(directory, `sample.${from}`), from, to);
+      expect(JSON.parse(await readFile(await convertFile(path, to, 'json'), 'utf8'))).toEqual(OBJECTS);
+    },
+  );
 
   it.each(INPUTS)('%s to a workbook that a spreadsheet program opens with every cell as text', async (from) => {
     const path = await convertFile(join(directory, `sample.${from}`), from, 'xlsx');
@@ -55,17 +61,25 @@ describe('every input to every target', () => {
       timeoutSeconds: 60,
     });
     const text = await readFile(join(out, 'output.csv'), 'utf8');
-    expect((await convert('csv', text, 'json')).trim()).toBe((await readFile(await convertFile(join(directory, 'sample.csv'), 'csv', 'json'), 'utf8')).trim());
+    expect((await convert('csv', text, 'json')).trim()).toBe(
+      (await readFile(await convertFile(join(directory, 'sample.csv'), 'csv', 'json'), 'utf8')).trim(),
+    );
   });
 
   it('writes all targets that the interface lists', async () => {
-    for (const to of CONVERT_TARGETS.table) expect(await convertFile(join(directory, 'sample.csv'), 'csv', to)).toContain(`.${to}`);
+    for (const to of CONVERT_TARGETS.table)
+      expect(await convertFile(join(directory, 'sample.csv'), 'csv', to)).toContain(`.${to}`);
   });
 });
 
 describe('any cells', () => {
-  const cell = fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom('a', ',', ';', '"', "'", '\t', '\n', '\r', '|', '\\', '<', '&', '{', '=', ' ') }));
-  const table = fc.integer({ min: 1, max: 4 }).chain((width) => fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 1, maxLength: 5 }));
+  const cell = fc.oneof(
+    fc.string(),
+    fc.string({ unit: fc.constantFrom('a', ',', ';', '"', "'", '\t', '\n', '\r', '|', '\\', '<', '&', '{', '=', ' ') }),
+  );
+  const table = fc
+    .integer({ min: 1, max: 4 })
+    .chain((width) => fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 1, maxLength: 5 }));
 
   it.each(['csv', 'tsv', 'json', 'ndjson'] as const)('come through %s unharmed', async (format) => {
     await fc.assert(
@@ -80,8 +94,25 @@ describe('any cells', () => {
   });
 
   it.each(['html', 'md'] as const)('come through %s but for blanks at line ends', async (format) => {
-    const shown = (text: string): string => text.toWellFormed().replaceAll(/\r\n?/g, '\n').split('\n').map((line) => line.replaceAll(/[ \t\f\v\n]+/g, ' ').trim()).join('\n').trim();
-    const plain = table.map((rows) => rows.map((row) => row.map((text) => text.replaceAll(/[\0-\x09\x0b\x0c\x0e-\x1f]/g, '').replaceAll(/[^\S\n\r]+/g, ' ').replaceAll(/ ?[\r\n]+ ?/g, '\n').trim())));
+    const shown = (text: string): string =>
+      text
+        .toWellFormed()
+        .replaceAll(/\r\n?/g, '\n')
+        .split('\n')
+        .map((line) => line.replaceAll(/[ \t\f\v\n]+/g, ' ').trim())
+        .join('\n')
+        .trim();
+    const plain = table.map((rows) =>
+      rows.map((row) =>
+        row.map((text) =>
+          text
+            .replaceAll(/[\0-\x09\x0b\x0c\x0e-\x1f]/g, '')
+            .replaceAll(/[^\S\n\r]+/g, ' ')
+            .replaceAll(/ ?[\r\n]+ ?/g, '\n')
+            .trim(),
+        ),
+      ),
+    );
     await fc.assert(
       fc.asyncProperty(plain, async (rows) => {
         const header = rows[0]?.map((_, index) => `h${index}`) ?? [];
@@ -104,7 +135,10 @@ describe('reading CSV', () => {
     ['mixed line ends', 'a;b\r\n1,5;2,5\n3,5;4'],
     ['blank lines', '\na;b\n\n1,5;2,5\n3,5;4\n\n\n'],
   ])('with %s', async (_name, text) => {
-    expect(await rowsOf('csv', text)).toEqual([['1,5', '2,5'], ['3,5', '4']]);
+    expect(await rowsOf('csv', text)).toEqual([
+      ['1,5', '2,5'],
+      ['3,5', '4'],
+    ]);
   });
 
   it.each([
@@ -140,19 +174,27 @@ describe('reading JSON', () => {
   });
 
   it('keeps the spelling of numbers and the text of nested values, and takes all keys', async () => {
-    const text = '[{"n":1.10,"big":12345678901234567890},{"n":1e400,"list":[1, {"a b": "c d"}],"gone":null,"yes":true}]';
+    const text =
+      '[{"n":1.10,"big":12345678901234567890},{"n":1e400,"list":[1, {"a b": "c d"}],"gone":null,"yes":true}]';
     expect(await convert('json', text, 'tsv')).toBe(
       'n\tbig\tlist\tgone\tyes\n1.10\t12345678901234567890\t\t\t\n1e400\t\t"[1,{""a b"":""c d""}]"\t\ttrue\n',
     );
   });
 
   it('takes the last of equal keys and keeps keys that objects cannot hold in order', async () => {
-    expect(await convert('json', '[{"b":1,"10":2,"__proto__":3,"b":4}]', 'json')).toBe('[\n{"b":"4","10":"2","__proto__":"3"}\n]\n');
+    expect(await convert('json', '[{"b":1,"10":2,"__proto__":3,"b":4}]', 'json')).toBe(
+      '[\n{"b":"4","10":"2","__proto__":"3"}\n]\n',
+    );
   });
 
   it('reads values that lie across pieces of the file', async () => {
-    const rows = Array.from({ length: 20_000 }, (_, index) => ({ id: `${index}`, text: `a "quoted" \\ text ${'ü'.repeat(index % 50)}` }));
-    expect(JSON.parse(await convert('json', JSON.stringify({ skipped: 'x'.repeat(300_000), data: rows }), 'json'))).toEqual(rows);
+    const rows = Array.from({ length: 20_000 }, (_, index) => ({
+      id: `${index}`,
+      text: `a "quoted" \\ text ${'ü'.repeat(index % 50)}`,
+    }));
+    expect(
+      JSON.parse(await convert('json', JSON.stringify({ skipped: 'x'.repeat(300_000), data: rows }), 'json')),
+    ).toEqual(rows);
   });
 
   it.each([
@@ -215,7 +257,9 @@ describe('reading Markdown', () => {
   });
 
   it('writes cells that stay what they are', async () => {
-    expect(await convert('csv', 'first_name,x\n_a_,"*b*\n<i>"\n', 'md')).toBe('| first_name | x |\n| --- | --- |\n| \\_a\\_ | \\*b\\*<br>\\<i> |\n');
+    expect(await convert('csv', 'first_name,x\n_a_,"*b*\n<i>"\n', 'md')).toBe(
+      '| first_name | x |\n| --- | --- |\n| \\_a\\_ | \\*b\\*<br>\\<i> |\n',
+    );
   });
 
   it('refuses a text without a table', async () => {
@@ -226,7 +270,12 @@ describe('reading Markdown', () => {
 describe('limits', () => {
   it.each([
     ['csv', 'more columns than are read', ','.repeat(20_000), 'json'],
-    ['json', 'more keys than are read', JSON.stringify([Object.fromEntries(Array.from({ length: 17_000 }, (_, index) => [`k${index}`, 1]))]), 'csv'],
+    [
+      'json',
+      'more keys than are read',
+      JSON.stringify([Object.fromEntries(Array.from({ length: 17_000 }, (_, index) => [`k${index}`, 1]))]),
+      'csv',
+    ],
     ['html', 'more columns by spans', `<table><tr>${'<td colspan=1000>'.repeat(20)}</table>`, 'csv'],
     ['csv', 'a cell longer than Excel takes', `a\n${'x'.repeat(32_768)}\n`, 'xlsx'],
     ['csv', 'more rows than Excel takes', 'a\n'.repeat(1_048_577), 'xlsx'],

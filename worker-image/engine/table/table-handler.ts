@@ -11,7 +11,14 @@ import { readJson, readNdjson } from '#worker-image/engine/table/read-json.ts';
 import { readMarkdown } from '#worker-image/engine/table/read-markdown.ts';
 import { readText } from '#worker-image/engine/table/read-text.ts';
 import { unparseable, type OpenText, type Rows } from '#worker-image/engine/table/table-row.ts';
-import { writeCsv, writeHtml, writeJson, writeMarkdown, writeNdjson, writeTsv } from '#worker-image/engine/table/write-text-tables.ts';
+import {
+  writeCsv,
+  writeHtml,
+  writeJson,
+  writeMarkdown,
+  writeNdjson,
+  writeTsv,
+} from '#worker-image/engine/table/write-text-tables.ts';
 import { writeXlsx } from '#worker-image/engine/table/write-xlsx.ts';
 
 const READERS: Readonly<Partial<Record<Format, (open: OpenText) => Rows>>> = {
@@ -62,11 +69,16 @@ export const tableHandler: KindHandler = {
     const after = produced.format === 'xlsx' ? await countXlsxRows(produced.path) : await count(rowsOf(deps, produced));
     // Names without rows leave no object that would hold them.
     const named = produced.format === 'json' || produced.format === 'ndjson';
-    if (after !== (named && before === 1 ? 0 : before)) throw new Error(`the output has ${after} rows, the input ${before}`);
+    if (after !== (named && before === 1 ? 0 : before))
+      throw new Error(`the output has ${after} rows, the input ${before}`);
   },
 };
 
-function rowsOf({ signal }: Pick<EngineDeps, 'signal'>, { path, format }: TableFile, onBytes?: (bytes: number) => void): Rows {
+function rowsOf(
+  { signal }: Pick<EngineDeps, 'signal'>,
+  { path, format }: TableFile,
+  onBytes?: (bytes: number) => void,
+): Rows {
   const read = READERS[format];
   if (read === undefined) throw new TypeError(`${format} is no table that is read`);
   return read(() => readText(path, { signal, ...(onBytes === undefined ? {} : { onBytes }) }));
@@ -87,7 +99,8 @@ async function save(path: string, pieces: AsyncIterable<string | Uint8Array>, ma
   const write = async (data: string | Uint8Array): Promise<void> => {
     const buffer = typeof data === 'string' ? Buffer.from(data) : data;
     bytes += buffer.length;
-    if (bytes > maxBytes) throw new MediaError('limit_exceeded', `The converted table has more than ${maxBytes} bytes. Split the table.`);
+    if (bytes > maxBytes)
+      throw new MediaError('limit_exceeded', `The converted table has more than ${maxBytes} bytes. Split the table.`);
     if (buffer.length > 0) await file.writeFile(buffer);
   };
   for await (const piece of pieces) {
@@ -110,7 +123,11 @@ async function count(rows: Rows): Promise<number> {
 }
 
 function unsupportedTarget(to: Format | null): MediaError {
-  return new MediaError('unsupported_target', `A table does not convert to ${to}. The targets are ${CONVERT_TARGETS.table.join(', ')}.`, {
-    param: 'convert.to',
-  });
+  return new MediaError(
+    'unsupported_target',
+    `A table does not convert to ${to}. The targets are ${CONVERT_TARGETS.table.join(', ')}.`,
+    {
+      param: 'convert.to',
+    },
+  );
 }

@@ -26,11 +26,17 @@ export function refuseWide(row: Row): Row {
 /** @throws MediaError limit_exceeded for too many columns. */
 export function refuseColumns(columns: number): void {
   if (columns <= MAX_COLUMNS) return;
-  throw new MediaError('limit_exceeded', `A row of the table has ${columns} columns; at most ${MAX_COLUMNS} are read. Split the table.`);
+  throw new MediaError(
+    'limit_exceeded',
+    `A row of the table has ${columns} columns; at most ${MAX_COLUMNS} are read. Split the table.`,
+  );
 }
 
 /** @throws MediaError limit_exceeded for a row that is too long. */
 export function refuseLong(chars: number): void {
   if (chars <= MAX_ROW_CHARS) return;
-  throw new MediaError('limit_exceeded', `A row of the table has more than ${MAX_ROW_CHARS} characters. Split the table.`);
+  throw new MediaError(
+    'limit_exceeded',
+    `A row of the table has more than ${MAX_ROW_CHARS} characters. Split the table.`,
+  );
 }

@@ -66,7 +66,10 @@ async function* objectsOf(rows: Rows): AsyncGenerator<string> {
     }
     if (row.length > keys.length) keys = keysOf(widened(header, row.length * 2));
     const width = Math.max(header.length, row.length);
-    yield `{${keys.slice(0, width).map((key, index) => `${key}:${JSON.stringify(row[index] ?? '')}`).join(',')}}`;
+    yield `{${keys
+      .slice(0, width)
+      .map((key, index) => `${key}:${JSON.stringify(row[index] ?? '')}`)
+      .join(',')}}`;
   }
 }
 
@@ -93,7 +96,5 @@ function markdownLine(cells: readonly string[]): string {
 
 /** Marks that would turn the cell into something else than its text are escaped. */
 function markdownText(text: string): string {
-  return text
-    .replaceAll(/[\\|`*<[]|&(?=[#\w])|(?<!\w)_|_(?!\w)/g, String.raw`\$&`)
-    .replaceAll(/\r\n|\r|\n/g, '<br>');
+  return text.replaceAll(/[\\|`*<[]|&(?=[#\w])|(?<!\w)_|_(?!\w)/g, String.raw`\$&`).replaceAll(/\r\n|\r|\n/g, '<br>');
 }

@@ -82,23 +82,32 @@ function rowXml(row: Row, number: number): string {
 /** A, B … Z, AA … */
 function columnName(column: number): string {
   let name = '';
-  for (let rest = column; rest >= 0; rest = Math.floor(rest / 26) - 1) name = String.fromCharCode(65 + (rest % 26)) + name;
+  for (let rest = column; rest >= 0; rest = Math.floor(rest / 26) - 1)
+    name = String.fromCharCode(65 + (rest % 26)) + name;
   return name;
 }
 
 /** XML has no word for most control characters; `_x0001_` is Excel's, so a text that looks like one is escaped too. */
 function xmlText(text: string): string {
-  return text
-    .toWellFormed()
-    .replaceAll(/_(?=x[\dA-Fa-f]{4}_)/g, '_x005F_')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    // eslint-disable-next-line no-control-regex
-    .replaceAll(/[\x00-\x08\x0b-\x1f\ufffe\uffff]/g, (char) => `_x${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`);
+  return (
+    text
+      .toWellFormed()
+      .replaceAll(/_(?=x[\dA-Fa-f]{4}_)/g, '_x005F_')
+      .replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('>', '&gt;')
+      // eslint-disable-next-line no-control-regex
+      .replaceAll(
+        /[\x00-\x08\x0b-\x1f\ufffe\uffff]/g,
+        (char) => `_x${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`,
+      )
+  );
 }
 
 function refuseOver(value: number, limit: number, what: string): void {
   if (value <= limit) return;
-  throw new MediaError('limit_exceeded', `The table has ${value} ${what}; an xlsx file holds at most ${limit}. Split it, or convert to csv.`);
+  throw new MediaError(
+    'limit_exceeded',
+    `The table has ${value} ${what}; an xlsx file holds at most ${limit}. Split it, or convert to csv.`,
+  );
 }

@@ -144,7 +144,12 @@ function readLocations(file: Buffer, iloc: Box, idat: Box | undefined): Map<numb
   const version = file[iloc.body] ?? 0;
   const reader = cursor(file, iloc.body + FULL_BOX);
   const sizes = reader.take(2);
-  const [offsetBytes, lengthBytes, baseBytes, indexBytes] = [sizes >> 12, (sizes >> 8) & 15, (sizes >> 4) & 15, sizes & 15];
+  const [offsetBytes, lengthBytes, baseBytes, indexBytes] = [
+    sizes >> 12,
+    (sizes >> 8) & 15,
+    (sizes >> 4) & 15,
+    sizes & 15,
+  ];
   const locations = new Map<number, Extent[]>();
   const idBytes = version < 2 ? 2 : 4;
   for (let left = reader.take(idBytes); left > 0; left -= 1) {
@@ -152,7 +157,13 @@ function readLocations(file: Buffer, iloc: Box, idat: Box | undefined): Map<numb
     const method = version === 0 ? 0 : reader.take(2) & 15;
     reader.take(2);
     const base = reader.take(baseBytes) + (method === 1 ? (idat?.body ?? 0) : 0);
-    const extents = readExtents(reader, { base, indexBytes: version > 0 ? indexBytes : 0, offsetBytes, lengthBytes, end: file.length });
+    const extents = readExtents(reader, {
+      base,
+      indexBytes: version > 0 ? indexBytes : 0,
+      offsetBytes,
+      lengthBytes,
+      end: file.length,
+    });
     // Method 2 counts from another item's data: such an item has no bytes of its own.
     if (method < 2) locations.set(id, extents);
   }

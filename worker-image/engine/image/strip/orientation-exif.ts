@@ -8,7 +8,8 @@ export const UPRIGHT = 1;
 export function readOrientation(tiff: Buffer): number {
   const little = tiff.toString('latin1', 0, 2) === 'II';
   if (tiff.length < 14 || (!little && tiff.toString('latin1', 0, 2) !== 'MM')) return UPRIGHT;
-  const short = (at: number): number => (at + 2 > tiff.length ? 0 : little ? tiff.readUInt16LE(at) : tiff.readUInt16BE(at));
+  const short = (at: number): number =>
+    at + 2 > tiff.length ? 0 : little ? tiff.readUInt16LE(at) : tiff.readUInt16BE(at);
   const directory = little ? tiff.readUInt32LE(4) : tiff.readUInt32BE(4);
   const entries = short(directory);
   for (let i = 0; i < entries; i += 1) {

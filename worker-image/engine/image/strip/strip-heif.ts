@@ -2,7 +2,13 @@
  * Takes metadata out of a HEIC or AVIF in place: the bytes of EXIF, XMP and thumbnail items are blanked,
  * those of auxiliary images included, so that no offset in the file moves and every picture stays as it is.
  */
-import { readBoxes, readItems, type Box, type Item, type ItemTable } from '#worker-image/engine/image/strip/heif-items.ts';
+import {
+  readBoxes,
+  readItems,
+  type Box,
+  type Item,
+  type ItemTable,
+} from '#worker-image/engine/image/strip/heif-items.ts';
 import { makeOrientationTiff, readOrientation } from '#worker-image/engine/image/strip/orientation-exif.ts';
 import { brokenFile } from '#worker-image/engine/image/strip/strip-refusal.ts';
 

@@ -36,7 +36,8 @@ function readChunks(bytes: Buffer): Chunk[] {
     chunks.push({ type: bytes.toString('latin1', at, at + 4), data: bytes.subarray(at + 8, at + 8 + size) });
     at += 8 + size + (size % 2);
   }
-  if (!chunks.some(({ type }) => type.startsWith('VP8') || type === 'ANMF')) throw brokenFile('WebP', 'it holds no picture');
+  if (!chunks.some(({ type }) => type.startsWith('VP8') || type === 'ANMF'))
+    throw brokenFile('WebP', 'it holds no picture');
   return chunks;
 }
 

@@ -1,0 +1,8 @@
+import type { ApiClient } from '#test/support/api-client.ts';
+
+/** The same client, calling with another key unless told otherwise. */
+export function withKey(api: ApiClient, key: string): ApiClient {
+  const call = (...[method, path, sending]: Parameters<ApiClient>): ReturnType<ApiClient> =>
+    api(method, path, { key, ...sending });
+  return Object.assign(call, { close: api.close });
+}
