@@ -31,7 +31,7 @@ describe('a ping', () => {
     const taken = await Promise.all(Array.from({ length: 5 }, () => takeWaitingPings(deps, 10)));
     const ids = taken.flat().map(({ eventId }) => eventId);
     const rest = (await takeWaitingPings(deps, 100)).map(({ eventId }) => eventId);
-    expect([...ids, ...rest].toSorted()).toEqual(left.toSorted());
+    expect([ids.length + rest.length, new Set([...ids, ...rest])]).toEqual([30, new Set(left)]);
     expect(await takeWaitingPings(deps, 100)).toEqual([]);
   });
 

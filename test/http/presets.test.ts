@@ -123,7 +123,8 @@ describe('creating a preset', () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, n) => create({ name: 'at-once', options: quality(n) })),
     );
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 200, 200, 200, 200, 200, 200, 201]);
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(9);
     expect(new Set(answers.map((answer) => answer.json()['id'])).size).toBe(1);
   });
 });
