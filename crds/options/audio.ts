@@ -18,13 +18,8 @@ export const audioOptions = z.strictObject({
     .optional()
     .meta({ description: 'Default false; true removes tags such as title and artist.' }),
   bitrate_kbps: z.int().min(16).max(512).optional().meta({ description: "Replaces the tier's bitrate." }),
-  sample_rate_hz: z
-    .int()
-    .min(8000)
-    .max(192_000)
-    .optional()
-    .meta({
-      description:
-        "Default: the input's. Opus takes 8000, 12000, 16000, 24000, 48000; MP3 at most 48000; AAC at most 96000.",
-    }),
+  sample_rate_hz: z.int().min(8000).max(192_000).optional().meta({
+    description:
+      "Default: the input's. Opus takes 8000, 12000, 16000, 24000, 48000; MP3 at most 48000; AAC at most 96000.",
+  }),
 });

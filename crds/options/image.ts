@@ -25,12 +25,9 @@ export const imageOptions = z.strictObject({
     .union([
       z.boolean(),
       z.strictObject({
-        mode: z
-          .enum(RESIZE_MODES)
-          .optional()
-          .meta({
-            description: 'fit (default) shrinks into the box, fill covers and crops, width and height shrink one side.',
-          }),
+        mode: z.enum(RESIZE_MODES).optional().meta({
+          description: 'fit (default) shrinks into the box, fill covers and crops, width and height shrink one side.',
+        }),
         width: side,
         height: side,
       }),

@@ -45,12 +45,10 @@ export const settings = z.object({
     .default('127.0.0.1')
     .meta({ description: 'Address that the HTTPS and http ports bind to.' }),
   MEDIAJOBS_HTTPS_PORT: port.default(8443).meta({ description: 'HTTPS port.' }),
-  MEDIAJOBS_HTTP_PORT: port
-    .default(8080)
-    .meta({
-      description:
-        'Plain http port: answers 403 `https_required`, and requests that a trusted proxy received over HTTPS.',
-    }),
+  MEDIAJOBS_HTTP_PORT: port.default(8080).meta({
+    description:
+      'Plain http port: answers 403 `https_required`, and requests that a trusted proxy received over HTTPS.',
+  }),
   MEDIAJOBS_TLS_CERT_FILE: z.string().meta({ description: 'Certificate chain (PEM).' }),
   MEDIAJOBS_TLS_KEY_FILE: z.string().meta({ description: 'Private key (PEM).' }),
   MEDIAJOBS_TRUSTED_PROXIES: cidrs
