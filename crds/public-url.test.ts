@@ -36,6 +36,8 @@ describe('checkTargetUrl', () => {
     ['https://8.8.8.8/', 'not an IP address'],
     ['example.com/hook', 'must be an absolute URL'],
     ['https://', 'must be an absolute URL'],
+    ['https://example.com/\0', 'must be an absolute URL'],
+    ['https://exam\nple.com/', 'must be an absolute URL'],
     ['', 'must be an absolute URL'],
     [`https://example.com/${'a'.repeat(2048)}`, 'at most 2048 characters, not 2068'],
   ])('refuses %s for a webhook', (url, reason) => {

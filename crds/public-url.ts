@@ -23,7 +23,7 @@ interface TargetRules {
  * @throws MediaError bad_request
  */
 export function checkTargetUrl(text: string, { purpose, privateTargets, param }: TargetRules): URL {
-  const url = text.length <= MAX_CHARACTERS ? URL.parse(text) : null;
+  const url = text.length <= MAX_CHARACTERS && !CONTROL_CHARACTER.test(text) ? URL.parse(text) : null;
   const problem = url === null ? unreadable(text) : targetProblem(url, { purpose, privateTargets });
   if (url === null || problem !== null) throw new MediaError('bad_request', `\`${param}\` ${problem}.`, { param });
   return url;
@@ -43,6 +43,8 @@ export function targetProblem(url: URL, { purpose, privateTargets }: Omit<Target
 
 /** Longest URL that is accepted. */
 const MAX_CHARACTERS = 2048;
+/** The parser would drop or encode them; the text is kept as it was sent, and PostgreSQL takes no NUL. */
+const CONTROL_CHARACTER = /[\0-\x1f\x7f]/;
 const LOOPBACK = ['127.0.0.1', '::1'];
 const PRIVATE_NAMES = /(^|\.)(localhost|local|localdomain|internal|intranet|lan|svc|home\.arpa)$/;
 

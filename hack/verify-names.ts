@@ -1,6 +1,6 @@
 /** Checks the names of files, and that none of them speaks of a path that exists on one machine only. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 const FORBIDDEN = new Set(['utils', 'util', 'helpers', 'helper', 'common', 'types', 'manager', 'service', 'index']);
@@ -11,7 +11,7 @@ const LARGEST_TEXT = 2_000_000;
 
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { encoding: 'utf8' })
   .split('\n')
-  .filter((file) => file !== '' && existsSync(file));
+  .filter((file) => file !== '' && statSync(file, { throwIfNoEntry: false })?.isFile() === true);
 if (files.length < 100) throw new Error(`only ${files.length} files were found: git sees another folder`);
 const problems = files.flatMap((file) => [...nameProblems(file), ...pathProblems(file)]);
 for (const problem of problems) process.stderr.write(`${problem}\n`);

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { ApiRequest } from '#api/endpoint.ts';
+import { holdsNul, nulCharacter } from '#api/http/nul-character.ts';
 import { MediaError } from '#crds/media-error.ts';
 import { LIMITS } from '#crds/plans.ts';
 
@@ -15,6 +16,7 @@ export interface JsonBody {
 export async function readJsonBody(request: Pick<ApiRequest, 'body' | 'contentLength'>): Promise<JsonBody> {
   const raw = await readWhole(request);
   const value = parseJson(raw);
+  if (holdsNul(value)) throw nulCharacter('body');
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new MediaError('bad_request', `The body is ${nameOf(value)}; send a JSON object.`);
   }

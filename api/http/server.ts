@@ -8,6 +8,7 @@ import type { ApiDeps } from '#api/api-deps.ts';
 import type { ApiReply, ApiRequest, Endpoint } from '#api/endpoint.ts';
 import { drainBody } from '#api/http/drain-body.ts';
 import { API_VERSION, passGates, type Passage } from '#api/http/gates.ts';
+import { holdsNul, nulCharacter } from '#api/http/nul-character.ts';
 import { refusal, sendRefusal } from '#api/http/refusal.ts';
 import { clientAddress } from '#api/http/request-address.ts';
 import { MediaError } from '#crds/media-error.ts';
@@ -141,10 +142,13 @@ function readRequest({ request, reply }: Exchange): ApiRequest {
   });
   const { 'x-sent-content-type': contentType, ...headers } = request.headers;
   const length = headers['content-length'];
+  const params = request.params as Record<string, string>;
+  const query = new URL(request.raw.url ?? '/', 'https://localhost').searchParams;
+  if (holdsNul(params) || holdsNul([...query])) throw nulCharacter('address');
   return {
     id: request.id,
-    params: request.params as Record<string, string>,
-    query: new URL(request.raw.url ?? '/', 'https://localhost').searchParams,
+    params,
+    query,
     headers: { ...headers, 'content-type': joined(contentType) },
     body: request.raw,
     contentLength: length === undefined ? null : Number(length),

@@ -29,8 +29,25 @@ export function partSizes(size: number): readonly number[] {
   );
 }
 
-/** The last path component of a file name; null when nothing is left. Spec: Uploads; direct endpoints. */
+/**
+ * The last path component of a file name, fit for a header and for the database: no control characters, at
+ * most 255 characters of which the extension stays. null when nothing is left. Spec: Uploads; direct endpoints.
+ */
 export function lastComponent(filename: string | null | undefined): string | null {
-  const last = (filename ?? '').split(/[/\\]/).at(-1)?.trim() ?? '';
-  return last === '' || last === '.' || last === '..' ? null : last.slice(0, 255);
+  const clean = (filename ?? '').toWellFormed().replaceAll(/\p{Cc}/gu, '');
+  const last = clean.split(/[/\\]/).at(-1)?.trim() ?? '';
+  return last === '' || last === '.' || last === '..' ? null : shortened(last);
+}
+
+const MAX_NAME = 255;
+/** The longest ending that counts as an extension, with its dot. */
+const MAX_EXTENSION = 16;
+
+/** Cut in front of the extension, as some formats are told apart by it, and never inside a character. */
+function shortened(name: string): string {
+  const characters = Array.from(name);
+  if (characters.length <= MAX_NAME) return name;
+  const dot = characters.lastIndexOf('.');
+  const extension = dot >= characters.length - MAX_EXTENSION ? characters.slice(dot) : [];
+  return [...characters.slice(0, MAX_NAME - extension.length), ...extension].join('');
 }

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runPing, takeWaitingPings } from '#api/webhooks/run-pings.ts';
-import { findPingEnd, forgetPings, insertPing, withdrawPing } from '#api/webhooks/webhook-ping-rows.ts';
+import { findPingEnd, forgetPings, insertPing, takePings, withdrawPing } from '#api/webhooks/webhook-ping-rows.ts';
 import { newWebhookSecret, secretContext } from '#api/webhooks/webhook-secret.ts';
 import { newId } from '#crds/ids.ts';
 import { startReceiver, type Received } from '#test/support/receiver.ts';
@@ -33,6 +33,17 @@ describe('a ping', () => {
     const rest = (await takeWaitingPings(deps, 100)).map(({ eventId }) => eventId);
     expect([ids.length + rest.length, new Set([...ids, ...rest])]).toEqual([30, new Set(left)]);
     expect(await takeWaitingPings(deps, 100)).toEqual([]);
+  });
+
+  it('is left to the courier that is taking it, without a wait', async () => {
+    const left = [await leave(), await leave()];
+    const take = { now: deps.clock.now(), since: new Date(0), limit: 1 };
+    await database.transaction(async (tx) => {
+      const [first] = await takePings(tx, take);
+      const others = await takeWaitingPings(deps, 10);
+      expect([first?.eventId, ...others.map(({ eventId }) => eventId)]).toEqual(expect.arrayContaining(left));
+      expect(others).toHaveLength(1);
+    });
   });
 
   it.each([

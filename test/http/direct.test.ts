@@ -31,6 +31,13 @@ function form(parts: Record<string, Blob | string>, names: Record<string, string
 }
 
 describe('compress', () => {
+  it('answers under a long name whose 255th character is outside the basic plane', async () => {
+    const name = `${'a'.repeat(250)}${'😀'.repeat(5)}.jpg`;
+    const answer = await api('POST', `/v1/compress?filename=${encodeURIComponent(name)}`, { body: jpg });
+    expect(answer.status).toBe(200);
+    expect(decodeURIComponent(String(answer.headers['content-disposition']))).toContain(`${'a'.repeat(250)}😀.jpg`);
+  });
+
   it('answers the file with every header', async () => {
     const answer = await api('POST', '/v1/compress?filename=a/b/My%20photo.JPEG', { body: jpg });
     expect(answer.status).toBe(200);

@@ -33,6 +33,17 @@ describe('paths and methods', () => {
     expect((await api('GET', '/v1/capabilities/', { key: null })).status).toBe(200);
   });
 
+  it.each([
+    ['GET', '/v1/jobs/job_%00'],
+    ['DELETE', '/v1/jobs/%00'],
+    ['GET', '/v1/jobs/%00/output'],
+    ['GET', '/v1/jobs?starting_after=%00'],
+    ['PUT', '/v1/uploads/%00/content'],
+    ['POST', '/v1/compress?filename=a%00.jpg'],
+  ])('refuses the character U+0000 in %s %s', async (method, path) => {
+    expectRefusal(await api(method, path, method === 'GET' ? {} : { body: 'x' }), 'bad_request');
+  });
+
   it('takes a dot segment as an id that does not exist', async () => {
     expectRefusal(await api('GET', '/v1/jobs/%2e%2e'), 'not_found');
   });

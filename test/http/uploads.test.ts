@@ -39,6 +39,19 @@ describe('creating an upload', () => {
     },
   );
 
+  it.each([['{"size":5,"filename":"\\u0000.jpg"}'], ['{"size":5,"a\\u0000":1}']])(
+    'refuses the character U+0000 in %s',
+    async (body) => {
+      expectRefusal(await api('POST', '/v1/uploads', { body }), 'bad_request');
+    },
+  );
+
+  it('takes a name that ends inside a character', async () => {
+    const answer = await api('POST', '/v1/uploads', { body: '{"size":5,"filename":"x\\ud83d.jpg"}' });
+    expect(answer.status).toBe(201);
+    expect(answer.json()['url']).toContain('filename=x%EF%BF%BD.jpg');
+  });
+
   it('takes a body of 65,536 bytes and refuses one byte more', async () => {
     const padded = (length: number) => `{"size":1${' '.repeat(length - 10)}}`;
     expect((await api('POST', '/v1/uploads', { body: padded(65_536) })).status).toBe(201);

@@ -100,6 +100,7 @@ describe('registering', () => {
     [{ url: 'https://[fd00::1]/' }, 'url'],
     [{ url: 'https://foo.local/' }, 'url'],
     [{ url: 'https://intranet/' }, 'url'],
+    [{ url: 'https://exam\nple.com/' }, 'url'],
     [{ url: 'https://example.com/', enabled: true }, 'enabled'],
   ])('refuses %j', async (json, param) => {
     expectRefusal(await api('POST', PATH, { json }), 'bad_request', { param });
@@ -158,7 +159,7 @@ describe('an endpoint', () => {
     await expectUnknown(live, id);
   });
 
-  it.each(['whk_00000000000000000000', 'nope', '%00'])('%s is unknown', async (id) => {
+  it.each(['whk_00000000000000000000', 'nope', '%01'])('%s is unknown', async (id) => {
     await expectUnknown(api, id);
   });
 

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { lastComponent, partSizes } from '#api/uploads/upload.ts';
+
+describe('lastComponent', () => {
+  it.each([
+    ['../../etc/passwd', 'passwd'],
+    ['C:\\x\\y.png', 'y.png'],
+    ['отчёт.png', 'отчёт.png'],
+    ['a\r\nX: y\u0000.png', 'aX: y.png'],
+    [' padded.csv ', 'padded.csv'],
+    ['\ud800.jpg', '\ufffd.jpg'],
+  ])('makes %j to %j', (sent, name) => {
+    expect(lastComponent(sent)).toBe(name);
+  });
+
+  it.each([[''], ['.'], ['..'], ['a/'], ['\u0000'], [null], [undefined]])('finds no name in %j', (sent) => {
+    expect(lastComponent(sent)).toBeNull();
+  });
+
+  it.each([
+    ['the extension', `${'a'.repeat(300)}.csv`, `${'a'.repeat(251)}.csv`],
+    ['whole characters', `${'a'.repeat(254)}😀😀`, `${'a'.repeat(254)}😀`],
+    ['the start when what follows the dot is no extension', `a.${'b'.repeat(300)}`, `a.${'b'.repeat(253)}`],
+  ])('cuts a long name to 255 characters and keeps %s', (_what, sent, name) => {
+    expect(lastComponent(sent)).toBe(name);
+  });
+});
+
+describe('partSizes', () => {
+  it('gives the rest to the last part', () => {
+    expect(partSizes(2 * 67_108_864 + 5)).toEqual([67_108_864, 67_108_864, 5]);
+  });
+});

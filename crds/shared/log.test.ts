@@ -1,0 +1,28 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const LOG = fileURLToPath(new URL('log.ts', import.meta.url));
+
+/** Logs a line once its standard input has ended, and ends in the same moment. */
+const PROGRAM = `
+  import { makeLog } from ${JSON.stringify(LOG)};
+  const log = makeLog('test', 'info');
+  log.info('started');
+  process.stdin.resume().once('end', () => {
+    log.info('stopping');
+    process.exit(0);
+  });`;
+
+describe('makeLog', () => {
+  it('does not keep a process from ending when nobody reads its log any more', async () => {
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', PROGRAM], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const ended = once(child, 'exit');
+    await once(child.stdout, 'data');
+    child.stdout.destroy();
+    await once(child.stdout, 'close');
+    child.stdin.end();
+    expect(await ended).toEqual([0, null]);
+  }, 15_000);
+});
