@@ -2,9 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { holdsNul } from '#api/http/nul-character.ts';
 
 describe('holdsNul', () => {
-  it.each([['a\0b'], [{ name: '\0' }], [{ 'a\0': 1 }], [[{ deep: ['x', { er: '\0' }] }]]])('finds it in %j', (value) => {
-    expect(holdsNul(value)).toBe(true);
-  });
+  it.each([['a\0b'], [{ name: '\0' }], [{ 'a\0': 1 }], [[{ deep: ['x', { er: '\0' }] }]]])(
+    'finds it in %j',
+    (value) => {
+      expect(holdsNul(value)).toBe(true);
+    },
+  );
 
   it.each([['\\u0000'], [''], [null], [0], [{ a: [1, 'b', { c: null }] }]])('finds none in %j', (value) => {
     expect(holdsNul(value)).toBe(false);
