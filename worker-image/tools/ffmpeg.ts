@@ -72,13 +72,14 @@ interface FfmpegDeps {
 
 /** ffmpeg's arguments for one input and one output. Pure. */
 export function ffmpegArguments({ input, outputOptions, output }: FfmpegPlan): string[] {
-  return argumentsOf(input, [...outputOptions, '-f', MUXERS[output.format]], `file:${output.path}`);
+  const progress = ['-progress', 'pipe:1', '-nostats', '-stats_period', '0.5'];
+  return argumentsOf(input, [...progress, ...outputOptions, '-f', MUXERS[output.format]], `file:${output.path}`);
 }
 
-/** ffmpeg's arguments to read every packet of the given streams and write nothing. Pure. */
-export function packetCountArguments(input: MediaFile, streams: readonly number[]): string[] {
+/** ffmpeg's arguments to print every packet of the given streams with its times, and write nothing. Pure. */
+export function packetListArguments(input: MediaFile, streams: readonly number[]): string[] {
   const maps = streams.flatMap((index) => ['-map', `0:${index}`]);
-  return argumentsOf(input, [...maps, '-c', 'copy', '-f', 'null'], '-');
+  return argumentsOf(input, [...maps, '-c', 'copy', '-f', 'framecrc'], 'pipe:1');
 }
 
 /** ffprobe's arguments; what it prints stays under 64 KiB however many streams there are. Pure. */
@@ -101,10 +102,15 @@ interface FfmpegRun {
   readonly directory: string;
   /** Called with the seconds of output written so far. */
   readonly onSeconds?: (seconds: number) => void;
+  /** Called with each line that it prints. */
+  readonly onLine?: (line: string) => void;
 }
 
 /** Runs ffmpeg to its end. Exit codes lie: look at the output. @throws when the signal aborts. */
-export async function runFfmpeg(deps: FfmpegDeps, { args, directory, onSeconds }: FfmpegRun): Promise<CommandResult> {
+export async function runFfmpeg(
+  deps: FfmpegDeps,
+  { args, directory, onSeconds, onLine }: FfmpegRun,
+): Promise<CommandResult> {
   const result = await deps.run({
     file: 'ffmpeg',
     args,
@@ -112,6 +118,7 @@ export async function runFfmpeg(deps: FfmpegDeps, { args, directory, onSeconds }
     signal: deps.signal,
     timeoutSeconds: ENCODE_SECONDS,
     onLine: (line) => {
+      onLine?.(line);
       const seconds = progressSeconds(line);
       if (seconds !== null) onSeconds?.(seconds);
     },
@@ -158,7 +165,7 @@ function argumentsOf(input: MediaFile, outputOptions: readonly string[], target:
     .input(`file:${input.path}`)
     .inputOptions(...unsplit(['-nostdin', '-hide_banner', '-v', 'error', ...guardOptions(input.format)]))
     .output(target)
-    .outputOptions(...unsplit(['-progress', 'pipe:1', '-nostats', '-stats_period', '0.5', ...outputOptions, '-y']));
+    .outputOptions(...unsplit([...outputOptions, '-y']));
   // eslint-disable-next-line no-underscore-dangle, typescript/no-unsafe-type-assertion -- its types leave out the one function that does not run anything.
   return (command as unknown as { _getArguments(): string[] })._getArguments();
 }

@@ -244,6 +244,26 @@ describe('converting sound', () => {
   });
 });
 
+describe('removing tags without encoding', () => {
+  it.each(['mp3', 'aac', 'wav', 'flac', 'm4a', 'ogg', 'opus'] as const)(
+    'gives %s back without them',
+    async (format) => {
+      const produced = await runHandler(
+        audioHandler,
+        await workOn({ ...fixture(format), operation: 'strip_metadata' }),
+      );
+      expect(produced.format).toBe(format);
+      expect(await tags(produced)).not.toMatch(/A tone|Nobody/);
+      expect((await track(produced))?.codec_name).toBe((await track(fixture(format)))?.codec_name);
+    },
+  );
+
+  it('refuses wma', async () => {
+    const work = await workOn({ ...fixture('wma'), operation: 'strip_metadata' });
+    await expect(runHandler(audioHandler, work)).rejects.toMatchObject({ code: 'processing_failed' });
+  });
+});
+
 describe('the length of a file', () => {
   it.each(['aac', 'flac', 'opus', 'mp3'] as const)('is counted in %s', async (format) => {
     const facts = await audioHandler.inspect(engineDeps(), await workOn({ ...fixture(format), operation: 'compress' }));

@@ -12,6 +12,7 @@ import {
   audioTrackOf,
   planCompress,
   planConvert,
+  planStrip,
   type AudioOutput,
   type AudioPlan,
 } from '#worker-image/engine/media/audio-plan.ts';
@@ -30,6 +31,10 @@ export const audioHandler: KindHandler = {
     const source = await probe(deps, work, work.input);
     return produce(deps, work, planConvert(source, targetOf(work)), facts);
   },
+
+  // Not an operation on sound of its own: a file that is kept must not keep its tags against the caller's wish.
+  stripMetadata: async (deps, work, facts) =>
+    produce(deps, work, planStrip(await probe(deps, work, work.input)), facts),
 
   verify: async (deps, work, input, produced) => {
     const output = await probe(deps, work, produced);

@@ -46,9 +46,9 @@ export async function encode(
   );
 }
 
-/** @throws Error when two playing times differ by more than a second and by more than 2 %. */
-export function compareSeconds(input: number | null, output: number | null): void {
+/** @throws Error when two playing times differ by more than `tolerance` seconds and by more than 2 %. */
+export function compareSeconds(input: number | null, output: number | null, tolerance = 1): void {
   if (input === null || output === null) throw new Error('a playing time is missing');
-  if (Math.abs(input - output) <= Math.max(1, input * 0.02)) return;
+  if (Math.abs(input - output) <= Math.max(tolerance, input * 0.02)) return;
   throw new Error(`the output plays for ${output} seconds, the input for ${input}`);
 }

@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { MediaError } from '#crds/media-error.ts';
 import type { EngineDeps, Work } from '#worker-image/engine/handler.ts';
-import { packetCountArguments, runFfmpeg, runFfprobe, type MediaFile } from '#worker-image/tools/ffmpeg.ts';
+import { makePacketClock } from '#worker-image/engine/media/packet-clock.ts';
+import { packetListArguments, runFfmpeg, runFfprobe, type MediaFile } from '#worker-image/tools/ffmpeg.ts';
 
 const number = z.coerce.number().catch(0);
 const text = z.string().catch('');
@@ -92,14 +93,11 @@ export async function countSeconds(deps: EngineDeps, work: Work, { video, audio 
   const streams = [video, audio[0]].flatMap((stream) =>
     stream === null || stream === undefined ? [] : [stream.index],
   );
-  let seconds = 0;
-  const args = packetCountArguments(work.input, streams);
-  const result = await runFfmpeg(deps, {
-    args,
-    directory: work.directory,
-    onSeconds: (now) => (seconds = Math.max(seconds, now)),
-  });
-  if (seconds > 0) return seconds;
+  const clock = makePacketClock();
+  const args = packetListArguments(work.input, streams);
+  const result = await runFfmpeg(deps, { args, directory: work.directory, onLine: clock.read });
+  const seconds = clock.seconds();
+  if (seconds !== null) return seconds;
   throw new MediaError('processing_failed', `The ${work.input.format} file holds no frame that can be read.`, {
     cause: result.stderr,
   });

@@ -208,6 +208,33 @@ describe('converting a video', () => {
     expect(produced.path.includes('copied')).toBe(copied);
   });
 
+  it.each([
+    ['frames that are stored out of order', 2, 'rate=25:duration=2'],
+    ['two frames of a second each', 2, 'rate=1:duration=2'],
+    ['one frame', 0.04, 'rate=25:duration=0.04'],
+  ])('tells the exact length of a video of %s', async (what, seconds, timing) => {
+    const source = await draw(engineDeps().run, directory, {
+      format: 'mp4',
+      name: `exact ${what}`,
+      args: ['-f', 'lavfi', '-i', `testsrc2=size=320x180:${timing}`, '-c:v', 'libx264', '-preset', 'medium'],
+    });
+    expect((await convert(source, 'mkv')).facts.durationSeconds).toBeCloseTo(seconds, 2);
+  });
+
+  it('does not bring back what was trimmed off', async () => {
+    const whole = await draw(engineDeps().run, directory, {
+      format: 'mp4',
+      name: 'whole',
+      args: [...PICTURE, '-c:v', 'libx264', '-preset', 'ultrafast', '-g', '250'],
+    });
+    const trimmed = await draw(engineDeps().run, directory, {
+      format: 'mp4',
+      name: 'trimmed',
+      args: ['-ss', '0.7', '-i', whole.path, '-c', 'copy'],
+    });
+    expect((await convert(trimmed, 'mkv')).facts.durationSeconds).toBeCloseTo(1.3, 1);
+  });
+
   it('marks copied HEVC so that Apple players show it', async () => {
     const source = await draw(engineDeps().run, directory, {
       format: 'mkv',

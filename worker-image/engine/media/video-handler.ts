@@ -64,11 +64,14 @@ async function produce(deps: EngineDeps, work: Work, plan: VideoPlan, facts: Fac
   return { path, format, facts: await factsOf(deps, output, await probe(deps, output, output.input)), warnings };
 }
 
+/** A copy plays what the input plays: frames that an edit list hides would come back in containers without one. */
+const COPY_TOLERANCE = 0.15;
+
 /** Some streams cannot be copied for want of timestamps, which only the try shows; null then. */
 async function tryCopy(deps: EngineDeps, work: Work, plan: VideoPlan, facts: Facts): Promise<Produced | null> {
   try {
     const produced = await produce(deps, work, plan, facts);
-    compareSeconds(facts.durationSeconds, produced.facts.durationSeconds);
+    compareSeconds(facts.durationSeconds, produced.facts.durationSeconds, COPY_TOLERANCE);
     return produced;
   } catch (error) {
     if (deps.signal.aborted || (error instanceof MediaError && error.code !== 'processing_failed')) throw error;
