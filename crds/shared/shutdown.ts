@@ -1,5 +1,8 @@
 import type { Log } from '#crds/shared/log.ts';
 
+/** Without its supervisor a process has nobody to serve and no database to wait for. */
+const ORPHAN_MS = 5000;
+
 /**
  * Runs a process until SIGTERM or SIGINT, or until the parent that supervises it has gone, then stops
  * its parts in the given order. A bug (unhandled rejection or exception) ends the process with code 1.
@@ -21,7 +24,10 @@ export function runUntilStopped(deps: { log: Log }, stop: () => Promise<void>): 
   };
   process.once('SIGTERM', () => end('SIGTERM'));
   process.once('SIGINT', () => end('SIGINT'));
-  process.once('disconnect', () => end('supervisor gone'));
+  process.once('disconnect', () => {
+    setTimeout(() => process.exit(1), ORPHAN_MS).unref();
+    end('supervisor gone');
+  });
   const crash = (error: unknown): void => {
     log.fatal({ err: error }, 'bug: the process ends');
     process.exit(1);
