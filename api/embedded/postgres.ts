@@ -13,8 +13,8 @@ import {
   chownSync,
   readdirSync,
   renameSync,
-  rmSync,
 } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { folderHash } from '#api/embedded/folder-hash.ts';
 import { makeSocketFolder } from '#api/embedded/socket-folder.ts';
@@ -93,7 +93,7 @@ interface Cluster {
 /** Made beside its place and moved there, so that a start that was cut off leaves no half cluster. */
 async function makeCluster({ bin, user, cluster, durable }: Cluster): Promise<void> {
   const draft = `${cluster}.new`;
-  rmSync(draft, { recursive: true, force: true });
+  await removeStaleDraft(draft, `${cluster}.stale`);
   mkdirSync(draft, { mode: 0o700 });
   if (user !== null) chownSync(draft, user.uid, user.gid);
   const args = ['-D', OWN_FOLDER, '-U', USER, '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-instructions'];
@@ -115,6 +115,15 @@ async function makeCluster({ bin, user, cluster, durable }: Cluster): Promise<vo
     closeSync(folder);
   }
   renameSync(draft, cluster);
+}
+
+/** Moved away first: what a killed initdb left running writes to the moved folder, and ends within seconds. */
+async function removeStaleDraft(draft: string, stale: string): Promise<void> {
+  const options = { recursive: true, force: true, maxRetries: 10, retryDelay: 100 };
+  await rm(stale, options);
+  if (!existsSync(draft)) return;
+  renameSync(draft, stale);
+  await rm(stale, options);
 }
 
 interface ServerInput extends Cluster {

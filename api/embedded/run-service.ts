@@ -36,12 +36,18 @@ export async function runService({ data, settings = {}, onProblem }: ServiceInpu
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(child, 'exit').then(([code]) => code as number | null);
-  createInterface({ input: child.stderr }).on('line', onProblem);
+  const problems: string[] = [];
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    if (problems.length < 10) problems.push(line);
+    onProblem(line);
+  });
   // Its only line says that it serves.
   const serves = once(createInterface({ input: child.stdout }), 'line');
   await Promise.race([
     serves,
-    ended.then((code) => Promise.reject(new Error(`The service did not start (exit code ${String(code)}).`))),
+    ended.then((code) =>
+      Promise.reject(new Error(`The service did not start (exit code ${String(code)}): ${problems.join(' ')}`)),
+    ),
   ]);
   const ready = JSON.parse(readFileSync(readyFile, 'utf8')) as { base_url: string; ca_file: string };
   return {
