@@ -1,9 +1,12 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 const common = { pool: 'forks', testTimeout: 60_000, hookTimeout: 60_000 } as const;
 
 export default defineConfig({
   test: {
+    // Many tests wait for a tool or a process: one more than the processors keeps those busy.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       {
         test: {
