@@ -3,7 +3,8 @@
  * and delivers to `output.url`. It opens no file format. Several may run.
  */
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { openDiskFiles } from '#api/files/disk-files.ts';
+import { FILE_SETTINGS } from '#api/files/file-settings.ts';
+import { openFiles } from '#api/files/open-files.ts';
 import { JOBS_CHANNEL } from '#api/jobs/jobs-channel.ts';
 import { makeDatabase } from '#api/store/database.ts';
 import { listen } from '#api/store/listen.ts';
@@ -13,7 +14,7 @@ import { makeTransferMetrics } from '#api/transfers/transfer-metrics.ts';
 import { AT_ONCE as DELIVERIES_AT_ONCE, claimDueDeliveries, deliver } from '#api/webhooks/deliver.ts';
 import { makeDeliveryMetrics } from '#api/webhooks/delivery-metrics.ts';
 import { AT_ONCE as PINGS_AT_ONCE, runPing, takeWaitingPings } from '#api/webhooks/run-pings.ts';
-import { systemClock } from '#crds/shared/clock.ts';
+import { clockOf } from '#crds/shared/clock-of.ts';
 import { loadConfig } from '#crds/shared/config.ts';
 import { makeLog } from '#crds/shared/log.ts';
 import { startOpsServer } from '#crds/shared/ops-server.ts';
@@ -26,16 +27,15 @@ import { trustedCertificates } from '#crds/shared/trusted-certificates.ts';
 import { startWorkPlaces } from '#crds/shared/work-places.ts';
 
 const courierSettings = settings.pick({
+  ...FILE_SETTINGS,
   DATABASE_URL: true,
   MEDIAJOBS_PRIVATE_TARGETS: true,
   MEDIAJOBS_EXTRA_CA_FILE: true,
   MEDIAJOBS_ENCRYPTION_KEYS: true,
-  MEDIAJOBS_LINK_KEYS: true,
-  MEDIAJOBS_FILES_DIR: true,
-  MEDIAJOBS_FILES_URL: true,
   MEDIAJOBS_OPS_HOST: true,
   MEDIAJOBS_OPS_PORT: true,
   MEDIAJOBS_LOG_LEVEL: true,
+  MEDIAJOBS_CLOCK_FILE: true,
 });
 
 /** The poll is the truth; notifications only make it sooner. */
@@ -43,15 +43,10 @@ const POLL_MS = 1000;
 
 const config = loadConfig(courierSettings, process.env);
 const log = makeLog('courier', config.MEDIAJOBS_LOG_LEVEL);
-const clock = systemClock;
+const clock = clockOf({ log }, config.MEDIAJOBS_CLOCK_FILE);
 const database = makeDatabase({ url: config.DATABASE_URL, log, maxConnections: 10 });
 const secretBox = makeSecretBox(config.MEDIAJOBS_ENCRYPTION_KEYS);
-const files = await openDiskFiles({
-  clock,
-  directory: config.MEDIAJOBS_FILES_DIR,
-  baseUrl: config.MEDIAJOBS_FILES_URL,
-  linkKeys: config.MEDIAJOBS_LINK_KEYS,
-});
+const { files, problem: filesProblem, close: closeFiles } = await openFiles({ clock }, config);
 const safeFetch = makeSafeFetch({
   resolve: systemResolve,
   privateTargets: config.MEDIAJOBS_PRIVATE_TARGETS,
@@ -124,20 +119,18 @@ const listener = listen(
 );
 
 const ops = await startOpsServer(
-  { metrics: registry, notReady: databaseProblem },
+  { metrics: registry, notReady: missingDependency },
   { host: config.MEDIAJOBS_OPS_HOST, port: config.MEDIAJOBS_OPS_PORT },
 );
 runUntilStopped({ log }, async () => {
   listening.abort();
   await Promise.all([listener, deliveries.stop(), transfers.stop(), pings.stop(), ops.close()]);
+  closeFiles();
   await database.close();
 });
 log.info({ ops_port: ops.port }, 'courier started');
 announceReady();
 
-async function databaseProblem(): Promise<string | null> {
-  return database.query('select 1').then(
-    () => null,
-    () => 'PostgreSQL does not answer',
-  );
+async function missingDependency(): Promise<string | null> {
+  return database.query('select 1').then(filesProblem, () => 'PostgreSQL does not answer');
 }

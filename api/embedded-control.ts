@@ -8,7 +8,8 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { openDiskFiles } from '#api/files/disk-files.ts';
+import { FILE_SETTINGS } from '#api/files/file-settings.ts';
+import { openFiles } from '#api/files/open-files.ts';
 import { forgiveAttempt } from '#api/jobs/job-progress-rows.ts';
 import { startRecorder } from '#api/jobs/record-jobs.ts';
 import { makeDatabase } from '#api/store/database.ts';
@@ -22,7 +23,7 @@ import { LOCAL_TIMING } from '#controller/timing.ts';
 import { newId, randomWord } from '#crds/ids.ts';
 import { makeMemoryMediaJobs } from '#crds/memory-media-jobs.ts';
 import { jobIdOfName } from '#crds/names.ts';
-import { systemClock } from '#crds/shared/clock.ts';
+import { clockOf } from '#crds/shared/clock-of.ts';
 import { loadConfig } from '#crds/shared/config.ts';
 import { makeLog } from '#crds/shared/log.ts';
 import { startOpsServer } from '#crds/shared/ops-server.ts';
@@ -32,12 +33,10 @@ import { runUntilStopped } from '#crds/shared/shutdown.ts';
 
 const controlSettings = settings
   .pick({
+    ...FILE_SETTINGS,
     DATABASE_URL: true,
     MEDIAJOBS_BASE_URL: true,
     MEDIAJOBS_ENCRYPTION_KEYS: true,
-    MEDIAJOBS_LINK_KEYS: true,
-    MEDIAJOBS_FILES_DIR: true,
-    MEDIAJOBS_FILES_URL: true,
     MEDIAJOBS_WORK_DIR: true,
     MEDIAJOBS_RUNS_AT_ONCE: true,
     MEDIAJOBS_OPEN_JOBS: true,
@@ -46,6 +45,7 @@ const controlSettings = settings
     MEDIAJOBS_OPS_HOST: true,
     MEDIAJOBS_OPS_PORT: true,
     MEDIAJOBS_LOG_LEVEL: true,
+    MEDIAJOBS_CLOCK_FILE: true,
   })
   .required({ MEDIAJOBS_WORK_DIR: true });
 
@@ -55,19 +55,14 @@ const NONCE_ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
 
 const config = loadConfig(controlSettings, process.env);
 const log = makeLog('control', config.MEDIAJOBS_LOG_LEVEL);
-const clock = systemClock;
+const clock = clockOf({ log }, config.MEDIAJOBS_CLOCK_FILE);
 const registry = new Registry();
 collectDefaultMetrics({ register: registry });
 
 const newUid = (): string => randomWord(NONCE_ALPHABET, 20);
 const linkKeys = config.MEDIAJOBS_LINK_KEYS;
 const database = makeDatabase({ url: config.DATABASE_URL, log, maxConnections: 12 });
-const files = await openDiskFiles({
-  clock,
-  directory: config.MEDIAJOBS_FILES_DIR,
-  baseUrl: config.MEDIAJOBS_FILES_URL,
-  linkKeys,
-});
+const { files, close: closeFiles } = await openFiles({ clock }, config);
 const mediaJobs = makeMemoryMediaJobs({
   clock,
   newUid,
@@ -125,5 +120,6 @@ runUntilStopped({ log }, async () => {
   await runs.close();
   for (const { owner, attempt } of cutOff) await forgiveAttempt(database, { id: jobIdOfName(owner.name), attempt });
   await Promise.all([heartbeats.close(), ops.close()]);
+  closeFiles();
   await database.close();
 });

@@ -1,4 +1,4 @@
-/** The HTTP process: HTTPS and plain http ports, and the file store's internal port. Many may run. */
+/** The HTTP process: HTTPS and plain http ports, and the internal port of a file store on disk. Many may run. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { findCaller } from '#api/accounts/find-caller.ts';
@@ -7,8 +7,9 @@ import { makeEngineClient } from '#api/direct/engine-client.ts';
 import { loadDocumentation } from '#api/docs/documentation.ts';
 import { serveDocumentation } from '#api/docs/serve-documentation.ts';
 import { ENDPOINTS } from '#api/endpoints.ts';
-import { openDiskFiles } from '#api/files/disk-files.ts';
 import { startFileServer } from '#api/files/file-server.ts';
+import { FILE_SETTINGS } from '#api/files/file-settings.ts';
+import { openFiles } from '#api/files/open-files.ts';
 import { makeHttpPort } from '#api/http/http-port.ts';
 import { makeApiMetrics } from '#api/http/metrics.ts';
 import { makeServer } from '#api/http/server.ts';
@@ -20,7 +21,7 @@ import { makeDatabase } from '#api/store/database.ts';
 import { makeSecretBox } from '#api/store/secret-box.ts';
 import { newId } from '#crds/ids.ts';
 import { PLANS } from '#crds/plans.ts';
-import { systemClock } from '#crds/shared/clock.ts';
+import { clockOf } from '#crds/shared/clock-of.ts';
 import { loadConfig } from '#crds/shared/config.ts';
 import { makeLog } from '#crds/shared/log.ts';
 import { closeServer, listen, startOpsServer } from '#crds/shared/ops-server.ts';
@@ -29,6 +30,7 @@ import { settings } from '#crds/shared/settings.ts';
 import { runUntilStopped } from '#crds/shared/shutdown.ts';
 
 const apiSettings = settings.pick({
+  ...FILE_SETTINGS,
   DATABASE_URL: true,
   REDIS_URL: true,
   MEDIAJOBS_BASE_URL: true,
@@ -42,29 +44,22 @@ const apiSettings = settings.pick({
   MEDIAJOBS_PRIVATE_TARGETS: true,
   MEDIAJOBS_KEY_PEPPER: true,
   MEDIAJOBS_ENCRYPTION_KEYS: true,
-  MEDIAJOBS_LINK_KEYS: true,
   MEDIAJOBS_RECEIPT_KEYS: true,
   MEDIAJOBS_ENGINE_URL: true,
-  MEDIAJOBS_FILES_DIR: true,
-  MEDIAJOBS_FILES_URL: true,
   MEDIAJOBS_OPS_HOST: true,
   MEDIAJOBS_OPS_PORT: true,
   MEDIAJOBS_LOG_LEVEL: true,
+  MEDIAJOBS_CLOCK_FILE: true,
 });
 
 const config = loadConfig(apiSettings, process.env);
 const log = makeLog('api', config.MEDIAJOBS_LOG_LEVEL);
-const clock = systemClock;
+const clock = clockOf({ log }, config.MEDIAJOBS_CLOCK_FILE);
 const database = makeDatabase({ url: config.DATABASE_URL, log, maxConnections: 16 });
 const redis = connectRedis(config.REDIS_URL);
 const metrics = makeApiMetrics();
 const linkKeys = config.MEDIAJOBS_LINK_KEYS;
-const files = await openDiskFiles({
-  clock,
-  directory: config.MEDIAJOBS_FILES_DIR,
-  baseUrl: config.MEDIAJOBS_FILES_URL,
-  linkKeys,
-});
+const { files, servedAt, problem: filesProblem, close: closeFiles } = await openFiles({ clock }, config);
 const engine = makeEngineClient(config.MEDIAJOBS_ENGINE_URL);
 const pepper = config.MEDIAJOBS_KEY_PEPPER;
 const docsUrl = config.MEDIAJOBS_DOCS_URL ?? `${config.MEDIAJOBS_BASE_URL}/docs`;
@@ -106,11 +101,13 @@ const httpPort = makeHttpPort({
   serveHttps: (request, response) => server.routing(request, response),
 });
 await listen(httpPort, { host, port: config.MEDIAJOBS_HTTP_PORT });
-const filesAddress = new URL(config.MEDIAJOBS_FILES_URL);
-const fileServer = await startFileServer(
-  { files, linkKeys, clock, log, maxBytes: 2 * PLANS.enterprise.maxAsyncBytes },
-  { host: filesAddress.hostname, port: Number(filesAddress.port) },
-);
+const fileServer =
+  servedAt === null
+    ? null
+    : await startFileServer(
+        { files, linkKeys, clock, log, maxBytes: 2 * PLANS.enterprise.maxAsyncBytes },
+        { host: servedAt.hostname, port: Number(servedAt.port) },
+      );
 const ops = await startOpsServer(
   { metrics: metrics.registry, notReady: () => missingDependency() },
   { host: config.MEDIAJOBS_OPS_HOST, port: config.MEDIAJOBS_OPS_PORT },
@@ -120,16 +117,17 @@ log.info({ https_port: config.MEDIAJOBS_HTTPS_PORT, http_port: config.MEDIAJOBS_
 
 runUntilStopped({ log }, async () => {
   await server.close();
-  await Promise.all([closeServer(httpPort), fileServer.close(), ops.close()]);
+  await Promise.all([closeServer(httpPort), fileServer?.close(), ops.close()]);
   engine.close();
   redis.disconnect();
+  closeFiles();
   await database.close();
 });
 
 async function missingDependency(): Promise<string | null> {
   try {
     await database.query('select 1');
-    return null;
+    return await filesProblem();
   } catch (error) {
     return `PostgreSQL at DATABASE_URL does not answer (${error instanceof Error ? error.message : String(error)}); check that it runs and that the address is right`;
   }

@@ -28,6 +28,9 @@ export interface Applied {
   readonly again: Date | null;
 }
 
+const TICKET_RETRY_MS = 50;
+const TICKET_MS = 10_000;
+
 /** Facts of a MediaJob that is there. */
 interface Present extends Facts {
   readonly mediaJob: MediaJob;
@@ -44,6 +47,7 @@ export async function apply(deps: ApplyDeps, facts: Facts, decision: Decision): 
   const present: Present = { ...facts, mediaJob };
   switch (decision.action) {
     case 'suspend':
+    case 'show-waiting':
     case 'mark-running':
       return record(deps, mediaJob, statusAfter(present, decision));
     case 'show-percent':
@@ -79,7 +83,10 @@ async function write(deps: ApplyDeps, mediaJob: MediaJob, status: MediaJobStatus
 async function start(deps: ApplyDeps, facts: Present, decision: Decision & { action: 'start' }): Promise<Applied> {
   const { mediaJob, name } = facts;
   const { attempt } = decision;
-  const request = { owner: { name, uid: mediaJob.metadata.uid }, attempt, spec: await runSpec(deps, facts, attempt) };
+  const spec = await runSpec(deps, facts, attempt);
+  if (spec === null) return { result: 'no_ticket', again: new Date(facts.now.getTime() + TICKET_RETRY_MS) };
+  const { kind, account } = mediaJob.spec;
+  const request = { owner: { name, uid: mediaJob.metadata.uid }, attempt, spec, kind, account };
   if (!decision.recorded) {
     if (!(await deps.runs.reserve(runName(name, attempt)))) return waitForPlace(deps, facts, decision);
     if (!(await write(deps, mediaJob, statusAfter(facts, decision)))) {
@@ -93,12 +100,14 @@ async function start(deps: ApplyDeps, facts: Present, decision: Decision & { act
   return { result: 'started', again: facts.now };
 }
 
+/** null: the ticket is made after its MediaJob and is not there yet. */
 async function runSpec(
   deps: ApplyDeps,
   { mediaJob, now }: Present,
   attempt: number,
-): Promise<ReturnType<typeof buildRunSpec>> {
+): Promise<ReturnType<typeof buildRunSpec> | null> {
   const ticket = await deps.mediaJobs.ticket(mediaJob.metadata.name);
+  if (ticket === null && now.getTime() - Date.parse(mediaJob.metadata.creationTimestamp) < TICKET_MS) return null;
   if (ticket === null) throw new Error(`The MediaJob ${mediaJob.metadata.name} has no ticket.`);
   const heartbeat = { url: deps.heartbeats.url, token: deps.heartbeats.token(mediaJob.spec.jobId, attempt) };
   return buildRunSpec(deps.timing, { mediaJob, ticket, attempt, heartbeat, now });

@@ -4,7 +4,7 @@ import type { Reason } from '#crds/names.ts';
 import type { RunOutcome } from '#crds/run-spec.ts';
 import type { Decision } from '#controller/decision.ts';
 import type { Facts } from '#controller/facts.ts';
-import { statusOf } from '#controller/status.ts';
+import { statusOf, WAITING_REASONS } from '#controller/status.ts';
 import type { Timing } from '#controller/timing.ts';
 
 interface Check {
@@ -30,6 +30,7 @@ export const CHECKS: readonly Check[] = [
   { sentence: 'After three attempts there is no further one.', check: living(whenExhausted) },
   { sentence: 'A job that no attempt could start for 30 minutes ends with timeout.', check: living(whenWaitedTooLong) },
   { sentence: 'A job without a run starts its next attempt.', check: living(whenStartable) },
+  { sentence: 'A run that finds no place says why.', check: living(whenWithoutPlace) },
   { sentence: 'The first heartbeat of an attempt makes the job run.', check: living(whenFirstHeard) },
   { sentence: 'The percent is shown as it grows, in steps.', check: living(whenPercentGrew) },
   { sentence: 'Otherwise nothing happens before the next clock strikes.', check: living(whenNothingElse) },
@@ -117,6 +118,12 @@ function whenStartable(timing: Timing, facts: Living): Decision | null {
   if (run !== null && !isGivenUp(status)) return null;
   const attempt = nextAttempt(mediaJob, status);
   return { action: 'start', attempt, recorded: attempt === status.attempt, giveUpAt: giveUpAt(timing, facts) };
+}
+
+/** Only a new reason is shown: the words of a scheduler change with every look. */
+function whenWithoutPlace(_timing: Timing, { run, status }: Living): Decision | null {
+  if (run?.is.state !== 'waiting' || run.is.for === null || status.reason === WAITING_REASONS[run.is.for.on]) return null;
+  return { action: 'show-waiting', for: run.is.for };
 }
 
 function whenFirstHeard(_timing: Timing, { heartbeat, status }: Living): Decision | null {

@@ -139,7 +139,7 @@ describe('decide', () => {
     ['a moment before, it may still start', { seconds: 1799.9 }, { action: 'start' }],
     [
       'a run that has no node counts as waiting',
-      { seconds: 1800, status: { attempt: 1 }, run: { state: 'waiting' } },
+      { seconds: 1800, status: { attempt: 1 }, run: { state: 'waiting', for: null } },
       { action: 'finish', reason: 'WaitTimeout' },
     ],
     [
@@ -243,7 +243,7 @@ describe('decide', () => {
     ],
     [
       'a run that has no node need not report',
-      { seconds: 600, status: { attempt: 1 }, run: { state: 'waiting' } },
+      { seconds: 600, status: { attempt: 1 }, run: { state: 'waiting', for: null } },
       { action: 'wait', until: at(660) },
     ],
 

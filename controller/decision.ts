@@ -1,6 +1,6 @@
 import type { Reason } from '#crds/names.ts';
 import type { RunOutcome } from '#crds/run-spec.ts';
-import type { LostCause } from '#controller/runs.ts';
+import type { LostCause, WaitingFor } from '#controller/runs.ts';
 
 /** What to do next about a MediaJob. Each but the first two is one status write. */
 export type Decision =
@@ -11,6 +11,7 @@ export type Decision =
   | { readonly action: 'suspend' }
   /** `recorded`: the status names the attempt already, the controller ended before it could start it. */
   | { readonly action: 'start'; readonly attempt: number; readonly recorded: boolean; readonly giveUpAt: Date }
+  | { readonly action: 'show-waiting'; readonly for: WaitingFor }
   | { readonly action: 'mark-running'; readonly startedAt: Date; readonly percent: number }
   | { readonly action: 'show-percent'; readonly percent: number }
   | { readonly action: 'lose'; readonly cause: LostCause; readonly message: string }

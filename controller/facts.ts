@@ -32,8 +32,9 @@ export interface FactsDeps {
   readonly percentWrites: ReadonlyMap<string, Date>;
 }
 
-export async function gatherFacts(deps: FactsDeps, name: string): Promise<Facts> {
-  const [mediaJob, runs] = await Promise.all([deps.mediaJobs.get(name), deps.runs.observe(name)]);
+/** `fresh`: the runs as they are at this moment. */
+export async function gatherFacts(deps: FactsDeps, name: string, fresh = false): Promise<Facts> {
+  const [mediaJob, runs] = await Promise.all([deps.mediaJobs.get(name), deps.runs.observe(name, fresh)]);
   const own = runs.filter((run) => run.owner.uid === mediaJob?.metadata.uid);
   const attempt = mediaJob?.status?.attempt ?? 0;
   const run = own.find((candidate) => candidate.name === runName(name, attempt)) ?? null;

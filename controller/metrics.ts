@@ -8,6 +8,7 @@ export const RECONCILE_RESULTS = [
   'recorded',
   'started',
   'no_capacity',
+  'no_ticket',
   'attempt_lost',
   'succeeded',
   'failed',

@@ -6,10 +6,11 @@
  *   (start) → waiting → active → ended (the worker left an outcome)
  *                 ╲        ╲ ──→ lost  (it did not)
  */
+import type { Kind } from '#crds/formats.ts';
 import type { RunOutcome, RunSpec } from '#crds/run-spec.ts';
 
 /** Why an attempt left no outcome. A closed set: it is a metric's label. */
-export const LOST_CAUSES = ['no_heartbeat', 'out_of_memory', 'crashed', 'stopped', 'vanished'] as const;
+export const LOST_CAUSES = ['no_heartbeat', 'out_of_memory', 'crashed', 'evicted', 'stopped', 'vanished'] as const;
 export type LostCause = (typeof LOST_CAUSES)[number];
 
 export interface RunOwner {
@@ -22,11 +23,20 @@ export interface RunRequest {
   readonly owner: RunOwner;
   readonly attempt: number;
   readonly spec: RunSpec;
+  /** Guess from the file name, for sizing. */
+  readonly kind: Kind | null;
+  readonly account: string;
+}
+
+/** Why a run has no place, in a sentence for the operator. */
+export interface WaitingFor {
+  readonly on: 'capacity' | 'image';
+  readonly message: string;
 }
 
 export type RunState =
-  /** It has no place yet, such as a pod that no node takes. */
-  | { readonly state: 'waiting' }
+  /** It has no place yet, such as a pod that no node takes; `for` null: it is about to start. */
+  | { readonly state: 'waiting'; readonly for: WaitingFor | null }
   | { readonly state: 'active'; readonly startedAt: Date }
   | { readonly state: 'ended'; readonly startedAt: Date; readonly outcome: RunOutcome }
   | { readonly state: 'lost'; readonly cause: LostCause; readonly message: string };
@@ -48,8 +58,11 @@ export interface Runs {
   reserve(name: string): Promise<boolean>;
   /** Starts an attempt, in its reserved place or a free one. 'exists' when this very attempt was started before. */
   start(request: RunRequest): Promise<'started' | 'exists' | 'no-capacity'>;
-  /** Every run of a MediaJob of that name, whatever its uid: running, ended or lost. */
-  observe(mediaJobName: string): Promise<readonly Run[]>;
+  /**
+   * Every run of a MediaJob of that name, whatever its uid: running, ended or lost. `fresh`: as it is at this
+   * moment, not as last seen; asked before what cannot be taken back.
+   */
+  observe(mediaJobName: string, fresh?: boolean): Promise<readonly Run[]>;
   list(): Promise<readonly Run[]>;
   /** Ends a run with all its processes; it is lost then. No error when it has ended or never was. */
   stop(name: string): Promise<void>;

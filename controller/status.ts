@@ -1,6 +1,14 @@
 import type { MediaJob, MediaJobStatus } from '#crds/media-job.ts';
 import type { Decision } from '#controller/decision.ts';
 import type { Facts } from '#controller/facts.ts';
+import type { Reason } from '#crds/names.ts';
+import type { WaitingFor } from '#controller/runs.ts';
+
+/** What a run without a place waits for, as the status says it. */
+export const WAITING_REASONS: Readonly<Record<WaitingFor['on'], Reason>> = {
+  capacity: 'WaitingForCapacity',
+  image: 'ImageNotPulled',
+};
 
 /**
  * As written, or that of a MediaJob that the controller has not written to yet. Its attempt is the last one
@@ -36,6 +44,8 @@ export function statusAfter(
       return { ...status, reason: 'Suspended', message: null };
     case 'start':
       return { ...status, phase: 'Pending', attempt: decision.attempt, reason: null, message: null, node: null };
+    case 'show-waiting':
+      return { ...status, reason: WAITING_REASONS[decision.for.on], message: decision.for.message };
     case 'mark-running':
       return {
         ...status,

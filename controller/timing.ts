@@ -32,3 +32,12 @@ export const LOCAL_TIMING: Timing = {
   capacityRetryMs: 1000,
   resyncMs: 10_000,
 };
+
+/** For a cluster, where every status write goes through etcd and hints seldom get lost. */
+export const CLUSTER_TIMING: Timing = {
+  ...LOCAL_TIMING,
+  heartbeatIntervalSeconds: 10,
+  percentStep: 5,
+  percentIntervalMs: 10_000,
+  resyncMs: 600_000,
+};

@@ -155,6 +155,11 @@ export function targetFormat(text: string): Format | null {
   return spelled ?? (isFormat(lower) ? lower : null);
 }
 
+/** A sentence for messages. */
+export function targetsOf(kind: Kind): string {
+  return `The targets of ${kind} files are ${CONVERT_TARGETS[kind].join(', ')}.`;
+}
+
 /** The input format that a file name's extension stands for; null when it has none that we know. */
 export function formatOfName(filename: string | null): Format | null {
   const extension = /\.([^.]+)$/.exec(filename ?? '')?.[1]?.toLowerCase();

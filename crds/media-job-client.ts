@@ -39,8 +39,11 @@ export interface MediaJobClient {
    * 'conflict': read again; 'gone': deleted. Refuses to leave a final phase or to lower `attempt` ('conflict').
    */
   updateStatus(mediaJob: MediaJob, status: MediaJobStatus): Promise<'updated' | 'conflict' | 'gone'>;
-  /** Deletes MediaJob and Secret; what is owned by them follows. No error when it is gone already. */
-  delete(name: string): Promise<void>;
+  /**
+   * Deletes MediaJob and Secret; what is owned by them follows. No error when it is gone already. `unexpected`
+   * is a sentence for whoever made it by hand and looks for it.
+   */
+  delete(name: string, unexpected?: string): Promise<void>;
   /** Calls back for every MediaJob that is there and for every change, until the signal aborts. */
   watch(onEvent: (event: MediaJobEvent) => void, signal: AbortSignal): void;
 }

@@ -1,4 +1,5 @@
-import type { z } from 'zod';
+import { z } from 'zod';
+import { CONDITION_TYPES, conditionSchema } from '#crds/media-job-conditions.ts';
 import { mediaJobSpecSchema, mediaJobStatusSchema, type MediaJobSpec } from '#crds/media-job.ts';
 import { API_GROUP, API_VERSION, CRD_NAME } from '#crds/names.ts';
 import { structuralSchema, type StructuralSchema } from '#crds/structural-schema.ts';
@@ -20,6 +21,11 @@ const SPEC_RULES: readonly Rule[] = [
   },
   { rule: sameFields(fixedFields()), message: 'The spec may not change, except that a suspension is lifted.' },
 ];
+
+const NAME_RULE: Rule = {
+  rule: "self.metadata.name == self.spec.jobId.replace('_', '-')",
+  message: "A MediaJob is named for its job: spec.jobId with '-' for '_'.",
+};
 
 const STATUS_RULES: readonly Rule[] = [
   { rule: "!(oldSelf.phase in ['Succeeded', 'Failed']) || self == oldSelf", message: 'A final status never changes.' },
@@ -84,10 +90,21 @@ function mediaJobSchema(): StructuralSchema {
       kind: { type: 'string' },
       metadata: { type: 'object' },
       spec: withRules(mediaJobSpecSchema, SPEC_RULES),
-      status: withRules(mediaJobStatusSchema, STATUS_RULES),
+      status: withRules(writtenStatusSchema, STATUS_RULES),
     },
+    'x-kubernetes-validations': [NAME_RULE],
   };
 }
+
+/** What the controller writes besides the status that the API side reads. */
+const writtenStatusSchema = mediaJobStatusSchema.extend({
+  observedGeneration: z.int().min(0).nullable(),
+  conditions: z
+    .array(conditionSchema)
+    .max(CONDITION_TYPES.length)
+    .nullable()
+    .meta({ description: 'Follow from the fields beside them.' }),
+});
 
 function withRules(schema: z.ZodObject, rules: readonly Rule[]): StructuralSchema {
   return { ...structuralSchema(schema), 'x-kubernetes-validations': rules };
@@ -98,6 +115,16 @@ function fixedFields(): string[] {
   return Object.keys(mediaJobSpecSchema.shape).filter((name) => !changing.includes(name));
 }
 
+/** A field that is null counts as absent in these rules. */
 function sameFields(names: readonly string[]): string {
-  return names.map((name) => `self.${name} == oldSelf.${name}`).join(' && ');
+  const nullable = (name: string): boolean =>
+    mediaJobSpecSchema.shape[name as keyof MediaJobSpec] instanceof z.ZodNullable;
+  const same = (name: string): string => `self.${name} == oldSelf.${name}`;
+  return names
+    .map((name) =>
+      nullable(name)
+        ? `has(self.${name}) == has(oldSelf.${name}) && (!has(self.${name}) || ${same(name)})`
+        : same(name),
+    )
+    .join(' && ');
 }

@@ -97,6 +97,11 @@ export function isFinal(status: MediaJobStatus | undefined): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
 
+/** Whether a status may come after another: final ones never change, `attempt` never falls. */
+export function mayFollow(old: MediaJobStatus | undefined, next: MediaJobStatus): boolean {
+  return !isFinal(old) && next.attempt >= (old?.attempt ?? 0);
+}
+
 /**
  * What the job's Secret holds: signed URLs and the caller's file name. One output URL per attempt
  * (index 0 is attempt 1), so that a lost attempt that comes back writes where nobody reads.

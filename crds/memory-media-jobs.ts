@@ -2,13 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '#crds/shared/clock.ts';
 import type { MediaJobClient, MediaJobEvent, NewMediaJob } from '#crds/media-job-client.ts';
 import {
-  isFinal,
   jobTicketSchema,
+  mayFollow,
   mediaJobSpecSchema,
   mediaJobStatusSchema,
   type JobTicket,
   type MediaJob,
-  type MediaJobStatus,
 } from '#crds/media-job.ts';
 
 interface MemoryMediaJobsDeps {
@@ -103,10 +102,6 @@ function newMediaJob(deps: MemoryMediaJobsDeps, request: NewMediaJob): MediaJob 
     },
     spec: mediaJobSpecSchema.parse(request.spec),
   };
-}
-
-function mayFollow(old: MediaJobStatus | undefined, next: MediaJobStatus): boolean {
-  return !isFinal(old) && next.attempt >= (old?.attempt ?? 0);
 }
 
 function deliver(

@@ -4,6 +4,9 @@ export const API_GROUP = 'mediajobs.dev';
 export const CRD_NAME = 'mediajobs.mediajobs.dev';
 export const API_VERSION = 'v1';
 
+export const KIND = 'MediaJob';
+export const PLURAL = 'mediajobs';
+
 export const LABELS = {
   account: 'mediajobs.dev/account',
   job: 'mediajobs.dev/job',
@@ -18,6 +21,7 @@ export type Phase = (typeof PHASES)[number];
 export const REASONS = [
   'Suspended',
   'WaitingForCapacity',
+  'ImageNotPulled',
   'Running',
   'Succeeded',
   'AttemptLost',

@@ -16,6 +16,7 @@ interface JsonSchema {
   readonly required?: readonly string[];
   readonly additionalProperties?: JsonSchema | boolean;
   readonly items?: JsonSchema;
+  readonly maxItems?: number;
   readonly format?: string;
   readonly pattern?: string;
   readonly [keyword: string]: unknown;
@@ -53,7 +54,7 @@ function bare(node: JsonSchema, path: string): StructuralSchema {
     case 'object':
       return objectSchema(node, path);
     case 'array':
-      return { type: 'array', maxItems: CAPS.maxItems, items: structure(node.items ?? {}, `${path}[]`) };
+      return { type: 'array', maxItems: node.maxItems ?? CAPS.maxItems, items: structure(node.items ?? {}, `${path}[]`) };
     case 'string':
       return stringSchema(node);
     case 'integer':
@@ -73,7 +74,9 @@ function objectSchema({ properties, required, additionalProperties }: JsonSchema
     return { type: 'object', maxProperties: CAPS.maxProperties, additionalProperties: structure(values, `${path}.*`) };
   }
   const fields = Object.entries(properties).map(([name, field]) => [name, structure(field, `${path}.${name}`)]);
-  return { type: 'object', required: required ?? [], properties: Object.fromEntries(fields) };
+  // An API server's rules and patches take null as absent, so that what may be null may be left out.
+  const needed = (required ?? []).filter((name) => properties[name]?.nullable !== true);
+  return { type: 'object', required: needed, properties: Object.fromEntries(fields) };
 }
 
 function stringSchema(node: JsonSchema): StructuralSchema {
@@ -82,8 +85,9 @@ function stringSchema(node: JsonSchema): StructuralSchema {
   if (node.enum !== undefined && node.nullable === true)
     return { type: 'string', maxLength: CAPS.maxLength, pattern: `^(${node.enum.join('|')})$` };
   if (node.enum !== undefined) return { type: 'string', enum: node.enum };
-  const { maxLength = CAPS.maxLength, pattern } = node;
-  return { type: 'string', maxLength, ...(pattern === undefined ? {} : { pattern }) };
+  const { minLength, maxLength = CAPS.maxLength, pattern } = node;
+  const least = minLength === undefined ? {} : { minLength };
+  return { type: 'string', ...least, maxLength, ...(pattern === undefined ? {} : { pattern }) };
 }
 
 /** Without those that only say that a number is safe in JavaScript. */

@@ -1,8 +1,21 @@
-/** Prints the Debian packages that the service and its tests need on one machine, one per line. */
+/**
+ * Prints Debian packages, one per line: those that the service and its tests need on one machine, or, with
+ * `--image`, those of the worker image.
+ */
+import { parseArgs } from 'node:util';
 import { DEBIAN_PACKAGES } from '#worker-image/tools/debian-packages.ts';
 
 /** Servers and commands that the embedded service starts itself. */
 const SERVICE = ['postgresql-15', 'redis-server', 'openssl', 'util-linux', 'procps', 'python3-venv', 'ca-certificates'];
+/** From Debian 13 on libheif has its codecs in packages of their own. */
+const IMAGE = [
+  'ca-certificates',
+  'libheif-plugin-libde265',
+  'libheif-plugin-x265',
+  'libheif-plugin-dav1d',
+  'libheif-plugin-aomdec',
+  'libheif-plugin-aomenc',
+];
 /** So that documents keep their line breaks: metric twins of the usual office and PostScript fonts. */
 const FONTS = [
   'fonts-dejavu-core',
@@ -12,5 +25,7 @@ const FONTS = [
   'fonts-urw-base35',
 ];
 
+const { values } = parseArgs({ options: { image: { type: 'boolean', default: false } } });
 const tools = Object.values(DEBIAN_PACKAGES).flatMap((packages) => packages.split(' '));
-for (const name of new Set([...SERVICE, ...FONTS, ...tools])) process.stdout.write(`${name}\n`);
+const place = values.image ? IMAGE : SERVICE;
+for (const name of new Set([...place, ...FONTS, ...tools])) process.stdout.write(`${name}\n`);

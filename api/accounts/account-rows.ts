@@ -1,6 +1,6 @@
 /** SQL of accounts. */
 import type { Account } from '#api/accounts/account.ts';
-import type { Queryable } from '#api/store/database.ts';
+import { PREPARED, type Queryable } from '#api/store/database.ts';
 
 const COLUMNS = `
   id, name, plan, payment_method as "paymentMethod", unpaid_invoice as "unpaidInvoice", suspended,
@@ -37,7 +37,7 @@ export async function selectAccounts(db: Queryable): Promise<readonly Account[]>
  * then adds to them does so one after the other. Rows that refer to the account can still be written.
  */
 export async function lockAccount(tx: Queryable, id: string): Promise<Account | null> {
-  const { rows } = await tx.query<Account>(`select ${COLUMNS} from accounts where id = $1 for no key update`, [id]);
+  const { rows } = await tx.query<Account>(`select ${COLUMNS} from accounts where id = $1 for no key update`, [id], PREPARED);
   return rows[0] ?? null;
 }
 

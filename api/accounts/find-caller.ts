@@ -1,11 +1,11 @@
 /**
  * Who sends a request: the key in its `Authorization` header and the key's account. Both are read from
- * the database at every request (one indexed look-up), so a revocation or a suspension holds on every
+ * the database at every request (one look-up), so a revocation or a suspension holds on every
  * server from the next request on. Spec: Authentication.
  */
 import type { Account } from '#api/accounts/account.ts';
 import { isKeyText, keyDigest } from '#api/accounts/api-key.ts';
-import { selectCaller, setExposed, setLastUsed, type KeyRow } from '#api/accounts/key-rows.ts';
+import { selectCaller, setExposed, setLastUsed, type CallerKey } from '#api/accounts/key-rows.ts';
 import type { Queryable } from '#api/store/database.ts';
 import { MediaError } from '#crds/media-error.ts';
 import type { Clock } from '#crds/shared/clock.ts';
@@ -71,7 +71,7 @@ function bearerToken(authorization: string | undefined): string | null {
 }
 
 /** At most once a minute and key, and not awaited: a request never waits for bookkeeping. */
-function noteUse({ database, clock, log }: FindCallerDeps, key: KeyRow): void {
+function noteUse({ database, clock, log }: FindCallerDeps, key: CallerKey): void {
   const at = clock.now();
   const notSince = new Date(at.getTime() - NOTED_EVERY_MS);
   if (key.lastUsedAt !== null && key.lastUsedAt > notSince) return;

@@ -1,7 +1,6 @@
 /** SQL of API keys. */
 import type { Account } from '#api/accounts/account.ts';
-import { findAccount } from '#api/accounts/account-rows.ts';
-import type { Queryable } from '#api/store/database.ts';
+import { PREPARED, type Queryable } from '#api/store/database.ts';
 
 export interface KeyRow {
   readonly id: string;
@@ -57,12 +56,29 @@ export async function setRevoked(db: Queryable, id: string, at: Date): Promise<K
   return rows[0] ?? null;
 }
 
+/** What a request needs to know of its key. */
+export type CallerKey = Pick<KeyRow, 'id' | 'livemode' | 'allowList' | 'lastUsedAt' | 'revokedAt'>;
+
+type CallerRow = Omit<CallerKey, 'id'> & Omit<Account, 'id'> & { readonly keyId: string; readonly accountId: string };
+
 /** The key with that digest and its account, as they are now. */
-export async function selectCaller(db: Queryable, digest: Buffer): Promise<{ account: Account; key: KeyRow } | null> {
-  const { rows } = await db.query<KeyRow>(`select ${COLUMNS} from api_keys where digest = $1`, [digest]);
-  const [key] = rows;
-  const account = key === undefined ? null : await findAccount(db, key.accountId);
-  return key === undefined || account === null ? null : { key, account };
+export async function selectCaller(
+  db: Queryable,
+  digest: Buffer,
+): Promise<{ account: Account; key: CallerKey } | null> {
+  const { rows } = await db.query<CallerRow>(
+    `select key.id as "keyId", key.livemode, key.allow_list as "allowList", key.last_used_at as "lastUsedAt",
+       key.revoked_at as "revokedAt", account.id as "accountId", account.name, account.plan,
+       account.payment_method as "paymentMethod", account.unpaid_invoice as "unpaidInvoice", account.suspended,
+       account.spend_cap_micro_usd as "spendCapMicroUsd", account.features, account.created_at as "createdAt"
+     from api_keys as key join accounts as account on account.id = key.account_id where key.digest = $1`,
+    [digest],
+    PREPARED,
+  );
+  const [row] = rows;
+  if (row === undefined) return null;
+  const { keyId, livemode, allowList, lastUsedAt, revokedAt, accountId, ...account } = row;
+  return { key: { id: keyId, livemode, allowList, lastUsedAt, revokedAt }, account: { id: accountId, ...account } };
 }
 
 /** Notes the use unless one after `notSince` is noted. */

@@ -1,13 +1,28 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { largestCost } from '#api/billing/largest-cost.ts';
-import { OPERATION_KINDS, OPERATIONS, type Kind, type Operation } from '#crds/formats.ts';
+import {
+  FORMATS,
+  inputFormatsOf,
+  OPERATION_KINDS,
+  OPERATIONS,
+  type Format,
+  type Kind,
+  type Operation,
+} from '#crds/formats.ts';
 import { parseJsonOptions, resolveOptions } from '#crds/options/options.ts';
 import { fileLimits, PLAN_NAMES, type PlanName } from '#crds/plans.ts';
 import { PRICE_BOOK, priceOf, unitsOf } from '#crds/prices.ts';
 
 const costOf = (operation: Operation, kind: Kind | null, sent: object = {}, plan: PlanName = 'payg'): number =>
-  largestCost({ operation, kind, options: resolveOptions(parseJsonOptions(sent)), limits: fileLimits(plan) });
+  largestCost({
+    lane: 'job',
+    operation,
+    filename: kind === null ? null : nameOf(kind),
+    options: resolveOptions(parseJsonOptions(sent)),
+    limits: fileLimits(plan),
+  });
+const nameOf = (kind: Kind): string => `a.${FORMATS[inputFormatsOf(kind)[0] as Format].extensions[0]}`;
 
 describe('largestCost', () => {
   it.each<[string, Operation, Kind | null, object, PlanName, number]>([
@@ -36,6 +51,16 @@ describe('largestCost', () => {
     ['an unknown kind as one that has the target', 'convert', null, { convert: { to: 'docx' } }, 'payg', 10_000],
   ])('prices %s', (_what, operation, kind, sent, plan, microUsd) => {
     expect(costOf(operation, kind, sent, plan)).toBe(microUsd);
+  });
+
+  it.each<[string, 'direct' | 'job', string | null, number]>([
+    ['of an image by its name', 'direct', 'a.png', 2000],
+    ['without a name as the dearest kind of the direct lane', 'direct', null, 10 * 10_000],
+    ['by a name of a kind that compress refuses as the dearest one', 'direct', 'a.docx', 10 * 10_000],
+    ['without a name as the dearest kind of all as a job', 'job', null, 10 * 56 * 1.5 * 1000],
+  ])('prices a file %s', (_what, lane, filename, microUsd) => {
+    const options = resolveOptions(parseJsonOptions({}));
+    expect(largestCost({ lane, operation: 'compress', filename, options, limits: fileLimits('payg') })).toBe(microUsd);
   });
 
   it('is never below the price of a file within the limits', () => {
@@ -69,7 +94,7 @@ describe('largestCost', () => {
           height: Math.floor(long * shape),
           videoCodec: codec,
         });
-        expect(largestCost({ operation, kind, options, limits })).toBeGreaterThanOrEqual(
+        expect(largestCost({ lane: 'job', operation, filename: nameOf(kind), options, limits })).toBeGreaterThanOrEqual(
           priceOf(PRICE_BOOK, meter, quantity, 0),
         );
       }),

@@ -1,29 +1,43 @@
-import { CONVERT_TARGETS, OPERATION_KINDS, type Kind, type Operation } from '#crds/formats.ts';
+import {
+  CONVERT_TARGETS,
+  DIRECT_KINDS,
+  FORMATS,
+  formatOfName,
+  OPERATION_KINDS,
+  type Kind,
+  type Operation,
+} from '#crds/formats.ts';
 import type { ResolvedOptions } from '#crds/options/options.ts';
 import type { FileLimits } from '#crds/plans.ts';
 import { PRICE_BOOK, priceOf, unitsOf, type PriceBook } from '#crds/prices.ts';
 
 interface PlannedWork {
   readonly operation: Operation;
-  /** As its file name says; null: it may be any. */
-  readonly kind: Kind | null;
+  readonly lane: 'direct' | 'job';
+  readonly filename: string | null;
   readonly options: ResolvedOptions;
   readonly limits: FileLimits;
 }
 
 /**
  * The most that the work can cost, in micro-dollars: the largest file that its limits let through, at
- * the dearest price. It is reserved while the job runs. Spec: Monthly spend cap.
+ * the dearest price. It is reserved while the work runs. Spec: Monthly spend cap.
  */
 export function largestCost(work: PlannedWork, book: PriceBook = PRICE_BOOK): number {
-  const kinds = work.kind === null ? possibleKinds(work) : [work.kind];
-  return Math.max(0, ...kinds.map((kind) => largestCostOf(book, work, kind)));
+  return Math.max(0, ...possibleKinds(work).map((kind) => largestCostOf(book, work, kind)));
 }
 
-function possibleKinds({ operation, options }: PlannedWork): readonly Kind[] {
+/** The kind that the file's name stands for, else every one that would not be refused; the content decides later. */
+function possibleKinds({ lane, operation, filename, options }: PlannedWork): readonly Kind[] {
   const { to } = options.convert;
-  const kinds = OPERATION_KINDS[operation];
-  return operation === 'convert' && to !== null ? kinds.filter((kind) => CONVERT_TARGETS[kind].includes(to)) : kinds;
+  const accepted = OPERATION_KINDS[operation].filter(
+    (kind) =>
+      (lane === 'job' || DIRECT_KINDS.includes(kind)) &&
+      (operation !== 'convert' || to === null || CONVERT_TARGETS[kind].includes(to)),
+  );
+  const format = formatOfName(filename);
+  const named = accepted.filter((kind) => format !== null && FORMATS[format].kind === kind);
+  return named.length > 0 ? named : accepted;
 }
 
 function largestCostOf(book: PriceBook, work: PlannedWork, kind: Kind): number {

@@ -1,5 +1,5 @@
 /** SQL of the ledger and of what each account has spent per month. */
-import type { Queryable } from '#api/store/database.ts';
+import { PREPARED, type Queryable } from '#api/store/database.ts';
 import type { Kind, Operation } from '#crds/formats.ts';
 import type { Meter } from '#crds/prices.ts';
 
@@ -52,6 +52,7 @@ export async function insertLedgerRow(tx: Queryable, row: LedgerRow): Promise<bo
       row.outputBytes,
       row.at,
     ],
+    PREPARED,
   );
   return rowCount === 1;
 }
@@ -93,17 +94,23 @@ export async function addToMonth(
   );
 }
 
-/** What is spent in the month, and what unfinished live jobs may cost at most; micro-dollars. */
+/**
+ * What is spent in the month, and what unfinished live jobs and direct requests may cost at most;
+ * micro-dollars.
+ */
 export async function selectSpending(
   db: Queryable,
-  { accountId, month }: AccountMonth,
+  { accountId, month, now }: AccountMonth & { now: Date },
 ): Promise<{ spent: number; running: number }> {
   const { rows } = await db.query<{ spent: number; running: number }>(
     `select
        coalesce((select amount_micro_usd from monthly_spend where account_id = $1 and month = $2), 0) as spent,
        coalesce((select sum(reserved_micro_usd) from jobs
-                 where account_id = $1 and livemode and status in ('queued', 'processing')), 0) as running`,
-    [accountId, month],
+                 where account_id = $1 and livemode and status in ('queued', 'processing')), 0)
+       + coalesce((select sum(micro_usd) from direct_reservations
+                   where account_id = $1 and lease_until > $3), 0) as running`,
+    [accountId, month, now],
+    PREPARED,
   );
   return rows[0] ?? { spent: 0, running: 0 };
 }

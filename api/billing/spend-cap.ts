@@ -6,6 +6,7 @@
 import type { Account } from '#api/accounts/account.ts';
 import type { Caller } from '#api/accounts/find-caller.ts';
 import { utcMonth } from '#api/billing/calendar.ts';
+import { lockReservations } from '#api/billing/direct-reservation-rows.ts';
 import { selectSpending } from '#api/billing/ledger-rows.ts';
 import type { Queryable } from '#api/store/database.ts';
 import { MediaError } from '#crds/media-error.ts';
@@ -21,7 +22,8 @@ export async function spendCapRefusal(
 ): Promise<MediaError | null> {
   if (!livemode) return null;
   const cap = spendCapOf(account);
-  const { spent, running } = await selectSpending(database, { accountId: account.id, month: utcMonth(clock.now()) });
+  const now = clock.now();
+  const { spent, running } = await selectSpending(database, { accountId: account.id, month: utcMonth(now), now });
   if (spent + running < cap) return null;
   const inProgress = running > 0 ? ` and work in progress may cost up to ${usd(running)}` : '';
   return new MediaError(
@@ -32,15 +34,17 @@ export async function spendCapRefusal(
 }
 
 /**
- * The same decision for a job that is about to reserve that much. It holds among parallel requests only
- * when the transaction has the account's lock (`lockAccount`) and inserts the job.
+ * The same decision for work that is about to reserve that much. Until the transaction ends nobody else
+ * reserves money of the account, so it holds among parallel requests when it inserts the reservation.
  */
 export async function reservationRefusal(
   { clock }: { readonly clock: Clock },
   tx: Queryable,
   { caller, reserveMicroUsd }: { caller: Spender; reserveMicroUsd: number },
 ): Promise<MediaError | null> {
-  return reserveMicroUsd === 0 ? null : spendCapRefusal({ database: tx, clock }, caller);
+  if (!caller.livemode || reserveMicroUsd === 0) return null;
+  await lockReservations(tx, caller.account.id);
+  return spendCapRefusal({ database: tx, clock }, caller);
 }
 
 /** An account with a payment method and no plan pays as it goes. */

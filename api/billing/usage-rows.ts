@@ -1,4 +1,4 @@
-/** SQL of usage: sums over the ledger, found by its index on account, mode, day and meter. */
+/** SQL of usage: the ledger's sums by day and meter, which its trigger keeps exact in each transaction. */
 import type { LedgerRow } from '#api/billing/ledger-rows.ts';
 import type { Queryable } from '#api/store/database.ts';
 
@@ -20,10 +20,9 @@ export async function selectUsage(
   { accountId, livemode, from, to }: { accountId: string; livemode: boolean; from: string; to: string },
 ): Promise<readonly DayOfMeter[]> {
   const { rows } = await db.query<DayOfMeter>(
-    `select day, meter, count(*) as requests, sum(quantity) as quantity, sum(amount_micro_usd) as "amountMicroUsd",
-       sum(input_bytes) as "inputBytes", sum(output_bytes) as "outputBytes"
-     from ledger where account_id = $1 and livemode = $2 and day between $3 and $4
-     group by day, meter order by day, meter`,
+    `select day, meter, requests, quantity, amount_micro_usd as "amountMicroUsd", input_bytes as "inputBytes",
+       output_bytes as "outputBytes"
+     from usage_days where account_id = $1 and livemode = $2 and day between $3 and $4 order by day, meter`,
     [accountId, livemode, from, to],
   );
   return rows;

@@ -3,6 +3,7 @@
  * and an optional part `options`. The file is a stream in both; options and name of a multipart body are
  * known once it has ended. Spec: Common: direct endpoints.
  */
+import { isUtf8 } from 'node:buffer';
 import { PassThrough, type Readable } from 'node:stream';
 import { Busboy } from '@fastify/busboy';
 import { parse as parseDisposition } from 'content-disposition';
@@ -26,7 +27,7 @@ const MULTIPART_PARTS = 20;
 export function readDirectBody(request: Pick<ApiRequest, 'body' | 'headers' | 'contentLength'>): DirectBody {
   if (request.contentLength === 0) throw missingFile();
   if (isMultipart(request)) return multipartBody(request, request.headers['content-type'] ?? '');
-  const filename = dispositionName(request.headers['content-disposition']);
+  const filename = sentName(request);
   return { file: atPace(request.body), late: () => ({ filename, options: undefined }) };
 }
 
@@ -126,13 +127,21 @@ function unparseable(error: unknown): MediaError {
   );
 }
 
-/** The file name of a `Content-Disposition` request header; null when there is none or it is malformed. */
-function dispositionName(header: string | undefined): string | null {
-  if (header === undefined) return null;
+/** Of its `Content-Disposition` header; null for multipart, and when there is none or it is malformed. */
+export function sentName(request: Pick<ApiRequest, 'headers'>): string | null {
+  const header = request.headers['content-disposition'];
+  if (header === undefined || isMultipart(request)) return null;
   try {
     const name = parseDisposition(header).parameters['filename'];
-    return lastComponent(typeof name === 'string' ? name : null);
+    return lastComponent(typeof name === 'string' ? utf8Of(name) : null);
   } catch {
     return null;
   }
+}
+
+/** Headers come as Latin-1; many clients mean UTF-8. */
+function utf8Of(name: string): string {
+  const bytes = Buffer.from(name, 'latin1');
+  const isLatin1 = bytes.toString('latin1') === name;
+  return isLatin1 && isUtf8(bytes) ? bytes.toString('utf8') : name;
 }

@@ -7,8 +7,10 @@ import { Transform, type Readable } from 'node:stream';
 import { featuresOf } from '#api/accounts/features-of.ts';
 import type { Caller } from '#api/accounts/find-caller.ts';
 import type { ApiDeps } from '#api/api-deps.ts';
+import { largestCost } from '#api/billing/largest-cost.ts';
 import { recordWork, type Charge } from '#api/billing/record-work.ts';
-import { isMultipart, missingFile, readDirectBody } from '#api/direct/direct-body.ts';
+import { reserveDirect } from '#api/billing/reserve-direct.ts';
+import { isMultipart, missingFile, readDirectBody, sentName } from '#api/direct/direct-body.ts';
 import { directReply } from '#api/direct/direct-reply.ts';
 import type { ApiReply, CallerRequest } from '#api/endpoint.ts';
 import { readQuery } from '#api/http/query.ts';
@@ -35,10 +37,41 @@ const SHORT_NAMES: Readonly<Record<Operation, readonly string[]>> = {
 };
 
 export async function processDirect(deps: ApiDeps, request: CallerRequest, operation: Operation): Promise<ApiReply> {
+  const query = await readDirectQuery(deps, request, operation);
+  refuseLength(request, maxDirectBytes(request.caller));
+  const release = await reserve(deps, request, { operation, query });
+  try {
+    return await processReserved(deps, request, { operation, query });
+  } finally {
+    await release();
+  }
+}
+
+interface AskedWork {
+  readonly operation: Operation;
+  readonly query: DirectQuery;
+}
+
+/** A multipart body gives its name and options later: without them the request may cost more, never less. */
+function reserve(deps: ApiDeps, request: CallerRequest, { operation, query }: AskedWork): Promise<() => Promise<void>> {
   const { caller } = request;
-  const { filename, preset, queryOptions } = await readDirectQuery(deps, request, operation);
+  const microUsd = largestCost({
+    lane: 'direct',
+    operation,
+    filename: query.filename ?? sentName(request),
+    options: resolveOptions(isMultipart(request) ? new Map() : mergeOptions(query.preset, query.queryOptions)),
+    limits: fileLimits(caller.account.plan),
+  });
+  return reserveDirect(deps, { caller, requestId: request.id, microUsd });
+}
+
+async function processReserved(
+  deps: ApiDeps,
+  request: CallerRequest,
+  { operation, query: { filename, preset, queryOptions } }: AskedWork,
+): Promise<ApiReply> {
+  const { caller } = request;
   const maxBytes = maxDirectBytes(caller);
-  refuseLength(request, maxBytes);
   const body = readDirectBody(request);
   const seen = watch(body.file, maxBytes);
   let handedOver = false;

@@ -1,5 +1,6 @@
 /** The processes of the tree and the settings that each one gets: what it needs, and nothing else. */
 import { fileURLToPath } from 'node:url';
+import { FILE_SETTINGS } from '#api/files/file-settings.ts';
 import type { SettingName } from '#crds/shared/settings.ts';
 
 export type ProcessName = 'engine' | 'control' | 'courier' | 'api';
@@ -11,8 +12,9 @@ interface ProcessEntry {
 }
 
 const EVERY_PROCESS: readonly SettingName[] = ['MEDIAJOBS_OPS_HOST', 'MEDIAJOBS_OPS_PORT', 'MEDIAJOBS_LOG_LEVEL'];
-const RECORDS: readonly SettingName[] = ['DATABASE_URL', 'MEDIAJOBS_ENCRYPTION_KEYS'];
-const FILES: readonly SettingName[] = ['MEDIAJOBS_FILES_DIR', 'MEDIAJOBS_FILES_URL', 'MEDIAJOBS_LINK_KEYS'];
+/** Of those that write or read times. */
+const RECORDS: readonly SettingName[] = ['DATABASE_URL', 'MEDIAJOBS_ENCRYPTION_KEYS', 'MEDIAJOBS_CLOCK_FILE'];
+const FILES = Object.keys(FILE_SETTINGS) as SettingName[];
 
 /** In the order in which they stop: who takes work in goes first. */
 export const PROCESSES: readonly ProcessEntry[] = [

@@ -46,8 +46,7 @@ export function serviceSettings({
     MEDIAJOBS_TLS_CERT_FILE: certificates.certFile,
     MEDIAJOBS_TLS_KEY_FILE: certificates.keyFile,
     MEDIAJOBS_ENGINE_URL: `http://127.0.0.1:${ports.engine}`,
-    MEDIAJOBS_FILES_DIR: folder.in('files'),
-    MEDIAJOBS_FILES_URL: `http://127.0.0.1:${ports.files}`,
+    ...(given.S3_BUCKET === undefined ? diskFiles(folder, ports) : {}),
     MEDIAJOBS_WORK_DIR: folder.in('work'),
     ...secrets,
     ...given,
@@ -58,6 +57,10 @@ export function serviceSettings({
     MEDIAJOBS_ENGINE_PORT: String(ports.engine),
     MEDIAJOBS_HEARTBEAT_PORT: String(ports.heartbeat),
   };
+}
+
+function diskFiles(folder: DataFolder, ports: Ports): SettingTexts {
+  return { MEDIAJOBS_FILES_DIR: folder.in('files'), MEDIAJOBS_FILES_URL: `http://127.0.0.1:${ports.files}` };
 }
 
 /** What one process gets. */

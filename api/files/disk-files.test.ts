@@ -69,6 +69,13 @@ describe('the store on disk', () => {
     expect(await read('a')).toBe('second');
   });
 
+  it('keeps objects whose keys are beginnings of other keys', async () => {
+    await put('a', 'short');
+    await put('a/b', 'long');
+    await files.delete('a');
+    expect([await read('a'), await read('a/b')]).toEqual([null, 'long']);
+  });
+
   it('removes empty folders with the last object in them', async () => {
     await put('outputs/job_a/1', 'x');
     await files.delete('outputs/job_a/1');
@@ -93,9 +100,9 @@ describe('the store on disk', () => {
     expect((await readdir(temp)).toSorted()).toEqual([own, `${process.ppid}-1-a`].toSorted());
   });
 
-  it('signs URLs that end after the given seconds', () => {
+  it('signs URLs that end after the given seconds', async () => {
     const expires = NOW.getTime() / 1000 + 90;
-    expect(files.signedGet('uploads/upl_a', 90)).toContain(
+    expect(await files.signedGet('uploads/upl_a', 90)).toContain(
       `http://files.example/files/uploads/upl_a?expires=${expires}&`,
     );
   });

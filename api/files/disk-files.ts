@@ -72,8 +72,8 @@ export async function openDiskFiles(deps: DiskFilesDeps): Promise<FileStore> {
       return current === undefined ? null : { size: current.size, etag: etagOf(current.sha256) };
     },
     delete: (key) => remove(folderOf(key), objects),
-    signedGet: (key, seconds) => sign('GET', key, seconds),
-    signedPut: (key, seconds) => sign('PUT', key, seconds),
+    signedGet: async (key, seconds) => sign('GET', key, seconds),
+    signedPut: async (key, seconds) => sign('PUT', key, seconds),
     list: (prefix) => keysBelow(objects, prefix),
   };
 }

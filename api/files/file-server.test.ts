@@ -36,7 +36,7 @@ const here = (url: string): string => url.replace(BASE, `http://127.0.0.1:${serv
 describe('the file server', () => {
   it('answers 403 from the second on at which a link ends', async () => {
     await files.put('a', Readable.from([Buffer.from('x')]), { maxBytes: 10 });
-    const url = here(files.signedGet('a', 60));
+    const url = here(await files.signedGet('a', 60));
     now = new Date(now.getTime() + 59_999);
     expect((await fetch(url)).status).toBe(200);
     now = new Date(now.getTime() + 1);
@@ -51,7 +51,7 @@ describe('the file server', () => {
   );
 
   it('refuses a PUT over the cap before it reads it', async () => {
-    const request = httpRequest(here(files.signedPut('a', 60)), {
+    const request = httpRequest(here(await files.signedPut('a', 60)), {
       method: 'PUT',
       headers: { 'content-length': 100_001 },
     });
@@ -64,7 +64,7 @@ describe('the file server', () => {
 
   it('stores nothing when the sender disconnects in the middle, and keeps what was there', async () => {
     await files.put('a', Readable.from([Buffer.from('before')]), { maxBytes: 10 });
-    const url = new URL(here(files.signedPut('a', 60)));
+    const url = new URL(here(await files.signedPut('a', 60)));
     const socket = connect(server.port, '127.0.0.1');
     socket.write(`PUT ${url.pathname}${url.search} HTTP/1.1\r\nhost: x\r\ncontent-length: 50000\r\n\r\nhalf`);
     const temp = join(directory, '@temp');
@@ -92,7 +92,7 @@ describe('the file server', () => {
       { files: counted, linkKeys, clock, log: makeLog('test', 'fatal'), maxBytes: 1 },
       { host: '127.0.0.1', port: 0 },
     );
-    const url = new URL(files.signedGet('a', 60));
+    const url = new URL(await files.signedGet('a', 60));
     const socket = connect(other.port, '127.0.0.1').pause();
     socket.write(`GET ${url.pathname}${url.search} HTTP/1.1\r\nhost: x\r\n\r\n`);
     await expect.poll(() => read).toBeGreaterThan(0);

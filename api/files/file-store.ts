@@ -9,8 +9,9 @@ export interface StoredObject {
 
 /**
  * Where inputs and outputs are kept. Both homes pass `test/contract/file-store.ts`. A key is a path of
- * a-z, 0-9, `_`, `-`, `.` and `/`, such as `uploads/upl_…` or `outputs/job_…/1-…`. An object is there
- * whole or not at all: a `put` that fails or is cut off leaves what was there before.
+ * a-z, 0-9, `_`, `-`, `.` and `/`, such as `uploads/upl_…` or `outputs/job_…/1-…`. No key is a folder of
+ * another one. An object is there whole or not at all: a `put` that fails or is cut off leaves what was
+ * there before.
  */
 export interface FileStore {
   /**
@@ -31,9 +32,9 @@ export interface FileStore {
   /** No error when it is gone already. */
   delete(key: string): Promise<void>;
   /** A URL that answers GET with the object for so many seconds: 404 when gone, 412 when `If-Match` differs. */
-  signedGet(key: string, seconds: number): string;
+  signedGet(key: string, seconds: number): Promise<string>;
   /** A URL that takes a PUT of the object for so many seconds. */
-  signedPut(key: string, seconds: number): string;
+  signedPut(key: string, seconds: number): Promise<string>;
   /** Keys below a prefix, for sweeps. */
   list(prefix: string): AsyncIterable<string>;
 }

@@ -13,5 +13,7 @@ export function drainBody(request: IncomingMessage): void {
   request.once('close', () => clearTimeout(timer));
   request.once('end', () => clearTimeout(timer));
   request.on('error', () => undefined);
+  // Whoever read it may have stopped, and would hold it back.
+  request.unpipe();
   request.resume();
 }

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { noteExposedKey } from '#api/accounts/find-caller.ts';
 import { API_VERSION } from '#api/http/gates.ts';
+import { answerOddRequests, refuseMalformed } from '#api/http/refuse-malformed.ts';
 import { refusal } from '#api/http/refusal.ts';
 import { cameOverHttps } from '#api/http/request-address.ts';
 import type { Queryable } from '#api/store/database.ts';
@@ -23,7 +24,7 @@ interface HttpPortDeps {
 
 /** The plain http port: everything is refused, and a key that came this way is noted as exposed. Spec: https_required. */
 export function makeHttpPort(deps: HttpPortDeps): Server {
-  return createServer((request, response) => {
+  const server = createServer({ requireHostHeader: false }, (request, response) => {
     const proto = request.headers['x-forwarded-proto'];
     const hop = {
       peer: request.socket.remoteAddress ?? '',
@@ -33,6 +34,9 @@ export function makeHttpPort(deps: HttpPortDeps): Server {
     if (cameOverHttps(deps.trustedProxies, hop)) deps.serveHttps(request, response);
     else refusePlain(deps, request, response);
   });
+  server.on('clientError', (error, socket) => refuseMalformed(deps, error, socket));
+  answerOddRequests(deps, server);
+  return server;
 }
 
 function refusePlain(deps: HttpPortDeps, request: IncomingMessage, response: ServerResponse): void {

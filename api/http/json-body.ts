@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { ApiRequest } from '#api/endpoint.ts';
+import { atPace } from '#api/http/body-pace.ts';
 import { holdsNul, nulCharacter } from '#api/http/nul-character.ts';
 import { MediaError } from '#crds/media-error.ts';
 import { LIMITS } from '#crds/plans.ts';
@@ -24,20 +25,47 @@ export async function readJsonBody(request: Pick<ApiRequest, 'body' | 'contentLe
 }
 
 /**
- * Checks the body's fields.
+ * Checks the body's fields. `options` stays as it was sent: `parseJsonOptions` reads it.
  * @throws MediaError bad_request with the field's dotted path in `param`.
  */
 export function parseFields<Schema extends z.ZodType>(schema: Schema, object: unknown): z.output<Schema> {
+  const dropped = pathOfDropped(object);
+  if (dropped !== null) throw unknownField(dropped);
   const parsed = schema.safeParse(object);
-  if (parsed.success) return parsed.data;
-  throw fieldError(parsed.error.issues[0]);
+  if (!parsed.success) throw fieldError(parsed.error.issues[0]);
+  const { data } = parsed;
+  const sent = typeof data === 'object' && data !== null && 'options' in data;
+  return sent ? { ...data, options: (object as { options: unknown }).options } : data;
+}
+
+/**
+ * The dotted path of a field `__proto__` in an object below the top, which zod would drop without a word; null when
+ * there is none. In `options` it is an option, and theirs to refuse.
+ */
+function pathOfDropped(object: unknown): string | null {
+  const due: [path: string, value: unknown][] = [['', object]];
+  for (const [path, value] of due) {
+    if (typeof value !== 'object' || value === null) continue;
+    if (path !== '' && Object.hasOwn(value, '__proto__')) return `${path}.__proto__`;
+    for (const [name, child] of Object.entries(value)) {
+      if (path !== '' || name !== 'options') due.push([path === '' ? name : `${path}.${name}`, child]);
+    }
+  }
+  return null;
+}
+
+function unknownField(param: string): MediaError {
+  return new MediaError('bad_request', `There is no field \`${param}\`. Remove it or check its spelling.`, { param });
 }
 
 function fieldError(issue: z.core.$ZodIssue | undefined): MediaError {
   const path = (issue?.path ?? []).join('.');
   if (issue?.code === 'unrecognized_keys') {
     const param = path === '' ? (issue.keys[0] ?? '') : `${path}.${issue.keys[0] ?? ''}`;
-    return new MediaError('bad_request', `There is no field \`${param}\`. Remove it or check its spelling.`, { param });
+    return unknownField(param);
+  }
+  if (issue?.code === 'invalid_type' && issue.message.endsWith('received undefined')) {
+    return new MediaError('bad_request', `\`${path}\` is missing; this request needs it.`, { param: path });
   }
   const message = `\`${path}\` is not valid: ${issue?.message ?? 'it is not what the endpoint takes'}.`;
   return new MediaError('bad_request', message, { param: path });
@@ -47,7 +75,7 @@ async function readWhole({ body, contentLength }: Pick<ApiRequest, 'body' | 'con
   if (contentLength !== null && contentLength > LIMITS.jsonBodyBytes) throw tooLong(contentLength);
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
+  for await (const chunk of atPace(body) as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > LIMITS.jsonBodyBytes) throw tooLong(size);
     chunks.push(chunk);

@@ -2,14 +2,14 @@
  * The HTTPS server. A request goes: request id and version → path and method (404, 405) → gates → the
  * endpoint → the reply or the error object. Nothing here parses a body.
  */
-import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { ApiDeps } from '#api/api-deps.ts';
 import type { ApiReply, ApiRequest, Endpoint } from '#api/endpoint.ts';
 import { drainBody } from '#api/http/drain-body.ts';
 import { API_VERSION, passGates, type Passage } from '#api/http/gates.ts';
 import { holdsNul, nulCharacter } from '#api/http/nul-character.ts';
-import { refusal, sendRefusal } from '#api/http/refusal.ts';
+import { answerOddRequests, refuseMalformed } from '#api/http/refuse-malformed.ts';
+import { sendRefusal } from '#api/http/refusal.ts';
 import { clientAddress } from '#api/http/request-address.ts';
 import { MediaError } from '#crds/media-error.ts';
 
@@ -19,19 +19,22 @@ interface Tls {
 }
 
 const HEADERS_TIMEOUT_MS = 10_000;
+/** Longer than any line of a request may be: no id is too long to be looked for. */
+const MAX_PARAMETER = 20_000;
 
 /** Builds the server with one route per endpoint; listening is the caller's. */
 export function makeServer(deps: ApiDeps, endpoints: readonly Endpoint[], tls: Tls): FastifyInstance {
   const server = Fastify({
     // Uploads may take long: a minimum pace is enforced while a body is read instead.
-    https: { ...tls, headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: 0 },
+    https: { ...tls, headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: 0, requireHostHeader: false },
     logger: false,
     genReqId: () => deps.newId('request'),
     requestIdHeader: false,
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 200 },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAMETER },
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
     frameworkErrors: (_error, request, reply) => {
+      markReply(request, reply);
       void sendRefusal(deps, reply, {
         error: new MediaError('bad_request', 'The address is malformed.'),
         requestId: request.id,
@@ -43,17 +46,27 @@ export function makeServer(deps: ApiDeps, endpoints: readonly Endpoint[], tls: T
   server.addContentTypeParser('*', (_request, body, done) => done(null, body));
   server.addHook('onRequest', async (request, reply) => {
     markReply(request, reply);
+    refuseHost(request);
   });
+  answerOddRequests(deps, server.server);
   server.setNotFoundHandler((request, reply) => refuseUnknown(deps, endpoints, { request, reply }));
   server.setErrorHandler((error, request, reply) => sendRefusal(deps, reply, { error, requestId: request.id }));
   for (const endpoint of endpoints) {
     server.route({
       method: endpoint.method,
       url: endpoint.path,
-      handler: (request, reply) => serve(deps, endpoint, { request, reply }),
+      handler: (request, reply) =>
+        isFor(endpoints, endpoint, request)
+          ? serve(deps, endpoint, { request, reply })
+          : refuseUnknown(deps, endpoints, { request, reply }),
     });
   }
   return server;
+}
+
+/** False for `PATCH /v1/things/word` when `/v1/things/word` is a path of its own: the word is no id. */
+function isFor(endpoints: readonly Endpoint[], { path }: Endpoint, request: FastifyRequest): boolean {
+  return !path.includes(':') || endpoints.every((other) => other.path !== pathOf(request));
 }
 
 interface Exchange {
@@ -65,9 +78,15 @@ interface Exchange {
 function markReply(request: FastifyRequest, reply: FastifyReply): void {
   reply.headers({ 'Svc-Request-Id': request.id, 'Svc-Version': API_VERSION, 'X-Content-Type-Options': 'nosniff' });
   const { headers } = request.raw;
-  if (headers['content-type'] === undefined) return;
   headers['x-sent-content-type'] = headers['content-type'];
   headers['content-type'] = 'application/octet-stream';
+}
+
+/** RFC 9112 3.2. Ours to refuse, since Node.js would do it without the error object. */
+function refuseHost({ raw }: FastifyRequest): void {
+  const hosts = raw.rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
+  if (hosts === 1 || (hosts === 0 && raw.httpVersion === '1.0')) return;
+  throw new MediaError('bad_request', `The request has ${hosts} \`Host\` headers; send one.`, { param: 'Host' });
 }
 
 async function serve(deps: ApiDeps, endpoint: Endpoint, { request, reply }: Exchange): Promise<FastifyReply> {
@@ -110,12 +129,15 @@ async function answerOf(deps: ApiDeps, passage: Passage, exchange: Exchange): Pr
     await passGates(deps, passage);
     return endpoint.handle(deps, request());
   }
-  if (endpoint.signedLink !== undefined && passage.authorization === undefined && request().query.has('signature')) {
-    return endpoint.signedLink(deps, request());
-  }
+  if (endpoint.signedLink !== undefined && isLink(request().query)) return endpoint.signedLink(deps, request());
   await passGates(deps, passage);
   if (passage.caller === null) throw new Error(`${endpoint.path} was reached without a key`);
   return endpoint.handle(deps, { ...request(), caller: passage.caller });
+}
+
+/** A link carries its own proof: a key beside it, and its allow-list, do not matter. Spec: Authentication 2. */
+function isLink(query: URLSearchParams): boolean {
+  return query.has('signature') || query.has('expires');
 }
 
 function newPassage(deps: ApiDeps, endpoint: Endpoint, request: FastifyRequest): Passage {
@@ -168,10 +190,10 @@ async function refuseUnknown(
   endpoints: readonly Endpoint[],
   { request, reply }: Exchange,
 ): Promise<void> {
-  const path = request.url.split('?')[0]?.replace(/(.)\/$/, '$1') ?? '/';
-  const allowed = endpoints
-    .filter((endpoint) => patternOf(endpoint.path).test(path))
-    .map((endpoint) => endpoint.method);
+  const path = pathOf(request);
+  const named = endpoints.filter((endpoint) => endpoint.path === path);
+  const matching = named.length > 0 ? named : endpoints.filter((endpoint) => patternOf(endpoint.path).test(path));
+  const allowed = matching.map((endpoint) => endpoint.method);
   const error =
     allowed.length === 0
       ? new MediaError('not_found', `There is no endpoint at this path. ${deps.docsUrl} lists them.`)
@@ -183,33 +205,12 @@ async function refuseUnknown(
   await sendRefusal(deps, reply, { error, requestId: request.id });
 }
 
-function patternOf(path: string): RegExp {
-  return new RegExp(`^${path.replaceAll(/:[a-z_]+/g, '[^/]+')}$`);
+function pathOf(request: FastifyRequest): string {
+  return request.url.split('?')[0]?.replace(/(.)\/$/, '$1') ?? '/';
 }
 
-/** A request that is no HTTP: its connection is closed after the error object. */
-function refuseMalformed(deps: ApiDeps, error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const message = tooLarge ? 'The headers are over 16 KiB.' : 'The request is not valid HTTP/1.1.';
-  const requestId = deps.newId('request');
-  const { body } = refusal(deps, { error: new MediaError('bad_request', message), requestId });
-  const text = JSON.stringify(body);
-  socket.end(
-    [
-      'HTTP/1.1 400 Bad Request',
-      `Svc-Request-Id: ${requestId}`,
-      `Svc-Version: ${API_VERSION}`,
-      'Content-Type: application/json; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(text)}`,
-      'Connection: close',
-      '',
-      text,
-    ].join('\r\n'),
-  );
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll(/:[a-z_]+/g, '[^/]+')}$`);
 }
 
 function joined(value: string | string[] | undefined): string | undefined {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { forgetOldRecords } from '#api/jobs/clean-up.ts';
+import { deleteFiles, expireOutputs, expireUploads, forgetOldRecords } from '#api/jobs/clean-up.ts';
 import { insertPing, takePings, endPing } from '#api/webhooks/webhook-ping-rows.ts';
 import { newId } from '#crds/ids.ts';
 import { buildJob } from '#test/support/job-builder.ts';
@@ -19,6 +19,40 @@ async function kept(): Promise<{ deliveries: number; transfers: number; pings: n
   );
   return rows[0] as { deliveries: number; transfers: number; pings: number };
 }
+
+describe('what has expired', () => {
+  const at = new Date(START);
+  const deletions = async () => (await database.query<{ n: number }>('select count(*)::int as n from file_deletions')).rows[0]?.n;
+  beforeEach(() => database.query('truncate file_deletions, uploads, jobs cascade'));
+
+  it('goes in one turn however much it is: uploads that no job used, with their parts', async () => {
+    await database.query(
+      `insert into uploads (id, account_id, livemode, size, multipart, created_at, expires_at)
+       select 'upl_' || n, $1, true, 1, false, $2, $2 + (case when n > 450 then 1 else 0 end) * interval '1 second'
+       from generate_series(1, 451) as n`,
+      [sender.accountId, at],
+    );
+    await expireUploads(deps);
+    expect((await database.query('select id from uploads')).rows).toEqual([{ id: 'upl_451' }]);
+    expect(await deletions()).toBe(900);
+  });
+
+  it('goes in one turn however much it is: outputs of jobs, and the files themselves', async () => {
+    for (let n = 0; n < 3; n += 1) await buildJob(database, sender.accountId);
+    await database.query(
+      `update jobs set status = 'succeeded', completed_at = $1, expires_at = $1, started_at = $1, result = '{}', output_key = 'x'`,
+      [at],
+    );
+    await expireOutputs(deps);
+    expect((await database.query('select id from jobs where files_deleted_at is null')).rows).toEqual([]);
+    await database.query(`insert into file_deletions (key, due_at) select 'uploads/' || n, $1 from generate_series(1, 450) as n`, [at]);
+    const deleted: string[] = [];
+    const files = { list: async function* () {}, delete: async (key: string) => void deleted.push(key) };
+    await deleteFiles({ ...deps, files: files as never });
+    expect(deleted).toHaveLength(450);
+    expect(await deletions()).toBe(0);
+  });
+});
 
 describe('forgetOldRecords', () => {
   it('forgets deliveries, transfers and pings 30 days after their end', async () => {
@@ -61,6 +95,30 @@ describe('forgetOldRecords', () => {
     sender.time = START + 400 * DAY_MS;
     await forgetOldRecords(deps);
     expect(await kept()).toEqual({ deliveries: 1, transfers: 1, pings: 0 });
+  });
+
+  it('forgets a job whose files are deleted 30 days after its end, and keeps any other', async () => {
+    const [over, unfinished, withFiles] = [
+      await buildJob(database, sender.accountId),
+      await buildJob(database, sender.accountId),
+      await buildJob(database, sender.accountId),
+    ];
+    const end = `update jobs set status = 'failed', error = '{}', completed_at = $2, files_deleted_at = $3 where id = $1`;
+    await database.query(end, [over.id, new Date(START), new Date(START)]);
+    await database.query(end, [withFiles.id, new Date(START), null]);
+    await database.query(`insert into transfers (job_id, direction, next_at) values ($1, 'fetch', $2)`, [
+      over.id,
+      new Date(START),
+    ]);
+    const ids = [over.id, unfinished.id, withFiles.id];
+    const left = async () =>
+      (await database.query<{ id: string }>('select id from jobs where id = any($1)', [ids])).rows.map(({ id }) => id);
+    sender.time = START + 30 * DAY_MS - 1;
+    await forgetOldRecords(deps);
+    expect(await left()).toHaveLength(3);
+    sender.time += 1;
+    await forgetOldRecords(deps);
+    expect((await left()).toSorted()).toEqual([unfinished.id, withFiles.id].toSorted());
   });
 
   it('forgets more than one statement takes', async () => {

@@ -22,7 +22,6 @@ import { notify } from '#api/store/listen.ts';
 import { inputOfUpload } from '#api/uploads/input-of-upload.ts';
 import { claimUpload } from '#api/uploads/upload-rows.ts';
 import { insertTransfer } from '#api/transfers/transfer-rows.ts';
-import { formatOfName, FORMATS } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
 import { mergeOptions, parseJsonOptions, resolveOptions, type ResolvedOptions } from '#crds/options/options.ts';
 import { fileLimits, LIMITS, PLANS } from '#crds/plans.ts';
@@ -61,7 +60,7 @@ async function readNewJob(deps: ApiDeps, caller: Caller, fields: JobRequest): Pr
     metadata: fields.metadata ?? {},
     outputTarget: fields.output == null ? null : sealTarget(deps, id, fields.output),
   };
-  return { ...newJob, reservedMicroUsd: caller.livemode ? largestCost(withKind(newJob)) : 0 };
+  return { ...newJob, reservedMicroUsd: caller.livemode ? largestCost({ ...newJob, lane: 'job', filename: newJob.inputFilename }) : 0 };
 }
 
 type InputFields = Pick<
@@ -137,10 +136,4 @@ function refuseMissingTarget({ operation }: JobRequest, options: ResolvedOptions
 function sealTarget(deps: ApiDeps, jobId: string, output: NonNullable<JobRequest['output']>): Buffer {
   const target = JSON.stringify({ url: output.url, headers: output.headers ?? {} });
   return deps.secretBox.seal(target, `job-output:${jobId}`);
-}
-
-/** The job with the kind that its file name stands for; the content decides later. */
-function withKind(newJob: Omit<NewJob, 'reservedMicroUsd'>): Parameters<typeof largestCost>[0] {
-  const format = formatOfName(newJob.inputFilename);
-  return { ...newJob, kind: format === null ? null : FORMATS[format].kind };
 }

@@ -47,7 +47,7 @@ async function dispatchJob(deps: DispatchDeps, job: Job): Promise<void> {
     name,
     labels: { [LABELS.job]: name, [LABELS.account]: job.accountId, [LABELS.dispatch]: nonce },
     spec: specOf(job, name),
-    ticket: ticketOf(deps, job, nonce),
+    ticket: await ticketOf(deps, job, nonce),
   });
   deps.log.info({ job: job.id, outcome, first_attempt: job.attempt + 1 }, 'dispatched');
 }
@@ -59,7 +59,7 @@ export function kindOfName(filename: string | null): Kind | null {
 }
 
 /** A signed GET of the job's input. */
-export function inputUrl({ files }: Pick<DispatchDeps, 'files'>, job: Job): string {
+export function inputUrl({ files }: Pick<DispatchDeps, 'files'>, job: Job): Promise<string> {
   return files.signedGet(job.inputKey, TICKET_SECONDS);
 }
 
@@ -81,12 +81,14 @@ function specOf(job: Job, name: string): MediaJobSpec {
   };
 }
 
-function ticketOf(deps: DispatchDeps, job: Job, nonce: string): JobTicket {
+async function ticketOf(deps: DispatchDeps, job: Job, nonce: string): Promise<JobTicket> {
   const attempts = Array.from({ length: LIMITS.jobAttempts }, (_, index) => index + 1);
   return {
-    inputUrl: job.inputStored ? inputUrl(deps, job) : null,
+    inputUrl: job.inputStored ? await inputUrl(deps, job) : null,
     inputEtag: job.inputEtag,
     filename: job.inputFilename,
-    outputUrls: attempts.map((attempt) => deps.files.signedPut(outputKey(job, nonce, attempt), TICKET_SECONDS)),
+    outputUrls: await Promise.all(
+      attempts.map((attempt) => deps.files.signedPut(outputKey(job, nonce, attempt), TICKET_SECONDS)),
+    ),
   };
 }

@@ -1,5 +1,5 @@
 /** SQL of idempotency keys. */
-import type { Queryable } from '#api/store/database.ts';
+import { PREPARED, type Queryable } from '#api/store/database.ts';
 
 export interface IdempotencyScope {
   readonly accountId: string;
@@ -35,6 +35,7 @@ export async function claimKey(db: Queryable, scope: IdempotencyScope, claim: Cl
        where known.created_at <= $7
          or (known.status is null and known.lease_until <= $5 and known.fingerprint = excluded.fingerprint)`,
     [scope.accountId, scope.livemode, scope.key, claim.fingerprint, claim.now, claim.leaseUntil, claim.forgottenBefore],
+    PREPARED,
   );
   return rowCount === 1;
 }
@@ -58,6 +59,7 @@ export async function storeAnswer(
     `update idempotency_keys set status = $5, body = $6
      where account_id = $1 and livemode = $2 and key = $3 and lease_until = $4 and status is null`,
     [scope.accountId, scope.livemode, scope.key, answer.leaseUntil, answer.status, answer.body],
+    PREPARED,
   );
   return rowCount === 1;
 }

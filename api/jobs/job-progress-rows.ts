@@ -153,3 +153,17 @@ export async function selectOverdueJobs(db: Queryable, createdBefore: Date, limi
 function json(value: unknown): string | null {
   return value === null ? null : JSON.stringify(value);
 }
+
+/** Gives how many that ended by then, with what is left of their transfers, were forgotten, `limit` at most. */
+export async function forgetJobs(db: Queryable, before: Date, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `with gone as (
+       select id from jobs where completed_at <= $1 and files_deleted_at is not null limit $2
+     ), their_transfers as (
+       delete from transfers where job_id in (select id from gone)
+     )
+     delete from jobs where id in (select id from gone)`,
+    [before, limit],
+  );
+  return rowCount;
+}

@@ -19,7 +19,11 @@ const outputHeaders = z
       .refine((name) => !FRAMING_HEADERS.test(name), 'the service writes this header itself'),
     z.string().max(LIMITS.outputHeaderValue).regex(HEADER_VALUE, 'header values are printable ASCII'),
   )
-  .refine((headers) => Object.keys(headers).length <= LIMITS.outputHeaders, `at most ${LIMITS.outputHeaders} headers`);
+  .refine((headers) => Object.keys(headers).length <= LIMITS.outputHeaders, `at most ${LIMITS.outputHeaders} headers`)
+  .refine(
+    (headers) => new Set(Object.keys(headers).map((name) => name.toLowerCase())).size === Object.keys(headers).length,
+    'each header once, whatever the case of its name',
+  );
 
 export const jobRequestSchema = z.strictObject({
   operation: z.enum(OPERATIONS),

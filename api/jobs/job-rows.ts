@@ -1,6 +1,6 @@
 /** SQL of jobs as callers make and read them. */
 import type { Job, JobStatus } from '#api/jobs/job.ts';
-import type { Queryable } from '#api/store/database.ts';
+import { PREPARED, type Queryable } from '#api/store/database.ts';
 
 export const JOB_COLUMNS = `
   id, account_id as "accountId", livemode, operation, status, percent, attempt,
@@ -66,13 +66,14 @@ export async function insertJob(tx: Queryable, job: NewJob): Promise<Job> {
       job.outputTarget,
       job.reservedMicroUsd,
     ],
+    PREPARED,
   );
   return only(rows);
 }
 
 /** Any account's job, for our own processes. */
 export async function findJob(db: Queryable, id: string): Promise<Job | null> {
-  const { rows } = await db.query<Job>(`select ${JOB_COLUMNS} from jobs where id = $1`, [id]);
+  const { rows } = await db.query<Job>(`select ${JOB_COLUMNS} from jobs where id = $1`, [id], PREPARED);
   return rows[0] ?? null;
 }
 
@@ -86,6 +87,7 @@ export async function findReadableJob(
     `select ${JOB_COLUMNS} from jobs
      where id = $1 and account_id = $2 and livemode = $3 and (completed_at is null or completed_at > $4)`,
     [id, owner.accountId, owner.livemode, owner.finishedAfter],
+    PREPARED,
   );
   return rows[0] ?? null;
 }
@@ -143,13 +145,14 @@ export async function countUnfinishedJobs(tx: Queryable, accountId: string): Pro
   const { rows } = await tx.query<{ count: number }>(
     `select count(*)::int as count from jobs where account_id = $1 and status in ('queued', 'processing')`,
     [accountId],
+    PREPARED,
   );
   return only(rows).count;
 }
 
 /** Locks the job's row until the transaction ends. */
 export async function lockJob(tx: Queryable, id: string): Promise<Job | null> {
-  const { rows } = await tx.query<Job>(`select ${JOB_COLUMNS} from jobs where id = $1 for update`, [id]);
+  const { rows } = await tx.query<Job>(`select ${JOB_COLUMNS} from jobs where id = $1 for update`, [id], PREPARED);
   return rows[0] ?? null;
 }
 

@@ -78,7 +78,7 @@ async function resume(deps: ProjectDeps, mediaJob: MediaJob, job: Job | null): P
   if (job === null || job.inputSize === null || job.inputEtag === null) return;
   await deps.mediaJobs.resume(mediaJob.metadata.name, {
     inputSize: job.inputSize,
-    inputUrl: inputUrl(deps, job),
+    inputUrl: await inputUrl(deps, job),
     inputEtag: job.inputEtag,
     filename: job.inputFilename,
     kind: kindOfName(job.inputFilename),

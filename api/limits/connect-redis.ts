@@ -14,6 +14,8 @@ export function connectRedis(url: string): Redis {
     connectTimeout: COMMAND_MS,
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
+    // One write for all requests of a turn of the event loop.
+    enableAutoPipelining: true,
     retryStrategy: () => RECONNECT_MS,
   };
   const parsed = new URL(url);

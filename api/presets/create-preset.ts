@@ -25,9 +25,7 @@ export const presetRequestSchema = z.strictObject({
  */
 export async function createPreset(deps: ApiDeps, request: CallerRequest): Promise<ApiReply> {
   const { object } = await readJsonBody(request);
-  const { name } = parseFields(presetRequestSchema, object);
-  // As sent: what the schema gives lacks a field such as `__proto__`, which is to be refused.
-  const options = object['options'] as object;
+  const { name, options } = parseFields(presetRequestSchema, object);
   refuseOptions(options);
   const accountId = request.caller.account.id;
   const named = { accountId, name, options, at: deps.clock.now() };

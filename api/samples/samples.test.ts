@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { KINDS } from '#crds/formats.ts';
+import { FORMAT_NAMES, FORMATS, KINDS } from '#crds/formats.ts';
 import { LIMITS } from '#crds/plans.ts';
 import { loadSamples } from './samples.ts';
 
@@ -20,8 +20,14 @@ describe('the published samples', () => {
     expect(createHash('sha256').update(bytes).digest('hex')).toBe(sha256);
   });
 
-  it('are small enough for a direct request with a test key', () => {
-    expect(Math.max(...samples.all.map((sample) => sample.size))).toBeLessThan(LIMITS.testDirectBytes);
+  it('are small enough for a direct request with a test key, but for two that are for jobs', () => {
+    const large = samples.all.filter((sample) => sample.size > LIMITS.testDirectBytes);
+    expect(large).toHaveLength(2);
+    expect(Math.max(...large.map((sample) => sample.size))).toBeLessThan(LIMITS.testJobBytes);
+  });
+
+  it.each(FORMAT_NAMES.filter((format) => FORMATS[format].input))('have a good file of format %s', (format) => {
+    expect(samples.all.some((sample) => sample.format === format && sample.expected_error === null)).toBe(true);
   });
 
   it.each(KINDS)('have a good file of kind %s', (kind) => {

@@ -76,7 +76,8 @@ describe('a transaction', () => {
         await add(tx, second);
       });
     await Promise.all([crossing('left', 'right'), crossing('right', 'left')]);
-    expect([await counter('left'), await counter('right'), tries]).toStrictEqual([2, 2, 3]);
+    expect([await counter('left'), await counter('right')]).toStrictEqual([2, 2]);
+    expect(tries).toBeGreaterThan(2);
   });
 
   it('runs again after a serialisation failure, 5 times at most', async () => {

@@ -1,11 +1,23 @@
 /** PostgreSQL: a pool of connections with the types, time limits and retries that every reader relies on. */
+import { hash } from 'node:crypto';
 import pg from 'pg';
 import type { Log } from '#crds/shared/log.ts';
 
 export interface Queryable {
   /** `int8` and `numeric` come as numbers, `timestamptz` as Date, `date` as YYYY-MM-DD, `jsonb` parsed. */
-  query<Row>(text: string, values?: readonly unknown[]): Promise<{ rows: Row[]; rowCount: number }>;
+  query<Row>(text: string, values?: readonly unknown[], how?: QueryHow): Promise<{ rows: Row[]; rowCount: number }>;
 }
+
+interface QueryHow {
+  /**
+   * Parsed and planned once per connection instead of each time: for what every request asks, found by the same
+   * index whatever the values.
+   */
+  readonly prepared: true;
+}
+
+/** For `query`. */
+export const PREPARED: QueryHow = { prepared: true };
 
 export interface Database extends Queryable {
   /**
@@ -46,7 +58,7 @@ export function makeDatabase({ url, log, maxConnections }: DatabaseSettings): Da
   pool.on('error', (error) => log.warn({ err: error }, 'idle database connection lost'));
   let closing: Promise<void> | null = null;
   return {
-    query: (text, values) => run(pool, { text, values, query_timeout: ANSWER_MS }),
+    query: (text, values, how) => run(pool, { text, values, how, query_timeout: ANSWER_MS }),
     transaction: (work, { patient } = { patient: false }) => withRetries(() => inTransaction(pool, work, patient)),
     close: () => (closing ??= pool.end()),
   };
@@ -79,18 +91,25 @@ function safeInteger(text: string): number {
 interface Statement {
   readonly text: string;
   readonly values: readonly unknown[] | undefined;
+  readonly how: QueryHow | undefined;
   readonly query_timeout?: number;
 }
 
 async function run<Row>(
   connection: pg.Pool | pg.PoolClient,
-  { values, ...statement }: Statement,
+  { values, how, ...statement }: Statement,
 ): Promise<{ rows: Row[]; rowCount: number }> {
-  const query = values === undefined ? statement : { ...statement, values: [...values] };
+  const named = how === undefined ? statement : { ...statement, name: statementName(statement.text) };
+  const query = values === undefined ? named : { ...named, values: [...values] };
   const answer: pg.QueryResult | pg.QueryResult[] = await connection.query(query);
   // A text of several statements, as in migrations, gives one result each.
   const last = Array.isArray(answer) ? answer.at(-1) : answer;
   return { rows: (last?.rows ?? []) as Row[], rowCount: last?.rowCount ?? 0 };
+}
+
+/** The same for the same text; PostgreSQL takes 63 characters. */
+function statementName(text: string): string {
+  return hash('sha256', text, 'hex').slice(0, 32);
 }
 
 async function withRetries<T>(transaction: () => Promise<T>): Promise<T> {
@@ -117,7 +136,7 @@ async function inTransaction<T>(pool: pg.Pool, work: (tx: Queryable) => Promise<
   try {
     await client.query('begin');
     if (patient) await client.query('set local statement_timeout = 0');
-    const value = await work({ query: (text, values) => run(client, { text, values, ...limit }) });
+    const value = await work({ query: (text, values, how) => run(client, { text, values, how, ...limit }) });
     await client.query({ text: 'commit', ...limit });
     return value;
   } catch (error) {

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { connectionSettings, type Queryable } from '#api/store/database.ts';
+import { connectionSettings, PREPARED, type Queryable } from '#api/store/database.ts';
 import type { Log } from '#crds/shared/log.ts';
 
 interface ListenDeps {
@@ -36,7 +36,7 @@ export async function listen(deps: ListenDeps, subscription: Subscription): Prom
 
 /** Sends a hint; in a transaction it goes out with the commit. */
 export async function notify(on: Queryable, channel: string, payload = ''): Promise<void> {
-  await on.query('select pg_notify($1, $2)', [channel, payload]);
+  await on.query('select pg_notify($1, $2)', [channel, payload], PREPARED);
 }
 
 /** true when the connection was there and then got lost. */

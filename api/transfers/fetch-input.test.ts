@@ -73,6 +73,11 @@ describe('fetching input.url', () => {
       'it answered without a Content-Length',
     ],
     ['HTTP/1.1 200 OK\r\n\r\nhi', 'it answered without a Content-Length'],
+    [
+      `HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi${'!'.repeat(2000)}`,
+      'the answer has more bytes than its Content-Length',
+    ],
+    ['HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi!', 'the answer has more bytes than its Content-Length'],
     ['HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Encoding: gzip\r\n\r\nhi', 'Content-Encoding'],
     [
       `HTTP/1.1 200 OK\r\nContent-Length: ${100 * MB + 1}\r\n\r\nhi`,

@@ -17,6 +17,8 @@ interface Fetch {
   /** The plan's limit. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
+  /** Told as bytes come: how many of how many. */
+  readonly onBytes?: (received: number, size: number) => void;
 }
 
 export interface FetchedInput {
@@ -38,7 +40,7 @@ const TOTAL_MS = LIMITS.jobWaitSeconds * 1000;
  */
 export async function fetchInput(
   { safeFetch, files }: FetchDeps,
-  { url, key, maxBytes, signal }: Fetch,
+  { url, key, maxBytes, signal, onBytes }: Fetch,
 ): Promise<FetchedInput | TransferFailure> {
   let response: SafeResponse | null = null;
   try {
@@ -56,7 +58,8 @@ export async function fetchInput(
     const refusal = refusalOf(response, maxBytes);
     if (refusal !== null) return refusal;
     const size = Number(response.header('content-length'));
-    const stored = await files.put(key, Readable.from(response.body(), { objectMode: false }), { maxBytes, size });
+    const counted = counting(response.body(), (received) => onBytes?.(received, size));
+    const stored = await files.put(key, Readable.from(counted, { objectMode: false }), { maxBytes, size });
     const filename = filenameOfAnswer(response.header('content-disposition'), url);
     return { outcome: 'fetched', etag: stored.etag, filename, size: stored.size };
   } catch (error) {
@@ -65,6 +68,15 @@ export async function fetchInput(
     return failedBy(error);
   } finally {
     response?.discard();
+  }
+}
+
+async function* counting(body: AsyncGenerator<Buffer>, onReceived: (bytes: number) => void): AsyncGenerator<Buffer> {
+  let received = 0;
+  for await (const chunk of body) {
+    received += chunk.length;
+    onReceived(received);
+    yield chunk;
   }
 }
 

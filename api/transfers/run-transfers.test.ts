@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { selectDueDeletions } from '#api/files/file-deletion-rows.ts';
 import { claimDueTransfers, runTransfer } from '#api/transfers/run-transfers.ts';
-import { extendLease, selectSettledTransfers } from '#api/transfers/transfer-rows.ts';
+import { extendLease, recordFetched, selectSettledTransfers } from '#api/transfers/transfer-rows.ts';
 import { startWorkPlaces } from '#crds/shared/work-places.ts';
 import { file, testCourier } from '#test/support/courier.ts';
 import { startReceiver } from '#test/support/receiver.ts';
@@ -116,5 +116,26 @@ describe('places', () => {
     expect(claimed).toHaveLength(9);
     expect(claimed).toContain(other);
     expect(await claimDueTransfers(deps, 10)).toEqual([]);
+  });
+});
+
+describe('progress', () => {
+  it('a fetch is the first tenth of its job, and a job that has its input is left alone', async () => {
+    let finish = (): void => undefined;
+    const receiver = await startReceiver({
+      host: '127.0.0.2',
+      answer: (response) => {
+        response.writeHead(200, { 'content-length': 100 }).write('x'.repeat(70));
+        finish = () => void response.end('x'.repeat(30));
+      },
+    });
+    const id = await courier.newJob({ inputUrl: `https://127.0.0.2:${receiver.port}/` });
+    const percent = async () => (await database.query('select percent from jobs where id = $1', [id])).rows[0];
+    const running = courier.runDue();
+    await expect.poll(percent, { timeout: 20_000 }).toEqual({ percent: 7 });
+    finish();
+    await running;
+    await recordFetched(database, id, 9);
+    expect(await percent()).toEqual({ percent: 7 });
   });
 });

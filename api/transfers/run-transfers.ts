@@ -17,6 +17,7 @@ import {
   endTransfer,
   extendLease,
   recordInput,
+  recordFetched,
   releaseTransfer,
   retryTransfer,
   type ClaimedTransfer,
@@ -93,14 +94,50 @@ function moveBytes(deps: TransferDeps, transfer: ClaimedTransfer, signal: AbortS
   return transfer.direction === 'fetch' ? fetchOne(deps, transfer, signal) : deliverOne(deps, transfer, signal);
 }
 
-function fetchOne(
+async function fetchOne(
   deps: TransferDeps,
   { jobId, inputUrl, inputKey, plan }: ClaimedTransfer,
   signal: AbortSignal,
 ): Promise<Outcome> {
   if (inputUrl === null) throw new Error(`job ${jobId} has no input.url`);
   const url = deps.secretBox.open(inputUrl, `job-input:${jobId}`);
-  return fetchInput(deps, { url, key: inputKey, maxBytes: PLANS[plan].maxAsyncBytes, signal });
+  const progress = reportProgress(deps, jobId);
+  try {
+    return await fetchInput(deps, {
+      url,
+      key: inputKey,
+      maxBytes: PLANS[plan].maxAsyncBytes,
+      signal,
+      onBytes: progress.onBytes,
+    });
+  } finally {
+    progress.stop();
+  }
+}
+
+const PROGRESS_EVERY_MS = 1000;
+/** A job's first tenth is the fetch of its input. */
+const FETCH_PERCENT = 10;
+
+/** Writes how far the fetch is, at most once a second. Nothing depends on it: a failure is only logged. */
+function reportProgress(
+  { database, log }: TransferDeps,
+  jobId: string,
+): { onBytes: (received: number, size: number) => void; stop: () => void } {
+  let [percent, reported] = [0, 0];
+  const timer = setInterval(() => {
+    if (percent <= reported) return;
+    reported = percent;
+    recordFetched(database, jobId, percent).catch((error: unknown) => {
+      log.warn({ err: error, job_id: jobId }, 'the progress of a fetch was not noted');
+    });
+  }, PROGRESS_EVERY_MS).unref();
+  return {
+    onBytes: (received, size) => {
+      percent = size === 0 ? 0 : Math.floor((FETCH_PERCENT * received) / size);
+    },
+    stop: () => clearInterval(timer),
+  };
 }
 
 function deliverOne(

@@ -10,7 +10,7 @@
  * A transfer of a job that has ended meanwhile is closed and never worked on again.
  */
 import { deleteLater } from '#api/files/file-deletion-rows.ts';
-import type { Queryable } from '#api/store/database.ts';
+import { PREPARED, type Queryable } from '#api/store/database.ts';
 import type { ErrorCode } from '#crds/error-codes.ts';
 import type { PlanName } from '#crds/plans.ts';
 import type { Format } from '#crds/formats.ts';
@@ -49,7 +49,7 @@ export async function insertTransfer(
     transfer.jobId,
     transfer.direction,
     transfer.nextAt,
-  ]);
+  ], PREPARED);
 }
 
 /** Transfers whose end decides about an unfinished job: failed ones, and outputs that were delivered. */
@@ -185,6 +185,15 @@ export async function recordInput(
     [jobId, input.etag, input.filename, input.size],
   );
   return rowCount === 1;
+}
+
+/** How far the fetch is, in percent of the whole job. It never falls. */
+export async function recordFetched(db: Queryable, jobId: string, percent: number): Promise<void> {
+  await db.query(
+    `update jobs set percent = $2
+     where id = $1 and status in ('queued', 'processing') and not input_stored and percent < $2`,
+    [jobId, percent],
+  );
 }
 
 /** Gives how many that ended by then were forgotten, `limit` at most. */

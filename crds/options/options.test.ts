@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { CONVERT_TARGETS, KINDS } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
 import { mergeOptions, parseJsonOptions, parseQueryOptions, resolveOptions } from '#crds/options/options.ts';
 
@@ -132,5 +133,11 @@ describe('resolving options', () => {
     [{ convert: { to: 'docm2' } }, 'unsupported_target', 'convert.to'],
   ])('refuses %j', (options, code, param) => {
     expect(refusalOf(() => resolveOptions(parseJsonOptions(options)))).toEqual({ code, param });
+  });
+
+  it.each(KINDS)('lists the targets of %s files when the target is none of them', (kind) => {
+    expect(() => resolveOptions(parseJsonOptions({ convert: { to: 'exe' } }))).toThrow(
+      `The targets of ${kind} files are ${CONVERT_TARGETS[kind].join(', ')}.`,
+    );
   });
 });

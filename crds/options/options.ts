@@ -4,7 +4,7 @@
  * merged (weakest first: preset, JSON, query) and from which the engine's complete options come.
  */
 import { z } from 'zod';
-import { targetFormat, type Format } from '#crds/formats.ts';
+import { CONVERT_TARGETS, targetFormat, type Format } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
 import { audioOptions } from '#crds/options/audio.ts';
 import { convertOptions } from '#crds/options/convert.ts';
@@ -91,6 +91,7 @@ export function parseQueryOptions(query: ReadonlyMap<string, string>, short: rea
         },
       );
     }
+    if (flat.has(path)) throw new MediaError('invalid_options', `\`${path}\` is given twice.`, { param: path });
     const parsed = leaf.safeParse(valueOfText(text));
     if (!parsed.success) throw badValue(path, text, parsed.error);
     flat.set(path, parsed.data as string | number | boolean);
@@ -168,9 +169,9 @@ function resolveTarget(text: string | null): Format | null {
   if (text === null) return null;
   const format = targetFormat(text);
   if (format !== null) return format;
-  throw new MediaError('unsupported_target', `\`${text}\` is not a format that this service writes.`, {
-    param: 'convert.to',
-  });
+  const targets = Object.entries(CONVERT_TARGETS).map(([kind, formats]) => `${kind} to ${formats.join(', ')}`);
+  const message = `\`${text.slice(0, 40)}\` is no target format. Files convert by their kind: ${targets.join('; ')}.`;
+  throw new MediaError('unsupported_target', message, { param: 'convert.to' });
 }
 
 function valueOfText(text: string): string | number | boolean {

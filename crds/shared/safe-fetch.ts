@@ -13,6 +13,7 @@ import { Readable } from 'node:stream';
 import type { SecureContext } from 'node:tls';
 import { Client, type Dispatcher } from 'undici';
 import { targetProblem, type TargetPurpose } from '#crds/public-url.ts';
+import { watchExcess } from '#crds/shared/excess-bytes.ts';
 import { SafeFetchError, toSafeFetchError } from '#crds/shared/safe-fetch-error.ts';
 import { makeDeadline, type Deadline } from '#crds/shared/safe-fetch-deadline.ts';
 import { checkedAddresses, pinnedConnector, type Resolve } from '#crds/shared/pinned-connector.ts';
@@ -102,6 +103,8 @@ interface Exchange {
   readonly answer: Dispatcher.ResponseData;
   /** Ends the connection. */
   readonly close: () => void;
+  /** Whether more came than the answer's Content-Length. */
+  readonly hasExcess: () => boolean;
 }
 
 async function send(
@@ -113,8 +116,15 @@ async function send(
   const problem = targetProblem(url, { purpose, privateTargets: deps.privateTargets });
   if (problem !== null) throw new SafeFetchError('bad_url', `the URL ${problem}`);
   const addresses = await deadline.race(checkedAddresses(deps, url.hostname));
+  const connect = pinnedConnector({ secureContext: deps.secureContext, signal: deadline.signal }, { url, addresses });
+  let hasExcess = (): boolean => false;
   const client = new Client(url.origin, {
-    connect: pinnedConnector({ secureContext: deps.secureContext, signal: deadline.signal }, { url, addresses }),
+    connect: (options, done) =>
+      connect(options, (...[error, socket]) => {
+        if (error !== null) return done(error, null);
+        hasExcess = watchExcess(socket);
+        done(null, socket);
+      }),
     maxHeaderSize: MAX_HEADER_BYTES,
     // The deadline keeps the time: these would count a slow upload as a late answer.
     headersTimeout: 0,
@@ -136,7 +146,7 @@ async function send(
     deadline.touch();
     // The stream may fail while nobody reads it, such as when it is discarded.
     answer.body.on('error', () => undefined);
-    return { answer, close };
+    return { answer, close, hasExcess: () => hasExcess() };
   } catch (error) {
     close();
     throw error;
@@ -166,7 +176,7 @@ function decodeUtf8(latin1: string): string {
   return isUtf8(bytes) ? bytes.toString('utf8') : latin1;
 }
 
-function toResponse({ answer, close }: Exchange, maxBodyBytes: number, deadline: Deadline): SafeResponse {
+function toResponse({ answer, close, hasExcess }: Exchange, maxBodyBytes: number, deadline: Deadline): SafeResponse {
   const end = (): void => {
     deadline.clear();
     close();
@@ -174,7 +184,7 @@ function toResponse({ answer, close }: Exchange, maxBodyBytes: number, deadline:
   return {
     status: answer.statusCode,
     header: (name) => header(answer, name),
-    body: () => readBody(answer.body, maxBodyBytes, { deadline, end }),
+    body: () => readBody(answer.body, maxBodyBytes, { deadline, end, hasExcess }),
     discard: end,
   };
 }
@@ -182,7 +192,7 @@ function toResponse({ answer, close }: Exchange, maxBodyBytes: number, deadline:
 async function* readBody(
   body: Readable,
   maxBytes: number,
-  { deadline, end }: { deadline: Deadline; end: () => void },
+  { deadline, end, hasExcess }: { deadline: Deadline; end: () => void; hasExcess: () => boolean },
 ): AsyncGenerator<Buffer> {
   let received = 0;
   try {
@@ -192,6 +202,7 @@ async function* readBody(
       if (received > maxBytes) throw new SafeFetchError('body_too_large', `the answer has more than ${maxBytes} bytes`);
       yield chunk;
     }
+    if (hasExcess()) throw new SafeFetchError('body_too_large', 'the answer has more bytes than its Content-Length');
   } catch (error) {
     throw toSafeFetchError(deadline.reason() ?? error);
   } finally {

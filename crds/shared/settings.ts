@@ -71,8 +71,28 @@ export const settings = z.object({
       'Ed25519 keys that sign receipts, newest first, comma-separated: `base64[@created[/retired]]` of the 32-byte seed, or `public:base64…` of a retired key that shall sign no more; the first one signs.',
   }),
   MEDIAJOBS_ENGINE_URL: url.meta({ description: 'Address of the engine of the direct lane.' }),
-  MEDIAJOBS_FILES_DIR: z.string().meta({ description: 'Folder of the file store on disk.' }),
-  MEDIAJOBS_FILES_URL: url.meta({ description: "Address under which workers reach the file store's signed URLs." }),
+  MEDIAJOBS_FILES_DIR: z
+    .string()
+    .optional()
+    .meta({ description: 'Folder of the file store on disk; not with `S3_BUCKET`.' }),
+  MEDIAJOBS_FILES_URL: url
+    .optional()
+    .meta({ description: "Address under which workers reach the signed URLs of the file store on disk." }),
+  S3_BUCKET: z.string().optional().meta({ description: 'Bucket that keeps the files, instead of a folder on disk.' }),
+  S3_ENDPOINT: url
+    .optional()
+    .meta({ description: 'Address of the S3 API, as workers reach it too; default: that of AWS for the region.' }),
+  S3_REGION: z.string().default('us-east-1').meta({ description: 'Region of the bucket.' }),
+  S3_ACCESS_KEY_ID: z
+    .string()
+    .optional()
+    .meta({ description: 'Access key; default: where the AWS SDK looks, such as the role of a service account.' }),
+  S3_SECRET_ACCESS_KEY: z.string().optional().meta({ description: 'Secret of the access key.' }),
+  S3_PATH_STYLE: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((text) => text === 'true')
+    .meta({ description: '`true`: the bucket is in the path of a URL instead of its host name, as most other servers than AWS want it.' }),
   MEDIAJOBS_ENGINE_PORT: port.default(8090).meta({ description: 'Port of the engine of the direct lane.' }),
   MEDIAJOBS_ENGINE_HOST: z.string().default('127.0.0.1').meta({ description: 'Address that the engine binds to.' }),
   MEDIAJOBS_ENGINE_CHILDREN: count
@@ -106,6 +126,10 @@ export const settings = z.object({
     .default(9090)
     .meta({ description: 'Port of `/metrics`, `/healthz` and `/readyz` of each process.' }),
   MEDIAJOBS_OPS_HOST: z.string().default('127.0.0.1').meta({ description: 'Address that the ops port binds to.' }),
+  MEDIAJOBS_CLOCK_FILE: z.string().optional().meta({
+    description:
+      'For tests of the service only: file with the whole seconds that its clock runs ahead. Each process warns at its start.',
+  }),
   MEDIAJOBS_LOG_LEVEL: z
     .enum(['debug', 'info', 'warn', 'error'])
     .default('info')

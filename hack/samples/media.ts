@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { landscape } from './landscape.ts';
 import { speech } from './speech.ts';
 import { runTool } from './tools.ts';
+import { wavFile } from './wav.ts';
 
 /** The camera moves over a landscape while a disc crosses it, with grain and a tone that rises and falls. */
 export async function clip(directory: string): Promise<void> {
@@ -83,4 +84,17 @@ export async function silentFile(directory: string): Promise<void> {
     'mp4',
     'no-audio.m4a',
   ]);
+}
+
+/** A WAV file of 48 kHz, stereo, 24 bits: the same tick ten times a second, so that it packs well. */
+export function metronome(seconds: number): Buffer {
+  const [rate, bytes] = [48_000, 6];
+  const tick = Buffer.alloc((rate / 10) * bytes);
+  for (let i = 0; i < rate / 50; i += 1) {
+    const value = Math.round(4_000_000 * Math.sin((2 * Math.PI * 1000 * i) / rate) * Math.exp(-i / 200));
+    tick.writeIntLE(value, i * bytes, 3);
+    tick.writeIntLE(value, i * bytes + 3, 3);
+  }
+  const data = Buffer.concat(Array.from({ length: seconds * 10 }, () => tick));
+  return wavFile(data, { rate, bits: 24 });
 }

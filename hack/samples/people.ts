@@ -45,6 +45,31 @@ const NOTES = [
 
 /** A table as CSV with what makes CSV hard: quotes, commas, line breaks, leading zeros, empty fields, accents. */
 export function people(rows: number, seed: number): string {
+  return linesOf(rows, seed)
+    .map((line) => `${line.map(quoted).join(',')}\r\n`)
+    .join('');
+}
+
+const WRITERS = {
+  tsv: (lines) => lines.map((line) => `${line.map((field) => field.replaceAll('\n', ' ')).join('\t')}\n`).join(''),
+  json: (lines) => `${JSON.stringify(objectsOf(lines), null, 1)}\n`,
+  ndjson: (lines) => objectsOf(lines).map((object) => `${JSON.stringify(object)}\n`).join(''),
+  html: (lines) => {
+    const rows = lines.map((line) => `<tr>${line.map((field) => `<td>${escaped(field)}</td>`).join('')}</tr>`);
+    return `<!DOCTYPE html>\n<html><head><meta charset="utf-8"><title>People</title></head><body><table>\n${rows.join('\n')}\n</table></body></html>\n`;
+  },
+  md: (lines) => {
+    const rows = lines.map((line) => `| ${line.map((field) => escaped(field).replaceAll('\n', '<br>')).join(' | ')} |`);
+    return [rows[0], `|${'---|'.repeat(lines[0]?.length ?? 0)}`, ...rows.slice(1), ''].join('\n');
+  },
+} as const satisfies Record<string, (lines: readonly (readonly string[])[]) => string>;
+
+/** The same list in another format. */
+export function peopleTable(format: keyof typeof WRITERS, rows: number, seed: number): string {
+  return WRITERS[format](linesOf(rows, seed));
+}
+
+function linesOf(rows: number, seed: number): string[][] {
   const random = makeRandom(seed);
   const pick = (list: readonly string[]): string => list[Math.floor(random() * list.length)] ?? '';
   const lines = [['id', 'name', 'town', 'joined', 'balance', 'active', 'note']];
@@ -62,7 +87,15 @@ export function people(rows: number, seed: number): string {
       pick(NOTES),
     ]);
   }
-  return lines.map((line) => `${line.map(quoted).join(',')}\r\n`).join('');
+  return lines;
+}
+
+function objectsOf([names = [], ...lines]: readonly (readonly string[])[]): Record<string, string>[] {
+  return lines.map((line) => Object.fromEntries(names.map((name, i) => [name, line[i] ?? ''])));
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('|', '&#124;');
 }
 
 function quoted(field: string): string {

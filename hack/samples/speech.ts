@@ -1,5 +1,6 @@
 /** Sound that compresses like a talk: voiced syllables with moving formants, breaths of noise, pauses. */
 import { makeRandom } from './random.ts';
+import { wavFile } from './wav.ts';
 
 const RATE = 44_100;
 /** First two formants of a few vowels in Hz. */
@@ -84,18 +85,5 @@ function wav(samples: Float64Array, random: () => number): Buffer {
     data.writeInt16LE(Math.round(32_000 * valueAt(i) + 40 * (random() - 0.5)), i * 4);
     data.writeInt16LE(Math.round(30_000 * valueAt(i - 14) + 40 * (random() - 0.5)), i * 4 + 2);
   }
-  const head = Buffer.alloc(44);
-  head.write('RIFF', 0);
-  head.writeUInt32LE(36 + data.length, 4);
-  head.write('WAVEfmt ', 8);
-  head.writeUInt32LE(16, 16);
-  head.writeUInt16LE(1, 20);
-  head.writeUInt16LE(2, 22);
-  head.writeUInt32LE(RATE, 24);
-  head.writeUInt32LE(RATE * 4, 28);
-  head.writeUInt16LE(4, 32);
-  head.writeUInt16LE(16, 34);
-  head.write('data', 36);
-  head.writeUInt32LE(data.length, 40);
-  return Buffer.concat([head, data]);
+  return wavFile(data, { rate: RATE, bits: 16 });
 }

@@ -1,4 +1,5 @@
-/** Writes a TrueType font of square dots. Source: the OpenType specification, one function per table. */
+/** Writes a font of square dots. Source: the OpenType specification, one function per table. */
+import { cffTable } from './cff-table.ts';
 import { LETTERS } from './letters.ts';
 
 const EM = 1000;
@@ -17,21 +18,39 @@ interface Rectangle {
 
 /** A TTF file with capitals (also for small letters), digits and a few marks. */
 export function typeface(): Buffer {
-  const glyphs = [frame(), ...Object.values(LETTERS).map(rectangles)];
+  const glyphs = glyphsOf();
   const bodies = glyphs.map(glyphBody);
-  const tables: Record<string, Buffer> = {
+  const outlines = { glyf: Buffer.concat(bodies), loca: locaTable(bodies), maxp: maxpTable(glyphs) };
+  return font(0x0001_0000, { ...commonTables(glyphs), ...outlines });
+}
+
+/** The same as an OTF file. */
+export function openTypeface(): Buffer {
+  const glyphs = glyphsOf();
+  const characters = [null, ...Object.keys(LETTERS)];
+  const cff = cffTable({
+    name: `${NAME}-Regular`,
+    advance: ADVANCE,
+    glyphs: glyphs.map((rectangles, index) => ({ character: characters[index] ?? null, rectangles })),
+  });
+  const maxp = Buffer.concat([longs(0x0000_5000), words(glyphs.length)]);
+  return font(0x4f54_544f, { 'CFF ': cff, ...commonTables(glyphs), maxp });
+}
+
+function glyphsOf(): Rectangle[][] {
+  return [frame(), ...Object.values(LETTERS).map(rectangles)];
+}
+
+function commonTables(glyphs: readonly (readonly Rectangle[])[]): Record<string, Buffer> {
+  return {
     'OS/2': os2Table(),
     cmap: cmapTable(),
-    glyf: Buffer.concat(bodies),
     head: headTable(),
     hhea: hheaTable(glyphs.length),
     hmtx: Buffer.concat(glyphs.map((glyph) => words(ADVANCE, leftOf(glyph)))),
-    loca: locaTable(bodies),
-    maxp: maxpTable(glyphs),
     name: nameTable(),
     post: Buffer.concat([longs(0x0003_0000, 0), words(-100, 50), longs(1, 0, 0, 0, 0)]),
   };
-  return font(tables);
 }
 
 /** The glyph for characters that the font lacks: an empty box. */
@@ -175,7 +194,8 @@ function nameTable(): Buffer {
   return Buffer.concat([words(0, texts.length, 6 + 12 * texts.length), ...records, ...encoded]);
 }
 
-function font(tables: Readonly<Record<string, Buffer>>): Buffer {
+function font(version: number, unsorted: Readonly<Record<string, Buffer>>): Buffer {
+  const tables = Object.fromEntries(Object.entries(unsorted).toSorted(([one], [other]) => (one < other ? -1 : 1)));
   const names = Object.keys(tables);
   const power = 2 ** Math.floor(Math.log2(names.length));
   let at = 12 + 16 * names.length;
@@ -185,7 +205,7 @@ function font(tables: Readonly<Record<string, Buffer>>): Buffer {
     return entry;
   });
   const head = Buffer.concat([
-    longs(0x0001_0000),
+    longs(version),
     words(names.length, power * 16, Math.log2(power), (names.length - power) * 16),
   ]);
   const file = Buffer.concat([head, ...entries, ...Object.values(tables).map(padded)]);

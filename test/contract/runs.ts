@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isUnderWay, type Run, type RunRequest, type Runs } from '#controller/runs.ts';
+import { isUnderWay, type Run, type RunOwner, type RunRequest, type Runs } from '#controller/runs.ts';
 import { buildRunSpec } from '#controller/run-spec.ts';
 import { LOCAL_TIMING } from '#controller/timing.ts';
 import { mediaJobName } from '#crds/names.ts';
@@ -9,6 +9,8 @@ export interface RunsHome {
   readonly runs: Runs;
   /** Runs at once. */
   readonly places: number;
+  /** Makes the MediaJob that owns runs, where runs do not live without one. */
+  readonly adopt?: (owner: RunOwner) => Promise<RunOwner>;
   close(): Promise<void>;
 }
 
@@ -25,18 +27,30 @@ export function buildRunRequest(behaviour: string, job = 1, attempt = 1): RunReq
   return {
     owner: { name, uid: `uid-${job}` },
     attempt,
+    kind: spec.kind,
+    account: spec.account,
     spec: buildRunSpec(LOCAL_TIMING, { mediaJob, ticket, attempt, heartbeat, now: new Date() }),
   };
 }
 
 /** Resolves with the run of that attempt as soon as it is no longer under way. */
-export function whenOver(runs: Runs, { owner, attempt }: RunRequest): Promise<Run> {
+export function whenOver(runs: Runs, request: RunRequest): Promise<Run> {
+  return whenRun(runs, request, (run) => !isUnderWay(run));
+}
+
+/** Resolves with the request as soon as its worker is at work. */
+async function whenActive(runs: Runs, request: RunRequest): Promise<RunRequest> {
+  await whenRun(runs, request, ({ is }) => is.state === 'active');
+  return request;
+}
+
+function whenRun(runs: Runs, { owner, attempt }: RunRequest, satisfies: (run: Run) => boolean): Promise<Run> {
   const ended = new AbortController();
   return new Promise<Run>((resolve, reject) => {
     const look = (): void =>
       void runs.observe(owner.name).then((seen) => {
         const run = seen.find((candidate) => candidate.attempt === attempt);
-        if (run !== undefined && !isUnderWay(run)) resolve(run);
+        if (run !== undefined && satisfies(run)) resolve(run);
       }, reject);
     runs.watch((name) => {
       if (name === owner.name) look();
@@ -58,9 +72,14 @@ export function describeRuns(name: string, makeHome: () => Promise<RunsHome>): v
     afterEach(() => home.close());
 
     const start = async (...parts: Parameters<typeof buildRunRequest>): Promise<RunRequest> => {
-      const request = buildRunRequest(...parts);
+      const request = await requested(...parts);
       expect(await runs.start(request)).toBe('started');
       return request;
+    };
+
+    const requested = async (...parts: Parameters<typeof buildRunRequest>): Promise<RunRequest> => {
+      const request = buildRunRequest(...parts);
+      return { ...request, owner: (await home.adopt?.(request.owner)) ?? request.owner };
     };
 
     /** Starts runs that hang until no place is left. */
@@ -71,7 +90,7 @@ export function describeRuns(name: string, makeHome: () => Promise<RunsHome>): v
     };
 
     it('shows a run that is under way with owner, attempt and node', async () => {
-      const { owner } = await start('hang');
+      const { owner } = await whenActive(runs, await start('hang'));
       expect(await runs.observe(owner.name)).toEqual([
         {
           name: `${owner.name}-a1`,
@@ -121,7 +140,7 @@ export function describeRuns(name: string, makeHome: () => Promise<RunsHome>): v
 
     it('remembers each attempt of a MediaJob', async () => {
       await whenOver(runs, await start('crash', 1, 1));
-      const { owner } = await start('hang', 1, 2);
+      const { owner } = await whenActive(runs, await start('hang', 1, 2));
       const seen = await runs.observe(owner.name);
       expect(seen.toSorted((a, b) => a.attempt - b.attempt).map(({ attempt, is }) => [attempt, is.state])).toEqual([
         [1, 'lost'],
@@ -131,7 +150,7 @@ export function describeRuns(name: string, makeHome: () => Promise<RunsHome>): v
 
     it('has no capacity when every place is taken, until a run ends', async () => {
       const [first] = await fill();
-      const late = buildRunRequest('hang', 99);
+      const late = await requested('hang', 99);
       expect(await runs.start(late)).toBe('no-capacity');
       expect(await runs.reserve(`${late.owner.name}-a1`)).toBe(false);
       await runs.stop(`${first?.owner.name}-a1`);
@@ -139,16 +158,16 @@ export function describeRuns(name: string, makeHome: () => Promise<RunsHome>): v
     });
 
     it('keeps a reserved place for its run', async () => {
-      const mine = buildRunRequest('hang', 99);
+      const mine = await requested('hang', 99);
       expect(await runs.reserve(`${mine.owner.name}-a1`)).toBe(true);
       expect(await runs.reserve(`${mine.owner.name}-a1`)).toBe(true);
       for (let job = 1; job < home.places; job += 1) await start('hang', job);
-      expect(await runs.start(buildRunRequest('hang', 98))).toBe('no-capacity');
+      expect(await runs.start(await requested('hang', 98))).toBe('no-capacity');
       expect(await runs.start(mine)).toBe('started');
     });
 
     it('gives a reserved place back that is not used, and says so', async () => {
-      const mine = buildRunRequest('hang', 99);
+      const mine = await requested('hang', 99);
       const ended = new AbortController();
       const changed: string[] = [];
       runs.watch((changedName) => changed.push(changedName), ended.signal);

@@ -1,5 +1,23 @@
 -- Generated from api/store/migrations by test/golden/schema.test.ts. Do not edit.
 
+CREATE FUNCTION public.add_to_usage_days() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  insert into usage_days as total
+    (account_id, livemode, day, meter, requests, quantity, amount_micro_usd, input_bytes, output_bytes)
+  select account_id, livemode, day, meter, count(*), sum(quantity), sum(amount_micro_usd), sum(input_bytes),
+    sum(output_bytes)
+  from added group by account_id, livemode, day, meter order by account_id, livemode, day, meter
+  on conflict (account_id, livemode, day, meter) do update set
+    requests = total.requests + excluded.requests,
+    quantity = total.quantity + excluded.quantity,
+    amount_micro_usd = total.amount_micro_usd + excluded.amount_micro_usd,
+    input_bytes = total.input_bytes + excluded.input_bytes,
+    output_bytes = total.output_bytes + excluded.output_bytes;
+  return null;
+end $$;
+
 CREATE TABLE public.accounts (
     id text NOT NULL,
     name text NOT NULL,
@@ -27,6 +45,14 @@ CREATE TABLE public.api_keys (
     exposed_at timestamp with time zone,
     revoked_at timestamp with time zone,
     CONSTRAINT api_keys_digest_check CHECK ((length(digest) = 32))
+);
+
+CREATE UNLOGGED TABLE public.direct_reservations (
+    request_id text NOT NULL,
+    account_id text NOT NULL,
+    micro_usd bigint NOT NULL,
+    lease_until timestamp with time zone NOT NULL,
+    CONSTRAINT direct_reservations_micro_usd_check CHECK ((micro_usd > 0))
 );
 
 CREATE TABLE public.file_deletions (
@@ -169,6 +195,19 @@ CREATE TABLE public.uploads (
     job_id text
 );
 
+CREATE TABLE public.usage_days (
+    account_id text NOT NULL,
+    livemode boolean NOT NULL,
+    day date NOT NULL,
+    meter text NOT NULL,
+    requests bigint NOT NULL,
+    quantity numeric NOT NULL,
+    amount_micro_usd bigint NOT NULL,
+    input_bytes bigint NOT NULL,
+    output_bytes bigint NOT NULL
+)
+WITH (fillfactor='50');
+
 CREATE TABLE public.webhook_deliveries (
     id text NOT NULL,
     account_id text NOT NULL,
@@ -222,6 +261,9 @@ ALTER TABLE ONLY public.api_keys
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.direct_reservations
+    ADD CONSTRAINT direct_reservations_pkey PRIMARY KEY (request_id);
+
 ALTER TABLE ONLY public.file_deletions
     ADD CONSTRAINT file_deletions_pkey PRIMARY KEY (key);
 
@@ -255,6 +297,9 @@ ALTER TABLE ONLY public.upload_parts
 ALTER TABLE ONLY public.uploads
     ADD CONSTRAINT uploads_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.usage_days
+    ADD CONSTRAINT usage_days_pkey PRIMARY KEY (account_id, livemode, day, meter);
+
 ALTER TABLE ONLY public.webhook_deliveries
     ADD CONSTRAINT webhook_deliveries_job_id_endpoint_id_url_key UNIQUE NULLS NOT DISTINCT (job_id, endpoint_id, url);
 
@@ -269,17 +314,23 @@ ALTER TABLE ONLY public.webhook_pings
 
 CREATE INDEX api_keys_account ON public.api_keys USING btree (account_id, created_at);
 
+CREATE INDEX direct_reservations_account ON public.direct_reservations USING btree (account_id);
+
 CREATE INDEX file_deletions_due ON public.file_deletions USING btree (due_at);
 
 CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (created_at);
+
+CREATE INDEX jobs_completed ON public.jobs USING btree (completed_at) WHERE (completed_at IS NOT NULL);
 
 CREATE INDEX jobs_expiry ON public.jobs USING btree (expires_at) WHERE ((files_deleted_at IS NULL) AND (status = 'succeeded'::text));
 
 CREATE INDEX jobs_newest ON public.jobs USING btree (account_id, livemode, created_at DESC, id DESC);
 
-CREATE INDEX jobs_unfinished ON public.jobs USING btree (account_id, created_at) WHERE (status = ANY (ARRAY['queued'::text, 'processing'::text]));
+CREATE INDEX jobs_newest_of_operation ON public.jobs USING btree (account_id, livemode, operation, created_at DESC, id DESC);
 
-CREATE INDEX ledger_usage ON public.ledger USING btree (account_id, livemode, day, meter);
+CREATE INDEX jobs_newest_of_status ON public.jobs USING btree (account_id, livemode, status, created_at DESC, id DESC);
+
+CREATE INDEX jobs_unfinished ON public.jobs USING btree (account_id, created_at) WHERE (status = ANY (ARRAY['queued'::text, 'processing'::text]));
 
 CREATE INDEX transfers_done ON public.transfers USING btree (done_at) WHERE (done_at IS NOT NULL);
 
@@ -302,6 +353,8 @@ CREATE INDEX webhook_pings_age ON public.webhook_pings USING btree (created_at);
 CREATE INDEX webhook_pings_open ON public.webhook_pings USING btree (account_id, created_at) WHERE (done_at IS NULL);
 
 CREATE INDEX webhook_pings_waiting ON public.webhook_pings USING btree (created_at) WHERE (taken_at IS NULL);
+
+CREATE TRIGGER ledger_adds_to_usage_days AFTER INSERT ON public.ledger REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.add_to_usage_days();
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);

@@ -4,8 +4,8 @@ import {
   DIRECT_KINDS,
   FORMATS,
   OPERATION_KINDS,
+  targetsOf,
   type Format,
-  type Kind,
   type Operation,
 } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
@@ -145,10 +145,6 @@ function refuseTarget({ operation, options }: Asked, { kind }: Identified): Medi
   return new MediaError('unsupported_target', `A ${kind} file does not convert to ${to}. ${targetsOf(kind)}`, {
     param: 'convert.to',
   });
-}
-
-function targetsOf(kind: Kind): string {
-  return `The targets of ${kind} files are ${CONVERT_TARGETS[kind].join(', ')}.`;
 }
 
 function isRaw(format: Format): boolean {

@@ -61,6 +61,8 @@ export interface MediaFile {
 
 interface FfmpegPlan {
   readonly input: MediaFile;
+  /** Such as the decoder of a stream. */
+  readonly inputOptions?: readonly string[];
   readonly outputOptions: readonly string[];
   readonly output: { readonly path: string; readonly format: MuxableFormat };
 }
@@ -71,23 +73,31 @@ interface FfmpegDeps {
 }
 
 /** ffmpeg's arguments for one input and one output. Pure. */
-export function ffmpegArguments({ input, outputOptions, output }: FfmpegPlan): string[] {
+export function ffmpegArguments({ input, inputOptions = [], outputOptions, output }: FfmpegPlan): string[] {
   const progress = ['-progress', 'pipe:1', '-nostats', '-stats_period', '0.5'];
-  return argumentsOf(input, [...progress, ...outputOptions, '-f', MUXERS[output.format]], `file:${output.path}`);
+  return argumentsOf(
+    { input, inputOptions },
+    [...progress, ...outputOptions, '-f', MUXERS[output.format]],
+    `file:${output.path}`,
+  );
 }
 
 /** ffmpeg's arguments to print every packet of the given streams with its times, and write nothing. Pure. */
 export function packetListArguments(input: MediaFile, streams: readonly number[]): string[] {
   const maps = streams.flatMap((index) => ['-map', `0:${index}`]);
-  return argumentsOf(input, [...maps, '-c', 'copy', '-f', 'framecrc'], 'pipe:1');
+  return argumentsOf({ input, inputOptions: [] }, [...maps, '-c', 'copy', '-f', 'framecrc'], 'pipe:1');
 }
 
-/** ffprobe's arguments; what it prints stays under 64 KiB however many streams there are. Pure. */
-export function ffprobeArguments(input: MediaFile, entries: string): string[] {
+/**
+ * ffprobe's arguments; what it prints stays under 64 KiB however many streams there are. Pure.
+ * @param firstFrameOf the stream whose first frame alone is decoded; null for none.
+ */
+export function ffprobeArguments(input: MediaFile, entries: string, firstFrameOf: number | null = null): string[] {
   return [
     '-v',
     'error',
     ...guardOptions(input.format),
+    ...(firstFrameOf === null ? [] : ['-select_streams', String(firstFrameOf), '-read_intervals', '%+#1']),
     '-show_entries',
     entries,
     '-of',
@@ -131,13 +141,18 @@ interface FfprobeRun {
   readonly input: MediaFile;
   readonly entries: string;
   readonly directory: string;
+  /** The stream whose first frame is decoded, for entries of frames. */
+  readonly firstFrameOf?: number;
 }
 
 /** What ffprobe prints as JSON; null when it does not open the file. @throws when the signal aborts. */
-export async function runFfprobe(deps: FfmpegDeps, { input, entries, directory }: FfprobeRun): Promise<unknown> {
+export async function runFfprobe(
+  deps: FfmpegDeps,
+  { input, entries, directory, firstFrameOf }: FfprobeRun,
+): Promise<unknown> {
   const result = await deps.run({
     file: 'ffprobe',
-    args: ffprobeArguments(input, entries),
+    args: ffprobeArguments(input, entries, firstFrameOf),
     directory,
     signal: deps.signal,
     timeoutSeconds: 120,
@@ -160,10 +175,16 @@ export function isDemuxable(format: Format): format is DemuxableFormat {
   return Object.hasOwn(DEMUXERS, format);
 }
 
-function argumentsOf(input: MediaFile, outputOptions: readonly string[], target: string): string[] {
+function argumentsOf(
+  { input, inputOptions }: Required<Pick<FfmpegPlan, 'input' | 'inputOptions'>>,
+  outputOptions: readonly string[],
+  target: string,
+): string[] {
   const command = ffmpegCommand()
     .input(`file:${input.path}`)
-    .inputOptions(...unsplit(['-nostdin', '-hide_banner', '-v', 'error', ...guardOptions(input.format)]))
+    .inputOptions(
+      ...unsplit(['-nostdin', '-hide_banner', '-v', 'error', ...guardOptions(input.format), ...inputOptions]),
+    )
     .output(target)
     .outputOptions(...unsplit([...outputOptions, '-y']));
   // eslint-disable-next-line no-underscore-dangle, typescript/no-unsafe-type-assertion -- its types leave out the one function that does not run anything.

@@ -40,7 +40,7 @@ export async function compressImage(deps: EngineDeps, work: Work, facts: Facts):
     path,
     format: target,
     facts: written,
-    warnings: lostParts({ input: work.input.format, facts, target, image }),
+    warnings: await lostParts({ input: work.input, facts, target, image }),
   };
 }
 

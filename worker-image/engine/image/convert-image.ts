@@ -37,6 +37,6 @@ export async function convertImage(deps: EngineDeps, work: Work, facts: Facts): 
     path,
     format: target,
     facts: written,
-    warnings: lostParts({ input: work.input.format, facts, target, image }),
+    warnings: await lostParts({ input: work.input, facts, target, image }),
   };
 }

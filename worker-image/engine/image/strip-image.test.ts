@@ -94,6 +94,21 @@ describe('removal of metadata', () => {
     expect((await sharp(after).metadata()).pages).toBe(1);
   });
 
+  it.each(['photo-heic', 'photo-avif'])('blanks boxes of makers and data that no item names in %s', async (name) => {
+    const original = await readFile(fixtures.find((one) => one.name === name)!.path);
+    const left = Buffer.from('planted in the data');
+    const data = original.indexOf('mdat') - 4;
+    const longer = Buffer.concat([original, left]);
+    longer.writeUInt32BE(longer.length - data, data);
+    const box = Buffer.from('\0\0\0\x1cmpvdplanted in a box....', 'latin1');
+    const clean = stripHeif(Buffer.concat([longer, box]));
+    expect([clean.includes('planted in the data'), clean.includes('planted in a box')]).toEqual([false, false]);
+    const path = join(await freshDirectory(), `clean.${name.split('-')[1]}`);
+    await writeFile(path, clean);
+    const before = fixtures.find((one) => one.name === name)!.path;
+    expect((await pixels(path)).equals(await pixels(before))).toBe(true);
+  });
+
   it.each(['1-bit-tiff', 'two-pages-tiff', 'grey-jpg', 'alpha-png'])(
     'gives %s back byte for byte, as it holds no metadata',
     async (name) => {

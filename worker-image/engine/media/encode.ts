@@ -9,6 +9,7 @@ import { ffmpegArguments, runFfmpeg, type MuxableFormat } from '#worker-image/to
 interface Encode {
   readonly work: Work;
   readonly format: MuxableFormat;
+  readonly inputOptions?: readonly string[];
   readonly outputOptions: readonly string[];
   /** Playing time of the input, which progress is measured against. */
   readonly seconds: number | null;
@@ -22,11 +23,11 @@ interface Encode {
  */
 export async function encode(
   deps: EngineDeps,
-  { work, format, outputOptions, seconds, name = 'output' }: Encode,
+  { work, format, inputOptions = [], outputOptions, seconds, name = 'output' }: Encode,
 ): Promise<string> {
   const path = join(work.directory, `${name}.${extensionOf(format)}`);
   const result = await runFfmpeg(deps, {
-    args: ffmpegArguments({ input: work.input, outputOptions, output: { path, format } }),
+    args: ffmpegArguments({ input: work.input, inputOptions, outputOptions, output: { path, format } }),
     directory: work.directory,
     onSeconds: (now) => {
       if (seconds !== null && seconds > 0) deps.onProgress(Math.min(100, (now / seconds) * 100));

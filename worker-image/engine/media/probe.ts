@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { MediaError } from '#crds/media-error.ts';
 import type { EngineDeps, Work } from '#worker-image/engine/handler.ts';
+import { readHdrMetadata, type HdrMetadata } from '#worker-image/engine/media/hdr-metadata.ts';
 import { makePacketClock } from '#worker-image/engine/media/packet-clock.ts';
 import { packetListArguments, runFfmpeg, runFfprobe, type MediaFile } from '#worker-image/tools/ffmpeg.ts';
 
@@ -18,6 +19,9 @@ const streamSchema = z.object({
   pix_fmt: text,
   sample_aspect_ratio: text,
   color_transfer: text,
+  color_space: text,
+  /** `tt`, `bb`, `tb` or `bt` for interlaced pictures. */
+  field_order: text,
   sample_fmt: text,
   sample_rate: number.optional().default(0),
   channels: number.optional().default(0),
@@ -25,7 +29,8 @@ const streamSchema = z.object({
   /** Bits per second; 0 when the container does not say. */
   bit_rate: number.optional().default(0),
   disposition: z.object({ attached_pic: number.optional().default(0) }).optional(),
-  side_data_list: z.array(z.object({ rotation: number.optional().default(0) })).optional(),
+  side_data_list: z.array(z.object({ side_data_type: text, rotation: number.optional().default(0) })).optional(),
+  tags: z.record(z.string(), z.unknown()).optional().default({}),
 });
 
 const probeSchema = z.object({
@@ -34,9 +39,10 @@ const probeSchema = z.object({
 });
 
 const ENTRIES = [
-  'stream=index,codec_type,codec_name,width,height,pix_fmt,sample_aspect_ratio,color_transfer,sample_fmt,sample_rate,channels,bits_per_raw_sample,bit_rate',
+  'stream=index,codec_type,codec_name,width,height,pix_fmt,sample_aspect_ratio,color_transfer,color_space,field_order,sample_fmt,sample_rate,channels,bits_per_raw_sample,bit_rate',
   'stream_disposition=attached_pic',
-  'stream_side_data=rotation',
+  'stream_side_data=side_data_type,rotation',
+  'stream_tags=alpha_mode,ALPHA_MODE',
   'format=duration,bit_rate',
 ].join(':');
 
@@ -49,7 +55,15 @@ export interface Probe {
   readonly audio: readonly MediaStream[];
   /** Cover art. */
   readonly cover: MediaStream | null;
-  readonly subtitles: number;
+  readonly subtitles: readonly MediaStream[];
+  /** Files inside of the file, such as fonts of its subtitles. */
+  readonly attachments: readonly MediaStream[];
+  /** Timecode, sensors and whatever else is neither seen nor heard. */
+  readonly data: number;
+  /** Moving pictures behind the first. */
+  readonly moreVideos: number;
+  /** Of a PQ picture; null for all others. */
+  readonly hdr: HdrMetadata | null;
   /** Of the whole file, in bits per second; 0 when unknown. */
   readonly bitRate: number;
   /** Clockwise, 0, 90, 180 or 270. */
@@ -72,13 +86,22 @@ export async function probe(deps: EngineDeps, work: Pick<Work, 'directory'>, inp
   }
   const { streams, format } = printed.data;
   const isCover = (stream: MediaStream): boolean => stream.disposition?.attached_pic === 1;
-  const video = streams.find((stream) => stream.codec_type === 'video' && !isCover(stream)) ?? null;
+  const ofType = (type: string): MediaStream[] => streams.filter((stream) => stream.codec_type === type);
+  const videos = ofType('video').filter((stream) => !isCover(stream));
+  const video = videos[0] ?? null;
   return {
     format: input.format,
     video,
-    audio: streams.filter((stream) => stream.codec_type === 'audio' && stream.channels > 0),
-    cover: streams.find((stream) => stream.codec_type === 'video' && isCover(stream)) ?? null,
-    subtitles: streams.filter((stream) => stream.codec_type === 'subtitle').length,
+    audio: ofType('audio').filter((stream) => stream.channels > 0),
+    cover: ofType('video').find(isCover) ?? null,
+    subtitles: ofType('subtitle'),
+    attachments: ofType('attachment'),
+    data: ofType('data').length,
+    moreVideos: Math.max(0, videos.length - 1),
+    hdr:
+      video?.color_transfer === 'smpte2084'
+        ? await readHdrMetadata(deps, { input, directory: work.directory, stream: video.index })
+        : null,
     bitRate: format?.bit_rate ?? 0,
     rotation: rotationOf(video),
     claimedSeconds: format?.duration ?? 0,

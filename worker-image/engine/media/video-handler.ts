@@ -56,10 +56,21 @@ async function factsOf(deps: EngineDeps, work: Work, source: Probe): Promise<Fac
   };
 }
 
+/** Once more without subtitles and other extras when it fails with them. */
 async function produce(deps: EngineDeps, work: Work, plan: VideoPlan, facts: Facts): Promise<Produced> {
-  const { format, outputOptions, warnings } = plan;
-  const name = plan.copies ? 'copied' : 'output';
-  const path = await encode(deps, { work, format, outputOptions, seconds: facts.durationSeconds, name });
+  if (plan.bare === null) return run(deps, work, plan, facts);
+  try {
+    return await run(deps, work, plan, facts);
+  } catch (error) {
+    if (!isFailure(deps, error)) throw error;
+    return run(deps, work, plan.bare, facts);
+  }
+}
+
+async function run(deps: EngineDeps, work: Work, plan: VideoPlan, facts: Facts): Promise<Produced> {
+  const { format, inputOptions, outputOptions, warnings } = plan;
+  const name = `${plan.copies ? 'copied' : 'output'}${plan.bare === null ? '' : '-whole'}`;
+  const path = await encode(deps, { work, format, inputOptions, outputOptions, seconds: facts.durationSeconds, name });
   const output: Work = { ...work, input: { ...work.input, path, format } };
   return { path, format, facts: await factsOf(deps, output, await probe(deps, output, output.input)), warnings };
 }
@@ -74,9 +85,14 @@ async function tryCopy(deps: EngineDeps, work: Work, plan: VideoPlan, facts: Fac
     compareSeconds(facts.durationSeconds, produced.facts.durationSeconds, COPY_TOLERANCE);
     return produced;
   } catch (error) {
-    if (deps.signal.aborted || (error instanceof MediaError && error.code !== 'processing_failed')) throw error;
+    if (!isFailure(deps, error)) throw error;
     return null;
   }
+}
+
+/** True when the file is at fault, so that another way may work. */
+function isFailure(deps: EngineDeps, error: unknown): boolean {
+  return !deps.signal.aborted && !(error instanceof MediaError && error.code !== 'processing_failed');
 }
 
 function targetOf(work: Work): VideoOutput {

@@ -1,27 +1,21 @@
 /** Decides how a video is compressed or converted. Pure: probe and options in, ffmpeg's options out. */
 import { MediaError } from '#crds/media-error.ts';
 import type { ResolvedOptions } from '#crds/options/options.ts';
-import type { VIDEO_CODECS, VIDEO_TIERS } from '#crds/options/video.ts';
 import type { MediaStream, Probe } from '#worker-image/engine/media/probe.ts';
-import { soundtrackOptions } from '#worker-image/engine/media/video-soundtrack.ts';
+import { extrasOf, withoutExtras } from '#worker-image/engine/media/video-extras.ts';
+import {
+  decoderOptions,
+  hasAlpha,
+  isDeep,
+  pictureOptions,
+  shownSides,
+  type Picture,
+  type VideoCodec,
+} from '#worker-image/engine/media/video-picture.ts';
+import { soundtrackOptions, soundtrackWarnings } from '#worker-image/engine/media/video-soundtrack.ts';
 import type { MuxableFormat } from '#worker-image/tools/ffmpeg.ts';
 
 export type VideoOutput = Extract<MuxableFormat, 'mp4' | 'mov' | 'webm' | 'mkv'>;
-type VideoCodec = (typeof VIDEO_CODECS)[number];
-type VideoTier = (typeof VIDEO_TIERS)[number];
-
-/** Constant rate factors; the codecs' columns look alike (measured by SSIM within .02). */
-const CRF: Readonly<Record<VideoTier, Readonly<Record<VideoCodec, number>>>> = {
-  tiny: { h264: 32, h265: 34, vp9: 44 },
-  low: { h264: 28, h265: 31, vp9: 38 },
-  balanced: { h264: 24, h265: 27, vp9: 33 },
-  high: { h264: 21, h265: 24, vp9: 29 },
-  maximum: { h264: 18, h265: 20, vp9: 24 },
-  web: { h264: 23, h265: 26, vp9: 31 },
-};
-
-/** Long side of the web tier: 1080p. */
-const WEB_LONG_SIDE = 1920;
 
 /** Video codecs, by ffmpeg's names, that each container takes as they are and players then show. */
 const COPYABLE: Readonly<Record<VideoOutput, ReadonlySet<string>>> = {
@@ -45,14 +39,15 @@ const COPYABLE: Readonly<Record<VideoOutput, ReadonlySet<string>>> = {
   ]),
 };
 
-const HDR_TRANSFERS: ReadonlySet<string> = new Set(['smpte2084', 'arib-std-b67']);
-
 export interface VideoPlan {
   readonly format: VideoOutput;
   /** True when the picture is copied and not encoded anew. */
   readonly copies: boolean;
+  readonly inputOptions: readonly string[];
   readonly outputOptions: readonly string[];
   readonly warnings: readonly string[];
+  /** The same plan without subtitles, attached files and cover, for when they fail; null when there are none. */
+  readonly bare: VideoPlan | null;
 }
 
 /** Spec: Capabilities / compress.video. @throws MediaError processing_failed without a video track. */
@@ -60,20 +55,7 @@ export function planCompress(
   probe: Probe,
   { format, codec, quality, resolution }: ResolvedOptions['video'],
 ): VideoPlan {
-  const video = videoTrackOf(probe);
-  const longSide = quality === 'web' ? Math.min(resolution ?? WEB_LONG_SIDE, WEB_LONG_SIDE) : resolution;
-  const picture = { codec, crf: CRF[quality][codec], longSide, deep: quality !== 'web' && codec !== 'h264' };
-  return {
-    format,
-    copies: false,
-    outputOptions: [
-      ...mapOptions(video),
-      ...pictureOptions(probe, video, picture),
-      ...soundtrackOptions(probe, format, 'compress'),
-      ...containerOptions(format, codec),
-    ],
-    warnings: warningsOf(probe),
-  };
+  return planEncode(probe, { format, operation: 'compress' }, { codec, tier: quality, longSide: resolution });
 }
 
 /** Copies the picture when the container takes it. Spec: POST /v1/convert, "fixed high-quality settings". */
@@ -82,36 +64,17 @@ export function planConvert(probe: Probe, format: VideoOutput): VideoPlan {
   // ffmpeg writes a rotation into mp4 and mov only.
   const turns = probe.rotation !== 0 && format !== 'mp4' && format !== 'mov';
   if (!COPYABLE[format].has(video.codec_name) || turns) return planReencode(probe, format);
-  return {
-    format,
-    copies: true,
-    outputOptions: [
-      ...mapOptions(video),
-      '-c:v',
-      'copy',
-      ...soundtrackOptions(probe, format, 'convert'),
-      ...containerOptions(format, video.codec_name === 'hevc' ? 'h265' : null),
-    ],
-    warnings: warningsOf(probe),
-  };
+  const copied = ['-c:v:0', 'copy'];
+  return assemble(probe, { format, operation: 'convert', copies: true }, copied, {
+    codec: video.codec_name === 'hevc' ? 'h265' : null,
+    warnings: [],
+  });
 }
 
 /** The conversion that works when copying does not. */
 export function planReencode(probe: Probe, format: VideoOutput): VideoPlan {
-  const video = videoTrackOf(probe);
-  const codec: VideoCodec = format === 'webm' ? 'vp9' : isDeep(video) ? 'h265' : 'h264';
-  const picture = { codec, crf: CRF.maximum[codec], longSide: null, deep: codec !== 'h264' };
-  return {
-    format,
-    copies: false,
-    outputOptions: [
-      ...mapOptions(video),
-      ...pictureOptions(probe, video, picture),
-      ...soundtrackOptions(probe, format, 'convert'),
-      ...containerOptions(format, codec),
-    ],
-    warnings: warningsOf(probe),
-  };
+  const codec: VideoCodec = format === 'webm' ? 'vp9' : isDeep(videoTrackOf(probe)) ? 'h265' : 'h264';
+  return planEncode(probe, { format, operation: 'convert' }, { codec, tier: 'maximum', longSide: null });
 }
 
 /** @throws MediaError processing_failed. Spec: Errors, processing_failed. */
@@ -122,86 +85,58 @@ export function videoTrackOf(probe: Probe): MediaStream {
 
 /** Width and height as shown. */
 export function shownSize(probe: Probe): { width: number; height: number } {
-  const { width, height } = videoTrackOf(probe);
-  return probe.rotation % 180 === 0 ? { width, height } : { width: height, height: width };
+  return shownSides(probe, videoTrackOf(probe));
 }
 
-interface Picture {
-  readonly codec: VideoCodec;
-  readonly crf: number;
-  /** Pixels that the longer side has at most; null keeps it. */
-  readonly longSide: number | null;
-  /** Ten-bit sources stay ten-bit. */
-  readonly deep: boolean;
+interface Target {
+  readonly format: VideoOutput;
+  readonly operation: 'compress' | 'convert';
 }
 
-function pictureOptions(probe: Probe, video: MediaStream, picture: Picture): string[] {
-  const deep = picture.deep && isDeep(video);
-  const filters = [
-    ...sizeFilters(probe, video, picture.longSide),
-    ...(!deep && HDR_TRANSFERS.has(video.color_transfer) ? [TONE_MAP] : []),
-    `format=${deep ? 'yuv420p10le' : 'yuv420p'}`,
+function planEncode(probe: Probe, target: Target, wanted: Omit<Picture, 'keepsAlpha'>): VideoPlan {
+  const video = videoTrackOf(probe);
+  const keepsAlpha = wanted.codec === 'vp9' && (target.format === 'webm' || target.format === 'mkv');
+  const encoded = pictureOptions(probe, video, { ...wanted, keepsAlpha });
+  const warnings = hasAlpha(video) && !keepsAlpha ? [ALPHA_WARNING] : [];
+  return assemble(probe, { ...target, copies: false }, encoded, { codec: wanted.codec, warnings });
+}
+
+const ALPHA_WARNING = 'Transparency was left out: the picture is shown on black. webm with vp9 keeps it.';
+
+function assemble(
+  probe: Probe,
+  { format, operation, copies }: Target & { readonly copies: boolean },
+  picture: readonly string[],
+  { codec, warnings }: { codec: VideoCodec | null; warnings: readonly string[] },
+): VideoPlan {
+  const video = videoTrackOf(probe);
+  const extras = extrasOf(probe, format);
+  const base = { format, copies, inputOptions: copies ? [] : decoderOptions(video) };
+  const options = [
+    ...['-map', `0:${video.index}`, '-map_metadata', '0', '-max_muxing_queue_size', '4096'],
+    ...picture,
+    ...soundtrackOptions(probe, format, operation),
+    ...containerOptions(format, codec),
   ];
-  // The demuxer's time base keeps the times of a variable frame rate exact.
-  return ['-vf', filters.join(','), '-fps_mode', 'vfr', '-enc_time_base:v', '-1', ...codecOptions(picture)];
+  const said = [...warnings, ...soundtrackWarnings(probe)];
+  const bare: VideoPlan = {
+    ...base,
+    outputOptions: options,
+    warnings: [...said, ...withoutExtras(probe).warnings, EXTRAS_WARNING],
+    bare: null,
+  };
+  return {
+    ...base,
+    outputOptions: [...options, ...extras.options],
+    warnings: [...said, ...extras.warnings],
+    bare: extras.options.length === 0 ? null : bare,
+  };
 }
 
-/** From HDR to the colours of ordinary screens. */
-const TONE_MAP =
-  'zscale=t=linear:npl=100,format=gbrpf32le,zscale=p=bt709,tonemap=hable:desat=0,zscale=t=bt709:m=bt709:r=tv';
-
-/** Even sides, at most the wanted long one; ffmpeg has turned the picture upright before. */
-function sizeFilters(probe: Probe, video: MediaStream, longSide: number | null): string[] {
-  const { width, height } = shownSize(probe);
-  const factor = longSide === null ? 1 : Math.min(1, longSide / Math.max(width, height));
-  const half = factor === 1 ? Math.floor : Math.round;
-  const [w, h] = [width, height].map((side) => Math.max(2, half((side * factor) / 2) * 2));
-  if (w === width && h === height) return [];
-  const square = ['', 'N/A', '0:1', '1:1'].includes(video.sample_aspect_ratio);
-  return [`scale=${w}:${h}`, ...(square ? ['setsar=1'] : [])];
-}
-
-/** Presets by measurement: the longest allowed video has to end within 4 hours on 4 cores. */
-function codecOptions({ codec, crf }: Picture): string[] {
-  switch (codec) {
-    case 'h264':
-      return ['-c:v', 'libx264', '-preset', 'veryfast', '-crf', String(crf)];
-    case 'h265':
-      return ['-c:v', 'libx265', '-preset', 'veryfast', '-crf', String(crf), '-x265-params', 'log-level=error'];
-    case 'vp9':
-      return [
-        '-c:v',
-        'libvpx-vp9',
-        '-crf',
-        String(crf),
-        '-b:v',
-        '0',
-        '-deadline',
-        'good',
-        '-cpu-used',
-        '5',
-        '-row-mt',
-        '1',
-        '-tile-columns',
-        '2',
-      ];
-  }
-}
-
-function mapOptions(video: MediaStream): string[] {
-  return ['-map', `0:${video.index}`, '-map_metadata', '0', '-dn', '-sn', '-max_muxing_queue_size', '4096'];
-}
+const EXTRAS_WARNING = 'Subtitles, attached files and the cover picture were left out: they could not be read.';
 
 function containerOptions(format: VideoOutput, codec: VideoCodec | null): string[] {
   if (format !== 'mp4' && format !== 'mov') return [];
   // Apple's players know HEVC by this tag only.
-  return ['-movflags', '+faststart', ...(codec === 'h265' ? ['-tag:v', 'hvc1'] : [])];
-}
-
-function isDeep(video: MediaStream): boolean {
-  return /(?:9|10|12|14|16)(?:le|be)$/.test(video.pix_fmt) || video.pix_fmt.startsWith('p010');
-}
-
-function warningsOf(probe: Probe): string[] {
-  return probe.subtitles === 0 ? [] : ['Subtitle tracks were left out.'];
+  return ['-movflags', '+faststart', ...(codec === 'h265' ? ['-tag:v:0', 'hvc1'] : [])];
 }

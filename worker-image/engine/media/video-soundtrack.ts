@@ -39,6 +39,11 @@ export function soundtrackOptions(probe: Probe, format: VideoOutput, operation: 
   });
 }
 
+export function soundtrackWarnings({ audio }: Probe): string[] {
+  const more = audio.length - MAX_TRACKS;
+  return more > 0 ? [`Of ${audio.length} audio tracks the first ${MAX_TRACKS} were kept.`] : [];
+}
+
 function encodedTrack(track: MediaStream, codec: AudioCodec, operation: 'compress' | 'convert'): string[] {
   const tier = operation === 'compress' ? 'high' : 'maximum';
   const channels = Math.min(track.channels, 8);

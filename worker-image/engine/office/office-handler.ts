@@ -6,7 +6,9 @@ import { MediaError } from '#crds/media-error.ts';
 import { NO_FACTS, type EngineDeps, type KindHandler, type Produced, type Work } from '#worker-image/engine/handler.ts';
 import { embedPictures } from '#worker-image/engine/office/embed-pictures.ts';
 import { exportFilter, importFilter, type OfficeKind } from '#worker-image/engine/office/office-filters.ts';
+import { refuseEndlessRtf } from '#worker-image/engine/office/refuse-endless-rtf.ts';
 import { runLibreOffice } from '#worker-image/engine/office/run-libreoffice.ts';
+import { unlinkedDocument } from '#worker-image/engine/office/unlinked-document.ts';
 import { verifyDocument } from '#worker-image/engine/office/verify-document.ts';
 import { readText } from '#worker-image/engine/table/read-text.ts';
 
@@ -27,7 +29,7 @@ async function convert(deps: EngineDeps, work: Work, kind: OfficeKind): Promise<
   const filter = to === null ? null : exportFilter(kind, to);
   if (to === null || filter === null) throw unsupportedTarget(kind, to);
   const output = await runLibreOffice(deps, {
-    path: await openable(work),
+    path: await openable(work, deps.signal),
     extension: extensionOf(work.input.format),
     importFilter: importFilter(work.input.format),
     target: extensionOf(to),
@@ -39,9 +41,10 @@ async function convert(deps: EngineDeps, work: Work, kind: OfficeKind): Promise<
   return { path: output.path, format: to, facts: NO_FACTS, warnings: [] };
 }
 
-/** Plain text is given to LibreOffice in the one encoding that its filter is told. */
-async function openable({ input, directory }: Work): Promise<string> {
-  if (input.format !== 'txt') return input.path;
+/** Plain text is given to LibreOffice in the one encoding that its filter is told, OpenDocument without links to other files. */
+async function openable({ input, directory }: Work, signal: AbortSignal): Promise<string> {
+  if (input.format === 'rtf') await refuseEndlessRtf(input, signal);
+  if (input.format !== 'txt') return unlinkedDocument({ path: input.path, format: input.format, directory });
   const path = join(directory, 'utf-8.txt');
   await using file = await open(path, 'w');
   await writeFile(file, readText(input.path));

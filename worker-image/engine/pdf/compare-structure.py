@@ -6,9 +6,17 @@ usage: compare-structure.py ORIGINAL REWRITTEN
 import sys
 
 import pymupdf
+from PIL import Image, ImageChops
 
-# Text, images and links are read on so many pages at most, evenly spread.
+# Text, images and links are read on so many pages at most, and so many are drawn, evenly spread.
 PAGES_READ = 40
+PAGES_DRAWN = 8
+# Pages are drawn small, and the mean of each square is compared: 0 to 255.
+LOOK_DPI = 40
+SQUARE = 8
+MOST_DIFFERENCE = 28
+# Sides of a page beyond this are drawn smaller still.
+MOST_DOTS = 1500
 
 
 def main(original: str, rewritten: str) -> None:
@@ -18,13 +26,34 @@ def main(original: str, rewritten: str) -> None:
     for name, value in before.items():
         if after[name] != value:
             print(f"{name}: {short(value)} became {short(after[name])}")
+    if before["pages"] == after["pages"] and before["page sizes"] == after["page sizes"]:
+        compare_looks(original, rewritten)
+
+
+def compare_looks(original: str, rewritten: str) -> None:
+    one, other = pymupdf.open(original, filetype="pdf"), pymupdf.open(rewritten, filetype="pdf")
+    for number in chosen(one, PAGES_DRAWN):
+        before, after = drawn(one[number]), drawn(other[number])
+        squares = [max(1, side // SQUARE) for side in before.size]
+        difference = ImageChops.difference(*(look.resize(squares, Image.Resampling.BOX) for look in (before, after)))
+        if difference.getextrema()[1] > MOST_DIFFERENCE:
+            print(f"look: page {number + 1} differs by {difference.getextrema()[1]} of 255")
+
+
+def drawn(page):
+    scale = min(LOOK_DPI / 72, MOST_DOTS / max(1, page.rect.width, page.rect.height))
+    pixels = page.get_pixmap(matrix=pymupdf.Matrix(scale, scale), colorspace=pymupdf.csGRAY, alpha=False)
+    return Image.frombytes("L", (pixels.width, pixels.height), pixels.samples)
+
+
+def chosen(document, most: int) -> range:
+    return range(0, document.page_count, max(1, -(-document.page_count // most)))
 
 
 def structure(path: str) -> dict:
     document = pymupdf.open(path, filetype="pdf")
     catalogue = document.pdf_catalog()
-    chosen = range(0, document.page_count, max(1, document.page_count // PAGES_READ))
-    pages = [document[number] for number in chosen]
+    pages = [document[number] for number in chosen(document, PAGES_READ)]
     return {
         "pages": document.page_count,
         "page sizes": [tuple(round(side, 1) for side in page.rect) for page in pages],

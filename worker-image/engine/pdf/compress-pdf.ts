@@ -34,15 +34,15 @@ const PRUNE = ['--remove-unreferenced-resources=yes', '--pages', '.', '1-z', '--
 const SIGNED_WARNING = 'The PDF is signed: the compressed file shows the same, but its signature is no longer valid.';
 
 /**
- * Packs the file without loss, and once more with its images rewritten for the tier; takes the smallest
- * that lost nothing of the structure (pages, outline, links, forms, tags, text).
+ * Packs the file without loss, and once more with its images rewritten for the tier and its fonts cut down to what
+ * is shown; takes the smallest that lost nothing (pages, outline, links, forms, tags, text, look).
  * @throws MediaError processing_failed when no tool can read the file.
  */
 export async function compressPdf(deps: EngineDeps, work: Work, facts: Facts): Promise<Produced> {
   const tier = TIERS[work.options.pdf.quality];
   const lossless = await pack(deps, work, { input: work.input.path, name: 'lossless.pdf' });
-  deps.onProgress(30);
-  const rewritten = tier === null ? [] : await rewrite(deps, work, tier);
+  deps.onProgress(20);
+  const rewritten = tier === null ? [] : await rewrite(deps, work, { lossless, tier });
   deps.onProgress(80);
   const candidates = await smallestFirst([lossless, ...rewritten]);
   const warnings = (await isSigned(deps, work)) ? [SIGNED_WARNING] : [];
@@ -64,14 +64,21 @@ async function pack(
   return path;
 }
 
-/** Nothing when the rewriting fails: the lossless candidate remains. */
-async function rewrite(deps: PdfDeps, work: Work, { dpi, quality }: Tier): Promise<string[]> {
+/** Candidates; nothing when the rewriting fails: the lossless one remains. */
+async function rewrite(
+  deps: EngineDeps,
+  work: Work,
+  { lossless, tier }: { lossless: string; tier: Tier },
+): Promise<string[]> {
   const images = join(work.directory, 'images.pdf');
-  const args = [work.input.path, images, String(dpi), String(quality)];
+  const args = [lossless, images, String(tier.dpi), String(tier.quality), String(work.limits.maxPixels)];
   const { exitCode } = await runPdfScript(deps, work, { name: 'rewrite-images', args });
   if (exitCode !== 0) return [];
-  const pruned = await pack(deps, work, { input: images, name: 'pruned.pdf', more: PRUNE });
-  return [pruned, await pack(deps, work, { input: images, name: 'rewritten.pdf' })];
+  deps.onProgress(50);
+  const subset = join(work.directory, 'subset.pdf');
+  const fonts = await runPdfScript(deps, work, { name: 'subset-fonts', args: [images, subset] });
+  const kept = await pack(deps, work, { input: images, name: 'rewritten.pdf' });
+  return [kept, await pack(deps, work, { input: fonts.exitCode === 0 ? subset : images, name: 'pruned.pdf', more: PRUNE })];
 }
 
 async function smallestFirst(paths: readonly string[]): Promise<string[]> {

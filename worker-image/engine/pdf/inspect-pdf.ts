@@ -1,5 +1,6 @@
 import { MediaError } from '#crds/media-error.ts';
 import { NO_FACTS, type Facts, type Work } from '#worker-image/engine/handler.ts';
+import { refuseStreamBomb } from '#worker-image/engine/pdf/refuse-stream-bomb.ts';
 import { damagedPdf, runQpdf, type PdfDeps } from '#worker-image/engine/pdf/run-pdf-tool.ts';
 
 /** `qpdf --requires-password`: 0 when a password is needed, 3 when it is encrypted but opens without, 2 otherwise. */
@@ -10,6 +11,7 @@ const NEEDS_PASSWORD = 0;
  * @throws MediaError encrypted_pdf, processing_failed.
  */
 export async function inspectPdf(deps: PdfDeps, work: Pick<Work, 'input' | 'directory'>): Promise<Facts> {
+  await refuseStreamBomb(work.input.path, deps.signal);
   const { exitCode } = await runQpdf(deps, work, ['--requires-password', work.input.path]);
   if (exitCode === NEEDS_PASSWORD) {
     throw new MediaError('encrypted_pdf', 'The PDF opens with a password only. Save it without one and send it again.');

@@ -6,9 +6,9 @@ type Delimiter = (typeof CANDIDATES)[number];
 /** Rows looked at. */
 const SAMPLE_ROWS = 200;
 
-/** The candidate that occurs equally often in most rows, outside of quotes; a comma when none does. */
-export function voteDelimiter(sample: string): Delimiter {
-  let [best, bestShare, bestCount]: [Delimiter, number, number] = [',', 0, 0];
+/** The candidate that occurs equally often in most rows, outside of quotes; null for a table of one column. */
+export function voteDelimiter(sample: string): Delimiter | null {
+  let [best, bestShare, bestCount]: [Delimiter | null, number, number] = [null, 0, 0];
   for (const candidate of CANDIDATES) {
     const { share, count } = agreement(countsPerRow(sample, candidate));
     if (share > bestShare || (share === bestShare && count > bestCount))

@@ -9,15 +9,15 @@ import {
   unparseable,
   type OpenText,
   type Row,
-  type Rows,
 } from '#worker-image/engine/table/table-row.ts';
 
 const SAMPLE_CHARS = 64 * 1024;
 /** Excel's own first line that names the separator. */
 const SEPARATOR_LINE = /^sep=([,;\t|])\r?\n/i;
 
-export function readTsv(open: OpenText): Rows {
-  return readDelimited(open(), 'tsv', '\t');
+export async function* readTsv(open: OpenText): AsyncGenerator<Row> {
+  const [sample, text] = await peek(open());
+  yield* readDelimited(text, { format: 'tsv', delimiter: '\t', oneColumn: /^[^\t]*\S[^\t]*$/.test(sample) });
 }
 
 /** Separators are found out: comma, semicolon, tab or bar. */
@@ -25,20 +25,27 @@ export async function* readCsv(open: OpenText): AsyncGenerator<Row> {
   const [sample, text] = await peek(open());
   const named = SEPARATOR_LINE.exec(sample);
   const delimiter = named?.[1] ?? voteDelimiter(sample);
-  yield* readDelimited(skip(text, named?.[0].length ?? 0), 'csv', delimiter);
+  const dialect = { format: 'csv', delimiter: delimiter ?? ',', oneColumn: delimiter === null && /\S/.test(sample) } as const;
+  yield* readDelimited(skip(text, named?.[0].length ?? 0), dialect);
+}
+
+interface Dialect {
+  readonly format: 'csv' | 'tsv';
+  readonly delimiter: string;
+  /** An empty line is a row whose cell is empty; in wider tables it is nothing. */
+  readonly oneColumn: boolean;
 }
 
 async function* readDelimited(
   text: AsyncIterable<string>,
-  format: 'csv' | 'tsv',
-  delimiter: string,
+  { format, delimiter, oneColumn }: Dialect,
 ): AsyncGenerator<Row> {
   const parser = parse({
     delimiter,
     record_delimiter: ['\r\n', '\n', '\r'],
     relax_column_count: true,
     relax_quotes: true,
-    skip_empty_lines: true,
+    skip_empty_lines: !oneColumn,
     max_record_size: MAX_ROW_CHARS,
   });
   // Errors of either stream come out of the loop.

@@ -30,6 +30,23 @@ const BLOCKS: ReadonlySet<string> = new Set([
 ]);
 const CELLS: ReadonlySet<string> = new Set(['td', 'th']);
 const SILENT: ReadonlySet<string> = new Set(['script', 'style', 'template']);
+/** Styles that show blanks and line ends as they stand. */
+const EXACT = /(?:^|[;\s])white-space\s*:\s*(?:pre|pre-wrap|break-spaces)\s*(?:;|!|$)/i;
+
+interface Line {
+  text: string;
+  /** Blanks count, as in `pre`. */
+  readonly exact: boolean;
+}
+
+interface Cell {
+  readonly lines: Line[];
+  /** Everything in it counts, line ends at its edges too. */
+  readonly exact: boolean;
+  chars: number;
+  readonly colspan: number;
+  readonly rowspan: number;
+}
 
 /** Cells that span columns or rows leave the places behind them empty. */
 export async function* readHtml(open: OpenText): AsyncGenerator<Row> {
@@ -49,8 +66,12 @@ class FirstTable {
   /** Tables that are open; those inside of the first are text of their cell. */
   #tables = 0;
   #silent = 0;
+  #exactTable = false;
+  #exactRow = false;
+  /** `pre` elements that are open in the cell. */
+  #pre = 0;
   #row: string[] | null = null;
-  #cell: { lines: string[]; chars: number; colspan: number; rowspan: number } | null = null;
+  #cell: Cell | null = null;
   /** Column → rows below that a cell above still covers. */
   #covered = new Map<number, number>();
   #found = false;
@@ -85,27 +106,63 @@ class FirstTable {
 
   #open(name: string, attributes: Readonly<Record<string, string>>): void {
     if (this.closed) return;
-    if (name === 'table') this.#openTable();
+    if (name === 'table') this.#openTable(attributes);
     else if (SILENT.has(name)) this.#silent += 1;
     else if (this.#tables === 1 && CELLS.has(name)) this.#openCell(attributes);
-    else if (this.#tables === 1 && name === 'tr') this.#openRow();
-    else if (BLOCKS.has(name)) this.#cell?.lines.push('');
+    else if (this.#tables === 1 && name === 'tr') this.#openRow(attributes);
+    else if (name === 'br') this.#beginLine();
+    else if (BLOCKS.has(name)) this.#openBlock(name);
   }
 
-  #openRow(): void {
+  #openRow(attributes: Readonly<Record<string, string>>): void {
     this.#row ??= [];
+    this.#exactRow = isExact(attributes);
   }
 
-  #openTable(): void {
+  #openTable(attributes: Readonly<Record<string, string>>): void {
     this.#tables += 1;
+    if (!this.#found) this.#exactTable = isExact(attributes);
     this.#found = true;
+  }
+
+  #openBlock(name: string): void {
+    if (name === 'pre') this.#pre += 1;
+    this.#beginBlock();
+  }
+
+  #closeBlock(name: string): void {
+    if (name === 'pre') this.#pre = Math.max(0, this.#pre - 1);
+    this.#beginBlock();
+  }
+
+  /** A block begins a line of its own; two edges that meet are one line end. */
+  #beginBlock(): void {
+    const last = this.#cell?.lines.at(-1);
+    if (last === undefined) return;
+    if (last.exact ? last.text !== '' : /[^ \t\n\r\f]/.test(last.text)) this.#beginLine();
+    else if (last.exact !== this.#isExact()) this.#cell?.lines.splice(-1, 1, this.#emptyLine());
+  }
+
+  #beginLine(): void {
+    this.#cell?.lines.push(this.#emptyLine());
+  }
+
+  #emptyLine(): Line {
+    return { text: '', exact: this.#isExact() };
+  }
+
+  #isExact(): boolean {
+    return this.#pre > 0 || this.#cell?.exact === true;
   }
 
   #openCell(attributes: Readonly<Record<string, string>>): void {
     this.#closeCell();
     this.#row ??= [];
+    this.#pre = 0;
+    const exact = this.#exactTable || this.#exactRow || isExact(attributes);
     this.#cell = {
-      lines: [''],
+      lines: [{ text: '', exact }],
+      exact,
       chars: 0,
       colspan: spanOf(attributes['colspan'], MAX_COLSPAN),
       rowspan: spanOf(attributes['rowspan'], MAX_ROWSPAN),
@@ -116,7 +173,8 @@ class FirstTable {
     if (this.closed || this.#cell === null || this.#silent > 0) return;
     this.#cell.chars += text.length;
     refuseLong(this.#cell.chars);
-    this.#cell.lines.push((this.#cell.lines.pop() ?? '') + text);
+    const line = this.#cell.lines.at(-1);
+    if (line !== undefined) line.text += text;
   }
 
   #close(name: string): void {
@@ -125,6 +183,7 @@ class FirstTable {
     else if (SILENT.has(name)) this.#silent = Math.max(0, this.#silent - 1);
     else if (this.#tables === 1 && CELLS.has(name)) this.#closeCell();
     else if (this.#tables === 1 && name === 'tr') this.#closeRow();
+    else if (name !== 'br' && BLOCKS.has(name)) this.#closeBlock(name);
   }
 
   #closeTable(): void {
@@ -137,10 +196,10 @@ class FirstTable {
 
   #closeCell(): void {
     if (this.#cell === null || this.#row === null) return;
-    const { lines, colspan, rowspan } = this.#cell;
+    const { lines, exact, colspan, rowspan } = this.#cell;
     this.#fillCovered(this.#row);
     const first = this.#row.length;
-    this.#row.push(plainText(lines));
+    this.#row.push(exact ? lines.map(({ text }) => text).join('\n') : plainText(lines));
     for (let column = first + 1; column < Math.min(first + colspan, MAX_COLUMNS + 1); column += 1) this.#row.push('');
     if (rowspan > 1)
       for (let column = first; column < this.#row.length; column += 1) this.#covered.set(column, rowspan);
@@ -165,14 +224,20 @@ class FirstTable {
   }
 }
 
+function isExact(attributes: Readonly<Record<string, string>>): boolean {
+  return EXACT.test(attributes['style'] ?? '');
+}
+
 function spanOf(text: string | undefined, most: number): number {
   const span = Number.parseInt(text ?? '1', 10);
   return Number.isFinite(span) ? Math.min(most, Math.max(1, span)) : 1;
 }
 
 /** Text as a browser shows it: blanks run together, blocks and line breaks begin a line. */
-function plainText(lines: readonly string[]): string {
-  const shown = lines.map((line) => line.replaceAll(/[ \t\n\r\f]+/g, ' ').replaceAll(/^ | $/g, ''));
+function plainText(lines: readonly Line[]): string {
+  const shown = lines.map(({ text, exact }) =>
+    exact ? text : text.replaceAll(/[ \t\n\r\f]+/g, ' ').replaceAll(/^ | $/g, ''),
+  );
   const first = shown.findIndex((line) => line !== '');
   return first === -1 ? '' : shown.slice(first, shown.findLastIndex((line) => line !== '') + 1).join('\n');
 }

@@ -4,6 +4,8 @@ import { linesOf } from '#worker-image/engine/table/text-lines.ts';
 
 const ESCAPABLE = /[!-/:-@[-`{-~]/;
 const BREAKS = ['<br>', '<br/>', '<br />'] as const;
+const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' };
+const REFERENCE = /&(?:#(\d{1,7})|#[xX]([\dA-Fa-f]{1,6})|(amp|lt|gt|quot|apos|nbsp));/y;
 
 export async function* readMarkdown(open: OpenText): AsyncGenerator<Row> {
   let before: Row | null = null;
@@ -26,33 +28,50 @@ export async function* readMarkdown(open: OpenText): AsyncGenerator<Row> {
   if (!inTable) throw unparseable('md', 'there is no table with a line of dashes below its header');
 }
 
-/** The cells of a line, with escapes resolved and `<br>` read as a line break. */
+/** The cells of a line, with escapes and character references resolved and `<br>` read as a line break. */
 function splitCells(line: string): string[] {
   const text = line.trim();
   const cells: string[] = [];
-  let cell = '';
-  let at = text.startsWith('|') ? 1 : 0;
-  let closed = false;
-  while (at < text.length) {
-    const [piece, length] = pieceAt(text, at);
-    closed = piece === null;
-    if (piece === null) {
-      cells.push(cell.trim());
-      cell = '';
-    } else cell += piece;
-    at += length;
+  let from = text.startsWith('|') ? 1 : 0;
+  for (let at = from; at < text.length; at += 1) {
+    if (text.charAt(at) === '\\') at += 1;
+    else if (text.charAt(at) === '|') {
+      cells.push(cellText(text.slice(from, at)));
+      from = at + 1;
+    }
   }
-  if (!closed || cells.length === 0) cells.push(cell.trim());
+  if (from < text.length || cells.length === 0) cells.push(cellText(text.slice(from)));
   return cells;
 }
 
-/** What stands at the place and how long it is there; null for the end of a cell. */
-function pieceAt(text: string, at: number): [string | null, number] {
+/** Blanks around the text are the line's; those that are spelled as references are the cell's. */
+function cellText(source: string): string {
+  const text = source.trim();
+  const pieces: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const [piece, length] = pieceAt(text, at);
+    pieces.push(piece);
+    at += length;
+  }
+  return pieces.join('');
+}
+
+/** What stands at the place and how long it is there. */
+function pieceAt(text: string, at: number): [string, number] {
   const char = text.charAt(at);
-  if (char === '|') return [null, 1];
   if (char === '\\' && ESCAPABLE.test(text.charAt(at + 1))) return [text.charAt(at + 1), 2];
+  if (char === '&') return referenceAt(text, at) ?? [char, 1];
   const lineBreak = char === '<' ? BREAKS.find((tag) => text.startsWith(tag, at)) : undefined;
   return lineBreak === undefined ? [char, 1] : ['\n', lineBreak.length];
+}
+
+function referenceAt(text: string, at: number): [string, number] | null {
+  REFERENCE.lastIndex = at;
+  const [whole, decimal, hex, name] = REFERENCE.exec(text) ?? [];
+  if (whole === undefined) return null;
+  if (name !== undefined) return [NAMED[name] ?? '', whole.length];
+  const code = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal);
+  return [code > 0 && code <= 0x10_ffff ? String.fromCodePoint(code) : '\ufffd', whole.length];
 }
 
 /** Dashes below each cell of the header. */

@@ -26,8 +26,9 @@ export async function* writeNdjson(rows: Rows): AsyncGenerator<string> {
   for await (const object of objectsOf(rows)) yield `${object}\n`;
 }
 
+/** The style keeps every blank and line end, for browsers and for our own reader. */
 export async function* writeHtml(rows: Rows): AsyncGenerator<string> {
-  yield '<!DOCTYPE html>\n<html>\n<head>\n<meta charset="utf-8">\n<title>Table</title>\n</head>\n<body>\n<table>\n';
+  yield '<!DOCTYPE html>\n<html>\n<head>\n<meta charset="utf-8">\n<title>Table</title>\n</head>\n<body>\n<table style="white-space: pre-wrap">\n';
   let tag = 'th';
   for await (const row of rows) {
     const cells = row.map((cell) => `<${tag}>${htmlText(cell)}</${tag}>`).join('');
@@ -87,14 +88,20 @@ function htmlText(text: string): string {
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
-    .replaceAll(/\r\n|\r|\n/g, '<br>');
+    .replaceAll('\r', '&#13;')
+    .replaceAll('\n', '<br>');
 }
 
 function markdownLine(cells: readonly string[]): string {
   return `| ${cells.join(' | ')} |\n`;
 }
 
-/** Marks that would turn the cell into something else than its text are escaped. */
+/** Marks that would turn the cell into something else than its text are escaped, and blanks that would be dropped. */
 function markdownText(text: string): string {
-  return text.replaceAll(/[\\|`*<[]|&(?=[#\w])|(?<!\w)_|_(?!\w)/g, String.raw`\$&`).replaceAll(/\r\n|\r|\n/g, '<br>');
+  return text
+    .replaceAll(/[\\|`*<[]|&(?=[#\w])|(?<!\w)_|_(?!\w)/g, String.raw`\$&`)
+    .replaceAll(/^\s|\s$|[\t\r\f\v\u{85}\u{2028}\u{2029}]/gu, (blank) =>
+      blank === '\n' ? blank : `&#${blank.codePointAt(0)};`,
+    )
+    .replaceAll('\n', '<br>');
 }

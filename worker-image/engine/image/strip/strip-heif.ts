@@ -15,6 +15,8 @@ import { brokenFile } from '#worker-image/engine/image/strip/strip-refusal.ts';
 /** Properties that describe the picture in words or say when it was taken. */
 const TELLING_PROPERTIES: ReadonlySet<string> = new Set(['udes', 'altt', 'crtt', 'mdft']);
 const TELLING_BOXES: ReadonlySet<string> = new Set(['uuid', 'udta']);
+/** Makers append boxes of their own, such as a short film or the time of the shot. */
+const KNOWN_AT_TOP: ReadonlySet<string> = new Set(['ftyp', 'meta', 'mdat', 'moov', 'free', 'skip']);
 const CONTAINERS: ReadonlySet<string> = new Set(['moov', 'trak', 'mdia', 'minf']);
 const TIFF_OFFSET_BYTES = 4;
 const HIDDEN = 1;
@@ -24,6 +26,7 @@ export function stripHeif(original: Buffer): Buffer {
   const file = Buffer.from(original);
   const boxes = readBoxes(file, 0, file.length);
   blankTellingBoxes(file, boxes);
+  for (const box of boxes) if (!KNOWN_AT_TOP.has(box.type)) blankBox(file, box);
   const meta = boxes.find(({ type }) => type === 'meta');
   if (meta === undefined) throw brokenFile('HEIF', 'it has no list of items');
   const table = readItems(file, meta);
@@ -31,6 +34,7 @@ export function stripHeif(original: Buffer): Buffer {
   const gone = table.items.filter((item) => thumbnails.has(item.id) || isMetadata(item));
   const pictures = table.items.filter((item) => !gone.includes(item));
   for (const item of gone) blankItem(file, item, pictures);
+  if (!boxes.some(({ type }) => type === 'moov')) blankGaps(file, boxes, table.items);
   for (const box of table.properties) if (TELLING_PROPERTIES.has(box.type)) blankBox(file, box);
   return file;
 }
@@ -73,6 +77,21 @@ function blankItem(file: Buffer, item: Item, pictures: readonly Item[]): void {
     if (!shared) file.fill(item.type === 'mime' ? ' ' : 0, start, end);
   }
   if (orientation !== null) writeOrientation(file, item, orientation);
+}
+
+/** Data that no item names: programs that edit a file leave the old behind. */
+function blankGaps(file: Buffer, boxes: readonly Box[], items: readonly Item[]): void {
+  const used = items.flatMap(({ extents }) => extents).toSorted((one, other) => one.start - other.start);
+  // An extent without length reaches as far as the data does.
+  if (used.some(({ start, end }) => start === end)) return;
+  for (const box of boxes.filter(({ type }) => type === 'mdat')) {
+    let at = box.body;
+    for (const { start, end } of used) {
+      if (start > at) file.fill(0, at, Math.min(start, box.end));
+      at = Math.min(Math.max(at, end), box.end);
+    }
+    file.fill(0, at, box.end);
+  }
 }
 
 function orientationOf(file: Buffer, { extents }: Item): number {

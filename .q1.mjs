@@ -1,0 +1,1 @@
+import 'sharp';process.exit(0)

@@ -1,0 +1,1 @@
+require('sharp');process.exit(0)

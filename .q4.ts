@@ -1,0 +1,1 @@
+await import('#worker-image/engine/child.ts');process.exit(0)

@@ -1,0 +1,55 @@
+import type { Server as HttpServer } from 'node:http';
+import type { Server as HttpsServer } from 'node:https';
+import type { Duplex } from 'node:stream';
+import { API_VERSION } from '#api/http/gates.ts';
+import { refusal } from '#api/http/refusal.ts';
+import type { NewId } from '#crds/ids.ts';
+import { MediaError } from '#crds/media-error.ts';
+import type { Log } from '#crds/shared/log.ts';
+
+interface RefuseDeps {
+  readonly newId: NewId;
+  readonly log: Log;
+  readonly docsUrl: string;
+}
+
+/** Bytes that are no HTTP: the connection is closed after the error object. */
+export function refuseMalformed(deps: RefuseDeps, error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
+  const message = tooLarge ? 'The headers are over 16 KiB.' : 'The request is not valid HTTP/1.1.';
+  endWith(deps, socket, { statusLine: '400 Bad Request', error: new MediaError('bad_request', message) });
+}
+
+/**
+ * What Node.js would answer by itself, without the error object: `CONNECT` is refused like any method that
+ * no path has, and an `Expect` other than 100-continue is ignored (RFC 9110 10.1.1 allows both).
+ */
+export function answerOddRequests(deps: RefuseDeps, server: HttpServer | HttpsServer): void {
+  server.on('connect', (_request: unknown, socket: Duplex) => {
+    const error = new MediaError('bad_request', 'CONNECT is not supported: this is no proxy.', { status: 405 });
+    endWith(deps, socket, { statusLine: '405 Method Not Allowed', error });
+  });
+  server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
+}
+
+function endWith(deps: RefuseDeps, socket: Duplex, { statusLine, error }: { statusLine: string; error: MediaError }): void {
+  const requestId = deps.newId('request');
+  const text = JSON.stringify(refusal(deps, { error, requestId }).body);
+  socket.on('error', () => undefined);
+  socket.end(
+    [
+      `HTTP/1.1 ${statusLine}`,
+      `Svc-Request-Id: ${requestId}`,
+      `Svc-Version: ${API_VERSION}`,
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(text)}`,
+      'Connection: close',
+      '',
+      text,
+    ].join('\r\n'),
+  );
+}

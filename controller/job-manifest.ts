@@ -1,0 +1,141 @@
+/**
+ * The Kubernetes objects of one attempt: a Secret with its RunSpec and a Job that never tries again by
+ * itself. Both belong to the MediaJob and go with it. Pure.
+ */
+import { API_GROUP, API_VERSION, KIND, LABELS } from '#crds/names.ts';
+import { RUN_SPEC_FILE, TERMINATION_FILE } from '#crds/run-spec.ts';
+import { runName, type RunRequest } from '#controller/runs.ts';
+import { resourcesOf, type Resources, type WorkerPod } from '#controller/worker-pod.ts';
+
+/** Set on a Job that the controller has ended; its pods go, the Job stays as the attempt's record. */
+export const STOPPED_ANNOTATION = 'mediajobs.dev/stopped';
+export const WORKER_CONTAINER = 'worker';
+
+const COMPONENT = { 'app.kubernetes.io/name': 'mediajobs', 'app.kubernetes.io/component': 'worker' };
+const SPEC_FOLDER = '/run/mediajobs';
+const SPEC_KEY = 'run-spec.json';
+const WORK_FOLDER = '/work';
+const TERMINATION_PATH = '/dev/termination-log';
+const GRACE_SECONDS = 10;
+/** The controller keeps the time; this ends the pod of a cluster whose controller is gone. */
+const BACKSTOP_SECONDS = 900;
+/** The MediaJob is gone long before, and its Jobs with it. */
+const KEEP_SECONDS = 86_400;
+
+export function buildRunSecret(request: RunRequest): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    type: 'Opaque',
+    immutable: true,
+    metadata: metadataOf(request),
+    data: { [SPEC_KEY]: Buffer.from(JSON.stringify(request.spec)).toString('base64') },
+  };
+}
+
+export function buildJob(settings: WorkerPod, request: RunRequest): object {
+  const { queueName } = settings;
+  const metadata = metadataOf(request);
+  const labels = { ...settings.labels, ...metadata.labels };
+  const queue = queueName === undefined ? {} : { 'kueue.x-k8s.io/queue-name': queueName };
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { ...metadata, labels: { ...labels, ...queue } },
+    spec: {
+      backoffLimit: 0,
+      completions: 1,
+      parallelism: 1,
+      suspend: queueName !== undefined,
+      ttlSecondsAfterFinished: KEEP_SECONDS,
+      template: {
+        metadata: {
+          labels,
+          annotations: { ...settings.annotations, 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false' },
+        },
+        spec: podSpec(settings, request),
+      },
+    },
+  };
+}
+
+function metadataOf({ owner, attempt, account }: RunRequest) {
+  return {
+    name: runName(owner.name, attempt),
+    labels: {
+      ...COMPONENT,
+      [LABELS.job]: owner.name,
+      [LABELS.account]: account,
+      [LABELS.attempt]: String(attempt),
+    },
+    ownerReferences: [
+      { apiVersion: `${API_GROUP}/${API_VERSION}`, kind: KIND, name: owner.name, uid: owner.uid, controller: true },
+    ],
+  };
+}
+
+function podSpec(settings: WorkerPod, request: RunRequest): object {
+  const resources = resourcesOf(settings, { kind: request.kind, inputSize: request.spec.input.size });
+  return {
+    restartPolicy: 'Never',
+    terminationGracePeriodSeconds: GRACE_SECONDS,
+    activeDeadlineSeconds: request.spec.timeoutSeconds + BACKSTOP_SECONDS,
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: settings.runAsUser,
+      runAsGroup: settings.runAsUser,
+      fsGroup: settings.runAsUser,
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+    imagePullSecrets: settings.imagePullSecrets,
+    nodeSelector: settings.nodeSelector,
+    tolerations: settings.tolerations,
+    ...given('serviceAccountName', settings.serviceAccountName),
+    ...given('runtimeClassName', settings.runtimeClassName),
+    ...given('hostUsers', settings.hostUsers),
+    ...given('priorityClassName', settings.priorityClassName),
+    containers: [container(settings, resources)],
+    volumes: [
+      { name: 'run-spec', secret: { secretName: runName(request.owner.name, request.attempt), defaultMode: 0o440 } },
+      { name: 'work', emptyDir: { sizeLimit: String(resources.workBytes) } },
+      { name: 'tmp', emptyDir: { sizeLimit: '256Mi' } },
+    ],
+  };
+}
+
+function container(settings: WorkerPod, { requests, limits }: Resources): object {
+  const environment = {
+    [RUN_SPEC_FILE]: `${SPEC_FOLDER}/${SPEC_KEY}`,
+    [TERMINATION_FILE]: TERMINATION_PATH,
+    MEDIAJOBS_WORK_DIR: WORK_FOLDER,
+    MEDIAJOBS_LOG_LEVEL: settings.logLevel,
+    HOME: WORK_FOLDER,
+    TMPDIR: WORK_FOLDER,
+    LANG: 'C.UTF-8',
+  };
+  return {
+    name: WORKER_CONTAINER,
+    image: settings.image,
+    imagePullPolicy: settings.imagePullPolicy,
+    command: ['node', 'worker-image/run-job.ts'],
+    env: Object.entries(environment).map(([name, value]) => ({ name, value })),
+    resources: { requests, limits },
+    terminationMessagePath: TERMINATION_PATH,
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    },
+    volumeMounts: [
+      { name: 'run-spec', mountPath: SPEC_FOLDER, readOnly: true },
+      { name: 'work', mountPath: WORK_FOLDER },
+      { name: 'tmp', mountPath: '/tmp' },
+    ],
+  };
+}
+
+function given<Name extends string, Value>(name: Name, value: Value | undefined): Partial<Record<Name, Value>> {
+  return value === undefined ? {} : ({ [name]: value } as Record<Name, Value>);
+}

@@ -1,0 +1,193 @@
+/**
+ * Attempts as Kubernetes Jobs, one each, named for MediaJob and attempt: a name that was used once is never
+ * used again while its MediaJob lives, so no attempt can run twice. A Job that is stopped stays as the
+ * record of its attempt; garbage collection removes it with its MediaJob.
+ */
+import type { KubeClient } from '#crds/kube/kube-client.ts';
+import { isRefusal } from '#crds/kube/kube-error.ts';
+import type { KubeObject } from '#crds/kube/kube-object.ts';
+import { makeOwnWrites } from '#crds/kube/own-writes.ts';
+import type { Reflector } from '#crds/kube/reflector.ts';
+import type { Time } from '#crds/kube/time.ts';
+import { LABELS } from '#crds/names.ts';
+import { buildJob, buildRunSecret, STOPPED_ANNOTATION } from '#controller/job-manifest.ts';
+import { isUnderWay, mediaJobOfRun, runName, type Run, type RunRequest, type Runs } from '#controller/runs.ts';
+import { runStateOf } from '#controller/run-state.ts';
+import type { WorkerPod } from '#controller/worker-pod.ts';
+
+export interface KubernetesRunsDeps {
+  readonly client: Pick<KubeClient, 'get' | 'list' | 'create' | 'mergePatch' | 'delete'>;
+  /** Of `jobsPath`, indexed by `mediaJobOf`. */
+  readonly jobs: Pick<Reflector, 'store' | 'synced' | 'watch'>;
+  /** Of `podsPath`, indexed by `jobOfPod`. */
+  readonly pods: Pick<Reflector, 'store' | 'synced' | 'watch'>;
+  readonly time: Pick<Time, 'monotonic'>;
+}
+
+export interface KubernetesRunsOptions {
+  readonly namespace: string;
+  readonly pod: WorkerPod;
+  /** Unfinished Jobs at most; null: as many as there are MediaJobs. */
+  readonly atOnce: number | null;
+}
+
+const JOB_OF_POD = 'batch.kubernetes.io/job-name';
+
+/** Selects the objects that are ours. */
+export const RUN_SELECTOR = LABELS.attempt;
+export const jobsPath = (namespace: string): string => `/apis/batch/v1/namespaces/${namespace}/jobs`;
+export const podsPath = (namespace: string): string => `/api/v1/namespaces/${namespace}/pods`;
+export const mediaJobOf = ({ metadata }: KubeObject): string | undefined => metadata.labels?.[LABELS.job];
+export const jobOfPod = ({ metadata }: KubeObject): string | undefined => metadata.labels?.[JOB_OF_POD];
+
+export function makeKubernetesRuns(deps: KubernetesRunsDeps, options: KubernetesRunsOptions, signal: AbortSignal): Runs {
+  const { client } = deps;
+  const path = jobsPath(options.namespace);
+  const secrets = `/api/v1/namespaces/${options.namespace}/secrets`;
+  const view = makeOwnWrites({ reflector: deps.jobs, monotonic: deps.time.monotonic }, { indexBy: mediaJobOf }, signal);
+  const reserved = new Set<string>();
+  /** Uids of Jobs whose MediaJob has no further use for them. */
+  const released = new Set<string>();
+  const watchers = new Set<(mediaJobName: string) => void>();
+  const tell = (name: string | undefined): void => {
+    if (name !== undefined) for (const watcher of watchers) watcher(name);
+  };
+  const synced = async (): Promise<void> => void (await Promise.all([deps.jobs.synced, deps.pods.synced]));
+  const runOf = (job: KubeObject): Run => asRun(job, deps.pods.store.indexed(job.metadata.name));
+  const kept = (jobs: readonly KubeObject[]): readonly KubeObject[] =>
+    jobs.filter(({ metadata }) => !released.has(metadata.uid));
+
+  const hasPlace = (name: string): boolean => {
+    if (options.atOnce === null || reserved.has(name)) return true;
+    const busy = kept(view.list()).map(runOf).filter((run) => isUnderWay(run) && !reserved.has(run.name));
+    return busy.some((run) => run.name === name) || busy.length + reserved.size < options.atOnce;
+  };
+  const free = (name: string): void => {
+    if (reserved.delete(name)) tell(mediaJobOfRun(name));
+  };
+  const remove = async (job: KubeObject): Promise<void> => {
+    const { name, uid } = job.metadata;
+    await unless(client.delete(`${path}/${name}`, { uid, propagationPolicy: 'Background' }), 404, 409);
+    view.deleted(job);
+  };
+
+  deps.jobs.watch(({ type, object }) => {
+    if (type === 'deleted') released.delete(object.metadata.uid);
+    tell(mediaJobOf(object));
+  }, signal);
+  deps.pods.watch(({ object }) => tell(mediaJobOf(object)), signal);
+
+  return {
+    async reserve(name) {
+      await synced();
+      if (!hasPlace(name)) return false;
+      reserved.add(name);
+      return true;
+    },
+    async start(request) {
+      await synced();
+      const name = runName(request.owner.name, request.attempt);
+      const known = view.get(name);
+      if (known !== undefined && isOwner(request, known)) return 'exists';
+      if (!hasPlace(name)) return 'no-capacity';
+      await replaceEarlier(client, secrets, request);
+      const job = await unless(client.create(path, buildJob(options.pod, request)), 409);
+      if (job !== null) {
+        view.wrote(job);
+        reserved.delete(name);
+        return 'started';
+      }
+      const found = await client.get(`${path}/${name}`);
+      if (!isOwner(request, found)) {
+        await remove(found);
+        throw new Error(`The Job ${name} of an earlier MediaJob was still there; it is deleted now.`);
+      }
+      view.wrote(found);
+      reserved.delete(name);
+      return 'exists';
+    },
+    async observe(mediaJobName, fresh = false) {
+      await synced();
+      const jobs = kept(view.indexed(mediaJobName));
+      return fresh ? Promise.all(jobs.map((job) => look(client, options.namespace, job))) : jobs.map(runOf);
+    },
+    async list() {
+      await synced();
+      return kept(view.list()).map(runOf);
+    },
+    async stop(name) {
+      await synced();
+      free(name);
+      const job = view.get(name);
+      if (job === undefined || !isUnderWay(runOf(job))) return;
+      const stopped = await unless(client.mergePatch(`${path}/${name}`, stopPatch(job)), 404, 409);
+      if (stopped !== null) view.wrote(stopped);
+    },
+    async release(mediaJobName) {
+      await synced();
+      for (const name of reserved) if (mediaJobOfRun(name) === mediaJobName) free(name);
+      for (const job of kept(view.indexed(mediaJobName))) {
+        if (isUnderWay(runOf(job))) await remove(job);
+        else released.add(job.metadata.uid);
+      }
+    },
+    watch(onChange, ended) {
+      watchers.add(onChange);
+      ended.addEventListener('abort', () => watchers.delete(onChange), { once: true });
+    },
+  };
+}
+
+function asRun(job: KubeObject, pods: readonly KubeObject[]): Run {
+  const { name, labels = {}, ownerReferences = [] } = job.metadata;
+  const own = pods.filter(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => uid === job.metadata.uid));
+  return {
+    name,
+    owner: { name: labels[LABELS.job] ?? '', uid: ownerReferences[0]?.uid ?? '' },
+    attempt: Number(labels[LABELS.attempt]),
+    node: own.map((pod) => (pod['spec'] as { nodeName?: string }).nodeName).find((node) => node !== undefined) ?? null,
+    is: runStateOf(job, own),
+  };
+}
+
+async function unless<T>(promise: Promise<T>, ...statuses: number[]): Promise<T | null> {
+  try {
+    return await promise;
+  } catch (error) {
+    if (isRefusal(error, ...statuses)) return null;
+    throw error;
+  }
+}
+
+function isOwner({ owner }: RunRequest, object: KubeObject): boolean {
+  return object.metadata.ownerReferences?.some(({ uid }) => uid === owner.uid) ?? false;
+}
+
+/** The attempt's Secret; one that an earlier MediaJob of that name has left is replaced. */
+async function replaceEarlier(
+  client: Pick<KubeClient, 'get' | 'create' | 'delete'>,
+  path: string,
+  request: RunRequest,
+): Promise<void> {
+  const secret = buildRunSecret(request);
+  if ((await unless(client.create(path, secret), 409)) !== null) return;
+  const found = await client.get(`${path}/${runName(request.owner.name, request.attempt)}`);
+  if (isOwner(request, found)) return;
+  await unless(client.delete(`${path}/${found.metadata.name}`, { uid: found.metadata.uid }), 404, 409);
+  await client.create(path, secret);
+}
+
+/** As the API server has it at this moment. */
+async function look(client: Pick<KubeClient, 'get' | 'list'>, namespace: string, job: KubeObject): Promise<Run> {
+  const { name } = job.metadata;
+  const [now, pods] = await Promise.all([
+    unless(client.get(`${jobsPath(namespace)}/${name}`), 404),
+    client.list(podsPath(namespace), { labelSelector: `${JOB_OF_POD}=${name}` }),
+  ]);
+  return asRun(now?.metadata.uid === job.metadata.uid ? now : job, pods.items);
+}
+
+/** The Job controller fails a Job past its deadline and ends its pods, also under Kueue, which would resume a suspended one. */
+function stopPatch({ metadata: { uid } }: KubeObject): object {
+  return { metadata: { uid, annotations: { [STOPPED_ANNOTATION]: 'true' } }, spec: { activeDeadlineSeconds: 0 } };
+}

@@ -1,0 +1,108 @@
+/**
+ * What a Job and its pod say of an attempt. The pod's own words count first, so that an end is seen before
+ * the Job controller has noticed it. Pure.
+ */
+import type { V1ContainerState, V1JobStatus, V1PodCondition, V1PodStatus } from '@kubernetes/client-node';
+import type { KubeObject } from '#crds/kube/kube-object.ts';
+import { runOutcomeSchema, TERMINATION_BYTES, type RunOutcome } from '#crds/run-spec.ts';
+import { STOPPED_ANNOTATION } from '#controller/job-manifest.ts';
+import type { RunState, WaitingFor } from '#controller/runs.ts';
+
+/** `pods`: of this Job, in any order. One of them at most has worked. */
+export function runStateOf(job: KubeObject, pods: readonly KubeObject[]): RunState {
+  const [pod] = pods.toSorted((a, b) => rank(b) - rank(a));
+  const end = pod === undefined ? null : endOf(pod);
+  if (end?.state === 'ended') return end;
+  if (job.metadata.annotations?.[STOPPED_ANNOTATION] !== undefined) return STOPPED;
+  if (end !== null) return end;
+  if (pod === undefined) return withoutPod(job);
+  const { running } = stateOf(pod);
+  return running === undefined ? waiting(pod) : { state: 'active', startedAt: dateOf(running.startedAt) };
+}
+
+/** Times in raw JSON are texts; the library's types call them dates. */
+type Raw<T> = { readonly [Field in keyof T]: T[Field] extends Date | undefined ? string | undefined : T[Field] };
+
+const STOPPED: RunState = { state: 'lost', cause: 'stopped', message: 'it was stopped' };
+/** Node ends with it when its heap is full. */
+const ABORTED = 134;
+const IMAGE_REASONS: ReadonlySet<string> = new Set([
+  'ImagePullBackOff',
+  'ErrImagePull',
+  'InvalidImageName',
+  'ErrImageNeverPull',
+  'ImageInspectError',
+]);
+
+function rank(pod: KubeObject): number {
+  if (stateOf(pod).terminated !== undefined) return 2;
+  return stateOf(pod).running === undefined ? 0 : 1;
+}
+
+function podStatus(pod: KubeObject): V1PodStatus {
+  return (pod['status'] ?? {}) as V1PodStatus;
+}
+
+function stateOf(pod: KubeObject): Raw<V1ContainerState> {
+  return (podStatus(pod).containerStatuses?.[0]?.state ?? {}) as Raw<V1ContainerState>;
+}
+
+function dateOf(time: unknown): Date {
+  return new Date(String(time));
+}
+
+/** null: the pod has not ended. */
+function endOf(pod: KubeObject): RunState | null {
+  const { terminated } = stateOf(pod);
+  const { phase, reason, message } = podStatus(pod);
+  if (terminated === undefined && phase !== 'Failed') return null;
+  const outcome = outcomeOf(terminated?.message);
+  if (terminated !== undefined && outcome !== null)
+    return { state: 'ended', startedAt: dateOf(terminated.startedAt), outcome };
+  const how = terminated === undefined ? 'its pod failed before it started' : `its pod ended with exit code ${terminated.exitCode}`;
+  if (terminated?.reason === 'OOMKilled' || terminated?.exitCode === ABORTED)
+    return { state: 'lost', cause: 'out_of_memory', message: `${how}, out of memory` };
+  const disruption = conditionOf(pod, 'DisruptionTarget');
+  if (disruption !== undefined || terminated === undefined)
+    return { state: 'lost', cause: 'evicted', message: `${how}: ${disruption?.message ?? message ?? reason ?? 'evicted'}` };
+  if (pod.metadata.deletionTimestamp !== undefined)
+    return { state: 'lost', cause: 'vanished', message: 'its pod was deleted' };
+  return { state: 'lost', cause: 'crashed', message: `${how} and without an outcome` };
+}
+
+function outcomeOf(text: string | undefined): RunOutcome | null {
+  if (text === undefined || Buffer.byteLength(text) > TERMINATION_BYTES) return null;
+  try {
+    return runOutcomeSchema.safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function conditionOf(pod: KubeObject, type: string): V1PodCondition | undefined {
+  return podStatus(pod).conditions?.find((condition) => condition.type === type && condition.status === (type === 'PodScheduled' ? 'False' : 'True'));
+}
+
+function withoutPod(job: KubeObject): RunState {
+  const { conditions = [] } = (job['status'] ?? {}) as V1JobStatus;
+  const is = (type: string) => conditions.find((condition) => condition.type === type && condition.status === 'True');
+  const failed = is('Failed') ?? is('FailureTarget');
+  if (failed !== undefined)
+    return { state: 'lost', cause: 'vanished', message: `its pod is gone (${failed.message ?? failed.reason ?? 'deleted'})` };
+  if (is('Complete') !== undefined)
+    return { state: 'lost', cause: 'vanished', message: 'its pod is gone and left no outcome' };
+  const suspended = is('Suspended') === undefined ? null : { on: 'capacity' as const, message: 'The queue has not admitted the job.' };
+  return { state: 'waiting', for: suspended };
+}
+
+function waiting(pod: KubeObject): RunState {
+  const { waiting: why } = stateOf(pod);
+  if (why !== undefined && IMAGE_REASONS.has(why.reason ?? '')) {
+    const image = podStatus(pod).containerStatuses?.[0]?.image ?? '';
+    return { state: 'waiting', for: { on: 'image', message: `The image ${image} cannot be pulled: ${why.message ?? why.reason}`.slice(0, 1000) } };
+  }
+  const unscheduled = conditionOf(pod, 'PodScheduled');
+  const capacity: WaitingFor | null =
+    unscheduled === undefined ? null : { on: 'capacity', message: `No node takes the pod: ${unscheduled.message ?? unscheduled.reason}`.slice(0, 1000) };
+  return { state: 'waiting', for: capacity };
+}

@@ -1,0 +1,112 @@
+/**
+ * The way to an API server: kubeconfig, or the pod's service account, and two HTTP/1.1 agents that every
+ * request shares, one for watches and one for the rest. (The library would open a TLS connection per
+ * request; over one shared HTTP/2 session watches freeze.)
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { KubeConfig, type Cluster } from '@kubernetes/client-node';
+import { Agent, type Dispatcher } from 'undici';
+
+export interface Connection {
+  /** Such as https://10.96.0.1:443. */
+  readonly server: string;
+  /** Of the kubeconfig's context, or the pod's own. */
+  readonly namespace: string;
+  readonly unary: Authenticator;
+  readonly watch: Authenticator;
+  close(): Promise<void>;
+}
+
+/** A KubeConfig that signs requests and sends them through its one agent. */
+export type Authenticator = Pick<KubeConfig, 'applySecurityAuthentication'>;
+
+const NAMESPACE_FILE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
+const CONNECT_MS = 10_000;
+const HEADERS_MS = 30_000;
+const TCP_PROBE_MS = 30_000;
+
+/**
+ * Reads the kubeconfig file, or without one the service account of this pod.
+ * @throws Error that says what is missing when there is neither.
+ */
+export function connect(kubeconfigFile: string | null): Connection {
+  const configs = [loadConfig(kubeconfigFile), loadConfig(kubeconfigFile)] as const;
+  const cluster = configs[0].getCurrentCluster();
+  if (cluster === null) throw new Error(noCluster(kubeconfigFile));
+  const [unaryAgents, watchAgents] = [makeAgents(30_000), makeAgents(0)] as const;
+  const [unary, watch] = [share(configs[0], unaryAgents), share(configs[1], watchAgents)] as const;
+  return {
+    server: cluster.server.replace(/\/$/, ''),
+    namespace: namespaceOf(configs[0], kubeconfigFile),
+    unary,
+    watch,
+    close: async () => void (await Promise.all([unaryAgents.close(), watchAgents.close()])),
+  };
+}
+
+function loadConfig(file: string | null): KubeConfig {
+  const config = new KubeConfig();
+  if (file !== null) config.loadFromFile(file);
+  else if (!existsSync(NAMESPACE_FILE)) throw new Error(noCluster(file));
+  else config.loadFromCluster();
+  return config;
+}
+
+function noCluster(file: string | null): string {
+  return file === null
+    ? 'This process runs in no Kubernetes pod: give it a kubeconfig file in KUBECONFIG.'
+    : `The kubeconfig ${file} names no current cluster: set current-context in it.`;
+}
+
+function namespaceOf(config: KubeConfig, file: string | null): string {
+  if (file === null) return readFileSync(NAMESPACE_FILE, 'utf8').trim();
+  return config.getContextObject(config.getCurrentContext())?.namespace ?? 'default';
+}
+
+interface Agents {
+  /** The agent for these credentials: a new one only when they have changed, as after a rotation. */
+  get(options: AgentOptions): Dispatcher;
+  close(): Promise<unknown>;
+}
+
+interface AgentOptions {
+  readonly ca?: string | Buffer;
+  readonly cert?: string | Buffer;
+  readonly key?: string | Buffer;
+  readonly rejectUnauthorized?: boolean;
+  readonly servername?: string;
+}
+
+function makeAgents(bodyTimeout: number): Agents {
+  let current: { readonly key: string; readonly agent: Agent } | null = null;
+  return {
+    get(options) {
+      const key = JSON.stringify(options);
+      if (current?.key === key) return current.agent;
+      void current?.agent.close();
+      const connect = { ...options, timeout: CONNECT_MS, keepAlive: true, keepAliveInitialDelay: TCP_PROBE_MS };
+      const agent = new Agent({ connect, allowH2: false, headersTimeout: HEADERS_MS, bodyTimeout });
+      current = { key, agent };
+      return agent;
+    },
+    close: async () => current?.agent.destroy(),
+  };
+}
+
+/** What the library makes an agent with, for every single request; it calls the method private. */
+interface DispatcherMaker {
+  createDispatcher(cluster: Cluster | null, options: AgentOptions): Dispatcher | undefined;
+}
+
+/** Of the library's own dispatchers only those of proxies stay: one for each KubeConfig, kept. */
+function share(config: KubeConfig, agents: Agents): Authenticator {
+  const maker = config as unknown as DispatcherMaker;
+  const original = maker.createDispatcher.bind(config);
+  let proxied: Dispatcher | undefined;
+  maker.createDispatcher = (cluster, options) => {
+    if (cluster?.proxyUrl === undefined) return agents.get(options);
+    proxied ??= original(cluster, options);
+    return proxied;
+  };
+  return config;
+}

@@ -1,0 +1,48 @@
+/** An API server's refusal, or its silence (status 0). */
+export class KubeError extends Error {
+  override readonly name = 'KubeError';
+  /** HTTP status; 0 when there was no answer. */
+  readonly status: number;
+  /** Of the Status object, such as AlreadyExists; empty when there was none. */
+  readonly reason: string;
+  /** What the server asked to wait; null when it did not. */
+  readonly retryAfterMs: number | null;
+
+  constructor(
+    message: string,
+    about: { status: number; reason?: string; retryAfterMs?: number | null; cause?: unknown },
+  ) {
+    super(message, about.cause === undefined ? {} : { cause: about.cause });
+    this.status = about.status;
+    this.reason = about.reason ?? '';
+    this.retryAfterMs = about.retryAfterMs ?? null;
+  }
+}
+
+/** True for a refusal with one of these statuses. */
+export function isRefusal(error: unknown, ...statuses: number[]): error is KubeError {
+  return error instanceof KubeError && statuses.includes(error.status);
+}
+
+/** What an answer that is not 2xx says. */
+export function refusalOf(
+  what: string,
+  answer: { status: number; retryAfter: string | undefined; body: string },
+): KubeError {
+  const { reason, message } = statusObject(answer.body);
+  const seconds = Number(answer.retryAfter);
+  return new KubeError(`${what}: ${answer.status} ${message ?? answer.body.slice(0, 200).trim()}`, {
+    status: answer.status,
+    reason: reason ?? '',
+    retryAfterMs: answer.retryAfter !== undefined && Number.isFinite(seconds) ? Math.max(0, seconds) * 1000 : null,
+  });
+}
+
+function statusObject(body: string): { reason?: string; message?: string } {
+  try {
+    const parsed: unknown = JSON.parse(body);
+    return typeof parsed === 'object' && parsed !== null ? parsed : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,61 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { RESTART_REASONS, type ReflectorMetrics } from '#crds/kube/reflector.ts';
+
+export interface KubeMetrics extends ReflectorMetrics {
+  /** status 0: no answer. */
+  requested(method: string, status: number): void;
+  observeLeader(isLeading: () => boolean): void;
+}
+
+/** Registers what tells how the talk with the API server goes. */
+export function makeKubeMetrics(registry: Registry): KubeMetrics {
+  const registers = [registry];
+  const lists = new Counter({
+    name: 'mediajobs_reflector_lists_total',
+    help: 'Lists from the API server, by resource.',
+    labelNames: ['resource'] as const,
+    registers,
+  });
+  const restarts = new Counter({
+    name: 'mediajobs_reflector_watch_restarts_total',
+    help: 'Watches that began again, by resource and reason.',
+    labelNames: ['resource', 'reason'] as const,
+    registers,
+  });
+  const requests = new Counter({
+    name: 'mediajobs_kube_requests_total',
+    help: 'Requests to the API server, by method and status; 0: no answer.',
+    labelNames: ['method', 'status'] as const,
+    registers,
+  });
+  const ages = new Map<string, () => number>();
+  new Gauge({
+    name: 'mediajobs_reflector_silent_seconds',
+    help: 'Time since the API server said anything about a resource: event, bookmark or list.',
+    labelNames: ['resource'] as const,
+    registers,
+    collect() {
+      for (const [resource, ageMs] of ages) this.set({ resource }, ageMs() / 1000);
+    },
+  });
+  return {
+    requested: (method, status) => requests.inc({ method, status: String(status) }),
+    listed: (resource) => lists.inc({ resource }),
+    watchRestarted: (resource, reason) => restarts.inc({ resource, reason }),
+    observeAge(resource, ageMs) {
+      ages.set(resource, ageMs);
+      lists.inc({ resource }, 0);
+      for (const reason of RESTART_REASONS) restarts.inc({ resource, reason }, 0);
+    },
+    observeLeader(isLeading) {
+      new Gauge({
+        name: 'mediajobs_leader',
+        help: '1 while this process leads.',
+        registers,
+        collect() {
+          this.set(isLeading() ? 1 : 0);
+        },
+      });
+    },
+  };
+}

@@ -1,0 +1,40 @@
+/**
+ * Objects on their way to an API server and back. There null and absent are the same (a merge patch deletes
+ * what is null), so that null fields are left out, and filled in again by the schema.
+ */
+import type { z } from 'zod';
+
+/** Without fields that are null, at any depth. */
+export function withoutNulls<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(withoutNulls) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = Object.entries(value).filter(([, field]) => field !== null);
+  return Object.fromEntries(fields.map(([name, field]) => [name, withoutNulls(field)])) as T;
+}
+
+/** With null wherever the schema takes it and nothing is there; without fields that the schema does not know. */
+export function withNulls(schema: z.core.$ZodType, value: unknown): unknown {
+  const { def } = schema._zod as { def: z.core.$ZodTypes['_zod']['def'] };
+  switch (def.type) {
+    case 'nullable':
+      return value === undefined || value === null ? null : withNulls(def.innerType, value);
+    case 'optional':
+    case 'default':
+      return value === undefined ? undefined : withNulls(def.innerType, value);
+    case 'array':
+      return Array.isArray(value) ? value.map((item) => withNulls(def.element, item)) : value;
+    case 'object':
+      return isRecord(value) ? filled(def.shape, value) : value;
+    default:
+      return value;
+  }
+}
+
+function filled(shape: Readonly<Record<string, z.core.$ZodType>>, value: Readonly<Record<string, unknown>>) {
+  const fields = Object.entries(shape).map(([name, schema]) => [name, withNulls(schema, value[name])] as const);
+  return Object.fromEntries(fields.filter(([, field]) => field !== undefined));
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

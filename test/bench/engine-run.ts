@@ -1,0 +1,79 @@
+/** One file through a fresh engine process, as a job has it: seconds, and the memory of its whole tree. */
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import type { Operation } from '#crds/formats.ts';
+import { parseJsonOptions, resolveOptions, type SentOptions } from '#crds/options/options.ts';
+import { startEngineChild } from '#worker-image/engine/engine-child.ts';
+import type { ProcessedFile } from '#worker-image/engine/process-file.ts';
+import { probeIsolation } from '#worker-image/tools/isolation.ts';
+
+export interface EngineTask {
+  readonly path: string;
+  readonly operation: Operation;
+  readonly options: SentOptions;
+}
+
+export interface EngineRun {
+  readonly seconds: number;
+  /** The most that the processes held together, in MiB; pages that they share count in each. */
+  readonly peakMib: number;
+  readonly report: ProcessedFile['report'];
+}
+
+const LIMITS = { maxPixels: 100_000_000, maxPages: 2000, maxFrames: 2000, maxSeconds: 10_800 };
+const SAMPLE_MS = 100;
+
+/** @param look is given the result before it is removed. */
+export async function runInEngine(
+  { path, operation, options }: EngineTask,
+  look: (path: string) => Promise<void> = async () => {},
+): Promise<EngineRun> {
+  const folder = await mkdtemp(join(tmpdir(), 'mediajobs-bench-'));
+  const [home, directory] = [join(folder, 'home'), join(folder, 'work')];
+  await Promise.all([mkdir(home), mkdir(directory)]);
+  const startedAt = performance.now();
+  const child = startEngineChild(await probeIsolation(), home);
+  let peak = 0;
+  const timer = setInterval(() => {
+    void treeMib(child.pid).then((mib) => (peak = Math.max(peak, mib)));
+  }, SAMPLE_MS);
+  try {
+    const file = await child.process({
+      task: {
+        ...{ path, directory, operation, filename: basename(path), lane: 'job', limits: LIMITS },
+        features: { video: true, heicOutput: true },
+        options: resolveOptions(parseJsonOptions(options)),
+      },
+      versions: {},
+      onProgress: () => {},
+      signal: new AbortController().signal,
+    });
+    const seconds = (performance.now() - startedAt) / 1000;
+    await look(file.path);
+    return { seconds, peakMib: peak, report: file.report };
+  } finally {
+    clearInterval(timer);
+    await child.kill();
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Resident memory of a process and all below it. */
+async function treeMib(root: number): Promise<number> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const processes = await Promise.all(pids.map((pid) => readProcess(Number(pid))));
+  const alive = processes.filter((one) => one !== null);
+  const members = new Set([root]);
+  // Parents come before their children by number, but for numbers that began anew.
+  for (const { pid, parent } of alive.toSorted((one, other) => one.pid - other.pid))
+    if (members.has(parent)) members.add(pid);
+  return alive.filter(({ pid }) => members.has(pid)).reduce((sum, { mib }) => sum + mib, 0);
+}
+
+async function readProcess(pid: number): Promise<{ pid: number; parent: number; mib: number } | null> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  if (status === '') return null;
+  const value = (field: string): number => Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);
+  return { pid, parent: value('PPid'), mib: value('VmRSS') / 1024 };
+}

@@ -1,0 +1,168 @@
+/**
+ * Prints what the interface takes: requests per second with the whole service (PostgreSQL and Redis too) on one core
+ * and the load on the other, and the CPU that each request costs; lists and usage at a million jobs.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createAccount } from '#api/accounts/create-account.ts';
+import { createKey } from '#api/accounts/create-key.ts';
+import { readConnection } from '#api/embedded/connection.ts';
+import { runService } from '#api/embedded/run-service.ts';
+import { makeDatabase } from '#api/store/database.ts';
+import { newId } from '#crds/ids.ts';
+import { systemClock } from '#crds/shared/clock.ts';
+import { makeLog } from '#crds/shared/log.ts';
+import { cpuByRole, load, pinApart, type LoadResult } from '#test/bench/load.ts';
+import { median, print } from '#test/bench/print-figures.ts';
+import { makeApiClient } from '#test/support/api-client.ts';
+
+const SECONDS = 8;
+const CONNECTIONS = 16;
+const JOBS = 1_000_000;
+const ACCOUNTS = 40;
+const TIMES = 20;
+
+const folder = await mkdtemp(path.join(tmpdir(), 'mediajobs-bench-'));
+const service = await runService({ data: folder, onProblem: (line) => process.stderr.write(`${line}\n`) });
+const connection = readConnection(folder);
+if (connection === null) throw new Error('the service serves but wrote no connection file');
+const database = makeDatabase({ url: connection.DATABASE_URL, log: makeLog('bench', 'silent'), maxConnections: 2 });
+const deps = { database, clock: systemClock, newId, pepper: connection.MEDIAJOBS_KEY_PEPPER };
+const owners = await Promise.all(Array.from({ length: ACCOUNTS }, makeOwner));
+const [first] = owners;
+if (first === undefined) throw new Error('there is no account');
+const api = makeApiClient(service, first.key);
+try {
+  await seed();
+  pinApart(folder);
+  await printReads();
+  await printPages();
+  await printCreations();
+} finally {
+  await Promise.all([api.close(), database.close()]);
+  await service.stop();
+  await rm(folder, { recursive: true });
+}
+
+async function makeOwner(): Promise<{ account: string; key: string }> {
+  const account = await createAccount(deps, {
+    name: 'bench',
+    plan: 'enterprise',
+    paymentMethod: true,
+    features: ['video'],
+  });
+  const key = await createKey(deps, { accountId: account.id, mode: 'live', name: 'bench', allowList: [] });
+  return { account: account.id, key: key.keyText };
+}
+
+/** A million jobs and as many ledger rows, all of the first account, over a year; ended ones and a few of each other end. */
+async function seed(): Promise<void> {
+  const result = JSON.stringify({
+    kind: 'image',
+    input_format: 'jpg',
+    output_format: 'jpg',
+    original_size: 1000,
+    output_size: 500,
+    savings_percent: 50,
+    kept_original: false,
+    increased: false,
+    width: 10,
+    height: 10,
+    pages: null,
+    duration_seconds: null,
+    video_codec: null,
+    warnings: [],
+  });
+  const tx = { patient: true };
+  await database.transaction(async (db) => {
+    await db.query(
+      `insert into jobs (id, account_id, livemode, operation, status, percent, created_at, started_at, completed_at,
+         input_key, input_filename, input_size, input_stored, options, limits, features, retention_seconds, metadata,
+         result, error, files_deleted_at, expires_at)
+       select 'job_' || lpad(n::text, 20, '0'), $1, true, case when n % 10 = 0 then 'convert' else 'compress' end,
+         case when n % 100 = 0 then 'failed' else 'succeeded' end, 100, at, at, at, 'k', 'a.jpg', 1000, true, '{}', '{}', '{}', 3600, '{}',
+         case when n % 100 = 0 then null else $3::json end, case when n % 100 = 0 then '{"type": "api_error", "code": "internal", "message": "x"}'::json end, at, at
+       from (select n, $2::timestamptz - n * interval '2 seconds' as at from generate_series(1, ${JOBS}) n) as rows`,
+      [first?.account, new Date(), result],
+    );
+    await db.query(
+      `insert into ledger select 'job_' || lpad(n::text, 20, '0'), $1, true, $2::date - n % 365, 'compress', 'image',
+         (array['images', 'pdfs', 'documents', 'audio_minutes', 'video_units', 'files', 'unbilled'])[1 + n % 7],
+         case when n % 7 = 6 then 0 else 1 end, case when n % 7 = 6 then 0 else 2000 end, 1000, 500, $2
+       from generate_series(1, ${JOBS}) n`,
+      [first?.account, new Date()],
+    );
+  }, tx);
+  await database.query('analyze');
+}
+
+async function printReads(): Promise<void> {
+  const { account, key } = first as { account: string; key: string };
+  const id = `job_${'123'.padStart(20, '0')}`;
+  void account;
+  await measure('GET /v1/jobs/{id} (goal: 2,000)', () =>
+    load({
+      ...service,
+      connections: CONNECTIONS,
+      seconds: SECONDS,
+      status: 200,
+      request: () => ({ method: 'GET', path: `/v1/jobs/${id}`, key }),
+    }),
+  );
+}
+
+async function printCreations(): Promise<void> {
+  let turn = 0;
+  const body = JSON.stringify({ operation: 'compress', input: { url: 'https://files.invalid/a.jpg' } });
+  await measure('POST /v1/jobs (goal: 300)', () =>
+    load({
+      ...service,
+      connections: CONNECTIONS,
+      seconds: SECONDS,
+      status: 202,
+      request: () => ({ method: 'POST', path: '/v1/jobs', key: owners[turn++ % owners.length]?.key ?? '', body }),
+    }),
+  );
+}
+
+async function printPages(): Promise<void> {
+  const day = (ago: number): string => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+  print('ms at a million jobs (goal: under 50)', 'median', 'slowest');
+  const deep = `job_${'900000'.padStart(20, '0')}`;
+  for (const [name, query] of [
+    ['newest 100', '/v1/jobs?limit=100'],
+    ['100 after 900,000', `/v1/jobs?limit=100&starting_after=${deep}`],
+    ['100 before', `/v1/jobs?limit=100&ending_before=${deep}`],
+    ['failed ones', '/v1/jobs?limit=100&status=failed'],
+    ['canceled ones (none)', '/v1/jobs?limit=100&status=canceled'],
+    ['queued ones (none)', '/v1/jobs?limit=100&status=queued'],
+    ['convert of 10 days ago', `/v1/jobs?limit=100&operation=convert&created_before=${day(10)}T00:00:00Z`],
+    ['strip_metadata (none)', '/v1/jobs?limit=100&operation=strip_metadata'],
+    ['usage of 365 days', `/v1/usage?from=${day(364)}&to=${day(0)}`],
+  ] as const) {
+    const times: number[] = [];
+    for (let count = 0; count < TIMES; count += 1) {
+      const startedAt = performance.now();
+      const answer = await api('GET', query);
+      if (answer.status !== 200) throw new Error(`${query} was answered with ${answer.status}`);
+      times.push(performance.now() - startedAt);
+    }
+    print(`  ${name}`, median(times).toFixed(1), Math.max(...times).toFixed(1));
+  }
+}
+
+async function measure(name: string, work: () => Promise<LoadResult>): Promise<void> {
+  const before = cpuByRole(folder);
+  const { perSecond, latencies } = await work();
+  const after = cpuByRole(folder);
+  print(name, `${perSecond.toFixed(0)}/s`, `p50 ${at(latencies, 0.5)}`, `p99 ${at(latencies, 0.99)} ms`);
+  for (const [role, seconds] of after) {
+    const perRequest = (1e6 * (seconds - (before.get(role) ?? 0))) / latencies.length;
+    if (perRequest >= 1) print(`  CPU of ${role}`, `${perRequest.toFixed(0)} µs`);
+  }
+}
+
+function at(sorted: readonly number[], part: number): string {
+  return (sorted[Math.floor(sorted.length * part)] ?? 0).toFixed(1);
+}

@@ -1,0 +1,87 @@
+/** Load for the interface's benches: many connections that send the next request as soon as the last is answered. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { Pool } from 'undici';
+import { processesOf, type Role } from '#test/support/service-processes.ts';
+
+interface Load {
+  readonly baseUrl: string;
+  /** PEM. */
+  readonly ca: string;
+  readonly connections: number;
+  readonly seconds: number;
+  readonly request: () => {
+    readonly method: 'GET' | 'POST';
+    readonly path: string;
+    readonly key: string;
+    readonly body?: string;
+  };
+  /** Any other status ends the bench. */
+  readonly status: number;
+}
+
+export interface LoadResult {
+  readonly perSecond: number;
+  /** Milliseconds, sorted. */
+  readonly latencies: readonly number[];
+}
+
+/** @throws Error when an answer has another status than the wanted one. */
+export async function load({ baseUrl, ca, connections, seconds, request, status }: Load): Promise<LoadResult> {
+  const pool = new Pool(baseUrl, { connections, pipelining: 1, connect: { ca } });
+  const latencies: number[] = [];
+  const startedAt = performance.now();
+  const endsAt = startedAt + seconds * 1000;
+  const send = async (): Promise<void> => {
+    while (performance.now() < endsAt) {
+      const { method, path, key, body = null } = request();
+      const sentAt = performance.now();
+      const answer = await pool.request({ method, path, body, headers: { authorization: `Bearer ${key}` } });
+      const text = await answer.body.text();
+      if (answer.statusCode !== status)
+        throw new Error(`${method} ${path} was answered with ${answer.statusCode}: ${text}`);
+      latencies.push(performance.now() - sentAt);
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, send));
+  const elapsed = (performance.now() - startedAt) / 1000;
+  await pool.close();
+  return { perSecond: latencies.length / elapsed, latencies: latencies.toSorted((a, b) => a - b) };
+}
+
+/** Puts the service on the first core and this process, the load, on the second. */
+export function pinApart(data: string): void {
+  for (const { pid } of processesOf(data)) pin(pid, 0);
+  pin(process.pid, 1);
+}
+
+function pin(pid: number, core: number): void {
+  try {
+    execFileSync('taskset', ['-a', '-c', '-p', String(core), String(pid)], { stdio: 'ignore' });
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+const TICKS_PER_SECOND = 100;
+
+/** Seconds of CPU that the processes of each role have used so far. */
+export function cpuByRole(data: string): ReadonlyMap<Role, number> {
+  const seconds = new Map<Role, number>();
+  for (const { pid, role } of processesOf(data)) {
+    const both = role === 'backend' ? 'postgres' : role;
+    seconds.set(both, (seconds.get(both) ?? 0) + cpuOf(pid));
+  }
+  return seconds;
+}
+
+function cpuOf(pid: number): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  } catch {
+    return 0;
+  }
+}

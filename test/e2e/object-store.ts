@@ -1,0 +1,54 @@
+/** A real S3 server on a free port, which keeps its objects in a temporary folder. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { freePorts } from '#api/embedded/free-ports.ts';
+
+export interface ObjectStore {
+  readonly endpoint: string;
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+  /** Makes an empty bucket of that name. */
+  makeBucket(name: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Takes `versitygw` from PATH; `hack/cluster/build-binaries versitygw` makes it. */
+export async function startObjectStore(): Promise<ObjectStore> {
+  const folder = await mkdtemp(join(tmpdir(), 'object-store-'));
+  const [objects, properties] = [join(folder, 'objects'), join(folder, 'properties')];
+  for (const made of [objects, properties]) await mkdir(made);
+  const [port = 0] = await freePorts(1);
+  const address = `127.0.0.1:${port}`;
+  const credentials = { accessKeyId: 'test-access-key', secretAccessKey: 'test-secret-key' };
+  const server = spawn('versitygw', ['--port', address, 'posix', '--sidecar', properties, objects], {
+    env: {
+      ...process.env,
+      ROOT_ACCESS_KEY_ID: credentials.accessKeyId,
+      ROOT_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(server, 'exit');
+  // It writes what it listens on when it listens.
+  await Promise.race([
+    once(createInterface({ input: server.stdout }), 'line'),
+    ended.then(() => Promise.reject(new Error('the S3 server ended at once'))),
+  ]);
+  server.stdout.resume();
+  return {
+    endpoint: `http://${address}`,
+    credentials,
+    // A folder is a bucket there.
+    makeBucket: async (name) => {
+      await mkdir(join(objects, name));
+    },
+    close: async () => {
+      server.kill('SIGTERM');
+      await ended;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

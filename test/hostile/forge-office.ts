@@ -1,0 +1,163 @@
+/** Office documents of a few words around parts that no honest program writes. */
+import { zip, type ZipPart } from '#test/hostile/forge-zip.ts';
+
+const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
+const RELATIONSHIPS = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+const MAIN = 'application/vnd.openxmlformats-officedocument';
+
+/** A relationship to something outside of the package. */
+export interface Link {
+  readonly id: string;
+  /** The last part of the type's address, such as `image`. */
+  readonly type: string;
+  readonly target: string;
+}
+
+/** The words that every document shows. */
+export const WORDS = 'Seen in every document';
+
+interface Docx {
+  /** XML inside of the body, behind a paragraph of words. */
+  readonly body?: string;
+  readonly links?: readonly Link[];
+  /** XML inside of the settings, and what they link to. */
+  readonly settings?: string;
+  readonly settingsLinks?: readonly Link[];
+  readonly parts?: readonly ZipPart[];
+  /** Put between the declaration of the document's XML and its root. */
+  readonly doctype?: string;
+}
+
+/** A word-processing document. */
+export function docx({ body = '', links = [], settings, settingsLinks = [], parts = [], doctype = '' }: Docx): Buffer {
+  const own = settings === undefined ? [] : [{ id: 'rIdSettings', type: 'settings', target: 'settings.xml' }];
+  const extra: ZipPart[] =
+    settings === undefined
+      ? []
+      : [
+          { name: 'word/settings.xml', data: `${XML}<w:settings ${WORD}>${settings}</w:settings>` },
+          { name: 'word/_rels/settings.xml.rels', data: relationships([], settingsLinks) },
+        ];
+  return zip([
+    contentTypes([
+      ['/word/document.xml', `${MAIN}.wordprocessingml.document.main+xml`],
+      ['/word/settings.xml', `${MAIN}.wordprocessingml.settings+xml`],
+    ]),
+    root('word/document.xml'),
+    {
+      name: 'word/document.xml',
+      data: `${XML}${doctype}<w:document ${WORD}><w:body><w:p><w:r><w:t>${WORDS}</w:t></w:r></w:p>${body}</w:body></w:document>`,
+    },
+    { name: 'word/_rels/document.xml.rels', data: relationships(own, links) },
+    ...extra,
+    ...parts,
+  ]);
+}
+
+interface Xlsx {
+  /** XML of rows behind a first one. */
+  readonly rows?: string;
+  readonly doctype?: string;
+  /** XML inside of the workbook, behind its sheets. */
+  readonly workbook?: string;
+  readonly links?: readonly Link[];
+  readonly parts?: readonly ZipPart[];
+  /** Content types of more parts. */
+  readonly types?: readonly (readonly [part: string, type: string])[];
+}
+
+/** A workbook of one sheet. */
+export function xlsx({ rows = '', doctype = '', workbook = '', links = [], parts = [], types = [] }: Xlsx): Buffer {
+  return zip([
+    contentTypes([
+      ['/xl/workbook.xml', `${MAIN}.spreadsheetml.sheet.main+xml`],
+      ['/xl/worksheets/sheet1.xml', `${MAIN}.spreadsheetml.worksheet+xml`],
+      ...types,
+    ]),
+    root('xl/workbook.xml'),
+    {
+      name: 'xl/workbook.xml',
+      data: `${XML}<workbook ${SHEET}><sheets><sheet name="A" sheetId="1" r:id="rId1"/></sheets>${workbook}</workbook>`,
+    },
+    {
+      name: 'xl/_rels/workbook.xml.rels',
+      data: relationships([{ id: 'rId1', type: 'worksheet', target: 'worksheets/sheet1.xml' }, ...links.filter(isInside)], links.filter((link) => !isInside(link))),
+    },
+    {
+      name: 'xl/worksheets/sheet1.xml',
+      data: `${XML}${doctype}<worksheet ${SHEET}><sheetData><row r="1"><c r="A1" t="inlineStr"><is><t>${WORDS}</t></is></c></row>${rows}</sheetData></worksheet>`,
+    },
+    ...parts,
+  ]);
+}
+
+/** An OpenDocument package. `content` is the whole of content.xml. */
+export function openDocument(type: 'text' | 'spreadsheet' | 'presentation', content: string, parts: readonly ZipPart[] = []): Buffer {
+  const mediaType = `application/vnd.oasis.opendocument.${type}`;
+  const entries = [{ name: 'content.xml' }, ...parts].map(
+    ({ name }) => `<manifest:file-entry manifest:full-path="${name}" manifest:media-type="text/xml"/>`,
+  );
+  return zip([
+    { name: 'mimetype', data: mediaType },
+    { name: 'content.xml', data: content },
+    {
+      name: 'META-INF/manifest.xml',
+      data: `${XML}<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0" manifest:version="1.2"><manifest:file-entry manifest:full-path="/" manifest:media-type="${mediaType}"/>${entries.join('')}</manifest:manifest>`,
+    },
+    ...parts,
+  ]);
+}
+
+const NAMESPACES = [
+  ...['office', 'text', 'table', 'style', 'script', 'meta', 'presentation'].map((name) => [name, `${name}:1.0`]),
+  ['draw', 'drawing:1.0'],
+  ['svg', 'svg-compatible:1.0'],
+]
+  .map(([name, path]) => `xmlns:${name}="urn:oasis:names:tc:opendocument:xmlns:${path}"`)
+  .join(' ');
+
+interface OdfXml {
+  readonly type: 'text' | 'spreadsheet' | 'presentation';
+  readonly body: string;
+  /** XML before the body: scripts, fonts. */
+  readonly before?: string;
+  readonly doctype?: string;
+}
+
+/** content.xml of a package, or with `flat` the whole document in one file. */
+export function odfXml({ type, body, before = '', doctype = '' }: OdfXml, flat = false): string {
+  const name = flat ? 'office:document' : 'office:document-content';
+  const mark = flat ? ` office:mimetype="application/vnd.oasis.opendocument.${type}"` : '';
+  return `<?xml version="1.0" encoding="UTF-8"?>${doctype}<${name} ${NAMESPACES} xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:ooo="http://openoffice.org/2004/office" xmlns:dom="http://www.w3.org/2001/xml-events" xmlns:of="urn:oasis:names:tc:opendocument:xmlns:of:1.2" office:version="1.2"${mark}>${before}<office:body><office:${type}>${body}</office:${type}></office:body></${name}>`;
+}
+
+/** Ten entities of ten of the one before, so deep. */
+export function laughs(depth: number): string {
+  const lines = Array.from({ length: depth }, (_, level) => `<!ENTITY l${level + 1} "${`&l${level};`.repeat(10)}">`);
+  return `<!DOCTYPE x [<!ENTITY l0 "ha">${lines.join('')}]>`;
+}
+
+const WORD = `xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:r="${RELATIONSHIPS}" xmlns:v="urn:schemas-microsoft-com:vml" xmlns:o="urn:schemas-microsoft-com:office:office" xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture"`;
+const SHEET = `xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="${RELATIONSHIPS}"`;
+
+function isInside({ target }: Link): boolean {
+  return !/^[a-z]+:/i.test(target);
+}
+
+function root(target: string): ZipPart {
+  return { name: '_rels/.rels', data: relationships([{ id: 'rId1', type: 'officeDocument', target }], []) };
+}
+
+function relationships(inside: readonly Link[], outside: readonly Link[]): string {
+  const line = ({ id, type, target }: Link, mode: string): string =>
+    `<Relationship Id="${id}" Type="${RELATIONSHIPS}/${type}" Target="${target}"${mode}/>`;
+  return `${XML}<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${inside.map((link) => line(link, '')).join('')}${outside.map((link) => line(link, ' TargetMode="External"')).join('')}</Relationships>`;
+}
+
+function contentTypes(overrides: readonly (readonly [part: string, type: string])[]): ZipPart {
+  const lines = overrides.map(([part, type]) => `<Override PartName="${part}" ContentType="${type}"/>`);
+  return {
+    name: '[Content_Types].xml',
+    data: `${XML}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Default Extension="svg" ContentType="image/svg+xml"/><Default Extension="emf" ContentType="image/x-emf"/>${lines.join('')}</Types>`,
+  };
+}

@@ -1,0 +1,173 @@
+/** Direct requests with a file of every kind, and what each kind is refused. The files are the published samples. */
+import { readFile } from 'node:fs/promises';
+import sharp from 'sharp';
+import { FormData } from 'undici';
+import { describe, expect, it } from 'vitest';
+import type { Answer } from '#test/support/api-client.ts';
+import { expectRefusal } from '#test/support/expect-refusal.ts';
+import { useService } from '#test/support/use-service.ts';
+
+const { service, test, api, makeAccount } = await useService('scale');
+
+const sample = (name: string) => readFile(new URL(`../../api/samples/files/${name}`, import.meta.url));
+const ask = async (path: string, name: string, key?: string) =>
+  api('POST', `/v1/${path}`, { body: await sample(name), ...(key === undefined ? {} : { key }) });
+const resultOf = (answer: Answer) => JSON.parse(String(answer.headers['svc-result'])) as Record<string, any>;
+const meterOf = async (answer: Answer) =>
+  (
+    await service.query('select meter, quantity, amount_micro_usd as amount from ledger where source_id = $1', [
+      answer.headers['svc-request-id'],
+    ])
+  )[0];
+
+describe('compress', () => {
+  it.each([
+    ['report.pdf', 'compress', 'application/pdf', { kind: 'pdf', input_format: 'pdf', output_format: 'pdf', width: null, duration_seconds: null }],
+    ['talk.mp3', 'compress', 'audio/aac', { kind: 'audio', input_format: 'mp3', output_format: 'aac', pages: null, video_codec: null }],
+    ['talk.mp3', 'compress?audio.format=opus&audio.quality=tiny', 'audio/ogg', { kind: 'audio', output_format: 'opus' }],
+    ['graphic.png', 'compress?image.format=webp', 'image/webp', { kind: 'image', pages: null, duration_seconds: null }],
+  ])('%s by %s is %s', async (name, path, type, result) => {
+    const answer = await ask(path, name);
+    expect(answer.status).toBe(200);
+    expect(answer.headers['content-type']).toMatch(new RegExp(`^${type}`));
+    expect(resultOf(answer)).toMatchObject({ ...result, increased: false, download_url: null });
+    expect(String(answer.headers['svc-result'])).toMatch(/^[\x20-\x7e]+$/);
+  });
+
+  it.each([
+    ['typeface.ttf', 'compress'],
+    ['people.csv', 'compress?filename=people.csv'],
+    ['unknown.bin', 'compress'],
+    ['talk.mp3', 'strip-metadata'],
+    ['typeface.ttf', 'strip-metadata'],
+  ])('%s is unsupported by %s', async (name, path) => {
+    expectRefusal(await ask(path, name), 'unsupported_input');
+  });
+
+  it.each([
+    ['encrypted.pdf', 'encrypted_pdf'],
+    ['corrupt.jpg', 'processing_failed'],
+    ['no-audio.m4a', 'processing_failed'],
+  ] as const)('%s is refused with %s and costs nothing', async (name, code) => {
+    const answer = await ask('compress', name);
+    expectRefusal(answer, code);
+    expect(await meterOf(answer)).toEqual({ meter: 'unbilled', quantity: 0, amount: 0 });
+  });
+
+  it('says the pixels and the limit that a picture is over', async () => {
+    const answer = await ask('compress', 'too-many-pixels.png');
+    expectRefusal(answer, 'limit_exceeded');
+    expect(answer.json()['error'].message).toMatch(/\d.*100/);
+  });
+
+  it.each(['clip.mp4', 'letter.docx', 'budget.xlsx', 'slides.pptx'])('%s needs a job', async (name) => {
+    expectRefusal(await ask('compress', name), 'use_async_job');
+    expectRefusal(await ask('convert?to=pdf', name), 'use_async_job');
+  });
+
+  it('goes by the content, whatever the name says', async () => {
+    expectRefusal(await ask('compress?filename=photo.jpg', 'letter.docx'), 'use_async_job');
+    const answer = await ask('compress?filename=photo.pdf', 'graphic.png');
+    expect(resultOf(answer)).toMatchObject({ input_format: 'png', warnings: [expect.any(String)] });
+    expect(answer.headers['content-disposition']).toBe('attachment; filename="photo.png"');
+  });
+});
+
+describe('convert', () => {
+  it.each([
+    ['report.pdf', 'to=png', 'image/png', 'file.png'],
+    ['report.pdf', 'to=jpg&page=2&dpi=36&filename=Report.PDF', 'image/jpeg', 'Report.jpg'],
+    ['talk.mp3', 'to=flac', 'audio/flac', 'file.flac'],
+    ['typeface.ttf', 'to=WOFF2', 'font/woff2', 'file.woff2'],
+    ['people.csv', 'to=markdown&filename=a/people.csv', 'text/markdown', 'people.md'],
+    ['people.csv', 'to=htm&filename=people.csv', 'text/html', 'people.html'],
+    ['people.csv', 'to=jsonl&filename=people.csv', 'application/x-ndjson', 'people.ndjson'],
+  ])('%s with %s is %s', async (name, query, type, filename) => {
+    const answer = await ask(`convert?${query}`, name);
+    expect(answer.status).toBe(200);
+    expect(answer.headers['content-type']).toMatch(new RegExp(`^${type}`));
+    expect(answer.headers).toMatchObject({
+      'content-disposition': `attachment; filename="${filename}"`,
+      'svc-kept-original': 'false',
+      'content-length': String(answer.bytes.length),
+    });
+  });
+
+  it.each([
+    ['report.pdf', 'to=png&page=999', 'invalid_options', 'convert.page'],
+    ['report.pdf', 'to=png&page=0', 'invalid_options', 'convert.page'],
+    ['report.pdf', 'to=png&dpi=35', 'invalid_options', 'convert.dpi'],
+    ['report.pdf', 'to=png&dpi=601', 'invalid_options', 'convert.dpi'],
+    ['report.pdf', 'to=png&convert.to=jpg', 'invalid_options', 'convert.to'],
+    ['report.pdf', 'to=gif', 'unsupported_target', 'convert.to'],
+    ['typeface.ttf', 'to=pdf', 'unsupported_target', 'convert.to'],
+    ['people.csv', 'to=pdf&filename=people.csv', 'unsupported_target', 'convert.to'],
+    ['talk.mp3', 'to=opus', 'unsupported_target', 'convert.to'],
+    ['graphic.png', 'to=nonsense', 'unsupported_target', 'convert.to'],
+  ] as const)('%s with %s is refused with %s', async (name, query, code, param) => {
+    const answer = await ask(`convert?${query}`, name);
+    expectRefusal(answer, code, { param });
+    if (code === 'unsupported_target') expect(answer.json()['error'].message).toMatch(/png|woff|xlsx|flac/);
+  });
+
+  it('may be larger, and says so', async () => {
+    const answer = await api('POST', '/v1/convert?to=bmp', { body: await sample('graphic.png') });
+    expect(resultOf(answer)).toMatchObject({ increased: true, kept_original: false });
+    expect(Number(answer.headers['svc-savings-percent'])).toBeLessThan(0);
+    expect(answer.headers['svc-billed']).toBe('true');
+  });
+
+  it('takes one frame of an animation with a warning, or all where the target has frames', async () => {
+    const frame = (background: string) => sharp({ create: { width: 40, height: 30, channels: 3, background } }).png().toBuffer();
+    const animated = await sharp(await Promise.all(['red', 'blue'].map(frame)), { join: { animated: true } }).gif().toBuffer();
+    const still = await api('POST', '/v1/convert?to=jpg', { body: animated });
+    expect(resultOf(still)['warnings']).toEqual([expect.any(String)]);
+    const moving = await api('POST', '/v1/convert?to=webp', { body: animated });
+    expect(resultOf(moving)['warnings']).toEqual([]);
+    expect((await sharp(moving.bytes).metadata()).pages).toBe(2);
+  });
+});
+
+describe('strip-metadata', () => {
+  it('gives a BMP back unchanged, with a warning', async () => {
+    const bmp = (await ask('convert?to=bmp', 'graphic.png')).bytes;
+    const answer = await api('POST', '/v1/strip-metadata?filename=a.bmp', { body: bmp });
+    expect(answer.bytes.equals(bmp)).toBe(true);
+    expect(resultOf(answer)).toMatchObject({ kept_original: false, warnings: [expect.any(String)] });
+  });
+
+  it('of a PDF is billed as one image, whatever its pages', async () => {
+    const answer = await ask('strip-metadata', 'report.pdf');
+    expect(answer.headers).toMatchObject({ 'content-type': 'application/pdf', 'svc-billed': 'true', 'svc-output-format': 'pdf' });
+    expect(await meterOf(answer)).toEqual({ meter: 'images', quantity: 1, amount: 2000 });
+  });
+});
+
+describe('HEIC without the feature', () => {
+  it('is no output, of whatever request; metadata is removed all the same', async () => {
+    const other = await makeAccount('scale');
+    await service.mediactl('account', 'set', other.account, '--no-feature', 'heic_output');
+    expectRefusal(await ask('compress?image.format=heic', 'graphic.png', other.live), 'feature_not_enabled');
+    expectRefusal(await ask('convert?to=heif', 'graphic.png', other.live), 'feature_not_enabled');
+    expectRefusal(await ask('compress', 'photo.heic', other.live), 'feature_not_enabled');
+    expect((await ask('compress?image.format=jpg', 'photo.heic', other.live)).status).toBe(200);
+    expect((await ask('strip-metadata', 'photo.heic', other.live)).status).toBe(200);
+  });
+});
+
+describe('a test key', () => {
+  it('works with a sample under any name, in both forms, and is never billed', async () => {
+    const bytes = await sample('graphic.png');
+    const raw = await api('POST', '/v1/compress?filename=other.jpg', { key: test, body: bytes });
+    expect(raw.headers['svc-billed']).toBe('false');
+    expect(await meterOf(raw)).toEqual({ meter: 'unbilled', quantity: 0, amount: 0 });
+    const body = new FormData();
+    body.append('file', new Blob([bytes]), 'x');
+    expect((await api('POST', '/v1/convert?to=jpg', { key: test, body })).status).toBe(200);
+  });
+
+  it('does not work with a sample and one byte more', async () => {
+    const body = Buffer.concat([await sample('graphic.png'), Buffer.from([0])]);
+    expectRefusal(await api('POST', '/v1/compress', { key: test, body }), 'test_mode_sample_required');
+  });
+});

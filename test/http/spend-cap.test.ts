@@ -1,0 +1,49 @@
+import sharp from 'sharp';
+import { describe, expect, it } from 'vitest';
+import { useService } from '#test/support/use-service.ts';
+
+const { service, api, makeAccount } = await useService();
+
+const photo = await sharp({
+  create: { width: 300, height: 200, channels: 3, background: '#28c', noise: { type: 'gaussian', mean: 128, sigma: 30 } },
+})
+  .jpeg({ quality: 97 })
+  .toBuffer();
+
+describe('the spend cap', () => {
+  it('with room for 3 images lets 3 of 50 parallel direct requests through', async () => {
+    const { account, live } = await makeAccount('growth');
+    await service.mediactl('account', 'set', account, '--spend-cap', '0.006');
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => api('POST', '/v1/compress?filename=a.jpg', { key: live, body: photo })),
+    );
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(answers.length - refused.length).toBe(3);
+    expect(refused.map((answer) => answer.json()['error'].code)).toEqual(Array(47).fill('spend_cap_reached'));
+    const usage = (await api('GET', '/v1/usage', { key: live })).json();
+    expect(usage['totals']).toMatchObject({ requests: 3, amount_usd: 0.006 });
+    expect(await service.query('select 1 from direct_reservations where account_id = $1', [account])).toEqual([]);
+  });
+
+  it('counts a direct request in work at the most it can cost, of any kind when it has no name', async () => {
+    const { account, live } = await makeAccount('growth');
+    await service.mediactl('account', 'set', account, '--spend-cap', '0.006');
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => api('POST', '/v1/compress', { key: live, body: photo })),
+    );
+    const admitted = answers.filter(({ status }) => status === 200);
+    expect(admitted.length).toBeGreaterThanOrEqual(1);
+    expect(admitted.length).toBeLessThanOrEqual(3);
+    const message = answers.find(({ status }) => status === 402)?.json()['error'].message;
+    expect(message).toMatch(/work in progress may cost up to \$/);
+  });
+
+  it('gives a reservation back when the file fails', async () => {
+    const { account, live } = await makeAccount('growth');
+    await service.mediactl('account', 'set', account, '--spend-cap', '0.002');
+    const failed = await api('POST', '/v1/compress?filename=a.jpg', { key: live, body: Buffer.from('no picture at all') });
+    expect(failed.status).toBe(415);
+    expect((await api('POST', '/v1/compress?filename=a.jpg', { key: live, body: photo })).status).toBe(200);
+    expect(await service.query('select 1 from direct_reservations where account_id = $1', [account])).toEqual([]);
+  });
+});

@@ -1,0 +1,52 @@
+import { inject } from 'vitest';
+import { startReflector } from '#crds/kube/reflector.ts';
+import { systemTime } from '#crds/kube/time.ts';
+import { mediaJobsPath } from '#crds/kubernetes-media-jobs.ts';
+import { API_GROUP, API_VERSION, jobIdOfName, KIND } from '#crds/names.ts';
+import { makeLog } from '#crds/shared/log.ts';
+import { withoutNulls } from '#crds/wire-form.ts';
+import { jobOfPod, jobsPath, makeKubernetesRuns, mediaJobOf, podsPath, RUN_SELECTOR } from '#controller/kubernetes-runs.ts';
+import { workerPodSchema } from '#controller/worker-pod.ts';
+import { describeRuns } from '#test/contract/runs.ts';
+import { buildSpec } from '#test/support/build-media-job.ts';
+import { startFakeKubelet } from '#test/support/fake-kubelet.ts';
+import { connectAs, makeNamespace } from '#test/support/kube-connection.ts';
+import { silentReflectorMetrics } from '#test/support/silent-reflector-metrics.ts';
+
+describeRuns('Kubernetes Jobs', async () => {
+  const { client, close } = connectAs(inject('kubeconfig'));
+  const namespace = await makeNamespace(client);
+  const ended = new AbortController();
+  const deps = { client, time: systemTime, log: makeLog('test', 'silent'), metrics: silentReflectorMetrics };
+  const reflect = (path: string, indexBy: typeof jobOfPod) =>
+    startReflector(deps, { path, labelSelector: RUN_SELECTOR, indexBy, firstList: 'consistent' }, ended.signal);
+  const kubelet = await startFakeKubelet(client, namespace);
+  const adopted = new Map<string, Promise<string>>();
+  const makeMediaJob = async (name: string): Promise<string> => {
+    const { metadata } = await client.create(mediaJobsPath(namespace), {
+      apiVersion: `${API_GROUP}/${API_VERSION}`,
+      kind: KIND,
+      metadata: { name },
+      spec: withoutNulls(buildSpec({ jobId: jobIdOfName(name) })),
+    });
+    return metadata.uid;
+  };
+  return {
+    places: 2,
+    runs: makeKubernetesRuns(
+      { ...deps, jobs: reflect(jobsPath(namespace), mediaJobOf), pods: reflect(podsPath(namespace), jobOfPod) },
+      { namespace, pod: workerPodSchema.parse({ image: 'worker' }), atOnce: 2 },
+      ended.signal,
+    ),
+    async adopt({ name }) {
+      const uid = adopted.get(name) ?? makeMediaJob(name);
+      adopted.set(name, uid);
+      return { name, uid: await uid };
+    },
+    async close() {
+      await kubelet.close();
+      ended.abort();
+      await close();
+    },
+  };
+});

@@ -1,0 +1,164 @@
+/**
+ * What a caller wants removed is gone: words planted by other programs in every place that a format has for
+ * them are in no byte of the result, while pixels, orientation and colour profile stay.
+ */
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Format } from '#crds/formats.ts';
+import { audioOptions } from '#crds/options/audio.ts';
+import { imageOptions } from '#crds/options/image.ts';
+import type { SentOptions } from '#crds/options/options.ts';
+import type { Fixture } from '#test/fixtures/engine-work.ts';
+import { makeFixtures } from '#test/fixtures/make-fixtures.ts';
+import { runTool } from '#test/fixtures/run-tool.ts';
+import { startMatrixEngine, type MatrixEngine } from '#test/matrix/engine.ts';
+
+const WORD = 'CANARY';
+const TIMEOUT_MS = 180_000;
+
+interface Planting {
+  readonly format: Format;
+  readonly fixture: string;
+  /** exiftool's arguments. */
+  readonly tags: readonly string[];
+  /** EXIF orientation of the fixture. */
+  readonly orientation: number;
+}
+
+const EXIF = [
+  `-EXIF:Make=${WORD} maker`,
+  `-EXIF:Artist=${WORD} artist`,
+  `-EXIF:UserComment=${WORD} comment`,
+  '-EXIF:DateTimeOriginal=2026:05:04 03:02:01',
+  '-GPSLatitude=50.9',
+  '-GPSLatitudeRef=N',
+];
+const XMP = [`-XMP-dc:Creator=${WORD} creator`, `-XMP-photoshop:City=${WORD} city`];
+const IPTC = [`-IPTC:Keywords=${WORD} keyword`, `-IPTC:City=${WORD} city`];
+const THUMBNAIL = '-ThumbnailImage<=thumbnail.jpg';
+
+const PLANTINGS: readonly Planting[] = [
+  { format: 'jpg', fixture: 'orientation-6-jpg', tags: [...EXIF, ...XMP, ...IPTC, `-Comment=${WORD}`, THUMBNAIL], orientation: 6 },
+  { format: 'png', fixture: 'photo-png', tags: [...EXIF, ...XMP, `-PNG:Comment=${WORD}`, `-PNG:Author=${WORD}`], orientation: 6 },
+  { format: 'webp', fixture: 'photo-webp', tags: [...EXIF, ...XMP], orientation: 6 },
+  { format: 'avif', fixture: 'photo-avif', tags: [...EXIF, ...XMP], orientation: 1 },
+  { format: 'heic', fixture: 'photo-heic', tags: [...EXIF, ...XMP], orientation: 1 },
+  { format: 'gif', fixture: 'animated-gif', tags: [...XMP, `-Comment=${WORD}`], orientation: 1 },
+  {
+    format: 'tiff',
+    fixture: 'two-pages-tiff',
+    tags: [...EXIF, ...XMP, ...IPTC, `-IFD1:ImageDescription=${WORD} page`, `-IFD1:Artist=${WORD} page`, '-Orientation#=6'],
+    orientation: 6,
+  },
+];
+const SOUND_WORDS = ['A tone', 'Nobody'];
+const SOUNDS: readonly Format[] = ['mp3', 'aac', 'wav', 'flac', 'm4a', 'ogg', 'opus', 'wma'];
+
+let engine: MatrixEngine;
+let fixtures: readonly Fixture[];
+const planted = new Map<Format, string>();
+
+beforeAll(async () => {
+  engine = await startMatrixEngine();
+  fixtures = await makeFixtures(engine.directory, ['image', 'media']);
+  const thumbnail = await sharp({ create: { width: 64, height: 48, channels: 3, background: '#888' } })
+    .withExif({ IFD0: { Artist: `${WORD} thumbnail` } })
+    .jpeg()
+    .toBuffer();
+  await writeFile(join(engine.directory, 'thumbnail.jpg'), thumbnail);
+  for (const { format, fixture, tags } of PLANTINGS) {
+    const path = join(engine.directory, `planted.${format}`);
+    await copyFile(pathOf(fixture), path);
+    await runTool(engine.directory, 'exiftool', ['-q', '-q', '-m', '-overwrite_original', ...tags, path]);
+    planted.set(format, path);
+  }
+}, TIMEOUT_MS);
+afterAll(() => engine.close());
+
+function pathOf(name: string): string {
+  const found = fixtures.find((one) => one.name === name);
+  if (found === undefined) throw new Error(`no fixture ${name}`);
+  return found.path;
+}
+
+async function process(path: string, operation: 'compress' | 'strip_metadata', options: SentOptions = {}) {
+  const file = await engine.process({ path, filename: path, operation, options });
+  return { path: file.path, bytes: await readFile(file.path), result: file.report.result };
+}
+
+function wordsIn(bytes: Buffer, words: readonly string[] = [WORD]): string[] {
+  return words.filter((word) => bytes.includes(word) || bytes.includes(Buffer.from(word, 'utf16le')));
+}
+
+/** Names of the tags that other programs find, but for those that describe the picture's own structure. */
+async function tellingTags(path: string): Promise<string[]> {
+  const list = await runTool(engine.directory, 'exiftool', ['-j', '-a', '-G0', '-s', '-n', path]);
+  const [tags = {}] = JSON.parse(list) as Record<string, unknown>[];
+  return Object.keys(tags).filter((name) => /^(EXIF|XMP|IPTC|Photoshop|MakerNotes):/.test(name) && !STRUCTURE.test(name));
+}
+const STRUCTURE =
+  /^EXIF:(Orientation|SubfileType|Image(Width|Height)|BitsPerSample|Compression|Photometric\w*|Strip\w+|SamplesPerPixel|RowsPerStrip|PlanarConfiguration|Predictor|SampleFormat|[XY]Resolution|ResolutionUnit|PageNumber|YCbCr\w+|ExifByteOrder)$/;
+
+async function pixelsOf(path: string, format: Format): Promise<Buffer> {
+  if (format !== 'heic') return sharp(path, { animated: true, ignoreIcc: true }).raw().toBuffer();
+  const decoded = `${path}.tif`;
+  await runTool(engine.directory, 'vips', ['heifload', path, decoded]);
+  return sharp(decoded).raw().toBuffer();
+}
+
+describe('strip_metadata', () => {
+  it.each(PLANTINGS)(
+    'leaves nothing of what was planted in a $format, and the picture as it was',
+    async ({ format, orientation }) => {
+      const before = planted.get(format)!;
+      expect(wordsIn(await readFile(before))).toEqual([WORD]);
+      const { bytes, path } = await process(before, 'strip_metadata');
+      expect(wordsIn(bytes)).toEqual([]);
+      expect(await tellingTags(path)).toEqual([]);
+      const [one, other] = await Promise.all([sharp(before).metadata(), sharp(path).metadata()]);
+      expect(other.orientation ?? 1).toBe(orientation);
+      expect(other.icc).toEqual(one.icc);
+      expect(other.pages).toBe(one.pages);
+      expect((await pixelsOf(path, format)).equals(await pixelsOf(before, format))).toBe(true);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe('compress', () => {
+  it.concurrent.each(
+    PLANTINGS.flatMap(({ format }) => imageOptions.shape.format.unwrap().options.map((target) => [format, target] as const)),
+  )(
+    'leaves nothing of what was planted in a %s that becomes %s, unless it is a PNG',
+    async (format, target) => {
+      const { bytes, result } = await process(planted.get(format)!, 'compress', { image: { format: target } });
+      if (result.output_format !== 'png') expect(wordsIn(bytes)).toEqual([]);
+      if (result.kept_original) expect(result.output_format).toBe('png');
+    },
+    TIMEOUT_MS,
+  );
+
+  it.concurrent.each(['jpg', 'webp', 'avif', 'heic', 'tiff'] as const)(
+    'keeps what is in a %s when it is told to',
+    async (format) => {
+      const options = { image: { strip_metadata: false } };
+      const { bytes } = await process(planted.get(format)!, 'compress', options);
+      expect(wordsIn(bytes)).toEqual([WORD]);
+    },
+    TIMEOUT_MS,
+  );
+
+  it.concurrent.each(
+    SOUNDS.flatMap((format) => audioOptions.shape.format.unwrap().options.map((target) => [format, target] as const)),
+  )(
+    'leaves no tag of a %s that becomes %s when it is told to',
+    async (format, target) => {
+      const audio = { format: target, strip_metadata: true };
+      const { bytes } = await process(pathOf(`sample-${format}.${format}`), 'compress', { audio });
+      expect(wordsIn(bytes, SOUND_WORDS)).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+});

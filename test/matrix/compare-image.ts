@@ -1,0 +1,99 @@
+/** Results of image work: the same picture, of the right size, standing upright, moving as long as before. */
+import { expect } from 'vitest';
+import type { Format } from '#crds/formats.ts';
+import type { Cell } from '#test/matrix/cells.ts';
+import type { Look } from '#test/matrix/look.ts';
+import { animationOf, distance, drawnPhoto, lookAt } from '#test/matrix/picture.ts';
+
+export interface ImageInput {
+  /** Of the fixture. */
+  readonly name: string;
+  readonly format: Format;
+  /** As stored. */
+  readonly size: { readonly width: number; readonly height: number };
+  /** EXIF orientation. */
+  readonly orientation: number;
+  /** Allowed distance; more where colours were measured anew. */
+  readonly tolerance: number;
+  /** What the warning speaks of when frames or pages have no place in the target. */
+  readonly holds: 'frames' | 'pages' | null;
+}
+
+const SMALL = { width: 320, height: 240 };
+
+const row = (name: string, format: Format, more: Partial<ImageInput> = {}): ImageInput => ({
+  name,
+  format,
+  size: SMALL,
+  orientation: 1,
+  tolerance: 5,
+  holds: null,
+  ...more,
+});
+/** LibRaw brightens a picture so that its lightest parts are white. */
+const raw = (format: Format): ImageInput => row(`photo-${format}`, format, { tolerance: 25 });
+
+/** One for every format. */
+export const IMAGE_INPUTS: readonly ImageInput[] = [
+  row('orientation-6-jpg', 'jpg', { orientation: 6 }),
+  row('photo-png', 'png', { orientation: 6 }),
+  row('photo-webp', 'webp', { size: { width: 800, height: 600 }, orientation: 6 }),
+  row('photo-avif', 'avif'),
+  row('photo-heic', 'heic', { size: { width: 640, height: 480 } }),
+  row('photo-gif', 'gif'),
+  row('photo-tiff', 'tiff', { orientation: 6 }),
+  row('photo-bmp', 'bmp'),
+  ...(['cr2', 'nef', 'arw', 'dng', 'orf', 'rw2', 'raf'] as const).map(raw),
+];
+
+/** What else a format can hold. */
+export const IMAGE_VARIANTS: readonly ImageInput[] = [
+  row('animated-gif', 'gif', { holds: 'frames' }),
+  row('animated-webp', 'webp', { holds: 'frames' }),
+  row('animated-png', 'png', { holds: 'frames' }),
+  row('two-pages-tiff', 'tiff', { holds: 'pages' }),
+  row('p3-jpg', 'jpg'),
+  row('cmyk-jpg', 'jpg', { tolerance: 20 }),
+  row('16-bit-png', 'png'),
+];
+
+const ANIMATED: readonly Format[] = ['gif', 'webp'];
+const GIF_TICK_MS = 10;
+
+export async function compareImage({ cell, file, source, directory }: Look, input: ImageInput): Promise<void> {
+  const { result } = file.report;
+  const wanted = await drawnPhoto(input.size, input.orientation);
+  const seen = await lookAt(file.path, result.output_format, directory);
+  expect({ width: result.width, height: result.height }).toEqual({ width: wanted.width, height: wanted.height });
+  expect(Math.abs(seen.width - wanted.width)).toBeLessThanOrEqual(1);
+  expect(Math.abs(seen.height - wanted.height)).toBeLessThanOrEqual(1);
+  expect(distance(seen, wanted)).toBeLessThan(input.tolerance);
+  await compareFrames({ cell, path: file.path, output: result.output_format, source }, input);
+  if (!result.kept_original) expectWarning(result.warnings, cell, input, result.output_format);
+}
+
+interface Frames {
+  readonly cell: Cell;
+  readonly path: string;
+  readonly output: Format;
+  readonly source: string;
+}
+
+async function compareFrames({ path, output, source }: Frames, input: ImageInput): Promise<void> {
+  if (input.holds !== 'frames' || !ANIMATED.includes(output) || !ANIMATED.includes(input.format)) return;
+  const [before, after] = await Promise.all([animationOf(source), animationOf(path)]);
+  expect(Math.abs(after.ms - before.ms)).toBeLessThanOrEqual(GIF_TICK_MS * before.frames);
+  expect(after.loop).toBe(before.loop);
+  if (output === 'gif') expect(after.frames).toBe(before.frames);
+}
+
+/** Spec: POST /v1/convert, rule 3; a BMP has nothing to strip. */
+function expectWarning(warnings: readonly string[], cell: Cell, input: ImageInput, output: Format): void {
+  const isLost =
+    cell.operation !== 'strip_metadata' &&
+    input.holds !== null &&
+    !(input.holds === 'frames' && ANIMATED.includes(input.format) && ANIMATED.includes(output));
+  const isBare = cell.operation === 'strip_metadata' && input.format === 'bmp';
+  expect(warnings.length > 0).toBe(isLost || isBare);
+  if (isLost) expect(warnings.join(' ')).toContain(input.holds);
+}

@@ -1,0 +1,140 @@
+/** Results of sound and film work: codecs, length, tones, and that the clap is seen when it is heard. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { FORMATS, type Format } from '#crds/formats.ts';
+import { CLAP, FIXTURE_SECONDS, TONES } from '#test/fixtures/make-media-fixtures.ts';
+import { runTool } from '#test/fixtures/run-tool.ts';
+import type { Look } from '#test/matrix/look.ts';
+
+const RATE = 16_000;
+const WINDOW_SECONDS = 0.02;
+const FPS = 25;
+const WHITE = 220;
+/** Encoders of sound begin a block early or late. */
+const SECONDS_TOLERANCE = 0.15;
+const SYNC_TOLERANCE = 0.09;
+
+const AUDIO_CODECS: Readonly<Partial<Record<Format, RegExp>>> = {
+  aac: /^aac$/,
+  m4a: /^(aac|alac)$/,
+  mp3: /^mp3$/,
+  ogg: /^(vorbis|opus)$/,
+  opus: /^opus$/,
+  wav: /^pcm_/,
+  flac: /^flac$/,
+  alac: /^alac$/,
+  wma: /^wmav2$/,
+};
+const VIDEO_CODECS: Readonly<Record<string, string>> = { h264: 'h264', h265: 'hevc', vp9: 'vp9' };
+
+interface Stream {
+  readonly codec_type: string;
+  readonly codec_name: string;
+  readonly width?: number;
+  readonly height?: number;
+}
+
+export async function compareMedia(look: Look): Promise<void> {
+  const { file, source } = look;
+  const { result } = file.report;
+  const [before, after] = [await streamsOf(look, source), await streamsOf(look, file.path)];
+  expect(result.duration_seconds).toBeGreaterThan(FIXTURE_SECONDS - SECONDS_TOLERANCE);
+  expect(result.duration_seconds).toBeLessThan(FIXTURE_SECONDS + SECONDS_TOLERANCE);
+  const heard = await clapHeard(look);
+  if (result.kind === 'audio') {
+    expect(after.map(({ codec_type: type }) => type)).toEqual(['audio']);
+    expect(after[0]?.codec_name).toMatch(AUDIO_CODECS[result.output_format] ?? /^$/);
+    expect(heard).toBeGreaterThan(CLAP.from - SYNC_TOLERANCE);
+    expect(heard).toBeLessThan(CLAP.from + SYNC_TOLERANCE);
+    return;
+  }
+  const [pictureBefore, picture] = [videoOf(before), videoOf(after)];
+  const { codec } = look.cell.options.video ?? {};
+  if (codec !== undefined && !result.kept_original) expect(picture.codec_name).toBe(VIDEO_CODECS[codec]);
+  expect([result.width, result.height]).toEqual([pictureBefore.width, pictureBefore.height]);
+  expect([picture.width, picture.height]).toEqual([pictureBefore.width, pictureBefore.height]);
+  expect(Math.abs((await clapSeen(look)) - heard)).toBeLessThan(SYNC_TOLERANCE);
+}
+
+function videoOf(streams: readonly Stream[]): Stream {
+  const found = streams.filter(({ codec_type: type }) => type === 'video');
+  expect(found).toHaveLength(1);
+  return found[0]!;
+}
+
+async function streamsOf({ directory }: Look, path: string): Promise<Stream[]> {
+  const shown = await runTool(directory, 'ffprobe', ['-v', 'error', '-of', 'json', '-show_streams', path]);
+  return (JSON.parse(shown) as { streams: Stream[] }).streams;
+}
+
+/** Seconds at which the high tone begins; the steady tones must be there before it. */
+async function clapHeard({ file, directory }: Look): Promise<number> {
+  const samples = await decode(file.path, join(directory, `${fileId()}.s16`), [
+    '-map',
+    '0:a:0',
+    '-af',
+    'aresample=async=1:first_pts=0',
+    '-ac',
+    '1',
+    '-ar',
+    String(RATE),
+    '-f',
+    's16le',
+  ]);
+  const size = Math.round(RATE * WINDOW_SECONDS);
+  const windows = Math.floor(samples.length / 2 / size);
+  const second = new Int16Array(RATE / 2).map((_, i) => samples.readInt16LE((RATE * 0.3 + i) * 2));
+  const tones = TONES.reduce((sum, hertz) => sum + power(second, hertz), 0);
+  expect(tones).toBeGreaterThan(0.4);
+  for (let i = 0; i < windows; i += 1) {
+    const window = new Int16Array(size).map((_, k) => samples.readInt16LE((i * size + k) * 2));
+    if (power(window, CLAP.hertz) > 0.2) return i * WINDOW_SECONDS;
+  }
+  throw new Error('the high tone is not to be heard');
+}
+
+/** Share of a tone in the whole (Goertzel). */
+function power(samples: Int16Array, hertz: number): number {
+  const turn = 2 * Math.cos((2 * Math.PI * hertz) / RATE);
+  let [one, two, all] = [0, 0, 0];
+  for (const sample of samples) {
+    [one, two] = [sample + turn * one - two, one];
+    all += sample * sample;
+  }
+  return all === 0 ? 0 : (2 * (one * one + two * two - turn * one * two)) / (samples.length * all);
+}
+
+/** Seconds at which the picture turns white. */
+async function clapSeen({ file, directory }: Look): Promise<number> {
+  const [width, height] = [16, 9];
+  const filter = `fps=${FPS}:start_time=0,scale=${width}:${height}:flags=area,format=gray`;
+  const frames = await decode(file.path, join(directory, `${fileId()}.gray`), [
+    '-map',
+    '0:v:0',
+    '-vf',
+    filter,
+    '-f',
+    'rawvideo',
+  ]);
+  const size = width * height;
+  for (let i = 0; (i + 1) * size <= frames.length; i += 1) {
+    const mean = frames.subarray(i * size, (i + 1) * size).reduce((sum, value) => sum + value, 0) / size;
+    if (mean > WHITE) return i / FPS;
+  }
+  throw new Error('the white picture is not to be seen');
+}
+
+let files = 0;
+function fileId(): string {
+  return `decoded-${(files += 1)}`;
+}
+
+async function decode(path: string, to: string, args: readonly string[]): Promise<Buffer> {
+  await runTool(join(to, '..'), 'ffmpeg', ['-v', 'error', '-nostdin', '-i', path, ...args, to]);
+  return readFile(to);
+}
+
+export function isMedia(format: Format): boolean {
+  return FORMATS[format].kind === 'audio' || FORMATS[format].kind === 'video';
+}

@@ -1,0 +1,102 @@
+/**
+ * Takes metadata out of every page of a TIFF. Nothing moves: tags that do not describe the picture leave their
+ * directory, and every byte that no remaining tag names is blanked, previews and data left behind included.
+ */
+import {
+  numbersOf,
+  openTiff,
+  readDirectories,
+  type Range,
+  type Tiff,
+  type TiffDirectory,
+} from '#worker-image/engine/image/strip/tiff-directories.ts';
+
+const TAG = {
+  subfileType: 254,
+  compression: 259,
+  stripOffsets: 273,
+  stripBytes: 279,
+  tileOffsets: 324,
+  tileBytes: 325,
+  jpegOffset: 513,
+} as const;
+/** Pixels and how to read them: size, samples, strips and tiles, colours, transparency, position, profile. */
+const KEPT: ReadonlySet<number> = new Set([
+  ...[TAG.subfileType, 255, 256, 257, 258, TAG.compression, 262, 263, 264, 265, 266, TAG.stripOffsets, 274, 277, 278],
+  ...[TAG.stripBytes, 280, 281, 282, 283, 284, 286, 287, 290, 291, 292, 293, 296, 297, 301, 317, 318, 319, 320, 321],
+  ...[322, 323, TAG.tileOffsets, TAG.tileBytes, 326, 327, 328, 332, 334, 336, 338, 339, 340, 341, 342, 347, 512],
+  ...[TAG.jpegOffset, 514, 515, 517, 518, 519, 520, 521, 529, 530, 531, 532, 32_995, 32_996, 32_997, 32_998, 34_675],
+]);
+const OLD_JPEG = 6;
+const REDUCED = 1;
+
+/** @throws MediaError processing_failed when a directory or its values are cut off. */
+export function stripTiff(original: Buffer): Buffer {
+  const tiff = openTiff(Buffer.from(original));
+  const pages = readDirectories(tiff);
+  const shown = pages.filter((page, i) => i === 0 || (valueOf(tiff, page, TAG.subfileType) & REDUCED) === 0);
+  const removed = [...pages.filter((page) => !shown.includes(page)).map(({ range }) => range), ...removedValues(shown)];
+  // Its tables stand where only its decoder finds them.
+  const isOld = shown.some((page) => valueOf(tiff, page, TAG.compression) === OLD_JPEG);
+  const kept = keptRanges(tiff, shown);
+  linkPages(tiff, shown);
+  for (const page of shown) dropEntries(tiff, page);
+  if (isOld) for (const { start, end } of removed) tiff.file.fill(0, start, end);
+  else blankRest(tiff.file, kept);
+  return tiff.file;
+}
+
+/** The first of an entry's values; 0 without the entry. */
+function valueOf(tiff: Tiff, page: TiffDirectory, tag: number): number {
+  const entry = page.entries.find((one) => one.tag === tag);
+  return entry === undefined ? 0 : (numbersOf(tiff, entry)[0] ?? 0);
+}
+
+function removedValues(pages: readonly TiffDirectory[]): Range[] {
+  return pages.flatMap(({ entries }) => entries.filter(({ tag }) => !KEPT.has(tag)).map(({ values }) => values));
+}
+
+/** Header, directories, their values, and the pixels that these name. */
+function keptRanges(tiff: Tiff, pages: readonly TiffDirectory[]): Range[] {
+  const ranges: Range[] = [{ start: 0, end: tiff.headerBytes }];
+  for (const page of pages) {
+    ranges.push(page.range, ...page.entries.filter(({ tag }) => KEPT.has(tag)).map(({ values }) => values));
+    ranges.push(...data(tiff, page, TAG.stripOffsets, TAG.stripBytes));
+    ranges.push(...data(tiff, page, TAG.tileOffsets, TAG.tileBytes));
+  }
+  return ranges.toSorted((one, other) => one.start - other.start);
+}
+
+/** Without lengths, the data reaches as far as the file does. */
+function data(tiff: Tiff, { entries }: TiffDirectory, offsets: number, lengths: number): Range[] {
+  const [at, bytes] = [offsets, lengths].map((tag) => entries.find((entry) => entry.tag === tag));
+  if (at === undefined) return [];
+  const sizes = bytes === undefined ? [] : numbersOf(tiff, bytes);
+  return numbersOf(tiff, at).map((start, i) => ({ start, end: start + (sizes[i] ?? tiff.file.length) }));
+}
+
+/** The chain passes by the pages that go. */
+function linkPages(tiff: Tiff, pages: readonly TiffDirectory[]): void {
+  pages.forEach(({ linkAt }, i) => tiff.writeNumber(pages[i + 1]?.range.start ?? 0, linkAt, tiff.isBig ? 8 : 4));
+}
+
+function dropEntries(tiff: Tiff, { range, entries, linkAt }: TiffDirectory): void {
+  const kept = entries.filter(({ tag }) => KEPT.has(tag));
+  if (kept.length === entries.length) return;
+  const countBytes = tiff.isBig ? 8 : 2;
+  const link = Buffer.from(tiff.file.subarray(linkAt, range.end));
+  const body = Buffer.concat(kept.map(({ at }) => Buffer.from(tiff.file.subarray(at, at + tiff.entryBytes))));
+  tiff.file.fill(0, range.start, range.end);
+  tiff.writeNumber(kept.length, range.start, countBytes);
+  body.copy(tiff.file, range.start + countBytes);
+  link.copy(tiff.file, range.start + countBytes + body.length);
+}
+
+function blankRest(file: Buffer, kept: readonly Range[]): void {
+  let at = 0;
+  for (const { start, end } of kept) {
+    if (start > at) file.fill(0, at, Math.min(start, file.length));
+    at = Math.max(at, end);
+  }
+  if (at < file.length) file.fill(0, at);
+}

@@ -1,0 +1,180 @@
+/**
+ * Looks for streams that unpack to far more than a document needs, before any tool opens the PDF: some of
+ * them would take minutes and gigabytes over it. Only what is packed by Deflate is measured; nothing is kept.
+ *
+ * A stream is found by its keyword, whatever the file's directory says of it, and read as far as its data
+ * goes: neither a wrong length nor a keyword planted inside hides anything.
+ */
+import { open, type FileHandle } from 'node:fs/promises';
+import { constants, createInflate, inflateSync } from 'node:zlib';
+import { MediaError } from '#crds/media-error.ts';
+
+const MIB = 1024 ** 2;
+/** What all streams but images may unpack to, together: this much in any file, this many times the file, this much at most. */
+const ALWAYS_BYTES = 64 * MIB;
+const MAX_RATIO = 100;
+const MAX_BYTES = 512 * MIB;
+/** What one image may unpack to, however many pixels it claims. */
+const MAX_IMAGE_BYTES = 1024 * MIB;
+/** Images over this many bytes in total are no longer looked at: each was as large as it claims so far. */
+const MAX_MEASURED_IMAGE_BYTES = 8 * 1024 * MIB;
+
+const WINDOW_BYTES = 4 * MIB;
+/** Where a stream's dictionary is looked for: this many bytes before its keyword. */
+const DICTIONARY_BYTES = 2048;
+const KEYWORD = Buffer.from('stream');
+/** Streams of no more packed bytes are unpacked at once. */
+const SHORT_BYTES = 64 * 1024;
+const READ_BYTES = 256 * 1024;
+
+interface PackedStream {
+  /** Where its data begins. */
+  readonly at: number;
+  readonly dictionary: string;
+}
+
+/** @throws MediaError processing_failed, with the value and the limit, for a PDF whose streams unpack to too much. */
+export async function refuseStreamBomb(path: string, signal: AbortSignal): Promise<void> {
+  const file = await open(path, 'r');
+  try {
+    const { size } = await file.stat();
+    const allowed = Math.min(MAX_BYTES, Math.max(ALWAYS_BYTES, size * MAX_RATIO));
+    let [total, images] = [0, 0];
+    for await (const stream of packedStreams(file, size)) {
+      signal.throwIfAborted();
+      const image = imageBytes(stream.dictionary);
+      if (image !== null && images > MAX_MEASURED_IMAGE_BYTES) continue;
+      const most = image ?? allowed - total;
+      const bytes = await unpackedBytes(file, stream, most);
+      if (bytes > most) throw image === null ? bomb(size, allowed) : lyingImage(image);
+      if (image === null) total += bytes;
+      else images += bytes;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Every place where the data of a stream under Deflate may begin, in the order of the file. */
+async function* packedStreams(file: FileHandle, size: number): AsyncGenerator<PackedStream> {
+  const window = Buffer.alloc(Math.min(size, WINDOW_BYTES));
+  let last = 0;
+  for (let start = 0; start < size; start += WINDOW_BYTES - DICTIONARY_BYTES) {
+    const { bytesRead } = await file.read(window, 0, window.length, start);
+    for (const { at, dictionary } of streamsIn(window.subarray(0, bytesRead))) {
+      if (start + at <= last) continue;
+      last = start + at;
+      yield { at: last, dictionary };
+    }
+    if (start + bytesRead >= size) return;
+  }
+}
+
+function* streamsIn(window: Buffer): Generator<PackedStream> {
+  for (let at = window.indexOf(KEYWORD); at !== -1; at = window.indexOf(KEYWORD, at + KEYWORD.length)) {
+    const begin = dataBegin(window, at + KEYWORD.length);
+    if (begin === null || window.toString('latin1', at - 3, at) === 'end') continue;
+    const before = window.toString('latin1', Math.max(0, at - DICTIONARY_BYTES), at);
+    const dictionary = before.slice(before.lastIndexOf(' obj') + 1);
+    if (isDeflated(dictionary, window, begin)) yield { at: begin, dictionary };
+  }
+}
+
+/** Behind the line end that follows the keyword; null when there is none, or the window ends. */
+function dataBegin(window: Buffer, at: number): number | null {
+  if (window[at] === 0x0a) return at + 1;
+  if (window[at] !== 0x0d) return null;
+  return window[at + 1] === 0x0a ? at + 2 : at + 1;
+}
+
+/** By its filter's name, or by the two bytes that such data begins with: the name may stand elsewhere in the file. */
+function isDeflated(dictionary: string, window: Buffer, begin: number): boolean {
+  const first = window[begin] ?? 0;
+  const second = window[begin + 1] ?? 0;
+  const isMark = (first & 0x0f) === 8 && first >> 4 <= 7 && (first * 256 + second) % 31 === 0;
+  return isMark || layersOf(dictionary) > 0;
+}
+
+/** How many times the data is packed. */
+function layersOf(dictionary: string): number {
+  return dictionary.match(/\/(?:FlateDecode|Fl)\b/g)?.length ?? 0;
+}
+
+/** What an image that is no larger than it claims unpacks to; null for other streams. */
+function imageBytes(dictionary: string): number | null {
+  if (!/\/Subtype\s*\/Image\b/.test(dictionary)) return null;
+  const entry = (name: string): number => Number(new RegExp(`/${name}\\s+(\\d{1,9})\\b(?!\\s+\\d+\\s+R)`).exec(dictionary)?.[1] ?? 0);
+  const [width, height] = [entry('Width'), entry('Height')];
+  if (width === 0 || height === 0) return MAX_IMAGE_BYTES;
+  // More colours than four are rare, more than eight unheard of; a predictor puts a byte before each row.
+  const row = Math.ceil((width * 8 * (entry('BitsPerComponent') || 8)) / 8) + 1;
+  return Math.min(MAX_IMAGE_BYTES, row * height + MIB);
+}
+
+/** The length of the unpacked data; more than `most` as soon as that is sure. */
+async function unpackedBytes(file: FileHandle, { at, dictionary }: PackedStream, most: number): Promise<number> {
+  const head = Buffer.alloc(SHORT_BYTES);
+  const { bytesRead } = await file.read(head, 0, SHORT_BYTES, at);
+  const layers = Math.max(1, layersOf(dictionary));
+  const short = layers === 1 ? unpackShort(head.subarray(0, bytesRead), most) : null;
+  return short ?? unpackLong(file, { at, most, layers });
+}
+
+/** null when the data goes on behind these bytes. */
+function unpackShort(packed: Buffer, most: number): number | null {
+  try {
+    const { buffer, engine } = inflateSync(packed, {
+      info: true,
+      finishFlush: constants.Z_SYNC_FLUSH,
+      maxOutputLength: Math.min(most + 1, SHORT_BYTES * 64),
+    }) as unknown as { buffer: Buffer; engine: { bytesWritten: number } };
+    return engine.bytesWritten < packed.length ? buffer.length : null;
+  } catch (error) {
+    // Damaged data is the tools' matter.
+    return (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? null : 0;
+  }
+}
+
+async function unpackLong(
+  file: FileHandle,
+  { at, most, layers }: { at: number; most: number; layers: number },
+): Promise<number> {
+  const inflates = Array.from({ length: Math.min(layers, 4) }, () =>
+    createInflate({ chunkSize: READ_BYTES, finishFlush: constants.Z_SYNC_FLUSH }),
+  );
+  const [first] = inflates;
+  const last = inflates.reduce((before, after) => before.pipe(after));
+  if (first === undefined) return 0;
+  const source = file.createReadStream({ start: at, autoClose: false, highWaterMark: READ_BYTES });
+  let bytes = 0;
+  try {
+    await new Promise<void>((resolve) => {
+      // Damaged data ends the measuring, as it ends what tools make of it.
+      for (const part of [source, ...inflates]) part.on('error', resolve);
+      last.on('end', resolve);
+      last.on('data', (data: Buffer) => {
+        bytes += data.length;
+        if (bytes > most) resolve();
+      });
+      source.pipe(first);
+    });
+  } finally {
+    source.destroy();
+    for (const inflate of inflates) inflate.destroy();
+  }
+  return bytes;
+}
+
+function bomb(size: number, allowed: number): MediaError {
+  return new MediaError(
+    'processing_failed',
+    `The PDF of ${size} bytes unpacks to more than ${allowed} bytes besides its images; no more are unpacked. Save it again with less in it.`,
+  );
+}
+
+function lyingImage(claimed: number): MediaError {
+  return new MediaError(
+    'processing_failed',
+    `An image of the PDF unpacks to more than the ${claimed} bytes that its size takes: it is damaged or built to do harm.`,
+  );
+}

@@ -1,0 +1,25 @@
+"""Takes the glyphs that no page shows out of the embedded fonts of a PDF.
+
+usage: subset-fonts.py INPUT OUTPUT
+
+Ends with 3 and writes nothing for a PDF with form fields: whoever fills them in needs the other glyphs.
+"""
+
+import sys
+
+import pymupdf
+
+HAS_FIELDS = 3
+
+
+def main(source: str, target: str) -> None:
+    pymupdf.TOOLS.mupdf_display_errors(False)
+    document = pymupdf.open(source, filetype="pdf")
+    if document.is_form_pdf:
+        raise SystemExit(HAS_FIELDS)
+    document.subset_fonts()
+    document.save(target, garbage=3, deflate=True, use_objstms=1, encryption=pymupdf.PDF_ENCRYPT_KEEP)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2])
