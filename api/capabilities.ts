@@ -12,6 +12,47 @@ import { z } from 'zod';
 export const STANDARD = 'v1';
 const MAX_SYNC_BYTES = PLANS.payg.maxSyncBytes;
 
+const names = z.array(z.string());
+const count = z.int();
+
+const capabilitiesSchema = z
+  .object({
+    object: z.literal('capabilities'),
+    standard: z.string(),
+    operations: names,
+    sync: z.object({ max_bytes: count, kinds: names }),
+    compress: z.object({
+      image: z.object({
+        inputs: names,
+        formats: names,
+        quality: z.object({ min: count, max: count, default: count }),
+        resize: z.object({ modes: names, default: z.object({ mode: z.string(), width: count, height: count }) }),
+      }),
+      pdf: z.object({ quality: names, default: z.string() }),
+      video: z.object({
+        inputs: names,
+        formats: names,
+        codecs: names,
+        quality: names,
+        resolution: z.array(z.union([z.literal('original'), count])),
+      }),
+      audio: z.object({ inputs: names, formats: names, quality: names }),
+    }),
+    convert: z.record(z.string(), names),
+    strip_metadata: z.object({ kinds: names }),
+    plans: z.record(
+      z.string(),
+      z.object({
+        requests_per_second: count,
+        concurrent_jobs: count,
+        max_sync_bytes: count,
+        max_async_bytes: count,
+        max_video_seconds: count,
+      }),
+    ),
+  })
+  .meta({ id: 'Capabilities' });
+
 /** `GET /v1/capabilities`. Spec: Capabilities. */
 export const capabilitiesEndpoint: Endpoint = {
   method: 'GET',
@@ -19,7 +60,11 @@ export const capabilitiesEndpoint: Endpoint = {
   summary: 'What the service can do.',
   lane: 'open',
   responses: {
-    200: { description: 'The same for every caller.', schema: z.looseObject({ object: z.literal('capabilities') }) },
+    200: {
+      description: 'The same for every caller.',
+      schema: capabilitiesSchema,
+      headers: { 'Cache-Control': ['string', 'public, max-age=300'] },
+    },
   },
   errors: [],
   handle: async (): Promise<ApiReply> => ({

@@ -14,7 +14,7 @@ import { makeTransferMetrics } from '#api/transfers/transfer-metrics.ts';
 import { AT_ONCE as DELIVERIES_AT_ONCE, claimDueDeliveries, deliver } from '#api/webhooks/deliver.ts';
 import { makeDeliveryMetrics } from '#api/webhooks/delivery-metrics.ts';
 import { AT_ONCE as PINGS_AT_ONCE, runPing, takeWaitingPings } from '#api/webhooks/run-pings.ts';
-import { clockOf } from '#crds/shared/clock-of.ts';
+import { clockOf } from '#crds/shared/clock.ts';
 import { loadConfig } from '#crds/shared/config.ts';
 import { makeLog } from '#crds/shared/log.ts';
 import { startOpsServer } from '#crds/shared/ops-server.ts';

@@ -23,7 +23,7 @@ import { LOCAL_TIMING } from '#controller/timing.ts';
 import { newId, randomWord } from '#crds/ids.ts';
 import { makeMemoryMediaJobs } from '#crds/memory-media-jobs.ts';
 import { jobIdOfName } from '#crds/names.ts';
-import { clockOf } from '#crds/shared/clock-of.ts';
+import { clockOf } from '#crds/shared/clock.ts';
 import { loadConfig } from '#crds/shared/config.ts';
 import { makeLog } from '#crds/shared/log.ts';
 import { startOpsServer } from '#crds/shared/ops-server.ts';

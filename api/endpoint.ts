@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import type { Caller } from '#api/accounts/find-caller.ts';
 import type { ApiDeps } from '#api/api-deps.ts';
 import type { ErrorCode } from '#crds/error-codes.ts';
+import type { Format } from '#crds/formats.ts';
 
 /** A request as an endpoint sees it: every gate is behind it, its body is still unread. */
 export interface ApiRequest {
@@ -33,6 +34,18 @@ export interface ApiReply {
   readonly body: object | Readable | Buffer | string;
 }
 
+interface SuccessDescription {
+  readonly description: string;
+  /** Of a JSON body. */
+  readonly schema?: z.ZodType;
+  /** Formats that the body may have when it is a file. */
+  readonly files?: readonly Format[];
+  /** Type and meaning, beyond those of every answer. */
+  readonly headers?: Readonly<
+    Record<string, readonly [type: 'string' | 'integer' | 'number' | 'boolean', meaning: string]>
+  >;
+}
+
 interface EndpointDescription {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With `:name` for parameters. */
@@ -41,7 +54,7 @@ interface EndpointDescription {
   /** Query parameters, for the OpenAPI document. */
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType | 'bytes' | 'file';
-  readonly responses: Readonly<Record<number, { readonly description: string; readonly schema?: z.ZodType }>>;
+  readonly responses: Readonly<Record<number, SuccessDescription>>;
   /** Codes beyond those that every endpoint of its lane may answer. */
   readonly errors: readonly ErrorCode[];
 }

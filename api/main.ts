@@ -21,7 +21,7 @@ import { makeDatabase } from '#api/store/database.ts';
 import { makeSecretBox } from '#api/store/secret-box.ts';
 import { newId } from '#crds/ids.ts';
 import { PLANS } from '#crds/plans.ts';
-import { clockOf } from '#crds/shared/clock-of.ts';
+import { clockOf } from '#crds/shared/clock.ts';
 import { loadConfig } from '#crds/shared/config.ts';
 import { makeLog } from '#crds/shared/log.ts';
 import { closeServer, listen, startOpsServer } from '#crds/shared/ops-server.ts';

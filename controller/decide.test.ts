@@ -242,6 +242,19 @@ describe('decide', () => {
       { action: 'wait', until: at(1050) },
     ],
     [
+      'a run without a place says why',
+      { status: { attempt: 1 }, run: { state: 'waiting', for: { on: 'image', message: 'No image.' } } },
+      { action: 'show-waiting', for: { on: 'image', message: 'No image.' } },
+    ],
+    [
+      'a run without a place says it once',
+      {
+        status: { attempt: 1, reason: 'WaitingForCapacity' },
+        run: { state: 'waiting', for: { on: 'capacity', message: 'Other words.' } },
+      },
+      { action: 'wait', until: at(60) },
+    ],
+    [
       'a run that has no node need not report',
       { seconds: 600, status: { attempt: 1 }, run: { state: 'waiting', for: null } },
       { action: 'wait', until: at(660) },

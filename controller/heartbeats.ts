@@ -3,6 +3,8 @@
  * percents are kept in memory, per job for the newest attempt that reported.
  *
  *   204 noted · 401 not this attempt's token · 410 the attempt is no longer the job's: stop the work
+ *
+ * Of several controllers the one that leads notes them; the others pass them on to it. 503: nobody leads.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -14,6 +16,7 @@ import { heartbeatBodySchema, type HeartbeatBody } from '#crds/run-spec.ts';
 import type { Clock } from '#crds/shared/clock.ts';
 import type { Log } from '#crds/shared/log.ts';
 import { closeServer, listen } from '#crds/shared/ops-server.ts';
+import { isPassedOn, passOn } from '#controller/pass-on-heartbeat.ts';
 
 export interface Heartbeat {
   readonly firstAt: Date;
@@ -40,6 +43,8 @@ export interface HeartbeatsDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly mediaJobs: Pick<MediaJobClient, 'get'>;
+  /** Who leads: this process, the one at that address, or nobody. By default this process. */
+  readonly leader?: () => 'self' | URL | null;
 }
 
 export interface HeartbeatsOptions {
@@ -71,6 +76,9 @@ export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsO
     if (request.method !== 'POST') return 405;
     const body = await readBody(request);
     if (body === null) return 400;
+    const leader = deps.leader === undefined ? 'self' : deps.leader();
+    if (leader === null || (leader !== 'self' && isPassedOn(request))) return 503;
+    if (leader !== 'self') return passOn(leader, { authorization: request.headers.authorization, body });
     if (!isToken(request.headers.authorization, token(body.jobId, body.attempt))) return 401;
     if (!isCurrent(await deps.mediaJobs.get(mediaJobName(body.jobId)), body.attempt)) return 410;
     note(noted, body, deps.clock.now());

@@ -159,6 +159,8 @@ describe('reconcile', () => {
   it('does not start a job without its ticket', async () => {
     await job.create();
     const without = { ...job.deps, mediaJobs: { ...job.mediaJobs, ticket: async () => null } };
+    expect((await reconcile(without, NAME)).result).toBe('no_ticket');
+    job.seconds = 60;
     await expect(reconcile(without, NAME)).rejects.toThrow('has no ticket');
     expect(await job.status()).toBeUndefined();
   });

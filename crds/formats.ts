@@ -179,3 +179,13 @@ export function extensionOf(format: Format): string {
 function ooxml(name: string): string {
   return `application/vnd.openxmlformats-officedocument.${name}`;
 }
+
+/** What a successful operation on files of these kinds may give back. */
+export function outputFormatsOf(operation: Operation, kinds: readonly Kind[]): Format[] {
+  const applicable = kinds.filter((kind) => OPERATION_KINDS[operation].includes(kind));
+  return FORMAT_NAMES.filter((name) =>
+    operation === 'convert'
+      ? applicable.some((kind) => CONVERT_TARGETS[kind].includes(name))
+      : applicable.includes(FORMATS[name].kind),
+  );
+}

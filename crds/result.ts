@@ -31,4 +31,4 @@ export type EngineResult = z.infer<typeof engineResultSchema>;
 export const resultSchema = engineResultSchema.extend({
   download_url: z.string().nullable().optional(),
   download_expires_at: z.string().nullable().optional(),
-});
+}).meta({ id: 'Result' });

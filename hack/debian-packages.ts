@@ -7,6 +7,8 @@ import { DEBIAN_PACKAGES } from '#worker-image/tools/debian-packages.ts';
 
 /** Servers and commands that the embedded service starts itself. */
 const SERVICE = ['postgresql-15', 'redis-server', 'openssl', 'util-linux', 'procps', 'python3-venv', 'ca-certificates'];
+/** What tests look into results with. */
+const TESTS = ['libimage-exiftool-perl'];
 /** From Debian 13 on libheif has its codecs in packages of their own. */
 const IMAGE = [
   'ca-certificates',
@@ -16,16 +18,18 @@ const IMAGE = [
   'libheif-plugin-aomdec',
   'libheif-plugin-aomenc',
 ];
-/** So that documents keep their line breaks: metric twins of the usual office and PostScript fonts. */
+/** So that documents keep their line breaks: metric twins of the usual office and PostScript fonts; and all scripts. */
 const FONTS = [
   'fonts-dejavu-core',
   'fonts-liberation',
   'fonts-crosextra-carlito',
   'fonts-crosextra-caladea',
   'fonts-urw-base35',
+  'fonts-noto-core',
+  'fonts-noto-cjk',
 ];
 
 const { values } = parseArgs({ options: { image: { type: 'boolean', default: false } } });
 const tools = Object.values(DEBIAN_PACKAGES).flatMap((packages) => packages.split(' '));
-const place = values.image ? IMAGE : SERVICE;
+const place = values.image ? IMAGE : [...SERVICE, ...TESTS];
 for (const name of new Set([...place, ...FONTS, ...tools])) process.stdout.write(`${name}\n`);

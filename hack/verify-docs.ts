@@ -1,4 +1,4 @@
-/** Checks that the paths and scripts that README, CONTRIBUTING and the decisions cite are there. */
+/** Checks that the paths, scripts and tests that README, CONTRIBUTING, the decisions and the tables of tests cite are there. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
@@ -8,12 +8,11 @@ const { scripts } = z
   .object({ scripts: z.record(z.string(), z.string()) })
   .parse(JSON.parse(readFileSync('package.json', 'utf8')));
 
-const documents = ['README.md', 'CONTRIBUTING.md', ...globSync('{docs,hack/decisions}/**/*.md')];
+const documents = ['README.md', 'CONTRIBUTING.md', ...globSync('{docs,hack/decisions,test}/**/*.md')];
 const problems = documents.flatMap((file) => {
   const text = readFileSync(file, 'utf8');
-  return [...missingPaths(text), ...missingLinks(file, text), ...missingScripts(text)].map(
-    (problem) => `${file}: ${problem}`,
-  );
+  const found = [missingPaths(text), missingLinks(file, text), missingScripts(text), missingTests(file, text)];
+  return found.flat().map((problem) => `${file}: ${problem}`);
 });
 for (const problem of problems) process.stderr.write(`${problem}\n`);
 process.stdout.write(`docs: ${documents.length} documents, ${problems.length} problems\n`);
@@ -42,4 +41,18 @@ function missingLinks(file: string, text: string): string[] {
 function missingScripts(text: string): string[] {
   const names = [...text.matchAll(/\bnpm run (?:--silent )?([a-z:]+)/g)].map((match) => match[1] ?? '');
   return names.filter((name) => !Object.hasOwn(scripts, name)).map((name) => `package.json has no script ${name}`);
+}
+
+/** After a file of tests in code type, names of its tests in “such quotes”. A file without its path stands beside the document. */
+function missingTests(file: string, text: string): string[] {
+  const cited = [...text.matchAll(/`([\w./-]+\.test\.ts)`((?:,? “[^”]+”)+)/g)];
+  return cited.flatMap(([, name = '', quoted = '']) => {
+    const path = name.includes('/') ? name : join(dirname(file), name);
+    if (!existsSync(path)) return [`there is no ${path}`];
+    const source = readFileSync(path, 'utf8').replaceAll(/\\(['"`])/g, '$1');
+    const titles = [...quoted.matchAll(/“([^”]+)”/g)].map((match) => match[1] ?? '');
+    return titles
+      .filter((title) => !["'", '"', '`'].some((quote) => source.includes(`${quote}${title}${quote}`)))
+      .map((title) => `${path} has no test “${title}”`);
+  });
 }

@@ -34,7 +34,7 @@ export const estimateRequestSchema = z.strictObject({
   width: z.int().positive().nullish().meta({ description: 'Pixels of a video; either one missing: 1920 by 1080.' }),
   height: z.int().positive().nullish(),
   options: z.looseObject({}).nullish().meta({ description: 'As in jobs; convert needs `convert.to`.' }),
-});
+}).meta({ id: 'EstimateRequest' });
 export type EstimateRequest = z.infer<typeof estimateRequestSchema>;
 
 export const estimateSchema = z.object({
@@ -48,7 +48,7 @@ export const estimateSchema = z.object({
   quantity: z.number(),
   amount_usd: z.number(),
   notes: z.array(z.string()),
-});
+}).meta({ id: 'Estimate' });
 type Estimate = z.infer<typeof estimateSchema>;
 
 /** Assumed when either side of a video is not given. */

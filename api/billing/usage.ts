@@ -21,7 +21,7 @@ export const usageSchema = z.object({
   to: z.iso.date(),
   totals: z.object(counts),
   daily: z.array(z.object({ day: z.iso.date(), ...counts })),
-});
+}).meta({ id: 'Usage' });
 export type Usage = z.infer<typeof usageSchema>;
 
 /** The totals are the sum of the days, exact to the micro-dollar. */

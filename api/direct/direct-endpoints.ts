@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { processDirect } from '#api/direct/process-direct.ts';
 import type { Endpoint } from '#api/endpoint.ts';
 import type { ErrorCode } from '#crds/error-codes.ts';
-import type { Operation } from '#crds/formats.ts';
+import { DIRECT_KINDS, outputFormatsOf, type Operation } from '#crds/formats.ts';
 
 const ERRORS: readonly ErrorCode[] = [
   'missing_file',
@@ -20,6 +20,18 @@ const ERRORS: readonly ErrorCode[] = [
   'engine_busy',
   'timeout',
 ];
+
+const RESULT_HEADERS = {
+  'Content-Disposition': ['string', 'attachment, with the name of the file.'],
+  'Cache-Control': ['string', 'no-store'],
+  'Svc-Original-Size': ['integer', 'Bytes received.'],
+  'Svc-Output-Size': ['integer', 'Bytes returned.'],
+  'Svc-Savings-Percent': ['number', 'One decimal; negative when larger.'],
+  'Svc-Output-Format': ['string', 'Format of the returned file.'],
+  'Svc-Kept-Original': ['boolean', 'Whether the input is returned because nothing smaller could be made.'],
+  'Svc-Billed': ['boolean', 'Whether the request is charged.'],
+  'Svc-Result': ['string', 'The result object as JSON on one line.'],
+} as const;
 
 const name = z.object({
   filename: z.string().optional().meta({ description: 'Name of the file; separates formats and names the result.' }),
@@ -44,7 +56,13 @@ const direct = (
   billable: true,
   query: more.query,
   body: 'file',
-  responses: { 200: { description: 'The file; the result object is in `Svc-Result`.' } },
+  responses: {
+    200: {
+      description: 'The file; the result object is in `Svc-Result`.',
+      files: outputFormatsOf(more.operation, DIRECT_KINDS),
+      headers: RESULT_HEADERS,
+    },
+  },
   errors: more.errors,
   handle: (deps, request) => processDirect(deps, request, more.operation),
 });

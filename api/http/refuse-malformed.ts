@@ -19,10 +19,14 @@ export function refuseMalformed(deps: RefuseDeps, error: NodeJS.ErrnoException, 
     socket.destroy();
     return;
   }
-  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const message = tooLarge ? 'The headers are over 16 KiB.' : 'The request is not valid HTTP/1.1.';
+  const message = PROBLEMS[error.code ?? ''] ?? 'The request is not valid HTTP/1.1.';
   endWith(deps, socket, { statusLine: '400 Bad Request', error: new MediaError('bad_request', message) });
 }
+
+const PROBLEMS: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: 'The headers are over 16 KiB.',
+  ERR_HTTP_REQUEST_TIMEOUT: 'The headers of the request did not come in time.',
+};
 
 /**
  * What Node.js would answer by itself, without the error object: `CONNECT` is refused like any method that
@@ -36,7 +40,11 @@ export function answerOddRequests(deps: RefuseDeps, server: HttpServer | HttpsSe
   server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
 }
 
-function endWith(deps: RefuseDeps, socket: Duplex, { statusLine, error }: { statusLine: string; error: MediaError }): void {
+function endWith(
+  deps: RefuseDeps,
+  socket: Duplex,
+  { statusLine, error }: { statusLine: string; error: MediaError },
+): void {
   const requestId = deps.newId('request');
   const text = JSON.stringify(refusal(deps, { error, requestId }).body);
   socket.on('error', () => undefined);

@@ -19,6 +19,8 @@ interface Tls {
 }
 
 const HEADERS_TIMEOUT_MS = 10_000;
+/** How often connections are looked over for late headers. */
+const CHECK_EVERY_MS = 5000;
 /** Longer than any line of a request may be: no id is too long to be looked for. */
 const MAX_PARAMETER = 20_000;
 
@@ -26,7 +28,13 @@ const MAX_PARAMETER = 20_000;
 export function makeServer(deps: ApiDeps, endpoints: readonly Endpoint[], tls: Tls): FastifyInstance {
   const server = Fastify({
     // Uploads may take long: a minimum pace is enforced while a body is read instead.
-    https: { ...tls, headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: 0, requireHostHeader: false },
+    https: {
+      ...tls,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: CHECK_EVERY_MS,
+      requestTimeout: 0,
+      requireHostHeader: false,
+    },
     logger: false,
     genReqId: () => deps.newId('request'),
     requestIdHeader: false,

@@ -22,13 +22,14 @@ async function kept(): Promise<{ deliveries: number; transfers: number; pings: n
 
 describe('what has expired', () => {
   const at = new Date(START);
-  const deletions = async () => (await database.query<{ n: number }>('select count(*)::int as n from file_deletions')).rows[0]?.n;
+  const deletions = async () =>
+    (await database.query<{ n: number }>('select count(*)::int as n from file_deletions')).rows[0]?.n;
   beforeEach(() => database.query('truncate file_deletions, uploads, jobs cascade'));
 
   it('goes in one turn however much it is: uploads that no job used, with their parts', async () => {
     await database.query(
       `insert into uploads (id, account_id, livemode, size, multipart, created_at, expires_at)
-       select 'upl_' || n, $1, true, 1, false, $2, $2 + (case when n > 450 then 1 else 0 end) * interval '1 second'
+       select 'upl_' || n, $1, true, 1, false, $2::timestamptz, $2::timestamptz + (case when n > 450 then 1 else 0 end) * interval '1 second'
        from generate_series(1, 451) as n`,
       [sender.accountId, at],
     );
@@ -45,7 +46,10 @@ describe('what has expired', () => {
     );
     await expireOutputs(deps);
     expect((await database.query('select id from jobs where files_deleted_at is null')).rows).toEqual([]);
-    await database.query(`insert into file_deletions (key, due_at) select 'uploads/' || n, $1 from generate_series(1, 450) as n`, [at]);
+    await database.query(
+      `insert into file_deletions (key, due_at) select 'uploads/' || n, $1 from generate_series(1, 450) as n`,
+      [at],
+    );
     const deleted: string[] = [];
     const files = { list: async function* () {}, delete: async (key: string) => void deleted.push(key) };
     await deleteFiles({ ...deps, files: files as never });

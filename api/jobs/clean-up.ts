@@ -85,7 +85,10 @@ export async function forgetOldRecords({ database, clock }: FinishDeps): Promise
   }
 }
 
-async function untilNone<Row>(select: () => Promise<readonly Row[]>, handle: (row: Row) => Promise<void>): Promise<void> {
+async function untilNone<Row>(
+  select: () => Promise<readonly Row[]>,
+  handle: (row: Row) => Promise<void>,
+): Promise<void> {
   for (;;) {
     const rows = await select();
     for (const row of rows) await handle(row);

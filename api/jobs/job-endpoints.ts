@@ -6,8 +6,17 @@ import { downloadWithKey, downloadWithLink } from '#api/jobs/download-output.ts'
 import { jobObjectSchema } from '#api/jobs/job-object.ts';
 import { jobRequestSchema } from '#api/jobs/job-request.ts';
 import { getJob, jobListQuery, listJobs } from '#api/jobs/read-jobs.ts';
+import { KINDS, OPERATIONS, outputFormatsOf } from '#crds/formats.ts';
 
 const job = (description: string) => ({ description, schema: jobObjectSchema });
+
+const OUTPUTS = [...new Set(OPERATIONS.flatMap((operation) => outputFormatsOf(operation, KINDS)))];
+const OUTPUT_HEADERS = {
+  'Content-Disposition': ['string', 'attachment, with the name of the file.'],
+  'Cache-Control': ['string', 'private, no-store'],
+  ETag: ['string', 'Strong.'],
+  'Accept-Ranges': ['string', 'bytes'],
+} as const;
 
 const jobList = z.object({ object: z.literal('list'), data: z.array(jobObjectSchema), has_more: z.boolean() });
 
@@ -20,7 +29,15 @@ export const jobEndpoints: readonly Endpoint[] = [
     lane: 'other',
     billable: true,
     body: jobRequestSchema,
-    responses: { 202: job('The job as queued.') },
+    responses: {
+      202: {
+        ...job('The job as queued.'),
+        headers: {
+          Location: ['string', 'Path of the job.'],
+          'Svc-Idempotent-Replayed': ['boolean', 'true when the answer repeats that of an earlier request.'],
+        },
+      },
+    },
     errors: [
       'bad_request',
       'invalid_options',
@@ -69,7 +86,14 @@ export const jobEndpoints: readonly Endpoint[] = [
     summary: 'Download the output, with a key or by its signed link.',
     lane: 'other',
     query: z.object({ expires: z.string().optional(), signature: z.string().optional() }),
-    responses: { 200: { description: 'The file.' }, 206: { description: 'The part that `Range` asked for.' } },
+    responses: {
+      200: { description: 'The file.', files: OUTPUTS, headers: OUTPUT_HEADERS },
+      206: {
+        description: 'The part that `Range` asked for.',
+        files: OUTPUTS,
+        headers: { ...OUTPUT_HEADERS, 'Content-Range': ['string', 'Which bytes these are, of how many.'] },
+      },
+    },
     errors: ['bad_request', 'not_found', 'invalid_signature'],
     signedLink: downloadWithLink,
     handle: downloadWithKey,

@@ -30,7 +30,7 @@ export const jobObjectSchema = z.object({
   expires_at: timestamp.nullable(),
   files_deleted: z.boolean(),
   metadata: z.record(z.string(), z.string()),
-});
+}).meta({ id: 'Job' });
 export type JobObject = z.infer<typeof jobObjectSchema>;
 
 /** The job as callers and webhooks see it. */

@@ -25,38 +25,40 @@ const outputHeaders = z
     'each header once, whatever the case of its name',
   );
 
-export const jobRequestSchema = z.strictObject({
-  operation: z.enum(OPERATIONS),
-  input: z
-    .strictObject({
-      upload: z.string().optional().meta({ description: 'Id of an upload.' }),
-      url: z.string().optional().meta({ description: 'Public http or https URL of the file.' }),
-    })
-    .refine(
-      ({ upload, url }) => (upload === undefined) !== (url === undefined),
-      'give exactly one of `upload` and `url`',
-    ),
-  options: z.looseObject({}).nullish().meta({ description: 'Options in the nested shape.' }),
-  preset: z.string().nullish().meta({ description: 'Name or id of a preset.' }),
-  webhook_url: z.string().nullish(),
-  output: z
-    .strictObject({
-      url: z.string().meta({ description: 'Public https URL that takes a PUT.' }),
-      headers: outputHeaders.nullish(),
-    })
-    .nullish(),
-  retention_seconds: z
-    .int()
-    .min(LIMITS.retentionSeconds.min)
-    .max(LIMITS.retentionSeconds.max)
-    .nullish()
-    .meta({ description: `Default ${LIMITS.retentionSeconds.default}.` }),
-  metadata: z
-    .record(z.string().min(1).max(LIMITS.metadataKey), z.string().max(LIMITS.metadataValue))
-    .refine(
-      (entries) => Object.keys(entries).length <= LIMITS.metadataEntries,
-      `at most ${LIMITS.metadataEntries} entries`,
-    )
-    .nullish(),
-});
+export const jobRequestSchema = z
+  .strictObject({
+    operation: z.enum(OPERATIONS),
+    input: z
+      .strictObject({
+        upload: z.string().optional().meta({ description: 'Id of an upload.' }),
+        url: z.string().optional().meta({ description: 'Public http or https URL of the file.' }),
+      })
+      .refine(
+        ({ upload, url }) => (upload === undefined) !== (url === undefined),
+        'give exactly one of `upload` and `url`',
+      ),
+    options: z.looseObject({}).nullish().meta({ description: 'Options in the nested shape.' }),
+    preset: z.string().nullish().meta({ description: 'Name or id of a preset.' }),
+    webhook_url: z.string().nullish(),
+    output: z
+      .strictObject({
+        url: z.string().meta({ description: 'Public https URL that takes a PUT.' }),
+        headers: outputHeaders.nullish(),
+      })
+      .nullish(),
+    retention_seconds: z
+      .int()
+      .min(LIMITS.retentionSeconds.min)
+      .max(LIMITS.retentionSeconds.max)
+      .nullish()
+      .meta({ description: `Default ${LIMITS.retentionSeconds.default}.` }),
+    metadata: z
+      .record(z.string().min(1).max(LIMITS.metadataKey), z.string().max(LIMITS.metadataValue))
+      .refine(
+        (entries) => Object.keys(entries).length <= LIMITS.metadataEntries,
+        `at most ${LIMITS.metadataEntries} entries`,
+      )
+      .nullish(),
+  })
+  .meta({ id: 'JobRequest' });
 export type JobRequest = z.infer<typeof jobRequestSchema>;

@@ -21,7 +21,9 @@ export interface ProjectDeps extends FinishDeps, DispatchDeps {
 
 type Step =
   | { readonly do: 'nothing' }
-  | { readonly do: 'delete'; readonly why: string }
+  | { readonly do: 'delete'; readonly why: string; readonly unexpected?: string }
+  /** It may have been cut off while it was made: without its ticket it cannot start, and is made anew. */
+  | { readonly do: 'check-ticket' }
   | { readonly do: 'delete-later'; readonly seconds: number }
   | { readonly do: 'resume' }
   | { readonly do: 'progress'; readonly status: MediaJobStatus }
@@ -38,7 +40,10 @@ export async function projectMediaJob(deps: ProjectDeps, name: string): Promise<
       return null;
     case 'delete':
       deps.log.info({ name, why: step.why }, 'MediaJob deleted');
-      await deps.mediaJobs.delete(name);
+      await deps.mediaJobs.delete(name, step.unexpected);
+      return null;
+    case 'check-ticket':
+      if ((await deps.mediaJobs.ticket(name)) === null) await deps.mediaJobs.delete(name);
       return null;
     case 'delete-later':
       return step.seconds;
@@ -54,15 +59,23 @@ export async function projectMediaJob(deps: ProjectDeps, name: string): Promise<
   }
 }
 
+const NO_RECORD = 'There is no job of that id: jobs are made through the API, and this MediaJob is deleted.';
+/** The ticket is made right after its MediaJob. */
+const TICKET_SECONDS = 30;
+
+function isFresh({ clock }: ProjectDeps, { metadata }: MediaJob): boolean {
+  return clock.now().getTime() - Date.parse(metadata.creationTimestamp) < TICKET_SECONDS * 1000;
+}
+
 function nextStep(deps: ProjectDeps, mediaJob: MediaJob, job: Job | null): Step {
   const { status, spec } = mediaJob;
-  if (job === null) return { do: 'delete', why: 'it has no record' };
+  if (job === null) return { do: 'delete', why: 'it has no record', unexpected: NO_RECORD };
   if (isUnfinished(job) && fenceOf(mediaJob).dispatch !== job.dispatch)
     return { do: 'delete', why: 'a newer one was made' };
   if (!isUnfinished(job)) return afterEnd(deps, status, job);
   if (job.delivery !== null) return { do: 'nothing' };
   if (spec.suspend && job.inputStored) return { do: 'resume' };
-  if (status === undefined) return { do: 'nothing' };
+  if (status === undefined) return isFresh(deps, mediaJob) ? { do: 'nothing' } : { do: 'check-ticket' };
   return isFinal(status) ? { do: 'end', status } : { do: 'progress', status };
 }
 

@@ -22,14 +22,16 @@ export interface Preset {
 
 export const PRESET_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
-export const presetObjectSchema = z.object({
-  id: z.string(),
-  object: z.literal('preset'),
-  name: z.string(),
-  options: z.looseObject({}),
-  created_at: z.iso.datetime(),
-  updated_at: z.iso.datetime(),
-});
+export const presetObjectSchema = z
+  .object({
+    id: z.string(),
+    object: z.literal('preset'),
+    name: z.string(),
+    options: z.looseObject({}),
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime(),
+  })
+  .meta({ id: 'Preset' });
 
 export function presetObject(preset: Preset): z.infer<typeof presetObjectSchema> {
   return {

@@ -66,7 +66,7 @@ export const receiptKeysSchema = z.object({
   data: z.array(keyObjectSchema),
   has_more: z.literal(false),
   keys: z.array(jwkSchema),
-});
+}).meta({ id: 'ReceiptKeys' });
 
 export function receiptKeysObject(keys: ReceiptKeys): z.infer<typeof receiptKeysSchema> {
   return { object: 'list', data: keys.map(keyObject), has_more: false, keys: keys.map(jwk) };

@@ -56,7 +56,7 @@ export const receiptPayloadSchema = z.object({
   quality: z.object({ metric: z.string(), score: z.number() }).nullable(),
   /** When the files are deleted at the latest; null when the service holds none. */
   deletion: z.object({ input_at: timestamp, output_at: timestamp.nullable() }),
-});
+}).meta({ id: 'ReceiptPayload' });
 export type ReceiptPayload = z.infer<typeof receiptPayloadSchema>;
 
 /** A job at its end. */

@@ -17,7 +17,7 @@ export const receiptSchema = z.object({
   algorithm: z.literal('EdDSA'),
   payload: receiptPayloadSchema,
   jws: z.string().meta({ description: 'Compact JWS over the payload; it alone is authoritative.' }),
-});
+}).meta({ id: 'Receipt' });
 
 /** `typ` of the JWS, so that the signature stands for nothing else. */
 const TYPE = 'mediajobs-receipt+jws';

@@ -45,11 +45,11 @@ export async function insertTransfer(
   tx: Queryable,
   transfer: { jobId: string; direction: Direction; nextAt: Date },
 ): Promise<void> {
-  await tx.query('insert into transfers (job_id, direction, next_at) values ($1, $2, $3) on conflict do nothing', [
-    transfer.jobId,
-    transfer.direction,
-    transfer.nextAt,
-  ], PREPARED);
+  await tx.query(
+    'insert into transfers (job_id, direction, next_at) values ($1, $2, $3) on conflict do nothing',
+    [transfer.jobId, transfer.direction, transfer.nextAt],
+    PREPARED,
+  );
 }
 
 /** Transfers whose end decides about an unfinished job: failed ones, and outputs that were delivered. */

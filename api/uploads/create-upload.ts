@@ -15,19 +15,21 @@ export const uploadRequestSchema = z.strictObject({
   filename: z.string().max(4096).nullish().meta({ description: 'Only the last path component is kept.' }),
 });
 
-export const uploadObjectSchema = z.object({
-  id: z.string(),
-  object: z.literal('upload'),
-  size: z.int(),
-  method: z.literal('PUT'),
-  headers: z.record(z.string(), z.string()),
-  expires_at: z.iso.datetime(),
-  multipart: z.boolean(),
-  url: z.string().optional(),
-  part_size: z.int().optional(),
-  parts: z.array(z.object({ part_number: z.int(), size: z.int(), url: z.string() })).optional(),
-  complete_url: z.string().optional(),
-});
+export const uploadObjectSchema = z
+  .object({
+    id: z.string(),
+    object: z.literal('upload'),
+    size: z.int(),
+    method: z.literal('PUT'),
+    headers: z.record(z.string(), z.string()),
+    expires_at: z.iso.datetime(),
+    multipart: z.boolean(),
+    url: z.string().optional(),
+    part_size: z.int().optional(),
+    parts: z.array(z.object({ part_number: z.int(), size: z.int(), url: z.string() })).optional(),
+    complete_url: z.string().optional(),
+  })
+  .meta({ id: 'Upload' });
 
 /** `POST /v1/uploads`. Spec: Uploads. */
 export async function createUpload(deps: ApiDeps, request: CallerRequest): Promise<ApiReply> {

@@ -12,19 +12,23 @@ import { findUpload, markUploaded, type Upload } from '#api/uploads/upload-rows.
 import { MediaError } from '#crds/media-error.ts';
 import { LIMITS, PLANS } from '#crds/plans.ts';
 
-export const uploadedObjectSchema = z.object({
-  id: z.string(),
-  object: z.literal('upload'),
-  size: z.int(),
-  uploaded: z.literal(true),
-});
+export const uploadedObjectSchema = z
+  .object({
+    id: z.string(),
+    object: z.literal('upload'),
+    size: z.int(),
+    uploaded: z.literal(true),
+  })
+  .meta({ id: 'UploadedUpload' });
 
-export const uploadPartObjectSchema = z.object({
-  id: z.string(),
-  object: z.literal('upload_part'),
-  part_number: z.int(),
-  size: z.int(),
-});
+export const uploadPartObjectSchema = z
+  .object({
+    id: z.string(),
+    object: z.literal('upload_part'),
+    part_number: z.int(),
+    size: z.int(),
+  })
+  .meta({ id: 'UploadPart' });
 
 /** `PUT /v1/uploads/{id}/content`: sending again replaces the content. */
 export async function receiveContent(deps: ApiDeps, request: CallerRequest): Promise<ApiReply> {
@@ -49,7 +53,7 @@ export async function receivePart(deps: ApiDeps, request: CallerRequest): Promis
   const upload = await openMultipart(deps, request);
   const sizes = partSizes(upload.size);
   const partNumber = Number(request.params['part_number']);
-  const expected = Number.isInteger(partNumber) ? sizes[partNumber - 1] : undefined;
+  const expected = /^[1-9]\d*$/.test(request.params['part_number'] ?? '') ? sizes[partNumber - 1] : undefined;
   if (expected === undefined) {
     const message = `There is no part \`${request.params['part_number']}\`; the parts are 1 to ${sizes.length}.`;
     throw new MediaError('bad_request', message, { param: 'part_number' });

@@ -23,7 +23,7 @@ export const webhookTestSchema = z.object({
   delivered: z.boolean(),
   status: z.int().meta({ description: 'Of the answer; 0 when none came.' }),
   duration_ms: z.int(),
-});
+}).meta({ id: 'WebhookTest' });
 
 const POLL_MS = 50;
 /** A courier takes a ping at once unless there is none, or too much to do. */

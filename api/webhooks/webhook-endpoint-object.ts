@@ -8,7 +8,7 @@ export const webhookEndpointSchema = z.object({
   url: z.string(),
   enabled: z.boolean(),
   created_at: z.iso.datetime(),
-});
+}).meta({ id: 'WebhookEndpoint' });
 
 /** Only the answers of create and rotate show the secret. */
 export const webhookEndpointWithSecretSchema = webhookEndpointSchema.extend({ secret: z.string() });

@@ -137,7 +137,7 @@ describe('resolving options', () => {
 
   it.each(KINDS)('lists the targets of %s files when the target is none of them', (kind) => {
     expect(() => resolveOptions(parseJsonOptions({ convert: { to: 'exe' } }))).toThrow(
-      `The targets of ${kind} files are ${CONVERT_TARGETS[kind].join(', ')}.`,
+      `${kind} to ${CONVERT_TARGETS[kind].join(', ')}`,
     );
   });
 });

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Log } from '#crds/shared/log.ts';
 
 /** The one source of time; passed in, so that a test can move it. */
 export interface Clock {
@@ -7,13 +8,20 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => new Date() };
 
+/** The clock of a process by its setting `MEDIAJOBS_CLOCK_FILE`. */
+export function clockOf({ log }: { log: Pick<Log, 'warn'> }, file: string | undefined): Clock {
+  if (file === undefined) return systemClock;
+  log.warn({ file }, 'MEDIAJOBS_CLOCK_FILE is set: the clock runs ahead, as only a test may want it');
+  return clockAhead(file);
+}
+
 const READ_EVERY_MS = 20;
 
 /**
  * The system's clock, ahead by the whole seconds that the file holds: so that tests of the running service wait for
  * days in seconds. The file is read again while time is asked for.
  */
-export function clockAhead(file: string): Clock {
+function clockAhead(file: string): Clock {
   let ahead = 0;
   let readAt = Number.NEGATIVE_INFINITY;
   return {

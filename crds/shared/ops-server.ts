@@ -6,9 +6,14 @@ interface OpsServerDeps {
   readonly metrics: Registry;
   /** null when ready; otherwise one sentence that says what is missing. */
   readonly notReady: () => Promise<string | null> | string | null;
+  /** null while it works; otherwise one sentence that says why a new start is needed. */
+  readonly notAlive?: () => string | null;
 }
 
-/** Serves `/metrics`, `/healthz` (the process answers) and `/readyz` (it can do its work). Port 0 takes any free one. */
+/**
+ * Serves `/metrics`, `/healthz` (the process answers), `/livez` (it does not hang) and `/readyz` (it can do its
+ * work). Port 0 takes any free one.
+ */
 export async function startOpsServer(
   deps: OpsServerDeps,
   address: { host: string; port: number },
@@ -27,7 +32,11 @@ async function answer(deps: OpsServerDeps, path: string): Promise<{ status: numb
   const text = (status: number, body: string) => ({ status, type: 'text/plain; charset=utf-8', body: `${body}\n` });
   if (path === '/metrics') return { status: 200, type: deps.metrics.contentType, body: await deps.metrics.metrics() };
   if (path === '/healthz') return text(200, 'ok');
-  if (path !== '/readyz') return text(404, 'not found: this port has /metrics, /healthz and /readyz');
+  if (path === '/livez') {
+    const hanging = deps.notAlive?.() ?? null;
+    return hanging === null ? text(200, 'ok') : text(503, hanging);
+  }
+  if (path !== '/readyz') return text(404, 'not found: this port has /metrics, /healthz, /livez and /readyz');
   const missing = await deps.notReady();
   return missing === null ? text(200, 'ready') : text(503, missing);
 }

@@ -14,6 +14,14 @@ const list = z
   .string()
   .transform((text) => text.split(',').map((entry) => entry.trim()))
   .transform((entries) => entries.filter((entry) => entry !== ''));
+const json = z.string().transform((text, context): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: `must be JSON: ${(error as Error).message}` });
+    return z.NEVER;
+  }
+});
 const cidrs = list.refine((entries) => entries.every((entry) => ipaddr.isValidCIDR(entry)), {
   message: 'each entry must be a CIDR such as 10.0.0.0/8 or fd00::/8',
 });
@@ -113,18 +121,48 @@ export const settings = z.object({
     .meta({ description: "Folder for files in work; default: the system's temporary folder." }),
   MEDIAJOBS_RUNS_AT_ONCE: count
     .optional()
-    .meta({ description: 'Jobs that one machine works on at once, without Kubernetes; default: the number of cores.' }),
+    .meta({
+      description:
+        'Jobs in work at once; default: the number of cores of one machine, on Kubernetes as many as there are MediaJobs.',
+    }),
   MEDIAJOBS_HEARTBEAT_HOST: z
     .string()
     .default('127.0.0.1')
     .meta({ description: "Address that the controller's heartbeat port binds to." }),
   MEDIAJOBS_HEARTBEAT_PORT: port.default(8091).meta({ description: "Port of the controller for workers' heartbeats." }),
+  MEDIAJOBS_HEARTBEAT_URL: url.optional().meta({
+    description: 'Address by which the pods of jobs reach the heartbeat port, on Kubernetes: that of its Service.',
+  }),
+  MEDIAJOBS_HEARTBEAT_KEY: z
+    .base64()
+    .length(44)
+    .transform((text) => Buffer.from(text, 'base64'))
+    .optional()
+    .meta({ description: "Key of the attempts' tokens, base64 of 32 bytes, the same for every controller." }),
+  MEDIAJOBS_WORKER_POD: json
+    .optional()
+    .meta({ description: 'The pods of jobs on Kubernetes, as JSON: `image` and what `controller/worker-pod.ts` has besides.' }),
+  MEDIAJOBS_RELEASE: z
+    .string()
+    .default('mediajobs')
+    .meta({ description: 'On Kubernetes: what the names of the Leases start with.' }),
+  MEDIAJOBS_POD_NAME: z.string().optional().meta({ description: 'On Kubernetes: name of this pod.' }),
+  MEDIAJOBS_POD_IP: z
+    .string()
+    .optional()
+    .meta({ description: 'On Kubernetes: address of this pod, by which the other controllers pass heartbeats on.' }),
+  KUBECONFIG: z
+    .string()
+    .optional()
+    .meta({ description: 'Kubeconfig file, for a process outside the cluster; default: the service account of the pod.' }),
+  MEDIAJOBS_KUBE_QPS: count.default(50).meta({ description: 'Requests to the API server a second, on average.' }),
+  MEDIAJOBS_KUBE_BURST: count.default(100).meta({ description: 'Requests to the API server at once.' }),
   MEDIAJOBS_OPEN_JOBS: count
     .default(2000)
     .meta({ description: 'Unfinished MediaJobs at most; further jobs wait in PostgreSQL.' }),
   MEDIAJOBS_OPS_PORT: port
     .default(9090)
-    .meta({ description: 'Port of `/metrics`, `/healthz` and `/readyz` of each process.' }),
+    .meta({ description: 'Port of `/metrics`, `/healthz`, `/livez` and `/readyz` of each process.' }),
   MEDIAJOBS_OPS_HOST: z.string().default('127.0.0.1').meta({ description: 'Address that the ops port binds to.' }),
   MEDIAJOBS_CLOCK_FILE: z.string().optional().meta({
     description:

@@ -24,8 +24,8 @@ function defaultOf(name: SettingName): string {
   const parsed = settings.shape[name].safeParse(undefined);
   if (!parsed.success) return 'required';
   const { data } = parsed;
-  if (data === undefined || (Array.isArray(data) && data.length === 0)) return '–';
-  return `\`${Array.isArray(data) ? JSON.stringify(data) : data.toString()}\``;
+  if (data == null || (Array.isArray(data) && data.length === 0)) return '–';
+  return `\`${Array.isArray(data) ? JSON.stringify(data) : String(data)}\``;
 }
 
 /** What the start makes when the operator gives nothing. */

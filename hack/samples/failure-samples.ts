@@ -20,7 +20,9 @@ export const FAILURE_SAMPLES: readonly Recipe[] = [
   failure('too-many-pixels.png', 'png', 'limit_exceeded', (at) =>
     writeFile(join(at, 'too-many-pixels.png'), blankPng(10_000, 10_001)),
   ),
-  failure('too-many-frames.gif', 'gif', 'limit_exceeded', (at) => writeFile(join(at, 'too-many-frames.gif'), gif(2001))),
+  failure('too-many-frames.gif', 'gif', 'limit_exceeded', (at) =>
+    writeFile(join(at, 'too-many-frames.gif'), gif(2001)),
+  ),
   failure('too-many-pages.pdf', 'pdf', 'limit_exceeded', tooManyPages),
   failure('too-long.flac', 'flac', 'limit_exceeded', (at) =>
     quiet(at, ['-f', 'lavfi', '-i', 'anullsrc=r=8000:cl=mono', '-t', '660', '-c:a', 'flac', 'too-long.flac']),
@@ -69,7 +71,12 @@ async function tooManyPages(directory: string): Promise<void> {
   const body = `%PDF-1.4\n${objects.join('\n')}\ntrailer << /Root 1 0 R /Size ${ids.length + 3} >>\n%%EOF\n`;
   await writeFile(join(directory, 'pages.pdf'), body);
   // The table of offsets, which is not written here, is made by qpdf; that it was missing is a warning (3).
-  await runTool(directory, 'qpdf', ['--warning-exit-0', '--object-streams=generate', 'pages.pdf', 'too-many-pages.pdf']);
+  await runTool(directory, 'qpdf', [
+    '--warning-exit-0',
+    '--object-streams=generate',
+    'pages.pdf',
+    'too-many-pages.pdf',
+  ]);
 }
 
 function quiet(directory: string, args: readonly string[]): Promise<void> {

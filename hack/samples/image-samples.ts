@@ -19,12 +19,18 @@ export const IMAGE_SAMPLES: readonly Recipe[] = [
   sample('photo.avif', 'avif', (at) => small(at).avif({ quality: 80, effort: 4 }).toFile(join(at, 'photo.avif'))),
   sample('animation.gif', 'gif', animation),
   sample('scan.tiff', 'tiff', (at) =>
-    drawing(1600, 1000).flatten({ background: '#ffffff' }).greyscale().tiff({ compression: 'lzw' }).toFile(join(at, 'scan.tiff')),
+    drawing(1600, 1000)
+      .flatten({ background: '#ffffff' })
+      .greyscale()
+      .tiff({ compression: 'lzw' })
+      .toFile(join(at, 'scan.tiff')),
   ),
   sample('graphic.bmp', 'bmp', (at) => bitmap(at, 'graphic.bmp', 'scale=800:500')),
   ...RAW_FORMATS.map((format) =>
     sample(`photo.${format}`, format, async (at) => {
-      const data = await landscape({ ...RAW_SIZE, seed: 3 }).raw().toBuffer();
+      const data = await landscape({ ...RAW_SIZE, seed: 3 })
+        .raw()
+        .toBuffer();
       await writeFile(join(at, `photo.${format}`), drawRaw(format, { ...RAW_SIZE, data }));
     }),
   ),
@@ -66,7 +72,13 @@ async function animation(directory: string): Promise<void> {
       const disc = `<circle cx="${x}" cy="100" r="18" fill="#d9480f"/>`;
       return drawing(1600, 1000)
         .resize(width, height)
-        .composite([{ input: Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">${disc}</svg>`) }])
+        .composite([
+          {
+            input: Buffer.from(
+              `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">${disc}</svg>`,
+            ),
+          },
+        ])
         .flatten({ background: '#ffffff' })
         .removeAlpha()
         .raw()

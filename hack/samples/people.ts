@@ -53,7 +53,10 @@ export function people(rows: number, seed: number): string {
 const WRITERS = {
   tsv: (lines) => lines.map((line) => `${line.map((field) => field.replaceAll('\n', ' ')).join('\t')}\n`).join(''),
   json: (lines) => `${JSON.stringify(objectsOf(lines), null, 1)}\n`,
-  ndjson: (lines) => objectsOf(lines).map((object) => `${JSON.stringify(object)}\n`).join(''),
+  ndjson: (lines) =>
+    objectsOf(lines)
+      .map((object) => `${JSON.stringify(object)}\n`)
+      .join(''),
   html: (lines) => {
     const rows = lines.map((line) => `<tr>${line.map((field) => `<td>${escaped(field)}</td>`).join('')}</tr>`);
     return `<!DOCTYPE html>\n<html><head><meta charset="utf-8"><title>People</title></head><body><table>\n${rows.join('\n')}\n</table></body></html>\n`;

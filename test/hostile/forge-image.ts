@@ -1,6 +1,6 @@
 /** Image files with headers that no honest program writes. */
 import { deflateSync } from 'node:zlib';
-import sharp from 'sharp';
+import sharp, { type Sharp } from 'sharp';
 import { makePngChunk, PNG_SIGNATURE } from '#worker-image/engine/image/png-chunks.ts';
 
 interface Size {
@@ -9,7 +9,7 @@ interface Size {
 }
 
 /** A picture of noise, which every codec keeps at some length. */
-export function noise(width = 64, height = 64): sharp.Sharp {
+export function noise(width = 64, height = 64): Sharp {
   const gaussian = { type: 'gaussian', mean: 128, sigma: 40 } as const;
   return sharp({ create: { width, height, channels: 3, background: '#888', noise: gaussian } });
 }

@@ -246,7 +246,7 @@ export const HOSTILE_MEDIA: readonly HostileFile[] = [
     name: 'a FLAC whose header is all ones',
     filename: 'a.flac',
     bytes: () => Buffer.concat([Buffer.from('fLaC'), Buffer.alloc(100_000, 0xff)]),
-    ends: ['processing_failed'],
+    ends: ['unsupported_input', 'processing_failed'],
   },
   {
     name: 'an FLV whose tags claim 16 MB each',

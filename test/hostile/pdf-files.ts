@@ -129,7 +129,7 @@ export const HOSTILE_PDFS: readonly HostileFile[] = [
       writer.fill(pages, `<< /Type /Pages /Kids [${pages} 0 R ${pages} 0 R] /Count 2 >>`);
       return writer.finish(writer.add(`<< /Type /Catalog /Pages ${pages} 0 R >>`));
     },
-    ends: ['processing_failed'],
+    ends: ['processing_failed', 'done'],
   },
   {
     name: 'a PDF that claims two thousand million pages',

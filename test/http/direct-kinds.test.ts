@@ -22,9 +22,24 @@ const meterOf = async (answer: Answer) =>
 
 describe('compress', () => {
   it.each([
-    ['report.pdf', 'compress', 'application/pdf', { kind: 'pdf', input_format: 'pdf', output_format: 'pdf', width: null, duration_seconds: null }],
-    ['talk.mp3', 'compress', 'audio/aac', { kind: 'audio', input_format: 'mp3', output_format: 'aac', pages: null, video_codec: null }],
-    ['talk.mp3', 'compress?audio.format=opus&audio.quality=tiny', 'audio/ogg', { kind: 'audio', output_format: 'opus' }],
+    [
+      'report.pdf',
+      'compress',
+      'application/pdf',
+      { kind: 'pdf', input_format: 'pdf', output_format: 'pdf', width: null, duration_seconds: null },
+    ],
+    [
+      'talk.mp3',
+      'compress',
+      'audio/aac',
+      { kind: 'audio', input_format: 'mp3', output_format: 'aac', pages: null, video_codec: null },
+    ],
+    [
+      'talk.mp3',
+      'compress?audio.format=opus&audio.quality=tiny',
+      'audio/ogg',
+      { kind: 'audio', output_format: 'opus' },
+    ],
     ['graphic.png', 'compress?image.format=webp', 'image/webp', { kind: 'image', pages: null, duration_seconds: null }],
   ])('%s by %s is %s', async (name, path, type, result) => {
     const answer = await ask(path, name);
@@ -118,8 +133,13 @@ describe('convert', () => {
   });
 
   it('takes one frame of an animation with a warning, or all where the target has frames', async () => {
-    const frame = (background: string) => sharp({ create: { width: 40, height: 30, channels: 3, background } }).png().toBuffer();
-    const animated = await sharp(await Promise.all(['red', 'blue'].map(frame)), { join: { animated: true } }).gif().toBuffer();
+    const frame = (background: string) =>
+      sharp({ create: { width: 40, height: 30, channels: 3, background } })
+        .png()
+        .toBuffer();
+    const animated = await sharp(await Promise.all(['red', 'blue'].map(frame)), { join: { animated: true } })
+      .gif()
+      .toBuffer();
     const still = await api('POST', '/v1/convert?to=jpg', { body: animated });
     expect(resultOf(still)['warnings']).toEqual([expect.any(String)]);
     const moving = await api('POST', '/v1/convert?to=webp', { body: animated });
@@ -138,7 +158,11 @@ describe('strip-metadata', () => {
 
   it('of a PDF is billed as one image, whatever its pages', async () => {
     const answer = await ask('strip-metadata', 'report.pdf');
-    expect(answer.headers).toMatchObject({ 'content-type': 'application/pdf', 'svc-billed': 'true', 'svc-output-format': 'pdf' });
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/pdf',
+      'svc-billed': 'true',
+      'svc-output-format': 'pdf',
+    });
     expect(await meterOf(answer)).toEqual({ meter: 'images', quantity: 1, amount: 2000 });
   });
 });

@@ -30,7 +30,7 @@ describe('the documentation', () => {
     expect(headers['svc-request-id']).toMatch(/^req_/);
   });
 
-  it.each(['/docs', '/docs/', '/docs/reference/errors', '/docs/reference/receipts'])(
+  it.each(['/docs', '/docs/', '/docs/reference/errors', '/docs/reference/formats', '/docs/reference/receipts'])(
     'has no dead link on %s',
     async (page) => {
       const html = (await api('GET', page, open)).bytes.toString('utf8');

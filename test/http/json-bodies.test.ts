@@ -36,16 +36,19 @@ describe.each(ENDPOINTS)('%s', (path) => {
     expectRefusal(await send(path, body), 'bad_request');
   });
 
-  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', '', 'Options'])('has no field "%s"', async (field) => {
-    const valid = {
-      '/v1/jobs': '"operation":"compress","input":{"upload":"upl_x"}',
-      '/v1/uploads': '"size":1',
-      '/v1/presets': '"name":"a","options":{"image":{"quality":60}}',
-      '/v1/estimate': '"operation":"compress","filename":"a.jpg","size":1',
-      '/v1/webhook_endpoints': '"url":"https://example.com/hook"',
-    }[path];
-    expectRefusal(await send(path, `{${valid},${JSON.stringify(field)}:{}}`), 'bad_request', { param: field });
-  });
+  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', '', 'Options'])(
+    'has no field "%s"',
+    async (field) => {
+      const valid = {
+        '/v1/jobs': '"operation":"compress","input":{"upload":"upl_x"}',
+        '/v1/uploads': '"size":1',
+        '/v1/presets': '"name":"a","options":{"image":{"quality":60}}',
+        '/v1/estimate': '"operation":"compress","filename":"a.jpg","size":1',
+        '/v1/webhook_endpoints': '"url":"https://example.com/hook"',
+      }[path];
+      expectRefusal(await send(path, `{${valid},${JSON.stringify(field)}:{}}`), 'bad_request', { param: field });
+    },
+  );
 });
 
 describe('the name __proto__', () => {
@@ -62,7 +65,9 @@ describe('the name __proto__', () => {
   it('is no option, wherever options are read', async () => {
     const options = '"options":{"__proto__":{"image":{"quality":1}}}';
     expectRefusal(await job(options), 'invalid_options', { param: '__proto__' });
-    expectRefusal(await job('"options":{"image":{"__proto__":{"quality":1}}}'), 'invalid_options', { param: 'image.__proto__' });
+    expectRefusal(await job('"options":{"image":{"__proto__":{"quality":1}}}'), 'invalid_options', {
+      param: 'image.__proto__',
+    });
     const estimate = await send('/v1/estimate', `{"operation":"compress","filename":"a.jpg","size":1,${options}}`);
     expectRefusal(estimate, 'invalid_options', { param: '__proto__' });
     expectRefusal(await send('/v1/presets', `{"name":"a",${options}}`), 'invalid_options', { param: '__proto__' });

@@ -36,9 +36,13 @@ describe('direct requests in progress', () => {
       expectRefusal(answer, 'concurrency_limited');
       expect(answer.headers).toMatchObject({ 'retry-after': '1', 'ratelimit-limit': '4' });
     }
-    expect(Number(again.headers['ratelimit-remaining'])).toBeGreaterThanOrEqual(Number(refused.headers['ratelimit-remaining']));
+    expect(Number(again.headers['ratelimit-remaining'])).toBeGreaterThanOrEqual(
+      Number(refused.headers['ratelimit-remaining']),
+    );
     for (const connection of opened) connection.close();
-    await expect.poll(async () => (await once()).json()['error'].code, { timeout: 20_000, interval: 1000 }).toBe('missing_file');
+    await expect
+      .poll(async () => (await once()).json()['error'].code, { timeout: 20_000, interval: 1000 })
+      .toBe('missing_file');
   });
 });
 
@@ -50,7 +54,11 @@ describe('RateLimit headers', () => {
   ])('are on the answer to %s', async (_what, path, status) => {
     const answer = await api('POST', path, { body: 'hello' });
     expect(answer.status).toBe(status);
-    expect(answer.headers).toMatchObject({ 'ratelimit-limit': '300', 'ratelimit-remaining': expect.stringMatching(/^\d+$/), 'ratelimit-reset': expect.stringMatching(/^\d+$/) });
+    expect(answer.headers).toMatchObject({
+      'ratelimit-limit': '300',
+      'ratelimit-remaining': expect.stringMatching(/^\d+$/),
+      'ratelimit-reset': expect.stringMatching(/^\d+$/),
+    });
   });
 
   it('are on no answer of another endpoint', async () => {
@@ -82,8 +90,12 @@ describe('the spend cap', () => {
     expect((await compress()).status).toBe(200);
     expectRefusal(await compress(), 'spend_cap_reached');
     const url = 'https://example.com/a.png';
-    expectRefusal(await api('POST', '/v1/jobs', { key: other.live, json: { operation: 'compress', input: { url } } }), 'spend_cap_reached');
-    for (const path of ['/v1/jobs', '/v1/usage', '/v1/presets']) expect((await api('GET', path, { key: other.live })).status).toBe(200);
+    expectRefusal(
+      await api('POST', '/v1/jobs', { key: other.live, json: { operation: 'compress', input: { url } } }),
+      'spend_cap_reached',
+    );
+    for (const path of ['/v1/jobs', '/v1/usage', '/v1/presets'])
+      expect((await api('GET', path, { key: other.live })).status).toBe(200);
     expect((await api('POST', '/v1/uploads', { key: other.live, json: { size: 1 } })).status).toBe(201);
     expect((await api('POST', '/v1/compress', { key: other.test, body: photo })).status).toBe(200);
   });
@@ -99,7 +111,10 @@ describe('an allow-list', () => {
       ['PUT', '/v1/uploads/upl_x/content'],
       ['GET', '/v1/usage'],
     ] as const) {
-      expectRefusal(await api(method, path, { key: key.key, ...(method === 'GET' ? {} : { body: 'x' }) }), 'ip_not_allowed');
+      expectRefusal(
+        await api(method, path, { key: key.key, ...(method === 'GET' ? {} : { body: 'x' }) }),
+        'ip_not_allowed',
+      );
     }
     const link = await api('GET', '/v1/jobs/job_00000000000000000000/output?expires=1&signature=x', { key: key.key });
     expectRefusal(link, 'invalid_signature');

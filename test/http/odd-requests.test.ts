@@ -9,7 +9,8 @@ const KEY = `Authorization: Bearer ${live}\r\n`;
 const HOST = 'Host: localhost\r\n';
 const ask = (bytes: string | Buffer) => rawRequest(service, bytes);
 const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\n${HOST}${headers}\r\n`;
-const post = (path: string, headers: string, body: string) => `POST ${path} HTTP/1.1\r\n${HOST}${KEY}${headers}\r\n${body}`;
+const post = (path: string, headers: string, body: string) =>
+  `POST ${path} HTTP/1.1\r\n${HOST}${KEY}${headers}\r\n${body}`;
 
 const opened: RawConnection[] = [];
 afterEach(() => {
@@ -32,7 +33,10 @@ function expectError(answer: Awaited<ReturnType<typeof ask>>, status: number, co
 
 describe('bytes that are no proper HTTP', () => {
   it.each([
-    ['Content-Length with Transfer-Encoding', post('/v1/jobs', 'Content-Length: 3\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\n')],
+    [
+      'Content-Length with Transfer-Encoding',
+      post('/v1/jobs', 'Content-Length: 3\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\n'),
+    ],
     ['two Content-Lengths', post('/v1/jobs', 'Content-Length: 3\r\nContent-Length: 4\r\n', 'abc')],
     ['two equal Content-Lengths', post('/v1/jobs', 'Content-Length: 2\r\nContent-Length: 2\r\n', '{}')],
     ['a negative Content-Length', post('/v1/jobs', 'Content-Length: -1\r\n', '')],
@@ -40,7 +44,10 @@ describe('bytes that are no proper HTTP', () => {
     ['a folded header', get('/v1/capabilities', 'X-A: a\r\n b\r\n')],
     ['bare line feeds', 'GET /v1/capabilities HTTP/1.1\nHost: x\n\n'],
     ['a chunk size that is none', post('/v1/jobs', 'Transfer-Encoding: chunked\r\n', 'zz\r\n{}\r\n0\r\n\r\n')],
-    ['a chunk extension of a megabyte', post('/v1/jobs', 'Transfer-Encoding: chunked\r\n', `2;x=${'y'.repeat(1e6)}\r\n{}\r\n`)],
+    [
+      'a chunk extension of a megabyte',
+      post('/v1/jobs', 'Transfer-Encoding: chunked\r\n', `2;x=${'y'.repeat(1e6)}\r\n{}\r\n`),
+    ],
     ['a transfer coding that is not chunked', post('/v1/jobs', 'Transfer-Encoding: identity\r\n', '{}')],
     ['a header of 17 KiB', get('/v1/capabilities', `X-A: ${'a'.repeat(17_000)}\r\n`)],
     ['a query of 100 KB', get(`/v1/jobs?limit=${'1'.repeat(100_000)}`)],
@@ -70,11 +77,14 @@ describe('bytes that are no proper HTTP', () => {
 });
 
 describe('methods', () => {
-  it.each(['TRACE', 'PROPFIND', 'QUERY', 'M-SEARCH', 'LINK', 'PATCH', 'OPTIONS'])('%s /v1/jobs is 405 with Allow', async (method) => {
-    const answer = await ask(`${method} /v1/jobs HTTP/1.1\r\n${HOST}\r\n`);
-    expectError(answer, 405, 'bad_request');
-    expect(answer.headers['allow']).toBe('POST, GET');
-  });
+  it.each(['TRACE', 'PROPFIND', 'QUERY', 'M-SEARCH', 'LINK', 'PATCH', 'OPTIONS'])(
+    '%s /v1/jobs is 405 with Allow',
+    async (method) => {
+      const answer = await ask(`${method} /v1/jobs HTTP/1.1\r\n${HOST}\r\n`);
+      expectError(answer, 405, 'bad_request');
+      expect(answer.headers['allow']).toBe('POST, GET');
+    },
+  );
 
   it('CONNECT is 405', async () => {
     expectError(await ask(`CONNECT localhost:443 HTTP/1.1\r\n${HOST}\r\n`), 405, 'bad_request');
@@ -124,7 +134,10 @@ describe('headers', () => {
   it.each([
     ['an Expect that nobody knows', 'Expect: bananas\r\n'],
     ['an Upgrade to WebSocket', 'Connection: Upgrade\r\nUpgrade: websocket\r\n'],
-    ['an Upgrade to HTTP/2', 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n'],
+    [
+      'an Upgrade to HTTP/2',
+      'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n',
+    ],
     ['an Accept of something else', 'Accept: text/html;q=1, */*;q=0\r\nAccept-Encoding: gzip, br\r\n'],
     ['conditions', 'If-None-Match: *\r\nIf-Modified-Since: Sat, 01 Jan 2050 00:00:00 GMT\r\nRange: bytes=0-1\r\n'],
   ])('%s changes nothing', async (_what, headers) => {
@@ -159,6 +172,16 @@ describe('headers', () => {
 });
 
 describe('connections', () => {
+  it('that never end their headers hold up nobody, and are closed', async () => {
+    const slow = await Promise.all(Array.from({ length: 100 }, connection));
+    for (const raw of slow) raw.send('GET /v1/jobs HTTP/1.1\r\nX-Slow: a');
+    expect((await ask(get('/v1/jobs', KEY))).status).toBe(200);
+    for (const raw of slow) {
+      expectError(await raw.next(), 400, 'bad_request');
+      await raw.closed;
+    }
+  });
+
   it('HTTP/1.0 needs no Host and is closed after its answer', async () => {
     const raw = await connection();
     raw.send(`GET /v1/jobs HTTP/1.0\r\n${KEY}\r\n`);
@@ -175,10 +198,13 @@ describe('connections', () => {
   });
 
   const parts = (count: number) =>
-    Array.from({ length: count }, (_, n) => `--b\r\nContent-Disposition: form-data; name="f${n}"\r\n\r\nx\r\n`).join('');
+    Array.from({ length: count }, (_, n) => `--b\r\nContent-Disposition: form-data; name="f${n}"\r\n\r\nx\r\n`).join(
+      '',
+    );
   const big = 'x'.repeat(3_000_000);
   const form = 'Content-Type: multipart/form-data; boundary=b\r\n';
-  const sized = (path: string, headers: string, body: string) => post(path, `${headers}Content-Length: ${body.length}\r\n`, body);
+  const sized = (path: string, headers: string, body: string) =>
+    post(path, `${headers}Content-Length: ${body.length}\r\n`, body);
   it.each([
     ['a path that is none', sized('/v1/nope', '', big), 404],
     ['JSON that is too long', sized('/v1/jobs', '', big), 400],
@@ -188,8 +214,16 @@ describe('connections', () => {
     ['10,000 parts', sized('/v1/compress', form, `${parts(10_000)}--b--\r\n`), 400],
     ['a multipart body that is cut off', sized('/v1/compress', form, parts(3)), 400],
     ['a boundary that never comes', sized('/v1/compress', form, big), 400],
-    ['chunks that are too many', post('/v1/jobs', 'Transfer-Encoding: chunked\r\n', `${big.length.toString(16)}\r\n${big}\r\n0\r\n\r\n`), 400],
-    ['a body where none belongs', `GET /v1/jobs HTTP/1.1\r\n${HOST}${KEY}Content-Length: ${big.length}\r\n\r\n${big}`, 200],
+    [
+      'chunks that are too many',
+      post('/v1/jobs', 'Transfer-Encoding: chunked\r\n', `${big.length.toString(16)}\r\n${big}\r\n0\r\n\r\n`),
+      400,
+    ],
+    [
+      'a body where none belongs',
+      `GET /v1/jobs HTTP/1.1\r\n${HOST}${KEY}Content-Length: ${big.length}\r\n\r\n${big}`,
+      200,
+    ],
   ])('after %s the connection serves the next request', async (_what, bytes, status) => {
     const raw = await connection();
     raw.send(bytes);

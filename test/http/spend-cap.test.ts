@@ -5,7 +5,13 @@ import { useService } from '#test/support/use-service.ts';
 const { service, api, makeAccount } = await useService();
 
 const photo = await sharp({
-  create: { width: 300, height: 200, channels: 3, background: '#28c', noise: { type: 'gaussian', mean: 128, sigma: 30 } },
+  create: {
+    width: 300,
+    height: 200,
+    channels: 3,
+    background: '#28c',
+    noise: { type: 'gaussian', mean: 128, sigma: 30 },
+  },
 })
   .jpeg({ quality: 97 })
   .toBuffer();
@@ -41,7 +47,10 @@ describe('the spend cap', () => {
   it('gives a reservation back when the file fails', async () => {
     const { account, live } = await makeAccount('growth');
     await service.mediactl('account', 'set', account, '--spend-cap', '0.002');
-    const failed = await api('POST', '/v1/compress?filename=a.jpg', { key: live, body: Buffer.from('no picture at all') });
+    const failed = await api('POST', '/v1/compress?filename=a.jpg', {
+      key: live,
+      body: Buffer.from('no picture at all'),
+    });
     expect(failed.status).toBe(415);
     expect((await api('POST', '/v1/compress?filename=a.jpg', { key: live, body: photo })).status).toBe(200);
     expect(await service.query('select 1 from direct_reservations where account_id = $1', [account])).toEqual([]);

@@ -110,7 +110,9 @@ describe('in time', () => {
 
   it('usage and the spend cap begin anew with the UTC month', async () => {
     await pass(secondsUntil(nextMonth()) - 5 * MINUTE);
-    const { account_id: account } = (await service.query('select account_id from api_keys'))[0] as { account_id: string };
+    const { account_id: account } = (await service.query('select account_id from api_keys'))[0] as {
+      account_id: string;
+    };
     await service.query('update accounts set spend_cap_micro_usd = 1000 where id = $1', [account]);
     const monthOf = (day: Date): string => day.toISOString().slice(0, 7);
     const before = monthOf(now());
@@ -172,7 +174,9 @@ describe('in time', () => {
     await pass(DAY);
     await delay(1500);
     expect(receiver.received).toHaveLength(8);
-    const rows = await service.query('select delivered, attempt from webhook_deliveries where job_id = $1', [job['id']]);
+    const rows = await service.query('select delivered, attempt from webhook_deliveries where job_id = $1', [
+      job['id'],
+    ]);
     expect(rows).toEqual([{ delivered: false, attempt: 8 }]);
 
     const [first] = receiver.received;

@@ -40,8 +40,18 @@ const IPTC = [`-IPTC:Keywords=${WORD} keyword`, `-IPTC:City=${WORD} city`];
 const THUMBNAIL = '-ThumbnailImage<=thumbnail.jpg';
 
 const PLANTINGS: readonly Planting[] = [
-  { format: 'jpg', fixture: 'orientation-6-jpg', tags: [...EXIF, ...XMP, ...IPTC, `-Comment=${WORD}`, THUMBNAIL], orientation: 6 },
-  { format: 'png', fixture: 'photo-png', tags: [...EXIF, ...XMP, `-PNG:Comment=${WORD}`, `-PNG:Author=${WORD}`], orientation: 6 },
+  {
+    format: 'jpg',
+    fixture: 'orientation-6-jpg',
+    tags: [...EXIF, ...XMP, ...IPTC, `-Comment=${WORD}`, THUMBNAIL],
+    orientation: 6,
+  },
+  {
+    format: 'png',
+    fixture: 'photo-png',
+    tags: [...EXIF, ...XMP, `-PNG:Comment=${WORD}`, `-PNG:Author=${WORD}`],
+    orientation: 6,
+  },
   { format: 'webp', fixture: 'photo-webp', tags: [...EXIF, ...XMP], orientation: 6 },
   { format: 'avif', fixture: 'photo-avif', tags: [...EXIF, ...XMP], orientation: 1 },
   { format: 'heic', fixture: 'photo-heic', tags: [...EXIF, ...XMP], orientation: 1 },
@@ -49,7 +59,14 @@ const PLANTINGS: readonly Planting[] = [
   {
     format: 'tiff',
     fixture: 'two-pages-tiff',
-    tags: [...EXIF, ...XMP, ...IPTC, `-IFD1:ImageDescription=${WORD} page`, `-IFD1:Artist=${WORD} page`, '-Orientation#=6'],
+    tags: [
+      ...EXIF,
+      ...XMP,
+      ...IPTC,
+      `-IFD1:ImageDescription=${WORD} page`,
+      `-IFD1:Artist=${WORD} page`,
+      '-Orientation#=6',
+    ],
     orientation: 6,
   },
 ];
@@ -96,12 +113,18 @@ function wordsIn(bytes: Buffer, words: readonly string[] = [WORD]): string[] {
 async function tellingTags(path: string): Promise<string[]> {
   const list = await runTool(engine.directory, 'exiftool', ['-j', '-a', '-G0', '-s', '-n', path]);
   const [tags = {}] = JSON.parse(list) as Record<string, unknown>[];
-  return Object.keys(tags).filter((name) => /^(EXIF|XMP|IPTC|Photoshop|MakerNotes):/.test(name) && !STRUCTURE.test(name));
+  return Object.keys(tags).filter(
+    (name) => /^(EXIF|XMP|IPTC|Photoshop|MakerNotes):/.test(name) && !STRUCTURE.test(name),
+  );
 }
 const STRUCTURE =
   /^EXIF:(Orientation|SubfileType|Image(Width|Height)|BitsPerSample|Compression|Photometric\w*|Strip\w+|SamplesPerPixel|RowsPerStrip|PlanarConfiguration|Predictor|SampleFormat|[XY]Resolution|ResolutionUnit|PageNumber|YCbCr\w+|ExifByteOrder)$/;
 
 async function pixelsOf(path: string, format: Format): Promise<Buffer> {
+  if (format === 'tiff') {
+    const pages = [0, 1].map((page) => sharp(path, { page, ignoreIcc: true }).raw().toBuffer());
+    return Buffer.concat(await Promise.all(pages));
+  }
   if (format !== 'heic') return sharp(path, { animated: true, ignoreIcc: true }).raw().toBuffer();
   const decoded = `${path}.tif`;
   await runTool(engine.directory, 'vips', ['heifload', path, decoded]);
@@ -129,7 +152,9 @@ describe('strip_metadata', () => {
 
 describe('compress', () => {
   it.concurrent.each(
-    PLANTINGS.flatMap(({ format }) => imageOptions.shape.format.unwrap().options.map((target) => [format, target] as const)),
+    PLANTINGS.flatMap(({ format }) =>
+      imageOptions.shape.format.unwrap().options.map((target) => [format, target] as const),
+    ),
   )(
     'leaves nothing of what was planted in a %s that becomes %s, unless it is a PNG',
     async (format, target) => {

@@ -37,7 +37,13 @@ const INPUTS = FORMAT_NAMES.filter((format) => FORMATS[format].input);
 export const CELLS: readonly Cell[] = INPUTS.flatMap((input) => [
   ...compressChoices(FORMATS[input].kind).map((target) => compressCell(input, target)),
   ...FORMAT_NAMES.map((target) => convertCell(input, target)),
-  { input, operation: 'strip_metadata' as const, target: '–', options: {}, refusal: refusalOf(input, 'strip_metadata') },
+  {
+    input,
+    operation: 'strip_metadata' as const,
+    target: '–',
+    options: {},
+    refusal: refusalOf(input, 'strip_metadata'),
+  },
 ]);
 
 /** Kinds without a choice of their own are asked once: they are refused. */

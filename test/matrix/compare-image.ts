@@ -54,7 +54,11 @@ export const IMAGE_VARIANTS: readonly ImageInput[] = [
   row('two-pages-tiff', 'tiff', { holds: 'pages' }),
   row('p3-jpg', 'jpg'),
   row('cmyk-jpg', 'jpg', { tolerance: 20 }),
+  row('cmyk-bare-jpg', 'jpg', { tolerance: 20 }),
   row('16-bit-png', 'png'),
+  // A quarter of a turn to the left is what EXIF calls 8.
+  row('turned-heic', 'heic', { size: { width: 640, height: 480 }, orientation: 8 }),
+  ...[2, 3, 4, 5, 7, 8].map((orientation) => row(`orientation-${orientation}-jpg`, 'jpg', { orientation })),
 ];
 
 const ANIMATED: readonly Format[] = ['gif', 'webp'];

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { FORMATS, type Format } from '#crds/formats.ts';
+import type { Format } from '#crds/formats.ts';
 import { CLAP, FIXTURE_SECONDS, TONES } from '#test/fixtures/make-media-fixtures.ts';
 import { runTool } from '#test/fixtures/run-tool.ts';
 import type { Look } from '#test/matrix/look.ts';
@@ -133,8 +133,4 @@ function fileId(): string {
 async function decode(path: string, to: string, args: readonly string[]): Promise<Buffer> {
   await runTool(join(to, '..'), 'ffmpeg', ['-v', 'error', '-nostdin', '-i', path, ...args, to]);
   return readFile(to);
-}
-
-export function isMedia(format: Format): boolean {
-  return FORMATS[format].kind === 'audio' || FORMATS[format].kind === 'video';
 }

@@ -13,7 +13,10 @@ const DEFAULT_SCALE = 144 / 72;
 export async function comparePdf(look: Look): Promise<void> {
   const { cell, file, source, directory } = look;
   const { result } = file.report;
-  const [before, after] = [await lookAt(source, 'pdf', directory), await lookAt(file.path, result.output_format, directory)];
+  const [before, after] = [
+    await lookAt(source, 'pdf', directory),
+    await lookAt(file.path, result.output_format, directory),
+  ];
   expect(distance(before, after)).toBeLessThan(TOLERANCE);
   if (cell.operation === 'convert') {
     const { width, height } = await sharp(file.path).metadata();

@@ -50,7 +50,9 @@ function fromSheet(bytes: Buffer): Rows {
   expect(xml).not.toContain('<f>');
   return [...xml.matchAll(/<row[^>]*>(.*?)<\/row>/gs)].map(([, row = '']) => {
     const cells = ['', '', ''];
-    for (const [, column = '', text = ''] of row.matchAll(/<c r="([A-Z])\d+"[^>]* t="inlineStr"[^>]*>.*?<t[^>]*>(.*?)<\/t>/gs))
+    for (const [, column = '', text = ''] of row.matchAll(
+      /<c r="([A-Z])\d+"[^>]* t="inlineStr"[^>]*>.*?<t[^>]*>(.*?)<\/t>/gs,
+    ))
       cells[column.charCodeAt(0) - 65] = unescaped(text);
     return cells;
   });

@@ -1,5 +1,13 @@
 /** The pages of formats: a table per kind, of the cells that were seen to work. */
-import { CONVERT_TARGETS, FORMAT_NAMES, FORMATS, KINDS, OPERATION_KINDS, type Format, type Kind } from '#crds/formats.ts';
+import {
+  CONVERT_TARGETS,
+  FORMAT_NAMES,
+  FORMATS,
+  KINDS,
+  OPERATION_KINDS,
+  type Format,
+  type Kind,
+} from '#crds/formats.ts';
 import { CELLS, compressChoices, nameOf } from '#test/matrix/cells.ts';
 
 const HEAD = `<!-- Written by test/matrix from what passed. Do not edit. -->
@@ -8,7 +16,8 @@ const HEAD = `<!-- Written by test/matrix from what passed. Do not edit. -->
 
 Every cell was run by \`test/matrix\` through the engine with the real tools: ✓ a result that was opened again and
 compared with its input, – a refusal with the code that the interface names. A compressed file that would be larger
-than the input comes back as the input, in the input's format.
+than the input comes back as the input, in the input's format. The camera RAW files of the run were written by our own
+code in each maker's layout, uncompressed; no camera took them.
 
 `;
 
@@ -43,7 +52,9 @@ function section(kind: Kind, passed: ReadonlySet<string>): string {
   }
   parts.push(table(kind, 'convert, `to`', columns('convert', CONVERT_TARGETS[kind]), passed));
   if (OPERATION_KINDS.strip_metadata.includes(kind)) {
-    parts.push(table(kind, 'strip_metadata', [{ title: 'same format', operation: 'strip_metadata', target: '–' }], passed));
+    parts.push(
+      table(kind, 'strip_metadata', [{ title: 'same format', operation: 'strip_metadata', target: '–' }], passed),
+    );
   }
   return parts.join('\n');
 }

@@ -98,16 +98,17 @@ describe('the matrix', () => {
     async (name, cell) => {
       const look = await work(cell, fixtureOf(cell.input));
       expectFormat(look);
-      await compare(look, IMAGE_INPUTS.find(({ format }) => format === cell.input));
+      await compare(
+        look,
+        IMAGE_INPUTS.find(({ format }) => format === cell.input),
+      );
       passed.add(name);
     },
     TIMEOUT_MS,
   );
 
   it.concurrent.each(
-    IMAGE_VARIANTS.flatMap((image) =>
-      CONVERT_TARGETS.image.map((target) => [image.name, target, image] as const),
-    ),
+    IMAGE_VARIANTS.flatMap((image) => CONVERT_TARGETS.image.map((target) => [image.name, target, image] as const)),
   )(
     '%s convert %s',
     async (name, target, image) => {

@@ -54,7 +54,12 @@ async function see(picture: Sharp): Promise<Seen> {
     .toColourspace('srgb')
     .png({ compressionLevel: 1 })
     .toBuffer({ resolveWithObject: true });
-  const grid = await sharp(data).resize(SIDE, SIDE, { fit: 'fill' }).removeAlpha().toColourspace('srgb').raw().toBuffer();
+  const grid = await sharp(data)
+    .resize(SIDE, SIDE, { fit: 'fill' })
+    .removeAlpha()
+    .toColourspace('srgb')
+    .raw()
+    .toBuffer();
   return { width: info.width, height: info.height, grid };
 }
 
@@ -83,4 +88,3 @@ export async function animationOf(path: string): Promise<{ frames: number; ms: n
   const { pages = 1, delay = [], loop = 0 } = await sharp(path, { animated: true }).metadata();
   return { frames: pages, ms: delay.reduce((sum, ms) => sum + ms, 0), loop };
 }
-

@@ -35,7 +35,8 @@ function tasksOf(sample: Sample, index: number): (readonly [string, Operation, F
   const tasks: Task[] = OPERATION_KINDS.compress.includes(kind) ? [{ operation: 'compress', to: null }] : [];
   if (CONVERTED.includes(kind) && row.raw !== true)
     tasks.push({ operation: 'convert', to: targets[index % targets.length] ?? null });
-  if (OPERATION_KINDS.strip_metadata.includes(kind) && row.raw !== true) tasks.push({ operation: 'strip_metadata', to: null });
+  if (OPERATION_KINDS.strip_metadata.includes(kind) && row.raw !== true)
+    tasks.push({ operation: 'strip_metadata', to: null });
   return tasks.map(({ operation, to }) => [sample.name, operation, to, sample] as const);
 }
 

@@ -1,4 +1,4 @@
-import { Agent, request as undiciRequest, type FormData } from 'undici';
+import { Agent, type buildConnector, request as undiciRequest, type FormData } from 'undici';
 
 export interface Answer {
   readonly status: number;
@@ -21,9 +21,17 @@ export interface ApiClient {
   readonly close: () => Promise<void>;
 }
 
-/** Calls the running service over HTTPS with its own certificate authority. */
-export function makeApiClient(service: { baseUrl: string; ca: string }, key: string | null = null): ApiClient {
-  const dispatcher = new Agent({ connect: { ca: service.ca }, allowH2: false });
+interface CalledService {
+  readonly baseUrl: string;
+  /** PEM of its own certificate authority. */
+  readonly ca?: string;
+  /** In its place: everything about the connection. */
+  readonly connection?: buildConnector.BuildOptions;
+}
+
+/** Calls the running service over HTTPS. */
+export function makeApiClient(service: CalledService, key: string | null = null): ApiClient {
+  const dispatcher = new Agent({ connect: service.connection ?? { ca: service.ca ?? '' }, allowH2: false });
   const call = async (method: string, path: string, sending: Sending = {}): Promise<Answer> => {
     const token = sending.key === undefined ? key : sending.key;
     const url = path.startsWith('https:') ? path : `${service.baseUrl}${path}`;

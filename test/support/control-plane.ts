@@ -16,13 +16,11 @@ export interface ControlPlane {
   /** Of a user who may do everything. */
   readonly kubeconfig: string;
   readonly server: string;
-  /** Writes a kubeconfig for a user without rights of its own; gives its path. */
-  kubeconfigOf(user: TestUser): Promise<string>;
   readonly apiServer: ChildProcess;
   close(): Promise<void>;
 }
 
-/** Users that the API server knows besides the administrator; RBAC gives them rights or not. */
+/** Users, with `<user>-token`, that the API server knows besides the administrator; RBAC gives them rights or not. */
 export const TEST_USERS = ['controller', 'recorder', 'nobody'] as const;
 export type TestUser = (typeof TEST_USERS)[number];
 
@@ -43,7 +41,7 @@ export async function startControlPlane(): Promise<ControlPlane> {
   const directory = await mkdtemp(join(tmpdir(), 'mediajobs-kube-'));
   const [etcdPort, peerPort, apiPort] = await freePorts(3) as [number, number, number];
   const server = `https://127.0.0.1:${apiPort}`;
-  const files = await writeFiles(directory, server);
+  const kubeconfig = await writeFiles(directory, server);
   const processes = [startEtcd(directory, etcdPort, peerPort)];
   const apiServer = startApiServer(directory, { etcdPort, apiPort });
   processes.push(apiServer);
@@ -53,36 +51,33 @@ export async function startControlPlane(): Promise<ControlPlane> {
   };
   try {
     await answers(server, directory, apiServer);
-    processes.push(startControllerManager(directory, files.kubeconfig));
+    processes.push(startControllerManager(directory, kubeconfig));
   } catch (error) {
     const log = readFileSync(join(directory, 'kube-apiserver.log'), 'utf8').slice(-2000);
     await close();
     throw new Error(`The API server did not start. The end of its log:\n${log}`, { cause: error });
   }
-  return { ...files, server, apiServer, close, kubeconfigOf: (user) => files.write(user) };
+  return { kubeconfig, server, apiServer, close };
 }
 
-async function writeFiles(directory: string, server: string) {
+async function writeFiles(directory: string, server: string): Promise<string> {
   await mkdir(join(directory, 'certs'));
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   await writeFile(join(directory, 'sa.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
   const lines = ['admin-token,admin,admin,system:masters', ...TEST_USERS.map((user) => `${user}-token,${user},${user}`)];
   await writeFile(join(directory, 'tokens.csv'), `${lines.join('\n')}\n`);
-  const write = async (user: string): Promise<string> => {
-    const path = join(directory, `${user}.kubeconfig`);
-    const cluster = { server, 'certificate-authority': join(directory, 'certs', 'apiserver.crt') };
-    const config = {
-      apiVersion: 'v1',
-      kind: 'Config',
-      clusters: [{ name: 'test', cluster }],
-      users: [{ name: user, user: { token: `${user}-token` } }],
-      contexts: [{ name: 'test', context: { cluster: 'test', user } }],
-      'current-context': 'test',
-    };
-    await writeFile(path, JSON.stringify(config));
-    return path;
+  const path = join(directory, 'kubeconfig');
+  const cluster = { server, 'certificate-authority': join(directory, 'certs', 'apiserver.crt') };
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'test', cluster }],
+    users: [{ name: 'admin', user: { token: 'admin-token' } }],
+    contexts: [{ name: 'test', context: { cluster: 'test', user: 'admin' } }],
+    'current-context': 'test',
   };
-  return { kubeconfig: await write('admin'), write };
+  await writeFile(path, JSON.stringify(config));
+  return path;
 }
 
 function startEtcd(directory: string, port: number, peerPort: number): ChildProcess {

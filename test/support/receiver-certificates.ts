@@ -10,14 +10,16 @@ export interface ReceiverCertificates {
   readonly certificate: string;
 }
 
+const NAMES = ['DNS:*.receiver.test', 'DNS:localhost', 'IP:127.0.0.1', 'IP:127.0.0.2', 'IP:::1'];
+
 declare module 'vitest' {
   interface ProvidedContext {
     receiverCertificates: ReceiverCertificates | undefined;
   }
 }
 
-/** An authority and a certificate for `*.receiver.test`, `localhost`, 127.0.0.1, 127.0.0.2 and ::1. */
-export function makeReceiverCertificates(): ReceiverCertificates {
+/** An authority and a certificate for `*.receiver.test`, `localhost`, 127.0.0.1, 127.0.0.2, ::1 and the addresses given. */
+export function makeReceiverCertificates(addresses: readonly string[] = []): ReceiverCertificates {
   const folder = mkdtempSync(path.join(tmpdir(), 'mediajobs-ca-'));
   const openssl = (...args: string[]): unknown => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
@@ -38,7 +40,7 @@ export function makeReceiverCertificates(): ReceiverCertificates {
     openssl('req', ...newKey, '-keyout', 'key.pem', '-out', 'request.pem', '-subj', '/CN=receiver');
     writeFileSync(
       path.join(folder, 'names'),
-      'subjectAltName=DNS:*.receiver.test,DNS:localhost,IP:127.0.0.1,IP:127.0.0.2,IP:::1\nbasicConstraints=CA:FALSE\n',
+      `subjectAltName=${[...NAMES, ...addresses.map((address) => `IP:${address}`)].join(',')}\nbasicConstraints=CA:FALSE\n`,
     );
     openssl(
       'x509',

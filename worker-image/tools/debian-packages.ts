@@ -11,7 +11,6 @@ export const DEBIAN_PACKAGES = {
   'heif-enc': 'libheif-examples',
   dcraw_emu: 'libraw-bin',
   'raw-identify': 'libraw-bin',
-  exiftool: 'libimage-exiftool-perl',
   woff2_compress: 'woff2',
   woff2_decompress: 'woff2',
   python3: 'python3',

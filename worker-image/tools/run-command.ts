@@ -8,7 +8,7 @@
  *      └─ signal aborted                  → group killed → the signal's reason
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { availableParallelism, constants } from 'node:os';
+import { availableParallelism, constants, totalmem } from 'node:os';
 import type { Readable } from 'node:stream';
 import { MediaError } from '#crds/media-error.ts';
 import { findTool, toolPath } from '#worker-image/tools/find-tool.ts';
@@ -54,6 +54,9 @@ export class ToolKilled extends Error {
 
 const KEPT_BYTES = 64 * 1024;
 const MAX_FILE_BYTES = 16 * 1024 ** 3;
+/** The rest is for this process and the system. */
+const MEMORY_SHARE = 0.75;
+const MAX_MEMORY_BYTES = Math.floor(MEMORY_SHARE * Math.min(process.constrainedMemory() || Infinity, totalmem()));
 const XCPU_EXIT = 128 + constants.signals.SIGXCPU;
 const KILLED_EXIT = 128 + constants.signals.SIGKILL;
 
@@ -102,12 +105,16 @@ function environment(command: Command): Record<string, string> {
   };
 }
 
-/** Never RLIMIT_AS: several tools reserve far more address space than they use. */
+/**
+ * Memory is limited by what a tool writes to (RLIMIT_DATA), so that it fails rather than the machine runs
+ * out. Never RLIMIT_AS: several tools reserve far more address space than they use.
+ */
 function limits(command: Command): string[] {
   const cpuSeconds = Math.ceil(command.timeoutSeconds) * availableParallelism() + 1;
   const list = [
     `--cpu=${cpuSeconds}`,
     `--fsize=${command.maxFileBytes ?? MAX_FILE_BYTES}`,
+    `--data=${MAX_MEMORY_BYTES}`,
     '--nofile=1024',
     '--core=0',
   ];

@@ -87,7 +87,7 @@ spec:
             periodSeconds: 1
             failureThreshold: 120
           livenessProbe:
-            httpGet: {path: /healthz, port: ops}
+            httpGet: {path: /livez, port: ops}
             periodSeconds: 10
             timeoutSeconds: 5
             failureThreshold: 6
@@ -152,6 +152,11 @@ spec:
     app.kubernetes.io/component: {{ .component }}
   ports:
     {{- range .ports }}
-    - {name: {{ .name }}, port: {{ .port }}, targetPort: {{ .target }}}
+    - name: {{ .name }}
+      port: {{ .port }}
+      targetPort: {{ .target }}
+      {{- with .nodePort }}
+      nodePort: {{ . }}
+      {{- end }}
     {{- end }}
 {{- end }}

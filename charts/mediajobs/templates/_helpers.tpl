@@ -90,6 +90,14 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- include "mediajobs.credential" (dict "root" .root "name" .name "secret" (include "mediajobs.secretName" .root)) }}
 {{- end }}
 
+{{/* How a process that takes part in an election calls itself. */}}
+{{- define "mediajobs.env.pod" -}}
+- name: MEDIAJOBS_RELEASE
+  value: {{ include "mediajobs.fullname" . }}
+- name: MEDIAJOBS_POD_NAME
+  valueFrom: {fieldRef: {fieldPath: metadata.name}}
+{{- end }}
+
 {{- define "mediajobs.podSecurity" -}}
 runAsNonRoot: true
 runAsUser: 1000

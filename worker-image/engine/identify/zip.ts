@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import yauzl, { type Entry, type ZipFile } from 'yauzl';
 import type { Format } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
+import { passwordNeeded } from '#worker-image/engine/identify/ole2.ts';
 import { has } from '#worker-image/engine/identify/signatures.ts';
 import type { SniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
 import { unsupported } from '#worker-image/engine/identify/unsupported.ts';
@@ -127,13 +128,6 @@ async function readEntry(zip: ZipFile, entry: Entry): Promise<string> {
   } catch (error) {
     throw damaged(error);
   }
-}
-
-function passwordNeeded(): MediaError {
-  return new MediaError(
-    'processing_failed',
-    'The document is protected by a password. Save it without one and send it again.',
-  );
 }
 
 function damaged(cause: unknown): MediaError {

@@ -7,7 +7,7 @@ import { lostParts } from '#worker-image/engine/image/lost-parts.ts';
 import { openImage } from '#worker-image/engine/image/open-image.ts';
 import { readImageFacts } from '#worker-image/engine/image/read-image-facts.ts';
 
-const CONVERT_QUALITY = 90;
+const CONVERT_QUALITY = 95;
 
 /** @throws MediaError unsupported_input for camera RAW, processing_failed, limit_exceeded. */
 export async function convertImage(deps: EngineDeps, work: Work, facts: Facts): Promise<Produced> {

@@ -6,10 +6,13 @@ import { extensionOf } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
 import type { EngineDeps, Facts, Work } from '#worker-image/engine/handler.ts';
 import { writeBmp } from '#worker-image/engine/image/bmp-writer.ts';
+import { hasKeptProfile } from '#worker-image/engine/image/colour-profile.ts';
+import { contentOf } from '#worker-image/engine/image/content-of.ts';
 import { encodeHeic } from '#worker-image/engine/image/encode-heic.ts';
 import { encodePng } from '#worker-image/engine/image/encode-png.ts';
-import { hasKeptProfile } from '#worker-image/engine/image/colour-profile.ts';
-import { encoderQuality, FULL_CHROMA_FROM, gifSettings } from '#worker-image/engine/image/image-quality.ts';
+import { encodeWebp } from '#worker-image/engine/image/encode-webp.ts';
+import { avifSettings, gifSettings, jpegSettings, type Look } from '#worker-image/engine/image/encoder-settings.ts';
+import { encoderQuality } from '#worker-image/engine/image/image-quality.ts';
 import { TARGETS, type ImageTarget } from '#worker-image/engine/image/image-formats.ts';
 import { imageStep } from '#worker-image/engine/image/image-step.ts';
 import { writeImagePdf } from '#worker-image/engine/image/image-to-pdf.ts';
@@ -30,9 +33,6 @@ export interface Encoding {
   /** EXIF, XMP and the like travel along; orientation becomes 1, as the pixels are turned. */
   readonly keepMetadata: boolean;
 }
-
-/** Effort 4, the encoder's default, costs five times as much for a few per cent. */
-const AVIF_EFFORT = 3;
 
 /**
  * Writes the file into the work's directory and gives its path.
@@ -59,41 +59,43 @@ interface Writing {
 type Writer = (deps: Pick<EngineDeps, 'run' | 'signal'>, writing: Writing) => Promise<unknown>;
 
 const WRITERS: Readonly<Record<ImageTarget, Writer>> = {
-  jpg: (_deps, { encoding: { quality }, pipeline, path }) => {
-    const chromaSubsampling = quality >= FULL_CHROMA_FROM ? '4:4:4' : '4:2:0';
+  jpg: async (_deps, { encoding, pipeline, path }) =>
+    pipeline()
+      .jpeg(jpegSettings(await lookOf(encoding)))
+      .toFile(path),
+  webp: async (_deps, { encoding, pipeline, path }) => {
+    const look = await lookOf(encoding);
+    return encodeWebp({ pipeline, path, look, pixels: pixelsOf(encoding) * encoding.image.frames });
+  },
+  avif: async (_deps, { encoding, pipeline, path }) => {
+    const picture = { pixels: pixelsOf(encoding), bitdepth: isDeep(encoding) ? 10 : 8 } as const;
     return pipeline()
-      .jpeg({ quality: encoderQuality(quality).jpg, mozjpeg: true, chromaSubsampling })
+      .avif(avifSettings(await lookOf(encoding), picture))
       .toFile(path);
   },
-  webp: (_deps, { encoding: { quality }, pipeline, path }) =>
-    pipeline()
-      .webp({ quality: encoderQuality(quality).webp, effort: 4 })
-      .toFile(path),
-  avif: (_deps, { encoding, pipeline, path }) => {
-    const quality = encoderQuality(encoding.quality).avif;
-    return pipeline()
-      .avif({ quality, effort: AVIF_EFFORT, bitdepth: isDeep(encoding) ? 10 : 8 })
-      .toFile(path);
-  },
-  gif: (_deps, { encoding: { quality }, pipeline, path }) =>
-    pipeline()
-      .gif({ ...gifSettings(quality), keepDuplicateFrames: true, reuse: quality >= FULL_CHROMA_FROM, effort: 7 })
-      .toFile(path),
+  gif: (_deps, { encoding: { quality }, pipeline, path }) => pipeline().gif(gifSettings(quality)).toFile(path),
   tiff: (_deps, { pipeline, path }) =>
     pipeline().tiff({ compression: 'deflate', predictor: 'horizontal' }).toFile(path),
   png: (_deps, { encoding, pipeline, path }) =>
     encodePng({ pipeline, path, quality: encoding.lossless ? 100 : encoding.quality }),
-  heic: (deps, { encoding, pipeline, path }) =>
-    encodeHeic(deps, {
-      pipeline,
-      path,
-      quality: encoderQuality(encoding.quality).heic,
-      directory: encoding.work.directory,
-    }),
+  heic: async (deps, { encoding, pipeline, path }) => {
+    const { quality, content } = await lookOf(encoding);
+    const { directory } = encoding.work;
+    return encodeHeic(deps, { pipeline, path, quality: encoderQuality(quality, content).heic, directory });
+  },
   bmp: (_deps, { encoding, pipeline, path }) => writeBitmap(encoding, pipeline(), path),
   pdf: (_deps, { encoding: { work, image }, pipeline, path }) =>
     writeImagePdf({ work, metadata: image.metadata, pipeline, path }),
 };
+
+async function lookOf({ quality, image }: Encoding): Promise<Look> {
+  return { quality, content: await contentOf(image) };
+}
+
+function pixelsOf({ facts, resize }: Encoding): number {
+  const { width, height } = resizedSize({ width: facts.width ?? 1, height: facts.height ?? 1 }, resize);
+  return width * height;
+}
 
 function prepare(encoding: Encoding): Sharp {
   const { image, target, resize, keepMetadata } = encoding;

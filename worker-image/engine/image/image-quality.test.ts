@@ -1,31 +1,58 @@
 import { describe, expect, it } from 'vitest';
-import { encoderQuality, gifSettings, paletteErrorLimit } from '#worker-image/engine/image/image-quality.ts';
+import { avifSettings, gifSettings, jpegSettings, webpSettings } from '#worker-image/engine/image/encoder-settings.ts';
+import { encoderQuality, paletteErrorLimit } from '#worker-image/engine/image/image-quality.ts';
 
 describe('encoderQuality', () => {
   it.each([
-    [50, { jpg: 50, webp: 57, avif: 46, heic: 37 }],
-    [75, { jpg: 75, webp: 82, avif: 60, heic: 47 }],
-    [90, { jpg: 90, webp: 94, avif: 82, heic: 61 }],
-  ])('gives the measured numbers for %i', (q, numbers) => {
-    expect(encoderQuality(q)).toEqual(numbers);
+    [75, 'photo', { jpg: 71, webp: 78, avif: 53, heic: 42 }],
+    [75, 'graphic', { jpg: 77, webp: 57, avif: 38, heic: 42 }],
+    [77, 'photo', { jpg: 73, webp: 80, avif: 55, heic: 43 }],
+    [100, 'photo', { jpg: 100, webp: 100, avif: 100, heic: 90 }],
+  ] as const)('gives the measured numbers for %i of a %s, or goes between two', (q, content, numbers) => {
+    expect(encoderQuality(q, content)).toEqual(numbers);
   });
 
-  it('never falls as the quality rises, and stays within 1 to 100', () => {
-    let last = { jpg: 0, webp: 0, avif: 0, heic: 0 };
-    for (let q = 0; q <= 100; q += 1) {
-      const now = encoderQuality(q);
-      for (const name of ['jpg', 'webp', 'avif', 'heic'] as const) {
-        expect(now[name]).toBeGreaterThanOrEqual(Math.max(1, last[name]));
-        expect(now[name]).toBeLessThanOrEqual(100);
+  it.each(['photo', 'graphic'] as const)(
+    'never falls as the quality of a %s rises, and stays within 1 to 100',
+    (content) => {
+      let last = { jpg: 0, webp: 0, avif: 0, heic: 0 };
+      for (let q = 0; q <= 100; q += 1) {
+        const now = encoderQuality(q, content);
+        for (const name of ['jpg', 'webp', 'avif', 'heic'] as const) {
+          expect(now[name]).toBeGreaterThanOrEqual(Math.max(1, last[name]));
+          expect(now[name]).toBeLessThanOrEqual(100);
+        }
+        last = now;
       }
-      last = now;
-    }
+    },
+  );
+});
+
+describe('the settings of the encoders', () => {
+  it.each([
+    [75, 'photo', '4:2:0'],
+    [75, 'graphic', '4:4:4'],
+    [95, 'photo', '4:4:4'],
+  ] as const)('of quality %i for a %s give JPEG chroma %s', (quality, content, chroma) => {
+    expect(jpegSettings({ quality, content }).chromaSubsampling).toBe(chroma);
+  });
+
+  it('halve the chroma of a graphic with care in WebP', () => {
+    expect(webpSettings({ quality: 75, content: 'graphic' }).smartSubsample).toBe(true);
+    expect(webpSettings({ quality: 75, content: 'photo' }).smartSubsample).toBe(false);
+  });
+
+  it('make AVIF work less hard the larger the picture', () => {
+    const efforts = [200_000, 12_000_000, 48_000_000, 100_000_000].map(
+      (pixels) => avifSettings({ quality: 75, content: 'photo' }, { pixels, bitdepth: 8 }).effort,
+    );
+    expect(efforts).toEqual([4, 3, 2, 1]);
   });
 });
 
 describe('the scales of palette formats', () => {
   it('gives GIF all colours and exact frames at 100, few at 0', () => {
-    expect(gifSettings(100)).toEqual({ colours: 256, interFrameMaxError: 0 });
+    expect(gifSettings(100)).toMatchObject({ colours: 256, interFrameMaxError: 0 });
     expect(gifSettings(0).colours).toBe(8);
   });
 

@@ -1,8 +1,9 @@
 /**
- * The quality scale: q means "looks like a mozjpeg file of quality q". Each row holds the encoders'
- * own numbers for one q; between rows they are interpolated. Spec: image.quality. The rows from 50 to 95
- * were measured with SSIMULACRA2 on photos (heic below 50 and the outermost rows are extrapolated).
+ * The quality scale: q stands for a likeness to the input, in SSIMULACRA2 about 62 at 50, 74 at 75 and 85 at 90, in
+ * whatever format. Each row holds the encoders' own numbers for one q, measured on the calibration set; between rows
+ * they are interpolated, outside 30 to 95 they are extrapolated. Spec: image.quality.
  */
+import type { Content } from '#worker-image/engine/image/content-of.ts';
 
 export interface EncoderQuality {
   readonly jpg: number;
@@ -11,39 +12,50 @@ export interface EncoderQuality {
   readonly heic: number;
 }
 
-const BEST = { q: 100, jpg: 100, webp: 100, avif: 100, heic: 90 } as const;
+type Row = EncoderQuality & { readonly q: number };
 
-const ROWS: readonly (EncoderQuality & { readonly q: number })[] = [
-  { q: 0, jpg: 1, webp: 1, avif: 12, heic: 10 },
-  { q: 50, jpg: 50, webp: 57, avif: 46, heic: 37 },
-  { q: 60, jpg: 60, webp: 65, avif: 49, heic: 41 },
-  { q: 70, jpg: 70, webp: 77, avif: 55, heic: 44 },
-  { q: 75, jpg: 75, webp: 82, avif: 60, heic: 47 },
-  { q: 80, jpg: 80, webp: 85, avif: 64, heic: 49 },
-  { q: 85, jpg: 85, webp: 88, avif: 70, heic: 52 },
-  { q: 90, jpg: 90, webp: 94, avif: 82, heic: 61 },
-  { q: 95, jpg: 95, webp: 97, avif: 90, heic: 69 },
+const BEST: Row = { q: 100, jpg: 100, webp: 100, avif: 100, heic: 90 };
+
+/** The numbers hold for the settings of `encoder-settings.ts`: chroma at half resolution in all but AVIF. */
+const PHOTO: readonly Row[] = [
+  { q: 0, jpg: 1, webp: 1, avif: 8, heic: 8 },
+  { q: 30, jpg: 29, webp: 17, avif: 24, heic: 21 },
+  { q: 50, jpg: 49, webp: 49, avif: 39, heic: 33 },
+  { q: 60, jpg: 60, webp: 64, avif: 44, heic: 37 },
+  { q: 70, jpg: 67, webp: 73, avif: 50, heic: 40 },
+  { q: 75, jpg: 71, webp: 78, avif: 53, heic: 42 },
+  { q: 80, jpg: 76, webp: 83, avif: 58, heic: 44 },
+  { q: 85, jpg: 83, webp: 87, avif: 65, heic: 47 },
+  { q: 90, jpg: 89, webp: 91, avif: 75, heic: 52 },
+  { q: 95, jpg: 93, webp: 96, avif: 83, heic: 60 },
   BEST,
 ];
 
-/** From here on colour keeps its full resolution (4:4:4) in JPEG. */
-export const FULL_CHROMA_FROM = 90;
+/** Full chroma where the format has it, sharper half chroma in WebP. */
+const GRAPHIC: readonly Row[] = [
+  { q: 0, jpg: 1, webp: 1, avif: 4, heic: 8 },
+  { q: 30, jpg: 22, webp: 8, avif: 12, heic: 21 },
+  { q: 50, jpg: 52, webp: 20, avif: 25, heic: 33 },
+  { q: 60, jpg: 64, webp: 37, avif: 31, heic: 37 },
+  { q: 70, jpg: 73, webp: 49, avif: 35, heic: 40 },
+  { q: 75, jpg: 77, webp: 57, avif: 38, heic: 42 },
+  { q: 80, jpg: 83, webp: 72, avif: 43, heic: 44 },
+  { q: 85, jpg: 87, webp: 81, avif: 49, heic: 47 },
+  { q: 90, jpg: 92, webp: 92, avif: 56, heic: 52 },
+  { q: 95, jpg: 95, webp: 97, avif: 63, heic: 60 },
+  BEST,
+];
+
+const ROWS: Readonly<Record<Content, readonly Row[]>> = { photo: PHOTO, graphic: GRAPHIC };
 
 /** The encoders' numbers for a quality of 0 to 100. */
-export function encoderQuality(q: number): EncoderQuality {
-  const high = ROWS.find((row) => row.q >= q) ?? BEST;
-  const low = ROWS.findLast((row) => row.q <= q) ?? high;
+export function encoderQuality(q: number, content: Content): EncoderQuality {
+  const rows = ROWS[content];
+  const high = rows.find((row) => row.q >= q) ?? BEST;
+  const low = rows.findLast((row) => row.q <= q) ?? high;
   const share = high.q === low.q ? 1 : (q - low.q) / (high.q - low.q);
   const between = (name: keyof EncoderQuality): number => Math.round(low[name] + (high[name] - low[name]) * share);
   return { jpg: between('jpg'), webp: between('webp'), avif: between('avif'), heic: between('heic') };
-}
-
-/** GIF has no quality of its own: fewer colours and a coarser match between frames. */
-export function gifSettings(q: number): { colours: number; interFrameMaxError: number } {
-  return {
-    colours: Math.min(256, Math.round(2 ** (3 + (4 * q) / 75))),
-    interFrameMaxError: Math.round((100 - q) / 6),
-  };
 }
 
 /**

@@ -10,7 +10,9 @@ import { stripGif } from '#worker-image/engine/image/strip/strip-gif.ts';
 import { stripHeif } from '#worker-image/engine/image/strip/strip-heif.ts';
 import { stripJpeg } from '#worker-image/engine/image/strip/strip-jpeg.ts';
 import { stripPng } from '#worker-image/engine/image/strip/strip-png.ts';
+import { stripTiff } from '#worker-image/engine/image/strip/strip-tiff.ts';
 import { stripWebp } from '#worker-image/engine/image/strip/strip-webp.ts';
+import { openTiff, readDirectories } from '#worker-image/engine/image/strip/tiff-directories.ts';
 
 let fixtures: readonly Fixture[];
 
@@ -94,6 +96,24 @@ describe('removal of metadata', () => {
     expect((await sharp(after).metadata()).pages).toBe(1);
   });
 
+  it('takes the tags and the preview of a BigTIFF, and keeps its other page', async () => {
+    const frames = await sharp(fixtures.find((one) => one.name === 'two-pages-tiff')!.path, { pages: -1 })
+      .withXmp(`<x:xmpmeta xmlns:x="adobe:ns:meta/">${PLANTED.make}</x:xmpmeta>`)
+      .tiff({ bigtiff: true, compression: 'deflate', tile: true })
+      .toBuffer();
+    expect(frames.includes(PLANTED.make)).toBe(true);
+    const clean = stripTiff(frames);
+    expect(clean.includes(PLANTED.make)).toBe(false);
+    const samples = (file: Buffer): Promise<Buffer> => sharp(file, { pages: -1 }).raw().toBuffer();
+    expect((await samples(clean)).equals(await samples(frames))).toBe(true);
+    const reduced = Buffer.from(frames);
+    const [, second] = readDirectories(openTiff(frames));
+    const subfileType = second!.entries.find(({ tag }) => tag === 254);
+    reduced.writeUInt32LE(1, subfileType!.values.start);
+    const { pages } = await sharp(stripTiff(reduced)).metadata();
+    expect(pages ?? 1).toBe(1);
+  });
+
   it.each(['photo-heic', 'photo-avif'])('blanks boxes of makers and data that no item names in %s', async (name) => {
     const original = await readFile(fixtures.find((one) => one.name === name)!.path);
     const left = Buffer.from('planted in the data');
@@ -145,6 +165,7 @@ describe('damaged files', () => {
     ['animated-gif', stripGif],
     ['photo-avif', stripHeif],
     ['photo-heic', stripHeif],
+    ['photo-tiff', stripTiff],
   ] as const)('refuses %s cut off anywhere, or gives a file, but never breaks', async (name, strip) => {
     const whole = await readFile(fixtures.find((one) => one.name === name)!.path);
     let refused = 0;

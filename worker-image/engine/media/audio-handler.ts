@@ -1,4 +1,6 @@
 /** Audio: compressed and converted by ffmpeg. Spec: Capabilities / compress.audio, convert. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { MediaError } from '#crds/media-error.ts';
 import {
   NO_FACTS,
@@ -17,6 +19,7 @@ import {
   type AudioPlan,
 } from '#worker-image/engine/media/audio-plan.ts';
 import { compareSeconds, encode } from '#worker-image/engine/media/encode.ts';
+import { stripAsf } from '#worker-image/engine/media/strip-asf.ts';
 import { countSeconds, probe, type Probe } from '#worker-image/engine/media/probe.ts';
 
 export const audioHandler: KindHandler = {
@@ -34,7 +37,9 @@ export const audioHandler: KindHandler = {
 
   // Not an operation on sound of its own: a file that is kept must not keep its tags against the caller's wish.
   stripMetadata: async (deps, work, facts) =>
-    produce(deps, work, planStrip(await probe(deps, work, work.input)), facts),
+    work.input.format === 'wma'
+      ? stripWma(work, facts)
+      : produce(deps, work, planStrip(await probe(deps, work, work.input)), facts),
 
   verify: async (deps, work, input, produced) => {
     const output = await probe(deps, work, produced);
@@ -42,6 +47,13 @@ export const audioHandler: KindHandler = {
     compareSeconds(input.durationSeconds, produced.facts.durationSeconds);
   },
 };
+
+/** ffmpeg would write another header around the sound. */
+async function stripWma({ directory, input }: Work, facts: Facts): Promise<Produced> {
+  const path = join(directory, 'stripped.wma');
+  await writeFile(path, stripAsf(await readFile(input.path)));
+  return { path, format: 'wma', facts, warnings: [] };
+}
 
 async function factsOf(deps: EngineDeps, work: Work, source: Probe): Promise<Facts> {
   audioTrackOf(source);

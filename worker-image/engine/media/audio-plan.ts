@@ -95,17 +95,8 @@ export function planConvert(probe: Probe, format: AudioOutput): AudioPlan {
   };
 }
 
-/**
- * The same sound without tags, pictures and chapters.
- * @throws MediaError processing_failed for wma, which is read only.
- */
+/** The same sound without tags, pictures and chapters; not for wma, which is read only. */
 export function planStrip(probe: Probe): AudioPlan {
-  if (probe.format === 'wma') {
-    throw new MediaError(
-      'processing_failed',
-      'The tags of a wma file go only when it is encoded anew. Ask for another `audio.format`.',
-    );
-  }
   const format = originalOf(probe, audioTrackOf(probe));
   return { format, outputOptions: [...frameOptions(probe, format, true), '-c:a', 'copy'], warnings: [] };
 }

@@ -1,7 +1,8 @@
 /** LibreOffice's user profile for strangers' documents: no macros, no links, no network. */
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { findTool } from '#worker-image/tools/find-tool.ts';
 
 type Setting = readonly [path: string, name: string, value: string | number | boolean];
 
@@ -29,9 +30,22 @@ const SETTINGS: readonly Setting[] = [
 /** Writes a fresh profile below the directory and gives the URL that `-env:UserInstallation` takes. */
 export async function writeHardenedProfile(directory: string): Promise<string> {
   const profile = join(directory, 'profile');
-  await mkdir(join(profile, 'user'), { recursive: true });
+  const extensions = join(profile, 'user', 'extensions');
+  await mkdir(extensions, { recursive: true });
   await writeFile(join(profile, 'user', 'registrymodifications.xcu'), registry());
+  const build = await buildOfProgram();
+  if (build !== null) await writeFile(join(extensions, 'buildid'), build);
   return pathToFileURL(profile).href;
+}
+
+/**
+ * The build that LibreOffice compares a profile with: without it the program looks through its extensions,
+ * ends, and starts anew. Null when it is not where the program has it; that only costs the second start.
+ */
+async function buildOfProgram(): Promise<string | null> {
+  const program = dirname(await realpath(await findTool('soffice')));
+  const settings = await readFile(join(program, 'versionrc'), 'utf8').catch(() => '');
+  return /^buildid=(.+)$/m.exec(settings)?.[1]?.trim() ?? null;
 }
 
 function registry(): string {

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { CONVERT_TARGETS, extensionOf } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
 import { NO_FACTS, type EngineDeps, type KindHandler, type Produced, type Work } from '#worker-image/engine/handler.ts';
+import { isLockedWorkbook, passwordNeeded } from '#worker-image/engine/identify/ole2.ts';
+import { withSniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
 import { embedPictures } from '#worker-image/engine/office/embed-pictures.ts';
 import { exportFilter, importFilter, type OfficeKind } from '#worker-image/engine/office/office-filters.ts';
 import { refuseEndlessRtf } from '#worker-image/engine/office/refuse-endless-rtf.ts';
@@ -36,7 +38,7 @@ async function convert(deps: EngineDeps, work: Work, kind: OfficeKind): Promise<
     exportFilter: filter,
     directory: work.directory,
   });
-  if (output === null) throw notOpened(work);
+  if (output === null) throw await notOpened(work);
   if (to === 'html') await embedPictures(output);
   return { path: output.path, format: to, facts: NO_FACTS, warnings: [] };
 }
@@ -51,11 +53,14 @@ async function openable({ input, directory }: Work, signal: AbortSignal): Promis
   return path;
 }
 
-/** Documents that need a password are refused before, but for the old binary formats. */
-function notOpened({ input }: Work): MediaError {
+/** Documents that need a password are refused before, but for old workbooks, of which some open without. */
+async function notOpened({ input }: Work): Promise<MediaError> {
+  const isLocked =
+    input.format === 'xls' && (await withSniffedFile({ path: input.path, filename: null }, isLockedWorkbook));
+  if (isLocked) return passwordNeeded();
   return new MediaError(
     'processing_failed',
-    `The ${input.format} file could not be opened: it is damaged, or protected by a password. Save it again without one.`,
+    `The ${input.format} file could not be opened: it is damaged or not complete. Check that it opens elsewhere.`,
   );
 }
 

@@ -61,5 +61,7 @@ async function whole(text: string, length: number): Promise<string> {
   async function* pieces(): AsyncGenerator<string> {
     for (let at = 0; at < text.length; at += length) yield text.slice(at, at + length);
   }
-  return (await Array.fromAsync(withoutOutsideLinksIn(pieces()))).join('');
+  let joined = '';
+  for await (const piece of withoutOutsideLinksIn(pieces())) joined += piece;
+  return joined;
 }

@@ -28,15 +28,17 @@ export function withoutOutsideLinks(xml: string): string {
 export async function* withoutOutsideLinksIn(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   let held = '';
   let isFirst = true;
+  let due = PIECE_CHARS;
   for await (const piece of pieces) {
     held += piece;
-    if (held.length < PIECE_CHARS) continue;
+    if (held.length < due) continue;
     if (isFirst) refuseStrangeXml(held);
     isFirst = false;
     const clean = withoutOutsideLinks(held);
-    const cut = (UNFINISHED.exec(clean)?.index ?? clean.length) - LONGEST_NAME;
+    const cut = Math.max(0, (UNFINISHED.exec(clean)?.index ?? clean.length) - LONGEST_NAME);
     yield clean.slice(0, cut);
     held = clean.slice(cut);
+    due = Math.max(PIECE_CHARS, held.length * 2);
     if (held.length > MAX_HELD_CHARS) throw strange('an address in it has more than a million characters');
   }
   if (isFirst) refuseStrangeXml(held);

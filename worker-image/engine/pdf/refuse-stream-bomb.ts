@@ -150,8 +150,8 @@ async function unpackLong(
   try {
     await new Promise<void>((resolve) => {
       // Damaged data ends the measuring, as it ends what tools make of it.
-      for (const part of [source, ...inflates]) part.on('error', resolve);
-      last.on('end', resolve);
+      for (const part of [source, ...inflates]) part.on('error', () => resolve());
+      last.on('end', () => resolve());
       last.on('data', (data: Buffer) => {
         bytes += data.length;
         if (bytes > most) resolve();

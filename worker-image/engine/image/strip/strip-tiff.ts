@@ -2,6 +2,7 @@
  * Takes metadata out of every page of a TIFF. Nothing moves: tags that do not describe the picture leave their
  * directory, and every byte that no remaining tag names is blanked, previews and data left behind included.
  */
+import { brokenFile } from '#worker-image/engine/image/strip/strip-refusal.ts';
 import {
   numbersOf,
   openTiff,
@@ -72,7 +73,11 @@ function data(tiff: Tiff, { entries }: TiffDirectory, offsets: number, lengths: 
   const [at, bytes] = [offsets, lengths].map((tag) => entries.find((entry) => entry.tag === tag));
   if (at === undefined) return [];
   const sizes = bytes === undefined ? [] : numbersOf(tiff, bytes);
-  return numbersOf(tiff, at).map((start, i) => ({ start, end: start + (sizes[i] ?? tiff.file.length) }));
+  return numbersOf(tiff, at).map((start, i) => {
+    const end = start + (sizes[i] ?? tiff.file.length - start);
+    if (end > tiff.file.length) throw brokenFile('TIFF', 'its pixels are cut off');
+    return { start, end };
+  });
 }
 
 /** The chain passes by the pages that go. */

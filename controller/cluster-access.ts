@@ -1,0 +1,13 @@
+import type { Access } from '#crds/kube/access-check.ts';
+import { API_GROUP, PLURAL } from '#crds/names.ts';
+
+/** What the controller's service account may do in its namespace; the chart's Role says the same. */
+export const CONTROLLER_ACCESS: readonly Access[] = [
+  { group: API_GROUP, resource: PLURAL, verbs: ['get', 'list', 'watch'] },
+  { group: API_GROUP, resource: PLURAL, subresource: 'status', verbs: ['patch'] },
+  { group: 'batch', resource: 'jobs', verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
+  { group: '', resource: 'pods', verbs: ['list', 'watch'] },
+  { group: '', resource: 'secrets', verbs: ['get', 'create', 'delete'] },
+  { group: '', resource: 'events', verbs: ['create'] },
+  { group: 'coordination.k8s.io', resource: 'leases', verbs: ['get', 'create', 'update'] },
+];

@@ -1,0 +1,44 @@
+/** kubectl and helm as processes, against the cluster that KUBECONFIG names. */
+import { execFile, spawnSync } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const LARGEST_OUTPUT = 64 * 1024 ** 2;
+
+export const NAMESPACE = process.env['E2E_NAMESPACE'] ?? 'mediajobs-e2e';
+
+/** Standard output of `kubectl` in the tests' namespace. @throws with its standard error. */
+export async function kubectl(...args: string[]): Promise<string> {
+  const { stdout } = await run('kubectl', ['--namespace', NAMESPACE, ...args], { maxBuffer: LARGEST_OUTPUT });
+  return stdout;
+}
+
+/** A list or an object, parsed. */
+export async function kubectlJson<Shape>(...args: string[]): Promise<Shape> {
+  return JSON.parse(await kubectl(...args, '--output', 'json')) as Shape;
+}
+
+/** Applies a manifest. @throws with what the API server says. */
+export function apply(manifest: object): void {
+  const { status, stderr } = spawnSync('kubectl', ['--namespace', NAMESPACE, 'apply', '-f', '-'], {
+    input: JSON.stringify(manifest),
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(stderr);
+}
+
+export async function helm(...args: string[]): Promise<string> {
+  const { stdout } = await run('helm', ['--namespace', NAMESPACE, ...args], { maxBuffer: LARGEST_OUTPUT });
+  return stdout;
+}
+
+/** Asks once a second until the answer is not null. @throws after so many seconds, saying what was waited for. */
+export async function until<Found>(what: string, seconds: number, ask: () => Promise<Found | null>): Promise<Found> {
+  const end = performance.now() + seconds * 1000;
+  for (;;) {
+    const found = await ask();
+    if (found !== null) return found;
+    if (performance.now() > end) throw new Error(`waited ${seconds} s in vain for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+  }
+}

@@ -1,0 +1,70 @@
+/** The chart, installed as an evaluation, and a client that speaks HTTPS to the API's own Service. */
+import type { lookup, LookupAddress } from 'node:dns';
+import { KINDS } from '#crds/formats.ts';
+import { helm, kubectl, kubectlJson, NAMESPACE } from '#test/e2e/commands.ts';
+import { makeApiClient, type ApiClient } from '#test/support/api-client.ts';
+
+export const RELEASE = 'mediajobs';
+const CHART = 'charts/mediajobs';
+
+/** Small enough for a node of two cores. */
+const SMALL = { replicas: 1, resources: { requests: { cpu: '20m', memory: '96Mi' }, limits: { memory: '512Mi' } } };
+const VALUES = {
+  evaluation: { enabled: true },
+  image: { tag: process.env['E2E_IMAGE_TAG'] ?? '', registry: process.env['E2E_REGISTRY'] ?? '' },
+  secrets: { keep: false },
+  crds: { keep: false },
+  service: { type: 'NodePort' },
+  privateTargets: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'],
+  api: SMALL,
+  courier: SMALL,
+  recorder: { ...SMALL, replicas: 2 },
+  controller: { ...SMALL, replicas: 2 },
+  engine: { ...SMALL, children: 2, resources: { requests: { cpu: '20m', memory: '256Mi' }, limits: { memory: '4Gi' } } },
+  worker: { resources: Object.fromEntries([...KINDS, 'unknown'].map((kind) => [kind, { requests: { cpu: '50m' } }])) },
+};
+
+/** As the chart names it. */
+export const IMAGE_OF_SERVICE = [VALUES.image.registry, `mediajobs-service:${VALUES.image.tag}`].filter(Boolean).join('/');
+
+/** Installs or upgrades, and waits until everything serves. `values` come on top. */
+export async function install(values: object): Promise<void> {
+  const given = Object.entries({ ...VALUES, ...values }).flatMap(([name, value]) => [
+    '--set-json',
+    `${name}=${JSON.stringify(value)}`,
+  ]);
+  await helm('upgrade', '--install', RELEASE, CHART, '--wait', '--timeout', '8m', ...given);
+}
+
+export async function uninstall(): Promise<void> {
+  await helm('uninstall', RELEASE, '--wait', '--timeout', '5m');
+}
+
+/** What `mediactl` prints in the API's pod. */
+export async function mediactl(...args: string[]): Promise<Record<string, any>> {
+  const output = await kubectl('exec', `deploy/${RELEASE}-api`, '--', 'mediactl', '--json', ...args);
+  return JSON.parse(output) as Record<string, any>;
+}
+
+interface Service {
+  readonly spec: { readonly ports: readonly { readonly name: string; readonly nodePort: number }[] };
+}
+interface Nodes {
+  readonly items: readonly { readonly status: { readonly addresses: readonly { type: string; address: string }[] } }[];
+}
+
+/** Through the node port of the Service, with the certificate's own name. */
+export async function connectToApi(): Promise<ApiClient> {
+  const service = await kubectlJson<Service>('get', 'service', `${RELEASE}-api`);
+  const port = service.spec.ports.find(({ name }) => name === 'https')?.nodePort;
+  const nodes = await kubectlJson<Nodes>('get', 'nodes');
+  const address = nodes.items[0]?.status.addresses.find(({ type }) => type === 'InternalIP')?.address ?? '';
+  const ca = await kubectl('get', 'secret', `${RELEASE}-tls`, '--output', 'jsonpath={.data.ca\\.crt}');
+  const host = `${RELEASE}-api.${NAMESPACE}.svc`;
+  const toNode = ((_name: string, options: { all?: boolean }, done: Found) =>
+    options.all === true ? done(null, [{ address, family: 4 }]) : done(null, address, 4)) as typeof lookup;
+  const connection = { ca: Buffer.from(ca, 'base64'), lookup: toNode, servername: host };
+  return makeApiClient({ baseUrl: `https://${host}:${port}`, connection });
+}
+
+type Found = (error: null, address: string | LookupAddress[], family?: number) => void;

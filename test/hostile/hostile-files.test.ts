@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SECRET, startAttackedEngine, wasRead, type AttackedEngine } from '#test/hostile/attacked-engine.ts';
+import { DISGUISED_FILES } from '#test/hostile/disguised-files.ts';
+import { HOSTILE_FONTS } from '#test/hostile/font-files.ts';
+import { expectEnding, type HostileFile } from '#test/hostile/hostile-file.ts';
+import { HOSTILE_IMAGES, IMAGES_OVER_LIMITS } from '#test/hostile/image-files.ts';
+import { DISGUISED_PLAYLISTS, HOSTILE_MEDIA } from '#test/hostile/media-files.ts';
+import { DOCUMENTS_WITH_LINKS, HOSTILE_DOCUMENTS, LOCKED_DOCUMENTS } from '#test/hostile/office-files.ts';
+import { HOSTILE_PDFS, PDF_BOMBS } from '#test/hostile/pdf-files.ts';
+import { HOSTILE_TABLES } from '#test/hostile/table-files.ts';
+import { wordsIn } from '#test/hostile/words-in.ts';
+
+let engine: AttackedEngine;
+beforeAll(async () => {
+  engine = await startAttackedEngine();
+});
+afterAll(() => engine.close());
+
+const GROUPS: readonly (readonly [what: string, files: readonly HostileFile[]])[] = [
+  ['images over a limit', IMAGES_OVER_LIMITS],
+  ['images', HOSTILE_IMAGES],
+  ['PDF bombs', PDF_BOMBS],
+  ['PDF files', HOSTILE_PDFS],
+  ['playlists', DISGUISED_PLAYLISTS],
+  ['video and sound', HOSTILE_MEDIA],
+  ['documents that lead elsewhere', DOCUMENTS_WITH_LINKS],
+  ['documents', HOSTILE_DOCUMENTS],
+  ['documents under a password', LOCKED_DOCUMENTS],
+  ['tables', HOSTILE_TABLES],
+  ['fonts', HOSTILE_FONTS],
+  ['disguised files', DISGUISED_FILES],
+];
+
+describe.each(GROUPS)('the engine, given hostile %s,', (_what, files) => {
+  it.concurrent.each(files)(
+    'withstands $name',
+    async (file) => {
+      const { filename, operation = 'compress', options = {} } = file;
+      const outcome = await engine.send({ bytes: await file.bytes(engine.bait), filename, operation, options });
+      await expectEnding(file, outcome, engine.bait);
+      expect(wordsIn(outcome)).not.toContain(SECRET);
+    },
+    180_000,
+  );
+});
+
+describe('after all hostile files the engine', () => {
+  it('has called nobody, read nothing of the machine, run nothing and left nothing behind', async () => {
+    expect(await engine.traces()).toEqual([]);
+  });
+
+  it('would have been caught reading', async () => {
+    const { readFile } = await import('node:fs/promises');
+    expect(await readFile(engine.bait.path, 'utf8')).toContain(SECRET);
+    expect(await wasRead(engine.bait.path)).toBe(true);
+  });
+
+  it('works on the next good file', async () => {
+    const outcome = await engine.send({ bytes: await goodFile(), filename: 'photo.jpg', operation: 'compress' });
+    expect(outcome.code).toBe('done');
+  });
+});
+
+async function goodFile(): Promise<Buffer> {
+  const { readFile } = await import('node:fs/promises');
+  return readFile(new URL('../../api/samples/files/photo.jpg', import.meta.url));
+}

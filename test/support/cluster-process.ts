@@ -1,0 +1,60 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { freePorts } from '#api/embedded/free-ports.ts';
+
+export interface ClusterProcess {
+  readonly child: ChildProcess;
+  readonly opsUrl: string;
+  /** What it has logged. */
+  logged(): string;
+  /** Ends it with that signal; resolves with the exit code. */
+  end(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+/** Tokens of one controller are good for another one only with the same key. */
+const HEARTBEAT_KEY = randomBytes(32).toString('base64');
+
+/** Starts `controller/main.ts` or `api/recorder.ts` as it runs in a pod, but with a kubeconfig. */
+export async function startClusterProcess(
+  entry: 'controller/main.ts' | 'api/recorder.ts',
+  { kubeconfig, environment = {} }: { kubeconfig: string; environment?: Readonly<Record<string, string>> },
+): Promise<ClusterProcess> {
+  const [ops, heartbeat] = (await freePorts(2)) as [number, number];
+  const script = fileURLToPath(new URL(`../../${entry}`, import.meta.url));
+  const own = {
+    MEDIAJOBS_WORKER_POD: JSON.stringify({ image: 'worker' }),
+    MEDIAJOBS_HEARTBEAT_URL: `http://127.0.0.1:${heartbeat}/heartbeat`,
+    MEDIAJOBS_HEARTBEAT_PORT: String(heartbeat),
+    MEDIAJOBS_HEARTBEAT_KEY: HEARTBEAT_KEY,
+  };
+  const child = spawn(process.execPath, [script], {
+    env: {
+      PATH: process.env['PATH'],
+      KUBECONFIG: kubeconfig,
+      MEDIAJOBS_OPS_PORT: String(ops),
+      ...(entry === 'controller/main.ts' ? own : {}),
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let log = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      log += text;
+    });
+  return {
+    child,
+    opsUrl: `http://127.0.0.1:${ops}`,
+    logged: () => log,
+    end: (signal = 'SIGTERM') => endOf(child, signal),
+  };
+}
+
+function endOf(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  return new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resolve(child.exitCode);
+    child.once('exit', (code) => resolve(code));
+    child.kill(signal);
+  });
+}
