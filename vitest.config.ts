@@ -24,7 +24,7 @@ export default defineConfig({
           ...common,
           name: 'parts',
           include: ['{api,controller,crds,hack,test,worker-image}/**/*.test.ts'],
-          exclude: ['test/http/**', 'test/crash/**', 'test/e2e/**', 'test/kube/**', 'test/properties/service/**'],
+          exclude: ['test/http/**', 'test/openapi/**', 'test/crash/**', 'test/e2e/**', 'test/kube/**', 'test/properties/service/**'],
           globalSetup: ['test/support/servers.ts'],
         },
       },
@@ -32,7 +32,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'service',
-          include: ['test/{http,properties/service}/**/*.test.ts'],
+          include: ['test/{http,openapi,properties/service}/**/*.test.ts'],
           globalSetup: ['test/support/shared-service.ts'],
         },
       },

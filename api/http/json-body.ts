@@ -32,8 +32,9 @@ export function parseFields<Schema extends z.ZodType>(schema: Schema, object: un
   const dropped = pathOfDropped(object);
   if (dropped !== null) throw unknownField(dropped);
   const parsed = schema.safeParse(object);
-  if (!parsed.success) throw fieldError(parsed.error.issues[0]);
-  const { data } = parsed;
+  const [issue] = parsed.error?.issues ?? [];
+  if (issue !== undefined) throw fieldError(issue);
+  const data = parsed.data as z.output<Schema>;
   const sent = typeof data === 'object' && data !== null && 'options' in data;
   return sent ? { ...data, options: (object as { options: unknown }).options } : data;
 }
@@ -58,17 +59,12 @@ function unknownField(param: string): MediaError {
   return new MediaError('bad_request', `There is no field \`${param}\`. Remove it or check its spelling.`, { param });
 }
 
-function fieldError(issue: z.core.$ZodIssue | undefined): MediaError {
-  const path = (issue?.path ?? []).join('.');
-  if (issue?.code === 'unrecognized_keys') {
-    const param = path === '' ? (issue.keys[0] ?? '') : `${path}.${issue.keys[0] ?? ''}`;
-    return unknownField(param);
-  }
-  if (issue?.code === 'invalid_type' && issue.message.endsWith('received undefined')) {
-    return new MediaError('bad_request', `\`${path}\` is missing; this request needs it.`, { param: path });
-  }
-  const message = `\`${path}\` is not valid: ${issue?.message ?? 'it is not what the endpoint takes'}.`;
-  return new MediaError('bad_request', message, { param: path });
+function fieldError(issue: z.core.$ZodIssue): MediaError {
+  const path = issue.path.join('.');
+  if (issue.code === 'unrecognized_keys') return unknownField([...issue.path, issue.keys[0]].join('.'));
+  const isMissing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined');
+  const problem = isMissing ? 'is missing; this request needs it' : `is not valid: ${issue.message}`;
+  return new MediaError('bad_request', `\`${path}\` ${problem}.`, { param: path });
 }
 
 async function readWhole({ body, contentLength }: Pick<ApiRequest, 'body' | 'contentLength'>): Promise<Buffer> {

@@ -22,12 +22,10 @@ const TAG = {
   jpegOffset: 513,
 } as const;
 /** Pixels and how to read them: size, samples, strips and tiles, colours, transparency, position, profile. */
-const KEPT: ReadonlySet<number> = new Set([
-  ...[TAG.subfileType, 255, 256, 257, 258, TAG.compression, 262, 263, 264, 265, 266, TAG.stripOffsets, 274, 277, 278],
-  ...[TAG.stripBytes, 280, 281, 282, 283, 284, 286, 287, 290, 291, 292, 293, 296, 297, 301, 317, 318, 319, 320, 321],
-  ...[322, 323, TAG.tileOffsets, TAG.tileBytes, 326, 327, 328, 332, 334, 336, 338, 339, 340, 341, 342, 347, 512],
-  ...[TAG.jpegOffset, 514, 515, 517, 518, 519, 520, 521, 529, 530, 531, 532, 32_995, 32_996, 32_997, 32_998, 34_675],
-]);
+const KEPT: ReadonlySet<number> = numbersIn(
+  '254-259 262-266 273 274 277-284 286 287 290-293 296 297 301 317-328 332 334 336 338-342 347 512-515 517-521 ' +
+    '529-532 32995-32998 34675',
+);
 const OLD_JPEG = 6;
 const REDUCED = 1;
 
@@ -45,6 +43,14 @@ export function stripTiff(original: Buffer): Buffer {
   if (isOld) for (const { start, end } of removed) tiff.file.fill(0, start, end);
   else blankRest(tiff.file, kept);
   return tiff.file;
+}
+
+function numbersIn(ranges: string): Set<number> {
+  const numbers = ranges.split(' ').flatMap((range) => {
+    const [first = 0, last = first] = range.split('-').map(Number);
+    return Array.from({ length: last - first + 1 }, (_, i) => first + i);
+  });
+  return new Set(numbers);
 }
 
 /** The first of an entry's values; 0 without the entry. */
