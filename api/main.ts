@@ -1,6 +1,7 @@
 /** The HTTP process: HTTPS and plain http ports, and the internal port of a file store on disk. Many may run. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { Server as HttpsServer } from 'node:https';
 import { findCaller } from '#api/accounts/find-caller.ts';
 import type { ApiDeps } from '#api/api-deps.ts';
 import { makeEngineClient } from '#api/direct/engine-client.ts';
@@ -12,6 +13,7 @@ import { FILE_SETTINGS } from '#api/files/file-settings.ts';
 import { openFiles } from '#api/files/open-files.ts';
 import { makeHttpPort } from '#api/http/http-port.ts';
 import { makeApiMetrics } from '#api/http/metrics.ts';
+import { renewCertificate } from '#api/http/renew-certificate.ts';
 import { makeServer } from '#api/http/server.ts';
 import { connectRedis } from '#api/limits/connect-redis.ts';
 import { makeLimits } from '#api/limits/limits.ts';
@@ -90,6 +92,10 @@ const host = config.MEDIAJOBS_LISTEN_HOST;
 const server = makeServer(deps, ENDPOINTS, tls);
 serveDocumentation(server, loadDocumentation(new URL(`${config.MEDIAJOBS_BASE_URL}/docs`).pathname));
 await server.listen({ host, port: config.MEDIAJOBS_HTTPS_PORT });
+const renewal = await renewCertificate(
+  { server: server.server as HttpsServer, log },
+  { certFile: config.MEDIAJOBS_TLS_CERT_FILE, keyFile: config.MEDIAJOBS_TLS_KEY_FILE },
+);
 const httpPort = makeHttpPort({
   database,
   clock,
@@ -116,7 +122,7 @@ announceReady();
 log.info({ https_port: config.MEDIAJOBS_HTTPS_PORT, http_port: config.MEDIAJOBS_HTTP_PORT }, 'serving');
 
 runUntilStopped({ log }, async () => {
-  await server.close();
+  await Promise.all([server.close(), renewal.stop()]);
   await Promise.all([closeServer(httpPort), fileServer?.close(), ops.close()]);
   engine.close();
   redis.disconnect();

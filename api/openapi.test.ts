@@ -8,6 +8,7 @@ interface Response {
 }
 interface Operation {
   readonly operationId: string;
+  readonly requestBody?: object;
   readonly parameters: readonly { readonly name: string; readonly in: string; readonly schema: object }[];
   readonly responses: Record<string, Response>;
 }
@@ -55,7 +56,12 @@ describe('the OpenAPI document', () => {
         typeof properties === 'object' && Object.keys(properties ?? {}).length === 0 && additionalProperties !== false,
     );
     expect(vague).toEqual([]);
-    expect(referencesOf(document.paths['/v1/jobs']?.['post'])).toContain('#/components/schemas/Options');
+    for (const path of ['/v1/jobs', '/v1/presets', '/v1/estimate']) {
+      const body = referencesOf(document.paths[path]?.['post']?.requestBody);
+      expect([...body, ...body.flatMap((name) => referencesOf(targetOf(name)))]).toContain(
+        '#/components/schemas/Options',
+      );
+    }
   });
 
   it.each(operations)('gives the Error schema for every refusal of $name', ({ operation }) => {

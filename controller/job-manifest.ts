@@ -111,6 +111,7 @@ function container(settings: WorkerPod, { requests, limits }: Resources): object
     [TERMINATION_FILE]: TERMINATION_PATH,
     MEDIAJOBS_WORK_DIR: WORK_FOLDER,
     MEDIAJOBS_LOG_LEVEL: settings.logLevel,
+    MEDIAJOBS_IMAGE: settings.image,
     HOME: WORK_FOLDER,
     TMPDIR: WORK_FOLDER,
     LANG: 'C.UTF-8',

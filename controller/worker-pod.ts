@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { KINDS, type Kind } from '#crds/formats.ts';
 
-const quantities = z.record(z.enum(['cpu', 'memory', 'ephemeral-storage']), z.string()).or(z.object({}));
+const quantities = z.partialRecord(z.enum(['cpu', 'memory', 'ephemeral-storage']), z.string());
 const resourcesSchema = z.object({ requests: quantities.default({}), limits: quantities.default({}) });
 
 export const workerPodSchema = z.object({

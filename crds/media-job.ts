@@ -61,6 +61,7 @@ export const workerReportSchema = z.object({
   outputSha256: z.string(),
   /** Tool name → version. */
   tools: z.record(z.string(), z.string()),
+  image: z.string().optional().meta({ description: 'Container image of the worker; absent where there is none.' }),
 });
 export type WorkerReport = z.infer<typeof workerReportSchema>;
 

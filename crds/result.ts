@@ -28,7 +28,9 @@ export const engineResultSchema = z.object({
 export type EngineResult = z.infer<typeof engineResultSchema>;
 
 /** Spec: Result object. The two links are set for jobs only. */
-export const resultSchema = engineResultSchema.extend({
-  download_url: z.string().nullable().optional(),
-  download_expires_at: z.string().nullable().optional(),
-}).meta({ id: 'Result' });
+export const resultSchema = engineResultSchema
+  .extend({
+    download_url: z.string().nullable().optional(),
+    download_expires_at: z.string().nullable().optional(),
+  })
+  .meta({ id: 'Result' });

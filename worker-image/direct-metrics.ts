@@ -11,10 +11,20 @@ export interface DirectMetrics {
   turnedAway(): void;
 }
 
-/** Labels are closed sets: operations, kinds and error codes. */
-export function makeDirectMetrics(pool: Pick<ChildPool, 'busy' | 'waiting'>): DirectMetrics {
+/** Labels are closed sets: operations, kinds, error codes, and the tools with the one version that each has here. */
+export function makeDirectMetrics(
+  pool: Pick<ChildPool, 'busy' | 'waiting'>,
+  versions: Readonly<Record<string, string>>,
+): DirectMetrics {
   const registry = new Registry();
   const registers = [registry];
+  const tools = new Gauge({
+    name: 'mediajobs_engine_tool_info',
+    help: 'Tools and libraries that open files, by version; always 1.',
+    labelNames: ['tool', 'version'],
+    registers,
+  });
+  for (const [tool, version] of Object.entries(versions)) tools.set({ tool, version }, 1);
   new Gauge({
     name: 'mediajobs_engine_busy_children',
     help: 'Engine processes at work.',

@@ -27,11 +27,12 @@ import { MediaError, toJobError } from '#crds/media-error.ts';
 import type { Log } from '#crds/shared/log.ts';
 import type { DirectMetrics } from '#worker-image/direct-metrics.ts';
 import type { ChildPool } from '#worker-image/engine/child-pool.ts';
+import { firstLook } from '#worker-image/engine/identify/first-look.ts';
 import type { ProcessedFile } from '#worker-image/engine/process-file.ts';
 import { makeWorkDirectory, removeWorkDirectory } from '#worker-image/work-directory.ts';
 
 export interface DirectServerDeps {
-  readonly pool: Pick<ChildPool, 'process'>;
+  readonly pool: Pick<ChildPool, 'process' | 'expect'>;
   readonly metrics: Pick<DirectMetrics, 'worked' | 'turnedAway'>;
   readonly log: Log;
   readonly versions: Readonly<Record<string, string>>;
@@ -80,7 +81,8 @@ async function answer(
   try {
     directory = await makeWorkDirectory(options.root);
     const path = join(directory, 'input');
-    await receive(request, path, { maxBytes: options.maxBytes, signal: stop.signal });
+    const onStart = (head: Buffer): void => expectKind(deps.pool, head);
+    await receive(request, path, { maxBytes: options.maxBytes, signal: stop.signal, onStart });
     const work = readWork(request);
     const timer = setTimeout(() => stop.abort(timeLimit(options.maxSeconds)), options.maxSeconds * 1000);
     const file = await measured(deps, work, { path, directory, signal: stop.signal }).finally(() =>
@@ -104,18 +106,24 @@ async function answer(
 async function receive(
   request: IncomingMessage,
   path: string,
-  limit: { maxBytes: number; signal: AbortSignal },
+  how: { maxBytes: number; signal: AbortSignal; onStart: (head: Buffer) => void },
 ): Promise<void> {
   let size = 0;
   const cap = new Transform({
     transform(chunk: Buffer, _encoding, done) {
+      if (size === 0) how.onStart(chunk);
       size += chunk.length;
-      done(size > limit.maxBytes ? tooLarge(limit.maxBytes) : null, chunk);
+      done(size > how.maxBytes ? tooLarge(how.maxBytes) : null, chunk);
     },
   });
   request.once('error', (error) => cap.destroy(error));
   request.pipe(cap);
-  await pipeline(cap, createWriteStream(path, { mode: 0o600 }), { signal: limit.signal });
+  await pipeline(cap, createWriteStream(path, { mode: 0o600 }), { signal: how.signal });
+}
+
+function expectKind(pool: Pick<ChildPool, 'expect'>, head: Buffer): void {
+  const kind = firstLook(head);
+  if (kind !== null) pool.expect(kind);
 }
 
 function readWork({ trailers }: IncomingMessage): DirectWork {

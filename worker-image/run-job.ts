@@ -12,7 +12,7 @@ import { fstatSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { RUN_SPEC_FILE, TERMINATION_FILE } from '#crds/run-files.ts';
-import type { RunSpec } from '#crds/run-spec.ts';
+import type { RunOutcome, RunSpec } from '#crds/run-spec.ts';
 import { startHeartbeats } from '#worker-image/transfer/heartbeats.ts';
 
 const STOPPED = 143;
@@ -71,7 +71,7 @@ async function attempt(): Promise<number> {
     };
     const outcome = await runAttempt(deps, runSpecSchema.parse(sent), directory);
     stop.signal.throwIfAborted();
-    await writeOutcome(terminationFile, outcome);
+    await writeOutcome(terminationFile, withImage(outcome));
     log.info({ outcome: outcome.outcome }, 'attempt ended');
     return 0;
   } catch (error) {
@@ -80,6 +80,13 @@ async function attempt(): Promise<number> {
     if (stop.signal.aborted) return STOPPED;
     return error instanceof Error && error.name === 'EngineKilled' ? KILLED : 1;
   }
+}
+
+/** The image is in the receipt of what it made. */
+function withImage(outcome: RunOutcome): RunOutcome {
+  const image = process.env['MEDIAJOBS_IMAGE'] ?? '';
+  if (outcome.outcome !== 'succeeded' || image === '') return outcome;
+  return { ...outcome, report: { ...outcome.report, image } };
 }
 
 function end(reason: string): void {

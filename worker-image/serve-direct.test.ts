@@ -100,6 +100,8 @@ describe('serve-direct', () => {
       'mediajobs_engine_work_seconds_count{operation="compress",kind="image",outcome="done"} 1',
     );
     expect(metrics).toContain('mediajobs_engine_busy_children 0');
+    expect(metrics).toMatch(/mediajobs_engine_tool_info\{tool="ffmpeg",version="[\d.:]+/);
+    expect(metrics).toMatch(/mediajobs_engine_tool_info\{tool="sharp",version="[\d.]+"\} 1/);
   });
 });
 

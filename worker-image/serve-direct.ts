@@ -45,7 +45,7 @@ const pool = startChildPool({
   queue: config.MEDIAJOBS_ENGINE_QUEUE,
   filesPerChild: config.MEDIAJOBS_ENGINE_FILES_PER_CHILD,
 });
-const metrics = makeDirectMetrics(pool);
+const metrics = makeDirectMetrics(pool, tools);
 const server = makeDirectServer(
   { pool, metrics, log, versions: tools },
   {

@@ -37,7 +37,11 @@ export async function selectAccounts(db: Queryable): Promise<readonly Account[]>
  * then adds to them does so one after the other. Rows that refer to the account can still be written.
  */
 export async function lockAccount(tx: Queryable, id: string): Promise<Account | null> {
-  const { rows } = await tx.query<Account>(`select ${COLUMNS} from accounts where id = $1 for no key update`, [id], PREPARED);
+  const { rows } = await tx.query<Account>(
+    `select ${COLUMNS} from accounts where id = $1 for no key update`,
+    [id],
+    PREPARED,
+  );
   return rows[0] ?? null;
 }
 

@@ -20,35 +20,39 @@ import { parseJsonOptions, resolveOptions, type ResolvedOptions } from '#crds/op
 import { PLANS } from '#crds/plans.ts';
 import { METERS, PRICE_BOOK, priceOf, unitsOf, type Measured } from '#crds/prices.ts';
 
-export const estimateRequestSchema = z.strictObject({
-  operation: z.enum(OPERATIONS),
-  filename: z.string().min(1).max(4096).meta({ description: 'Its extension decides the kind.' }),
-  size: z.int().positive().meta({ description: 'Bytes.' }),
-  duration_seconds: z
-    .number()
-    .positive()
-    .max(Number.MAX_SAFE_INTEGER)
-    .nullish()
-    .meta({ description: 'Required for audio and video.' }),
-  pages: z.int().positive().nullish().meta({ description: 'Of a PDF; not given: 100 or fewer.' }),
-  width: z.int().positive().nullish().meta({ description: 'Pixels of a video; either one missing: 1920 by 1080.' }),
-  height: z.int().positive().nullish(),
-  options: z.looseObject({}).nullish().meta({ description: 'As in jobs; convert needs `convert.to`.' }),
-}).meta({ id: 'EstimateRequest' });
+export const estimateRequestSchema = z
+  .strictObject({
+    operation: z.enum(OPERATIONS),
+    filename: z.string().min(1).max(4096).meta({ description: 'Its extension decides the kind.' }),
+    size: z.int().positive().meta({ description: 'Bytes.' }),
+    duration_seconds: z
+      .number()
+      .positive()
+      .max(Number.MAX_SAFE_INTEGER)
+      .nullish()
+      .meta({ description: 'Required for audio and video.' }),
+    pages: z.int().positive().nullish().meta({ description: 'Of a PDF; not given: 100 or fewer.' }),
+    width: z.int().positive().nullish().meta({ description: 'Pixels of a video; either one missing: 1920 by 1080.' }),
+    height: z.int().positive().nullish(),
+    options: z.looseObject({}).nullish().meta({ description: 'As in jobs; convert needs `convert.to`.' }),
+  })
+  .meta({ id: 'EstimateRequest' });
 export type EstimateRequest = z.infer<typeof estimateRequestSchema>;
 
-export const estimateSchema = z.object({
-  object: z.literal('estimate'),
-  operation: z.enum(OPERATIONS),
-  kind: z.enum(KINDS),
-  input_format: z.string(),
-  output_format: z.string(),
-  lane: z.enum(['direct', 'job']),
-  meter: z.enum(METERS),
-  quantity: z.number(),
-  amount_usd: z.number(),
-  notes: z.array(z.string()),
-}).meta({ id: 'Estimate' });
+export const estimateSchema = z
+  .object({
+    object: z.literal('estimate'),
+    operation: z.enum(OPERATIONS),
+    kind: z.enum(KINDS),
+    input_format: z.string(),
+    output_format: z.string(),
+    lane: z.enum(['direct', 'job']),
+    meter: z.enum(METERS),
+    quantity: z.number(),
+    amount_usd: z.number(),
+    notes: z.array(z.string()),
+  })
+  .meta({ id: 'Estimate' });
 type Estimate = z.infer<typeof estimateSchema>;
 
 /** Assumed when either side of a video is not given. */
@@ -84,7 +88,7 @@ function readWork(fields: EstimateRequest): ExpectedWork {
   const { operation } = fields;
   const inputFormat = formatOfName(fields.filename);
   refuseMissingDuration(fields, inputFormat);
-  const options = resolveOptions(parseJsonOptions(fields.options ?? {}));
+  const options = resolveOptions(parseJsonOptions(fields.options ?? {}), operation);
   if (operation === 'convert' && options.convert.to === null) {
     throw new MediaError('invalid_options', 'Convert needs a target format in `convert.to`.', { param: 'convert.to' });
   }

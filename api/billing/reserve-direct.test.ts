@@ -50,8 +50,7 @@ describe('the reservation of a direct request', () => {
   it('counts for jobs, too', async () => {
     const caller = await aCaller(1000);
     const release = await reserve(caller);
-    const ofJob = () =>
-      database.transaction((tx) => reservationRefusal(deps, tx, { caller, reserveMicroUsd: 1000 }));
+    const ofJob = () => database.transaction((tx) => reservationRefusal(deps, tx, { caller, reserveMicroUsd: 1000 }));
     expect((await ofJob())?.code).toBe('spend_cap_reached');
     await release();
     expect(await ofJob()).toBeNull();

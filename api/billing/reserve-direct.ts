@@ -4,11 +4,7 @@
  * nothing behind. Spec: Monthly spend cap.
  */
 import type { Caller } from '#api/accounts/find-caller.ts';
-import {
-  deleteReservation,
-  insertReservation,
-  renewReservation,
-} from '#api/billing/direct-reservation-rows.ts';
+import { deleteReservation, insertReservation, renewReservation } from '#api/billing/direct-reservation-rows.ts';
 import { reservationRefusal } from '#api/billing/spend-cap.ts';
 import type { Database } from '#api/store/database.ts';
 import type { Clock } from '#crds/shared/clock.ts';

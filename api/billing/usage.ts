@@ -14,14 +14,16 @@ const counts = {
 };
 
 /** Spec: Usage. */
-export const usageSchema = z.object({
-  object: z.literal('usage'),
-  livemode: z.boolean(),
-  from: z.iso.date(),
-  to: z.iso.date(),
-  totals: z.object(counts),
-  daily: z.array(z.object({ day: z.iso.date(), ...counts })),
-}).meta({ id: 'Usage' });
+export const usageSchema = z
+  .object({
+    object: z.literal('usage'),
+    livemode: z.boolean(),
+    from: z.iso.date(),
+    to: z.iso.date(),
+    totals: z.object(counts),
+    daily: z.array(z.object({ day: z.iso.date(), ...counts })),
+  })
+  .meta({ id: 'Usage' });
 export type Usage = z.infer<typeof usageSchema>;
 
 /** The totals are the sum of the days, exact to the micro-dollar. */

@@ -59,7 +59,10 @@ function reserve(deps: ApiDeps, request: CallerRequest, { operation, query }: As
     lane: 'direct',
     operation,
     filename: query.filename ?? sentName(request),
-    options: resolveOptions(isMultipart(request) ? new Map() : mergeOptions(query.preset, query.queryOptions)),
+    options: resolveOptions(
+      isMultipart(request) ? new Map() : mergeOptions(query.preset, query.queryOptions),
+      operation,
+    ),
     limits: fileLimits(caller.account.plan),
   });
   return reserveDirect(deps, { caller, requestId: request.id, microUsd });
@@ -126,7 +129,7 @@ async function readDirectQuery(deps: ApiDeps, request: CallerRequest, operation:
   const preset = await presetOptions(deps, named);
   const queryOptions = parseQueryOptions(query, SHORT_NAMES[operation]);
   // Refused before the body comes, unless its own options still count.
-  if (!isMultipart(request)) resolveOptions(mergeOptions(preset, queryOptions));
+  if (!isMultipart(request)) resolveOptions(mergeOptions(preset, queryOptions), operation);
   return { filename, preset, queryOptions };
 }
 
@@ -134,7 +137,7 @@ function workOf(
   caller: Caller,
   input: { operation: Operation; options: FlatOptions; filename: string | null },
 ): DirectWork {
-  const options = resolveOptions(input.options);
+  const options = resolveOptions(input.options, input.operation);
   if (input.operation === 'convert' && options.convert.to === null) {
     throw new MediaError('invalid_options', 'Convert needs a target format in `to`.', { param: 'convert.to' });
   }

@@ -1,12 +1,26 @@
+import { randomInt } from 'node:crypto';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { StartError } from '#api/embedded/start-error.ts';
 
+/** Below the ports that Linux gives to outgoing connections, one of which could take ours before we bind it. */
+const [LOWEST, HIGHEST] = [15_000, 30_000];
+const TRIES = 100;
+
 /** So many loopback ports that no program uses now, all different. */
 export async function freePorts(count: number): Promise<number[]> {
-  const held = await Promise.all(Array.from({ length: count }, () => hold({ host: '127.0.0.1', port: 0 })));
+  const held = await Promise.all(Array.from({ length: count }, () => holdAny(TRIES)));
   const ports = held.map((server) => (server.address() as AddressInfo).port);
   await Promise.all(held.map(release));
   return ports;
+}
+
+async function holdAny(tries: number): Promise<Server> {
+  try {
+    return await hold({ host: '127.0.0.1', port: randomInt(LOWEST, HIGHEST) });
+  } catch (error) {
+    if (tries <= 1) throw error;
+    return holdAny(tries - 1);
+  }
 }
 
 /** @throws StartError when the port cannot be bound, with the reason. */

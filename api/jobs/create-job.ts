@@ -41,7 +41,7 @@ export async function createJob(deps: ApiDeps, request: CallerRequest): Promise<
 async function readNewJob(deps: ApiDeps, caller: Caller, fields: JobRequest): Promise<NewJob> {
   refuseTargets(deps, fields);
   const preset = await presetOptions(deps, { accountId: caller.account.id, preset: fields.preset });
-  const options = resolveOptions(mergeOptions(preset, parseJsonOptions(fields.options ?? {})));
+  const options = resolveOptions(mergeOptions(preset, parseJsonOptions(fields.options ?? {})), fields.operation);
   refuseMissingTarget(fields, options);
   const id = deps.newId('job');
   const input = await readInput(deps, { caller, fields, jobId: id });
@@ -60,7 +60,10 @@ async function readNewJob(deps: ApiDeps, caller: Caller, fields: JobRequest): Pr
     metadata: fields.metadata ?? {},
     outputTarget: fields.output == null ? null : sealTarget(deps, id, fields.output),
   };
-  return { ...newJob, reservedMicroUsd: caller.livemode ? largestCost({ ...newJob, lane: 'job', filename: newJob.inputFilename }) : 0 };
+  return {
+    ...newJob,
+    reservedMicroUsd: caller.livemode ? largestCost({ ...newJob, lane: 'job', filename: newJob.inputFilename }) : 0,
+  };
 }
 
 type InputFields = Pick<

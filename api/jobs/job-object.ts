@@ -13,24 +13,26 @@ interface LinkDeps {
 const timestamp = z.iso.datetime();
 
 /** Spec: Job object. */
-export const jobObjectSchema = z.object({
-  id: z.string(),
-  object: z.literal('job'),
-  livemode: z.boolean(),
-  operation: z.enum(OPERATIONS),
-  status: z.enum(JOB_STATUSES),
-  created_at: timestamp,
-  started_at: timestamp.nullable(),
-  completed_at: timestamp.nullable(),
-  progress: z.object({ percent: z.int() }),
-  input: z.object({ filename: z.string().nullable(), size: z.int().nullable() }),
-  result: resultSchema.nullable(),
-  error: z.object({ type: z.string(), code: z.string(), message: z.string() }).nullable(),
-  billed: z.boolean(),
-  expires_at: timestamp.nullable(),
-  files_deleted: z.boolean(),
-  metadata: z.record(z.string(), z.string()),
-}).meta({ id: 'Job' });
+export const jobObjectSchema = z
+  .object({
+    id: z.string(),
+    object: z.literal('job'),
+    livemode: z.boolean(),
+    operation: z.enum(OPERATIONS),
+    status: z.enum(JOB_STATUSES),
+    created_at: timestamp,
+    started_at: timestamp.nullable(),
+    completed_at: timestamp.nullable(),
+    progress: z.object({ percent: z.int() }),
+    input: z.object({ filename: z.string().nullable(), size: z.int().nullable() }),
+    result: resultSchema.nullable(),
+    error: z.object({ type: z.string(), code: z.string(), message: z.string() }).nullable(),
+    billed: z.boolean(),
+    expires_at: timestamp.nullable(),
+    files_deleted: z.boolean(),
+    metadata: z.record(z.string(), z.string()),
+  })
+  .meta({ id: 'Job' });
 export type JobObject = z.infer<typeof jobObjectSchema>;
 
 /** The job as callers and webhooks see it. */

@@ -16,7 +16,11 @@ const COMPONENTS = '#/components/schemas/';
 export function makeSchemaWriter(options: z.ZodType): SchemaWriter {
   const components = new Map<string, JsonSchema>();
   const write: SchemaWriter['write'] = (schema, io) => {
-    const { $schema: _dialect, $defs: named = {}, ...json } = z.toJSONSchema(schema, {
+    const {
+      $schema: _dialect,
+      $defs: named = {},
+      ...json
+    } = z.toJSONSchema(schema, {
       target: 'draft-2020-12',
       io,
       unrepresentable: 'any',

@@ -34,7 +34,11 @@ function successes(writer: SchemaWriter, endpoint: Endpoint): Record<string, obj
       const rate = endpoint.lane === 'direct' ? RATE_HEADERS : {};
       const content =
         files === undefined
-          ? { 'application/json': { schema: schema === undefined ? { type: 'object' } : writer.write(schema, 'output') } }
+          ? {
+              'application/json': {
+                schema: schema === undefined ? { type: 'object' } : writer.write(schema, 'output'),
+              },
+            }
           : fileContent(files);
       return [status, { description, headers: { ...COMMON_HEADERS, ...rate, ...described(headers) }, content }];
     }),
@@ -78,10 +82,13 @@ function retryAfter(waits: readonly ErrorCode[], all: readonly ErrorCode[]): Hea
   return { ...described, required: waits.length === all.length };
 }
 
-const COMMON_HEADERS = described({
-  'Svc-Request-Id': ['string', 'Id of the request, `req_…`.'],
-  'Svc-Version': ['string', 'Version of the API that answered.'],
-}, true);
+const COMMON_HEADERS = described(
+  {
+    'Svc-Request-Id': ['string', 'Id of the request, `req_…`.'],
+    'Svc-Version': ['string', 'Version of the API that answered.'],
+  },
+  true,
+);
 
 const RATE = {
   'RateLimit-Limit': ['integer', 'Size of the bucket.'],

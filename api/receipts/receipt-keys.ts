@@ -61,12 +61,14 @@ const jwkSchema = z.object({
 });
 
 /** One body that is both a list of the interface and a JWK set (RFC 7517). */
-export const receiptKeysSchema = z.object({
-  object: z.literal('list'),
-  data: z.array(keyObjectSchema),
-  has_more: z.literal(false),
-  keys: z.array(jwkSchema),
-}).meta({ id: 'ReceiptKeys' });
+export const receiptKeysSchema = z
+  .object({
+    object: z.literal('list'),
+    data: z.array(keyObjectSchema),
+    has_more: z.literal(false),
+    keys: z.array(jwkSchema),
+  })
+  .meta({ id: 'ReceiptKeys' });
 
 export function receiptKeysObject(keys: ReceiptKeys): z.infer<typeof receiptKeysSchema> {
   return { object: 'list', data: keys.map(keyObject), has_more: false, keys: keys.map(jwk) };

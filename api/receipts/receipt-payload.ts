@@ -15,48 +15,50 @@ import { engineResultSchema, type EngineResult } from '#crds/result.ts';
 const timestamp = z.iso.datetime();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
-export const receiptPayloadSchema = z.object({
-  version: z.literal(1),
-  job_id: z.string(),
-  livemode: z.boolean(),
-  operation: z.enum(OPERATIONS),
-  status: z.enum(['succeeded', 'failed', 'canceled']),
-  api_version: z.string(),
-  standard: z.string(),
-  created_at: timestamp,
-  started_at: timestamp.nullable(),
-  completed_at: timestamp,
-  input: z.object({ sha256: sha256.nullable(), size: z.int().nullable(), format: z.string().nullable() }),
-  output: z.object({ sha256, size: z.int(), format: z.string() }).nullable(),
-  options: resolvedOptionsSchema,
-  /** Of `options` as canonical JSON (RFC 8785). */
-  options_sha256: sha256,
-  result: engineResultSchema
-    .pick({
-      kind: true,
-      savings_percent: true,
-      kept_original: true,
-      increased: true,
-      width: true,
-      height: true,
-      pages: true,
-      duration_seconds: true,
-      video_codec: true,
-    })
-    .nullable(),
-  error_code: z.string().nullable(),
-  billing: z.object({
-    billed: z.boolean(),
-    meter: z.enum([...METERS, 'unbilled']),
-    quantity: z.number(),
-    amount_usd: z.number(),
-  }),
-  /** null when nothing was processed. */
-  engine: z.object({ image: z.string().nullable(), tools: z.record(z.string(), z.string()) }).nullable(),
-  quality: z.object({ metric: z.string(), score: z.number() }).nullable(),
-  /** When the files are deleted at the latest; null when the service holds none. */
-  deletion: z.object({ input_at: timestamp, output_at: timestamp.nullable() }),
-}).meta({ id: 'ReceiptPayload' });
+export const receiptPayloadSchema = z
+  .object({
+    version: z.literal(1),
+    job_id: z.string(),
+    livemode: z.boolean(),
+    operation: z.enum(OPERATIONS),
+    status: z.enum(['succeeded', 'failed', 'canceled']),
+    api_version: z.string(),
+    standard: z.string(),
+    created_at: timestamp,
+    started_at: timestamp.nullable(),
+    completed_at: timestamp,
+    input: z.object({ sha256: sha256.nullable(), size: z.int().nullable(), format: z.string().nullable() }),
+    output: z.object({ sha256, size: z.int(), format: z.string() }).nullable(),
+    options: resolvedOptionsSchema,
+    /** Of `options` as canonical JSON (RFC 8785). */
+    options_sha256: sha256,
+    result: engineResultSchema
+      .pick({
+        kind: true,
+        savings_percent: true,
+        kept_original: true,
+        increased: true,
+        width: true,
+        height: true,
+        pages: true,
+        duration_seconds: true,
+        video_codec: true,
+      })
+      .nullable(),
+    error_code: z.string().nullable(),
+    billing: z.object({
+      billed: z.boolean(),
+      meter: z.enum([...METERS, 'unbilled']),
+      quantity: z.number(),
+      amount_usd: z.number(),
+    }),
+    /** null when nothing was processed. */
+    engine: z.object({ image: z.string().nullable(), tools: z.record(z.string(), z.string()) }).nullable(),
+    quality: z.object({ metric: z.string(), score: z.number() }).nullable(),
+    /** When the files are deleted at the latest; null when the service holds none. */
+    deletion: z.object({ input_at: timestamp, output_at: timestamp.nullable() }),
+  })
+  .meta({ id: 'ReceiptPayload' });
 export type ReceiptPayload = z.infer<typeof receiptPayloadSchema>;
 
 /** A job at its end. */
@@ -95,7 +97,7 @@ export function receiptPayload(job: FinishedJob, charge: JobCharge): ReceiptPayl
       quantity: charge.quantity,
       amount_usd: usdOf(charge.amountMicroUsd),
     },
-    engine: report === null ? null : { image: null, tools: report.tools },
+    engine: report === null ? null : { image: report.image ?? null, tools: report.tools },
     quality: null,
     deletion: { input_at: completedAt, output_at: keepsOutput ? (job.expiresAt?.toISOString() ?? null) : null },
   };

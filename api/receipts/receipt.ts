@@ -8,16 +8,18 @@ import {
   type JobCharge,
 } from '#api/receipts/receipt-payload.ts';
 
-export const receiptSchema = z.object({
-  object: z.literal('receipt'),
-  job_id: z.string(),
-  livemode: z.boolean(),
-  issued_at: z.iso.datetime(),
-  key_id: z.string(),
-  algorithm: z.literal('EdDSA'),
-  payload: receiptPayloadSchema,
-  jws: z.string().meta({ description: 'Compact JWS over the payload; it alone is authoritative.' }),
-}).meta({ id: 'Receipt' });
+export const receiptSchema = z
+  .object({
+    object: z.literal('receipt'),
+    job_id: z.string(),
+    livemode: z.boolean(),
+    issued_at: z.iso.datetime(),
+    key_id: z.string(),
+    algorithm: z.literal('EdDSA'),
+    payload: receiptPayloadSchema,
+    jws: z.string().meta({ description: 'Compact JWS over the payload; it alone is authoritative.' }),
+  })
+  .meta({ id: 'Receipt' });
 
 /** `typ` of the JWS, so that the signature stands for nothing else. */
 const TYPE = 'mediajobs-receipt+jws';

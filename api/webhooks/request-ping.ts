@@ -17,13 +17,15 @@ import { secretContext } from '#api/webhooks/webhook-secret.ts';
 import { MediaError } from '#crds/media-error.ts';
 import { checkTargetUrl } from '#crds/public-url.ts';
 
-export const webhookTestSchema = z.object({
-  object: z.literal('webhook_test'),
-  event_id: z.string(),
-  delivered: z.boolean(),
-  status: z.int().meta({ description: 'Of the answer; 0 when none came.' }),
-  duration_ms: z.int(),
-}).meta({ id: 'WebhookTest' });
+export const webhookTestSchema = z
+  .object({
+    object: z.literal('webhook_test'),
+    event_id: z.string(),
+    delivered: z.boolean(),
+    status: z.int().meta({ description: 'Of the answer; 0 when none came.' }),
+    duration_ms: z.int(),
+  })
+  .meta({ id: 'WebhookTest' });
 
 const POLL_MS = 50;
 /** A courier takes a ping at once unless there is none, or too much to do. */

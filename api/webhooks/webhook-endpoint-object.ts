@@ -2,16 +2,20 @@ import { z } from 'zod';
 import type { WebhookEndpoint } from '#api/webhooks/webhook-endpoint-rows.ts';
 import { MediaError } from '#crds/media-error.ts';
 
-export const webhookEndpointSchema = z.object({
-  id: z.string(),
-  object: z.literal('webhook_endpoint'),
-  url: z.string(),
-  enabled: z.boolean(),
-  created_at: z.iso.datetime(),
-}).meta({ id: 'WebhookEndpoint' });
+export const webhookEndpointSchema = z
+  .object({
+    id: z.string(),
+    object: z.literal('webhook_endpoint'),
+    url: z.string(),
+    enabled: z.boolean(),
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: 'WebhookEndpoint' });
 
 /** Only the answers of create and rotate show the secret. */
-export const webhookEndpointWithSecretSchema = webhookEndpointSchema.extend({ secret: z.string() });
+export const webhookEndpointWithSecretSchema = webhookEndpointSchema
+  .extend({ secret: z.string() })
+  .meta({ id: 'WebhookEndpointWithSecret' });
 
 /** Spec: Webhook endpoint. */
 export function webhookEndpointObject({

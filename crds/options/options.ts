@@ -4,7 +4,7 @@
  * merged (weakest first: preset, JSON, query) and from which the engine's complete options come.
  */
 import { z } from 'zod';
-import { CONVERT_TARGETS, targetFormat, type Format } from '#crds/formats.ts';
+import { CONVERT_TARGETS, targetFormat, type Format, type Operation } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
 import { audioOptions } from '#crds/options/audio.ts';
 import { convertOptions } from '#crds/options/convert.ts';
@@ -115,9 +115,10 @@ export function mergeOptions(...weakestFirst: readonly FlatOptions[]): FlatOptio
 
 /**
  * Fills in every default.
- * @throws MediaError invalid_options for a target that is no format and for pairs that exclude each other.
+ * @throws MediaError unsupported_target, or invalid_options unless it converts, for a target that is no format;
+ * invalid_options for pairs that exclude each other.
  */
-export function resolveOptions(flat: FlatOptions): ResolvedOptions {
+export function resolveOptions(flat: FlatOptions, operation: Operation = 'convert'): ResolvedOptions {
   const get = <T>(path: string, fallback: T): T => (flat.get(path) as T | undefined) ?? fallback;
   const videoFormat = get<ResolvedOptions['video']['format']>('video.format', 'mp4');
   const resolution = get<number | 'original'>('video.resolution', 'original');
@@ -144,7 +145,7 @@ export function resolveOptions(flat: FlatOptions): ResolvedOptions {
       sample_rate_hz: get('audio.sample_rate_hz', null),
     },
     convert: {
-      to: resolveTarget(get('convert.to', null)),
+      to: resolveTarget(get('convert.to', null), operation),
       page: get('convert.page', 1),
       dpi: get('convert.dpi', 144),
     },
@@ -165,13 +166,15 @@ function resolveResize(flat: FlatOptions): ResolvedOptions['image']['resize'] {
   };
 }
 
-function resolveTarget(text: string | null): Format | null {
+function resolveTarget(text: string | null, operation: Operation): Format | null {
   if (text === null) return null;
   const format = targetFormat(text);
   if (format !== null) return format;
   const targets = Object.entries(CONVERT_TARGETS).map(([kind, formats]) => `${kind} to ${formats.join(', ')}`);
   const message = `\`${text.slice(0, 40)}\` is no target format. Files convert by their kind: ${targets.join('; ')}.`;
-  throw new MediaError('unsupported_target', message, { param: 'convert.to' });
+  // To the other operations it is an option that is checked and ignored.
+  const code = operation === 'convert' ? 'unsupported_target' : 'invalid_options';
+  throw new MediaError(code, message, { param: 'convert.to' });
 }
 
 function valueOfText(text: string): string | number | boolean {

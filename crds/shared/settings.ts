@@ -85,7 +85,7 @@ export const settings = z.object({
     .meta({ description: 'Folder of the file store on disk; not with `S3_BUCKET`.' }),
   MEDIAJOBS_FILES_URL: url
     .optional()
-    .meta({ description: "Address under which workers reach the signed URLs of the file store on disk." }),
+    .meta({ description: 'Address under which workers reach the signed URLs of the file store on disk.' }),
   S3_BUCKET: z.string().optional().meta({ description: 'Bucket that keeps the files, instead of a folder on disk.' }),
   S3_ENDPOINT: url
     .optional()
@@ -100,7 +100,10 @@ export const settings = z.object({
     .enum(['true', 'false'])
     .default('false')
     .transform((text) => text === 'true')
-    .meta({ description: '`true`: the bucket is in the path of a URL instead of its host name, as most other servers than AWS want it.' }),
+    .meta({
+      description:
+        '`true`: the bucket is in the path of a URL instead of its host name, as most other servers than AWS want it.',
+    }),
   MEDIAJOBS_ENGINE_PORT: port.default(8090).meta({ description: 'Port of the engine of the direct lane.' }),
   MEDIAJOBS_ENGINE_HOST: z.string().default('127.0.0.1').meta({ description: 'Address that the engine binds to.' }),
   MEDIAJOBS_ENGINE_CHILDREN: count
@@ -119,12 +122,10 @@ export const settings = z.object({
     .string()
     .optional()
     .meta({ description: "Folder for files in work; default: the system's temporary folder." }),
-  MEDIAJOBS_RUNS_AT_ONCE: count
-    .optional()
-    .meta({
-      description:
-        'Jobs in work at once; default: the number of cores of one machine, on Kubernetes as many as there are MediaJobs.',
-    }),
+  MEDIAJOBS_RUNS_AT_ONCE: count.optional().meta({
+    description:
+      'Jobs in work at once; default: the number of cores of one machine, on Kubernetes as many as there are MediaJobs.',
+  }),
   MEDIAJOBS_HEARTBEAT_HOST: z
     .string()
     .default('127.0.0.1')
@@ -141,7 +142,9 @@ export const settings = z.object({
     .meta({ description: "Key of the attempts' tokens, base64 of 32 bytes, the same for every controller." }),
   MEDIAJOBS_WORKER_POD: json
     .optional()
-    .meta({ description: 'The pods of jobs on Kubernetes, as JSON: `image` and what `controller/worker-pod.ts` has besides.' }),
+    .meta({
+      description: 'The pods of jobs on Kubernetes, as JSON: `image` and what `controller/worker-pod.ts` has besides.',
+    }),
   MEDIAJOBS_RELEASE: z
     .string()
     .default('mediajobs')
@@ -154,7 +157,9 @@ export const settings = z.object({
   KUBECONFIG: z
     .string()
     .optional()
-    .meta({ description: 'Kubeconfig file, for a process outside the cluster; default: the service account of the pod.' }),
+    .meta({
+      description: 'Kubeconfig file, for a process outside the cluster; default: the service account of the pod.',
+    }),
   MEDIAJOBS_KUBE_QPS: count.default(50).meta({ description: 'Requests to the API server a second, on average.' }),
   MEDIAJOBS_KUBE_BURST: count.default(100).meta({ description: 'Requests to the API server at once.' }),
   MEDIAJOBS_OPEN_JOBS: count

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { access, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import sharp from 'sharp';
+import sharp, { type Region } from 'sharp';
 
 export interface BenchPicture {
   readonly name: string;
@@ -63,6 +63,7 @@ const PACKAGES: Readonly<Record<string, PackageRow>> = {
     kind: 'graphic',
     folder: 'usr/share/doc/kicad/help/en/images',
     files: {
+      'zone_properties.png': '38227ca390d5addb6f2a7f675db04d91c4ded3b99e4aa8147c35e8a677459001',
       'pcbnew_user_interface.png': 'ecde9718d5a7e0bca4f100c8be0a892baf9fea3dcb81bba10c62ca15b4562f1a',
       'gerbview_main_screen.png': '407be563967785c6ec0ccc0d03f4295bb168511ba26a92983d7bb28c746f5a9a',
       'libedit_main_window.png': 'fb054abe769599ea3c66aef9380108c61ebed391b2597e3909fdeb385ac1d027',
@@ -78,7 +79,6 @@ const PACKAGES: Readonly<Record<string, PackageRow>> = {
     folder: 'usr/share/help/C/gnome-help/figures',
     files: {
       'shell-appts.png': '947238d5c4f43cf3fd0a5776e19093c69e83ca6be5afae9bf709a7392d3917de',
-      'screenshot-tool.png': '839f42b0ab4bba46ed0e005eab740972dde66495e4d57aeed1dcfb17cc2a6bff',
     },
   },
 };
@@ -106,6 +106,14 @@ export async function calibrationSet(cache: string): Promise<BenchPicture[]> {
     }
   }
   return made;
+}
+
+/** A photo as the camera gave it, of 4272 × 2848 pixels. */
+export function largePhoto(cache: string): Promise<Buffer> {
+  const name = 'lomiri-wallpapers-16.04';
+  const file = 'sunset_by_Aitzol_Berasategi.jpg';
+  const row = PACKAGES[name];
+  return sourceOf(cache, { name, path: join(row?.folder ?? '', file), sha256: row?.files[file] ?? '' });
 }
 
 async function sourceOf(cache: string, file: { name: string; path: string; sha256: string }): Promise<Buffer> {
@@ -141,7 +149,7 @@ async function prepare(source: Buffer, picture: Omit<BenchPicture, 'pixels'>): P
   return { ...picture, pixels: width * height };
 }
 
-async function middleOf(picture: Buffer): Promise<sharp.Region> {
+async function middleOf(picture: Buffer): Promise<Region> {
   const size = await sharp(picture).metadata();
   const width = Math.min(size.width, CROP.width);
   const height = Math.min(size.height, CROP.height);

@@ -41,8 +41,16 @@ export async function runInEngine(
   try {
     const file = await child.process({
       task: {
-        ...{ path, directory, operation, filename: basename(path), lane: 'job', limits: LIMITS },
-        features: { video: true, heicOutput: true },
+        path,
+        directory,
+        operation,
+        filename: basename(path),
+        lane: 'job',
+        limits: LIMITS,
+        features: {
+          video: true,
+          heicOutput: true,
+        },
         options: resolveOptions(parseJsonOptions(options)),
       },
       versions: {},

@@ -21,18 +21,22 @@ const folder = await mkdtemp(join(tmpdir(), 'mediajobs-bench-'));
 try {
   print('PDF, tier medium', 'bytes', 'ours', '/ebook', 'ratio', 'seconds', 'gs');
   const ratios = [];
+  const sizes: { ours: number; theirs: number }[] = [];
   for (const { what, path } of await fetchPdfSamples(folder)) {
     const work = await workOn({ path, format: 'pdf', operation: 'compress' });
     const [ours, theirs] = [await compress(work), await ghostscript(work)];
     const bytes = [work.input.size, ours.bytes, theirs.bytes].map(String);
     const ratio = ours.bytes / theirs.bytes;
     ratios.push(ratio);
+    sizes.push({ ours: ours.bytes, theirs: theirs.bytes });
     print(what, ...bytes, ratio.toFixed(2), ours.seconds.toFixed(1), theirs.seconds.toFixed(1));
     if (ours.lost !== '') print(`  lost: ${ours.lost}`);
     if (theirs.lost !== '') print(`  Ghostscript lost: ${theirs.lost}`);
     await rm(work.directory, { recursive: true });
   }
-  print('median of the ratios (goal: at most 1.00)', '', '', '', median(ratios).toFixed(2));
+  const [ours, theirs] = [median(sizes.map((one) => one.ours)), median(sizes.map((one) => one.theirs))];
+  print('median of the sizes (goal: at most 1.00)', '', String(ours), String(theirs), (ours / theirs).toFixed(2));
+  print('median of the ratios', '', '', '', median(ratios).toFixed(2));
 } finally {
   await rm(folder, { recursive: true });
 }

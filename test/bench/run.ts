@@ -9,6 +9,10 @@ const BENCHES: Readonly<Record<string, () => Promise<unknown>>> = {
   'pdf-size': () => import('#test/bench/pdf-size.ts'),
   'video-time': () => import('#test/bench/video-time.ts'),
   'office-time': () => import('#test/bench/office-time.ts'),
+  'direct-throughput': () => import('#test/bench/direct-throughput.ts'),
+  'image-memory': () => import('#test/bench/image-memory.ts'),
+  soak: () => import('#test/bench/soak.ts'),
+  'image-quality': () => import('#test/bench/image-quality.ts'),
   service: () => import('#test/bench/service.ts'),
 };
 

@@ -21,9 +21,24 @@ try {
   const source = await draw(engineDeps().run, folder, {
     format: 'mp4',
     args: [
-      ...['-f', 'lavfi', '-i', `testsrc2=size=1920x1080:rate=30:duration=${SECONDS},noise=alls=6:allf=t`],
-      ...['-f', 'lavfi', '-i', `sine=duration=${SECONDS}`, '-c:a', 'aac'],
-      ...['-c:v', 'libx264', '-preset', 'ultrafast', '-crf', '18', '-pix_fmt', 'yuv420p'],
+      '-f',
+      'lavfi',
+      '-i',
+      `testsrc2=size=1920x1080:rate=30:duration=${SECONDS},noise=alls=6:allf=t`,
+      '-f',
+      'lavfi',
+      '-i',
+      `sine=duration=${SECONDS}`,
+      '-c:a',
+      'aac',
+      '-c:v',
+      'libx264',
+      '-preset',
+      'ultrafast',
+      '-crf',
+      '18',
+      '-pix_fmt',
+      'yuv420p',
     ],
     timeoutSeconds: 900,
   });
@@ -36,7 +51,11 @@ try {
   for (let run = 0; run < RUNS; run += 1) {
     const [bare, engine] = [
       await timeBare(args),
-      await runInEngine({ ...source, ...{ operation: 'compress', options: OPTIONS } }),
+      await runInEngine({
+        ...source,
+        operation: 'compress',
+        options: OPTIONS,
+      }),
     ];
     ratios.push(engine.seconds / bare);
     print(`  1080p, ${SECONDS} s`, engine.seconds.toFixed(1), bare.toFixed(1), (engine.seconds / bare).toFixed(3));

@@ -30,7 +30,6 @@ const JOB_SECONDS = 240;
 
 let receiver: ReceiverPod;
 let api: ApiClient;
-let key = '';
 
 beforeAll(async () => {
   apply({
@@ -40,14 +39,19 @@ beforeAll(async () => {
   });
   receiver = await startReceiverPod(IMAGE_OF_SERVICE);
   await install({ extraCa: receiver.authority });
-  const account = await mediactl('account', 'create', '--name', 'e2e', '--plan', 'growth', '--payment-method', '--feature', 'video');
-  const made = await mediactl('key', 'create', '--account', String(account['id']), '--mode', 'live', '--name', 'e2e');
-  key = String(made['key']);
-  const client = await connectToApi();
-  api = Object.assign(
-    ((method, path, sending) => client(method, path, { key, ...sending })) as ApiClient,
-    { close: () => client.close() },
+  const account = await mediactl(
+    'account',
+    'create',
+    '--name',
+    'e2e',
+    '--plan',
+    'growth',
+    '--payment-method',
+    '--feature',
+    'video',
   );
+  const made = await mediactl('key', 'create', '--account', String(account['id']), '--mode', 'live', '--name', 'e2e');
+  api = await connectToApi(String(made['key']));
 }, 900_000);
 afterAll(async () => {
   await api?.close();
@@ -112,7 +116,12 @@ describe('an installation', () => {
     const canceled = await api('DELETE', `/v1/jobs/${id}`);
     expect(canceled.json()).toMatchObject({ status: 'canceled' });
     await until('the pods of the canceled job to go', 90, async () => {
-      const pods = await kubectlJson<{ items: unknown[] }>('get', 'pods', '-l', `mediajobs.dev/job=${mediaJobName(id)}`);
+      const pods = await kubectlJson<{ items: unknown[] }>(
+        'get',
+        'pods',
+        '-l',
+        `mediajobs.dev/job=${mediaJobName(id)}`,
+      );
       return pods.items.length === 0 ? true : null;
     });
   });
@@ -121,7 +130,16 @@ describe('an installation', () => {
     const id = await createJob(WORK.video);
     const selector = `mediajobs.dev/job=${mediaJobName(id)}`;
     const pod = await until('a running pod', 120, async () => {
-      const name = await kubectl('get', 'pods', '-l', selector, '--field-selector', 'status.phase=Running', '-o', 'name');
+      const name = await kubectl(
+        'get',
+        'pods',
+        '-l',
+        selector,
+        '--field-selector',
+        'status.phase=Running',
+        '-o',
+        'name',
+      );
       return name.trim() === '' ? null : name.trim();
     });
     await kubectl('delete', pod, '--grace-period=0', '--force');
@@ -150,7 +168,7 @@ describe('an installation', () => {
     const load = (async () => {
       while (upgrading) {
         ids.push(await createJob(WORK.font, { webhook_url: `${receiver.url}/load` }));
-        await wait(2000);
+        await wait(5000);
       }
     })();
     await install({ extraCa: receiver.authority, logLevel: 'debug' }).finally(() => {
@@ -174,7 +192,8 @@ describe('an installation', () => {
       'pods,deployments,statefulsets,jobs,services,secrets,configmaps,serviceaccounts,roles,rolebindings,networkpolicies,poddisruptionbudgets,leases,persistentvolumeclaims';
     await until('everything to go', 180, async () => {
       const left = (await kubectl('get', kinds, '-o', 'name')).split('\n').filter((name) => name !== '');
-      const others = /^(service|secret|pod)\/receiver$|^configmap\/kube-root-ca.crt$|^serviceaccount\/default$|^endpoint/;
+      const others =
+        /^(service|secret|pod)\/receiver$|^configmap\/kube-root-ca.crt$|^serviceaccount\/default$|^endpoint/;
       return left.every((name) => others.test(name)) ? true : null;
     });
     expect(await kubectl('get', 'crd', '-o', 'name')).not.toContain('mediajobs.dev');

@@ -20,12 +20,18 @@ const VALUES = {
   courier: SMALL,
   recorder: { ...SMALL, replicas: 2 },
   controller: { ...SMALL, replicas: 2 },
-  engine: { ...SMALL, children: 2, resources: { requests: { cpu: '20m', memory: '256Mi' }, limits: { memory: '4Gi' } } },
-  worker: { resources: Object.fromEntries([...KINDS, 'unknown'].map((kind) => [kind, { requests: { cpu: '50m' } }])) },
+  engine: {
+    ...SMALL,
+    children: 2,
+    resources: { requests: { cpu: '20m', memory: '256Mi' }, limits: { memory: '4Gi' } },
+  },
+  worker: { resources: Object.fromEntries([...KINDS, 'unknown'].map((kind) => [kind, { requests: { cpu: '400m' } }])) },
 };
 
 /** As the chart names it. */
-export const IMAGE_OF_SERVICE = [VALUES.image.registry, `mediajobs-service:${VALUES.image.tag}`].filter(Boolean).join('/');
+export const IMAGE_OF_SERVICE = [VALUES.image.registry, `mediajobs-service:${VALUES.image.tag}`]
+  .filter(Boolean)
+  .join('/');
 
 /** Installs or upgrades, and waits until everything serves. `values` come on top. */
 export async function install(values: object): Promise<void> {
@@ -54,7 +60,7 @@ interface Nodes {
 }
 
 /** Through the node port of the Service, with the certificate's own name. */
-export async function connectToApi(): Promise<ApiClient> {
+export async function connectToApi(key: string): Promise<ApiClient> {
   const service = await kubectlJson<Service>('get', 'service', `${RELEASE}-api`);
   const port = service.spec.ports.find(({ name }) => name === 'https')?.nodePort;
   const nodes = await kubectlJson<Nodes>('get', 'nodes');
@@ -64,7 +70,11 @@ export async function connectToApi(): Promise<ApiClient> {
   const toNode = ((_name: string, options: { all?: boolean }, done: Found) =>
     options.all === true ? done(null, [{ address, family: 4 }]) : done(null, address, 4)) as typeof lookup;
   const connection = { ca: Buffer.from(ca, 'base64'), lookup: toNode, servername: host };
-  return makeApiClient({ baseUrl: `https://${host}:${port}`, connection });
+  const client = makeApiClient({ baseUrl: `https://${host}:${port}`, connection }, key);
+  // Links name the Service's own port.
+  const call = (async (method, path, sending) => client(method, path.replace(/^https:\/\/[^/]+/, ''), sending)) as Call;
+  return Object.assign(call, { close: () => client.close() });
 }
 
+type Call = (...request: Parameters<ApiClient>) => ReturnType<ApiClient>;
 type Found = (error: null, address: string | LookupAddress[], family?: number) => void;

@@ -2,7 +2,7 @@
  * The engine with nothing but its own rules around it: processes without namespaces, on a machine that
  * has something to give away. A loopback server counts who calls, a file tells whether it was read.
  */
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -20,8 +20,8 @@ import type { Isolation } from '#worker-image/tools/isolation.ts';
 /** Words of the file that nothing may read. */
 export const SECRET = 'canary-7c1e5f0a-of-the-machine';
 const NO_WALLS: Isolation = { tool: [], child: [], summary: 'none' };
-/** A file that takes longer has made the engine hang. */
-const HANG_SECONDS = 60;
+/** A file that takes longer, on a machine that does much else, has made the engine hang. */
+const HANG_SECONDS = 150;
 
 export interface Attack {
   readonly filename: string;
@@ -154,12 +154,7 @@ export async function wasRead(path: string): Promise<boolean> {
   return (await stat(path)).atimeMs !== 0;
 }
 
-async function tracesOf(at: {
-  calls: readonly string[];
-  bait: Bait;
-  home: string;
-  work: string;
-}): Promise<string[]> {
+async function tracesOf(at: { calls: readonly string[]; bait: Bait; home: string; work: string }): Promise<string[]> {
   const isThere = await stat(at.bait.unwritten).then(
     () => true,
     () => false,
@@ -170,5 +165,18 @@ async function tracesOf(at: {
     ...(isThere ? ['ran a program of the file'] : []),
     ...(await readdir(at.work)).map((name) => `left the directory of file ${name} behind`),
     ...(await readdir(at.home)).map((name) => `left ${name} at the home of the processes`),
+    ...(await processesIn(at.work)).map((line) => `left a process running: ${line}`),
   ];
+}
+
+/** Command lines of processes that work below the directory, be it removed by now. */
+async function processesIn(directory: string): Promise<string[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const lines = await Promise.all(
+    pids.map(async (pid) => {
+      const place = await readlink(`/proc/${pid}/cwd`).catch(() => '');
+      return place.startsWith(directory) ? [await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => pid)] : [];
+    }),
+  );
+  return lines.flat().map((line) => line.replaceAll('\0', ' '));
 }

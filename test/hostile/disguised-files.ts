@@ -6,40 +6,41 @@ import { noise } from '#test/hostile/forge-image.ts';
 import type { HostileFile } from '#test/hostile/hostile-file.ts';
 
 export const DISGUISED_FILES: readonly HostileFile[] = [
-  ...['a.svg', 'a.png', 'a.jpg', 'a.html'].map(
-    (filename): HostileFile => ({
-      name: `an SVG with entities, pictures and scripts named ${filename}`,
-      filename,
-      bytes: (bait) => Buffer.from(svg(bait)),
-      ends: ['unsupported_input'],
-      says: /an SVG drawing/,
-    }),
-  ),
+  ...['a.svg', 'a.png', 'a.jpg', 'a.html'].map((filename): HostileFile => ({
+    name: `an SVG with entities, pictures and scripts named ${filename}`,
+    filename,
+    bytes: (bait) => Buffer.from(svg(bait)),
+    ends: ['unsupported_input'],
+    says: /an SVG drawing/,
+  })),
   ...[
     ['lists the files around it', '(/tmp/*) { == } 256 string filenameforall'],
     ['runs a program', '(%pipe%id) (r) file 256 string readstring pop =='],
     ['never ends', '{} loop'],
-  ].map(
-    ([what, program]): HostileFile => ({
-      name: `a PostScript program named a.pdf that ${what}`,
-      filename: 'a.pdf',
-      bytes: () => Buffer.from(`%!PS-Adobe-3.0\n${program}\n`),
-      ends: ['unsupported_input'],
-      says: /a PostScript program/,
-    }),
-  ),
+  ].map(([what, program]): HostileFile => ({
+    name: `a PostScript program named a.pdf that ${what}`,
+    filename: 'a.pdf',
+    bytes: () => Buffer.from(`%!PS-Adobe-3.0\n${program}\n`),
+    ends: ['unsupported_input'],
+    says: /a PostScript program/,
+  })),
   {
     name: 'a command for ImageMagick named a.png',
     filename: 'a.png',
     bytes: ({ url, unwritten }) =>
-      Buffer.from(`push graphic-context\nviewbox 0 0 9 9\nfill 'url(${url('magick')}"|touch "${unwritten})'\npop graphic-context\n`),
+      Buffer.from(
+        `push graphic-context\nviewbox 0 0 9 9\nfill 'url(${url('magick')}"|touch "${unwritten})'\npop graphic-context\n`,
+      ),
     ends: ['unsupported_input'],
   },
   {
     name: 'a DjVu file with a program in its remarks, named a.jpg',
     filename: 'a.jpg',
     bytes: ({ unwritten }) =>
-      Buffer.from(`AT&TFORM\0\0\0\x80DJVUINFO\0\0\0\x0a\0\x01\0\x01\x18\0\x2c\x01\x16\x01ANTa\0\0\0\x40(metadata (copyright "\\\n" . system('touch ${unwritten}') . "b"))`, 'latin1'),
+      Buffer.from(
+        `AT&TFORM\0\0\0\x80DJVUINFO\0\0\0\x0a\0\x01\0\x01\x18\0\x2c\x01\x16\x01ANTa\0\0\0\x40(metadata (copyright "\\\n" . system('touch ${unwritten}') . "b"))`,
+        'latin1',
+      ),
     operation: 'strip_metadata',
     ends: ['unsupported_input'],
   },
@@ -76,15 +77,25 @@ export const DISGUISED_FILES: readonly HostileFile[] = [
       if (result?.warnings[0]?.includes('its content is jpg') !== true) throw new Error('no warning');
     },
   },
-  ...['touch pwned |', '-i', '@list', '$(id)', ';id', '../../../etc/passwd', 'a\n.jpg', '|', 'pipe:0', 'http://127.0.0.1/a.jpg', ''].map(
-    (filename): HostileFile => ({
-      name: `a file named ${JSON.stringify(filename)}`,
-      filename,
-      bytes: () => readFile(new URL('../../api/samples/files/photo.jpg', import.meta.url)),
-      operation: 'strip_metadata',
-      ends: ['done'],
-    }),
-  ),
+  ...[
+    'touch pwned |',
+    '-i',
+    '@list',
+    '$(id)',
+    ';id',
+    '../../../etc/passwd',
+    'a\n.jpg',
+    '|',
+    'pipe:0',
+    'http://127.0.0.1/a.jpg',
+    '',
+  ].map((filename): HostileFile => ({
+    name: `a file named ${JSON.stringify(filename)}`,
+    filename,
+    bytes: () => readFile(new URL('../../api/samples/files/photo.jpg', import.meta.url)),
+    operation: 'strip_metadata',
+    ends: ['done'],
+  })),
 ];
 
 function svg({ url, fileUrl }: Bait): string {

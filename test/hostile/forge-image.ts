@@ -15,7 +15,11 @@ export function noise(width = 64, height = 64): Sharp {
 }
 
 /** A grey PNG that claims a size and holds the pixel data given. `more` stands before the pixels. */
-export function png({ width, height }: Size, data = deflateSync(Buffer.alloc(64)), more: readonly Buffer[] = []): Buffer {
+export function png(
+  { width, height }: Size,
+  data = deflateSync(Buffer.alloc(64)),
+  more: readonly Buffer[] = [],
+): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width >>> 0, 0);
   header.writeUInt32BE(height >>> 0, 4);
@@ -140,7 +144,12 @@ export function tiff({ width, height }: Size, next = 0): Buffer {
 
 /** EXIF of so many tags, each a word; `next` is where a further directory is claimed to lie. */
 export function exif(tags: number, next = 0): Buffer {
-  const entries = Array.from({ length: tags }, (_, index) => ({ tag: index & 0xffff, type: 3, count: 1, value: index }));
+  const entries = Array.from({ length: tags }, (_, index) => ({
+    tag: index & 0xffff,
+    type: 3,
+    count: 1,
+    value: index,
+  }));
   return Buffer.concat([Buffer.from('Exif\0\0', 'latin1'), TIFF_HEADER, tiffDirectory(entries, next)]);
 }
 

@@ -17,7 +17,7 @@ const CONTAINERS: readonly string[] = ['moov', 'trak', 'mdia', 'minf', 'stbl', '
 /** The file with each box of the type replaced; the boxes around it grow or shrink with it. */
 export function replaceBoxes(file: Buffer, type: string, make: (body: Buffer) => Buffer): Buffer {
   const parts: Buffer[] = [];
-  for (let at = 0; at + 8 <= file.length; ) {
+  for (let at = 0; at + 8 <= file.length;) {
     const size = file.readUInt32BE(at) || file.length - at;
     const name = file.toString('latin1', at + 4, at + 8);
     const body = file.subarray(at + 8, at + size);
@@ -30,7 +30,10 @@ export function replaceBoxes(file: Buffer, type: string, make: (body: Buffer) =>
 }
 
 /** A WAV of silence whose header claims what is given. */
-export function wav(claims: { rate: number; channels: number; bits: number; dataBytes?: number }, bytes: number): Buffer {
+export function wav(
+  claims: { rate: number; channels: number; bits: number; dataBytes?: number },
+  bytes: number,
+): Buffer {
   const header = Buffer.alloc(44);
   header.write('RIFF', 0);
   header.writeUInt32LE(36 + bytes, 4);
@@ -64,7 +67,12 @@ export function aviWithSubtitle(picture: Buffer, words: string): Buffer {
   const main = u32le(40_000, 0, 0, 0x10, frames, 0, 2, 0, 64, 64, 0, 0, 0, 0);
   const stream = (type: string, handler: string): Buffer =>
     riff('strh', Buffer.from(type + handler, 'latin1'), u32le(0, 0, 0, 1, 25, 0, frames, 0, 0, 0, 0, 0));
-  const format = Buffer.concat([u32le(40, 64, 64), Buffer.from([1, 0, 24, 0]), Buffer.from('MJPG'), u32le(0, 0, 0, 0, 0)]);
+  const format = Buffer.concat([
+    u32le(40, 64, 64),
+    Buffer.from([1, 0, 24, 0]),
+    Buffer.from('MJPG'),
+    u32le(0, 0, 0, 0, 0),
+  ]);
   const text = Buffer.from(words);
   const name = Buffer.from('a\0', 'utf16le');
   const gab2 = Buffer.concat([

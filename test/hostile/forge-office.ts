@@ -81,7 +81,10 @@ export function xlsx({ rows = '', doctype = '', workbook = '', links = [], parts
     },
     {
       name: 'xl/_rels/workbook.xml.rels',
-      data: relationships([{ id: 'rId1', type: 'worksheet', target: 'worksheets/sheet1.xml' }, ...links.filter(isInside)], links.filter((link) => !isInside(link))),
+      data: relationships(
+        [{ id: 'rId1', type: 'worksheet', target: 'worksheets/sheet1.xml' }, ...links.filter(isInside)],
+        links.filter((link) => !isInside(link)),
+      ),
     },
     {
       name: 'xl/worksheets/sheet1.xml',
@@ -92,7 +95,11 @@ export function xlsx({ rows = '', doctype = '', workbook = '', links = [], parts
 }
 
 /** An OpenDocument package. `content` is the whole of content.xml. */
-export function openDocument(type: 'text' | 'spreadsheet' | 'presentation', content: string, parts: readonly ZipPart[] = []): Buffer {
+export function openDocument(
+  type: 'text' | 'spreadsheet' | 'presentation',
+  content: string,
+  parts: readonly ZipPart[] = [],
+): Buffer {
   const mediaType = `application/vnd.oasis.opendocument.${type}`;
   const entries = [{ name: 'content.xml' }, ...parts].map(
     ({ name }) => `<manifest:file-entry manifest:full-path="${name}" manifest:media-type="text/xml"/>`,
@@ -129,6 +136,11 @@ export function odfXml({ type, body, before = '', doctype = '' }: OdfXml, flat =
   const name = flat ? 'office:document' : 'office:document-content';
   const mark = flat ? ` office:mimetype="application/vnd.oasis.opendocument.${type}"` : '';
   return `<?xml version="1.0" encoding="UTF-8"?>${doctype}<${name} ${NAMESPACES} xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:ooo="http://openoffice.org/2004/office" xmlns:dom="http://www.w3.org/2001/xml-events" xmlns:of="urn:oasis:names:tc:opendocument:xmlns:of:1.2" office:version="1.2"${mark}>${before}<office:body><office:${type}>${body}</office:${type}></office:body></${name}>`;
+}
+
+/** An OpenDocument file, flat or as a package. */
+export function odf(flat: boolean, parts: Parameters<typeof odfXml>[0]): Buffer {
+  return flat ? Buffer.from(odfXml(parts, true)) : openDocument(parts.type, odfXml(parts));
 }
 
 /** Ten entities of ten of the one before, so deep. */

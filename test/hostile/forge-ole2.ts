@@ -46,7 +46,11 @@ export function ole2(streams: readonly { readonly name: string; readonly data: B
   return Buffer.concat([header, table, ...sectors]);
 }
 
-function entryOf({ name, at, bytes }: { name: string; at: number; bytes: number }, index: number, last: number): Buffer {
+function entryOf(
+  { name, at, bytes }: { name: string; at: number; bytes: number },
+  index: number,
+  last: number,
+): Buffer {
   const entry = Buffer.alloc(128);
   entry.write(name, 'utf16le');
   entry.writeUInt16LE(name.length * 2 + 2, 64);

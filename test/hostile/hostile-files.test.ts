@@ -4,9 +4,13 @@ import { DISGUISED_FILES } from '#test/hostile/disguised-files.ts';
 import { HOSTILE_FONTS } from '#test/hostile/font-files.ts';
 import { expectEnding, type HostileFile } from '#test/hostile/hostile-file.ts';
 import { HOSTILE_IMAGES, IMAGES_OVER_LIMITS } from '#test/hostile/image-files.ts';
-import { DISGUISED_PLAYLISTS, HOSTILE_MEDIA } from '#test/hostile/media-files.ts';
-import { DOCUMENTS_WITH_LINKS, HOSTILE_DOCUMENTS, LOCKED_DOCUMENTS } from '#test/hostile/office-files.ts';
-import { HOSTILE_PDFS, PDF_BOMBS } from '#test/hostile/pdf-files.ts';
+import { DOCUMENTS_WITH_LINKS } from '#test/hostile/linked-documents.ts';
+import { LOCKED_DOCUMENTS } from '#test/hostile/locked-documents.ts';
+import { HOSTILE_MEDIA } from '#test/hostile/media-files.ts';
+import { HOSTILE_DOCUMENTS } from '#test/hostile/office-files.ts';
+import { PDF_BOMBS } from '#test/hostile/pdf-bombs.ts';
+import { HOSTILE_PDFS } from '#test/hostile/pdf-files.ts';
+import { DISGUISED_PLAYLISTS } from '#test/hostile/playlists.ts';
 import { HOSTILE_TABLES } from '#test/hostile/table-files.ts';
 import { wordsIn } from '#test/hostile/words-in.ts';
 

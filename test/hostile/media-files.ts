@@ -2,39 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import { aviWithSubtitle, box, element, matroska, replaceBoxes, u32, wav } from '#test/hostile/forge-media.ts';
 import { noise } from '#test/hostile/forge-image.ts';
-import type { Bait } from '#test/hostile/attacked-engine.ts';
+import { playlist } from '#test/hostile/playlists.ts';
 import type { HostileFile } from '#test/hostile/hostile-file.ts';
 
 const TO_MP4 = { operation: 'convert', options: { convert: { to: 'mp4' } } } as const;
-
-/** Texts that a player would follow to other files and addresses. */
-const PLAYLISTS: readonly (readonly [what: string, text: (bait: Bait) => string])[] = [
-  ['an HLS playlist', playlist],
-  ['an HLS playlist behind blank lines', (bait) => `\n\n \n${playlist(bait)}`],
-  ['an ffconcat list', ({ path, url }) => `ffconcat version 1.0\nfile '${path}'\nfile '${url('concat')}'\n`],
-  ['an SDP description', () => 'v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nt=0 0\nm=video 5004 RTP/AVP 96\n'],
-  [
-    'a DASH manifest',
-    ({ url }) => `<?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011"><Period><BaseURL>${url('dash')}</BaseURL></Period></MPD>`,
-  ],
-  [
-    'an IMF playlist',
-    ({ url }) => `<?xml version="1.0"?><CompositionPlaylist xmlns="http://www.smpte-ra.org/schemas/2067-3/2016"><Id>${url('imf')}</Id></CompositionPlaylist>`,
-  ],
-  ['a WebVTT file', ({ fileUrl }) => `WEBVTT\n\n00:00.000 --> 00:09.000\n<img src="${fileUrl}">\n`],
-  ['a Vapoursynth or AviSynth script', ({ path }) => `AviSource("${path}")\n`],
-];
-
-export const DISGUISED_PLAYLISTS: readonly HostileFile[] = PLAYLISTS.flatMap(([what, text]) =>
-  ['a.mp4', 'a.avi', 'a.mkv', 'a.mp3', 'a.wav'].map(
-    (filename): HostileFile => ({
-      name: `${what} named ${filename}`,
-      filename,
-      bytes: (bait) => Buffer.from(text(bait)),
-      ends: ['unsupported_input'],
-    }),
-  ),
-);
 
 export const HOSTILE_MEDIA: readonly HostileFile[] = [
   {
@@ -61,7 +32,9 @@ export const HOSTILE_MEDIA: readonly HostileFile[] = [
     name: 'an MP4 whose data lies in another file',
     filename: 'a.mp4',
     bytes: async ({ path }) =>
-      replaceBoxes(await sample('clip.mp4'), 'dref', () => box('dref', u32(0, 1), box('url ', u32(0), `file://${path}\0`))),
+      replaceBoxes(await sample('clip.mp4'), 'dref', () =>
+        box('dref', u32(0, 1), box('url ', u32(0), `file://${path}\0`)),
+      ),
     ...TO_MP4,
     ends: ['done', 'processing_failed'],
   },
@@ -72,7 +45,13 @@ export const HOSTILE_MEDIA: readonly HostileFile[] = [
       const alias = Buffer.alloc(150);
       alias.writeUInt16BE(2, 6);
       const name = Buffer.from(path, 'latin1');
-      const record = Buffer.concat([u32(0), alias, Buffer.from([0, 2, 0, name.length]), name, Buffer.from([0xff, 0xff, 0, 0])]);
+      const record = Buffer.concat([
+        u32(0),
+        alias,
+        Buffer.from([0, 2, 0, name.length]),
+        name,
+        Buffer.from([0xff, 0xff, 0, 0]),
+      ]);
       const movie = replaceBoxes(await sample('clip.mp4'), 'dref', () => box('dref', u32(0, 1), box('alis', record)));
       return replaceBoxes(movie, 'ftyp', () => box('ftyp', 'qt  \0\0\0\0qt  '));
     },
@@ -91,7 +70,13 @@ export const HOSTILE_MEDIA: readonly HostileFile[] = [
     filename: 'a.mkv',
     bytes: async () => {
       const picture = await noise().jpeg().toBuffer();
-      const attachment = element('61a7', element('466e', '../../../../tmp/x.ttf'), element('4660', 'font/ttf'), element('465c', Buffer.alloc(1000, 'MZ')), element('46ae', 1));
+      const attachment = element(
+        '61a7',
+        element('466e', '../../../../tmp/x.ttf'),
+        element('4660', 'font/ttf'),
+        element('465c', Buffer.alloc(1000, 'MZ')),
+        element('46ae', 1),
+      );
       const block = element('a3', Buffer.concat([Buffer.from([0x81, 0, 0, 0x80]), picture]));
       return matroska(1, element('1941a469', attachment), element('1f43b675', element('e7', 0), block));
     },
@@ -105,18 +90,16 @@ export const HOSTILE_MEDIA: readonly HostileFile[] = [
     ...TO_MP4,
     ends: ['processing_failed'],
   },
-  ...['stts', 'stsz', 'stco', 'stsc', 'ctts', 'elst'].map(
-    (type): HostileFile => ({
-      name: `an MP4 whose ${type} table claims two thousand million entries`,
-      filename: 'a.mp4',
-      bytes: async () =>
-        replaceBoxes(await sample('clip.mp4'), type, () =>
-          box(type, u32(0, ...(type === 'stsz' ? [1] : []), 0x7fff_ffff, 0x7fff_ffff, 1)),
-        ),
-      ...TO_MP4,
-      ends: ['done', 'processing_failed', 'limit_exceeded'],
-    }),
-  ),
+  ...['stts', 'stsz', 'stco', 'stsc', 'ctts', 'elst'].map((type): HostileFile => ({
+    name: `an MP4 whose ${type} table claims two thousand million entries`,
+    filename: 'a.mp4',
+    bytes: async () =>
+      replaceBoxes(await sample('clip.mp4'), type, () =>
+        box(type, u32(0, ...(type === 'stsz' ? [1] : []), 0x7fff_ffff, 0x7fff_ffff, 1)),
+      ),
+    ...TO_MP4,
+    ends: ['done', 'processing_failed', 'limit_exceeded'],
+  })),
   {
     name: 'an MP4 whose pictures claim 65,535 × 65,535 pixels',
     filename: 'a.mp4',
@@ -161,7 +144,9 @@ export const HOSTILE_MEDIA: readonly HostileFile[] = [
     filename: 'a.mp4',
     bytes: () => {
       const depth = 100_000;
-      const heads = Array.from({ length: depth }, (_, index) => Buffer.concat([u32((depth - index) * 8), Buffer.from('moov')]));
+      const heads = Array.from({ length: depth }, (_, index) =>
+        Buffer.concat([u32((depth - index) * 8), Buffer.from('moov')]),
+      );
       return Buffer.concat([box('ftyp', 'isom\0\0\0\0isom'), ...heads]);
     },
     ...TO_MP4,
@@ -170,14 +155,19 @@ export const HOSTILE_MEDIA: readonly HostileFile[] = [
   {
     name: 'an MP4 of 200,000 empty boxes',
     filename: 'a.mp4',
-    bytes: () => Buffer.concat([box('ftyp', 'isom\0\0\0\0isom'), ...Array.from({ length: 200_000 }, () => box('free'))]),
+    bytes: () =>
+      Buffer.concat([box('ftyp', 'isom\0\0\0\0isom'), ...Array.from({ length: 200_000 }, () => box('free'))]),
     ...TO_MP4,
     ends: ['processing_failed'],
   },
   {
     name: 'a video of an address in place of its codec',
     filename: 'a.mp4',
-    bytes: async ({ url }) => Buffer.from((await sample('clip.mp4')).toString('latin1').replaceAll('avc1', 'XBIN').concat(url('tail')), 'latin1'),
+    bytes: async ({ url }) =>
+      Buffer.from(
+        (await sample('clip.mp4')).toString('latin1').replaceAll('avc1', 'XBIN').concat(url('tail')),
+        'latin1',
+      ),
     ...TO_MP4,
     ends: ['done', 'processing_failed'],
   },
@@ -251,27 +241,12 @@ export const HOSTILE_MEDIA: readonly HostileFile[] = [
   {
     name: 'an FLV whose tags claim 16 MB each',
     filename: 'a.flv',
-    bytes: () => Buffer.concat([Buffer.from('FLV\x01\x05\0\0\0\x09\0\0\0\0\x12\xff\xff\xff', 'latin1'), Buffer.alloc(5000, 0xff)]),
+    bytes: () =>
+      Buffer.concat([Buffer.from('FLV\x01\x05\0\0\0\x09\0\0\0\0\x12\xff\xff\xff', 'latin1'), Buffer.alloc(5000, 0xff)]),
     ...TO_MP4,
     ends: ['processing_failed'],
   },
 ];
-
-function playlist({ url, path, fileUrl }: Bait): string {
-  return [
-    '#EXTM3U',
-    '#EXT-X-MEDIA-SEQUENCE:0',
-    `#EXT-X-KEY:METHOD=AES-128,URI="${url('key')}"`,
-    '#EXTINF:10.0,',
-    `concat:${url('hls')}|${path}`,
-    '#EXTINF:10.0,',
-    fileUrl,
-    '#EXTINF:10.0,',
-    `subfile,,start,0,end,9,,:${path}`,
-    '#EXT-X-ENDLIST',
-    '',
-  ].join('\n');
-}
 
 function sample(name: string): Promise<Buffer> {
   return readFile(new URL(`../../api/samples/files/${name}`, import.meta.url));

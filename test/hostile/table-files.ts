@@ -5,7 +5,16 @@ const to = (target: string) => ({ operation: 'convert', options: { convert: { to
 const MIB = 1024 ** 2;
 
 /** Cells that a spreadsheet program would work out, and worse. */
-const FORMULAS = ["=cmd|'/c calc'!A1", '+1+1', '-1', '@SUM(1)', '\tx', '=HYPERLINK("http://127.0.0.1/")', '0010', '1e400'];
+const FORMULAS = [
+  "=cmd|'/c calc'!A1",
+  '+1+1',
+  '-1',
+  '@SUM(1)',
+  '\tx',
+  '=HYPERLINK("http://127.0.0.1/")',
+  '0010',
+  '1e400',
+];
 
 export const HOSTILE_TABLES: readonly HostileFile[] = [
   {
@@ -23,11 +32,11 @@ export const HOSTILE_TABLES: readonly HostileFile[] = [
   {
     name: 'a CSV of formulas, which stay as they are in a TSV',
     filename: 'a.csv',
-    bytes: () => Buffer.from(`a\n${FORMULAS[0]}\n${FORMULAS[1]}\n`),
+    bytes: () => Buffer.from(`a,b\n${FORMULAS[0]},x\n${FORMULAS[1]},x\n`),
     ...to('tsv'),
     ends: ['done'],
     result: ({ bytes }) => {
-      if (!bytes.toString().includes(`${FORMULAS[0]}\n`)) throw new Error(bytes.toString());
+      if (!bytes.toString().includes(`${FORMULAS[0]}\tx\n`)) throw new Error(bytes.toString());
     },
   },
   {
@@ -64,7 +73,9 @@ export const HOSTILE_TABLES: readonly HostileFile[] = [
     name: 'a CSV that would be thousands of times its size as JSON',
     filename: 'a.csv',
     bytes: () =>
-      Buffer.from(`${Array.from({ length: 4000 }, (_, index) => 'k'.repeat(500) + index).join(',')}\n${`${','.repeat(3999)}\n`.repeat(2500)}`),
+      Buffer.from(
+        `${Array.from({ length: 4000 }, (_, index) => 'k'.repeat(500) + index).join(',')}\n${`${','.repeat(3999)}\n`.repeat(2500)}`,
+      ),
     ...to('json'),
     ends: ['limit_exceeded'],
     says: /more than \d+ bytes/,
@@ -87,7 +98,9 @@ export const HOSTILE_TABLES: readonly HostileFile[] = [
     name: 'a JSON table of numbers, characters and keys at the edge',
     filename: 'a.json',
     bytes: () =>
-      Buffer.from('[{"__proto__":"p","constructor":"c","n":1e400,"i":123456789012345678901234567890,"s":"\\ud800","z":"\\u0000","n":2}]'),
+      Buffer.from(
+        '[{"__proto__":"p","constructor":"c","n":1e400,"i":123456789012345678901234567890,"s":"\\ud800","z":"\\u0000","n":2}]',
+      ),
     ...to('ndjson'),
     ends: ['done'],
     result: ({ bytes }) => {
@@ -119,12 +132,14 @@ export const HOSTILE_TABLES: readonly HostileFile[] = [
     filename: 'a.html',
     bytes: () => Buffer.from(`${'<table><tr><td>'.repeat(100_000)}x${'</td></tr></table>'.repeat(100_000)}`),
     ...to('csv'),
-    ends: ['done', 'processing_failed'],
+    ends: ['processing_failed'],
+    says: /nested more than 5000 deep/,
   },
   {
     name: 'an HTML table whose cells span a thousand million places',
     filename: 'a.html',
-    bytes: () => Buffer.from(`<table>${'<tr><td colspan=1000000000 rowspan=1000000000>x</td></tr>'.repeat(300)}</table>`),
+    bytes: () =>
+      Buffer.from(`<table>${'<tr><td colspan=1000000000 rowspan=1000000000>x</td></tr>'.repeat(300)}</table>`),
     ...to('csv'),
     ends: ['limit_exceeded'],
   },

@@ -75,6 +75,11 @@ describe('compress', () => {
     expect(answer.json()['error'].message).toMatch(/\d.*100/);
   });
 
+  it.each(['compress', 'strip-metadata'])('%s checks a target that it ignores', async (path) => {
+    expectRefusal(await ask(`${path}?convert.to=exe`, 'graphic.png'), 'invalid_options', { param: 'convert.to' });
+    expect((await ask(`${path}?convert.to=jpg`, 'graphic.png')).headers['content-type']).toBe('image/png');
+  });
+
   it.each(['clip.mp4', 'letter.docx', 'budget.xlsx', 'slides.pptx'])('%s needs a job', async (name) => {
     expectRefusal(await ask('compress', name), 'use_async_job');
     expectRefusal(await ask('convert?to=pdf', name), 'use_async_job');

@@ -57,6 +57,30 @@ describe('creating a job', () => {
       { operation: 'compress', input, output: { url: 'https://example.com/put', headers: { a: 'x\r\ny' } } },
       'output.headers.a',
     ],
+    [
+      { operation: 'compress', input, output: { url: 'https://example.com/put', headers: { A: '1', a: '2' } } },
+      'output.headers',
+    ],
+    [
+      { operation: 'compress', input, output: { url: 'https://example.com/put', headers: { ['a'.repeat(101)]: 'x' } } },
+      `output.headers.${'a'.repeat(101)}`,
+    ],
+    [
+      { operation: 'compress', input, output: { url: 'https://example.com/put', headers: { a: 'x'.repeat(2001) } } },
+      'output.headers.a',
+    ],
+    [
+      {
+        operation: 'compress',
+        input,
+        output: {
+          url: 'https://example.com/put',
+          headers: Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`h${n}`, 'v'])),
+        },
+      },
+      'output.headers',
+    ],
+    [{ operation: 'compress', input, metadata: { a: 'v'.repeat(501) } }, 'metadata.a'],
     [{ operation: 'compress', input, preset: 'nope' }, 'preset'],
     [{ operation: 'compress', input: { url: 'ftp://example.com/a' } }, 'input.url'],
   ])('refuses %j', async (json, param) => {
@@ -67,6 +91,7 @@ describe('creating a job', () => {
     [{ operation: 'compress', input, options: { image: { quality: 101 } } }, 'image.quality'],
     [{ operation: 'convert', input }, 'convert.to'],
     [{ operation: 'strip_metadata', input, options: { nope: {} } }, 'nope'],
+    [{ operation: 'compress', input, options: { convert: { to: 'exe' } } }, 'convert.to'],
   ])('refuses the options of %j', async (json, param) => {
     expectRefusal(await job(json), 'invalid_options', { param });
   });

@@ -140,12 +140,12 @@ describe('keys', () => {
   });
 
   it.each([
-    [['--allow', '10.0.0.0/8'], 'ip_not_allowed'],
-    [['--allow', '::/0'], 'ip_not_allowed'],
-    [['--allow', '127.0.0.0/8'], null],
-    [['--allow', '10.0.0.0/8', '--allow', '127.0.0.1'], null],
+    [['10.0.0.0/8'], 'ip_not_allowed'],
+    [['::/0'], 'ip_not_allowed'],
+    [['127.0.0.0/8'], null],
+    [['10.0.0.0/8', '127.0.0.1'], null],
   ] as const)('the allow-list %j from 127.0.0.1: %s', async (allow, code) => {
-    const key = await newKey({ mode: 'live', more: [...allow] });
+    const key = await newKey({ mode: 'live', allow });
     const address = service.baseUrl.replace('localhost', '127.0.0.1');
     const answer = await api('GET', `${address}/v1/jobs`, { key: key.key, headers: { 'x-forwarded-for': '10.1.1.1' } });
     if (code === null) expect(answer.status).toBe(200);

@@ -88,7 +88,7 @@ describe('the controller, two of them, with the rights of its Role', () => {
     const name = await create('hang');
     await home.whenever(name, ({ status }) => status?.attempt === 1);
     const pods = `/api/v1/namespaces/${home.namespace}/pods`;
-    const pod = await podOf(home, kubelet, `${name}-a1`);
+    const pod = await podOf(kubelet, `${name}-a1`);
     await home.client.delete(`${pods}/${pod}`);
     const { status } = await home.whenever(name, (mediaJob) => mediaJob.status?.attempt === 2);
     expect(status?.phase).toBe('Pending');
@@ -97,14 +97,14 @@ describe('the controller, two of them, with the rights of its Role', () => {
 
   it('leaves no Job behind when the MediaJob is deleted', async () => {
     const name = await create('hang');
-    await podOf(home, kubelet, `${name}-a1`);
+    await podOf(kubelet, `${name}-a1`);
     await home.mediaJobs.delete(name);
     await expect.poll(() => jobNames(name), { timeout: 30_000 }).toEqual([]);
   });
 
   it('goes on when the one that leads is killed, without a second run of an attempt', async () => {
     const name = await create('hang');
-    await podOf(home, kubelet, `${name}-a1`);
+    await podOf(kubelet, `${name}-a1`);
     const first = await holder();
     const leader = controllers.find((controller) => controller.logged().includes(`"${first}"`));
     await leader?.end('SIGKILL');
@@ -127,7 +127,7 @@ describe('the controller, two of them, with the rights of its Role', () => {
 });
 
 /** Resolves with the pod's name as soon as the worker of that run was started. */
-async function podOf(home: KubeHome, kubelet: FakeKubelet, run: string): Promise<string> {
+async function podOf(kubelet: FakeKubelet, run: string): Promise<string> {
   await expect.poll(() => kubelet.started.some((pod) => pod.startsWith(run)), { timeout: 30_000 }).toBe(true);
   return kubelet.started.find((pod) => pod.startsWith(run)) ?? '';
 }

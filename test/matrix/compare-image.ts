@@ -1,6 +1,6 @@
 /** Results of image work: the same picture, of the right size, standing upright, moving as long as before. */
 import { expect } from 'vitest';
-import type { Format } from '#crds/formats.ts';
+import { CONVERT_TARGETS, type Format } from '#crds/formats.ts';
 import type { Cell } from '#test/matrix/cells.ts';
 import type { Look } from '#test/matrix/look.ts';
 import { animationOf, distance, drawnPhoto, lookAt } from '#test/matrix/picture.ts';
@@ -17,6 +17,8 @@ export interface ImageInput {
   readonly tolerance: number;
   /** What the warning speaks of when frames or pages have no place in the target. */
   readonly holds: 'frames' | 'pages' | null;
+  /** Conversions to try. */
+  readonly targets: readonly Format[];
 }
 
 const SMALL = { width: 320, height: 240 };
@@ -28,6 +30,7 @@ const row = (name: string, format: Format, more: Partial<ImageInput> = {}): Imag
   orientation: 1,
   tolerance: 5,
   holds: null,
+  targets: CONVERT_TARGETS.image,
   ...more,
 });
 /** LibRaw brightens a picture so that its lightest parts are white. */
@@ -46,6 +49,9 @@ export const IMAGE_INPUTS: readonly ImageInput[] = [
   ...(['cr2', 'nef', 'arw', 'dng', 'orf', 'rw2', 'raf'] as const).map(raw),
 ];
 
+/** One that turns the pixels, one that turns the page. */
+const TURNED_TARGETS: readonly Format[] = ['png', 'pdf'];
+
 /** What else a format can hold. */
 export const IMAGE_VARIANTS: readonly ImageInput[] = [
   row('animated-gif', 'gif', { holds: 'frames' }),
@@ -58,7 +64,9 @@ export const IMAGE_VARIANTS: readonly ImageInput[] = [
   row('16-bit-png', 'png'),
   // A quarter of a turn to the left is what EXIF calls 8.
   row('turned-heic', 'heic', { size: { width: 640, height: 480 }, orientation: 8 }),
-  ...[2, 3, 4, 5, 7, 8].map((orientation) => row(`orientation-${orientation}-jpg`, 'jpg', { orientation })),
+  ...[2, 3, 4, 5, 7, 8].map((orientation) =>
+    row(`orientation-${orientation}-jpg`, 'jpg', { orientation, targets: TURNED_TARGETS }),
+  ),
 ];
 
 const ANIMATED: readonly Format[] = ['gif', 'webp'];

@@ -6,10 +6,10 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadSamples } from '#api/samples/samples.ts';
-import { CONVERT_TARGETS, FORMAT_NAMES, FORMATS, type Format } from '#crds/formats.ts';
+import { CONVERT_TARGETS, DIRECT_KINDS, FORMAT_NAMES, FORMATS, type Format } from '#crds/formats.ts';
 import type { Fixture } from '#test/fixtures/engine-work.ts';
 import { makeFixtures } from '#test/fixtures/make-fixtures.ts';
-import { CELLS, nameOf, type Cell } from '#test/matrix/cells.ts';
+import { CELLS, compressChoices, nameOf, type Cell } from '#test/matrix/cells.ts';
 import { compareDocument } from '#test/matrix/compare-document.ts';
 import { compareFont } from '#test/matrix/compare-font.ts';
 import { compareImage, IMAGE_INPUTS, IMAGE_VARIANTS, type ImageInput } from '#test/matrix/compare-image.ts';
@@ -25,6 +25,8 @@ const TABLES = join(import.meta.dirname, '../../docs/reference/formats.md');
 const TIMEOUT_MS = 180_000;
 
 const passed = new Set<string>();
+/** Kind and format of what compress gave. */
+const delivered = new Set<string>();
 let engine: MatrixEngine;
 let fixtures: readonly Fixture[];
 
@@ -102,13 +104,15 @@ describe('the matrix', () => {
         look,
         IMAGE_INPUTS.find(({ format }) => format === cell.input),
       );
+      if (cell.operation === 'compress')
+        delivered.add(`${look.file.report.result.kind} ${look.file.report.result.output_format}`);
       passed.add(name);
     },
     TIMEOUT_MS,
   );
 
   it.concurrent.each(
-    IMAGE_VARIANTS.flatMap((image) => CONVERT_TARGETS.image.map((target) => [image.name, target, image] as const)),
+    IMAGE_VARIANTS.flatMap((image) => image.targets.map((target) => [image.name, target, image] as const)),
   )(
     '%s convert %s',
     async (name, target, image) => {
@@ -136,6 +140,24 @@ describe('the matrix', () => {
     },
     TIMEOUT_MS,
   );
+
+  it.concurrent.each(
+    FORMAT_NAMES.filter((format) => FORMATS[format].input && !DIRECT_KINDS.includes(FORMATS[format].kind)),
+  )(
+    '%s is not worked on while a request waits',
+    async (input) => {
+      const { path } = fixtureOf(input);
+      const to = CONVERT_TARGETS[FORMATS[input].kind][0] ?? '';
+      const asked = { path, filename: `sample.${input}`, operation: 'convert', options: { convert: { to } } } as const;
+      await expect(engine.process({ ...asked, lane: 'direct' })).rejects.toMatchObject({ code: 'use_async_job' });
+    },
+    TIMEOUT_MS,
+  );
+
+  it.each(['image', 'video', 'audio'] as const)('has %s files compressed to every format on offer', (kind) => {
+    const offered = compressChoices(kind).filter((target) => target !== 'original');
+    expect(offered.filter((format) => !delivered.has(`${kind} ${format}`))).toEqual([]);
+  });
 
   it('is what the published tables say', async () => {
     expect(passed.size).toBe(CELLS.length);

@@ -22,15 +22,15 @@ export async function drawnPhoto(size: { width: number; height: number }, orient
   return see(sharp(await upright.png().toBuffer()));
 }
 
-/** By EXIF orientation, each spelled out. */
+/** By EXIF orientation, each spelled out; the library mirrors before it turns. */
 const TURNS: readonly ((picture: Sharp) => Sharp)[] = [
   (picture) => picture,
   (picture) => picture.flop(),
   (picture) => picture.rotate(180),
   (picture) => picture.flip(),
-  (picture) => picture.rotate(90).flop(),
+  (picture) => picture.flop().rotate(270),
   (picture) => picture.rotate(90),
-  (picture) => picture.rotate(270).flop(),
+  (picture) => picture.flop().rotate(90),
   (picture) => picture.rotate(270),
 ];
 

@@ -65,14 +65,14 @@ it('makes a job: upload, create, wait, download', async () => {
     await writeFile(path.join(folder, 'package.json'), '{"type": "module"}');
     await writeFile(path.join(folder, 'make-job.ts'), PROGRAM);
     await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: COMPILER }));
-    const compiled = await run(path.join(ROOT, 'node_modules/.bin/tsc'), ['-p', folder]).catch((error: unknown) => error);
+    const compiled = await run(path.join(ROOT, 'node_modules/.bin/tsc'), ['-p', folder]).catch(
+      (error: unknown) => error,
+    );
     expect((compiled as { stdout: string }).stdout).toBe('');
     const authority = path.join(service.data, 'tls', 'ca.pem');
-    const { stdout } = await run(
-      process.execPath,
-      [path.join(folder, 'made/make-job.js'), service.baseUrl, live],
-      { env: { ...process.env, NODE_EXTRA_CA_CERTS: authority } },
-    );
+    const { stdout } = await run(process.execPath, [path.join(folder, 'made/make-job.js'), service.baseUrl, live], {
+      env: { ...process.env, NODE_EXTRA_CA_CERTS: authority },
+    });
     expect(JSON.parse(stdout)).toEqual({
       status: 'succeeded',
       format: 'json',
@@ -82,4 +82,4 @@ it('makes a job: upload, create, wait, download', async () => {
   } finally {
     await rm(folder, { recursive: true });
   }
-});
+}, 180_000);

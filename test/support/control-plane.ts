@@ -39,7 +39,7 @@ export async function startControlPlane(): Promise<ControlPlane> {
     if (!existsSync(join(BINARIES, program)))
       throw new Error(`${join(BINARIES, program)} is missing: run hack/cluster/build-binaries ${program}`);
   const directory = await mkdtemp(join(tmpdir(), 'mediajobs-kube-'));
-  const [etcdPort, peerPort, apiPort] = await freePorts(3) as [number, number, number];
+  const [etcdPort, peerPort, apiPort] = (await freePorts(3)) as [number, number, number];
   const server = `https://127.0.0.1:${apiPort}`;
   const kubeconfig = await writeFiles(directory, server);
   const processes = [startEtcd(directory, etcdPort, peerPort)];
@@ -64,7 +64,10 @@ async function writeFiles(directory: string, server: string): Promise<string> {
   await mkdir(join(directory, 'certs'));
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   await writeFile(join(directory, 'sa.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
-  const lines = ['admin-token,admin,admin,system:masters', ...TEST_USERS.map((user) => `${user}-token,${user},${user}`)];
+  const lines = [
+    'admin-token,admin,admin,system:masters',
+    ...TEST_USERS.map((user) => `${user}-token,${user},${user}`),
+  ];
   await writeFile(join(directory, 'tokens.csv'), `${lines.join('\n')}\n`);
   const path = join(directory, 'kubeconfig');
   const cluster = { server, 'certificate-authority': join(directory, 'certs', 'apiserver.crt') };

@@ -48,7 +48,13 @@ export async function startFakeKubelet(client: KubeClient, namespace: string): P
     await report(client, `${pods}/${name}/status`, 'Running', { running: { startedAt } });
     const exitCode = await exitOf(child);
     const message = (await readFile(join(folder, 'termination'), 'utf8').catch(() => '')).slice(0, TERMINATION_BYTES);
-    const terminated = { exitCode, startedAt, finishedAt: seconds(new Date()), reason: exitCode === 0 ? 'Completed' : 'Error', message };
+    const terminated = {
+      exitCode,
+      startedAt,
+      finishedAt: seconds(new Date()),
+      reason: exitCode === 0 ? 'Completed' : 'Error',
+      message,
+    };
     await report(client, `${pods}/${name}/status`, exitCode === 0 ? 'Succeeded' : 'Failed', { terminated });
     await rm(folder, { recursive: true, force: true });
   };

@@ -1,7 +1,11 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, inject } from 'vitest';
+import { createAccount } from '#api/accounts/create-account.ts';
+import { createKey } from '#api/accounts/create-key.ts';
+import { openService } from '#api/mediactl/open-service.ts';
 import { makeDatabase } from '#api/store/database.ts';
+import type { PlanName } from '#crds/plans.ts';
 import { makeLog } from '#crds/shared/log.ts';
 import { makeApiClient, type ApiClient } from '#test/support/api-client.ts';
 
@@ -36,40 +40,32 @@ interface UsedService extends TestAccount {
   /** Calls with the file's live key unless told otherwise. */
   readonly api: ApiClient;
   /** Another account, with every feature. */
-  readonly makeAccount: (plan?: string) => Promise<TestAccount>;
-  readonly newKey: (key: { mode: 'live' | 'test'; more?: string[] }) => Promise<{ id: string; key: string }>;
+  readonly makeAccount: (plan?: PlanName) => Promise<TestAccount>;
+  readonly newKey: (key: { mode: 'live' | 'test'; allow?: readonly string[] }) => Promise<{ id: string; key: string }>;
 }
 
 const run = promisify(execFile);
 const MEDIACTL = new URL('../../api/mediactl.ts', import.meta.url).pathname;
 
-export async function useService(plan = 'growth'): Promise<UsedService> {
+export async function useService(plan: PlanName = 'growth'): Promise<UsedService> {
   const shared = inject('service');
   const mediactl = async (...words: string[]): Promise<Record<string, any>> => {
     const { stdout } = await run(process.execPath, [MEDIACTL, '--data', shared.data, ...words, '--json']);
     return JSON.parse(stdout) as Record<string, any>;
   };
+  // In this process: a command for each would be most of the time of many tests.
+  const inside = await openService({ data: shared.data, env: {} });
   const newKey = async (
-    account: string,
+    accountId: string,
     mode: 'live' | 'test',
-    more: string[] = [],
+    allowList: readonly string[] = [],
   ): Promise<{ id: string; key: string }> => {
-    const made = await mediactl('key', 'create', '--account', account, '--mode', mode, '--name', 'test', ...more);
-    return { id: String(made['id']), key: String(made['key']) };
+    const { row, keyText } = await createKey(inside, { accountId, mode, name: 'test', allowList });
+    return { id: row.id, key: keyText };
   };
-  const makeAccount = async (ofPlan = 'payg'): Promise<TestAccount> => {
-    const features = ['--feature', 'video', '--feature', 'heic_output'];
-    const made = await mediactl(
-      'account',
-      'create',
-      '--name',
-      'test',
-      '--plan',
-      ofPlan,
-      '--payment-method',
-      ...features,
-    );
-    const account = String(made['id']);
+  const makeAccount = async (ofPlan: PlanName = 'payg'): Promise<TestAccount> => {
+    const settings = { name: 'test', plan: ofPlan, paymentMethod: true, features: ['video', 'heic_output'] } as const;
+    const { id: account } = await createAccount(inside, settings);
     const [live, test] = [await newKey(account, 'live'), await newKey(account, 'test')];
     return { account, live: live.key, test: test.key };
   };
@@ -78,7 +74,7 @@ export async function useService(plan = 'growth'): Promise<UsedService> {
   const database = makeDatabase({ url: shared.databaseUrl, log: makeLog('test', 'error'), maxConnections: 2 });
   afterAll(async () => {
     await api.close();
-    await database.close();
+    await Promise.all([database.close(), inside.database.close()]);
   });
   return {
     ...own,
@@ -89,6 +85,6 @@ export async function useService(plan = 'growth'): Promise<UsedService> {
     },
     api,
     makeAccount,
-    newKey: ({ mode, more }) => newKey(own.account, mode, more),
+    newKey: ({ mode, allow }) => newKey(own.account, mode, allow),
   };
 }

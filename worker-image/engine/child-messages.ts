@@ -1,9 +1,12 @@
 /** What an engine process and its owner say to each other over IPC. */
 import type { ErrorCode } from '#crds/error-codes.ts';
+import type { Kind } from '#crds/formats.ts';
 import type { FileTask, ProcessedFile } from '#worker-image/engine/process-file.ts';
 
 export type ToChild =
   | { readonly type: 'process'; readonly task: FileTask; readonly versions: Readonly<Record<string, string>> }
+  /** A file that looks like one of the kind is on its way. */
+  | { readonly type: 'expect'; readonly kind: Kind }
   | { readonly type: 'abort' };
 
 export type FromChild =

@@ -35,6 +35,14 @@ afterEach(async () => {
 });
 
 describe('startEngineChild', () => {
+  it('works on a file after it was told to expect one, of whatever kind', async () => {
+    const child = startEngineChild(isolation, directory);
+    child.expect('image');
+    child.expect('font');
+    expect((await child.process(await input())).report.result).toMatchObject({ kind: 'image' });
+    await child.kill();
+  });
+
   it.each(['isolated as far as the machine allows', 'without any namespace'])('works on a file %s', async (how) => {
     const child = startEngineChild(how.startsWith('iso') ? isolation : BARE, directory);
     const { report } = await child.process(await input());
@@ -78,6 +86,13 @@ describe('startEngineChild', () => {
     process.kill(childOf(child.pid), 'SIGKILL');
     await expect(killed).rejects.toThrow(EngineKilled);
     await child.ended;
+  });
+
+  it.each(['false', 'no-such-program'])('says so when the process does not start at all, behind %s', async (prefix) => {
+    const child = startEngineChild({ ...BARE, child: [prefix] }, directory);
+    await expect(child.process(await input())).rejects.toThrow(EngineKilled);
+    await child.ended;
+    await expect(child.process(await input())).rejects.toThrow(EngineKilled);
   });
 
   it('throws the reason of an abort once the process is gone', async () => {

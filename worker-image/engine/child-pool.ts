@@ -5,6 +5,7 @@
  *   (request) → waiting → at work → answered
  *       ╲→ engine_busy       ╲→ its process is used again, or replaced
  */
+import type { Kind } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
 import { startEngineChild, type ChildInput, type EngineChild } from '#worker-image/engine/engine-child.ts';
 import type { ProcessedFile } from '#worker-image/engine/process-file.ts';
@@ -23,6 +24,8 @@ export interface PoolOptions {
 }
 
 export interface ChildPool {
+  /** Tells the process that stands by what kind of file is on its way. */
+  expect(kind: Kind): void;
   /**
    * Works on a file as soon as a process is free.
    * @throws MediaError engine_busy when too many wait; what `EngineChild.process` throws; the signal's reason.
@@ -96,6 +99,7 @@ export function startChildPool(options: PoolOptions): ChildPool {
   };
   keepSpare();
   return {
+    expect: (kind) => spare?.expect(kind),
     process,
     busy: () => busy,
     waiting: () => waiting.length,

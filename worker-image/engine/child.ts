@@ -4,7 +4,7 @@
  *
  *   starting ─→ idle ⇄ working ─→ (killed, or the owner is gone)
  */
-import { KINDS } from '#crds/formats.ts';
+import { KINDS, type Kind } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
 import type { FromChild, ToChild } from '#worker-image/engine/child-messages.ts';
 import { TELL_GROUPS, WARM } from '#worker-image/engine/child-messages.ts';
@@ -31,6 +31,7 @@ const run: RunCommand = (command) =>
 
 process.on('message', (message: ToChild) => {
   if (message.type === 'abort') working?.abort(new MediaError('canceled', 'The work was stopped.'));
+  else if (message.type === 'expect') void prepare(message.kind);
   else void work(message);
 });
 process.once('disconnect', end);
@@ -39,6 +40,13 @@ process.on('uncaughtException', (error) =>
   tell({ type: 'bug', stack: error.stack ?? String(error) }, () => process.exit(1)),
 );
 if (process.argv.includes(WARM)) await Promise.allSettled(KINDS.map(loadHandler)).then(() => process.disconnect?.());
+
+/** Loads the kind's code while the file is still coming in. What fails here fails again with the file, and is told then. */
+async function prepare(kind: Kind): Promise<void> {
+  await loadHandler(kind)
+    .then((handler) => handler.prepare?.())
+    .catch(() => undefined);
+}
 
 async function work({ task, versions }: Extract<ToChild, { type: 'process' }>): Promise<void> {
   working = new AbortController();

@@ -10,6 +10,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { getCompileCacheDir } from 'node:module';
 import { dirname, join } from 'node:path';
+import type { Kind } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
 import { TELL_GROUPS, WARM, type FromChild, type ToChild } from '#worker-image/engine/child-messages.ts';
 import type { FileTask, ProcessedFile } from '#worker-image/engine/process-file.ts';
@@ -24,6 +25,8 @@ export interface EngineChild {
   readonly files: () => number;
   /** Resident memory in bytes, as it was after the last file. */
   readonly rssBytes: () => number;
+  /** Tells it what kind of file is on its way, so that it loads the kind's code meanwhile. */
+  expect(kind: Kind): void;
   /**
    * Works on one file; one at a time.
    * @throws MediaError for a refused file, processing_failed when the file made it crash; the signal's
@@ -49,6 +52,8 @@ export class EngineKilled extends Error {
 const SCRIPT = join(import.meta.dirname, 'child.ts');
 /** Ceiling of the JavaScript heap. What libraries take outside of it is bounded by the container. */
 const HEAP_MIB = 1024;
+/** Room for young objects. Left alone it grows until a table that streams through takes twice the memory. */
+const YOUNG_MIB = 8;
 const ABORT_GRACE_MS = 1000;
 
 /** Starts an engine process at home in a private directory: no environment of ours, no network where the machine allows it. */
@@ -66,7 +71,13 @@ export function startEngineChild(isolation: Isolation, directory: string): Engin
   });
   // A message to a process that has just died fails; its end is told by 'exit'.
   child.on('error', () => undefined);
-  const ended = once(child, 'exit').then(() => killGroups(groups));
+  // Not by `once`, which would fail with the error of such a message.
+  const ended = new Promise<void>((resolve) => {
+    child.once('exit', () => {
+      killGroups(groups);
+      resolve();
+    });
+  });
   const kill = async (): Promise<void> => {
     if (child.exitCode === null && child.signalCode === null) killGroup(pid);
     await ended;
@@ -77,6 +88,9 @@ export function startEngineChild(isolation: Isolation, directory: string): Engin
     files: () => state.files,
     rssBytes: () => state.rssBytes,
     kill,
+    expect: (kind) => {
+      if (child.connected) child.send({ type: 'expect', kind } satisfies ToChild);
+    },
     process: async (input) => {
       state.files += 1;
       return work(child, input, { kill, ended });
@@ -104,6 +118,7 @@ function forkOptions(isolation: Isolation, directory: string): NonNullable<Param
     ...isolation.child,
     process.execPath,
     `--max-old-space-size=${HEAP_MIB}`,
+    `--max-semi-space-size=${YOUNG_MIB}`,
   ];
   return {
     execPath: line[0] ?? process.execPath,

@@ -64,6 +64,8 @@ export interface Produced {
  * A missing operation does not apply to the kind.
  */
 export interface KindHandler {
+  /** Loads what a first file would wait for. */
+  prepare?(): Promise<unknown>;
   /** Reads the facts from headers, cheaply, before anything is decoded. */
   inspect(deps: EngineDeps, work: Work): Promise<Facts>;
   /** Makes it smaller; the pipeline keeps the original when the result is not. */

@@ -1,5 +1,5 @@
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MediaError } from '#crds/media-error.ts';
@@ -107,6 +107,22 @@ describe('runCommand', () => {
     });
     expect(exitCode).not.toBe(0);
     expect((await stat(join(directory, 'big'))).size).toBe(100_000);
+  });
+
+  it('limits processor time, files, core dumps and memory', async () => {
+    const { stdout } = await run({ ...shell(''), file: 'cat', args: ['/proc/self/limits'], timeoutSeconds: 7 });
+    const soft = (name: string): string => new RegExp(`^Max ${name} +(\\S+)`, 'm').exec(stdout)?.[1] ?? '';
+    expect(Number(soft('cpu time'))).toBe(7 * availableParallelism() + 1);
+    expect([soft('open files'), soft('core file size')]).toEqual(['1024', '0']);
+    expect(Number(soft('data size'))).toBeLessThan(totalmem());
+    expect(Number(soft('file size'))).toBeGreaterThan(0);
+    if (process.getuid?.() !== 0) expect(soft('processes')).toBe('4096');
+  });
+
+  it('puts the tool at the head of a process group of its own', async () => {
+    const { stdout } = await run(shell('ps -o pgid= -p $$; echo $$'));
+    const [group, pid] = stdout.trim().split(/\s+/);
+    expect(group).toBe(pid);
   });
 
   it('names the Debian package of a tool that is missing', async () => {

@@ -85,7 +85,7 @@ spec:
           startupProbe:
             httpGet: {path: /healthz, port: ops}
             periodSeconds: 1
-            failureThreshold: 120
+            failureThreshold: 300
           livenessProbe:
             httpGet: {path: /livez, port: ops}
             periodSeconds: 10

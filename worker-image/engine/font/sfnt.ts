@@ -62,7 +62,8 @@ export function writeSfnt(flavor: number, tables: readonly { tag: string; checks
 
 /** Tables begin at multiples of four. */
 export function padded(length: number): number {
-  return (length + 3) & ~3;
+  // Not by bits: those are of 32 and would make a forged length negative.
+  return Math.ceil(length / 4) * 4;
 }
 
 function readDirectory(bytes: Buffer, count: number): SfntTable[] {

@@ -95,7 +95,9 @@ async function headOf(file: SniffedFile, streams: ReadonlyMap<string, Stream>, n
   for (let skipped = Math.floor(place / sectorBytes(file)); skipped > 0 && sector < NONE; skipped -= 1)
     sector = await nextSector(file, sector);
   const start = place % sectorBytes(file);
-  return sector < NONE ? (await readSector(file, sector)).subarray(start, start + Math.min(stream.bytes, SHORT_SECTOR)) : Buffer.alloc(0);
+  return sector < NONE
+    ? (await readSector(file, sector)).subarray(start, start + Math.min(stream.bytes, SHORT_SECTOR))
+    : Buffer.alloc(0);
 }
 
 /** The directory is a chain of sectors. */

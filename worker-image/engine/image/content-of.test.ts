@@ -16,7 +16,7 @@ const strokes = (colour: string) =>
 describe('contentOf', () => {
   it.each<[string, Promise<Buffer>, string]>([
     ['coloured strokes on white', page('#ffffff').composite(strokes('#e02020')).png().toBuffer(), 'graphic'],
-    ['strokes on nothing', page('#00000000').composite(strokes('#2040e0')).png().toBuffer(), 'photo'],
+    ['strokes on nothing', page('#00000000').composite(strokes('#2040e0')).png().toBuffer(), 'graphic'],
     ['grain', grain().png().toBuffer(), 'photo'],
     ['a photo on studio white', onWhite(), 'photo'],
     ['an even area', page('#3366cc').png().toBuffer(), 'photo'],

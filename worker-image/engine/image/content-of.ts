@@ -39,7 +39,7 @@ function isGraphic(data: Buffer, rowBytes: number): boolean {
   let equal = 0;
   let edges = 0;
   for (let at = RGBA; at < data.length; at += RGBA) {
-    if (at % rowBytes === 0 || data[at + 3] === 0 || data[at - 1] === 0) continue;
+    if (at % rowBytes === 0 || (data[at + 3] === 0 && data[at - 1] === 0)) continue;
     const step = difference(data, at);
     visible += 1;
     if (step === 0) equal += 1;
@@ -48,9 +48,9 @@ function isGraphic(data: Buffer, rowBytes: number): boolean {
   return visible > 0 && equal / visible >= EQUAL_SHARE && edges / Math.max(1, visible - equal) >= EDGE_SHARE;
 }
 
-/** The largest one of the three colours, to the pixel before. */
+/** The largest one of the three colours and the opacity, to the pixel before. */
 function difference(data: Buffer, at: number): number {
   let largest = 0;
-  for (let c = at; c < at + 3; c += 1) largest = Math.max(largest, Math.abs((data[c] ?? 0) - (data[c - RGBA] ?? 0)));
+  for (let c = at; c < at + RGBA; c += 1) largest = Math.max(largest, Math.abs((data[c] ?? 0) - (data[c - RGBA] ?? 0)));
   return largest;
 }

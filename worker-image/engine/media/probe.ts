@@ -98,10 +98,7 @@ export async function probe(deps: EngineDeps, work: Pick<Work, 'directory'>, inp
     attachments: ofType('attachment'),
     data: ofType('data').length,
     moreVideos: Math.max(0, videos.length - 1),
-    hdr:
-      video?.color_transfer === 'smpte2084'
-        ? await readHdrMetadata(deps, { input, directory: work.directory, stream: video.index })
-        : null,
+    hdr: isPq(video) ? await readHdrMetadata(deps, { input, directory: work.directory, stream: video.index }) : null,
     bitRate: format?.bit_rate ?? 0,
     rotation: rotationOf(video),
     claimedSeconds: format?.duration ?? 0,
@@ -124,6 +121,10 @@ export async function countSeconds(deps: EngineDeps, work: Work, { video, audio 
   throw new MediaError('processing_failed', `The ${work.input.format} file holds no frame that can be read.`, {
     cause: result.stderr,
   });
+}
+
+function isPq(video: MediaStream | null): video is MediaStream {
+  return video?.color_transfer === 'smpte2084';
 }
 
 function rotationOf(video: MediaStream | null): number {

@@ -68,5 +68,7 @@ function coverOf({ cover }: Probe, format: VideoOutput): MediaStream | null {
 
 function lost(count: number, what: string): string[] {
   if (count <= 0) return [];
-  return [count === 1 ? `${/^[aeiou]/.test(what) ? 'An' : 'A'} ${what} was left out.` : `${count} ${what}s were left out.`];
+  return [
+    count === 1 ? `${/^[aeiou]/.test(what) ? 'An' : 'A'} ${what} was left out.` : `${count} ${what}s were left out.`,
+  ];
 }

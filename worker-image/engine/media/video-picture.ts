@@ -39,18 +39,29 @@ export function pictureOptions(probe: Probe, video: MediaStream, picture: Pictur
   const deep = isDeep(video) && picture.tier !== 'web' && picture.codec !== 'h264';
   const alpha = hasAlpha(video) && picture.keepsAlpha;
   const filters = [
-    // Only frames that are marked as interlaced; one frame stays one frame.
-    ...(INTERLACED.has(video.field_order) ? ['bwdif=mode=send_frame:deint=interlaced'] : []),
-    // What is transparent is shown on black, not in the colour that happens to be stored.
-    ...(hasAlpha(video) && !alpha ? ['premultiply=inplace=1'] : []),
+    ...wholeFilters(video, alpha),
     ...sizeFilters(probe, video, longSideOf(picture)),
-    ...(!deep && HDR_TRANSFERS.has(video.color_transfer) ? toneMap(video) : []),
-    `format=${alpha ? 'yuva420p' : deep ? 'yuv420p10le' : 'yuv420p'}`,
+    ...(deep ? [] : toneMap(video)),
+    `format=${pixelFormat(deep, alpha)}`,
   ];
   const encoder = codecOptions(picture, deep ? probe.hdr : null);
   // The demuxer's time base keeps the times of a variable frame rate exact.
   const times = ['-fps_mode:v:0', 'vfr', '-enc_time_base:v:0', '-1'];
   return ['-filter:v:0', filters.join(','), ...times, ...encoder, ...(alpha ? ['-auto-alt-ref', '0'] : [])];
+}
+
+function wholeFilters(video: MediaStream, keepsAlpha: boolean): string[] {
+  return [
+    // Only frames that are marked as interlaced; one frame stays one frame.
+    ...(INTERLACED.has(video.field_order) ? ['bwdif=mode=send_frame:deint=interlaced'] : []),
+    // What is transparent is shown on black, not in the colour that happens to be stored.
+    ...(hasAlpha(video) && !keepsAlpha ? ['premultiply=inplace=1'] : []),
+  ];
+}
+
+function pixelFormat(deep: boolean, alpha: boolean): string {
+  if (alpha) return 'yuva420p';
+  return deep ? 'yuv420p10le' : 'yuv420p';
 }
 
 /** ffmpeg's options for the input: its own decoders of VP8 and VP9 leave the transparency out. */
@@ -89,8 +100,9 @@ function sizeFilters(probe: Probe, video: MediaStream, longSide: number | null):
   return [`scale=${w}:${h}`, ...(square ? ['setsar=1'] : [])];
 }
 
-/** From HDR to the colours of ordinary screens. Marks that the file leaves out are those that HDR comes with. */
+/** From HDR to the colours of ordinary screens; nothing for those. Marks that the file leaves out are those that HDR comes with. */
 function toneMap(video: MediaStream): string[] {
+  if (!HDR_TRANSFERS.has(video.color_transfer)) return [];
   const named = video.color_space !== '' && video.color_space !== 'unknown';
   const marks = named ? [] : [`setparams=color_primaries=bt2020:color_trc=${video.color_transfer}:colorspace=bt2020nc`];
   return [...marks, TONE_MAP];
@@ -110,8 +122,20 @@ function codecOptions({ codec, tier }: Picture, hdr: Probe['hdr']): string[] {
       return ['-c:v:0', 'libx265', '-preset', 'veryfast', '-crf', crf, ...rateCap(capped), ...x265Options(hdr)];
     case 'vp9':
       return [
-        ...['-c:v:0', 'libvpx-vp9', '-crf', crf, '-b:v:0', capped === null ? '0' : `${capped}k`],
-        ...['-deadline', 'good', '-cpu-used', '5', '-row-mt', '1', '-tile-columns', '2'],
+        '-c:v:0',
+        'libvpx-vp9',
+        '-crf',
+        crf,
+        '-b:v:0',
+        capped === null ? '0' : `${capped}k`,
+        '-deadline',
+        'good',
+        '-cpu-used',
+        '5',
+        '-row-mt',
+        '1',
+        '-tile-columns',
+        '2',
       ];
   }
 }

@@ -6,6 +6,7 @@
  * goes: neither a wrong length nor a keyword planted inside hides anything.
  */
 import { open, type FileHandle } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { constants, createInflate, inflateSync } from 'node:zlib';
 import { MediaError } from '#crds/media-error.ts';
 
@@ -103,7 +104,8 @@ function layersOf(dictionary: string): number {
 /** What an image that is no larger than it claims unpacks to; null for other streams. */
 function imageBytes(dictionary: string): number | null {
   if (!/\/Subtype\s*\/Image\b/.test(dictionary)) return null;
-  const entry = (name: string): number => Number(new RegExp(`/${name}\\s+(\\d{1,9})\\b(?!\\s+\\d+\\s+R)`).exec(dictionary)?.[1] ?? 0);
+  const entry = (name: string): number =>
+    Number(new RegExp(`/${name}\\s+(\\d{1,9})\\b(?!\\s+\\d+\\s+R)`).exec(dictionary)?.[1] ?? 0);
   const [width, height] = [entry('Width'), entry('Height')];
   if (width === 0 || height === 0) return MAX_IMAGE_BYTES;
   // More colours than four are rare, more than eight unheard of; a predictor puts a byte before each row.
@@ -145,7 +147,7 @@ async function unpackLong(
   const [first] = inflates;
   const last = inflates.reduce((before, after) => before.pipe(after));
   if (first === undefined) return 0;
-  const source = file.createReadStream({ start: at, autoClose: false, highWaterMark: READ_BYTES });
+  const source = Readable.from(bytesFrom(file, at));
   let bytes = 0;
   try {
     await new Promise<void>((resolve) => {
@@ -163,6 +165,16 @@ async function unpackLong(
     for (const inflate of inflates) inflate.destroy();
   }
   return bytes;
+}
+
+/** A read stream of the file would close it when it is destroyed. */
+async function* bytesFrom(file: FileHandle, at: number): AsyncGenerator<Buffer> {
+  for (let from = at; ;) {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(READ_BYTES), 0, READ_BYTES, from);
+    if (bytesRead === 0) return;
+    yield buffer.subarray(0, bytesRead);
+    from += bytesRead;
+  }
 }
 
 function bomb(size: number, allowed: number): MediaError {

@@ -135,7 +135,7 @@ def rewrite(pdf, image, scale: float, quality: int) -> None:
         pixels = shrink(pixels, scale)
         if is_image(mask):
             shrink_mask(mask, scale)
-    packed = [*as_jpeg(pixels, quality), *([] if lossy and scale == 1 else as_flate(pixels))]
+    packed = [*as_jpeg(pixels, quality), *([] if lossy else as_flate(pixels))]
     data, filter_name, parms = min(packed, key=lambda one: len(one[0]))
     worth = WORTH_OF_LOSSLESS if filter_name == Name.DCTDecode and not lossy and scale == 1 else WORTH_OF_JPEG
     if len(data) > size * worth:
@@ -238,10 +238,16 @@ def shrink_mask(mask, scale: float) -> None:
 
 
 def as_jpeg(pixels, quality: int):
-    packed = io.BytesIO()
+    """Once in one pass and once in several, which is smaller for all but small images."""
     subsampling = 0 if pixels.mode == "CMYK" or quality >= 80 else 2
-    pixels.save(packed, "JPEG", quality=quality, optimize=True, subsampling=subsampling)
-    return [(packed.getvalue(), Name.DCTDecode, None)]
+    made = []
+    for progressive in (False, True):
+        packed = io.BytesIO()
+        pixels.save(
+            packed, "JPEG", quality=quality, optimize=True, progressive=progressive, subsampling=subsampling
+        )
+        made.append((packed.getvalue(), Name.DCTDecode, None))
+    return made
 
 
 def as_flate(pixels):

@@ -25,7 +25,11 @@ export async function* readCsv(open: OpenText): AsyncGenerator<Row> {
   const [sample, text] = await peek(open());
   const named = SEPARATOR_LINE.exec(sample);
   const delimiter = named?.[1] ?? voteDelimiter(sample);
-  const dialect = { format: 'csv', delimiter: delimiter ?? ',', oneColumn: delimiter === null && /\S/.test(sample) } as const;
+  const dialect = {
+    format: 'csv',
+    delimiter: delimiter ?? ',',
+    oneColumn: delimiter === null && /\S/.test(sample),
+  } as const;
   yield* readDelimited(skip(text, named?.[0].length ?? 0), dialect);
 }
 

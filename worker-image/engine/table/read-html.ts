@@ -1,5 +1,6 @@
 /** Reads the first table of an HTML page. Nothing that the page names is ever loaded. */
 import { Parser } from 'htmlparser2';
+import { plainText } from '#worker-image/engine/table/plain-text.ts';
 import {
   MAX_COLUMNS,
   refuseLong,
@@ -12,6 +13,8 @@ import {
 /** As in the HTML standard. */
 const MAX_COLSPAN = 1000;
 const MAX_ROWSPAN = 65_534;
+/** The parser's time grows with the square of the depth. */
+const MAX_DEPTH = 5000;
 
 const BLOCKS: ReadonlySet<string> = new Set([
   'br',
@@ -66,6 +69,8 @@ class FirstTable {
   /** Tables that are open; those inside of the first are text of their cell. */
   #tables = 0;
   #silent = 0;
+  /** Elements that are open. */
+  #depth = 0;
   #exactTable = false;
   #exactRow = false;
   /** `pre` elements that are open in the cell. */
@@ -105,6 +110,7 @@ class FirstTable {
   }
 
   #open(name: string, attributes: Readonly<Record<string, string>>): void {
+    this.#enter();
     if (this.closed) return;
     if (name === 'table') this.#openTable(attributes);
     else if (SILENT.has(name)) this.#silent += 1;
@@ -177,7 +183,13 @@ class FirstTable {
     if (line !== undefined) line.text += text;
   }
 
+  #enter(): void {
+    this.#depth += 1;
+    if (this.#depth > MAX_DEPTH) throw unparseable('html', `its elements are nested more than ${MAX_DEPTH} deep`);
+  }
+
   #close(name: string): void {
+    this.#depth -= 1;
     if (this.closed) return;
     if (name === 'table') this.#closeTable();
     else if (SILENT.has(name)) this.#silent = Math.max(0, this.#silent - 1);
@@ -231,13 +243,4 @@ function isExact(attributes: Readonly<Record<string, string>>): boolean {
 function spanOf(text: string | undefined, most: number): number {
   const span = Number.parseInt(text ?? '1', 10);
   return Number.isFinite(span) ? Math.min(most, Math.max(1, span)) : 1;
-}
-
-/** Text as a browser shows it: blanks run together, blocks and line breaks begin a line. */
-function plainText(lines: readonly Line[]): string {
-  const shown = lines.map(({ text, exact }) =>
-    exact ? text : text.replaceAll(/[ \t\n\r\f]+/g, ' ').replaceAll(/^ | $/g, ''),
-  );
-  const first = shown.findIndex((line) => line !== '');
-  return first === -1 ? '' : shown.slice(first, shown.findLastIndex((line) => line !== '') + 1).join('\n');
 }

@@ -48,7 +48,7 @@ function splitCells(line: string): string[] {
 function cellText(source: string): string {
   const text = source.trim();
   const pieces: string[] = [];
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     const [piece, length] = pieceAt(text, at);
     pieces.push(piece);
     at += length;

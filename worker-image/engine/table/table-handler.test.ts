@@ -229,7 +229,8 @@ describe('reading HTML', () => {
   });
 
   it('keeps blanks where the page shows them, and lines where blocks end', async () => {
-    const cells = '<td>a  b</td><td style="color:red; white-space: pre-wrap"> a  b\n c </td><td><pre>x  y\nz</pre>w</td>';
+    const cells =
+      '<td>a  b</td><td style="color:red; white-space: pre-wrap"> a  b\n c </td><td><pre>x  y\nz</pre>w</td>';
     const blocks = '<td><p>a</p><p>b</p>c<br><br>d</td>';
     const page = `<table><tr><td>1<td>2<td>3<td>4</tr><tr>${cells}${blocks}</tr></table>`;
     expect(await rowsOf('html', page)).toEqual([['a b', ' a  b\n c ', 'x  y\nz\nw', 'a\nb\nc\n\nd']]);

@@ -16,7 +16,7 @@ import { brokenFile } from '#worker-image/engine/image/strip/strip-refusal.ts';
 const TELLING_PROPERTIES: ReadonlySet<string> = new Set(['udes', 'altt', 'crtt', 'mdft']);
 const TELLING_BOXES: ReadonlySet<string> = new Set(['uuid', 'udta']);
 /** Makers append boxes of their own, such as a short film or the time of the shot. */
-const KNOWN_AT_TOP: ReadonlySet<string> = new Set(['ftyp', 'meta', 'mdat', 'moov', 'free', 'skip']);
+const KNOWN_AT_TOP: ReadonlySet<string> = new Set(['ftyp', 'meta', 'mdat', 'moov', 'moof', 'free', 'skip']);
 const CONTAINERS: ReadonlySet<string> = new Set(['moov', 'trak', 'mdia', 'minf']);
 const TIFF_OFFSET_BYTES = 4;
 const HIDDEN = 1;
@@ -34,7 +34,7 @@ export function stripHeif(original: Buffer): Buffer {
   const gone = table.items.filter((item) => thumbnails.has(item.id) || isMetadata(item));
   const pictures = table.items.filter((item) => !gone.includes(item));
   for (const item of gone) blankItem(file, item, pictures);
-  if (!boxes.some(({ type }) => type === 'moov')) blankGaps(file, boxes, table.items);
+  if (!boxes.some(({ type }) => type === 'moov' || type === 'moof')) blankGaps(file, boxes, table.items);
   for (const box of table.properties) if (TELLING_PROPERTIES.has(box.type)) blankBox(file, box);
   return file;
 }

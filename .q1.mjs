@@ -1,1 +1,0 @@
-import 'sharp';process.exit(0)

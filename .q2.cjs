@@ -1,1 +1,0 @@
-require('sharp');process.exit(0)

@@ -1,1 +1,0 @@
-await import('#worker-image/engine/child.ts');process.exit(0)

@@ -1,0 +1,100 @@
+/** The documentation's examples are what the service answers, and its code does what the text says. */
+import { execFileSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import type { z } from 'zod';
+import { estimateSchema } from '#api/billing/estimate.ts';
+import { usageSchema } from '#api/billing/usage.ts';
+import { jobObjectSchema } from '#api/jobs/job-object.ts';
+import { presetObjectSchema } from '#api/presets/preset.ts';
+import { uploadObjectSchema } from '#api/uploads/create-upload.ts';
+import { uploadedObjectSchema, uploadPartObjectSchema } from '#api/uploads/receive-upload.ts';
+import { jobEventSchema } from '#api/webhooks/event-object.ts';
+import { webhookTestSchema } from '#api/webhooks/request-ping.ts';
+import { signatureHeaders } from '#api/webhooks/sign.ts';
+import { webhookEndpointWithSecretSchema } from '#api/webhooks/webhook-endpoint-object.ts';
+import { ERROR_CODES } from '#crds/error-codes.ts';
+import { resultSchema } from '#crds/result.ts';
+
+const FOLDER = fileURLToPath(new URL('../../docs/', import.meta.url));
+
+/** By the word after `json` at the head of a block. */
+const SCHEMAS: Readonly<Record<string, z.ZodObject>> = {
+  Estimate: estimateSchema,
+  Job: jobObjectSchema,
+  JobEvent: jobEventSchema,
+  Preset: presetObjectSchema,
+  Result: resultSchema,
+  Upload: uploadObjectSchema,
+  UploadPart: uploadPartObjectSchema,
+  UploadedUpload: uploadedObjectSchema,
+  Usage: usageSchema,
+  WebhookEndpointWithSecret: webhookEndpointWithSecretSchema,
+  WebhookTest: webhookTestSchema,
+};
+
+const blocks = globSync('**/*.md', { cwd: FOLDER }).flatMap((file) =>
+  [...readFileSync(join(FOLDER, file), 'utf8').matchAll(/^```(\w+) (\w+)\n([\s\S]*?)^```/gm)].map(
+    ([, language = '', name = '', text = '']) => ({ file, language, name, text }),
+  ),
+);
+const examples = blocks.filter(({ language }) => language === 'json');
+const code = (language: string): string =>
+  blocks.find((block) => block.language === language && block.name === 'verify')?.text ?? '';
+
+describe('the examples of answers', () => {
+  it('are there for every kind of object', () => {
+    expect(new Set(examples.map(({ name }) => name))).toEqual(new Set(['Error', ...Object.keys(SCHEMAS)]));
+  });
+
+  it.each(examples.filter(({ name }) => name !== 'Error'))('of $name in $file fit the schema', ({ name, text }) => {
+    const parsed = SCHEMAS[name]?.strict().safeParse(JSON.parse(text));
+    expect(parsed?.error).toBeUndefined();
+  });
+
+  it.each(examples.filter(({ name }) => name === 'Error'))(
+    'of an error in $file have a code that exists',
+    ({ text }) => {
+      const { error } = JSON.parse(text) as { error: { code: string; type: string; doc_url: string } };
+      expect(ERROR_CODES).toHaveProperty(error.code);
+      expect(error.doc_url).toMatch(new RegExp(`/reference/errors#${error.code}$`));
+    },
+  );
+});
+
+describe('the code that verifies a signature', () => {
+  const secret = 'whsec_2wfUCISWmbDoIpe3NPA4In8WZsLtRQsn';
+  const body = '{"id":"evt_1","message":"Grüße 🌍"}';
+  const at = new Date('2026-11-21T07:35:49.000Z');
+  const header =
+    signatureHeaders({ eventId: 'evt_1', secret, body: Buffer.from(body), sentAt: at })['svc-signature'] ?? '';
+  const seconds = at.getTime() / 1000;
+  const cases = [
+    [header, body, seconds, true],
+    [header, body, seconds + 299, true],
+    [header, body, seconds + 301, false],
+    [header, body, seconds - 301, false],
+    [header, `${body} `, seconds, false],
+    [header.replace(/.$/, (last) => (last === '0' ? '1' : '0')), body, seconds, false],
+    [header.slice(0, -2), body, seconds, false],
+    ['t=1', body, 1, false],
+  ] as const;
+  const expected = cases.map(([, , , genuine]) => genuine);
+
+  it('in JavaScript tells a genuine event from any other', async () => {
+    const { isGenuine } = (await import(`data:text/javascript,${encodeURIComponent(code('js'))}`)) as {
+      isGenuine: (secret: string, header: string, body: Buffer, now: number) => boolean;
+    };
+    expect(cases.map(([sent, bytes, now]) => isGenuine(secret, sent, Buffer.from(bytes), now))).toEqual(expected);
+  });
+
+  it('in Python does the same', () => {
+    const program = `${code('python')}
+import json, sys
+print(json.dumps([is_genuine(${JSON.stringify(secret)}, header, body.encode(), now) for header, body, now, _ in json.load(sys.stdin)]))`;
+    const output = execFileSync('python3', ['-c', program], { input: JSON.stringify(cases) });
+    expect(JSON.parse(String(output))).toEqual(expected);
+  });
+});

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { buildJob, buildRunSecret } from '#controller/job-manifest.ts';
+import { resourcesOf, workerPodSchema } from '#controller/worker-pod.ts';
+import { buildRunRequest } from '#test/contract/runs.ts';
+
+interface Job {
+  readonly metadata: { name: string; labels: Record<string, string>; ownerReferences: { uid: string; name: string }[] };
+  readonly spec: {
+    backoffLimit: number;
+    suspend: boolean;
+    template: { metadata: { labels: Record<string, string> }; spec: Record<string, unknown> };
+  };
+}
+
+const request = buildRunRequest('holiday.mp4', 1, 2);
+
+function build(settings: object = {}): Job {
+  return buildJob(workerPodSchema.parse({ image: 'registry/worker:1', ...settings }), request) as Job;
+}
+
+describe('the Job of an attempt', () => {
+  it('is named for MediaJob and attempt, belongs to the MediaJob and never tries again by itself', () => {
+    const { metadata, spec } = build();
+    expect(metadata.name).toBe(`${request.owner.name}-a2`);
+    expect(metadata.ownerReferences).toEqual([expect.objectContaining({ ...request.owner, kind: 'MediaJob' })]);
+    expect(metadata.labels).toMatchObject({
+      'mediajobs.dev/job': request.owner.name,
+      'mediajobs.dev/attempt': '2',
+      'mediajobs.dev/account': request.account,
+    });
+    expect(spec.template.metadata.labels).toMatchObject(metadata.labels);
+    expect(spec).toMatchObject({ backoffLimit: 0, completions: 1, parallelism: 1, suspend: false });
+  });
+
+  it('runs its pod as the restricted profile wants it', () => {
+    const pod = build().spec.template.spec;
+    expect(pod).toMatchObject({
+      restartPolicy: 'Never',
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+      containers: [
+        {
+          name: 'worker',
+          image: 'registry/worker:1',
+          securityContext: {
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
+            capabilities: { drop: ['ALL'] },
+          },
+        },
+      ],
+    });
+    for (const volume of pod['volumes'] as { emptyDir?: { sizeLimit?: string } }[])
+      if (volume.emptyDir !== undefined) expect(volume.emptyDir.sizeLimit).toMatch(/^\d+(Mi)?$/);
+  });
+
+  it('ends its pod by itself only long after the controller would', () => {
+    expect(build().spec.template.spec['activeDeadlineSeconds']).toBeGreaterThan(request.spec.timeoutSeconds);
+  });
+
+  it('holds no URL, no file name and no token; its Secret does', () => {
+    const text = JSON.stringify(build());
+    for (const secret of [request.spec.input.url, request.spec.output.url, 'holiday.mp4', request.spec.heartbeat.token])
+      expect(text).not.toContain(`"${secret}"`);
+    const { data } = buildRunSecret(request) as { data: Record<string, string> };
+    expect(JSON.parse(Buffer.from(data['run-spec.json'] ?? '', 'base64').toString())).toEqual(request.spec);
+  });
+
+  it('takes what an operator gives', () => {
+    const { metadata, spec } = build({
+      runtimeClassName: 'gvisor',
+      hostUsers: false,
+      priorityClassName: 'media',
+      queueName: 'batch',
+      nodeSelector: { disk: 'fast' },
+      labels: { team: 'media' },
+    });
+    expect(spec.template.spec).toMatchObject({
+      runtimeClassName: 'gvisor',
+      hostUsers: false,
+      priorityClassName: 'media',
+      nodeSelector: { disk: 'fast' },
+    });
+    expect(metadata.labels).toMatchObject({ 'kueue.x-k8s.io/queue-name': 'batch', team: 'media' });
+    expect(spec.suspend).toBe(true);
+  });
+
+  it('leaves out what nobody gave', () => {
+    const pod = build().spec.template.spec;
+    for (const name of ['runtimeClassName', 'hostUsers', 'priorityClassName', 'serviceAccountName'])
+      expect(pod).not.toHaveProperty(name);
+  });
+});
+
+describe('what a pod asks for', () => {
+  const settings = workerPodSchema.parse({
+    image: 'worker',
+    resources: { video: { requests: { cpu: '4' }, limits: { memory: '16Gi' } } },
+  });
+  const GB = 1024 ** 3;
+
+  it('grows with the input', () => {
+    const small = resourcesOf(settings, { kind: 'pdf', inputSize: 1000 });
+    const large = resourcesOf(settings, { kind: 'pdf', inputSize: 2 * GB });
+    expect(small).toMatchObject({ requests: { memory: '256Mi' }, limits: { memory: '2056Mi' } });
+    expect(large.limits['memory']).toBe('4096Mi');
+    expect(large.workBytes).toBeGreaterThan(16 * GB);
+  });
+
+  it('has defaults for a kind that nobody knows yet', () => {
+    expect(resourcesOf(settings, { kind: null, inputSize: null }).requests['cpu']).toBe('500m');
+  });
+
+  it('is what the operator says for a kind, and the default for the rest', () => {
+    const { requests, limits } = resourcesOf(settings, { kind: 'video', inputSize: 1000 });
+    expect(requests).toMatchObject({ cpu: '4', memory: '512Mi' });
+    expect(limits).toMatchObject({ memory: '16Gi' });
+  });
+});

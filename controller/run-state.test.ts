@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '#crds/kube/kube-object.ts';
+import { STOPPED_ANNOTATION } from '#controller/job-manifest.ts';
+import { runStateOf } from '#controller/run-state.ts';
+import { buildReport } from '#test/support/build-media-job.ts';
+
+const AT = '2026-01-01T00:00:05Z';
+const OUTCOME = { outcome: 'succeeded', report: buildReport() };
+
+function buildObject(name: string, status: object, metadata: object = {}): KubeObject {
+  return {
+    metadata: { name, uid: `uid-${name}`, resourceVersion: '1', creationTimestamp: AT, ...metadata },
+    status,
+  };
+}
+
+function buildPod(state: object, status: object = {}, metadata: object = {}): KubeObject {
+  return buildObject('pod', { phase: 'Running', containerStatuses: [{ image: 'worker:1', state }], ...status }, metadata);
+}
+
+const terminated = (exitCode: number, changes: object = {}): KubeObject =>
+  buildPod({ terminated: { exitCode, reason: 'Error', startedAt: AT, finishedAt: AT, ...changes } }, { phase: 'Failed' });
+const job = buildObject('job', {});
+const failedJob = buildObject('job', {
+  conditions: [{ type: 'Failed', status: 'True', reason: 'BackoffLimitExceeded', message: 'Job has failed' }],
+});
+const stoppedJob = buildObject('job', {}, { annotations: { [STOPPED_ANNOTATION]: 'true' } });
+const disrupted = { conditions: [{ type: 'DisruptionTarget', status: 'True', message: 'The node was low on memory' }] };
+const unscheduled = { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/3 nodes are available' }] };
+
+describe('what a Job and its pod say of an attempt', () => {
+  it.each<[string, KubeObject, KubeObject[], object]>([
+    ['no pod yet', job, [], { state: 'waiting', for: null }],
+    [
+      'suspended by a queue',
+      buildObject('job', { conditions: [{ type: 'Suspended', status: 'True' }] }),
+      [],
+      { state: 'waiting', for: { on: 'capacity', message: 'The queue has not admitted the job.' } },
+    ],
+    [
+      'no node takes the pod',
+      job,
+      [buildObject('pod', unscheduled)],
+      { state: 'waiting', for: { on: 'capacity', message: 'No node takes the pod: 0/3 nodes are available' } },
+    ],
+    [
+      'the image cannot be pulled',
+      job,
+      [buildPod({ waiting: { reason: 'ImagePullBackOff', message: 'not found' } }, { phase: 'Pending' })],
+      { state: 'waiting', for: { on: 'image', message: 'The image worker:1 cannot be pulled: not found' } },
+    ],
+    [
+      'the container is being made',
+      job,
+      [buildPod({ waiting: { reason: 'ContainerCreating' } }, { phase: 'Pending' })],
+      { state: 'waiting', for: null },
+    ],
+    ['at work', job, [buildPod({ running: { startedAt: AT } })], { state: 'active', startedAt: new Date(AT) }],
+    [
+      'an outcome, before the Job knows',
+      job,
+      [terminated(0, { message: JSON.stringify(OUTCOME) })],
+      { state: 'ended', startedAt: new Date(AT), outcome: OUTCOME },
+    ],
+    [
+      'an outcome of a pod that was being evicted',
+      failedJob,
+      [buildPod({ terminated: { exitCode: 0, startedAt: AT, message: JSON.stringify(OUTCOME) } }, disrupted)],
+      { state: 'ended', outcome: OUTCOME },
+    ],
+    ['an outcome that was stopped too late', stoppedJob, [terminated(0, { message: JSON.stringify(OUTCOME) })], { state: 'ended' }],
+    ['stopped', stoppedJob, [buildPod({ running: { startedAt: AT } })], { state: 'lost', cause: 'stopped' }],
+    ['stopped, the pod gone', stoppedJob, [], { state: 'lost', cause: 'stopped' }],
+    ['half an outcome', job, [terminated(0, { message: '{"outcome"' })], { state: 'lost', cause: 'crashed' }],
+    ['out of memory, by the kernel', job, [terminated(137, { reason: 'OOMKilled' })], { state: 'lost', cause: 'out_of_memory' }],
+    ['out of memory, by Node', job, [terminated(134)], { state: 'lost', cause: 'out_of_memory' }],
+    ['killed by a person', job, [terminated(137)], { state: 'lost', cause: 'crashed' }],
+    [
+      'evicted',
+      failedJob,
+      [buildPod({ terminated: { exitCode: 143, startedAt: AT } }, { phase: 'Failed', ...disrupted })],
+      { state: 'lost', cause: 'evicted', message: 'its pod ended with exit code 143: The node was low on memory' },
+    ],
+    [
+      'evicted before it started',
+      failedJob,
+      [buildObject('pod', { phase: 'Failed', reason: 'Evicted', message: 'The node was low on disk' })],
+      { state: 'lost', cause: 'evicted', message: 'its pod failed before it started: The node was low on disk' },
+    ],
+    [
+      'the pod deleted, still there',
+      job,
+      [buildPod({ terminated: { exitCode: 143, startedAt: AT } }, { phase: 'Failed' }, { deletionTimestamp: AT })],
+      { state: 'lost', cause: 'vanished', message: 'its pod was deleted' },
+    ],
+    ['the pod gone', failedJob, [], { state: 'lost', cause: 'vanished', message: 'its pod is gone (Job has failed)' }],
+    [
+      'the pod of an ended Job gone',
+      buildObject('job', { conditions: [{ type: 'Complete', status: 'True' }] }),
+      [],
+      { state: 'lost', cause: 'vanished' },
+    ],
+  ])('%s', (_what, theJob, pods, state) => {
+    expect(runStateOf(theJob, pods)).toMatchObject(state);
+  });
+
+  it('believes the pod that has worked when there are two', () => {
+    const waiting = buildPod({ waiting: { reason: 'ContainerCreating' } });
+    const ended = terminated(0, { message: JSON.stringify(OUTCOME) });
+    expect(runStateOf(job, [waiting, ended])).toMatchObject({ state: 'ended' });
+  });
+});

@@ -1,0 +1,114 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { connect, type Connection } from '#crds/kube/connection.ts';
+import { makeKubeClient, type KubeClient } from '#crds/kube/kube-client.ts';
+import { KubeError } from '#crds/kube/kube-error.ts';
+import { makeRateLimit } from '#crds/kube/rate-limit.ts';
+import { systemTime } from '#crds/kube/time.ts';
+import { json, refuse, startMockApiServer, stream, type MockApiServer } from '#test/support/mock-api-server.ts';
+
+const PATH = '/apis/mock/v1/namespaces/test/things';
+
+describe('a client of an API server', () => {
+  let server: MockApiServer;
+  let connection: Connection;
+  let client: KubeClient;
+  let waits: number[];
+  let mayWrite: boolean;
+
+  beforeEach(async () => {
+    server = await startMockApiServer();
+    connection = connect(server.kubeconfig);
+    waits = [];
+    mayWrite = true;
+    client = makeKubeClient({
+      connection,
+      rateLimit: makeRateLimit(systemTime, { perSecond: 1000, burst: 1000 }),
+      time: { wait: async (ms) => void waits.push(ms) },
+      metrics: { requested: () => undefined },
+      beforeWrite() {
+        if (!mayWrite) throw new Error('Not leading.');
+      },
+    });
+  });
+  afterEach(async () => {
+    await connection.close();
+    await server.close();
+  });
+
+  it('sends its requests over connections that stay', async () => {
+    for (let round = 0; round < 30; round += 1) {
+      server.others(json(200, { metadata: { name: 'a' }, unknownToUs: { kept: true } }));
+      expect(await client.get(`${PATH}/a`)).toHaveProperty('unknownToUs.kept', true);
+    }
+    expect(server.connections()).toBeLessThanOrEqual(2);
+  });
+
+  it('keeps watches apart from the rest', async () => {
+    const ended = new AbortController();
+    server.watches(stream(['{}\n'], 'silence'));
+    server.others(json(200, {}), json(200, {}));
+    await client.get(PATH);
+    const chunks = await client.watch(PATH, { watch: 'true' }, ended.signal);
+    await chunks[Symbol.asyncIterator]().next();
+    await client.get(PATH);
+    expect(server.connections()).toBeLessThanOrEqual(3);
+    ended.abort();
+  });
+
+  it('shows itself with the token of the kubeconfig and sends a patch as what it is', async () => {
+    let seen: Record<string, unknown> = {};
+    server.others((request, response) => {
+      seen = request.headers;
+      response.end('{}');
+    });
+    await client.mergePatch(`${PATH}/a`, { status: { phase: 'Running' } });
+    expect(seen).toMatchObject({
+      authorization: 'Bearer mock-token',
+      'content-type': 'application/merge-patch+json',
+      accept: 'application/json',
+    });
+  });
+
+  it('deletes only the object of that uid', async () => {
+    let body = '';
+    server.others((request, response) => {
+      request.setEncoding('utf8').on('data', (text: string) => (body += text));
+      request.on('end', () => response.end('{}'));
+    });
+    await client.delete(`${PATH}/a`, { uid: 'uid-a', propagationPolicy: 'Background' });
+    expect(JSON.parse(body)).toMatchObject({ preconditions: { uid: 'uid-a' }, propagationPolicy: 'Background' });
+  });
+
+  it.each([404, 409, 422, 500, 503])('throws what the server says with %i', async (status) => {
+    server.others(refuse(status));
+    const error = await client.create(PATH, {}).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(KubeError);
+    expect(error).toMatchObject({ status, reason: 'Mock', message: expect.stringContaining(`mock ${status}`) });
+    expect(waits).toEqual([]);
+  });
+
+  it('sends again what the server had no time for, after the time that it asks for', async () => {
+    server.others(refuse(429, { 'retry-after': '2' }), refuse(503, { 'retry-after': '1' }), json(201, { done: true }));
+    expect(await client.create(PATH, {})).toEqual({ done: true });
+    expect(waits).toEqual([2000, 1000]);
+  });
+
+  it('gives up when the server never has time', async () => {
+    server.others(...Array.from({ length: 4 }, () => refuse(429)));
+    await expect(client.create(PATH, {})).rejects.toMatchObject({ status: 429 });
+    expect(waits).toHaveLength(3);
+  });
+
+  it('says when there is no answer', async () => {
+    await server.down();
+    await expect(client.get(PATH)).rejects.toMatchObject({ status: 0, message: expect.stringContaining('ECONNREFUSED') });
+  });
+
+  it('writes nothing when this process may not', async () => {
+    mayWrite = false;
+    server.others(json(200, {}));
+    await expect(client.create(PATH, {})).rejects.toThrow('Not leading.');
+    expect(await client.get(PATH)).toEqual({});
+    expect(server.requests).toEqual([`GET ${PATH}`]);
+  });
+});

@@ -1,0 +1,172 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { KubeError } from '#crds/kube/kube-error.ts';
+import type { KubeObject } from '#crds/kube/kube-object.ts';
+import { startElector, type Elector } from '#crds/kube/lease-elector.ts';
+import { makeLog } from '#crds/shared/log.ts';
+
+const PATH = '/apis/coordination.k8s.io/v1/namespaces/test/leases';
+
+/** A Lease as an API server keeps it, and time that goes on only when everybody waits. */
+function makeWorld() {
+  let lease: KubeObject | null = null;
+  let version = 0;
+  let millis = 0;
+  const sleepers = new Set<{ readonly at: number; readonly wake: () => void }>();
+  const world = {
+    reachable: true,
+    spec: (): Record<string, unknown> => (lease?.['spec'] ?? {}) as Record<string, unknown>,
+    client: {
+      async get() {
+        if (!world.reachable) throw new KubeError('no answer', { status: 0 });
+        if (lease === null) throw new KubeError('none', { status: 404 });
+        return lease;
+      },
+      async create(_path: string, body: object) {
+        if (!world.reachable) throw new KubeError('no answer', { status: 0 });
+        if (lease !== null) throw new KubeError('exists', { status: 409 });
+        return store(body as KubeObject);
+      },
+      async replace(_path: string, body: object) {
+        if (!world.reachable) throw new KubeError('no answer', { status: 0 });
+        if ((body as KubeObject).metadata.resourceVersion !== lease?.metadata.resourceVersion)
+          throw new KubeError('conflict', { status: 409 });
+        return store(body as KubeObject);
+      },
+    },
+    time: {
+      monotonic: () => millis,
+      now: () => new Date(Date.parse('2026-01-01T00:00:00Z') + millis),
+      random: () => 0,
+      wait: (ms: number, signal: AbortSignal) =>
+        new Promise<void>((resolve) => {
+          const sleeper = { at: millis + ms, wake: resolve };
+          if (signal.aborted) return resolve();
+          sleepers.add(sleeper);
+          signal.addEventListener('abort', () => {
+            sleepers.delete(sleeper);
+            resolve();
+          });
+        }),
+    },
+    async pass(seconds: number) {
+      const end = millis + seconds * 1000;
+      for (;;) {
+        await settle();
+        const [next] = [...sleepers].filter(({ at }) => at <= end).toSorted((a, b) => a.at - b.at);
+        if (next === undefined) break;
+        sleepers.delete(next);
+        millis = Math.max(millis, next.at);
+        next.wake();
+      }
+      millis = end;
+      await settle();
+    },
+    /** The process was stopped for so long and does its next turn only now. */
+    sleep(seconds: number) {
+      millis += seconds * 1000;
+    },
+  };
+  const store = (body: KubeObject): KubeObject => {
+    version += 1;
+    lease = { ...body, metadata: { ...body.metadata, resourceVersion: String(version) } };
+    return lease;
+  };
+  return world;
+}
+
+function settle(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('electors of one Lease', () => {
+  let world: ReturnType<typeof makeWorld>;
+  let story: string[];
+  let electors: Elector[];
+
+  beforeEach(() => {
+    world = makeWorld();
+    story = [];
+    electors = [];
+  });
+  afterEach(async () => {
+    world.reachable = true;
+    await Promise.all(electors.map((elector) => elector.release().catch(() => undefined)));
+  });
+
+  const join = (identity: string): Elector => {
+    const elector = startElector(
+      { client: world.client, time: world.time, log: makeLog('test', 'silent') },
+      {
+        path: PATH,
+        name: 'lead',
+        identity,
+        onLeading: () => story.push(`${identity} leads`),
+        onLost: () => story.push(`${identity} lost`),
+      },
+    );
+    electors.push(elector);
+    return elector;
+  };
+
+  it('lets one lead and writes times with six digits', async () => {
+    const first = join('a');
+    const second = join('b');
+    await world.pass(60);
+    expect(story).toEqual(['a leads']);
+    expect([first.isLeading(), second.isLeading()]).toEqual([true, false]);
+    expect([first.holder(), second.holder()]).toEqual(['a', 'a']);
+    expect(world.spec()).toMatchObject({
+      holderIdentity: 'a',
+      leaseDurationSeconds: 15,
+      acquireTime: '2026-01-01T00:00:00.000000Z',
+      renewTime: expect.stringMatching(/^2026-01-01T00:00:\d\d\.\d{6}Z$|^2026-01-01T00:01:00\.000000Z$/),
+    });
+  });
+
+  it('hands over at once when the one that leads gives the Lease back', async () => {
+    const first = join('a');
+    join('b');
+    await world.pass(4);
+    await first.release();
+    await world.pass(3);
+    expect(story).toEqual(['a leads', 'b leads']);
+    expect(world.spec()).toMatchObject({ holderIdentity: 'b' });
+  });
+
+  it('ends the one that cannot renew, before another one may lead', async () => {
+    const first = join('a');
+    await world.pass(4);
+    world.reachable = false;
+    await world.pass(12);
+    expect(story).toEqual(['a leads', 'a lost']);
+    expect(first.isLeading()).toBe(false);
+    world.reachable = true;
+    join('b');
+    await world.pass(14);
+    expect(story).toEqual(['a leads', 'a lost']);
+    await world.pass(4);
+    expect(story).toEqual(['a leads', 'a lost', 'b leads']);
+  });
+
+  it('knows after a sleep that another one may lead', async () => {
+    const first = join('a');
+    await world.pass(4);
+    world.sleep(30);
+    expect(first.isLeading()).toBe(false);
+  });
+
+  it('believes its own clock and not the times in the Lease', async () => {
+    join('a');
+    await world.pass(4);
+    await electors[0]?.release();
+    await world.client.replace(PATH, {
+      ...(await world.client.get()),
+      spec: { holderIdentity: 'far behind', leaseDurationSeconds: 15, renewTime: '1999-01-01T00:00:00.000000Z' },
+    });
+    join('b');
+    await world.pass(14);
+    expect(story).toEqual(['a leads']);
+    await world.pass(4);
+    expect(story).toEqual(['a leads', 'b leads']);
+  });
+});

@@ -1,0 +1,86 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { KubeObject } from '#crds/kube/kube-object.ts';
+import { makeOwnWrites, type OwnWrites } from '#crds/kube/own-writes.ts';
+import { makeStore, type FilledStore, type StoreChange } from '#crds/kube/store.ts';
+import { mockObject } from '#test/support/mock-api-server.ts';
+
+const colour = ({ metadata }: KubeObject): string | undefined => metadata.labels?.['colour'];
+
+describe("a store with this process's own writes", () => {
+  let store: FilledStore;
+  let view: OwnWrites;
+  let see: (changes: readonly StoreChange[]) => void;
+  let millis: number;
+
+  beforeEach(() => {
+    millis = 0;
+    store = makeStore(colour);
+    const watchers: ((change: StoreChange) => void)[] = [];
+    see = (changes) => changes.forEach((change) => watchers.forEach((watcher) => watcher(change)));
+    const reflector = { store, watch: (watcher: (change: StoreChange) => void) => void watchers.push(watcher) };
+    view = makeOwnWrites({ reflector, monotonic: () => millis }, { indexBy: colour }, new AbortController().signal);
+  });
+
+  const names = (objects: readonly KubeObject[]): string[] =>
+    objects.map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`).toSorted();
+
+  it('shows what was written before the watch does', () => {
+    view.wrote(mockObject('a', 5));
+    expect(view.get('a')?.metadata.resourceVersion).toBe('5');
+    expect(names(view.list())).toEqual(['a 5']);
+    expect(names(view.indexed('blue'))).toEqual(['a 5']);
+    expect(names(view.indexed('red'))).toEqual([]);
+  });
+
+  it('does not fall back to an older version that the watch shows late', () => {
+    view.wrote(mockObject('a', 5));
+    see(store.apply(mockObject('a', 3)));
+    expect(view.get('a')?.metadata.resourceVersion).toBe('5');
+    see(store.apply(mockObject('a', 9)));
+    expect(view.get('a')?.metadata.resourceVersion).toBe('9');
+  });
+
+  it('compares versions as numbers, however long', () => {
+    view.wrote(mockObject('a', 100));
+    see(store.apply(mockObject('a', 99)));
+    expect(view.get('a')?.metadata.resourceVersion).toBe('100');
+  });
+
+  it('keeps a written object whose version cannot be compared until the watch shows that version', () => {
+    const odd = (version: string): KubeObject => ({ ...mockObject('a', 0), metadata: { ...mockObject('a', 0).metadata, resourceVersion: version } });
+    view.wrote(odd('v2'));
+    see(store.apply(odd('v1')));
+    expect(view.get('a')?.metadata.resourceVersion).toBe('v2');
+    see(store.apply(odd('v2')));
+    see(store.apply(odd('v3')));
+    expect(view.get('a')?.metadata.resourceVersion).toBe('v3');
+  });
+
+  it('shows nothing of what was deleted, also when an old event comes late', () => {
+    see(store.apply(mockObject('a', 5)));
+    view.deleted(mockObject('a', 5));
+    expect(view.get('a')).toBeUndefined();
+    see(store.apply(mockObject('a', 6)));
+    expect(view.get('a')).toBeUndefined();
+    expect(view.list()).toEqual([]);
+    see(store.remove(mockObject('a', 7)));
+    see(store.apply(mockObject('a', 8, { uid: 'second' })));
+    expect(view.get('a')?.metadata.uid).toBe('second');
+  });
+
+  it('shows a new object of a name whose earlier one the watch still shows', () => {
+    see(store.apply(mockObject('a', 5, { uid: 'first' })));
+    view.deleted(mockObject('a', 5, { uid: 'first' }));
+    view.wrote(mockObject('a', 8, { uid: 'second' }));
+    expect(view.get('a')?.metadata.uid).toBe('second');
+    see(store.remove(mockObject('a', 7, { uid: 'first' })));
+    expect(view.get('a')?.metadata.uid).toBe('second');
+  });
+
+  it('forgets a write that the watch never shows', () => {
+    view.wrote(mockObject('a', 5));
+    millis = 11 * 60_000;
+    view.wrote(mockObject('b', 6));
+    expect(names(view.list())).toEqual(['b 6']);
+  });
+});

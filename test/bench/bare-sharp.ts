@@ -1,0 +1,44 @@
+/** The image library alone, as a process of its own: told a photo, a format and a number of callers, it says files a second. */
+import { readFile } from 'node:fs/promises';
+import sharp, { type Sharp } from 'sharp';
+import { avifSettings, jpegSettings, webpSettings } from '#worker-image/engine/image/encoder-settings.ts';
+
+export interface BareRun {
+  readonly photo: string;
+  readonly format: 'jpg' | 'webp' | 'avif';
+  readonly callers: number;
+  readonly files: number;
+  readonly quality: number;
+  /** Of the library for one file. */
+  readonly threads: number;
+}
+
+sharp.cache(false);
+process.on('message', (run: BareRun) => void answer(run));
+
+async function answer(run: BareRun): Promise<void> {
+  sharp.concurrency(run.threads);
+  const photo = await readFile(run.photo);
+  let left = run.files;
+  const startedAt = performance.now();
+  const caller = async (): Promise<void> => {
+    for (; left > 0;) {
+      left -= 1;
+      await encode(sharp(photo).autoOrient(), run).toBuffer();
+    }
+  };
+  await Promise.all(Array.from({ length: run.callers }, caller));
+  process.send?.((run.files * 1000) / (performance.now() - startedAt));
+}
+
+function encode(picture: Sharp, { format, quality }: BareRun): Sharp {
+  const look = { quality, content: 'photo' } as const;
+  switch (format) {
+    case 'jpg':
+      return picture.jpeg(jpegSettings(look));
+    case 'webp':
+      return picture.webp(webpSettings(look));
+    case 'avif':
+      return picture.avif(avifSettings(look, { pixels: 12_000_000, bitdepth: 8 }));
+  }
+}

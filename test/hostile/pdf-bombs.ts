@@ -1,0 +1,62 @@
+/** PDF files that unpack to far more than a document needs. */
+import { blanks, deflated, pdf } from '#test/hostile/forge-pdf.ts';
+import type { HostileFile } from '#test/hostile/hostile-file.ts';
+
+const MIB = 1024 ** 2;
+
+/** Refused before any tool has opened them. */
+export const PDF_BOMBS: readonly HostileFile[] = [
+  {
+    name: 'a PDF whose content unpacks to 600 MB',
+    filename: 'a.pdf',
+    bytes: () => pdf({ content: deflated(blanks(600 * MIB)) }),
+    ends: ['processing_failed'],
+    says: /unpacks to more than 67108864 bytes/,
+  },
+  {
+    name: 'a PDF whose content is packed twice and unpacks to 600 MB',
+    filename: 'a.pdf',
+    bytes: () => pdf({ content: deflated(blanks(600 * MIB), 2) }),
+    ends: ['processing_failed'],
+    says: /unpacks to more than/,
+  },
+  {
+    name: 'a PDF of a thousand streams that unpack to 1 MB each',
+    filename: 'a.pdf',
+    bytes: () => {
+      const { entries, data } = deflated(blanks(MIB));
+      return pdf({
+        more: (writer) => ({
+          page: `/Private [${Array.from({ length: 1000 }, () => `${writer.addStream(entries, data)} 0 R`).join(' ')}]`,
+        }),
+      });
+    },
+    ends: ['processing_failed'],
+    says: /unpacks to more than/,
+  },
+  {
+    name: 'a PDF with an image of 4 pixels that unpacks to 200 MB',
+    filename: 'a.pdf',
+    bytes: () =>
+      pdf({
+        more: (writer) => {
+          const { entries, data } = deflated(blanks(200 * MIB));
+          const image = `/Type /XObject /Subtype /Image /Width 2 /Height 2 /ColorSpace /DeviceGray /BitsPerComponent 8`;
+          return { page: `/Private ${writer.addStream(`${image} ${entries}`, data)} 0 R` };
+        },
+      }),
+    ends: ['processing_failed'],
+    says: /An image of the PDF/,
+  },
+  {
+    name: 'a PDF whose directory is a stream that unpacks to 600 MB',
+    filename: 'a.pdf',
+    bytes: () => {
+      const { entries, data } = deflated(Buffer.alloc(600 * MIB));
+      const head = `%PDF-1.7\n1 0 obj\n<< /Type /XRef /Size 2 /W [1 2 1] /Root 2 0 R ${entries} /Length ${data.length} >>\nstream\n`;
+      return Buffer.concat([Buffer.from(head), data, Buffer.from('\nendstream\nendobj\nstartxref\n9\n%%EOF\n')]);
+    },
+    ends: ['processing_failed'],
+    says: /unpacks to more than/,
+  },
+];

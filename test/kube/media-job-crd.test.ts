@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { mediaJobsPath } from '#crds/kubernetes-media-jobs.ts';
+import type { MediaJobSpec, MediaJobStatus } from '#crds/media-job.ts';
+import { mediaJobName } from '#crds/names.ts';
+import { withoutNulls } from '#crds/wire-form.ts';
+import { buildReport, buildSpec, buildStatus, jobIdOf } from '#test/support/build-media-job.ts';
+import { makeKubeHome, type KubeHome } from '#test/support/kube-home.ts';
+
+describe('the MediaJob CRD on an API server', () => {
+  let home: KubeHome;
+  let path: string;
+  let jobs = 0;
+  let name: string;
+
+  const create = (changes: object = {}, as = name): Promise<unknown> => {
+    const spec = { ...withoutNulls(buildSpec({ jobId: jobIdOf(jobs), suspend: true, inputSize: null, kind: null })), ...changes };
+    return home.client.create(path, {
+      apiVersion: 'mediajobs.dev/v1',
+      kind: 'MediaJob',
+      metadata: { name: as },
+      spec,
+    });
+  };
+  const patch = (spec: Partial<Record<keyof MediaJobSpec, unknown>>): Promise<unknown> =>
+    home.client.mergePatch(`${path}/${name}`, { spec });
+  const patchStatus = (status: Partial<MediaJobStatus>): Promise<unknown> =>
+    home.client.mergePatch(`${path}/${name}/status`, { status });
+
+  beforeAll(async () => {
+    home = await makeKubeHome();
+    path = mediaJobsPath(home.namespace);
+  });
+  afterAll(() => home.close());
+  beforeEach(() => {
+    jobs += 1;
+    name = mediaJobName(jobIdOf(jobs));
+  });
+
+  it.each<[string, object, string]>([
+    ['an operation that does not exist', { operation: 'eat' }, 'spec.operation: Unsupported value: "eat"'],
+    ['an id of another form', { jobId: 'job_1' }, "spec.jobId in body should match '^job_[0-9a-z]{20}$'"],
+    ['a size below nothing', { inputSize: -1 }, 'spec.inputSize in body should be greater than or equal to 0'],
+    ['a kind that does not exist', { kind: 'cake' }, 'spec.kind in body should match'],
+    ['an attempt that cannot be', { firstAttempt: 9 }, 'spec.firstAttempt in body should be less than or equal to 4'],
+    ['an account that is too long', { account: 'x'.repeat(64) }, 'spec.account: Too long'],
+    ['a time that is none', { waitUntil: 'soon' }, 'spec.waitUntil in body must be of type date-time'],
+    ['no options', { options: undefined }, 'spec.options: Required value'],
+  ])('refuses %s', async (_what, changes, message) => {
+    await expect(create(changes)).rejects.toMatchObject({ status: 422, message: expect.stringContaining(message) });
+  });
+
+  it('refuses a name that is not the job’s', async () => {
+    await expect(create({}, 'my-job')).rejects.toMatchObject({
+      status: 422,
+      message: expect.stringContaining('A MediaJob is named for its job'),
+    });
+  });
+
+  it('drops fields that it does not know', async () => {
+    expect(await create({ secretUrl: 'http://x' })).not.toHaveProperty('spec.secretUrl');
+  });
+
+  it.each<[string, Partial<Record<keyof MediaJobSpec, unknown>>]>([
+    ['operation', { operation: 'convert' }],
+    ['account', { account: 'acc_other' }],
+    ['startedAt', { startedAt: '2026-01-01T00:00:00Z' }],
+    ['limits', { limits: { maxPages: 1 } }],
+    ['options', { options: { image: { quality: 1 } } }],
+    ['secretName', { secretName: 'other' }],
+  ])('keeps %s as it was made', async (_what, changes) => {
+    await create();
+    await expect(patch(changes)).rejects.toMatchObject({
+      status: 422,
+      message: expect.stringContaining('The spec may not change, except that a suspension is lifted.'),
+    });
+  });
+
+  it('lets the suspension be lifted, once, with what became known', async () => {
+    await create();
+    await patch({ suspend: false, inputSize: 5, kind: 'image' });
+    await expect(patch({ suspend: true })).rejects.toMatchObject({
+      message: expect.stringContaining('A MediaJob that was resumed cannot be suspended again.'),
+    });
+    await expect(patch({ inputSize: 6 })).rejects.toMatchObject({
+      message: expect.stringContaining('inputSize and kind may change only while the MediaJob is suspended.'),
+    });
+  });
+
+  it.each<[string, Partial<MediaJobStatus>]>([
+    ['Succeeded', { phase: 'Succeeded', percent: 100, report: buildReport() }],
+    ['Failed', { phase: 'Failed', error: { code: 'internal', message: 'No.' } }],
+  ])('never changes a status that is %s', async (_what, final) => {
+    await create();
+    await patchStatus(buildStatus({ attempt: 1, ...final }));
+    for (const late of [{ phase: 'Running' }, { percent: 1 }, { message: 'late' }, { attempt: 2 }] as const)
+      await expect(patchStatus(late)).rejects.toMatchObject({
+        status: 422,
+        message: expect.stringContaining('A final status never changes.'),
+      });
+  });
+
+  it('never lets the attempt fall', async () => {
+    await create();
+    await patchStatus(buildStatus({ attempt: 2 }));
+    await expect(patchStatus({ attempt: 1 })).rejects.toMatchObject({
+      message: expect.stringContaining('The attempt never falls: this writer is late.'),
+    });
+  });
+
+  it('keeps spec and status apart', async () => {
+    await create();
+    await home.client.mergePatch(`${path}/${name}`, { status: buildStatus({ attempt: 3 }) });
+    expect(await home.client.get(`${path}/${name}`)).not.toHaveProperty('status');
+  });
+
+  it('selects by phase and by account', async () => {
+    await create({ account: 'acc_selected' });
+    await patchStatus(buildStatus({ phase: 'Running', attempt: 1 }));
+    const { items } = await home.client.list(path, { fieldSelector: 'status.phase=Running,spec.account=acc_selected' });
+    expect(items.map(({ metadata }) => metadata.name)).toEqual([name]);
+  });
+
+  it('shows itself as a table', async () => {
+    await create();
+    await patch({ suspend: false, inputSize: 5, kind: 'image' });
+    const crd = await home.client.get('/apis/apiextensions.k8s.io/v1/customresourcedefinitions/mediajobs.mediajobs.dev');
+    expect(crd).toMatchObject({
+      spec: {
+        names: { shortNames: ['mj'], categories: ['media'] },
+        versions: [{ additionalPrinterColumns: expect.arrayContaining([expect.objectContaining({ name: 'Percent' })]) }],
+      },
+      status: { conditions: expect.arrayContaining([expect.objectContaining({ type: 'Established', status: 'True' })]) },
+    });
+  });
+});

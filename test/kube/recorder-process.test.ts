@@ -1,0 +1,131 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RECORDER_ACCESS } from '#api/jobs/cluster-access.ts';
+import { CONTROLLER_ACCESS } from '#controller/cluster-access.ts';
+import { mediaJobsPath } from '#crds/kubernetes-media-jobs.ts';
+import { LABELS, mediaJobName } from '#crds/names.ts';
+import { withoutNulls } from '#crds/wire-form.ts';
+import { buildSpec, jobIdOf } from '#test/support/build-media-job.ts';
+import { startClusterProcess, type ClusterProcess } from '#test/support/cluster-process.ts';
+import { testDatabase, type TestDatabase } from '#test/support/database.ts';
+import { startFakeKubelet, type FakeKubelet } from '#test/support/fake-kubelet.ts';
+import { buildAccount, buildJob, readJob } from '#test/support/job-builder.ts';
+import { grant, writeKubeconfig } from '#test/support/kube-connection.ts';
+import { makeKubeHome, type KubeHome } from '#test/support/kube-home.ts';
+
+const KEY = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
+
+describe('recorder and controller on a cluster', () => {
+  let home: KubeHome;
+  let database: TestDatabase;
+  let kubelet: FakeKubelet;
+  let folder: string;
+  let account: string;
+  const processes: ClusterProcess[] = [];
+
+  const startRecorder = async (databaseUrl = database.url): Promise<ClusterProcess> => {
+    const kubeconfig = await writeKubeconfig(home.admin, { user: 'recorder', namespace: home.namespace });
+    const recorder = await startClusterProcess('api/recorder.ts', {
+      kubeconfig,
+      environment: {
+        DATABASE_URL: databaseUrl,
+        MEDIAJOBS_BASE_URL: 'https://media.test',
+        MEDIAJOBS_ENCRYPTION_KEYS: KEY,
+        MEDIAJOBS_LINK_KEYS: KEY,
+        MEDIAJOBS_FILES_DIR: folder,
+        MEDIAJOBS_FILES_URL: 'http://127.0.0.1:1',
+      },
+    });
+    processes.push(recorder);
+    return recorder;
+  };
+  const startController = async (): Promise<void> => {
+    const kubeconfig = await writeKubeconfig(home.admin, { user: 'controller', namespace: home.namespace });
+    processes.push(await startClusterProcess('controller/main.ts', { kubeconfig }));
+  };
+  const readiness = async ({ opsUrl }: ClusterProcess): Promise<string> =>
+    fetch(`${opsUrl}/readyz`).then(
+      (answer) => answer.text(),
+      () => 'no answer',
+    );
+  const queue = async (behaviour: string): Promise<string> => {
+    const { id } = await buildJob(database, account, { inputFilename: behaviour, createdAt: new Date() });
+    return id;
+  };
+
+  beforeAll(async () => {
+    database = await testDatabase();
+    home = await makeKubeHome();
+    folder = await mkdtemp(join(tmpdir(), 'recorder-'));
+    account = (await buildAccount(database)).id;
+    kubelet = await startFakeKubelet(home.client, home.namespace);
+  });
+  afterAll(async () => {
+    await Promise.all(processes.map((child) => child.end('SIGKILL')));
+    await kubelet.close();
+    await home.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('is unready and says which rights are missing, until they are there', async () => {
+    const recorder = await startRecorder();
+    await expect
+      .poll(() => readiness(recorder), { timeout: 30_000 })
+      .toContain('may not get, list, watch, create, patch, delete mediajobs.mediajobs.dev in namespace');
+    await grant(home.client, { user: 'recorder', namespace: home.namespace, access: RECORDER_ACCESS });
+    await expect.poll(() => readiness(recorder), { timeout: 30_000 }).toBe('ready\n');
+  });
+
+  it('is unready and says so when PostgreSQL does not answer', async () => {
+    const recorder = await startRecorder('postgres://127.0.0.1:1/none');
+    await expect.poll(() => readiness(recorder), { timeout: 30_000 }).toContain('PostgreSQL at DATABASE_URL does not answer');
+    await recorder.end('SIGKILL');
+  });
+
+  it('brings a queued row through MediaJob and Job to its end', async () => {
+    await grant(home.client, { user: 'controller', namespace: home.namespace, access: CONTROLLER_ACCESS });
+    await startController();
+    const id = await queue('succeed');
+    await expect.poll(async () => (await readJob(database, id)).status, { timeout: 60_000 }).toBe('succeeded');
+    const job = await readJob(database, id);
+    expect(job.attempt).toBe(1);
+    expect(job.startedAt).not.toBeNull();
+  });
+
+  it('records the end of a job that was refused', async () => {
+    const id = await queue('refuse');
+    await expect.poll(async () => (await readJob(database, id)).status, { timeout: 60_000 }).toBe('failed');
+    expect((await readJob(database, id)).error).toMatchObject({ code: 'encrypted_pdf' });
+  });
+
+  it('deletes a MediaJob that nobody asked for, and says why', async () => {
+    const name = mediaJobName(jobIdOf(77));
+    await home.client.create(mediaJobsPath(home.namespace), {
+      apiVersion: 'mediajobs.dev/v1',
+      kind: 'MediaJob',
+      metadata: { name, labels: { [LABELS.job]: name } },
+      spec: withoutNulls(buildSpec({ jobId: jobIdOf(77), suspend: true })),
+    });
+    const messages = async (): Promise<unknown[]> => {
+      const events = `/api/v1/namespaces/${home.namespace}/events`;
+      const { items } = await home.client.list(events, { fieldSelector: `involvedObject.name=${name}` });
+      return items.map(({ message }) => message);
+    };
+    await expect
+      .poll(messages, { timeout: 30_000 })
+      .toEqual([expect.stringContaining('There is no job of that id')]);
+    await expect.poll(() => home.client.get(`${mediaJobsPath(home.namespace)}/${name}`).catch(String)).toContain('404');
+  });
+
+  it('makes a MediaJob again that somebody has deleted', async () => {
+    const id = await queue('hang');
+    const name = mediaJobName(id);
+    const { metadata } = await home.whenever(name, ({ status }) => status?.attempt === 1);
+    await home.mediaJobs.delete(name);
+    const second = await home.whenever(name, (mediaJob) => mediaJob.metadata.uid !== metadata.uid);
+    expect(second.metadata.labels[LABELS.dispatch]).not.toBe(metadata.labels[LABELS.dispatch]);
+    await home.whenever(name, ({ status }) => status !== undefined && status.attempt > 0);
+  });
+});

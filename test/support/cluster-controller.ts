@@ -1,0 +1,68 @@
+/** The controller as `controller/main.ts` composes it, in this process and with a client that the test chooses. */
+import { Registry } from 'prom-client';
+import { startController } from '#controller/controller.ts';
+import {
+  jobOfPod,
+  jobsPath,
+  makeKubernetesRuns,
+  mediaJobOf,
+  podsPath,
+  RUN_SELECTOR,
+} from '#controller/kubernetes-runs.ts';
+import { makeControllerMetrics } from '#controller/metrics.ts';
+import { CLUSTER_TIMING } from '#controller/timing.ts';
+import { workerPodSchema } from '#controller/worker-pod.ts';
+import type { KubeClient } from '#crds/kube/kube-client.ts';
+import type { KubeObject } from '#crds/kube/kube-object.ts';
+import { startReflector } from '#crds/kube/reflector.ts';
+import { systemTime } from '#crds/kube/time.ts';
+import { makeKubernetesMediaJobs, mediaJobsPath } from '#crds/kubernetes-media-jobs.ts';
+import { makeLog } from '#crds/shared/log.ts';
+import { silentReflectorMetrics } from '#test/support/silent-reflector-metrics.ts';
+
+/** Gives how to take it away, without a last word to the API server. */
+export function startClusterController(client: KubeClient, namespace: string): () => void {
+  const ended = new AbortController();
+  const log = makeLog('test', 'silent');
+  const time = systemTime;
+  const now = time.now();
+  const reflect = (
+    path: string,
+    more: { labelSelector?: string; indexBy?: (object: KubeObject) => string | undefined } = {},
+  ) =>
+    startReflector(
+      { client, time, log, metrics: silentReflectorMetrics },
+      { path, firstList: 'consistent', ...more },
+      ended.signal,
+    );
+  const reflector = reflect(mediaJobsPath(namespace));
+  const jobs = reflect(jobsPath(namespace), { labelSelector: RUN_SELECTOR, indexBy: mediaJobOf });
+  const pods = reflect(podsPath(namespace), { labelSelector: RUN_SELECTOR, indexBy: jobOfPod });
+  const events = { record: () => undefined };
+  const controller = startController({
+    mediaJobs: makeKubernetesMediaJobs({ client, reflector, events, time, log }, { namespace }, ended.signal),
+    runs: makeKubernetesRuns(
+      { client, jobs, pods, time },
+      { namespace, pod: workerPodSchema.parse({ image: 'worker' }), atOnce: null },
+      ended.signal,
+    ),
+    heartbeats: {
+      url: 'http://127.0.0.1:1/heartbeat',
+      since: now,
+      token: () => 'token',
+      last: () => ({ firstAt: now, lastAt: time.now(), percent: 50 }),
+      forget: () => undefined,
+      watch: () => undefined,
+      close: async () => undefined,
+    },
+    clock: time,
+    log,
+    metrics: makeControllerMetrics(new Registry()),
+    timing: CLUSTER_TIMING,
+  });
+  return () => {
+    ended.abort();
+    // What waits for an answer that a dead process never gets is not waited for.
+    void controller.stop();
+  };
+}

@@ -1,0 +1,34 @@
+import type { KubeClient } from '#crds/kube/kube-client.ts';
+
+/** What may befall a watch on its way. */
+export const TROUBLES = ['cut', 'doubled', 'late', 'stale'] as const;
+export type Trouble = (typeof TROUBLES)[number];
+
+/**
+ * A client whose watches are cut in the middle of a line after every few events, come with every line twice,
+ * or come late; `stale` lists what the server has in its cache, whatever was asked for.
+ */
+export function withTrouble(client: KubeClient, trouble: Trouble): KubeClient {
+  return {
+    ...client,
+    list: (path, query) => client.list(path, trouble === 'stale' ? { ...query, resourceVersion: '0' } : query),
+    async watch(path, query, signal) {
+      const chunks = await client.watch(path, query, signal);
+      return trouble === 'stale' ? chunks : troubled(chunks, trouble);
+    },
+  };
+}
+
+async function* troubled(chunks: AsyncIterable<Buffer>, trouble: Exclude<Trouble, 'stale'>): AsyncGenerator<Buffer> {
+  let count = 0;
+  for await (const chunk of chunks) {
+    count += 1;
+    if (trouble === 'cut' && count % 3 === 0) {
+      yield chunk.subarray(0, Math.floor(chunk.length / 2));
+      throw new Error('The watch was cut.');
+    }
+    if (trouble === 'late') await new Promise((resolve) => setTimeout(resolve, 300));
+    yield chunk;
+    if (trouble === 'doubled' && chunk.at(-1) === 10) yield chunk;
+  }
+}
