@@ -3,17 +3,6 @@ import { defineConfig } from 'vitest/config';
 
 const common = { pool: 'forks', testTimeout: 60_000, hookTimeout: 60_000 } as const;
 
-/** Against a real API server, whose programs `hack/test-kube` builds first. */
-const kube = {
-  test: {
-    ...common,
-    name: 'kube',
-    include: ['test/kube/**/*.test.ts'],
-    globalSetup: ['test/support/servers.ts', 'test/support/shared-control-plane.ts'],
-    fileParallelism: false,
-  },
-};
-
 export default defineConfig({
   test: {
     // Many tests wait for a tool or a process: one more than the processors keeps those busy.
@@ -47,7 +36,6 @@ export default defineConfig({
         // Each of these starts a service of its own, kills parts of it, and looks at what the whole machine runs.
         test: { ...common, name: 'crash', include: ['test/crash/**/*.test.ts'], fileParallelism: false },
       },
-      ...(process.env['MEDIAJOBS_TEST_KUBE'] === undefined ? [] : [kube]),
     ],
   },
 });

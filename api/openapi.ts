@@ -1,5 +1,5 @@
 /** The OpenAPI 3.1 description, derived from the endpoints and the schemas that validate requests. */
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Endpoint } from '#api/endpoint.ts';
 import { API_VERSION } from '#api/http/gates.ts';
 import { makeSchemaWriter, type JsonSchema, type SchemaWriter } from '#api/openapi/json-schemas.ts';

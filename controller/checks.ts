@@ -122,7 +122,8 @@ function whenStartable(timing: Timing, facts: Living): Decision | null {
 
 /** Only a new reason is shown: the words of a scheduler change with every look. */
 function whenWithoutPlace(_timing: Timing, { run, status }: Living): Decision | null {
-  if (run?.is.state !== 'waiting' || run.is.for === null || status.reason === WAITING_REASONS[run.is.for.on]) return null;
+  if (run?.is.state !== 'waiting' || run.is.for === null || status.reason === WAITING_REASONS[run.is.for.on])
+    return null;
   return { action: 'show-waiting', for: run.is.for };
 }
 

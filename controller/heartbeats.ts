@@ -77,9 +77,12 @@ export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsO
     const body = await readBody(request);
     if (body === null) return 400;
     const leader = deps.leader === undefined ? 'self' : deps.leader();
-    if (leader === null || (leader !== 'self' && isPassedOn(request))) return 503;
-    if (leader !== 'self') return passOn(leader, { authorization: request.headers.authorization, body });
-    if (!isToken(request.headers.authorization, token(body.jobId, body.attempt))) return 401;
+    if (leader === 'self') return noteOwn(body, request.headers.authorization);
+    if (leader === null || isPassedOn(request)) return 503;
+    return passOn(leader, { authorization: request.headers.authorization, body });
+  };
+  const noteOwn = async (body: HeartbeatBody, authorization: string | undefined): Promise<number> => {
+    if (!isToken(authorization, token(body.jobId, body.attempt))) return 401;
     if (!isCurrent(await deps.mediaJobs.get(mediaJobName(body.jobId)), body.attempt)) return 410;
     note(noted, body, deps.clock.now());
     for (const watcher of watchers) watcher(body.jobId);

@@ -4,7 +4,7 @@
  * record of its attempt; garbage collection removes it with its MediaJob.
  */
 import type { KubeClient } from '#crds/kube/kube-client.ts';
-import { isRefusal } from '#crds/kube/kube-error.ts';
+import { orNull } from '#crds/kube/kube-error.ts';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
 import { makeOwnWrites } from '#crds/kube/own-writes.ts';
 import type { Reflector } from '#crds/kube/reflector.ts';
@@ -40,7 +40,11 @@ export const podsPath = (namespace: string): string => `/api/v1/namespaces/${nam
 export const mediaJobOf = ({ metadata }: KubeObject): string | undefined => metadata.labels?.[LABELS.job];
 export const jobOfPod = ({ metadata }: KubeObject): string | undefined => metadata.labels?.[JOB_OF_POD];
 
-export function makeKubernetesRuns(deps: KubernetesRunsDeps, options: KubernetesRunsOptions, signal: AbortSignal): Runs {
+export function makeKubernetesRuns(
+  deps: KubernetesRunsDeps,
+  options: KubernetesRunsOptions,
+  signal: AbortSignal,
+): Runs {
   const { client } = deps;
   const path = jobsPath(options.namespace);
   const secrets = `/api/v1/namespaces/${options.namespace}/secrets`;
@@ -59,7 +63,9 @@ export function makeKubernetesRuns(deps: KubernetesRunsDeps, options: Kubernetes
 
   const hasPlace = (name: string): boolean => {
     if (options.atOnce === null || reserved.has(name)) return true;
-    const busy = kept(view.list()).map(runOf).filter((run) => isUnderWay(run) && !reserved.has(run.name));
+    const busy = kept(view.list())
+      .map(runOf)
+      .filter((run) => isUnderWay(run) && !reserved.has(run.name));
     return busy.some((run) => run.name === name) || busy.length + reserved.size < options.atOnce;
   };
   const free = (name: string): void => {
@@ -67,7 +73,7 @@ export function makeKubernetesRuns(deps: KubernetesRunsDeps, options: Kubernetes
   };
   const remove = async (job: KubeObject): Promise<void> => {
     const { name, uid } = job.metadata;
-    await unless(client.delete(`${path}/${name}`, { uid, propagationPolicy: 'Background' }), 404, 409);
+    await orNull(client.delete(`${path}/${name}`, { uid, propagationPolicy: 'Background' }), 404, 409);
     view.deleted(job);
   };
 
@@ -91,7 +97,7 @@ export function makeKubernetesRuns(deps: KubernetesRunsDeps, options: Kubernetes
       if (known !== undefined && isOwner(request, known)) return 'exists';
       if (!hasPlace(name)) return 'no-capacity';
       await replaceEarlier(client, secrets, request);
-      const job = await unless(client.create(path, buildJob(options.pod, request)), 409);
+      const job = await orNull(client.create(path, buildJob(options.pod, request)), 409);
       if (job !== null) {
         view.wrote(job);
         reserved.delete(name);
@@ -120,7 +126,7 @@ export function makeKubernetesRuns(deps: KubernetesRunsDeps, options: Kubernetes
       free(name);
       const job = view.get(name);
       if (job === undefined || !isUnderWay(runOf(job))) return;
-      const stopped = await unless(client.mergePatch(`${path}/${name}`, stopPatch(job)), 404, 409);
+      const stopped = await orNull(client.mergePatch(`${path}/${name}`, stopPatch(job)), 404, 409);
       if (stopped !== null) view.wrote(stopped);
     },
     async release(mediaJobName) {
@@ -150,15 +156,6 @@ function asRun(job: KubeObject, pods: readonly KubeObject[]): Run {
   };
 }
 
-async function unless<T>(promise: Promise<T>, ...statuses: number[]): Promise<T | null> {
-  try {
-    return await promise;
-  } catch (error) {
-    if (isRefusal(error, ...statuses)) return null;
-    throw error;
-  }
-}
-
 function isOwner({ owner }: RunRequest, object: KubeObject): boolean {
   return object.metadata.ownerReferences?.some(({ uid }) => uid === owner.uid) ?? false;
 }
@@ -170,10 +167,10 @@ async function replaceEarlier(
   request: RunRequest,
 ): Promise<void> {
   const secret = buildRunSecret(request);
-  if ((await unless(client.create(path, secret), 409)) !== null) return;
+  if ((await orNull(client.create(path, secret), 409)) !== null) return;
   const found = await client.get(`${path}/${runName(request.owner.name, request.attempt)}`);
   if (isOwner(request, found)) return;
-  await unless(client.delete(`${path}/${found.metadata.name}`, { uid: found.metadata.uid }), 404, 409);
+  await orNull(client.delete(`${path}/${found.metadata.name}`, { uid: found.metadata.uid }), 404, 409);
   await client.create(path, secret);
 }
 
@@ -181,7 +178,7 @@ async function replaceEarlier(
 async function look(client: Pick<KubeClient, 'get' | 'list'>, namespace: string, job: KubeObject): Promise<Run> {
   const { name } = job.metadata;
   const [now, pods] = await Promise.all([
-    unless(client.get(`${jobsPath(namespace)}/${name}`), 404),
+    orNull(client.get(`${jobsPath(namespace)}/${name}`), 404),
     client.list(podsPath(namespace), { labelSelector: `${JOB_OF_POD}=${name}` }),
   ]);
   return asRun(now?.metadata.uid === job.metadata.uid ? now : job, pods.items);

@@ -7,7 +7,14 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { CONTROLLER_ACCESS } from '#controller/cluster-access.ts';
 import { startController } from '#controller/controller.ts';
 import { startHeartbeats } from '#controller/heartbeats.ts';
-import { jobOfPod, jobsPath, makeKubernetesRuns, mediaJobOf, podsPath, RUN_SELECTOR } from '#controller/kubernetes-runs.ts';
+import {
+  jobOfPod,
+  jobsPath,
+  makeKubernetesRuns,
+  mediaJobOf,
+  podsPath,
+  RUN_SELECTOR,
+} from '#controller/kubernetes-runs.ts';
 import { makeControllerMetrics } from '#controller/metrics.ts';
 import { CLUSTER_TIMING } from '#controller/timing.ts';
 import { workerPodSchema, type WorkerPod } from '#controller/worker-pod.ts';
@@ -148,5 +155,7 @@ function whoLeads(): 'self' | URL | null {
 function workerPod(given: unknown): WorkerPod {
   const parsed = workerPodSchema.safeParse(given);
   if (parsed.success) return parsed.data;
-  throw new ConfigError(parsed.error.issues.map(({ path, message }) => `MEDIAJOBS_WORKER_POD: ${path.join('.')}: ${message}.`));
+  throw new ConfigError(
+    parsed.error.issues.map(({ path, message }) => `MEDIAJOBS_WORKER_POD: ${path.join('.')}: ${message}.`),
+  );
 }

@@ -15,18 +15,28 @@ function buildObject(name: string, status: object, metadata: object = {}): KubeO
 }
 
 function buildPod(state: object, status: object = {}, metadata: object = {}): KubeObject {
-  return buildObject('pod', { phase: 'Running', containerStatuses: [{ image: 'worker:1', state }], ...status }, metadata);
+  return buildObject(
+    'pod',
+    { phase: 'Running', containerStatuses: [{ image: 'worker:1', state }], ...status },
+    metadata,
+  );
 }
 
 const terminated = (exitCode: number, changes: object = {}): KubeObject =>
-  buildPod({ terminated: { exitCode, reason: 'Error', startedAt: AT, finishedAt: AT, ...changes } }, { phase: 'Failed' });
+  buildPod(
+    { terminated: { exitCode, reason: 'Error', startedAt: AT, finishedAt: AT, ...changes } },
+    { phase: 'Failed' },
+  );
 const job = buildObject('job', {});
 const failedJob = buildObject('job', {
   conditions: [{ type: 'Failed', status: 'True', reason: 'BackoffLimitExceeded', message: 'Job has failed' }],
 });
 const stoppedJob = buildObject('job', {}, { annotations: { [STOPPED_ANNOTATION]: 'true' } });
 const disrupted = { conditions: [{ type: 'DisruptionTarget', status: 'True', message: 'The node was low on memory' }] };
-const unscheduled = { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/3 nodes are available' }] };
+const unscheduled = {
+  phase: 'Pending',
+  conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/3 nodes are available' }],
+};
 
 describe('what a Job and its pod say of an attempt', () => {
   it.each<[string, KubeObject, KubeObject[], object]>([
@@ -68,11 +78,21 @@ describe('what a Job and its pod say of an attempt', () => {
       [buildPod({ terminated: { exitCode: 0, startedAt: AT, message: JSON.stringify(OUTCOME) } }, disrupted)],
       { state: 'ended', outcome: OUTCOME },
     ],
-    ['an outcome that was stopped too late', stoppedJob, [terminated(0, { message: JSON.stringify(OUTCOME) })], { state: 'ended' }],
+    [
+      'an outcome that was stopped too late',
+      stoppedJob,
+      [terminated(0, { message: JSON.stringify(OUTCOME) })],
+      { state: 'ended' },
+    ],
     ['stopped', stoppedJob, [buildPod({ running: { startedAt: AT } })], { state: 'lost', cause: 'stopped' }],
     ['stopped, the pod gone', stoppedJob, [], { state: 'lost', cause: 'stopped' }],
     ['half an outcome', job, [terminated(0, { message: '{"outcome"' })], { state: 'lost', cause: 'crashed' }],
-    ['out of memory, by the kernel', job, [terminated(137, { reason: 'OOMKilled' })], { state: 'lost', cause: 'out_of_memory' }],
+    [
+      'out of memory, by the kernel',
+      job,
+      [terminated(137, { reason: 'OOMKilled' })],
+      { state: 'lost', cause: 'out_of_memory' },
+    ],
     ['out of memory, by Node', job, [terminated(134)], { state: 'lost', cause: 'out_of_memory' }],
     ['killed by a person', job, [terminated(137)], { state: 'lost', cause: 'crashed' }],
     [

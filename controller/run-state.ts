@@ -20,8 +20,8 @@ export function runStateOf(job: KubeObject, pods: readonly KubeObject[]): RunSta
   return running === undefined ? waiting(pod) : { state: 'active', startedAt: dateOf(running.startedAt) };
 }
 
-/** Times in raw JSON are texts; the library's types call them dates. */
-type Raw<T> = { readonly [Field in keyof T]: T[Field] extends Date | undefined ? string | undefined : T[Field] };
+/** Times in raw JSON are texts, whatever the library's types call them. */
+type ContainerState = Pick<V1ContainerState, 'running' | 'terminated' | 'waiting'>;
 
 const STOPPED: RunState = { state: 'lost', cause: 'stopped', message: 'it was stopped' };
 /** Node ends with it when its heap is full. */
@@ -40,11 +40,11 @@ function rank(pod: KubeObject): number {
 }
 
 function podStatus(pod: KubeObject): V1PodStatus {
-  return (pod['status'] ?? {}) as V1PodStatus;
+  return pod['status'] ?? {};
 }
 
-function stateOf(pod: KubeObject): Raw<V1ContainerState> {
-  return (podStatus(pod).containerStatuses?.[0]?.state ?? {}) as Raw<V1ContainerState>;
+function stateOf(pod: KubeObject): ContainerState {
+  return podStatus(pod).containerStatuses?.[0]?.state ?? {};
 }
 
 function dateOf(time: unknown): Date {
@@ -54,20 +54,24 @@ function dateOf(time: unknown): Date {
 /** null: the pod has not ended. */
 function endOf(pod: KubeObject): RunState | null {
   const { terminated } = stateOf(pod);
-  const { phase, reason, message } = podStatus(pod);
-  if (terminated === undefined && phase !== 'Failed') return null;
-  const outcome = outcomeOf(terminated?.message);
-  if (terminated !== undefined && outcome !== null)
-    return { state: 'ended', startedAt: dateOf(terminated.startedAt), outcome };
-  const how = terminated === undefined ? 'its pod failed before it started' : `its pod ended with exit code ${terminated.exitCode}`;
-  if (terminated?.reason === 'OOMKilled' || terminated?.exitCode === ABORTED)
+  if (terminated === undefined) return podStatus(pod).phase === 'Failed' ? neverStarted(pod) : null;
+  const outcome = outcomeOf(terminated.message);
+  if (outcome !== null) return { state: 'ended', startedAt: dateOf(terminated.startedAt), outcome };
+  const how = `its pod ended with exit code ${terminated.exitCode}`;
+  if (terminated.reason === 'OOMKilled' || terminated.exitCode === ABORTED)
     return { state: 'lost', cause: 'out_of_memory', message: `${how}, out of memory` };
   const disruption = conditionOf(pod, 'DisruptionTarget');
-  if (disruption !== undefined || terminated === undefined)
-    return { state: 'lost', cause: 'evicted', message: `${how}: ${disruption?.message ?? message ?? reason ?? 'evicted'}` };
+  if (disruption !== undefined)
+    return { state: 'lost', cause: 'evicted', message: `${how}: ${disruption.message ?? 'evicted'}` };
   if (pod.metadata.deletionTimestamp !== undefined)
     return { state: 'lost', cause: 'vanished', message: 'its pod was deleted' };
   return { state: 'lost', cause: 'crashed', message: `${how} and without an outcome` };
+}
+
+function neverStarted(pod: KubeObject): RunState {
+  const { message, reason } = podStatus(pod);
+  const why = conditionOf(pod, 'DisruptionTarget')?.message ?? message ?? reason ?? 'evicted';
+  return { state: 'lost', cause: 'evicted', message: `its pod failed before it started: ${why}` };
 }
 
 function outcomeOf(text: string | undefined): RunOutcome | null {
@@ -80,7 +84,9 @@ function outcomeOf(text: string | undefined): RunOutcome | null {
 }
 
 function conditionOf(pod: KubeObject, type: string): V1PodCondition | undefined {
-  return podStatus(pod).conditions?.find((condition) => condition.type === type && condition.status === (type === 'PodScheduled' ? 'False' : 'True'));
+  return podStatus(pod).conditions?.find(
+    (condition) => condition.type === type && condition.status === (type === 'PodScheduled' ? 'False' : 'True'),
+  );
 }
 
 function withoutPod(job: KubeObject): RunState {
@@ -88,10 +94,15 @@ function withoutPod(job: KubeObject): RunState {
   const is = (type: string) => conditions.find((condition) => condition.type === type && condition.status === 'True');
   const failed = is('Failed') ?? is('FailureTarget');
   if (failed !== undefined)
-    return { state: 'lost', cause: 'vanished', message: `its pod is gone (${failed.message ?? failed.reason ?? 'deleted'})` };
+    return {
+      state: 'lost',
+      cause: 'vanished',
+      message: `its pod is gone (${failed.message ?? failed.reason ?? 'deleted'})`,
+    };
   if (is('Complete') !== undefined)
     return { state: 'lost', cause: 'vanished', message: 'its pod is gone and left no outcome' };
-  const suspended = is('Suspended') === undefined ? null : { on: 'capacity' as const, message: 'The queue has not admitted the job.' };
+  const suspended =
+    is('Suspended') === undefined ? null : { on: 'capacity' as const, message: 'The queue has not admitted the job.' };
   return { state: 'waiting', for: suspended };
 }
 
@@ -99,10 +110,18 @@ function waiting(pod: KubeObject): RunState {
   const { waiting: why } = stateOf(pod);
   if (why !== undefined && IMAGE_REASONS.has(why.reason ?? '')) {
     const image = podStatus(pod).containerStatuses?.[0]?.image ?? '';
-    return { state: 'waiting', for: { on: 'image', message: `The image ${image} cannot be pulled: ${why.message ?? why.reason}`.slice(0, 1000) } };
+    return {
+      state: 'waiting',
+      for: { on: 'image', message: `The image ${image} cannot be pulled: ${why.message ?? why.reason}`.slice(0, 1000) },
+    };
   }
   const unscheduled = conditionOf(pod, 'PodScheduled');
   const capacity: WaitingFor | null =
-    unscheduled === undefined ? null : { on: 'capacity', message: `No node takes the pod: ${unscheduled.message ?? unscheduled.reason}`.slice(0, 1000) };
+    unscheduled === undefined
+      ? null
+      : {
+          on: 'capacity',
+          message: `No node takes the pod: ${unscheduled.message ?? unscheduled.reason}`.slice(0, 1000),
+        };
   return { state: 'waiting', for: capacity };
 }

@@ -73,7 +73,12 @@ export function resourcesOf(
   const work = LEAST_WORK_MIB + size.diskPerInput * input;
   const given = settings.resources[kind ?? 'unknown'];
   return {
-    requests: { cpu: size.cpu, memory: `${size.memory}Mi`, 'ephemeral-storage': `${256 + 2 * input}Mi`, ...given?.requests },
+    requests: {
+      cpu: size.cpu,
+      memory: `${size.memory}Mi`,
+      'ephemeral-storage': `${256 + 2 * input}Mi`,
+      ...given?.requests,
+    },
     limits: { memory: `${limit}Mi`, 'ephemeral-storage': `${work + 256}Mi`, ...given?.limits },
     workBytes: work * MIB,
   };

@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EventRecorder } from '#crds/kube/event-recorder.ts';
 import type { KubeClient } from '#crds/kube/kube-client.ts';
-import { isRefusal } from '#crds/kube/kube-error.ts';
+import { orNull } from '#crds/kube/kube-error.ts';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
 import { makeOwnWrites } from '#crds/kube/own-writes.ts';
 import type { Reflector } from '#crds/kube/reflector.ts';
@@ -15,17 +15,16 @@ import { conditionsOf, type Condition } from '#crds/media-job-conditions.ts';
 import { eventOf } from '#crds/media-job-events.ts';
 import type { MediaJobClient, MediaJobEvent, NewMediaJob } from '#crds/media-job-client.ts';
 import {
-  jobTicketSchema,
   mayFollow,
   mediaJobSpecSchema,
   mediaJobStatusSchema,
-  type JobTicket,
   type MediaJob,
   type MediaJobSpec,
   type MediaJobStatus,
 } from '#crds/media-job.ts';
 import { API_GROUP, API_VERSION, KIND, PLURAL } from '#crds/names.ts';
 import type { Log } from '#crds/shared/log.ts';
+import { createTicket, encodedTicket, isOwnedBy, ticketOf } from '#crds/ticket-secret.ts';
 import { withNulls, withoutNulls } from '#crds/wire-form.ts';
 
 export interface KubernetesMediaJobsDeps {
@@ -36,8 +35,6 @@ export interface KubernetesMediaJobsDeps {
   readonly time: Pick<Time, 'now' | 'monotonic'>;
   readonly log: Log;
 }
-
-const TICKET_KEY = 'ticket.json';
 
 /** Collection of the MediaJobs of a namespace. */
 export function mediaJobsPath(namespace: string): string {
@@ -99,7 +96,7 @@ export function makeKubernetesMediaJobs(
       const secret = await orNull(client.get(`${secrets}/${name}`), 404);
       if (secret === null || !isOwnedBy(secret, object)) return false;
       const { uid, resourceVersion } = secret.metadata;
-      const data = encoded({ ...ticketOf(secret), ...input });
+      const data = encodedTicket({ ...ticketOf(secret), ...input });
       await client.mergePatch(`${secrets}/${name}`, { metadata: { uid, resourceVersion }, data });
       const patch = { metadata: { uid: metadata.uid }, spec: { inputSize, kind, suspend: false } };
       const resumed = await orNull(client.mergePatch(`${path}/${name}`, patch), 404, 409);
@@ -128,12 +125,17 @@ export function makeKubernetesMediaJobs(
       const object = await seen(name);
       if (object === undefined) return;
       if (unexpected !== undefined)
-        deps.events.record(referenceTo(object, namespace), { type: 'Warning', reason: 'Unexpected', message: unexpected });
+        deps.events.record(referenceTo(object, namespace), {
+          type: 'Warning',
+          reason: 'Unexpected',
+          message: unexpected,
+        });
       await remove(object);
     },
     watch(onEvent, ended) {
       reflector.watch(
-        ({ type, object }) => queueMicrotask(() => deliver(deps.log, { event: { type, mediaJob: mediaJobOf(object) }, onEvent, ended })),
+        ({ type, object }) =>
+          queueMicrotask(() => deliver(deps.log, { event: { type, mediaJob: mediaJobOf(object) }, onEvent, ended })),
         ended,
       );
     },
@@ -147,52 +149,6 @@ function newObject({ name, labels, spec }: NewMediaJob): object {
     metadata: { name, labels },
     spec: withoutNulls(mediaJobSpecSchema.parse(spec)),
   };
-}
-
-async function orNull<T>(promise: Promise<T>, ...statuses: number[]): Promise<T | null> {
-  try {
-    return await promise;
-  } catch (error) {
-    if (isRefusal(error, ...statuses)) return null;
-    throw error;
-  }
-}
-
-/** A Secret of that name may be left of a MediaJob that had the name before. */
-async function createTicket(
-  client: KubernetesMediaJobsDeps['client'],
-  path: string,
-  { object, ticket, labels }: { object: KubeObject; ticket: JobTicket; labels: NewMediaJob['labels'] },
-): Promise<void> {
-  const { name } = object.metadata;
-  const secret = {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    type: 'Opaque',
-    metadata: { name, labels, ownerReferences: [ownerReference(object)] },
-    data: encoded(ticket),
-  };
-  if ((await orNull(client.create(path, secret), 409)) !== null) return;
-  const earlier = await orNull(client.get(`${path}/${name}`), 404);
-  if (earlier !== null) await orNull(client.delete(`${path}/${name}`, { uid: earlier.metadata.uid }), 404, 409);
-  await client.create(path, secret);
-}
-
-function ownerReference({ metadata: { name, uid } }: KubeObject) {
-  return { apiVersion: `${API_GROUP}/${API_VERSION}`, kind: KIND, name, uid, controller: true };
-}
-
-function encoded(ticket: JobTicket): Record<string, string> {
-  return { [TICKET_KEY]: Buffer.from(JSON.stringify(jobTicketSchema.parse(ticket))).toString('base64') };
-}
-
-function ticketOf(secret: KubeObject): JobTicket {
-  const data = (secret['data'] ?? {}) as Readonly<Record<string, string>>;
-  return jobTicketSchema.parse(JSON.parse(Buffer.from(data[TICKET_KEY] ?? '', 'base64').toString('utf8')));
-}
-
-function isOwnedBy({ metadata }: KubeObject, owner: KubeObject): boolean {
-  return metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid) ?? false;
 }
 
 const translated = new WeakMap<KubeObject, MediaJob>();
@@ -220,7 +176,7 @@ function statusPatch(
 ): object {
   const { uid, resourceVersion } = mediaJob.metadata;
   const generation = object.metadata.generation ?? 0;
-  const before = ((object['status'] as { conditions?: readonly Condition[] } | undefined)?.conditions ?? []) as readonly Condition[];
+  const { conditions: before = [] } = (object['status'] ?? {}) as { conditions?: readonly Condition[] };
   const conditions = conditionsOf({ status: next, generation, before, now });
   return { metadata: { uid, resourceVersion }, status: { ...next, observedGeneration: generation, conditions } };
 }

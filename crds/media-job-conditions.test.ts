@@ -10,7 +10,13 @@ function conditions(status: MediaJobStatus, before: readonly Condition[] = []): 
   return conditionsOf({ status, generation: 2, before, now: NOW });
 }
 
-const running = buildStatus({ phase: 'Running', attempt: 1, reason: 'Running', startedAt: NOW.toISOString(), node: 'n1' });
+const running = buildStatus({
+  phase: 'Running',
+  attempt: 1,
+  reason: 'Running',
+  startedAt: NOW.toISOString(),
+  node: 'n1',
+});
 const succeeded = buildStatus({ ...running, phase: 'Succeeded', reason: 'Succeeded', report: buildReport() });
 const failed = buildStatus({
   phase: 'Failed',

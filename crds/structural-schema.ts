@@ -54,7 +54,11 @@ function bare(node: JsonSchema, path: string): StructuralSchema {
     case 'object':
       return objectSchema(node, path);
     case 'array':
-      return { type: 'array', maxItems: node.maxItems ?? CAPS.maxItems, items: structure(node.items ?? {}, `${path}[]`) };
+      return {
+        type: 'array',
+        maxItems: node.maxItems ?? CAPS.maxItems,
+        items: structure(node.items ?? {}, `${path}[]`),
+      };
     case 'string':
       return stringSchema(node);
     case 'integer':

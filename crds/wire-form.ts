@@ -15,19 +15,15 @@ export function withoutNulls<T>(value: T): T {
 /** With null wherever the schema takes it and nothing is there; without fields that the schema does not know. */
 export function withNulls(schema: z.core.$ZodType, value: unknown): unknown {
   const { def } = schema._zod as { def: z.core.$ZodTypes['_zod']['def'] };
-  switch (def.type) {
-    case 'nullable':
-      return value === undefined || value === null ? null : withNulls(def.innerType, value);
-    case 'optional':
-    case 'default':
-      return value === undefined ? undefined : withNulls(def.innerType, value);
-    case 'array':
-      return Array.isArray(value) ? value.map((item) => withNulls(def.element, item)) : value;
-    case 'object':
-      return isRecord(value) ? filled(def.shape, value) : value;
-    default:
-      return value;
-  }
+  const absent = value === undefined || value === null;
+  if (def.type === 'nullable') return absent ? null : withNulls(def.innerType, value);
+  if (def.type === 'optional' || def.type === 'default') return absent ? undefined : withNulls(def.innerType, value);
+  if (def.type === 'array') return eachWithNulls(def.element, value);
+  return def.type === 'object' && isRecord(value) ? filled(def.shape, value) : value;
+}
+
+function eachWithNulls(schema: z.core.$ZodType, value: unknown): unknown {
+  return Array.isArray(value) ? value.map((item) => withNulls(schema, item)) : value;
 }
 
 function filled(shape: Readonly<Record<string, z.core.$ZodType>>, value: Readonly<Record<string, unknown>>) {

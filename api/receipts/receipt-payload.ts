@@ -97,10 +97,14 @@ export function receiptPayload(job: FinishedJob, charge: JobCharge): ReceiptPayl
       quantity: charge.quantity,
       amount_usd: usdOf(charge.amountMicroUsd),
     },
-    engine: report === null ? null : { image: report.image ?? null, tools: report.tools },
+    engine: engineOf(job),
     quality: null,
     deletion: { input_at: completedAt, output_at: keepsOutput ? (job.expiresAt?.toISOString() ?? null) : null },
   };
+}
+
+function engineOf({ report }: FinishedJob): ReceiptPayload['engine'] {
+  return report === null ? null : { image: report.image ?? null, tools: report.tools };
 }
 
 function inputOf({ report, result, inputEtag, inputSize }: FinishedJob): ReceiptPayload['input'] {

@@ -42,7 +42,10 @@ export function makeEventRecorder(
     record(regarding, { type, reason, message }) {
       if (underWay >= UNDER_WAY) return;
       underWay += 1;
-      const now = deps.time.now().toISOString().replace(/\.\d+Z$/, 'Z');
+      const now = deps.time
+        .now()
+        .toISOString()
+        .replace(/\.\d+Z$/, 'Z');
       const event = {
         apiVersion: 'v1',
         kind: 'Event',

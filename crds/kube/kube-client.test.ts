@@ -101,7 +101,10 @@ describe('a client of an API server', () => {
 
   it('says when there is no answer', async () => {
     await server.down();
-    await expect(client.get(PATH)).rejects.toMatchObject({ status: 0, message: expect.stringContaining('ECONNREFUSED') });
+    await expect(client.get(PATH)).rejects.toMatchObject({
+      status: 0,
+      message: expect.stringContaining('ECONNREFUSED'),
+    });
   });
 
   it('writes nothing when this process may not', async () => {

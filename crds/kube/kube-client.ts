@@ -78,8 +78,7 @@ export function makeKubeClient(deps: KubeClientDeps): KubeClient {
     list: (path, query) => call<ObjectList>({ method: 'GET', path, query }),
     create: (path, body) => call({ method: 'POST', path, body }),
     replace: (path, body) => call({ method: 'PUT', path, body }),
-    mergePatch: (path, body) =>
-      call({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json' }),
+    mergePatch: (path, body) => call({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json' }),
     async delete(path, { uid, ...options } = {}) {
       const preconditions = uid === undefined ? {} : { preconditions: { uid } };
       const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...options, ...preconditions };
@@ -159,7 +158,11 @@ async function openWatch(
   if (response.statusCode === 200) return response.body as AsyncIterable<Buffer>;
   const retryAfter = response.headers['retry-after'];
   const body = await response.body.text();
-  throw refusalOf(`watch ${new URL(url).pathname}`, { status: response.statusCode, retryAfter: String(retryAfter ?? '') || undefined, body });
+  throw refusalOf(`watch ${new URL(url).pathname}`, {
+    status: response.statusCode,
+    retryAfter: String(retryAfter ?? '') || undefined,
+    body,
+  });
 }
 
 /** Node's fetch says "fetch failed" and keeps why in the cause. */

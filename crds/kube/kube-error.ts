@@ -24,6 +24,16 @@ export function isRefusal(error: unknown, ...statuses: number[]): error is KubeE
   return error instanceof KubeError && statuses.includes(error.status);
 }
 
+/** null in place of a refusal with one of these statuses. */
+export async function orNull<T>(promise: Promise<T>, ...statuses: number[]): Promise<T | null> {
+  try {
+    return await promise;
+  } catch (error) {
+    if (isRefusal(error, ...statuses)) return null;
+    throw error;
+  }
+}
+
 /** What an answer that is not 2xx says. */
 export function refusalOf(
   what: string,

@@ -22,14 +22,14 @@ export interface Leadership {
   readonly client: KubeClient;
   /** Aborts when the process stops leading. */
   readonly signal: AbortSignal;
-  reflect(options: Omit<ReflectorOptions, 'firstList'>): Reflector;
+  readonly reflect: (options: Omit<ReflectorOptions, 'firstList'>) => Reflector;
 }
 
 export interface LeaderProcess {
   /** What is missing, in a sentence with how to fix it; null when it works or stands by. */
-  notReady(): string | null;
+  readonly notReady: () => string | null;
   /** Why it hangs; null while it does not. */
-  notAlive(): string | null;
+  readonly notAlive: () => string | null;
   isLeading(): boolean;
   /** Identity of the process that leads; null: none. */
   holder(): string | null;

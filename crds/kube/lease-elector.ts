@@ -63,8 +63,7 @@ export function startElector(deps: ElectorDeps, options: ElectorOptions): Electo
   const note = (lease: KubeObject, at: number): LeaseSpec => {
     lookedAt = time.monotonic();
     const spec = (lease['spec'] ?? {}) as LeaseSpec;
-    if (seen?.version !== lease.metadata.resourceVersion)
-      seen = { version: lease.metadata.resourceVersion, at, spec };
+    if (seen?.version !== lease.metadata.resourceVersion) seen = { version: lease.metadata.resourceVersion, at, spec };
     return spec;
   };
   const isFree = ({ holderIdentity, leaseDurationSeconds = LEASE_SECONDS }: LeaseSpec): boolean =>

@@ -47,7 +47,10 @@ describe("a store with this process's own writes", () => {
   });
 
   it('keeps a written object whose version cannot be compared until the watch shows that version', () => {
-    const odd = (version: string): KubeObject => ({ ...mockObject('a', 0), metadata: { ...mockObject('a', 0).metadata, resourceVersion: version } });
+    const odd = (version: string): KubeObject => ({
+      ...mockObject('a', 0),
+      metadata: { ...mockObject('a', 0).metadata, resourceVersion: version },
+    });
     view.wrote(odd('v2'));
     see(store.apply(odd('v1')));
     expect(view.get('a')?.metadata.resourceVersion).toBe('v2');

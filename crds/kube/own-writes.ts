@@ -62,7 +62,11 @@ export function makeOwnWrites(
       return seen?.metadata.uid === own.object.metadata.uid ? undefined : seen;
     },
     list: () => overlaid(store.list(), live(written)),
-    indexed: (word) => overlaid(store.indexed(word), live(written).filter((object) => indexBy?.(object) === word)),
+    indexed: (word) =>
+      overlaid(
+        store.indexed(word),
+        live(written).filter((object) => indexBy?.(object) === word),
+      ),
     wrote: (object) => note(object, false),
     deleted: (object) => note(object, true),
   };

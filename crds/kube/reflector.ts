@@ -126,8 +126,7 @@ export function startReflector(deps: ReflectorDeps, options: ReflectorOptions, s
     }
   };
 
-  const pause = (error: unknown): Promise<void> =>
-    time.wait(Math.max(backoff.next(), retryAfter(error)), signal);
+  const pause = (error: unknown): Promise<void> => time.wait(Math.max(backoff.next(), retryAfter(error)), signal);
 
   const run = async (): Promise<void> => {
     let first = options.firstList === 'cached' ? '0' : '';

@@ -140,11 +140,9 @@ export const settings = z.object({
     .transform((text) => Buffer.from(text, 'base64'))
     .optional()
     .meta({ description: "Key of the attempts' tokens, base64 of 32 bytes, the same for every controller." }),
-  MEDIAJOBS_WORKER_POD: json
-    .optional()
-    .meta({
-      description: 'The pods of jobs on Kubernetes, as JSON: `image` and what `controller/worker-pod.ts` has besides.',
-    }),
+  MEDIAJOBS_WORKER_POD: json.optional().meta({
+    description: 'The pods of jobs on Kubernetes, as JSON: `image` and what `controller/worker-pod.ts` has besides.',
+  }),
   MEDIAJOBS_RELEASE: z
     .string()
     .default('mediajobs')
@@ -154,12 +152,9 @@ export const settings = z.object({
     .string()
     .optional()
     .meta({ description: 'On Kubernetes: address of this pod, by which the other controllers pass heartbeats on.' }),
-  KUBECONFIG: z
-    .string()
-    .optional()
-    .meta({
-      description: 'Kubeconfig file, for a process outside the cluster; default: the service account of the pod.',
-    }),
+  KUBECONFIG: z.string().optional().meta({
+    description: 'Kubeconfig file, for a process outside the cluster; default: the service account of the pod.',
+  }),
   MEDIAJOBS_KUBE_QPS: count.default(50).meta({ description: 'Requests to the API server a second, on average.' }),
   MEDIAJOBS_KUBE_BURST: count.default(100).meta({ description: 'Requests to the API server at once.' }),
   MEDIAJOBS_OPEN_JOBS: count

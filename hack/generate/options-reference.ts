@@ -51,7 +51,7 @@ function valuesOf(json: z.core.JSONSchema.BaseSchema): string {
   if (json.const !== undefined) return `\`${JSON.stringify(json.const)}\``;
   if (Array.isArray(json.anyOf))
     return json.anyOf
-      .map((part) => valuesOf(part as z.core.JSONSchema.BaseSchema))
+      .map((part) => valuesOf(part))
       .filter(Boolean)
       .join(', ');
   if (json.type === 'boolean') return '`true`, `false`';
@@ -70,5 +70,5 @@ function defaultOf(path: string): string {
   for (const step of steps)
     value = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[step] : undefined;
   if (value === null || value === undefined) return '–';
-  return typeof value === 'object' ? '`true`' : `\`${String(value)}\``;
+  return typeof value === 'object' ? '`true`' : `\`${JSON.stringify(value).replaceAll('"', '')}\``;
 }

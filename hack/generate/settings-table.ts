@@ -25,7 +25,7 @@ function defaultOf(name: SettingName): string {
   if (!parsed.success) return 'required';
   const { data } = parsed;
   if (data == null || (Array.isArray(data) && data.length === 0)) return '–';
-  return `\`${Array.isArray(data) ? JSON.stringify(data) : String(data)}\``;
+  return `\`${typeof data === 'string' ? data : JSON.stringify(data)}\``;
 }
 
 /** What the start makes when the operator gives nothing. */

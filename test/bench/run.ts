@@ -13,7 +13,7 @@ const BENCHES: Readonly<Record<string, () => Promise<unknown>>> = {
   'image-memory': () => import('#test/bench/image-memory.ts'),
   soak: () => import('#test/bench/soak.ts'),
   'image-quality': () => import('#test/bench/image-quality.ts'),
-  service: () => import('#test/bench/service.ts'),
+  service: () => import('#test/bench/running-service.ts'),
 };
 
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(BENCHES);

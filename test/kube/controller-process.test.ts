@@ -80,7 +80,12 @@ describe('the controller, two of them, with the rights of its Role', () => {
   it('tries a lost attempt again, three times in all', async () => {
     const name = await create('crash');
     const { status } = await home.whenFinal(name);
-    expect(status).toMatchObject({ phase: 'Failed', attempt: 3, reason: 'AttemptsExhausted', error: { code: 'internal' } });
+    expect(status).toMatchObject({
+      phase: 'Failed',
+      attempt: 3,
+      reason: 'AttemptsExhausted',
+      error: { code: 'internal' },
+    });
     expect(await jobNames(name)).toEqual([`${name}-a1`, `${name}-a2`, `${name}-a3`]);
   });
 

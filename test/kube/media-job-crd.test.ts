@@ -13,7 +13,10 @@ describe('the MediaJob CRD on an API server', () => {
   let name: string;
 
   const create = (changes: object = {}, as = name): Promise<unknown> => {
-    const spec = { ...withoutNulls(buildSpec({ jobId: jobIdOf(jobs), suspend: true, inputSize: null, kind: null })), ...changes };
+    const spec = {
+      ...withoutNulls(buildSpec({ jobId: jobIdOf(jobs), suspend: true, inputSize: null, kind: null })),
+      ...changes,
+    };
     return home.client.create(path, {
       apiVersion: 'mediajobs.dev/v1',
       kind: 'MediaJob',
@@ -123,13 +126,19 @@ describe('the MediaJob CRD on an API server', () => {
   it('shows itself as a table', async () => {
     await create();
     await patch({ suspend: false, inputSize: 5, kind: 'image' });
-    const crd = await home.client.get('/apis/apiextensions.k8s.io/v1/customresourcedefinitions/mediajobs.mediajobs.dev');
+    const crd = await home.client.get(
+      '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/mediajobs.mediajobs.dev',
+    );
     expect(crd).toMatchObject({
       spec: {
         names: { shortNames: ['mj'], categories: ['media'] },
-        versions: [{ additionalPrinterColumns: expect.arrayContaining([expect.objectContaining({ name: 'Percent' })]) }],
+        versions: [
+          { additionalPrinterColumns: expect.arrayContaining([expect.objectContaining({ name: 'Percent' })]) },
+        ],
       },
-      status: { conditions: expect.arrayContaining([expect.objectContaining({ type: 'Established', status: 'True' })]) },
+      status: {
+        conditions: expect.arrayContaining([expect.objectContaining({ type: 'Established', status: 'True' })]),
+      },
     });
   });
 });

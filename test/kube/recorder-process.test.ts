@@ -80,7 +80,9 @@ describe('recorder and controller on a cluster', () => {
 
   it('is unready and says so when PostgreSQL does not answer', async () => {
     const recorder = await startRecorder('postgres://127.0.0.1:1/none');
-    await expect.poll(() => readiness(recorder), { timeout: 30_000 }).toContain('PostgreSQL at DATABASE_URL does not answer');
+    await expect
+      .poll(() => readiness(recorder), { timeout: 30_000 })
+      .toContain('PostgreSQL at DATABASE_URL does not answer');
     await recorder.end('SIGKILL');
   });
 
@@ -113,9 +115,7 @@ describe('recorder and controller on a cluster', () => {
       const { items } = await home.client.list(events, { fieldSelector: `involvedObject.name=${name}` });
       return items.map(({ message }) => message);
     };
-    await expect
-      .poll(messages, { timeout: 30_000 })
-      .toEqual([expect.stringContaining('There is no job of that id')]);
+    await expect.poll(messages, { timeout: 30_000 }).toEqual([expect.stringContaining('There is no job of that id')]);
     await expect.poll(() => home.client.get(`${mediaJobsPath(home.namespace)}/${name}`).catch(String)).toContain('404');
   });
 

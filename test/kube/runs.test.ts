@@ -5,7 +5,14 @@ import { mediaJobsPath } from '#crds/kubernetes-media-jobs.ts';
 import { API_GROUP, API_VERSION, jobIdOfName, KIND } from '#crds/names.ts';
 import { makeLog } from '#crds/shared/log.ts';
 import { withoutNulls } from '#crds/wire-form.ts';
-import { jobOfPod, jobsPath, makeKubernetesRuns, mediaJobOf, podsPath, RUN_SELECTOR } from '#controller/kubernetes-runs.ts';
+import {
+  jobOfPod,
+  jobsPath,
+  makeKubernetesRuns,
+  mediaJobOf,
+  podsPath,
+  RUN_SELECTOR,
+} from '#controller/kubernetes-runs.ts';
 import { workerPodSchema } from '#controller/worker-pod.ts';
 import { describeRuns } from '#test/contract/runs.ts';
 import { buildSpec } from '#test/support/build-media-job.ts';

@@ -26,7 +26,7 @@ interface Task {
   readonly to: Format | null;
 }
 
-/** Every operation of the kind; of the targets one, another for each sample. */
+/** Every operation of the kind; of the targets one, another for each sample but for video, which would take minutes. */
 function tasksOf(sample: Sample, index: number): (readonly [string, Operation, Format | null, Sample])[] {
   const { kind, format } = sample;
   if (kind === null || format === null) return [];
@@ -34,7 +34,7 @@ function tasksOf(sample: Sample, index: number): (readonly [string, Operation, F
   const targets = CONVERT_TARGETS[kind].filter((target) => target !== format);
   const tasks: Task[] = OPERATION_KINDS.compress.includes(kind) ? [{ operation: 'compress', to: null }] : [];
   if (CONVERTED.includes(kind) && row.raw !== true)
-    tasks.push({ operation: 'convert', to: targets[index % targets.length] ?? null });
+    tasks.push({ operation: 'convert', to: targets[kind === 'video' ? 0 : index % targets.length] ?? null });
   if (OPERATION_KINDS.strip_metadata.includes(kind) && row.raw !== true)
     tasks.push({ operation: 'strip_metadata', to: null });
   return tasks.map(({ operation, to }) => [sample.name, operation, to, sample] as const);

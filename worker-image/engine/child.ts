@@ -39,7 +39,7 @@ process.once('SIGTERM', end);
 process.on('uncaughtException', (error) =>
   tell({ type: 'bug', stack: error.stack ?? String(error) }, () => process.exit(1)),
 );
-if (process.argv.includes(WARM)) await Promise.allSettled(KINDS.map(loadHandler)).then(() => process.disconnect?.());
+if (process.argv.includes(WARM)) await Promise.all(KINDS.map(prepare)).then(() => process.disconnect?.());
 
 /** Loads the kind's code while the file is still coming in. What fails here fails again with the file, and is told then. */
 async function prepare(kind: Kind): Promise<void> {

@@ -14,7 +14,7 @@ let fixtures: readonly Fixture[];
 
 beforeAll(async () => {
   fixtures = await makeImageFixtures(await freshDirectory());
-});
+}, 180_000);
 
 function fixture(name: string): Fixture {
   const found = fixtures.find((one) => one.name === name);

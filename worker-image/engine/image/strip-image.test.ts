@@ -18,7 +18,7 @@ let fixtures: readonly Fixture[];
 
 beforeAll(async () => {
   fixtures = await makeImageFixtures(await freshDirectory());
-});
+}, 180_000);
 
 async function stripped(name: string): Promise<{ before: string; after: string }> {
   const fixture = fixtures.find((one) => one.name === name);

@@ -113,7 +113,12 @@ function assemble(
   const extras = extrasOf(probe, format);
   const base = { format, copies, inputOptions: copies ? [] : decoderOptions(video) };
   const options = [
-    ...['-map', `0:${video.index}`, '-map_metadata', '0', '-max_muxing_queue_size', '4096'],
+    '-map',
+    `0:${video.index}`,
+    '-map_metadata',
+    '0',
+    '-max_muxing_queue_size',
+    '4096',
     ...picture,
     ...soundtrackOptions(probe, format, operation),
     ...containerOptions(format, codec),

@@ -1,3 +1,10 @@
+/** One line of a cell's text as it stands in the page. */
+export interface Line {
+  text: string;
+  /** Blanks count, as in `pre`. */
+  readonly exact: boolean;
+}
+
 /** Text as a browser shows it: blanks run together, blocks and line breaks begin a line. */
 export function plainText(lines: readonly Line[]): string {
   const shown = lines.map(({ text, exact }) =>

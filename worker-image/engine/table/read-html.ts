@@ -1,6 +1,6 @@
 /** Reads the first table of an HTML page. Nothing that the page names is ever loaded. */
 import { Parser } from 'htmlparser2';
-import { plainText } from '#worker-image/engine/table/plain-text.ts';
+import { plainText, type Line } from '#worker-image/engine/table/plain-text.ts';
 import {
   MAX_COLUMNS,
   refuseLong,
@@ -35,12 +35,6 @@ const CELLS: ReadonlySet<string> = new Set(['td', 'th']);
 const SILENT: ReadonlySet<string> = new Set(['script', 'style', 'template']);
 /** Styles that show blanks and line ends as they stand. */
 const EXACT = /(?:^|[;\s])white-space\s*:\s*(?:pre|pre-wrap|break-spaces)\s*(?:;|!|$)/i;
-
-interface Line {
-  text: string;
-  /** Blanks count, as in `pre`. */
-  readonly exact: boolean;
-}
 
 interface Cell {
   readonly lines: Line[];

@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+/** The tests that need a real API server, whose programs `hack/test-kube` builds first. */
+export default defineConfig({
+  test: {
+    name: 'kube',
+    include: ['test/kube/**/*.test.ts'],
+    globalSetup: ['test/support/servers.ts', 'test/support/shared-control-plane.ts'],
+    pool: 'forks',
+    fileParallelism: false,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+  },
+});
