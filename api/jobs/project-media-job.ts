@@ -60,13 +60,6 @@ export async function projectMediaJob(deps: ProjectDeps, name: string): Promise<
 }
 
 const NO_RECORD = 'There is no job of that id: jobs are made through the API, and this MediaJob is deleted.';
-/** The ticket is made right after its MediaJob. */
-const TICKET_SECONDS = 30;
-
-function isFresh({ clock }: ProjectDeps, { metadata }: MediaJob): boolean {
-  return clock.now().getTime() - Date.parse(metadata.creationTimestamp) < TICKET_SECONDS * 1000;
-}
-
 function nextStep(deps: ProjectDeps, mediaJob: MediaJob, job: Job | null): Step {
   const { status, spec } = mediaJob;
   if (job === null) return { do: 'delete', why: 'it has no record', unexpected: NO_RECORD };
@@ -75,8 +68,16 @@ function nextStep(deps: ProjectDeps, mediaJob: MediaJob, job: Job | null): Step 
   if (!isUnfinished(job)) return afterEnd(deps, status, job);
   if (job.delivery !== null) return { do: 'nothing' };
   if (spec.suspend && job.inputStored) return { do: 'resume' };
-  if (status === undefined) return isFresh(deps, mediaJob) ? { do: 'nothing' } : { do: 'check-ticket' };
+  if (status === undefined) return beforeStart(deps, mediaJob);
   return isFinal(status) ? { do: 'end', status } : { do: 'progress', status };
+}
+
+/** The ticket is made right after its MediaJob. */
+const TICKET_SECONDS = 30;
+
+function beforeStart({ clock }: ProjectDeps, { metadata }: MediaJob): Step {
+  const age = (clock.now().getTime() - Date.parse(metadata.creationTimestamp)) / 1000;
+  return age < TICKET_SECONDS ? { do: 'nothing' } : { do: 'check-ticket' };
 }
 
 /** A canceled or otherwise ended job's run is stopped at once; a finished MediaJob stays a while. */

@@ -71,7 +71,7 @@ export type JobCharge = Pick<LedgerRow, 'meter' | 'quantity' | 'amountMicroUsd'>
 
 /** The same for the same job at any time: of what may change later (files deleted early) it says nothing. */
 export function receiptPayload(job: FinishedJob, charge: JobCharge): ReceiptPayload {
-  const { report, result } = job;
+  const { result } = job;
   const completedAt = job.completedAt.toISOString();
   const keepsOutput = job.outputKey !== null;
   return {

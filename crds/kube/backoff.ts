@@ -3,6 +3,8 @@ import type { Time } from '#crds/kube/time.ts';
 export interface Backoff {
   /** Milliseconds to wait before the next try. */
   next(): number;
+  /** Something went well: the next failure counts as the first. */
+  reset(): void;
 }
 
 const FIRST_MS = 800;
@@ -23,6 +25,9 @@ export function makeBackoff({ monotonic, random }: Pick<Time, 'monotonic' | 'ran
       const delay = random() * ceiling;
       lastAt = now + delay;
       return delay;
+    },
+    reset() {
+      failures = 0;
     },
   };
 }

@@ -149,11 +149,14 @@ export function startReflector(deps: ReflectorDeps, options: ReflectorOptions, s
   const watchFrom = async (from: { version: string }): Promise<void> => {
     while (!signal.aborted) {
       const began = time.monotonic();
+      const { version } = from;
       const error: unknown = await watchOnce(from).then(
         () => null,
         (thrown: unknown) => thrown,
       );
       if (signal.aborted) return;
+      // A watch that brought something and was cut is no server in trouble.
+      if (from.version !== version) backoff.reset();
       const reason = reasonOf(error);
       metrics.watchRestarted(resource, reason);
       if (error === null && time.monotonic() - began > SHORT_WATCH_MS) continue;

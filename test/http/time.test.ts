@@ -54,6 +54,7 @@ describe('in time', () => {
     const body = JSON.stringify({ ...toJson, input: { url: 'https://127.0.0.1:1/a.csv' } });
     const first = await api('POST', '/v1/jobs', { body, headers });
     expect(first.status).toBe(202);
+    await api('DELETE', `/v1/jobs/${String(first.json()['id'])}`);
     await allEnded();
     await pass(DAY - MINUTE);
     const second = await api('POST', '/v1/jobs', { body, headers });
@@ -63,6 +64,7 @@ describe('in time', () => {
     const third = await api('POST', '/v1/jobs', { body, headers });
     expect([third.status, third.headers['svc-idempotent-replayed']]).toEqual([202, undefined]);
     expect(third.json()['id']).not.toBe(first.json()['id']);
+    await api('DELETE', `/v1/jobs/${String(third.json()['id'])}`);
     await allEnded();
   });
 

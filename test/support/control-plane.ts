@@ -127,7 +127,9 @@ function startControllerManager(directory: string, kubeconfig: string): ChildPro
 
 function start(directory: string, program: string, args: readonly string[]): ChildProcess {
   const log = openSync(join(directory, `${program}.log`), 'w');
-  return spawn(join(BINARIES, program), args, { stdio: ['ignore', log, log] });
+  // A run that is killed takes them along.
+  const command = ['--pdeathsig', 'KILL', '--', join(BINARIES, program), ...args];
+  return spawn('setpriv', command, { stdio: ['ignore', log, log] });
 }
 
 async function answers(server: string, directory: string, child: ChildProcess): Promise<void> {

@@ -13,19 +13,24 @@ export function withTrouble(client: KubeClient, trouble: Trouble): KubeClient {
     ...client,
     list: (path, query) => client.list(path, trouble === 'stale' ? { ...query, resourceVersion: '0' } : query),
     async watch(path, query, signal) {
-      const chunks = await client.watch(path, query, signal);
-      return trouble === 'stale' ? chunks : troubled(chunks, trouble);
+      const cut = new AbortController();
+      const chunks = await client.watch(path, query, AbortSignal.any([signal, cut.signal]));
+      return trouble === 'stale' ? chunks : troubled(chunks, { trouble, cut });
     },
   };
 }
 
-async function* troubled(chunks: AsyncIterable<Buffer>, trouble: Exclude<Trouble, 'stale'>): AsyncGenerator<Buffer> {
+async function* troubled(
+  chunks: AsyncIterable<Buffer>,
+  { trouble, cut }: { trouble: Exclude<Trouble, 'stale'>; cut: AbortController },
+): AsyncGenerator<Buffer> {
   let count = 0;
   for await (const chunk of chunks) {
     count += 1;
     if (trouble === 'cut' && count % 3 === 0) {
       yield chunk.subarray(0, Math.floor(chunk.length / 2));
-      throw new Error('The watch was cut.');
+      cut.abort();
+      continue;
     }
     if (trouble === 'late') await new Promise((resolve) => setTimeout(resolve, 300));
     yield chunk;
