@@ -4,16 +4,7 @@
  *   no cluster ──initdb──▶ cluster ──start──▶ ready ──stop──▶ cluster
  *                                              │ this process dies: the kernel sends SIGINT (fast shutdown)
  */
-import {
-  closeSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  openSync,
-  chownSync,
-  readdirSync,
-  renameSync,
-} from 'node:fs';
+import { closeSync, constants, existsSync, mkdirSync, openSync, chownSync, readdirSync, renameSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { folderHash } from '#api/embedded/folder-hash.ts';

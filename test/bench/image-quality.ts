@@ -18,7 +18,7 @@ const QUALITIES = [50, 75, 90] as const;
 const DEFAULTS: Readonly<Record<string, { numbers: readonly number[]; encode: (from: Sharp, n: number) => Sharp }>> = {
   jpg: { numbers: [45, 70, 90], encode: (from, quality) => from.jpeg({ quality }) },
   webp: { numbers: [45, 75, 93], encode: (from, quality) => from.webp({ quality }) },
-  avif: { numbers: [38, 70], encode: (from, quality) => from.avif({ quality }) },
+  avif: { numbers: [36, 54, 76], encode: (from, quality) => from.avif({ quality }) },
 };
 /** Pictures in work: the scores are made by processes of one thread. */
 const AT_ONCE = 6;

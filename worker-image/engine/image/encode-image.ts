@@ -76,8 +76,10 @@ const WRITERS: Readonly<Record<ImageTarget, Writer>> = {
   gif: (_deps, { encoding: { quality }, pipeline, path }) => pipeline().gif(gifSettings(quality)).toFile(path),
   tiff: (_deps, { pipeline, path }) =>
     pipeline().tiff({ compression: 'deflate', predictor: 'horizontal' }).toFile(path),
-  png: (_deps, { encoding, pipeline, path }) =>
-    encodePng({ pipeline, path, quality: encoding.lossless ? 100 : encoding.quality }),
+  png: async (_deps, { encoding, pipeline, path }) => {
+    const exact = encoding.lossless || (await isBeyondPalette(encoding));
+    await encodePng({ pipeline, path, quality: exact ? 100 : encoding.quality });
+  },
   heic: async (deps, { encoding, pipeline, path }) => {
     const { quality, content } = await lookOf(encoding);
     const { directory } = encoding.work;
@@ -90,6 +92,13 @@ const WRITERS: Readonly<Record<ImageTarget, Writer>> = {
 
 async function lookOf({ quality, image }: Encoding): Promise<Look> {
   return { quality, content: await contentOf(image) };
+}
+
+/** 256 colours never come nearer to a photo than this quality asks for. */
+const PALETTE_UP_TO = 80;
+
+async function isBeyondPalette(encoding: Encoding): Promise<boolean> {
+  return encoding.quality > PALETTE_UP_TO && (await lookOf(encoding)).content === 'photo';
 }
 
 function pixelsOf({ facts, resize }: Encoding): number {

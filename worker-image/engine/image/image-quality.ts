@@ -20,7 +20,7 @@ const BEST: Row = { q: 100, jpg: 100, webp: 100, avif: 100, heic: 90 };
 const PHOTO: readonly Row[] = [
   { q: 0, jpg: 1, webp: 1, avif: 8, heic: 8 },
   { q: 30, jpg: 29, webp: 17, avif: 24, heic: 21 },
-  { q: 50, jpg: 49, webp: 49, avif: 39, heic: 33 },
+  { q: 50, jpg: 49, webp: 49, avif: 39, heic: 32 },
   { q: 60, jpg: 60, webp: 64, avif: 44, heic: 36 },
   { q: 70, jpg: 67, webp: 73, avif: 50, heic: 39 },
   { q: 75, jpg: 71, webp: 78, avif: 53, heic: 41 },
