@@ -63,7 +63,7 @@ const metrics = makeApiMetrics();
 const linkKeys = config.MEDIAJOBS_LINK_KEYS;
 const { files, servedAt, problem: filesProblem, close: closeFiles } = await openFiles({ clock }, config);
 const engine = makeEngineClient(config.MEDIAJOBS_ENGINE_URL);
-const pepper = config.MEDIAJOBS_KEY_PEPPER;
+const peppers = config.MEDIAJOBS_KEY_PEPPER;
 const docsUrl = config.MEDIAJOBS_DOCS_URL ?? `${config.MEDIAJOBS_BASE_URL}/docs`;
 const trustedProxies = config.MEDIAJOBS_TRUSTED_PROXIES;
 
@@ -84,7 +84,7 @@ const deps: ApiDeps = {
   docsUrl,
   privateTargets: config.MEDIAJOBS_PRIVATE_TARGETS,
   trustedProxies,
-  findCaller: (authorization) => findCaller({ database, clock, log, pepper }, authorization),
+  findCaller: (authorization) => findCaller({ database, clock, log, peppers }, authorization),
 };
 
 const tls = { cert: readFileSync(config.MEDIAJOBS_TLS_CERT_FILE), key: readFileSync(config.MEDIAJOBS_TLS_KEY_FILE) };
@@ -101,7 +101,7 @@ const httpPort = makeHttpPort({
   clock,
   newId,
   log,
-  pepper,
+  peppers,
   docsUrl,
   trustedProxies,
   serveHttps: (request, response) => server.routing(request, response),

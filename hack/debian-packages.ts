@@ -5,8 +5,17 @@
 import { parseArgs } from 'node:util';
 import { DEBIAN_PACKAGES } from '#worker-image/tools/debian-packages.ts';
 
-/** Servers and commands that the embedded service starts itself. */
-const SERVICE = ['postgresql-15', 'redis-server', 'openssl', 'util-linux', 'procps', 'python3-venv', 'ca-certificates'];
+/** Servers and commands that the embedded service starts itself; bubblewrap, which it can do without, is its file wall. */
+const SERVICE = [
+  'postgresql-15',
+  'redis-server',
+  'openssl',
+  'util-linux',
+  'bubblewrap',
+  'procps',
+  'python3-venv',
+  'ca-certificates',
+];
 /** What tests look into results with. */
 const TESTS = ['libimage-exiftool-perl'];
 /** From Debian 13 on libheif has its codecs in packages of their own. */

@@ -18,7 +18,7 @@ const database = await testDatabase();
 // Queries of one connection run one after the other: a note that nobody awaits is there for the next one.
 const oneConnection = await testDatabase({ maxConnections: 1 });
 const pepper = 'p'.repeat(32);
-const deps = { database, clock: { now: () => time }, newId, pepper, log: makeLog('test', 'error') };
+const deps = { database, clock: { now: () => time }, newId, peppers: [pepper] as const, log: makeLog('test', 'error') };
 
 const anAccount = (on = deps): Promise<Account> =>
   createAccount(on, { name: 'Acme', plan: 'payg', paymentMethod: true, features: ['video'] });
@@ -176,9 +176,20 @@ describe('findCaller', () => {
 
   it('does not know a key under another pepper', async () => {
     const { keyText } = await aKey((await anAccount()).id);
-    await expect(findCaller({ ...deps, pepper: 'q'.repeat(32) }, `Bearer ${keyText}`)).rejects.toMatchObject({
+    await expect(findCaller({ ...deps, peppers: ['q'.repeat(32)] }, `Bearer ${keyText}`)).rejects.toMatchObject({
       code: 'invalid_key',
     });
+  });
+
+  it('is known under an earlier pepper, and stored anew at its next use', async () => {
+    const [present, earlier] = ['q'.repeat(32), pepper] as const;
+    const { keyText } = await aKey((await anAccount()).id);
+    const bearer = `Bearer ${keyText}`;
+    const both = { ...deps, peppers: [present, earlier] as const };
+    const callers = await Promise.all(Array.from({ length: 10 }, () => findCaller(both, bearer)));
+    expect(new Set(callers.map(({ keyId }) => keyId)).size).toBe(1);
+    expect(await findCaller({ ...deps, peppers: [present] }, bearer)).toMatchObject({ keyId: callers[0]?.keyId });
+    await expect(findCaller({ ...deps, peppers: [earlier] }, bearer)).rejects.toMatchObject({ code: 'invalid_key' });
   });
 
   it('notes the last use at most once a minute', async () => {

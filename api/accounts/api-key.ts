@@ -1,6 +1,6 @@
 /**
  * The text of an API key: prefix of the mode and 32 letters and digits. It is shown once; we keep its
- * HMAC-SHA256 under the pepper, so that neither a copy of the database nor a guess gives a key away.
+ * HMAC-SHA256 under a pepper, so that neither a copy of the database nor a guess gives a key away.
  * Spec: Authentication 3.
  */
 import { createHmac } from 'node:crypto';
@@ -24,6 +24,9 @@ export function newKeyText(mode: KeyMode, newWord: NewWord = randomWord): string
 export function isKeyText(text: string): boolean {
   return FORM.test(text);
 }
+
+/** The first one is used for storing, every one for finding. */
+export type Peppers = readonly [string, ...string[]];
 
 /** What is stored of the key and what it is found by. */
 export function keyDigest(pepper: string, keyText: string): Buffer {

@@ -1,6 +1,6 @@
 import { lockAccount } from '#api/accounts/account-rows.ts';
 import { parseAllowList } from '#api/accounts/allow-list.ts';
-import { keyDigest, keyHint, newKeyText, type KeyMode, type NewWord } from '#api/accounts/api-key.ts';
+import { keyDigest, keyHint, newKeyText, type KeyMode, type NewWord, type Peppers } from '#api/accounts/api-key.ts';
 import { countActiveKeys, insertKey, type KeyRow } from '#api/accounts/key-rows.ts';
 import { checkedKeyName } from '#api/accounts/names.ts';
 import type { Database, Queryable } from '#api/store/database.ts';
@@ -13,7 +13,7 @@ interface CreateKeyDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly newId: NewId;
-  readonly pepper: string;
+  readonly peppers: Peppers;
   readonly newWord?: NewWord;
 }
 
@@ -41,7 +41,7 @@ export async function createKey(deps: CreateKeyDeps, input: NewKey): Promise<{ r
   };
   await deps.database.transaction(async (tx) => {
     await refuseOneTooMany(tx, input.accountId);
-    await insertKey(tx, { ...key, digest: keyDigest(deps.pepper, keyText) });
+    await insertKey(tx, { ...key, digest: keyDigest(deps.peppers[0], keyText) });
   });
   return { row: { ...key, lastUsedAt: null, exposedAt: null, revokedAt: null }, keyText };
 }

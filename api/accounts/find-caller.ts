@@ -4,8 +4,8 @@
  * server from the next request on. Spec: Authentication.
  */
 import type { Account } from '#api/accounts/account.ts';
-import { isKeyText, keyDigest } from '#api/accounts/api-key.ts';
-import { selectCaller, setExposed, setLastUsed, type CallerKey } from '#api/accounts/key-rows.ts';
+import { isKeyText, keyDigest, type Peppers } from '#api/accounts/api-key.ts';
+import { selectCaller, setDigest, setExposed, setLastUsed, type CallerKey } from '#api/accounts/key-rows.ts';
 import type { Queryable } from '#api/store/database.ts';
 import { MediaError } from '#crds/media-error.ts';
 import type { Clock } from '#crds/shared/clock.ts';
@@ -23,7 +23,7 @@ interface FindCallerDeps {
   readonly database: Queryable;
   readonly clock: Clock;
   readonly log: Log;
-  readonly pepper: string;
+  readonly peppers: Peppers;
 }
 
 const NOTED_EVERY_MS = 60_000;
@@ -37,7 +37,7 @@ export async function findCaller(deps: FindCallerDeps, authorization: string | u
       'No API key was sent. Send it in the header `Authorization: Bearer <API_KEY>`.',
     );
   }
-  const found = isKeyText(keyText) ? await selectCaller(deps.database, keyDigest(deps.pepper, keyText)) : null;
+  const found = isKeyText(keyText) ? await findKey(deps, keyText) : null;
   if (found === null) {
     throw new MediaError(
       'invalid_key',
@@ -57,12 +57,27 @@ export async function findCaller(deps: FindCallerDeps, authorization: string | u
 
 /** Notes on the key, if the header holds one, that it came over plain http. Spec: https_required. */
 export async function noteExposedKey(
-  deps: Pick<FindCallerDeps, 'database' | 'clock' | 'pepper'>,
+  deps: Pick<FindCallerDeps, 'database' | 'clock' | 'peppers'>,
   authorization: string | undefined,
 ): Promise<void> {
   const keyText = bearerToken(authorization);
   if (keyText === null || !isKeyText(keyText)) return;
-  await setExposed(deps.database, keyDigest(deps.pepper, keyText), deps.clock.now());
+  await setExposed(deps.database, digestsOf(deps.peppers, keyText), deps.clock.now());
+}
+
+/** A key that is stored under an earlier pepper is stored anew, so that the pepper can be given up one day. */
+async function findKey(
+  { database, peppers }: FindCallerDeps,
+  keyText: string,
+): Promise<{ account: Account; key: CallerKey } | null> {
+  const found = await selectCaller(database, digestsOf(peppers, keyText));
+  const digest = keyDigest(peppers[0], keyText);
+  if (found !== null && !found.key.digest.equals(digest)) await setDigest(database, found.key.id, digest);
+  return found;
+}
+
+function digestsOf(peppers: Peppers, keyText: string): Buffer[] {
+  return peppers.map((pepper) => keyDigest(pepper, keyText));
 }
 
 /** RFC 9110 11.1: the scheme's case does not matter. */

@@ -57,28 +57,34 @@ export async function setRevoked(db: Queryable, id: string, at: Date): Promise<K
 }
 
 /** What a request needs to know of its key. */
-export type CallerKey = Pick<KeyRow, 'id' | 'livemode' | 'allowList' | 'lastUsedAt' | 'revokedAt'>;
+export type CallerKey = Pick<KeyRow, 'id' | 'livemode' | 'allowList' | 'lastUsedAt' | 'revokedAt'> & {
+  readonly digest: Buffer;
+};
 
 type CallerRow = Omit<CallerKey, 'id'> & Omit<Account, 'id'> & { readonly keyId: string; readonly accountId: string };
 
-/** The key with that digest and its account, as they are now. */
+/** The key with one of those digests and its account, as they are now. In one statement: a digest may be replaced meanwhile. */
 export async function selectCaller(
   db: Queryable,
-  digest: Buffer,
+  digests: readonly Buffer[],
 ): Promise<{ account: Account; key: CallerKey } | null> {
   const { rows } = await db.query<CallerRow>(
-    `select key.id as "keyId", key.livemode, key.allow_list as "allowList", key.last_used_at as "lastUsedAt",
+    `select key.id as "keyId", key.digest, key.livemode, key.allow_list as "allowList", key.last_used_at as "lastUsedAt",
        key.revoked_at as "revokedAt", account.id as "accountId", account.name, account.plan,
        account.payment_method as "paymentMethod", account.unpaid_invoice as "unpaidInvoice", account.suspended,
        account.spend_cap_micro_usd as "spendCapMicroUsd", account.features, account.created_at as "createdAt"
-     from api_keys as key join accounts as account on account.id = key.account_id where key.digest = $1`,
-    [digest],
+     from api_keys as key join accounts as account on account.id = key.account_id
+     where key.digest = any($1::bytea[])`,
+    [digests],
     PREPARED,
   );
   const [row] = rows;
   if (row === undefined) return null;
-  const { keyId, livemode, allowList, lastUsedAt, revokedAt, accountId, ...account } = row;
-  return { key: { id: keyId, livemode, allowList, lastUsedAt, revokedAt }, account: { id: accountId, ...account } };
+  const { keyId, digest, livemode, allowList, lastUsedAt, revokedAt, accountId, ...account } = row;
+  return {
+    key: { id: keyId, digest, livemode, allowList, lastUsedAt, revokedAt },
+    account: { id: accountId, ...account },
+  };
 }
 
 /** Notes the use unless one after `notSince` is noted. */
@@ -89,7 +95,14 @@ export async function setLastUsed(db: Queryable, keyId: string, use: { at: Date;
   );
 }
 
+export async function setDigest(db: Queryable, keyId: string, digest: Buffer): Promise<void> {
+  await db.query('update api_keys set digest = $2 where id = $1', [keyId, digest]);
+}
+
 /** Notes the first time only. */
-export async function setExposed(db: Queryable, digest: Buffer, at: Date): Promise<void> {
-  await db.query('update api_keys set exposed_at = $2 where digest = $1 and exposed_at is null', [digest, at]);
+export async function setExposed(db: Queryable, digests: readonly Buffer[], at: Date): Promise<void> {
+  await db.query('update api_keys set exposed_at = $2 where digest = any($1::bytea[]) and exposed_at is null', [
+    digests,
+    at,
+  ]);
 }

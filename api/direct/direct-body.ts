@@ -5,8 +5,10 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { PassThrough, type Readable } from 'node:stream';
+import { MIMEType } from 'node:util';
 import { Busboy } from '@fastify/busboy';
 import { parse as parseDisposition } from 'content-disposition';
+import { PART_HEADER_BYTES, watchPartHeaders } from '#api/direct/part-headers.ts';
 import type { ApiRequest } from '#api/endpoint.ts';
 import { atPace } from '#api/http/body-pace.ts';
 import { lastComponent } from '#api/uploads/upload.ts';
@@ -49,12 +51,7 @@ function multipartBody({ body }: Pick<ApiRequest, 'body'>, contentType: string):
     file.destroy(error);
     body.resume();
   };
-  let parser: MultipartParser;
-  try {
-    parser = makeParser(contentType);
-  } catch (error) {
-    throw unparseable(error);
-  }
+  const { parser, isWithinLimit } = readers(contentType);
   const seen = { file: false, filename: null as string | null, options: undefined as unknown };
   parser.on('file', (name, stream, filename) => {
     if (name !== 'file' || seen.file) {
@@ -63,7 +60,7 @@ function multipartBody({ body }: Pick<ApiRequest, 'body'>, contentType: string):
     }
     seen.file = true;
     seen.filename = lastComponent(filename);
-    stream.once('error', (error: Error) => fail(unparseable(error)));
+    stream.on('error', (error: Error) => fail(unparseable(error)));
     stream.pipe(file, { end: false });
     stream.once('end', () => endIfDone());
   });
@@ -79,7 +76,7 @@ function multipartBody({ body }: Pick<ApiRequest, 'body'>, contentType: string):
   parser.once('partsLimit', () =>
     fail(new MediaError('bad_request', `The multipart body has more than ${MULTIPART_PARTS} parts.`)),
   );
-  parser.once('error', (error) => fail(unparseable(error)));
+  parser.on('error', (error) => fail(unparseable(error)));
   parser.once('finish', () => {
     parsed = true;
     if (!seen.file) fail(missingFile());
@@ -87,9 +84,21 @@ function multipartBody({ body }: Pick<ApiRequest, 'body'>, contentType: string):
   });
   const paced = atPace(body);
   paced.once('error', fail);
+  paced.on('data', (chunk: Buffer) => {
+    if (!isWithinLimit(chunk)) fail(longHeaders());
+  });
   paced.pipe(parser);
   file.once('close', () => paced.unpipe(parser));
   return { file, late: () => ({ filename: seen.filename, options: seen.options }) };
+}
+
+function readers(contentType: string): { parser: MultipartParser; isWithinLimit: (chunk: Buffer) => boolean } {
+  try {
+    const boundary = new MIMEType(contentType).params.get('boundary') ?? '';
+    return { parser: makeParser(contentType), isWithinLimit: watchPartHeaders(boundary) };
+  } catch (error) {
+    throw unparseable(error);
+  }
 }
 
 function makeParser(contentType: string): MultipartParser {
@@ -124,6 +133,13 @@ function unparseable(error: unknown): MediaError {
     'bad_request',
     'The multipart body cannot be parsed; check its boundary and that it is complete.',
     { cause: error },
+  );
+}
+
+function longHeaders(): MediaError {
+  return new MediaError(
+    'bad_request',
+    `The headers of a part of the multipart body are over ${PART_HEADER_BYTES} bytes; send a name and a content type only.`,
   );
 }
 

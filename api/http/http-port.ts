@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { Peppers } from '#api/accounts/api-key.ts';
 import { noteExposedKey } from '#api/accounts/find-caller.ts';
 import { API_VERSION } from '#api/http/gates.ts';
 import { answerOddRequests, refuseMalformed } from '#api/http/refuse-malformed.ts';
@@ -15,7 +16,7 @@ interface HttpPortDeps {
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Log;
-  readonly pepper: string;
+  readonly peppers: Peppers;
   readonly docsUrl: string;
   readonly trustedProxies: readonly string[];
   /** The HTTPS server's own routing, for what a trusted proxy took over HTTPS. */

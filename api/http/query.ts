@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { MediaError } from '#crds/media-error.ts';
 
 /**
@@ -12,4 +13,10 @@ export function readQuery(query: URLSearchParams): ReadonlyMap<string, string> {
     read.set(name, value);
   }
   return read;
+}
+
+/** A whole number from `min` to `max` in a query, in decimal digits only: no sign, point, exponent, prefix or space. */
+export function queryNumber({ min, max }: { min: number; max: number }): z.ZodType<number> {
+  const number = z.number('send a whole number in decimal digits').int().min(min).max(max);
+  return z.preprocess((text) => (typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : text), number);
 }

@@ -10,8 +10,8 @@ describe('the Range header', () => {
     ['bytes=90-1000', { start: 90, end: 99 }],
     ['bytes=-10', { start: 90, end: 99 }],
     ['bytes=-1000', { start: 0, end: 99 }],
-    ['bytes=100-', 'unsatisfiable'],
-    ['bytes=-0', 'unsatisfiable'],
+    ['bytes=100-', null],
+    ['bytes=-0', null],
     ['bytes=9-0', null],
     ['bytes=0-1,5-6', null],
     ['lines=0-1', null],
@@ -19,6 +19,11 @@ describe('the Range header', () => {
     [undefined, null],
   ])('%s gives %j', (range, expected) => {
     expect(parseRange(range === undefined ? {} : { range }, object)).toEqual(expected);
+  });
+
+  it('gives an empty file whole', () => {
+    expect(parseRange({ range: 'bytes=0-' }, { ...object, size: 0 })).toBeNull();
+    expect(parseRange({ range: 'bytes=-5' }, { ...object, size: 0 })).toBeNull();
   });
 
   it('counts only while If-Range holds', () => {

@@ -1,6 +1,5 @@
 import type { ApiDeps } from '#api/api-deps.ts';
 import type { ApiReply, ApiRequest, CallerRequest } from '#api/endpoint.ts';
-import type { StoredObject } from '#api/files/file-store.ts';
 import { attachment, outputName } from '#api/files/output-name.ts';
 import { parseRange } from '#api/http/range.ts';
 import type { Job } from '#api/jobs/job.ts';
@@ -39,7 +38,7 @@ async function sendOutput(deps: ApiDeps, request: ApiRequest, job: Job): Promise
   const { key, result } = outputOf(deps, job);
   const head = await deps.files.head(key);
   if (head === null) throw noOutput(job);
-  const range = wantedRange(request, head);
+  const range = parseRange(request.headers, head);
   const object = await deps.files.get(key, range ?? undefined);
   if (object === null) throw noOutput(job);
   return {
@@ -63,13 +62,6 @@ function outputOf({ clock }: ApiDeps, job: Job): { key: string; result: EngineRe
   const isExpired = job.expiresAt !== null && job.expiresAt <= clock.now();
   if (key === null || result === null || job.filesDeletedAt !== null || isExpired) throw noOutput(job);
   return { key, result };
-}
-
-function wantedRange({ headers }: ApiRequest, head: StoredObject): { start: number; end: number } | null {
-  const range = parseRange(headers, head);
-  if (range !== 'unsatisfiable') return range;
-  const message = `The range \`${headers.range ?? ''}\` is outside the ${head.size} bytes of the output.`;
-  throw new MediaError('bad_request', message, { param: 'Range' });
 }
 
 function rangeHeaders({ start, end }: { start: number; end: number }, size: number): Record<string, string | number> {

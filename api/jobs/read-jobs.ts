@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ApiDeps } from '#api/api-deps.ts';
 import type { ApiReply, CallerRequest } from '#api/endpoint.ts';
 import { parseFields } from '#api/http/json-body.ts';
-import { readQuery } from '#api/http/query.ts';
+import { queryNumber, readQuery } from '#api/http/query.ts';
 import { JOB_STATUSES, type Job } from '#api/jobs/job.ts';
 import { jobObject } from '#api/jobs/job-object.ts';
 import { findReadableJob, selectJobs, type Cursor, type JobFilter } from '#api/jobs/job-rows.ts';
@@ -13,7 +13,7 @@ import { LIMITS } from '#crds/plans.ts';
 const moment = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 
 export const jobListQuery = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(100).default(20),
+  limit: queryNumber({ min: 1, max: 100 }).prefault(20),
   starting_after: z.string().optional().meta({ description: 'Id of a job: the page goes on with older ones.' }),
   ending_before: z.string().optional().meta({ description: 'Id of a job: the page ends before it, with newer ones.' }),
   status: z.enum(JOB_STATUSES).optional(),

@@ -156,7 +156,7 @@ describe('mediactl key', () => {
       created_at: expect.any(String),
       revoked_at: null,
     });
-    const deps = { database, clock: systemClock, log: makeLog('test', 'error'), pepper };
+    const deps = { database, clock: systemClock, log: makeLog('test', 'error'), peppers: [pepper] as const };
     const caller = await findCaller(deps, `Bearer ${String(created['key'])}`);
     expect(caller).toMatchObject({ account: { id: account }, keyId: created['id'], livemode: true });
 

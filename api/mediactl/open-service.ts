@@ -1,6 +1,7 @@
 /** The database that accounts and keys are in: of the service on a data folder, or the environment's. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Peppers } from '#api/accounts/api-key.ts';
 import { CommandLineError } from '#api/mediactl/command-line-error.ts';
 import { makeDatabase, type Database } from '#api/store/database.ts';
 import { newId, type NewId } from '#crds/ids.ts';
@@ -13,7 +14,7 @@ export interface Service {
   readonly database: Database;
   readonly clock: Clock;
   readonly newId: NewId;
-  readonly pepper: string;
+  readonly peppers: Peppers;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -33,7 +34,7 @@ export async function openService({ data, env }: { data: string | undefined; env
     await database.close();
     throw error;
   }
-  return { database, clock: systemClock, newId, pepper: given.MEDIAJOBS_KEY_PEPPER };
+  return { database, clock: systemClock, newId, peppers: given.MEDIAJOBS_KEY_PEPPER };
 }
 
 /** What the running service wrote for commands like this one, and the secrets it made at its first start. */

@@ -8,7 +8,7 @@ import { eventIds, expectSigned, START, status, webhookSender } from '#test/supp
 
 const sender = await webhookSender();
 const { database, deps } = sender;
-const service: Service = { database, clock: deps.clock, newId, pepper: 'p'.repeat(32) };
+const service: Service = { database, clock: deps.clock, newId, peppers: ['p'.repeat(32)] };
 
 /** A receiver that is dead until told otherwise, with the one event that it never took. */
 async function deadEvent(): Promise<{

@@ -16,8 +16,8 @@ export interface Deadline {
   clear(): void;
   /** Why the signal aborted; null while it has not. */
   reason(): SafeFetchError | null;
-  /** Waits for the promise, or throws when the signal aborts first. */
-  race<T>(promise: Promise<T>): Promise<T>;
+  /** Starts the work and waits for it, or throws when the signal aborts first; aborted already, nothing is started. */
+  race<T>(start: () => Promise<T>): Promise<T>;
 }
 
 export function makeDeadline({ totalMs, idleMs, signal: givenUp }: Limits): Deadline {
@@ -37,7 +37,7 @@ export function makeDeadline({ totalMs, idleMs, signal: givenUp }: Limits): Dead
       givenUp?.removeEventListener('abort', giveUp);
     },
     reason: () => (abort.signal.aborted ? (abort.signal.reason as SafeFetchError) : null),
-    race: (promise) => race(promise, abort.signal),
+    race: (start) => race(start, abort.signal),
   };
 }
 
@@ -45,13 +45,13 @@ function tooLate(what: string, ms: number): SafeFetchError {
   return new SafeFetchError('timeout', `${what} ${ms / 1000} seconds`);
 }
 
-async function race<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+async function race<T>(start: () => Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const aborted = Promise.withResolvers<never>();
   const onAbort = (): void => aborted.reject(signal.reason as SafeFetchError);
   signal.addEventListener('abort', onAbort, { once: true });
   try {
-    return await Promise.race([promise, aborted.promise]);
+    return await Promise.race([start(), aborted.promise]);
   } finally {
     signal.removeEventListener('abort', onAbort);
   }

@@ -230,6 +230,29 @@ describe('limits', () => {
     await expect(get(at(path), limits).then(text)).rejects.toMatchObject({ reason: 'timeout', message });
   });
 
+  it('that was given up before it began is not looked up', async () => {
+    const looked: string[] = [];
+    const notFound = (name: string): Promise<string[]> => {
+      looked.push(name);
+      return Promise.reject(Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: 'ENOTFOUND' }));
+    };
+    await expect(get(at('/'), { signal: AbortSignal.abort() }, { resolve: notFound })).rejects.toMatchObject({
+      reason: 'aborted',
+    });
+    expect(looked).toEqual([]);
+  });
+
+  it('given up during the look-up takes no notice of its failure', async () => {
+    const abort = new AbortController();
+    const lookup = Promise.withResolvers<string[]>();
+    const given = get(at('/'), { signal: abort.signal }, { resolve: () => lookup.promise });
+    abort.abort();
+    await expect(given).rejects.toMatchObject({ reason: 'aborted' });
+    lookup.reject(Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' }));
+    // An unhandled rejection would fail the run.
+    await new Promise((handled) => setImmediate(handled));
+  });
+
   it('a resolver that does not answer is not waited for', async () => {
     await expect(get(at('/'), { totalMs: 50 }, { resolve: () => new Promise(() => undefined) })).rejects.toMatchObject({
       reason: 'timeout',

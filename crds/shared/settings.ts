@@ -31,6 +31,8 @@ const keyRing = list
     z.array(z.string().regex(/^[0-9a-z]{1,16}:[A-Za-z0-9+/]{43}=$/, 'each entry must be id:base64 of 32 bytes')).min(1),
   )
   .transform((entries) => entries.map((entry) => parseRingKey(entry)));
+const pepper = z.string().min(32, 'each entry must have at least 32 characters');
+const pepperRing = list.pipe(z.tuple([pepper], pepper));
 
 export interface RingKey {
   readonly id: string;
@@ -69,7 +71,10 @@ export const settings = z.object({
     .string()
     .optional()
     .meta({ description: "Certificates (PEM) that callers' addresses may present besides the system's." }),
-  MEDIAJOBS_KEY_PEPPER: z.string().min(32).meta({ description: 'Secret under which API keys are stored as HMAC.' }),
+  MEDIAJOBS_KEY_PEPPER: pepperRing.meta({
+    description:
+      'Secrets of at least 32 characters under which API keys are stored as HMAC, comma-separated; the first one stores, and a key found under another one is stored anew at its next use. With several replicas give a new one last to all of them, and then first.',
+  }),
   MEDIAJOBS_ENCRYPTION_KEYS: keyRing.meta({
     description: 'Keys that encrypt stored secrets, `id:base64` of 32 bytes, comma-separated; the first one encrypts.',
   }),

@@ -1,5 +1,5 @@
 /** One file through a fresh engine process, as a job has it: seconds, and the memory of its whole tree. */
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { copyFile, link, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Operation } from '#crds/formats.ts';
@@ -29,11 +29,11 @@ export async function runInEngine(
   { path, operation, options }: EngineTask,
   look: (path: string) => Promise<void> = async () => {},
 ): Promise<EngineRun> {
-  const folder = await mkdtemp(join(tmpdir(), 'mediajobs-bench-'));
-  const [home, directory] = [join(folder, 'home'), join(folder, 'work')];
-  await Promise.all([mkdir(home), mkdir(directory)]);
+  const directory = await mkdtemp(join(tmpdir(), 'mediajobs-bench-'));
+  const input = join(directory, 'input');
+  await link(path, input).catch(() => copyFile(path, input));
   const startedAt = performance.now();
-  const child = startEngineChild(await probeIsolation(), home);
+  const child = startEngineChild(await probeIsolation(), directory);
   let peak = 0;
   const timer = setInterval(() => {
     void treeMib(child.pid).then((mib) => (peak = Math.max(peak, mib)));
@@ -41,7 +41,7 @@ export async function runInEngine(
   try {
     const file = await child.process({
       task: {
-        path,
+        path: input,
         directory,
         operation,
         filename: basename(path),
@@ -63,7 +63,7 @@ export async function runInEngine(
   } finally {
     clearInterval(timer);
     await child.kill();
-    await rm(folder, { recursive: true });
+    await rm(directory, { recursive: true });
   }
 }
 

@@ -20,6 +20,7 @@ import { systemClock } from '#crds/shared/clock.ts';
 import { makeLog } from '#crds/shared/log.ts';
 import { cpuByRole, load, pinApart, type LoadResult } from '#test/bench/load.ts';
 import { median, print } from '#test/bench/print-figures.ts';
+import { processesOf } from '#test/support/service-processes.ts';
 import { makeReceiverCertificates } from '#test/support/receiver-certificates.ts';
 import { makeApiClient } from '#test/support/api-client.ts';
 
@@ -42,7 +43,7 @@ const service = await runService({
 const connection = readConnection(folder);
 if (connection === null) throw new Error('the service serves but wrote no connection file');
 const database = makeDatabase({ url: connection.DATABASE_URL, log: makeLog('bench', 'silent'), maxConnections: 2 });
-const deps = { database, clock: systemClock, newId, pepper: connection.MEDIAJOBS_KEY_PEPPER };
+const deps = { database, clock: systemClock, newId, peppers: [connection.MEDIAJOBS_KEY_PEPPER] as const };
 const owners = await Promise.all(Array.from({ length: ACCOUNTS }, makeOwner));
 const [first] = owners;
 if (first === undefined) throw new Error('there is no account');
@@ -53,8 +54,11 @@ try {
   await printReads();
   await printPages();
   await printEvents();
-  await printCreations();
+  await printCreations('POST /v1/jobs, with each job taken to its end on the same core');
+  signal('SIGSTOP');
+  await printCreations('POST /v1/jobs, with recorder and courier at rest (goal: 300)');
 } finally {
+  signal('SIGCONT');
   await Promise.all([api.close(), database.close()]);
   await service.stop();
   await rm(folder, { recursive: true });
@@ -126,10 +130,16 @@ async function printReads(): Promise<void> {
   );
 }
 
-async function printCreations(): Promise<void> {
+/** To the processes that take up what was created. */
+function signal(name: 'SIGSTOP' | 'SIGCONT'): void {
+  for (const { pid, role } of processesOf(folder))
+    if (role === 'control' || role === 'courier') process.kill(pid, name);
+}
+
+async function printCreations(name: string): Promise<void> {
   let turn = 0;
   const body = JSON.stringify({ operation: 'compress', input: { url: 'https://files.invalid/a.jpg' } });
-  await measure('POST /v1/jobs (goal: 300)', () =>
+  await measure(name, () =>
     load({
       ...service,
       connections: CONNECTIONS,

@@ -47,7 +47,8 @@ both may be more like the input than the number asks for.
 
 ## Size
 
-Total bytes, divided by those of ${library} with its default settings at the same mean score. Below 1 is smaller.
+Total bytes, divided by those of ${library} with its default settings at the same mean score. Below 1 is smaller;
+"never as good" where the defaults do not come to that score.
 
 ${sizes(measured)}
 

@@ -19,7 +19,7 @@ import type { Isolation } from '#worker-image/tools/isolation.ts';
 
 /** Words of the file that nothing may read. */
 export const SECRET = 'canary-7c1e5f0a-of-the-machine';
-const NO_WALLS: Isolation = { tool: [], child: [], summary: 'none' };
+const NO_WALLS: Isolation = { tool: [], child: () => [], ownsProcesses: false, seesOnlyHome: false, summary: 'none' };
 /** A file that takes longer, on a machine that does much else, has made the engine hang. */
 const HANG_SECONDS = 150;
 
@@ -164,9 +164,16 @@ async function tracesOf(at: { calls: readonly string[]; bait: Bait; home: string
     ...((await wasRead(at.bait.path)) ? ['read the secret file'] : []),
     ...(isThere ? ['ran a program of the file'] : []),
     ...(await readdir(at.work)).map((name) => `left the directory of file ${name} behind`),
-    ...(await readdir(at.home)).map((name) => `left ${name} at the home of the processes`),
+    ...(await leftIn(at.home)).map((name) => `left ${name} at the home of a process`),
     ...(await processesIn(at.work)).map((line) => `left a process running: ${line}`),
   ];
+}
+
+/** What lies in the homes of the processes, one folder each. */
+async function leftIn(folder: string): Promise<string[]> {
+  const homes = await readdir(folder);
+  const names = await Promise.all(homes.map((home) => readdir(join(folder, home)).catch(() => [])));
+  return names.flat();
 }
 
 /** Command lines of processes that work below the directory, be it removed by now. */

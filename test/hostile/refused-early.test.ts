@@ -57,7 +57,10 @@ describe('the engine', () => {
   });
 
   it('takes little memory for any of them', async () => {
-    const child = startEngineChild({ tool: [], child: [], summary: 'none' }, directory);
+    const child = startEngineChild(
+      { tool: [], child: () => [], ownsProcesses: false, seesOnlyHome: false, summary: 'none' },
+      directory,
+    );
     try {
       for (const [index, file] of EARLY.entries()) {
         const own = join(directory, String(index));

@@ -159,6 +159,17 @@ describe('compress', () => {
   });
 
   it.each([
+    ['a part header of a megabyte', `X-Long: ${'x'.repeat(1_000_000)}\r\n\r\nabc\r\n--b--\r\n`],
+    ['a part header that never ends', `X-Long: ${'x'.repeat(20_000_000)}`],
+  ])('refuses multipart with %s, and names the limit', async (_what, rest) => {
+    const start = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.png"\r\n';
+    const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+    const answer = await api('POST', '/v1/compress', { body: start + rest, headers });
+    expectRefusal(answer, 'bad_request');
+    expect(answer.json()['error'].message).toContain('16384 bytes');
+  });
+
+  it.each([
     ['an unknown option', 'image.colour=red', 'invalid_options', 'image.colour'],
     ['a value out of range', 'image.quality=101', 'invalid_options', 'image.quality'],
     ['a repeated option', 'image.quality=1&image.quality=2', 'bad_request', 'image.quality'],

@@ -189,6 +189,11 @@ describe('a job, one way through', () => {
     expect(byKey.status).toBe(206);
     expect(byKey.headers['content-range']).toBe(`bytes 0-9/${byLink.bytes.length}`);
     expect(byKey.bytes).toEqual(byLink.bytes.subarray(0, 10));
+    const beyond = await api('GET', `/v1/jobs/${done['id']}/output`, {
+      headers: { range: `bytes=${byLink.bytes.length}-` },
+    });
+    expect(beyond.status).toBe(200);
+    expect(beyond.bytes.equals(byLink.bytes)).toBe(true);
     expectRefusal(await api('GET', `/v1/uploads/${id}/content`), 'bad_request', { status: 405 });
     expectRefusal(await job({ operation: 'compress', input: { upload: id } }), 'not_found');
   });
@@ -266,6 +271,14 @@ describe('reading and deleting jobs', () => {
     ['limit=0', 'limit'],
     ['limit=101', 'limit'],
     ['limit=x', 'limit'],
+    ['limit=0x10', 'limit'],
+    ['limit=5.0', 'limit'],
+    ['limit=1e1', 'limit'],
+    ['limit=+5', 'limit'],
+    ['limit=%2B5', 'limit'],
+    ['limit=5%20', 'limit'],
+    ['limit=%205', 'limit'],
+    ['limit=', 'limit'],
     ['status=done', 'status'],
     ['page=2', 'page'],
     ['created_after=yesterday', 'created_after'],

@@ -1,5 +1,5 @@
 /** The engine as the direct lane and a job's worker use it: files go through a pool of engine processes. */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, link, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Operation } from '#crds/formats.ts';
@@ -43,14 +43,16 @@ export async function startMatrixEngine(): Promise<MatrixEngine> {
     directory,
     process: async ({ path, filename, operation, options, lane = 'job' }) => {
       const own = join(directory, `file-${(files += 1)}`);
+      const input = join(own, 'input');
       await mkdir(own);
+      await link(path, input).catch(() => copyFile(path, input));
       const task = {
         lane,
         operation,
         options: resolveOptions(parseJsonOptions(options)),
         limits: fileLimits('payg'),
         features: { video: true, heicOutput: true },
-        path,
+        path: input,
         filename,
         directory: own,
       };

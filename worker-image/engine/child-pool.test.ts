@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import sharp from 'sharp';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { MediaError } from '#crds/media-error.ts';
@@ -9,9 +9,9 @@ import { resolveOptions } from '#crds/options/options.ts';
 import { fileLimits } from '#crds/plans.ts';
 import { startChildPool, type ChildPool, type PoolOptions } from '#worker-image/engine/child-pool.ts';
 import { EngineKilled, startEngineChild, type ChildInput } from '#worker-image/engine/engine-child.ts';
-import { ownsProcesses, probeIsolation, type Isolation } from '#worker-image/tools/isolation.ts';
+import { probeIsolation, type Isolation } from '#worker-image/tools/isolation.ts';
 
-const BARE: Isolation = { tool: [], child: [], summary: 'none' };
+const BARE: Isolation = { tool: [], child: () => [], ownsProcesses: false, seesOnlyHome: false, summary: 'none' };
 let isolation: Isolation;
 let picture: Buffer;
 let directory: string;
@@ -79,7 +79,7 @@ describe('startEngineChild', () => {
   });
 
   it('does not blame the file when the process inside its namespace is killed', async ({ skip }) => {
-    if (!ownsProcesses(isolation)) skip();
+    if (!isolation.ownsProcesses) skip();
     const child = startEngineChild(isolation, directory);
     const killed = child.process(await input());
     await expect.poll(() => childOf(child.pid)).toBeGreaterThan(0);
@@ -89,7 +89,7 @@ describe('startEngineChild', () => {
   });
 
   it.each(['false', 'no-such-program'])('says so when the process does not start at all, behind %s', async (prefix) => {
-    const child = startEngineChild({ ...BARE, child: [prefix] }, directory);
+    const child = startEngineChild({ ...BARE, child: () => [prefix] }, directory);
     await expect(child.process(await input())).rejects.toThrow(EngineKilled);
     await child.ended;
     await expect(child.process(await input())).rejects.toThrow(EngineKilled);
@@ -138,6 +138,34 @@ describe('startChildPool', () => {
     const damaged = await input({}, Buffer.from('\xff\xd8\xff\xe0', 'latin1'));
     await expect(pool.process(damaged)).rejects.toMatchObject({ code: 'processing_failed' });
     expect((await pool.process(await input())).report.result.kind).toBe('image');
+  });
+});
+
+describe('the home of an engine process', () => {
+  it.each([
+    ['is all that it sees of callers where the machine allows that', (): Isolation => isolation],
+    ['does not matter without walls', (): Isolation => BARE],
+  ])('%s', async (_what, walls) => {
+    pool = open({ isolation: walls(), children: 1, queue: 0 });
+    const other = await input();
+    const own = await input();
+    await rm(own.task.path);
+    await symlink(other.task.path, own.task.path);
+    const read = pool.process(own).then(
+      () => true,
+      (error: Error) => (error.message.includes('ENOENT') ? false : Promise.reject(error)),
+    );
+    expect(await read).toBe(!walls().seesOnlyHome);
+  });
+
+  it('gives the directory back with the result, and leaves nothing', async () => {
+    pool = open({ children: 1, queue: 0 });
+    const asked = await input();
+    const file = await pool.process(asked);
+    expect(file.path.startsWith(`${asked.task.directory}/`)).toBe(true);
+    expect((await stat(file.path)).size).toBeGreaterThan(0);
+    await pool.close();
+    expect(await readdir(directory)).toEqual([basename(asked.task.directory)]);
   });
 });
 

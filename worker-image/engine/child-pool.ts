@@ -7,13 +7,14 @@
  */
 import type { Kind } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
-import { startEngineChild, type ChildInput, type EngineChild } from '#worker-image/engine/engine-child.ts';
+import { startChildAtHome } from '#worker-image/engine/child-at-home.ts';
+import type { ChildInput, EngineChild } from '#worker-image/engine/engine-child.ts';
 import type { ProcessedFile } from '#worker-image/engine/process-file.ts';
 import type { Isolation } from '#worker-image/tools/isolation.ts';
 
 export interface PoolOptions {
   readonly isolation: Isolation;
-  /** Private; home of the processes. */
+  /** Private, for the homes of the processes; on the file system of the tasks' directories. */
   readonly directory: string;
   /** Files at work at once. */
   readonly children: number;
@@ -49,7 +50,7 @@ export function startChildPool(options: PoolOptions): ChildPool {
   let isClosed = false;
 
   const start = (): EngineChild => {
-    const child = startEngineChild(options.isolation, options.directory);
+    const child = startChildAtHome(options.isolation, options.directory);
     children.add(child);
     void child.ended.then(() => {
       children.delete(child);

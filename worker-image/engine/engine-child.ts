@@ -9,13 +9,14 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { getCompileCacheDir } from 'node:module';
+import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Kind } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
 import { TELL_GROUPS, WARM, type FromChild, type ToChild } from '#worker-image/engine/child-messages.ts';
 import type { FileTask, ProcessedFile } from '#worker-image/engine/process-file.ts';
 import { MissingTool, toolPath } from '#worker-image/tools/find-tool.ts';
-import { ownsProcesses, type Isolation } from '#worker-image/tools/isolation.ts';
+import type { Isolation } from '#worker-image/tools/isolation.ts';
 
 export interface EngineChild {
   readonly pid: number;
@@ -56,9 +57,9 @@ const HEAP_MIB = 1024;
 const YOUNG_MIB = 8;
 const ABORT_GRACE_MS = 1000;
 
-/** Starts an engine process at home in a private directory: no environment of ours, no network where the machine allows it. */
+/** Starts an engine process at home in a private directory: no environment of ours, and behind all the walls that the machine allows. */
 export function startEngineChild(isolation: Isolation, directory: string): EngineChild {
-  const child = fork(SCRIPT, ownsProcesses(isolation) ? [] : [TELL_GROUPS], forkOptions(isolation, directory));
+  const child = fork(SCRIPT, isolation.ownsProcesses ? [] : [TELL_GROUPS], forkOptions(isolation, directory));
   if (child.pid === undefined)
     throw new MissingTool(`An engine process cannot be started: ${child.spawnfile} is not installed on this machine.`);
   const { pid } = child;
@@ -115,7 +116,7 @@ function forkOptions(isolation: Isolation, directory: string): NonNullable<Param
     'setpriv',
     '--pdeathsig',
     'KILL',
-    ...isolation.child,
+    ...isolation.child(directory),
     process.execPath,
     `--max-old-space-size=${HEAP_MIB}`,
     `--max-semi-space-size=${YOUNG_MIB}`,
@@ -186,15 +187,15 @@ function refused({ code, message, param, cause }: Extract<FromChild, { type: 're
 }
 
 /**
- * Only a fault of its own, such as SIGSEGV, is put down to the file. A SIGKILL may show as exit code 1:
- * that is what unshare of util-linux 2.38 makes of it.
+ * Only a fault of its own, such as SIGSEGV, is put down to the file. What stands before the process may
+ * turn a signal n into exit code 128 + n; unshare of util-linux 2.38 makes exit code 1 of a SIGKILL.
  */
 function crash(code: number | null, signal: NodeJS.Signals | null): Error {
-  if (signal === null || signal === 'SIGKILL')
-    return new EngineKilled(
-      `the system ended the engine process (${signal ?? `exit code ${code}`}), probably for want of memory`,
-    );
-  const cause = new Error(`the engine process ended with ${signal}`);
+  const number = signal === null ? (code ?? 0) - 128 : constants.signals[signal];
+  const end = signal ?? `exit code ${code}`;
+  if (number <= 0 || number === constants.signals.SIGKILL)
+    return new EngineKilled(`the system ended the engine process (${end}), probably for want of memory`);
+  const cause = new Error(`the engine process ended with ${end}`);
   return new MediaError('processing_failed', 'The file made the engine crash: it is damaged or built to do so.', {
     cause,
   });

@@ -40,6 +40,8 @@ export interface Facts {
   readonly pages: number | null;
   readonly durationSeconds: number | null;
   readonly videoCodec: string | null;
+  /** What is wrong with an input that is worked on nevertheless, for the caller. */
+  readonly warning: string | null;
 }
 
 export const NO_FACTS: Facts = {
@@ -49,6 +51,7 @@ export const NO_FACTS: Facts = {
   pages: null,
   durationSeconds: null,
   videoCodec: null,
+  warning: null,
 };
 
 /** A produced file, in the work's directory. */

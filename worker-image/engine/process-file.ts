@@ -18,7 +18,7 @@ import { TOOL_LIBRARIES } from '#worker-image/tools/tool-versions.ts';
 
 export interface FileTask extends Asked {
   readonly limits: FileLimits;
-  /** The input. It is read, never changed. */
+  /** The input, inside of the directory. It is read, never changed. */
   readonly path: string;
   /** As the caller gave it; separates formats that the content cannot. */
   readonly filename: string | null;

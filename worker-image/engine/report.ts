@@ -32,8 +32,8 @@ export async function makeReport(step: Step, made: Made, tools: Record<string, s
   return { result, inputSha256, outputSha256, tools };
 }
 
-function warningsOf({ work }: Step, { produced }: Made): string[] {
-  const all = work.input.warning === null ? produced.warnings : [work.input.warning, ...produced.warnings];
+function warningsOf({ work, facts }: Step, { produced }: Made): string[] {
+  const all = [work.input.warning, facts.warning, ...produced.warnings].filter((warning) => warning !== null);
   return all.slice(0, MAX_WARNINGS).map((warning) => warning.slice(0, MAX_WARNING_LENGTH));
 }
 

@@ -19,11 +19,15 @@ import {
   type AudioPlan,
 } from '#worker-image/engine/media/audio-plan.ts';
 import { compareSeconds, encode } from '#worker-image/engine/media/encode.ts';
+import { withWarning } from '#worker-image/engine/media/missing-end.ts';
 import { stripAsf } from '#worker-image/engine/media/strip-asf.ts';
 import { countSeconds, probe, type Probe } from '#worker-image/engine/media/probe.ts';
 
 export const audioHandler: KindHandler = {
-  inspect: async (deps, work) => factsOf(deps, work, await probe(deps, work, work.input)),
+  inspect: async (deps, work) => {
+    const source = await probe(deps, work, work.input);
+    return withWarning(work, source, await factsOf(deps, work, source));
+  },
 
   compress: async (deps, work, facts) => {
     const source = await probe(deps, work, work.input);

@@ -9,6 +9,7 @@ import {
   type Work,
 } from '#worker-image/engine/handler.ts';
 import { compareSeconds, encode } from '#worker-image/engine/media/encode.ts';
+import { withWarning } from '#worker-image/engine/media/missing-end.ts';
 import { countSeconds, probe, type Probe } from '#worker-image/engine/media/probe.ts';
 import {
   planCompress,
@@ -21,7 +22,10 @@ import {
 } from '#worker-image/engine/media/video-plan.ts';
 
 export const videoHandler: KindHandler = {
-  inspect: async (deps, work) => factsOf(deps, work, await probe(deps, work, work.input)),
+  inspect: async (deps, work) => {
+    const source = await probe(deps, work, work.input);
+    return withWarning(work, source, await factsOf(deps, work, source));
+  },
 
   compress: async (deps, work, facts) => {
     const source = await probe(deps, work, work.input);

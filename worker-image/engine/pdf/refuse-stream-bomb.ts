@@ -1,14 +1,15 @@
 /**
  * Looks for streams that unpack to far more than a document needs, before any tool opens the PDF: some of
- * them would take minutes and gigabytes over it. Only what is packed by Deflate is measured; nothing is kept.
+ * them would take minutes and gigabytes over it. Streams are unpacked to be measured; nothing is kept. Those
+ * of an encrypted file are not: they hold nothing that can be unpacked without its key.
  *
  * A stream is found by its keyword, whatever the file's directory says of it, and read as far as its data
  * goes: neither a wrong length nor a keyword planted inside hides anything.
  */
 import { open, type FileHandle } from 'node:fs/promises';
-import { Readable } from 'node:stream';
-import { constants, createInflate, inflateSync } from 'node:zlib';
+import { constants, inflateSync } from 'node:zlib';
 import { MediaError } from '#crds/media-error.ts';
+import { filtersOf, unpack, type Bytes, type Filter } from '#worker-image/engine/pdf/unpack-filters.ts';
 
 const MIB = 1024 ** 2;
 /** What all streams but images may unpack to, together: this much in any file, this many times the file, this much at most. */
@@ -22,7 +23,7 @@ const MAX_MEASURED_IMAGE_BYTES = 8 * 1024 * MIB;
 
 const WINDOW_BYTES = 4 * MIB;
 /** Where a stream's dictionary is looked for: this many bytes before its keyword. */
-const DICTIONARY_BYTES = 2048;
+const DICTIONARY_BYTES = 16 * 1024;
 const KEYWORD = Buffer.from('stream');
 /** Streams of no more packed bytes are unpacked at once. */
 const SHORT_BYTES = 64 * 1024;
@@ -32,7 +33,12 @@ interface PackedStream {
   /** Where its data begins. */
   readonly at: number;
   readonly dictionary: string;
+  /** In the order in which they are undone. */
+  readonly filters: readonly Filter[];
 }
+
+/** More filters in a row are not undone: one is common, two are rare. */
+const MAX_FILTERS = 8;
 
 /** @throws MediaError processing_failed, with the value and the limit, for a PDF whose streams unpack to too much. */
 export async function refuseStreamBomb(path: string, signal: AbortSignal): Promise<void> {
@@ -56,28 +62,30 @@ export async function refuseStreamBomb(path: string, signal: AbortSignal): Promi
   }
 }
 
-/** Every place where the data of a stream under Deflate may begin, in the order of the file. */
+/** Every place where the data of a packed stream may begin, in the order of the file. */
 async function* packedStreams(file: FileHandle, size: number): AsyncGenerator<PackedStream> {
   const window = Buffer.alloc(Math.min(size, WINDOW_BYTES));
   let last = 0;
   for (let start = 0; start < size; start += WINDOW_BYTES - DICTIONARY_BYTES) {
     const { bytesRead } = await file.read(window, 0, window.length, start);
-    for (const { at, dictionary } of streamsIn(window.subarray(0, bytesRead))) {
-      if (start + at <= last) continue;
-      last = start + at;
-      yield { at: last, dictionary };
+    for (const stream of streamsIn(window.subarray(0, bytesRead))) {
+      if (start + stream.at < last) continue;
+      last = start + stream.at;
+      yield { ...stream, at: last };
     }
     if (start + bytesRead >= size) return;
   }
 }
 
+/** A stream whose data and dictionary say different things comes twice. */
 function* streamsIn(window: Buffer): Generator<PackedStream> {
   for (let at = window.indexOf(KEYWORD); at !== -1; at = window.indexOf(KEYWORD, at + KEYWORD.length)) {
     const begin = dataBegin(window, at + KEYWORD.length);
     if (begin === null || window.toString('latin1', at - 3, at) === 'end') continue;
     const before = window.toString('latin1', Math.max(0, at - DICTIONARY_BYTES), at);
     const dictionary = before.slice(before.lastIndexOf(' obj') + 1);
-    if (isDeflated(dictionary, window, begin)) yield { at: begin, dictionary };
+    for (const filters of waysToUnpack(dictionary, window.readUInt16BE(begin)))
+      yield { at: begin, dictionary, filters };
   }
 }
 
@@ -88,17 +96,13 @@ function dataBegin(window: Buffer, at: number): number | null {
   return window[at + 1] === 0x0a ? at + 2 : at + 1;
 }
 
-/** By its filter's name, or by the two bytes that such data begins with: the name may stand elsewhere in the file. */
-function isDeflated(dictionary: string, window: Buffer, begin: number): boolean {
-  const first = window[begin] ?? 0;
-  const second = window[begin + 1] ?? 0;
-  const isMark = (first & 0x0f) === 8 && first >> 4 <= 7 && (first * 256 + second) % 31 === 0;
-  return isMark || layersOf(dictionary) > 0;
-}
-
-/** How many times the data is packed. */
-function layersOf(dictionary: string): number {
-  return dictionary.match(/\/(?:FlateDecode|Fl)\b/g)?.length ?? 0;
+/** By the filters' names, and by the two bytes that deflated data begins with: the names may stand elsewhere in the file. */
+function waysToUnpack(dictionary: string, start: number): Filter[][] {
+  const named = filtersOf(dictionary).slice(0, MAX_FILTERS);
+  const isDeflated = (start & 0x0f00) === 0x0800 && start >> 12 <= 7 && start % 31 === 0;
+  if (isDeflated && named[0] !== 'flate') return named.length === 0 ? [['flate']] : [named, ['flate']];
+  if (named.length > 0) return [named];
+  return /\/Filter\s+\d+\s+\d+\s+R\b/.test(dictionary) ? [['lzw']] : [];
 }
 
 /** What an image that is no larger than it claims unpacks to; null for other streams. */
@@ -114,12 +118,11 @@ function imageBytes(dictionary: string): number | null {
 }
 
 /** The length of the unpacked data; more than `most` as soon as that is sure. */
-async function unpackedBytes(file: FileHandle, { at, dictionary }: PackedStream, most: number): Promise<number> {
+async function unpackedBytes(file: FileHandle, stream: PackedStream, most: number): Promise<number> {
+  if (stream.filters.join(' ') !== 'flate') return unpackLong(file, stream, most);
   const head = Buffer.alloc(SHORT_BYTES);
-  const { bytesRead } = await file.read(head, 0, SHORT_BYTES, at);
-  const layers = Math.max(1, layersOf(dictionary));
-  const short = layers === 1 ? unpackShort(head.subarray(0, bytesRead), most) : null;
-  return short ?? unpackLong(file, { at, most, layers });
+  const { bytesRead } = await file.read(head, 0, SHORT_BYTES, stream.at);
+  return unpackShort(head.subarray(0, bytesRead), most) ?? unpackLong(file, stream, most);
 }
 
 /** null when the data goes on behind these bytes. */
@@ -137,40 +140,35 @@ function unpackShort(packed: Buffer, most: number): number | null {
   }
 }
 
-async function unpackLong(
-  file: FileHandle,
-  { at, most, layers }: { at: number; most: number; layers: number },
-): Promise<number> {
-  const inflates = Array.from({ length: Math.min(layers, 4) }, () =>
-    createInflate({ chunkSize: READ_BYTES, finishFlush: constants.Z_SYNC_FLUSH }),
-  );
-  const [first] = inflates;
-  const last = inflates.reduce((before, after) => before.pipe(after));
-  if (first === undefined) return 0;
-  const source = Readable.from(bytesFrom(file, at));
+async function unpackLong(file: FileHandle, { at, dictionary, filters }: PackedStream, most: number): Promise<number> {
+  let data: Bytes = bytesFrom(file, at, await endOf(file, { at, dictionary }));
+  for (const filter of filters) data = unpack(filter, data, dictionary);
   let bytes = 0;
   try {
-    await new Promise<void>((resolve) => {
-      // Damaged data ends the measuring, as it ends what tools make of it.
-      for (const part of [source, ...inflates]) part.on('error', () => resolve());
-      last.on('end', () => resolve());
-      last.on('data', (data: Buffer) => {
-        bytes += data.length;
-        if (bytes > most) resolve();
-      });
-      source.pipe(first);
-    });
-  } finally {
-    source.destroy();
-    for (const inflate of inflates) inflate.destroy();
+    for await (const piece of data) {
+      bytes += piece.length;
+      if (bytes > most) break;
+    }
+  } catch {
+    // Damaged data ends the measuring, as it ends what tools make of it.
   }
   return bytes;
 }
 
+const END_KEYWORD = 'endstream';
+
+/** Where its data ends by the length in its dictionary, when the keyword stands there; infinite otherwise. */
+async function endOf(file: FileHandle, { at, dictionary }: Pick<PackedStream, 'at' | 'dictionary'>): Promise<number> {
+  const length = Number(/\/Length\s+(\d{1,12})\b(?!\s+\d+\s+R)/.exec(dictionary)?.[1] ?? 0);
+  const after = Buffer.alloc(END_KEYWORD.length + 2);
+  await file.read(after, 0, after.length, at + length);
+  return after.includes(END_KEYWORD) ? at + length : Infinity;
+}
+
 /** A read stream of the file would close it when it is destroyed. */
-async function* bytesFrom(file: FileHandle, at: number): AsyncGenerator<Buffer> {
-  for (let from = at; ;) {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(READ_BYTES), 0, READ_BYTES, from);
+async function* bytesFrom(file: FileHandle, at: number, end: number): AsyncGenerator<Buffer> {
+  for (let from = at; from < end;) {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(READ_BYTES), 0, Math.min(READ_BYTES, end - from), from);
     if (bytesRead === 0) return;
     yield buffer.subarray(0, bytesRead);
     from += bytesRead;

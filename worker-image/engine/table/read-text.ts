@@ -2,20 +2,26 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 
-type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
+/** The one whose every byte is a character of ASCII, so that it is valid UTF-8 too. */
+const SEVEN_BITS = 'iso-2022-jp';
 
 interface ReadTextOptions {
   readonly signal?: AbortSignal;
   /** Called with the bytes read so far. */
   readonly onBytes?: (bytes: number) => void;
+  /** Finds the encoding that the text names for itself in its first bytes; null for none. */
+  readonly declared?: (head: Buffer) => string | null;
 }
 
 /**
  * The text without its byte order mark: UTF-8 if the whole file is that, UTF-16 by its mark or its
- * zeros, else Windows-1252, in which every byte means something.
+ * zeros, else what it says of itself, else Windows-1252, in which every byte means something.
  */
-export async function* readText(path: string, { signal, onBytes }: ReadTextOptions = {}): AsyncGenerator<string> {
-  const decoder = new TextDecoder(await encodingOf(path, signal));
+export async function* readText(
+  path: string,
+  { signal, onBytes, declared = () => null }: ReadTextOptions = {},
+): AsyncGenerator<string> {
+  const decoder = new TextDecoder(await encodingOf(path, declared, signal));
   let bytes = 0;
   for await (const chunk of chunksOf(path, signal)) {
     bytes += chunk.length;
@@ -27,11 +33,17 @@ export async function* readText(path: string, { signal, onBytes }: ReadTextOptio
   if (rest !== '') yield rest;
 }
 
-async function encodingOf(path: string, signal: AbortSignal | undefined): Promise<Encoding> {
+async function encodingOf(
+  path: string,
+  declared: (head: Buffer) => string | null,
+  signal: AbortSignal | undefined,
+): Promise<string> {
   const head = await headOf(path);
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
   if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
-  return utf16WithoutMark(head) ?? ((await isUtf8(path, signal)) ? 'utf-8' : 'windows-1252');
+  const named = declared(head);
+  if (named === SEVEN_BITS) return named;
+  return utf16WithoutMark(head) ?? ((await isUtf8(path, signal)) ? 'utf-8' : (named ?? 'windows-1252'));
 }
 
 async function headOf(path: string): Promise<Buffer> {
@@ -41,7 +53,7 @@ async function headOf(path: string): Promise<Buffer> {
 }
 
 /** Latin text in UTF-16 has a zero in every second byte, UTF-8 text has none. */
-function utf16WithoutMark(head: Buffer): Encoding | null {
+function utf16WithoutMark(head: Buffer): string | null {
   const zeros = [0, 0];
   head.forEach((byte, index) => {
     if (byte === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1;

@@ -130,6 +130,37 @@ describe('reading CSV', () => {
     expect(await rowsOf(format, text)).toEqual([['Ada'], [''], ['Grace'], ['']]);
   });
 
+  it.each([
+    ['a bar in one cell', 'note\nred\nblue|green\ngrey\n'],
+    ['a semicolon in one cell of two', 'note\nred; blue\n'],
+    ['tabs in half of its cells', 'note\nred\tblue\ngreen\tgrey\npink\n'],
+  ])('of one column with %s', async (_name, text) => {
+    expect(await rowsOf('csv', text)).toEqual(
+      text
+        .trim()
+        .split('\n')
+        .slice(1)
+        .map((line) => [line]),
+    );
+  });
+
+  it.each([
+    ['behind lines of a title', 'Report\n\na;b\n1;2\n3;4\n'],
+    ['in rows of different lengths', 'a;b;c\n1;2\n3;4;5;6\n7;8\n9;10;11\n'],
+    ['in a single row', 'a;b'],
+  ])('by semicolons %s', async (_name, text) => {
+    const cells = text
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => line.replaceAll(';', ','));
+    expect(
+      (await convert('csv', text, 'csv'))
+        .trim()
+        .split('\n')
+        .map((line) => line.replace(/,*$/, '')),
+    ).toEqual(cells);
+  });
+
   it('takes an empty line of a wider table for nothing', async () => {
     expect(await rowsOf('csv', 'a,b\n\n1,2\n\n')).toEqual([['1', '2']]);
   });
@@ -218,6 +249,10 @@ describe('writing JSON', () => {
   it('writes an empty list for names without rows', async () => {
     expect(await convert('csv', 'a,b\n', 'json')).toBe('[]\n');
   });
+
+  it('writes no line for names without rows', async () => {
+    expect(await convert('csv', 'a,b\n', 'ndjson')).toBe('');
+  });
 });
 
 describe('reading HTML', () => {
@@ -234,6 +269,22 @@ describe('reading HTML', () => {
     const blocks = '<td><p>a</p><p>b</p>c<br><br>d</td>';
     const page = `<table><tr><td>1<td>2<td>3<td>4</tr><tr>${cells}${blocks}</tr></table>`;
     expect(await rowsOf('html', page)).toEqual([['a b', ' a  b\n c ', 'x  y\nz\nw', 'a\nb\nc\n\nd']]);
+  });
+
+  it.each([
+    ['<meta charset="windows-1251">', Buffer.from([0xcc, 0xe8, 0xf0]), 'Мир'],
+    [
+      '<META http-equiv=Content-Type content="text/html; charset=Shift_JIS">',
+      Buffer.from([0x93, 0xfa, 0x96, 0x7b]),
+      '日本',
+    ],
+    ['<meta charset=iso-2022-jp>', Buffer.from('\x1b$BF|K\\\x1b(B', 'latin1'), '日本'],
+    ['<meta charset="iso-8859-1">', Buffer.from('日本'), '日本'],
+    ['<!-- <meta charset="koi8-r"> --><meta charset="utf-16">', Buffer.from('日本'), '日本'],
+    ['<meta charset="no-such">', Buffer.from([0xe9]), 'é'],
+  ])('in the encoding of %s', async (meta, cell, shown) => {
+    const page = Buffer.concat([Buffer.from(`${meta}<table><tr><td>`), cell, Buffer.from('</td></tr></table>')]);
+    expect(await convert('html', page, 'csv')).toBe(`${shown}\n`);
   });
 
   it('refuses a page without a table', async () => {

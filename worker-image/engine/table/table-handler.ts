@@ -5,6 +5,7 @@ import { CONVERT_TARGETS, type Format } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
 import { NO_FACTS, type EngineDeps, type KindHandler, type Produced } from '#worker-image/engine/handler.ts';
 import { countXlsxRows } from '#worker-image/engine/table/count-xlsx-rows.ts';
+import { htmlCharset } from '#worker-image/engine/table/html-charset.ts';
 import { readCsv, readTsv } from '#worker-image/engine/table/read-delimited.ts';
 import { readHtml } from '#worker-image/engine/table/read-html.ts';
 import { readJson, readNdjson } from '#worker-image/engine/table/read-json.ts';
@@ -91,7 +92,8 @@ function rowsOf(
 ): Rows {
   const read = READERS[format];
   if (read === undefined) throw new TypeError(`${format} is no table that is read`);
-  return read(() => readText(path, { signal, ...(onBytes === undefined ? {} : { onBytes }) }));
+  const declared = format === 'html' ? { declared: htmlCharset } : {};
+  return read(() => readText(path, { signal, ...declared, ...(onBytes === undefined ? {} : { onBytes }) }));
 }
 
 interface Counted {

@@ -1,0 +1,50 @@
+/** A second HTTP process beside the shared service's own: same records, same files, another engine. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
+import { readConnection } from '#api/embedded/connection.ts';
+import { freePorts } from '#api/embedded/free-ports.ts';
+import type { SharedService } from '#test/support/use-service.ts';
+
+const SCRIPT = fileURLToPath(new URL('../../api/main.ts', import.meta.url));
+
+/** Resolves when it serves; it ends with the test file. */
+export async function startSecondApi(
+  { data, ca }: Pick<SharedService, 'data' | 'ca'>,
+  engineUrl: string,
+): Promise<Pick<SharedService, 'baseUrl' | 'ca'>> {
+  const [https, http, files, ops] = await freePorts(4);
+  const connection = readConnection(data);
+  if (connection === null) throw new Error(`no service runs on ${data}`);
+  const secrets = JSON.parse(await readFile(path.join(data, 'secrets.json'), 'utf8')) as Record<string, string>;
+  const baseUrl = `https://localhost:${https}`;
+  const child = fork(SCRIPT, [], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    env: {
+      PATH: process.env['PATH'],
+      ...secrets,
+      DATABASE_URL: connection.DATABASE_URL,
+      REDIS_URL: connection.REDIS_URL,
+      MEDIAJOBS_BASE_URL: baseUrl,
+      MEDIAJOBS_HTTPS_PORT: String(https),
+      MEDIAJOBS_HTTP_PORT: String(http),
+      MEDIAJOBS_OPS_PORT: String(ops),
+      MEDIAJOBS_TLS_CERT_FILE: path.join(data, 'tls', 'cert.pem'),
+      MEDIAJOBS_TLS_KEY_FILE: path.join(data, 'tls', 'key.pem'),
+      MEDIAJOBS_FILES_DIR: path.join(data, 'files'),
+      MEDIAJOBS_FILES_URL: `http://127.0.0.1:${files}`,
+      MEDIAJOBS_ENGINE_URL: engineUrl,
+    },
+  });
+  const ended = once(child, 'exit');
+  afterAll(async () => {
+    child.kill('SIGTERM');
+    await ended;
+  });
+  const isReady = await Promise.race([once(child, 'message').then(() => true), ended.then(() => false)]);
+  if (!isReady) throw new Error('the second HTTP process did not start');
+  return { baseUrl, ca };
+}
