@@ -1,5 +1,5 @@
 /** Hostile office documents. */
-import { docx, laughs, odf, xlsx } from '#test/hostile/forge-office.ts';
+import { docx, laughs, odf, odfXml, xlsx } from '#test/hostile/forge-office.ts';
 import { zip } from '#test/hostile/forge-zip.ts';
 import type { HostileFile } from '#test/hostile/hostile-file.ts';
 
@@ -122,6 +122,40 @@ export const HOSTILE_DOCUMENTS: readonly HostileFile[] = [
     bytes: () => docx({ body: `${'<w:p><w:r>'.repeat(50_000)}x${'</w:r></w:p>'.repeat(50_000)}` }),
     ...TO_PDF,
     ends: ['done', 'processing_failed'],
+  },
+  {
+    name: 'a DOCX of 300 tables nested',
+    filename: 'a.docx',
+    bytes: () => docx({ body: `${'<w:tbl><w:tr><w:tc>'.repeat(300)}${'<w:p/></w:tc></w:tr></w:tbl>'.repeat(300)}` }),
+    ...TO_PDF,
+    ends: ['processing_failed'],
+    says: /nested more than 50 deep/,
+  },
+  {
+    name: 'a flat spreadsheet of a thousand million cells by repetition',
+    filename: 'a.fods',
+    bytes: () => {
+      const cells = `<table:table-cell office:value-type="string" table:number-columns-repeated="1000"><text:p>x</text:p></table:table-cell>`;
+      const row = `<table:table-row table:number-rows-repeated="1000000">${cells}</table:table-row>`;
+      return Buffer.from(
+        odfXml({ type: 'spreadsheet', body: `<table:table table:name="A">${row}</table:table>` }, true),
+      );
+    },
+    ...TO_PDF,
+    ends: ['limit_exceeded'],
+    says: /fills 1000000000 cells; at most 200000000/,
+  },
+  {
+    name: 'an XLSX whose two cells lie in opposite corners',
+    filename: 'a.xlsx',
+    bytes: () =>
+      xlsx({
+        rows: '<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>2</v></c></row>',
+      }),
+    operation: 'convert',
+    options: { convert: { to: 'csv' } },
+    ends: ['limit_exceeded'],
+    says: /spans 17179869184 cells; at most 1000000000/,
   },
   {
     name: 'an RTF of groups nested 200,000 deep',

@@ -1,5 +1,6 @@
 /** PDF files that unpack to far more than a document needs. */
 import { blanks, deflated, pdf } from '#test/hostile/forge-pdf.ts';
+import { lzwOfZeros, runsOfZeros } from '#test/hostile/pdf-packers.ts';
 import type { HostileFile } from '#test/hostile/hostile-file.ts';
 
 const MIB = 1024 ** 2;
@@ -17,6 +18,24 @@ export const PDF_BOMBS: readonly HostileFile[] = [
     name: 'a PDF whose content is packed twice and unpacks to 600 MB',
     filename: 'a.pdf',
     bytes: () => pdf({ content: deflated(blanks(600 * MIB), 2) }),
+    ends: ['processing_failed'],
+    says: /unpacks to more than/,
+  },
+  {
+    name: 'a PDF whose content unpacks to 600 MB by LZW',
+    filename: 'a.pdf',
+    bytes: () => pdf({ content: { entries: '/Filter /LZWDecode', data: lzwOfZeros(600 * MIB) } }),
+    ends: ['processing_failed'],
+    says: /unpacks to more than 67108864 bytes/,
+  },
+  {
+    name: 'a PDF whose content unpacks to 600 MB through runs inside of Deflate inside of digits',
+    filename: 'a.pdf',
+    bytes: () => {
+      const packed = deflated(runsOfZeros(600 * MIB)).data.toString('hex');
+      const entries = '/Filter [/ASCIIHexDecode /FlateDecode /RunLengthDecode]';
+      return pdf({ content: { entries, data: Buffer.from(`${packed}>`) } });
+    },
     ends: ['processing_failed'],
     says: /unpacks to more than/,
   },

@@ -40,6 +40,26 @@ export const HOSTILE_TABLES: readonly HostileFile[] = [
     },
   },
   {
+    name: 'a CSV of names without rows, which is no line of NDJSON',
+    filename: 'a.csv',
+    bytes: () => Buffer.from('a,b\n'),
+    ...to('ndjson'),
+    ends: ['done'],
+    result: ({ bytes, result }) => {
+      if (bytes.length !== 0 || result?.output_size !== 0) throw new Error(bytes.toString());
+    },
+  },
+  {
+    name: 'an HTML page in Japanese of seven bits',
+    filename: 'a.html',
+    bytes: () => Buffer.from('<meta charset=iso-2022-jp><table><tr><td>\x1b$BF|K\\\x1b(B</td></tr></table>', 'latin1'),
+    ...to('csv'),
+    ends: ['done'],
+    result: ({ bytes }) => {
+      if (bytes.toString().trim() !== '日本') throw new Error(bytes.toString());
+    },
+  },
+  {
     name: 'a CSV of one cell of 60 MB',
     filename: 'a.csv',
     bytes: () => Buffer.alloc(60 * MIB, 'x'),

@@ -70,6 +70,12 @@ describe('startEngineChild', () => {
     await child.ended;
   });
 
+  it('blames the file when what stands before the process says that it crashed', async () => {
+    const child = startEngineChild({ ...BARE, child: () => ['sh', '-c', 'exit 139'] }, directory);
+    await expect(child.process(await input())).rejects.toMatchObject({ code: 'processing_failed' });
+    await child.ended;
+  });
+
   it('does not blame the file when the system kills the process', async () => {
     const child = startEngineChild(isolation, directory);
     const killed = child.process(await input());

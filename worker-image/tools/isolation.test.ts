@@ -21,8 +21,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 /** What a shell command says behind all walls of an engine process. */
 function behindWalls(command: string): string {
-  const [file = '', ...args] = [...isolation.child(home), 'sh', '-c', command];
-  return spawnSync(file, args, { encoding: 'utf8' }).stdout.trim();
+  return spawnSync('env', [...isolation.child(home), 'sh', '-c', command], { encoding: 'utf8' }).stdout.trim();
 }
 
 describe('the file wall, where the machine allows it', () => {

@@ -31,21 +31,21 @@ export async function probeIsolation(): Promise<Isolation> {
   const [network, processes, files] = await Promise.all([
     works(run, [...prefix(NETWORK), 'true']),
     works(run, [...prefix([...NETWORK, ...PROCESSES]), 'true']),
-    wallStands(run),
+    wallStands(run, prefix([...NETWORK, ...PROCESSES])),
   ]);
   const tool = network ? prefix(NETWORK) : [];
-  const unwalled = processes ? prefix([...NETWORK, ...PROCESSES]) : tool;
+  const alone = processes ? prefix([...NETWORK, ...PROCESSES]) : tool;
   return {
     tool,
-    child: files ? fileWall : () => unwalled,
-    ownsProcesses: files || processes,
+    child: (home) => (files ? [...alone, ...fileWall(home)] : alone),
+    ownsProcesses: processes,
     seesOnlyHome: files,
     summary: sentence({ network, processes, files }),
   };
 }
 
-async function wallStands(run: RunCommand): Promise<boolean> {
-  return (await toolsFitBehindWall()) && works(run, [...fileWall(tmpdir()), ...TRIAL]);
+async function wallStands(run: RunCommand, alone: readonly string[]): Promise<boolean> {
+  return (await toolsFitBehindWall()) && works(run, [...alone, ...fileWall(tmpdir()), ...TRIAL]);
 }
 
 async function works(run: RunCommand, [file = '', ...args]: readonly string[]): Promise<boolean> {

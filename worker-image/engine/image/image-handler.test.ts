@@ -4,6 +4,7 @@ import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Format, Operation } from '#crds/formats.ts';
 import type { SentOptions } from '#crds/options/options.ts';
+import { gif } from '#test/hostile/forge-image.ts';
 import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
 import { makeImageFixtures, photo, PLANTED } from '#test/fixtures/make-image-fixtures.ts';
 import type { Produced, Work } from '#worker-image/engine/handler.ts';
@@ -89,6 +90,17 @@ describe('inspect', () => {
     ]);
     expect(await inspectBytes('png', bytes)).toMatchObject({ width: 65_535, height: 65_535 });
   });
+
+  it.each([
+    [60_000, 60_000, { width: 60_000, height: 60_000 }],
+    [640, 480, { width: 1, height: 1, warning: expect.stringContaining('640 × 480 pixels, its pictures cover 1 × 1') }],
+    [1, 1, { width: 1, height: 1, warning: null }],
+  ])(
+    'takes a GIF of one pixel on a canvas of %d × %d for what browsers show, or tells',
+    async (width, height, facts) => {
+      expect(await inspectBytes('gif', gif({ width, height }, 1))).toMatchObject(facts);
+    },
+  );
 
   it('counts 2,001 frames of a GIF without decoding them', async () => {
     const frame = Buffer.from('2c00000000010001000002024c0100', 'hex');

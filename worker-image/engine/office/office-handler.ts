@@ -8,6 +8,7 @@ import { isLockedWorkbook, passwordNeeded } from '#worker-image/engine/identify/
 import { withSniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
 import { embedPictures } from '#worker-image/engine/office/embed-pictures.ts';
 import { exportFilter, importFilter, type OfficeKind } from '#worker-image/engine/office/office-filters.ts';
+import { refuseEndlessLayout } from '#worker-image/engine/office/refuse-endless-layout.ts';
 import { refuseEndlessRtf } from '#worker-image/engine/office/refuse-endless-rtf.ts';
 import { runLibreOffice } from '#worker-image/engine/office/run-libreoffice.ts';
 import { unlinkedDocument } from '#worker-image/engine/office/unlinked-document.ts';
@@ -30,6 +31,7 @@ async function convert(deps: EngineDeps, work: Work, kind: OfficeKind): Promise<
   const { to } = work.options.convert;
   const filter = to === null ? null : exportFilter(kind, to);
   if (to === null || filter === null) throw unsupportedTarget(kind, to);
+  await refuseEndlessLayout(deps.signal, { path: work.input.path, format: work.input.format, to });
   const output = await runLibreOffice(deps, {
     path: await openable(work, deps.signal),
     extension: extensionOf(work.input.format),

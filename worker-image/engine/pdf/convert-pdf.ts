@@ -13,6 +13,8 @@ export interface Pixels {
 
 const POINTS_PER_INCH = 72;
 const JPEG_QUALITY = 90;
+/** libjpeg's. */
+const MAX_JPEG_SIDE = 65_500;
 
 /**
  * PNG or JPEG of `convert.page` at `convert.dpi`, on white.
@@ -53,7 +55,14 @@ function requirePage(page: number, pages: number): void {
   );
 }
 
-function requirePixels({ width, height }: Pixels, { limits }: Work, dpi: number): void {
+function requirePixels({ width, height }: Pixels, { limits, options }: Work, dpi: number): void {
+  const side = Math.max(width, height);
+  if (options.convert.to === 'jpg' && side > MAX_JPEG_SIDE) {
+    throw new MediaError(
+      'limit_exceeded',
+      `The page at ${dpi} dpi would have a side of ${side} pixels; at most ${MAX_JPEG_SIDE} go into a jpg. Choose a smaller dpi, or png.`,
+    );
+  }
   if (width * height <= limits.maxPixels) return;
   throw new MediaError(
     'limit_exceeded',

@@ -1,10 +1,12 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Operation } from '#crds/formats.ts';
 import type { SentOptions } from '#crds/options/options.ts';
 import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
 import { makePdfFixtures, PLANTED_IN_PDF, unpackedPdf } from '#test/fixtures/make-pdf-fixtures.ts';
+import { pdf } from '#test/hostile/forge-pdf.ts';
 import type { Produced, Work } from '#worker-image/engine/handler.ts';
 import { compareStructure } from '#worker-image/engine/pdf/compare-structure.ts';
 import { pdfHandler } from '#worker-image/engine/pdf/pdf-handler.ts';
@@ -19,6 +21,13 @@ function work(name: string, operation: Operation, options: SentOptions = {}): Pr
   const fixture = fixtures.find((one) => one.name === name);
   if (fixture === undefined) throw new Error(`no fixture ${name}`);
   return workOn({ ...fixture, operation, options });
+}
+
+/** The picture of a page of 612 × 792 points with entries of its own. */
+async function renderOf(page: string, convert: NonNullable<SentOptions['convert']>): Promise<Produced> {
+  const path = join(await freshDirectory(), 'page.pdf');
+  await writeFile(path, pdf({ page }));
+  return runHandler(pdfHandler, await workOn({ path, format: 'pdf', operation: 'convert', options: { convert } }));
 }
 
 async function compressed(
@@ -131,6 +140,32 @@ describe('convert', () => {
     );
     const [first, second] = await Promise.all(pictures.map((path) => sharp(path).raw().toBuffer()));
     expect(first!.equals(second!)).toBe(false);
+  });
+
+  it.each([
+    ['/Rotate 45', 'its Rotate is no multiple of 90'],
+    ['/UserUnit -3', 'its UserUnit is -3'],
+    ['/CropBox [900 900 950 950]', 'its CropBox lies outside of its MediaBox'],
+  ])('refuses a page with %s by name', async (page, message) => {
+    await expect(renderOf(page, { to: 'png' })).rejects.toMatchObject({
+      code: 'processing_failed',
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it.each([
+    ['/UserUnit 2 /CropBox [0 0 100 50] /Rotate 450', 100, 200],
+    ['/CropBox [-50 -50 9000 40]', 612, 40],
+  ])('renders a page with %s as %d × %d pixels', async (page, width, height) => {
+    for (const to of ['png', 'jpg'] as const)
+      expect((await renderOf(page, { to, dpi: 72 })).facts).toMatchObject({ width, height });
+  });
+
+  it('refuses a jpg with a side that no jpg has', async () => {
+    await expect(renderOf('/UserUnit 108', { to: 'jpg' })).rejects.toMatchObject({
+      code: 'limit_exceeded',
+      message: expect.stringContaining('at most 65500 go into a jpg'),
+    });
   });
 
   it('refuses a page beyond the end and names the option', async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { lzwOfZeros, runsOfZeros } from '#test/hostile/pdf-packers.ts';
 import { refuseStreamBomb } from '#worker-image/engine/pdf/refuse-stream-bomb.ts';
 
 const MIB = 1024 ** 2;
@@ -20,6 +21,14 @@ describe('refuseStreamBomb', () => {
     ['an image as large as it claims', packed(image(12_000, 12_000), Buffer.alloc(12_000 * 12_001))],
     ['a stream that is damaged', stream('/Filter /FlateDecode', Buffer.from([0x78, 0x9c, 1, 2, 3]))],
     ['a stream that is cut off', packed('/Filter /FlateDecode', randomBytes(MIB)).subarray(0, 5000)],
+    [
+      'repeated bytes whose end is not marked',
+      Buffer.concat(
+        Array.from({ length: 30 }, () => stream('/Length 2 /Filter /RunLengthDecode', Buffer.from([129, 0]))).concat(
+          stream('', runsOfZeros(30 * MIB)),
+        ),
+      ),
+    ],
     ['a packed file that is no stream', deflateSync(Buffer.alloc(200 * MIB))],
     [
       'much that is hardly packed',
@@ -43,6 +52,17 @@ describe('refuseStreamBomb', () => {
     [
       'a stream packed twice',
       stream('/Filter [/FlateDecode /FlateDecode]', deflateSync(deflateSync(Buffer.alloc(70 * MIB)))),
+    ],
+    ['a stream of repeated bytes', stream('/Filter /RunLengthDecode', runsOfZeros(520 * MIB))],
+    [
+      'a stream of repeated bytes written as text',
+      stream('/Filter [/AHx /Fl /RL]', Buffer.from(`${deflateSync(runsOfZeros(70 * MIB)).toString('hex')}>`)),
+    ],
+    ['a stream under LZW', stream('/Filter /LZWDecode', lzwOfZeros(70 * MIB))],
+    ['a stream under LZW by a name that stands elsewhere', stream('/Filter 9 0 R', lzwOfZeros(70 * MIB))],
+    [
+      'a stream whose dictionary names a filter before its own',
+      stream('/P << /Filter /AHx >> /Filter /LZW', lzwOfZeros(70 * MIB)),
     ],
     ['an image larger than it claims', packed(image(100, 100), Buffer.alloc(20 * MIB))],
     [

@@ -25,6 +25,8 @@ const WINDOW_BYTES = 4 * MIB;
 /** Where a stream's dictionary is looked for: this many bytes before its keyword. */
 const DICTIONARY_BYTES = 16 * 1024;
 const KEYWORD = Buffer.from('stream');
+/** Of a dictionary that names its filters again and again, so many are tried. */
+const MAX_WAYS = 4;
 /** Streams of no more packed bytes are unpacked at once. */
 const SHORT_BYTES = 64 * 1024;
 const READ_BYTES = 256 * 1024;
@@ -36,9 +38,6 @@ interface PackedStream {
   /** In the order in which they are undone. */
   readonly filters: readonly Filter[];
 }
-
-/** More filters in a row are not undone: one is common, two are rare. */
-const MAX_FILTERS = 8;
 
 /** @throws MediaError processing_failed, with the value and the limit, for a PDF whose streams unpack to too much. */
 export async function refuseStreamBomb(path: string, signal: AbortSignal): Promise<void> {
@@ -65,23 +64,24 @@ export async function refuseStreamBomb(path: string, signal: AbortSignal): Promi
 /** Every place where the data of a packed stream may begin, in the order of the file. */
 async function* packedStreams(file: FileHandle, size: number): AsyncGenerator<PackedStream> {
   const window = Buffer.alloc(Math.min(size, WINDOW_BYTES));
-  let last = 0;
+  let seen = 0;
   for (let start = 0; start < size; start += WINDOW_BYTES - DICTIONARY_BYTES) {
     const { bytesRead } = await file.read(window, 0, window.length, start);
+    let found = 0;
     for (const stream of streamsIn(window.subarray(0, bytesRead))) {
-      if (start + stream.at < last) continue;
-      last = start + stream.at;
-      yield { ...stream, at: last };
+      if (start + stream.at > seen) yield { ...stream, at: start + stream.at };
+      found = start + stream.at;
     }
+    seen = Math.max(seen, found);
     if (start + bytesRead >= size) return;
   }
 }
 
-/** A stream whose data and dictionary say different things comes twice. */
+/** A stream whose data and dictionary say different things comes more than once. */
 function* streamsIn(window: Buffer): Generator<PackedStream> {
   for (let at = window.indexOf(KEYWORD); at !== -1; at = window.indexOf(KEYWORD, at + KEYWORD.length)) {
     const begin = dataBegin(window, at + KEYWORD.length);
-    if (begin === null || window.toString('latin1', at - 3, at) === 'end') continue;
+    if (begin === null || begin + 2 > window.length || window.toString('latin1', at - 3, at) === 'end') continue;
     const before = window.toString('latin1', Math.max(0, at - DICTIONARY_BYTES), at);
     const dictionary = before.slice(before.lastIndexOf(' obj') + 1);
     for (const filters of waysToUnpack(dictionary, window.readUInt16BE(begin)))
@@ -98,11 +98,11 @@ function dataBegin(window: Buffer, at: number): number | null {
 
 /** By the filters' names, and by the two bytes that deflated data begins with: the names may stand elsewhere in the file. */
 function waysToUnpack(dictionary: string, start: number): Filter[][] {
-  const named = filtersOf(dictionary).slice(0, MAX_FILTERS);
+  const ways = filtersOf(dictionary).slice(0, MAX_WAYS);
   const isDeflated = (start & 0x0f00) === 0x0800 && start >> 12 <= 7 && start % 31 === 0;
-  if (isDeflated && named[0] !== 'flate') return named.length === 0 ? [['flate']] : [named, ['flate']];
-  if (named.length > 0) return [named];
-  return /\/Filter\s+\d+\s+\d+\s+R\b/.test(dictionary) ? [['lzw']] : [];
+  if (isDeflated && !ways.some(([first]) => first === 'flate')) ways.push(['flate']);
+  const isElsewhere = ways.length === 0 && /\/Filter\s+\d+\s+\d+\s+R\b/.test(dictionary);
+  return isElsewhere ? [['lzw']] : ways;
 }
 
 /** What an image that is no larger than it claims unpacks to; null for other streams. */
@@ -141,7 +141,9 @@ function unpackShort(packed: Buffer, most: number): number | null {
 }
 
 async function unpackLong(file: FileHandle, { at, dictionary, filters }: PackedStream, most: number): Promise<number> {
-  let data: Bytes = bytesFrom(file, at, await endOf(file, { at, dictionary }));
+  // Deflated data says itself where it ends, other data may go on into whatever follows.
+  const end = filters[0] === 'flate' ? Infinity : await endOf(file, { at, dictionary });
+  let data: Bytes = bytesFrom(file, at, end);
   for (const filter of filters) data = unpack(filter, data, dictionary);
   let bytes = 0;
   try {
@@ -159,7 +161,9 @@ const END_KEYWORD = 'endstream';
 
 /** Where its data ends by the length in its dictionary, when the keyword stands there; infinite otherwise. */
 async function endOf(file: FileHandle, { at, dictionary }: Pick<PackedStream, 'at' | 'dictionary'>): Promise<number> {
-  const length = Number(/\/Length\s+(\d{1,12})\b(?!\s+\d+\s+R)/.exec(dictionary)?.[1] ?? 0);
+  const [only, ...others] = [...dictionary.matchAll(/\/Length\s+(\d{1,12})\b(?!\s+\d+\s+R)/g)];
+  if (only === undefined || others.length > 0) return Infinity;
+  const length = Number(only[1]);
   const after = Buffer.alloc(END_KEYWORD.length + 2);
   await file.read(after, 0, after.length, at + length);
   return after.includes(END_KEYWORD) ? at + length : Infinity;

@@ -25,10 +25,19 @@ const NAMES: ReadonlyMap<string, Filter> = new Map([
   ['AHx', 'hex'],
 ]);
 
-/** The filters that a stream's dictionary names, in the order in which they are undone; others are left out. */
-export function filtersOf(dictionary: string): Filter[] {
+/** More in a row are not undone: one is common, two are rare. */
+const MAX_FILTERS = 8;
+
+/**
+ * The filters that each `/Filter` of a stream's dictionary names, in the order in which they are undone. Which
+ * of them is the stream's own, tools may see in different ways. Filters of images are left out.
+ */
+export function filtersOf(dictionary: string): Filter[][] {
   const plain = dictionary.replaceAll(/#([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number(`0x${hex}`)));
-  return [...plain.matchAll(/\/(\w+)/g)].flatMap(([, name = '']) => NAMES.get(name) ?? []);
+  return [...plain.matchAll(/\/Filter\s*(\[[^\]]*\]|\/\w+)/g)].flatMap(([, value = '']) => {
+    const filters = [...value.matchAll(/\/(\w+)/g)].flatMap(([, name = '']) => NAMES.get(name) ?? []);
+    return filters.length === 0 ? [] : [filters.slice(0, MAX_FILTERS)];
+  });
 }
 
 /** Undoes one filter. `dictionary` holds its parameters. */

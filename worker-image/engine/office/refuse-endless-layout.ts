@@ -1,0 +1,159 @@
+/**
+ * Looks for documents that LibreOffice would lay out for hours: tables inside of tables without end, and sheets
+ * whose few bytes fill, or span, more cells than any real one. Only tags are read, as text.
+ */
+import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { openPromise, type Entry } from 'yauzl';
+import type { Format } from '#crds/formats.ts';
+import { MediaError } from '#crds/media-error.ts';
+
+/** So many take two seconds, 300 take more than a minute. */
+const MAX_DEPTH = 50;
+/** Filled cells, each repetition counted. */
+const MAX_CELLS = 200_000_000;
+/** Cells from the first to the last that is filled: those between are written too, but into a PDF. */
+const MAX_AREA = 1_000_000_000;
+
+/** Parts of a package that hold tables; null for documents that are one file. */
+const PARTS: Readonly<Partial<Record<Format, RegExp | null>>> = {
+  docx: /^word\/document\.xml$/,
+  docm: /^word\/document\.xml$/,
+  xlsx: /^xl\/worksheets\/[^/]+\.xml$/,
+  xlsm: /^xl\/worksheets\/[^/]+\.xml$/,
+  odt: /^content\.xml$/,
+  ods: /^content\.xml$/,
+  fodt: null,
+  fods: null,
+};
+
+const TAG = /<(\/?)(w:tbl|table:table|table:table-row|table:table-cell|row|c)(?=[\s/>])([^<>]*)>/g;
+/** A tag that is cut off at the end of a piece; longer ones are none of those above. */
+const UNFINISHED = /<[^<>]{0,4096}$/;
+
+/** @throws MediaError processing_failed for tables nested too deep, limit_exceeded for too many cells. */
+export async function refuseEndlessLayout(
+  signal: AbortSignal,
+  { path, format, to }: { readonly path: string; readonly format: Format; readonly to: Format },
+): Promise<void> {
+  const maxArea = to === 'pdf' ? Infinity : MAX_AREA;
+  const parts = PARTS[format];
+  if (parts === undefined) return;
+  if (parts === null) return readTags(signal, createReadStream(path), maxArea);
+  try {
+    await readPackage(signal, { path, parts, maxArea });
+  } catch (error) {
+    signal.throwIfAborted();
+    // A damaged package is LibreOffice's matter.
+    if (error instanceof MediaError) throw error;
+  }
+}
+
+async function readPackage(
+  signal: AbortSignal,
+  { path, parts, maxArea }: { path: string; parts: RegExp; maxArea: number },
+): Promise<void> {
+  const zip = await openPromise(path, { lazyEntries: true, autoClose: false });
+  try {
+    const read = promisify<Entry, Readable>(zip.openReadStream.bind(zip));
+    for await (const entry of zip.eachEntry()) {
+      if (parts.test(entry.fileName)) await readTags(signal, await read(entry), maxArea);
+    }
+  } finally {
+    zip.close();
+  }
+}
+
+async function readTags(signal: AbortSignal, bytes: Readable, maxArea: number): Promise<void> {
+  const layout = new Layout(maxArea);
+  let tail = '';
+  for await (const piece of bytes) {
+    signal.throwIfAborted();
+    const text = tail + (piece as Buffer).toString('latin1');
+    for (const [, slash, name = '', attributes = ''] of text.matchAll(TAG)) {
+      if (slash === '') layout.open(name, attributes);
+      else layout.close(name);
+    }
+    tail = UNFINISHED.exec(text)?.[0] ?? '';
+  }
+}
+
+/** Where the tags have led so far. */
+class Layout {
+  #depth = 0;
+  #cells = 0;
+  #rows = 0;
+  #rowTimes = 1;
+  #columns = 0;
+  #widest = 0;
+  readonly #maxArea: number;
+
+  constructor(maxArea: number) {
+    this.#maxArea = maxArea;
+  }
+
+  open(name: string, attributes: string): void {
+    const isEmpty = attributes.endsWith('/');
+    if (name === 'w:tbl' || name === 'table:table') this.#openTable(isEmpty);
+    else if (name === 'table:table-row')
+      this.#openRow(this.#rows + repeats(attributes, 'rows'), repeats(attributes, 'rows'));
+    else if (name === 'row') this.#openRow(Number(/\br="(\d{1,9})"/.exec(attributes)?.[1] ?? this.#rows + 1), 1);
+    else if (name === 'table:table-cell')
+      this.#passCells(repeats(attributes, 'columns'), !isEmpty || attributes.includes('office:value'));
+    else {
+      this.#columns = columnOf(attributes) ?? this.#columns;
+      this.#passCells(1, !isEmpty);
+    }
+  }
+
+  close(name: string): void {
+    if (name === 'w:tbl' || name === 'table:table') this.#depth -= 1;
+  }
+
+  #openTable(isEmpty: boolean): void {
+    if (isEmpty) return;
+    this.#depth += 1;
+    if (this.#depth > MAX_DEPTH) throw tooDeep();
+    if (this.#depth === 1) [this.#rows, this.#widest] = [0, 0];
+  }
+
+  #openRow(last: number, times: number): void {
+    [this.#rows, this.#rowTimes, this.#columns] = [last, times, 0];
+  }
+
+  #passCells(times: number, isFilled: boolean): void {
+    this.#columns += times;
+    if (!isFilled) return;
+    this.#cells += times * this.#rowTimes;
+    if (this.#cells > MAX_CELLS) throw tooLarge('fills', this.#cells, MAX_CELLS);
+    this.#widest = Math.max(this.#widest, this.#columns);
+    const area = this.#widest * this.#rows;
+    if (area > this.#maxArea) throw tooLarge('spans', area, this.#maxArea);
+  }
+}
+
+function repeats(attributes: string, what: 'rows' | 'columns'): number {
+  return Number(new RegExp(`:number-${what}-repeated="(\\d{1,9})"`).exec(attributes)?.[1] ?? 1);
+}
+
+/** How many columns are left of the cell that `r="AB12"` names; null when it names none. */
+function columnOf(attributes: string): number | null {
+  const letters = /\br="([A-Z]{1,3})\d/.exec(attributes)?.[1];
+  if (letters === undefined) return null;
+  return Buffer.from(letters).reduce((number, letter) => number * 26 + letter - 64, 0) - 1;
+}
+
+function tooDeep(): MediaError {
+  return new MediaError(
+    'processing_failed',
+    `The document has tables nested more than ${MAX_DEPTH} deep, which cannot be laid out. Save it with fewer levels.`,
+  );
+}
+
+function tooLarge(what: 'fills' | 'spans', cells: number, most: number): MediaError {
+  return new MediaError(
+    'limit_exceeded',
+    `A sheet of the document ${what} ${cells} cells; at most ${most} can be laid out. Remove those that are not needed.`,
+  );
+}
