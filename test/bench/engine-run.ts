@@ -14,11 +14,13 @@ export interface EngineTask {
   readonly path: string;
   readonly operation: Operation;
   readonly options: SentOptions;
+  /** Looking at every process of the machine takes some per cent of a core: not while seconds count. */
+  readonly watchesMemory?: boolean;
 }
 
 export interface EngineRun {
   readonly seconds: number;
-  /** The most that the processes held together, in MiB; pages that they share count in each. */
+  /** The most that the processes held together, in MiB; pages that they share count in each. 0 when not watched. */
   readonly peakMib: number;
   readonly report: ProcessedFile['report'];
 }
@@ -33,7 +35,7 @@ const isolation = await probeIsolation();
 
 /** @param look is given the result before it is removed. */
 export async function runInEngine(
-  { path, operation, options }: EngineTask,
+  { path, operation, options, watchesMemory = false }: EngineTask,
   look: (path: string) => Promise<void> = async () => {},
 ): Promise<EngineRun> {
   const directory = await mkdtemp(join(tmpdir(), 'mediajobs-bench-'));
@@ -43,6 +45,7 @@ export async function runInEngine(
   const child = startEngineChild(isolation, directory);
   let peak = 0;
   const timer = setInterval(() => {
+    if (!watchesMemory) return;
     void treeMib(child.pid).then((mib) => (peak = Math.max(peak, mib)));
   }, SAMPLE_MS);
   try {

@@ -23,7 +23,12 @@ try {
     await encode(picture()).toFile(path);
     const { size } = await stat(path);
     for (const resize of [false, true]) {
-      const { peakMib, seconds } = await runInEngine({ path, operation: 'compress', options: { image: { resize } } });
+      const { peakMib, seconds } = await runInEngine({
+        path,
+        operation: 'compress',
+        options: { image: { resize } },
+        watchesMemory: true,
+      });
       const name = `${format}, ${resize ? 'to 2000 pixels' : 'full size'}`;
       print(name, (size / 1024 ** 2).toFixed(0), peakMib.toFixed(0), seconds.toFixed(0));
     }
