@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MediaError } from '#crds/media-error.ts';
 import { checkTargetUrl, type TargetPurpose } from '#crds/public-url.ts';
+import { PRIVATE_HOSTS } from '#test/support/private-hosts.ts';
 
 const check = (url: string, purpose: TargetPurpose = 'webhook', privateTargets: string[] = []): URL =>
   checkTargetUrl(url, { purpose, privateTargets, param: 'webhook_url' });
@@ -45,23 +46,7 @@ describe('checkTargetUrl', () => {
     expect(() => check(url, 'output')).toThrow(reason);
   });
 
-  it.each([
-    '127.0.0.1',
-    '0x7f000001',
-    '2130706433',
-    '0177.0.0.1',
-    '127.1',
-    '①②⑦.0.0.1',
-    '[::1]',
-    '[::ffff:127.0.0.1]',
-    '[::ffff:7f00:1]',
-    '[64:ff9b::7f00:1]',
-    '[2002:7f00:1::]',
-    '[::127.0.0.1]',
-    '169.254.169.254',
-    '100.64.0.1',
-    'localhost.',
-  ])('refuses the host %s for webhook and output', (host) => {
+  it.each(PRIVATE_HOSTS)('refuses the host %s for webhook and output', (host) => {
     expect(() => check(`https://${host}/`)).toThrow(MediaError);
     expect(() => check(`https://${host}/`, 'output')).toThrow(MediaError);
   });

@@ -15,6 +15,17 @@ const sender = await webhookSender();
 const { database, deps } = sender;
 const { secretBox } = deps;
 
+const failedEvent = () =>
+  ({
+    accountId: sender.accountId,
+    jobId: newId('job'),
+    livemode: true,
+    type: 'job.failed',
+    createdAt: deps.clock.now(),
+    job: {},
+    webhookUrl: null,
+  }) as const;
+
 describe('an event', () => {
   it('arrives as the interface says', async () => {
     const receiver = await startReceiver();
@@ -74,15 +85,7 @@ describe('an event', () => {
   it('is not sent twice when the job is ended twice by mistake', async () => {
     const receiver = await startReceiver();
     await sender.register(receiver.url);
-    const event = {
-      accountId: sender.accountId,
-      jobId: newId('job'),
-      livemode: true,
-      type: 'job.failed',
-      createdAt: deps.clock.now(),
-      job: {},
-      webhookUrl: null,
-    } as const;
+    const event = failedEvent();
     await queueJobEvent({ secretBox, newId }, database, event);
     await queueJobEvent({ secretBox, newId }, database, event);
     await sender.deliverDue();
@@ -92,15 +95,7 @@ describe('an event', () => {
   it('is queued only if the transaction that ends the job commits', async () => {
     const receiver = await startReceiver();
     await sender.register(receiver.url);
-    const event = {
-      accountId: sender.accountId,
-      jobId: newId('job'),
-      livemode: true,
-      type: 'job.failed',
-      createdAt: deps.clock.now(),
-      job: {},
-      webhookUrl: null,
-    } as const;
+    const event = failedEvent();
     const ending = database.transaction(async (tx) => {
       await queueJobEvent({ secretBox, newId }, tx, event);
       throw new Error('rolled back');

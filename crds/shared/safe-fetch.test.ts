@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, describe, expect, it } from 'vitest';
 import { makeSafeFetch, type SafeFetchDeps, type SafeRequest, type SafeResponse } from '#crds/shared/safe-fetch.ts';
+import { PRIVATE_HOSTS } from '#test/support/private-hosts.ts';
 import { startReceiver, trustReceivers } from '#test/support/receiver.ts';
 
 const NAMES: Readonly<Record<string, readonly string[]>> = {
@@ -64,21 +65,7 @@ const text = async (response: SafeResponse): Promise<string> => (await buffer(re
 const at = (path: string): string => `https://a.receiver.test:${receiver.port}${path}`;
 
 const HOSTS = [
-  '127.0.0.1',
-  '0x7f000001',
-  '2130706433',
-  '0177.0.0.1',
-  '127.1',
-  '①②⑦.0.0.1',
-  '[::1]',
-  '[::ffff:127.0.0.1]',
-  '[::ffff:7f00:1]',
-  '[64:ff9b::7f00:1]',
-  '[2002:7f00:1::]',
-  '[::127.0.0.1]',
-  '169.254.169.254',
-  '100.64.0.1',
-  'localhost.',
+  ...PRIVATE_HOSTS,
   'private.receiver.test',
   'mixed.receiver.test',
   'mapped.receiver.test',

@@ -44,10 +44,10 @@ export async function runInEngine(
   const startedAt = performance.now();
   const child = startEngineChild(isolation, directory);
   let peak = 0;
-  const timer = setInterval(() => {
-    if (!watchesMemory) return;
+  const watch = (): void => {
     void treeMib(child.pid).then((mib) => (peak = Math.max(peak, mib)));
-  }, SAMPLE_MS);
+  };
+  const timer = watchesMemory ? setInterval(watch, SAMPLE_MS) : undefined;
   try {
     const file = await child.process({
       task: {

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Format } from '#crds/formats.ts';
 import type { SentOptions } from '#crds/options/options.ts';
 import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
-import { draw, FIXTURE_SECONDS, makeMediaFixtures } from '#test/fixtures/make-media-fixtures.ts';
+import { draw, FIXTURE_SECONDS, makeMediaFixtures, SOUND_AND_COVER } from '#test/fixtures/make-media-fixtures.ts';
 import type { Produced } from '#worker-image/engine/handler.ts';
 import { audioHandler } from '#worker-image/engine/media/audio-handler.ts';
 import { probe, type MediaStream } from '#worker-image/engine/media/probe.ts';
@@ -197,18 +197,7 @@ describe('tags and covers', () => {
       format: 'mp3',
       name: `covered-${format}`,
       args: [
-        '-f',
-        'lavfi',
-        '-i',
-        'sine=duration=1',
-        '-f',
-        'lavfi',
-        '-i',
-        'color=red:size=64x64:duration=0.04',
-        '-map',
-        '0',
-        '-map',
-        '1',
+        ...SOUND_AND_COVER,
         '-c:a',
         'libmp3lame',
         '-b:a',

@@ -5,28 +5,13 @@ import type { Format } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
 import type { SentOptions } from '#crds/options/options.ts';
 import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
-import { draw, FIXTURE_SECONDS, makeMediaFixtures } from '#test/fixtures/make-media-fixtures.ts';
+import { draw, FIXTURE_SECONDS, makeMediaFixtures, SOUND_AND_COVER, X264 } from '#test/fixtures/make-media-fixtures.ts';
 import type { Produced } from '#worker-image/engine/handler.ts';
 import { probe, type Probe } from '#worker-image/engine/media/probe.ts';
 import { videoHandler } from '#worker-image/engine/media/video-handler.ts';
 
 const VIDEO_INPUTS = ['mp4', 'mov', 'avi', 'mkv', 'webm', 'flv', 'wmv', 'm4v', 'mpg', '3gp'] as const;
 const PICTURE = ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=25:duration=2'];
-const COVERED = [
-  '-f',
-  'lavfi',
-  '-i',
-  'sine=duration=1',
-  '-f',
-  'lavfi',
-  '-i',
-  'color=red:size=64x64:duration=0.04',
-  '-map',
-  '0',
-  '-map',
-  '1',
-];
-const X264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'];
 
 let directory = '';
 let fixtures: Map<Format, Fixture>;
@@ -256,7 +241,7 @@ describe('converting a video', () => {
 describe('files that are no video', () => {
   it.each([
     ['only sound', 'mp4', ['-f', 'lavfi', '-i', 'sine=duration=1', '-c:a', 'aac']],
-    ['only a cover', 'mp4', [...COVERED, '-c:a', 'aac', '-c:v', 'mjpeg', '-disposition:v', 'attached_pic']],
+    ['only a cover', 'mp4', [...SOUND_AND_COVER, '-c:a', 'aac', '-c:v', 'mjpeg', '-disposition:v', 'attached_pic']],
   ] as const)('refuses %s', async (name, format, args) => {
     const source = await draw(engineDeps().run, directory, { format, name: name.replace(' ', '-'), args });
     await expect(compress(source)).rejects.toMatchObject({

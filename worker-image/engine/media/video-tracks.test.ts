@@ -5,14 +5,13 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { SentOptions } from '#crds/options/options.ts';
 import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
-import { draw, type Drawing } from '#test/fixtures/make-media-fixtures.ts';
+import { draw, X264, type Drawing } from '#test/fixtures/make-media-fixtures.ts';
 import type { Produced } from '#worker-image/engine/handler.ts';
 import { probe, type Probe } from '#worker-image/engine/media/probe.ts';
 import { videoHandler } from '#worker-image/engine/media/video-handler.ts';
 
 const PICTURE = ['-f', 'lavfi', '-i', 'testsrc2=size=160x90:rate=25:duration=1'];
 const SOUND = ['-f', 'lavfi', '-i', 'sine=duration=1'];
-const X264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'];
 const SUBTITLES = '1\n00:00:00,100 --> 00:00:00,900\nplanted words\n';
 const CHAPTERS =
   ';FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=500\ntitle=First\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=500\nEND=1000\ntitle=Second\n';
