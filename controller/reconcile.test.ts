@@ -19,7 +19,7 @@ describe('reconcile', () => {
     expect(job.runs.started[0]?.spec).toMatchObject({
       jobId: JOB,
       attempt: 1,
-      output: { url: 'http://127.0.0.1:1/output-1' },
+      output: { url: 'http://127.0.0.1:1/output-1', parts: null },
       heartbeat: { url: 'http://127.0.0.1:8091/heartbeat', token: `token of ${JOB} 1`, intervalSeconds: 1 },
     });
 

@@ -30,7 +30,7 @@ describe('run spec', () => {
 
   it.each([
     ['the input URL', { ticket: buildTicket({ inputUrl: null }) }, /no input URL/],
-    ['the output URL', { attempt: 4 }, /no output URL for attempt 4/],
+    ['the output URL', { attempt: 4 }, /no output for attempt 4/],
     [
       'the target',
       {

@@ -13,7 +13,7 @@ interface RunSpecInput {
 }
 
 /**
- * What one attempt gets: the input's URL and the output URL of this attempt only.
+ * What one attempt gets: the input's URL and the output of this attempt only.
  * @throws Error when the ticket lacks one of them; the job cannot start then.
  */
 export function buildRunSpec(
@@ -22,10 +22,10 @@ export function buildRunSpec(
 ): RunSpec {
   const { mediaJob, ticket, attempt, heartbeat } = input;
   const { spec } = mediaJob;
-  const outputUrl = ticket.outputUrls[attempt - 1];
+  const output = ticket.outputs[attempt - 1];
   if (ticket.inputUrl === null) throw new Error(`The ticket of ${mediaJob.metadata.name} has no input URL.`);
-  if (outputUrl === undefined)
-    throw new Error(`The ticket of ${mediaJob.metadata.name} has no output URL for attempt ${attempt}.`);
+  if (output === undefined)
+    throw new Error(`The ticket of ${mediaJob.metadata.name} has no output for attempt ${attempt}.`);
   return {
     jobId: spec.jobId,
     attempt,
@@ -36,7 +36,7 @@ export function buildRunSpec(
     timeoutSeconds: secondsLeft(timing, input),
     filename: ticket.filename,
     input: { url: ticket.inputUrl, etag: ticket.inputEtag, size: spec.inputSize },
-    output: { url: outputUrl },
+    output,
     heartbeat: { ...heartbeat, intervalSeconds: timing.heartbeatIntervalSeconds },
   };
 }

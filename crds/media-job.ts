@@ -103,14 +103,31 @@ export function mayFollow(old: MediaJobStatus | undefined, next: MediaJobStatus)
   return !isFinal(old) && next.attempt >= (old?.attempt ?? 0);
 }
 
+/** Where an attempt puts its output: by PUT of `url`, or in parts when it is larger than one of them. */
+export const outputTargetSchema = z.object({
+  url: z.url(),
+  /** null where one PUT takes any output of the job. */
+  parts: z
+    .object({
+      /** Of each part but the last. */
+      bytes: z.int().min(1),
+      /** Each takes the PUT of one part, in their order, and answers its ETag. */
+      urls: z.array(z.url()),
+      /** Takes the POST of the parts' ETags as S3's CompleteMultipartUpload. */
+      completeUrl: z.url(),
+    })
+    .nullable(),
+});
+export type OutputTarget = z.infer<typeof outputTargetSchema>;
+
 /**
- * What the job's Secret holds: signed URLs and the caller's file name. One output URL per attempt
+ * What the job's Secret holds: signed URLs and the caller's file name. One output per attempt
  * (index 0 is attempt 1), so that a lost attempt that comes back writes where nobody reads.
  */
 export const jobTicketSchema = z.object({
   inputUrl: z.url().nullable().meta({ description: 'Signed GET; null until the input is stored.' }),
   inputEtag: z.string().nullable(),
   filename: z.string().nullable(),
-  outputUrls: z.array(z.url()),
+  outputs: z.array(outputTargetSchema),
 });
 export type JobTicket = z.infer<typeof jobTicketSchema>;

@@ -5,7 +5,13 @@
  */
 import { z } from 'zod';
 import { OPERATIONS } from '#crds/formats.ts';
-import { featuresSchema, fileLimitsSchema, jobErrorSchema, workerReportSchema } from '#crds/media-job.ts';
+import {
+  featuresSchema,
+  fileLimitsSchema,
+  jobErrorSchema,
+  outputTargetSchema,
+  workerReportSchema,
+} from '#crds/media-job.ts';
 import { resolvedOptionsSchema } from '#crds/options/options.ts';
 
 export const runSpecSchema = z.object({
@@ -20,7 +26,7 @@ export const runSpecSchema = z.object({
   filename: z.string().nullable(),
   /** `etag` is sent as If-Match, so that an overwritten upload answers 412. */
   input: z.object({ url: z.url(), etag: z.string().nullable(), size: z.int().nullable() }),
-  output: z.object({ url: z.url() }),
+  output: outputTargetSchema,
   /** POST `HeartbeatBody` with `Authorization: Bearer <token>`. */
   heartbeat: z.object({ url: z.url(), token: z.string(), intervalSeconds: z.number() }),
 });

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { FORMATS } from '#crds/formats.ts';
 import { MediaError, toJobError } from '#crds/media-error.ts';
 import type { RunOutcome, RunSpec } from '#crds/run-spec.ts';
+import { faultPoint } from '#crds/shared/fault-point.ts';
 import type { Log } from '#crds/shared/log.ts';
 import { EngineKilled, type EngineChild } from '#worker-image/engine/engine-child.ts';
 import type { ProcessedFile } from '#worker-image/engine/process-file.ts';
@@ -62,7 +63,7 @@ async function carry(deps: AttemptDeps, spec: RunSpec, directory: string): Promi
   });
   const contentType = FORMATS[file.report.result.output_format].mediaType;
   await upload(deps, {
-    url: spec.output.url,
+    target: spec.output,
     path: file.path,
     contentType,
     signal,

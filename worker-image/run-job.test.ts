@@ -151,7 +151,7 @@ function specOf(url: string, size: number | null): RunSpec {
     timeoutSeconds: 60,
     filename: 'photo.jpg',
     input: { url: `${url}/input`, etag: ETAG, size },
-    output: { url: `${url}/output` },
+    output: { url: `${url}/output`, parts: null },
     heartbeat: { url: `${url}/heartbeat`, token: 'beat-token', intervalSeconds: 0.2 },
   };
 }

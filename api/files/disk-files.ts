@@ -74,6 +74,8 @@ export async function openDiskFiles(deps: DiskFilesDeps): Promise<FileStore> {
     delete: (key) => remove(folderOf(key), objects),
     signedGet: async (key, seconds) => sign('GET', key, seconds),
     signedPut: async (key, seconds) => sign('PUT', key, seconds),
+    beginParts: async () => null,
+    dropParts: async () => undefined,
     list: (prefix) => keysBelow(objects, prefix),
   };
 }

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { OutputTarget } from '#crds/media-job.ts';
 
 export interface StoredObject {
   /** Bytes. */
@@ -35,6 +36,10 @@ export interface FileStore {
   signedGet(key: string, seconds: number): Promise<string>;
   /** A URL that takes a PUT of the object for so many seconds. */
   signedPut(key: string, seconds: number): Promise<string>;
+  /** Begins an object in parts and signs their URLs for so many seconds; null where one PUT takes any size. */
+  beginParts(key: string, seconds: number): Promise<OutputTarget['parts']>;
+  /** Gives up objects in parts that were begun before then and never completed. */
+  dropParts(begunBefore: Date): Promise<void>;
   /** Keys below a prefix, for sweeps. */
   list(prefix: string): AsyncIterable<string>;
 }

@@ -20,6 +20,8 @@ import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { FileTooLarge, SizeMismatch, type FileStore } from './file-store.ts';
 import { isFileKey } from './file-key.ts';
+import { orNull } from './s3-answer.ts';
+import { beginParts, dropParts } from './s3-parts.ts';
 
 export interface S3Options {
   readonly bucket: string;
@@ -28,6 +30,8 @@ export interface S3Options {
   readonly endpoint: string | null;
   /** true: the bucket is in the path, false: in the host name. */
   readonly pathStyle: boolean;
+  /** Of an object that others put in parts; 2 GiB if not given. S3 takes 5 MiB at least. */
+  readonly partBytes?: number;
   /** null: where the SDK finds them, such as a role of the pod's service account. */
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | null;
 }
@@ -39,6 +43,7 @@ export interface S3Files extends FileStore {
 }
 
 const MB = 1024 ** 2;
+const GB = 1024 ** 3;
 const PART_BYTES = 8 * MB;
 /** S3's own limit. */
 const MAX_PARTS = 10_000;
@@ -91,6 +96,8 @@ export function openS3Files(options: S3Options): S3Files {
     },
     signedGet: async (key, seconds) => getSignedUrl(client, new GetObjectCommand(object(key)), { expiresIn: seconds }),
     signedPut: async (key, seconds) => getSignedUrl(client, new PutObjectCommand(object(key)), { expiresIn: seconds }),
+    beginParts: (key, seconds) => beginParts(client, object(key), { seconds, bytes: options.partBytes ?? 2 * GB }),
+    dropParts: (begunBefore) => dropParts(client, options.bucket, begunBefore),
     list: (prefix) => keysBelow(client, options.bucket, prefix),
     problem: () => bucketProblem(client, options),
     close: () => client.destroy(),
@@ -132,15 +139,6 @@ function measure(body: Readable, limit: { maxBytes: number; size?: number }): Me
 function quoted(etag: string | undefined): string {
   if (etag === undefined) throw new Error('the object store answered without an ETag');
   return etag.startsWith('"') ? etag : `"${etag}"`;
-}
-
-async function orNull<Answer>(answer: Promise<Answer>): Promise<Answer | null> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404) return null;
-    throw error;
-  }
 }
 
 async function* keysBelow(client: S3Client, bucket: string, prefix: string): AsyncGenerator<string> {

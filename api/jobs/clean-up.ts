@@ -2,6 +2,7 @@
 import { forgetReservations } from '#api/billing/direct-reservation-rows.ts';
 import { deleteLater, forgetDeletion, selectDueDeletions } from '#api/files/file-deletion-rows.ts';
 import type { FileStore } from '#api/files/file-store.ts';
+import { TICKET_SECONDS } from '#api/jobs/dispatch-jobs.ts';
 import { finishJob, type FinishDeps } from '#api/jobs/finish-job.ts';
 import { deleteForgottenKeys } from '#api/jobs/idempotency-rows.ts';
 import { outputFolder } from '#api/jobs/job.ts';
@@ -12,6 +13,7 @@ import { forgetTransfers } from '#api/transfers/transfer-rows.ts';
 import { forgetDeliveries } from '#api/webhooks/delivery-record-rows.ts';
 import { forgetPings } from '#api/webhooks/webhook-ping-rows.ts';
 import { LIMITS } from '#crds/plans.ts';
+import { faultPoint } from '#crds/shared/fault-point.ts';
 
 /** Rows that one turn takes. Each step takes turns until nothing is left, so that it keeps up with any number. */
 const BATCH = 200;
@@ -41,6 +43,14 @@ export async function failOverdueJobs(deps: FinishDeps): Promise<void> {
   );
 }
 
+/** Gives up outputs in parts of attempts that can no longer complete them. */
+export async function dropOutputParts({
+  clock,
+  files,
+}: Pick<FinishDeps, 'clock'> & { files: FileStore }): Promise<void> {
+  await files.dropParts(new Date(clock.now().getTime() - TICKET_SECONDS * 1000));
+}
+
 /** Carries out the deletions that transactions have decided. */
 export async function deleteFiles({ database, clock, files }: FinishDeps & { files: FileStore }): Promise<void> {
   const now = clock.now();
@@ -49,6 +59,7 @@ export async function deleteFiles({ database, clock, files }: FinishDeps & { fil
     async (key) => {
       if (key.endsWith('/')) for await (const below of files.list(key)) await files.delete(below);
       else await files.delete(key);
+      await faultPoint('after-file-deletion');
       await forgetDeletion(database, key);
     },
   );

@@ -7,10 +7,11 @@ import { outputKey, type Job } from '#api/jobs/job.ts';
 import { selectUndispatchedJobs, setDispatch } from '#api/jobs/job-progress-rows.ts';
 import type { Database } from '#api/store/database.ts';
 import { formatOfName, FORMATS, type Kind } from '#crds/formats.ts';
-import { isFinal, type JobTicket, type MediaJobSpec } from '#crds/media-job.ts';
+import { isFinal, type JobTicket, type MediaJobSpec, type OutputTarget } from '#crds/media-job.ts';
 import type { MediaJobClient } from '#crds/media-job-client.ts';
 import { jobIdOfName, LABELS, mediaJobName } from '#crds/names.ts';
 import { LIMITS } from '#crds/plans.ts';
+import { faultPoint } from '#crds/shared/fault-point.ts';
 import type { Log } from '#crds/shared/log.ts';
 
 export interface DispatchDeps {
@@ -24,8 +25,8 @@ export interface DispatchDeps {
   readonly openJobs: number;
 }
 
-/** A ticket's links outlive the longest life of a job: its wait and three full attempts. */
-const TICKET_SECONDS = LIMITS.jobWaitSeconds + LIMITS.jobAttempts * LIMITS.jobRunSeconds + 3600;
+/** Seconds. A ticket's links outlive the longest life of a job: its wait and three full attempts. */
+export const TICKET_SECONDS = LIMITS.jobWaitSeconds + LIMITS.jobAttempts * LIMITS.jobRunSeconds + 3600;
 
 /** Makes the MediaJobs that are missing; gives how many it made. */
 export async function dispatchJobs(deps: DispatchDeps): Promise<number> {
@@ -43,12 +44,14 @@ async function dispatchJob(deps: DispatchDeps, job: Job): Promise<void> {
   const nonce = deps.newNonce();
   if (!(await setDispatch(deps.database, job, nonce))) return;
   const name = mediaJobName(job.id);
+  await faultPoint('before-dispatch');
   const outcome = await deps.mediaJobs.create({
     name,
     labels: { [LABELS.job]: name, [LABELS.account]: job.accountId, [LABELS.dispatch]: nonce },
     spec: specOf(job, name),
     ticket: await ticketOf(deps, job, nonce),
   });
+  await faultPoint('after-dispatch');
   deps.log.info({ job: job.id, outcome, first_attempt: job.attempt + 1 }, 'dispatched');
 }
 
@@ -87,8 +90,20 @@ async function ticketOf(deps: DispatchDeps, job: Job, nonce: string): Promise<Jo
     inputUrl: job.inputStored ? await inputUrl(deps, job) : null,
     inputEtag: job.inputEtag,
     filename: job.inputFilename,
-    outputUrls: await Promise.all(
-      attempts.map((attempt) => deps.files.signedPut(outputKey(job, nonce, attempt), TICKET_SECONDS)),
+    outputs: await Promise.all(
+      attempts.map((attempt) => outputTarget(deps.files, job, outputKey(job, nonce, attempt))),
     ),
   };
+}
+
+async function outputTarget(files: FileStore, job: Job, key: string): Promise<OutputTarget> {
+  return {
+    url: await files.signedPut(key, TICKET_SECONDS),
+    parts: mayOutgrowOnePut(job) ? await files.beginParts(key, TICKET_SECONDS) : null,
+  };
+}
+
+/** Only a conversion makes a file larger; 25 MB of the densest input, such as speech, stay below 5 GiB. */
+function mayOutgrowOnePut({ operation, inputSize }: Job): boolean {
+  return operation === 'convert' && (inputSize === null || inputSize > 25_000_000);
 }

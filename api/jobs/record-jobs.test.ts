@@ -93,7 +93,7 @@ describe('dispatch', () => {
     expect(JSON.stringify(await mediaJobOf(id))).not.toMatch(/secret-name|secret-note|http|signature/);
     const ticket = await deps.mediaJobs.ticket(mediaJobName(id));
     expect(ticket?.filename).toBe('secret-name.jpg');
-    expect(new Set(ticket?.outputUrls).size).toBe(3);
+    expect(new Set(ticket?.outputs.map(({ url }) => url)).size).toBe(3);
   });
 
   it('makes a lost MediaJob again, with the next attempt and other output keys', async () => {
@@ -103,7 +103,7 @@ describe('dispatch', () => {
     await deps.mediaJobs.delete(mediaJobName(id));
     await dispatchJobs(deps);
     expect((await mediaJobOf(id)).spec.firstAttempt).toBe(2);
-    expect((await deps.mediaJobs.ticket(mediaJobName(id)))?.outputUrls).not.toEqual(before?.outputUrls);
+    expect((await deps.mediaJobs.ticket(mediaJobName(id)))?.outputs).not.toEqual(before?.outputs);
   });
 });
 

@@ -2,7 +2,14 @@
  * The recorder: keeps PostgreSQL and the MediaJobs together. Events and notifications only make it look
  * sooner; what it does follows from what it reads, so it may be killed at any moment.
  */
-import { deleteFiles, expireOutputs, expireUploads, failOverdueJobs, forgetOldRecords } from '#api/jobs/clean-up.ts';
+import {
+  deleteFiles,
+  dropOutputParts,
+  expireOutputs,
+  expireUploads,
+  failOverdueJobs,
+  forgetOldRecords,
+} from '#api/jobs/clean-up.ts';
 import { dispatchJobs } from '#api/jobs/dispatch-jobs.ts';
 import { JOBS_CHANNEL } from '#api/jobs/jobs-channel.ts';
 import { projectMediaJob, type ProjectDeps } from '#api/jobs/project-media-job.ts';
@@ -53,7 +60,14 @@ export function startRecorder(deps: RecorderDeps): { stop: () => Promise<void> }
       },
     }),
     startLoop(deps, { name: 'uploads', everyMs: EVERY.uploads, turn: () => expireUploads(deps) }),
-    startLoop(deps, { name: 'records', everyMs: EVERY.records, turn: () => forgetOldRecords(deps) }),
+    startLoop(deps, {
+      name: 'records',
+      everyMs: EVERY.records,
+      turn: async () => {
+        await forgetOldRecords(deps);
+        await dropOutputParts(deps);
+      },
+    }),
   ];
   deps.mediaJobs.watch(({ mediaJob }) => queue.add(mediaJob.metadata.name), stopping.signal);
   const listening = listen(

@@ -1,10 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openS3Files, type S3Files, type S3Options } from '#api/files/s3-files.ts';
 import { startObjectStore, type ObjectStore } from '#test/e2e/object-store.ts';
 import { describeFileStore } from '#test/contract/file-store.ts';
+import { upload } from '#worker-image/transfer/upload.ts';
 
 const MB = 1024 ** 2;
 let store: ObjectStore;
@@ -22,11 +26,11 @@ const optionsFor = (bucket: string): S3Options => ({
   pathStyle: true,
   credentials: store.credentials,
 });
-async function openNewBucket(): Promise<S3Files> {
+async function openNewBucket(more: Partial<S3Options> = {}): Promise<S3Files> {
   buckets += 1;
   const bucket = `bucket-${buckets}`;
   await store.makeBucket(bucket);
-  return openS3Files(optionsFor(bucket));
+  return openS3Files({ ...optionsFor(bucket), ...more });
 }
 
 describeFileStore('a bucket', async () => {
@@ -61,6 +65,44 @@ describe('a bucket', () => {
     );
     await expect(files.put('a/b', cutOff, { maxBytes: 100 * MB })).rejects.toThrow('the sender is gone');
     expect(await files.head('a/b')).toBeNull();
+    files.close();
+  });
+
+  it('takes an output in parts from a worker that has no credentials', async () => {
+    const files = await openNewBucket({ partBytes: 5 * MB });
+    const bytes = randomBytes(12 * MB + 3);
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'output-'));
+    const path = join(folder.path, 'output');
+    await writeFile(path, bytes);
+    const shares: number[] = [];
+    await upload(
+      { now: () => performance.now(), wait: () => Promise.resolve(), random: () => 0 },
+      {
+        target: { url: await files.signedPut('outputs/a', 60), parts: await files.beginParts('outputs/a', 60) },
+        path,
+        contentType: 'application/octet-stream',
+        signal: new AbortController().signal,
+        onProgress: (share) => shares.push(share),
+      },
+    );
+    const stored = await files.get('outputs/a');
+    expect(stored?.etag).toMatch(/-3"$/);
+    expect(stored === null ? null : bytes.equals(await buffer(stored.body))).toBe(true);
+    expect(shares).toEqual(shares.toSorted((one, other) => one - other));
+    expect(shares.at(-1)).toBe(1);
+    files.close();
+  });
+
+  it('gives up parts that were never completed', async () => {
+    const files = await openNewBucket({ partBytes: 5 * MB });
+    const parts = await files.beginParts('outputs/a', 60);
+    const putPart = async (): Promise<number> =>
+      (await fetch(parts?.urls[0] ?? '', { method: 'PUT', body: 'part' })).status;
+    await files.dropParts(new Date(Date.now() - 60_000));
+    expect(await putPart()).toBe(200);
+    await files.dropParts(new Date(Date.now() + 60_000));
+    expect(await putPart()).toBe(404);
+    expect(await files.head('outputs/a')).toBeNull();
     files.close();
   });
 

@@ -40,7 +40,7 @@ export function buildTicket(changes: Partial<JobTicket> = {}): JobTicket {
     inputUrl: 'http://127.0.0.1:1/input',
     inputEtag: '"etag"',
     filename: 'holiday.mp4',
-    outputUrls: [1, 2, 3].map((attempt) => `http://127.0.0.1:1/output-${attempt}`),
+    outputs: [1, 2, 3].map((attempt) => ({ url: `http://127.0.0.1:1/output-${attempt}`, parts: null })),
     ...changes,
   };
 }

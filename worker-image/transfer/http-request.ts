@@ -3,7 +3,7 @@ import { request as tlsRequest } from 'node:https';
 import { TransientFault } from '#worker-image/transfer/retrying.ts';
 
 export interface HttpRequest {
-  readonly method: 'GET' | 'PUT';
+  readonly method: 'GET' | 'PUT' | 'POST';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
