@@ -16,6 +16,7 @@ import { makeDeliveryMetrics } from '#api/webhooks/delivery-metrics.ts';
 import { AT_ONCE as PINGS_AT_ONCE, runPing, takeWaitingPings } from '#api/webhooks/run-pings.ts';
 import { clockOf } from '#crds/shared/clock.ts';
 import { loadConfig } from '#crds/shared/config.ts';
+import { armFaultPoints } from '#crds/shared/fault-point.ts';
 import { makeLog } from '#crds/shared/log.ts';
 import { startOpsServer } from '#crds/shared/ops-server.ts';
 import { systemResolve } from '#crds/shared/pinned-connector.ts';
@@ -36,6 +37,7 @@ const courierSettings = settings.pick({
   MEDIAJOBS_OPS_PORT: true,
   MEDIAJOBS_LOG_LEVEL: true,
   MEDIAJOBS_CLOCK_FILE: true,
+  MEDIAJOBS_FAULTS_DIR: true,
 });
 
 /** The poll is the truth; notifications only make it sooner. */
@@ -44,6 +46,7 @@ const POLL_MS = 1000;
 const config = loadConfig(courierSettings, process.env);
 const log = makeLog('courier', config.MEDIAJOBS_LOG_LEVEL);
 const clock = clockOf({ log }, config.MEDIAJOBS_CLOCK_FILE);
+armFaultPoints({ log }, config.MEDIAJOBS_FAULTS_DIR);
 const database = makeDatabase({ url: config.DATABASE_URL, log, maxConnections: 10 });
 const secretBox = makeSecretBox(config.MEDIAJOBS_ENCRYPTION_KEYS);
 const { files, problem: filesProblem, close: closeFiles } = await openFiles({ clock }, config);

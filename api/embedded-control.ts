@@ -21,10 +21,13 @@ import { makeControllerMetrics } from '#controller/metrics.ts';
 import { isUnderWay } from '#controller/runs.ts';
 import { LOCAL_TIMING } from '#controller/timing.ts';
 import { newId, randomWord } from '#crds/ids.ts';
+import { makeQueueMetrics } from '#crds/kube/queue-metrics.ts';
+import { systemTime } from '#crds/kube/time.ts';
 import { makeMemoryMediaJobs } from '#crds/memory-media-jobs.ts';
 import { jobIdOfName } from '#crds/names.ts';
 import { clockOf } from '#crds/shared/clock.ts';
 import { loadConfig } from '#crds/shared/config.ts';
+import { armFaultPoints } from '#crds/shared/fault-point.ts';
 import { makeLog } from '#crds/shared/log.ts';
 import { startOpsServer } from '#crds/shared/ops-server.ts';
 import { announceReady } from '#crds/shared/ready.ts';
@@ -46,6 +49,7 @@ const controlSettings = settings
     MEDIAJOBS_OPS_PORT: true,
     MEDIAJOBS_LOG_LEVEL: true,
     MEDIAJOBS_CLOCK_FILE: true,
+    MEDIAJOBS_FAULTS_DIR: true,
   })
   .required({ MEDIAJOBS_WORK_DIR: true });
 
@@ -56,6 +60,7 @@ const NONCE_ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
 const config = loadConfig(controlSettings, process.env);
 const log = makeLog('control', config.MEDIAJOBS_LOG_LEVEL);
 const clock = clockOf({ log }, config.MEDIAJOBS_CLOCK_FILE);
+armFaultPoints({ log }, config.MEDIAJOBS_FAULTS_DIR);
 const registry = new Registry();
 collectDefaultMetrics({ register: registry });
 
@@ -68,9 +73,10 @@ const mediaJobs = makeMemoryMediaJobs({
   newUid,
   onWatcherError: (error) => log.error({ err: error }, 'a watcher failed'),
 });
+const heartbeatKey = randomBytes(32);
 const heartbeats = await startHeartbeats(
   { clock, log, mediaJobs },
-  { host: config.MEDIAJOBS_HEARTBEAT_HOST, port: config.MEDIAJOBS_HEARTBEAT_PORT, key: randomBytes(32) },
+  { host: config.MEDIAJOBS_HEARTBEAT_HOST, port: config.MEDIAJOBS_HEARTBEAT_PORT, key: heartbeatKey },
 );
 const runs = await makeLocalRuns(
   { clock, log },
@@ -80,6 +86,7 @@ const runs = await makeLocalRuns(
     script: fileURLToPath(new URL('../worker-image/run-job.ts', import.meta.url)),
     path: process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
     ...(process.env['NODE_COMPILE_CACHE'] === undefined ? {} : { compileCache: process.env['NODE_COMPILE_CACHE'] }),
+    ...(config.MEDIAJOBS_FAULTS_DIR === undefined ? {} : { faultsDir: config.MEDIAJOBS_FAULTS_DIR }),
   },
 );
 const controller = startController({
@@ -87,6 +94,7 @@ const controller = startController({
   runs,
   heartbeats,
   clock,
+  time: systemTime,
   log,
   metrics: makeControllerMetrics(registry),
   timing: LOCAL_TIMING,
@@ -94,6 +102,7 @@ const controller = startController({
 const recorder = startRecorder({
   database,
   databaseUrl: config.DATABASE_URL,
+  queueMetrics: makeQueueMetrics(registry, 'recorder'),
   clock,
   newId,
   log,
@@ -103,6 +112,7 @@ const recorder = startRecorder({
   baseUrl: config.MEDIAJOBS_BASE_URL,
   linkKeys,
   newNonce: () => randomWord(NONCE_ALPHABET, 10),
+  heartbeatKey,
   openJobs: config.MEDIAJOBS_OPEN_JOBS,
   keepFinishedSeconds: KEEP_FINISHED_SECONDS,
 });

@@ -1,10 +1,12 @@
 /**
- * The whole service on one machine, without Kubernetes: `--data DIR --port P --ready FILE`.
+ * The whole service on one machine, without Kubernetes: `--data DIR --port P --ready FILE`; with `--sign-in-link` it
+ * prints a link that signs in to the dashboard.
  * Settings come from the environment; the README's table has them. Ends cleanly with code 0 on SIGTERM,
  * with code 1 and one sentence when it cannot start.
  */
 import { rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { dashboardUrlOf } from '#api/dashboard/dashboard-url.ts';
 import { openCertificates } from '#api/embedded/certificates.ts';
 import { CODE_CACHE } from '#api/embedded/code-cache.ts';
 import { removeConnection, writeConnection } from '#api/embedded/connection.ts';
@@ -24,6 +26,7 @@ import {
   type SettingTexts,
 } from '#api/embedded/process-settings.ts';
 import { openSecrets } from '#api/embedded/secrets.ts';
+import { signInLink } from '#api/embedded/sign-in-link.ts';
 import { StartError } from '#api/embedded/start-error.ts';
 import { makeTree, type Tree } from '#api/embedded/tree.ts';
 import { warmCodeCache } from '#api/embedded/warm-code-cache.ts';
@@ -38,6 +41,8 @@ interface Start {
   /** 0: any free one. */
   readonly port: number;
   readonly readyFile: string | null;
+  /** True: a link that signs in to the dashboard is printed. */
+  readonly printsLink: boolean;
   readonly config: EmbeddedSettings;
 }
 
@@ -78,14 +83,22 @@ function readStart(): Start {
       `--port ${values.port ?? port} is not a port: give a whole number from 0 (any free one) to 65534.`,
     );
   }
-  return { data: values.data, port, readyFile: values.ready ?? null, config };
+  const printsLink = values['sign-in-link'] ?? false;
+  return { data: values.data, port, readyFile: values.ready ?? null, printsLink, config };
 }
 
 function parseArguments() {
   try {
-    return parseArgs({ options: { data: { type: 'string' }, port: { type: 'string' }, ready: { type: 'string' } } });
+    return parseArgs({
+      options: {
+        data: { type: 'string' },
+        port: { type: 'string' },
+        ready: { type: 'string' },
+        'sign-in-link': { type: 'boolean' },
+      },
+    });
   } catch (error) {
-    throw new StartError(`${(error as Error).message} The arguments are --data DIR [--port P] [--ready FILE].`, {
+    throw new StartError(`${(error as Error).message} The arguments are --data DIR [--port P] [--ready FILE] [--sign-in-link].`, {
       cause: error,
     });
   }
@@ -140,6 +153,13 @@ async function serve({ start, folder, ports, tree }: Serve): Promise<void> {
   process.stdout.write(
     `mediajobs serves at ${baseUrl} with its data in ${folder.path}; the CA is ${certificates.caFile}\n`,
   );
+  const dashboardUrl = dashboardUrlOf({
+    MEDIAJOBS_BASE_URL: baseUrl,
+    MEDIAJOBS_DASHBOARD_URL: start.config.MEDIAJOBS_DASHBOARD_URL,
+  });
+  if (!start.printsLink || dashboardUrl === null) return;
+  const link = `${dashboardUrl}${await signInLink({ clock: systemClock }, servers.databaseUrl)}`;
+  process.stdout.write(`The dashboard is at ${dashboardUrl}; this link signs in once, within an hour: ${link}\n`);
 }
 
 /** The operator's settings as given, as texts. */

@@ -4,6 +4,9 @@ import { readFileSync } from 'node:fs';
 import type { Server as HttpsServer } from 'node:https';
 import { findCaller } from '#api/accounts/find-caller.ts';
 import type { ApiDeps } from '#api/api-deps.ts';
+import { dashboardSettings } from '#api/dashboard/dashboard-settings.ts';
+import { ROUTES } from '#api/dashboard/routes.ts';
+import { serveDashboard } from '#api/dashboard/serve-dashboard.ts';
 import { makeEngineClient } from '#api/direct/engine-client.ts';
 import { loadDocumentation } from '#api/docs/documentation.ts';
 import { serveDocumentation } from '#api/docs/serve-documentation.ts';
@@ -25,6 +28,7 @@ import { newId } from '#crds/ids.ts';
 import { PLANS } from '#crds/plans.ts';
 import { clockOf } from '#crds/shared/clock.ts';
 import { loadConfig } from '#crds/shared/config.ts';
+import { armFaultPoints } from '#crds/shared/fault-point.ts';
 import { makeLog } from '#crds/shared/log.ts';
 import { closeServer, listen, startOpsServer } from '#crds/shared/ops-server.ts';
 import { announceReady } from '#crds/shared/ready.ts';
@@ -37,6 +41,11 @@ const apiSettings = settings.pick({
   REDIS_URL: true,
   MEDIAJOBS_BASE_URL: true,
   MEDIAJOBS_DOCS_URL: true,
+  MEDIAJOBS_DASHBOARD_URL: true,
+  MEDIAJOBS_GRAFANA_URL: true,
+  MEDIAJOBS_OIDC_ISSUER: true,
+  MEDIAJOBS_OIDC_CLIENT_ID: true,
+  MEDIAJOBS_OIDC_CLIENT_SECRET: true,
   MEDIAJOBS_LISTEN_HOST: true,
   MEDIAJOBS_HTTPS_PORT: true,
   MEDIAJOBS_HTTP_PORT: true,
@@ -52,13 +61,21 @@ const apiSettings = settings.pick({
   MEDIAJOBS_OPS_PORT: true,
   MEDIAJOBS_LOG_LEVEL: true,
   MEDIAJOBS_CLOCK_FILE: true,
+  MEDIAJOBS_FAULTS_DIR: true,
 });
 
 const config = loadConfig(apiSettings, process.env);
 const log = makeLog('api', config.MEDIAJOBS_LOG_LEVEL);
 const clock = clockOf({ log }, config.MEDIAJOBS_CLOCK_FILE);
+armFaultPoints({ log }, config.MEDIAJOBS_FAULTS_DIR);
 const database = makeDatabase({ url: config.DATABASE_URL, log, maxConnections: 16 });
 const redis = connectRedis(config.REDIS_URL);
+// Later on each process bridges the time without Redis; one that has never reached it has a wrong address.
+let redisProblem: string | null = 'no connection yet';
+redis.once('ready', () => (redisProblem = null));
+redis.on('error', ({ message }) => {
+  if (redisProblem !== null) redisProblem = message;
+});
 const metrics = makeApiMetrics();
 const linkKeys = config.MEDIAJOBS_LINK_KEYS;
 const { files, servedAt, problem: filesProblem, close: closeFiles } = await openFiles({ clock }, config);
@@ -91,6 +108,8 @@ const tls = { cert: readFileSync(config.MEDIAJOBS_TLS_CERT_FILE), key: readFileS
 const host = config.MEDIAJOBS_LISTEN_HOST;
 const server = makeServer(deps, ENDPOINTS, tls);
 serveDocumentation(server, loadDocumentation(new URL(`${config.MEDIAJOBS_BASE_URL}/docs`).pathname));
+const dashboard = dashboardSettings(config);
+if (dashboard !== null) serveDashboard(server, { ...deps, peppers, ...dashboard }, ROUTES);
 await server.listen({ host, port: config.MEDIAJOBS_HTTPS_PORT });
 const renewal = await renewCertificate(
   { server: server.server as HttpsServer, log },
@@ -133,6 +152,8 @@ runUntilStopped({ log }, async () => {
 async function missingDependency(): Promise<string | null> {
   try {
     await database.query('select 1');
+    if (redisProblem !== null)
+      return `Redis at REDIS_URL does not answer (${redisProblem}); check that it runs and that the address is right`;
     return await filesProblem();
   } catch (error) {
     return `PostgreSQL at DATABASE_URL does not answer (${error instanceof Error ? error.message : String(error)}); check that it runs and that the address is right`;

@@ -6,6 +6,7 @@
 import { Argument, Command, Option } from 'commander';
 import { eachOf, usdOrNone } from '#api/mediactl/arguments.ts';
 import { runCommand } from '#api/mediactl/run-command-line.ts';
+import { ROLES } from '#api/users/user.ts';
 import { FEATURES, PLAN_NAMES } from '#crds/plans.ts';
 
 const program = new Command('mediactl')
@@ -105,6 +106,52 @@ key
       (await import('#api/mediactl/key-commands.ts')).list(service, options),
     ),
   );
+
+const user = program.command('user').description('people of the dashboard');
+user
+  .command('invite')
+  .description('make a person a member of an account, or an operator; prints a one-time link to set a password')
+  .requiredOption('--email <address>', 'e-mail address')
+  .option('--account <account>', 'id, acc_…')
+  .addOption(new Option('--role <role>', 'role in the account').choices(ROLES).default('owner'))
+  .option('--operator', 'an operator of the whole installation')
+  .action(
+    runCommand(program, async (service, options) =>
+      (await import('#api/mediactl/user-commands.ts')).invite(service, options),
+    ),
+  );
+user
+  .command('reset')
+  .description('print a one-time link to a new password')
+  .addArgument(new Argument('<email>', 'e-mail address'))
+  .option('--second-step', 'switch the codes of the authenticator app off, too')
+  .action(
+    runCommand(program, async (service, options, [email]) =>
+      (await import('#api/mediactl/user-commands.ts')).reset(service, email, options),
+    ),
+  );
+user
+  .command('sign-in-link')
+  .description('print a one-time link that signs in, for an hour')
+  .addArgument(new Argument('<email>', 'e-mail address'))
+  .action(
+    runCommand(program, async (service, _options, [email]) =>
+      (await import('#api/mediactl/user-commands.ts')).signInLink(service, email),
+    ),
+  );
+user
+  .command('remove')
+  .description('remove a person and all sessions; accounts and what was done stay')
+  .addArgument(new Argument('<email>', 'e-mail address'))
+  .action(
+    runCommand(program, async (service, _options, [email]) =>
+      (await import('#api/mediactl/user-commands.ts')).remove(service, email),
+    ),
+  );
+user
+  .command('list')
+  .description('list everybody')
+  .action(runCommand(program, async (service) => (await import('#api/mediactl/user-commands.ts')).list(service)));
 
 const webhook = program.command('webhook').description('webhook deliveries');
 webhook

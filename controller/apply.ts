@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { MediaJobClient } from '#crds/media-job-client.ts';
 import type { MediaJob, MediaJobStatus } from '#crds/media-job.ts';
 import { jobIdOfName } from '#crds/names.ts';
+import { faultPoint } from '#crds/shared/fault-point.ts';
 import type { Log } from '#crds/shared/log.ts';
 import type { Decision } from '#controller/decision.ts';
 import type { Facts } from '#controller/facts.ts';
@@ -15,7 +16,7 @@ import type { Timing } from '#controller/timing.ts';
 export interface ApplyDeps {
   readonly mediaJobs: Pick<MediaJobClient, 'updateStatus' | 'ticket'>;
   readonly runs: Pick<Runs, 'reserve' | 'start' | 'stop' | 'release'>;
-  readonly heartbeats: Pick<Heartbeats, 'url' | 'token' | 'forget'>;
+  readonly heartbeats: Pick<Heartbeats, 'url' | 'forget'>;
   readonly log: Log;
   readonly metrics: Pick<ControllerMetrics, 'attemptLost'>;
   readonly timing: Timing;
@@ -27,9 +28,6 @@ export interface Applied {
   /** When to look again though nothing changed; null: the resync is soon enough. */
   readonly again: Date | null;
 }
-
-const TICKET_RETRY_MS = 50;
-const TICKET_MS = 10_000;
 
 /** Facts of a MediaJob that is there. */
 interface Present extends Facts {
@@ -48,8 +46,8 @@ export async function apply(deps: ApplyDeps, facts: Facts, decision: Decision): 
   switch (decision.action) {
     case 'suspend':
     case 'show-waiting':
-    case 'mark-running':
       return record(deps, mediaJob, statusAfter(present, decision));
+    case 'mark-running':
     case 'show-percent':
       deps.percentWrites.set(facts.name, facts.now);
       return record(deps, mediaJob, statusAfter(present, decision));
@@ -79,38 +77,34 @@ async function write(deps: ApplyDeps, mediaJob: MediaJob, status: MediaJobStatus
   return (await deps.mediaJobs.updateStatus(mediaJob, status)) === 'updated';
 }
 
-/** The attempt's number is written before the run starts, so that no number is ever used twice. */
+/**
+ * A further attempt's number is written before its run starts, so that no number is ever used twice. The first
+ * one of a MediaJob needs no such write: the run of its name is the record, until the status says more.
+ */
 async function start(deps: ApplyDeps, facts: Present, decision: Decision & { action: 'start' }): Promise<Applied> {
   const { mediaJob, name } = facts;
   const { attempt } = decision;
-  const spec = await runSpec(deps, facts, attempt);
-  if (spec === null) return { result: 'no_ticket', again: new Date(facts.now.getTime() + TICKET_RETRY_MS) };
-  const { kind, account } = mediaJob.spec;
-  const request = { owner: { name, uid: mediaJob.metadata.uid }, attempt, spec, kind, account };
-  if (!decision.recorded) {
-    if (!(await deps.runs.reserve(runName(name, attempt)))) return waitForPlace(deps, facts, decision);
-    if (!(await write(deps, mediaJob, statusAfter(facts, decision)))) {
-      await deps.runs.stop(runName(name, attempt));
-      return { result: 'conflict', again: null };
-    }
+  const { kind, account, secretName } = mediaJob.spec;
+  const request = {
+    owner: { name, uid: mediaJob.metadata.uid },
+    attempt,
+    spec: buildRunSpec(deps.timing, { mediaJob, attempt, heartbeatUrl: deps.heartbeats.url, now: facts.now }),
+    kind,
+    account,
+    secretName,
+    ticket: () => deps.mediaJobs.ticket(name),
+  };
+  if (!(await deps.runs.reserve(runName(name, attempt)))) return waitForPlace(deps, facts, decision);
+  if (decision.recordFirst && !(await write(deps, mediaJob, statusAfter(facts, decision)))) {
+    await deps.runs.stop(runName(name, attempt));
+    return { result: 'conflict', again: null };
   }
+  await faultPoint('before-attempt-start');
   const answer = await deps.runs.start(request);
+  await faultPoint('after-attempt-start');
   if (answer === 'no-capacity') return { result: 'no_capacity', again: decision.giveUpAt };
   if (answer === 'started') deps.log.info({ job: mediaJob.spec.jobId, attempt }, 'attempt started');
   return { result: 'started', again: facts.now };
-}
-
-/** null: the ticket is made after its MediaJob and is not there yet. */
-async function runSpec(
-  deps: ApplyDeps,
-  { mediaJob, now }: Present,
-  attempt: number,
-): Promise<ReturnType<typeof buildRunSpec> | null> {
-  const ticket = await deps.mediaJobs.ticket(mediaJob.metadata.name);
-  if (ticket === null && now.getTime() - Date.parse(mediaJob.metadata.creationTimestamp) < TICKET_MS) return null;
-  if (ticket === null) throw new Error(`The MediaJob ${mediaJob.metadata.name} has no ticket.`);
-  const heartbeat = { url: deps.heartbeats.url, token: deps.heartbeats.token(mediaJob.spec.jobId, attempt) };
-  return buildRunSpec(deps.timing, { mediaJob, ticket, attempt, heartbeat, now });
 }
 
 async function waitForPlace(

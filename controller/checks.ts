@@ -4,7 +4,7 @@ import type { Reason } from '#crds/names.ts';
 import type { RunOutcome } from '#crds/run-spec.ts';
 import type { Decision } from '#controller/decision.ts';
 import type { Facts } from '#controller/facts.ts';
-import { statusOf, WAITING_REASONS } from '#controller/status.ts';
+import { statusNow, WAITING_REASONS } from '#controller/status.ts';
 import type { Timing } from '#controller/timing.ts';
 
 interface Check {
@@ -39,7 +39,8 @@ export const CHECKS: readonly Check[] = [
 function living(check: (timing: Timing, facts: Living) => Decision | null): Check['check'] {
   return (timing, facts) => {
     const { mediaJob } = facts;
-    return mediaJob === null ? null : check(timing, { ...facts, mediaJob, status: statusOf(mediaJob) });
+    if (mediaJob === null) return null;
+    return check(timing, { ...facts, mediaJob, status: statusNow({ mediaJob, attempt: facts.attempt }) });
   };
 }
 
@@ -117,7 +118,9 @@ function whenStartable(timing: Timing, facts: Living): Decision | null {
   const { mediaJob, status, run } = facts;
   if (run !== null && !isGivenUp(status)) return null;
   const attempt = nextAttempt(mediaJob, status);
-  return { action: 'start', attempt, recorded: attempt === status.attempt, giveUpAt: giveUpAt(timing, facts) };
+  const isFresh = mediaJob.status === undefined;
+  const recordFirst = !isFresh && attempt !== status.attempt;
+  return { action: 'start', attempt, recordFirst, giveUpAt: giveUpAt(timing, facts) };
 }
 
 /** Only a new reason is shown: the words of a scheduler change with every look. */

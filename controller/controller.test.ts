@@ -1,5 +1,7 @@
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { heartbeatToken } from '#crds/heartbeat-token.ts';
+import { systemTime } from '#crds/kube/time.ts';
 import { makeMemoryMediaJobs } from '#crds/memory-media-jobs.ts';
 import type { MediaJobClient } from '#crds/media-job-client.ts';
 import type { Phase } from '#crds/names.ts';
@@ -13,6 +15,7 @@ import { LOCAL_TIMING } from '#controller/timing.ts';
 import { buildNewMediaJob, buildReport, jobIdOf } from '#test/support/build-media-job.ts';
 import { makeScriptedRuns, type ScriptedRuns } from '#test/support/scripted-runs.ts';
 
+const KEY = Buffer.alloc(32, 1);
 const WAIT = { timeout: 5000, interval: 5 };
 const SUCCEEDED = { outcome: 'succeeded', report: buildReport() } as const;
 
@@ -31,7 +34,7 @@ describe('controller', () => {
     runs = makeScriptedRuns(systemClock, 1);
     heartbeats = await startHeartbeats(
       { clock: systemClock, log, mediaJobs },
-      { host: '127.0.0.1', port: 0, key: Buffer.alloc(32, 1) },
+      { host: '127.0.0.1', port: 0, key: KEY },
     );
     controller = null;
   });
@@ -47,6 +50,7 @@ describe('controller', () => {
       runs,
       heartbeats,
       clock: systemClock,
+      time: systemTime,
       log,
       metrics,
       timing: LOCAL_TIMING,
@@ -66,12 +70,11 @@ describe('controller', () => {
   it('starts a MediaJob as soon as it is there, marks it running at its heartbeat and ends it with its run', async () => {
     start();
     await create(1);
-    await phase(1, 'Pending');
     await vi.waitFor(() => expect(startedJobs()).toEqual([jobIdOf(1)]), WAIT);
-    const { heartbeat } = runs.started[0]?.spec ?? {};
-    await fetch(heartbeat?.url ?? '', {
+    const { url = '' } = runs.started[0]?.spec.heartbeat ?? {};
+    await fetch(url, {
       method: 'POST',
-      headers: { authorization: `Bearer ${heartbeat?.token}` },
+      headers: { authorization: `Bearer ${heartbeatToken(KEY, jobIdOf(1), 1)}` },
       body: JSON.stringify({ jobId: jobIdOf(1), attempt: 1, percent: 7 }),
     });
     await phase(1, 'Running');
@@ -87,7 +90,9 @@ describe('controller', () => {
 
   it('gives a place that becomes free to the job that has waited longest', async () => {
     start({ timing: { ...LOCAL_TIMING, capacityRetryMs: 60_000, resyncMs: 60_000 } });
-    for (const job of [1, 2, 3]) {
+    await create(1);
+    await vi.waitFor(() => expect(startedJobs()).toEqual([jobIdOf(1)]), WAIT);
+    for (const job of [2, 3]) {
       await create(job);
       await phase(job, 'Pending');
     }
@@ -113,6 +118,19 @@ describe('controller', () => {
     start({ mediaJobs: deaf, timing: { ...LOCAL_TIMING, resyncMs: 20 } });
     await create(1);
     await vi.waitFor(() => expect(startedJobs()).toHaveLength(1), WAIT);
+  });
+
+  it('sweeps at times that differ from replica to replica', async () => {
+    const waits: number[] = [];
+    const wait = async (ms: number): Promise<void> => {
+      waits.push(ms);
+      if (waits.length === 2) void controller?.stop();
+    };
+    let random = 0;
+    const time = { random: () => (random += 0.5) - 0.5, wait };
+    start({ time, timing: { ...LOCAL_TIMING, resyncMs: 1000 } });
+    await vi.waitFor(() => expect(waits).toHaveLength(2), WAIT);
+    expect(waits).toEqual([900, 1000]);
   });
 
   it('stops a run whose MediaJob is gone', async () => {

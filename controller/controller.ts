@@ -1,3 +1,4 @@
+import type { Time } from '#crds/kube/time.ts';
 import { makeWorkQueue } from '#crds/kube/work-queue.ts';
 import type { MediaJobClient } from '#crds/media-job-client.ts';
 import { isFinal } from '#crds/media-job.ts';
@@ -16,6 +17,7 @@ export interface ControllerDeps {
   readonly runs: Runs;
   readonly heartbeats: Heartbeats;
   readonly clock: Clock;
+  readonly time: Pick<Time, 'wait' | 'random'>;
   readonly log: Log;
   readonly metrics: ControllerMetrics;
   readonly timing: Timing;
@@ -46,6 +48,7 @@ export function startController(deps: ControllerDeps): Controller {
         else waitingForPlace.add(name);
         return delayMs(deps.clock, { result, again });
       },
+      metrics: deps.metrics.queue,
       onError(error, name, retryMs) {
         deps.metrics.reconciled('error');
         deps.log.error({ err: error, name, retryMs }, 'MediaJob not handled');
@@ -54,11 +57,16 @@ export function startController(deps: ControllerDeps): Controller {
     QUEUE,
   );
   const wakeWaiting = (): void => [...waitingForPlace].slice(0, WOKEN_AT_ONCE).forEach((name) => queue.add(name));
-  const resync = (): void =>
-    void namesToSweep(deps).then(
-      (names) => names.forEach((name) => queue.add(name)),
-      (error: unknown) => deps.log.error({ err: error }, 'resync failed'),
-    );
+  const resync = async (): Promise<void> => {
+    while (!ended.signal.aborted) {
+      await namesToSweep(deps).then(
+        (names) => names.forEach((name) => queue.add(name, 'sweep')),
+        (error: unknown) => deps.log.error({ err: error }, 'resync failed'),
+      );
+      // Replicas and neighbours that began together do not sweep together.
+      await deps.time.wait(deps.timing.resyncMs * (0.9 + 0.2 * deps.time.random()), ended.signal);
+    }
+  };
 
   deps.mediaJobs.watch(({ mediaJob }) => queue.add(mediaJob.metadata.name), ended.signal);
   deps.heartbeats.watch((jobId) => queue.add(mediaJobName(jobId)), ended.signal);
@@ -66,18 +74,17 @@ export function startController(deps: ControllerDeps): Controller {
     queue.add(name);
     wakeWaiting();
   }, ended.signal);
-  const timers = [setInterval(wakeWaiting, deps.timing.capacityRetryMs), setInterval(resync, deps.timing.resyncMs)];
-  resync();
+  const waking = setInterval(wakeWaiting, deps.timing.capacityRetryMs);
+  const sweeping = resync();
   deps.metrics.observe({
-    queueDepth: () => queue.depth(),
     activeRuns: async () => (await deps.runs.list()).filter(isUnderWay).length,
   });
 
   return {
     async stop() {
       ended.abort();
-      timers.forEach(clearInterval);
-      await queue.stop();
+      clearInterval(waking);
+      await Promise.all([queue.stop(), sweeping]);
     },
   };
 }

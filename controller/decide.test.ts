@@ -5,6 +5,7 @@ import { CHECKS } from '#controller/checks.ts';
 import { decide } from '#controller/decide.ts';
 import type { Facts } from '#controller/facts.ts';
 import { runName, type Run, type RunState } from '#controller/runs.ts';
+import { statusOf } from '#controller/status.ts';
 import { LOCAL_TIMING } from '#controller/timing.ts';
 import { buildReport, buildSpec, buildStatus } from '#test/support/build-media-job.ts';
 
@@ -40,6 +41,7 @@ function factsOf({ seconds = 0, spec, status, run, heard, more }: Situation): Fa
     now: at(seconds),
     name: NAME,
     mediaJob,
+    attempt: statusOf(mediaJob).attempt,
     run: run === undefined ? null : buildRun(attempt, run),
     strays: [],
     outOfMemory: 0,
@@ -91,32 +93,32 @@ describe('decide', () => {
     [
       'a new MediaJob starts its first attempt',
       {},
-      { action: 'start', attempt: 1, recorded: false, giveUpAt: at(1800) },
+      { action: 'start', attempt: 1, recordFirst: false, giveUpAt: at(1800) },
     ],
     [
       'a resumed MediaJob starts its first attempt',
       { status: { reason: 'Suspended' } },
-      { action: 'start', attempt: 1, recorded: false },
+      { action: 'start', attempt: 1, recordFirst: true },
     ],
     [
       'a MediaJob made again starts after the attempts of the earlier one',
       { spec: { firstAttempt: 3 } },
-      { action: 'start', attempt: 3, recorded: false },
+      { action: 'start', attempt: 3, recordFirst: false },
     ],
     [
       'a recorded attempt whose run is not there is started',
       { status: { attempt: 2 } },
-      { action: 'start', attempt: 2, recorded: true },
+      { action: 'start', attempt: 2, recordFirst: false },
     ],
     [
       'a lost attempt is followed by the next',
       { status: givenUp(1), run: lost() },
-      { action: 'start', attempt: 2, recorded: false },
+      { action: 'start', attempt: 2, recordFirst: true },
     ],
     [
       'a lost attempt is followed by the next also when its run is forgotten',
       { status: givenUp(2) },
-      { action: 'start', attempt: 3, recorded: false },
+      { action: 'start', attempt: 3, recordFirst: true },
     ],
     [
       'a retried job may wait for a place as long as it may run',

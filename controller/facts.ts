@@ -2,6 +2,7 @@ import type { MediaJobClient } from '#crds/media-job-client.ts';
 import type { MediaJob } from '#crds/media-job.ts';
 import type { Clock } from '#crds/shared/clock.ts';
 import type { Heartbeat, Heartbeats } from '#controller/heartbeats.ts';
+import { statusOf } from '#controller/status.ts';
 import { isUnderWay, runName, type Run, type Runs } from '#controller/runs.ts';
 
 /** All that a decision about a MediaJob may depend on, read at one moment. */
@@ -10,7 +11,9 @@ export interface Facts {
   readonly name: string;
   /** null: deleted. */
   readonly mediaJob: MediaJob | null;
-  /** The run of the attempt that the status names; null when there is none. */
+  /** The current or last one: as the status names it, or of a first run that the status does not name yet. */
+  readonly attempt: number;
+  /** The run of that attempt; null when there is none. */
   readonly run: Run | null;
   /** Runs under way that are no longer this MediaJob's: earlier attempts, or of a MediaJob that had the name before. */
   readonly strays: readonly Run[];
@@ -36,12 +39,13 @@ export interface FactsDeps {
 export async function gatherFacts(deps: FactsDeps, name: string, fresh = false): Promise<Facts> {
   const [mediaJob, runs] = await Promise.all([deps.mediaJobs.get(name), deps.runs.observe(name, fresh)]);
   const own = runs.filter((run) => run.owner.uid === mediaJob?.metadata.uid);
-  const attempt = mediaJob?.status?.attempt ?? 0;
+  const attempt = mediaJob === null ? 0 : currentAttempt(mediaJob, own);
   const run = own.find((candidate) => candidate.name === runName(name, attempt)) ?? null;
   return {
     now: deps.clock.now(),
     name,
     mediaJob,
+    attempt,
     run,
     strays: runs.filter((candidate) => candidate !== run && isUnderWay(candidate)),
     outOfMemory: own.filter(({ is }) => is.state === 'lost' && is.cause === 'out_of_memory').length,
@@ -49,4 +53,10 @@ export async function gatherFacts(deps: FactsDeps, name: string, fresh = false):
     listeningSince: deps.heartbeats.since,
     percentWrittenAt: deps.percentWrites.get(name) ?? null,
   };
+}
+
+function currentAttempt(mediaJob: MediaJob, own: readonly Run[]): number {
+  const { attempt } = statusOf(mediaJob);
+  const { firstAttempt } = mediaJob.spec;
+  return attempt < firstAttempt && own.some((run) => run.attempt === firstAttempt) ? firstAttempt : attempt;
 }

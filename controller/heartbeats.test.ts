@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { heartbeatToken } from '#crds/heartbeat-token.ts';
 import { makeMemoryMediaJobs } from '#crds/memory-media-jobs.ts';
 import type { MediaJobStatus } from '#crds/media-job.ts';
 import { mediaJobName } from '#crds/names.ts';
@@ -7,6 +8,8 @@ import { startHeartbeats, type Heartbeats } from '#controller/heartbeats.ts';
 import { buildNewMediaJob, buildStatus, jobIdOf } from '#test/support/build-media-job.ts';
 
 const JOB = jobIdOf(1);
+const KEY = Buffer.alloc(32, 1);
+const tokenOf = (jobId: string, attempt: number): string => heartbeatToken(KEY, jobId, attempt);
 
 describe('heartbeats', () => {
   let now: Date;
@@ -20,7 +23,7 @@ describe('heartbeats', () => {
     await mediaJobs.create(buildNewMediaJob());
     heartbeats = await startHeartbeats(
       { clock, log: makeLog('test', 'silent'), mediaJobs },
-      { host: '127.0.0.1', port: 0, key: Buffer.alloc(32, 1) },
+      { host: '127.0.0.1', port: 0, key: KEY },
     );
   });
   afterEach(() => heartbeats.close());
@@ -32,11 +35,11 @@ describe('heartbeats', () => {
   const send = (body: unknown, more: { token?: string; method?: string; url?: string } = {}): Promise<Response> =>
     fetch(more.url ?? heartbeats.url, {
       method: more.method ?? 'POST',
-      headers: { authorization: `Bearer ${more.token ?? heartbeats.token(JOB, 1)}` },
+      headers: { authorization: `Bearer ${more.token ?? tokenOf(JOB, 1)}` },
       ...(more.method === 'GET' ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
   const beat = (percent: number, attempt = 1): Promise<Response> =>
-    send({ jobId: JOB, attempt, percent }, { token: heartbeats.token(JOB, attempt) });
+    send({ jobId: JOB, attempt, percent }, { token: tokenOf(JOB, attempt) });
 
   it('are noted with their times and percent, which never falls', async () => {
     await become({ attempt: 1 });
@@ -102,8 +105,8 @@ describe('heartbeats', () => {
   ])('with %s are answered with 401', async (_what, token) => {
     await become({ attempt: 1 });
     const tokens: Record<string, string> = {
-      'other-attempt': heartbeats.token(JOB, 2),
-      'other-job': heartbeats.token(jobIdOf(2), 1),
+      'other-attempt': tokenOf(JOB, 2),
+      'other-job': tokenOf(jobIdOf(2), 1),
     };
     expect((await send({ jobId: JOB, attempt: 1, percent: 1 }, { token: tokens[token] ?? token })).status).toBe(401);
     expect(heartbeats.last(JOB, 1)).toBeNull();

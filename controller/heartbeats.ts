@@ -6,9 +6,10 @@
  *
  * Of several controllers the one that leads notes them; the others pass them on to it. 503: nobody leads.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { heartbeatToken } from '#crds/heartbeat-token.ts';
 import type { MediaJobClient } from '#crds/media-job-client.ts';
 import { isFinal, type MediaJob } from '#crds/media-job.ts';
 import { mediaJobName } from '#crds/names.ts';
@@ -30,8 +31,6 @@ export interface Heartbeats {
   readonly url: string;
   /** Nobody can have reported before. */
   readonly since: Date;
-  /** What the worker of this attempt proves itself with. */
-  token(jobId: string, attempt: number): string;
   last(jobId: string, attempt: number): Heartbeat | null;
   forget(jobId: string): void;
   /** Calls back with the job's id at each heartbeat. */
@@ -51,7 +50,7 @@ export interface HeartbeatsOptions {
   readonly host: string;
   /** 0 takes any free one. */
   readonly port: number;
-  /** 32 random bytes. Tokens hold as long as the key does: shared by every controller that may serve the same jobs. */
+  /** 32 random bytes, as the tokens of the tickets were made with. */
   readonly key: Buffer;
   /** Address that workers reach the port by; by default where it is bound. */
   readonly url?: string;
@@ -68,8 +67,6 @@ const PATH = '/heartbeat';
 export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsOptions): Promise<Heartbeats> {
   const noted = new Map<string, Noted>();
   const watchers = new Set<(jobId: string) => void>();
-  const token = (jobId: string, attempt: number): string =>
-    createHmac('sha256', options.key).update(`${jobId}/${attempt}`).digest('base64url');
 
   const receive = async (request: IncomingMessage): Promise<number> => {
     if (request.url !== PATH) return 404;
@@ -82,7 +79,7 @@ export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsO
     return passOn(leader, { authorization: request.headers.authorization, body });
   };
   const noteOwn = async (body: HeartbeatBody, authorization: string | undefined): Promise<number> => {
-    if (!isToken(authorization, token(body.jobId, body.attempt))) return 401;
+    if (!isToken(authorization, heartbeatToken(options.key, body.jobId, body.attempt))) return 401;
     if (!isCurrent(await deps.mediaJobs.get(mediaJobName(body.jobId)), body.attempt)) return 410;
     note(noted, body, deps.clock.now());
     for (const watcher of watchers) watcher(body.jobId);
@@ -106,7 +103,6 @@ export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsO
       options.url ??
       new URL(PATH, `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`).href,
     since: deps.clock.now(),
-    token,
     last(jobId, attempt) {
       const found = noted.get(jobId);
       return found?.attempt === attempt ? found : null;

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { buildJob, buildRunSecret } from '#controller/job-manifest.ts';
+import { buildJob } from '#controller/job-manifest.ts';
 import { resourcesOf, workerPodSchema } from '#controller/worker-pod.ts';
+import { joinRunSpec } from '#crds/run-files.ts';
+import { completeRunSpec } from '#crds/run-spec.ts';
+import { buildTicketSecret } from '#crds/ticket-secret.ts';
 import { buildRunRequest } from '#test/contract/runs.ts';
+import { buildTicket } from '#test/support/build-media-job.ts';
 
 interface Job {
   readonly metadata: { name: string; labels: Record<string, string>; ownerReferences: { uid: string; name: string }[] };
@@ -10,6 +14,15 @@ interface Job {
     suspend: boolean;
     template: { metadata: { labels: Record<string, string> }; spec: Record<string, unknown> };
   };
+}
+
+interface PodSpec {
+  readonly containers: readonly [{ readonly env: readonly { name: string; value: string }[] }];
+  readonly volumes: readonly [{ readonly secret: { secretName: string; items: { key: string; path: string }[] } }];
+}
+
+interface SecretData {
+  readonly data: Readonly<Record<string, string>>;
 }
 
 const request = buildRunRequest('holiday.mp4', 1, 2);
@@ -59,12 +72,32 @@ describe('the Job of an attempt', () => {
     expect(build().spec.template.spec['activeDeadlineSeconds']).toBeGreaterThan(request.spec.timeoutSeconds);
   });
 
-  it('holds no URL, no file name and no token; its Secret does', () => {
+  it('holds no signed URL, no file name and no token', () => {
+    const { inputUrl, filename, outputs, heartbeatTokens } = buildTicket();
     const text = JSON.stringify(build());
-    for (const secret of [request.spec.input.url, request.spec.output.url, 'holiday.mp4', request.spec.heartbeat.token])
-      expect(text).not.toContain(`"${secret}"`);
-    const { data } = buildRunSecret(request) as { data: Record<string, string> };
-    expect(JSON.parse(Buffer.from(data['run-spec.json'] ?? '', 'base64').toString())).toEqual(request.spec);
+    for (const secret of [inputUrl, filename, ...outputs.map(({ url }) => url), ...heartbeatTokens])
+      expect(text).not.toContain(secret);
+  });
+
+  it('is the whole spec together with what it mounts of the Secret, which is no other attempt’s', () => {
+    const { containers, volumes } = build().spec.template.spec as unknown as PodSpec;
+    const settings = Object.fromEntries(containers[0].env.map(({ name, value }) => [name, value]));
+    const owner = { metadata: { ...request.owner, resourceVersion: '1', creationTimestamp: '' } };
+    const ticket = buildTicket();
+    const secret = buildTicketSecret({ owner, name: request.secretName, ticket, labels: {} }) as SecretData;
+    const mounted = volumes[0].secret.items.map(({ key }) => Buffer.from(secret.data[key] ?? '', 'base64').toString());
+    expect(volumes[0].secret.secretName).toBe(request.secretName);
+    expect(settings['MEDIAJOBS_RUN_SPEC_FILE']?.split(':')).toEqual(
+      volumes[0].secret.items.map(({ path }) => `/run/mediajobs/${path}`),
+    );
+    const parts = [settings['MEDIAJOBS_RUN_SPEC'] ?? '', ...mounted].map((text) => JSON.parse(text) as object);
+    expect(joinRunSpec(parts)).toEqual(completeRunSpec(request.spec, ticket));
+    expect(mounted.join('')).not.toMatch(/output-[13]|token-[13]/);
+  });
+
+  it('has nothing in its environment that a kubelet would replace', () => {
+    const { containers } = build().spec.template.spec as unknown as PodSpec;
+    for (const { value } of containers[0].env) expect(value).not.toContain('$(');
   });
 
   it('takes what an operator gives', () => {

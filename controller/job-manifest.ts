@@ -1,9 +1,10 @@
 /**
- * The Kubernetes objects of one attempt: a Secret with its RunSpec and a Job that never tries again by
- * itself. Both belong to the MediaJob and go with it. Pure.
+ * The Kubernetes Job of one attempt, which never tries again by itself. It belongs to the MediaJob and goes with
+ * it. What is secret of its RunSpec it mounts from the MediaJob's Secret, the rest stands in it. Pure.
  */
 import { API_GROUP, API_VERSION, KIND, LABELS } from '#crds/names.ts';
-import { RUN_SPEC_FILE, TERMINATION_FILE } from '#crds/run-spec.ts';
+import { BETWEEN_FILES, RUN_SPEC, RUN_SPEC_FILE, TERMINATION_FILE, type OpenRunSpec } from '#crds/run-spec.ts';
+import { attemptKey, INPUT_KEY } from '#crds/ticket-secret.ts';
 import { runName, type RunRequest } from '#controller/runs.ts';
 import { resourcesOf, type Resources, type WorkerPod } from '#controller/worker-pod.ts';
 
@@ -13,7 +14,6 @@ export const WORKER_CONTAINER = 'worker';
 
 const COMPONENT = { 'app.kubernetes.io/name': 'mediajobs', 'app.kubernetes.io/component': 'worker' };
 const SPEC_FOLDER = '/run/mediajobs';
-const SPEC_KEY = 'run-spec.json';
 const WORK_FOLDER = '/work';
 const TERMINATION_PATH = '/dev/termination-log';
 const GRACE_SECONDS = 10;
@@ -21,17 +21,6 @@ const GRACE_SECONDS = 10;
 const BACKSTOP_SECONDS = 900;
 /** The MediaJob is gone long before, and its Jobs with it. */
 const KEEP_SECONDS = 86_400;
-
-export function buildRunSecret(request: RunRequest): object {
-  return {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    type: 'Opaque',
-    immutable: true,
-    metadata: metadataOf(request),
-    data: { [SPEC_KEY]: Buffer.from(JSON.stringify(request.spec)).toString('base64') },
-  };
-}
 
 export function buildJob(settings: WorkerPod, request: RunRequest): object {
   const { queueName } = settings;
@@ -96,18 +85,28 @@ function podSpec(settings: WorkerPod, request: RunRequest): object {
     ...given('runtimeClassName', settings.runtimeClassName),
     ...given('hostUsers', settings.hostUsers),
     ...given('priorityClassName', settings.priorityClassName),
-    containers: [container(settings, resources)],
+    containers: [container(settings, resources, request)],
     volumes: [
-      { name: 'run-spec', secret: { secretName: runName(request.owner.name, request.attempt), defaultMode: 0o440 } },
+      {
+        name: 'run-spec',
+        secret: {
+          secretName: request.secretName,
+          defaultMode: 0o440,
+          items: secretKeys(request).map((key) => ({ key, path: key })),
+        },
+      },
       { name: 'work', emptyDir: { sizeLimit: String(resources.workBytes) } },
       { name: 'tmp', emptyDir: { sizeLimit: '256Mi' } },
     ],
   };
 }
 
-function container(settings: WorkerPod, { requests, limits }: Resources): object {
+function container(settings: WorkerPod, { requests, limits }: Resources, request: RunRequest): object {
   const environment = {
-    [RUN_SPEC_FILE]: `${SPEC_FOLDER}/${SPEC_KEY}`,
+    [RUN_SPEC]: asEnvironment(request.spec),
+    [RUN_SPEC_FILE]: secretKeys(request)
+      .map((key) => `${SPEC_FOLDER}/${key}`)
+      .join(BETWEEN_FILES),
     [TERMINATION_FILE]: TERMINATION_PATH,
     MEDIAJOBS_WORK_DIR: WORK_FOLDER,
     MEDIAJOBS_LOG_LEVEL: settings.logLevel,
@@ -135,6 +134,15 @@ function container(settings: WorkerPod, { requests, limits }: Resources): object
       { name: 'tmp', mountPath: '/tmp' },
     ],
   };
+}
+
+function secretKeys({ attempt }: RunRequest): readonly string[] {
+  return [INPUT_KEY, attemptKey(attempt)];
+}
+
+/** A kubelet takes `$(NAME)` in an environment for a variable. */
+function asEnvironment(spec: OpenRunSpec): string {
+  return JSON.stringify(spec).replaceAll('$', String.raw`\u0024`);
 }
 
 function given<Name extends string, Value>(name: Name, value: Value | undefined): Partial<Record<Name, Value>> {

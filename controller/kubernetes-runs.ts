@@ -5,12 +5,13 @@
  */
 import type { KubeClient } from '#crds/kube/kube-client.ts';
 import { orNull } from '#crds/kube/kube-error.ts';
+import type { KubeMetrics } from '#crds/kube/kube-metrics.ts';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
 import { makeOwnWrites } from '#crds/kube/own-writes.ts';
 import type { Reflector } from '#crds/kube/reflector.ts';
 import type { Time } from '#crds/kube/time.ts';
 import { LABELS } from '#crds/names.ts';
-import { buildJob, buildRunSecret, STOPPED_ANNOTATION } from '#controller/job-manifest.ts';
+import { buildJob, STOPPED_ANNOTATION } from '#controller/job-manifest.ts';
 import { isUnderWay, mediaJobOfRun, runName, type Run, type RunRequest, type Runs } from '#controller/runs.ts';
 import { runStateOf } from '#controller/run-state.ts';
 import type { WorkerPod } from '#controller/worker-pod.ts';
@@ -22,6 +23,7 @@ export interface KubernetesRunsDeps {
   /** Of `podsPath`, indexed by `jobOfPod`. */
   readonly pods: Pick<Reflector, 'store' | 'synced' | 'watch'>;
   readonly time: Pick<Time, 'monotonic'>;
+  readonly metrics: Pick<KubeMetrics, 'staleRead'>;
 }
 
 export interface KubernetesRunsOptions {
@@ -47,8 +49,9 @@ export function makeKubernetesRuns(
 ): Runs {
   const { client } = deps;
   const path = jobsPath(options.namespace);
-  const secrets = `/api/v1/namespaces/${options.namespace}/secrets`;
-  const view = makeOwnWrites({ reflector: deps.jobs, monotonic: deps.time.monotonic }, { indexBy: mediaJobOf }, signal);
+  const { monotonic } = deps.time;
+  const onStale = (): void => deps.metrics.staleRead('jobs');
+  const view = makeOwnWrites({ reflector: deps.jobs, monotonic, onStale }, { indexBy: mediaJobOf }, signal);
   const reserved = new Set<string>();
   /** Uids of Jobs whose MediaJob has no further use for them. */
   const released = new Set<string>();
@@ -96,7 +99,6 @@ export function makeKubernetesRuns(
       const known = view.get(name);
       if (known !== undefined && isOwner(request, known)) return 'exists';
       if (!hasPlace(name)) return 'no-capacity';
-      await replaceEarlier(client, secrets, request);
       const job = await orNull(client.create(path, buildJob(options.pod, request)), 409);
       if (job !== null) {
         view.wrote(job);
@@ -158,20 +160,6 @@ function asRun(job: KubeObject, pods: readonly KubeObject[]): Run {
 
 function isOwner({ owner }: RunRequest, object: KubeObject): boolean {
   return object.metadata.ownerReferences?.some(({ uid }) => uid === owner.uid) ?? false;
-}
-
-/** The attempt's Secret; one that an earlier MediaJob of that name has left is replaced. */
-async function replaceEarlier(
-  client: Pick<KubeClient, 'get' | 'create' | 'delete'>,
-  path: string,
-  request: RunRequest,
-): Promise<void> {
-  const secret = buildRunSecret(request);
-  if ((await orNull(client.create(path, secret), 409)) !== null) return;
-  const found = await client.get(`${path}/${runName(request.owner.name, request.attempt)}`);
-  if (isOwner(request, found)) return;
-  await orNull(client.delete(`${path}/${found.metadata.name}`, { uid: found.metadata.uid }), 404, 409);
-  await client.create(path, secret);
 }
 
 /** As the API server has it at this moment. */

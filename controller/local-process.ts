@@ -32,6 +32,8 @@ export interface LocalProcessOptions {
   readonly path: string;
   /** Where Node keeps compiled code, so that a worker starts faster. */
   readonly compileCache?: string;
+  /** `MEDIAJOBS_FAULTS_DIR`, for tests. */
+  readonly faultsDir?: string;
   /** Where the worker's log goes; by default to this process's standard output. */
   readonly stdout?: 'inherit' | 'ignore';
 }
@@ -103,7 +105,10 @@ function spawnWorker(options: LocalProcessOptions, directory: string): ChildProc
   });
 }
 
-function environment({ path, compileCache }: LocalProcessOptions, directory: string): Record<string, string> {
+function environment(
+  { path, compileCache, faultsDir }: LocalProcessOptions,
+  directory: string,
+): Record<string, string> {
   return {
     PATH: path,
     HOME: directory,
@@ -112,6 +117,7 @@ function environment({ path, compileCache }: LocalProcessOptions, directory: str
     [RUN_SPEC_FILE]: join(directory, SPEC),
     [TERMINATION_FILE]: join(directory, TERMINATION),
     ...(compileCache === undefined ? {} : { NODE_COMPILE_CACHE: compileCache }),
+    ...(faultsDir === undefined ? {} : { MEDIAJOBS_FAULTS_DIR: faultsDir }),
   };
 }
 

@@ -121,6 +121,13 @@ describe('local runs', () => {
     expect(await processesOf(directory)).toEqual([]);
   });
 
+  it('say it to the caller when the secret part of the spec is missing', async () => {
+    const runs = await open({ atOnce: 1 });
+    const request = { ...buildRunRequest('succeed'), ticket: async () => null };
+    await expect(runs.start(request)).rejects.toThrow('has no ticket');
+    expect(await runs.start(buildRunRequest('succeed'))).toBe('started');
+  });
+
   it('say it to the caller when a worker cannot be started, and keep its place free', async () => {
     const runs = await open({ atOnce: 1 });
     await rm(directory, { recursive: true });

@@ -2,6 +2,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '#crds/shared/clock.ts';
+import { completeRunSpec, type RunSpec } from '#crds/run-spec.ts';
 import type { Log } from '#crds/shared/log.ts';
 import { launch, type LocalProcess, type LocalProcessOptions } from '#controller/local-process.ts';
 import { killProcessesOf } from '#controller/process-tree.ts';
@@ -68,7 +69,8 @@ export async function makeLocalRuns(deps: { clock: Clock; log: Log }, options: L
       if (found?.run.owner.uid === run.owner.uid) return 'exists';
       if (found !== undefined) throw new Error(`The run ${run.name} of an earlier MediaJob has not been released.`);
       if (!places.take(run.name)) return 'no-capacity';
-      const launching = launch(deps, options, { directory: join(options.directory, run.name), spec: request.spec });
+      const directory = join(options.directory, run.name);
+      const launching = wholeSpec(request).then((spec) => launch(deps, options, { directory, spec }));
       entries.set(run.name, { run, launching, over: follow(run, launching) });
       await launching;
       return 'started';
@@ -94,6 +96,12 @@ export async function makeLocalRuns(deps: { clock: Clock; log: Log }, options: L
       await Promise.all([...entries.keys()].map(stop));
     },
   };
+}
+
+async function wholeSpec({ owner, spec, ticket }: RunRequest): Promise<RunSpec> {
+  const found = await ticket();
+  if (found === null) throw new Error(`The MediaJob ${owner.name} has no ticket.`);
+  return completeRunSpec(spec, found);
 }
 
 function makePlaces(atOnce: number, onFree: (name: string) => void) {

@@ -29,6 +29,7 @@ import type { MediaJobClient } from '#crds/media-job-client.ts';
 import { API_GROUP, API_VERSION, CRD_NAME, PLURAL } from '#crds/names.ts';
 import { clockOf } from '#crds/shared/clock.ts';
 import { ConfigError, loadConfig } from '#crds/shared/config.ts';
+import { armFaultPoints } from '#crds/shared/fault-point.ts';
 import { makeLog } from '#crds/shared/log.ts';
 import { startOpsServer } from '#crds/shared/ops-server.ts';
 import { announceReady } from '#crds/shared/ready.ts';
@@ -53,6 +54,7 @@ const controllerSettings = settings
     MEDIAJOBS_OPS_PORT: true,
     MEDIAJOBS_LOG_LEVEL: true,
     MEDIAJOBS_CLOCK_FILE: true,
+    MEDIAJOBS_FAULTS_DIR: true,
   })
   .required({ MEDIAJOBS_WORKER_POD: true, MEDIAJOBS_HEARTBEAT_URL: true, MEDIAJOBS_HEARTBEAT_KEY: true });
 
@@ -62,6 +64,7 @@ const config = loadConfig(controllerSettings, process.env);
 const pod = workerPod(config.MEDIAJOBS_WORKER_POD);
 const log = makeLog('controller', config.MEDIAJOBS_LOG_LEVEL);
 const clock = clockOf({ log }, config.MEDIAJOBS_CLOCK_FILE);
+armFaultPoints({ log }, config.MEDIAJOBS_FAULTS_DIR);
 const registry = new Registry();
 collectDefaultMetrics({ register: registry });
 const metrics = makeControllerMetrics(registry);
@@ -84,8 +87,9 @@ const heartbeats = await startHeartbeats(
     url: config.MEDIAJOBS_HEARTBEAT_URL,
   },
 );
+const kubeMetrics = makeKubeMetrics(registry);
 const leader = startLeaderProcess(
-  { connection, time, log, metrics: makeKubeMetrics(registry) },
+  { connection, time, log, metrics: kubeMetrics },
   {
     lease: `${config.MEDIAJOBS_RELEASE}-controller`,
     identity: `${config.MEDIAJOBS_POD_NAME ?? hostname()}_${randomWord(WORD, 5)}_${config.MEDIAJOBS_POD_IP ?? '127.0.0.1'}`,
@@ -123,10 +127,14 @@ function work({ client, signal, reflect }: Leadership): { stop: () => Promise<vo
   const reflector = reflect({ path: mediaJobsPath(namespace) });
   const jobs = reflect({ path: jobsPath(namespace), labelSelector: RUN_SELECTOR, indexBy: mediaJobOf });
   const pods = reflect({ path: podsPath(namespace), labelSelector: RUN_SELECTOR, indexBy: jobOfPod });
-  const mediaJobs = makeKubernetesMediaJobs({ client, reflector, events, time, log }, { namespace }, signal);
+  const mediaJobs = makeKubernetesMediaJobs(
+    { client, reflector, events, time, log, metrics: kubeMetrics },
+    { namespace },
+    signal,
+  );
   leading = { mediaJobs };
   const runs = makeKubernetesRuns(
-    { client, jobs, pods, time },
+    { client, jobs, pods, time, metrics: kubeMetrics },
     { namespace, pod, atOnce: config.MEDIAJOBS_RUNS_AT_ONCE ?? null },
     signal,
   );
@@ -137,6 +145,7 @@ function work({ client, signal, reflect }: Leadership): { stop: () => Promise<vo
     runs,
     heartbeats: { ...heartbeats, since },
     clock,
+    time,
     log,
     metrics,
     timing: CLUSTER_TIMING,

@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { makeQueueMetrics, type QueueMetrics } from '#crds/kube/queue-metrics.ts';
 import { LOST_CAUSES, type LostCause } from '#controller/runs.ts';
 
 /** How a look at a MediaJob ended. A closed set: it is a metric's label. */
@@ -8,7 +9,6 @@ export const RECONCILE_RESULTS = [
   'recorded',
   'started',
   'no_capacity',
-  'no_ticket',
   'attempt_lost',
   'succeeded',
   'failed',
@@ -21,7 +21,8 @@ export interface ControllerMetrics {
   reconciled(result: ReconcileResult): void;
   attemptLost(cause: LostCause): void;
   /** Functions that are asked when the metrics are read. */
-  observe(sources: { queueDepth: () => number; activeRuns: () => Promise<number> }): void;
+  observe(sources: { activeRuns: () => Promise<number> }): void;
+  readonly queue: QueueMetrics;
 }
 
 /** Registers the controller's metrics; every label value is there from the start, with 0. */
@@ -44,21 +45,16 @@ export function makeControllerMetrics(registry: Registry): ControllerMetrics {
   return {
     reconciled: (result) => reconciles.inc({ result }),
     attemptLost: (reason) => lost.inc({ reason }),
-    observe({ queueDepth, activeRuns }) {
-      gauge(
-        { name: 'mediajobs_controller_queue_depth', help: 'MediaJobs that wait to be looked at.', registers },
-        async () => queueDepth(),
-      );
-      gauge({ name: 'mediajobs_controller_runs_active', help: 'Attempts under way.', registers }, activeRuns);
+    queue: makeQueueMetrics(registry, 'controller'),
+    observe({ activeRuns }) {
+      new Gauge({
+        name: 'mediajobs_controller_runs_active',
+        help: 'Attempts under way.',
+        registers,
+        async collect() {
+          this.set(await activeRuns());
+        },
+      });
     },
   };
-}
-
-function gauge(options: { name: string; help: string; registers: Registry[] }, read: () => Promise<number>): void {
-  new Gauge({
-    ...options,
-    async collect() {
-      this.set(await read());
-    },
-  });
 }

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { reconcile } from '#controller/reconcile.ts';
-import { buildReport } from '#test/support/build-media-job.ts';
+import { buildReport, buildTicket } from '#test/support/build-media-job.ts';
 import { JOB, makeReconciledJob, NAME, type ReconciledJob } from '#test/support/reconciled-job.ts';
 
 const runName = (attempt: number): string => `${NAME}-a${attempt}`;
@@ -15,19 +15,20 @@ describe('reconcile', () => {
   it('takes a job from its creation to its success', async () => {
     await job.create();
     expect(await job.step()).toBe('started');
-    expect(await job.status()).toMatchObject({ phase: 'Pending', attempt: 1, reason: null });
+    expect(await job.status()).toBeUndefined();
     expect(job.runs.started[0]?.spec).toMatchObject({
       jobId: JOB,
       attempt: 1,
-      output: { url: 'http://127.0.0.1:1/output-1', parts: null },
-      heartbeat: { url: 'http://127.0.0.1:8091/heartbeat', token: `token of ${JOB} 1`, intervalSeconds: 1 },
+      heartbeat: { url: 'http://127.0.0.1:8091/heartbeat', intervalSeconds: 1 },
     });
+    expect(await job.runs.started[0]?.ticket()).toEqual(buildTicket());
 
     job.seconds = 1;
     job.beat(1, 2);
     expect(await job.step()).toBe('recorded');
     expect(await job.status()).toMatchObject({
       phase: 'Running',
+      attempt: 1,
       percent: 2,
       startedAt: '2026-01-01T00:00:01.000Z',
       reason: 'Running',
@@ -78,13 +79,26 @@ describe('reconcile', () => {
     });
   });
 
-  it('writes the attempt before it starts the run, and starts it after a crash between the two', async () => {
+  it('writes a further attempt before it starts its run, and starts it after a crash between the two', async () => {
     await job.create();
+    await job.step();
+    job.runs.lose(runName(1), 'crashed');
+    await job.step();
     job.runs.failNext = new Error('The machine is full.');
     await expect(job.step()).rejects.toThrow('The machine is full.');
-    expect(await job.status()).toMatchObject({ attempt: 1, phase: 'Pending' });
+    expect(await job.status()).toMatchObject({ attempt: 2, phase: 'Pending', reason: null });
     expect(await job.step()).toBe('started');
-    expect(job.runs.started.map(({ attempt }) => attempt)).toEqual([1]);
+    expect(job.runs.started.map(({ attempt }) => attempt)).toEqual([1, 2]);
+  });
+
+  it('knows a first attempt by its run until the status names it', async () => {
+    await job.create({ firstAttempt: 2 });
+    await job.step();
+    expect(await job.step()).toBe('unchanged');
+    expect(job.runs.stopped).toEqual([]);
+    job.runs.lose(runName(2), 'crashed');
+    expect(await job.step()).toBe('attempt_lost');
+    expect(await job.status()).toMatchObject({ attempt: 2, reason: 'AttemptLost' });
   });
 
   it('records no attempt while there is no place', async () => {
@@ -111,6 +125,9 @@ describe('reconcile', () => {
 
   it('gives the place back when another writer was faster', async () => {
     await job.create();
+    job.runs.places = 0;
+    await job.step();
+    job.runs.places = 10;
     const stale = { ...job.deps, mediaJobs: { ...job.mediaJobs, updateStatus: async () => 'conflict' as const } };
     expect((await reconcile(stale, NAME)).result).toBe('conflict');
     expect(job.runs.started).toEqual([]);
@@ -131,7 +148,11 @@ describe('reconcile', () => {
       kind: 'video',
     });
     expect(await job.step()).toBe('started');
-    expect(job.runs.started[0]?.spec.input).toEqual({ url: 'http://127.0.0.1:1/fetched', etag: '"f"', size: 77 });
+    expect(job.runs.started[0]?.spec.input).toEqual({ size: 77 });
+    expect(await job.runs.started[0]?.ticket()).toMatchObject({
+      inputUrl: 'http://127.0.0.1:1/fetched',
+      filename: 'f.mp4',
+    });
   });
 
   it('stops the run of a MediaJob that was deleted', async () => {
@@ -154,14 +175,5 @@ describe('reconcile', () => {
     await job.create();
     expect(await job.step()).toBe('started');
     expect(job.runs.stopped).toEqual([runName(2)]);
-  });
-
-  it('does not start a job without its ticket', async () => {
-    await job.create();
-    const without = { ...job.deps, mediaJobs: { ...job.mediaJobs, ticket: async () => null } };
-    expect((await reconcile(without, NAME)).result).toBe('no_ticket');
-    job.seconds = 60;
-    await expect(reconcile(without, NAME)).rejects.toThrow('has no ticket');
-    expect(await job.status()).toBeUndefined();
   });
 });

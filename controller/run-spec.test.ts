@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runSpecSchema } from '#crds/run-spec.ts';
+import { completeRunSpec, runSpecSchema } from '#crds/run-spec.ts';
 import { buildRunSpec } from '#controller/run-spec.ts';
 import { LOCAL_TIMING } from '#controller/timing.ts';
 import { buildSpec, buildStatus, buildTicket } from '#test/support/build-media-job.ts';
@@ -9,18 +9,23 @@ const mediaJob = {
   metadata: { name: 'job-1', uid: 'uid-1', resourceVersion: '1', creationTimestamp: NOW.toISOString(), labels: {} },
   spec: buildSpec(),
 };
-const heartbeat = { url: 'http://127.0.0.1:8091/heartbeat', token: 'token' };
-const input = { mediaJob, ticket: buildTicket(), attempt: 1, heartbeat, now: NOW };
+const input = {
+  mediaJob,
+  attempt: 1,
+  heartbeatUrl: 'http://127.0.0.1:8091/heartbeat',
+  now: NOW,
+};
 
 describe('run spec', () => {
-  it('is what the worker accepts', () => {
-    expect(runSpecSchema.parse(buildRunSpec(LOCAL_TIMING, input))).toEqual(buildRunSpec(LOCAL_TIMING, input));
+  it('is what the worker accepts, together with the ticket', () => {
+    const whole = completeRunSpec(buildRunSpec(LOCAL_TIMING, input), buildTicket());
+    expect(runSpecSchema.parse(whole)).toEqual(whole);
   });
 
-  it('names the output of its own attempt and no other', () => {
-    const text = JSON.stringify(buildRunSpec(LOCAL_TIMING, { ...input, attempt: 2 }));
-    expect(text).toContain('output-2');
-    expect(text).not.toMatch(/output-[13]/);
+  it('has the output and the token of its own attempt and no other', () => {
+    const text = JSON.stringify(completeRunSpec(buildRunSpec(LOCAL_TIMING, { ...input, attempt: 2 }), buildTicket()));
+    for (const own of ['output-2', 'token-2']) expect(text).toContain(own);
+    expect(text).not.toMatch(/(output|token)-[13]/);
   });
 
   it('ends with the 4 hours that began with the first attempt', () => {
@@ -28,20 +33,14 @@ describe('run spec', () => {
     expect(buildRunSpec(LOCAL_TIMING, { ...input, mediaJob: running }).timeoutSeconds).toBe(3 * 3600);
   });
 
-  it.each([
-    ['the input URL', { ticket: buildTicket({ inputUrl: null }) }, /no input URL/],
-    ['the output URL', { attempt: 4 }, /no output for attempt 4/],
-    [
-      'the target',
-      {
-        mediaJob: {
-          ...mediaJob,
-          spec: buildSpec({ options: { ...mediaJob.spec.options, convert: { to: 'xyz', page: 1, dpi: 72 } } }),
-        },
-      },
-      /format xyz/,
-    ],
-  ])('is refused when %s is missing', (_what, change, message) => {
-    expect(() => buildRunSpec(LOCAL_TIMING, { ...input, ...change })).toThrow(message);
+  it('is refused when the ticket lacks the input URL, or the output of its attempt', () => {
+    const open = buildRunSpec(LOCAL_TIMING, { ...input, attempt: 4 });
+    expect(() => completeRunSpec(open, buildTicket({ inputUrl: null }))).toThrow('no input URL');
+    expect(() => completeRunSpec(open, buildTicket())).toThrow('no output for attempt 4');
+  });
+
+  it('is refused when the format does not exist', () => {
+    const spec = buildSpec({ options: { ...mediaJob.spec.options, convert: { to: 'xyz', page: 1, dpi: 72 } } });
+    expect(() => buildRunSpec(LOCAL_TIMING, { ...input, mediaJob: { ...mediaJob, spec } })).toThrow('format xyz');
   });
 });

@@ -1,31 +1,27 @@
 import { isFormat, type Format } from '#crds/formats.ts';
-import type { JobTicket, MediaJob } from '#crds/media-job.ts';
-import type { RunSpec } from '#crds/run-spec.ts';
+import type { MediaJob } from '#crds/media-job.ts';
+import type { OpenRunSpec } from '#crds/run-spec.ts';
 import { statusOf } from '#controller/status.ts';
 import type { Timing } from '#controller/timing.ts';
 
 interface RunSpecInput {
   readonly mediaJob: MediaJob;
-  readonly ticket: JobTicket;
   readonly attempt: number;
-  readonly heartbeat: { readonly url: string; readonly token: string };
+  /** Where to report to. */
+  readonly heartbeatUrl: string;
   readonly now: Date;
 }
 
 /**
- * What one attempt gets: the input's URL and the output of this attempt only.
- * @throws Error when the ticket lacks one of them; the job cannot start then.
+ * What one attempt gets, but for what is secret.
+ * @throws Error when the MediaJob asks for a format that does not exist.
  */
 export function buildRunSpec(
   timing: Pick<Timing, 'jobRunSeconds' | 'heartbeatIntervalSeconds'>,
   input: RunSpecInput,
-): RunSpec {
-  const { mediaJob, ticket, attempt, heartbeat } = input;
+): OpenRunSpec {
+  const { mediaJob, attempt, heartbeatUrl } = input;
   const { spec } = mediaJob;
-  const output = ticket.outputs[attempt - 1];
-  if (ticket.inputUrl === null) throw new Error(`The ticket of ${mediaJob.metadata.name} has no input URL.`);
-  if (output === undefined)
-    throw new Error(`The ticket of ${mediaJob.metadata.name} has no output for attempt ${attempt}.`);
   return {
     jobId: spec.jobId,
     attempt,
@@ -34,10 +30,8 @@ export function buildRunSpec(
     limits: spec.limits,
     features: spec.features,
     timeoutSeconds: secondsLeft(timing, input),
-    filename: ticket.filename,
-    input: { url: ticket.inputUrl, etag: ticket.inputEtag, size: spec.inputSize },
-    output,
-    heartbeat: { ...heartbeat, intervalSeconds: timing.heartbeatIntervalSeconds },
+    input: { size: spec.inputSize },
+    heartbeat: { url: heartbeatUrl, intervalSeconds: timing.heartbeatIntervalSeconds },
   };
 }
 

@@ -7,7 +7,8 @@
  *                 ╲        ╲ ──→ lost  (it did not)
  */
 import type { Kind } from '#crds/formats.ts';
-import type { RunOutcome, RunSpec } from '#crds/run-spec.ts';
+import type { JobTicket } from '#crds/media-job.ts';
+import type { OpenRunSpec, RunOutcome } from '#crds/run-spec.ts';
 
 /** Why an attempt left no outcome. A closed set: it is a metric's label. */
 export const LOST_CAUSES = ['no_heartbeat', 'out_of_memory', 'crashed', 'evicted', 'stopped', 'vanished'] as const;
@@ -22,10 +23,14 @@ export interface RunOwner {
 export interface RunRequest {
   readonly owner: RunOwner;
   readonly attempt: number;
-  readonly spec: RunSpec;
+  readonly spec: OpenRunSpec;
   /** Guess from the file name, for sizing. */
   readonly kind: Kind | null;
   readonly account: string;
+  /** What of the spec is secret: a pod mounts this Secret … */
+  readonly secretName: string;
+  /** … a process of this machine is given it; null when it does not exist. */
+  readonly ticket: () => Promise<JobTicket | null>;
 }
 
 /** Why a run has no place, in a sentence for the operator. */

@@ -31,14 +31,19 @@ export function statusOf({ spec, status }: Pick<MediaJob, 'spec' | 'status'>): M
   );
 }
 
+/** As it would be written now: an attempt that was started may not have been recorded yet. */
+export function statusNow({ mediaJob, attempt }: { mediaJob: MediaJob; attempt: number }): MediaJobStatus {
+  return { ...statusOf(mediaJob), attempt };
+}
+
 type WritingDecision = Exclude<Decision, { action: 'release' | 'wait' }>;
 
 /** The status that a decision is recorded with. The percent never falls, also not from attempt to attempt. Pure. */
 export function statusAfter(
-  facts: Pick<Facts, 'run' | 'heartbeat' | 'now'> & { readonly mediaJob: MediaJob },
+  facts: Pick<Facts, 'attempt' | 'run' | 'heartbeat' | 'now'> & { readonly mediaJob: MediaJob },
   decision: WritingDecision,
 ): MediaJobStatus {
-  const status = statusOf(facts.mediaJob);
+  const status = statusNow(facts);
   switch (decision.action) {
     case 'suspend':
       return { ...status, reason: 'Suspended', message: null };

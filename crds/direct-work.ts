@@ -22,6 +22,11 @@ export const directWorkSchema = z.object({
   limits: fileLimitsSchema,
   features: featuresSchema,
   filename: z.string().nullable(),
+  /**
+   * Opaque mark of the account and mode, the same for all of its requests: a process of the engine opens the files of
+   * one mark only. null: it opens this one file.
+   */
+  tenant: z.string().max(64).nullable().default(null),
 });
 export type DirectWork = z.infer<typeof directWorkSchema>;
 

@@ -10,6 +10,7 @@ export const ID_PREFIXES = {
   preset: 'pre',
   account: 'acc',
   key: 'key',
+  user: 'usr',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

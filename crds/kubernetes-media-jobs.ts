@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { EventRecorder } from '#crds/kube/event-recorder.ts';
 import type { KubeClient } from '#crds/kube/kube-client.ts';
 import { orNull } from '#crds/kube/kube-error.ts';
+import type { KubeMetrics } from '#crds/kube/kube-metrics.ts';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
 import { makeOwnWrites } from '#crds/kube/own-writes.ts';
 import type { Reflector } from '#crds/kube/reflector.ts';
@@ -24,7 +25,7 @@ import {
 } from '#crds/media-job.ts';
 import { API_GROUP, API_VERSION, KIND, PLURAL } from '#crds/names.ts';
 import type { Log } from '#crds/shared/log.ts';
-import { createTicket, encodedTicket, isOwnedBy, ticketOf } from '#crds/ticket-secret.ts';
+import { buildTicketSecret, encodedInput, isOwnedBy, ticketOf } from '#crds/ticket-secret.ts';
 import { withNulls, withoutNulls } from '#crds/wire-form.ts';
 
 export interface KubernetesMediaJobsDeps {
@@ -34,6 +35,7 @@ export interface KubernetesMediaJobsDeps {
   readonly events: EventRecorder;
   readonly time: Pick<Time, 'now' | 'monotonic'>;
   readonly log: Log;
+  readonly metrics: Pick<KubeMetrics, 'staleRead'>;
 }
 
 /** Collection of the MediaJobs of a namespace. */
@@ -49,10 +51,16 @@ export function makeKubernetesMediaJobs(
   const { client, reflector, time } = deps;
   const path = mediaJobsPath(namespace);
   const secrets = `/api/v1/namespaces/${namespace}/secrets`;
-  const view = makeOwnWrites({ reflector, monotonic: time.monotonic }, {}, signal);
+  const onStale = (): void => deps.metrics.staleRead(PLURAL);
+  const view = makeOwnWrites({ reflector, monotonic: time.monotonic, onStale }, {}, signal);
   const seen = async (name: string): Promise<KubeObject | undefined> => {
     await reflector.synced;
     return view.get(name);
+  };
+  /** null when it is not there, or is another MediaJob's. */
+  const secretOf = async (object: KubeObject): Promise<KubeObject | null> => {
+    const secret = await orNull(client.get(`${secrets}/${mediaJobOf(object).spec.secretName}`), 404);
+    return secret !== null && isOwnedBy(secret, object) ? secret : null;
   };
   const remove = async (object: KubeObject): Promise<void> => {
     const { name, uid } = object.metadata;
@@ -67,7 +75,8 @@ export function makeKubernetesMediaJobs(
       if (object === null) return 'exists';
       view.wrote(object);
       try {
-        await createTicket(client, secrets, { object, ticket: request.ticket, labels: request.labels });
+        const { ticket, labels, spec } = request;
+        await client.create(secrets, buildTicketSecret({ owner: object, name: spec.secretName, ticket, labels }));
       } catch (error) {
         await remove(object);
         throw error;
@@ -84,20 +93,19 @@ export function makeKubernetesMediaJobs(
     },
     async ticket(name) {
       const object = await seen(name);
-      if (object === undefined) return null;
-      const secret = await orNull(client.get(`${secrets}/${name}`), 404);
-      return secret === null || !isOwnedBy(secret, object) ? null : ticketOf(secret);
+      const secret = object === undefined ? null : await secretOf(object);
+      return secret === null ? null : ticketOf(secret);
     },
     async resume(name, { inputSize, kind, ...input }) {
       const object = await seen(name);
       if (object === undefined) return false;
       const { spec, metadata } = mediaJobOf(object);
       if (!spec.suspend) return true;
-      const secret = await orNull(client.get(`${secrets}/${name}`), 404);
-      if (secret === null || !isOwnedBy(secret, object)) return false;
+      const secret = await secretOf(object);
+      if (secret === null) return false;
       const { uid, resourceVersion } = secret.metadata;
-      const data = encodedTicket({ ...ticketOf(secret), ...input });
-      await client.mergePatch(`${secrets}/${name}`, { metadata: { uid, resourceVersion }, data });
+      const complete = { metadata: { uid, resourceVersion }, data: encodedInput(input) };
+      await client.mergePatch(`${secrets}/${spec.secretName}`, complete);
       const patch = { metadata: { uid: metadata.uid }, spec: { inputSize, kind, suspend: false } };
       const resumed = await orNull(client.mergePatch(`${path}/${name}`, patch), 404, 409);
       if (resumed !== null) view.wrote(resumed);
@@ -161,12 +169,17 @@ function mediaJobOf(object: KubeObject): MediaJob {
   const mediaJob: MediaJob = {
     metadata: { name, uid, resourceVersion, creationTimestamp, labels },
     spec: withNulls(mediaJobSpecSchema, object['spec']) as MediaJobSpec,
-    ...(object['status'] === undefined
-      ? {}
-      : { status: withNulls(mediaJobStatusSchema, object['status']) as MediaJobStatus }),
+    ...(isWritten(object['status'])
+      ? { status: withNulls(mediaJobStatusSchema, object['status']) as MediaJobStatus }
+      : {}),
   };
   translated.set(object, mediaJob);
   return mediaJob;
+}
+
+/** False for the status that the CRD gives a MediaJob until the controller has written one. */
+function isWritten(status: unknown): boolean {
+  return typeof status === 'object' && status !== null && 'observedGeneration' in status;
 }
 
 /** A merge patch: what is null in it is deleted. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CONDITION_TYPES, conditionSchema } from '#crds/media-job-conditions.ts';
-import { mediaJobSpecSchema, mediaJobStatusSchema, type MediaJobSpec } from '#crds/media-job.ts';
+import { mediaJobSpecSchema, mediaJobStatusSchema, type MediaJobSpec, type MediaJobStatus } from '#crds/media-job.ts';
 import { API_GROUP, API_VERSION, CRD_NAME } from '#crds/names.ts';
 import { structuralSchema, type StructuralSchema } from '#crds/structural-schema.ts';
 
@@ -31,6 +31,9 @@ const STATUS_RULES: readonly Rule[] = [
   { rule: "!(oldSelf.phase in ['Succeeded', 'Failed']) || self == oldSelf", message: 'A final status never changes.' },
   { rule: 'self.attempt >= oldSelf.attempt', message: 'The attempt never falls: this writer is late.' },
 ];
+
+/** Shown until the controller has something to say; it costs no write. */
+const FIRST_STATUS = { phase: 'Pending', attempt: 0, percent: 0 } satisfies Partial<MediaJobStatus>;
 
 const PRINTER_COLUMNS = [
   { name: 'Operation', type: 'string', jsonPath: '.spec.operation' },
@@ -90,7 +93,7 @@ function mediaJobSchema(): StructuralSchema {
       kind: { type: 'string' },
       metadata: { type: 'object' },
       spec: withRules(mediaJobSpecSchema, SPEC_RULES),
-      status: withRules(writtenStatusSchema, STATUS_RULES),
+      status: { ...withRules(writtenStatusSchema, STATUS_RULES), default: FIRST_STATUS },
     },
     'x-kubernetes-validations': [NAME_RULE],
   };

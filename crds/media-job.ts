@@ -121,7 +121,7 @@ export const outputTargetSchema = z.object({
 export type OutputTarget = z.infer<typeof outputTargetSchema>;
 
 /**
- * What the job's Secret holds: signed URLs and the caller's file name. One output per attempt
+ * What the job's Secret holds: signed URLs, tokens and the caller's file name. One output per attempt
  * (index 0 is attempt 1), so that a lost attempt that comes back writes where nobody reads.
  */
 export const jobTicketSchema = z.object({
@@ -129,5 +129,6 @@ export const jobTicketSchema = z.object({
   inputEtag: z.string().nullable(),
   filename: z.string().nullable(),
   outputs: z.array(outputTargetSchema),
+  heartbeatTokens: z.array(z.string()).meta({ description: 'One per attempt, as the outputs.' }),
 });
 export type JobTicket = z.infer<typeof jobTicketSchema>;

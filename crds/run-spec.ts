@@ -1,7 +1,7 @@
 /**
- * What one attempt gets and gives back. The controller writes a RunSpec as a JSON file (mounted from a
- * Secret, or in the run's private directory); the worker writes a RunOutcome as JSON of at most 4,096
- * bytes to its termination file. An exit without an outcome is a lost attempt.
+ * What one attempt gets and gives back. The worker gets a RunSpec as JSON: a file in the run's private
+ * directory, or in a pod an environment variable and, for what is secret, files of the job's Secret. It writes
+ * a RunOutcome as JSON of at most 4,096 bytes to its termination file. An exit without an outcome is a lost attempt.
  */
 import { z } from 'zod';
 import { OPERATIONS } from '#crds/formats.ts';
@@ -11,6 +11,7 @@ import {
   jobErrorSchema,
   outputTargetSchema,
   workerReportSchema,
+  type JobTicket,
 } from '#crds/media-job.ts';
 import { resolvedOptionsSchema } from '#crds/options/options.ts';
 
@@ -32,6 +33,31 @@ export const runSpecSchema = z.object({
 });
 export type RunSpec = z.infer<typeof runSpecSchema>;
 
+/** The part of a RunSpec that whoever sees Jobs may see. */
+export type OpenRunSpec = Omit<RunSpec, 'filename' | 'input' | 'output' | 'heartbeat'> & {
+  readonly input: Pick<RunSpec['input'], 'size'>;
+  readonly heartbeat: Omit<RunSpec['heartbeat'], 'token'>;
+};
+
+/**
+ * The RunSpec of an attempt, with what of it is in the job's ticket.
+ * @throws Error when the ticket lacks the input or that attempt's output.
+ */
+export function completeRunSpec(open: OpenRunSpec, ticket: JobTicket): RunSpec {
+  const output = ticket.outputs[open.attempt - 1];
+  const token = ticket.heartbeatTokens[open.attempt - 1];
+  if (ticket.inputUrl === null) throw new Error(`The ticket of ${open.jobId} has no input URL.`);
+  if (output === undefined || token === undefined)
+    throw new Error(`The ticket of ${open.jobId} has no output for attempt ${open.attempt}.`);
+  return {
+    ...open,
+    filename: ticket.filename,
+    input: { ...open.input, url: ticket.inputUrl, etag: ticket.inputEtag },
+    output,
+    heartbeat: { ...open.heartbeat, token },
+  };
+}
+
 export const heartbeatBodySchema = z.object({
   jobId: z.string(),
   attempt: z.int(),
@@ -46,4 +72,4 @@ export const runOutcomeSchema = z.discriminatedUnion('outcome', [
 ]);
 export type RunOutcome = z.infer<typeof runOutcomeSchema>;
 
-export { RUN_SPEC_FILE, TERMINATION_BYTES, TERMINATION_FILE } from '#crds/run-files.ts';
+export { BETWEEN_FILES, RUN_SPEC, RUN_SPEC_FILE, TERMINATION_BYTES, TERMINATION_FILE } from '#crds/run-files.ts';

@@ -1,6 +1,6 @@
 /**
  * Prints Debian packages, one per line: those that the service and its tests need on one machine, or, with
- * `--image`, those of the worker image.
+ * `--image`, those of the worker image, or, with `--browser`, those that the tests of the dashboard need besides.
  */
 import { parseArgs } from 'node:util';
 import { DEBIAN_PACKAGES } from '#worker-image/tools/debian-packages.ts';
@@ -18,6 +18,8 @@ const SERVICE = [
 ];
 /** What tests look into results with. */
 const TESTS = ['libimage-exiftool-perl'];
+/** What the dashboard is tested with. */
+const BROWSER = ['chromium'];
 /** From Debian 13 on libheif has its codecs in packages of their own. */
 const IMAGE = [
   'ca-certificates',
@@ -38,7 +40,10 @@ const FONTS = [
   'fonts-noto-cjk',
 ];
 
-const { values } = parseArgs({ options: { image: { type: 'boolean', default: false } } });
+const { values } = parseArgs({
+  options: { image: { type: 'boolean', default: false }, browser: { type: 'boolean', default: false } },
+});
 const tools = Object.values(DEBIAN_PACKAGES).flatMap((packages) => packages.split(' '));
 const place = values.image ? IMAGE : [...SERVICE, ...TESTS];
-for (const name of new Set([...place, ...FONTS, ...tools])) process.stdout.write(`${name}\n`);
+const wanted = values.browser ? BROWSER : [...place, ...FONTS, ...tools];
+for (const name of new Set(wanted)) process.stdout.write(`${name}\n`);

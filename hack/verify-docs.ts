@@ -1,9 +1,14 @@
-/** Checks that the paths, scripts and tests that README, CONTRIBUTING, the decisions and the tables of tests cite are there. */
+/**
+ * Checks that the paths, scripts and tests that README, CONTRIBUTING, the decisions and the tables of tests cite are
+ * there, and that operators read of metrics that exist and of every alert.
+ */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 
 const FOLDERS = /^(\.ci|api|charts|controller|crds|docs|hack|test|worker-image)\//;
+const OPERATIONS = 'docs/operations.md';
+const ALERTS = 'charts/mediajobs/files/alerts.yaml';
 const { scripts } = z
   .object({ scripts: z.record(z.string(), z.string()) })
   .parse(JSON.parse(readFileSync('package.json', 'utf8')));
@@ -14,6 +19,7 @@ const problems = documents.flatMap((file) => {
   const found = [missingPaths(text), missingLinks(file, text), missingScripts(text), missingTests(file, text)];
   return found.flat().map((problem) => `${file}: ${problem}`);
 });
+problems.push(...missingMetrics(), ...missingRunbooks());
 for (const problem of problems) process.stderr.write(`${problem}\n`);
 process.stdout.write(`docs: ${documents.length} documents, ${problems.length} problems\n`);
 process.exitCode = problems.length === 0 ? 0 : 1;
@@ -55,4 +61,31 @@ function missingTests(file: string, text: string): string[] {
       .filter((title) => !["'", '"', '`'].some((quote) => source.includes(`${quote}${title}${quote}`)))
       .map((title) => `${path} has no test “${title}”`);
   });
+}
+
+/** Those that operators' page, alerts and dashboard name, but no process registers. */
+function missingMetrics(): string[] {
+  const sources = globSync('{api,controller,crds,worker-image}/**/*metrics.ts').map((file) =>
+    readFileSync(file, 'utf8'),
+  );
+  const namesIn = (text: string, pattern: RegExp): string[] =>
+    [...text.matchAll(pattern)].map((found) => found[1] ?? '');
+  const whole = sources.flatMap((text) => namesIn(text, /'(mediajobs_\w+)'/g));
+  // Of the queues of both processes.
+  const ends = sources.flatMap((text) => namesIn(text, /\bname\('(\w+)'\)/g));
+  const ofQueues = ends.flatMap((end) => ['controller', 'recorder'].map((of) => `mediajobs_${of}_queue_${end}`));
+  const registered = new Set([...whole, ...ofQueues]);
+  return [OPERATIONS, ALERTS, 'charts/mediajobs/files/dashboard.json'].flatMap((file) => {
+    const named = new Set(namesIn(readFileSync(file, 'utf8'), /\b(mediajobs_\w+)/g));
+    const unknown = [...named].filter((name) => !registered.has(name.replace(/_(count|bucket|sum)$/, '')));
+    return unknown.map((name) => `${file}: no process has a metric ${name}`);
+  });
+}
+
+/** Alerts without a heading of their own on the operators' page. */
+function missingRunbooks(): string[] {
+  const page = readFileSync(OPERATIONS, 'utf8');
+  const alerts = [...readFileSync(ALERTS, 'utf8').matchAll(/- alert: (\w+)/g)].map((found) => found[1] ?? '');
+  const missing = alerts.filter((alert) => !page.includes(`\n### ${alert}\n`));
+  return missing.map((alert) => `${OPERATIONS}: nothing says what to do about ${alert}`);
 }

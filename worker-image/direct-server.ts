@@ -24,6 +24,7 @@ import {
 } from '#crds/direct-work.ts';
 import { FORMATS } from '#crds/formats.ts';
 import { MediaError, toJobError } from '#crds/media-error.ts';
+import { faultPoint } from '#crds/shared/fault-point.ts';
 import type { Log } from '#crds/shared/log.ts';
 import type { DirectMetrics } from '#worker-image/direct-metrics.ts';
 import type { ChildPool } from '#worker-image/engine/child-pool.ts';
@@ -88,6 +89,7 @@ async function answer(
     const file = await measured(deps, work, { path, directory, signal: stop.signal }).finally(() =>
       clearTimeout(timer),
     );
+    await faultPoint('before-engine-answer');
     await send(response, file);
     return null;
   } catch (error) {
@@ -135,7 +137,7 @@ function readWork({ trailers }: IncomingMessage): DirectWork {
 
 async function measured(
   { pool, metrics, versions }: DirectServerDeps,
-  work: DirectWork,
+  { tenant, ...work }: DirectWork,
   place: { path: string; directory: string; signal: AbortSignal },
 ): Promise<ProcessedFile> {
   const { operation } = work;
@@ -144,6 +146,7 @@ async function measured(
   const seconds = (): number => (performance.now() - startedAt) / 1000;
   try {
     const file = await pool.process({
+      tenant,
       task: { ...work, lane: 'direct', path, directory },
       versions,
       signal,

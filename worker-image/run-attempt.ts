@@ -62,6 +62,7 @@ async function carry(deps: AttemptDeps, spec: RunSpec, directory: string): Promi
     onProgress: (percent) => work(percent / 100),
   });
   const contentType = FORMATS[file.report.result.output_format].mediaType;
+  await faultPoint('before-output-put');
   await upload(deps, {
     target: spec.output,
     path: file.path,
@@ -69,6 +70,7 @@ async function carry(deps: AttemptDeps, spec: RunSpec, directory: string): Promi
     signal,
     onProgress: share(WORKED, DELIVERED),
   });
+  await faultPoint('after-output-put');
   return file;
 }
 

@@ -11,14 +11,14 @@
 import { fstatSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
-import { RUN_SPEC_FILE, TERMINATION_FILE } from '#crds/run-files.ts';
+import { BETWEEN_FILES, joinRunSpec, RUN_SPEC, RUN_SPEC_FILE, TERMINATION_FILE } from '#crds/run-files.ts';
 import type { RunOutcome, RunSpec } from '#crds/run-spec.ts';
 import { startHeartbeats } from '#worker-image/transfer/heartbeats.ts';
 
 const STOPPED = 143;
 const KILLED = 137;
 
-const sent = JSON.parse(readFileSync(required(RUN_SPEC_FILE), 'utf8')) as RunSpec;
+const sent = readRunSpec();
 const terminationFile = required(TERMINATION_FILE);
 const stop = new AbortController();
 const beats = startHeartbeats({ ...sent.heartbeat, jobId: sent.jobId, attempt: sent.attempt }, () =>
@@ -48,6 +48,8 @@ async function attempt(): Promise<number> {
     job_id: sent.jobId,
     attempt: sent.attempt,
   });
+  const { armFaultPoints, faultPoint } = await import('#crds/shared/fault-point.ts');
+  armFaultPoints({ log }, process.env['MEDIAJOBS_FAULTS_DIR']);
   log.info({ isolation: isolation.summary }, 'attempt started');
   try {
     const { runSpecSchema } = await import('#crds/run-spec.ts');
@@ -72,6 +74,7 @@ async function attempt(): Promise<number> {
     const outcome = await runAttempt(deps, runSpecSchema.parse(sent), directory);
     stop.signal.throwIfAborted();
     await writeOutcome(terminationFile, withImage(outcome));
+    await faultPoint('after-outcome');
     log.info({ outcome: outcome.outcome }, 'attempt ended');
     return 0;
   } catch (error) {
@@ -80,6 +83,13 @@ async function attempt(): Promise<number> {
     if (stop.signal.aborted) return STOPPED;
     return error instanceof Error && error.name === 'EngineKilled' ? KILLED : 1;
   }
+}
+
+/** It was checked by whoever made it; the schema follows once the first heartbeat is out. */
+function readRunSpec(): RunSpec {
+  const open = JSON.parse(process.env[RUN_SPEC] ?? '{}') as object;
+  const files = required(RUN_SPEC_FILE).split(BETWEEN_FILES);
+  return joinRunSpec([open, ...files.map((file) => JSON.parse(readFileSync(file, 'utf8')) as object)]) as RunSpec;
 }
 
 /** The image is in the receipt of what it made. */

@@ -118,6 +118,7 @@ function workOf(format: string): DirectWork {
     limits: fileLimits('payg'),
     features: { video: false, heicOutput: false },
     filename: null,
+    tenant: 'a',
   };
 }
 

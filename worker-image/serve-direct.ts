@@ -1,7 +1,8 @@
-/** The engine of the direct lane: one forked process per request in work. */
+/** The engine of the direct lane: a process of its own for each account's files in work. */
 import { availableParallelism, tmpdir } from 'node:os';
 import { LIMITS, PLANS } from '#crds/plans.ts';
 import { ConfigError, loadConfig } from '#crds/shared/config.ts';
+import { armFaultPoints } from '#crds/shared/fault-point.ts';
 import { makeLog } from '#crds/shared/log.ts';
 import { closeServer, listen, startOpsServer } from '#crds/shared/ops-server.ts';
 import { announceReady } from '#crds/shared/ready.ts';
@@ -26,11 +27,13 @@ const configSchema = settings.pick({
   MEDIAJOBS_WORK_DIR: true,
   MEDIAJOBS_OPS_HOST: true,
   MEDIAJOBS_OPS_PORT: true,
+  MEDIAJOBS_FAULTS_DIR: true,
   MEDIAJOBS_LOG_LEVEL: true,
 });
 
 const config = readConfig();
 const log = makeLog('engine', config.MEDIAJOBS_LOG_LEVEL);
+armFaultPoints({ log }, config.MEDIAJOBS_FAULTS_DIR);
 const root = config.MEDIAJOBS_WORK_DIR ?? tmpdir();
 await sweepWorkDirectories(root);
 const [isolation, tools] = await Promise.all([probeIsolation(), toolVersions(makeRunCommand()), warmCompileCache()]);

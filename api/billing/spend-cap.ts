@@ -47,8 +47,8 @@ export async function reservationRefusal(
   return spendCapRefusal({ database: tx, clock }, caller);
 }
 
-/** An account with a payment method and no plan pays as it goes. */
-function spendCapOf({ spendCapMicroUsd, plan }: Account): number {
+/** In micro-dollars. An account with a payment method and no plan pays as it goes. */
+export function spendCapOf({ spendCapMicroUsd, plan }: Pick<Account, 'spendCapMicroUsd' | 'plan'>): number {
   return spendCapMicroUsd ?? PLANS[plan].spendCapMicroUsd ?? PLANS.payg.spendCapMicroUsd ?? 0;
 }
 

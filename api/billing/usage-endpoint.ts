@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { utcDay, utcMonth } from '#api/billing/calendar.ts';
-import { usageObject, usageSchema } from '#api/billing/usage.ts';
+import { usageObject, usageSchema, type Usage } from '#api/billing/usage.ts';
 import { selectUsage } from '#api/billing/usage-rows.ts';
-import type { Endpoint } from '#api/endpoint.ts';
+import type { ApiDeps } from '#api/api-deps.ts';
+import type { CallerRequest, Endpoint } from '#api/endpoint.ts';
 import { parseFields } from '#api/http/json-body.ts';
 import { readQuery } from '#api/http/query.ts';
 import { MediaError } from '#crds/media-error.ts';
@@ -29,16 +30,19 @@ export const usageEndpoint: Endpoint = {
   query: usageQuery,
   responses: { 200: { description: 'Totals and days with at least one request.', schema: usageSchema } },
   errors: ['bad_request'],
-  handle: async ({ database, clock }, { caller, query }) => {
-    const asked = parseFields(usageQuery, Object.fromEntries(readQuery(query)));
-    const now = clock.now();
-    const range = { from: asked.from ?? utcMonth(now), to: asked.to ?? utcDay(now) };
-    refuseRange(range);
-    const { livemode, account } = caller;
-    const rows = await selectUsage(database, { accountId: account.id, livemode, ...range });
-    return { status: 200, body: usageObject(rows, { livemode, ...range }) };
-  },
+  handle: async (deps, request) => ({ status: 200, body: await usageOf(deps, request) }),
 };
+
+/** @throws MediaError bad_request for the days. */
+export async function usageOf({ database, clock }: ApiDeps, { caller, query }: CallerRequest): Promise<Usage> {
+  const asked = parseFields(usageQuery, Object.fromEntries(readQuery(query)));
+  const now = clock.now();
+  const range = { from: asked.from ?? utcMonth(now), to: asked.to ?? utcDay(now) };
+  refuseRange(range);
+  const { livemode, account } = caller;
+  const rows = await selectUsage(database, { accountId: account.id, livemode, ...range });
+  return usageObject(rows, { livemode, ...range });
+}
 
 function refuseRange({ from, to }: { from: string; to: string }): void {
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;

@@ -28,6 +28,7 @@ import {
 } from '#crds/options/options.ts';
 import { fileLimits, LIMITS, PLANS } from '#crds/plans.ts';
 import type { EngineResult } from '#crds/result.ts';
+import { faultPoint } from '#crds/shared/fault-point.ts';
 
 /** Query names of convert that stand for `convert.…`. */
 const SHORT_NAMES: Readonly<Record<Operation, readonly string[]>> = {
@@ -99,12 +100,15 @@ async function processReserved(
       result,
       completedAt: null,
     };
-    return deps.database.transaction((tx) => recordWork(deps, tx, counted));
+    // An answer that fails must not be billed: it is only known once the ledger has answered.
+    return deps.database.transaction((tx) => recordWork(deps, tx, counted), { repeatable: true });
   };
   try {
     const answer = await deps.engine.process({ file: seen.file, work, signal: request.signal });
     const { result } = answer.report;
+    await faultPoint('before-direct-count');
     const { billed } = await count(result);
+    await faultPoint('after-direct-count');
     return directReply({ result, body: answer.body, filename: filename ?? body.late().filename, billed });
   } catch (error) {
     // A refusal before the work began counts nowhere; a file that failed counts as a free request.
@@ -147,7 +151,15 @@ function workOf(
     limits: fileLimits(caller.account.plan),
     features: featuresOf(caller.account),
     filename: input.filename,
+    tenant: tenantOf(caller),
   };
+}
+
+/** Account ids hold a hundred random bits: nobody finds one from its hash. */
+function tenantOf({ account, livemode }: Caller): string {
+  return createHash('sha256')
+    .update(`${account.id} ${livemode ? 'live' : 'test'}`)
+    .digest('base64url');
 }
 
 function maxDirectBytes({ account, livemode }: Caller): number {

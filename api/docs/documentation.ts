@@ -24,8 +24,13 @@ export function loadDocumentation(root: string, folder: string = FOLDER): Docume
     const path = file.replace(/\.md$/, '').replace(/(^|\/)index$/, '');
     return [path, documentOf(HTML, Buffer.from(renderPage({ markdown: read(file).toString('utf8'), root, path })))];
   });
+  const pictures = globSync('images/*.png', { cwd: folder }).map((file): [string, Document] => [
+    file,
+    documentOf('image/png', read(file)),
+  ]);
   return new Map([
     ...pages,
+    ...pictures,
     ['style.css', documentOf('text/css; charset=utf-8', read('style.css'))],
     ['openapi.json', documentOf('application/json; charset=utf-8', read('openapi.json'))],
   ]);

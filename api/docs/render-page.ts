@@ -40,7 +40,7 @@ function bodyOf(markdown: string, root: string, path: string): string {
       },
     },
     walkTokens: (token) => {
-      if (token.type === 'link') token['href'] = addressOf(String(token['href']), root, path);
+      if (token.type === 'link' || token.type === 'image') token['href'] = addressOf(String(token['href']), root, path);
     },
   });
   return marked.parse(markdown) as string;

@@ -6,7 +6,7 @@ import { MediaError } from '#crds/media-error.ts';
 const HEADERS = {
   'Cache-Control': 'public, max-age=300',
   'Content-Security-Policy':
-    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'Referrer-Policy': 'no-referrer',
 };
 

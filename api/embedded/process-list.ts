@@ -11,7 +11,12 @@ interface ProcessEntry {
   readonly settings: readonly SettingName[];
 }
 
-const EVERY_PROCESS: readonly SettingName[] = ['MEDIAJOBS_OPS_HOST', 'MEDIAJOBS_OPS_PORT', 'MEDIAJOBS_LOG_LEVEL'];
+const EVERY_PROCESS: readonly SettingName[] = [
+  'MEDIAJOBS_OPS_HOST',
+  'MEDIAJOBS_OPS_PORT',
+  'MEDIAJOBS_LOG_LEVEL',
+  'MEDIAJOBS_FAULTS_DIR',
+];
 /** Of those that write or read times. */
 const RECORDS: readonly SettingName[] = ['DATABASE_URL', 'MEDIAJOBS_ENCRYPTION_KEYS', 'MEDIAJOBS_CLOCK_FILE'];
 const FILES = Object.keys(FILE_SETTINGS) as SettingName[];
@@ -28,6 +33,11 @@ export const PROCESSES: readonly ProcessEntry[] = [
       'REDIS_URL',
       'MEDIAJOBS_BASE_URL',
       'MEDIAJOBS_DOCS_URL',
+      'MEDIAJOBS_DASHBOARD_URL',
+      'MEDIAJOBS_GRAFANA_URL',
+      'MEDIAJOBS_OIDC_ISSUER',
+      'MEDIAJOBS_OIDC_CLIENT_ID',
+      'MEDIAJOBS_OIDC_CLIENT_SECRET',
       'MEDIAJOBS_LISTEN_HOST',
       'MEDIAJOBS_HTTPS_PORT',
       'MEDIAJOBS_HTTP_PORT',

@@ -37,7 +37,8 @@ export async function sendRefusal(
   await reply.code(status).headers(headers).type('application/json; charset=utf-8').send(JSON.stringify(body));
 }
 
-function asMediaError(log: Log, { error, requestId }: { error: unknown; requestId: string }): MediaError {
+/** What of an error may be shown: a refusal, or `internal` for anything else, which is logged. */
+export function asMediaError(log: Log, { error, requestId }: { error: unknown; requestId: string }): MediaError {
   if (error instanceof MediaError) {
     if (error.cause !== undefined) log.info({ requestId, code: error.code, err: error.cause }, 'refused');
     return error;

@@ -4,7 +4,7 @@ import { API_GROUP, PLURAL } from '#crds/names.ts';
 /** What the recorder's service account may do in its namespace; the chart's Role says the same. */
 export const RECORDER_ACCESS: readonly Access[] = [
   { group: API_GROUP, resource: PLURAL, verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
-  { group: '', resource: 'secrets', verbs: ['get', 'create', 'patch', 'delete'] },
+  { group: '', resource: 'secrets', verbs: ['get', 'create', 'patch'] },
   { group: '', resource: 'events', verbs: ['create'] },
   { group: 'coordination.k8s.io', resource: 'leases', verbs: ['get', 'create', 'update'] },
 ];

@@ -26,6 +26,7 @@ import { MediaError } from '#crds/media-error.ts';
 import { mergeOptions, parseJsonOptions, resolveOptions, type ResolvedOptions } from '#crds/options/options.ts';
 import { fileLimits, LIMITS, PLANS } from '#crds/plans.ts';
 import { checkTargetUrl } from '#crds/public-url.ts';
+import { faultPoint } from '#crds/shared/fault-point.ts';
 
 export async function createJob(deps: ApiDeps, request: CallerRequest): Promise<ApiReply> {
   const { raw, object } = await readJsonBody(request);
@@ -34,6 +35,7 @@ export async function createJob(deps: ApiDeps, request: CallerRequest): Promise<
   return once(deps, { id: request.id, accountId: account.id, livemode, key, raw }, async (store) => {
     const newJob = await readNewJob(deps, request.caller, parseFields(jobRequestSchema, object));
     const job = await admit(deps, { caller: request.caller, newJob, store });
+    await faultPoint('after-job-insert');
     return { status: 202, headers: { Location: `/v1/jobs/${job.id}` }, body: jobObject(deps, job) };
   });
 }
@@ -110,6 +112,7 @@ async function admit(
     if (!newJob.inputStored) await insertTransfer(tx, { jobId: job.id, direction: 'fetch', nextAt: newJob.createdAt });
     await store(tx, { status: 202, body: jobObject(deps, job) });
     await notify(tx, JOBS_CHANNEL, job.id);
+    await faultPoint('before-job-commit');
     return job;
   });
 }

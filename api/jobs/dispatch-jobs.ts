@@ -6,6 +6,7 @@ import type { FileStore } from '#api/files/file-store.ts';
 import { outputKey, type Job } from '#api/jobs/job.ts';
 import { selectUndispatchedJobs, setDispatch } from '#api/jobs/job-progress-rows.ts';
 import type { Database } from '#api/store/database.ts';
+import { heartbeatToken } from '#crds/heartbeat-token.ts';
 import { formatOfName, FORMATS, type Kind } from '#crds/formats.ts';
 import { isFinal, type JobTicket, type MediaJobSpec, type OutputTarget } from '#crds/media-job.ts';
 import type { MediaJobClient } from '#crds/media-job-client.ts';
@@ -21,12 +22,17 @@ export interface DispatchDeps {
   readonly log: Log;
   /** A fresh word of a-z and 0-9. */
   readonly newNonce: () => string;
+  /** That the workers' tokens are made with: the controller's. */
+  readonly heartbeatKey: Buffer;
   /** Unfinished MediaJobs at most. */
   readonly openJobs: number;
 }
 
 /** Seconds. A ticket's links outlive the longest life of a job: its wait and three full attempts. */
 export const TICKET_SECONDS = LIMITS.jobWaitSeconds + LIMITS.jobAttempts * LIMITS.jobRunSeconds + 3600;
+
+/** MediaJobs in the making at once: each waits for answers most of its time. */
+const AT_ONCE = 8;
 
 /** Makes the MediaJobs that are missing; gives how many it made. */
 export async function dispatchJobs(deps: DispatchDeps): Promise<number> {
@@ -36,7 +42,13 @@ export async function dispatchJobs(deps: DispatchDeps): Promise<number> {
   if (room <= 0) return 0;
   const names = present.map((mediaJob) => jobIdOfName(mediaJob.metadata.name));
   const jobs = await selectUndispatchedJobs(deps.database, { open: names, limit: Math.min(room, 200) });
-  for (const job of jobs) await dispatchJob(deps, job);
+  const inTurn = jobs.values();
+  const dispatchNext = async (): Promise<void> => {
+    for (const job of inTurn) await dispatchJob(deps, job);
+  };
+  const ends = await Promise.allSettled(Array.from({ length: AT_ONCE }, dispatchNext));
+  const failed = ends.find((end) => end.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
   return jobs.length;
 }
 
@@ -48,7 +60,7 @@ async function dispatchJob(deps: DispatchDeps, job: Job): Promise<void> {
   const outcome = await deps.mediaJobs.create({
     name,
     labels: { [LABELS.job]: name, [LABELS.account]: job.accountId, [LABELS.dispatch]: nonce },
-    spec: specOf(job, name),
+    spec: specOf(job, `${name}-${nonce}`),
     ticket: await ticketOf(deps, job, nonce),
   });
   await faultPoint('after-dispatch');
@@ -66,7 +78,7 @@ export function inputUrl({ files }: Pick<DispatchDeps, 'files'>, job: Job): Prom
   return files.signedGet(job.inputKey, TICKET_SECONDS);
 }
 
-function specOf(job: Job, name: string): MediaJobSpec {
+function specOf(job: Job, secretName: string): MediaJobSpec {
   return {
     jobId: job.id,
     account: job.accountId,
@@ -76,7 +88,7 @@ function specOf(job: Job, name: string): MediaJobSpec {
     options: job.options,
     limits: job.limits,
     features: job.features,
-    secretName: name,
+    secretName,
     firstAttempt: Math.min(job.attempt, LIMITS.jobAttempts) + 1,
     startedAt: job.startedAt?.toISOString() ?? null,
     waitUntil: new Date(job.createdAt.getTime() + LIMITS.jobWaitSeconds * 1000).toISOString(),
@@ -93,6 +105,7 @@ async function ticketOf(deps: DispatchDeps, job: Job, nonce: string): Promise<Jo
     outputs: await Promise.all(
       attempts.map((attempt) => outputTarget(deps.files, job, outputKey(job, nonce, attempt))),
     ),
+    heartbeatTokens: attempts.map((attempt) => heartbeatToken(deps.heartbeatKey, job.id, attempt)),
   };
 }
 

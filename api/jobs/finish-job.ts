@@ -20,6 +20,7 @@ import type { NewId } from '#crds/ids.ts';
 import { MediaError, toJobError, type JobError } from '#crds/media-error.ts';
 import type { WorkerReport } from '#crds/media-job.ts';
 import type { Clock } from '#crds/shared/clock.ts';
+import { faultPoint } from '#crds/shared/fault-point.ts';
 import type { RingKey } from '#crds/shared/settings.ts';
 
 export interface FinishDeps {
@@ -51,7 +52,7 @@ export type Ending =
 
 /** The job as it ended, or null when it had ended already (or the report came late): then nothing changed. */
 export async function finishJob(deps: FinishDeps, jobId: string, ending: Ending): Promise<Job | null> {
-  return deps.database.transaction(async (tx) => {
+  const ended = await deps.database.transaction(async (tx) => {
     const before = await lockJob(tx, jobId);
     if (before === null || !isUnfinished(before)) return null;
     const job = await endJob(tx, jobId, endOf(deps, before, await unlessChanged(tx, before, ending)));
@@ -68,8 +69,11 @@ export async function finishJob(deps: FinishDeps, jobId: string, ending: Ending)
       webhookUrl: job.webhookUrl,
     });
     await notify(tx, JOBS_CHANNEL, job.id);
+    await faultPoint('before-final-commit');
     return job;
   });
+  if (ended !== null) await faultPoint('after-final-commit');
+  return ended;
 }
 
 /** A success on an upload that was overwritten meanwhile is a failure. Spec: input_changed. */

@@ -15,6 +15,7 @@ import type { Database, Queryable } from '#api/store/database.ts';
 import { MediaError } from '#crds/media-error.ts';
 import { LIMITS } from '#crds/plans.ts';
 import type { Clock } from '#crds/shared/clock.ts';
+import { faultPoint } from '#crds/shared/fault-point.ts';
 import type { Log } from '#crds/shared/log.ts';
 
 const LEASE_SECONDS = 60;
@@ -64,6 +65,7 @@ export async function once(
   const leaseUntil = await claim(deps, scope, fingerprint);
   if (leaseUntil === null) return answerRepeat(deps, scope, { fingerprint, requestId: request.id });
   try {
+    await faultPoint('after-idempotency-claim');
     return await handle(async (tx, answer) => {
       const stored = await storeAnswer(tx, scope, {
         leaseUntil,

@@ -17,6 +17,8 @@ import { jobIdOfName, LABELS } from '#crds/names.ts';
 export interface ProjectDeps extends FinishDeps, DispatchDeps {
   /** How long a finished MediaJob stays to be looked at. */
   readonly keepFinishedSeconds: number;
+  /** Uids of MediaJobs, by name, whose ticket was found: it stays as long as they do. */
+  readonly ticketsSeen: Map<string, string>;
 }
 
 type Step =
@@ -32,7 +34,10 @@ type Step =
 /** Seconds after which to look again; null when an event will tell. */
 export async function projectMediaJob(deps: ProjectDeps, name: string): Promise<number | null> {
   const mediaJob = await deps.mediaJobs.get(name);
-  if (mediaJob === null) return null;
+  if (mediaJob === null) {
+    deps.ticketsSeen.delete(name);
+    return null;
+  }
   const job = await findJob(deps.database, jobIdOfName(name));
   const step = nextStep(deps, mediaJob, job);
   switch (step.do) {
@@ -44,7 +49,8 @@ export async function projectMediaJob(deps: ProjectDeps, name: string): Promise<
       return null;
     case 'check-ticket':
       if ((await deps.mediaJobs.ticket(name)) === null) await deps.mediaJobs.delete(name);
-      return null;
+      deps.ticketsSeen.set(name, mediaJob.metadata.uid);
+      return projectMediaJob(deps, name);
     case 'delete-later':
       return step.seconds;
     case 'resume':
@@ -67,17 +73,19 @@ function nextStep(deps: ProjectDeps, mediaJob: MediaJob, job: Job | null): Step 
     return { do: 'delete', why: 'a newer one was made' };
   if (!isUnfinished(job)) return afterEnd(deps, status, job);
   if (job.delivery !== null) return { do: 'nothing' };
+  if (status !== undefined && isFinal(status)) return { do: 'end', status };
+  if (isTicketDoubtful(deps, mediaJob)) return { do: 'check-ticket' };
   if (spec.suspend && job.inputStored) return { do: 'resume' };
-  if (status === undefined) return beforeStart(deps, mediaJob);
-  return isFinal(status) ? { do: 'end', status } : { do: 'progress', status };
+  return status === undefined ? { do: 'nothing' } : { do: 'progress', status };
 }
 
 /** The ticket is made right after its MediaJob. */
 const TICKET_SECONDS = 30;
 
-function beforeStart({ clock }: ProjectDeps, { metadata }: MediaJob): Step {
-  const age = (clock.now().getTime() - Date.parse(metadata.creationTimestamp)) / 1000;
-  return age < TICKET_SECONDS ? { do: 'nothing' } : { do: 'check-ticket' };
+/** False once it was found, or used: a worker that was heard of has it. */
+function isTicketDoubtful({ clock, ticketsSeen }: ProjectDeps, { metadata, status }: MediaJob): boolean {
+  if (status?.phase === 'Running' || ticketsSeen.get(metadata.name) === metadata.uid) return false;
+  return clock.now().getTime() - Date.parse(metadata.creationTimestamp) >= TICKET_SECONDS * 1000;
 }
 
 /** A canceled or otherwise ended job's run is stopped at once; a finished MediaJob stays a while. */

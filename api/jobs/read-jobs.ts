@@ -4,7 +4,7 @@ import type { ApiReply, CallerRequest } from '#api/endpoint.ts';
 import { parseFields } from '#api/http/json-body.ts';
 import { queryNumber, readQuery } from '#api/http/query.ts';
 import { JOB_STATUSES, type Job } from '#api/jobs/job.ts';
-import { jobObject } from '#api/jobs/job-object.ts';
+import { jobObject, type JobObject } from '#api/jobs/job-object.ts';
 import { findReadableJob, selectJobs, type Cursor, type JobFilter } from '#api/jobs/job-rows.ts';
 import { OPERATIONS } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
@@ -29,6 +29,14 @@ export async function getJob(deps: ApiDeps, request: CallerRequest): Promise<Api
 
 /** `GET /v1/jobs`: newest first, by keyset on (created_at, id). */
 export async function listJobs(deps: ApiDeps, request: CallerRequest): Promise<ApiReply> {
+  return { status: 200, body: { object: 'list', ...(await pageOfJobs(deps, request)) } };
+}
+
+/** @throws MediaError bad_request for the query. */
+export async function pageOfJobs(
+  deps: ApiDeps,
+  request: CallerRequest,
+): Promise<{ data: readonly JobObject[]; has_more: boolean }> {
   const query = parseFields(jobListQuery, Object.fromEntries(readQuery(request.query)));
   const filter: JobFilter = {
     ...owner(deps, request),
@@ -41,10 +49,7 @@ export async function listJobs(deps: ApiDeps, request: CallerRequest): Promise<A
   const found = await selectJobs(deps.database, filter, { cursor, limit: query.limit + 1 });
   const page = found.slice(0, query.limit);
   if (cursor?.direction === 'newer') page.reverse();
-  return {
-    status: 200,
-    body: { object: 'list', data: page.map((job) => jobObject(deps, job)), has_more: found.length > query.limit },
-  };
+  return { data: page.map((job) => jobObject(deps, job)), has_more: found.length > query.limit };
 }
 
 /**

@@ -39,8 +39,10 @@ beforeEach(async () => {
     files,
     mediaJobs: makeMemoryMediaJobs({ clock, newUid: nonce }),
     newNonce: nonce,
+    heartbeatKey: Buffer.alloc(32, 1),
     openJobs: 100,
     keepFinishedSeconds: 60,
+    ticketsSeen: new Map(),
   };
 });
 

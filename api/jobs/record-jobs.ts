@@ -16,12 +16,14 @@ import { projectMediaJob, type ProjectDeps } from '#api/jobs/project-media-job.t
 import { settleTransfers } from '#api/jobs/settle-transfers.ts';
 import { listen } from '#api/store/listen.ts';
 import { isId } from '#crds/ids.ts';
+import type { QueueMetrics } from '#crds/kube/queue-metrics.ts';
 import { makeWorkQueue } from '#crds/kube/work-queue.ts';
 import { mediaJobName } from '#crds/names.ts';
 import { startLoop } from '#crds/shared/loop.ts';
 
-interface RecorderDeps extends ProjectDeps {
+interface RecorderDeps extends Omit<ProjectDeps, 'ticketsSeen'> {
   readonly databaseUrl: string;
+  readonly queueMetrics: QueueMetrics;
 }
 
 /** Milliseconds between turns when nothing wakes them. */
@@ -30,13 +32,15 @@ const EVERY = { dispatch: 1000, sweep: 10_000, uploads: 3_600_000, records: 3_60
 export function startRecorder(deps: RecorderDeps): { stop: () => Promise<void> } {
   const { log } = deps;
   const stopping = new AbortController();
+  const projectDeps: ProjectDeps = { ...deps, ticketsSeen: new Map() };
   const queue = makeWorkQueue(
     {
       handle: async (name) => {
-        const seconds = await projectMediaJob(deps, name);
+        const seconds = await projectMediaJob(projectDeps, name);
         return seconds === null ? null : seconds * 1000;
       },
       onError: (error, name, retryMs) => log.error({ err: error, name, retry_ms: retryMs }, 'projecting failed'),
+      metrics: deps.queueMetrics,
     },
     { workers: 8, firstRetryMs: 100, lastRetryMs: 30_000 },
   );
@@ -54,7 +58,7 @@ export function startRecorder(deps: RecorderDeps): { stop: () => Promise<void> }
       name: 'sweep',
       everyMs: EVERY.sweep,
       turn: async () => {
-        for (const { metadata } of await deps.mediaJobs.list()) queue.add(metadata.name);
+        for (const { metadata } of await deps.mediaJobs.list()) queue.add(metadata.name, 'sweep');
         await failOverdueJobs(deps);
         await expireOutputs(deps);
       },

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Peppers } from '#api/accounts/api-key.ts';
+import { dashboardUrlOf } from '#api/dashboard/dashboard-url.ts';
 import { CommandLineError } from '#api/mediactl/command-line-error.ts';
 import { makeDatabase, type Database } from '#api/store/database.ts';
 import { newId, type NewId } from '#crds/ids.ts';
@@ -15,11 +16,15 @@ export interface Service {
   readonly clock: Clock;
   readonly newId: NewId;
   readonly peppers: Peppers;
+  /** Address of the dashboard; null when it is off or not known. */
+  readonly dashboardUrl: string | null;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const config = settings.pick({ DATABASE_URL: true, MEDIAJOBS_KEY_PEPPER: true });
+const config = settings
+  .pick({ DATABASE_URL: true, MEDIAJOBS_KEY_PEPPER: true, MEDIAJOBS_BASE_URL: true, MEDIAJOBS_DASHBOARD_URL: true })
+  .partial({ MEDIAJOBS_BASE_URL: true });
 
 /**
  * @throws CommandLineError when the service on the folder does not run, or the database does not answer.
@@ -34,14 +39,16 @@ export async function openService({ data, env }: { data: string | undefined; env
     await database.close();
     throw error;
   }
-  return { database, clock: systemClock, newId, peppers: given.MEDIAJOBS_KEY_PEPPER };
+  const { MEDIAJOBS_BASE_URL: baseUrl, ...rest } = given;
+  const dashboardUrl = baseUrl === undefined ? null : dashboardUrlOf({ ...rest, MEDIAJOBS_BASE_URL: baseUrl });
+  return { database, clock: systemClock, newId, peppers: given.MEDIAJOBS_KEY_PEPPER, dashboardUrl };
 }
 
 /** What the running service wrote for commands like this one, and the secrets it made at its first start. */
 async function settingsOf(data: string): Promise<Environment> {
   const connection = await readSettings(path.join(data, 'run', 'connection.json'), data);
   const secrets = await readSettings(path.join(data, 'secrets.json'), data);
-  return { ...secrets, ...connection };
+  return { ...secrets, MEDIAJOBS_BASE_URL: connection['base_url'], ...connection };
 }
 
 async function readSettings(file: string, data: string): Promise<Environment> {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { CommandLineError } from '#api/mediactl/command-line-error.ts';
 import type { Service } from '#api/mediactl/open-service.ts';
 import { deliveries, resend } from '#api/mediactl/webhook-commands.ts';
 import { newId } from '#crds/ids.ts';
@@ -8,7 +7,7 @@ import { eventIds, expectSigned, START, status, webhookSender } from '#test/supp
 
 const sender = await webhookSender();
 const { database, deps } = sender;
-const service: Service = { database, clock: deps.clock, newId, peppers: ['p'.repeat(32)] };
+const service: Service = { database, clock: deps.clock, newId, peppers: ['p'.repeat(32)], dashboardUrl: null };
 
 /** A receiver that is dead until told otherwise, with the one event that it never took. */
 async function deadEvent(): Promise<{
@@ -91,7 +90,7 @@ describe('webhook resend', () => {
     const { rows } = await database.query<{ id: string }>('select id from webhook_deliveries');
     const due = new Date(START + 10_000).toISOString();
     await expect(resend(service, rows[0]?.id ?? '')).rejects.toThrow(
-      new CommandLineError(`The event ${rows[0]?.id} is still queued; its next attempt is due at ${due}.`),
+      `The event ${rows[0]?.id} is still queued; its next attempt is due at ${due}.`,
     );
     expect(await deliveries(service, {})).toMatchObject({
       list: [{ state: 'queued', attempts: 1, last_status: null, last_error: expect.any(String) }],

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { ApiDeps } from '#api/api-deps.ts';
 import { findCharge } from '#api/billing/ledger-rows.ts';
 import type { ApiReply, CallerRequest, Endpoint } from '#api/endpoint.ts';
@@ -35,18 +36,19 @@ export const receiptEndpoints: readonly Endpoint[] = [
 ];
 
 async function getReceipt(deps: ApiDeps, request: CallerRequest): Promise<ApiReply> {
-  const job = await readableJob(deps, request);
+  const headers = { 'Cache-Control': 'private, no-store' };
+  return { status: 200, headers, body: await receiptOf(deps, await readableJob(deps, request)) };
+}
+
+/** @throws MediaError job_not_finished. */
+export async function receiptOf(deps: ApiDeps, job: Job): Promise<z.infer<typeof receiptSchema>> {
   if (!isFinished(job)) {
     const message = `The job is ${job.status}; its receipt is there once it has succeeded, failed or been canceled.`;
     throw new MediaError('job_not_finished', message);
   }
   const charge = await findCharge(deps.database, job.id);
   if (charge === null) throw new Error(`the finished job ${job.id} is not in the ledger`);
-  return {
-    status: 200,
-    headers: { 'Cache-Control': 'private, no-store' },
-    body: receipt(deps.receiptKeys, job, charge),
-  };
+  return receipt(deps.receiptKeys, job, charge);
 }
 
 function isFinished(job: Job): job is FinishedJob {

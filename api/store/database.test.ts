@@ -126,6 +126,36 @@ describe('a lost connection', () => {
     expect(await lossy.transaction((tx) => pidOf(tx))).toBeTypeOf('number');
     await lossy.close();
   });
+
+  it('lets a repeatable transaction run again, which finds what it has done', async () => {
+    await setCounter('repeatable', 0);
+    const lossy = own('repeatable');
+    let runs = 0;
+    const value = await lossy.transaction(
+      async (tx) => {
+        runs += 1;
+        if (runs === 1) await end(await pidOf(tx));
+        await add(tx, 'repeatable');
+        return runs;
+      },
+      { repeatable: true },
+    );
+    expect([value, await counter('repeatable')]).toEqual([2, 1]);
+    await lossy.close();
+  });
+
+  it('does not let it hide what the work itself refuses', async () => {
+    let runs = 0;
+    const failing = database.transaction(
+      async () => {
+        runs += 1;
+        throw new Error('refused');
+      },
+      { repeatable: true },
+    );
+    await expect(failing).rejects.toThrow('refused');
+    expect(runs).toBe(1);
+  });
 });
 
 describe('makeDatabase', () => {

@@ -1,5 +1,6 @@
 /** PostgreSQL: a pool of connections with the types, time limits and retries that every reader relies on. */
 import { hash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Log } from '#crds/shared/log.ts';
 
@@ -22,12 +23,21 @@ export const PREPARED: QueryHow = { prepared: true };
 export interface Database extends Queryable {
   /**
    * Runs the work in one transaction on one connection. After a deadlock or a serialisation failure it
-   * runs again, so the work may do nothing that a rollback does not undo. `patient` lifts the time limit
-   * of statements, for migrations.
+   * runs again, so the work may do nothing that a rollback does not undo.
    */
-  transaction<T>(work: (tx: Queryable) => Promise<T>, how?: { patient: boolean }): Promise<T>;
+  transaction<T>(work: (tx: Queryable) => Promise<T>, how?: TransactionHow): Promise<T>;
   /** Waits for the running queries and closes every connection. May be called twice. */
   close(): Promise<void>;
+}
+
+interface TransactionHow {
+  /** Lifts the time limit of statements, for migrations. */
+  readonly patient?: true;
+  /**
+   * The work sees what an earlier run of it has done: so it runs again when the connection was lost, which may have
+   * been after its COMMIT had arrived.
+   */
+  readonly repeatable?: true;
 }
 
 interface DatabaseSettings {
@@ -43,6 +53,8 @@ const IDLE_IN_TRANSACTION_MS = 30_000;
 /** Above the server's own limit: frees the caller when the server no longer answers at all. */
 const ANSWER_MS = 60_000;
 const TRANSACTION_TRIES = 5;
+/** Before another run of a repeatable transaction; doubled each time. */
+const RECONNECT_MS = 25;
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK = '40P01';
 
@@ -59,7 +71,7 @@ export function makeDatabase({ url, log, maxConnections }: DatabaseSettings): Da
   let closing: Promise<void> | null = null;
   return {
     query: (text, values, how) => run(pool, { text, values, how, query_timeout: ANSWER_MS }),
-    transaction: (work, { patient } = { patient: false }) => withRetries(() => inTransaction(pool, work, patient)),
+    transaction: (work, how = {}) => withRetries((attempt) => inTransaction(pool, work, { ...how, attempt }), how),
     close: () => (closing ??= pool.end()),
   };
 }
@@ -112,12 +124,24 @@ function statementName(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 32);
 }
 
-async function withRetries<T>(transaction: () => Promise<T>): Promise<T> {
+/** One run of a transaction. */
+interface Attempt {
+  /** The connection does not work, or not yet: what became of the transaction is not known. */
+  isLost: boolean;
+}
+
+async function withRetries<T>(
+  transaction: (attempt: Attempt) => Promise<T>,
+  { repeatable = false }: { repeatable?: boolean },
+): Promise<T> {
   for (let tries = 1; ; tries += 1) {
+    const attempt = { isLost: true };
     try {
-      return await transaction();
+      return await transaction(attempt);
     } catch (error) {
-      if (!isWorthRetrying(error) || tries === TRANSACTION_TRIES) throw error;
+      const isLost = repeatable && attempt.isLost;
+      if (tries === TRANSACTION_TRIES || !(isLost || isWorthRetrying(error))) throw error;
+      if (isLost) await delay(RECONNECT_MS * 2 ** tries);
     }
   }
 }
@@ -126,13 +150,17 @@ function isWorthRetrying(error: unknown): boolean {
   return error instanceof pg.DatabaseError && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK);
 }
 
-async function inTransaction<T>(pool: pg.Pool, work: (tx: Queryable) => Promise<T>, patient: boolean): Promise<T> {
+async function inTransaction<T>(
+  pool: pg.Pool,
+  work: (tx: Queryable) => Promise<T>,
+  { patient = false, attempt }: { patient?: boolean; attempt: Attempt },
+): Promise<T> {
   const client = await pool.connect();
+  attempt.isLost = false;
   // A checked-out connection reports its loss to the query in work and here; the query's error counts.
   const ignore = (): void => undefined;
   client.on('error', ignore);
   const limit = patient ? {} : { query_timeout: ANSWER_MS };
-  let unusable = false;
   try {
     await client.query('begin');
     if (patient) await client.query('set local statement_timeout = 0');
@@ -140,13 +168,13 @@ async function inTransaction<T>(pool: pg.Pool, work: (tx: Queryable) => Promise<
     await client.query({ text: 'commit', ...limit });
     return value;
   } catch (error) {
-    unusable = await client.query({ text: 'rollback', ...limit }).then(
+    attempt.isLost = await client.query({ text: 'rollback', ...limit }).then(
       () => false,
       () => true,
     );
     throw error;
   } finally {
     client.off('error', ignore);
-    client.release(unusable);
+    client.release(attempt.isLost);
   }
 }

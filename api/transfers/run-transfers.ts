@@ -27,6 +27,7 @@ import {
 import { FORMATS } from '#crds/formats.ts';
 import { PLANS } from '#crds/plans.ts';
 import type { Clock } from '#crds/shared/clock.ts';
+import { faultPoint } from '#crds/shared/fault-point.ts';
 import type { Log } from '#crds/shared/log.ts';
 import type { SafeFetch } from '#crds/shared/safe-fetch.ts';
 
@@ -68,6 +69,8 @@ export async function runTransfer(deps: TransferDeps, transfer: ClaimedTransfer,
     const outcome = await moveBytes(deps, transfer, AbortSignal.any([stopped, lost.signal]));
     if (outcome.outcome === 'failed' && (stopped.aborted || lost.signal.aborted))
       return await releaseTransfer(deps.database, transfer);
+    if (outcome.outcome === 'fetched') await faultPoint('after-input-stored');
+    if (outcome.outcome === 'sent') await faultPoint('after-output-sent');
     await record(deps, transfer, outcome);
   } finally {
     clearInterval(timer);

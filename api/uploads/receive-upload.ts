@@ -11,6 +11,7 @@ import { contentKey, lastComponent, partKey, partSizes } from '#api/uploads/uplo
 import { findUpload, markUploaded, type Upload } from '#api/uploads/upload-rows.ts';
 import { MediaError } from '#crds/media-error.ts';
 import { LIMITS, PLANS } from '#crds/plans.ts';
+import { faultPoint } from '#crds/shared/fault-point.ts';
 
 export const uploadedObjectSchema = z
   .object({
@@ -38,6 +39,7 @@ export async function receiveContent(deps: ApiDeps, request: CallerRequest): Pro
   const planLimit = PLANS[request.caller.account.plan].maxAsyncBytes;
   if (size > LIMITS.singleUploadBytes || size > planLimit) throw tooLarge(size, planLimit);
   const stored = await store(deps, request, { key: contentKey(upload.id), size });
+  await faultPoint('after-upload-stored');
   const filename = lastComponent(readQuery(request.query).get('filename'));
   const at = deps.clock.now();
   const kept = await markUploaded(deps.database, upload.id, { size, etag: stored.etag, filename, at });
@@ -85,7 +87,9 @@ export async function completeUpload(deps: ApiDeps, request: CallerRequest): Pro
     maxBytes: upload.size,
     size: upload.size,
   });
+  await faultPoint('after-parts-joined');
   await markUploaded(deps.database, upload.id, { size: upload.size, etag, filename: null, at: deps.clock.now() });
+  await faultPoint('after-upload-completed');
   for (let number = 1; number <= count; number += 1) await deps.files.delete(partKey(upload.id, number));
   return { status: 200, body: { id: upload.id, object: 'upload', size: upload.size, uploaded: true } };
 }

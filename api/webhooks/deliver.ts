@@ -9,6 +9,7 @@ import type { SecretBox } from '#api/store/secret-box.ts';
 import type { DeliveryMetrics } from '#api/webhooks/delivery-metrics.ts';
 import { ATTEMPTS, nextAttemptAt } from '#api/webhooks/schedule.ts';
 import { sendEvent, type SendDeps, type SendOutcome } from '#api/webhooks/send-event.ts';
+import { insertAttempt } from '#api/webhooks/webhook-attempt-rows.ts';
 import {
   claimDeliveries,
   dropLostDeliveries,
@@ -17,6 +18,7 @@ import {
   type ClaimedDelivery,
 } from '#api/webhooks/webhook-delivery-rows.ts';
 import { secretContext } from '#api/webhooks/webhook-secret.ts';
+import { faultPoint } from '#crds/shared/fault-point.ts';
 import type { Log } from '#crds/shared/log.ts';
 
 export interface DeliverDeps extends SendDeps {
@@ -50,9 +52,15 @@ export async function claimDueDeliveries(
 export async function deliver(deps: DeliverDeps, delivery: ClaimedDelivery, signal?: AbortSignal): Promise<void> {
   const { eventId, attempt } = delivery;
   const secret = deps.secretBox.open(delivery.sealedSecret, secretContext.delivery(eventId));
+  await faultPoint('before-webhook-post');
+  const at = deps.clock.now();
   const outcome = await sendEvent(deps, { ...delivery, secret, ...(signal === undefined ? {} : { signal }) });
+  await faultPoint('after-webhook-answer');
   // Stopped by us: the lease runs out and the next process sends it again.
   if (signal?.aborted === true && !outcome.delivered) return;
+  const durationMs = Math.max(0, deps.clock.now().getTime() - at.getTime());
+  const error = outcome.delivered ? null : outcome.error;
+  await insertAttempt(deps.database, eventId, { at, status: outcome.status, error, durationMs });
   const isCurrent = await record(deps, delivery, outcome);
   const { status } = outcome;
   deps.log.info(

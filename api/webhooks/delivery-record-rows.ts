@@ -23,22 +23,46 @@ const COLUMNS = `id as "eventId", account_id as "accountId", job_id as "jobId", 
   next_at as "nextAt", created_at as "createdAt", done_at as "doneAt", delivered, last_status as "lastStatus",
   last_error as "lastError"`;
 
-/** Newest first. `accountId` null: of all accounts; `onlyDead`: those that were dropped. */
+interface DeliveryFilter {
+  /** null: of all accounts. */
+  readonly accountId: string | null;
+  /** Absent: whatever they are sent to. */
+  readonly endpointId?: string;
+  /** Those that were dropped. */
+  readonly onlyDead: boolean;
+  readonly limit: number;
+}
+
+/** Newest first. */
 export async function selectDeliveries(
   db: Queryable,
-  { accountId, onlyDead, limit }: { accountId: string | null; onlyDead: boolean; limit: number },
+  { accountId, endpointId, onlyDead, limit }: DeliveryFilter,
 ): Promise<readonly DeliveryRecord[]> {
   const { rows } = await db.query<DeliveryRecord>(
     `select ${COLUMNS} from webhook_deliveries
      where ($1::text is null or account_id = $1) and (not $2::boolean or delivered = false)
+       and ($4::text is null or endpoint_id = $4)
      order by created_at desc, id desc limit $3`,
-    [accountId, onlyDead, limit],
+    [accountId, onlyDead, limit, endpointId ?? null],
   );
   return rows;
 }
 
 export async function findDelivery(db: Queryable, eventId: string): Promise<DeliveryRecord | null> {
   const { rows } = await db.query<DeliveryRecord>(`select ${COLUMNS} from webhook_deliveries where id = $1`, [eventId]);
+  return rows[0] ?? null;
+}
+
+/** The first bytes of what is sent, and how many there are. */
+export async function findDeliveryBody(
+  db: Queryable,
+  eventId: string,
+  most: number,
+): Promise<{ readonly start: Buffer; readonly size: number } | null> {
+  const { rows } = await db.query<{ start: Buffer; size: number }>(
+    'select substring(body for $2) as start, length(body) as size from webhook_deliveries where id = $1',
+    [eventId, most],
+  );
   return rows[0] ?? null;
 }
 

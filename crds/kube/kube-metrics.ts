@@ -4,6 +4,8 @@ import { RESTART_REASONS, type ReflectorMetrics } from '#crds/kube/reflector.ts'
 export interface KubeMetrics extends ReflectorMetrics {
   /** status 0: no answer. */
   requested(method: string, status: number): void;
+  /** A read of a resource whose watch was behind this process's own writes. */
+  staleRead(resource: string): void;
   observeLeader(isLeading: () => boolean): void;
 }
 
@@ -28,6 +30,12 @@ export function makeKubeMetrics(registry: Registry): KubeMetrics {
     labelNames: ['method', 'status'] as const,
     registers,
   });
+  const stale = new Counter({
+    name: 'mediajobs_kube_stale_reads_total',
+    help: "Reads for which this process's own write stood in, because the watch was behind it; by resource.",
+    labelNames: ['resource'] as const,
+    registers,
+  });
   const ages = new Map<string, () => number>();
   new Gauge({
     name: 'mediajobs_reflector_silent_seconds',
@@ -42,8 +50,10 @@ export function makeKubeMetrics(registry: Registry): KubeMetrics {
     requested: (method, status) => requests.inc({ method, status: String(status) }),
     listed: (resource) => lists.inc({ resource }),
     watchRestarted: (resource, reason) => restarts.inc({ resource, reason }),
+    staleRead: (resource) => stale.inc({ resource }),
     observeAge(resource, ageMs) {
       ages.set(resource, ageMs);
+      stale.inc({ resource }, 0);
       lists.inc({ resource }, 0);
       for (const reason of RESTART_REASONS) restarts.inc({ resource, reason }, 0);
     },

@@ -11,6 +11,7 @@ describe("a store with this process's own writes", () => {
   let view: OwnWrites;
   let see: (changes: readonly StoreChange[]) => void;
   let millis: number;
+  let staleReads: number;
 
   beforeEach(() => {
     millis = 0;
@@ -18,7 +19,10 @@ describe("a store with this process's own writes", () => {
     const watchers: ((change: StoreChange) => void)[] = [];
     see = (changes) => changes.forEach((change) => watchers.forEach((watcher) => watcher(change)));
     const reflector = { store, watch: (watcher: (change: StoreChange) => void) => void watchers.push(watcher) };
-    view = makeOwnWrites({ reflector, monotonic: () => millis }, { indexBy: colour }, new AbortController().signal);
+    staleReads = 0;
+    const onStale = (): void => void (staleReads += 1);
+    const deps = { reflector, monotonic: () => millis, onStale };
+    view = makeOwnWrites(deps, { indexBy: colour }, new AbortController().signal);
   });
 
   const names = (objects: readonly KubeObject[]): string[] =>
@@ -36,8 +40,10 @@ describe("a store with this process's own writes", () => {
     view.wrote(mockObject('a', 5));
     see(store.apply(mockObject('a', 3)));
     expect(view.get('a')?.metadata.resourceVersion).toBe('5');
+    expect(staleReads).toBe(1);
     see(store.apply(mockObject('a', 9)));
     expect(view.get('a')?.metadata.resourceVersion).toBe('9');
+    expect(staleReads).toBe(1);
   });
 
   it('compares versions as numbers, however long', () => {

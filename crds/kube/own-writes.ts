@@ -27,7 +27,12 @@ interface Written {
 const FORGET_MS = 10 * 60_000;
 
 export function makeOwnWrites(
-  deps: { readonly reflector: Pick<Reflector, 'store' | 'watch'>; readonly monotonic: () => number },
+  deps: {
+    readonly reflector: Pick<Reflector, 'store' | 'watch'>;
+    readonly monotonic: () => number;
+    /** A read that the watch alone would have answered with what this process knows to be over. */
+    readonly onStale: () => void;
+  },
   { indexBy }: { indexBy?: (object: KubeObject) => string | undefined },
   signal: AbortSignal,
 ): OwnWrites {
@@ -58,6 +63,7 @@ export function makeOwnWrites(
       const own = written.get(name);
       const seen = store.get(name);
       if (own === undefined) return seen;
+      deps.onStale();
       if (!own.gone) return own.object;
       return seen?.metadata.uid === own.object.metadata.uid ? undefined : seen;
     },

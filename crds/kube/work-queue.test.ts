@@ -1,12 +1,22 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Registry } from 'prom-client';
+import { makeQueueMetrics } from '#crds/kube/queue-metrics.ts';
 import { makeWorkQueue, type WorkQueue } from '#crds/kube/work-queue.ts';
 
 const OPTIONS = { workers: 2, firstRetryMs: 100, lastRetryMs: 1000 };
 
 describe('work queue', () => {
-  beforeEach(() => void vi.useFakeTimers());
+  let registry: Registry;
+  beforeEach(() => {
+    vi.useFakeTimers();
+    registry = new Registry();
+  });
   afterEach(() => void vi.useRealTimers());
 
+  const valueOf = async (name: string, part?: string): Promise<number | undefined> => {
+    const { values } = (await registry.getSingleMetric(name)?.get()) ?? { values: [] };
+    return values.find((value) => part === undefined || ('metricName' in value && value.metricName === part))?.value;
+  };
   /** A queue whose handlers end when the test says so. */
   const makeHeld = (workers = OPTIONS.workers) => {
     const handled: string[] = [];
@@ -20,6 +30,7 @@ describe('work queue', () => {
             ends.set(key, (again = null) => resolve(again));
           }),
         onError: (_error, key, retryMs) => errors.push({ key, retryMs }),
+        metrics: makeQueueMetrics(registry, 'test'),
       },
       { ...OPTIONS, workers },
     );
@@ -35,7 +46,7 @@ describe('work queue', () => {
     queue.add('busy');
     queue.add('a');
     queue.add('a');
-    expect(queue.depth()).toBe(1);
+    expect(await valueOf('mediajobs_test_queue_depth')).toBe(1);
     await end('busy');
     await end('a');
     expect(handled).toEqual(['busy', 'a']);
@@ -59,6 +70,34 @@ describe('work queue', () => {
     expect(handled).toEqual(['a', 'b']);
     await end('b');
     expect(handled).toEqual(['a', 'b', 'c']);
+  });
+
+  it('handles the keys of a sweep behind all others', async () => {
+    const { queue, handled, end } = makeHeld(1);
+    queue.add('busy');
+    queue.add('swept', 'sweep');
+    queue.add('both', 'sweep');
+    queue.add('late');
+    queue.add('both');
+    queue.add('late', 'sweep');
+    for (const key of ['busy', 'late', 'both', 'swept']) await end(key);
+    expect(handled).toEqual(['busy', 'late', 'both', 'swept']);
+  });
+
+  it('counts what comes, what failed, and how long each waits and takes', async () => {
+    const { queue, end } = makeHeld(1);
+    queue.add('a');
+    queue.add('b');
+    await vi.advanceTimersByTimeAsync(3000);
+    await end('a');
+    await end('b');
+    expect(await valueOf('mediajobs_test_queue_adds_total')).toBe(2);
+    expect(await valueOf('mediajobs_test_queue_retries_total')).toBe(0);
+    expect(await valueOf('mediajobs_test_queue_wait_seconds', 'mediajobs_test_queue_wait_seconds_sum')).toBeCloseTo(
+      3,
+      1,
+    );
+    expect(await valueOf('mediajobs_test_queue_work_seconds', 'mediajobs_test_queue_work_seconds_count')).toBe(2);
   });
 
   it('looks again after the time that the handler gave', async () => {
@@ -99,6 +138,7 @@ describe('work queue', () => {
           return null;
         },
         onError: (_error, _key, retryMs) => retries.push(retryMs),
+        metrics: makeQueueMetrics(registry, 'test'),
       },
       OPTIONS,
     );

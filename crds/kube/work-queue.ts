@@ -1,18 +1,19 @@
 /**
  * Keys in work, one at a time each. A key that is added while it waits is handled once; one that is
- * added while it is being handled is handled once more afterwards. Free of any domain.
+ * added while it is being handled is handled once more afterwards. Keys of a sweep wait behind all others.
+ * Free of any domain.
  *
  *   (timer) ─→ waiting ─→ in work ─→ done, or timer again
  *                 ↑          │ error: timer, twice as long each time
  *                 └── added again meanwhile
  */
+import type { QueueMetrics } from '#crds/kube/queue-metrics.ts';
 
 export interface WorkQueue {
-  add(key: string): void;
+  /** `sweep`: whatever is not of a sweep goes first. */
+  add(key: string, of?: 'sweep'): void;
   /** Adds the key later, in milliseconds. Of several times the earliest holds. */
   addAfter(key: string, delayMs: number): void;
-  /** Keys that wait to be handled. */
-  depth(): number;
   /** Takes no further key and resolves when those in work are done. */
   stop(): Promise<void>;
 }
@@ -22,6 +23,7 @@ interface WorkQueueDeps {
   readonly handle: (key: string) => Promise<number | null>;
   /** A handler threw; the key comes again after `retryMs`. */
   readonly onError: (error: unknown, key: string, retryMs: number) => void;
+  readonly metrics: QueueMetrics;
 }
 
 interface WorkQueueOptions {
@@ -36,26 +38,32 @@ interface WorkQueueOptions {
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export function makeWorkQueue(deps: WorkQueueDeps, options: WorkQueueOptions): WorkQueue {
-  const waiting = new Set<string>();
+  const { metrics } = deps;
+  /** Since when, in the order of coming. */
+  const waiting = new Map<string, number>();
+  const ofSweep = new Map<string, number>();
   const inWork = new Map<string, Promise<void>>();
   const timers = new Map<string, { readonly at: number; readonly timer: NodeJS.Timeout }>();
   const failures = new Map<string, number>();
   let stopped = false;
 
-  const next = (): string | undefined => {
-    for (const key of waiting) if (!inWork.has(key)) return key;
+  const next = (): readonly [string, number] | undefined => {
+    for (const keys of [waiting, ofSweep]) for (const entry of keys) if (!inWork.has(entry[0])) return entry;
     return undefined;
   };
   const pump = (): void => {
     while (!stopped && inWork.size < options.workers) {
-      const key = next();
-      if (key === undefined) return;
+      const [key, since] = next() ?? [];
+      if (key === undefined || since === undefined) return;
       waiting.delete(key);
+      ofSweep.delete(key);
       dropTimer(key);
+      metrics.waited((performance.now() - since) / 1000);
       inWork.set(key, handle(key));
     }
   };
   const handle = async (key: string): Promise<void> => {
+    const began = performance.now();
     let againMs: number | null;
     try {
       againMs = await deps.handle(key);
@@ -64,8 +72,10 @@ export function makeWorkQueue(deps: WorkQueueDeps, options: WorkQueueOptions): W
       const count = failures.get(key) ?? 0;
       failures.set(key, count + 1);
       againMs = Math.min(options.lastRetryMs, options.firstRetryMs * 2 ** count);
+      metrics.retried();
       deps.onError(error, key, againMs);
     }
+    metrics.worked((performance.now() - began) / 1000);
     inWork.delete(key);
     if (againMs !== null) addAfter(key, againMs);
     pump();
@@ -74,9 +84,12 @@ export function makeWorkQueue(deps: WorkQueueDeps, options: WorkQueueOptions): W
     clearTimeout(timers.get(key)?.timer);
     timers.delete(key);
   };
-  const add = (key: string): void => {
-    if (stopped) return;
-    waiting.add(key);
+  const add = (key: string, of?: 'sweep'): void => {
+    if (stopped || waiting.has(key) || (of === 'sweep' && ofSweep.has(key))) return;
+    const since = ofSweep.get(key) ?? performance.now();
+    ofSweep.delete(key);
+    (of === 'sweep' ? ofSweep : waiting).set(key, since);
+    metrics.added();
     pump();
   };
   const addAfter = (key: string, delayMs: number): void => {
@@ -85,14 +98,15 @@ export function makeWorkQueue(deps: WorkQueueDeps, options: WorkQueueOptions): W
     dropTimer(key);
     timers.set(key, { at, timer: setTimeout(() => add(key), Math.min(Math.max(0, delayMs), LONGEST_TIMER_MS)) });
   };
+  metrics.observeDepth(() => waiting.size + ofSweep.size);
 
   return {
     add,
     addAfter,
-    depth: () => waiting.size,
     async stop() {
       stopped = true;
       waiting.clear();
+      ofSweep.clear();
       for (const key of timers.keys()) dropTimer(key);
       await Promise.all(inWork.values());
     },

@@ -50,6 +50,20 @@ export const settings = z.object({
   MEDIAJOBS_DOCS_URL: url
     .optional()
     .meta({ description: 'Address of the documentation, used in `doc_url`; default `<base url>/docs`.' }),
+  MEDIAJOBS_DASHBOARD_URL: z
+    .union([z.literal('off'), url])
+    .optional()
+    .meta({
+      description:
+        'Public address of the dashboard, whose path is `/dashboard`; with a host of its own it is at no other. Default `<base url>/dashboard`; `off`: there is none.',
+    }),
+  MEDIAJOBS_GRAFANA_URL: url.optional().meta({ description: 'Where the dashboard leads operators for metrics.' }),
+  MEDIAJOBS_OIDC_ISSUER: url.optional().meta({
+    description:
+      "OpenID Connect provider for signing in to the dashboard; its redirect address is `<dashboard>/provider/callback`. It signs in who was invited under the provider's verified e-mail address.",
+  }),
+  MEDIAJOBS_OIDC_CLIENT_ID: z.string().optional().meta({ description: 'Client id at that provider.' }),
+  MEDIAJOBS_OIDC_CLIENT_SECRET: z.string().optional().meta({ description: 'Secret of that client.' }),
   MEDIAJOBS_LISTEN_HOST: z
     .string()
     .default('127.0.0.1')
@@ -120,9 +134,10 @@ export const settings = z.object({
     .min(0)
     .default(32)
     .meta({ description: 'Direct requests that may wait for a child; more answer 503 `engine_busy`.' }),
-  MEDIAJOBS_ENGINE_FILES_PER_CHILD: count
-    .default(1)
-    .meta({ description: 'Files that one engine process works on before it is replaced.' }),
+  MEDIAJOBS_ENGINE_FILES_PER_CHILD: count.default(16).meta({
+    description:
+      'Files of one account that one engine process works on before it is replaced; no process opens files of two accounts.',
+  }),
   MEDIAJOBS_WORK_DIR: z
     .string()
     .optional()
@@ -144,7 +159,9 @@ export const settings = z.object({
     .length(44)
     .transform((text) => Buffer.from(text, 'base64'))
     .optional()
-    .meta({ description: "Key of the attempts' tokens, base64 of 32 bytes, the same for every controller." }),
+    .meta({
+      description: "Key of the attempts' tokens, base64 of 32 bytes, the same for every controller and recorder.",
+    }),
   MEDIAJOBS_WORKER_POD: json.optional().meta({
     description: 'The pods of jobs on Kubernetes, as JSON: `image` and what `controller/worker-pod.ts` has besides.',
   }),
@@ -160,8 +177,8 @@ export const settings = z.object({
   KUBECONFIG: z.string().optional().meta({
     description: 'Kubeconfig file, for a process outside the cluster; default: the service account of the pod.',
   }),
-  MEDIAJOBS_KUBE_QPS: count.default(50).meta({ description: 'Requests to the API server a second, on average.' }),
-  MEDIAJOBS_KUBE_BURST: count.default(100).meta({ description: 'Requests to the API server at once.' }),
+  MEDIAJOBS_KUBE_QPS: count.default(100).meta({ description: 'Requests to the API server a second, on average.' }),
+  MEDIAJOBS_KUBE_BURST: count.default(200).meta({ description: 'Requests to the API server at once.' }),
   MEDIAJOBS_OPEN_JOBS: count
     .default(2000)
     .meta({ description: 'Unfinished MediaJobs at most; further jobs wait in PostgreSQL.' }),
@@ -172,6 +189,10 @@ export const settings = z.object({
   MEDIAJOBS_CLOCK_FILE: z.string().optional().meta({
     description:
       'For tests of the service only: file with the whole seconds that its clock runs ahead. Each process warns at its start.',
+  }),
+  MEDIAJOBS_FAULTS_DIR: z.string().optional().meta({
+    description:
+      'For tests of the service only: folder whose files tell a process where to fail. Each process warns at its start.',
   }),
   MEDIAJOBS_LOG_LEVEL: z
     .enum(['debug', 'info', 'warn', 'error'])

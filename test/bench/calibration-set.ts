@@ -110,10 +110,15 @@ export async function calibrationSet(cache: string): Promise<BenchPicture[]> {
 
 /** A photo as the camera gave it, of 4272 × 2848 pixels. */
 export function largePhoto(cache: string): Promise<Buffer> {
-  const name = 'lomiri-wallpapers-16.04';
-  const file = 'sunset_by_Aitzol_Berasategi.jpg';
-  const row = PACKAGES[name];
-  return sourceOf(cache, { name, path: join(row?.folder ?? '', file), sha256: row?.files[file] ?? '' });
+  return wholePicture(cache, 'sunset_by_Aitzol_Berasategi.jpg');
+}
+
+/** A picture of the set as its package has it. @throws Error when the set has none of that name. */
+export async function wholePicture(cache: string, file: string): Promise<Buffer> {
+  const found = Object.entries(PACKAGES).find(([, { files }]) => Object.hasOwn(files, file));
+  if (found === undefined) throw new Error(`the set has no ${file}`);
+  const [name, { folder, files }] = found;
+  return sourceOf(cache, { name, path: join(folder, file), sha256: files[file] ?? '' });
 }
 
 async function sourceOf(cache: string, file: { name: string; path: string; sha256: string }): Promise<Buffer> {

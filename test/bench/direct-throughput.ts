@@ -1,6 +1,7 @@
 /**
  * Full-size compress of a 12-megapixel photo through the engine's HTTP port beside the image library called in a
- * loop with the same settings: files a second, in alternating rounds.
+ * loop with the same settings: files a second, in alternating rounds. Callers of one account share processes of the
+ * engine; with an account for each file every file has a process of its own.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,10 +11,13 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import type { BareRun } from '#test/bench/bare-sharp.ts';
 import { largePhoto } from '#test/bench/calibration-set.ts';
-import { startDirectEngine, type DirectEngine } from '#test/bench/direct-engine.ts';
+import { startDirectEngine } from '#test/bench/direct-engine.ts';
 import { median, print } from '#test/bench/print-figures.ts';
 
-const FORMATS = ['jpg', 'webp', 'avif'] as const;
+/** One takes two minutes, AVIF twice that: `MEDIAJOBS_BENCH_FORMAT` names one. */
+const FORMATS = (['jpg', 'webp', 'avif'] as const).filter(
+  (format) => format === (process.env['MEDIAJOBS_BENCH_FORMAT'] ?? format),
+);
 const CALLERS = [1, 2, 4, 8];
 const ROUNDS = 3;
 const QUALITY = 75;
@@ -28,14 +32,15 @@ const photo = await sharp(await largePhoto(cache))
 const photoPath = join(folder, 'photo.jpg');
 await writeFile(photoPath, photo);
 const bare = fork(new URL('./bare-sharp.ts', import.meta.url).pathname);
-const engines = {
-  'one file a process': await startDirectEngine(folder),
-  'fifty files a process': await startDirectEngine(folder, { MEDIAJOBS_ENGINE_FILES_PER_CHILD: '50' }),
+const engine = await startDirectEngine(folder);
+const TENANTS: Readonly<Record<string, (file: number) => string>> = {
+  'one account': () => 'one',
+  'an account a file': (file) => `${file}-${performance.now()}`,
 };
 try {
   for (const format of FORMATS) await compare(format);
 } finally {
-  await Promise.all(Object.values(engines).map((engine) => engine.stop()));
+  await engine.stop();
   bare.kill();
   await rm(folder, { recursive: true });
 }
@@ -47,16 +52,16 @@ async function compare(format: BareRun['format']): Promise<void> {
     const all: Record<string, number[]> = { library: [] };
     for (const callers of CALLERS) {
       all['library']?.push(await bareThroughput(format, callers));
-      for (const [name, engine] of Object.entries(engines))
-        (all[name] ??= []).push(await throughput(engine, format, callers));
+      for (const [name, tenantOf] of Object.entries(TENANTS))
+        (all[name] ??= []).push(await throughput(tenantOf, format, callers));
     }
     rounds.push(all);
   }
-  for (const name of ['library', ...Object.keys(engines)]) {
+  for (const name of ['library', ...Object.keys(TENANTS)]) {
     const figures = CALLERS.map((_, at) => median(rounds.map((all) => all[name]?.[at] ?? 0)));
     print(`  ${name}`, ...figures.map((figure) => figure.toFixed(2)), Math.max(...figures).toFixed(2));
   }
-  for (const name of Object.keys(engines)) {
+  for (const name of Object.keys(TENANTS)) {
     const ratios = rounds.map((all) => Math.max(...(all[name] ?? [])) / Math.max(...(all['library'] ?? [])));
     print(`  ratio of the best, ${name} (goal: 0.9)`, median(ratios).toFixed(2));
   }
@@ -75,14 +80,19 @@ async function bareThroughput(format: BareRun['format'], callers: number): Promi
   return answer;
 }
 
-async function throughput(engine: DirectEngine, format: BareRun['format'], callers: number): Promise<number> {
+async function throughput(
+  tenantOf: (file: number) => string,
+  format: BareRun['format'],
+  callers: number,
+): Promise<number> {
   const files = filesFor(format, callers);
   let left = files;
   const startedAt = performance.now();
   const caller = async (): Promise<void> => {
     for (; left > 0;) {
       left -= 1;
-      const { result } = await engine.compress(photo, { image: { format, quality: QUALITY, resize: false } });
+      const options = { image: { format, quality: QUALITY, resize: false } };
+      const { result } = await engine.compress(photo, options, tenantOf(left));
       if (result.kept_original) throw new Error('the engine gave the photo back as it was');
     }
   };

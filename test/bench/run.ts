@@ -13,6 +13,8 @@ const BENCHES: Readonly<Record<string, () => Promise<unknown>>> = {
   'image-memory': () => import('#test/bench/image-memory.ts'),
   soak: () => import('#test/bench/soak.ts'),
   'image-quality': () => import('#test/bench/image-quality.ts'),
+  'cluster-scale': () => import('#test/bench/cluster-scale.ts'),
+  'hot-paths': () => import('#test/bench/hot-paths.ts'),
   service: () => import('#test/bench/running-service.ts'),
 };
 

@@ -1,46 +1,90 @@
-/** 5,000 small mixed files through one engine of the direct lane: its memory after each 500. */
-import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+/**
+ * 5,000 small mixed files of three accounts through one engine of the direct lane, good, odd and broken ones: memory of
+ * the engine and of all its processes after each 500. `MEDIAJOBS_BENCH_FILES` sets another number.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import type { SentOptions } from '#crds/options/options.ts';
-import { startDirectEngine } from '#test/bench/direct-engine.ts';
+import type { ErrorCode } from '#crds/error-codes.ts';
+import { startDirectEngine, type DirectRequest } from '#test/bench/direct-engine.ts';
 import { print } from '#test/bench/print-figures.ts';
+import { makeFixtures } from '#test/fixtures/make-fixtures.ts';
 
-const FILES = 5000;
+type SoakFile = Omit<DirectRequest, 'tenant'> & {
+  /** Of each hundred files. */
+  readonly share: number;
+  /** What the engine answers instead of a result. */
+  readonly refusal?: ErrorCode;
+};
+
+const FILES = Number(process.env['MEDIAJOBS_BENCH_FILES'] ?? 5000);
 const STEP = 500;
 const CALLERS = 4;
+const TENANTS = ['a', 'b', 'c'];
 
 const folder = await mkdtemp(join(tmpdir(), 'mediajobs-bench-'));
-const files = await makeFiles();
+const files = mixed([...(await images()), ...(await documents(folder)), ...broken()]);
 const engine = await startDirectEngine(folder);
 try {
-  print('files', 'engine MiB', 'seconds');
+  print('files', 'engine MiB', 'with its processes', 'left files', 'seconds');
   for (let done = 0; done < FILES; done += STEP) {
     const startedAt = performance.now();
     let next = done;
     const caller = async (): Promise<void> => {
-      for (; next < done + STEP;) {
-        const [file, options] = files[next++ % files.length] ?? [];
-        if (file !== undefined) await engine.compress(file, options ?? {});
-      }
+      for (let at = next++; at < Math.min(done + STEP, FILES); at = next++) await send(at);
     };
     await Promise.all(Array.from({ length: CALLERS }, caller));
     const seconds = (performance.now() - startedAt) / 1000;
-    print(String(done + STEP), mebibytes(engine.pid).toFixed(0), seconds.toFixed(0));
+    const tree = treeOf(engine.pid).reduce((sum, pid) => sum + mebibytes(pid), 0);
+    const figures = [mebibytes(engine.pid), tree, await leftFiles(), seconds];
+    print(String(Math.min(done + STEP, FILES)), ...figures.map((figure) => figure.toFixed(0)));
   }
 } finally {
   await engine.stop();
   await rm(folder, { recursive: true });
 }
 
-/** Of the process that stays; those that decode end with their file. */
-function mebibytes(pid: number): number {
-  return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0) / 1024;
+async function send(at: number): Promise<void> {
+  const asked = files[at % files.length];
+  if (asked === undefined) throw new Error('There are no files.');
+  const { refusal, ...request } = asked;
+  const answer = await engine.process({ ...request, tenant: TENANTS[at % TENANTS.length] ?? '' });
+  const code = typeof answer === 'string' ? answer : undefined;
+  if (code !== refusal)
+    throw new Error(`${request.filename}: ${code ?? 'a result'} instead of ${refusal ?? 'a result'}`);
 }
 
-async function makeFiles(): Promise<[Buffer, SentOptions][]> {
+/** Everything that lies in the work folder but the private folder of the pool and the homes in it. */
+async function leftFiles(): Promise<number> {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => /(^|\/)(input|out|in|file)(\/|$)/.test(name)).length;
+}
+
+function treeOf(root: number): number[] {
+  const children = readFileSync(`/proc/${root}/task/${root}/children`, 'utf8').trim().split(' ').filter(Boolean);
+  return [root, ...children.flatMap((pid) => treeOf(Number(pid)))];
+}
+
+/** Proportional set size. 0 for a process that has just ended. */
+function mebibytes(pid: number): number {
+  try {
+    return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0) / 1024;
+  } catch {
+    return 0;
+  }
+}
+
+/** A hundred files in the proportions that they name, no kind in a row. */
+function mixed(all: readonly SoakFile[]): SoakFile[] {
+  const places = all.flatMap((file) =>
+    Array.from({ length: file.share }, (_, i) => ({ file, at: (i + 0.5) / file.share })),
+  );
+  return places.toSorted((one, other) => one.at - other.at).map(({ file }) => file);
+}
+
+async function images(): Promise<SoakFile[]> {
   const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const;
   const picture = sharp({ create: { width: 320, height: 240, channels: 3, background: '#456', noise } });
   const [jpg, png, webp, gif, tiff] = await Promise.all([
@@ -50,13 +94,57 @@ async function makeFiles(): Promise<[Buffer, SentOptions][]> {
     picture.clone().gif().toBuffer(),
     picture.clone().tiff().toBuffer(),
   ]);
-  const to = (format: 'webp' | 'avif' | 'png'): SentOptions => ({ image: { format } });
+  const row = (filename: string, file: Buffer, options: SoakFile['options'], share: number): SoakFile => ({
+    filename,
+    file,
+    options,
+    share,
+    operation: 'compress',
+  });
   return [
-    [jpg, {}],
-    [png, {}],
-    [webp, {}],
-    [gif, to('webp')],
-    [tiff, to('png')],
-    [jpg, to('avif')],
+    row('a.jpg', jpg, {}, 30),
+    row('a.png', png, {}, 12),
+    row('a.webp', webp, {}, 10),
+    row('a.gif', gif, { image: { format: 'webp' } }, 8),
+    row('a.tiff', tiff, { image: { format: 'png' } }, 6),
+    row('b.jpg', jpg, { image: { format: 'avif' } }, 8),
+    row('wrong-name.gif', jpg, {}, 4),
+  ];
+}
+
+async function documents(root: string): Promise<SoakFile[]> {
+  const made = await makeFixtures(root, ['font', 'pdf']);
+  const bytesOf = async (name: string, format: string): Promise<Buffer> => {
+    const found = made.find((one) => one.format === format && (name === '' || one.name === name));
+    if (found === undefined) throw new Error(`There is no fixture ${name} of ${format}.`);
+    return readFile(found.path);
+  };
+  const csv = Buffer.from(`name,count\n${'apple,1\n'.repeat(500)}`);
+  return [
+    { filename: 'a.csv', file: csv, operation: 'convert', options: { convert: { to: 'json' } }, share: 6 },
+    {
+      filename: 'a.ttf',
+      file: await bytesOf('', 'ttf'),
+      operation: 'convert',
+      options: { convert: { to: 'woff2' } },
+      share: 4,
+    },
+    { filename: 'a.pdf', file: await bytesOf('scan', 'pdf'), operation: 'strip_metadata', options: {}, share: 3 },
+  ];
+}
+
+function broken(): SoakFile[] {
+  const row = (filename: string, text: string, refusal: ErrorCode): SoakFile => ({
+    filename,
+    file: Buffer.from(text, 'latin1'),
+    operation: 'compress',
+    options: {},
+    share: 3,
+    refusal,
+  });
+  return [
+    row('cut.jpg', '\xff\xd8\xff\xe0 no picture', 'processing_failed'),
+    row('a.psd', '8BPS\0\0\0\0', 'unsupported_input'),
+    row('cut.pdf', '%PDF-1.7\nnothing of a PDF follows', 'processing_failed'),
   ];
 }

@@ -78,7 +78,7 @@ export function describeMediaJobClient(name: string, makeHome: () => Promise<Hom
       it('gives another uid to a MediaJob that is created again after its deletion', async () => {
         const first = await create();
         await client.delete(first.metadata.name);
-        const second = await create();
+        const second = await create({ secretName: 'second' });
         expect(second.metadata.uid).not.toBe(first.metadata.uid);
       });
     });

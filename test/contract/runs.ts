@@ -9,8 +9,8 @@ export interface RunsHome {
   readonly runs: Runs;
   /** Runs at once. */
   readonly places: number;
-  /** Makes the MediaJob that owns runs, where runs do not live without one. */
-  readonly adopt?: (owner: RunOwner) => Promise<RunOwner>;
+  /** Makes what the run needs, where runs do not live without their MediaJob; gives its owner. */
+  readonly adopt?: (request: RunRequest) => Promise<RunOwner>;
   close(): Promise<void>;
 }
 
@@ -22,14 +22,15 @@ export function buildRunRequest(behaviour: string, job = 1, attempt = 1): RunReq
     metadata: { name, uid: `uid-${job}`, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z', labels: {} },
     spec,
   };
-  const heartbeat = { url: 'http://127.0.0.1:1/heartbeat', token: 'token' };
-  const ticket = buildTicket({ filename: behaviour });
+  const heartbeatUrl = 'http://127.0.0.1:1/heartbeat';
   return {
     owner: { name, uid: `uid-${job}` },
     attempt,
     kind: spec.kind,
     account: spec.account,
-    spec: buildRunSpec(LOCAL_TIMING, { mediaJob, ticket, attempt, heartbeat, now: new Date() }),
+    spec: buildRunSpec(LOCAL_TIMING, { mediaJob, attempt, heartbeatUrl, now: new Date() }),
+    ticket: async () => buildTicket({ filename: behaviour }),
+    secretName: `${name}-${attempt}`,
   };
 }
 
@@ -79,7 +80,7 @@ export function describeRuns(name: string, makeHome: () => Promise<RunsHome>): v
 
     const requested = async (...parts: Parameters<typeof buildRunRequest>): Promise<RunRequest> => {
       const request = buildRunRequest(...parts);
-      return { ...request, owner: (await home.adopt?.(request.owner)) ?? request.owner };
+      return { ...request, owner: (await home.adopt?.(request)) ?? request.owner };
     };
 
     /** Starts runs that hang until no place is left. */

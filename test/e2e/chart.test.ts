@@ -14,8 +14,9 @@ const REQUIRED = {
   'redis.url': 'redis://r',
   's3.bucket': 'b',
 };
-/** Helm 3 and helm 4, both made by `hack/cluster/build-binaries`. */
-const HELMS = ['helm', 'helm4'];
+/** Helm 4 takes long to build: it is asked where `hack/cluster/build-binaries helm4` has made it. */
+const hasHelm4 = spawnSync('helm4', ['version']).status === 0;
+const HELMS = ['helm', ...(hasHelm4 ? ['helm4'] : [])];
 
 interface Manifest {
   readonly apiVersion: string;
@@ -84,7 +85,7 @@ describe('the chart', () => {
     }
   });
 
-  it.each(SETUPS)('renders the same with helm 4: %s', (setup) => {
+  it.runIf(hasHelm4).each(SETUPS)('renders the same with helm 4: %s', (setup) => {
     const byKind = (text: string) => withoutSecrets(text).split('---\n').length;
     expect(byKind(render(setup, { program: 'helm4' }))).toBe(byKind(render(setup)));
   });

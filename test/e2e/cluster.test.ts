@@ -1,71 +1,14 @@
-/** The whole service on a real cluster, from `helm install` to `helm uninstall`. The tests build on each other. */
-import { readFileSync } from 'node:fs';
-import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DIRECT_KINDS, KINDS, type Kind } from '#crds/formats.ts';
+/** Every kind of work on a real cluster, and what kubectl shows of it. */
+import { afterAll, describe, expect, it } from 'vitest';
+import { DIRECT_KINDS, KINDS } from '#crds/formats.ts';
 import { mediaJobName } from '#crds/names.ts';
-import { apply, helm, kubectl, kubectlJson, NAMESPACE, until } from '#test/e2e/commands.ts';
-import { connectToApi, IMAGE_OF_SERVICE, install, mediactl, RELEASE, uninstall } from '#test/e2e/installation.ts';
-import { startReceiverPod, webhooksOf, type ReceiverPod } from '#test/e2e/receiver-pod.ts';
-import type { ApiClient } from '#test/support/api-client.ts';
-import { finished, upload } from '#test/support/run-through.ts';
+import { apply, kubectl, kubectlJson, until } from '#test/e2e/commands.ts';
+import { webhooksOf } from '#test/e2e/receiver-pod.ts';
+import { JOB_SECONDS, sample, useService, WORK } from '#test/e2e/service.ts';
+import { finished } from '#test/support/run-through.ts';
 
-interface Work {
-  readonly sample: string;
-  readonly operation: 'compress' | 'convert';
-  readonly to?: string;
-}
-const WORK: Readonly<Record<Kind, Work>> = {
-  image: { sample: 'photo.jpg', operation: 'compress' },
-  pdf: { sample: 'report.pdf', operation: 'compress' },
-  video: { sample: 'clip.mkv', operation: 'compress' },
-  audio: { sample: 'talk.wav', operation: 'convert', to: 'mp3' },
-  word: { sample: 'letter.docx', operation: 'convert', to: 'pdf' },
-  sheet: { sample: 'budget.xlsx', operation: 'convert', to: 'pdf' },
-  presentation: { sample: 'slides.pptx', operation: 'convert', to: 'pdf' },
-  table: { sample: 'people.csv', operation: 'convert', to: 'xlsx' },
-  font: { sample: 'typeface.ttf', operation: 'convert', to: 'woff2' },
-};
-const JOB_SECONDS = 240;
-
-let receiver: ReceiverPod;
-let api: ApiClient;
-
-beforeAll(async () => {
-  apply({
-    apiVersion: 'v1',
-    kind: 'Namespace',
-    metadata: { name: NAMESPACE, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
-  });
-  receiver = await startReceiverPod(IMAGE_OF_SERVICE);
-  await install({ extraCa: receiver.authority });
-  const account = await mediactl(
-    'account',
-    'create',
-    '--name',
-    'e2e',
-    '--plan',
-    'growth',
-    '--payment-method',
-    '--feature',
-    'video',
-  );
-  const made = await mediactl('key', 'create', '--account', String(account['id']), '--mode', 'live', '--name', 'e2e');
-  api = await connectToApi(String(made['key']));
-}, 900_000);
-afterAll(async () => {
-  await api?.close();
-  await kubectl('delete', 'namespace', NAMESPACE, '--wait=true', '--timeout=180s');
-});
-
-const sample = (name: string): Buffer => readFileSync(`api/samples/files/${name}`);
-async function createJob({ sample: name, operation, to }: Work, more: object = {}): Promise<string> {
-  const input = { upload: await upload(api, sample(name), name) };
-  const options = to === undefined ? {} : { convert: { to } };
-  const created = await api('POST', '/v1/jobs', { json: { operation, input, options, ...more } });
-  expect(created.status, created.bytes.toString()).toBe(202);
-  return String(created.json()['id']);
-}
+const { api, receiver, createJob, close } = await useService();
+afterAll(close);
 
 describe('an installation', () => {
   it.each(KINDS)('works on a %s as a job, with one webhook', async (kind) => {
@@ -126,27 +69,6 @@ describe('an installation', () => {
     });
   });
 
-  it('runs a job again whose pod was deleted', async () => {
-    const id = await createJob(WORK.video);
-    const selector = `mediajobs.dev/job=${mediaJobName(id)}`;
-    const pod = await until('a running pod', 120, async () => {
-      const name = await kubectl(
-        'get',
-        'pods',
-        '-l',
-        selector,
-        '--field-selector',
-        'status.phase=Running',
-        '-o',
-        'name',
-      );
-      return name.trim() === '' ? null : name.trim();
-    });
-    await kubectl('delete', pod, '--grace-period=0', '--force');
-    expect(await finished(api, id, JOB_SECONDS)).toMatchObject({ status: 'succeeded' });
-    expect(await kubectl('get', 'mediajob', mediaJobName(id), '-o', 'jsonpath={.status.attempt}')).toBe('2');
-  });
-
   it('refuses a wrong MediaJob, and removes one that no record stands for', async () => {
     const [some] = (await kubectlJson<{ items: { spec: object }[] }>('get', 'mediajobs')).items;
     const mediaJob = (spec: object) => ({
@@ -161,42 +83,5 @@ describe('an installation', () => {
       const names = await kubectl('get', 'mediajobs', '-o', 'name');
       return names.includes('job-00000000000000000000') ? null : true;
     });
-  });
-
-  it('loses nothing when it is upgraded under load', async () => {
-    const ids: string[] = [];
-    let upgrading = true;
-    const load = (async () => {
-      while (upgrading) {
-        ids.push(await createJob(WORK.font, { webhook_url: `${receiver.url}/load` }));
-        await wait(5000);
-      }
-    })();
-    await install({ extraCa: receiver.authority, logLevel: 'debug' }).finally(() => {
-      upgrading = false;
-    });
-    await load;
-    expect(ids.length).toBeGreaterThan(3);
-    for (const id of ids) {
-      expect(await finished(api, id, JOB_SECONDS)).toMatchObject({ id, status: 'succeeded' });
-      expect(await webhooksOf(receiver, id)).toHaveLength(1);
-    }
-  }, 900_000);
-
-  it('passes helm test', async () => {
-    expect(await helm('test', RELEASE, '--timeout', '3m')).toContain('Succeeded');
-  });
-
-  it('leaves nothing behind when it is uninstalled', async () => {
-    await uninstall();
-    const kinds =
-      'pods,deployments,statefulsets,jobs,services,secrets,configmaps,serviceaccounts,roles,rolebindings,networkpolicies,poddisruptionbudgets,leases,persistentvolumeclaims';
-    await until('everything to go', 180, async () => {
-      const left = (await kubectl('get', kinds, '-o', 'name')).split('\n').filter((name) => name !== '');
-      const others =
-        /^(service|secret|pod)\/receiver$|^configmap\/kube-root-ca.crt$|^serviceaccount\/default$|^endpoint/;
-      return left.every((name) => others.test(name)) ? true : null;
-    });
-    expect(await kubectl('get', 'crd', '-o', 'name')).not.toContain('mediajobs.dev');
   });
 });

@@ -18,10 +18,21 @@ export async function kubectlJson<Shape>(...args: string[]): Promise<Shape> {
   return JSON.parse(await kubectl(...args, '--output', 'json')) as Shape;
 }
 
-/** Applies a manifest. @throws with what the API server says. */
-export function apply(manifest: object): void {
-  const { status, stderr } = spawnSync('kubectl', ['--namespace', NAMESPACE, 'apply', '-f', '-'], {
-    input: JSON.stringify(manifest),
+/** Applies a manifest, in the tests' namespace unless another is given. @throws with what the API server says. */
+export function apply(manifest: object, namespace = NAMESPACE): void {
+  feed(manifest, '--namespace', namespace, 'apply', '-f', '-');
+}
+
+/** Asks the API server to evict a pod, as draining a node does. */
+export function evict(pod: string): void {
+  const path = `/api/v1/namespaces/${NAMESPACE}/pods/${pod}/eviction`;
+  const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: pod, namespace: NAMESPACE } };
+  feed(eviction, 'create', '--raw', path, '-f', '-');
+}
+
+function feed(object: object, ...args: string[]): void {
+  const { status, stderr } = spawnSync('kubectl', args, {
+    input: JSON.stringify(object),
     encoding: 'utf8',
   });
   if (status !== 0) throw new Error(stderr);
@@ -32,13 +43,13 @@ export async function helm(...args: string[]): Promise<string> {
   return stdout;
 }
 
-/** Asks once a second until the answer is not null. @throws after so many seconds, saying what was waited for. */
+/** Asks twice a second until the answer is not null. @throws after so many seconds, saying what was waited for. */
 export async function until<Found>(what: string, seconds: number, ask: () => Promise<Found | null>): Promise<Found> {
   const end = performance.now() + seconds * 1000;
   for (;;) {
     const found = await ask();
     if (found !== null) return found;
     if (performance.now() > end) throw new Error(`waited ${seconds} s in vain for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await new Promise((resolve) => setTimeout(resolve, 500));
   }
 }

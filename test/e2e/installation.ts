@@ -1,4 +1,4 @@
-/** The chart, installed as an evaluation, and a client that speaks HTTPS to the API's own Service. */
+/** The chart as the tests install it, as an evaluation, and a client that speaks HTTPS to the API's own Service. */
 import type { lookup, LookupAddress } from 'node:dns';
 import { KINDS } from '#crds/formats.ts';
 import { helm, kubectl, kubectlJson, NAMESPACE } from '#test/e2e/commands.ts';
@@ -25,7 +25,13 @@ const VALUES = {
     children: 2,
     resources: { requests: { cpu: '20m', memory: '256Mi' }, limits: { memory: '4Gi' } },
   },
-  worker: { resources: Object.fromEntries([...KINDS, 'unknown'].map((kind) => [kind, { requests: { cpu: '400m' } }])) },
+  worker: {
+    resources: {
+      ...Object.fromEntries(KINDS.map((kind) => [kind, { requests: { cpu: '400m' } }])),
+      // Files whose name tells no kind have too little, for the test of what then happens.
+      unknown: { requests: { cpu: '400m' }, limits: { memory: '48Mi' } },
+    },
+  },
 };
 
 /** As the chart names it. */

@@ -2,11 +2,14 @@
 import { makeReceiverCertificates } from '#test/support/receiver-certificates.ts';
 import { apply, kubectl, kubectlJson, until } from '#test/e2e/commands.ts';
 
-export interface ReceiverPod {
+interface ReceiverAddress {
   /** `https://10.96.1.2`. */
   readonly url: string;
   /** PEM of the authority that the courier must trust. */
   readonly authority: string;
+}
+
+export interface ReceiverPod extends ReceiverAddress {
   /** Whole requests, in the order in which they came. */
   received(): Promise<readonly ReceivedInPod[]>;
 }
@@ -21,10 +24,14 @@ export interface ReceivedInPod {
 }
 
 const NAME = 'receiver';
-/** Each request as a line of JSON on standard output; GET answers with a sample. */
+/**
+ * Each request as a line of JSON on standard output; GET answers with a sample. The first request to a path that
+ * begins with /hold waits for its answer, though less long than a webhook may.
+ */
 const SERVER = `
   const { createServer } = require('node:https');
   const { readFileSync } = require('node:fs');
+  const held = new Set();
   const tls = { cert: readFileSync('/tls/tls.crt'), key: readFileSync('/tls/tls.key') };
   createServer(tls, async (request, response) => {
     const parts = [];
@@ -33,6 +40,10 @@ const SERVER = `
     const { method, url: path, headers } = request;
     const text = body.length <= 65536 ? body.toString() : '';
     console.log(JSON.stringify({ method, path, headers, size: body.length, text }));
+    if (path.startsWith('/hold') && !held.has(path)) {
+      held.add(path);
+      await new Promise((resolve) => setTimeout(resolve, 8000));
+    }
     if (method !== 'GET') return response.writeHead(204).end();
     const file = readFileSync('/app/api/samples/files/photo.jpg');
     response.writeHead(200, { 'content-length': file.length, 'content-type': 'image/jpeg' }).end(file);
@@ -40,7 +51,7 @@ const SERVER = `
 `;
 
 /** Starts it from an image that has Node and the samples. */
-export async function startReceiverPod(image: string): Promise<ReceiverPod> {
+export async function startReceiverPod(image: string): Promise<ReceiverAddress> {
   apply({
     apiVersion: 'v1',
     kind: 'Service',
@@ -58,9 +69,13 @@ export async function startReceiverPod(image: string): Promise<ReceiverPod> {
   });
   apply(pod(image));
   await kubectl('wait', '--for=condition=Ready', `pod/${NAME}`, '--timeout=180s');
+  return { url: `https://${spec.clusterIP}`, authority: certificates.authority };
+}
+
+/** The one that runs. */
+export function receiverPod(address: ReceiverAddress): ReceiverPod {
   return {
-    url: `https://${spec.clusterIP}`,
-    authority: certificates.authority,
+    ...address,
     received: async () => {
       const lines = (await kubectl('logs', NAME)).split('\n').filter((line) => line !== '');
       return lines.map((line) => JSON.parse(line) as ReceivedInPod);

@@ -101,6 +101,7 @@ async function attackPool(
   await writeFile(path, bytes);
   try {
     const file = await pool.process({
+      tenant: 'attacker',
       task: {
         operation,
         options: resolveOptions(parseJsonOptions(options)),

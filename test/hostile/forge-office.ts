@@ -48,7 +48,7 @@ export function docx({ body = '', links = [], settings, settingsLinks = [], part
       name: 'word/document.xml',
       data: `${XML}${doctype}<w:document ${WORD}><w:body><w:p><w:r><w:t>${WORDS}</w:t></w:r></w:p>${body}</w:body></w:document>`,
     },
-    { name: 'word/_rels/document.xml.rels', data: relationships(own, links) },
+    { name: 'word/_rels/document.xml.rels', data: relationships([...own, ...links.filter(isInside)], links.filter((link) => !isInside(link))), },
     ...extra,
     ...parts,
   ]);
@@ -170,6 +170,6 @@ function contentTypes(overrides: readonly (readonly [part: string, type: string]
   const lines = overrides.map(([part, type]) => `<Override PartName="${part}" ContentType="${type}"/>`);
   return {
     name: '[Content_Types].xml',
-    data: `${XML}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Default Extension="svg" ContentType="image/svg+xml"/><Default Extension="emf" ContentType="image/x-emf"/>${lines.join('')}</Types>`,
+    data: `${XML}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Default Extension="svg" ContentType="image/svg+xml"/><Default Extension="emf" ContentType="image/x-emf"/><Default Extension="wmf" ContentType="image/x-wmf"/>${lines.join('')}</Types>`,
   };
 }

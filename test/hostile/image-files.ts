@@ -251,6 +251,40 @@ export const HOSTILE_IMAGES: readonly HostileFile[] = [
     ends: ['processing_failed', 'done'],
   },
   {
+    name: 'a HEIF of VVC pictures',
+    filename: 'a.heic',
+    bytes: async () => {
+      const bytes = await readSample('photo.heic');
+      for (const [old, now] of [['heic', 'vvic'], ['hvc1', 'vvc1'], ['heix', 'vvic']] as const)
+        for (let at = bytes.indexOf(old); at !== -1; at = bytes.indexOf(old)) bytes.write(now, at, 'latin1');
+      return bytes;
+    },
+    ends: ['unsupported_input'],
+  },
+  {
+    name: 'a BigTIFF whose directory claims tags without number',
+    filename: 'a.tif',
+    bytes: () => {
+      const bytes = Buffer.alloc(88);
+      bytes.write('II+\0\x08\0\0\0\x10\0\0\0\0\0\0\0', 'latin1');
+      bytes.writeBigUInt64LE(2n ** 60n, 16);
+      return bytes;
+    },
+    ends: ['processing_failed'],
+  },
+  {
+    name: 'the same BigTIFF while its metadata is removed',
+    filename: 'a.tif',
+    bytes: () => {
+      const bytes = Buffer.alloc(88);
+      bytes.write('II+\0\x08\0\0\0\x10\0\0\0\0\0\0\0', 'latin1');
+      bytes.writeBigUInt64LE(2n ** 60n, 16);
+      return bytes;
+    },
+    operation: 'strip_metadata',
+    ends: ['processing_failed'],
+  },
+  {
     name: 'a HEIC whose boxes claim to be larger than the file',
     filename: 'a.heic',
     bytes: async () => {

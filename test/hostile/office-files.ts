@@ -1,6 +1,9 @@
 /** Hostile office documents. */
+import { expect } from 'vitest';
 import { docx, laughs, odf, odfXml, xlsx } from '#test/hostile/forge-office.ts';
 import { zip } from '#test/hostile/forge-zip.ts';
+import { wordsIn } from '#test/hostile/words-in.ts';
+import { macroDocument } from '#test/hostile/macro-document.ts';
 import type { HostileFile } from '#test/hostile/hostile-file.ts';
 
 const TO_PDF = { operation: 'convert', options: { convert: { to: 'pdf' } } } as const;
@@ -158,6 +161,39 @@ export const HOSTILE_DOCUMENTS: readonly HostileFile[] = [
     says: /spans 17179869184 cells; at most 1000000000/,
   },
   {
+    name: 'an ODT whose macro writes a file as soon as the document is open',
+    filename: 'a.odt',
+    bytes: ({ unwritten }) => macroDocument(unwritten),
+    ...TO_PDF,
+    ends: ['done'],
+    // Beside the marks of having run, which are looked for after all files.
+    result: ({ result }) => expect(result?.output_format).toBe('pdf'),
+  },
+  {
+    name: 'an ODT whose macro would go with it into another document',
+    filename: 'a.odt',
+    bytes: ({ unwritten }) => macroDocument(unwritten),
+    operation: 'convert',
+    options: { convert: { to: 'odt' } },
+    ends: ['done'],
+    result: (outcome) => expect(wordsIn(outcome)).not.toContain('Sub Main'),
+  },
+  ...[
+    ['EMF', emf(0x7fff_fff0)],
+    ['WMF', wmf(0x7fff_fff0)],
+  ].map(([name, data]): HostileFile => ({
+    name: `a DOCX with an ${String(name)} whose records claim to be larger than any file`,
+    filename: 'a.docx',
+    bytes: () =>
+      docx({
+        body: embeddedPicture('rIdM'),
+        links: [{ id: 'rIdM', type: 'image', target: `media/a.${String(name).toLowerCase()}` }],
+        parts: [{ name: `word/media/a.${String(name).toLowerCase()}`, data: data as Buffer }],
+      }),
+    ...TO_PDF,
+    ends: ['done', 'processing_failed'],
+  })),
+  {
     name: 'an RTF of groups nested 200,000 deep',
     filename: 'a.rtf',
     bytes: () => Buffer.from(`{\\rtf1 ${'{'.repeat(200_000)}x${'}'.repeat(200_000)}}`),
@@ -180,6 +216,34 @@ export const HOSTILE_DOCUMENTS: readonly HostileFile[] = [
     ends: ['unsupported_input', 'processing_failed'],
   },
 ];
+
+function embeddedPicture(id: string): string {
+  return `<w:p><w:r><w:pict><v:shape style="width:90pt;height:90pt"><v:imagedata r:id="${id}"/></v:shape></w:pict></w:r></w:p>`;
+}
+
+/** The header of an enhanced metafile, then a polygon of so many bytes that are not there. */
+function emf(claims: number): Buffer {
+  const bytes = Buffer.alloc(108 + 32);
+  [1, 108, 0, 0, 900, 900, 0, 0, 9000, 9000].forEach((value, i) => bytes.writeUInt32LE(value, i * 4));
+  bytes.write(' EMF', 40, 'latin1');
+  [0x10000, claims, claims, 9].forEach((value, i) => bytes.writeUInt32LE(value, 44 + i * 4));
+  [3, claims, 0, 0, 0, 0, claims / 8].forEach((value, i) => bytes.writeUInt32LE(Math.floor(value), 108 + i * 4));
+  return bytes;
+}
+
+/** The same for a Windows metafile with a placeable header. */
+function wmf(claims: number): Buffer {
+  const bytes = Buffer.alloc(22 + 18 + 12);
+  bytes.writeUInt32LE(0x9ac6_cdd7, 0);
+  [0, 0, 900, 900, 96].forEach((value, i) => bytes.writeInt16LE(value, 6 + i * 2));
+  [1, 9, 0x300].forEach((value, i) => bytes.writeUInt16LE(value, 22 + i * 2));
+  bytes.writeUInt32LE(claims, 28);
+  bytes.writeUInt32LE(claims, 34);
+  bytes.writeUInt32LE(claims, 40);
+  bytes.writeUInt16LE(0x0325, 44);
+  bytes.writeUInt16LE(0x7fff, 46);
+  return bytes;
+}
 
 function minimalDocx(): { name: string; data: string }[] {
   return [

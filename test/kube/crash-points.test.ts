@@ -1,13 +1,17 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { freePorts } from '#api/embedded/free-ports.ts';
+import { CONTROLLER_ACCESS } from '#controller/cluster-access.ts';
 import { jobsPath } from '#controller/kubernetes-runs.ts';
+import type { MediaJobStatus } from '#crds/media-job.ts';
 import { mediaJobName } from '#crds/names.ts';
 import { buildNewMediaJob, jobIdOf } from '#test/support/build-media-job.ts';
+import { chunksOf } from '#test/support/chunks-of.ts';
 import { startClusterController } from '#test/support/cluster-controller.ts';
-import { makeDyingClient } from '#test/support/dying-client.ts';
+import { startClusterProcess, type ClusterProcess } from '#test/support/cluster-process.ts';
 import { startFakeKubelet } from '#test/support/fake-kubelet.ts';
+import { grant, writeKubeconfig } from '#test/support/kube-connection.ts';
 import { makeKubeHome, type KubeHome } from '#test/support/kube-home.ts';
-import { TROUBLES, withTrouble } from '#test/support/troubled-watch.ts';
-import type { KubeClient } from '#crds/kube/kube-client.ts';
+import { startKubeProxy, TROUBLES, type KubeProxy, type KubeProxyPlan } from '#test/support/kube-proxy.ts';
 
 interface Life {
   readonly phase: string | undefined;
@@ -18,87 +22,142 @@ interface Life {
   readonly podsOfOneAttempt: number;
 }
 
-/** What a file is like, and how its job has to end whatever happens to the controller. */
+/** What a file is like, how its job has to end whatever happens to the controller, and what that costs. */
 const LIVES = [
-  { behaviour: 'succeed', end: { phase: 'Succeeded', attempt: 1, jobs: ['a1'], podsOfOneAttempt: 1 } },
-  { behaviour: 'crash', end: { phase: 'Failed', attempt: 3, jobs: ['a1', 'a2', 'a3'], podsOfOneAttempt: 1 } },
+  {
+    behaviour: 'succeed-heard',
+    end: { phase: 'Succeeded', attempt: 1, jobs: ['a1'], podsOfOneAttempt: 1 },
+    writes: ['POST jobs', 'PATCH status', 'PATCH status'],
+  },
+  {
+    behaviour: 'crash',
+    end: { phase: 'Failed', attempt: 3, jobs: ['a1', 'a2', 'a3'], podsOfOneAttempt: 1 },
+    writes: [
+      'POST jobs',
+      'PATCH status',
+      // Each further attempt is recorded before its Job.
+      'PATCH status',
+      'POST jobs',
+      'PATCH status',
+      'PATCH status',
+      'POST jobs',
+      'PATCH status',
+      'PATCH status',
+    ],
+  },
 ] as const;
 
+/** Lives at once: each has processes of its own. */
+const AT_ONCE = 3;
+const NAME = mediaJobName(jobIdOf(1));
+
 /** Lives a job from its start to its end. */
-async function live(behaviour: string, play: (home: KubeHome) => Promise<() => void>): Promise<Life> {
+async function live(behaviour: string, play: (home: KubeHome) => Promise<() => unknown>): Promise<Life> {
   const home = await makeKubeHome();
   const kubelet = await startFakeKubelet(home.client, home.namespace);
-  const jobId = jobIdOf(1);
-  const name = mediaJobName(jobId);
   const waitUntil = new Date(Date.now() + 1_800_000).toISOString();
-  await home.mediaJobs.create(buildNewMediaJob({ jobId, waitUntil }, { filename: behaviour }));
-  const stop = await play(home);
-  const { status } = await home.whenFinal(name);
-  const { items } = await home.client.list(jobsPath(home.namespace), {});
-  stop();
-  await kubelet.close();
-  await home.close();
+  await home.mediaJobs.create(buildNewMediaJob({ jobId: jobIdOf(1), waitUntil }, { filename: behaviour }));
+  let stop: () => unknown = () => undefined;
+  let status: MediaJobStatus | undefined;
+  let jobs: readonly string[] = [];
+  try {
+    stop = await play(home);
+    status = (await home.whenFinal(NAME)).status;
+    const { items } = await home.client.list(jobsPath(home.namespace), {});
+    jobs = items.map(({ metadata }) => metadata.name.slice(NAME.length + 1)).toSorted();
+  } finally {
+    await stop();
+    await kubelet.close();
+    await home.close();
+  }
   const counts = Map.groupBy(kubelet.started, (pod) => pod.slice(0, pod.lastIndexOf('-')));
   return {
     phase: status?.phase,
     attempt: status?.attempt,
-    jobs: items.map(({ metadata }) => metadata.name.slice(name.length + 1)).toSorted(),
+    jobs,
     podsOfOneAttempt: Math.max(...[...counts.values()].map((pods) => pods.length)),
   };
 }
 
-/** A controller that dies at that write, and the next one. */
-const dyingAt =
-  (write: number, when: 'before' | 'after') =>
-  async ({ client, namespace, whenFinal }: KubeHome): Promise<() => void> => {
-    const dying = makeDyingClient(client, { write, when });
-    const stopFirst = startClusterController(dying, namespace);
-    // A worker that was quick leaves no running phase to write: then this write never comes.
-    await Promise.race([dying.died, whenFinal(mediaJobName(jobIdOf(1)))]);
-    stopFirst();
-    return startClusterController(client, namespace);
+/** A controller behind a proxy and, when it was killed, the one that comes after it. */
+const controlled =
+  (plan: (kill: () => void) => KubeProxyPlan, onEnd: (proxy: KubeProxy) => void = () => undefined) =>
+  async (home: KubeHome): Promise<() => Promise<void>> => {
+    const { client, namespace, admin } = home;
+    await grant(client, { user: 'controller', namespace, access: CONTROLLER_ACCESS });
+    const controllers: ClusterProcess[] = [];
+    const kill = (): void => controllers.forEach(({ child }) => void child.kill('SIGKILL'));
+    const proxy = await startKubeProxy(admin, plan(kill));
+    const [port] = (await freePorts(1)) as [number];
+    const start = async (server?: string): Promise<void> => {
+      const kubeconfig = await writeKubeconfig(admin, { user: 'controller', namespace, ...given(server) });
+      const environment = {
+        // A Lease of its own: what is tested is what it finds, not how long it waits.
+        MEDIAJOBS_RELEASE: `release-${controllers.length}`,
+        MEDIAJOBS_HEARTBEAT_PORT: String(port),
+        MEDIAJOBS_HEARTBEAT_URL: `http://127.0.0.1:${port}/heartbeat`,
+      };
+      controllers.push(await startClusterProcess('controller/main.ts', { kubeconfig, environment }));
+    };
+    await start(proxy.url);
+    void proxy.died.then(() => start());
+    return async () => {
+      onEnd(proxy);
+      await Promise.all(controllers.map((controller) => controller.end('SIGKILL')));
+      await proxy.close();
+    };
   };
 
-describe.each(LIVES)('a job whose worker would $behaviour', ({ behaviour, end }) => {
-  let writes = 0;
-
-  beforeAll(async () => {
-    await live(behaviour, async ({ client, namespace }) => {
-      const counting = makeDyingClient(client, null);
-      const stop = startClusterController(counting, namespace);
-      return () => {
-        writes = counting.writes();
-        stop();
-      };
-    });
+describe.each(LIVES)('a job whose worker would $behaviour', ({ behaviour, end, writes }) => {
+  it('takes these writes of the controller', async () => {
+    let seen: readonly string[] = [];
+    const count = controlled(
+      () => ({}),
+      (proxy) => {
+        seen = proxy.writes.map(kindOf);
+      },
+    );
+    expect(await live(behaviour, count)).toEqual(end);
+    expect(seen).toEqual(writes);
   });
 
-  it.each(['before', 'after'] as const)('ends the same when its controller dies %s any of its writes', async (when) => {
-    expect(writes).toBeGreaterThan(3);
-    const points = Array.from({ length: writes }, (_, index) => index + 1);
-    for (const batch of chunksOf(points, 4)) {
-      const lives = await Promise.all(batch.map((write) => live(behaviour, dyingAt(write, when))));
+  it.each(['before', 'after'] as const)('ends the same when its controller is killed %s any of them', async (when) => {
+    const points = writes.map((_, index) => index + 1);
+    for (const batch of chunksOf(points, AT_ONCE)) {
+      const dying = batch.map((write) => controlled((kill) => ({ death: { write, when, kill } })));
+      const lives = await Promise.all(dying.map((play) => live(behaviour, play)));
       expect(lives).toEqual(batch.map(() => end));
     }
   });
 
-  it.each(TROUBLES)('ends the same when its controller watches badly: %s', async (trouble) => {
-    const watchBadly = async ({ client, namespace }: KubeHome): Promise<() => void> =>
-      startClusterController(withTrouble(client, trouble), namespace);
-    expect(await live(behaviour, watchBadly)).toEqual(end);
+  it('ends the same when its controller watches badly: cut, doubled, late or stale', async () => {
+    for (const batch of chunksOf(TROUBLES, AT_ONCE)) {
+      const lives = await Promise.all(
+        batch.map((trouble) =>
+          live(
+            behaviour,
+            controlled(() => ({ trouble })),
+          ),
+        ),
+      );
+      expect(lives).toEqual(batch.map(() => end));
+    }
   });
 
   it('ends the same with two controllers that both believe to lead', async () => {
     const twice = async ({ client, namespace }: KubeHome): Promise<() => void> => {
-      const stops = [client, client].map((each: KubeClient) => startClusterController(each, namespace));
+      const stops = [client, client].map((each) => startClusterController(each, namespace));
       return () => stops.forEach((stop) => stop());
     };
-    expect(await live(behaviour, twice)).toEqual(end);
+    expect(await live(behaviour === 'crash' ? 'crash' : 'succeed', twice)).toEqual(end);
   });
 });
 
-function chunksOf<T>(items: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
-    items.slice(index * size, (index + 1) * size),
-  );
+function given(server: string | undefined): { server?: string } {
+  return server === undefined ? {} : { server };
+}
+
+/** `PATCH /apis/…/mediajobs/job-x/status` → `PATCH status`, `POST /apis/…/jobs` → `POST jobs`. */
+function kindOf(write: string): string {
+  return `${write.split(' ')[0]} ${write.split('/').at(-1)}`;
 }

@@ -19,7 +19,14 @@ describeMediaJobClient('on an API server', async () => {
   );
   return {
     client: makeKubernetesMediaJobs(
-      { client, reflector, events: { record: () => undefined }, time: systemTime, log },
+      {
+        client,
+        reflector,
+        events: { record: () => undefined },
+        time: systemTime,
+        log,
+        metrics: silentReflectorMetrics,
+      },
       { namespace },
       ended.signal,
     ),

@@ -113,7 +113,13 @@ describe('the MediaJob CRD on an API server', () => {
   it('keeps spec and status apart', async () => {
     await create();
     await home.client.mergePatch(`${path}/${name}`, { status: buildStatus({ attempt: 3 }) });
-    expect(await home.client.get(`${path}/${name}`)).not.toHaveProperty('status');
+    expect(await home.client.get(`${path}/${name}`)).toHaveProperty('status.attempt', 0);
+  });
+
+  it('is pending as soon as it is there', async () => {
+    await create({ account: 'acc_pending' });
+    const { items } = await home.client.list(path, { fieldSelector: 'status.phase=Pending,spec.account=acc_pending' });
+    expect(items.map(({ status }) => status)).toEqual([{ phase: 'Pending', attempt: 0, percent: 0 }]);
   });
 
   it('selects by phase and by account', async () => {

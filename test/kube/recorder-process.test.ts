@@ -14,8 +14,7 @@ import { startFakeKubelet, type FakeKubelet } from '#test/support/fake-kubelet.t
 import { buildAccount, buildJob, readJob } from '#test/support/job-builder.ts';
 import { grant, writeKubeconfig } from '#test/support/kube-connection.ts';
 import { makeKubeHome, type KubeHome } from '#test/support/kube-home.ts';
-
-const KEY = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
+import { recorderEnvironment } from '#test/support/recorder-environment.ts';
 
 describe('recorder and controller on a cluster', () => {
   let home: KubeHome;
@@ -29,14 +28,7 @@ describe('recorder and controller on a cluster', () => {
     const kubeconfig = await writeKubeconfig(home.admin, { user: 'recorder', namespace: home.namespace });
     const recorder = await startClusterProcess('api/recorder.ts', {
       kubeconfig,
-      environment: {
-        DATABASE_URL: databaseUrl,
-        MEDIAJOBS_BASE_URL: 'https://media.test',
-        MEDIAJOBS_ENCRYPTION_KEYS: KEY,
-        MEDIAJOBS_LINK_KEYS: KEY,
-        MEDIAJOBS_FILES_DIR: folder,
-        MEDIAJOBS_FILES_URL: 'http://127.0.0.1:1',
-      },
+      environment: recorderEnvironment({ databaseUrl, folder }),
     });
     processes.push(recorder);
     return recorder;
@@ -122,10 +114,12 @@ describe('recorder and controller on a cluster', () => {
   it('makes a MediaJob again that somebody has deleted', async () => {
     const id = await queue('hang');
     const name = mediaJobName(id);
-    const { metadata } = await home.whenever(name, ({ status }) => status?.attempt === 1);
+    const { metadata } = await home.whenever(name, () => true);
+    const pods = (): number => kubelet.started.filter((pod) => pod.startsWith(name)).length;
+    await expect.poll(pods, { timeout: 60_000 }).toBe(1);
     await home.mediaJobs.delete(name);
     const second = await home.whenever(name, (mediaJob) => mediaJob.metadata.uid !== metadata.uid);
     expect(second.metadata.labels[LABELS.dispatch]).not.toBe(metadata.labels[LABELS.dispatch]);
-    await home.whenever(name, ({ status }) => status !== undefined && status.attempt > 0);
+    await expect.poll(pods, { timeout: 60_000 }).toBe(2);
   });
 });

@@ -1,9 +1,11 @@
 import { inject } from 'vitest';
+import type { KubeObject } from '#crds/kube/kube-object.ts';
 import { startReflector } from '#crds/kube/reflector.ts';
 import { systemTime } from '#crds/kube/time.ts';
 import { mediaJobsPath } from '#crds/kubernetes-media-jobs.ts';
 import { API_GROUP, API_VERSION, jobIdOfName, KIND } from '#crds/names.ts';
 import { makeLog } from '#crds/shared/log.ts';
+import { buildTicketSecret } from '#crds/ticket-secret.ts';
 import { withoutNulls } from '#crds/wire-form.ts';
 import {
   jobOfPod,
@@ -15,7 +17,7 @@ import {
 } from '#controller/kubernetes-runs.ts';
 import { workerPodSchema } from '#controller/worker-pod.ts';
 import { describeRuns } from '#test/contract/runs.ts';
-import { buildSpec } from '#test/support/build-media-job.ts';
+import { buildSpec, buildTicket } from '#test/support/build-media-job.ts';
 import { startFakeKubelet } from '#test/support/fake-kubelet.ts';
 import { connectAs, makeNamespace } from '#test/support/kube-connection.ts';
 import { silentReflectorMetrics } from '#test/support/silent-reflector-metrics.ts';
@@ -28,16 +30,14 @@ describeRuns('Kubernetes Jobs', async () => {
   const reflect = (path: string, indexBy: typeof jobOfPod) =>
     startReflector(deps, { path, labelSelector: RUN_SELECTOR, indexBy, firstList: 'consistent' }, ended.signal);
   const kubelet = await startFakeKubelet(client, namespace);
-  const adopted = new Map<string, Promise<string>>();
-  const makeMediaJob = async (name: string): Promise<string> => {
-    const { metadata } = await client.create(mediaJobsPath(namespace), {
+  const adopted = new Map<string, Promise<KubeObject>>();
+  const makeMediaJob = (name: string): Promise<KubeObject> =>
+    client.create(mediaJobsPath(namespace), {
       apiVersion: `${API_GROUP}/${API_VERSION}`,
       kind: KIND,
       metadata: { name },
       spec: withoutNulls(buildSpec({ jobId: jobIdOfName(name) })),
     });
-    return metadata.uid;
-  };
   return {
     places: 2,
     runs: makeKubernetesRuns(
@@ -45,10 +45,13 @@ describeRuns('Kubernetes Jobs', async () => {
       { namespace, pod: workerPodSchema.parse({ image: 'worker' }), atOnce: 2 },
       ended.signal,
     ),
-    async adopt({ name }) {
-      const uid = adopted.get(name) ?? makeMediaJob(name);
-      adopted.set(name, uid);
-      return { name, uid: await uid };
+    async adopt({ owner: { name }, secretName, ticket }) {
+      const owner = adopted.get(name) ?? makeMediaJob(name);
+      adopted.set(name, owner);
+      const data = { ticket: (await ticket()) ?? buildTicket(), labels: {} };
+      const secret = buildTicketSecret({ owner: await owner, name: secretName, ...data });
+      await client.create(`/api/v1/namespaces/${namespace}/secrets`, secret);
+      return { name, uid: (await owner).metadata.uid };
     },
     async close() {
       await kubelet.close();

@@ -56,7 +56,13 @@ export async function startMatrixEngine(): Promise<MatrixEngine> {
         filename,
         directory: own,
       };
-      return pool.process({ task, versions: {}, onProgress: () => {}, signal: new AbortController().signal });
+      return pool.process({
+        tenant: 'matrix',
+        task,
+        versions: {},
+        onProgress: () => {},
+        signal: new AbortController().signal,
+      });
     },
     close: async () => {
       await pool.close();

@@ -41,6 +41,7 @@ export function buildTicket(changes: Partial<JobTicket> = {}): JobTicket {
     inputEtag: '"etag"',
     filename: 'holiday.mp4',
     outputs: [1, 2, 3].map((attempt) => ({ url: `http://127.0.0.1:1/output-${attempt}`, parts: null })),
+    heartbeatTokens: [1, 2, 3].map((attempt) => `token-${attempt}`),
     ...changes,
   };
 }

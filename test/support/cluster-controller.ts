@@ -20,8 +20,8 @@ import { makeKubernetesMediaJobs, mediaJobsPath } from '#crds/kubernetes-media-j
 import { makeLog } from '#crds/shared/log.ts';
 import { silentReflectorMetrics } from '#test/support/silent-reflector-metrics.ts';
 
-/** Gives how to take it away, without a last word to the API server. */
-export function startClusterController(client: KubeClient, namespace: string): () => void {
+/** `isHeard`: every worker, from the start. Gives how to take it away, without a last word to the API server. */
+export function startClusterController(client: KubeClient, namespace: string, isHeard = true): () => void {
   const ended = new AbortController();
   const log = makeLog('test', 'silent');
   const time = systemTime;
@@ -40,22 +40,26 @@ export function startClusterController(client: KubeClient, namespace: string): (
   const pods = reflect(podsPath(namespace), { labelSelector: RUN_SELECTOR, indexBy: jobOfPod });
   const events = { record: () => undefined };
   const controller = startController({
-    mediaJobs: makeKubernetesMediaJobs({ client, reflector, events, time, log }, { namespace }, ended.signal),
+    mediaJobs: makeKubernetesMediaJobs(
+      { client, reflector, events, time, log, metrics: silentReflectorMetrics },
+      { namespace },
+      ended.signal,
+    ),
     runs: makeKubernetesRuns(
-      { client, jobs, pods, time },
+      { client, jobs, pods, time, metrics: silentReflectorMetrics },
       { namespace, pod: workerPodSchema.parse({ image: 'worker' }), atOnce: null },
       ended.signal,
     ),
     heartbeats: {
       url: 'http://127.0.0.1:1/heartbeat',
       since: now,
-      token: () => 'token',
-      last: () => ({ firstAt: now, lastAt: time.now(), percent: 50 }),
+      last: () => (isHeard ? { firstAt: now, lastAt: time.now(), percent: 50 } : null),
       forget: () => undefined,
       watch: () => undefined,
       close: async () => undefined,
     },
     clock: time,
+    time,
     log,
     metrics: makeControllerMetrics(new Registry()),
     timing: CLUSTER_TIMING,

@@ -6,14 +6,16 @@ import { freePorts } from '#api/embedded/free-ports.ts';
 export interface ClusterProcess {
   readonly child: ChildProcess;
   readonly opsUrl: string;
+  /** Of a controller. */
+  readonly heartbeatUrl: string;
   /** What it has logged. */
   logged(): string;
   /** Ends it with that signal; resolves with the exit code. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Tokens of one controller are good for another one only with the same key. */
-const HEARTBEAT_KEY = randomBytes(32).toString('base64');
+/** Of every controller and recorder of a run: tokens hold wherever the key is the same. */
+export const HEARTBEAT_KEY = randomBytes(32).toString('base64');
 
 /** Starts `controller/main.ts` or `api/recorder.ts` as it runs in a pod, but with a kubeconfig. */
 export async function startClusterProcess(
@@ -26,13 +28,13 @@ export async function startClusterProcess(
     MEDIAJOBS_WORKER_POD: JSON.stringify({ image: 'worker' }),
     MEDIAJOBS_HEARTBEAT_URL: `http://127.0.0.1:${heartbeat}/heartbeat`,
     MEDIAJOBS_HEARTBEAT_PORT: String(heartbeat),
-    MEDIAJOBS_HEARTBEAT_KEY: HEARTBEAT_KEY,
   };
-  const child = spawn(process.execPath, [script], {
+  const child = spawn(process.execPath, ['--max-semi-space-size=2', script], {
     env: {
       PATH: process.env['PATH'],
       KUBECONFIG: kubeconfig,
       MEDIAJOBS_OPS_PORT: String(ops),
+      MEDIAJOBS_HEARTBEAT_KEY: HEARTBEAT_KEY,
       ...(entry === 'controller/main.ts' ? own : {}),
       ...environment,
     },
@@ -46,6 +48,7 @@ export async function startClusterProcess(
   return {
     child,
     opsUrl: `http://127.0.0.1:${ops}`,
+    heartbeatUrl: own.MEDIAJOBS_HEARTBEAT_URL,
     logged: () => log,
     end: (signal = 'SIGTERM') => endOf(child, signal),
   };

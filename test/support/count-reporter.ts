@@ -17,7 +17,8 @@ export default class CountReporter implements Reporter {
     const results = modules.flatMap((module) => [...module.children.allTests()].map((test) => test.result().state));
     const passed = results.filter((state) => state === 'passed').length;
     const failed = results.filter((state) => state === 'failed').length;
-    const broken = modules.filter(isBroken).length + errors.length;
+    // Without a single file the set-up failed.
+    const broken = modules.length === 0 ? 1 : modules.filter(isBroken).length + errors.length;
     if (failed + broken > 0) process.exitCode = 1;
     this.#line = `${passed} passed, ${failed + broken} failed`;
   }

@@ -12,7 +12,7 @@ import { isRefusal } from '#crds/kube/kube-error.ts';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
 import { startReflector } from '#crds/kube/reflector.ts';
 import { systemTime } from '#crds/kube/time.ts';
-import { RUN_SPEC_FILE, TERMINATION_BYTES, TERMINATION_FILE } from '#crds/run-files.ts';
+import { BETWEEN_FILES, RUN_SPEC, RUN_SPEC_FILE, TERMINATION_BYTES, TERMINATION_FILE } from '#crds/run-files.ts';
 import { makeLog } from '#crds/shared/log.ts';
 import { silentReflectorMetrics } from '#test/support/silent-reflector-metrics.ts';
 
@@ -39,10 +39,10 @@ export async function startFakeKubelet(client: KubeClient, namespace: string): P
     const binding = { apiVersion: 'v1', kind: 'Binding', metadata: { name }, target: { kind: 'Node', name: NODE } };
     await client.create(`${pods}/${name}/binding`, binding);
     const folder = join(directory, pod.metadata.uid);
-    await writeRunSpec(client, namespace, { pod, folder });
+    const specFiles = await mountSecret(client, namespace, { pod, folder });
     const startedAt = seconds(new Date());
     if (ended.signal.aborted) return;
-    const child = spawnWorker(folder);
+    const child = spawnWorker(pod, folder, specFiles);
     workers.set(pod.metadata.uid, child);
     started.push(name);
     await report(client, `${pods}/${name}/status`, 'Running', { running: { startedAt } });
@@ -95,27 +95,36 @@ export async function startFakeKubelet(client: KubeClient, namespace: string): P
   };
 }
 
-async function writeRunSpec(
+/** Mounts the Secret of the pod; gives the files that hold the parts of the run's spec. */
+async function mountSecret(
   client: KubeClient,
   namespace: string,
   { pod, folder }: { pod: KubeObject; folder: string },
-): Promise<void> {
-  const { volumes } = pod['spec'] as { volumes: { secret?: { secretName: string } }[] };
-  const name = volumes.find(({ secret }) => secret !== undefined)?.secret?.secretName ?? '';
-  const { data } = (await client.get(`/api/v1/namespaces/${namespace}/secrets/${name}`)) as unknown as {
-    data: Record<string, string>;
-  };
+): Promise<readonly string[]> {
+  const { volumes } = pod['spec'] as { volumes: { secret?: SecretVolume }[] };
+  const volume = volumes.find(({ secret }) => secret !== undefined)?.secret ?? { secretName: '', items: [] };
+  const secret = await client.get(`/api/v1/namespaces/${namespace}/secrets/${volume.secretName}`);
+  const data = secret['data'] as Readonly<Record<string, string>>;
   await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, 'run-spec.json'), Buffer.from(data['run-spec.json'] ?? '', 'base64'));
+  const files = volume.items.map(({ key, path }) => ({ key, file: join(folder, path) }));
+  for (const { key, file } of files) await writeFile(file, Buffer.from(data[key] ?? '', 'base64'));
+  return files.map(({ file }) => file);
 }
 
-function spawnWorker(folder: string): ChildProcess {
+interface SecretVolume {
+  readonly secretName: string;
+  readonly items: readonly { readonly key: string; readonly path: string }[];
+}
+
+function spawnWorker(pod: KubeObject, folder: string, specFiles: readonly string[]): ChildProcess {
+  const { containers } = pod['spec'] as { containers: { env: { name: string; value: string }[] }[] };
   return spawn(process.execPath, [WORKER], {
     cwd: folder,
     env: {
       PATH: process.env['PATH'],
       TMPDIR: folder,
-      [RUN_SPEC_FILE]: join(folder, 'run-spec.json'),
+      [RUN_SPEC]: containers[0]?.env.find(({ name }) => name === RUN_SPEC)?.value,
+      [RUN_SPEC_FILE]: specFiles.join(BETWEEN_FILES),
       [TERMINATION_FILE]: join(folder, 'termination'),
     },
     stdio: ['pipe', 'ignore', 'ignore'],

@@ -34,7 +34,7 @@ export async function makeKubeHome(): Promise<KubeHome> {
   );
   const events = { record: () => undefined };
   const mediaJobs = makeKubernetesMediaJobs(
-    { client, reflector, events, time: systemTime, log },
+    { client, reflector, events, time: systemTime, log, metrics: silentReflectorMetrics },
     { namespace },
     ended.signal,
   );

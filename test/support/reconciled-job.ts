@@ -44,7 +44,6 @@ export function makeReconciledJob(): ReconciledJob {
     heartbeats: {
       url: 'http://127.0.0.1:8091/heartbeat',
       since: new Date('2026-01-01T00:00:00Z'),
-      token: (jobId, attempt) => `token of ${jobId} ${attempt}`,
       last: (jobId, attempt) => beats.get(`${jobId}/${attempt}`) ?? null,
       forget: () => beats.clear(),
     },

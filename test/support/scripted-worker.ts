@@ -5,15 +5,21 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { RUN_SPEC_FILE, TERMINATION_FILE, type RunOutcome, type RunSpec } from '#crds/run-spec.ts';
+import { BETWEEN_FILES, joinRunSpec } from '#crds/run-files.ts';
+import { RUN_SPEC, RUN_SPEC_FILE, TERMINATION_FILE, type RunOutcome, type RunSpec } from '#crds/run-spec.ts';
 import { buildReport } from '#test/support/build-media-job.ts';
 
-const spec = JSON.parse(readFileSync(process.env[RUN_SPEC_FILE] ?? '', 'utf8')) as RunSpec;
+const files = (process.env[RUN_SPEC_FILE] ?? '').split(BETWEEN_FILES);
+const parts = [process.env[RUN_SPEC] ?? '{}', ...files.map((file) => readFileSync(file, 'utf8'))];
+const spec = joinRunSpec(parts.map((part) => JSON.parse(part) as object)) as RunSpec;
 const work = spec.filename ?? '';
 
 const BEHAVIOURS: Readonly<Record<string, () => void>> = {
   succeed: () => leave({ outcome: 'succeeded', report: buildReport() }),
   refuse: () => leave({ outcome: 'failed', error: { code: 'encrypted_pdf', message: 'The PDF needs a password.' } }),
+  /** Long enough at work to be seen running. */
+  'succeed-heard': () =>
+    void beat().then(() => setTimeout(() => leave({ outcome: 'succeeded', report: buildReport() }), 500)),
   'report-environment': () => {
     const report = buildReport();
     leave({
@@ -54,6 +60,17 @@ behave();
 
 function leave(outcome: RunOutcome): void {
   writeFileSync(process.env[TERMINATION_FILE] ?? '', JSON.stringify(outcome));
+}
+
+/** Reports once, to whichever controller answers by then. */
+async function beat(): Promise<void> {
+  const { url, token } = spec.heartbeat;
+  const body = JSON.stringify({ jobId: spec.jobId, attempt: spec.attempt, percent: 50 });
+  const headers = { authorization: `Bearer ${token}` };
+  const answer = await fetch(url, { method: 'POST', headers, body }).catch(() => null);
+  if (answer?.status === 204) return;
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await beat();
 }
 
 /** In a process group and a directory of its own, as the worker's tools are. */

@@ -7,7 +7,15 @@ import { readConnection } from '#api/embedded/connection.ts';
 import { runService } from '#api/embedded/run-service.ts';
 import { makeReceiverCertificates } from '#test/support/receiver-certificates.ts';
 
-export default async function startSharedService(project: TestProject): Promise<() => Promise<void>> {
+export default function startSharedService(project: TestProject): Promise<() => Promise<void>> {
+  return provideService(project, {});
+}
+
+/** The same with further settings. Gives what ends it. */
+export async function provideService(
+  project: TestProject,
+  further: Readonly<Record<string, string>>,
+): Promise<() => Promise<void>> {
   const data = await mkdtemp(path.join(tmpdir(), 'mediajobs-service-'));
   const certificates = makeReceiverCertificates();
   const authority = path.join(data, 'receivers-ca.pem');
@@ -15,7 +23,7 @@ export default async function startSharedService(project: TestProject): Promise<
   const problems: string[] = [];
   const service = await runService({
     data,
-    settings: { MEDIAJOBS_PRIVATE_TARGETS: '127.0.0.0/8', MEDIAJOBS_EXTRA_CA_FILE: authority },
+    settings: { MEDIAJOBS_PRIVATE_TARGETS: '127.0.0.0/8', MEDIAJOBS_EXTRA_CA_FILE: authority, ...further },
     onProblem: (line) => problems.push(line),
   }).catch((error: unknown) => {
     throw new Error(`the service did not start:\n${problems.join('\n')}`, { cause: error });

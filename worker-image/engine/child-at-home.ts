@@ -1,9 +1,10 @@
 /**
  * An engine process with a home of its own, all that it sees of callers' files. It starts before its
- * files are known: each file's directory is moved into the home for as long as the work takes.
+ * files are known: each file's directory is moved into the home for as long as the work takes. A process
+ * whose work left files elsewhere takes no other file.
  */
 import { mkdtempSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm } from 'node:fs/promises';
 import { isAbsolute, join, relative } from 'node:path';
 import { startEngineChild, type ChildInput, type EngineChild } from '#worker-image/engine/engine-child.ts';
 import type { ProcessedFile } from '#worker-image/engine/process-file.ts';
@@ -46,6 +47,7 @@ async function processAtHome(child: EngineChild, home: string, input: ChildInput
     return { ...file, path: moved(file.path, lent, directory) };
   } finally {
     await rename(lent, directory);
+    if (child.leftFiles() || (await readdir(home)).length > 0) await child.kill();
   }
 }
 

@@ -13,7 +13,8 @@ export type FromChild =
   | { readonly type: 'progress'; readonly percent: number }
   /** A tool's process group begins or ends. Only told where the owner can name it by the same number. */
   | { readonly type: 'group'; readonly pid: number; readonly alive: boolean }
-  | { readonly type: 'done'; readonly file: ProcessedFile; readonly rssBytes: number }
+  /** `leftFiles`: something lies outside of the task's directory that did not before. */
+  | { readonly type: 'done'; readonly file: ProcessedFile; readonly rssBytes: number; readonly leftFiles: boolean }
   | {
       readonly type: 'refused';
       readonly code: ErrorCode;
@@ -28,5 +29,7 @@ export type FromChild =
 
 /** Argument that makes an engine process tell of its tools' process groups. */
 export const TELL_GROUPS = '--tell-groups';
+/** Argument that makes it look for files that its tools left in memory: where `/tmp` is its own. */
+export const OWN_MEMORY = '--own-memory';
 /** Argument that makes it load every module and end. */
 export const WARM = '--warm';

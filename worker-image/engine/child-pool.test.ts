@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -7,8 +7,9 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { MediaError } from '#crds/media-error.ts';
 import { resolveOptions } from '#crds/options/options.ts';
 import { fileLimits } from '#crds/plans.ts';
-import { startChildPool, type ChildPool, type PoolOptions } from '#worker-image/engine/child-pool.ts';
-import { EngineKilled, startEngineChild, type ChildInput } from '#worker-image/engine/engine-child.ts';
+import { startChildPool, type ChildPool, type PoolInput, type PoolOptions } from '#worker-image/engine/child-pool.ts';
+import { startChildAtHome } from '#worker-image/engine/child-at-home.ts';
+import { EngineKilled, startEngineChild } from '#worker-image/engine/engine-child.ts';
 import { probeIsolation, type Isolation } from '#worker-image/tools/isolation.ts';
 
 const BARE: Isolation = { tool: [], child: () => [], ownsProcesses: false, seesOnlyHome: false, summary: 'none' };
@@ -145,9 +146,60 @@ describe('startChildPool', () => {
     await expect(pool.process(damaged)).rejects.toMatchObject({ code: 'processing_failed' });
     expect((await pool.process(await input())).report.result.kind).toBe('image');
   });
+
+  it('uses a process for several files of one tenant, and replaces it after as many as are allowed', async () => {
+    pool = open({ filesPerChild: 2 });
+    const homes = [await homeAfter(pool, 'a'), await homeAfter(pool, 'a')];
+    expect(homes[0]).toBe(homes[1]);
+    await expect.poll(() => existsSync(homes[0] ?? '')).toBe(false);
+  });
+
+  it.each([
+    ['was refused', Buffer.from('\xff\xd8\xff\xe0', 'latin1')],
+    ['came with a warning', null],
+  ])('ends the process of a file that %s', async (_what, bytes) => {
+    pool = open({ filesPerChild: 9 });
+    const named = { filename: 'picture.gif' };
+    const before = await homesIn(directory);
+    await pool.process(await input(named, bytes ?? picture)).catch(() => undefined);
+    await expect.poll(async () => (await homesIn(directory)).some((home) => before.includes(home))).toBe(false);
+  });
 });
 
 describe('the home of an engine process', () => {
+  it.each([
+    ['ends a process whose work left something there', true],
+    ['lets it go on when nothing is left', false],
+  ])('%s', async (_what, leaves) => {
+    const child = startChildAtHome(isolation, directory);
+    const [home = ''] = await homesIn(directory);
+    if (leaves) await writeFile(join(directory, home, 'left'), 'of a file');
+    await child.process(await input());
+    const ended = child.ended.then(() => 'ended');
+    expect(
+      await Promise.race([
+        ended,
+        child.process(await input()).then(
+          () => 'alive',
+          () => 'ended',
+        ),
+      ]),
+    ).toBe(leaves ? 'ended' : 'alive');
+    await child.kill();
+  });
+
+  it.each(['tmp', 'dev/shm'])(
+    'ends a process whose work left something in %s, where it has its own',
+    async (folder) => {
+      if (!isolation.seesOnlyHome) return;
+      const child = startChildAtHome(isolation, directory);
+      await child.process(await input());
+      await writeFile(join(`/proc/${innermost(child.pid)}/root`, folder, 'left'), 'of a file');
+      await child.process(await input());
+      await child.ended;
+    },
+  );
+
   it.each([
     ['is all that it sees of callers where the machine allows that', (): Isolation => isolation],
     ['does not matter without walls', (): Isolation => BARE],
@@ -175,16 +227,32 @@ describe('the home of an engine process', () => {
   });
 });
 
+async function homesIn(folder: string): Promise<string[]> {
+  return (await readdir(folder)).filter((name) => name.startsWith('home-'));
+}
+
+/** The home of the one process that has opened the tenant's file. */
+async function homeAfter(from: ChildPool, tenant: string): Promise<string> {
+  const asked = { ...(await input()), tenant };
+  const lent = from.process(asked);
+  await expect.poll(() => existsSync(asked.task.directory)).toBe(false);
+  const homes = await homesIn(directory);
+  const home = homes.map((name) => join(directory, name)).find((path) => existsSync(join(path, 'file')));
+  await lent;
+  return home ?? '';
+}
+
 function open(more: Partial<PoolOptions>): ChildPool {
   return startChildPool({ isolation, directory, children: 1, queue: 0, filesPerChild: 1, ...more });
 }
 
-async function input(task: Partial<ChildInput['task']> = {}, bytes = picture): Promise<ChildInput> {
+async function input(task: Partial<PoolInput['task']> = {}, bytes = picture): Promise<PoolInput> {
   made += 1;
   const own = join(directory, String(made));
   await mkdir(own);
   await writeFile(join(own, 'input'), bytes);
   return {
+    tenant: 'a',
     task: {
       operation: 'compress',
       options: resolveOptions(new Map()),
@@ -208,6 +276,11 @@ function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
+}
+
+function innermost(pid: number): number {
+  const inner = childOf(pid);
+  return inner === 0 ? pid : innermost(inner);
 }
 
 /** 0: none. */

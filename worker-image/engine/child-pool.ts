@@ -1,27 +1,24 @@
 /**
  * Engine processes of the direct lane: one file each at a time, a bounded number at work, a bounded
- * number of files waiting. At rest one process stands by, so that a file never waits for a start.
+ * number of files waiting. Which process takes which file is told by `tenant-children.ts`.
  *
  *   (request) → waiting → at work → answered
- *       ╲→ engine_busy       ╲→ its process is used again, or replaced
+ *       ╲→ engine_busy
  */
 import type { Kind } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
-import { startChildAtHome } from '#worker-image/engine/child-at-home.ts';
-import type { ChildInput, EngineChild } from '#worker-image/engine/engine-child.ts';
+import type { ChildInput } from '#worker-image/engine/engine-child.ts';
 import type { ProcessedFile } from '#worker-image/engine/process-file.ts';
-import type { Isolation } from '#worker-image/tools/isolation.ts';
+import { startTenantChildren, type ChildrenOptions } from '#worker-image/engine/tenant-children.ts';
 
-export interface PoolOptions {
-  readonly isolation: Isolation;
-  /** Private, for the homes of the processes; on the file system of the tasks' directories. */
-  readonly directory: string;
-  /** Files at work at once. */
-  readonly children: number;
+export interface PoolOptions extends ChildrenOptions {
   /** Files that may wait. */
   readonly queue: number;
-  /** Files that one process works on before it is replaced. */
-  readonly filesPerChild: number;
+}
+
+export interface PoolInput extends ChildInput {
+  /** Opaque mark of whose file it is; its process opens nobody else's. null: its process opens no other file. */
+  readonly tenant: string | null;
 }
 
 export interface ChildPool {
@@ -31,39 +28,22 @@ export interface ChildPool {
    * Works on a file as soon as a process is free.
    * @throws MediaError engine_busy when too many wait; what `EngineChild.process` throws; the signal's reason.
    */
-  process(input: ChildInput): Promise<ProcessedFile>;
+  process(input: PoolInput): Promise<ProcessedFile>;
   readonly busy: () => number;
   readonly waiting: () => number;
   /** Ends all processes. */
   close(): Promise<void>;
 }
 
-/** A process that has grown over this is replaced after its file. */
-const MAX_RSS_BYTES = 512 * 1024 ** 2;
-
-/** Starts the pool with its first spare process. */
+/** Starts the pool with its first process. */
 export function startChildPool(options: PoolOptions): ChildPool {
-  const children = new Set<EngineChild>();
+  const children = startTenantChildren(options);
   const waiting: (() => void)[] = [];
-  let spare: EngineChild | null = null;
-  let busy = 0;
-  let isClosed = false;
+  let taken = 0;
 
-  const start = (): EngineChild => {
-    const child = startChildAtHome(options.isolation, options.directory);
-    children.add(child);
-    void child.ended.then(() => {
-      children.delete(child);
-      if (spare === child) spare = null;
-    });
-    return child;
-  };
-  const keepSpare = (): void => {
-    if (!isClosed && spare === null && busy < options.children) spare = start();
-  };
   const takePlace = async (signal: AbortSignal): Promise<void> => {
-    if (busy < options.children) {
-      busy += 1;
+    if (taken < options.children) {
+      taken += 1;
       return;
     }
     if (waiting.length >= options.queue) {
@@ -77,37 +57,28 @@ export function startChildPool(options: PoolOptions): ChildPool {
   /** The place goes straight to the file that has waited longest. */
   const givePlace = (): void => {
     const next = waiting.shift();
-    if (next === undefined) busy -= 1;
+    if (next === undefined) taken -= 1;
     else next();
   };
-  const giveBack = (child: EngineChild): void => {
-    const isWorn = child.files() >= options.filesPerChild || child.rssBytes() > MAX_RSS_BYTES;
-    if (spare === null && !isWorn && !isClosed && children.has(child)) spare = child;
-    else void child.kill();
-  };
-  const process = async (input: ChildInput): Promise<ProcessedFile> => {
+  const process = async ({ tenant, ...input }: PoolInput): Promise<ProcessedFile> => {
     await takePlace(input.signal);
-    const child = spare ?? start();
-    spare = null;
-    keepSpare();
+    const child = children.take(tenant);
+    let isGood = false;
     try {
-      return await child.process(input);
+      const file = await child.process(input);
+      isGood = file.report.result.warnings.length === 0;
+      return file;
     } finally {
-      giveBack(child);
+      children.giveBack(child, { tenant, isGood });
       givePlace();
-      keepSpare();
     }
   };
-  keepSpare();
   return {
-    expect: (kind) => spare?.expect(kind),
+    expect: (kind) => children.expect(kind),
     process,
-    busy: () => busy,
+    busy: () => taken,
     waiting: () => waiting.length,
-    close: async () => {
-      isClosed = true;
-      await Promise.all([...children].map((child) => child.kill()));
-    },
+    close: () => children.close(),
   };
 }
 

@@ -4,16 +4,19 @@
  *
  *   starting ─→ idle ⇄ working ─→ (killed, or the owner is gone)
  */
+import { readdir } from 'node:fs/promises';
 import { KINDS, type Kind } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
 import type { FromChild, ToChild } from '#worker-image/engine/child-messages.ts';
-import { TELL_GROUPS, WARM } from '#worker-image/engine/child-messages.ts';
+import { OWN_MEMORY, TELL_GROUPS, WARM } from '#worker-image/engine/child-messages.ts';
 import { loadHandler } from '#worker-image/engine/handlers.ts';
 import { processFile } from '#worker-image/engine/process-file.ts';
 import { makeRunCommand, ToolKilled, type RunCommand } from '#worker-image/tools/run-command.ts';
 
 let working: AbortController | null = null;
 const groups = new Set<number>();
+const MEMORY = ['/tmp', '/dev/shm'];
+const namesAtStart = namesInMemory();
 
 const runTool = makeRunCommand({
   onGroup: (pid, alive) => {
@@ -58,11 +61,21 @@ async function work({ task, versions }: Extract<ToChild, { type: 'process' }>): 
   };
   const deps = { run, onProgress, signal: working.signal, loadHandler, versions };
   const answer = await processFile(deps, task).then(
-    (file): FromChild => ({ type: 'done', file, rssBytes: process.memoryUsage.rss() }),
+    async (file): Promise<FromChild> => {
+      const leftFiles = (await namesInMemory()) !== (await namesAtStart);
+      return { type: 'done', file, rssBytes: process.memoryUsage.rss(), leftFiles };
+    },
     (error: unknown) => refusal(error),
   );
   working = null;
   tell(answer);
+}
+
+/** Names in the folders of memory that tools may write to, whatever they are told. */
+async function namesInMemory(): Promise<string> {
+  return process.argv.includes(OWN_MEMORY)
+    ? JSON.stringify(await Promise.all(MEMORY.map((path) => readdir(path))))
+    : '';
 }
 
 function refusal(error: unknown): FromChild {

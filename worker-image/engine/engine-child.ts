@@ -13,7 +13,7 @@ import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Kind } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
-import { TELL_GROUPS, WARM, type FromChild, type ToChild } from '#worker-image/engine/child-messages.ts';
+import { OWN_MEMORY, TELL_GROUPS, WARM, type FromChild, type ToChild } from '#worker-image/engine/child-messages.ts';
 import type { FileTask, ProcessedFile } from '#worker-image/engine/process-file.ts';
 import { MissingTool, toolPath } from '#worker-image/tools/find-tool.ts';
 import type { Isolation } from '#worker-image/tools/isolation.ts';
@@ -26,6 +26,8 @@ export interface EngineChild {
   readonly files: () => number;
   /** Resident memory in bytes, as it was after the last file. */
   readonly rssBytes: () => number;
+  /** Its tools left files in memory, where the next file's tools would find them. */
+  readonly leftFiles: () => boolean;
   /** Tells it what kind of file is on its way, so that it loads the kind's code meanwhile. */
   expect(kind: Kind): void;
   /**
@@ -59,16 +61,17 @@ const ABORT_GRACE_MS = 1000;
 
 /** Starts an engine process at home in a private directory: no environment of ours, and behind all the walls that the machine allows. */
 export function startEngineChild(isolation: Isolation, directory: string): EngineChild {
-  const child = fork(SCRIPT, isolation.ownsProcesses ? [] : [TELL_GROUPS], forkOptions(isolation, directory));
+  const child = fork(SCRIPT, argumentsFor(isolation), forkOptions(isolation, directory));
   if (child.pid === undefined)
     throw new MissingTool(`An engine process cannot be started: ${child.spawnfile} is not installed on this machine.`);
   const { pid } = child;
   const groups = new Set<number>();
-  const state = { files: 0, rssBytes: 0 };
+  const state = { files: 0, rssBytes: 0, leftFiles: false };
   child.on('message', (message: FromChild) => {
     if (message.type === 'group' && message.alive) groups.add(message.pid);
     if (message.type === 'group' && !message.alive) groups.delete(message.pid);
     if (message.type === 'done' || message.type === 'refused') state.rssBytes = message.rssBytes;
+    if (message.type === 'done') state.leftFiles ||= message.leftFiles;
   });
   // A message to a process that has just died fails; its end is told by 'exit'.
   child.on('error', () => undefined);
@@ -88,6 +91,7 @@ export function startEngineChild(isolation: Isolation, directory: string): Engin
     ended,
     files: () => state.files,
     rssBytes: () => state.rssBytes,
+    leftFiles: () => state.leftFiles,
     kill,
     expect: (kind) => {
       if (child.connected) child.send({ type: 'expect', kind } satisfies ToChild);
@@ -108,6 +112,10 @@ export async function warmCompileCache(): Promise<void> {
   const env = environment();
   if (env.NODE_COMPILE_CACHE === undefined) return;
   await once(fork(SCRIPT, [WARM], { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }), 'exit');
+}
+
+function argumentsFor({ ownsProcesses, seesOnlyHome }: Isolation): string[] {
+  return [...(ownsProcesses ? [] : [TELL_GROUPS]), ...(seesOnlyHome ? [OWN_MEMORY] : [])];
 }
 
 function forkOptions(isolation: Isolation, directory: string): NonNullable<Parameters<typeof fork>[2]> {

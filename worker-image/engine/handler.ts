@@ -1,6 +1,7 @@
 import type { Format, Kind, Operation } from '#crds/formats.ts';
 import type { ResolvedOptions } from '#crds/options/options.ts';
 import type { FileLimits } from '#crds/plans.ts';
+import type { Probe } from '#worker-image/engine/media/probe.ts';
 import type { RunCommand } from '#worker-image/tools/run-command.ts';
 
 /** What identification found. */
@@ -40,6 +41,8 @@ export interface Facts {
   readonly pages: number | null;
   readonly durationSeconds: number | null;
   readonly videoCodec: string | null;
+  /** All that one reading of a video or audio file told, for the steps that follow. */
+  readonly media: Probe | null;
   /** What is wrong with an input that is worked on nevertheless, for the caller. */
   readonly warning: string | null;
 }
@@ -51,6 +54,7 @@ export const NO_FACTS: Facts = {
   pages: null,
   durationSeconds: null,
   videoCodec: null,
+  media: null,
   warning: null,
 };
 

@@ -14,6 +14,7 @@ import type { EngineDeps, Facts, KindHandler, Produced, Work } from '#worker-ima
 import { LIBRARIES } from '#worker-image/engine/handlers.ts';
 import { identify } from '#worker-image/engine/identify.ts';
 import { makeReport } from '#worker-image/engine/report.ts';
+import { sha256 } from '#worker-image/engine/sha256.ts';
 import { TOOL_LIBRARIES } from '#worker-image/tools/tool-versions.ts';
 
 export interface FileTask extends Asked {
@@ -62,20 +63,27 @@ const MADE_PERCENT = 96;
 export async function processFile(deps: PipelineDeps, task: FileTask): Promise<ProcessedFile> {
   const used = new Set<string>();
   const engine = recordingDeps(deps, used);
+  const reading = new AbortController();
   try {
     const work = await openWork(task);
     refuseBeforeOpening(task, work.input);
+    const inputSha256 = sha256(work.input.path, reading.signal);
+    // Awaited at the end; a file that is refused before does not wait for it.
+    inputSha256.catch(() => undefined);
     const handler = await deps.loadHandler(work.input.kind);
     const facts = await inspect(engine, handler, work);
     refuseOverLimits(work.input, facts, task.limits);
     const made = await make(engine, { handler, work, facts });
     deps.onProgress(MADE_PERCENT);
     for (const library of LIBRARIES[work.input.kind] ?? []) used.add(library);
-    const report = await makeReport({ handler, work, facts }, made, versionsOf(used, deps.versions));
+    const tools = versionsOf(used, deps.versions);
+    const report = await makeReport({ handler, work, facts }, made, { inputSha256: await inputSha256, tools });
     return { path: made.produced.path, report };
   } catch (error) {
     deps.signal.throwIfAborted();
     throw error;
+  } finally {
+    reading.abort();
   }
 }
 

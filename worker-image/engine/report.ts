@@ -8,11 +8,15 @@ const MAX_WARNINGS = 10;
 const MAX_WARNING_LENGTH = 200;
 
 /** What the engine says of one processed file. Spec: Result object. */
-export async function makeReport(step: Step, made: Made, tools: Record<string, string>): Promise<WorkerReport> {
+export async function makeReport(
+  step: Step,
+  made: Made,
+  receipt: Pick<WorkerReport, 'inputSha256' | 'tools'>,
+): Promise<WorkerReport> {
   const { input } = step.work;
   const { produced, keptOriginal } = made;
   const { size } = await stat(produced.path);
-  const [inputSha256, outputSha256] = await Promise.all([sha256(input.path), sha256(produced.path)]);
+  const outputSha256 = keptOriginal ? receipt.inputSha256 : await sha256(produced.path);
   const result: WorkerReport['result'] = {
     kind: input.kind,
     input_format: input.format,
@@ -29,7 +33,7 @@ export async function makeReport(step: Step, made: Made, tools: Record<string, s
     video_codec: input.kind === 'video' ? produced.facts.videoCodec : null,
     warnings: warningsOf(step, made),
   };
-  return { result, inputSha256, outputSha256, tools };
+  return { result, outputSha256, ...receipt };
 }
 
 function warningsOf({ work, facts }: Step, { produced }: Made): string[] {

@@ -7,6 +7,7 @@ export const DEBIAN_PACKAGES = {
   qpdf: 'qpdf',
   mutool: 'mupdf-tools',
   pdftoppm: 'poppler-utils',
+  pdfinfo: 'poppler-utils',
   vips: 'libvips-tools',
   'heif-enc': 'libheif-examples',
   dcraw_emu: 'libraw-bin',

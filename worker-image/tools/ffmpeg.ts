@@ -82,14 +82,8 @@ export function ffmpegArguments({ input, inputOptions = [], outputOptions, outpu
   );
 }
 
-/** ffmpeg's arguments to print every packet of the given streams with its times, and write nothing. Pure. */
-export function packetListArguments(input: MediaFile, streams: readonly number[]): string[] {
-  const maps = streams.flatMap((index) => ['-map', `0:${index}`]);
-  return argumentsOf({ input, inputOptions: [] }, [...maps, '-c', 'copy', '-f', 'framecrc'], 'pipe:1');
-}
-
 /**
- * ffprobe's arguments; what it prints stays under 64 KiB however many streams there are. Pure.
+ * ffprobe's arguments; what it prints, but for packets, stays under 64 KiB however many streams there are. Pure.
  * @param firstFrameOf the stream whose first frame alone is decoded; null for none.
  */
 export function ffprobeArguments(input: MediaFile, entries: string, firstFrameOf: number | null = null): string[] {
@@ -101,7 +95,7 @@ export function ffprobeArguments(input: MediaFile, entries: string, firstFrameOf
     '-show_entries',
     entries,
     '-of',
-    'json',
+    'json=compact=1',
     '-i',
     `file:${input.path}`,
   ];
@@ -112,15 +106,10 @@ interface FfmpegRun {
   readonly directory: string;
   /** Called with the seconds of output written so far. */
   readonly onSeconds?: (seconds: number) => void;
-  /** Called with each line that it prints. */
-  readonly onLine?: (line: string) => void;
 }
 
 /** Runs ffmpeg to its end. Exit codes lie: look at the output. @throws when the signal aborts. */
-export async function runFfmpeg(
-  deps: FfmpegDeps,
-  { args, directory, onSeconds, onLine }: FfmpegRun,
-): Promise<CommandResult> {
+export async function runFfmpeg(deps: FfmpegDeps, { args, directory, onSeconds }: FfmpegRun): Promise<CommandResult> {
   const result = await deps.run({
     file: 'ffmpeg',
     args,
@@ -128,7 +117,6 @@ export async function runFfmpeg(
     signal: deps.signal,
     timeoutSeconds: ENCODE_SECONDS,
     onLine: (line) => {
-      onLine?.(line);
       const seconds = progressSeconds(line);
       if (seconds !== null) onSeconds?.(seconds);
     },
@@ -150,16 +138,51 @@ export async function runFfprobe(
   deps: FfmpegDeps,
   { input, entries, directory, firstFrameOf }: FfprobeRun,
 ): Promise<unknown> {
-  const result = await deps.run({
+  const args = ffprobeArguments(input, entries, firstFrameOf);
+  const { exitCode, stdout } = await deps.run({
     file: 'ffprobe',
-    args: ffprobeArguments(input, entries, firstFrameOf),
+    args,
     directory,
     signal: deps.signal,
     timeoutSeconds: 120,
   });
   deps.signal.throwIfAborted();
+  return exitCode === 0 ? parsed(stdout) : null;
+}
+
+interface FullProbe extends Pick<FfprobeRun, 'input' | 'entries' | 'directory'> {
+  /** Called with each line that begins a packet, such as `{ "stream_index": 0, "pts_time": "0.000000" …`. */
+  readonly onPacket: (line: string) => void;
+}
+
+const PACKET_ENTRIES = 'packet=stream_index,pts_time,dts_time,duration_time';
+
+/**
+ * Reads the file to its end, once, with the times of all packets; gives what ffprobe prints of `streams` and
+ * `format` behind them, null when it does not open the file. @throws when the signal aborts.
+ */
+export async function runFullFfprobe(
+  deps: FfmpegDeps,
+  { input, entries, directory, onPacket }: FullProbe,
+): Promise<unknown> {
+  let rest = '';
+  const onLine = (line: string): void => {
+    const isRest = rest !== '' || /^\s*"streams": \[/.test(line);
+    if (isRest && rest.length < MAX_PROBE_CHARS) rest += line;
+    if (!isRest && line.includes('"stream_index"')) onPacket(line);
+  };
+  const args = ffprobeArguments(input, `${PACKET_ENTRIES}:${entries}`);
+  const command = { file: 'ffprobe', args, directory, signal: deps.signal, timeoutSeconds: ENCODE_SECONDS, onLine };
+  const { exitCode } = await deps.run(command);
+  deps.signal.throwIfAborted();
+  return exitCode === 0 ? parsed(`{${rest}`) : null;
+}
+
+const MAX_PROBE_CHARS = 64 * 1024;
+
+function parsed(json: string): unknown {
   try {
-    return result.exitCode === 0 ? (JSON.parse(result.stdout) as unknown) : null;
+    return JSON.parse(json) as unknown;
   } catch {
     return null;
   }

@@ -11,6 +11,9 @@ const BITRATES_V1: readonly number[] = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128,
 const BITRATES_V2: readonly number[] = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
 const SAMPLE_RATES: readonly number[] = [44_100, 48_000, 32_000];
 
+/** Of ADTS; those of the other layers are shorter. */
+const HEADER_BYTES = 7;
+
 type Frame = { readonly format: 'mp3' | 'aac' | 'layer12'; readonly length: number };
 
 /**
@@ -32,6 +35,13 @@ export async function formatOfMpegAudio(file: SniffedFile): Promise<Format | nul
   }
   if (start > 0) throw unsupported('an ID3 tag without MP3, AAC or FLAC behind it');
   return null;
+}
+
+/** Bytes of the MP3 frame there; 0 when none begins, Infinity when the bytes end within its header. */
+export function mp3FrameBytes(bytes: Buffer, at: number): number {
+  if (at + HEADER_BYTES > bytes.length) return bytes[at] === 0xff ? Infinity : 0;
+  const frame = frameAt(bytes, at);
+  return frame?.format === 'mp3' ? frame.length : 0;
 }
 
 /** ID3v2 tags at the start, one behind the other; their length counts seven bits a byte. */
@@ -57,7 +67,7 @@ function twoFramesAt(bytes: Buffer, at: number, isLast: boolean): Frame | null {
 }
 
 function frameAt(bytes: Buffer, at: number): Frame | null {
-  if (at + 7 > bytes.length || bytes[at] !== 0xff) return null;
+  if (at + HEADER_BYTES > bytes.length || bytes[at] !== 0xff) return null;
   const second = bytes[at + 1] ?? 0;
   if ((second & 0xe0) !== 0xe0) return null;
   const layer = (second >> 1) & 3;

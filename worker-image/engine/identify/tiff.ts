@@ -28,7 +28,7 @@ interface Entry {
   /** The same four bytes. */
   readonly bytes: Buffer;
 }
-type Entries = ReadonlyMap<number, Entry>;
+export type TiffEntries = ReadonlyMap<number, Entry>;
 
 /**
  * TIFF and the camera RAW formats built on it; null when it is none. A TIFF that a photo program made of
@@ -43,7 +43,13 @@ export async function formatOfTiff(file: SniffedFile): Promise<Format | null> {
   return rawOrTiff(file, await directories(file));
 }
 
-async function rawOrTiff(file: SniffedFile, found: readonly Entries[]): Promise<Format> {
+/** The entries of the first page, of a TIFF that is no BigTIFF; empty when they cannot be read. */
+export async function firstTiffDirectory(file: SniffedFile): Promise<TiffEntries> {
+  const isTiff = has(file.head, 'II*\0') || has(file.head, 'MM\0*');
+  return isTiff ? (await directory(file, numbers(file).u32(file.head, 4))).entries : new Map();
+}
+
+async function rawOrTiff(file: SniffedFile, found: readonly TiffEntries[]): Promise<Format> {
   if (found.some((entries) => entries.has(TAG.dngVersion))) return 'dng';
   const maker = await makerOf(file, found);
   const format = maker.startsWith('NIKON') ? 'nef' : maker.startsWith('SONY') ? 'arw' : null;
@@ -53,13 +59,13 @@ async function rawOrTiff(file: SniffedFile, found: readonly Entries[]): Promise<
   return 'tiff';
 }
 
-function hasSensorData(entries: Entries): boolean {
+function hasSensorData(entries: TiffEntries): boolean {
   return (
     entries.get(TAG.photometric)?.number === CFA || RAW_COMPRESSIONS.includes(entries.get(TAG.compression)?.number ?? 0)
   );
 }
 
-async function makerOf(file: SniffedFile, found: readonly Entries[]): Promise<string> {
+async function makerOf(file: SniffedFile, found: readonly TiffEntries[]): Promise<string> {
   const make = found.map((entries) => entries.get(TAG.make)).find((entry) => entry !== undefined);
   if (make === undefined) return '';
   const bytes = make.count <= 4 ? make.bytes : await file.read(make.number, Math.min(make.count, 64));
@@ -67,9 +73,9 @@ async function makerOf(file: SniffedFile, found: readonly Entries[]): Promise<st
 }
 
 /** The chain of directories and those below them, each once. */
-async function directories(file: SniffedFile): Promise<Entries[]> {
+async function directories(file: SniffedFile): Promise<TiffEntries[]> {
   const { u32 } = numbers(file);
-  const found: Entries[] = [];
+  const found: TiffEntries[] = [];
   const seen = new Set<number>();
   const due = [u32(file.head, 4)];
   while (due.length > 0 && found.length < MAX_DIRECTORIES) {
@@ -83,7 +89,7 @@ async function directories(file: SniffedFile): Promise<Entries[]> {
   return found;
 }
 
-async function directory(file: SniffedFile, offset: number): Promise<{ entries: Entries; next: number }> {
+async function directory(file: SniffedFile, offset: number): Promise<{ entries: TiffEntries; next: number }> {
   const { u16, u32 } = numbers(file);
   const count = Math.min(u16(await file.read(offset, 2), 0), MAX_ENTRIES);
   const bytes = await file.read(offset + 2, count * 12 + 4);
@@ -99,7 +105,7 @@ async function directory(file: SniffedFile, offset: number): Promise<{ entries: 
   return { entries, next: u32(bytes, count * 12) };
 }
 
-async function subDirectories(file: SniffedFile, entries: Entries): Promise<number[]> {
+async function subDirectories(file: SniffedFile, entries: TiffEntries): Promise<number[]> {
   const { u32 } = numbers(file);
   const entry = entries.get(TAG.subIfds);
   if (entry === undefined) return [];

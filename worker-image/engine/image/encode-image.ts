@@ -8,6 +8,7 @@ import type { EngineDeps, Facts, Work } from '#worker-image/engine/handler.ts';
 import { writeBmp } from '#worker-image/engine/image/bmp-writer.ts';
 import { hasKeptProfile } from '#worker-image/engine/image/colour-profile.ts';
 import { contentOf } from '#worker-image/engine/image/content-of.ts';
+import { encodeAvif } from '#worker-image/engine/image/encode-avif.ts';
 import { encodeHeic } from '#worker-image/engine/image/encode-heic.ts';
 import { encodePng } from '#worker-image/engine/image/encode-png.ts';
 import { encodeWebp } from '#worker-image/engine/image/encode-webp.ts';
@@ -69,9 +70,8 @@ const WRITERS: Readonly<Record<ImageTarget, Writer>> = {
   },
   avif: async (_deps, { encoding, pipeline, path }) => {
     const picture = { pixels: pixelsOf(encoding), bitdepth: isDeep(encoding) ? 10 : 8 } as const;
-    return pipeline()
-      .avif(avifSettings(await lookOf(encoding), picture))
-      .toFile(path);
+    const settings = avifSettings(await lookOf(encoding), picture);
+    return encodeAvif({ pipeline, path, settings, pixels: picture.pixels });
   },
   gif: (_deps, { encoding: { quality }, pipeline, path }) => pipeline().gif(gifSettings(quality)).toFile(path),
   tiff: (_deps, { pipeline, path }) =>

@@ -304,6 +304,23 @@ describe('convert', () => {
     },
   );
 
+  it.each(['gif', 'webp', 'png'] as const)('draws the empty margins of a GIF with transparency in %s', async (to) => {
+    const path = join(await freshDirectory(), 'margins.gif');
+    const bytes = gif({ width: 640, height: 480 }, 1);
+    const control = bytes.indexOf(Buffer.from([0x21, 0xf9]));
+    // The second colour, which no pixel has, is the transparent one.
+    bytes.set([1], control + 3);
+    bytes.set([1], control + 6);
+    await writeFile(path, bytes);
+    const one = await workOn({ path, format: 'gif', operation: 'convert', options: { convert: { to } } });
+    const produced = await runHandler(imageHandler, one);
+    expect(produced.facts).toMatchObject({ width: 640, height: 480 });
+    const { data } = await sharp(produced.path).ensureAlpha().raw().toBuffer({ resolveWithObject: true });
+    expect([data[3], data.at(-1)]).toEqual([255, 0]);
+    const facts = await imageHandler.inspect(engineDeps(), one);
+    await imageHandler.verify(engineDeps(), one, facts, produced);
+  });
+
   it('keeps 16 bits in PNG and TIFF', async () => {
     for (const to of ['png', 'tiff'] as const)
       expect((await sharp((await convert('16-bit-png', to)).path).metadata()).depth).toBe('ushort');

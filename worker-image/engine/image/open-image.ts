@@ -1,12 +1,14 @@
 /** Any image input as something that sharp can read, decoded by another tool first where sharp cannot. */
 import { access, readFile, symlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { Metadata, Sharp, SharpOptions } from 'sharp';
+import type { Metadata, Region, Sharp, SharpOptions } from 'sharp';
 import { MediaError } from '#crds/media-error.ts';
 import type { EngineDeps, Facts, Work } from '#worker-image/engine/handler.ts';
 import { readBmp } from '#worker-image/engine/image/bmp-reader.ts';
+import { isRecoverable, lostCanvas, widenCanvas } from '#worker-image/engine/image/gif-canvas.ts';
 import { isRaw } from '#worker-image/engine/image/image-formats.ts';
 import { imageStep } from '#worker-image/engine/image/image-step.ts';
+import { decodeOddTiff, oddTiff } from '#worker-image/engine/image/odd-tiff.ts';
 import { loadSharp, type SharpFactory } from '#worker-image/engine/image/load-sharp.ts';
 
 const DECODE_SECONDS = 600;
@@ -34,16 +36,13 @@ export async function openImage(
   const sharp = await loadSharp();
   const { format } = work.input;
   if (format === 'bmp') return openBmp(sharp, work.input.path);
-  const path = isRaw(format)
-    ? await decodeRaw(deps, work)
-    : format === 'heic'
-      ? await decodeHeic(deps, work)
-      : work.input.path;
+  const path = await readablePath(deps, work);
   const frames = format === 'gif' || format === 'webp' ? (facts.frames ?? 1) : 1;
   const limitInputPixels = work.limits.maxPixels * frames;
   const metadata = await imageStep('Reading the image', () =>
     sharp(path, { limitInputPixels, animated: frames > 1 }).metadata(),
   );
+  const gif = format === 'gif' ? await wholeGif(work, metadata) : null;
   return {
     metadata,
     frames,
@@ -55,9 +54,31 @@ export async function openImage(
         animated: animated && frames > 1,
         ignoreIcc: keepProfile,
       };
+      if (gif !== null) return sharp(gif.path, options).extract(gif.canvas);
       return options.animated === true ? sharp(path, options) : sharp(path, options).autoOrient();
     },
   };
+}
+
+/** A copy that libvips reads with its margins, which lie in the region; null when it reads all of the file itself. */
+async function wholeGif(
+  { input, directory }: Work,
+  { width, height, pageHeight, hasAlpha }: Metadata,
+): Promise<{ path: string; canvas: Region } | null> {
+  const canvas = await lostCanvas(input.path, { width, height: pageHeight ?? height });
+  if (canvas === null || !isRecoverable(canvas, hasAlpha)) return null;
+  const path = join(directory, 'canvas.gif');
+  await widenCanvas(input.path, path, canvas);
+  return { path, canvas: { left: 0, top: 0, ...canvas } };
+}
+
+async function readablePath(deps: Pick<EngineDeps, 'run' | 'signal'>, work: Work): Promise<string> {
+  const { format, path } = work.input;
+  if (isRaw(format)) return decodeRaw(deps, work);
+  if (format === 'heic') return decodeHeic(deps, work);
+  if (format === 'tiff' && (await oddTiff(path)) !== null)
+    return decodeOddTiff(deps, { path, directory: work.directory });
+  return path;
 }
 
 async function openBmp(sharp: SharpFactory, path: string): Promise<OpenImage> {

@@ -1,13 +1,17 @@
 /** Size and frames of an image file, from its headers alone. */
 import { open } from 'node:fs/promises';
+import type { Metadata } from 'sharp';
 import type { Format } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
 import { NO_FACTS, type EngineDeps, type Facts } from '#worker-image/engine/handler.ts';
 import { countPngFrames } from '#worker-image/engine/image/count-png-frames.ts';
 import { BMP_HEADER_BYTES, readBmpHeader } from '#worker-image/engine/image/bmp-header.ts';
+import { isRecoverable, lostCanvas } from '#worker-image/engine/image/gif-canvas.ts';
 import { imageStep } from '#worker-image/engine/image/image-step.ts';
 import { loadSharp } from '#worker-image/engine/image/load-sharp.ts';
+import { oddTiff } from '#worker-image/engine/image/odd-tiff.ts';
 import { isRaw } from '#worker-image/engine/image/image-formats.ts';
+import type { Size } from '#worker-image/engine/image/resize-image.ts';
 
 const IDENTIFY_SECONDS = 20;
 
@@ -26,17 +30,28 @@ export interface ImageFile {
 export async function readImageFacts(deps: Pick<EngineDeps, 'run' | 'signal'>, file: ImageFile): Promise<Facts> {
   if (isRaw(file.format)) return rawFacts(deps, file);
   if (file.format === 'bmp') return bmpFacts(file.path);
+  const odd = file.format === 'tiff' ? await oddTiff(file.path) : null;
+  if (odd !== null) return stillFacts(odd);
   const sharp = await loadSharp();
   const animated = file.format === 'gif' || file.format === 'webp';
   const metadata = await imageStep('Reading the image', () =>
     sharp(file.path, { limitInputPixels: false, animated }).metadata(),
   );
   const frames = animated ? (metadata.pages ?? 1) : file.format === 'png' ? await countPngFrames(file.path) : 1;
-  if (animated && frames > 1) return stillFacts(metadata.width, metadata.pageHeight ?? metadata.height, frames);
-  return stillFacts(metadata.autoOrient.width, metadata.autoOrient.height, frames);
+  const size = frames > 1 && animated ? frameSize(metadata) : metadata.autoOrient;
+  return stillFacts(await shownSize(file, size, metadata.hasAlpha), frames);
 }
 
-function stillFacts(width: number, height: number, frames = 1): Facts {
+function frameSize({ width, height, pageHeight }: Metadata): Size {
+  return { width, height: pageHeight ?? height };
+}
+
+async function shownSize({ path, format }: ImageFile, covered: Size, hasAlpha: boolean): Promise<Size> {
+  const canvas = format === 'gif' ? await lostCanvas(path, covered) : null;
+  return canvas !== null && isRecoverable(canvas, hasAlpha) ? canvas : covered;
+}
+
+function stillFacts({ width, height }: Size, frames = 1): Facts {
   return { ...NO_FACTS, width, height, frames };
 }
 
@@ -45,8 +60,7 @@ async function bmpFacts(path: string): Promise<Facts> {
   try {
     const bytes = Buffer.alloc(BMP_HEADER_BYTES);
     const { bytesRead } = await file.read(bytes, 0, bytes.length, 0);
-    const { width, height } = readBmpHeader(bytes.subarray(0, bytesRead));
-    return stillFacts(width, height);
+    return stillFacts(readBmpHeader(bytes.subarray(0, bytesRead)));
   } finally {
     await file.close();
   }
@@ -67,5 +81,5 @@ async function rawFacts({ run, signal }: Pick<EngineDeps, 'run' | 'signal'>, fil
       'The camera RAW file is damaged or of a camera that is not supported. Export it as DNG or JPEG and send that.',
     );
   }
-  return stillFacts(Number(size[1]), Number(size[2]));
+  return stillFacts({ width: Number(size[1]), height: Number(size[2]) });
 }

@@ -148,6 +148,18 @@ describe('removal of metadata', () => {
     expect(stripJpeg(doubled).equals(stripJpeg(await readFile(before)))).toBe(true);
   });
 
+  it('passes over bytes between the segments of a JPEG, as decoders do', async () => {
+    const { before } = await stripped('photo-jpg');
+    const whole = await readFile(before);
+    const afterApp0 = 4 + whole.readUInt16BE(4);
+    const dirty = Buffer.concat([
+      whole.subarray(0, afterApp0),
+      Buffer.from('ab\xff\0\xff', 'latin1'),
+      whole.subarray(afterApp0),
+    ]);
+    expect(stripJpeg(dirty).equals(stripJpeg(whole))).toBe(true);
+  });
+
   it('gives a BMP back unchanged with a warning', async () => {
     const path = join(await freshDirectory(), 'x.bmp');
     await writeFile(path, drawBmp(BMP_PICTURE, '8'));

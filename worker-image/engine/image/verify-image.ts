@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Format } from '#crds/formats.ts';
 import type { EngineDeps, Facts, Produced, Work } from '#worker-image/engine/handler.ts';
 import { loadSharp } from '#worker-image/engine/image/load-sharp.ts';
+import { decodeOddTiff, oddTiff } from '#worker-image/engine/image/odd-tiff.ts';
 import { readImageFacts } from '#worker-image/engine/image/read-image-facts.ts';
 import { resizedSize, type Size } from '#worker-image/engine/image/resize-image.ts';
 
@@ -57,8 +58,10 @@ async function decode(deps: VerifyDeps, work: Work, produced: Produced): Promise
   if (produced.format === 'heic') return decodeHeic(deps, work, produced.path);
   // Our own reader and writer of BMP have no decoder beside them; the headers were read.
   if (produced.format === 'bmp') return;
+  const isOdd = produced.format === 'tiff' && (await oddTiff(produced.path)) !== null;
+  const path = isOdd ? await decodeOddTiff(deps, { path: produced.path, directory: work.directory }) : produced.path;
   const sharp = await loadSharp();
-  await sharp(produced.path, { limitInputPixels: false, failOn: 'error', animated: holdsAnimation(produced.format) })
+  await sharp(path, { limitInputPixels: false, failOn: 'error', animated: holdsAnimation(produced.format) })
     .resize(DECODED_SIDE, DECODED_SIDE, { fit: 'fill' })
     .raw()
     .toBuffer();

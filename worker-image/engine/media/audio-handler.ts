@@ -21,63 +21,46 @@ import {
 import { compareSeconds, encode } from '#worker-image/engine/media/encode.ts';
 import { withWarning } from '#worker-image/engine/media/missing-end.ts';
 import { stripAsf } from '#worker-image/engine/media/strip-asf.ts';
-import { countSeconds, probe, type Probe } from '#worker-image/engine/media/probe.ts';
+import { mediaOf, playingSeconds, probe, type Probe } from '#worker-image/engine/media/probe.ts';
 
 export const audioHandler: KindHandler = {
   inspect: async (deps, work) => {
     const source = await probe(deps, work, work.input);
-    return withWarning(work, source, await factsOf(deps, work, source));
+    return withWarning(work, source, factsOf(source));
   },
 
-  compress: async (deps, work, facts) => {
-    const source = await probe(deps, work, work.input);
-    return produce(deps, work, planCompress(withRate(source, work, facts), work.options.audio), facts);
-  },
+  compress: (deps, work, facts) =>
+    produce(deps, work, planCompress(withRate(mediaOf(facts), work, facts), work.options.audio), facts),
 
-  convert: async (deps, work, facts) => {
-    const source = await probe(deps, work, work.input);
-    return produce(deps, work, planConvert(source, targetOf(work)), facts);
-  },
+  convert: (deps, work, facts) => produce(deps, work, planConvert(mediaOf(facts), targetOf(work)), facts),
 
   // Not an operation on sound of its own: a file that is kept must not keep its tags against the caller's wish.
-  stripMetadata: async (deps, work, facts) =>
-    work.input.format === 'wma'
-      ? stripWma(work, facts)
-      : produce(deps, work, planStrip(await probe(deps, work, work.input)), facts),
+  stripMetadata: (deps, work, facts) =>
+    work.input.format === 'wma' ? stripWma(deps, work) : produce(deps, work, planStrip(mediaOf(facts)), facts),
 
-  verify: async (deps, work, input, produced) => {
-    const output = await probe(deps, work, produced);
-    if (output.audio.length !== 1) throw new Error(`the output holds ${output.audio.length} audio tracks`);
-    compareSeconds(input.durationSeconds, produced.facts.durationSeconds);
+  verify: (_deps, _work, input, { facts }) => {
+    const tracks = mediaOf(facts).audio.length;
+    if (tracks !== 1) throw new Error(`the output holds ${tracks} audio tracks`);
+    compareSeconds(input.durationSeconds, facts.durationSeconds);
+    return Promise.resolve();
   },
 };
 
 /** ffmpeg would write another header around the sound. */
-async function stripWma({ directory, input }: Work, facts: Facts): Promise<Produced> {
-  const path = join(directory, 'stripped.wma');
-  await writeFile(path, stripAsf(await readFile(input.path)));
-  return { path, format: 'wma', facts, warnings: [] };
+async function stripWma(deps: EngineDeps, work: Work): Promise<Produced> {
+  const path = join(work.directory, 'stripped.wma');
+  await writeFile(path, stripAsf(await readFile(work.input.path)));
+  return { path, format: 'wma', facts: factsOf(await probe(deps, work, { path, format: 'wma' })), warnings: [] };
 }
 
-async function factsOf(deps: EngineDeps, work: Work, source: Probe): Promise<Facts> {
-  audioTrackOf(source);
-  return { ...NO_FACTS, durationSeconds: await countSeconds(deps, work, { ...source, video: null }) };
+function factsOf(source: Probe): Facts {
+  return { ...NO_FACTS, durationSeconds: playingSeconds(source, [audioTrackOf(source)]), media: source };
 }
 
 async function produce(deps: EngineDeps, work: Work, plan: AudioPlan, facts: Facts): Promise<Produced> {
-  const path = await encode(deps, {
-    work,
-    format: plan.format,
-    outputOptions: plan.outputOptions,
-    seconds: facts.durationSeconds,
-  });
-  const output: Work = { ...work, input: { ...work.input, path, format: plan.format } };
-  return {
-    path,
-    format: plan.format,
-    facts: await factsOf(deps, output, await probe(deps, output, output.input)),
-    warnings: plan.warnings,
-  };
+  const { format, outputOptions, warnings } = plan;
+  const path = await encode(deps, { work, format, outputOptions, seconds: facts.durationSeconds });
+  return { path, format, facts: factsOf(await probe(deps, work, { path, format })), warnings };
 }
 
 /** ADTS and some Ogg files name no rate that is right; size over time always is. */

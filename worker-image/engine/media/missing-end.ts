@@ -5,6 +5,7 @@
 import type { Format } from '#crds/formats.ts';
 import type { Facts, Work } from '#worker-image/engine/handler.ts';
 import { withSniffedFile, type SniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
+import { ADTS_FRAME, endsInsideUnit, MP3_FRAME, PROGRAM_PACKET } from '#worker-image/engine/media/ends-inside-unit.ts';
 import type { Probe } from '#worker-image/engine/media/probe.ts';
 import { isDemuxable, type DemuxableFormat } from '#worker-image/tools/ffmpeg.ts';
 
@@ -67,13 +68,12 @@ const CHECKS: Readonly<Record<DemuxableFormat, Check>> = {
   wma: endsInsideAsfData,
   flv: endsInsideTag,
   mp3: lacksFrames,
-  aac: endsInsideAdtsFrame,
+  aac: (file) => endsInsideUnit(file, ADTS_FRAME),
   // Its header counts the samples, and so does ffmpeg.
   flac: (_file, time) => isShorter(time),
   ogg: lacksLastPage,
   opus: lacksLastPage,
-  // No part of it says where the whole ends.
-  mpg: () => false,
+  mpg: (file) => endsInsideUnit(file, PROGRAM_PACKET),
 };
 
 /** Seconds by which a count may differ from a claim: rounding, and priming that players leave out. */
@@ -184,39 +184,13 @@ async function lacksFrames(file: SniffedFile, time: PlayingTime): Promise<boolea
   const first = await file.read(tag, 256);
   const at = Math.max(first.indexOf('Xing'), first.indexOf('Info'));
   const countsFrames = at !== -1 && ((first[at + 7] ?? 0) & 1) === 1;
-  return countsFrames && isShorter(time);
+  return countsFrames ? isShorter(time) : endsInsideUnit(file, MP3_FRAME);
 }
 
 /** ID3v2: seven bits a byte. */
 async function id3Bytes(file: SniffedFile): Promise<number> {
   const header = await file.read(6, 4);
   return 10 + header.reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
-}
-
-/** A chain of so many frames is no accident. */
-const MIN_ADTS_CHAIN = 3;
-const ADTS_TAIL_BYTES = 64 * 1024;
-
-/** ISO/IEC 13818-7: a frame holds its length; whatever else stands at the end, such as a tag, is no frame. */
-async function endsInsideAdtsFrame(file: SniffedFile): Promise<boolean> {
-  const tail = await file.read(Math.max(0, file.size - ADTS_TAIL_BYTES), ADTS_TAIL_BYTES);
-  for (let start = 0; start < tail.length; start += 1) {
-    let [at, frames] = [start, 0];
-    for (let length = adtsLength(tail, at); length > 0 && at < tail.length; length = adtsLength(tail, at)) {
-      at += length;
-      frames += 1;
-    }
-    if (frames < MIN_ADTS_CHAIN) continue;
-    const isPartOfHeader = tail.length - at < 6 && tail[at] === 0xff;
-    return at > tail.length || isPartOfHeader;
-  }
-  return false;
-}
-
-/** 0 when no frame begins there. */
-function adtsLength(bytes: Buffer, at: number): number {
-  if (at + 6 > bytes.length || (bytes.readUInt16BE(at) & 0xfff6) !== 0xfff0) return 0;
-  return (bytes.readUInt32BE(at + 2) >> 5) & 0x1fff;
 }
 
 /** A page is 27 bytes, up to 255 lengths, and up to 255 bytes for each. */

@@ -1,30 +1,66 @@
 import { describe, expect, it } from 'vitest';
 import { makePacketClock } from '#worker-image/engine/media/packet-clock.ts';
 
-const secondsOf = (lines: readonly string[]): number | null => {
-  const clock = makePacketClock();
-  lines.forEach(clock.read);
-  return clock.seconds();
-};
+type Time = number | null;
+
+/** As ffprobe prints it: what it does not know is left out. */
+function packet(stream: number, [shown, decoded, duration]: readonly [Time, Time, Time]): string {
+  const times = [
+    ['pts_time', shown],
+    ['dts_time', decoded],
+    ['duration_time', duration],
+  ] as const;
+  const known = times.flatMap(([name, time]) => (time === null ? [] : [`, "${name}": "${time.toFixed(6)}"`]));
+  return `        { "stream_index": ${stream}${known.join('')} },`;
+}
+
+const OPTIONS = { joinsParts: true, longest: 0.12 };
+
+function endOf(packets: readonly (readonly [Time, Time, Time])[], options = OPTIONS): number | null {
+  const clock = makePacketClock(options);
+  for (const times of packets) clock.read(packet(0, times));
+  return clock.endOf(0);
+}
 
 describe('makePacketClock', () => {
-  it('ends with the packet that is shown last, its duration included', () => {
+  it('ends each stream with the packet that is shown last, its duration included', () => {
+    const clock = makePacketClock({ joinsParts: false, longest: Infinity });
     const lines = [
-      '#software: Lavf',
-      '#tb 0: 1/12800',
-      '#tb 1: 1/44100',
-      '0,      -1024,          0,      512,     1000, 0x1',
-      '1,          0,          0,     1024,      300, 0x2',
-      '0,       -512,       1024,      512,      200, 0x3, F=0x0',
-      '0,          0,        512,      512,      100, 0x4, F=0x0',
+      packet(0, [0, -0.08, 0.04]),
+      packet(1, [0, 0, 0.023]),
+      packet(0, [0.08, -0.04, 0.04]),
+      packet(0, [0.04, 0, 0.04]),
+      '            "side_data_list": [',
     ];
-    expect(secondsOf(lines)).toBeCloseTo(0.12, 6);
+    lines.forEach(clock.read);
+    expect([clock.endOf(0), clock.endOf(1), clock.endOf(2)]).toEqual([0.12, 0.023, null]);
   });
 
   it.each([
-    ['no packet', ['#tb 0: 1/25'], null],
-    ['one packet without duration', ['#tb 0: 1/25', '0,          0,          0,        0,      10, 0x1'], 0.04],
-    ['packets of an AVI', ['#tb 0: 1/25', '0,         24, -9223372036854775808,        1,      10, 0x1'], 1],
-    ['packets before the start only', ['#tb 0: 1/25', '0,         -9,         -9,        1,      10, 0x1'], 0.04],
-  ])('reads %s', (_what, lines, seconds) => expect(secondsOf(lines)).toBe(seconds));
+    ['without a duration', [[0.4, 0.4, null]], 0.4],
+    ['of an AVI, which says when they are decoded only', [[null, 0.4, 0.04]], 0.44],
+    [
+      'without times',
+      [
+        [0.4, 0.4, 0.04],
+        [null, null, 0.04],
+      ],
+      0.48,
+    ],
+  ] as const)('reads packets %s', (_what, packets, end) => expect(endOf(packets)).toBeCloseTo(end, 6));
+
+  it('goes on where a clock begins anew', () => {
+    const part = [0.5, 0.6, 0.7].map((time) => [time, time, 0.1] as const);
+    expect(endOf([...part, ...part])).toBeCloseTo(1.1, 6);
+    expect(endOf([...part, ...part], { ...OPTIONS, joinsParts: false })).toBeCloseTo(0.8, 6);
+    expect(endOf([...part, [3600, 3600, 0.1]])).toBeCloseTo(0.9, 6);
+  });
+
+  it('leaves out what is longer than any packet', () =>
+    expect(
+      endOf([
+        [0, 0, 0.02],
+        [0.02, 0.02, 0.96],
+      ]),
+    ).toBe(0.02));
 });

@@ -1,10 +1,10 @@
 /** What a media file holds, as ffprobe and its packets say. */
 import { z } from 'zod';
 import { MediaError } from '#crds/media-error.ts';
-import type { EngineDeps, Work } from '#worker-image/engine/handler.ts';
+import type { EngineDeps, Facts, Work } from '#worker-image/engine/handler.ts';
 import { readHdrMetadata, type HdrMetadata } from '#worker-image/engine/media/hdr-metadata.ts';
-import { makePacketClock } from '#worker-image/engine/media/packet-clock.ts';
-import { packetListArguments, runFfmpeg, runFfprobe, type MediaFile } from '#worker-image/tools/ffmpeg.ts';
+import { makePacketClock, type PacketClock } from '#worker-image/engine/media/packet-clock.ts';
+import { runFullFfprobe, type MediaFile } from '#worker-image/tools/ffmpeg.ts';
 
 const number = z.coerce.number().catch(0);
 const text = z.string().catch('');
@@ -35,7 +35,13 @@ const streamSchema = z.object({
 
 const probeSchema = z.object({
   streams: z.array(streamSchema).default([]),
-  format: z.object({ duration: number.optional().default(0), bit_rate: number.optional().default(0) }).optional(),
+  format: z
+    .object({
+      start_time: number.optional().default(0),
+      duration: number.optional().default(0),
+      bit_rate: number.optional().default(0),
+    })
+    .optional(),
 });
 
 const ENTRIES = [
@@ -43,7 +49,7 @@ const ENTRIES = [
   'stream_disposition=attached_pic',
   'stream_side_data=side_data_type,rotation',
   'stream_tags=alpha_mode,ALPHA_MODE',
-  'format=duration,bit_rate',
+  'format=start_time,duration,bit_rate',
 ].join(':');
 
 export type MediaStream = z.infer<typeof streamSchema>;
@@ -70,14 +76,27 @@ export interface Probe {
   readonly rotation: number;
   /** What the container claims, in seconds; 0 when it claims nothing. */
   readonly claimedSeconds: number;
+  /** Where the last packet of each stream that has one ends, by the stream's index: in seconds from the file's start. */
+  readonly ends: ReadonlyMap<number, number>;
 }
 
+/** Formats that are streams: two of them one behind the other are a longer one. */
+const JOINABLE: ReadonlySet<MediaFile['format']> = new Set(['mpg', 'ogg', 'opus']);
+/** RFC 6716. Where another stream begins, ffmpeg takes its headers for packets of a second. */
+const LONGEST_OPUS_PACKET = 0.12;
+
 /**
- * Reads the headers of a media file.
+ * Reads a media file to its end, once: its headers, and the times of its packets.
  * @throws MediaError processing_failed when ffmpeg does not open it.
  */
 export async function probe(deps: EngineDeps, work: Pick<Work, 'directory'>, input: MediaFile): Promise<Probe> {
-  const printed = probeSchema.safeParse(await runFfprobe(deps, { input, entries: ENTRIES, directory: work.directory }));
+  const { directory } = work;
+  const clock = makePacketClock({
+    joinsParts: JOINABLE.has(input.format),
+    longest: input.format === 'opus' ? LONGEST_OPUS_PACKET : Infinity,
+  });
+  const found = await runFullFfprobe(deps, { input, entries: ENTRIES, directory, onPacket: clock.read });
+  const printed = probeSchema.safeParse(found);
   if (!printed.success || printed.data.streams.length === 0) {
     throw new MediaError(
       'processing_failed',
@@ -102,25 +121,35 @@ export async function probe(deps: EngineDeps, work: Pick<Work, 'directory'>, inp
     bitRate: format?.bit_rate ?? 0,
     rotation: rotationOf(video),
     claimedSeconds: format?.duration ?? 0,
+    ends: endsOf(streams, clock, format?.start_time ?? 0),
   };
 }
 
+/** Frames a second of a picture whose only packet has no duration. */
+const STILL_RATE = 25;
+
 /**
- * The playing time in seconds as the packets say, because containers lack it or lie: ADTS is off by a sixth,
- * FLAC and WebM may say nothing, and a forged header is how a long file would be sold as a short one.
+ * The playing time of streams in seconds as the packets say, because containers lack it or lie: ADTS is off by a
+ * sixth, FLAC and WebM may say nothing, and a forged header is how a long file would be sold as a short one.
+ * @throws MediaError processing_failed when the streams hold nothing.
  */
-export async function countSeconds(deps: EngineDeps, work: Work, { video, audio }: Probe): Promise<number> {
-  const streams = [video, audio[0]].flatMap((stream) =>
-    stream === null || stream === undefined ? [] : [stream.index],
-  );
-  const clock = makePacketClock();
-  const args = packetListArguments(work.input, streams);
-  const result = await runFfmpeg(deps, { args, directory: work.directory, onLine: clock.read });
-  const seconds = clock.seconds();
-  if (seconds !== null) return seconds;
-  throw new MediaError('processing_failed', `The ${work.input.format} file holds no frame that can be read.`, {
-    cause: result.stderr,
-  });
+export function playingSeconds({ format, ends }: Probe, streams: readonly (MediaStream | null | undefined)[]): number {
+  const found = streams.flatMap((stream) => ends.get(stream?.index ?? -1) ?? []);
+  if (found.length === 0)
+    throw new MediaError('processing_failed', `The ${format} file holds no frame that can be read.`);
+  const seconds = Math.max(0, ...found);
+  return seconds === 0 ? 1 / STILL_RATE : seconds;
+}
+
+/** The probe among the facts of a video or audio file. */
+export function mediaOf({ media }: Facts): Probe {
+  if (media === null) throw new TypeError('the facts are not those of a video or audio file');
+  return media;
+}
+
+function endsOf(streams: readonly MediaStream[], clock: PacketClock, start: number): Map<number, number> {
+  const ends = streams.map(({ index }) => [index, clock.endOf(index)] as const);
+  return new Map(ends.flatMap(([index, end]) => (end === null ? [] : [[index, end - start]])));
 }
 
 function isPq(video: MediaStream | null): video is MediaStream {

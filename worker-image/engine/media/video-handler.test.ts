@@ -5,7 +5,7 @@ import type { Format } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
 import type { SentOptions } from '#crds/options/options.ts';
 import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
-import { draw, FIXTURE_SECONDS, makeMediaFixtures, SOUND_AND_COVER, X264 } from '#test/fixtures/make-media-fixtures.ts';
+import { draw, FIXTURE_SECONDS, makeVideoFixtures, SOUND_AND_COVER, X264 } from '#test/fixtures/make-media-fixtures.ts';
 import type { Produced } from '#worker-image/engine/handler.ts';
 import { probe, type Probe } from '#worker-image/engine/media/probe.ts';
 import { videoHandler } from '#worker-image/engine/media/video-handler.ts';
@@ -18,7 +18,7 @@ let fixtures: Map<Format, Fixture>;
 
 beforeAll(async () => {
   directory = await freshDirectory();
-  fixtures = new Map((await makeMediaFixtures(directory)).map((fixture) => [fixture.format, fixture]));
+  fixtures = new Map((await makeVideoFixtures(directory)).map((fixture) => [fixture.format, fixture]));
 });
 
 function fixture(format: Format): Fixture {

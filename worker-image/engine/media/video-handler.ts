@@ -10,7 +10,7 @@ import {
 } from '#worker-image/engine/handler.ts';
 import { compareSeconds, encode } from '#worker-image/engine/media/encode.ts';
 import { withWarning } from '#worker-image/engine/media/missing-end.ts';
-import { countSeconds, probe, type Probe } from '#worker-image/engine/media/probe.ts';
+import { mediaOf, playingSeconds, probe, type Probe } from '#worker-image/engine/media/probe.ts';
 import {
   planCompress,
   planConvert,
@@ -24,39 +24,37 @@ import {
 export const videoHandler: KindHandler = {
   inspect: async (deps, work) => {
     const source = await probe(deps, work, work.input);
-    return withWarning(work, source, await factsOf(deps, work, source));
+    return withWarning(work, source, factsOf(source));
   },
 
-  compress: async (deps, work, facts) => {
-    const source = await probe(deps, work, work.input);
-    return produce(deps, work, planCompress(source, work.options.video), facts);
-  },
+  compress: (deps, work, facts) => produce(deps, work, planCompress(mediaOf(facts), work.options.video), facts),
 
   convert: async (deps, work, facts) => {
-    const source = await probe(deps, work, work.input);
+    const source = mediaOf(facts);
     const target = targetOf(work);
     const plan = planConvert(source, target);
     if (!plan.copies) return produce(deps, work, plan, facts);
     return (await tryCopy(deps, work, plan, facts)) ?? produce(deps, work, planReencode(source, target), facts);
   },
 
-  verify: async (deps, work, input, produced) => {
-    const output = await probe(deps, work, produced);
-    const { width, height } = shownSize(output);
+  verify: (_deps, _work, input, { facts }) => {
+    const { width, height } = shownSize(mediaOf(facts));
     if (width > (input.width ?? 0) + 1 || height > (input.height ?? 0) + 1) {
       throw new Error(`the output is ${width}x${height}, larger than the input's ${input.width}x${input.height}`);
     }
-    compareSeconds(input.durationSeconds, produced.facts.durationSeconds);
+    compareSeconds(input.durationSeconds, facts.durationSeconds);
+    return Promise.resolve();
   },
 };
 
-async function factsOf(deps: EngineDeps, work: Work, source: Probe): Promise<Facts> {
-  const { codec_name: codec } = videoTrackOf(source);
+function factsOf(source: Probe): Facts {
+  const video = videoTrackOf(source);
   return {
     ...NO_FACTS,
     ...shownSize(source),
-    durationSeconds: await countSeconds(deps, work, source),
-    videoCodec: codec === 'hevc' ? 'h265' : codec,
+    durationSeconds: playingSeconds(source, [video, source.audio[0]]),
+    videoCodec: video.codec_name === 'hevc' ? 'h265' : video.codec_name,
+    media: source,
   };
 }
 
@@ -75,8 +73,7 @@ async function run(deps: EngineDeps, work: Work, plan: VideoPlan, facts: Facts):
   const { format, inputOptions, outputOptions, warnings } = plan;
   const name = `${plan.copies ? 'copied' : 'output'}${plan.bare === null ? '' : '-whole'}`;
   const path = await encode(deps, { work, format, inputOptions, outputOptions, seconds: facts.durationSeconds, name });
-  const output: Work = { ...work, input: { ...work.input, path, format } };
-  return { path, format, facts: await factsOf(deps, output, await probe(deps, output, output.input)), warnings };
+  return { path, format, facts: factsOf(await probe(deps, work, { path, format })), warnings };
 }
 
 /** A copy plays what the input plays: frames that an edit list hides would come back in containers without one. */

@@ -52,7 +52,18 @@ describe('withoutOutsideLinksIn', () => {
     expect(await whole(text, length)).toBe(`<a>${'x'.repeat(70_000)}${image('')}${image('a.png')}</a>`);
   });
 
+  it('takes the document type of manifests and Basic libraries, which adds nothing', async () => {
+    const manifest =
+      '<?xml version="1.0"?>\n<!DOCTYPE manifest:manifest PUBLIC "-//OpenOffice.org//DTD Manifest 1.0//EN" "Manifest.dtd">\n<a/>';
+    expect(await whole(manifest, 10_000)).toBe(manifest);
+  });
+
   it.each([
+    [
+      'entities behind the usual document type',
+      '<!DOCTYPE a PUBLIC "-//OpenOffice.org//DTD Manifest 1.0//EN" "Manifest.dtd" [<!ENTITY b "c">]><a/>',
+    ],
+    ['a grammar elsewhere', '<!DOCTYPE a PUBLIC "-//OpenOffice.org//DTD Manifest 1.0//EN" "file:///a.dtd"><a/>'],
     ['a document type', '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "c">]><a/>'],
     ['another encoding', '<?xml version="1.0" encoding="UTF-16"?><a/>'],
     ['zeros between its characters', '\0<\0a'],

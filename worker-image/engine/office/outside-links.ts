@@ -15,6 +15,9 @@ const LONGEST_NAME = 64;
 const PIECE_CHARS = 64 * 1024;
 const MAX_HELD_CHARS = 1024 ** 2;
 
+/** What OpenOffice.org and LibreOffice begin manifests and Basic libraries with: it names a grammar and adds nothing to it. */
+const USUAL_TYPE = /<!DOCTYPE\s+[\w:]+\s+PUBLIC\s+"-\/\/OpenOffice\.org\/\/DTD [\w. ]+\/\/EN"\s+"\w+\.dtd"\s*>/;
+
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
 /** The text without the addresses that lead outside; the rest is as it was. */
@@ -52,7 +55,7 @@ export async function* withoutOutsideLinksIn(pieces: AsyncIterable<string>): Asy
  */
 function refuseStrangeXml(start: string): void {
   const encoding = /^\uFEFF?\s*<\?xml[^>]*\bencoding\s*=\s*["']([^"']*)["']/.exec(start)?.[1] ?? 'utf-8';
-  if (/<!DOCTYPE|<!ENTITY/.test(start)) throw strange('it declares a document type');
+  if (/<!DOCTYPE|<!ENTITY/.test(start.replace(USUAL_TYPE, ''))) throw strange('it declares a document type');
   if (!/^(?:utf-?8|us-ascii)$/i.test(encoding)) throw strange(`it is written in ${encoding.slice(0, 40)}`);
   if (start.includes('\0')) throw strange('it is not written in UTF-8');
 }

@@ -1,4 +1,4 @@
-/** A copy of an OpenDocument file that names nothing outside of itself. */
+/** A copy of an OpenDocument file that names nothing outside of itself and holds no macros in its package. */
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -13,6 +13,9 @@ import { withoutOutsideLinksIn } from '#worker-image/engine/office/outside-links
 
 const PACKAGES: readonly Format[] = ['odt', 'ods', 'odp'];
 const FLAT: readonly Format[] = ['fodt', 'fods', 'fodp'];
+
+/** Folders of a package that hold programs: Basic, its dialogues, other languages. */
+const PROGRAMS = /^(?:Basic|Dialogs|Scripts)\//;
 
 interface Document {
   readonly path: string;
@@ -53,7 +56,7 @@ async function copyPackage(from: string, to: string): Promise<void> {
     });
     const seen = new Set<string>();
     for await (const entry of source.eachEntry()) {
-      if (entry.fileName.endsWith('/') || seen.has(entry.fileName)) continue;
+      if (isLeftOut(entry.fileName) || seen.has(entry.fileName)) continue;
       seen.add(entry.fileName);
       await copyEntry(source, entry, zip);
       if (target.writableNeedDrain) await once(target, 'drain');
@@ -64,6 +67,10 @@ async function copyPackage(from: string, to: string): Promise<void> {
     source.close();
     target.destroy();
   }
+}
+
+function isLeftOut(name: string): boolean {
+  return name.endsWith('/') || PROGRAMS.test(name);
 }
 
 async function copyEntry(source: ZipFile, entry: Entry, zip: Zip): Promise<void> {

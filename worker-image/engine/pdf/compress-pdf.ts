@@ -12,6 +12,7 @@ import {
   type PdfDeps,
 } from '#worker-image/engine/pdf/run-pdf-tool.ts';
 import { isSigned } from '#worker-image/engine/pdf/is-signed.ts';
+import { wholePdf } from '#worker-image/engine/pdf/whole-pdf.ts';
 
 interface Tier {
   readonly dpi: number;
@@ -40,7 +41,7 @@ const SIGNED_WARNING = 'The PDF is signed: the compressed file shows the same, b
  */
 export async function compressPdf(deps: EngineDeps, work: Work, facts: Facts): Promise<Produced> {
   const tier = TIERS[work.options.pdf.quality];
-  const lossless = await pack(deps, work, { input: work.input.path, name: 'lossless.pdf' });
+  const lossless = await pack(deps, work, { input: await wholePdf(work), name: 'lossless.pdf' });
   deps.onProgress(20);
   const rewritten = tier === null ? [] : await rewrite(deps, work, { lossless, tier });
   deps.onProgress(80);

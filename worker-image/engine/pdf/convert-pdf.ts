@@ -1,9 +1,12 @@
 /** Renders one page as a picture. Spec: POST /v1/convert, page and dpi. */
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MediaError } from '#crds/media-error.ts';
 import { NO_FACTS, type EngineDeps, type Facts, type Produced, type Work } from '#worker-image/engine/handler.ts';
-import { readPageSize, type PageSize } from '#worker-image/engine/pdf/page-size.ts';
-import { damagedPdf, runPdfTool } from '#worker-image/engine/pdf/run-pdf-tool.ts';
+import { readPageSize, type PageEntry, type PageSize } from '#worker-image/engine/pdf/page-size.ts';
+import { damagedPdf, runPdfScript, runPdfTool } from '#worker-image/engine/pdf/run-pdf-tool.ts';
+import type { CommandResult } from '#worker-image/tools/run-command.ts';
+import { wholePdf } from '#worker-image/engine/pdf/whole-pdf.ts';
 import { readImageFacts } from '#worker-image/engine/image/read-image-facts.ts';
 
 export interface Pixels {
@@ -28,7 +31,8 @@ export async function convertPdf(deps: EngineDeps, work: Work, facts: Facts): Pr
   const size = await readPageSize(deps, work, page);
   requirePixels(pixelSize(size, dpi), work, dpi);
   const path = join(work.directory, `page.${to}`);
-  const result = await runPdfTool(deps, work, to === 'png' ? pngLine(work, path) : jpegLine(work, size.unit));
+  const source = size.odd.length === 0 ? await wholePdf(work) : await straighten(deps, work, size.odd);
+  const result = await draw(deps, work, { source, unit: size.unit, path });
   deps.onProgress(90);
   const written = await readImageFacts(deps, { path, format: to, directory: work.directory }).catch(
     (cause: unknown) => {
@@ -70,27 +74,61 @@ function requirePixels({ width, height }: Pixels, { limits, options }: Work, dpi
   );
 }
 
-function pngLine({ input, options }: Work, path: string): [string, ...string[]] {
+/** A copy whose page says what viewers assume, so that both renderers draw it alike. */
+async function straighten(deps: EngineDeps, work: Work, odd: readonly PageEntry[]): Promise<string> {
+  const copy = join(work.directory, 'straight.pdf');
+  const args = [await wholePdf(work), copy, String(work.options.convert.page), ...odd];
+  const result = await runPdfScript(deps, work, { name: 'straighten-page', args });
+  if (result.exitCode !== 0) throw damagedPdf(result);
+  return copy;
+}
+
+interface Drawing {
+  readonly source: string;
+  readonly unit: number;
+  /** Of the picture, named `page` in the work's directory. */
+  readonly path: string;
+}
+
+/** MuPDF draws PNG several times faster; where it draws none, poppler may know the file better. */
+async function draw(deps: EngineDeps, work: Work, drawing: Drawing): Promise<CommandResult> {
+  if (work.options.convert.to === 'png') {
+    const result = await runPdfTool(deps, work, mutoolLine(work, drawing));
+    if (await isFile(drawing.path)) return result;
+  }
+  return runPdfTool(deps, work, popplerLine(work, drawing));
+}
+
+function mutoolLine({ options }: Work, { source, path }: Drawing): [string, ...string[]] {
   const { dpi, page } = options.convert;
-  return ['mutool', 'draw', '-q', '-r', String(dpi), '-o', path, input.path, String(page)];
+  return ['mutool', 'draw', '-q', '-r', String(dpi), '-o', path, source, String(page)];
 }
 
 /** pdftoppm knows nothing of a page's own unit: it goes into the resolution. */
-function jpegLine({ input, options, directory }: Work, unit: number): [string, ...string[]] {
+function popplerLine({ options, directory }: Work, { source, unit }: Drawing): [string, ...string[]] {
+  const { to, dpi } = options.convert;
   const page = String(options.convert.page);
-  const jpeg = ['-jpeg', '-jpegopt', `quality=${JPEG_QUALITY}`, '-singlefile'];
+  const format = to === 'png' ? ['-png'] : ['-jpeg', '-jpegopt', `quality=${JPEG_QUALITY}`];
   return [
     'pdftoppm',
     '-q',
     '-cropbox',
     '-r',
-    String(options.convert.dpi * unit),
-    ...jpeg,
+    String(dpi * unit),
+    ...format,
+    '-singlefile',
     '-f',
     page,
     '-l',
     page,
-    input.path,
+    source,
     join(directory, 'page'),
   ];
+}
+
+function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    ({ size }) => size > 0,
+    () => false,
+  );
 }

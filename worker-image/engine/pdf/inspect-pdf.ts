@@ -2,6 +2,7 @@ import { MediaError } from '#crds/media-error.ts';
 import { NO_FACTS, type Facts, type Work } from '#worker-image/engine/handler.ts';
 import { refuseStreamBomb } from '#worker-image/engine/pdf/refuse-stream-bomb.ts';
 import { damagedPdf, runQpdf, type PdfDeps } from '#worker-image/engine/pdf/run-pdf-tool.ts';
+import { hasDamagedDirectory, repairPdf } from '#worker-image/engine/pdf/whole-pdf.ts';
 
 /** `qpdf --requires-password`: 0 when a password is needed, 3 when it is encrypted but opens without, 2 otherwise. */
 const NEEDS_PASSWORD = 0;
@@ -16,7 +17,11 @@ export async function inspectPdf(deps: PdfDeps, work: Pick<Work, 'input' | 'dire
   if (exitCode === NEEDS_PASSWORD) {
     throw new MediaError('encrypted_pdf', 'The PDF opens with a password only. Save it without one and send it again.');
   }
-  return { ...NO_FACTS, pages: await countPages(deps, work, work.input.path) };
+  const result = await runQpdf(deps, work, ['--show-npages', work.input.path]);
+  const pages = Number(result.stdout.trim()) || 0;
+  const whole = pages < 1 || hasDamagedDirectory(result) ? await repairPdf(deps, work, pages) : pages;
+  if (whole < 1) throw damagedPdf(result);
+  return { ...NO_FACTS, pages: whole };
 }
 
 /** @throws MediaError processing_failed when the file has no page that can be found. */

@@ -143,22 +143,38 @@ describe('convert', () => {
   });
 
   it.each([
-    ['/Rotate 45', 'its Rotate is no multiple of 90'],
-    ['/UserUnit -3', 'its UserUnit is -3'],
-    ['/CropBox [900 900 950 950]', 'its CropBox lies outside of its MediaBox'],
-  ])('refuses a page with %s by name', async (page, message) => {
-    await expect(renderOf(page, { to: 'png' })).rejects.toMatchObject({
-      code: 'processing_failed',
-      message: expect.stringContaining(message),
-    });
-  });
-
-  it.each([
     ['/UserUnit 2 /CropBox [0 0 100 50] /Rotate 450', 100, 200],
     ['/CropBox [-50 -50 9000 40]', 612, 40],
+    ['/Rotate 45', 612, 792],
+    ['/Rotate -133 /UserUnit -3', 612, 792],
+    ['/CropBox [900 900 950 950] /Rotate 90', 792, 612],
   ])('renders a page with %s as %d × %d pixels', async (page, width, height) => {
     for (const to of ['png', 'jpg'] as const)
       expect((await renderOf(page, { to, dpi: 72 })).facts).toMatchObject({ width, height });
+  });
+
+  it('draws a page whose turn is no multiple of 90 degrees as viewers do, upright', async () => {
+    const [odd, plain] = await Promise.all(
+      ['/Rotate 45', ''].map(async (page) =>
+        sharp((await renderOf(page, { to: 'png', dpi: 72 })).path)
+          .raw()
+          .toBuffer(),
+      ),
+    );
+    expect(odd!.equals(plain!)).toBe(true);
+  });
+
+  it('renders a page of the size that it inherits', async () => {
+    const path = join(await freshDirectory(), 'page.pdf');
+    const inherited = pdf()
+      .toString('latin1')
+      .replace('/MediaBox [0 0 612 792]', '')
+      .replace('/Count 1', '/Count 1 /MediaBox [0 0 300 90] /Rotate 90');
+    await writeFile(path, inherited, 'latin1');
+    for (const to of ['png', 'jpg'] as const) {
+      const work = await workOn({ path, format: 'pdf', operation: 'convert', options: { convert: { to, dpi: 72 } } });
+      expect((await runHandler(pdfHandler, work)).facts).toMatchObject({ width: 90, height: 300 });
+    }
   });
 
   it('refuses a jpg with a side that no jpg has', async () => {
@@ -196,6 +212,25 @@ describe('strip_metadata', () => {
   it('finds the planted words before, so that the check means something', async () => {
     const text = await unpackedPdf(await freshDirectory(), (await work('photos', 'strip_metadata')).input.path);
     for (const planted of PLANTED_IN_PDF) expect(text).toContain(planted);
+  });
+});
+
+describe('a file whose directory is damaged', () => {
+  it.each([
+    ['strip_metadata', {}],
+    ['compress', { pdf: { quality: 'tiny' } }],
+    ['convert', { convert: { to: 'png', page: 3, dpi: 36 } }],
+  ] as const)('goes whole through %s', async (operation, options) => {
+    const directory = await freshDirectory();
+    const [packed, path] = [join(directory, 'packed.pdf'), join(directory, 'damaged.pdf')];
+    const { path: source } = (await work('photos', 'compress')).input;
+    const args = ['--object-streams=generate', source, packed];
+    await engineDeps().run({ file: 'qpdf', args, directory, signal: engineDeps().signal, timeoutSeconds: 60 });
+    const bytes = await readFile(packed, 'latin1');
+    await writeFile(path, bytes.replace(/startxref\n\d+/, 'startxref\n99'), 'latin1');
+    const one = await workOn({ path, format: 'pdf', operation, options });
+    const produced = await runHandler(pdfHandler, one);
+    if (operation !== 'convert') expect(await unpackedPdf(directory, produced.path)).toContain('/StructTreeRoot');
   });
 });
 

@@ -6,7 +6,7 @@ import type { CommandResult } from '#worker-image/tools/run-command.ts';
 
 export type PdfDeps = Pick<EngineDeps, 'run' | 'signal'>;
 
-export type PdfScript = 'rewrite-images' | 'subset-fonts' | 'compare-structure' | 'strip-metadata';
+export type PdfScript = 'rewrite-images' | 'subset-fonts' | 'compare-structure' | 'strip-metadata' | 'straighten-page';
 
 const TOOL_SECONDS = 1800;
 

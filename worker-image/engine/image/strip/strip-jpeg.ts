@@ -51,13 +51,16 @@ function readSegments(file: Buffer): Segment[] {
   return segments;
 }
 
-/** Position of the next marker's 0xff; fill bytes before it are skipped. */
+/** Position of the next marker's 0xff; fill bytes, and what else no decoder takes for a marker, are skipped. */
 function markerAt(file: Buffer, at: number): number {
-  let position = at;
-  while (file[position] === 0xff && file[position + 1] === 0xff) position += 1;
-  if (position + 1 >= file.length) throw brokenFile('JPEG', 'it ends before its end mark');
-  if (file[position] !== 0xff) throw brokenFile('JPEG', `there is no marker at byte ${position}`);
+  let position = file.indexOf(0xff, at);
+  while (position !== -1 && !isMarker(file[position + 1])) position = file.indexOf(0xff, position + 1);
+  if (position === -1) throw brokenFile('JPEG', 'it ends before its end mark');
   return position;
+}
+
+function isMarker(byte: number | undefined): boolean {
+  return byte !== undefined && byte !== 0 && byte !== 0xff;
 }
 
 function lengthAt(file: Buffer, at: number): number {

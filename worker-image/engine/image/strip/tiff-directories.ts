@@ -90,7 +90,7 @@ export function readDirectories(tiff: Tiff): TiffDirectory[] {
   while (at !== 0) {
     if (seen.has(at) || found.length >= MAX_DIRECTORIES) throw brokenFile('TIFF', 'its pages lead back to themselves');
     seen.add(at);
-    const directory = readDirectory(tiff, at);
+    const directory = readDirectoryAt(tiff, at);
     found.push(directory);
     at = tiff.number(directory.linkAt, linkBytes);
   }
@@ -103,7 +103,8 @@ export function numbersOf(tiff: Tiff, { type, count, values }: TiffEntry): numbe
   return Array.from({ length: count }, (_, i) => tiff.number(values.start + i * bytes, bytes));
 }
 
-function readDirectory(tiff: Tiff, at: number): TiffDirectory {
+/** @throws MediaError processing_failed when it leaves the file. */
+export function readDirectoryAt(tiff: Tiff, at: number): TiffDirectory {
   const countBytes = tiff.isBig ? 8 : 2;
   const count = tiff.number(at, countBytes);
   const linkAt = at + countBytes + count * tiff.entryBytes;

@@ -1,0 +1,45 @@
+/* What pages do beyond plain HTML: times in the reader's zone, copying, and live jobs. All of them work without it. */
+
+for (const time of document.querySelectorAll('time[datetime]')) {
+  time.textContent = new Date(time.dateTime).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+}
+
+for (const button of document.querySelectorAll('button[data-copy]')) {
+  const label = button.textContent;
+  button.addEventListener('click', async () => {
+    const source = document.getElementById(button.dataset.copy);
+    try {
+      await navigator.clipboard.writeText(source.textContent);
+      button.textContent = 'Copied';
+    } catch {
+      getSelection().selectAllChildren(source);
+      button.textContent = 'Selected: copy it now';
+    }
+    setTimeout(() => (button.textContent = label), 2000);
+  });
+}
+
+for (const region of document.querySelectorAll('[data-live]')) {
+  const events = new EventSource(region.dataset.live);
+  events.addEventListener('message', ({ data }) => {
+    const { id, status, percent } = JSON.parse(data);
+    const state = region.querySelector(`[data-job="${CSS.escape(id)}"]`);
+    if (state === null) return;
+    const label = state.querySelector('.status');
+    label.textContent = status;
+    label.className = `status ${status}`;
+    const bar = state.querySelector('progress');
+    if (bar !== null) bar.value = percent;
+    const text = state.querySelector('.percent');
+    if (text !== null) text.textContent = `${percent} %`;
+    if (status === 'queued' || status === 'processing') return;
+    bar?.remove();
+    text?.remove();
+  });
+  events.addEventListener('end', () => {
+    events.close();
+    if (region.dataset.reload === 'true') location.reload();
+  });
+  // The session has ended, or the service starts anew: the browser tries again by itself.
+  addEventListener('pagehide', () => events.close());
+}

@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { dashboardSettings } from '#api/dashboard/dashboard-settings.ts';
+
+const base = { MEDIAJOBS_BASE_URL: 'https://media.example.com' };
+const read = (given: Partial<Parameters<typeof dashboardSettings>[0]>) => dashboardSettings({ ...base, ...given });
+
+describe('the dashboard', () => {
+  it('is below the base address unless told otherwise', () => {
+    expect(read({})).toEqual({
+      dashboardUrl: 'https://media.example.com/dashboard',
+      grafanaUrl: null,
+      identityProvider: null,
+    });
+    const own = read({ MEDIAJOBS_DASHBOARD_URL: 'https://console.example.com/dashboard/' });
+    expect(own?.dashboardUrl).toBe('https://console.example.com/dashboard');
+  });
+
+  it('can be switched off', () => {
+    expect(read({ MEDIAJOBS_DASHBOARD_URL: 'off' })).toBeNull();
+  });
+
+  it.each([
+    [{ MEDIAJOBS_DASHBOARD_URL: 'https://console.example.com/' }, 'must be https and end in /dashboard'],
+    [{ MEDIAJOBS_DASHBOARD_URL: 'http://console.example.com/dashboard' }, 'must be https and end in /dashboard'],
+    [{ MEDIAJOBS_OIDC_ISSUER: 'https://login.example.com' }, 'needs MEDIAJOBS_OIDC_CLIENT_ID'],
+  ])('does not start with %o', (given, problem) => {
+    expect(() => read(given)).toThrow(problem);
+  });
+});

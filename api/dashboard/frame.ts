@@ -1,0 +1,106 @@
+/** The document around a page: head, menus, what is shown once, and the page. */
+import { findAccount } from '#api/accounts/account-rows.ts';
+import type { Account } from '#api/accounts/account.ts';
+import type { Assets } from '#api/dashboard/assets.ts';
+import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
+import { postForm } from '#api/dashboard/form.ts';
+import { html, type Html } from '#api/dashboard/html.ts';
+import { ACCOUNT_MENU, OPERATOR_MENU } from '#api/dashboard/menus.ts';
+import type { Notice, PageReply, Visit } from '#api/dashboard/route.ts';
+import { selectMemberships, type Membership } from '#api/users/membership-rows.ts';
+
+interface Framed {
+  readonly page: PageReply;
+  readonly notice: Notice | null;
+  readonly assets: Assets;
+}
+
+export async function framed(deps: DashboardDeps, visit: Visit, { page, notice, assets }: Framed): Promise<Html> {
+  const { session } = visit;
+  const memberships = session === null ? [] : await selectMemberships(deps.database, session.user.id);
+  const account = await shownAccount(deps, visit, memberships);
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${page.title} – mediajobs</title>
+        <link rel="stylesheet" href="${assets.stylePath}" />
+        <script src="${assets.scriptPath}" defer></script>
+      </head>
+      <body>
+        <a class="skip" href="#content">Skip to the content</a>
+        <header class="top">
+          <a class="brand" href="/dashboard">mediajobs</a>
+          ${session !== null && userMenu(visit, memberships, account)}
+        </header>
+        <div class="${session === null ? 'narrow' : 'columns'}">
+          ${session !== null && sideMenu(visit, account)}
+          <main id="content" tabindex="-1">
+            ${account !== null && account.suspended && html`<p class="notice warning" role="alert">This account is suspended: its keys are refused, and nothing may be changed here.</p>`}
+            ${notice !== null && noticeBox(notice)} ${page.body}
+          </main>
+        </div>
+        <footer><a href="${deps.docsUrl}">Documentation</a></footer>
+      </body>
+    </html>`;
+}
+
+async function shownAccount(
+  { database }: DashboardDeps,
+  { session, path }: Visit,
+  memberships: readonly Membership[],
+): Promise<Account | null> {
+  const id = /^\/accounts\/(acc_[0-9a-z]+)/.exec(path)?.[1];
+  if (session === null || id === undefined) return null;
+  if (!session.user.operator && memberships.every(({ accountId }) => accountId !== id)) return null;
+  return findAccount(database, id);
+}
+
+function userMenu(visit: Visit, memberships: readonly Membership[], account: Account | null): Html {
+  const user = visit.session?.user;
+  return html`<nav class="accounts" aria-label="Accounts and profile">
+    ${
+      (account !== null || memberships.length > 0) &&
+      html`<details class="menu">
+        <summary>${account?.name ?? 'Accounts'}</summary>
+        <ul>
+          ${memberships.map(({ accountId, accountName }) => html`<li><a href="/dashboard/accounts/${accountId}">${accountName}</a></li>`)}
+        </ul>
+      </details>`
+    }
+    ${user?.operator === true && html`<a href="/dashboard/operator">Operator</a>`}
+    <a href="/dashboard/profile" title="${user?.email ?? ''}">Profile</a>
+    ${postForm(visit, { action: '/sign-out', body: null, button: 'Sign out' })}
+  </nav>`;
+}
+
+function sideMenu({ path }: Visit, account: Account | null): Html | null {
+  const isOperator = path.startsWith('/operator');
+  if (account === null && !isOperator) return null;
+  const base = account === null ? '/operator' : `/accounts/${account.id}`;
+  const entries = account === null ? OPERATOR_MENU : ACCOUNT_MENU;
+  const current = entries.findLast(([below]) => path === base + below || path.startsWith(`${base}${below}/`));
+  const entry = ([below, label]: readonly [string, string]): Html =>
+    html`<li>
+      <a href="/dashboard${base}${below}" ${below === current?.[0] && html`aria-current="page"`}>${label}</a>
+    </li>`;
+  return html`<nav class="side" aria-label="${account === null ? 'Operator' : account.name}">
+    <ul>
+      ${entries.map((one) => entry(one))}
+    </ul>
+  </nav>`;
+}
+
+function noticeBox({ text, secret }: Notice): Html {
+  if (secret === undefined) return html`<p class="notice" role="status">${text}</p>`;
+  return html`<section class="notice" role="status" aria-label="${secret.label}">
+    <p>${text}</p>
+    <p class="secret">
+      <code id="secret">${secret.value}</code>
+      <button type="button" data-copy="secret">Copy</button>
+    </p>
+    <p>It is shown only now: keep it in a safe place before you leave this page.</p>
+  </section>`;
+}

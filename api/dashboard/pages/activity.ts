@@ -1,0 +1,52 @@
+import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
+import { html } from '#api/dashboard/html.ts';
+import { forMember, forOperator, type PageReply, type Route, type Visit } from '#api/dashboard/route.ts';
+import { table } from '#api/dashboard/table.ts';
+import { moment } from '#api/dashboard/text.ts';
+import { selectAudit } from '#api/users/audit-rows.ts';
+
+const PAGE = 50;
+
+/** Who changed what, when and from where. */
+export const activityRoutes: readonly Route[] = [
+  forMember('GET', '/accounts/:account/activity', { needs: 'read_only' }, (deps, visit) =>
+    activityPage(deps, visit, visit.account.id),
+  ),
+  forOperator('GET', '/operator/activity', (deps, visit) => activityPage(deps, visit, null)),
+];
+
+async function activityPage(
+  { database }: DashboardDeps,
+  { query, path }: Visit,
+  accountId: string | null,
+): Promise<PageReply> {
+  const before = /^\d{1,15}$/.test(query.get('before') ?? '') ? Number(query.get('before')) : null;
+  const found = await selectAudit(database, { accountId, before, limit: PAGE + 1 });
+  const page = found.slice(0, PAGE);
+  const last = page.at(-1);
+  return {
+    kind: 'page',
+    title: 'Activity',
+    body: html`<h1>Activity</h1>
+      ${table({
+        caption: 'Changes, the newest first',
+        columns: ['When', 'Who', 'From', 'What', 'Of what', ...(accountId === null ? ['Account'] : [])],
+        rows: page.map((entry) => [
+          moment(entry.at),
+          entry.email,
+          entry.address,
+          html`<code>${entry.action}</code>`,
+          entry.target ?? '–',
+          ...(accountId === null ? [entry.accountId ?? '–'] : []),
+        ]),
+        empty: 'Nothing was changed here yet.',
+      })}
+      ${
+        found.length > PAGE &&
+        last !== undefined &&
+        html`<nav class="pager" aria-label="Pages">
+          <a class="button" href="/dashboard${path}?before=${last.id}">Older</a>
+        </nav>`
+      }`,
+  };
+}

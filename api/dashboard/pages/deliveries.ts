@@ -1,0 +1,89 @@
+import { audit } from '#api/dashboard/audit.ts';
+import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
+import { postForm } from '#api/dashboard/form.ts';
+import { html, type Html } from '#api/dashboard/html.ts';
+import {
+  forMember,
+  notFound,
+  type AccountVisit,
+  type PageReply,
+  type Reply,
+  type Route,
+} from '#api/dashboard/route.ts';
+import { facts, table } from '#api/dashboard/table.ts';
+import { bytes, moment } from '#api/dashboard/text.ts';
+import { isAtLeast } from '#api/users/user.ts';
+import { findDelivery, findDeliveryBody, type DeliveryRecord } from '#api/webhooks/delivery-record-rows.ts';
+import { deliveryState, withoutQuery } from '#api/webhooks/delivery-state.ts';
+import { resendDelivery } from '#api/webhooks/resend-delivery.ts';
+import { selectAttempts } from '#api/webhooks/webhook-attempt-rows.ts';
+
+const PATH = '/accounts/:account/deliveries/:event';
+const MOST_BYTES = 2048;
+
+/** One webhook delivery: what was sent, each attempt, and sending it again. */
+export const deliveryRoutes: readonly Route[] = [
+  forMember('GET', PATH, { needs: 'read_only' }, deliveryPage),
+  forMember('POST', `${PATH}/resend`, { needs: 'developer' }, resend),
+];
+
+async function deliveryPage(deps: DashboardDeps, visit: AccountVisit): Promise<PageReply> {
+  const { database } = deps;
+  const delivery = await findOwn(deps, visit);
+  const attempts = await selectAttempts(database, delivery.eventId);
+  const body = await findDeliveryBody(database, delivery.eventId, MOST_BYTES);
+  const base = `/dashboard/accounts/${visit.account.id}`;
+  return {
+    kind: 'page',
+    title: `Delivery ${delivery.eventId}`,
+    body: html`<p><a href="${base}/webhooks">Webhooks</a></p>
+      <h1>Delivery</h1>
+      ${facts([
+        ['Event', html`<code>${delivery.eventId}</code>`],
+        ['State', html`<span class="status ${deliveryState(delivery)}">${deliveryState(delivery)}</span>`],
+        ['Address', html`<span class="break">${withoutQuery(delivery.url)}</span>`],
+        ['Job', html`<a href="${base}/jobs/${delivery.jobId}"><code>${delivery.jobId}</code></a>`],
+        ['Created', moment(delivery.createdAt)],
+        ['Next attempt', delivery.doneAt === null ? moment(delivery.nextAt) : 'none'],
+      ])}
+      ${isAtLeast(visit.role, 'developer') && delivery.doneAt !== null && again(visit, delivery)}
+      <h2>Attempts</h2>
+      ${table({
+        caption: 'Attempts, the oldest first',
+        columns: ['Sent', 'Answer', 'What went wrong', '#Took'],
+        rows: attempts.map(({ at, status, error, durationMs }) => [
+          moment(at),
+          status ?? 'none',
+          error ?? '–',
+          `${durationMs} ms`,
+        ]),
+        empty: 'No attempt has ended yet. The first one is made when the job ends.',
+      })}
+      <h2>What is sent</h2>
+      ${
+        body !== null &&
+        html`<p>${bytes(body.size)}${body.size > MOST_BYTES && `, the first ${bytes(MOST_BYTES)} of them`}</p>
+          <pre tabindex="0">${body.start.toString('utf8')}</pre>`
+      }`,
+  };
+}
+
+async function findOwn({ database }: DashboardDeps, { account, params }: AccountVisit): Promise<DeliveryRecord> {
+  const delivery = await findDelivery(database, params['event'] ?? '');
+  if (delivery === null || delivery.accountId !== account.id) throw notFound();
+  return delivery;
+}
+
+function again(visit: AccountVisit, { eventId }: DeliveryRecord): Html {
+  const action = `/accounts/${visit.account.id}/deliveries/${eventId}/resend`;
+  const body = html`<p class="hint">The same event and body, signed anew, with eight attempts from now on.</p>`;
+  return postForm(visit, { action, body, button: 'Send it again' });
+}
+
+async function resend(deps: DashboardDeps, visit: AccountVisit): Promise<Reply> {
+  const { eventId } = await findOwn(deps, visit);
+  await resendDelivery(deps, eventId);
+  await audit(deps, visit, { action: 'webhook.resend', target: eventId, accountId: visit.account.id });
+  const to = `/accounts/${visit.account.id}/deliveries/${eventId}`;
+  return { kind: 'redirect', to, notice: { text: 'The event is queued again.' } };
+}

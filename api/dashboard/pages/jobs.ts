@@ -1,0 +1,120 @@
+import { accountRequest } from '#api/dashboard/account-request.ts';
+import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
+import { field, formProblem, type FormState } from '#api/dashboard/form.ts';
+import { html, type Html } from '#api/dashboard/html.ts';
+import { jobState } from '#api/dashboard/job-state.ts';
+import { isLive, modeSwitch } from '#api/dashboard/mode.ts';
+import { forMember, type AccountVisit, type PageReply, type Route } from '#api/dashboard/route.ts';
+import { table } from '#api/dashboard/table.ts';
+import { bytes, moment } from '#api/dashboard/text.ts';
+import { JOB_STATUSES } from '#api/jobs/job.ts';
+import type { JobObject } from '#api/jobs/job-object.ts';
+import { pageOfJobs } from '#api/jobs/read-jobs.ts';
+import { OPERATIONS } from '#crds/formats.ts';
+import { MediaError } from '#crds/media-error.ts';
+
+const PAGE = 25;
+const FILTERS = ['status', 'operation', 'created_after', 'created_before'] as const;
+
+/** The account's jobs, newest first. */
+export const jobListRoutes: readonly Route[] = [
+  forMember('GET', '/accounts/:account/jobs', { needs: 'read_only' }, jobListPage),
+];
+
+interface Found {
+  readonly jobs: readonly JobObject[];
+  readonly hasMore: boolean;
+}
+
+async function jobListPage(deps: DashboardDeps, visit: AccountVisit): Promise<PageReply> {
+  const live = isLive(visit.query);
+  const path = `/accounts/${visit.account.id}/jobs`;
+  const { found, form } = await search(deps, visit);
+  return {
+    kind: 'page',
+    status: found === null ? 400 : 200,
+    title: `Jobs – ${visit.account.name}`,
+    body: html`<h1>Jobs</h1>
+      ${modeSwitch(path, live)} ${filters(form, live)} ${found !== null && list(visit, path, found)}`,
+  };
+}
+
+async function search(deps: DashboardDeps, visit: AccountVisit): Promise<{ found: Found | null; form: FormState }> {
+  const values = visit.query;
+  try {
+    const query = apiQuery(values);
+    const { data, has_more: hasMore } = await pageOfJobs(
+      deps,
+      accountRequest(visit, { livemode: isLive(values), query }),
+    );
+    return { found: { jobs: data, hasMore }, form: { values, problems: {} } };
+  } catch (error) {
+    if (!(error instanceof MediaError)) throw error;
+    const isField = FILTERS.some((name) => name === error.param);
+    return { found: null, form: { values, problems: { [isField ? (error.param ?? '') : '']: error.message } } };
+  }
+}
+
+/** What `GET /v1/jobs` is asked; a day means its start, in UTC. */
+function apiQuery(values: URLSearchParams): URLSearchParams {
+  const query = new URLSearchParams({ limit: String(PAGE) });
+  for (const name of [...FILTERS, 'starting_after', 'ending_before']) {
+    const value = values.get(name) ?? '';
+    const isDay = name.startsWith('created_') && /^\d{4}-\d\d-\d\d$/.test(value);
+    if (value !== '') query.set(name, isDay ? `${value}T00:00:00Z` : value);
+  }
+  return query;
+}
+
+function filters(form: FormState, live: boolean): Html {
+  const choices = (all: string, values: readonly string[]) =>
+    [['', all], ...values.map((value) => [value, value.replace('_', ' ')])] as [string, string][];
+  return html`<form method="get" class="filters">
+    ${formProblem(form)}
+    <input type="hidden" name="mode" value="${live ? 'live' : 'test'}" />
+    ${field(form, { name: 'status', label: 'Status', choices: choices('any', JOB_STATUSES), required: false })}
+    ${field(form, { name: 'operation', label: 'Operation', choices: choices('any', OPERATIONS), required: false })}
+    ${field(form, { name: 'created_after', label: 'Created from', type: 'date', required: false })}
+    ${field(form, { name: 'created_before', label: 'Created before', type: 'date', required: false })}
+    <button>Filter</button>
+  </form>`;
+}
+
+function list(visit: AccountVisit, path: string, { jobs, hasMore }: Found): Html {
+  const unfinished = jobs.filter(({ completed_at }) => completed_at === null).map(({ id }) => id);
+  const live = `/dashboard${path}/live?${new URLSearchParams({ ids: unfinished.join(',') }).toString()}`;
+  return html`<div ${unfinished.length > 0 && html`data-live="${live}"`}>
+      ${table({
+        caption: 'Jobs, the newest first',
+        columns: ['Job', 'File', '#Size', 'Operation', 'Status', 'Created'],
+        rows: jobs.map((job) => [
+          html`<a href="/dashboard${path}/${job.id}"><code>${job.id}</code></a>`,
+          job.input.filename ?? '–',
+          bytes(job.input.size),
+          job.operation.replace('_', ' '),
+          jobState(job),
+          moment(job.created_at),
+        ]),
+        empty: html`No job fits. Jobs are made through the API; the
+          <a href="/dashboard/accounts/${visit.account.id}">quick start</a> shows how.`,
+      })}
+    </div>
+    ${pager(path, visit.query, { jobs, hasMore })}`;
+}
+
+function pager(path: string, values: URLSearchParams, { jobs, hasMore }: Found): Html {
+  const isBack = (values.get('ending_before') ?? '') !== '';
+  const isLater = (values.get('starting_after') ?? '') !== '';
+  const link = (cursor: string, id: string | undefined, label: string): Html | null => {
+    if (id === undefined) return null;
+    const query = new URLSearchParams(
+      [...values].filter(([name]) => name !== 'starting_after' && name !== 'ending_before'),
+    );
+    query.set(cursor, id);
+    return html`<a class="button" href="/dashboard${path}?${query.toString()}">${label}</a>`;
+  };
+  return html`<nav class="pager" aria-label="Pages">
+    ${(isBack ? hasMore : isLater) && link('ending_before', jobs[0]?.id, 'Newer')}
+    ${(isBack || hasMore) && link('starting_after', jobs.at(-1)?.id, 'Older')}
+  </nav>`;
+}

@@ -1,0 +1,156 @@
+import type { KeyMode } from '#api/accounts/api-key.ts';
+import { createKey } from '#api/accounts/create-key.ts';
+import { selectKeys, type KeyRow } from '#api/accounts/key-rows.ts';
+import { revokeKey } from '#api/accounts/revoke-key.ts';
+import { audit } from '#api/dashboard/audit.ts';
+import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
+import { confirmed, EMPTY_FORM, field, formProblem, postForm, submitted, type FormState } from '#api/dashboard/form.ts';
+import { html, type Content, type Html } from '#api/dashboard/html.ts';
+import {
+  forMember,
+  notFound,
+  type AccountVisit,
+  type PageReply,
+  type Reply,
+  type Route,
+} from '#api/dashboard/route.ts';
+import { table } from '#api/dashboard/table.ts';
+import { counted, moment } from '#api/dashboard/text.ts';
+import { isAtLeast } from '#api/users/user.ts';
+import { MediaError } from '#crds/media-error.ts';
+import { LIMITS } from '#crds/plans.ts';
+
+const FIELDS = ['name', 'mode', 'allow_list'];
+
+/** API keys: made, listed, revoked. */
+export const keyRoutes: readonly Route[] = [
+  forMember('GET', '/accounts/:account/keys', { needs: 'read_only' }, (deps, visit) =>
+    keyPage(deps, visit, EMPTY_FORM),
+  ),
+  forMember('POST', '/accounts/:account/keys', { needs: 'developer' }, (deps, visit) =>
+    submitted(visit, { work: () => create(deps, visit), page: (form) => keyPage(deps, visit, form), fields: FIELDS }),
+  ),
+  forMember('POST', '/accounts/:account/keys/:key/revoke', { needs: 'developer', whileSuspended: true }, revoke),
+];
+
+async function keyPage({ database }: DashboardDeps, visit: AccountVisit, form: FormState): Promise<PageReply> {
+  const { account } = visit;
+  const keys = (await selectKeys(database, account.id)).toReversed();
+  const active = keys.filter(({ revokedAt }) => revokedAt === null);
+  const revoked = keys.filter(({ revokedAt }) => revokedAt !== null);
+  const mayChange = isAtLeast(visit.role, 'developer');
+  return {
+    kind: 'page',
+    title: `API keys – ${account.name}`,
+    body: html`<h1>API keys</h1>
+      <p>${counted(active.length, 'active key')} of ${LIMITS.activeKeys}.</p>
+      ${table({
+        caption: 'Active keys',
+        columns: ['Name', 'Key', 'Mode', 'Addresses', 'Created', 'Last used', ...(mayChange ? ['Revoke'] : [])],
+        rows: active.map((key) => [...cells(key), ...(mayChange ? [revocation(visit, key)] : [])]),
+        empty: mayChange ? 'No active key. Create one below; a test key costs nothing.' : 'No active key.',
+      })}
+      ${
+        mayChange &&
+        html`<section class="card">
+          <h2>Create a key</h2>
+          ${creation(visit, form)}
+        </section>`
+      }
+      ${
+        revoked.length > 0 &&
+        html`<details>
+          <summary>${counted(revoked.length, 'revoked key')}</summary>
+          ${table({
+            caption: 'Revoked keys',
+            columns: ['Name', 'Key', 'Mode', 'Addresses', 'Created', 'Last used', 'Revoked'],
+            rows: revoked.map((key) => [...cells(key), moment(key.revokedAt)]),
+            empty: null,
+          })}
+        </details>`
+      }`,
+  };
+}
+
+function cells({ name, hint, livemode, allowList, createdAt, lastUsedAt, exposedAt }: KeyRow): readonly Content[] {
+  const exposed =
+    exposedAt !== null && html` <strong class="problem">came over plain http: others may know it, replace it</strong>`;
+  return [
+    html`${name}${exposed}`,
+    html`<code>${hint}</code>`,
+    livemode ? 'live' : 'test',
+    allowList.length === 0
+      ? 'any'
+      : html`<ul class="plain">
+          ${allowList.map((entry) => html`<li><code>${entry}</code></li>`)}
+        </ul>`,
+    moment(createdAt),
+    moment(lastUsedAt, 'never'),
+  ];
+}
+
+function revocation(visit: AccountVisit, { id, name, hint }: KeyRow): Html {
+  return confirmed(visit, {
+    summary: `Revoke ${name} …`,
+    action: `/accounts/${visit.account.id}/keys/${id}/revoke`,
+    body: html`<p>
+      Requests with <code>${hint}</code> are refused within 30 seconds. Its jobs go on. This cannot be undone.
+    </p>`,
+    button: 'Revoke for good',
+    danger: true,
+  });
+}
+
+function creation(visit: AccountVisit, form: FormState): Html {
+  const body = html`${formProblem(form)}
+  ${field(form, { name: 'name', label: 'Name', hint: 'Up to 60 characters; where the key is used.' })}
+  ${field(form, {
+    name: 'mode',
+    label: 'Mode',
+    hint: 'A live key takes your own files and is billed; a test key takes the published samples.',
+    choices: [
+      ['test', 'test'],
+      ['live', 'live'],
+    ],
+  })}
+  ${field(form, {
+    name: 'allow_list',
+    label: 'Allowed addresses',
+    hint: `IP addresses or CIDR ranges, one a line, ${LIMITS.allowListEntries} at most; empty for any. They cannot be changed afterwards.`,
+    rows: 4,
+    required: false,
+  })}`;
+  return postForm(visit, { action: `/accounts/${visit.account.id}/keys`, body, button: 'Create the key' });
+}
+
+async function create(deps: DashboardDeps, visit: AccountVisit): Promise<Reply> {
+  const { account, form } = visit;
+  const entries = (form.get('allow_list') ?? '').split(/[\s,]+/).filter((entry) => entry !== '');
+  const input = { accountId: account.id, mode: modeOf(form), name: form.get('name') ?? '', allowList: entries };
+  const { row, keyText } = await createKey(deps, input);
+  await audit(deps, visit, { action: 'key.create', target: row.id, accountId: account.id });
+  return {
+    kind: 'redirect',
+    to: `/accounts/${account.id}/keys`,
+    notice: { text: `The key “${row.name}” works from now on.`, secret: { label: 'API key', value: keyText } },
+  };
+}
+
+function modeOf(form: URLSearchParams): KeyMode {
+  const mode = form.get('mode');
+  if (mode === 'live' || mode === 'test') return mode;
+  throw new MediaError('bad_request', 'Choose live or test.', { param: 'mode' });
+}
+
+async function revoke(deps: DashboardDeps, visit: AccountVisit): Promise<Reply> {
+  const { account, params } = visit;
+  const key = (await selectKeys(deps.database, account.id)).find(({ id }) => id === params['key']);
+  if (key === undefined) throw notFound();
+  await revokeKey(deps, key.id);
+  await audit(deps, visit, { action: 'key.revoke', target: key.id, accountId: account.id });
+  return {
+    kind: 'redirect',
+    to: `/accounts/${account.id}/keys`,
+    notice: { text: `The key “${key.name}” is revoked.` },
+  };
+}

@@ -1,0 +1,175 @@
+import { findAccount } from '#api/accounts/account-rows.ts';
+import type { Account } from '#api/accounts/account.ts';
+import { updateAccount } from '#api/accounts/update-account.ts';
+import { audit } from '#api/dashboard/audit.ts';
+import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
+import {
+  checkbox,
+  confirmed,
+  EMPTY_FORM,
+  field,
+  formProblem,
+  postForm,
+  submitted,
+  type FormState,
+} from '#api/dashboard/form.ts';
+import { html } from '#api/dashboard/html.ts';
+import { invitationNotice } from '#api/dashboard/invitation-notice.ts';
+import { planOf } from '#api/dashboard/plan-of.ts';
+import { forOperator, notFound, type PageReply, type Reply, type Route, type UserVisit } from '#api/dashboard/route.ts';
+import { facts, table } from '#api/dashboard/table.ts';
+import { moment } from '#api/dashboard/text.ts';
+import { inviteUser } from '#api/users/invite-user.ts';
+import { selectMembers } from '#api/users/membership-rows.ts';
+import { FEATURES, PLAN_NAMES } from '#crds/plans.ts';
+
+const PATH = '/operator/accounts/:id';
+
+/** What only an operator changes about an account. */
+export const operatorAccountPageRoutes: readonly Route[] = [
+  forOperator('GET', PATH, async (deps, visit) => {
+    const account = await accountOf(deps, visit);
+    return accountPage(deps, visit, { account });
+  }),
+  forOperator('POST', PATH, async (deps, visit) => {
+    const account = await accountOf(deps, visit);
+    return submitted(visit, {
+      work: () => change(deps, visit, account),
+      page: (form) => accountPage(deps, visit, { account, form }),
+      fields: ['plan'],
+    });
+  }),
+  forOperator('POST', `${PATH}/suspend`, (deps, visit) => suspend(deps, visit, true)),
+  forOperator('POST', `${PATH}/reactivate`, (deps, visit) => suspend(deps, visit, false)),
+  forOperator('POST', `${PATH}/owner`, async (deps, visit) => {
+    const account = await accountOf(deps, visit);
+    return submitted(visit, {
+      work: () => addOwner(deps, visit, account),
+      page: (owner) => accountPage(deps, visit, { account, owner }),
+      fields: ['email'],
+    });
+  }),
+];
+
+interface Shown {
+  readonly account: Account;
+  readonly form?: FormState;
+  readonly owner?: FormState;
+}
+
+async function accountPage(deps: DashboardDeps, visit: UserVisit, { account, form, owner }: Shown): Promise<PageReply> {
+  const members = await selectMembers(deps.database, account.id);
+  const path = `/operator/accounts/${account.id}`;
+  const inviting = owner ?? EMPTY_FORM;
+  return {
+    kind: 'page',
+    title: account.name,
+    body: html`<p><a href="/dashboard/operator">Accounts</a></p>
+      <h1>${account.name}</h1>
+      ${facts([
+        ['Account', html`<code>${account.id}</code>`],
+        ['Created', moment(account.createdAt)],
+        ['State', account.suspended ? html`<strong class="problem">suspended</strong>` : 'active'],
+      ])}
+      <p><a href="/dashboard/accounts/${account.id}">See it as its members do</a></p>
+      <section class="card">
+        <h2>Plan, payment, features</h2>
+        ${settings(visit, account, form ?? { values: valuesOf(account), problems: {} })}
+      </section>
+      ${
+        account.suspended
+          ? postForm(visit, { action: `${path}/reactivate`, body: null, button: 'Reactivate the account' })
+          : confirmed(visit, {
+              summary: 'Suspend the account …',
+              action: `${path}/suspend`,
+              body: html`<p>All its keys are refused from the next request on. Its jobs go on. Members still read.</p>`,
+              button: 'Suspend the account',
+              danger: true,
+            })
+      }
+      <h2>Members</h2>
+      ${table({
+        caption: 'Members of the account',
+        columns: ['E-mail', 'Role', 'Since'],
+        rows: members.map(({ email, role, since }) => [email, role.replace('_', ' '), moment(since)]),
+        empty: 'Nobody belongs to the account yet.',
+      })}
+      ${postForm(visit, {
+        action: `${path}/owner`,
+        body: html`${formProblem(inviting)}${field(inviting, { name: 'email', label: 'E-mail of another owner', type: 'email' })}`,
+        button: 'Add the owner',
+      })}`,
+  };
+}
+
+function settings(visit: UserVisit, { id }: Account, form: FormState) {
+  const words = { video: 'video', heic_output: 'HEIC output' } as const;
+  const body = html`${formProblem(form)}
+    ${field(form, { name: 'plan', label: 'Plan', choices: PLAN_NAMES.map((name) => [name, name] as const) })}
+    <fieldset>
+      <legend>Payment</legend>
+      ${checkbox(form, { name: 'payment', value: 'method', label: 'has a payment method' })}
+      ${checkbox(form, { name: 'payment', value: 'unpaid', label: 'has an unpaid invoice' })}
+    </fieldset>
+    <fieldset>
+      <legend>Features</legend>
+      ${FEATURES.map((name) => checkbox(form, { name: 'feature', value: name, label: words[name] }))}
+    </fieldset>`;
+  return postForm(visit, { action: `/operator/accounts/${id}`, body, button: 'Save' });
+}
+
+function valuesOf({ plan, paymentMethod, unpaidInvoice, features }: Account): URLSearchParams {
+  const values = new URLSearchParams({ plan });
+  if (paymentMethod) values.append('payment', 'method');
+  if (unpaidInvoice) values.append('payment', 'unpaid');
+  for (const feature of features) values.append('feature', feature);
+  return values;
+}
+
+async function accountOf({ database }: DashboardDeps, { params }: UserVisit): Promise<Account> {
+  const account = await findAccount(database, params['id'] ?? '');
+  if (account === null) throw notFound();
+  return account;
+}
+
+async function change(deps: DashboardDeps, visit: UserVisit, { id }: Account): Promise<Reply> {
+  const { form } = visit;
+  const payment = form.getAll('payment');
+  const on = form.getAll('feature');
+  await updateAccount(deps, id, {
+    plan: planOf(form),
+    paymentMethod: payment.includes('method'),
+    unpaidInvoice: payment.includes('unpaid'),
+    addFeatures: FEATURES.filter((name) => on.includes(name)),
+    removeFeatures: FEATURES.filter((name) => !on.includes(name)),
+  });
+  return noted(deps, visit, { id, action: 'account.change', text: 'The account is saved.' });
+}
+
+async function suspend(deps: DashboardDeps, visit: UserVisit, suspended: boolean): Promise<Reply> {
+  const { id } = await accountOf(deps, visit);
+  await updateAccount(deps, id, { suspended });
+  const action = suspended ? 'account.suspend' : 'account.reactivate';
+  return noted(deps, visit, {
+    id,
+    action,
+    text: suspended ? 'The account is suspended.' : 'The account is active again.',
+  });
+}
+
+async function addOwner(deps: DashboardDeps, visit: UserVisit, { id }: Account): Promise<Reply> {
+  const membership = { accountId: id, role: 'owner' } as const;
+  const email = visit.form.get('email') ?? '';
+  const { user, link } = await inviteUser(deps, { email, membership, operator: false, by: 'operator' });
+  await audit(deps, visit, { action: 'member.invite', target: user.email, accountId: id });
+  return { kind: 'redirect', to: `/operator/accounts/${id}`, notice: invitationNotice(deps, user, link) };
+}
+
+async function noted(
+  deps: DashboardDeps,
+  visit: UserVisit,
+  { id, action, text }: { id: string; action: string; text: string },
+): Promise<Reply> {
+  await audit(deps, visit, { action, target: id, accountId: id });
+  return { kind: 'redirect', to: `/operator/accounts/${id}`, notice: { text } };
+}

@@ -1,0 +1,97 @@
+import { createAccount } from '#api/accounts/create-account.ts';
+import { searchAccounts, type ListedAccount } from '#api/accounts/account-list-rows.ts';
+import { utcMonth } from '#api/billing/calendar.ts';
+import { usdOf } from '#api/billing/usd.ts';
+import { audit } from '#api/dashboard/audit.ts';
+import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
+import { EMPTY_FORM, field, formProblem, postForm, submitted, type FormState } from '#api/dashboard/form.ts';
+import { html, type Content } from '#api/dashboard/html.ts';
+import { invitationNotice } from '#api/dashboard/invitation-notice.ts';
+import { planOf } from '#api/dashboard/plan-of.ts';
+import { forOperator, type PageReply, type Reply, type Route, type UserVisit } from '#api/dashboard/route.ts';
+import { table } from '#api/dashboard/table.ts';
+import { moment, usd } from '#api/dashboard/text.ts';
+import { checkedEmail, inviteUser } from '#api/users/invite-user.ts';
+import { PLAN_NAMES } from '#crds/plans.ts';
+
+const PAGE = 50;
+
+/** Every account of the installation. */
+export const operatorAccountRoutes: readonly Route[] = [
+  forOperator('GET', '/operator', (deps, visit) => accountsPage(deps, visit, EMPTY_FORM)),
+  forOperator('POST', '/operator/accounts', (deps, visit) =>
+    submitted(visit, {
+      work: () => create(deps, visit),
+      page: (form) => accountsPage(deps, visit, form),
+      fields: ['name', 'plan', 'email'],
+    }),
+  ),
+];
+
+async function accountsPage({ database, clock }: DashboardDeps, visit: UserVisit, form: FormState): Promise<PageReply> {
+  const text = (visit.query.get('search') ?? '').trim();
+  const offset = PAGE * Math.min(10_000, Number(/^\d{1,6}$/.exec(visit.query.get('page') ?? '')?.[0] ?? 0));
+  const search = { text, month: utcMonth(clock.now()), offset, limit: PAGE + 1 };
+  const found = await searchAccounts(database, search);
+  const searching: FormState = { values: new URLSearchParams({ search: text }), problems: {} };
+  const page = (number: number, label: string) =>
+    html`<a
+      class="button"
+      href="/dashboard/operator?${new URLSearchParams({ search: text, page: String(number) }).toString()}"
+      >${label}</a
+    >`;
+  const body = html`${formProblem(form)} ${field(form, { name: 'name', label: 'Name', hint: 'Up to 100 characters.' })}
+  ${field(form, { name: 'plan', label: 'Plan', choices: PLAN_NAMES.map((name) => [name, name] as const) })}
+  ${field(form, { name: 'email', label: "Owner's e-mail", hint: 'You get a one-time link for a new person.', type: 'email', required: false })}`;
+  return {
+    kind: 'page',
+    title: 'Accounts',
+    body: html`<h1>Accounts</h1>
+      <form method="get" class="filters" role="search">
+        ${field(searching, { name: 'search', label: 'Name, id or e-mail', type: 'search', required: false })}
+        <button>Search</button>
+      </form>
+      ${table({
+        caption: 'Accounts, the newest first',
+        columns: ['Name', 'Account', 'Plan', 'State', '#Spent this month', '#Unfinished jobs', 'Created'],
+        rows: found.slice(0, PAGE).map((account) => cells(account)),
+        empty: text === '' ? 'No account yet. Create the first one below.' : 'No account fits.',
+      })}
+      <nav class="pager" aria-label="Pages">
+        ${offset > 0 && page(offset / PAGE - 1, 'Newer')} ${found.length > PAGE && page(offset / PAGE + 1, 'Older')}
+      </nav>
+      <section class="card">
+        <h2>Create an account</h2>
+        ${postForm(visit, { action: '/operator/accounts', body, button: 'Create the account' })}
+      </section>`,
+  };
+}
+
+function cells(account: ListedAccount): readonly Content[] {
+  const { id, name, plan, suspended, unpaidInvoice, spentMicroUsd, unfinishedJobs, createdAt } = account;
+  const state = suspended ? 'suspended' : unpaidInvoice ? 'unpaid' : 'active';
+  return [
+    html`<a href="/dashboard/operator/accounts/${id}">${name}</a>`,
+    html`<code>${id}</code>`,
+    plan,
+    html`<span class="status ${state}">${state}</span>`,
+    usd(usdOf(spentMicroUsd)),
+    unfinishedJobs,
+    moment(createdAt),
+  ];
+}
+
+async function create(deps: DashboardDeps, visit: UserVisit): Promise<Reply> {
+  const { form } = visit;
+  const email = (form.get('email') ?? '').trim();
+  if (email !== '') checkedEmail(email);
+  const input = { name: form.get('name') ?? '', plan: planOf(form), paymentMethod: false, features: [] };
+  const account = await createAccount(deps, input);
+  await audit(deps, visit, { action: 'account.create', target: account.id, accountId: account.id });
+  const to = `/operator/accounts/${account.id}`;
+  if (email === '') return { kind: 'redirect', to, notice: { text: `The account “${account.name}” is made.` } };
+  const membership = { accountId: account.id, role: 'owner' } as const;
+  const { user, link } = await inviteUser(deps, { email, membership, operator: false, by: 'operator' });
+  await audit(deps, visit, { action: 'member.invite', target: user.email, accountId: account.id });
+  return { kind: 'redirect', to, notice: invitationNotice(deps, user, link) };
+}

@@ -1,0 +1,136 @@
+import { updateAccount } from '#api/accounts/update-account.ts';
+import { utcMonth } from '#api/billing/calendar.ts';
+import { selectSpending } from '#api/billing/ledger-rows.ts';
+import { spendCapOf } from '#api/billing/spend-cap.ts';
+import { microUsdOf, MOST_USD, usdOf } from '#api/billing/usd.ts';
+import { audit } from '#api/dashboard/audit.ts';
+import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
+import { field, formProblem, postForm, submitted, type FormState } from '#api/dashboard/form.ts';
+import { html, type Html } from '#api/dashboard/html.ts';
+import { forMember, type AccountVisit, type PageReply, type Reply, type Route } from '#api/dashboard/route.ts';
+import { facts, table } from '#api/dashboard/table.ts';
+import { bytes, duration, number, usd } from '#api/dashboard/text.ts';
+import { isAtLeast } from '#api/users/user.ts';
+import { MediaError } from '#crds/media-error.ts';
+import { FEATURES, LIMITS, PLANS, type Plan } from '#crds/plans.ts';
+
+/** The plan with its limits, and the spend cap. */
+export const planRoutes: readonly Route[] = [
+  forMember('GET', '/accounts/:account/plan', { needs: 'read_only' }, (deps, visit) =>
+    planPage(deps, visit, { values: capValues(visit), problems: {} }),
+  ),
+  forMember('POST', '/accounts/:account/plan/spend-cap', { needs: 'owner' }, (deps, visit) =>
+    submitted(visit, {
+      work: () => setCap(deps, visit),
+      page: (form) => planPage(deps, visit, form),
+      fields: ['spend_cap_usd'],
+    }),
+  ),
+];
+
+const FEATURE_WORDS = { video: 'video', heic_output: 'HEIC output' } as const;
+
+async function planPage(deps: DashboardDeps, visit: AccountVisit, form: FormState): Promise<PageReply> {
+  const { account } = visit;
+  const plan = PLANS[account.plan];
+  return {
+    kind: 'page',
+    title: `Plan and spend cap – ${account.name}`,
+    body: html`<h1>Plan and spend cap</h1>
+      ${await month(deps, visit)}
+      ${
+        isAtLeast(visit.role, 'owner') &&
+        html`<section class="card">
+          <h2>Change the spend cap</h2>
+          ${capForm(visit, form)}
+        </section>`
+      }
+      <h2>Plan</h2>
+      ${facts([
+        ['Plan', account.plan === 'none' ? 'none: test keys only' : account.plan],
+        ['Payment method', account.paymentMethod ? 'yes' : 'none'],
+        [
+          'Invoice',
+          account.unpaidInvoice
+            ? html`<strong class="problem">unpaid: live keys are refused</strong>`
+            : 'nothing unpaid',
+        ],
+        ...FEATURES.map(
+          (name) => [`Feature ${FEATURE_WORDS[name]}`, account.features.includes(name) ? 'on' : 'off'] as const,
+        ),
+      ])}
+      <p class="hint">The operator of the service changes plan, payment and features.</p>
+      <h2>Limits</h2>
+      ${table({ caption: 'Limits of the plan', columns: ['Limit', '#Live keys', '#Test keys'], rows: limitRows(plan), empty: null })}`,
+  };
+}
+
+async function month({ database, clock }: DashboardDeps, { account }: AccountVisit): Promise<Html> {
+  const now = clock.now();
+  const { spent, running } = await selectSpending(database, { accountId: account.id, month: utcMonth(now), now });
+  const cap = spendCapOf(account);
+  const share = cap === 0 ? 100 : Math.min(100, Math.round((100 * (spent + running)) / cap));
+  return html`<section class="card">
+    <h2>This month</h2>
+    <p class="large">${usd(usdOf(spent))} <span class="hint">of ${usd(usdOf(cap))}</span></p>
+    <progress value="${share}" max="100" aria-label="Share of the spend cap that is used">${share} %</progress>
+    <p>
+      ${running > 0 && html`Work in progress may cost up to ${usd(usdOf(running))} more. `}${share >= 100 ? 'The cap is reached: new work with live keys is refused until the month ends (UTC) or the cap is raised.' : `${share} % of the cap. The count starts again with the next month (UTC).`}
+    </p>
+  </section>`;
+}
+
+function capForm(visit: AccountVisit, form: FormState): Html {
+  const standard = spendCapOf({ ...visit.account, spendCapMicroUsd: null });
+  const body = html`${formProblem(form)}
+  ${field(form, {
+    name: 'spend_cap_usd',
+    label: 'Monthly spend cap in US dollars',
+    hint: `Empty for that of the plan, ${usd(usdOf(standard))}.`,
+    inputmode: 'decimal',
+    required: false,
+  })}`;
+  return postForm(visit, { action: `/accounts/${visit.account.id}/plan/spend-cap`, body, button: 'Set the cap' });
+}
+
+function capValues({ account: { spendCapMicroUsd } }: AccountVisit): URLSearchParams {
+  return new URLSearchParams(spendCapMicroUsd === null ? {} : { spend_cap_usd: String(usdOf(spendCapMicroUsd)) });
+}
+
+async function setCap(deps: DashboardDeps, visit: AccountVisit): Promise<Reply> {
+  const { account, form } = visit;
+  const text = (form.get('spend_cap_usd') ?? '').trim().replace(/^\$/, '');
+  const micro = text === '' ? null : microUsdOf(text);
+  if (micro === null && text !== '') {
+    const message = `Give US dollars from 0 to ${number(MOST_USD)} with at most 6 decimals, such as 12.50, or nothing.`;
+    throw new MediaError('bad_request', message, { param: 'spend_cap_usd' });
+  }
+  await updateAccount(deps, account.id, { spendCapMicroUsd: micro });
+  await audit(deps, visit, { action: 'account.spend_cap', target: text === '' ? 'plan' : text, accountId: account.id });
+  const shown = usd(usdOf(spendCapOf({ ...account, spendCapMicroUsd: micro })));
+  return {
+    kind: 'redirect',
+    to: `/accounts/${account.id}/plan`,
+    notice: { text: `The spend cap is ${shown} a month.` },
+  };
+}
+
+function limitRows(plan: Plan): readonly (readonly string[])[] {
+  const both = (name: string, value: string): readonly string[] => [name, value, value];
+  return [
+    ['Direct requests a second', number(plan.requestsPerSecond), number(LIMITS.testRequestsPerSecond)],
+    both('Direct requests at once', number(plan.concurrentDirect)),
+    both('Unfinished jobs at once', number(plan.concurrentJobs)),
+    ['File of a direct request', bytes(plan.maxSyncBytes), bytes(LIMITS.testDirectBytes)],
+    ['File of a job', bytes(plan.maxAsyncBytes), bytes(LIMITS.testJobBytes)],
+    both('Video or audio', duration(plan.maxMediaSeconds)),
+    both('Pixels of an image or frame', number(plan.maxPixels)),
+    both('Pages of a PDF', number(plan.maxPdfPages)),
+    both('Frames of an animated image', number(LIMITS.animationFrames)),
+    [
+      'Uploads in 24 hours',
+      bytes(LIMITS.uploadAllowanceFactor * plan.maxAsyncBytes),
+      bytes(LIMITS.testUploadAllowanceBytes),
+    ],
+  ];
+}

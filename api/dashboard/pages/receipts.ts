@@ -1,0 +1,63 @@
+import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
+import { EMPTY_FORM, field, formProblem, postForm, submitted, type FormState } from '#api/dashboard/form.ts';
+import { html, type Html } from '#api/dashboard/html.ts';
+import { forMember, type AccountVisit, type PageReply, type Route } from '#api/dashboard/route.ts';
+import { verifyReceipt } from '#api/receipts/verify-receipt.ts';
+import { MediaError } from '#crds/media-error.ts';
+
+/** Checks a receipt that somebody was given, of whatever job. */
+export const receiptRoutes: readonly Route[] = [
+  forMember('GET', '/accounts/:account/receipts', { needs: 'read_only' }, (deps, visit) =>
+    receiptPage(deps, visit, EMPTY_FORM, null),
+  ),
+  forMember('POST', '/accounts/:account/receipts', { needs: 'read_only', whileSuspended: true }, (deps, visit) =>
+    submitted(visit, {
+      work: async () => receiptPage(deps, visit, { values: visit.form, problems: {} }, check(deps, visit)),
+      page: (form) => receiptPage(deps, visit, form, null),
+      fields: ['receipt'],
+    }),
+  ),
+];
+
+function check({ receiptKeys }: DashboardDeps, { form }: AccountVisit): Html {
+  const found = verifyReceipt(receiptKeys, jwsOf(form.get('receipt') ?? ''));
+  if (found === null) {
+    throw new MediaError('bad_request', 'No key of this service signed this text, or it was changed since.', {
+      param: 'receipt',
+    });
+  }
+  return html`<section class="notice" role="status">
+    <p>Valid: signed with the key <code>${found.keyId}</code>. It says:</p>
+    <pre tabindex="0">${JSON.stringify(JSON.parse(found.payload), null, 2)}</pre>
+  </section>`;
+}
+
+/** Of the whole receipt, or the signed text alone. */
+function jwsOf(text: string): string {
+  try {
+    const { jws } = JSON.parse(text) as { jws?: unknown };
+    return typeof jws === 'string' ? jws : '';
+  } catch {
+    return text;
+  }
+}
+
+function receiptPage(
+  { docsUrl }: DashboardDeps,
+  visit: AccountVisit,
+  form: FormState,
+  verdict: Html | null,
+): PageReply {
+  const body = html`${formProblem(form)}
+  ${field(form, { name: 'receipt', label: 'Receipt', hint: 'The JSON file, or its “jws” alone.', rows: 8 })}`;
+  return {
+    kind: 'page',
+    title: 'Check a receipt',
+    body: html`<h1>Check a receipt</h1>
+      ${verdict}
+      <div class="card">
+        ${postForm(visit, { action: `/accounts/${visit.account.id}/receipts`, body, button: 'Check' })}
+      </div>
+      <p class="hint">How to check one without us: <a href="${docsUrl}/reference/receipts">Receipts</a>.</p>`,
+  };
+}

@@ -1,0 +1,40 @@
+import { html } from '#api/dashboard/html.ts';
+import { forMember, forUser, notFound, type Route } from '#api/dashboard/route.ts';
+import { table } from '#api/dashboard/table.ts';
+import { bytes } from '#api/dashboard/text.ts';
+import { openSample } from '#api/samples/open-sample.ts';
+
+/** The published files that test keys take. */
+export const sampleRoutes: readonly Route[] = [
+  forMember('GET', '/accounts/:account/samples', { needs: 'read_only' }, ({ samples, docsUrl }, { account }) => ({
+    kind: 'page',
+    title: `Test samples – ${account.name}`,
+    body: html`<h1>Test samples</h1>
+      <p>Test keys take these files and no others, recognised by their content whatever their name.</p>
+      ${table({
+        caption: 'Samples',
+        columns: ['File', 'Kind', 'Format', '#Size', 'What comes of it'],
+        rows: samples.all.map(({ name, kind, format, size, expected_error: code }) => [
+          html`<a href="/dashboard/samples/${name}" download>${name}</a>`,
+          kind ?? '–',
+          format ?? '–',
+          bytes(size),
+          code === null ? 'a result' : html`<a href="${docsUrl}/reference/errors#${code}"><code>${code}</code></a>`,
+        ]),
+        empty: null,
+      })}`,
+  })),
+  forUser('GET', '/samples/:name', ({ samples }, { params }) => {
+    const sample = samples.all.find(({ name }) => name === params['name']);
+    if (sample === undefined) throw notFound();
+    return {
+      kind: 'file',
+      body: openSample(sample),
+      headers: {
+        'Content-Type': 'application/octet-stream',
+        'Content-Length': sample.size,
+        'Content-Disposition': `attachment; filename="${sample.name}"`,
+      },
+    };
+  }),
+];

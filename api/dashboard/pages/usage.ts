@@ -1,0 +1,112 @@
+import { usageOf } from '#api/billing/usage-endpoint.ts';
+import { accountRequest } from '#api/dashboard/account-request.ts';
+import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
+import { EMPTY_FORM, field, formProblem, type FormState } from '#api/dashboard/form.ts';
+import { html, type Html } from '#api/dashboard/html.ts';
+import { isLive, modeSwitch } from '#api/dashboard/mode.ts';
+import { forMember, type AccountVisit, type PageReply, type Reply, type Route } from '#api/dashboard/route.ts';
+import { facts, table } from '#api/dashboard/table.ts';
+import { bytes, number, usd } from '#api/dashboard/text.ts';
+import { CHART_METERS, usageChart } from '#api/dashboard/usage-chart.ts';
+import type { Usage } from '#api/billing/usage.ts';
+import { MediaError } from '#crds/media-error.ts';
+
+/** What was used, by day and meter. */
+export const usageRoutes: readonly Route[] = [
+  forMember('GET', '/accounts/:account/usage', { needs: 'read_only' }, usagePage),
+  forMember('GET', '/accounts/:account/usage.csv', { needs: 'read_only' }, usageCsv),
+];
+
+async function usagePage(deps: DashboardDeps, visit: AccountVisit): Promise<PageReply> {
+  const path = `/accounts/${visit.account.id}/usage`;
+  const live = isLive(visit.query);
+  const { usage, form } = await askedUsage(deps, visit);
+  return {
+    kind: 'page',
+    status: usage === null ? 400 : 200,
+    title: `Usage – ${visit.account.name}`,
+    body: html`<h1>Usage</h1>
+      ${modeSwitch(path, live)}
+      <form method="get" class="filters">
+        ${formProblem(form)}
+        <input type="hidden" name="mode" value="${live ? 'live' : 'test'}" />
+        ${field(form, { name: 'from', label: 'From', type: 'date', required: false })}
+        ${field(form, { name: 'to', label: 'To', type: 'date', required: false })}
+        <button>Show</button>
+      </form>
+      ${usage !== null && found(path, usage)}`,
+  };
+}
+
+function found(path: string, usage: Usage): Html {
+  const { totals, daily, from, to, livemode } = usage;
+  const csv = new URLSearchParams({ mode: livemode ? 'live' : 'test', from, to }).toString();
+  if (daily.length === 0)
+    return html`<p class="empty">
+      Nothing was used from ${from} to ${to} (UTC). A request is here a few seconds after it ends.
+    </p>`;
+  return html`${facts([
+      ['Requests', number(totals.requests)],
+      ['At unit prices', usd(totals.amount_usd)],
+      ['Received', bytes(totals.input_bytes)],
+      ['Produced', bytes(totals.output_bytes)],
+    ])}
+    ${usageChart(usage)}
+    <p><a class="button" href="/dashboard${path}.csv?${csv}" download>Download as CSV</a></p>
+    ${table({
+      caption: 'Usage by day and meter, days in UTC, the newest first',
+      columns: ['Day', 'Meter', '#Requests', '#Quantity', '#Amount'],
+      rows: rowsOf(usage)
+        .toReversed()
+        .map(({ day, meter, requests, quantity, amount }) => [
+          day,
+          meter,
+          number(requests),
+          number(quantity, 2),
+          usd(amount),
+        ]),
+      empty: null,
+    })}`;
+}
+
+async function askedUsage(deps: DashboardDeps, visit: AccountVisit): Promise<{ usage: Usage | null; form: FormState }> {
+  const asked = new URLSearchParams();
+  for (const name of ['from', 'to']) {
+    const day = visit.query.get(name) ?? '';
+    if (day !== '') asked.set(name, day);
+  }
+  try {
+    const usage = await usageOf(deps, accountRequest(visit, { livemode: isLive(visit.query), query: asked }));
+    return { usage, form: { ...EMPTY_FORM, values: new URLSearchParams({ from: usage.from, to: usage.to }) } };
+  } catch (error) {
+    if (!(error instanceof MediaError)) throw error;
+    return { usage: null, form: { values: visit.query, problems: { [error.param ?? '']: error.message } } };
+  }
+}
+
+async function usageCsv(deps: DashboardDeps, visit: AccountVisit): Promise<Reply> {
+  const { usage } = await askedUsage(deps, visit);
+  if (usage === null) throw new MediaError('bad_request', 'The days are not a range of at most 366 days.');
+  const lines = rowsOf(usage).map(({ day, meter, requests, quantity, amount }) =>
+    [day, meter, requests, quantity, amount].join(','),
+  );
+  return {
+    kind: 'file',
+    body: `${['day,meter,requests,quantity,amount_usd', ...lines].join('\r\n')}\r\n`,
+    headers: {
+      'Content-Type': 'text/csv; charset=utf-8',
+      'Content-Disposition': `attachment; filename="usage-${usage.livemode ? 'live' : 'test'}-${usage.from}-${usage.to}.csv"`,
+    },
+  };
+}
+
+function rowsOf({ daily }: Usage) {
+  return daily.flatMap(({ day, meters }) =>
+    CHART_METERS.flatMap((meter) => {
+      const used = meters[meter];
+      return used === undefined
+        ? []
+        : [{ day, meter, requests: used.requests, quantity: used.quantity, amount: used.amount_usd }];
+    }),
+  );
+}

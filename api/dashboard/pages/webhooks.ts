@@ -1,0 +1,94 @@
+import { audit } from '#api/dashboard/audit.ts';
+import { accountRequest } from '#api/dashboard/account-request.ts';
+import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
+import { deliveryTable } from '#api/dashboard/delivery-table.ts';
+import { EMPTY_FORM, field, formProblem, postForm, submitted, type FormState } from '#api/dashboard/form.ts';
+import { html } from '#api/dashboard/html.ts';
+import { forMember, type AccountVisit, type PageReply, type Reply, type Route } from '#api/dashboard/route.ts';
+import { table } from '#api/dashboard/table.ts';
+import { counted, moment } from '#api/dashboard/text.ts';
+import { isAtLeast } from '#api/users/user.ts';
+import { createWebhookEndpoint } from '#api/webhooks/create-webhook-endpoint.ts';
+import { selectDeliveries } from '#api/webhooks/delivery-record-rows.ts';
+import type { WebhookEndpoint } from '#api/webhooks/webhook-endpoint-rows.ts';
+import { listWebhookEndpoints } from '#api/webhooks/webhook-endpoint-rows.ts';
+import { LIMITS } from '#crds/plans.ts';
+
+const MOST_DELIVERIES = 50;
+
+/** All webhook endpoints of an account and its newest deliveries. */
+export const webhookListRoutes: readonly Route[] = [
+  forMember('GET', '/accounts/:account/webhooks', { needs: 'read_only' }, (deps, visit) =>
+    webhookPage(deps, visit, EMPTY_FORM),
+  ),
+  forMember('POST', '/accounts/:account/webhooks', { needs: 'developer' }, (deps, visit) =>
+    submitted(visit, {
+      work: () => create(deps, visit),
+      page: (form) => webhookPage(deps, visit, form),
+      fields: ['url'],
+    }),
+  ),
+];
+
+async function webhookPage(
+  { database, docsUrl }: DashboardDeps,
+  visit: AccountVisit,
+  form: FormState,
+): Promise<PageReply> {
+  const { account } = visit;
+  const endpoints = await listWebhookEndpoints(database, account.id);
+  const deliveries = await selectDeliveries(database, {
+    accountId: account.id,
+    onlyDead: false,
+    limit: MOST_DELIVERIES,
+  });
+  const path = `/accounts/${account.id}/webhooks`;
+  const body = html`${formProblem(form)}
+  ${field(form, { name: 'url', label: 'Address', hint: 'A public https address; it gets an event for every finished job.', type: 'url' })}`;
+  const cells = ({ id, url, enabled, createdAt }: WebhookEndpoint) => [
+    html`<a class="break" href="/dashboard${path}/${id}">${url}</a>`,
+    html`<span class="status ${enabled ? 'succeeded' : 'canceled'}">${enabled ? 'on' : 'paused'}</span>`,
+    moment(createdAt),
+  ];
+  return {
+    kind: 'page',
+    title: `Webhooks – ${account.name}`,
+    body: html`<h1>Webhooks</h1>
+      <p>
+        ${counted(endpoints.length, 'endpoint')} of ${LIMITS.webhookEndpoints}.
+        <a href="${docsUrl}/reference/webhooks">How to check their signature</a>
+      </p>
+      ${table({
+        caption: 'Endpoints, the newest first',
+        columns: ['Address', 'State', 'Created'],
+        rows: endpoints.map((endpoint) => cells(endpoint)),
+        empty: 'No endpoint yet. With one you need not ask whether a job has ended.',
+      })}
+      ${
+        isAtLeast(visit.role, 'developer') &&
+        html`<section class="card">
+          <h2>Add an endpoint</h2>
+          ${postForm(visit, { action: path, body, button: 'Add the endpoint' })}
+        </section>`
+      }
+      <h2>Deliveries</h2>
+      ${deliveryTable({
+        caption: `The newest ${MOST_DELIVERIES} deliveries`,
+        deliveries,
+        empty: 'Nothing was delivered yet. A job that ends sends an event to each endpoint that is on.',
+      })}`,
+  };
+}
+
+async function create(deps: DashboardDeps, visit: AccountVisit): Promise<Reply> {
+  const { account, form } = visit;
+  const json = { url: (form.get('url') ?? '').trim() };
+  const { body } = await createWebhookEndpoint(deps, accountRequest(visit, { livemode: true, json }));
+  const { id, secret } = body as { id: string; secret: string };
+  await audit(deps, visit, { action: 'webhook.create', target: id, accountId: account.id });
+  return {
+    kind: 'redirect',
+    to: `/accounts/${account.id}/webhooks/${id}`,
+    notice: { text: 'The endpoint is on.', secret: { label: 'Signing secret', value: secret } },
+  };
+}

@@ -1,0 +1,56 @@
+import { html, type Content, type Html } from '#api/dashboard/html.ts';
+
+interface Table {
+  /** Read out; what the rows are. */
+  readonly caption: string;
+  /** One that starts with `#` is a number: to the right. */
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly Content[])[];
+  /** Shown instead of a table without rows; says what to do. */
+  readonly empty: Content;
+}
+
+/** A table that scrolls by itself where the screen is narrow. */
+export function table({ caption, columns, rows, empty }: Table): Html {
+  if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
+  const isNumber = columns.map((name) => name.startsWith('#'));
+  const cell = (content: Content, index: number): Html =>
+    isNumber[index] === true ? html`<td class="number">${content}</td>` : html`<td>${content}</td>`;
+  const head = (name: string): Html =>
+    name.startsWith('#')
+      ? html`<th scope="col" class="number">${name.slice(1)}</th>`
+      : html`<th scope="col">${name}</th>`;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}">
+    <table>
+      <caption>
+        ${caption}
+      </caption>
+      <thead>
+        <tr>
+          ${columns.map((name) => head(name))}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          (row) =>
+            html`<tr>
+              ${row.map((content, index) => cell(content, index))}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+/** Names and values. */
+export function facts(rows: readonly (readonly [name: string, value: Content])[]): Html {
+  return html`<dl class="facts">
+    ${rows.map(
+      ([name, value]) =>
+        html`<div>
+          <dt>${name}</dt>
+          <dd>${value}</dd>
+        </div>`,
+    )}
+  </dl>`;
+}

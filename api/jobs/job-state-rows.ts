@@ -1,0 +1,17 @@
+/** SQL of how far jobs are. */
+import type { Job } from '#api/jobs/job.ts';
+import type { Queryable } from '#api/store/database.ts';
+
+export type JobState = Pick<Job, 'id' | 'status' | 'percent'>;
+
+/** Those of the ids that are jobs of the account. */
+export async function selectJobStates(
+  db: Queryable,
+  { accountId, ids }: { accountId: string; ids: readonly string[] },
+): Promise<readonly JobState[]> {
+  const { rows } = await db.query<JobState>(
+    'select id, status, percent from jobs where account_id = $1 and id = any($2::text[])',
+    [accountId, [...ids]],
+  );
+  return rows;
+}

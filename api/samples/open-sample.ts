@@ -1,0 +1,9 @@
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { Sample } from '#api/samples/samples.ts';
+
+/** The bytes of a published sample. */
+export function openSample({ name }: Pick<Sample, 'name'>): Readable {
+  return createReadStream(join(import.meta.dirname, 'files', name));
+}

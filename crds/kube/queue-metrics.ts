@@ -1,0 +1,50 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+/** What a work queue tells of itself. */
+export interface QueueMetrics {
+  added(): void;
+  retried(): void;
+  /** Seconds that a key has waited. */
+  waited(seconds: number): void;
+  /** Seconds that a key was in work. */
+  worked(seconds: number): void;
+  observeDepth(depth: () => number): void;
+}
+
+const SECONDS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60];
+
+/** Registers the metrics of a work queue: `mediajobs_<of>_queue_…`. */
+export function makeQueueMetrics(registry: Registry, of: string): QueueMetrics {
+  const name = (end: string): string => `mediajobs_${of}_queue_${end}`;
+  const registers = [registry];
+  const adds = new Counter({ name: name('adds_total'), help: 'Keys that were queued.', registers });
+  const retries = new Counter({ name: name('retries_total'), help: 'Keys whose work failed.', registers });
+  const waits = new Histogram({
+    name: name('wait_seconds'),
+    help: 'How long keys waited.',
+    buckets: SECONDS,
+    registers,
+  });
+  const works = new Histogram({
+    name: name('work_seconds'),
+    help: 'How long keys were in work.',
+    buckets: SECONDS,
+    registers,
+  });
+  return {
+    added: () => adds.inc(),
+    retried: () => retries.inc(),
+    waited: (seconds) => waits.observe(seconds),
+    worked: (seconds) => works.observe(seconds),
+    observeDepth(depth) {
+      new Gauge({
+        name: name('depth'),
+        help: 'Keys that wait.',
+        registers,
+        collect() {
+          this.set(depth());
+        },
+      });
+    },
+  };
+}

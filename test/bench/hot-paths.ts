@@ -1,0 +1,75 @@
+/** Where the processes of the service spend their CPU under load: shares by package and folder, and the hottest functions. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { profile, type ProfiledCode } from '#test/bench/cpu-profile.ts';
+import { closedLoop } from '#test/bench/peers/closed-loop.ts';
+import { runBenchJob } from '#test/bench/peers/bench-job.ts';
+import { startBenchService } from '#test/bench/peers/bench-service.ts';
+import { print } from '#test/bench/print-figures.ts';
+import type { Role } from '#test/support/service-processes.ts';
+
+const SECONDS = 8;
+const CALLERS = 8;
+const PLACES = 12;
+const FUNCTIONS = 12;
+const ROWS = Buffer.from('id,name\n0010,Ada\n0011,Grace\n');
+
+const folder = await mkdtemp(join(tmpdir(), 'mediajobs-bench-'));
+const service = await startBenchService(folder);
+const { api } = service;
+const picture = await sharp({ create: { width: 640, height: 480, channels: 3, background: '#88a' } })
+  .jpeg()
+  .toBuffer();
+const job = {
+  bytes: ROWS,
+  filename: 'people.csv',
+  operation: 'convert',
+  options: { convert: { to: 'json' } },
+} as const;
+await runBenchJob(service, job);
+const list = (await api('GET', '/v1/jobs')).json();
+const id = String(list['data'][0]['id']);
+/** Its job waits for an address that is never there. */
+const creation = { operation: 'compress', input: { url: 'https://files.invalid/a.jpg' } };
+
+const LOADS: readonly (readonly [name: string, role: Role, send: () => Promise<unknown>])[] = [
+  ['GET /v1/jobs/{id}, api', 'api', () => expectStatus(200, api('GET', `/v1/jobs/${id}`))],
+  ['POST /v1/jobs, api', 'api', () => expectStatus(202, api('POST', '/v1/jobs', { json: creation }))],
+  ['small jobs to their end, recorder and controller', 'control', () => runBenchJob(service, job)],
+  ['small pictures, api', 'api', () => expectStatus(200, api('POST', '/v1/compress', { body: picture }))],
+  ['small pictures, engine parent', 'engine', () => expectStatus(200, api('POST', '/v1/compress', { body: picture }))],
+];
+try {
+  for (const [name, role, send] of LOADS) {
+    const { pid = 0 } = service.processes().find((one) => one.role === role && !one.ofJob) ?? {};
+    const load = (): Promise<unknown> => closedLoop({ callers: CALLERS, seconds: SECONDS, send });
+    const { busy, code } = await profile(pid, load);
+    print(name, `busy ${(100 * busy).toFixed(0)} %`);
+    printShares(byPlace(code).slice(0, PLACES));
+    printShares(code.slice(0, FUNCTIONS).map(({ place, functionName, share }) => [`${place}: ${functionName}`, share]));
+  }
+} finally {
+  await service.stop();
+  await rm(folder, { recursive: true });
+}
+
+function byPlace(code: readonly ProfiledCode[]): [place: string, share: number][] {
+  const groups = Map.groupBy(code, ({ place }) => place);
+  const sums = [...groups].map(([place, all]): [string, number] => [
+    place,
+    all.reduce((sum, { share }) => sum + share, 0),
+  ]);
+  return sums.toSorted((one, other) => other[1] - one[1]);
+}
+
+function printShares(rows: readonly (readonly [name: string, share: number])[]): void {
+  for (const [name, share] of rows) print(`  ${name}`.slice(0, 100), `${(100 * share).toFixed(1)} %`);
+  print('');
+}
+
+async function expectStatus(status: number, answer: ReturnType<typeof api>): Promise<void> {
+  const { status: found, bytes } = await answer;
+  if (found !== status) throw new Error(`answered with ${found}: ${bytes.toString()}`);
+}

@@ -1,0 +1,95 @@
+/** The page of the benchmarks, made of what was measured and of the notes about it. No figure in it is typed by hand. */
+import { existsSync, readFileSync } from 'node:fs';
+import { median } from '#test/bench/print-figures.ts';
+import { noiseOf, ratioToOurs, winsOf, type Win } from './compare.ts';
+import { OURS, readMeasured, samplesOf, type MeasuredCase } from './measured.ts';
+import type { Column, Row } from './row.ts';
+import { ROWS } from './rows.ts';
+import { sizing } from './rows/sizing.ts';
+
+/** Rows that were never measured are left out. */
+export function benchmarksPage(): string {
+  const parts = Object.entries(ROWS).map(([name, row]) => rowPart(name, row));
+  return `# Benchmarks
+
+<!-- Written by hack/bench; do not edit. Notes stand in test/bench/peers/notes/. -->
+
+The service beside what else one would pick for the same work, measured by \`hack/bench\`: it fetches the peers from
+the package registries, lets them and the service take turns in alternating rounds on one machine, and writes this
+page. A figure is the median of the rounds; ± is half of what lies between the lowest and the highest. "×" is the
+median of the rounds' ratios to the service's own figure: 2 × is twice as much.
+
+\`hack/bench\` measures everything again, \`hack/bench ROW\` one row (${Object.keys(ROWS).join(', ')}),
+\`hack/bench ROW:PART\` the cases with that part in their name; \`--quick\` takes one round and keeps nothing. imgproxy and Gotenberg are no packages: they join when
+\`IMGPROXY_BIN\` and \`GOTENBERG_BIN\` name their binaries.
+
+${parts.filter((part) => part !== '').join('\n')}`;
+}
+
+/** What a file of each kind takes, one line each. */
+export function sizingTable(): string {
+  const cases = readMeasured('sizing').filter(({ name }) => sizing.cases.includes(name));
+  const columns = sizing.columns.map((column) => ({ ...column, noise: false }));
+  const lines = cases.map((one) => [one.name, ...columns.map((column) => cell(one, OURS, column))]);
+  return `${aligned(['file', ...columns.map(({ title }) => title)], lines)}\n\n${measuredOn(cases)}`;
+}
+
+function rowPart(name: string, row: Row): string {
+  const cases = readMeasured(name).filter((one) => row.cases.includes(one.name));
+  if (cases.length === 0) return '';
+  const ordered = cases.toSorted((one, other) => row.cases.indexOf(one.name) - row.cases.indexOf(other.name));
+  const notes = new URL(`./notes/${name}.md`, import.meta.url);
+  const said = existsSync(notes) ? `${readFileSync(notes, 'utf8').trim()}\n\n` : '';
+  const tables = ordered.map((one) => `### ${one.name}\n\n${table(row.columns, one)}\n${remarks(one)}`);
+  return `## ${row.title}\n\n${row.about}\n\n${tables.join('\n')}\n${frontPart(row, ordered)}${said}${measuredOn(ordered)}`;
+}
+
+export function table(columns: readonly Column[], one: MeasuredCase): string {
+  const who = [...new Set(one.figures.map((figure) => figure.who))];
+  const used = columns.filter(({ metrics }) => one.figures.some(({ metric }) => metrics.includes(metric)));
+  const lines = who.map((name) => [name, ...used.map((column) => cell(one, name, column))]);
+  return aligned(['', ...used.map(({ title }) => title)], lines);
+}
+
+function cell(one: MeasuredCase, who: string, column: Column): string {
+  const { metrics, digits, noise = false, ratio = false } = column;
+  const all = metrics.map((metric) => samplesOf(one, who, metric));
+  if (all.some((samples) => samples.length === 0)) return '–';
+  const figure = all.map((samples) => median(samples).toFixed(digits)).join(' / ');
+  const [first = []] = all;
+  const spread = noise && first.length > 1 ? ` ±${Math.ceil(100 * noiseOf(first))} %` : '';
+  const times = ratio && who !== OURS ? ratioToOurs(one, who, metrics[0] ?? '') : null;
+  return `${figure}${spread}${times === null ? '' : ` (${times.toFixed(2)} ×)`}`;
+}
+
+function remarks({ remarks }: MeasuredCase): string {
+  const lines = Object.entries(remarks).map(([who, what]) => `- ${who}: ${what}`);
+  return lines.length === 0 ? '' : `\n${lines.join('\n')}\n`;
+}
+
+function frontPart({ front }: Row, cases: readonly MeasuredCase[]): string {
+  if (front === undefined) return '';
+  const wins = cases.flatMap((one) => winsOf(one, front).map((win) => sentence(one.name, win)));
+  if (wins.length === 0) return '**Front:** no peer is both faster and smaller at an equal result.\n\n';
+  return `**Front:** both faster and smaller at an equal result:\n\n${wins.join('\n')}\n\n`;
+}
+
+function sentence(name: string, { who, metric, faster, smaller }: Win): string {
+  return `- ${name}: ${who} (${metric}: ${faster.toFixed(2)} times as fast, ${smaller.toFixed(2)} of the bytes)`;
+}
+
+function measuredOn(cases: readonly MeasuredCase[]): string {
+  const unique = (values: readonly string[]): string => [...new Set(values)].toSorted().join(', ');
+  const dates = unique(cases.map(({ date }) => date));
+  const machines = unique(cases.map(({ cores, memoryGib }) => `${cores} cores and ${memoryGib} GiB of memory`));
+  const versions = unique(cases.flatMap((one) => Object.entries(one.versions).map((entry) => entry.join(' '))));
+  return `Measured on ${dates} with ${machines}: ${versions}.\n`;
+}
+
+/** Columns of equal width. */
+function aligned(head: readonly string[], lines: readonly (readonly string[])[]): string {
+  const widths = head.map((title, at) => Math.max(3, title.length, ...lines.map((line) => (line[at] ?? '').length)));
+  const write = (cells: readonly string[]): string =>
+    `| ${cells.map((text, at) => text.padEnd(widths[at] ?? 0)).join(' | ')} |`;
+  return [write(head), `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...lines.map(write)].join('\n');
+}

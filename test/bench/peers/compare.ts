@@ -1,0 +1,56 @@
+/** Figures of several rounds as one: the middle, its noise, the ratio to the service's own, and who is on the front. */
+import { median } from '#test/bench/print-figures.ts';
+import { OURS, samplesOf, type MeasuredCase } from './measured.ts';
+import type { Front } from './row.ts';
+
+/** Half of what lies between the lowest and the highest sample, as a part of the median. */
+export function noiseOf(samples: readonly number[]): number {
+  const middle = median(samples);
+  return middle === 0 ? 0 : (Math.max(...samples) - Math.min(...samples)) / 2 / Math.abs(middle);
+}
+
+/** Median of the rounds' ratios to the service's own figure; null when one of the two was not measured. */
+export function ratioToOurs(one: MeasuredCase, who: string, metric: string): number | null {
+  const [theirs, ours] = [samplesOf(one, who, metric), samplesOf(one, OURS, metric)];
+  const rounds = Math.min(theirs.length, ours.length);
+  if (rounds === 0) return null;
+  return median(Array.from({ length: rounds }, (_, at) => (theirs[at] ?? 0) / (ours[at] ?? 1)));
+}
+
+export interface Win {
+  readonly who: string;
+  /** The point where it wins. */
+  readonly metric: string;
+  /** How many times as fast, and its size as a part of ours. */
+  readonly faster: number;
+  readonly smaller: number;
+}
+
+/** Points of score within which two results count as alike. */
+const ALIKE = 0.5;
+/** A part of the bytes that nobody would notice. */
+const SAME_SIZE = 0.005;
+
+/** Peers that are faster, by more than the noise of both, and smaller at a likeness that is no worse. */
+export function winsOf(one: MeasuredCase, front: Front): Win[] {
+  const others = [...new Set(one.figures.map(({ who }) => who))].filter((who) => who !== OURS);
+  return others.filter((who) => isAlike(one, who, front)).flatMap((who) => winsOfOne(one, who, front));
+}
+
+function isAlike(one: MeasuredCase, who: string, { likeness }: Front): boolean {
+  if (likeness === undefined) return one.remarks[who] === undefined;
+  const [theirs, ours] = [samplesOf(one, who, likeness), samplesOf(one, OURS, likeness)];
+  return theirs.length > 0 && median(theirs) >= median(ours) - ALIKE;
+}
+
+function winsOfOne(one: MeasuredCase, who: string, { speed, size }: Front): Win[] {
+  const smaller = ratioToOurs(one, who, size);
+  if (smaller === null || smaller >= 1 - SAME_SIZE) return [];
+  return speed.metrics.flatMap((metric) => {
+    const ratio = ratioToOurs(one, who, metric);
+    if (ratio === null) return [];
+    const faster = speed.better === 'more' ? ratio : 1 / ratio;
+    const noise = noiseOf(samplesOf(one, who, metric)) + noiseOf(samplesOf(one, OURS, metric));
+    return faster > 1 + noise ? [{ who, metric, faster, smaller }] : [];
+  });
+}

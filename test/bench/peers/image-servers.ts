@@ -1,0 +1,225 @@
+/** The service and its peers as servers of pictures: each is told a picture and what it shall become. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { availableParallelism } from 'node:os';
+import { Pool } from 'undici';
+import { closeServer, listen } from '#crds/shared/ops-server.ts';
+import { ofDirectLane, startBenchService } from './bench-service.ts';
+import { OURS } from './measured.ts';
+import type { ReadyPeers } from './prepare-peers.ts';
+import { treeOf } from './process-memory.ts';
+
+export interface ImageServer {
+  readonly who: string;
+  /** @throws Error when it gives no picture. */
+  readonly convert: (wish: ImageWish) => Promise<Buffer>;
+  readonly pids: () => readonly number[];
+  readonly stop: () => Promise<void>;
+}
+
+export interface ImageWish {
+  /** In the folder that the servers were started with. */
+  readonly file: string;
+  readonly bytes: Buffer;
+  readonly format: 'jpg' | 'webp' | 'avif' | 'png' | 'gif';
+  /** On the server's own scale; undefined for its default. */
+  readonly quality?: number;
+  /** Longest side, or the size that it has. */
+  readonly side?: number;
+}
+
+/** @param folder - Where the pictures are that peers read themselves. */
+export async function startImageServers(peers: ReadyPeers, folder: string): Promise<ImageServer[]> {
+  const servers = [await startOurs(folder)];
+  const thumbor = peers.get('thumbor');
+  if (thumbor !== undefined) servers.push(await startThumbor(thumbor.folder, folder));
+  const ipx = peers.get('ipx');
+  if (ipx !== undefined) servers.push(await startIpx(ipx.folder, folder));
+  servers.push(await startBare());
+  const imgproxy = peers.get('imgproxy');
+  if (imgproxy !== undefined) servers.push(await startImgproxy(imgproxy.folder, folder));
+  return servers;
+}
+
+async function startOurs(folder: string): Promise<ImageServer> {
+  const service = await startBenchService(folder);
+  return {
+    who: OURS,
+    convert: async ({ file, bytes, format, quality, side }) => {
+      const resize =
+        side === undefined ? 'image.resize=false' : `image.resize.width=${side}&image.resize.height=${side}`;
+      const wish = `image.format=${format}&${resize}${quality === undefined ? '' : `&image.quality=${quality}`}`;
+      const answer = await service.api('POST', `/v1/compress?${wish}&filename=${file}`, { body: bytes });
+      if (answer.status !== 200) throw new Error(`${OURS} answered ${answer.status}: ${answer.bytes.toString()}`);
+      return answer.bytes;
+    },
+    pids: () =>
+      service
+        .processes()
+        .filter(ofDirectLane)
+        .map(({ pid }) => pid),
+    stop: service.stop,
+  };
+}
+
+async function startThumbor(home: string, folder: string): Promise<ImageServer> {
+  const settings = join(folder, 'thumbor.conf');
+  await writeFile(
+    settings,
+    [
+      "LOADER = 'thumbor.loaders.file_loader'",
+      `FILE_LOADER_ROOT_PATH = '${folder}'`,
+      "STORAGE = 'thumbor.storages.no_storage'",
+      'MAX_AGE = 0',
+      `ENGINE_THREADPOOL_SIZE = ${availableParallelism()}`,
+    ].join('\n'),
+  );
+  const server = await startServer('thumbor', (port) => ({
+    file: join(home, 'bin', 'thumbor'),
+    args: [
+      '--ip',
+      '127.0.0.1',
+      '--port',
+      String(port),
+      '--conf',
+      settings,
+      '--processes',
+      String(availableParallelism()),
+    ],
+  }));
+  return {
+    ...server,
+    convert: ({ file, format, quality, side }) => {
+      const size = side === undefined ? '' : `fit-in/${side}x${side}/`;
+      const filters = `filters:format(${format === 'jpg' ? 'jpeg' : format})${quality === undefined ? '' : `:quality(${quality})`}`;
+      return server.get(`/unsafe/${size}${filters}/${file}`);
+    },
+  };
+}
+
+async function startIpx(home: string, folder: string): Promise<ImageServer> {
+  const server = await startServer('ipx', (port) => ({
+    file: process.execPath,
+    args: [
+      join(home, 'node_modules/ipx/bin/ipx.mjs'),
+      'serve',
+      '--dir',
+      folder,
+      '--host',
+      '127.0.0.1',
+      '--port',
+      String(port),
+    ],
+  }));
+  return {
+    ...server,
+    convert: ({ file, format, quality, side }) => {
+      const wish = [
+        `f_${format}`,
+        ...(quality === undefined ? [] : [`q_${quality}`]),
+        ...(side === undefined ? [] : [`w_${side}`]),
+        ...(file.endsWith('.gif') ? ['animated'] : []),
+      ];
+      return server.get(`/${wish.join(',')}/${file}`);
+    },
+  };
+}
+
+async function startBare(): Promise<ImageServer> {
+  const server = await startServer('fastify + sharp', (port) => ({
+    file: process.execPath,
+    args: [new URL('./sharp-server.ts', import.meta.url).pathname],
+    env: { PORT: String(port) },
+  }));
+  return {
+    ...server,
+    convert: ({ bytes, format, quality, side }) => {
+      const wish = new URLSearchParams({
+        format: format === 'jpg' ? 'jpeg' : format,
+        ...(quality === undefined ? {} : { quality: String(quality) }),
+        ...(side === undefined ? {} : { side: String(side) }),
+      });
+      return server.get(`/?${wish.toString()}`, bytes);
+    },
+  };
+}
+
+async function startImgproxy(binary: string, folder: string): Promise<ImageServer> {
+  const server = await startServer('imgproxy', (port) => ({
+    file: binary,
+    args: [],
+    env: {
+      IMGPROXY_BIND: `127.0.0.1:${port}`,
+      IMGPROXY_LOCAL_FILESYSTEM_ROOT: folder,
+      IMGPROXY_MAX_SRC_RESOLUTION: '100',
+    },
+  }));
+  return {
+    ...server,
+    convert: ({ file, format, quality, side }) => {
+      const size = side === undefined ? '' : `rs:fit:${side}:${side}/`;
+      const look = quality === undefined ? '' : `q:${quality}/`;
+      return server.get(`/insecure/${size}${look}f:${format}/plain/local:///${file}`);
+    },
+  };
+}
+
+interface Program {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+interface PlainServer extends Omit<ImageServer, 'convert'> {
+  /** With a body it is a POST. */
+  readonly get: (path: string, body?: Buffer) => Promise<Buffer>;
+}
+
+const START_TRIES = 300;
+
+async function startServer(who: string, program: (port: number) => Program): Promise<PlainServer> {
+  const port = await freePort();
+  const { file, args, env = {} } = program(port);
+  const child = spawn(file, args, { stdio: ['ignore', 'ignore', 'ignore'], env: { ...process.env, ...env } });
+  const pool = new Pool(`http://127.0.0.1:${port}`, { connections: 64, bodyTimeout: 0, headersTimeout: 0 });
+  const get = async (path: string, body?: Buffer): Promise<Buffer> => {
+    const method = body === undefined ? 'GET' : 'POST';
+    const headers = body === undefined ? {} : { 'content-type': 'application/octet-stream' };
+    const answer = await pool.request({ method, path, headers, body: body ?? null });
+    const bytes = Buffer.from(await answer.body.arrayBuffer());
+    if (answer.statusCode !== 200) throw new Error(`${who} answered ${path} with ${answer.statusCode}`);
+    return bytes;
+  };
+  for (let tries = 0; ; tries += 1) {
+    const isUp = await pool.request({ method: 'GET', path: '/' }).then(
+      ({ body }) => body.dump().then(() => true),
+      () => false,
+    );
+    if (isUp) break;
+    if (child.exitCode !== null || tries > START_TRIES) throw new Error(`${who} does not start`);
+    await delay(100);
+  }
+  return {
+    who,
+    get,
+    pids: () => treeOf(child.pid ?? 0),
+    stop: async () => {
+      await pool.destroy();
+      const ended = once(child, 'exit');
+      for (const pid of treeOf(child.pid ?? 0).toReversed()) process.kill(pid, 'SIGTERM');
+      await ended;
+    },
+  };
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await listen(server, { host: '127.0.0.1', port: 0 });
+  const address = server.address();
+  await closeServer(server);
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}

@@ -1,0 +1,57 @@
+/** The most memory that processes hold together while something runs. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const SAMPLE_MS = 100;
+
+/**
+ * Most MiB that the processes held at one moment while the work ran; pages that several of them share are divided
+ * between those. Looking takes some CPU: not while seconds count.
+ * @param pids - Asked again for each look.
+ */
+export async function peakMemory(pids: () => readonly number[], work: () => Promise<unknown>): Promise<number> {
+  let isOver = false;
+  let peak = 0;
+  const ended = work().finally(() => (isOver = true));
+  while (!isOver) {
+    peak = Math.max(
+      peak,
+      pids().reduce((sum, pid) => sum + mebibytesOf(pid), 0),
+    );
+    await delay(SAMPLE_MS);
+  }
+  await ended;
+  return peak;
+}
+
+/** Of a process and all below it. */
+export function treeOf(root: number): number[] {
+  const parents = new Map(
+    readdirSync('/proc')
+      .map(Number)
+      .filter((pid) => pid > 0)
+      .map((pid) => [pid, parentOf(pid)] as const),
+  );
+  const isBelow = (pid: number): boolean => {
+    for (let at = pid; at > 0; at = parents.get(at) ?? 0) if (at === root) return true;
+    return false;
+  };
+  return [...parents.keys()].filter(isBelow);
+}
+
+function parentOf(pid: number): number {
+  return Number(/^PPid:\s+(\d+)/m.exec(read(pid, 'status'))?.[1] ?? 0);
+}
+
+function mebibytesOf(pid: number): number {
+  return Number(/^Pss:\s+(\d+)/m.exec(read(pid, 'smaps_rollup'))?.[1] ?? 0) / 1024;
+}
+
+/** Empty when it is gone. */
+function read(pid: number, name: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8');
+  } catch {
+    return '';
+  }
+}

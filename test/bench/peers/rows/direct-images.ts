@@ -1,0 +1,225 @@
+/** Pictures over HTTP, one request each: throughput, waiting, memory and bytes at an equal likeness. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { wholePicture } from '#test/bench/calibration-set.ts';
+import { ssimulacra2 } from '#test/bench/ssimulacra2.ts';
+import { closedLoop } from '../closed-loop.ts';
+import { startImageServers, type ImageServer, type ImageWish } from '../image-servers.ts';
+import { likenessTo, openGuesses, tuneTo, type Guesses, type Likeness } from '../likeness.ts';
+import { OURS } from '../measured.ts';
+import { peakMemory } from '../process-memory.ts';
+import { Samples, type Bench, type CaseFigures, type Row } from '../row.ts';
+
+interface PictureCase {
+  readonly picture: 'mountains.jpg' | 'sunset.jpg' | 'screen.png' | 'moving.gif';
+  readonly format: ImageWish['format'];
+  readonly side?: number;
+  readonly callers: readonly number[];
+}
+
+const ALL_CALLERS = [1, 4, 16];
+const CASES: Readonly<Record<string, PictureCase>> = {
+  '6-megapixel photo to 2000 pixels, jpg': {
+    picture: 'mountains.jpg',
+    format: 'jpg',
+    side: 2000,
+    callers: ALL_CALLERS,
+  },
+  '6-megapixel photo to 2000 pixels, webp': {
+    picture: 'mountains.jpg',
+    format: 'webp',
+    side: 2000,
+    callers: ALL_CALLERS,
+  },
+  '6-megapixel photo to 2000 pixels, avif': {
+    picture: 'mountains.jpg',
+    format: 'avif',
+    side: 2000,
+    callers: ALL_CALLERS,
+  },
+  '12-megapixel photo at full size, jpg': { picture: 'sunset.jpg', format: 'jpg', callers: ALL_CALLERS },
+  '12-megapixel photo at full size, webp': { picture: 'sunset.jpg', format: 'webp', callers: ALL_CALLERS },
+  '12-megapixel photo at full size, avif': { picture: 'sunset.jpg', format: 'avif', callers: [1, 4] },
+  '1-megapixel screenshot, png': { picture: 'screen.png', format: 'png', callers: ALL_CALLERS },
+  '1-megapixel screenshot, webp': { picture: 'screen.png', format: 'webp', callers: ALL_CALLERS },
+  'animation of 20 frames, gif': { picture: 'moving.gif', format: 'gif', callers: ALL_CALLERS },
+  'animation of 20 frames, webp': { picture: 'moving.gif', format: 'webp', callers: ALL_CALLERS },
+};
+const SECONDS = 2;
+const MEMORY_CALLERS = 4;
+const FRAMES = { count: 20, width: 480, height: 320, step: 12 } as const;
+
+export const directImages: Row = {
+  title: 'Images in one request',
+  about: `One server each, on loopback, on all cores; callers ask again as soon as they have their answer. The service gets the
+file over HTTPS and answers with its default quality (\`image.quality\` 75), in a process that opens files of one account only. thumbor
+and ipx read the file from a folder, a fastify server around sharp gets it as the body, all over plain http. For jpg,
+webp and avif their quality number is the lowest with which the picture is as like the input (SSIMULACRA2) as the service's;
+everything else is their default. Memory is that of all processes that take part, at ${MEMORY_CALLERS} callers; pages that
+several share are divided.`,
+  peers: ['thumbor', 'ipx', 'fastify + sharp', 'imgproxy'],
+  columns: [
+    ...ALL_CALLERS.map((callers) => ({
+      title: `a second, ${callers} at once`,
+      metrics: [`per second at ${callers}`],
+      digits: 2,
+      noise: true,
+      ratio: true,
+    })),
+    ...ALL_CALLERS.map((callers) => ({
+      title: `ms p50 / p99, ${callers} at once`,
+      metrics: [`p50 at ${callers}`, `p99 at ${callers}`],
+      digits: 0,
+    })),
+    { title: 'MiB', metrics: ['memory'], digits: 0 },
+    { title: 'bytes', metrics: ['bytes'], digits: 0, ratio: true },
+    { title: 'SSIMULACRA2', metrics: ['score'], digits: 1 },
+    { title: 'its quality number', metrics: ['quality'], digits: 0 },
+  ],
+  front: {
+    speed: { metrics: ALL_CALLERS.map((callers) => `per second at ${callers}`), better: 'more' },
+    size: 'bytes',
+    likeness: 'score',
+  },
+  cases: Object.keys(CASES),
+  measure,
+};
+
+async function* measure(bench: Bench): AsyncGenerator<CaseFigures> {
+  const pictures = await writePictures(bench);
+  const score = await ssimulacra2(bench.cache);
+  const guesses = await openGuesses(bench.cache);
+  const servers = await startImageServers(bench.peers, bench.folder);
+  try {
+    for (const [name, one] of Object.entries(CASES)) {
+      if (!bench.wanted(name)) continue;
+      const bytes = pictures[one.picture];
+      const reference = one.side === undefined ? bytes : await shrunk(bytes, one.side);
+      const likeness = await likenessTo(score, bench.folder, reference);
+      yield { name, ...(await measureCase(bench, { name, one, bytes, likeness, guesses, servers })) };
+    }
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()));
+  }
+}
+
+interface Measuring {
+  readonly name: string;
+  readonly one: PictureCase;
+  readonly bytes: Buffer;
+  readonly likeness: Likeness;
+  readonly guesses: Guesses;
+  readonly servers: readonly ImageServer[];
+}
+
+async function measureCase(
+  bench: Bench,
+  { name, one, bytes, likeness, guesses, servers }: Measuring,
+): Promise<Omit<CaseFigures, 'name'>> {
+  const samples = new Samples();
+  const remarks: Record<string, string> = {};
+  const { picture, format, side, callers } = one;
+  const plain: ImageWish = { file: picture, bytes, format, ...(side === undefined ? {} : { side }) };
+  const wishes = new Map<ImageServer, ImageWish>();
+  let wanted = 0;
+  for (const server of servers) {
+    bench.say(`${name}: ${server.who} is tuned`);
+    try {
+      const guess = guesses.of(`${name}, ${server.who}`);
+      const found = await tune(server, { plain, likeness, guess, wanted: server.who === OURS ? null : wanted });
+      if (server.who === OURS) wanted = found.score;
+      const { quality } = found;
+      wishes.set(server, { ...plain, ...(quality === undefined ? {} : { quality }) });
+      samples.add(server.who, 'bytes', found.bytes);
+      samples.add(server.who, 'score', found.score);
+      if (quality !== undefined) {
+        samples.add(server.who, 'quality', quality);
+        await guesses.keep(`${name}, ${server.who}`, quality);
+      }
+      if (found.remark !== undefined) remarks[server.who] = found.remark;
+    } catch (error) {
+      if (server.who === OURS) throw error;
+      remarks[server.who] = `cannot do it (${error instanceof Error ? error.message : String(error)})`;
+    }
+  }
+  for (let round = 0; round < bench.rounds; round += 1)
+    for (const atOnce of callers)
+      for (const [server, wish] of wishes) {
+        bench.say(`${name}: round ${round + 1} of ${bench.rounds}, ${atOnce} at once, ${server.who}`);
+        const found = await closedLoop({ callers: atOnce, seconds: SECONDS, send: () => server.convert(wish) });
+        samples.add(server.who, `per second at ${atOnce}`, found.perSecond);
+        samples.add(server.who, `p50 at ${atOnce}`, found.p50);
+        samples.add(server.who, `p99 at ${atOnce}`, found.p99);
+      }
+  for (const [server, wish] of wishes) {
+    const work = (): Promise<unknown> =>
+      closedLoop({ callers: MEMORY_CALLERS, seconds: 1, send: () => server.convert(wish) });
+    samples.add(server.who, 'memory', await peakMemory(server.pids, work));
+  }
+  return { figures: samples.figures, remarks };
+}
+
+interface TunedServer {
+  readonly bytes: number;
+  readonly score: number;
+  readonly quality?: number;
+  readonly remark?: string;
+}
+
+const LOSSY: readonly ImageWish['format'][] = ['jpg', 'webp', 'avif'];
+
+/** @param wanted - null for the default quality. */
+async function tune(
+  server: ImageServer,
+  { plain, likeness, guess, wanted }: { plain: ImageWish; likeness: Likeness; guess: number; wanted: number | null },
+): Promise<TunedServer> {
+  const encode = async (quality?: number): Promise<{ bytes: Buffer; score: number }> => {
+    const bytes = await server.convert({ ...plain, ...(quality === undefined ? {} : { quality }) });
+    return { bytes, score: await likeness.of(bytes) };
+  };
+  if (wanted !== null && LOSSY.includes(plain.format)) {
+    const tuned = await tuneTo({ wanted, guess, encode });
+    if (tuned !== null) return tuned;
+  }
+  const { bytes, score } = await encode();
+  const { format, pages = 1 } = await sharp(bytes).metadata();
+  const isMoving = pages > 1 || plain.file !== 'moving.gif';
+  const remark = isMoving ? undefined : `gives one frame as ${format}`;
+  return { bytes: bytes.length, score, ...(remark === undefined ? {} : { remark }) };
+}
+
+async function writePictures({ cache, folder }: Bench): Promise<Record<PictureCase['picture'], Buffer>> {
+  const photo = async (file: string, width: number, height: number): Promise<Buffer> =>
+    sharp(await wholePicture(cache, file))
+      .resize(width, height, { fit: 'cover' })
+      .jpeg({ quality: 92 })
+      .toBuffer();
+  const pictures = {
+    'mountains.jpg': await photo('picosdeeuropa_by_Aitzol_Berasategi.jpg', 3000, 2000),
+    'sunset.jpg': await photo('sunset_by_Aitzol_Berasategi.jpg', 4000, 3000),
+    'screen.png': await wholePicture(cache, 'pcbnew_user_interface.png'),
+    'moving.gif': await moving(await wholePicture(cache, 'Dune.jpg')),
+  };
+  for (const [file, bytes] of Object.entries(pictures)) await writeFile(join(folder, file), bytes);
+  return pictures;
+}
+
+/** The view moves over the photo. */
+async function moving(photo: Buffer): Promise<Buffer> {
+  const { count, width, height, step } = FRAMES;
+  const frames = Array.from({ length: count }, (_, at) =>
+    sharp(photo)
+      .extract({ left: at * step, top: 100, width, height })
+      .png({ compressionLevel: 1 })
+      .toBuffer(),
+  );
+  return sharp(await Promise.all(frames), { join: { animated: true } })
+    .gif()
+    .toBuffer();
+}
+
+function shrunk(bytes: Buffer, side: number): Promise<Buffer> {
+  const fit = { fit: 'inside', withoutEnlargement: true } as const;
+  return sharp(bytes).resize(side, side, fit).png({ compressionLevel: 1 }).toBuffer();
+}

@@ -1,0 +1,280 @@
+/** Office documents to PDF: the first one, one at a time, and four at once. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { runBenchJob } from '../bench-job.ts';
+import { startBenchService } from '../bench-service.ts';
+import { freePort } from '../image-servers.ts';
+import { OURS } from '../measured.ts';
+import type { ReadyPeer, ReadyPeers } from '../prepare-peers.ts';
+import { peakMemory, treeOf } from '../process-memory.ts';
+import { Samples, type Bench, type CaseFigures, type Row } from '../row.ts';
+import { runProgram } from '../run-program.ts';
+import { makeOfficeSamples } from '../office-samples.ts';
+
+const AT_ONCE = 4;
+
+export const office: Row = {
+  title: 'Office documents to PDF',
+  about: `From the document in hand to the PDF in hand. The service gets each as a job over HTTPS (upload, job, wait, download) and starts
+LibreOffice anew for every file; so do bare soffice (with a profile per place that was used before) and
+libreoffice-convert; unoserver keeps one LibreOffice that converts one document after the other. "First" includes the start of
+what stands by: of the service's whole tree, and of unoserver. Memory is that of the processes that convert.`,
+  peers: ['soffice', 'unoserver', 'libreoffice-convert', 'Gotenberg'],
+  columns: [
+    { title: 'first, seconds', metrics: ['first'], digits: 2 },
+    { title: 'one at a time, seconds', metrics: ['alone'], digits: 2, noise: true, ratio: true },
+    { title: `${AT_ONCE} at once, seconds for all`, metrics: ['together'], digits: 2, noise: true, ratio: true },
+    { title: `MiB, ${AT_ONCE} at once`, metrics: ['memory'], digits: 0 },
+    { title: 'bytes', metrics: ['bytes'], digits: 0 },
+  ],
+  cases: ['docx of 20 pages', 'xlsx of 2,000 rows', 'pptx of 20 slides'],
+  measure,
+};
+
+/** A place is where one conversion runs at a time. */
+interface Converter {
+  readonly who: string;
+  /** Writes `<name>.pdf` beside the source and gives its path. */
+  readonly convert: (source: string, place: number) => Promise<string>;
+  readonly pids: () => readonly number[];
+  readonly stop: () => Promise<void>;
+}
+
+async function* measure(bench: Bench): AsyncGenerator<CaseFigures> {
+  const samples = await makeOfficeSamples(bench.folder);
+  for (const name of office.cases.filter(bench.wanted)) {
+    const source = samples[name];
+    if (source !== undefined) yield { name, figures: await measureDocument(bench, name, source) };
+  }
+}
+
+async function measureDocument(bench: Bench, name: string, source: string): Promise<CaseFigures['figures']> {
+  const samples = new Samples();
+  const converters: Converter[] = [];
+  try {
+    for (const start of starters(bench, bench.peers)) {
+      const startedAt = performance.now();
+      const converter = await start();
+      converters.push(converter);
+      bench.say(`${name}: first of ${converter.who}`);
+      const made = await converter.convert(await copyOf(bench, source), 0);
+      samples.add(converter.who, 'first', (performance.now() - startedAt) / 1000);
+      samples.add(converter.who, 'bytes', (await stat(made)).size);
+    }
+    // Profiles of the other places are made before seconds count.
+    for (const converter of converters) await together(bench, converter, source);
+    for (let round = 0; round < bench.rounds; round += 1)
+      for (const converter of converters) {
+        bench.say(`${name}: round ${round + 1} of ${bench.rounds}, ${converter.who}`);
+        samples.add(
+          converter.who,
+          'alone',
+          await seconds(async () => converter.convert(await copyOf(bench, source), 0)),
+        );
+        samples.add(converter.who, 'together', await seconds(() => together(bench, converter, source)));
+      }
+    for (const converter of converters)
+      samples.add(converter.who, 'memory', await peakMemory(converter.pids, () => together(bench, converter, source)));
+  } finally {
+    await Promise.all(converters.map((converter) => converter.stop()));
+  }
+  return samples.figures;
+}
+
+async function together(bench: Bench, converter: Converter, source: string): Promise<void> {
+  const places = Array.from({ length: AT_ONCE }, (_, place) => place);
+  await Promise.all(places.map(async (place) => converter.convert(await copyOf(bench, source), place)));
+}
+
+async function seconds(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return (performance.now() - startedAt) / 1000;
+}
+
+let copies = 0;
+
+/** Each conversion has a file of its own, in a folder of its own. */
+async function copyOf({ folder }: Bench, source: string): Promise<string> {
+  const own = join(folder, `copy-${(copies += 1)}`);
+  await mkdir(own);
+  const copy = join(own, basename(source));
+  await copyFile(source, copy);
+  return copy;
+}
+
+function starters(bench: Bench, peers: ReadyPeers): (() => Promise<Converter>)[] {
+  const [unoserver, node, gotenberg] = [
+    peers.get('unoserver'),
+    peers.get('libreoffice-convert'),
+    peers.get('Gotenberg'),
+  ];
+  return [
+    () => startOurs(bench),
+    () => startSoffice(bench),
+    ...(node === undefined ? [] : [() => startNodePackage(node)]),
+    ...(unoserver === undefined ? [] : [() => startUnoserver(bench, unoserver)]),
+    ...(gotenberg === undefined ? [] : [() => startGotenberg(gotenberg)]),
+  ];
+}
+
+let homes = 0;
+
+async function freshHome({ folder }: Bench): Promise<string> {
+  const home = join(folder, `home-${(homes += 1)}`);
+  await mkdir(home);
+  return home;
+}
+
+async function startOurs(bench: Bench): Promise<Converter> {
+  const service = await startBenchService(await freshHome(bench));
+  return {
+    who: OURS,
+    convert: async (source) => {
+      const file = { bytes: await readFile(source), filename: basename(source) };
+      const made = await runBenchJob(service, { ...file, operation: 'convert', options: { convert: { to: 'pdf' } } });
+      return writeBeside(source, made);
+    },
+    pids: () =>
+      service
+        .processes()
+        .filter(({ ofJob }) => ofJob)
+        .map(({ pid }) => pid),
+    stop: service.stop,
+  };
+}
+
+async function startSoffice(bench: Bench): Promise<Converter> {
+  const home = await freshHome(bench);
+  const running = new Set<number>();
+  return {
+    who: 'soffice',
+    convert: async (source, place) => {
+      const profile = `-env:UserInstallation=file://${home}/profile-${place}`;
+      const args = [profile, '--headless', '--convert-to', 'pdf', '--outdir', join(source, '..'), source];
+      await runProgram('soffice', args, { onStart: (pid) => running.add(pid) });
+      return besides(source);
+    },
+    pids: () => [...running].flatMap(treeOf),
+    stop: async () => {},
+  };
+}
+
+type Convert = (
+  document: Buffer,
+  format: string,
+  filter: undefined,
+  done: (error: unknown, made: Buffer) => void,
+) => void;
+
+async function startNodePackage({ folder }: ReadyPeer): Promise<Converter> {
+  const load = createRequire(join(folder, 'package.json'));
+  const { convert } = load('libreoffice-convert') as { convert: Convert };
+  let working = 0;
+  let standing = new Set<number>();
+  return {
+    who: 'libreoffice-convert',
+    convert: async (source) => {
+      if (working === 0) standing = new Set(treeOf(process.pid));
+      working += 1;
+      const document = await readFile(source);
+      const made = await new Promise<Buffer>((resolve, reject) => {
+        convert(document, 'pdf', undefined, (error, bytes) =>
+          error == null ? resolve(bytes) : reject(new Error('libreoffice-convert failed', { cause: error })),
+        );
+      }).finally(() => (working -= 1));
+      return writeBeside(source, made);
+    },
+    // It tells nothing of the processes that it starts: they are the new children of this one.
+    pids: () => treeOf(process.pid).filter((pid) => !standing.has(pid)),
+    stop: async () => {},
+  };
+}
+
+const START_TRIES = 600;
+
+async function startUnoserver(bench: Bench, { folder }: ReadyPeer): Promise<Converter> {
+  const [port, unoPort] = [await freePort(), await freePort()];
+  const profile = join(await freshHome(bench), 'profile');
+  const args = ['--interface', '127.0.0.1', '--port', String(port), '--uno-port', String(unoPort)];
+  const child = spawn(join(folder, 'bin', 'unoserver'), [...args, '--user-installation', profile], { stdio: 'ignore' });
+  const call = async (method: string, params: string): Promise<string> => {
+    const body = `<?xml version="1.0"?><methodCall><methodName>${method}</methodName><params>${params}</params></methodCall>`;
+    const answer = await fetch(`http://127.0.0.1:${port}/`, {
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'text/xml' },
+    });
+    return answer.text();
+  };
+  for (let tries = 0; ; tries += 1) {
+    const isUp = await call('info', '').then(
+      (said) => said.includes('unoserver'),
+      () => false,
+    );
+    if (isUp) break;
+    if (child.exitCode !== null || tries > START_TRIES) throw new Error('unoserver does not start');
+    await delay(50);
+  }
+  const param = (value: string): string => `<param><value>${value}</value></param>`;
+  const string = (value: string): string => param(`<string>${value}</string>`);
+  return {
+    who: 'unoserver',
+    convert: async (source) => {
+      const output = besides(source);
+      const said = await call('convert', [string(source), param('<nil/>'), string(output), string('pdf')].join(''));
+      if (said.includes('<fault>')) throw new Error(`unoserver: ${said.slice(0, 300)}`);
+      return output;
+    },
+    pids: () => treeOf(child.pid ?? 0),
+    stop: async () => {
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+async function startGotenberg({ folder: binary }: ReadyPeer): Promise<Converter> {
+  const port = await freePort();
+  const child = spawn(binary, [`--api-port=${port}`, '--api-bind-ip=127.0.0.1'], { stdio: 'ignore' });
+  const base = `http://127.0.0.1:${port}`;
+  for (let tries = 0; ; tries += 1) {
+    const isUp = await fetch(`${base}/health`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (isUp) break;
+    if (child.exitCode !== null || tries > START_TRIES) throw new Error('Gotenberg does not start');
+    await delay(50);
+  }
+  return {
+    who: 'Gotenberg',
+    convert: async (source) => {
+      const form = new FormData();
+      form.set('files', new Blob([new Uint8Array(await readFile(source))]), basename(source));
+      const answer = await fetch(`${base}/forms/libreoffice/convert`, { method: 'POST', body: form });
+      if (!answer.ok) throw new Error(`Gotenberg answered ${answer.status}`);
+      return writeBeside(source, Buffer.from(await answer.arrayBuffer()));
+    },
+    pids: () => treeOf(child.pid ?? 0),
+    stop: async () => {
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+function besides(source: string): string {
+  return source.replace(/\.\w+$/, '.pdf');
+}
+
+async function writeBeside(source: string, bytes: Buffer): Promise<string> {
+  await writeFile(besides(source), bytes);
+  return besides(source);
+}

@@ -1,0 +1,300 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startReceiver } from '#test/support/receiver.ts';
+import { finished, upload } from '#test/support/run-through.ts';
+import { useService } from '#test/support/use-service.ts';
+import { documented, expectNoComplaints, followLink, inspect, visitor } from './browser.ts';
+
+const { service, account, api, test } = await useService('growth');
+const base = `/accounts/${account}`;
+const owner = await visitor();
+const { page, open } = owner;
+
+beforeAll(async () => {
+  const { link } = await service.mediactl('user', 'invite', '--email', 'owner@example.com', '--account', account);
+  await followLink(owner, String(link), 'nobody guesses this one');
+});
+
+describe('keys', () => {
+  it('made in the page works in the API at once, is copied, and stops when it is revoked', async () => {
+    await open(`${base}/keys`);
+    await page.getByLabel('Name').fill('build server');
+    await page.getByLabel('Mode').selectOption('live');
+    await page.getByLabel('Allowed addresses').fill('127.0.0.1\nnonsense');
+    await page.getByRole('button', { name: 'Create the key' }).click();
+    await page.getByText('nonsense').first().waitFor();
+    await inspect(page, 'keys-refused');
+    expect(await page.getByLabel('Name').inputValue()).toBe('build server');
+    await page.getByLabel('Allowed addresses').fill('127.0.0.0/8');
+    await page.getByRole('button', { name: 'Create the key' }).click();
+    const key = await page.locator('#secret').innerText();
+    await page.getByRole('button', { name: 'Copy' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(key);
+    await inspect(page, 'keys-created');
+    expect((await api('GET', '/v1/presets', { key })).status).toBe(200);
+    expect(page.url()).not.toContain(key);
+    await page.reload();
+    expect(await page.content()).not.toContain(key);
+    await documented(page, 'keys');
+
+    await page.getByText('Revoke build server …').click();
+    await inspect(page, 'keys-revoking');
+    await page.getByRole('button', { name: 'Revoke for good' }).first().click();
+    await page.getByText('is revoked').waitFor();
+    await expect
+      .poll(async () => (await api('GET', '/v1/presets', { key })).status, { timeout: 30_000, interval: 500 })
+      .toBe(401);
+  });
+});
+
+describe('jobs', () => {
+  it('shows the percent of a running video without a reload, its result and receipt, and cancels one', async () => {
+    const video = makeVideo();
+    const id = await upload(api, video, 'holiday <b>2026</b>.mp4');
+    const json = { operation: 'compress', input: { upload: id }, metadata: { album: 'Rome' } };
+    const job = String((await api('POST', '/v1/jobs', { json })).json()['id']);
+    await open(`${base}/jobs/${job}`);
+    const percents = new Set<string>();
+    await expect
+      .poll(
+        async () => {
+          const text = await page.locator('.percent').textContent({ timeout: 200 }).catch(() => null);
+          if (text !== null) percents.add(text);
+          return page.getByRole('heading', { name: 'Receipt' }).isVisible();
+        },
+        { timeout: 50_000, interval: 100 },
+      )
+      .toBe(true);
+    expect(percents.size, [...percents].join(', ')).toBeGreaterThan(1);
+    await page.getByText('The signature is valid').waitFor();
+    await inspect(page, 'job');
+    await documented(page, 'job');
+    const download = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Download the receipt' }).click();
+    const receipt = JSON.parse(readFileSync(await (await download).path(), 'utf8')) as { jws: string };
+    await page.getByRole('link', { name: 'Check a receipt' }).click();
+    await page.getByRole('textbox', { name: 'Receipt' }).fill(receipt.jws);
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByText('Valid: signed').waitFor();
+    await inspect(page, 'receipt-checked');
+
+    const second = await upload(api, video, 'second.mp4');
+    const canceled = String((await api('POST', '/v1/jobs', { json: { ...json, input: { upload: second } } })).json()['id']);
+    await open(`${base}/jobs`);
+    await inspect(page, 'jobs');
+    await page.getByRole('link', { name: canceled }).click();
+    await page.getByText('Cancel the job …').click();
+    await page.getByRole('button', { name: 'Cancel the job' }).click();
+    await page.getByText('The job is canceled.').waitFor();
+    expect((await api('GET', `/v1/jobs/${canceled}`)).json()).toMatchObject({ status: 'canceled' });
+    await open(`${base}/jobs?status=canceled`);
+    expect(await page.locator('tbody tr').count()).toBe(1);
+    expectNoComplaints();
+  });
+
+  it('leads from a failed job to what its code means, and pages through many', async () => {
+    const broken = await upload(api, Buffer.from('%PDF-1.7 nothing'), 'broken.pdf');
+    const made = await api('POST', '/v1/jobs', { json: { operation: 'compress', input: { upload: broken } } });
+    const job = await finished(api, String(made.json()['id']));
+    expect(job['status']).toBe('failed');
+    await open(`${base}/jobs/${String(job['id'])}`);
+    await inspect(page, 'job-failed');
+    const link = page.getByRole('link', { name: 'What' });
+    expect(await link.getAttribute('href')).toMatch(/\/docs\/reference\/errors#[a-z_]+$/);
+    await service.query(
+      `insert into jobs (id, account_id, livemode, operation, status, created_at, completed_at, input_key, input_stored,
+         options, limits, features, retention_seconds, metadata, error)
+       select 'job_page' || lpad(n::text, 16, '0'), $1, false, 'compress', 'failed', now() - n * interval '1 minute', now(),
+         '', true, '{}', '{}', '{}', 3600, '{}', '{"code":"timeout","message":"m","type":"api_error"}'
+       from generate_series(1, 30) as n`,
+      [account],
+    );
+    await open(`${base}/jobs?mode=test`);
+    expect(await page.locator('tbody tr').count()).toBe(25);
+    await page.getByRole('link', { name: 'Older' }).click();
+    await expect.poll(() => page.locator('tbody tr').count()).toBe(5);
+    await page.getByRole('link', { name: 'Newer' }).click();
+    await expect.poll(() => page.locator('tbody tr').count()).toBe(25);
+    await open(`${base}/jobs?created_after=nonsense`);
+    await page.locator('#p-created_after').waitFor();
+  });
+});
+
+describe('webhooks', () => {
+  it('sends a failed delivery again, and it arrives; tests, pauses, replaces the secret, deletes', async () => {
+    let status = 500;
+    const receiver = await startReceiver({ answer: (response) => response.writeHead(status).end() });
+    await open(`${base}/webhooks`);
+    await page.getByLabel('Address').fill('https://10.0.0.1/hook');
+    await page.getByRole('button', { name: 'Add the endpoint' }).click();
+    await page.locator('#p-url').waitFor();
+    await page.getByLabel('Address').fill(`${receiver.url}/hook`);
+    await page.getByRole('button', { name: 'Add the endpoint' }).click();
+    expect(await page.locator('#secret').innerText()).toMatch(/^whsec_[A-Za-z0-9]{32}$/);
+    await inspect(page, 'webhook-created');
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    await page.getByText('The test failed: It answered 500').waitFor();
+
+    const id = await upload(api, Buffer.from('a,b\n1,2\n'), 't.csv');
+    const json = { operation: 'convert', input: { upload: id }, options: { convert: { to: 'json' } } };
+    await finished(api, String((await api('POST', '/v1/jobs', { json })).json()['id']));
+    await expect.poll(() => receiver.received.length).toBeGreaterThan(1);
+    await service.query('update webhook_deliveries set done_at = now(), delivered = false where account_id = $1', [account]);
+    await page.reload();
+    await page.getByRole('link', { name: /^evt_/ }).first().click();
+    await page.getByText('it answered 500').waitFor();
+    await inspect(page, 'delivery');
+    status = 204;
+    const before = receiver.received.length;
+    await page.getByRole('button', { name: 'Send it again' }).click();
+    await expect.poll(() => receiver.received.length).toBe(before + 1);
+    await expect
+      .poll(async () => {
+        await page.reload();
+        return page.locator('.status.delivered').count();
+      })
+      .toBe(1);
+    await documented(page, 'delivery');
+
+    await page.getByRole('link', { name: 'Webhooks' }).first().click();
+    await inspect(page, 'webhooks');
+    await page.getByRole('link', { name: `${receiver.url}/hook` }).click();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByText('The endpoint is paused.').waitFor();
+    await page.getByText('Replace the secret …').click();
+    await page.getByRole('button', { name: 'Make a new secret' }).click();
+    expect(await page.locator('#secret').innerText()).toMatch(/^whsec_/);
+    await page.getByText('Delete the endpoint …').click();
+    await page.getByRole('button', { name: 'Delete the endpoint' }).click();
+    await page.getByText('The endpoint is deleted.').waitFor();
+    expectNoComplaints();
+  });
+});
+
+describe('presets, plan, usage, samples', () => {
+  it('saves and deletes a preset', async () => {
+    await open(`${base}/presets`);
+    await page.getByLabel('Name').fill('web');
+    await page.getByLabel('Options as JSON').fill('{"image": {"quality": 500}}');
+    await page.getByRole('button', { name: 'Save the preset' }).click();
+    await page.locator('#p-options').waitFor();
+    await page.getByLabel('Options as JSON').fill('{"image": {"format": "webp"}}');
+    await page.getByRole('button', { name: 'Save the preset' }).click();
+    await page.getByText('is saved').waitFor();
+    await inspect(page, 'presets');
+    await page.getByText('Delete web …').click();
+    await page.getByRole('button', { name: 'Delete the preset' }).click();
+    await page.getByText('The preset is deleted.').waitFor();
+  });
+
+  it('sets the spend cap, which holds at once', async () => {
+    await open(`${base}/plan`);
+    await page.getByLabel('Monthly spend cap in US dollars').fill('0');
+    await page.getByRole('button', { name: 'Set the cap' }).click();
+    await page.getByText('The spend cap is $0.00 a month.').waitFor();
+    await inspect(page, 'plan-cap-reached');
+    const refused = await api('POST', '/v1/jobs', { json: { operation: 'compress', input: { upload: 'upl_0' } } });
+    expect(refused.json()).toMatchObject({ error: { code: 'spend_cap_reached' } });
+    await page.getByLabel('Monthly spend cap in US dollars').fill('');
+    await page.getByRole('button', { name: 'Set the cap' }).click();
+    await page.getByText('The spend cap is $1,000.00 a month.').waitFor();
+    await inspect(page, 'plan');
+  });
+
+  it('shows usage as a chart and a table, and gives a sample that a test key takes', async () => {
+    await open(`${base}/usage`);
+    await inspect(page, 'usage');
+    await documented(page, 'usage');
+    await open(`${base}/samples`);
+    const download = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'people.csv', exact: true }).click();
+    const bytes = readFileSync(await (await download).path());
+    const answer = await api('POST', '/v1/convert?to=json&filename=people.csv', { key: test, body: bytes });
+    expect(answer.status).toBe(200);
+    await inspect(page, 'samples');
+  });
+
+  it('invites a member, who sees what the role allows', async () => {
+    await open(`${base}/members`);
+    await page.getByLabel('E-mail').fill('reader@example.com');
+    await page.getByLabel('Role').last().selectOption('read_only');
+    await page.getByRole('button', { name: 'Invite' }).click();
+    const link = await page.locator('#secret').innerText();
+    await inspect(page, 'members');
+    const reader = await visitor('phone', { colorScheme: 'dark' });
+    await followLink(reader, link, 'another one nobody knows');
+    await reader.open(`${base}/keys`);
+    await reader.page.getByRole('heading', { name: 'API keys' }).waitFor();
+    expect(await reader.page.getByRole('button', { name: 'Create the key' }).count()).toBe(0);
+    expectNoComplaints();
+  });
+});
+
+describe('every page of an account', () => {
+  const PAGES = ['', '/keys', '/jobs', '/uploads', '/usage', '/plan', '/presets', '/webhooks', '/samples', '/members', '/activity', '/receipts'];
+
+  it('stands on a phone in the dark as axe wants it, in times of the reader', async () => {
+    const { cookies } = await page.context().storageState();
+    const phone = await visitor('phone', { colorScheme: 'dark' });
+    await phone.context.addCookies(cookies);
+    for (const below of PAGES) {
+      await phone.open(base + below);
+      await inspect(phone.page, `phone-dark${below.replace('/', '-') || '-quick-start'}`);
+    }
+    await phone.open(`${base}/activity`);
+    const time = phone.page.locator('time').first();
+    const [utc, shown] = [await time.getAttribute('title'), await time.innerText()];
+    expect(utc).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/);
+    const wanted = new Date(String(await time.getAttribute('datetime'))).toLocaleString('en-GB', {
+      dateStyle: 'medium',
+      timeStyle: 'medium',
+      timeZone: 'Asia/Tokyo',
+    });
+    expect(shown).toBe(wanted);
+    expectNoComplaints();
+  });
+
+  it('is reached and used by the keyboard alone', async () => {
+    await open(base);
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.id')).toBe('content');
+    await open(`${base}/presets`);
+    await page.getByLabel('Name').focus();
+    await page.keyboard.type('by-keyboard');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('{"pdf": {"quality": "tiny"}}');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByText('is saved').waitFor();
+  });
+
+  it('shows in under a second', async () => {
+    for (const below of PAGES) {
+      await open(base + below);
+      const ms = await page.evaluate<number>('performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd');
+      shown.push([below, Math.round(ms)]);
+    }
+    process.stderr.write(`milliseconds to a shown page: ${JSON.stringify(Object.fromEntries(shown))}\n`);
+  });
+  const shown: [string, number][] = [];
+});
+
+/** Long enough that its percent is seen to move. */
+function makeVideo(): Buffer {
+  const folder = mkdtempSync(path.join(tmpdir(), 'mediajobs-video-'));
+  const file = path.join(folder, 'video.mp4');
+  const source = 'testsrc2=size=1280x720:rate=25:duration=12';
+  try {
+    execFileSync('ffmpeg', ['-v', 'error', '-f', 'lavfi', '-i', source, '-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', file]);
+    return readFileSync(file);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { codeOf } from '#api/users/totp.ts';
+import { useService } from '#test/support/use-service.ts';
+import { expectNoComplaints, followLink, inspect, signIn, visitor } from './browser.ts';
+
+const { service, account } = await useService('payg');
+const PASSWORD = 'nobody guesses this one';
+
+async function invite(email: string): Promise<string> {
+  const { link } = await service.mediactl('user', 'invite', '--email', email, '--account', account);
+  return String(link);
+}
+
+describe('signing in', () => {
+  it('starts with a one-time link that sets the password, and works with that password afterwards', async () => {
+    const somebody = await visitor();
+    const { page } = somebody;
+    const link = await invite('ada@example.com');
+    await page.goto(link);
+    await inspect(page, 'one-time-link');
+    await page.getByLabel('New password').fill('short');
+    await page.getByRole('button', { name: 'Set the password' }).click();
+    await page.getByText('It has 5 characters; use 12 to 200.').waitFor();
+    await inspect(page, 'one-time-link-refused');
+    await page.getByLabel('New password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Set the password' }).click();
+    await page.getByRole('heading', { name: 'test', level: 1 }).waitFor();
+
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await inspect(page, 'sign-in');
+    await signIn(somebody, 'ada@example.com', 'not the password');
+    await page.getByText('The e-mail address or the password is wrong.').waitFor();
+    expect(await page.getByLabel('E-mail').inputValue()).toBe('ada@example.com');
+    expect(await page.getByLabel('Password').inputValue()).toBe('');
+    await inspect(page, 'sign-in-refused');
+    await signIn(somebody, 'Ada@Example.com', PASSWORD);
+    await page.getByRole('heading', { name: 'test', level: 1 }).waitFor();
+
+    await page.goto(link);
+    await page.getByText('This link was used, or its time is over.').waitFor();
+    expectNoComplaints();
+  });
+
+  it('asks for a code once the second step is on, each code once', async () => {
+    const somebody = await visitor('phone');
+    const { page, open } = somebody;
+    await followLink(somebody, await invite('grace@example.com'), PASSWORD);
+    await open('/profile');
+    await inspect(page, 'profile-phone');
+    await page.getByRole('button', { name: 'Set up an authenticator app' }).click();
+    const secret = (await page.locator('p:has-text("Key:") code').innerText()).replaceAll(' ', '');
+    await inspect(page, 'second-step-set-up-phone');
+    const code = (later = 0): string => codeOf(secret, Math.floor(Date.now() / 30_000) + later);
+    await page.getByLabel('Code').fill('000000');
+    await page.getByRole('button', { name: 'Switch the second step on' }).click();
+    await page.getByText('The code is wrong or was used.').waitFor();
+    const first = code();
+    await page.getByLabel('Code').fill(first);
+    await page.getByRole('button', { name: 'Switch the second step on' }).click();
+    await page.getByText('The second step is on.').waitFor();
+
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await signIn(somebody, 'grace@example.com', PASSWORD);
+    await page.getByRole('heading', { name: 'Second step' }).waitFor();
+    await inspect(page, 'second-step-phone');
+    await open('/profile');
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await open('/second-step');
+    await page.getByLabel('Code').fill(first);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('The code is wrong or was used.').waitFor();
+    await page.getByLabel('Code').fill(code(1));
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'test', level: 1 }).waitFor();
+    expectNoComplaints();
+  });
+
+  it('goes through the company’s identity provider for who was invited, and for nobody else', async () => {
+    await invite('linus@example.com');
+    const provided = async (login: string) => {
+      const somebody = await visitor();
+      await somebody.open('/sign-in');
+      await somebody.page.getByRole('link', { name: 'Sign in with your company' }).click();
+      await somebody.page.locator('input[name=login]').fill(login);
+      await somebody.page.locator('input[name=password]').fill('any');
+      await somebody.page.getByRole('button', { name: 'Sign-in' }).click();
+      await somebody.page.getByRole('button', { name: 'Continue' }).click();
+      return somebody.page;
+    };
+    const page = await provided('linus');
+    await page.getByRole('heading', { name: 'test', level: 1 }).waitFor();
+    const stranger = await provided('mallory');
+    await stranger.getByText('nobody has invited that e-mail address').waitFor();
+    await inspect(stranger, 'provider-refused');
+    const unverified = await provided('unverified');
+    await unverified.getByText('nobody has invited that e-mail address').waitFor();
+  });
+});

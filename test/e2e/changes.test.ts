@@ -1,0 +1,79 @@
+/** What an operator does to a release: upgrade and rollback under load, helm's own test, uninstalling. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, describe, expect, it } from 'vitest';
+import { helm, kubectl, until } from '#test/e2e/commands.ts';
+import { install, RELEASE, uninstall } from '#test/e2e/installation.ts';
+import { expectNothingAmiss } from '#test/e2e/nothing-amiss.ts';
+import { sample, useService, WORK } from '#test/e2e/service.ts';
+import { sql } from '#test/e2e/stores.ts';
+
+const { api, receiver, createJob, close } = await useService();
+afterAll(close);
+
+/** Jobs and direct requests in flight at all times while the change is made; gives what came of them. */
+async function underLoad(change: () => Promise<void>): Promise<{ jobs: string[]; answers: number[] }> {
+  const jobs: string[] = [];
+  const answers: number[] = [];
+  let changing = true;
+  const creating: Promise<void>[] = [];
+  const load = (async () => {
+    while (changing) {
+      creating.push(createJob(WORK.font).then((id) => void jobs.push(id)));
+      await wait(JOB_EVERY_MS);
+    }
+  })();
+  const direct = (async () => {
+    const headers = { 'content-type': 'application/octet-stream' };
+    const path = '/v1/convert?filename=people.csv&convert.to=json';
+    while (changing) {
+      answers.push((await api('POST', path, { body: sample('people.csv'), headers })).status);
+      await wait(100);
+    }
+  })();
+  await change().finally(() => {
+    changing = false;
+  });
+  await Promise.all([load, direct]);
+  await Promise.all(creating);
+  return { jobs, answers };
+}
+/** Two a second: more than one node finishes. */
+const JOB_EVERY_MS = 500;
+
+describe('a release', () => {
+  it.each([
+    ['upgraded', () => install({ extraCa: receiver.authority, logLevel: 'debug' })],
+    ['rolled back', () => helm('rollback', RELEASE, '--wait', '--timeout', '8m').then(() => {})],
+  ])(
+    'loses nothing when it is %s under load',
+    async (_how, change) => {
+      const { jobs, answers } = await underLoad(change);
+      expect(jobs.length).toBeGreaterThan(10);
+      expect(answers.length).toBeGreaterThan(10);
+      expect(answers.filter((status) => status !== 200)).toEqual([]);
+      await expectNothingAmiss(receiver, 600);
+      const kept = await sql<{ id: string; status: string }>(
+        `select id, status from jobs where id in (${jobs.map((id) => `'${id}'`).join()})`,
+      );
+      expect(kept.filter(({ status }) => status === 'succeeded')).toHaveLength(jobs.length);
+    },
+    1_200_000,
+  );
+
+  it('passes helm test', async () => {
+    expect(await helm('test', RELEASE, '--timeout', '3m')).toContain('Succeeded');
+  });
+
+  it('leaves nothing behind when it is uninstalled', async () => {
+    await uninstall();
+    const kinds =
+      'pods,deployments,statefulsets,jobs,services,secrets,configmaps,serviceaccounts,roles,rolebindings,networkpolicies,poddisruptionbudgets,leases,persistentvolumeclaims';
+    await until('everything to go', 180, async () => {
+      const left = (await kubectl('get', kinds, '-o', 'name')).split('\n').filter((name) => name !== '');
+      const others =
+        /^(service|secret|pod)\/receiver$|^configmap\/kube-root-ca.crt$|^serviceaccount\/default$|^endpoint/;
+      return left.every((name) => others.test(name)) ? true : null;
+    });
+    expect(await kubectl('get', 'crd', '-o', 'name')).not.toContain('mediajobs.dev');
+  });
+});

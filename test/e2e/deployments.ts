@@ -1,0 +1,33 @@
+/** The service's processes as Deployments: found, changed for a test, brought back. */
+import { kubectl, kubectlJson } from '#test/e2e/commands.ts';
+import { RELEASE } from '#test/e2e/installation.ts';
+
+export const PROCESSES = ['api', 'controller', 'courier', 'recorder'] as const;
+export type Process = (typeof PROCESSES)[number];
+
+/** Selects the pods of one process. */
+export const podsOf = (component: string): string =>
+  `app.kubernetes.io/instance=${RELEASE},app.kubernetes.io/component=${component}`;
+
+export const deployment = (component: string): string => `deployment/${RELEASE}-${component}`;
+
+/** Every pod is replaced and ready. */
+export async function rolledOut(component: string): Promise<void> {
+  await kubectl('rollout', 'status', deployment(component), '--timeout=180s');
+}
+
+/** Changes the pods of a Deployment by a strategic merge patch of their `spec`; gives how to bring them back. */
+export async function changePods(component: string, spec: object): Promise<() => Promise<void>> {
+  const patch = JSON.stringify({ spec: { template: { spec } } });
+  await kubectl('patch', deployment(component), '--patch', patch);
+  return async () => {
+    await kubectl('rollout', 'undo', deployment(component));
+    await rolledOut(component);
+  };
+}
+
+/** The pod that holds the Lease of a process of which several run. */
+export async function leaderOf(component: 'controller' | 'recorder'): Promise<string> {
+  const lease = await kubectlJson<{ spec: { holderIdentity?: string } }>('get', 'lease', `${RELEASE}-${component}`);
+  return (lease.spec.holderIdentity ?? '').split('_')[0] ?? '';
+}

@@ -1,0 +1,33 @@
+/** Before all tests on the cluster: a receiver, the chart, an account with a key. After them the namespace goes. */
+import type { TestProject } from 'vitest/node';
+import { apply, kubectl, NAMESPACE } from '#test/e2e/commands.ts';
+import { IMAGE_OF_SERVICE, install, mediactl } from '#test/e2e/installation.ts';
+import { startNodeAgent } from '#test/e2e/node-agent.ts';
+import { startReceiverPod } from '#test/e2e/receiver-pod.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    e2e: { readonly key: string; readonly receiverUrl: string; readonly receiverAuthority: string };
+  }
+}
+
+/** E2E_KEEP leaves everything there, so that the next run begins at once. */
+export default async function installService({ provide }: TestProject): Promise<() => Promise<void>> {
+  apply({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: NAMESPACE, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
+  });
+  const receiver = await startReceiverPod(IMAGE_OF_SERVICE);
+  const removeAgent = await startNodeAgent(IMAGE_OF_SERVICE);
+  await install({ extraCa: receiver.authority });
+  const account = ['--name', 'e2e', '--plan', 'growth', '--payment-method', '--feature', 'video'];
+  const { id } = await mediactl('account', 'create', ...account);
+  const { key } = await mediactl('key', 'create', '--account', String(id), '--mode', 'live', '--name', 'e2e');
+  provide('e2e', { key: String(key), receiverUrl: receiver.url, receiverAuthority: receiver.authority });
+  return async () => {
+    if (process.env['E2E_KEEP'] === '1') return;
+    await kubectl('delete', 'namespace', NAMESPACE, '--wait=true', '--timeout=180s');
+    await removeAgent();
+  };
+}

@@ -1,0 +1,51 @@
+/** One job as the cluster shows it, and the points that it passes. */
+import { mediaJobName } from '#crds/names.ts';
+import { kubectl, until } from '#test/e2e/commands.ts';
+import { sql } from '#test/e2e/stores.ts';
+
+/** Selects the pods of a job; of one attempt, when that is given. */
+export const podsOfJob = (id: string, attempt?: number): string =>
+  `mediajobs.dev/job=${mediaJobName(id)}${attempt === undefined ? '' : `,mediajobs.dev/attempt=${attempt}`}`;
+
+/** What a job has just reached. */
+const POINTS = {
+  'was accepted': () => Promise.resolve(true),
+  'has a MediaJob': async (id: string) => (await phaseOf(id)) !== '',
+  'has a pod': async (id: string) => (await podLines(id)) !== '',
+  'is at work': async (id: string) => / Running /.test(await podLines(id)),
+  'has ended in the cluster': async (id: string) => /^(Succeeded|Failed)/.test(await phaseOf(id)),
+} as const;
+export type Point = keyof typeof POINTS;
+
+export async function reach(id: string, point: Point): Promise<void> {
+  await until(`${id}: ${point}`, 120, async () => ((await POINTS[point](id)) ? true : null));
+}
+
+export async function atWork(id: string, attempt: number): Promise<void> {
+  await until(`attempt ${attempt} of ${id} at work`, 120, async () =>
+    / Running /.test(await podLines(id, attempt)) ? true : null,
+  );
+}
+
+/** As PostgreSQL has it. */
+export async function attemptOf(id: string): Promise<number> {
+  const [row] = await sql<{ attempt: number }>(`select attempt from jobs where id = '${id}'`);
+  return row?.attempt ?? 0;
+}
+
+/** What the events of its MediaJob say. */
+export function storyOf(id: string): Promise<string> {
+  const selector = `involvedObject.name=${mediaJobName(id)}`;
+  return kubectl('get', 'events', '--field-selector', selector, '--output', 'jsonpath={..message}');
+}
+
+function phaseOf(id: string): Promise<string> {
+  const shown = 'jsonpath={.metadata.name}{.status.phase}';
+  return kubectl('get', 'mediajob', mediaJobName(id), '--ignore-not-found', '--output', shown).then(
+    (text) => text.slice(mediaJobName(id).length) || (text === '' ? '' : 'Pending'),
+  );
+}
+
+function podLines(id: string, attempt?: number): Promise<string> {
+  return kubectl('get', 'pods', '--no-headers', '--selector', podsOfJob(id, attempt));
+}

@@ -1,0 +1,156 @@
+/** What the service depends on stops for a while: the node, the API server, its connections, the stores, the leader. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { withClock } from '#test/e2e/clock.ts';
+import { kubectl, until } from '#test/e2e/commands.ts';
+import { cutConnections } from '#test/e2e/connection-cutter.ts';
+import { leaderOf, podsOf, PROCESSES, rolledOut } from '#test/e2e/deployments.ts';
+import { attemptOf, podsOfJob, reach } from '#test/e2e/job-in-cluster.ts';
+import { pauseProcess, runsOnNode, signalPods } from '#test/e2e/node-agent.ts';
+import { expectNothingAmiss, objectsOfJobs } from '#test/e2e/nothing-amiss.ts';
+import { JOB_SECONDS, LONG_WORK, useService, WORK } from '#test/e2e/service.ts';
+import { objectKeys } from '#test/e2e/stores.ts';
+import { finished } from '#test/support/run-through.ts';
+
+const { api, receiver, createJob, close } = await useService();
+afterAll(close);
+afterEach(async () => {
+  await expectNothingAmiss(receiver, 240);
+  for (const process of PROCESSES) await rolledOut(process);
+}, 500_000);
+
+/** Jobs, one after another, until the fault is over. */
+async function during(fault: Promise<unknown>, everyMs = 3000): Promise<string[]> {
+  const ids: string[] = [];
+  let over = false;
+  const ended = fault.finally(() => {
+    over = true;
+  });
+  while (!over) {
+    ids.push(await createJob(ids.length % 3 === 0 ? WORK.image : WORK.font));
+    await Promise.race([wait(everyMs), ended.catch(() => {})]);
+  }
+  await ended;
+  return ids;
+}
+
+async function expectAllSucceed(ids: readonly string[]): Promise<void> {
+  for (const id of ids) expect(await finished(api, id, JOB_SECONDS)).toMatchObject({ id, status: 'succeeded' });
+}
+
+describe('jobs survive', () => {
+  it('the API server standing still for 60 seconds', async ({ skip }) => {
+    if (!(await runsOnNode('kube-apiserver'))) skip('the control plane is elsewhere');
+    const before = await createJob(LONG_WORK);
+    await reach(before, 'is at work');
+    await pauseProcess('kube-apiserver', { seconds: 60 });
+    const ids = await during(wait(60_000), 6000);
+    await expectAllSucceed([before, ...ids]);
+  }, 600_000);
+
+  it('the kubelet standing still for 80 seconds while their process dies', async ({ skip }) => {
+    if (!(await runsOnNode('kubelet'))) skip('the node is elsewhere');
+    const id = await createJob(LONG_WORK);
+    await reach(id, 'is at work');
+    await pauseProcess('kubelet', { seconds: 80, killing: podsOfJob(id) });
+    await until('the node to be given up', 120, async () =>
+      /NotReady/.test(await kubectl('get', 'nodes')) ? true : null,
+    );
+    await expectAllSucceed([id]);
+    expect(await attemptOf(id)).toBe(2);
+  }, 600_000);
+
+  it('connections to the API server that break every 5 seconds', async () => {
+    const restore = await cutConnections(['controller', 'recorder'], { everySeconds: 5 });
+    try {
+      await expectAllSucceed(await during(wait(30_000), 2000));
+    } finally {
+      await restore();
+    }
+  }, 600_000);
+
+  it('a leading controller that stands still until another one leads, and then goes on', async () => {
+    const first = await leaderOf('controller');
+    const ids = [await createJob(LONG_WORK)];
+    await reach(ids[0] ?? '', 'has a pod');
+    await signalPods(podsOf('controller'), 'STOP', first);
+    const second = await until('another leader', 60, async () => {
+      const leader = await leaderOf('controller');
+      return leader === first ? null : leader;
+    });
+    ids.push(
+      ...(await during(
+        signalPods(podsOf('controller'), 'CONT', first).then(() => wait(6000)),
+        1000,
+      )),
+    );
+    await expectAllSucceed(ids);
+    expect(await leaderOf('controller')).toBe(second);
+  }, 600_000);
+
+  it.each(['postgresql', 'redis', 's3'])(
+    '%s being killed',
+    async (store) => {
+      const ids = [await createJob(LONG_WORK)];
+      await reach(ids[0] ?? '', 'is at work');
+      await signalPods(podsOf(store), 'KILL');
+      await until(`${store} to be back`, 120, async () =>
+        / 1\/1 /.test(await kubectl('get', 'pods', '--no-headers', '-l', podsOf(store))) ? true : null,
+      );
+      ids.push(...(await during(wait(3000), 1000)));
+      await expectAllSucceed(ids);
+    },
+    600_000,
+  );
+});
+
+describe('a cancellation', () => {
+  /** E2E_ROUNDS=100 for the whole; fewer tell as much in the time of a usual run. */
+  const ROUNDS = Number(process.env['E2E_ROUNDS'] ?? 30);
+  const AT_ONCE = 3;
+
+  it(`and the end of its job are decided once, in ${ROUNDS} races`, async () => {
+    const typical = await secondsOfJob();
+    let round = 0;
+    const ends: string[] = [];
+    const race = async (): Promise<void> => {
+      while (round < ROUNDS) {
+        round += 1;
+        const id = await createJob(WORK.font);
+        // Around the usual end: from well before it to well after it.
+        await wait(typical * 1000 * (0.5 + (round % 10) / 8));
+        const answer = await api('DELETE', `/v1/jobs/${id}`);
+        expect(answer.status).toBe(200);
+        const { status } = answer.json();
+        expect(['succeeded', 'canceled']).toContain(status);
+        expect((await finished(api, id, 30))['status']).toBe(status);
+        ends.push(String(status));
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, race));
+    expect(new Set(ends)).toEqual(new Set(['succeeded', 'canceled']));
+  }, 900_000);
+
+  async function secondsOfJob(): Promise<number> {
+    const started = performance.now();
+    const ids = await Promise.all(Array.from({ length: AT_ONCE }, () => createJob(WORK.font)));
+    await expectAllSucceed(ids);
+    return (performance.now() - started) / 1000;
+  }
+});
+
+describe('time', () => {
+  it('leaves no MediaJob, pod, Secret or file of any of these jobs', async () => {
+    const { moveTo, restore } = await withClock('recorder');
+    try {
+      await moveTo(8 * 86_400);
+      await until('the objects to go', 180, async () => ((await objectsOfJobs()).length === 0 ? true : null));
+      let left: readonly string[] = [];
+      await until('the files to go', 120, async () => ((left = await objectKeys()).length === 0 ? true : null)).catch(
+        () => expect(left).toEqual([]),
+      );
+    } finally {
+      await restore();
+    }
+  }, 600_000);
+});

@@ -1,0 +1,120 @@
+/** Twice as many direct requests as the engine has places for, and connections that are slow on purpose. */
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:tls';
+import sharp from 'sharp';
+import type { Reply, TestAccount } from '#test/faults/account.ts';
+import { CSV, direct } from '#test/faults/account.ts';
+import { sendHalf } from '#test/faults/half-sent.ts';
+import { must, mustEqual, type Scenario, type Stage } from '#test/faults/scenario.ts';
+import { ENGINE_PLACES, type World } from '#test/faults/world.ts';
+
+export const LOAD: readonly Scenario[] = [
+  {
+    name: 'L1',
+    breaks: 'twice the capacity of the direct lane, for half a minute',
+    holds: 'every answer is 200 or 503, nothing is lost; times and memory are reported',
+    seeds: 1,
+    slow: true,
+    run: async (stage) => {
+      const photo = await noisyPhoto();
+      const { children, queue } = ENGINE_PLACES;
+      mustEqual((await compress(stage.account, photo)).status, 200, 'a first request');
+      const alone = await callers(stage, { atOnce: children, seconds: 10, photo });
+      const before = memoryOf(stage.world);
+      const crowd = await callers(stage, { atOnce: 2 * (children + queue), seconds: 30, photo });
+      const after = memoryOf(stage.world);
+      const odd = crowd.filter(({ status }) => status !== 200 && status !== 503);
+      mustEqual(odd.map(({ status }) => status), [], 'odd answers');
+      const times = (of: readonly Timed[], status: number): number[] => of.filter((one) => one.status === status).map(({ ms }) => ms).toSorted((a, b) => a - b);
+      const [unloaded, accepted, refused] = [times(alone, 200), times(crowd, 200), times(crowd, 503)];
+      stage.note(`${children} are worked on, ${queue} may wait; unloaded: ${shown(unloaded)}; at twice the places: ${accepted.length} done ${shown(accepted)}, ${refused.length} refused ${shown(refused)}`);
+      stage.note(`memory of the API and the engine: ${before.toFixed(0)} → ${after.toFixed(0)} MiB`);
+      must(accepted.length > 0 && refused.length > 0, `${accepted.length} were accepted and ${refused.length} refused`);
+    },
+  },
+  {
+    name: 'L2',
+    breaks: '200 connections that send a header byte now and then, and bodies that stop in the middle',
+    holds: 'a good request is answered as if they were not there',
+    seeds: 3,
+    run: async ({ world, account, note }) => {
+      const slow = await Promise.all(Array.from({ length: 200 }, () => slowHeaders(world)));
+      const halves = await Promise.all(
+        Array.from({ length: 20 }, () => sendHalf(world, account, { method: 'POST', path: '/v1/convert?to=json&filename=a.csv', body: Buffer.alloc(40_000, 'a,b\n') })),
+      );
+      const times: number[] = [];
+      for (let count = 0; count < 5; count += 1) {
+        const { status, ms } = await timed(() => direct(account, CSV));
+        mustEqual(status, 200, 'a good request');
+        times.push(ms);
+      }
+      note(`a good request among 200 slow headers and 20 slow bodies: ${shown(times.toSorted((a, b) => a - b))}`);
+      for (const half of halves) half.cut();
+      for (const end of slow) end();
+      await Promise.all(halves.map(({ status }) => status));
+    },
+  },
+];
+
+interface Timed {
+  readonly status: number;
+  readonly ms: number;
+}
+
+async function timed(call: () => Promise<Reply>): Promise<Timed> {
+  const startedAt = performance.now();
+  const { status } = await call();
+  return { status, ms: performance.now() - startedAt };
+}
+
+async function noisyPhoto(): Promise<Buffer> {
+  const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const;
+  return sharp({ create: { width: 1200, height: 800, channels: 3, background: '#28c', noise } }).jpeg({ quality: 92 }).toBuffer();
+}
+
+function compress(account: TestAccount, photo: Buffer): Promise<Reply> {
+  return account.call('POST', '/v1/compress?filename=a.jpg', { body: photo });
+}
+
+/** So many callers, each of which sends the next request at once; a refused one waits a moment, as it is told to. */
+async function callers({ account }: Stage, { atOnce, seconds, photo }: { atOnce: number; seconds: number; photo: Buffer }): Promise<Timed[]> {
+  const all: Timed[] = [];
+  const endsAt = performance.now() + seconds * 1000;
+  const caller = async (): Promise<void> => {
+    while (performance.now() < endsAt) {
+      const one = await timed(() => compress(account, photo));
+      all.push(one);
+      if (one.status === 503) await new Promise((done) => setTimeout(done, 1000));
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, caller));
+  return all;
+}
+
+/** Proportional set size, MiB. */
+function memoryOf(world: World): number {
+  return world
+    .processes()
+    .filter(({ role }) => role === 'api' || role === 'engine')
+    .map(({ pid }) => Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0) / 1024)
+    .reduce((sum, one) => sum + one, 0);
+}
+
+function shown(sorted: readonly number[]): string {
+  const at = (share: number): string => `${Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0)}`;
+  return `median ${at(0.5)} ms, p95 ${at(0.95)} ms`;
+}
+
+/** Gives what ends it. */
+function slowHeaders(world: World): Promise<() => void> {
+  const { hostname, port } = new URL(world.service().baseUrl);
+  return new Promise((resolve) => {
+    const socket = connect({ host: hostname, port: Number(port), ca: world.service().ca }, () => {
+      socket.write('POST /v1/compress HTTP/1.1\r\nHost: localhost\r\nX-Slow: ');
+      const timer = setInterval(() => socket.write('a'), 1000);
+      socket.once('close', () => clearInterval(timer));
+      resolve(() => void socket.destroy());
+    });
+    socket.on('error', () => undefined);
+  });
+}

@@ -1,0 +1,38 @@
+/** A small disk for some folders, that a test makes full. Only where mounts are the run's own and end with it. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, statfsSync } from 'node:fs';
+
+interface OwnDisk {
+  fill(): void;
+  free(): void;
+  unmount(): void;
+}
+
+const SIZE = 1024 ** 3;
+/** What is left of a full one: less than any file. */
+const ROOM = 4096;
+
+/** null without `FAULTS_OWN_MOUNTS`, which `hack/faults` sets in a mount namespace of its own. */
+export function mountOwnDisk(folders: readonly string[]): OwnDisk | null {
+  if (process.env['FAULTS_OWN_MOUNTS'] !== 'true') return null;
+  for (const folder of folders) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE},mode=700`, 'none', folder]);
+  }
+  const resize = (folder: string, size: number): unknown =>
+    execFileSync('mount', ['-o', `remount,size=${size}`, folder]);
+  return {
+    fill: () => {
+      for (const folder of folders) {
+        const { blocks, bfree, bsize } = statfsSync(folder);
+        resize(folder, (blocks - bfree) * bsize + ROOM);
+      }
+    },
+    free: () => {
+      for (const folder of folders) resize(folder, SIZE);
+    },
+    unmount: () => {
+      for (const folder of folders) execFileSync('umount', [folder]);
+    },
+  };
+}

@@ -1,0 +1,83 @@
+/** A real HTTPS server on loopback that callers' URLs name; what it does with a request follows from its path. */
+import { createServer } from 'node:https';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import type { ReceiverCertificates } from '#test/support/receiver-certificates.ts';
+
+export interface Received {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Buffer;
+}
+
+export type Behaviour = (response: ServerResponse, received: Received) => void;
+
+export interface FaultReceiver {
+  /** Without a path. */
+  readonly url: string;
+  /** Whole requests whose path begins so, in order. */
+  received(path: string): readonly Received[];
+  /** From now on, for paths that begin so; the longest one counts. Default: 204, and the file to a GET. */
+  behave(path: string, behaviour: Behaviour): void;
+  close(): Promise<void>;
+}
+
+/** What a GET without a behaviour gets. */
+export const SERVED_CSV = Buffer.from('id,name\n0010,Ada\n0011,Grace\n');
+
+export async function startFaultReceiver({ key, certificate }: ReceiverCertificates): Promise<FaultReceiver> {
+  const all: Received[] = [];
+  const behaviours = new Map<string, Behaviour>();
+  const behaviourOf = (path: string): Behaviour => {
+    const [longest] = [...behaviours.keys()].filter((start) => path.startsWith(start)).toSorted((a, b) => b.length - a.length);
+    return behaviours.get(longest ?? '') ?? plain;
+  };
+  const server = createServer({ key, cert: certificate }, (request, response) => {
+    response.on('error', () => undefined);
+    buffer(request).then(
+      (body) => {
+        const received = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body };
+        all.push(received);
+        behaviourOf(received.path)(response, received);
+      },
+      () => undefined,
+    );
+  });
+  await new Promise<void>((listening) => void server.listen(0, '127.0.0.1', listening));
+  return {
+    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    received: (path) => all.filter((one) => one.path.startsWith(path)),
+    behave: (path, behaviour) => void behaviours.set(path, behaviour),
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise<void>((closed) => void server.close(() => closed()));
+    },
+  };
+}
+
+const plain: Behaviour = (response, { method }) => {
+  if (method === 'GET') response.writeHead(200, { 'content-length': SERVED_CSV.length }).end(SERVED_CSV);
+  else response.writeHead(204).end();
+};
+
+export const answering =
+  (status: number, headers: Readonly<Record<string, string>> = {}): Behaviour =>
+  (response) =>
+    void response.writeHead(status, headers).end();
+
+export const hanging: Behaviour = () => undefined;
+
+export const resetting: Behaviour = (response) => void response.socket?.resetAndDestroy();
+
+/** The status line at once, then a body without an end. */
+export const endless =
+  (status: number): Behaviour =>
+  (response) => {
+    response.writeHead(status);
+    const more = (): void => {
+      if (!response.destroyed) response.write(Buffer.alloc(65_536), () => setTimeout(more, 20));
+    };
+    more();
+  };

@@ -1,0 +1,125 @@
+/**
+ * The fault suite: `[--all] [--only NAME,…] [--seed N] [--seeds N]`. Without arguments a sample that takes minutes.
+ * A failing run says how to repeat it. Last line: N passed, N failed.
+ */
+import { parseArgs } from 'node:util';
+import { openAccount, type TestAccount } from '#test/faults/account.ts';
+import { searchStores } from '#test/faults/canaries.ts';
+import { checkEverything, finishEverything } from '#test/faults/check-everything.ts';
+import { SCENARIOS } from '#test/faults/scenarios.ts';
+import type { Scenario, Stage } from '#test/faults/scenario.ts';
+import { seededRandom } from '#test/faults/seeded-random.ts';
+import { checkLongAfter } from '#test/faults/check-long-after.ts';
+import { openWorld, type World } from '#test/faults/world.ts';
+
+const { values } = parseArgs({
+  options: {
+    all: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    seed: { type: 'string' },
+    seeds: { type: 'string' },
+    minutes: { type: 'string' },
+  },
+});
+const SAMPLE_MINUTES = 4;
+const SEEDS = 20;
+/** Of the races and storms, in a sample. */
+const SAMPLE_SHARE = 0.04;
+/** A world gathers rows and accounts: a new one now and then keeps runs alike. */
+const RUNS_PER_WORLD = 60;
+
+const failures: string[] = [];
+let passed = 0;
+let world: World | null = null;
+let runsInWorld = 0;
+const startedAt = performance.now();
+const endsAt = startedAt + Number(values.minutes ?? (values.all || values.only !== undefined ? Infinity : SAMPLE_MINUTES)) * 60_000;
+
+for (const [scenario, seed] of plannedRuns()) {
+  if (performance.now() > endsAt) {
+    say(`the time is up; the rest is left out`);
+    break;
+  }
+  if (runsInWorld >= RUNS_PER_WORLD) await closeWorld();
+  world ??= await openWorld();
+  await attempt(world, { scenario, seed });
+}
+await closeWorld();
+for (const failure of failures) say(failure);
+process.stdout.write(`${passed} passed, ${failures.length} failed\n`);
+process.exit(failures.length === 0 ? 0 : 1);
+
+/** All seeds of one scenario after the other; in a sample one seed of each, from a start that differs by the day. */
+function plannedRuns(): (readonly [Scenario, number])[] {
+  const names = values.only?.split(',') ?? null;
+  const chosen = SCENARIOS.filter(({ name, slow }) => names?.includes(name) ?? (values.all || slow !== true));
+  if (values.seed !== undefined) return chosen.map((scenario) => [scenario, Number(values.seed)] as const);
+  const perScenario = (scenario: Scenario): number => Number(values.seeds ?? (values.all ? (scenario.seeds ?? SEEDS) : 1));
+  const first = values.all || names !== null ? 1 : Math.floor(Date.now() / 86_400_000);
+  return chosen.flatMap((scenario) => Array.from({ length: perScenario(scenario) }, (_, index) => [scenario, first + index] as const));
+}
+
+async function attempt(here: World, { scenario, seed }: { scenario: Scenario; seed: number }): Promise<void> {
+  const began = performance.now();
+  const notes: string[] = [];
+  const problems = await runOnce(here, scenario, { seed, notes }).catch((error: unknown) => [error instanceof Error ? (error.stack ?? error.message) : String(error)]);
+  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  if (problems.length === 0) passed += 1;
+  else failures.push(`FAILED ${scenario.name} seed ${seed} (hack/faults --only ${scenario.name} --seed ${seed}):\n  ${problems.slice(0, 8).join('\n  ')}`);
+  say(`${problems.length === 0 ? 'ok    ' : 'FAILED'} ${scenario.name} seed ${seed}, ${seconds} s: ${scenario.breaks}${notes.map((note) => `\n         ${note}`).join('')}`);
+  if (problems.length > 0) {
+    say(`         ${problems.slice(0, 8).join('\n         ')}`);
+    await closeWorld({ keep: true });
+  }
+}
+
+async function runOnce(here: World, scenario: Scenario, { seed, notes }: { seed: number; notes: string[] }): Promise<string[]> {
+  runsInWorld += 1;
+  const accounts: TestAccount[] = [];
+  const newAccount: Stage['newAccount'] = async (plan = scenario.plan ?? 'enterprise') => {
+    const account = await openAccount(here, plan);
+    accounts.push(account);
+    await account.call('GET', '/v1/webhook_endpoints/signing_secret');
+    return account;
+  };
+  const [account, stranger] = [await newAccount(), await newAccount('scale')];
+  await scenario.run({
+    world: here,
+    account,
+    newAccount,
+    random: seededRandom(`${scenario.name} ${seed}`),
+    rounds: (all) => (values.all ? all : Math.max(1, Math.round(all * SAMPLE_SHARE))),
+    note: (text) => notes.push(text),
+  });
+  await here.heal();
+  await finishEverything(here, accounts);
+  const problems = await checkEverything(here, { accounts, stranger, repeats: scenario.repeats ?? 0 });
+  await Promise.all(accounts.map((one) => one.close()));
+  return problems;
+}
+
+/** What only the end of a world shows: files and records that time should have taken, and secrets that leaked. */
+async function closeWorld({ keep = false } = {}): Promise<void> {
+  const ending = world;
+  world = null;
+  runsInWorld = 0;
+  if (ending === null) return;
+  const problems = keep ? [] : await lastProblems(ending).catch((error: unknown) => [String(error)]);
+  if (problems.length > 0) failures.push(`FAILED at the end of a world:\n  ${problems.join('\n  ')}`);
+  else if (!keep) passed += 1;
+  if (!keep) say(`${problems.length === 0 ? 'ok    ' : 'FAILED'} end of a world: files and records of long ago are gone, no secret is found anywhere${problems.map((one) => `\n         ${one}`).join('')}`);
+  await ending.close({ keep }).catch((error: unknown) => say(`closing failed: ${String(error)}`));
+  if (keep) say(`         its folder stays: ${ending.folder}`);
+}
+
+async function lastProblems(ending: World): Promise<string[]> {
+  await ending.heal();
+  await searchStores(ending.canaries, { folder: ending.folder, data: ending.data, databaseUrl: ending.postgres.url() });
+  const found = [...new Set(ending.canaries.found)].map((one) => `I10: ${one}`);
+  return [...found, ...(await checkLongAfter(ending))];
+}
+
+function say(line: string): void {
+  const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1).padStart(5);
+  process.stdout.write(`${minutes} min ${line}\n`);
+}

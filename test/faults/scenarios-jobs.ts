@@ -1,0 +1,245 @@
+/** Jobs whose processes die, stop or disappear at every step of their way. */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { FaultPoint } from '#crds/shared/fault-point.ts';
+import { createJob, ended, TO_JSON, upload } from '#test/faults/account.ts';
+import { must, mustEqual, type Scenario, type Stage } from '#test/faults/scenario.ts';
+import { until } from '#test/faults/until.ts';
+import type { World } from '#test/faults/world.ts';
+
+export const JOB_SCENARIOS: readonly Scenario[] = [
+  {
+    name: 'F05',
+    breaks: 'recorder and controller are killed, or fail, between the row of a job and its MediaJob',
+    holds: 'the MediaJob is made at the next start',
+    run: async (stage) => {
+      stage.world.faults.arm('before-dispatch', stage.random.pick(['crash', 'fail']));
+      await mustSucceed(stage, await createJob(stage.account));
+      must(stage.world.faults.hasFired('before-dispatch'), 'the point was not reached');
+    },
+  },
+  {
+    name: 'F06',
+    breaks: 'recorder and controller are killed after the MediaJob, before or after the start of an attempt',
+    holds: 'one output, at the first or second attempt',
+    run: async (stage) => {
+      const point = stage.random.pick<FaultPoint>(['after-dispatch', 'before-attempt-start', 'after-attempt-start']);
+      stage.world.faults.arm(point, 'crash');
+      const id = await createJob(stage.account);
+      await mustSucceed(stage, id);
+      const attempt = await attemptOf(stage, id);
+      must(attempt <= 2, `a crash ${point} cost ${attempt - 1} attempts`);
+    },
+  },
+  {
+    name: 'F07',
+    breaks: 'the worker of a job is killed, or its MediaJob is lost with the controller, up to three times',
+    holds: 'the attempts count; the third loss is `internal`',
+    repeats: 0,
+    run: async (stage) => {
+      const { world, random } = stage;
+      const losses = 1 + random.below(3);
+      world.faults.arm('before-output-put', 'hold');
+      const id = await createJob(stage.account);
+      for (let loss = 1; loss <= losses; loss += 1) {
+        await world.faults.fired('before-output-put');
+        await until('the attempt is recorded', async () => (await attemptOf(stage, id)) === loss);
+        if (random.below(2) === 0) killWorker(world, id);
+        else world.kill('control');
+        world.faults.clear();
+        if (loss < losses) world.faults.arm('before-output-put', 'hold');
+      }
+      if (losses === 3) await mustBeGivenUp(stage, id);
+      else await mustSucceed(stage, id);
+    },
+  },
+  {
+    name: 'F08',
+    breaks: 'every attempt crashes in the middle of its work',
+    holds: 'attempts 1 to 3, then failed with `internal`, not billed, one job.failed event',
+    run: async (stage) => {
+      const { world, account } = stage;
+      world.faults.arm('before-output-put', 'crash');
+      const id = await createJob(account, { webhook_url: account.url('hook') });
+      for (const _ of [1, 2]) {
+        await world.faults.fired('before-output-put');
+        world.faults.arm('before-output-put', 'crash');
+      }
+      await mustBeGivenUp(stage, id);
+      const events = await until('the event comes', () => {
+        const received = world.receiver.received(account.path);
+        return received.length > 0 ? received.map(({ body }) => String(JSON.parse(body.toString()).type)) : null;
+      });
+      mustEqual(events, ['job.failed'], 'events');
+    },
+  },
+  {
+    name: 'F09',
+    breaks: 'the worker is killed after it has stored the output, or the recorder around the final commit',
+    holds: 'one output can be read, one ledger row',
+    run: async (stage) => {
+      const point = stage.random.pick<FaultPoint>(['after-output-put', 'after-outcome', 'before-final-commit', 'after-final-commit']);
+      stage.world.faults.arm(point, 'crash');
+      const id = await createJob(stage.account);
+      await mustSucceed(stage, id);
+      must(stage.world.faults.hasFired(point), `${point} was not reached`);
+    },
+  },
+  {
+    name: 'F10',
+    breaks: 'a lost attempt writes its output after another attempt has ended the job',
+    holds: 'what it wrote is never served',
+    run: async (stage) => {
+      const { world, account } = stage;
+      world.faults.arm('before-output-put', 'hold');
+      const id = await createJob(account);
+      await world.faults.fired('before-output-put');
+      const url = outputUrlOf(world, id);
+      killWorker(world, id);
+      world.faults.clear();
+      const zombie = (): Promise<number> => fetch(url, { method: 'PUT', body: 'written by a zombie' }).then(({ status }) => status);
+      if (stage.random.below(2) === 0) await zombie();
+      await mustSucceed(stage, id);
+      await zombie();
+      await mustSucceed(stage, id);
+    },
+  },
+  {
+    name: 'F21',
+    breaks: 'the file store stops answering, or is killed, while an attempt reads and writes',
+    holds: 'the job waits or tries again; nothing is lost',
+    run: async (stage) => {
+      const { world, account, random } = stage;
+      const ids = [await createJob(account), await createJob(account)];
+      await delay(random.below(600));
+      if (random.below(2) === 0) world.kill('api');
+      else {
+        world.kill('api', 'SIGSTOP');
+        await delay(2000 + random.below(2000));
+        world.kill('api', 'SIGCONT');
+      }
+      await world.heal();
+      for (const id of ids) await mustSucceed(stage, id);
+    },
+  },
+  {
+    name: 'F29',
+    breaks: 'a job is canceled, starts and times out at the same moment',
+    holds: 'one of them wins, and nothing changes it afterwards',
+    run: async (stage) => {
+      const { world, account, random } = stage;
+      const point = random.pick<FaultPoint>(['before-dispatch', 'before-attempt-start', 'after-attempt-start', 'before-output-put']);
+      world.faults.arm(point, 'hold');
+      const id = await createJob(account, { webhook_url: account.url('hook') });
+      await world.faults.fired(point);
+      await world.clock.pass(random.pick([1, 31 * 60, 5 * 3600]));
+      const cancel = async (): Promise<unknown> => (await delay(random.below(300)), account.call('DELETE', `/v1/jobs/${id}`));
+      const release = async (): Promise<void> => (await delay(random.below(300)), world.faults.release(point));
+      await Promise.all([cancel(), release()]);
+      await ended(account, id);
+      mustEqual((await world.query('select 1 from webhook_deliveries where job_id = $1', [id])).length, 1, 'events');
+    },
+  },
+  {
+    name: 'F31',
+    breaks: 'two jobs race for one upload',
+    holds: 'one has the result; the other one too, or input_missing',
+    run: async (stage) => {
+      const { account } = stage;
+      const input = { upload: await upload(account) };
+      const made = await Promise.all([1, 2].map(() => account.call('POST', '/v1/jobs', { json: { ...TO_JSON, input } })));
+      const ids = made.filter(({ status }) => status === 202).map(({ body }) => String(body.id));
+      must(ids.length > 0, 'no job was made');
+      const ends = await Promise.all(ids.map((id) => ended(account, id)));
+      const outcomes = ends.map(({ status, error }) => (status === 'succeeded' ? 'succeeded' : String(error.code)));
+      must(outcomes.includes('succeeded'), `outcomes: ${outcomes.join(', ')}`);
+      must(outcomes.every((one) => one === 'succeeded' || one === 'input_missing'), `outcomes: ${outcomes.join(', ')}`);
+    },
+  },
+  {
+    name: 'F38',
+    breaks: 'hints come doubled, late, in any order, and about jobs that do not exist',
+    holds: 'they change nothing but when somebody looks',
+    run: async (stage) => {
+      const { world, account, random } = stage;
+      const ids = [await createJob(account), await createJob(account), await createJob(account)];
+      const hints = [...ids, ...ids, 'job_00000000000000000000', '', 'nonsense'];
+      for (let round = 0; round < 20; round += 1) {
+        for (const hint of random.shuffled(hints)) await world.query(`select pg_notify('mediajobs', $1)`, [hint]);
+        await delay(random.below(60));
+      }
+      for (const id of ids) await mustSucceed(stage, id);
+      for (const id of ids) mustEqual(await attemptOf(stage, id), 1, 'attempts');
+    },
+  },
+  {
+    name: 'F39',
+    breaks: 'one job crashes its worker each time',
+    holds: 'it fails after three attempts; the other jobs are not affected',
+    run: async (stage) => {
+      const { world, account } = stage;
+      const poison = await createJob(account);
+      const others: string[] = [];
+      for (const attempt of [1, 2, 3]) {
+        await until('its worker runs', async () => (await attemptOf(stage, poison)) === attempt && workersOf(world, poison).length > 0, { everyMs: 10 });
+        killWorker(world, poison);
+        others.push(await createJob(account));
+      }
+      await mustBeGivenUp(stage, poison);
+      for (const id of others) {
+        await mustSucceed(stage, id);
+        mustEqual(await attemptOf(stage, id), 1, 'attempts of another job');
+      }
+    },
+  },
+];
+
+/** Its output is what the work makes, in one file that can be read, once. */
+async function mustSucceed({ account }: Stage, id: string): Promise<void> {
+  const job = await ended(account, id);
+  mustEqual([job.status, job.error], ['succeeded', null], id);
+  const output = await account.call('GET', `/v1/jobs/${id}/output`);
+  mustEqual(output.body, [
+    { id: '0010', name: 'Ada' },
+    { id: '0011', name: 'Grace' },
+  ], 'the output');
+}
+
+async function mustBeGivenUp(stage: Stage, id: string): Promise<void> {
+  const job = await ended(stage.account, id);
+  mustEqual([job.status, job.error?.code, job.billed], ['failed', 'internal', false], id);
+  mustEqual(await attemptOf(stage, id), 3, 'attempts');
+}
+
+async function attemptOf({ world }: Stage, id: string): Promise<number> {
+  return Number((await world.query('select attempt from jobs where id = $1', [id]))[0]?.['attempt']);
+}
+
+/** Processes of the job's attempt, the worker first. */
+function workersOf(world: World, id: string): number[] {
+  const mark = id.replace('_', '-');
+  return world.processes().flatMap(({ pid, role, ofJob }) => {
+    try {
+      return ofJob && role === 'worker' && readFileSync(`/proc/${pid}/environ`, 'utf8').includes(mark) ? [pid] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function killWorker(world: World, id: string): void {
+  for (const pid of workersOf(world, id)) process.kill(pid, 'SIGKILL');
+}
+
+/** Where the attempt in work was told to write. */
+function outputUrlOf(world: World, id: string): string {
+  const runs = path.join(world.data, 'work', 'runs');
+  const folder = readdirSync(runs).find((name) => name.includes(id.replace('_', '-')));
+  must(folder !== undefined, 'no attempt is in work');
+  const spec = readFileSync(path.join(runs, folder, 'run-spec.json'), 'utf8');
+  const url = /"(https?:[^"]*\/outputs\/[^"]*)"/.exec(spec)?.[1];
+  must(url !== undefined, 'the attempt has no output URL');
+  return url;
+}
+

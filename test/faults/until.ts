@@ -1,0 +1,16 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Asks again and again until the answer is neither null nor false, and gives it. @throws Error after the seconds */
+export async function until<T>(
+  what: string,
+  ask: () => Promise<T | null | false> | T | null | false,
+  { seconds = 60, everyMs = 50 }: { seconds?: number; everyMs?: number } = {},
+): Promise<T> {
+  const endsAt = performance.now() + seconds * 1000;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== null && answer !== false) return answer;
+    if (performance.now() > endsAt) throw new Error(`${what}: not within ${seconds} seconds`);
+    await delay(everyMs);
+  }
+}

@@ -1,0 +1,416 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { makeLink } from '#api/users/one-time-link.ts';
+import { inviteUser } from '#api/users/invite-user.ts';
+import { openService } from '#api/mediactl/open-service.ts';
+import type { Role } from '#api/users/user.ts';
+import { makeDashboardClient, tokenOf, type DashboardClient } from '#test/support/dashboard-client.ts';
+import { runJob, upload } from '#test/support/run-through.ts';
+import { useService } from '#test/support/use-service.ts';
+
+const { service, account, api, makeAccount } = await useService('growth');
+const other = await makeAccount();
+const inside = await openService({ data: service.data, env: {} });
+const clients: DashboardClient[] = [];
+afterAll(async () => {
+  await Promise.all(clients.map((client) => client.close()));
+  await inside.database.close();
+});
+
+let invited = 0;
+
+function stranger(): DashboardClient {
+  const client = makeDashboardClient(service);
+  clients.push(client);
+  return client;
+}
+
+/** Somebody who is signed in; `role` null: only an operator. */
+async function somebody(role: Role | null = 'owner', operator = false) {
+  invited += 1;
+  const membership = role === null ? null : { accountId: account, role };
+  const email = `person-${invited}@dashboard.example`;
+  const { user } = await inviteUser(inside, { email, membership, operator, by: 'operator' });
+  const { path } = await makeLink(inside, { userId: user.id, purpose: 'sign_in' });
+  const client = stranger();
+  const answer = await client.post(path, {}, path);
+  expect(answer.status).toBe(303);
+  return { ...client, email, user };
+}
+
+const owner = await somebody();
+const developer = await somebody('developer');
+const reader = await somebody('read_only');
+const operator = await somebody(null, true);
+const base = `/accounts/${account}`;
+const ESCAPED = '&lt;img src=x onerror=alert(1)&gt;';
+const SCRIPT = '<img src=x onerror=alert(1)>';
+
+describe('every page', () => {
+  it.each(['/sign-in', `${base}/keys`, '/nowhere'])('%s carries the policy that keeps scripts of others out', async (path) => {
+    const { headers } = await owner.get(path);
+    expect(headers['content-security-policy']).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    );
+    expect(headers).toMatchObject({ 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' });
+  });
+
+  it('holds no inline script and no inline style, and is under 150 kB with all it loads', async () => {
+    const style = /href="\/dashboard(\/assets\/[^"]+)"/.exec((await owner.get('/profile')).text)?.[1] ?? '';
+    const script = /src="\/dashboard(\/assets\/[^"]+)"/.exec((await owner.get('/profile')).text)?.[1] ?? '';
+    const loaded = (await owner.get(style)).text.length + (await owner.get(script)).text.length;
+    for (const path of ['/profile', base, `${base}/keys`, `${base}/samples`, `${base}/plan`, `${base}/usage`]) {
+      const { text } = await owner.get(path);
+      expect(text).not.toMatch(/<script(?! src="\/dashboard\/assets\/)|<style| style=| on[a-z]+="/);
+      expect(text.length + loaded).toBeLessThan(150_000);
+    }
+  });
+
+  it('needs a sign-in, and leads back to where it was asked from', async () => {
+    const answer = await stranger().get(`${base}/keys?x=1`);
+    expect(answer).toMatchObject({ status: 303, to: `/sign-in?ended=false&next=${encodeURIComponent(`${base}/keys?x=1`)}` });
+    const page = await stranger().get('/sign-in?next=//evil.example/');
+    expect(page.text).toContain('name="next" value="/"');
+  });
+
+  it('is off /v1 and takes GET and POST only', async () => {
+    expect((await api('GET', '/v1/dashboard')).status).toBe(404);
+    const put = await api('PUT', '/dashboard/sign-in', { key: null });
+    expect(put).toMatchObject({ status: 405, headers: { allow: 'GET, POST' } });
+  });
+});
+
+describe('a session', () => {
+  it('is a cookie for this host, over https, out of reach of scripts', async () => {
+    const { path } = await makeLink(inside, { userId: reader.user.id, purpose: 'sign_in' });
+    const client = stranger();
+    const answer = await client.post(path, {}, path);
+    expect([answer.headers['set-cookie']].flat().join()).toMatch(
+      /^__Host-mediajobs_session=[\w-]{43}; Path=\/; Secure; HttpOnly; SameSite=Lax$/,
+    );
+  });
+
+  it('ends with sign-out, when it is revoked, after an hour of rest and after twelve hours', async () => {
+    const person = await somebody();
+    const cookie = new Map(person.cookies);
+    await person.post('/sign-out', {}, '/profile');
+    for (const [name, value] of cookie) person.cookies.set(name, value);
+    expect(await person.get('/profile')).toMatchObject({ status: 303 });
+    for (const change of ["seen_at = seen_at - interval '61 minutes'", "expires_at = expires_at - interval '12 hours'"]) {
+      const late = await somebody();
+      expect((await late.get('/profile')).status).toBe(200);
+      await service.query(`update user_sessions set ${change} where user_id = $1`, [late.user.id]);
+      expect((await late.get('/profile')).status).toBe(303);
+    }
+    const late = await somebody();
+    const token = tokenOf((await late.get(`${base}/keys`)).text);
+    await service.query('delete from user_sessions where user_id = $1', [late.user.id]);
+    const posted = await late.post(`${base}/keys`, { name: 'late', mode: 'test' }, '', { formToken: token });
+    expect(posted).toMatchObject({ status: 303, to: '/sign-in?ended=true' });
+    expect((await late.get('/sign-in?ended=true')).text).toContain('nothing was changed');
+  });
+
+  it('is stored as a hash only', async () => {
+    const token = owner.cookies.get('__Host-mediajobs_session') ?? '';
+    const rows = await service.query('select row_to_json(s)::text as text from user_sessions as s');
+    expect(JSON.stringify(rows)).not.toContain(token);
+  });
+});
+
+describe('signing in', () => {
+  it('says the same of a wrong password and of nobody, and stops after five tries from one address', async () => {
+    const client = stranger();
+    for (let tries = 0; tries < 5; tries += 1) {
+      const answer = await client.post('/sign-in', { email: 'nobody@dashboard.example', password: 'guess' }, '/sign-in');
+      expect(answer.status).toBe(401);
+      expect(answer.text).toContain('The e-mail address or the password is wrong.');
+      expect(answer.text).toContain('value="nobody@dashboard.example"');
+      expect(answer.text).not.toContain('guess"');
+    }
+    const sixth = await client.post('/sign-in', { email: 'nobody@dashboard.example', password: 'guess' }, '/sign-in');
+    expect(sixth.status).toBe(429);
+    const wrong = await client.post('/sign-in', { email: owner.email, password: 'guess' }, '/sign-in');
+    expect(wrong.text).toContain('The e-mail address or the password is wrong.');
+  });
+
+  it('does not use a link up by opening it, and takes it once', async () => {
+    const { path } = await makeLink(inside, { userId: reader.user.id, purpose: 'sign_in' });
+    const [first, second] = [stranger(), stranger()];
+    await first.get(path);
+    const page = await second.get(path);
+    expect((await first.post(path, {}, path)).status).toBe(303);
+    const late = await second.post(path, {}, '', { formToken: tokenOf(page.text) });
+    expect(late.status).toBe(404);
+  });
+});
+
+describe('a forged form', () => {
+  it.each([
+    ['without a token', { formToken: null }],
+    ['with the token of another browser', { formToken: 'A'.repeat(43) }],
+    ['from another site', { headers: { 'sec-fetch-site': 'cross-site' } }],
+    ['of another origin', { headers: { origin: 'https://evil.example' } }],
+  ])('%s is refused and changes nothing', async (_what, how) => {
+    const before = await service.query('select count(*) as count from api_keys where account_id = $1', [account]);
+    const answer = await owner.post(`${base}/keys`, { name: 'forged', mode: 'live' }, `${base}/keys`, how);
+    expect(answer.status).toBe(403);
+    expect(answer.text).toContain('Nothing was changed');
+    expect(await service.query('select count(*) as count from api_keys where account_id = $1', [account])).toEqual(before);
+  });
+
+  it('over 64 KB is refused', async () => {
+    const answer = await owner.post(`${base}/presets`, { name: 'x', options: 'x'.repeat(70_000) }, `${base}/presets`);
+    expect(answer.status).toBe(413);
+  });
+});
+
+describe('roles', () => {
+  it.each([
+    ['a reader', reader, `${base}/keys`, { name: 'mine', mode: 'test' }],
+    ['a reader', reader, `${base}/webhooks`, { url: 'https://hooks.example.com/' }],
+    ['a reader', reader, `${base}/presets`, { name: 'p', options: '{"image":{"quality":5}}' }],
+    ['a developer', developer, `${base}/plan/spend-cap`, { spend_cap_usd: '1' }],
+    ['a developer', developer, `${base}/members`, { email: 'friend@dashboard.example', role: 'owner' }],
+    ['an operator who is no member', operator, `${base}/keys`, { name: 'mine', mode: 'test' }],
+  ])('keep %s from what they may not', async (_who, client, path, fields) => {
+    const answer = await client.post(path, fields, '/profile');
+    expect(answer.status).toBe(403);
+    expect(answer.text).toContain('Only ');
+  });
+
+  it('show a reader no button that is refused', async () => {
+    for (const page of ['keys', 'webhooks', 'presets', 'members', 'plan']) {
+      const { text } = await reader.get(`${base}/${page}`);
+      expect(text.match(/<form method="post"/g)).toHaveLength(1);
+    }
+  });
+
+  it('let nobody but operators see the installation', async () => {
+    for (const page of ['', '/queue', '/failures', '/deliveries', '/engines', '/prices', '/activity', `/accounts/${account}`]) {
+      expect((await owner.get(`/operator${page}`)).status).toBe(404);
+      expect((await operator.get(`/operator${page}`)).status).toBe(200);
+    }
+    expect((await owner.post(`/operator/accounts/${account}`, { plan: 'scale' }, '/profile')).status).toBe(404);
+  });
+
+  it('keep an account from losing its last owner, and an owner from links into other people', async () => {
+    const single = await makeAccount();
+    const alone = await inviteUser(inside, {
+      email: 'alone@dashboard.example',
+      membership: { accountId: single.account, role: 'owner' },
+      operator: false,
+      by: 'operator',
+    });
+    const { path } = await makeLink(inside, { userId: alone.user.id, purpose: 'sign_in' });
+    const client = stranger();
+    await client.post(path, {}, path);
+    const members = `/accounts/${single.account}/members`;
+    const left = await client.post(`${members}/${alone.user.id}`, { role: 'read_only' }, members);
+    expect(left).toMatchObject({ status: 409 });
+    expect(left.text).toContain('The account needs an owner');
+    await client.post(members, { email: operator.email, role: 'read_only' }, members);
+    const shown = await client.get(members);
+    expect(shown.text).not.toContain('/links/');
+    await client.post(members, { email: 'new@dashboard.example', role: 'read_only' }, members);
+    expect((await client.get(members)).text).toContain('/links/');
+    expect((await client.get(members)).text).not.toContain('/links/');
+  });
+});
+
+describe("another account's things", () => {
+  it('are not there', async () => {
+    const theirs = (await service.query('select id from api_keys where account_id = $1', [other.account]))[0]?.['id'];
+    const made = await api('POST', '/v1/webhook_endpoints', { key: other.live, json: { url: 'https://hooks.example.com/' } });
+    const endpoint = String(made.json()['id']);
+    const preset = await api('POST', '/v1/presets', { key: other.live, json: { name: 'theirs', options: { image: { quality: 9 } } } });
+    const job = await theirJob();
+    expect((await owner.get(`/accounts/${other.account}`)).status).toBe(404);
+    expect((await owner.get(`/accounts/${other.account}/keys`)).status).toBe(404);
+    for (const path of [`jobs/${job}`, `jobs/${job}/receipt.json`, `webhooks/${endpoint}`, 'deliveries/evt_00000000000000000000'])
+      expect((await owner.get(`${base}/${path}`)).status).toBe(404);
+    for (const path of [`keys/${String(theirs)}/revoke`, `jobs/${job}/delete`, `webhooks/${endpoint}/rotate`, `webhooks/${endpoint}/delete`, `presets/${String(preset.json()['id'])}/delete`])
+      expect((await owner.post(`${base}/${path}`, {}, '/profile')).status).toBe(404);
+    const followed = await owner.get(`${base}/jobs/live?ids=${job}`);
+    expect(followed.text).not.toContain('data: {"id"');
+    expect((await api('GET', '/v1/usage', { key: other.live })).status).toBe(200);
+    expect((await api('GET', '/v1/webhook_endpoints', { key: other.live })).json()['data']).toHaveLength(1);
+  });
+
+  async function theirJob(): Promise<string> {
+    const bytes = Buffer.from('a,b\n1,2\n');
+    const created = await api('POST', '/v1/uploads', { key: other.live, json: { size: bytes.length, filename: 't.csv' } });
+    const { id, url } = created.json() as { id: string; url: string };
+    await api('PUT', url, { key: other.live, body: bytes });
+    const json = { operation: 'convert', input: { upload: id }, options: { convert: { to: 'json' } } };
+    return String((await api('POST', '/v1/jobs', { key: other.live, json })).json()['id']);
+  }
+});
+
+describe('a key', () => {
+  it('is shown once, never in an address, and works until it is revoked', async () => {
+    const made = await owner.post(`${base}/keys`, { name: SCRIPT, mode: 'live', allow_list: '' }, `${base}/keys`);
+    expect(made).toMatchObject({ status: 303, to: `${base}/keys` });
+    const shown = await owner.get(`${base}/keys`);
+    const key = /svc_live_[A-Za-z0-9]{32}/.exec(shown.text)?.[0] ?? '';
+    expect(key).not.toBe('');
+    expect((await owner.get(`${base}/keys`)).text).not.toContain(key);
+    expect(shown.text).toContain(ESCAPED);
+    expect(shown.text).not.toContain(SCRIPT);
+    expect((await api('GET', '/v1/presets', { key })).status).toBe(200);
+    const id = /\/keys\/(key_[0-9a-z]+)\/revoke/.exec(shown.text.slice(shown.text.indexOf(ESCAPED)))?.[1] ?? '';
+    await owner.post(`${base}/keys/${id}/revoke`, {}, `${base}/keys`);
+    expect((await api('GET', '/v1/presets', { key })).json()).toMatchObject({ error: { code: 'revoked_key' } });
+    const rows = await service.query('select row_to_json(s)::text as text from user_sessions as s');
+    expect(JSON.stringify(rows)).not.toContain(key);
+  });
+
+  it.each([
+    ['name', { name: '', mode: 'test' }, 'The name has 0 characters'],
+    ['name', { name: 'x'.repeat(61), mode: 'test' }, 'The name has 61 characters'],
+    ['mode', { name: 'kept-name', mode: 'both' }, 'Choose live or test.'],
+    ['allow_list', { name: 'kept-name', mode: 'live', allow_list: '10.0.0.0/8\nnonsense' }, 'nonsense'],
+    ['allow_list', { name: 'kept-name', mode: 'live', allow_list: Array.from({ length: 21 }, (_, at) => `192.0.2.${at}`).join('\n') }, 'The allow-list has 21 entries'],
+  ])('is refused beside the field %s, with what was typed', async (field, fields, problem) => {
+    const answer = await owner.post(`${base}/keys`, fields, `${base}/keys`);
+    expect(answer.status).toBe(400);
+    const beside = new RegExp(`id="p-${field}">([^<]|<(?!/p))*`).exec(answer.text)?.[0] ?? '';
+    expect(beside).toContain(problem);
+    expect(answer.text).toMatch(new RegExp(`id="f-${field}"[^>]*aria-invalid="true"`));
+    if (fields.name === 'kept-name') expect(answer.text).toContain('value="kept-name"');
+    if ('allow_list' in fields) expect(answer.text).toContain(fields.allow_list);
+  });
+
+  it('is refused when twenty are active', async () => {
+    const full = await makeAccount();
+    await inviteUser(inside, { email: owner.email, membership: { accountId: full.account, role: 'owner' }, operator: false, by: 'operator' });
+    const path = `/accounts/${full.account}/keys`;
+    await service.query(
+      `insert into api_keys (id, account_id, livemode, name, digest, hint, created_at)
+       select 'key_full' || $1 || n, $1, false, 'n', sha256(($1 || n)::bytea), 'svc_test_…abcd', now() from generate_series(1, 18) as n`,
+      [full.account],
+    );
+    const answer = await owner.post(path, { name: 'the 21st', mode: 'test' }, path);
+    expect(answer.status).toBe(400);
+    expect(answer.text).toContain('it may have 20 at most');
+  });
+});
+
+describe('forms of an account', () => {
+  it.each([
+    ['plan/spend-cap', 'plan', { spend_cap_usd: '-1' }, 'spend_cap_usd'],
+    ['plan/spend-cap', 'plan', { spend_cap_usd: '1e3' }, 'spend_cap_usd'],
+    ['presets', 'presets', { name: 'Bad Name', options: '{"image":{"quality":5}}' }, 'name'],
+    ['presets', 'presets', { name: 'good', options: '{"image":{"quality":500}}' }, 'options'],
+    ['presets', 'presets', { name: 'good', options: '{' }, 'options'],
+    ['presets', 'presets', { name: 'good', options: '{}' }, 'options'],
+    ['webhooks', 'webhooks', { url: 'http://hooks.example.com/' }, 'url'],
+    ['webhooks', 'webhooks', { url: 'https://10.0.0.1/' }, 'url'],
+    ['members', 'members', { email: 'no address', role: 'owner' }, 'email'],
+    ['members', 'members', { email: 'a@b.example', role: 'king' }, 'role'],
+    ['receipts', 'receipts', { receipt: 'eyJ.eyJ.sig' }, 'receipt'],
+  ])('%s answers beside the field: %s %o', async (path, page, fields, field) => {
+    const answer = await owner.post(`${base}/${path}`, fields, `${base}/${page}`);
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(answer.status).toBeLessThan(500);
+    expect(answer.text).toContain(`id="p-${field}"`);
+    expect(answer.text).toMatch(new RegExp(`id="f-${field}"[^>]*aria-invalid="true"`));
+  });
+
+  it('change what they say', async () => {
+    await owner.post(`${base}/plan/spend-cap`, { spend_cap_usd: '12.5' }, `${base}/plan`);
+    expect((await owner.get(`${base}/plan`)).text).toContain('value="12.5"');
+    expect(await service.query('select spend_cap_micro_usd as cap from accounts where id = $1', [account])).toEqual([{ cap: 12_500_000 }]);
+    await owner.post(`${base}/plan/spend-cap`, { spend_cap_usd: '' }, `${base}/plan`);
+    await developer.post(`${base}/presets`, { name: 'web', options: '{"image":{"format":"webp"}}' }, `${base}/presets`);
+    expect((await api('GET', '/v1/presets/web')).json()).toMatchObject({ options: { image: { format: 'webp' } } });
+  });
+
+  it('are noted with who, when and from where', async () => {
+    const { text } = await owner.get(`${base}/activity`);
+    for (const word of ['preset.save', 'account.spend_cap', developer.email, owner.email, '127.0.0.1']) expect(text).toContain(word);
+  });
+});
+
+describe('text of others', () => {
+  it('is shown as text wherever it comes from', async () => {
+    const job = await runJob(
+      api,
+      { bytes: Buffer.from('a,b\n1,2\n'), filename: `${SCRIPT}.csv` },
+      { operation: 'convert', options: { convert: { to: 'json' } }, metadata: { [SCRIPT]: `"'${SCRIPT}` } },
+    );
+    for (const path of ['jobs', `jobs/${String(job['id'])}`]) {
+      const { status, text } = await owner.get(`${base}/${path}`);
+      expect(status).toBe(200);
+      expect(text).toContain(ESCAPED);
+      expect(text).not.toContain(SCRIPT);
+    }
+    await upload(api, Buffer.from('x'), `${SCRIPT}.txt`);
+    const uploads = await owner.get(`${base}/uploads`);
+    expect(uploads.text).toContain(ESCAPED);
+    expect(uploads.text).not.toContain(SCRIPT);
+    await service.query(
+      `insert into webhook_deliveries (id, account_id, job_id, url, secret, body, next_at, created_at, done_at, delivered, last_error)
+       values ('evt_script', $1, $2, $3, '', $4, now(), now(), now(), false, $3)`,
+      [account, job['id'], `https://hooks.example.com/${SCRIPT}`, Buffer.from(SCRIPT)],
+    );
+    await service.query(`insert into webhook_attempts values ('evt_script', now(), 500, $1, 12)`, [SCRIPT]);
+    for (const path of ['webhooks', 'deliveries/evt_script']) {
+      const { text } = await owner.get(`${base}/${path}`);
+      expect(text).toContain(ESCAPED);
+      expect(text).not.toContain(SCRIPT);
+    }
+    expect((await operator.get('/operator/deliveries')).text).not.toContain(SCRIPT);
+  });
+
+  it('is found no way into by odd addresses', async () => {
+    for (const path of [`/${SCRIPT}`, '/%00', '/%zz', '/..%2f..', `${base}/jobs?status=${SCRIPT}`, `${base}/jobs?starting_after=${SCRIPT}`, `${base}/usage?from=${SCRIPT}`, `${base}/activity?before=${SCRIPT}`, `/links/${SCRIPT}`]) {
+      const { status, text } = await owner.get(encodeURI(path));
+      expect(status).toBeLessThan(500);
+      expect(text).not.toContain(SCRIPT);
+    }
+  });
+});
+
+describe('a receipt', () => {
+  it('is downloaded, and checked: a changed one is refused', async () => {
+    const job = await runJob(api, { bytes: Buffer.from('a,b\n1,2\n'), filename: 'r.csv' }, { operation: 'convert', options: { convert: { to: 'json' } } });
+    const { text, headers } = await owner.get(`${base}/jobs/${String(job['id'])}/receipt.json`);
+    expect(headers['content-disposition']).toBe(`attachment; filename="receipt-${String(job['id'])}.json"`);
+    const good = await owner.post(`${base}/receipts`, { receipt: text }, `${base}/receipts`);
+    expect(good.text).toContain('Valid: signed with the key');
+    const { jws } = JSON.parse(text) as { jws: string };
+    const [header, payload, signature] = jws.split('.');
+    const changed = Buffer.from(payload ?? '', 'base64url').toString().replace('"livemode":true', '"livemode":null');
+    const forged = `${header}.${Buffer.from(changed).toString('base64url')}.${signature}`;
+    const bad = await owner.post(`${base}/receipts`, { receipt: forged }, `${base}/receipts`);
+    expect(bad.text).toContain('No key of this service signed this text');
+  });
+});
+
+describe('usage', () => {
+  it('is a table and a CSV of the same days, and a wrong range is told beside its field', async () => {
+    const day = new Date().toISOString().slice(0, 10);
+    const csv = await owner.get(`${base}/usage.csv?mode=live`);
+    expect(csv.headers['content-type']).toBe('text/csv; charset=utf-8');
+    expect(csv.text).toMatch(new RegExp(`^day,meter,requests,quantity,amount_usd\r\n${day},files,\\d+,\\d+,0.\\d+\r\n`));
+    expect((await owner.get(`${base}/usage`)).text).toContain('<svg ');
+    const wrong = await owner.get(`${base}/usage?from=2026-02-31`);
+    expect(wrong.status).toBe(400);
+    expect(wrong.text).toContain('id="p-from"');
+  });
+});
+
+describe('a suspended account', () => {
+  it('is read and not changed, but for what makes it safer', async () => {
+    const held = await makeAccount();
+    await inviteUser(inside, { email: owner.email, membership: { accountId: held.account, role: 'owner' }, operator: false, by: 'operator' });
+    await operator.post(`/operator/accounts/${held.account}/suspend`, {}, '/operator');
+    const path = `/accounts/${held.account}`;
+    expect((await owner.get(`${path}/keys`)).text).toContain('This account is suspended');
+    expect((await owner.post(`${path}/keys`, { name: 'x', mode: 'test' }, '/profile')).status).toBe(403);
+    const id = /keys\/(key_[0-9a-z]+)\/revoke/.exec((await owner.get(`${path}/keys`)).text)?.[1] ?? '';
+    expect((await owner.post(`${path}/keys/${id}/revoke`, {}, '/profile')).status).toBe(303);
+    expect((await api('GET', '/v1/presets', { key: held.test })).json()).toMatchObject({ error: { type: expect.stringMatching(/permission|authentication/) } });
+    await operator.post(`/operator/accounts/${held.account}/reactivate`, {}, '/operator');
+    expect((await owner.post(`${path}/keys`, { name: 'x', mode: 'test' }, '/profile')).status).toBe(303);
+  });
+});

@@ -1,0 +1,74 @@
+import { Agent, request as undiciRequest } from 'undici';
+import type { SharedService } from '#test/support/use-service.ts';
+
+export interface DashboardAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+  /** Where it leads, below the dashboard; null: nowhere. */
+  readonly to: string | null;
+}
+
+interface Posting {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** In place of the page's own; null: none. */
+  readonly formToken?: string | null;
+}
+
+export interface DashboardClient {
+  readonly get: (below: string) => Promise<DashboardAnswer>;
+  /** Sends a form as it stands on the page `from`, with its token. */
+  readonly post: (
+    below: string,
+    fields: Readonly<Record<string, string>>,
+    from: string,
+    how?: Posting,
+  ) => Promise<DashboardAnswer>;
+  readonly cookies: Map<string, string>;
+  readonly close: () => Promise<void>;
+}
+
+/** A browser without scripts: it keeps cookies and sends forms. */
+export function makeDashboardClient({ baseUrl, ca }: Pick<SharedService, 'baseUrl' | 'ca'>): DashboardClient {
+  const dispatcher = new Agent({ connect: { ca }, allowH2: false });
+  const cookies = new Map<string, string>();
+  const call = async (
+    method: 'GET' | 'POST',
+    below: string,
+    sent: { body?: string; headers?: Readonly<Record<string, string>> } = {},
+  ): Promise<DashboardAnswer> => {
+    const { statusCode, headers, body } = await undiciRequest(`${baseUrl}/dashboard${below}`, {
+      method,
+      dispatcher,
+      headers: { cookie: [...cookies].map((pair) => pair.join('=')).join('; '), ...sent.headers },
+      body: sent.body ?? null,
+    });
+    for (const cookie of [headers['set-cookie'] ?? []].flat()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
+      cookies.set(name, value);
+    }
+    const location = headers['location'];
+    return {
+      status: statusCode,
+      headers,
+      text: await body.text(),
+      to: typeof location === 'string' ? location.replace(/^\/dashboard/, '') : null,
+    };
+  };
+  return {
+    get: (below) => call('GET', below),
+    post: async (below, fields, from, { headers = {}, formToken } = {}) => {
+      const token = formToken === undefined ? tokenOf((await call('GET', from)).text) : formToken;
+      const form = new URLSearchParams({ ...fields, ...(token === null ? {} : { form_token: token }) });
+      const type = { 'content-type': 'application/x-www-form-urlencoded' };
+      return call('POST', below, { body: form.toString(), headers: { ...type, ...headers } });
+    },
+    cookies,
+    close: () => dispatcher.close(),
+  };
+}
+
+/** Of the page's first form. */
+export function tokenOf(text: string): string {
+  return /name="form_token" value="([^"]+)"/.exec(text)?.[1] ?? '';
+}

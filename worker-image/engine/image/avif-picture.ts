@@ -1,0 +1,89 @@
+import { readBoxes, readItems, type Box, type Item } from '#worker-image/engine/image/strip/heif-items.ts';
+
+/** A property of an item (ISO 23008-12, 6.5) with its box header. */
+export interface Property {
+  readonly type: string;
+  readonly bytes: Buffer;
+  /** A reader that does not know it must not show the item. */
+  readonly isEssential: boolean;
+}
+
+/** The picture, or its transparency. */
+export interface Layer {
+  readonly data: Buffer;
+  readonly properties: readonly Property[];
+}
+
+export interface AvifPicture {
+  readonly ftyp: Buffer;
+  readonly layers: readonly Layer[];
+  /** EXIF and XMP: the item's type with what follows it in the list of items, and its bytes. */
+  readonly metadata: readonly { readonly entry: Buffer; readonly data: Buffer }[];
+}
+
+const FULL_BOX = 4;
+/** Version, flags, id and protection stand before the type. */
+const BEFORE_TYPE = 8;
+const METADATA: ReadonlySet<string> = new Set(['Exif', 'mime']);
+
+/**
+ * Takes an AVIF apart that the image library wrote: one picture of one frame, its transparency behind it.
+ * @throws Error when it is not built like that.
+ */
+export function readAvifPicture(file: Buffer): AvifPicture {
+  const boxes = readBoxes(file, 0, file.length);
+  const meta = need(boxes, 'meta');
+  const { items, properties } = readItems(file, meta);
+  const iprp = need(readBoxes(file, meta.body + FULL_BOX, meta.end), 'iprp');
+  const associations = readAssociations(file, need(readBoxes(file, iprp.body, iprp.end), 'ipma'));
+  const dataOf = ({ extents }: Item): Buffer =>
+    Buffer.concat(extents.map(({ start, end }) => file.subarray(start, end)));
+  const layerOf = (item: Item): Layer => ({
+    data: dataOf(item),
+    properties: (associations.get(item.id) ?? []).flatMap(({ index, isEssential }) => {
+      const box = properties[index - 1];
+      return box === undefined ? [] : [{ type: box.type, bytes: file.subarray(box.start, box.end), isEssential }];
+    }),
+  });
+  const ftyp = need(boxes, 'ftyp');
+  return {
+    ftyp: file.subarray(ftyp.start, ftyp.end),
+    layers: items.filter(({ type }) => type === 'av01').map(layerOf),
+    metadata: items
+      .filter(({ type }) => METADATA.has(type))
+      .map((item) => ({ entry: entryOf(file, item), data: dataOf(item) })),
+  };
+}
+
+function need(boxes: readonly Box[], type: string): Box {
+  const box = boxes.find((one) => one.type === type);
+  if (box === undefined) throw new Error(`An AVIF of the image library has no box ${type}.`);
+  return box;
+}
+
+interface Association {
+  /** From 1. */
+  readonly index: number;
+  readonly isEssential: boolean;
+}
+
+function readAssociations(file: Buffer, ipma: Box): Map<number, Association[]> {
+  if (file.readUInt32BE(ipma.body) !== 0) throw new Error('An AVIF of the image library has an unknown kind of ipma.');
+  const associations = new Map<number, Association[]>();
+  let at = ipma.body + FULL_BOX + 4;
+  for (let left = file.readUInt32BE(ipma.body + FULL_BOX); left > 0; left -= 1) {
+    const [id, count] = [file.readUInt16BE(at), file.readUInt8(at + 2)];
+    const bytes = [...file.subarray(at + 3, at + 3 + count)];
+    associations.set(
+      id,
+      bytes.map((byte) => ({ index: byte & 0x7f, isEssential: byte > 0x7f })),
+    );
+    at += 3 + count;
+  }
+  return associations;
+}
+
+function entryOf(file: Buffer, { flagsAt }: Item): Buffer {
+  const body = flagsAt - 3;
+  return file.subarray(body + BEFORE_TYPE, body - 8 + file.readUInt32BE(body - 8));
+}

@@ -1,0 +1,34 @@
+"""Decodes the first page of a TIFF, upright, to one without packing in colours that every reader knows.
+
+usage: decode-tiff.py INPUT OUTPUT
+"""
+
+import sys
+
+from PIL import Image, ImageCms, ImageOps
+
+PLAIN = ("1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I;16")
+
+# The caller has compared the size with its limit.
+Image.MAX_IMAGE_PIXELS = None
+
+
+def main(source: str, target: str) -> None:
+    with Image.open(source, formats=["TIFF"]) as page:
+        page.load()
+        profile = page.info.get("icc_profile")
+        pixels = ImageOps.exif_transpose(page)
+    if pixels.mode == "LAB":
+        lab, srgb = ImageCms.createProfile("LAB"), ImageCms.createProfile("sRGB")
+        pixels, profile = ImageCms.profileToProfile(pixels, lab, srgb, outputMode="RGB"), None
+    elif pixels.mode not in PLAIN:
+        pixels = pixels.convert("RGB")
+    fresh = Image.new(pixels.mode, pixels.size)
+    if pixels.mode == "P":
+        fresh.putpalette(pixels.getpalette())
+    fresh.paste(pixels)
+    fresh.save(target, "TIFF", compression=None, **({"icc_profile": profile} if profile else {}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2])

@@ -1,0 +1,89 @@
+/** AVIF; pictures larger than any level of AV1 allows for a frame are put together from tiles. */
+import { open, rm, writeFile, type FileHandle } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import type { AvifOptions, Sharp } from 'sharp';
+import { layTiles, writeAvifGrid, type TileLayout } from '#worker-image/engine/image/avif-grid.ts';
+import { loadSharp, type SharpFactory } from '#worker-image/engine/image/load-sharp.ts';
+
+interface AvifWork {
+  /** Each call starts the input anew. */
+  readonly pipeline: () => Sharp;
+  readonly path: string;
+  readonly settings: AvifOptions;
+  /** Of the picture that is written. */
+  readonly pixels: number;
+}
+
+/** MaxPicSize of AV1's levels 6.0 to 6.3. As one frame 100 megapixels also take 3.7 GB in the encoder. */
+const MAX_FRAME_PIXELS = 35_651_584;
+
+export async function encodeAvif(work: AvifWork): Promise<void> {
+  const { pipeline, path, settings, pixels } = work;
+  if (pixels <= MAX_FRAME_PIXELS) await pipeline().avif(settings).toFile(path);
+  else await writeFile(path, await encodeTiled(work));
+}
+
+/** Side of the small picture that gives the words: no decoder minds it. */
+const MODEL_SIDE = 64;
+
+/** As `encodeAvif` does for a large picture. Its samples lie beside the path meanwhile. */
+export async function encodeTiled({ pipeline, path, settings }: Omit<AvifWork, 'pixels'>): Promise<Buffer> {
+  const side = { width: MODEL_SIDE, height: MODEL_SIDE, fit: 'fill', kernel: 'nearest' } as const;
+  const model = await pipeline().resize(side).avif(settings).toBuffer();
+  const samples = `${path}.v`;
+  const { width, height, channels } = await pipeline().toFile(samples);
+  const layout = layTiles(width, height);
+  await using file = await open(samples);
+  const tiles = await encodeTiles({ layout, file, channels, settings });
+  await rm(samples);
+  return writeAvifGrid(layout, tiles, model);
+}
+
+interface Tiling {
+  readonly layout: TileLayout;
+  /** The picture in libvips' own format. */
+  readonly file: FileHandle;
+  readonly channels: 1 | 2 | 3 | 4;
+  readonly settings: AvifOptions;
+}
+
+/** Rows of samples, one after the other, stand behind it. */
+const HEADER_BYTES = 64;
+
+/** One tile for each core at a time. */
+async function encodeTiles(tiling: Tiling): Promise<Buffer[]> {
+  const sharp = await loadSharp();
+  const tiles: Buffer[] = [];
+  const count = tiling.layout.columns * tiling.layout.rows;
+  let next = 0;
+  const encodeNext = async (): Promise<void> => {
+    for (let at = next++; at < count; at = next++) tiles[at] = await encodeTile(sharp, tiling, at);
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, encodeNext));
+  return tiles;
+}
+
+async function encodeTile(sharp: SharpFactory, tiling: Tiling, at: number): Promise<Buffer> {
+  const { layout, channels, settings } = tiling;
+  const left = (at % layout.columns) * layout.tileWidth;
+  const top = Math.floor(at / layout.columns) * layout.tileHeight;
+  const width = Math.min(layout.tileWidth, layout.width - left);
+  const height = Math.min(layout.tileHeight, layout.height - top);
+  const raw = { width: layout.width, height, channels };
+  const tile = sharp(await readRows(tiling, { top, height }), { raw, limitInputPixels: false })
+    .extract({ left, top: 0, width, height })
+    .extend({ right: layout.tileWidth - width, bottom: layout.tileHeight - height, extendWith: 'copy' });
+  const deep = channels < 3 ? 'grey16' : 'rgb16';
+  return (settings.bitdepth === 8 ? tile : tile.toColourspace(deep)).avif(settings).toBuffer();
+}
+
+async function readRows(
+  { layout, file, channels, settings }: Tiling,
+  rows: { top: number; height: number },
+): Promise<Buffer | Uint16Array> {
+  const rowBytes = layout.width * channels * (settings.bitdepth === 8 ? 1 : 2);
+  const bytes = Buffer.allocUnsafeSlow(rows.height * rowBytes);
+  const { bytesRead } = await file.read(bytes, 0, bytes.length, HEADER_BYTES + rows.top * rowBytes);
+  if (bytesRead < bytes.length) throw new Error('The samples of the picture are not complete.');
+  return settings.bitdepth === 8 ? bytes : new Uint16Array(bytes.buffer);
+}

@@ -1,0 +1,78 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { describe, expect, it } from 'vitest';
+import { freshDirectory, runHandler, workOn } from '#test/fixtures/engine-work.ts';
+import { writeTiff } from '#test/fixtures/write-tiff.ts';
+import { imageHandler } from '#worker-image/engine/image/image-handler.ts';
+
+const HEADER = Buffer.from('II*\0\x08\0\0\0', 'latin1');
+const [SIDE, YCBCR, LAB, GREY] = [16, 6, 8, 1];
+
+interface Odd {
+  readonly photometric: number;
+  readonly pixel: readonly number[];
+  readonly sampleFormat?: number;
+  readonly orientation?: number;
+}
+
+/** A TIFF of one colour, not packed. */
+function tiff({ photometric, pixel, sampleFormat = 1, orientation = 1 }: Odd): Buffer {
+  const short = (id: number, ...values: number[]) => ({ id, type: 'short', values }) as const;
+  const picture = Buffer.concat(Array.from({ length: SIDE * SIDE * 2 }, () => Buffer.from(pixel)));
+  const tags = [
+    short(256, SIDE * 2),
+    short(257, SIDE),
+    short(258, ...pixel.map(() => 8)),
+    short(259, 1),
+    short(262, photometric),
+    { id: 273, type: 'long', values: 'picture' } as const,
+    short(274, orientation),
+    short(277, pixel.length),
+    short(278, SIDE),
+    { id: 279, type: 'long', values: [picture.length] } as const,
+    ...(photometric === YCBCR ? [short(530, 1, 1)] : []),
+    short(339, ...pixel.map(() => sampleFormat)),
+  ];
+  return writeTiff(HEADER, tags, picture);
+}
+
+async function converted(bytes: Buffer): Promise<{ width: number; height: number; colour: number[] }> {
+  const path = join(await freshDirectory(), 'odd.tiff');
+  await writeFile(path, bytes);
+  const work = await workOn({ path, format: 'tiff', operation: 'convert', options: { convert: { to: 'png' } } });
+  const produced = await runHandler(imageHandler, work);
+  const { width, height } = await sharp(produced.path).metadata();
+  return {
+    width,
+    height,
+    colour: [...(await sharp(produced.path).toColourspace('srgb').removeAlpha().raw().toBuffer()).subarray(0, 3)],
+  };
+}
+
+describe('a TIFF that libvips does not read', () => {
+  it.each([
+    ['luminance and colour differences that are not packed', { photometric: YCBCR, pixel: [76, 85, 255] }, [254, 0, 0]],
+    ['CIE Lab', { photometric: LAB, pixel: [136, 80, 67] }, [254, 0, 0]],
+    ['samples that claim to be signed', { photometric: GREY, pixel: [200], sampleFormat: 2 }, [200, 200, 200]],
+  ] as const)('keeps its colours: %s', async (_what, odd, colour) => {
+    const result = await converted(tiff(odd));
+    expect([result.width, result.height]).toEqual([SIDE * 2, SIDE]);
+    result.colour.forEach((value, i) => expect(Math.abs(value - (colour[i] ?? 0))).toBeLessThan(16));
+  });
+
+  it('is turned as its orientation says', async () => {
+    const result = await converted(tiff({ photometric: YCBCR, pixel: [76, 85, 255], orientation: 6 }));
+    expect([result.width, result.height]).toEqual([SIDE, SIDE * 2]);
+  });
+
+  it('loses its metadata and keeps its pixels', async () => {
+    const path = join(await freshDirectory(), 'odd.tiff');
+    await writeFile(path, tiff({ photometric: YCBCR, pixel: [76, 85, 255] }));
+    const produced = await runHandler(
+      imageHandler,
+      await workOn({ path, format: 'tiff', operation: 'strip_metadata' }),
+    );
+    expect(produced).toMatchObject({ format: 'tiff' });
+  });
+});

@@ -1,0 +1,90 @@
+/** TIFF files of kinds that libvips refuses, or reads in wrong colours without a word: Pillow decodes these. */
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { MediaError } from '#crds/media-error.ts';
+import type { EngineDeps } from '#worker-image/engine/handler.ts';
+import { withSniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
+import { firstTiffDirectory, type TiffEntries } from '#worker-image/engine/identify/tiff.ts';
+
+const TAG = {
+  width: 256,
+  height: 257,
+  bits: 258,
+  compression: 259,
+  photometric: 262,
+  orientation: 274,
+  planar: 284,
+  tileWidth: 322,
+  sampleFormat: 339,
+} as const;
+const COMPRESSION = { oldJpeg: 6, jpeg: 7, lzma: 34_925 } as const;
+const YCBCR = 6;
+/** CIE L*a*b* in three codings. */
+const LAB: readonly number[] = [8, 9, 10];
+const SEPARATE_PLANES = 2;
+const SIGNED = 2;
+/** From here on the sides change places. */
+const FIRST_ON_ITS_SIDE = 5;
+const DECODE_SECONDS = 600;
+const SCRIPT = join(import.meta.dirname, 'decode-tiff.py');
+
+interface OddTiff {
+  /** As shown. */
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The size of an odd TIFF; null for one that libvips reads. */
+export function oddTiff(path: string): Promise<OddTiff | null> {
+  return withSniffedFile({ path, filename: null }, async (file) => {
+    const entries = await firstTiffDirectory(file);
+    if (!isOdd(entries)) return null;
+    const [width, height] = [number(entries, TAG.width), number(entries, TAG.height)];
+    const isOnItsSide = number(entries, TAG.orientation) >= FIRST_ON_ITS_SIDE;
+    return isOnItsSide ? { width: height, height: width } : { width, height };
+  });
+}
+
+/** Decodes it to a plain TIFF in the directory, upright. @throws MediaError processing_failed. */
+export async function decodeOddTiff(
+  { run, signal }: Pick<EngineDeps, 'run' | 'signal'>,
+  { path, directory }: { path: string; directory: string },
+): Promise<string> {
+  const decoded = join(directory, 'decoded.tif');
+  const args = ['-I', SCRIPT, path, decoded];
+  const { exitCode, stderr } = await run({
+    file: 'python3',
+    args,
+    directory,
+    signal,
+    timeoutSeconds: DECODE_SECONDS,
+  });
+  const isThere = await stat(decoded).then(
+    ({ size }) => size > 0,
+    () => false,
+  );
+  if (exitCode === 0 && isThere) return decoded;
+  throw new MediaError(
+    'processing_failed',
+    'The TIFF file is damaged, or is packed in a way that is not supported. Save it without compression and send it again.',
+    { cause: new Error(`exit code ${exitCode}: ${stderr.slice(-2000)}`) },
+  );
+}
+
+function isOdd(entries: TiffEntries): boolean {
+  const compression = number(entries, TAG.compression);
+  const photometric = number(entries, TAG.photometric);
+  return (
+    compression === COMPRESSION.oldJpeg ||
+    compression === COMPRESSION.lzma ||
+    (photometric === YCBCR && compression !== COMPRESSION.jpeg) ||
+    LAB.includes(photometric) ||
+    (number(entries, TAG.planar) === SEPARATE_PLANES && entries.has(TAG.tileWidth)) ||
+    (number(entries, TAG.sampleFormat) === SIGNED && number(entries, TAG.bits) === 8)
+  );
+}
+
+/** 0 when the tag is missing. */
+function number(entries: TiffEntries, tag: number): number {
+  return entries.get(tag)?.number ?? 0;
+}
