@@ -98,9 +98,12 @@ function parseArguments() {
       },
     });
   } catch (error) {
-    throw new StartError(`${(error as Error).message} The arguments are --data DIR [--port P] [--ready FILE] [--sign-in-link].`, {
-      cause: error,
-    });
+    throw new StartError(
+      `${(error as Error).message} The arguments are --data DIR [--port P] [--ready FILE] [--sign-in-link].`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

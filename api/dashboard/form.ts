@@ -110,13 +110,9 @@ export async function submitted(visit: Visit, { work, page, fields, names = {} }
 }
 
 function control(form: FormState, asked: Field): Html {
-  const { name, type = 'text', rows, choices, autocomplete, inputmode, required = true } = asked;
-  const value = form.values.get(name) ?? '';
-  const hasProblem = form.problems[name] !== undefined;
-  const described = [hasProblem && `p-${name}`, asked.hint !== undefined && `h-${name}`].filter((id) => id !== false);
-  const common = html`id="f-${name}" name="${name}"
-  ${described.length > 0 && html`aria-describedby="${described.join(' ')}"`} ${hasProblem && html`aria-invalid="true"`}
-  ${flag('required', required)}`;
+  const { rows, choices } = asked;
+  const value = form.values.get(asked.name) ?? '';
+  const common = commonAttributes(form, asked);
   if (choices !== undefined) {
     const option = ([key, label]: readonly [string, string]): Html =>
       html`<option value="${key}" ${flag('selected', key === value)}>${label}</option>`;
@@ -125,11 +121,16 @@ function control(form: FormState, asked: Field): Html {
     </select>`;
   }
   if (rows !== undefined) return html`<textarea ${common} rows="${rows}" spellcheck="false">${`\n${value}`}</textarea>`;
-  return html`<input
-    ${common}
-    type="${type}"
-    ${type !== 'password' && html`value="${value}"`}
-    ${autocomplete !== undefined && html`autocomplete="${autocomplete}"`}
-    ${inputmode !== undefined && html`inputmode="${inputmode}"`}
-  />`;
+  const { type = 'text' } = asked;
+  return html`<input ${common} type="${type}" ${type !== 'password' && html`value="${value}"`} />`;
+}
+
+function commonAttributes(form: FormState, { name, hint, required = true, ...asked }: Field): Html {
+  const hasProblem = form.problems[name] !== undefined;
+  const described = [hasProblem && `p-${name}`, hint !== undefined && `h-${name}`].filter((id) => id !== false);
+  const optional = { autocomplete: asked.autocomplete, inputmode: asked.inputmode };
+  const given = Object.entries(optional).filter((pair): pair is [string, string] => pair[1] !== undefined);
+  return html`id="f-${name}" name="${name}" ${described.length > 0 && html`aria-describedby="${described.join(' ')}"`}
+  ${hasProblem && html`aria-invalid="true"`} ${flag('required', required)}
+  ${given.map(([attribute, value]) => html` ${attribute}="${value}"`)}`;
 }

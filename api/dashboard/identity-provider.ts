@@ -79,7 +79,7 @@ async function finishTrip(
   { query, trip, redirectUrl }: { query: URLSearchParams; trip: ProviderTrip; redirectUrl: string },
 ): Promise<Identity> {
   try {
-    const tokens = await oidc.authorizationCodeGrant(configuration, new URL(`${redirectUrl}?${query}`), {
+    const tokens = await oidc.authorizationCodeGrant(configuration, new URL(`${redirectUrl}?${query.toString()}`), {
       expectedState: trip.state,
       expectedNonce: trip.nonce,
       pkceCodeVerifier: trip.verifier,

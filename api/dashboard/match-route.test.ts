@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { matchRoutes } from '#api/dashboard/match-route.ts';
 import { ROUTES } from '#api/dashboard/routes.ts';
 
-const found = (path: string) => matchRoutes(ROUTES, path).map(({ route, params }) => [route.method, route.path, params]);
+const found = (path: string) =>
+  matchRoutes(ROUTES, path).map(({ route, params }) => [route.method, route.path, params]);
 
 describe('the route of a path', () => {
   it('has the path’s parts as parameters', () => {

@@ -5,27 +5,27 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { loadAssets, type Assets } from '#api/dashboard/assets.ts';
-import { readCookies, SESSION_COOKIE, setCookie, VISITOR_COOKIE } from '#api/dashboard/cookies.ts';
+import { SESSION_COOKIE, setCookie } from '#api/dashboard/cookies.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
-import { checkFormToken, formTokenOf, TOKEN_FIELD } from '#api/dashboard/form-token.ts';
+import { checkFormToken, TOKEN_FIELD } from '#api/dashboard/form-token.ts';
 import { framed } from '#api/dashboard/frame.ts';
 import { matchRoutes } from '#api/dashboard/match-route.ts';
 import { leaveNotice, readNotice } from '#api/dashboard/notice.ts';
 import { problemPage } from '#api/dashboard/problem-page.ts';
 import { readForm } from '#api/dashboard/read-form.ts';
+import { headerText, readVisit } from '#api/dashboard/read-visit.ts';
 import { notFound, type PageReply, type Reply, type Route, type Visit } from '#api/dashboard/route.ts';
 import { drainBody } from '#api/http/drain-body.ts';
-import { clientAddress } from '#api/http/request-address.ts';
 import { asMediaError } from '#api/http/refusal.ts';
-import { openSession } from '#api/users/session.ts';
-import { newToken, tokenDigest } from '#api/users/token.ts';
+import { tokenDigest } from '#api/users/token.ts';
 import { MediaError } from '#crds/media-error.ts';
 
 const ROOT = '/dashboard';
 const HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-  'Referrer-Policy': 'no-referrer',
+  // Without any referrer browsers hide the origin of forms, too.
+  'Referrer-Policy': 'same-origin',
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Cache-Control': 'no-store',
@@ -57,7 +57,7 @@ async function answer(dashboard: Dashboard, request: FastifyRequest, reply: Fast
       .headers({ 'Cache-Control': 'public, max-age=31536000, immutable', 'Content-Type': asset.mediaType })
       .send(asset.body);
   }
-  const visit = await readVisit(dashboard, request, { path, reply });
+  const visit = await readVisit(dashboard, path, { request, reply });
   try {
     return await send(dashboard, visit, reply, await replyOf(dashboard, visit, request));
   } catch (error) {
@@ -81,75 +81,39 @@ function pathOf({ url }: FastifyRequest): string {
   return path === '' ? '/' : path;
 }
 
-async function readVisit(
-  { deps, stopping }: Dashboard,
-  request: FastifyRequest,
-  { path, reply }: { path: string; reply: FastifyReply },
-): Promise<Visit> {
-  const cookies = readCookies(request.headers.cookie);
-  const found = await openSession(deps, cookies.get(SESSION_COOKIE) ?? null);
-  const gone = new AbortController();
-  reply.raw.once('close', () => gone.abort());
-  const forwarded = request.headers['x-forwarded-for'];
-  return {
-    id: request.id,
-    method: request.method === 'POST' ? 'POST' : 'GET',
-    path,
-    params: {},
-    query: new URL(request.raw.url ?? '/', 'https://localhost').searchParams,
-    form: new URLSearchParams(),
-    cookies,
-    address: clientAddress(deps.trustedProxies, {
-      peer: request.raw.socket.remoteAddress ?? '',
-      forwardedFor: Array.isArray(forwarded) ? forwarded.join(',') : forwarded,
-      forwardedProto: undefined,
-    }),
-    agent: request.headers['user-agent'] ?? '',
-    signal: AbortSignal.any([gone.signal, stopping]),
-    session: found !== null && !found.secondStepDue ? found : null,
-    pending: found !== null && found.secondStepDue ? found : null,
-    formToken: formTokenOf(cookies.get(SESSION_COOKIE) ?? cookies.get(VISITOR_COOKIE) ?? visitorOf(reply)),
-  };
-}
-
-/** Binds the forms of a browser that comes for the first time. */
-function visitorOf(reply: FastifyReply): string {
-  const token = newToken();
-  reply.header('Set-Cookie', setCookie(VISITOR_COOKIE, token));
-  return token;
-}
-
-async function replyOf(dashboard: Dashboard, visit: Visit, request: FastifyRequest): Promise<Reply> {
-  const matched = matchRoutes(dashboard.routes, visit.path);
-  const found = matched.find(({ route }) => route.method === request.method);
-  if (matched.length === 0 && visit.session !== null) throw notFound();
-  if (matched.length > 0 && found === undefined) {
+async function replyOf({ deps, routes }: Dashboard, visit: Visit, request: FastifyRequest): Promise<Reply> {
+  const matched = matchRoutes(routes, visit.path);
+  const found = matched.find(({ route }) => route.method === request.method) ?? null;
+  if (matched.length > 0 && found === null) {
     throw new MediaError('bad_request', `${request.method} is not supported here.`, { status: 405 });
   }
-  const isOpen = found?.route.isOpen ?? false;
   const form = visit.method === 'POST' ? await readForm(request) : visit.form;
-  if (visit.session === null && !isOpen) return signInFirst(visit);
-  if (found === undefined) throw notFound();
-  if (visit.method === 'POST') {
-    checkFormToken({
-      token: form.get(TOKEN_FIELD),
-      expected: visit.formToken,
-      origin: request.headers.origin,
-      fetchSite: headerText(request.headers['sec-fetch-site']),
-      own: [new URL(dashboard.deps.dashboardUrl).origin, `https://${request.headers.host ?? ''}`],
-    });
-  }
-  return found.route.handle(dashboard.deps, { ...visit, form, params: found.params });
+  // Who is not signed in does not learn which pages there are.
+  if (visit.session === null && found?.route.isOpen !== true) return signInFirst(visit);
+  if (found === null) throw notFound();
+  if (visit.method === 'POST') refuseForeignForm(deps, visit, { form, request });
+  return found.route.handle(deps, { ...visit, form, params: found.params });
 }
 
-function headerText(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value.join(',') : value;
+function refuseForeignForm(
+  { dashboardUrl }: DashboardDeps,
+  { formToken }: Visit,
+  { form, request }: { form: URLSearchParams; request: FastifyRequest },
+): void {
+  const { origin, host = '' } = request.headers;
+  checkFormToken({
+    token: form.get(TOKEN_FIELD),
+    expected: formToken,
+    origin,
+    fetchSite: headerText(request.headers['sec-fetch-site']),
+    own: [new URL(dashboardUrl).origin, `https://${host}`],
+  });
 }
 
 function signInFirst({ method, path, query }: Visit): Reply {
   const to = new URLSearchParams({ ended: String(method === 'POST') });
-  if (method === 'GET' && path !== '/') to.set('next', query.size === 0 ? path : `${path}?${query}`);
-  return { kind: 'redirect', to: `/sign-in?${to}` };
+  if (method === 'GET' && path !== '/') to.set('next', query.size === 0 ? path : `${path}?${query.toString()}`);
+  return { kind: 'redirect', to: `/sign-in?${to.toString()}` };
 }
 
 async function send(

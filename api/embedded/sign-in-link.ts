@@ -13,7 +13,12 @@ export async function signInLink({ clock }: { readonly clock: Clock }, databaseU
   const database = makeDatabase({ url: databaseUrl, log: makeLog('embedded', 'silent'), maxConnections: 1 });
   try {
     const deps = { database, clock, newId };
-    const { user } = await inviteUser(deps, { email: FIRST_OPERATOR, membership: null, operator: true, by: 'operator' });
+    const { user } = await inviteUser(deps, {
+      email: FIRST_OPERATOR,
+      membership: null,
+      operator: true,
+      by: 'operator',
+    });
     return (await makeLink(deps, { userId: user.id, purpose: 'sign_in' })).path;
   } finally {
     await database.close();

@@ -1,4 +1,4 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 
 /**
@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify';
  */
 export function endConnectionsAtClose(fastify: FastifyInstance): void {
   const inWork = new Set<ServerResponse>();
-  (fastify.server as Server).on('request', (_request, response) => {
+  fastify.server.on('request', (_request, response) => {
     inWork.add(response);
     response.once('close', () => inWork.delete(response));
   });

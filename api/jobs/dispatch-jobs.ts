@@ -26,6 +26,8 @@ export interface DispatchDeps {
   readonly heartbeatKey: Buffer;
   /** Unfinished MediaJobs at most. */
   readonly openJobs: number;
+  /** Names of MediaJobs that are being made: their tickets follow. */
+  readonly inTheMaking: Set<string>;
 }
 
 /** Seconds. A ticket's links outlive the longest life of a job: its wait and three full attempts. */
@@ -44,7 +46,11 @@ export async function dispatchJobs(deps: DispatchDeps): Promise<number> {
   const jobs = await selectUndispatchedJobs(deps.database, { open: names, limit: Math.min(room, 200) });
   const inTurn = jobs.values();
   const dispatchNext = async (): Promise<void> => {
-    for (const job of inTurn) await dispatchJob(deps, job);
+    for (const job of inTurn) {
+      const name = mediaJobName(job.id);
+      deps.inTheMaking.add(name);
+      await dispatchJob(deps, job).finally(() => deps.inTheMaking.delete(name));
+    }
   };
   const ends = await Promise.allSettled(Array.from({ length: AT_ONCE }, dispatchNext));
   const failed = ends.find((end) => end.status === 'rejected');

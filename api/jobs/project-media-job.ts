@@ -48,7 +48,11 @@ export async function projectMediaJob(deps: ProjectDeps, name: string): Promise<
       await deps.mediaJobs.delete(name, step.unexpected);
       return null;
     case 'check-ticket':
-      if ((await deps.mediaJobs.ticket(name)) === null) await deps.mediaJobs.delete(name);
+      if ((await deps.mediaJobs.ticket(name)) === null) {
+        deps.log.warn({ name }, 'MediaJob without its ticket is made anew');
+        await deps.mediaJobs.delete(name);
+        return null;
+      }
       deps.ticketsSeen.set(name, mediaJob.metadata.uid);
       return projectMediaJob(deps, name);
     case 'delete-later':
@@ -67,11 +71,15 @@ export async function projectMediaJob(deps: ProjectDeps, name: string): Promise<
 
 const NO_RECORD = 'There is no job of that id: jobs are made through the API, and this MediaJob is deleted.';
 function nextStep(deps: ProjectDeps, mediaJob: MediaJob, job: Job | null): Step {
-  const { status, spec } = mediaJob;
+  const { status } = mediaJob;
   if (job === null) return { do: 'delete', why: 'it has no record', unexpected: NO_RECORD };
   if (isUnfinished(job) && fenceOf(mediaJob).dispatch !== job.dispatch)
     return { do: 'delete', why: 'a newer one was made' };
-  if (!isUnfinished(job)) return afterEnd(deps, status, job);
+  return isUnfinished(job) ? beforeEnd(deps, mediaJob, job) : afterEnd(deps, status, job);
+}
+
+function beforeEnd(deps: ProjectDeps, mediaJob: MediaJob, job: Job): Step {
+  const { status, spec } = mediaJob;
   if (job.delivery !== null) return { do: 'nothing' };
   if (status !== undefined && isFinal(status)) return { do: 'end', status };
   if (isTicketDoubtful(deps, mediaJob)) return { do: 'check-ticket' };
@@ -83,8 +91,9 @@ function nextStep(deps: ProjectDeps, mediaJob: MediaJob, job: Job | null): Step 
 const TICKET_SECONDS = 30;
 
 /** False once it was found, or used: a worker that was heard of has it. */
-function isTicketDoubtful({ clock, ticketsSeen }: ProjectDeps, { metadata, status }: MediaJob): boolean {
+function isTicketDoubtful({ clock, ticketsSeen, inTheMaking }: ProjectDeps, { metadata, status }: MediaJob): boolean {
   if (status?.phase === 'Running' || ticketsSeen.get(metadata.name) === metadata.uid) return false;
+  if (inTheMaking.has(metadata.name)) return false;
   return clock.now().getTime() - Date.parse(metadata.creationTimestamp) >= TICKET_SECONDS * 1000;
 }
 

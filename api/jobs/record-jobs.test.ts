@@ -43,6 +43,7 @@ beforeEach(async () => {
     openJobs: 100,
     keepFinishedSeconds: 60,
     ticketsSeen: new Map(),
+    inTheMaking: new Set(),
   };
 });
 
@@ -110,6 +111,41 @@ describe('dispatch', () => {
 });
 
 describe('projection', () => {
+  it('makes a MediaJob anew whose ticket was never made, also a suspended one, and not while it is being made', async () => {
+    const id = await dispatched({ inputStored: false });
+    const { metadata } = await mediaJobOf(id);
+    deps = {
+      ...deps,
+      clock: { now: () => new Date(NOW.getTime() + 60_000) },
+      mediaJobs: { ...deps.mediaJobs, ticket: async () => null },
+      inTheMaking: new Set([mediaJobName(id)]),
+    };
+    await projectMediaJob(deps, mediaJobName(id));
+    expect((await mediaJobOf(id)).metadata.uid).toBe(metadata.uid);
+    deps.inTheMaking.clear();
+    await projectMediaJob(deps, mediaJobName(id));
+    expect(await deps.mediaJobs.get(mediaJobName(id))).toBeNull();
+    await dispatchJobs(deps);
+    expect((await mediaJobOf(id)).metadata.uid).not.toBe(metadata.uid);
+  });
+
+  it('looks for a ticket once only', async () => {
+    const id = await dispatched();
+    let looks = 0;
+    const { ticket } = deps.mediaJobs;
+    const counted = (name: string): ReturnType<typeof ticket> => {
+      looks += 1;
+      return ticket(name);
+    };
+    deps = {
+      ...deps,
+      clock: { now: () => new Date(NOW.getTime() + 60_000) },
+      mediaJobs: { ...deps.mediaJobs, ticket: counted },
+    };
+    for (let round = 0; round < 3; round += 1) await projectMediaJob(deps, mediaJobName(id));
+    expect(looks).toBe(1);
+  });
+
   it('begins processing with the first heartbeat, and percent never falls', async () => {
     const id = await dispatched();
     await report(id, { phase: 'Pending', startedAt: null, attempt: 1 });

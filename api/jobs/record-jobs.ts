@@ -21,7 +21,7 @@ import { makeWorkQueue } from '#crds/kube/work-queue.ts';
 import { mediaJobName } from '#crds/names.ts';
 import { startLoop } from '#crds/shared/loop.ts';
 
-interface RecorderDeps extends Omit<ProjectDeps, 'ticketsSeen'> {
+interface RecorderDeps extends Omit<ProjectDeps, 'ticketsSeen' | 'inTheMaking'> {
   readonly databaseUrl: string;
   readonly queueMetrics: QueueMetrics;
 }
@@ -32,7 +32,7 @@ const EVERY = { dispatch: 1000, sweep: 10_000, uploads: 3_600_000, records: 3_60
 export function startRecorder(deps: RecorderDeps): { stop: () => Promise<void> } {
   const { log } = deps;
   const stopping = new AbortController();
-  const projectDeps: ProjectDeps = { ...deps, ticketsSeen: new Map() };
+  const projectDeps: ProjectDeps = { ...deps, ticketsSeen: new Map(), inTheMaking: new Set() };
   const queue = makeWorkQueue(
     {
       handle: async (name) => {
@@ -50,7 +50,7 @@ export function startRecorder(deps: RecorderDeps): { stop: () => Promise<void> }
       everyMs: EVERY.dispatch,
       turn: async () => {
         await settleTransfers(deps);
-        await dispatchJobs(deps);
+        await dispatchJobs(projectDeps);
         await deleteFiles(deps);
       },
     }),

@@ -62,7 +62,10 @@ describe('jobs', () => {
     await expect
       .poll(
         async () => {
-          const text = await page.locator('.percent').textContent({ timeout: 200 }).catch(() => null);
+          const text = await page
+            .locator('.percent')
+            .textContent({ timeout: 200 })
+            .catch(() => null);
           if (text !== null) percents.add(text);
           return page.getByRole('heading', { name: 'Receipt' }).isVisible();
         },
@@ -83,7 +86,9 @@ describe('jobs', () => {
     await inspect(page, 'receipt-checked');
 
     const second = await upload(api, video, 'second.mp4');
-    const canceled = String((await api('POST', '/v1/jobs', { json: { ...json, input: { upload: second } } })).json()['id']);
+    const canceled = String(
+      (await api('POST', '/v1/jobs', { json: { ...json, input: { upload: second } } })).json()['id'],
+    );
     await open(`${base}/jobs`);
     await inspect(page, 'jobs');
     await page.getByRole('link', { name: canceled }).click();
@@ -143,7 +148,9 @@ describe('webhooks', () => {
     const json = { operation: 'convert', input: { upload: id }, options: { convert: { to: 'json' } } };
     await finished(api, String((await api('POST', '/v1/jobs', { json })).json()['id']));
     await expect.poll(() => receiver.received.length).toBeGreaterThan(1);
-    await service.query('update webhook_deliveries set done_at = now(), delivered = false where account_id = $1', [account]);
+    await service.query('update webhook_deliveries set done_at = now(), delivered = false where account_id = $1', [
+      account,
+    ]);
     await page.reload();
     await page.getByRole('link', { name: /^evt_/ }).first().click();
     await page.getByText('it answered 500').waitFor();
@@ -235,7 +242,20 @@ describe('presets, plan, usage, samples', () => {
 });
 
 describe('every page of an account', () => {
-  const PAGES = ['', '/keys', '/jobs', '/uploads', '/usage', '/plan', '/presets', '/webhooks', '/samples', '/members', '/activity', '/receipts'];
+  const PAGES = [
+    '',
+    '/keys',
+    '/jobs',
+    '/uploads',
+    '/usage',
+    '/plan',
+    '/presets',
+    '/webhooks',
+    '/samples',
+    '/members',
+    '/activity',
+    '/receipts',
+  ];
 
   it('stands on a phone in the dark as axe wants it, in times of the reader', async () => {
     const { cookies } = await page.context().storageState();
@@ -292,7 +312,21 @@ function makeVideo(): Buffer {
   const file = path.join(folder, 'video.mp4');
   const source = 'testsrc2=size=1280x720:rate=25:duration=12';
   try {
-    execFileSync('ffmpeg', ['-v', 'error', '-f', 'lavfi', '-i', source, '-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', file]);
+    execFileSync('ffmpeg', [
+      '-v',
+      'error',
+      '-f',
+      'lavfi',
+      '-i',
+      source,
+      '-c:v',
+      'libx264',
+      '-preset',
+      'ultrafast',
+      '-pix_fmt',
+      'yuv420p',
+      file,
+    ]);
     return readFileSync(file);
   } finally {
     rmSync(folder, { recursive: true });

@@ -32,7 +32,7 @@ export async function visitor(size: Size = 'desktop', settings: { colorScheme?: 
     permissions: ['clipboard-read', 'clipboard-write'],
     ...settings,
   });
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(15_000);
   const page = await context.newPage();
   page.on('console', (message) => {
     // Refused forms answer 4xx, which the browser notes.
@@ -56,7 +56,10 @@ export async function inspect(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: path.join(SCREENSHOTS, `${name}.png`), fullPage: true });
   await page.evaluate(axe.source);
   const found = await page.evaluate(() =>
-    (globalThis as unknown as { axe: typeof axe }).axe.run({ exclude: ['.unchecked'] }, { resultTypes: ['violations'] }),
+    (globalThis as unknown as { axe: typeof axe }).axe.run(
+      { exclude: ['.unchecked'] },
+      { resultTypes: ['violations'] },
+    ),
   );
   expect(
     found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`),
@@ -74,7 +77,10 @@ export async function documented(page: Page, name: string): Promise<void> {
   if (process.env['MEDIAJOBS_DOCUMENT'] === undefined) return;
   const picture = await page.screenshot({ clip: { x: 0, y: 0, ...SIZES.desktop, height: 640 } });
   mkdirSync(DOCUMENTATION, { recursive: true });
-  await sharp(picture).resize({ width: 900 }).png({ palette: true, colours: 32 }).toFile(path.join(DOCUMENTATION, `dashboard-${name}.png`));
+  await sharp(picture)
+    .resize({ width: 900 })
+    .png({ palette: true, colours: 32 })
+    .toFile(path.join(DOCUMENTATION, `dashboard-${name}.png`));
 }
 
 /** Signs in by the form. */
@@ -82,14 +88,20 @@ export async function signIn({ page, open }: Visitor, email: string, password: s
   await open('/sign-in');
   await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Password').fill(password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await press(page, 'Sign in');
 }
 
 /** Uses a one-time link, which sets the password. */
 export async function followLink({ page }: Visitor, link: string, password: string): Promise<void> {
   await page.goto(link);
   await page.getByLabel('New password').fill(password);
-  await page.getByRole('button', { name: 'Set the password' }).click();
+  await press(page, 'Set the password');
+}
+
+/** Presses a button that sends a form, and waits for the page that answers. */
+export async function press(page: Page, name: string): Promise<void> {
+  await Promise.all([page.waitForEvent('framenavigated'), page.getByRole('button', { name }).first().click()]);
+  await page.waitForLoadState();
 }
 
 async function start(): Promise<Browser> {

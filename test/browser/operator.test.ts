@@ -78,7 +78,9 @@ describe('an operator', () => {
     await open('/operator/failures');
     await page.getByRole('link', { name: 'encrypted_pdf' }).waitFor();
     await open('/operator/queue');
-    expect(await page.getByRole('link', { name: 'Metrics in Grafana' }).getAttribute('href')).toContain('grafana.example.com');
+    expect(await page.getByRole('link', { name: 'Metrics in Grafana' }).getAttribute('href')).toContain(
+      'grafana.example.com',
+    );
     await documented(page, 'queue');
     await open('/operator/deliveries');
     await page.getByRole('button', { name: 'Send again' }).click();

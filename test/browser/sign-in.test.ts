@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { codeOf } from '#api/users/totp.ts';
 import { useService } from '#test/support/use-service.ts';
-import { expectNoComplaints, followLink, inspect, signIn, visitor } from './browser.ts';
+import { expectNoComplaints, followLink, inspect, press, signIn, visitor } from './browser.ts';
 
 const { service, account } = await useService('payg');
 const PASSWORD = 'nobody guesses this one';
@@ -26,7 +26,7 @@ describe('signing in', () => {
     await page.getByRole('button', { name: 'Set the password' }).click();
     await page.getByRole('heading', { name: 'test', level: 1 }).waitFor();
 
-    await page.getByRole('button', { name: 'Sign out' }).click();
+    await press(page, 'Sign out');
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await inspect(page, 'sign-in');
     await signIn(somebody, 'ada@example.com', 'not the password');
@@ -60,7 +60,7 @@ describe('signing in', () => {
     await page.getByRole('button', { name: 'Switch the second step on' }).click();
     await page.getByText('The second step is on.').waitFor();
 
-    await page.getByRole('button', { name: 'Sign out' }).click();
+    await press(page, 'Sign out');
     await signIn(somebody, 'grace@example.com', PASSWORD);
     await page.getByRole('heading', { name: 'Second step' }).waitFor();
     await inspect(page, 'second-step-phone');

@@ -9,6 +9,6 @@ export default defineConfig({
     hookTimeout: 60_000,
     fileParallelism: false,
     include: ['test/browser/*.test.ts'],
-    globalSetup: ['test/browser/start-service.ts'],
+    globalSetup: ['test/support/browser-service.ts'],
   },
 });

@@ -30,6 +30,8 @@ export interface TestAccount {
   readonly key: string;
   readonly plan: PlanName;
   readonly exchanges: readonly Exchange[];
+  /** Jobs that a scenario made past `call`. */
+  readonly madeElsewhere: string[];
   /** What no answer may be, seen so far; one sentence each. */
   readonly violations: string[];
   /** Signing secrets ever shown, newest last: of the account, then of endpoints by id. */
@@ -47,7 +49,12 @@ const NO_ANSWER: Reply = { status: 0, headers: {}, bytes: Buffer.alloc(0), body:
 export async function openAccount(world: World, plan: PlanName = 'enterprise'): Promise<TestAccount> {
   const peppers = [world.canaries.settings.MEDIAJOBS_KEY_PEPPER] as const;
   const deps = { database: world.database(), clock: world.clock, newId, peppers };
-  const { id } = await createAccount(deps, { name: 'faults', plan, paymentMethod: true, features: ['video', 'heic_output'] });
+  const { id } = await createAccount(deps, {
+    name: 'faults',
+    plan,
+    paymentMethod: true,
+    features: ['video', 'heic_output'],
+  });
   const { keyText } = await createKey(deps, { accountId: id, mode: 'live', name: 'faults', allowList: [] });
   const key = world.canaries.add('API key', keyText);
   const exchanges: Exchange[] = [];
@@ -75,6 +82,7 @@ export async function openAccount(world: World, plan: PlanName = 'enterprise'): 
     key,
     plan,
     exchanges,
+    madeElsewhere: [],
     violations,
     secrets,
     path: `/${id}/`,
@@ -105,7 +113,7 @@ function wrongIn(world: World, { method, path, reply }: { method: string; path: 
     headers['svc-version'] !== undefined || 'no Svc-Version',
     !needsRetryAfter || Number(headers['retry-after']) > 0 || 'no Retry-After',
   ];
-  return [...found, ...wrong.filter((one) => one !== true).map((one) => `${where} has ${String(one)}`)];
+  return [...found, ...wrong.filter((one) => one !== true).map((one) => `${where} has ${one}`)];
 }
 
 /** I2: what a job was once seen to have ended with, it keeps. */

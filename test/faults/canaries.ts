@@ -39,7 +39,9 @@ export function makeCanaries(): Canaries {
     add,
     make: (name) => add(name, `canary${randomWord(LETTERS, 26)}`),
     foundIn: (text) =>
-      [...secrets].filter(([secret]) => text.includes(secret) || text.includes(Buffer.from(secret).toString('hex'))).map(([, name]) => name),
+      [...secrets]
+        .filter(([secret]) => text.includes(secret) || text.includes(Buffer.from(secret).toString('hex')))
+        .map(([, name]) => name),
     found: [],
   };
 }
@@ -62,9 +64,16 @@ export async function searchStores(
   const look = (where: string, text: string): void => {
     for (const name of canaries.foundIn(text)) canaries.found.push(`${name} in ${where}`);
   };
-  for (const log of readdirSync(path.join(data, 'log'))) look(`the log ${log}`, readFileSync(path.join(data, 'log', log), 'utf8'));
+  for (const log of readdirSync(path.join(data, 'log')))
+    look(`the log ${log}`, readFileSync(path.join(data, 'log', log), 'utf8'));
   look('the log of the servers', readFileSync(path.join(folder, 'servers.log'), 'utf8'));
-  const connection = JSON.parse(readFileSync(path.join(data, 'run', 'connection.json'), 'utf8')) as { ops: Record<string, string> };
-  for (const [name, url] of Object.entries(connection.ops)) look(`the metrics of ${name}`, await (await fetch(`${url}/metrics`)).text());
-  look('the database', execFileSync('pg_dump', ['--data-only', databaseUrl], { maxBuffer: 1024 ** 3, encoding: 'utf8' }));
+  const connection = JSON.parse(readFileSync(path.join(data, 'run', 'connection.json'), 'utf8')) as {
+    ops: Record<string, string>;
+  };
+  for (const [name, url] of Object.entries(connection.ops))
+    look(`the metrics of ${name}`, await (await fetch(`${url}/metrics`)).text());
+  look(
+    'the database',
+    execFileSync('pg_dump', ['--data-only', databaseUrl], { maxBuffer: 1024 ** 3, encoding: 'utf8' }),
+  );
 }

@@ -29,14 +29,23 @@ export async function checkDeliveries(world: World, account: TestAccount, repeat
   });
 }
 
-function wrongAttempts(sent: readonly Received[], { body, secrets, repeats }: { body: Buffer; secrets: readonly string[]; repeats: number }): string[] {
-  const signed = sent.map((one) => ({ seconds: secondsOf(one), secret: secrets.find((secret) => isSigned(one, secret)) }));
+function wrongAttempts(
+  sent: readonly Received[],
+  { body, secrets, repeats }: { body: Buffer; secrets: readonly string[]; repeats: number },
+): string[] {
+  const signed = sent.map((one) => ({
+    seconds: secondsOf(one),
+    secret: secrets.find((secret) => isSigned(one, secret)),
+  }));
   const used = new Set(signed.map(({ secret }) => secret));
   return [
     ...(sent.some((one) => !one.body.equals(body)) ? ['an attempt has other bytes'] : []),
     ...(used.has(undefined) ? ['an attempt is signed with no known secret'] : []),
     ...(used.size > 1 ? ['its attempts are signed with different secrets'] : []),
-    ...wrongSchedule(signed.map(({ seconds }) => seconds), repeats),
+    ...wrongSchedule(
+      signed.map(({ seconds }) => seconds),
+      repeats,
+    ),
   ];
 }
 

@@ -10,7 +10,10 @@ import type { World } from '#test/faults/world.ts';
 export async function finishEverything(world: World, accounts: readonly TestAccount[]): Promise<void> {
   const ids = accounts.map(({ id }) => id);
   const unfinished = (): Promise<Record<string, any>[]> =>
-    world.query(`select id, status, attempt from jobs where account_id = any ($1) and status in ('queued', 'processing')`, [ids]);
+    world.query(
+      `select id, status, attempt from jobs where account_id = any ($1) and status in ('queued', 'processing')`,
+      [ids],
+    );
   const waits = (): Promise<Record<string, any>[]> =>
     world.query(
       `select max(greatest(next_at, lease_until)) as at from transfers join jobs on jobs.id = job_id
@@ -32,12 +35,12 @@ export async function finishEverything(world: World, accounts: readonly TestAcco
   await until(
     'I4: every event is delivered or dropped',
     async () => {
-      const [row] = await world.query(
+      const [row = {}] = await world.query(
         `select min(greatest(next_at, coalesce(lease_until, next_at))) as at, count(*) as open from webhook_deliveries where account_id = any ($1) and done_at is null`,
         [ids],
       );
-      if (Number(row?.['open']) === 0) return true;
-      const seconds = ((row?.['at'] as Date).getTime() - world.clock.now().getTime()) / 1000;
+      if (Number(row['open']) === 0) return true;
+      const seconds = ((row['at'] as Date).getTime() - world.clock.now().getTime()) / 1000;
       if (seconds > 0) await world.clock.pass(seconds + 1);
       return false;
     },

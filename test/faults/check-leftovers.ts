@@ -10,7 +10,12 @@ export async function checkLeftovers(world: World, account: TestAccount, strange
     ...(await settled('I5: objects are left', () => orphans(world, account))),
     ...(await settled('I5: half written files are left', () => filesBelow(world, 'files', '@temp'))),
     ...(await settled('I12: files of work are left', () => filesBelow(world, 'work', 'runs'))),
-    ...(await settled('I12: processes of jobs are left', () => world.processes().filter(({ ofJob }) => ofJob).map(({ role }) => role))),
+    ...(await settled('I12: processes of jobs are left', () =>
+      world
+        .processes()
+        .filter(({ ofJob }) => ofJob)
+        .map(({ role }) => role),
+    )),
     ...(await settled('I12: database sessions are stuck', () => stuckSessions(world))),
     ...(await seenByStranger(account, stranger)),
     ...(await nextRequest(account)),
@@ -29,7 +34,9 @@ async function settled(what: string, look: () => Promise<readonly string[]> | re
 
 function filesBelow(world: World, ...part: string[]): string[] {
   const entries = readdirSync(path.join(world.data, ...part), { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).map((entry) => path.relative(world.data, path.join(entry.parentPath, entry.name)));
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(world.data, path.join(entry.parentPath, entry.name)));
 }
 
 /** Objects that neither an unfinished job, nor a kept output, nor a waiting upload accounts for. */
@@ -39,7 +46,8 @@ async function orphans(world: World, account: TestAccount): Promise<string[]> {
   ]);
   const uploads = await world.query('select id from uploads where account_id = $1', [account.id]);
   const isKept = (kind: string, id: string): boolean => {
-    if (kind === 'uploads') return uploads.some((row) => row['id'] === id) || jobs.every((row) => row['upload_id'] !== id);
+    if (kind === 'uploads')
+      return uploads.some((row) => row['id'] === id) || jobs.every((row) => row['upload_id'] !== id);
     const job = jobs.find((row) => row['id'] === id);
     if (job === undefined || job['status'] === 'queued' || job['status'] === 'processing') return true;
     return kind === 'outputs' && job['files_deleted_at'] === null;
@@ -59,7 +67,9 @@ async function stuckSessions(world: World): Promise<string[]> {
 }
 
 async function seenByStranger(account: TestAccount, stranger: TestAccount): Promise<string[]> {
-  const ids = account.exchanges.filter(({ path, status }) => path === '/v1/jobs' && status === 202).map(({ body }) => String(body.id));
+  const ids = account.exchanges
+    .filter(({ path, status }) => path === '/v1/jobs' && status === 202)
+    .map(({ body }) => String(body.id));
   const wrong: string[] = [];
   for (const id of ids.slice(-2)) {
     for (const part of ['', '/output', '/receipt']) {
@@ -73,5 +83,7 @@ async function seenByStranger(account: TestAccount, stranger: TestAccount): Prom
 async function nextRequest(account: TestAccount): Promise<string[]> {
   const answer = await direct(account);
   const isDone = answer.status === 200 || answer.body?.error?.code === 'spend_cap_reached';
-  return isDone ? [] : [`I12: the next good request was answered ${answer.status} ${JSON.stringify(answer.body?.error?.code)}`];
+  return isDone
+    ? []
+    : [`I12: the next good request was answered ${answer.status} ${JSON.stringify(answer.body?.error?.code)}`];
 }

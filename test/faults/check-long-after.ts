@@ -14,14 +14,26 @@ export async function checkLongAfter(world: World): Promise<string[]> {
   await world.heal();
   const wrong: string[] = [];
   const gone = async (what: string, left: () => Promise<number> | number): Promise<void> => {
-    await until(what, async () => (await left()) === 0, { seconds: 60, everyMs: 500 }).catch(() => wrong.push(`${what} are left`));
+    await until(what, async () => (await left()) === 0, { seconds: 60, everyMs: 500 }).catch(() =>
+      wrong.push(`${what} are left`),
+    );
   };
   await gone('I5: objects', () => filesIn(path.join(world.data, 'files', 'objects')));
   await gone('I5: half written files', () => filesIn(path.join(world.data, 'files', '@temp')));
   // Jobs are forgotten once their files are: at the next start.
   world.kill('control');
   await world.heal();
-  for (const table of ['jobs', 'uploads', 'upload_parts', 'transfers', 'webhook_deliveries', 'idempotency_keys', 'upload_allowance', 'file_deletions', 'direct_reservations'])
+  for (const table of [
+    'jobs',
+    'uploads',
+    'upload_parts',
+    'transfers',
+    'webhook_deliveries',
+    'idempotency_keys',
+    'upload_allowance',
+    'file_deletions',
+    'direct_reservations',
+  ])
     await gone(`I12: rows of ${table}`, () => count(world, table));
   if ((await count(world, 'ledger')) !== ledger) wrong.push('I3: the ledger has changed');
   return wrong;

@@ -18,7 +18,9 @@ interface JobRow {
 
 export async function checkRecords(world: World, account: TestAccount): Promise<string[]> {
   const jobs = (await world.query('select * from jobs where account_id = $1', [account.id])) as unknown as JobRow[];
-  const ledger = await world.query('select source_id, meter, amount_micro_usd from ledger where account_id = $1', [account.id]);
+  const ledger = await world.query('select source_id, meter, amount_micro_usd from ledger where account_id = $1', [
+    account.id,
+  ]);
   const rowsOf = (id: string) => ledger.filter((row) => row['source_id'] === id) as unknown as { meter: string }[];
   return [
     ...lostJobs(account, jobs),
@@ -34,12 +36,14 @@ export async function checkRecords(world: World, account: TestAccount): Promise<
 function lostJobs(account: TestAccount, jobs: readonly JobRow[]): string[] {
   const creations = account.exchanges.filter(({ method, path }) => method === 'POST' && path === '/v1/jobs');
   const acknowledged = new Set(creations.filter(({ status }) => status === 202).map(({ body }) => String(body.id)));
-  const unknown = creations.filter(({ status }) => status === 0 || status >= 500).length;
+  const unknown = creations.filter(({ status }) => status === 0 || status >= 500).length + account.madeElsewhere.length;
   const there = new Set(jobs.map(({ id }) => id));
   const extra = [...there].filter((id) => !acknowledged.has(id)).length;
   return [
     ...[...acknowledged].filter((id) => !there.has(id)).map((id) => `I1: ${id} was answered 202 and is gone`),
-    ...(extra > unknown ? [`I1: ${extra} jobs that nobody was told of, after ${unknown} requests without an answer`] : []),
+    ...(extra > unknown
+      ? [`I1: ${extra} jobs that nobody was told of, after ${unknown} requests without an answer`]
+      : []),
   ];
 }
 
@@ -54,7 +58,7 @@ function checkJob(job: JobRow, ledger: readonly { meter: string }[]): string[] {
     times: [job.created_at, job.started_at, job.completed_at],
   });
   const charge = wrongLedger(ledger, isFinal(job.status) ? (job.billed ? 'billed' : 'unbilled') : 'none');
-  const reserved = Number(job.reserved_micro_usd) === 0 || !isFinal(job.status);
+  const reserved = job.reserved_micro_usd === 0 || !isFinal(job.status);
   return [
     ...wrong.map((one) => `I1: ${one}`),
     ...(charge === null ? [] : [`I3: ${charge}`]),
@@ -102,13 +106,20 @@ async function wrongSums(world: World, account: TestAccount): Promise<string[]> 
 }
 
 /** Of the newest few: each receipt says what the ledger says. */
-async function wrongReceipts(account: TestAccount, jobs: readonly JobRow[], ledger: readonly Record<string, any>[]): Promise<string[]> {
+async function wrongReceipts(
+  account: TestAccount,
+  jobs: readonly JobRow[],
+  ledger: readonly Record<string, any>[],
+): Promise<string[]> {
   const wrong: string[] = [];
   for (const { id } of jobs.filter(({ status }) => isFinal(status)).slice(-3)) {
     const { status, body } = await account.call('GET', `/v1/jobs/${id}/receipt`);
     const charged = ledger.find((row) => row['source_id'] === id);
-    const { billing } = (status === 200 ? body.payload : { billing: null }) as { billing: { amount_usd: number } | null };
-    if (Math.round((billing?.amount_usd ?? -1) * 1e6) !== Number(charged?.['amount_micro_usd'])) wrong.push(`I3: the receipt of ${id} says ${JSON.stringify(billing)}`);
+    const { billing } = (status === 200 ? body.payload : { billing: null }) as {
+      billing: { amount_usd: number } | null;
+    };
+    if (Math.round((billing?.amount_usd ?? -1) * 1e6) !== Number(charged?.['amount_micro_usd']))
+      wrong.push(`I3: the receipt of ${id} says ${JSON.stringify(billing)}`);
   }
   return wrong;
 }

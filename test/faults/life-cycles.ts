@@ -42,7 +42,9 @@ interface EndedJob {
 /** What is wrong with a job that has ended; empty when nothing is. `times`: created, started, completed. */
 export function wrongEnd(job: EndedJob): string[] {
   const succeeded = job.status === 'succeeded';
-  const inOrder = job.times.filter((time) => time !== null).every((time, index, all) => index === 0 || time >= all[index - 1]!);
+  const inOrder = job.times
+    .filter((time) => time !== null)
+    .every((time, index, all) => index === 0 || time >= all[index - 1]!);
   const rules: readonly (readonly [boolean, string])[] = [
     [isFinal(job.status), `it is still ${job.status}`],
     [job.hasResult === succeeded, 'result and status disagree'],
@@ -54,10 +56,15 @@ export function wrongEnd(job: EndedJob): string[] {
 }
 
 /** Meters of the ledger rows that a piece of work must have. */
-export function wrongLedger(rows: readonly { meter: string }[], expected: 'billed' | 'unbilled' | 'none'): string | null {
+export function wrongLedger(
+  rows: readonly { meter: string }[],
+  expected: 'billed' | 'unbilled' | 'none',
+): string | null {
   const meters = rows.map(({ meter }) => (meter === 'unbilled' ? 'unbilled' : 'billed'));
   const wanted = expected === 'none' ? [] : [expected];
-  return JSON.stringify(meters) === JSON.stringify(wanted) ? null : `its ledger rows are ${JSON.stringify(meters)} instead of ${JSON.stringify(wanted)}`;
+  return JSON.stringify(meters) === JSON.stringify(wanted)
+    ? null
+    : `its ledger rows are ${JSON.stringify(meters)} instead of ${JSON.stringify(wanted)}`;
 }
 
 /** Seconds of the attempts of one event, in order: what is wrong with them. A crash may repeat an attempt early. */

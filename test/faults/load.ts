@@ -24,10 +24,20 @@ export const LOAD: readonly Scenario[] = [
       const crowd = await callers(stage, { atOnce: 2 * (children + queue), seconds: 30, photo });
       const after = memoryOf(stage.world);
       const odd = crowd.filter(({ status }) => status !== 200 && status !== 503);
-      mustEqual(odd.map(({ status }) => status), [], 'odd answers');
-      const times = (of: readonly Timed[], status: number): number[] => of.filter((one) => one.status === status).map(({ ms }) => ms).toSorted((a, b) => a - b);
+      mustEqual(
+        odd.map(({ status }) => status),
+        [],
+        'odd answers',
+      );
+      const times = (of: readonly Timed[], status: number): number[] =>
+        of
+          .filter((one) => one.status === status)
+          .map(({ ms }) => ms)
+          .toSorted((a, b) => a - b);
       const [unloaded, accepted, refused] = [times(alone, 200), times(crowd, 200), times(crowd, 503)];
-      stage.note(`${children} are worked on, ${queue} may wait; unloaded: ${shown(unloaded)}; at twice the places: ${accepted.length} done ${shown(accepted)}, ${refused.length} refused ${shown(refused)}`);
+      stage.note(
+        `${children} are worked on, ${queue} may wait; unloaded: ${shown(unloaded)}; at twice the places: ${accepted.length} done ${shown(accepted)}, ${refused.length} refused ${shown(refused)}`,
+      );
       stage.note(`memory of the API and the engine: ${before.toFixed(0)} → ${after.toFixed(0)} MiB`);
       must(accepted.length > 0 && refused.length > 0, `${accepted.length} were accepted and ${refused.length} refused`);
     },
@@ -40,7 +50,13 @@ export const LOAD: readonly Scenario[] = [
     run: async ({ world, account, note }) => {
       const slow = await Promise.all(Array.from({ length: 200 }, () => slowHeaders(world)));
       const halves = await Promise.all(
-        Array.from({ length: 20 }, () => sendHalf(world, account, { method: 'POST', path: '/v1/convert?to=json&filename=a.csv', body: Buffer.alloc(40_000, 'a,b\n') })),
+        Array.from({ length: 20 }, () =>
+          sendHalf(world, account, {
+            method: 'POST',
+            path: '/v1/convert?to=json&filename=a.csv',
+            body: Buffer.alloc(40_000, 'a,b\n'),
+          }),
+        ),
       );
       const times: number[] = [];
       for (let count = 0; count < 5; count += 1) {
@@ -69,7 +85,9 @@ async function timed(call: () => Promise<Reply>): Promise<Timed> {
 
 async function noisyPhoto(): Promise<Buffer> {
   const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const;
-  return sharp({ create: { width: 1200, height: 800, channels: 3, background: '#28c', noise } }).jpeg({ quality: 92 }).toBuffer();
+  return sharp({ create: { width: 1200, height: 800, channels: 3, background: '#28c', noise } })
+    .jpeg({ quality: 92 })
+    .toBuffer();
 }
 
 function compress(account: TestAccount, photo: Buffer): Promise<Reply> {
@@ -77,7 +95,10 @@ function compress(account: TestAccount, photo: Buffer): Promise<Reply> {
 }
 
 /** So many callers, each of which sends the next request at once; a refused one waits a moment, as it is told to. */
-async function callers({ account }: Stage, { atOnce, seconds, photo }: { atOnce: number; seconds: number; photo: Buffer }): Promise<Timed[]> {
+async function callers(
+  { account }: Stage,
+  { atOnce, seconds, photo }: { atOnce: number; seconds: number; photo: Buffer },
+): Promise<Timed[]> {
   const all: Timed[] = [];
   const endsAt = performance.now() + seconds * 1000;
   const caller = async (): Promise<void> => {
@@ -101,7 +122,8 @@ function memoryOf(world: World): number {
 }
 
 function shown(sorted: readonly number[]): string {
-  const at = (share: number): string => `${Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0)}`;
+  const at = (share: number): string =>
+    `${Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0)}`;
   return `median ${at(0.5)} ms, p95 ${at(0.95)} ms`;
 }
 

@@ -40,17 +40,25 @@ export function withJob(model: Model, job: JobModel): Model {
 }
 
 /** May `POST /v1/jobs` on the upload be answered so? Spec: Upload states. */
-export function mayAnswerJobOn(model: Model, uploadId: string, { status, now }: { status: number; now: number }): boolean {
+export function mayAnswerJobOn(
+  model: Model,
+  uploadId: string,
+  { status, now }: { status: number; now: number },
+): boolean {
   const upload = model.uploads.get(uploadId);
   const jobs = upload?.jobs.map((id) => model.jobs.get(id)) ?? [];
   const isThere = upload?.state === 'uploaded' && jobs.length === 0 && upload.expiresAt > now;
   const mayBeGone = jobs.length > 0 || upload === undefined || upload.state === 'created' || upload.expiresAt <= now;
-  if (status === 202) return upload !== undefined && (isThere || jobs.some((job) => job !== undefined && !isFinal(job.seen)));
+  if (status === 202)
+    return upload !== undefined && (isThere || jobs.some((job) => job !== undefined && !isFinal(job.seen)));
   return status === 404 ? mayBeGone : false;
 }
 
 /** The job after a reader has seen it so. @throws Error when that may not be */
-export function afterReading(job: JobModel, seen: { status: JobStatus; completed_at: string | null; files_deleted: boolean }): JobModel {
+export function afterReading(
+  job: JobModel,
+  seen: { status: JobStatus; completed_at: string | null; files_deleted: boolean },
+): JobModel {
   if (!mayFollow(job.seen, seen.status)) throw new Error(`${job.id} was ${job.seen} and is ${seen.status}`);
   if (job.filesDeleted && !seen.files_deleted) throw new Error(`the deleted files of ${job.id} are back`);
   const completedAt = seen.completed_at === null ? null : Date.parse(seen.completed_at);

@@ -20,20 +20,37 @@ export const RACES: readonly Scenario[] = [
       const rounds = stage.rounds(100);
       const ids = new Set<string>();
       for (let round = 0; round < rounds; round += 1) {
-        const body = JSON.stringify({ ...TO_JSON, input: { url: account.url('people.csv') }, metadata: { round: String(round) } });
+        const body = JSON.stringify({
+          ...TO_JSON,
+          input: { url: account.url('people.csv') },
+          metadata: { round: String(round) },
+        });
         const headers = { 'idempotency-key': `round-${round}` };
         const crashes = random.below(20) === 0;
         if (crashes) world.faults.arm(random.pick(['before-job-commit', 'after-job-insert']), 'crash');
         const send = (): Promise<Reply> => account.call('POST', '/v1/jobs', { body, headers });
         const answers = await Promise.all(Array.from({ length: AT_ONCE }, send));
-        const odd = answers.filter(({ status, body: answer }) => status !== 202 && answer?.error?.code !== 'idempotency_in_progress' && !(crashes && [0, 500].includes(status)));
-        mustEqual(odd.map(({ status }) => status), [], `odd answers in round ${round}`);
+        const odd = answers.filter(
+          ({ status, body: answer }) =>
+            status !== 202 &&
+            answer?.error?.code !== 'idempotency_in_progress' &&
+            !(crashes && [0, 500].includes(status)),
+        );
+        mustEqual(
+          odd.map(({ status }) => status),
+          [],
+          `odd answers in round ${round}`,
+        );
         if (crashes) await world.heal();
         ids.add(await accepted(stage, send));
         await mayPause(stage);
       }
       mustEqual(ids.size, rounds, 'jobs');
-      mustEqual((await world.query('select 1 from jobs where account_id = $1', [account.id])).length, rounds, 'jobs in the database');
+      mustEqual(
+        (await world.query('select 1 from jobs where account_id = $1', [account.id])).length,
+        rounds,
+        'jobs in the database',
+      );
     },
   },
   {
@@ -46,13 +63,19 @@ export const RACES: readonly Scenario[] = [
       world.receiver.behave(`${account.path}missing`, answering(404));
       const counts: Record<string, number> = {};
       const rounds = stage.rounds(1000);
-      for (let done = 0; done < rounds; ) {
+      for (let done = 0; done < rounds;) {
         const batch = Math.min(10, rounds - done);
-        const ends = await Promise.all(Array.from({ length: batch }, () => cancelAtItsEnd(stage, random.below(8) === 0)));
+        const ends = await Promise.all(
+          Array.from({ length: batch }, () => cancelAtItsEnd(stage, random.below(8) === 0)),
+        );
         for (const status of ends) counts[status] = (counts[status] ?? 0) + 1;
         done += batch;
       }
-      stage.note(`${rounds} rounds: ${Object.entries(counts).map(([status, count]) => `${count} ${status}`).join(', ')}`);
+      stage.note(
+        `${rounds} rounds: ${Object.entries(counts)
+          .map(([status, count]) => `${count} ${status}`)
+          .join(', ')}`,
+      );
       const wrong = await world.query(
         `select j.id from jobs j left join webhook_deliveries d on d.job_id = j.id where j.account_id = $1
          group by j.id having count(d.id) <> 1
@@ -82,9 +105,16 @@ export const RACES: readonly Scenario[] = [
       must(isDirect ? admitted === 3 : admitted >= 1 && admitted <= 3, `${admitted} were admitted`);
       mustEqual([...codes], ['spend_cap_reached'], 'refusals');
       for (const { status, body } of answers) if (status === 202) await ended(account, body.id);
-      const [row = {}] = await world.query('select amount_micro_usd as spent from monthly_spend where account_id = $1', [account.id]);
+      const [row = {}] = await world.query(
+        'select amount_micro_usd as spent from monthly_spend where account_id = $1',
+        [account.id],
+      );
       must(Number(row['spent']) <= 3000, `${row['spent']} micro-dollars were spent`);
-      mustEqual(await world.query('select 1 from direct_reservations where account_id = $1', [account.id]), [], 'reservations');
+      mustEqual(
+        await world.query('select 1 from direct_reservations where account_id = $1', [account.id]),
+        [],
+        'reservations',
+      );
       await world.query('update accounts set spend_cap_micro_usd = null where id = $1', [account.id]);
     },
   },
@@ -96,12 +126,17 @@ export const RACES: readonly Scenario[] = [
     run: async (stage) => {
       const { world, account } = stage;
       await keysAtTheirLimit(stage);
-      const preset = (index: number): Promise<Reply> => account.call('POST', '/v1/presets', { json: { name: `p${index}`, options: { image: { quality: 50 } } } });
+      const preset = (index: number): Promise<Reply> =>
+        account.call('POST', '/v1/presets', { json: { name: `p${index}`, options: { image: { quality: 50 } } } });
       await atLimit('presets', { limit: 100, make: preset, refusal: 'preset_limit_reached' });
-      const endpoint = (index: number): Promise<Reply> => account.call('POST', '/v1/webhook_endpoints', { json: { url: account.url(`e${index}`) } });
+      const endpoint = (index: number): Promise<Reply> =>
+        account.call('POST', '/v1/webhook_endpoints', { json: { url: account.url(`e${index}`) } });
       await atLimit('webhook endpoints', { limit: 10, make: endpoint, refusal: 'bad_request' });
       await jobsAtTheirLimit(stage);
-      must((await world.query('select 1 from presets where account_id = $1', [account.id])).length === 100, 'not 100 presets');
+      must(
+        (await world.query('select 1 from presets where account_id = $1', [account.id])).length === 100,
+        'not 100 presets',
+      );
     },
   },
 ];
@@ -119,7 +154,15 @@ function accepted({ world }: Stage, send: () => Promise<Reply>): Promise<string>
 
 /** No account may have more than 500 unfinished jobs. */
 async function mayPause({ world, account }: Stage): Promise<void> {
-  await until('jobs end', async () => (await world.query(`select 1 from jobs where account_id = $1 and status in ('queued', 'processing')`, [account.id])).length < 20);
+  await until(
+    'jobs end',
+    async () =>
+      (
+        await world.query(`select 1 from jobs where account_id = $1 and status in ('queued', 'processing')`, [
+          account.id,
+        ])
+      ).length < 20,
+  );
 }
 
 /** Jobs whose input cannot be fetched end at once and cost nothing; some do real work. */
@@ -137,15 +180,25 @@ async function cancelAtItsEnd(stage: Stage, works: boolean): Promise<string> {
 }
 
 async function keysAtTheirLimit({ world, account }: Stage): Promise<void> {
-  const deps = { database: world.database(), clock: world.clock, newId, peppers: [world.canaries.settings.MEDIAJOBS_KEY_PEPPER] as const };
-  const make = (): Promise<unknown> => createKey(deps, { accountId: account.id, mode: 'live', name: 'more', allowList: [] });
+  const deps = {
+    database: world.database(),
+    clock: world.clock,
+    newId,
+    peppers: [world.canaries.settings.MEDIAJOBS_KEY_PEPPER] as const,
+  };
+  const make = (): Promise<unknown> =>
+    createKey(deps, { accountId: account.id, mode: 'live', name: 'more', allowList: [] });
   for (let count = 1; count < 19; count += 1) await make();
   const made = await Promise.allSettled(Array.from({ length: 20 }, make));
   mustEqual(made.filter(({ status }) => status === 'fulfilled').length, 1, 'keys made at 19 of 20');
 }
 
-async function atLimit(what: string, { limit, make, refusal }: { limit: number; make: (index: number) => Promise<Reply>; refusal: string }): Promise<void> {
-  for (let index = 0; index < limit - 1; index += 1) mustEqual((await make(index)).status, 201, `one of the first ${what}`);
+async function atLimit(
+  what: string,
+  { limit, make, refusal }: { limit: number; make: (index: number) => Promise<Reply>; refusal: string },
+): Promise<void> {
+  for (let index = 0; index < limit - 1; index += 1)
+    mustEqual((await make(index)).status, 201, `one of the first ${what}`);
   const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => make(limit + index)));
   mustEqual(answers.filter(({ status }) => status === 201).length, 1, `${what} made at ${limit - 1} of ${limit}`);
   const codes = new Set(answers.filter(({ status }) => status !== 201).map(({ body }) => body.error.code));
@@ -154,8 +207,12 @@ async function atLimit(what: string, { limit, make, refusal }: { limit: number; 
 
 async function jobsAtTheirLimit({ newAccount, world }: Stage): Promise<void> {
   const account = await newAccount('payg');
-  world.receiver.behave(`${account.path}slow`, (response) => void setTimeout(() => response.writeHead(404).end(), 3000));
-  const make = (): Promise<Reply> => account.call('POST', '/v1/jobs', { json: { ...TO_JSON, input: { url: account.url('slow.csv') } } });
+  world.receiver.behave(
+    `${account.path}slow`,
+    (response) => void setTimeout(() => response.writeHead(404).end(), 3000),
+  );
+  const make = (): Promise<Reply> =>
+    account.call('POST', '/v1/jobs', { json: { ...TO_JSON, input: { url: account.url('slow.csv') } } });
   for (const _ of [1, 2]) mustEqual((await make()).status, 202, 'one of the first jobs');
   const answers = await Promise.all(Array.from({ length: 20 }, make));
   mustEqual(answers.filter(({ status }) => status === 202).length, 1, 'jobs made at 2 of 3');

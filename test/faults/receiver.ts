@@ -31,7 +31,9 @@ export async function startFaultReceiver({ key, certificate }: ReceiverCertifica
   const all: Received[] = [];
   const behaviours = new Map<string, Behaviour>();
   const behaviourOf = (path: string): Behaviour => {
-    const [longest] = [...behaviours.keys()].filter((start) => path.startsWith(start)).toSorted((a, b) => b.length - a.length);
+    const [longest] = [...behaviours.keys()]
+      .filter((start) => path.startsWith(start))
+      .toSorted((a, b) => b.length - a.length);
     return behaviours.get(longest ?? '') ?? plain;
   };
   const server = createServer({ key, cert: certificate }, (request, response) => {

@@ -21,7 +21,7 @@ const { values } = parseArgs({
     minutes: { type: 'string' },
   },
 });
-const SAMPLE_MINUTES = 4;
+const SAMPLE_MINUTES = 3;
 const SEEDS = 20;
 /** Of the races and storms, in a sample. */
 const SAMPLE_SHARE = 0.04;
@@ -33,7 +33,8 @@ let passed = 0;
 let world: World | null = null;
 let runsInWorld = 0;
 const startedAt = performance.now();
-const endsAt = startedAt + Number(values.minutes ?? (values.all || values.only !== undefined ? Infinity : SAMPLE_MINUTES)) * 60_000;
+const endsAt =
+  startedAt + Number(values.minutes ?? (values.all || values.only !== undefined ? Infinity : SAMPLE_MINUTES)) * 60_000;
 
 for (const [scenario, seed] of plannedRuns()) {
   if (performance.now() > endsAt) {
@@ -54,26 +55,40 @@ function plannedRuns(): (readonly [Scenario, number])[] {
   const names = values.only?.split(',') ?? null;
   const chosen = SCENARIOS.filter(({ name, slow }) => names?.includes(name) ?? (values.all || slow !== true));
   if (values.seed !== undefined) return chosen.map((scenario) => [scenario, Number(values.seed)] as const);
-  const perScenario = (scenario: Scenario): number => Number(values.seeds ?? (values.all ? (scenario.seeds ?? SEEDS) : 1));
+  const perScenario = (scenario: Scenario): number =>
+    Number(values.seeds ?? (values.all ? (scenario.seeds ?? SEEDS) : 1));
   const first = values.all || names !== null ? 1 : Math.floor(Date.now() / 86_400_000);
-  return chosen.flatMap((scenario) => Array.from({ length: perScenario(scenario) }, (_, index) => [scenario, first + index] as const));
+  return chosen.flatMap((scenario) =>
+    Array.from({ length: perScenario(scenario) }, (_, index) => [scenario, first + index] as const),
+  );
 }
 
 async function attempt(here: World, { scenario, seed }: { scenario: Scenario; seed: number }): Promise<void> {
   const began = performance.now();
   const notes: string[] = [];
-  const problems = await runOnce(here, scenario, { seed, notes }).catch((error: unknown) => [error instanceof Error ? (error.stack ?? error.message) : String(error)]);
+  const problems = await runOnce(here, scenario, { seed, notes }).catch((error: unknown) => [
+    error instanceof Error ? (error.stack ?? error.message) : String(error),
+  ]);
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   if (problems.length === 0) passed += 1;
-  else failures.push(`FAILED ${scenario.name} seed ${seed} (hack/faults --only ${scenario.name} --seed ${seed}):\n  ${problems.slice(0, 8).join('\n  ')}`);
-  say(`${problems.length === 0 ? 'ok    ' : 'FAILED'} ${scenario.name} seed ${seed}, ${seconds} s: ${scenario.breaks}${notes.map((note) => `\n         ${note}`).join('')}`);
+  else
+    failures.push(
+      `FAILED ${scenario.name} seed ${seed} (hack/faults --only ${scenario.name} --seed ${seed}):\n  ${problems.slice(0, 8).join('\n  ')}`,
+    );
+  say(
+    `${problems.length === 0 ? 'ok    ' : 'FAILED'} ${scenario.name} seed ${seed}, ${seconds} s: ${scenario.breaks}${notes.map((note) => `\n         ${note}`).join('')}`,
+  );
   if (problems.length > 0) {
     say(`         ${problems.slice(0, 8).join('\n         ')}`);
     await closeWorld({ keep: true });
   }
 }
 
-async function runOnce(here: World, scenario: Scenario, { seed, notes }: { seed: number; notes: string[] }): Promise<string[]> {
+async function runOnce(
+  here: World,
+  scenario: Scenario,
+  { seed, notes }: { seed: number; notes: string[] },
+): Promise<string[]> {
   runsInWorld += 1;
   const accounts: TestAccount[] = [];
   const newAccount: Stage['newAccount'] = async (plan = scenario.plan ?? 'enterprise') => {
@@ -107,7 +122,10 @@ async function closeWorld({ keep = false } = {}): Promise<void> {
   const problems = keep ? [] : await lastProblems(ending).catch((error: unknown) => [String(error)]);
   if (problems.length > 0) failures.push(`FAILED at the end of a world:\n  ${problems.join('\n  ')}`);
   else if (!keep) passed += 1;
-  if (!keep) say(`${problems.length === 0 ? 'ok    ' : 'FAILED'} end of a world: files and records of long ago are gone, no secret is found anywhere${problems.map((one) => `\n         ${one}`).join('')}`);
+  if (!keep)
+    say(
+      `${problems.length === 0 ? 'ok    ' : 'FAILED'} end of a world: files and records of long ago are gone, no secret is found anywhere${problems.map((one) => `\n         ${one}`).join('')}`,
+    );
   await ending.close({ keep }).catch((error: unknown) => say(`closing failed: ${String(error)}`));
   if (keep) say(`         its folder stays: ${ending.folder}`);
 }

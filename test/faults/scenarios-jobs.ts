@@ -79,7 +79,12 @@ export const JOB_SCENARIOS: readonly Scenario[] = [
     breaks: 'the worker is killed after it has stored the output, or the recorder around the final commit',
     holds: 'one output can be read, one ledger row',
     run: async (stage) => {
-      const point = stage.random.pick<FaultPoint>(['after-output-put', 'after-outcome', 'before-final-commit', 'after-final-commit']);
+      const point = stage.random.pick<FaultPoint>([
+        'after-output-put',
+        'after-outcome',
+        'before-final-commit',
+        'after-final-commit',
+      ]);
       stage.world.faults.arm(point, 'crash');
       const id = await createJob(stage.account);
       await mustSucceed(stage, id);
@@ -98,7 +103,8 @@ export const JOB_SCENARIOS: readonly Scenario[] = [
       const url = outputUrlOf(world, id);
       killWorker(world, id);
       world.faults.clear();
-      const zombie = (): Promise<number> => fetch(url, { method: 'PUT', body: 'written by a zombie' }).then(({ status }) => status);
+      const zombie = (): Promise<number> =>
+        fetch(url, { method: 'PUT', body: 'written by a zombie' }).then(({ status }) => status);
       if (stage.random.below(2) === 0) await zombie();
       await mustSucceed(stage, id);
       await zombie();
@@ -129,12 +135,20 @@ export const JOB_SCENARIOS: readonly Scenario[] = [
     holds: 'one of them wins, and nothing changes it afterwards',
     run: async (stage) => {
       const { world, account, random } = stage;
-      const point = random.pick<FaultPoint>(['before-dispatch', 'before-attempt-start', 'after-attempt-start', 'before-output-put']);
+      const point = random.pick<FaultPoint>([
+        'before-dispatch',
+        'before-attempt-start',
+        'after-attempt-start',
+        'before-output-put',
+      ]);
       world.faults.arm(point, 'hold');
       const id = await createJob(account, { webhook_url: account.url('hook') });
       await world.faults.fired(point);
       await world.clock.pass(random.pick([1, 31 * 60, 5 * 3600]));
-      const cancel = async (): Promise<unknown> => (await delay(random.below(300)), account.call('DELETE', `/v1/jobs/${id}`));
+      const cancel = async (): Promise<unknown> => (
+        await delay(random.below(300)),
+        account.call('DELETE', `/v1/jobs/${id}`)
+      );
       const release = async (): Promise<void> => (await delay(random.below(300)), world.faults.release(point));
       await Promise.all([cancel(), release()]);
       await ended(account, id);
@@ -148,13 +162,18 @@ export const JOB_SCENARIOS: readonly Scenario[] = [
     run: async (stage) => {
       const { account } = stage;
       const input = { upload: await upload(account) };
-      const made = await Promise.all([1, 2].map(() => account.call('POST', '/v1/jobs', { json: { ...TO_JSON, input } })));
+      const made = await Promise.all(
+        [1, 2].map(() => account.call('POST', '/v1/jobs', { json: { ...TO_JSON, input } })),
+      );
       const ids = made.filter(({ status }) => status === 202).map(({ body }) => String(body.id));
       must(ids.length > 0, 'no job was made');
       const ends = await Promise.all(ids.map((id) => ended(account, id)));
       const outcomes = ends.map(({ status, error }) => (status === 'succeeded' ? 'succeeded' : String(error.code)));
       must(outcomes.includes('succeeded'), `outcomes: ${outcomes.join(', ')}`);
-      must(outcomes.every((one) => one === 'succeeded' || one === 'input_missing'), `outcomes: ${outcomes.join(', ')}`);
+      must(
+        outcomes.every((one) => one === 'succeeded' || one === 'input_missing'),
+        `outcomes: ${outcomes.join(', ')}`,
+      );
     },
   },
   {
@@ -182,7 +201,11 @@ export const JOB_SCENARIOS: readonly Scenario[] = [
       const poison = await createJob(account);
       const others: string[] = [];
       for (const attempt of [1, 2, 3]) {
-        await until('its worker runs', async () => (await attemptOf(stage, poison)) === attempt && workersOf(world, poison).length > 0, { everyMs: 10 });
+        await until(
+          'its worker runs',
+          async () => (await attemptOf(stage, poison)) === attempt && workersOf(world, poison).length > 0,
+          { everyMs: 10 },
+        );
         killWorker(world, poison);
         others.push(await createJob(account));
       }
@@ -200,10 +223,14 @@ async function mustSucceed({ account }: Stage, id: string): Promise<void> {
   const job = await ended(account, id);
   mustEqual([job.status, job.error], ['succeeded', null], id);
   const output = await account.call('GET', `/v1/jobs/${id}/output`);
-  mustEqual(output.body, [
-    { id: '0010', name: 'Ada' },
-    { id: '0011', name: 'Grace' },
-  ], 'the output');
+  mustEqual(
+    output.body,
+    [
+      { id: '0010', name: 'Ada' },
+      { id: '0011', name: 'Grace' },
+    ],
+    'the output',
+  );
 }
 
 async function mustBeGivenUp(stage: Stage, id: string): Promise<void> {
@@ -242,4 +269,3 @@ function outputUrlOf(world: World, id: string): string {
   must(url !== undefined, 'the attempt has no output URL');
   return url;
 }
-

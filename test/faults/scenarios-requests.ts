@@ -10,11 +10,17 @@ import { until } from '#test/faults/until.ts';
 export const REQUEST_SCENARIOS: readonly Scenario[] = [
   {
     name: 'F01',
-    breaks: 'the API is killed in a direct request: before the body is there, in the engine, before and after the ledger row',
+    breaks:
+      'the API is killed in a direct request: before the body is there, in the engine, before and after the ledger row',
     holds: 'the client sees a reset; a ledger row only where the result was complete',
     run: async (stage) => {
       const { random, account } = stage;
-      const point = random.pick<FaultPoint | 'body'>(['body', 'before-engine-answer', 'before-direct-count', 'after-direct-count']);
+      const point = random.pick<FaultPoint | 'body'>([
+        'body',
+        'before-engine-answer',
+        'before-direct-count',
+        'after-direct-count',
+      ]);
       if (point === 'body') return killInBody(stage);
       stage.world.faults.arm(point, 'crash');
       const answer = await direct(account);
@@ -58,7 +64,8 @@ export const REQUEST_SCENARIOS: readonly Scenario[] = [
     run: async (stage) => {
       const { world, account, random } = stage;
       const bytes = randomBytes(99_614_721);
-      const made = (await account.call('POST', '/v1/uploads', { json: { size: bytes.length, filename: 'a.bin' } })).body;
+      const made = (await account.call('POST', '/v1/uploads', { json: { size: bytes.length, filename: 'a.bin' } }))
+        .body;
       const [first, second] = [bytes.subarray(0, made.part_size), bytes.subarray(made.part_size)];
       const half = await sendHalf(world, account, { method: 'PUT', path: made.parts[0].url, body: first });
       if (random.below(2) === 0) world.kill('api');
@@ -69,8 +76,13 @@ export const REQUEST_SCENARIOS: readonly Scenario[] = [
       await sendPart(account, made.parts[0].url, first);
       const point = random.pick<FaultPoint | 'race'>(['race', 'after-parts-joined', 'after-upload-completed']);
       if (point !== 'race') world.faults.arm(point, 'crash');
-      const answers = await Promise.all([1, 2, 3].slice(0, point === 'race' ? 3 : 1).map(() => account.call('POST', made.complete_url)));
-      must(answers.every(({ status }) => [200, 409, 0].includes(status)), `complete was answered with ${answers.map(({ status }) => status).join(', ')}`);
+      const answers = await Promise.all(
+        [1, 2, 3].slice(0, point === 'race' ? 3 : 1).map(() => account.call('POST', made.complete_url)),
+      );
+      must(
+        answers.every(({ status }) => [200, 409, 0].includes(status)),
+        `complete was answered with ${answers.map(({ status }) => status).join(', ')}`,
+      );
       await world.heal();
       const again = await account.call('POST', made.complete_url);
       must([200, 409].includes(again.status), `complete once more was answered with ${again.status}`);
@@ -85,9 +97,11 @@ export const REQUEST_SCENARIOS: readonly Scenario[] = [
     run: async (stage) => {
       const { world, account, random } = stage;
       const point = random.pick<FaultPoint>(['after-idempotency-claim', 'before-job-commit', 'after-job-insert']);
-      const headers: Record<string, string> = random.below(3) === 0 ? {} : { 'idempotency-key': `key-${random.below(1000)}` };
+      const headers: Record<string, string> =
+        random.below(3) === 0 ? {} : { 'idempotency-key': `key-${random.below(1000)}` };
       const body = JSON.stringify({ ...TO_JSON, input: { upload: await upload(account) } });
-      if (headers['idempotency-key'] !== undefined || point !== 'after-idempotency-claim') world.faults.arm(point, 'crash');
+      if (headers['idempotency-key'] !== undefined || point !== 'after-idempotency-claim')
+        world.faults.arm(point, 'crash');
       const send = (): Promise<Reply> => account.call('POST', '/v1/jobs', { body, headers });
       const first = await send();
       must([0, 202].includes(first.status), `the first request was answered with ${first.status}`);
@@ -109,8 +123,11 @@ export const REQUEST_SCENARIOS: readonly Scenario[] = [
     run: async ({ world, account }) => {
       const body = Buffer.from('x'.repeat(20_000));
       const path = '/v1/convert?to=json&filename=a.csv';
-      const all = await Promise.all(Array.from({ length: 5 }, () => sendHalf(world, account, { method: 'POST', path, body })));
-      const reserved = (): Promise<unknown[]> => world.query('select 1 from direct_reservations where account_id = $1', [account.id]);
+      const all = await Promise.all(
+        Array.from({ length: 5 }, () => sendHalf(world, account, { method: 'POST', path, body })),
+      );
+      const reserved = (): Promise<unknown[]> =>
+        world.query('select 1 from direct_reservations where account_id = $1', [account.id]);
       await until('all are in work', async () => (await reserved()).length === 5, { seconds: 20 });
       mustEqual((await direct(account)).body?.error?.code, 'concurrency_limited', 'one more');
       world.kill('api');
@@ -118,7 +135,11 @@ export const REQUEST_SCENARIOS: readonly Scenario[] = [
       await world.heal();
       await world.clock.pass(16);
       const answers = await Promise.all(Array.from({ length: 5 }, () => direct(account)));
-      mustEqual(answers.map(({ status }) => status), [200, 200, 200, 200, 200], 'five at once after the lease');
+      mustEqual(
+        answers.map(({ status }) => status),
+        [200, 200, 200, 200, 200],
+        'five at once after the lease',
+      );
     },
   },
   {
@@ -128,14 +149,21 @@ export const REQUEST_SCENARIOS: readonly Scenario[] = [
     run: async ({ world, account, random }) => {
       const job = await createJob(account);
       const inWork = Array.from({ length: 6 }, () => direct(account));
-      const half = await sendHalf(world, account, { method: 'POST', path: '/v1/convert?to=json&filename=a.csv', body: CSV });
+      const half = await sendHalf(world, account, {
+        method: 'POST',
+        path: '/v1/convert?to=json&filename=a.csv',
+        body: CSV,
+      });
       await delay(random.below(40));
       world.kill('api', 'SIGTERM');
       await delay(random.below(40));
       half.finish();
       mustEqual(await half.status, 200, 'a request in work');
       const statuses = (await Promise.all(inWork)).map(({ status }) => status);
-      must(statuses.every((status) => status === 200 || status === 0 || status === 503), `answers: ${statuses.join(', ')}`);
+      must(
+        statuses.every((status) => status === 200 || status === 0 || status === 503),
+        `answers: ${statuses.join(', ')}`,
+      );
       await world.heal();
       mustEqual((await ended(account, job)).status, 'succeeded', 'the job');
     },

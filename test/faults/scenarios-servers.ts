@@ -1,10 +1,14 @@
 /** PostgreSQL, Redis, disk, keys and schema, while requests and jobs are in work. */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createJob, CSV, direct, ended, TO_JSON, upload, type Reply } from '#test/faults/account.ts';
 import { must, mustEqual, type Scenario, type Stage } from '#test/faults/scenario.ts';
 import { until } from '#test/faults/until.ts';
+import { makeApiClient } from '#test/support/api-client.ts';
+import { openSecondApi } from '#test/support/second-api.ts';
 
 export const SERVER_SCENARIOS: readonly Scenario[] = [
   {
@@ -24,7 +28,10 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
         world.postgres.proxy.mend();
       }
       const statuses = await traffic;
-      must(statuses.every((status) => [200, 202, 0, 500, 503, 404].includes(status)), `answers: ${statuses.join(', ')}`);
+      must(
+        statuses.every((status) => [200, 202, 0, 500, 503, 404].includes(status)),
+        `answers: ${statuses.join(', ')}`,
+      );
       await world.heal();
       mustEqual((await direct(account)).status, 200, 'the next request');
     },
@@ -36,7 +43,13 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
     repeats: 1,
     run: async (stage) => {
       const { world, account, random } = stage;
-      const statement = random.pick(['insert into jobs', 'insert into ledger', 'update jobs set status', 'insert into uploads', 'update webhook_deliveries']);
+      const statement = random.pick([
+        'insert into jobs',
+        'insert into ledger',
+        'update jobs set status',
+        'insert into uploads',
+        'update webhook_deliveries',
+      ]);
       const dropped = world.postgres.proxy.dropCommitReply(statement);
       const headers = { 'idempotency-key': 'once' };
       const input = { upload: await upload(account) };
@@ -47,7 +60,11 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
         return status === 202 ? String(answer.id) : null;
       });
       await ended(account, made);
-      await until(`an answer after ${statement} is lost`, () => Promise.race([dropped.then(() => true), delay(100).then(() => false)]), { seconds: 30 });
+      await until(
+        `an answer after ${statement} is lost`,
+        () => Promise.race([dropped.then(() => true), delay(100).then(() => false)]),
+        { seconds: 30 },
+      );
       await world.clock.pass(31);
     },
   },
@@ -62,7 +79,10 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
       const input = { upload: await upload(account) };
       const mend = await refuseInserts(stage, { table, code, times });
       try {
-        const answer = table === 'jobs' ? await account.call('POST', '/v1/jobs', { json: { ...TO_JSON, input } }) : await direct(account);
+        const answer =
+          table === 'jobs'
+            ? await account.call('POST', '/v1/jobs', { json: { ...TO_JSON, input } })
+            : await direct(account);
         const isRepeated = code !== '55P03' && times < 5;
         const expected = isRepeated ? (table === 'jobs' ? 202 : 200) : 500;
         mustEqual(answer.status, expected, `${table}, ${times} times ${code}`);
@@ -90,14 +110,67 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
       world.redis.proxy.mend();
       world.redis.proxy.reset();
       const answers = [...before, ...after];
-      must(answers.every(({ status }) => status === 200 || status === 429), `answers: ${answers.map(({ status }) => status).join(', ')}`);
+      must(
+        answers.every(({ status }) => status === 200 || status === 429),
+        `answers: ${answers.map(({ status }) => status).join(', ')}`,
+      );
       const admitted = answers.filter(({ status }) => status === 200).length;
       const seconds = (performance.now() - startedAt) / 1000;
-      must(admitted <= 10 * 2 + Math.ceil(5 * seconds), `${admitted} requests were admitted in ${seconds.toFixed(1)} s after ${kind}`);
+      must(
+        admitted <= 10 * 2 + Math.ceil(5 * seconds),
+        `${admitted} requests were admitted in ${seconds.toFixed(1)} s after ${kind}`,
+      );
       await world.clock.pass(20);
       await delay(1500);
       const five = await Promise.all(Array.from({ length: 5 }, () => direct(account)));
-      mustEqual(five.map(({ status }) => status), [200, 200, 200, 200, 200], `five at once after ${kind}`);
+      mustEqual(
+        five.map(({ status }) => status),
+        [200, 200, 200, 200, 200],
+        `five at once after ${kind}`,
+      );
+    },
+  },
+  {
+    name: 'F18',
+    breaks: 'the clock of one API process is ten minutes ahead, or ten minutes behind',
+    holds: 'jobs that it makes run as others do, no time runs backwards, and links hold for both',
+    seeds: 5,
+    run: async (stage) => {
+      const { world, account, random } = stage;
+      await world.clock.pass(600);
+      const ahead = Math.round((world.clock.now().getTime() - Date.now()) / 1000);
+      const file = path.join(world.folder, 'other-clock');
+      writeFileSync(file, String(ahead + random.pick([-600, 600])));
+      const other = await openSecondApi(
+        { data: world.data, ca: world.service().ca },
+        {
+          ...world.canaries.settings,
+          MEDIAJOBS_ENGINE_URL: 'http://127.0.0.1:1',
+          MEDIAJOBS_CLOCK_FILE: file,
+          MEDIAJOBS_PRIVATE_TARGETS: '127.0.0.0/8',
+        },
+      );
+      const skewed = makeApiClient(other, account.key);
+      try {
+        const json = { ...TO_JSON, input: { upload: await upload(account) }, webhook_url: account.url('hook') };
+        const made = await skewed('POST', '/v1/jobs', { json });
+        mustEqual(made.status, 202, 'a job');
+        account.madeElsewhere.push(String(made.json()['id']));
+        const job = await ended(account, String(made.json()['id']));
+        mustEqual(job.status, 'succeeded', 'its end');
+        const link = new URL(job.result.download_url);
+        for (const base of [world.service().baseUrl, other.baseUrl])
+          mustEqual(
+            (await skewed('GET', `${base}${link.pathname}${link.search}`, { key: null })).status,
+            200,
+            `the link at ${base}`,
+          );
+        const usage = await skewed('GET', '/v1/usage');
+        mustEqual([usage.status, usage.json()['totals'].requests], [200, 1], 'usage');
+      } finally {
+        await skewed.close();
+        await other.stop();
+      }
     },
   },
   {
@@ -112,7 +185,11 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
       const kept = await createJob(account);
       await ended(account, kept);
       const pids = (): string =>
-        world.processes().filter(({ role }) => ['api', 'control', 'courier'].includes(role)).map(({ pid }) => pid).join();
+        world
+          .processes()
+          .filter(({ role }) => ['api', 'control', 'courier'].includes(role))
+          .map(({ pid }) => pid)
+          .join();
       const before = pids();
       const bytes = Buffer.alloc(3_000_000, 'a,b\n');
       world.fillDisk();
@@ -146,7 +223,10 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
       if (random.below(2) === 0) await account.call('DELETE', `/v1/jobs/${id}`);
       else await world.clock.pass(3601);
       for (const { status, bytes } of await Promise.all(downloads)) {
-        must(status === 404 || (status === 200 && bytes.length === size), `a download gave ${status} and ${bytes.length} of ${size} bytes`);
+        must(
+          status === 404 || (status === 200 && bytes.length === size),
+          `a download gave ${status} and ${bytes.length} of ${size} bytes`,
+        );
       }
       await account.call('DELETE', `/v1/jobs/${id}`);
     },
@@ -170,7 +250,8 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
       const [row = {}] = await world.query('select day, at from ledger where source_id = $1', [id]);
       mustEqual(row['day'], String(job.completed_at).slice(0, 10), 'the day of the ledger');
       const [spend = {}] = await world.query('select month from monthly_spend where account_id = $1', [account.id]);
-      if (job.billed === true) mustEqual(spend['month'], `${String(job.completed_at).slice(0, 7)}-01`, 'the month of the cap');
+      if (job.billed === true)
+        mustEqual(spend['month'], `${String(job.completed_at).slice(0, 7)}-01`, 'the month of the cap');
     },
   },
   {
@@ -183,9 +264,14 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
       const uploads = [await upload(account), await upload(account), await upload(account)];
       const traffic = mixedTraffic(stage, uploads);
       await delay(random.below(300));
-      for (const table of ['jobs', 'uploads', 'ledger']) await world.query(`alter table ${table} add column of_later text`);
+      for (const table of ['jobs', 'uploads', 'ledger'])
+        await world.query(`alter table ${table} add column of_later text`);
       const statuses = await traffic;
-      mustEqual(statuses.filter((status) => status >= 500 || status === 0), [], 'failed requests');
+      mustEqual(
+        statuses.filter((status) => status >= 500 || status === 0),
+        [],
+        'failed requests',
+      );
       for (const table of ['jobs', 'uploads', 'ledger']) await world.query(`alter table ${table} drop column of_later`);
     },
   },
@@ -206,11 +292,18 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
       mustEqual((row['secret'] as Buffer).subarray(2, 3).toString(), 'b', 'the key that seals');
       await ended(account, await createJob(account));
       for (const name of ['old', 'new'])
-        await until(`the ${name} endpoint has its event`, () => world.receiver.received(`${account.path}${name}`).length > 0, { seconds: 20 });
+        await until(
+          `the ${name} endpoint has its event`,
+          () => world.receiver.received(`${account.path}${name}`).length > 0,
+          { seconds: 20 },
+        );
       // The next scenarios run without the new key: what it sealed goes first.
       await world.query('delete from webhook_endpoints where account_id = $1', [account.id]);
       await world.query('update accounts set signing_secret = null where id = $1', [account.id]);
-      await until('all is delivered', async () => (await world.query('select 1 from webhook_deliveries where done_at is null')).length === 0);
+      await until(
+        'all is delivered',
+        async () => (await world.query('select 1 from webhook_deliveries where done_at is null')).length === 0,
+      );
       await world.restart('SIGTERM');
     },
   },
@@ -222,7 +315,10 @@ async function mixedTraffic({ account, random }: Stage, uploads: readonly string
     () => direct(account),
     () => account.call('GET', '/v1/jobs'),
     () => account.call('POST', '/v1/uploads', { json: { size: CSV.length } }),
-    () => account.call('POST', '/v1/jobs', { json: { ...TO_JSON, input: { upload: uploads[random.below(uploads.length)] } } }),
+    () =>
+      account.call('POST', '/v1/jobs', {
+        json: { ...TO_JSON, input: { upload: uploads[random.below(uploads.length)] } },
+      }),
     () => account.call('POST', '/v1/jobs', { json: { ...TO_JSON, input: { url: account.url('people.csv') } } }),
   ];
   const replies = await inTurns(4, 32, async () => {
@@ -237,7 +333,7 @@ async function inTurns<T>(atOnce: number, count: number, call: () => Promise<T>)
   const results: T[] = [];
   let begun = 0;
   const caller = async (): Promise<void> => {
-    for (; begun < count; ) {
+    for (; begun < count;) {
       begun += 1;
       results.push(await call());
     }
@@ -247,7 +343,10 @@ async function inTurns<T>(atOnce: number, count: number, call: () => Promise<T>)
 }
 
 /** The next inserts into the table fail with that code; gives what ends it. A sequence counts through rollbacks. */
-async function refuseInserts({ world }: Stage, { table, code, times }: { table: string; code: string; times: number }): Promise<() => Promise<void>> {
+async function refuseInserts(
+  { world }: Stage,
+  { table, code, times }: { table: string; code: string; times: number },
+): Promise<() => Promise<void>> {
   await world.query(`create sequence fault_count;
     create function refuse_insert() returns trigger language plpgsql as $$ begin
       if nextval('fault_count') <= ${times} then raise exception 'injected' using errcode = '${code}'; end if;

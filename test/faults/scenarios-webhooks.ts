@@ -6,7 +6,15 @@ import { secretContext } from '#api/webhooks/webhook-secret.ts';
 import { newId } from '#crds/ids.ts';
 import { makeReceiverCertificates } from '#test/support/receiver-certificates.ts';
 import { createJob, ended } from '#test/faults/account.ts';
-import { answering, endless, hanging, resetting, startFaultReceiver, type Behaviour, type FaultReceiver } from '#test/faults/receiver.ts';
+import {
+  answering,
+  endless,
+  hanging,
+  resetting,
+  startFaultReceiver,
+  type Behaviour,
+  type FaultReceiver,
+} from '#test/faults/receiver.ts';
 import { must, mustEqual, type Scenario, type Stage } from '#test/faults/scenario.ts';
 import { until } from '#test/faults/until.ts';
 
@@ -21,13 +29,20 @@ export const WEBHOOK_SCENARIOS: readonly Scenario[] = [
       const isLate = stage.random.below(2) === 0;
       behaveFirst(stage, [(response) => void setTimeout(() => response.writeHead(204).end(), isLate ? 11_000 : 9000)]);
       const job = await jobWithHook(stage);
-      await until('the answer counts', async () => ((await deliveryOf(stage, job))?.['lease_until'] ?? null) === null && Number((await deliveryOf(stage, job))?.['attempt']) === 1, { seconds: 20 });
+      await until(
+        'the answer counts',
+        async () =>
+          ((await deliveryOf(stage, job))?.['lease_until'] ?? null) === null &&
+          Number((await deliveryOf(stage, job))?.['attempt']) === 1,
+        { seconds: 20 },
+      );
       mustEqual((await deliveryOf(stage, job))?.['delivered'], isLate ? null : true, 'delivered');
     },
   },
   {
     name: 'F23',
-    breaks: 'a webhook is answered with 301, 410, 500, a reset or an unknown certificate; or with 200 and a body without end',
+    breaks:
+      'a webhook is answered with 301, 410, 500, a reset or an unknown certificate; or with 200 and a body without end',
     holds: 'failure and another attempt 10 seconds later; a 2xx counts by its headers',
     run: async (stage) => {
       const kind = stage.random.pick(['301', '410', '500', 'reset', 'certificate', 'endless']);
@@ -42,15 +57,26 @@ export const WEBHOOK_SCENARIOS: readonly Scenario[] = [
       const behaviour = behaviours[kind];
       if (behaviour !== undefined) behaveFirst(stage, [behaviour]);
       const job = await jobWithHook(stage, stranger === null ? undefined : `${stranger.url}/hook`);
-      await until('the first attempt counts', async () => {
-        const row = await deliveryOf(stage, job);
-        return row !== undefined && Number(row['attempt']) === 1 && row['lease_until'] === null;
-      }, { seconds: 30 });
-      mustEqual((await deliveryOf(stage, job))?.['delivered'], kind === 'endless' ? true : null, `delivered after ${kind}`);
+      await until(
+        'the first attempt counts',
+        async () => {
+          const row = await deliveryOf(stage, job);
+          return row !== undefined && Number(row['attempt']) === 1 && row['lease_until'] === null;
+        },
+        { seconds: 30 },
+      );
+      mustEqual(
+        (await deliveryOf(stage, job))?.['delivered'],
+        kind === 'endless' ? true : null,
+        `delivered after ${kind}`,
+      );
       if (stranger !== null) mustEqual(stranger.received('/').length, 0, 'requests to a host that nobody vouches for');
-      if (kind === 'endless' || kind === 'certificate') return void (await stranger?.close());
+      await stranger?.close();
+      if (kind === 'endless' || kind === 'certificate') return;
       await stage.world.clock.pass(10);
-      await until('the second attempt arrives', async () => (await deliveryOf(stage, job))?.['delivered'] === true, { seconds: 20 });
+      await until('the second attempt arrives', async () => (await deliveryOf(stage, job))?.['delivered'] === true, {
+        seconds: 20,
+      });
     },
   },
   {
@@ -62,10 +88,14 @@ export const WEBHOOK_SCENARIOS: readonly Scenario[] = [
       world.receiver.behave(account.path, answering(500));
       const job = await jobWithHook(stage);
       for (const [index, wait] of [10, 60, 300, 1800, 7200, 21_600, 43_200, 86_400].entries()) {
-        await until(`attempt ${index + 1} has failed`, async () => {
-          const row = await deliveryOf(stage, job);
-          return row !== undefined && Number(row['attempt']) === index + 1 && row['lease_until'] === null;
-        }, { seconds: 20 });
+        await until(
+          `attempt ${index + 1} has failed`,
+          async () => {
+            const row = await deliveryOf(stage, job);
+            return row !== undefined && Number(row['attempt']) === index + 1 && row['lease_until'] === null;
+          },
+          { seconds: 20 },
+        );
         await world.clock.pass(wait);
       }
       await delay(1200);
@@ -86,7 +116,9 @@ export const WEBHOOK_SCENARIOS: readonly Scenario[] = [
       await world.faults.fired(point);
       await world.heal();
       await world.clock.pass(31);
-      await until('it is delivered', async () => (await deliveryOf(stage, job))?.['delivered'] === true, { seconds: 30 });
+      await until('it is delivered', async () => (await deliveryOf(stage, job))?.['delivered'] === true, {
+        seconds: 30,
+      });
       mustEqual((await deliveryOf(stage, job))?.['attempt'], 2, 'counted attempts');
     },
   },
@@ -97,11 +129,14 @@ export const WEBHOOK_SCENARIOS: readonly Scenario[] = [
     run: async (stage) => {
       const { world, account, random } = stage;
       behaveFirst(stage, [answering(500)]);
-      const endpoint = (await account.call('POST', '/v1/webhook_endpoints', { json: { url: account.url('endpoint') } })).body;
+      const endpoint = (await account.call('POST', '/v1/webhook_endpoints', { json: { url: account.url('endpoint') } }))
+        .body;
       const change = random.pick(['pause', 'delete', 'rotate']);
       const before = await createJob(account);
       await ended(account, before);
-      await until('the first attempt has failed', async () => world.receiver.received(account.path).length === 1, { seconds: 20 });
+      await until('the first attempt has failed', async () => world.receiver.received(account.path).length === 1, {
+        seconds: 20,
+      });
       const path = `/v1/webhook_endpoints/${endpoint.id}`;
       if (change === 'pause') await account.call('PATCH', path, { json: { enabled: false } });
       else if (change === 'delete') await account.call('DELETE', path);
@@ -109,8 +144,14 @@ export const WEBHOOK_SCENARIOS: readonly Scenario[] = [
       const after = await createJob(account);
       await ended(account, after);
       await world.clock.pass(11);
-      await until('the queued event arrives', async () => (await deliveryOf(stage, before))?.['delivered'] === true, { seconds: 20 });
-      mustEqual((await deliveryOf(stage, after)) === undefined, change !== 'rotate', `no event of the job after ${change}`);
+      await until('the queued event arrives', async () => (await deliveryOf(stage, before))?.['delivered'] === true, {
+        seconds: 20,
+      });
+      mustEqual(
+        (await deliveryOf(stage, after)) === undefined,
+        change !== 'rotate',
+        `no event of the job after ${change}`,
+      );
     },
   },
   {
@@ -127,8 +168,13 @@ export const WEBHOOK_SCENARIOS: readonly Scenario[] = [
       const job = await createJob(account, { webhook_url: account.url('live') });
       await ended(account, job);
       const endedAt = performance.now();
-      await until('the live host has its event', () => world.receiver.received(account.path).length > 0, { seconds: 30, everyMs: 10 });
-      stage.note(`the live host got its event ${Math.round(performance.now() - endedAt)} ms after the job was seen to have ended`);
+      await until('the live host has its event', () => world.receiver.received(account.path).length > 0, {
+        seconds: 30,
+        everyMs: 10,
+      });
+      stage.note(
+        `the live host got its event ${Math.round(performance.now() - endedAt)} ms after the job was seen to have ended`,
+      );
       await world.query(`delete from webhook_deliveries where url like $1`, [`${dead.url}%`]);
       await dead.close();
     },
@@ -148,7 +194,9 @@ async function jobWithHook({ account }: Stage, url = account.url('hook')): Promi
 }
 
 async function deliveryOf({ world }: Stage, job: string): Promise<Record<string, any> | undefined> {
-  return (await world.query('select attempt, delivered, lease_until from webhook_deliveries where job_id = $1', [job]))[0];
+  return (
+    await world.query('select attempt, delivered, lease_until from webhook_deliveries where job_id = $1', [job])
+  )[0];
 }
 
 /** As if so many jobs had ended. */
@@ -161,6 +209,12 @@ async function queueEvents({ world, account }: Stage, { url }: FaultReceiver, co
   await world.query(
     `insert into webhook_deliveries (id, account_id, job_id, url, secret, body, next_at, created_at)
      select event.id, $2, event.id, $3, event.secret, '{}', $4, $4 from unnest($1::text[], $5::bytea[]) as event (id, secret)`,
-    [ids, account.id, `${url}/hook`, world.clock.now(), ids.map((one) => box.seal(secret, secretContext.delivery(one)))],
+    [
+      ids,
+      account.id,
+      `${url}/hook`,
+      world.clock.now(),
+      ids.map((one) => box.seal(secret, secretContext.delivery(one))),
+    ],
   );
 }

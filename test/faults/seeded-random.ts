@@ -8,7 +8,7 @@ export interface SeededRandom {
 
 /** The same numbers for the same text: mulberry32 on a hash of it. */
 export function seededRandom(seed: string): SeededRandom {
-  let state = [...seed].reduce((hash, letter) => Math.imul(hash ^ letter.charCodeAt(0), 0x01000193), 0x811c9dc5);
+  let state = Buffer.from(seed).reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193), 0x811c9dc5);
   const next = (): number => {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
@@ -19,6 +19,10 @@ export function seededRandom(seed: string): SeededRandom {
   return {
     below,
     pick: (from) => from[below(from.length)]!,
-    shuffled: (items) => items.map((item) => ({ item, at: next() })).toSorted((a, b) => a.at - b.at).map(({ item }) => item),
+    shuffled: (items) =>
+      items
+        .map((item) => ({ item, at: next() }))
+        .toSorted((a, b) => a.at - b.at)
+        .map(({ item }) => item),
   };
 }

@@ -26,7 +26,10 @@ export const SOAK: Scenario = {
   holds: 'every answer is one that the model allows, and all invariants',
   repeats: 8,
   run: async (stage) => {
-    const [commands] = fc.sample(fc.array(command, { minLength: 12, maxLength: 25 }), { numRuns: 1, seed: stage.random.below(2 ** 30) });
+    const [commands] = fc.sample(fc.array(command, { minLength: 12, maxLength: 25 }), {
+      numRuns: 1,
+      seed: stage.random.below(2 ** 30),
+    });
     let model = EMPTY;
     const done: string[] = [];
     for (const next of commands ?? []) {
@@ -40,7 +43,13 @@ export const SOAK: Scenario = {
 
 type Command =
   | { readonly do: 'upload'; readonly content: 'good' | 'bad' | 'none' }
-  | { readonly do: 'create job'; readonly of: number; readonly key: number | null; readonly hook: boolean; readonly deliver: boolean }
+  | {
+      readonly do: 'create job';
+      readonly of: number;
+      readonly key: number | null;
+      readonly hook: boolean;
+      readonly deliver: boolean;
+    }
   | { readonly do: 'fetch job'; readonly key: number | null }
   | { readonly do: 'read' | 'cancel' | 'download'; readonly of: number }
   | { readonly do: 'direct'; readonly content: 'good' | 'bad' }
@@ -78,19 +87,42 @@ const POINTS: readonly FaultPoint[] = [
   'after-webhook-answer',
   'after-file-deletion',
 ];
-const STATEMENTS = ['insert into jobs', 'insert into ledger', 'update jobs set status', 'update transfers', 'update webhook_deliveries', 'insert into uploads'];
+const STATEMENTS = [
+  'insert into jobs',
+  'insert into ledger',
+  'update jobs set status',
+  'update transfers',
+  'update webhook_deliveries',
+  'insert into uploads',
+];
 
 const command: fc.Arbitrary<Command> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ do: constant('upload'), content: fc.constantFrom('good', 'good', 'bad', 'none') }) },
-  { weight: 6, arbitrary: fc.record({ do: constant('create job'), of, key, hook: fc.boolean(), deliver: fc.boolean() }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: constant('upload'), content: fc.constantFrom('good', 'good', 'bad', 'none') }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({ do: constant('create job'), of, key, hook: fc.boolean(), deliver: fc.boolean() }),
+  },
   { weight: 2, arbitrary: fc.record({ do: constant('fetch job'), key }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('read', 'cancel', 'download'), of }) },
   { weight: 2, arbitrary: fc.record({ do: constant('direct'), content: fc.constantFrom('good', 'bad') }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('add endpoint', 'receiver fails', 'receiver works') }) },
   { weight: 2, arbitrary: fc.record({ do: constant('wait'), seconds: fc.constantFrom(1, 11, 70, 3700, 25 * 3600) }) },
   { weight: 2, arbitrary: fc.record({ do: constant('jobs end') }) },
-  { weight: 4, arbitrary: fc.record({ do: constant('arm'), point: fc.constantFrom(...POINTS), fault: fc.constantFrom('crash', 'crash', 'fail') }) },
-  { weight: 1, arbitrary: fc.record({ do: constant('kill'), role: fc.constantFrom('api', 'control', 'courier', 'engine') }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: constant('arm'),
+      point: fc.constantFrom(...POINTS),
+      fault: fc.constantFrom('crash', 'crash', 'fail'),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: constant('kill'), role: fc.constantFrom('api', 'control', 'courier', 'engine') }),
+  },
   { weight: 2, arbitrary: fc.record({ do: constant('lose commit'), statement: fc.constantFrom(...STATEMENTS) }) },
   { weight: 1, arbitrary: fc.record({ do: constant('cut'), server: fc.constantFrom('postgres', 'redis') }) },
 );
@@ -104,18 +136,26 @@ async function carryOut(stage: Stage, model: Model, next: Command): Promise<Mode
     case 'create job':
       return createOnUpload(stage, model, next);
     case 'fetch job':
-      return created(model, await postJob(stage, { url: account.url('people.csv') }, next), { key: next.key, upload: null });
+      return created(model, await postJob(stage, { url: account.url('people.csv') }, next), {
+        key: next.key,
+        upload: null,
+      });
     case 'read':
     case 'cancel':
     case 'download':
       return askJob(stage, model, next);
     case 'direct': {
       const { status } = await direct(account, next.content === 'good' ? CSV : '"never closed');
-      must([0, 500, 503, next.content === 'good' ? 200 : 422].includes(status), `a ${next.content} file was answered with ${status}`);
+      must(
+        [0, 500, 503, next.content === 'good' ? 200 : 422].includes(status),
+        `a ${next.content} file was answered with ${status}`,
+      );
       return model;
     }
     case 'add endpoint':
-      await account.call('POST', '/v1/webhook_endpoints', { json: { url: account.url(`endpoint${stage.random.below(1000)}`) } });
+      await account.call('POST', '/v1/webhook_endpoints', {
+        json: { url: account.url(`endpoint${stage.random.below(1000)}`) },
+      });
       return model;
     case 'receiver fails':
     case 'receiver works':
@@ -144,7 +184,9 @@ async function carryOut(stage: Stage, model: Model, next: Command): Promise<Mode
 }
 
 const working: Parameters<Stage['world']['receiver']['behave']>[1] = (response, { method }) =>
-  method === 'GET' ? void response.writeHead(200, { 'content-length': CSV.length }).end(CSV) : void response.writeHead(204).end();
+  method === 'GET'
+    ? void response.writeHead(200, { 'content-length': CSV.length }).end(CSV)
+    : void response.writeHead(204).end();
 const failing: typeof working = (response, received) =>
   received.headers['svc-event-id'] === undefined ? working(response, received) : answering(500)(response, received);
 
@@ -154,8 +196,14 @@ async function quietly({ world, account }: Stage): Promise<void> {
   await until(
     'every job ends',
     async () => {
-      const rows = await world.query(`select 1 from jobs where account_id = $1 and status in ('queued', 'processing')`, [account.id]);
-      const waits = await world.query(`select 1 from transfers where done_at is null and greatest(next_at, lease_until) > $1`, [world.clock.now()]);
+      const rows = await world.query(
+        `select 1 from jobs where account_id = $1 and status in ('queued', 'processing')`,
+        [account.id],
+      );
+      const waits = await world.query(
+        `select 1 from transfers where done_at is null and greatest(next_at, lease_until) > $1`,
+        [world.clock.now()],
+      );
       if (waits.length > 0) await world.clock.passGently(20);
       return rows.length === 0;
     },
@@ -186,8 +234,13 @@ interface JobFields {
   readonly deliver?: boolean;
 }
 
-function postJob({ account }: Stage, input: object, { key: number, hook = false, deliver = false }: JobFields): Promise<Reply> {
-  const headers: Record<string, string> = number === null ? {} : { 'idempotency-key': `key-${number}-${JSON.stringify(input)}` };
+function postJob(
+  { account }: Stage,
+  input: object,
+  { key: number, hook = false, deliver = false }: JobFields,
+): Promise<Reply> {
+  const headers: Record<string, string> =
+    number === null ? {} : { 'idempotency-key': `key-${number}-${JSON.stringify(input)}` };
   const json = {
     ...TO_JSON,
     input,
@@ -197,13 +250,18 @@ function postJob({ account }: Stage, input: object, { key: number, hook = false,
   return account.call('POST', '/v1/jobs', { body: JSON.stringify(json), headers });
 }
 
-async function createOnUpload(stage: Stage, model: Model, { of: index, ...fields }: Command & { do: 'create job' }): Promise<Model> {
+async function createOnUpload(
+  stage: Stage,
+  model: Model,
+  { of: index, ...fields }: Command & { do: 'create job' },
+): Promise<Model> {
   const uploads = [...model.uploads.values()];
   const upload = uploads[index % Math.max(1, uploads.length)];
   if (upload === undefined) return model;
   const known = await readJobs(stage, model, upload.jobs);
   const reply = await postJob(stage, { upload: upload.id }, fields);
-  const isReplay = reply.headers['svc-idempotent-replayed'] === 'true' || reply.body?.error?.code?.startsWith('idempotency') === true;
+  const isReplay =
+    reply.headers['svc-idempotent-replayed'] === 'true' || reply.body?.error?.code?.startsWith('idempotency') === true;
   const now = stage.world.clock.now().getTime();
   must(
     isLost(reply) || isReplay || mayAnswerJobOn(known, upload.id, { status: reply.status, now }),
@@ -214,10 +272,20 @@ async function createOnUpload(stage: Stage, model: Model, { of: index, ...fields
   return created(known, reply, { key: fields.key, upload: upload.id });
 }
 
-function created(model: Model, reply: Reply, { key: number, upload }: { key: number | null; upload: string | null }): Model {
+function created(
+  model: Model,
+  reply: Reply,
+  { key: number, upload }: { key: number | null; upload: string | null },
+): Model {
   if (reply.status !== 202) return model;
   const id = String(reply.body.id);
-  const job: JobModel = model.jobs.get(id) ?? { id, seen: 'queued', idempotencyKey: number === null ? null : String(number), completedAt: null, filesDeleted: false };
+  const job: JobModel = model.jobs.get(id) ?? {
+    id,
+    seen: 'queued',
+    idempotencyKey: number === null ? null : String(number),
+    completedAt: null,
+    filesDeleted: false,
+  };
   const used = upload === null ? undefined : model.uploads.get(upload);
   const linked = used === undefined ? model : withUpload(model, { ...used, jobs: [...new Set([...used.jobs, id])] });
   return withJob(linked, job);
@@ -237,17 +305,27 @@ async function readJob({ account }: Stage, model: Model, id: string): Promise<Mo
   return withJob(model, afterReading(job, reply.body));
 }
 
-async function askJob(stage: Stage, model: Model, { do: what, of: index }: Command & { do: 'read' | 'cancel' | 'download' }): Promise<Model> {
+async function askJob(
+  stage: Stage,
+  model: Model,
+  { do: what, of: index }: Command & { do: 'read' | 'cancel' | 'download' },
+): Promise<Model> {
   const job = [...model.jobs.values()][index % Math.max(1, model.jobs.size)];
   if (job === undefined) return model;
   if (what === 'download') {
     const reply = await stage.account.call('GET', `/v1/jobs/${job.id}/output`);
-    must(isLost(reply) || mayAnswerOutput(job, reply.status), `the output of a job that is ${job.seen} was answered with ${reply.status}`);
+    must(
+      isLost(reply) || mayAnswerOutput(job, reply.status),
+      `the output of a job that is ${job.seen} was answered with ${reply.status}`,
+    );
     return model;
   }
   if (what === 'read') return readJob(stage, model, job.id);
   const reply = await stage.account.call('DELETE', `/v1/jobs/${job.id}`);
   if (isLost(reply)) return model;
-  must(reply.status === 200 && isFinal(reply.body.status), `DELETE was answered with ${reply.status} ${reply.body?.status}`);
+  must(
+    reply.status === 200 && isFinal(reply.body.status),
+    `DELETE was answered with ${reply.status} ${reply.body?.status}`,
+  );
   return withJob(model, afterReading(job, reply.body));
 }

@@ -56,7 +56,11 @@ export const ENGINE_PLACES = { children: 2, queue: 32 } as const;
 
 export async function openWorld(more: Readonly<Record<string, string>> = {}): Promise<World> {
   const folder = mkdtempSync(path.join(tmpdir(), 'mediajobs-faults-'));
-  const [data, servers, faultsDir] = ['data', 'servers', 'faults'].map((name) => path.join(folder, name)) as [string, string, string];
+  const [data, servers, faultsDir] = ['data', 'servers', 'faults'].map((name) => path.join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
   for (const made of [data, servers, faultsDir]) mkdirSync(made);
   const onLine = (line: string): void => appendFileSync(path.join(folder, 'servers.log'), `${line}\n`);
   const [postgres, redis] = await Promise.all([

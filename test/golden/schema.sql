@@ -47,6 +47,26 @@ CREATE TABLE public.api_keys (
     CONSTRAINT api_keys_digest_check CHECK ((length(digest) = 32))
 );
 
+CREATE TABLE public.audit_log (
+    id bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    user_id text,
+    email text NOT NULL,
+    address text NOT NULL,
+    account_id text,
+    action text NOT NULL,
+    target text
+);
+
+ALTER TABLE public.audit_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.audit_log_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE UNLOGGED TABLE public.direct_reservations (
     request_id text NOT NULL,
     account_id text NOT NULL,
@@ -135,6 +155,14 @@ CREATE TABLE public.ledger (
     CONSTRAINT unbilled_is_free CHECK (((meter <> 'unbilled'::text) OR ((quantity = (0)::numeric) AND (amount_micro_usd = 0))))
 );
 
+CREATE TABLE public.memberships (
+    user_id text NOT NULL,
+    account_id text NOT NULL,
+    role text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT memberships_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'developer'::text, 'read_only'::text])))
+);
+
 CREATE TABLE public.monthly_spend (
     account_id text NOT NULL,
     month date NOT NULL,
@@ -155,6 +183,11 @@ CREATE TABLE public.schema_migrations (
     version integer NOT NULL,
     name text NOT NULL,
     applied_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.sign_in_failures (
+    subject text NOT NULL,
+    at timestamp with time zone NOT NULL
 );
 
 CREATE TABLE public.transfers (
@@ -207,6 +240,49 @@ CREATE TABLE public.usage_days (
     output_bytes bigint NOT NULL
 )
 WITH (fillfactor='50');
+
+CREATE TABLE public.user_links (
+    digest bytea NOT NULL,
+    user_id text NOT NULL,
+    purpose text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT user_links_digest_check CHECK ((length(digest) = 32)),
+    CONSTRAINT user_links_purpose_check CHECK ((purpose = ANY (ARRAY['password'::text, 'sign_in'::text])))
+);
+
+CREATE TABLE public.user_sessions (
+    digest bytea NOT NULL,
+    user_id text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    seen_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    second_step_due boolean NOT NULL,
+    address text NOT NULL,
+    agent text NOT NULL,
+    notice bytea,
+    CONSTRAINT user_sessions_digest_check CHECK ((length(digest) = 32))
+);
+
+CREATE TABLE public.users (
+    id text NOT NULL,
+    email text NOT NULL,
+    password text,
+    operator boolean DEFAULT false NOT NULL,
+    totp_secret bytea,
+    totp_step bigint,
+    identity text,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT users_email_check CHECK ((email = lower(email)))
+);
+
+CREATE TABLE public.webhook_attempts (
+    event_id text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    status smallint,
+    error text,
+    duration_ms integer NOT NULL
+);
 
 CREATE TABLE public.webhook_deliveries (
     id text NOT NULL,
@@ -261,6 +337,9 @@ ALTER TABLE ONLY public.api_keys
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.audit_log
+    ADD CONSTRAINT audit_log_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.direct_reservations
     ADD CONSTRAINT direct_reservations_pkey PRIMARY KEY (request_id);
 
@@ -275,6 +354,9 @@ ALTER TABLE ONLY public.jobs
 
 ALTER TABLE ONLY public.ledger
     ADD CONSTRAINT ledger_pkey PRIMARY KEY (source_id);
+
+ALTER TABLE ONLY public.memberships
+    ADD CONSTRAINT memberships_pkey PRIMARY KEY (user_id, account_id);
 
 ALTER TABLE ONLY public.monthly_spend
     ADD CONSTRAINT monthly_spend_pkey PRIMARY KEY (account_id, month);
@@ -300,6 +382,21 @@ ALTER TABLE ONLY public.uploads
 ALTER TABLE ONLY public.usage_days
     ADD CONSTRAINT usage_days_pkey PRIMARY KEY (account_id, livemode, day, meter);
 
+ALTER TABLE ONLY public.user_links
+    ADD CONSTRAINT user_links_pkey PRIMARY KEY (digest);
+
+ALTER TABLE ONLY public.user_sessions
+    ADD CONSTRAINT user_sessions_pkey PRIMARY KEY (digest);
+
+ALTER TABLE ONLY public.users
+    ADD CONSTRAINT users_email_key UNIQUE (email);
+
+ALTER TABLE ONLY public.users
+    ADD CONSTRAINT users_identity_key UNIQUE (identity);
+
+ALTER TABLE ONLY public.users
+    ADD CONSTRAINT users_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.webhook_deliveries
     ADD CONSTRAINT webhook_deliveries_job_id_endpoint_id_url_key UNIQUE NULLS NOT DISTINCT (job_id, endpoint_id, url);
 
@@ -313,6 +410,8 @@ ALTER TABLE ONLY public.webhook_pings
     ADD CONSTRAINT webhook_pings_pkey PRIMARY KEY (id);
 
 CREATE INDEX api_keys_account ON public.api_keys USING btree (account_id, created_at);
+
+CREATE INDEX audit_log_account ON public.audit_log USING btree (account_id, id DESC);
 
 CREATE INDEX direct_reservations_account ON public.direct_reservations USING btree (account_id);
 
@@ -332,6 +431,12 @@ CREATE INDEX jobs_newest_of_status ON public.jobs USING btree (account_id, livem
 
 CREATE INDEX jobs_unfinished ON public.jobs USING btree (account_id, created_at) WHERE (status = ANY (ARRAY['queued'::text, 'processing'::text]));
 
+CREATE INDEX memberships_account ON public.memberships USING btree (account_id);
+
+CREATE INDEX sign_in_failures_age ON public.sign_in_failures USING btree (at);
+
+CREATE INDEX sign_in_failures_subject ON public.sign_in_failures USING btree (subject, at);
+
 CREATE INDEX transfers_done ON public.transfers USING btree (done_at) WHERE (done_at IS NOT NULL);
 
 CREATE INDEX transfers_due ON public.transfers USING btree (next_at) WHERE (done_at IS NULL);
@@ -339,6 +444,14 @@ CREATE INDEX transfers_due ON public.transfers USING btree (next_at) WHERE (done
 CREATE INDEX upload_allowance_window ON public.upload_allowance USING btree (account_id, livemode, at);
 
 CREATE INDEX uploads_expiry ON public.uploads USING btree (expires_at) WHERE (job_id IS NULL);
+
+CREATE INDEX user_links_user ON public.user_links USING btree (user_id);
+
+CREATE INDEX user_sessions_expiry ON public.user_sessions USING btree (expires_at);
+
+CREATE INDEX user_sessions_user ON public.user_sessions USING btree (user_id);
+
+CREATE INDEX webhook_attempts_event ON public.webhook_attempts USING btree (event_id, at);
 
 CREATE INDEX webhook_deliveries_done ON public.webhook_deliveries USING btree (done_at) WHERE (done_at IS NOT NULL);
 
@@ -362,6 +475,12 @@ ALTER TABLE ONLY public.api_keys
 ALTER TABLE ONLY public.jobs
     ADD CONSTRAINT jobs_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);
 
+ALTER TABLE ONLY public.memberships
+    ADD CONSTRAINT memberships_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);
+
+ALTER TABLE ONLY public.memberships
+    ADD CONSTRAINT memberships_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.monthly_spend
     ADD CONSTRAINT monthly_spend_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);
 
@@ -376,6 +495,15 @@ ALTER TABLE ONLY public.upload_parts
 
 ALTER TABLE ONLY public.uploads
     ADD CONSTRAINT uploads_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);
+
+ALTER TABLE ONLY public.user_links
+    ADD CONSTRAINT user_links_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.user_sessions
+    ADD CONSTRAINT user_sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.webhook_attempts
+    ADD CONSTRAINT webhook_attempts_event_id_fkey FOREIGN KEY (event_id) REFERENCES public.webhook_deliveries(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.webhook_deliveries
     ADD CONSTRAINT webhook_deliveries_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);

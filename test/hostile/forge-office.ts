@@ -48,7 +48,13 @@ export function docx({ body = '', links = [], settings, settingsLinks = [], part
       name: 'word/document.xml',
       data: `${XML}${doctype}<w:document ${WORD}><w:body><w:p><w:r><w:t>${WORDS}</w:t></w:r></w:p>${body}</w:body></w:document>`,
     },
-    { name: 'word/_rels/document.xml.rels', data: relationships([...own, ...links.filter(isInside)], links.filter((link) => !isInside(link))), },
+    {
+      name: 'word/_rels/document.xml.rels',
+      data: relationships(
+        [...own, ...links.filter(isInside)],
+        links.filter((link) => !isInside(link)),
+      ),
+    },
     ...extra,
     ...parts,
   ]);

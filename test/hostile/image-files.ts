@@ -255,7 +255,11 @@ export const HOSTILE_IMAGES: readonly HostileFile[] = [
     filename: 'a.heic',
     bytes: async () => {
       const bytes = await readSample('photo.heic');
-      for (const [old, now] of [['heic', 'vvic'], ['hvc1', 'vvc1'], ['heix', 'vvic']] as const)
+      for (const [old, now] of [
+        ['heic', 'vvic'],
+        ['hvc1', 'vvc1'],
+        ['heix', 'vvic'],
+      ] as const)
         for (let at = bytes.indexOf(old); at !== -1; at = bytes.indexOf(old)) bytes.write(now, at, 'latin1');
       return bytes;
     },

@@ -46,13 +46,16 @@ const ESCAPED = '&lt;img src=x onerror=alert(1)&gt;';
 const SCRIPT = '<img src=x onerror=alert(1)>';
 
 describe('every page', () => {
-  it.each(['/sign-in', `${base}/keys`, '/nowhere'])('%s carries the policy that keeps scripts of others out', async (path) => {
-    const { headers } = await owner.get(path);
-    expect(headers['content-security-policy']).toBe(
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-    );
-    expect(headers).toMatchObject({ 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' });
-  });
+  it.each(['/sign-in', `${base}/keys`, '/nowhere'])(
+    '%s carries the policy that keeps scripts of others out',
+    async (path) => {
+      const { headers } = await owner.get(path);
+      expect(headers['content-security-policy']).toBe(
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      );
+      expect(headers).toMatchObject({ 'referrer-policy': 'same-origin', 'cache-control': 'no-store' });
+    },
+  );
 
   it('holds no inline script and no inline style, and is under 150 kB with all it loads', async () => {
     const style = /href="\/dashboard(\/assets\/[^"]+)"/.exec((await owner.get('/profile')).text)?.[1] ?? '';
@@ -67,7 +70,10 @@ describe('every page', () => {
 
   it('needs a sign-in, and leads back to where it was asked from', async () => {
     const answer = await stranger().get(`${base}/keys?x=1`);
-    expect(answer).toMatchObject({ status: 303, to: `/sign-in?ended=false&next=${encodeURIComponent(`${base}/keys?x=1`)}` });
+    expect(answer).toMatchObject({
+      status: 303,
+      to: `/sign-in?ended=false&next=${encodeURIComponent(`${base}/keys?x=1`)}`,
+    });
     const page = await stranger().get('/sign-in?next=//evil.example/');
     expect(page.text).toContain('name="next" value="/"');
   });
@@ -95,7 +101,10 @@ describe('a session', () => {
     await person.post('/sign-out', {}, '/profile');
     for (const [name, value] of cookie) person.cookies.set(name, value);
     expect(await person.get('/profile')).toMatchObject({ status: 303 });
-    for (const change of ["seen_at = seen_at - interval '61 minutes'", "expires_at = expires_at - interval '12 hours'"]) {
+    for (const change of [
+      "seen_at = seen_at - interval '61 minutes'",
+      "expires_at = expires_at - interval '12 hours'",
+    ]) {
       const late = await somebody();
       expect((await late.get('/profile')).status).toBe(200);
       await service.query(`update user_sessions set ${change} where user_id = $1`, [late.user.id]);
@@ -120,7 +129,11 @@ describe('signing in', () => {
   it('says the same of a wrong password and of nobody, and stops after five tries from one address', async () => {
     const client = stranger();
     for (let tries = 0; tries < 5; tries += 1) {
-      const answer = await client.post('/sign-in', { email: 'nobody@dashboard.example', password: 'guess' }, '/sign-in');
+      const answer = await client.post(
+        '/sign-in',
+        { email: 'nobody@dashboard.example', password: 'guess' },
+        '/sign-in',
+      );
       expect(answer.status).toBe(401);
       expect(answer.text).toContain('The e-mail address or the password is wrong.');
       expect(answer.text).toContain('value="nobody@dashboard.example"');
@@ -154,7 +167,9 @@ describe('a forged form', () => {
     const answer = await owner.post(`${base}/keys`, { name: 'forged', mode: 'live' }, `${base}/keys`, how);
     expect(answer.status).toBe(403);
     expect(answer.text).toContain('Nothing was changed');
-    expect(await service.query('select count(*) as count from api_keys where account_id = $1', [account])).toEqual(before);
+    expect(await service.query('select count(*) as count from api_keys where account_id = $1', [account])).toEqual(
+      before,
+    );
   });
 
   it('over 64 KB is refused', async () => {
@@ -185,7 +200,16 @@ describe('roles', () => {
   });
 
   it('let nobody but operators see the installation', async () => {
-    for (const page of ['', '/queue', '/failures', '/deliveries', '/engines', '/prices', '/activity', `/accounts/${account}`]) {
+    for (const page of [
+      '',
+      '/queue',
+      '/failures',
+      '/deliveries',
+      '/engines',
+      '/prices',
+      '/activity',
+      `/accounts/${account}`,
+    ]) {
       expect((await owner.get(`/operator${page}`)).status).toBe(404);
       expect((await operator.get(`/operator${page}`)).status).toBe(200);
     }
@@ -219,15 +243,32 @@ describe('roles', () => {
 describe("another account's things", () => {
   it('are not there', async () => {
     const theirs = (await service.query('select id from api_keys where account_id = $1', [other.account]))[0]?.['id'];
-    const made = await api('POST', '/v1/webhook_endpoints', { key: other.live, json: { url: 'https://hooks.example.com/' } });
+    const made = await api('POST', '/v1/webhook_endpoints', {
+      key: other.live,
+      json: { url: 'https://hooks.example.com/' },
+    });
     const endpoint = String(made.json()['id']);
-    const preset = await api('POST', '/v1/presets', { key: other.live, json: { name: 'theirs', options: { image: { quality: 9 } } } });
+    const preset = await api('POST', '/v1/presets', {
+      key: other.live,
+      json: { name: 'theirs', options: { image: { quality: 9 } } },
+    });
     const job = await theirJob();
     expect((await owner.get(`/accounts/${other.account}`)).status).toBe(404);
     expect((await owner.get(`/accounts/${other.account}/keys`)).status).toBe(404);
-    for (const path of [`jobs/${job}`, `jobs/${job}/receipt.json`, `webhooks/${endpoint}`, 'deliveries/evt_00000000000000000000'])
+    for (const path of [
+      `jobs/${job}`,
+      `jobs/${job}/receipt.json`,
+      `webhooks/${endpoint}`,
+      'deliveries/evt_00000000000000000000',
+    ])
       expect((await owner.get(`${base}/${path}`)).status).toBe(404);
-    for (const path of [`keys/${String(theirs)}/revoke`, `jobs/${job}/delete`, `webhooks/${endpoint}/rotate`, `webhooks/${endpoint}/delete`, `presets/${String(preset.json()['id'])}/delete`])
+    for (const path of [
+      `keys/${String(theirs)}/revoke`,
+      `jobs/${job}/delete`,
+      `webhooks/${endpoint}/rotate`,
+      `webhooks/${endpoint}/delete`,
+      `presets/${String(preset.json()['id'])}/delete`,
+    ])
       expect((await owner.post(`${base}/${path}`, {}, '/profile')).status).toBe(404);
     const followed = await owner.get(`${base}/jobs/live?ids=${job}`);
     expect(followed.text).not.toContain('data: {"id"');
@@ -237,7 +278,10 @@ describe("another account's things", () => {
 
   async function theirJob(): Promise<string> {
     const bytes = Buffer.from('a,b\n1,2\n');
-    const created = await api('POST', '/v1/uploads', { key: other.live, json: { size: bytes.length, filename: 't.csv' } });
+    const created = await api('POST', '/v1/uploads', {
+      key: other.live,
+      json: { size: bytes.length, filename: 't.csv' },
+    });
     const { id, url } = created.json() as { id: string; url: string };
     await api('PUT', url, { key: other.live, body: bytes });
     const json = { operation: 'convert', input: { upload: id }, options: { convert: { to: 'json' } } };
@@ -268,7 +312,15 @@ describe('a key', () => {
     ['name', { name: 'x'.repeat(61), mode: 'test' }, 'The name has 61 characters'],
     ['mode', { name: 'kept-name', mode: 'both' }, 'Choose live or test.'],
     ['allow_list', { name: 'kept-name', mode: 'live', allow_list: '10.0.0.0/8\nnonsense' }, 'nonsense'],
-    ['allow_list', { name: 'kept-name', mode: 'live', allow_list: Array.from({ length: 21 }, (_, at) => `192.0.2.${at}`).join('\n') }, 'The allow-list has 21 entries'],
+    [
+      'allow_list',
+      {
+        name: 'kept-name',
+        mode: 'live',
+        allow_list: Array.from({ length: 21 }, (_, at) => `192.0.2.${at}`).join('\n'),
+      },
+      'The allow-list has 21 entries',
+    ],
   ])('is refused beside the field %s, with what was typed', async (field, fields, problem) => {
     const answer = await owner.post(`${base}/keys`, fields, `${base}/keys`);
     expect(answer.status).toBe(400);
@@ -281,7 +333,12 @@ describe('a key', () => {
 
   it('is refused when twenty are active', async () => {
     const full = await makeAccount();
-    await inviteUser(inside, { email: owner.email, membership: { accountId: full.account, role: 'owner' }, operator: false, by: 'operator' });
+    await inviteUser(inside, {
+      email: owner.email,
+      membership: { accountId: full.account, role: 'owner' },
+      operator: false,
+      by: 'operator',
+    });
     const path = `/accounts/${full.account}/keys`;
     await service.query(
       `insert into api_keys (id, account_id, livemode, name, digest, hint, created_at)
@@ -318,7 +375,9 @@ describe('forms of an account', () => {
   it('change what they say', async () => {
     await owner.post(`${base}/plan/spend-cap`, { spend_cap_usd: '12.5' }, `${base}/plan`);
     expect((await owner.get(`${base}/plan`)).text).toContain('value="12.5"');
-    expect(await service.query('select spend_cap_micro_usd as cap from accounts where id = $1', [account])).toEqual([{ cap: 12_500_000 }]);
+    expect(await service.query('select spend_cap_micro_usd as cap from accounts where id = $1', [account])).toEqual([
+      { cap: 12_500_000 },
+    ]);
     await owner.post(`${base}/plan/spend-cap`, { spend_cap_usd: '' }, `${base}/plan`);
     await developer.post(`${base}/presets`, { name: 'web', options: '{"image":{"format":"webp"}}' }, `${base}/presets`);
     expect((await api('GET', '/v1/presets/web')).json()).toMatchObject({ options: { image: { format: 'webp' } } });
@@ -326,7 +385,8 @@ describe('forms of an account', () => {
 
   it('are noted with who, when and from where', async () => {
     const { text } = await owner.get(`${base}/activity`);
-    for (const word of ['preset.save', 'account.spend_cap', developer.email, owner.email, '127.0.0.1']) expect(text).toContain(word);
+    for (const word of ['preset.save', 'account.spend_cap', developer.email, owner.email, '127.0.0.1'])
+      expect(text).toContain(word);
   });
 });
 
@@ -362,7 +422,17 @@ describe('text of others', () => {
   });
 
   it('is found no way into by odd addresses', async () => {
-    for (const path of [`/${SCRIPT}`, '/%00', '/%zz', '/..%2f..', `${base}/jobs?status=${SCRIPT}`, `${base}/jobs?starting_after=${SCRIPT}`, `${base}/usage?from=${SCRIPT}`, `${base}/activity?before=${SCRIPT}`, `/links/${SCRIPT}`]) {
+    for (const path of [
+      `/${SCRIPT}`,
+      '/%00',
+      '/%zz',
+      '/..%2f..',
+      `${base}/jobs?status=${SCRIPT}`,
+      `${base}/jobs?starting_after=${SCRIPT}`,
+      `${base}/usage?from=${SCRIPT}`,
+      `${base}/activity?before=${SCRIPT}`,
+      `/links/${SCRIPT}`,
+    ]) {
       const { status, text } = await owner.get(encodeURI(path));
       expect(status).toBeLessThan(500);
       expect(text).not.toContain(SCRIPT);
@@ -372,14 +442,20 @@ describe('text of others', () => {
 
 describe('a receipt', () => {
   it('is downloaded, and checked: a changed one is refused', async () => {
-    const job = await runJob(api, { bytes: Buffer.from('a,b\n1,2\n'), filename: 'r.csv' }, { operation: 'convert', options: { convert: { to: 'json' } } });
+    const job = await runJob(
+      api,
+      { bytes: Buffer.from('a,b\n1,2\n'), filename: 'r.csv' },
+      { operation: 'convert', options: { convert: { to: 'json' } } },
+    );
     const { text, headers } = await owner.get(`${base}/jobs/${String(job['id'])}/receipt.json`);
     expect(headers['content-disposition']).toBe(`attachment; filename="receipt-${String(job['id'])}.json"`);
     const good = await owner.post(`${base}/receipts`, { receipt: text }, `${base}/receipts`);
     expect(good.text).toContain('Valid: signed with the key');
     const { jws } = JSON.parse(text) as { jws: string };
     const [header, payload, signature] = jws.split('.');
-    const changed = Buffer.from(payload ?? '', 'base64url').toString().replace('"livemode":true', '"livemode":null');
+    const changed = Buffer.from(payload ?? '', 'base64url')
+      .toString()
+      .replace('"livemode":true', '"livemode":null');
     const forged = `${header}.${Buffer.from(changed).toString('base64url')}.${signature}`;
     const bad = await owner.post(`${base}/receipts`, { receipt: forged }, `${base}/receipts`);
     expect(bad.text).toContain('No key of this service signed this text');
@@ -391,7 +467,9 @@ describe('usage', () => {
     const day = new Date().toISOString().slice(0, 10);
     const csv = await owner.get(`${base}/usage.csv?mode=live`);
     expect(csv.headers['content-type']).toBe('text/csv; charset=utf-8');
-    expect(csv.text).toMatch(new RegExp(`^day,meter,requests,quantity,amount_usd\r\n${day},files,\\d+,\\d+,0.\\d+\r\n`));
+    expect(csv.text).toMatch(
+      new RegExp(`^day,meter,requests,quantity,amount_usd\r\n${day},files,\\d+,\\d+,0.\\d+\r\n`),
+    );
     expect((await owner.get(`${base}/usage`)).text).toContain('<svg ');
     const wrong = await owner.get(`${base}/usage?from=2026-02-31`);
     expect(wrong.status).toBe(400);
@@ -402,14 +480,21 @@ describe('usage', () => {
 describe('a suspended account', () => {
   it('is read and not changed, but for what makes it safer', async () => {
     const held = await makeAccount();
-    await inviteUser(inside, { email: owner.email, membership: { accountId: held.account, role: 'owner' }, operator: false, by: 'operator' });
+    await inviteUser(inside, {
+      email: owner.email,
+      membership: { accountId: held.account, role: 'owner' },
+      operator: false,
+      by: 'operator',
+    });
     await operator.post(`/operator/accounts/${held.account}/suspend`, {}, '/operator');
     const path = `/accounts/${held.account}`;
     expect((await owner.get(`${path}/keys`)).text).toContain('This account is suspended');
     expect((await owner.post(`${path}/keys`, { name: 'x', mode: 'test' }, '/profile')).status).toBe(403);
     const id = /keys\/(key_[0-9a-z]+)\/revoke/.exec((await owner.get(`${path}/keys`)).text)?.[1] ?? '';
     expect((await owner.post(`${path}/keys/${id}/revoke`, {}, '/profile')).status).toBe(303);
-    expect((await api('GET', '/v1/presets', { key: held.test })).json()).toMatchObject({ error: { type: expect.stringMatching(/permission|authentication/) } });
+    expect((await api('GET', '/v1/presets', { key: held.test })).json()).toMatchObject({
+      error: { type: expect.stringMatching(/permission|authentication/) },
+    });
     await operator.post(`/operator/accounts/${held.account}/reactivate`, {}, '/operator');
     expect((await owner.post(`${path}/keys`, { name: 'x', mode: 'test' }, '/profile')).status).toBe(303);
   });

@@ -2,12 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { freePorts } from '#api/embedded/free-ports.ts';
 import { CONTROLLER_ACCESS } from '#controller/cluster-access.ts';
 import { jobsPath } from '#controller/kubernetes-runs.ts';
+import { heartbeatToken } from '#crds/heartbeat-token.ts';
 import type { MediaJobStatus } from '#crds/media-job.ts';
 import { mediaJobName } from '#crds/names.ts';
 import { buildNewMediaJob, jobIdOf } from '#test/support/build-media-job.ts';
 import { chunksOf } from '#test/support/chunks-of.ts';
 import { startClusterController } from '#test/support/cluster-controller.ts';
-import { startClusterProcess, type ClusterProcess } from '#test/support/cluster-process.ts';
+import { HEARTBEAT_KEY, startClusterProcess, type ClusterProcess } from '#test/support/cluster-process.ts';
 import { startFakeKubelet } from '#test/support/fake-kubelet.ts';
 import { grant, writeKubeconfig } from '#test/support/kube-connection.ts';
 import { makeKubeHome, type KubeHome } from '#test/support/kube-home.ts';
@@ -49,14 +50,17 @@ const LIVES = [
 
 /** Lives at once: each has processes of its own. */
 const AT_ONCE = 3;
-const NAME = mediaJobName(jobIdOf(1));
+const JOB = jobIdOf(1);
+const NAME = mediaJobName(JOB);
 
 /** Lives a job from its start to its end. */
 async function live(behaviour: string, play: (home: KubeHome) => Promise<() => unknown>): Promise<Life> {
   const home = await makeKubeHome();
   const kubelet = await startFakeKubelet(home.client, home.namespace);
   const waitUntil = new Date(Date.now() + 1_800_000).toISOString();
-  await home.mediaJobs.create(buildNewMediaJob({ jobId: jobIdOf(1), waitUntil }, { filename: behaviour }));
+  const key = Buffer.from(HEARTBEAT_KEY, 'base64');
+  const heartbeatTokens = [1, 2, 3].map((attempt) => heartbeatToken(key, JOB, attempt));
+  await home.mediaJobs.create(buildNewMediaJob({ jobId: JOB, waitUntil }, { filename: behaviour, heartbeatTokens }));
   let stop: () => unknown = () => undefined;
   let status: MediaJobStatus | undefined;
   let jobs: readonly string[] = [];

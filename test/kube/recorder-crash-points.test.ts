@@ -114,7 +114,6 @@ describe('a job whose recorder is killed at its writes to the API server', () =>
       return { life: await play(), writes: proxy.writes };
     } finally {
       stopController();
-      if (process.env['DBG']) for (const r of recorders) console.log(input, namespace, proxy.writes, r.logged());
       await Promise.all(recorders.map((recorder) => recorder.end('SIGKILL')));
       await kubelet.close();
       await proxy.close();

@@ -11,11 +11,20 @@ import type { SharedService } from '#test/support/use-service.ts';
 
 const SCRIPT = fileURLToPath(new URL('../../api/main.ts', import.meta.url));
 
+type Address = Pick<SharedService, 'baseUrl' | 'ca'>;
+
 /** Resolves when it serves; it ends with the test file. */
-export async function startSecondApi(
+export async function startSecondApi(service: Pick<SharedService, 'data' | 'ca'>, engineUrl: string): Promise<Address> {
+  const { stop, ...address } = await openSecondApi(service, { MEDIAJOBS_ENGINE_URL: engineUrl });
+  afterAll(stop);
+  return address;
+}
+
+/** The same for whoever ends it himself. The settings come beside, or in the place of, those of the service. */
+export async function openSecondApi(
   { data, ca }: Pick<SharedService, 'data' | 'ca'>,
-  engineUrl: string,
-): Promise<Pick<SharedService, 'baseUrl' | 'ca'>> {
+  settings: Readonly<Record<string, string>>,
+): Promise<Address & { readonly stop: () => Promise<void> }> {
   const [https, http, files, ops] = await freePorts(4);
   const connection = readConnection(data);
   if (connection === null) throw new Error(`no service runs on ${data}`);
@@ -36,15 +45,18 @@ export async function startSecondApi(
       MEDIAJOBS_TLS_KEY_FILE: path.join(data, 'tls', 'key.pem'),
       MEDIAJOBS_FILES_DIR: path.join(data, 'files'),
       MEDIAJOBS_FILES_URL: `http://127.0.0.1:${files}`,
-      MEDIAJOBS_ENGINE_URL: engineUrl,
+      ...settings,
     },
   });
   const ended = once(child, 'exit');
-  afterAll(async () => {
-    child.kill('SIGTERM');
-    await ended;
-  });
   const isReady = await Promise.race([once(child, 'message').then(() => true), ended.then(() => false)]);
   if (!isReady) throw new Error('the second HTTP process did not start');
-  return { baseUrl, ca };
+  return {
+    baseUrl,
+    ca,
+    stop: async () => {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
 }

@@ -86,7 +86,7 @@ export async function webhookSender(): Promise<WebhookSender> {
   beforeEach(async () => {
     sender.time = START;
     sender.accountId = newId('account');
-    await database.query('truncate webhook_deliveries, webhook_endpoints');
+    await database.query('truncate webhook_deliveries, webhook_endpoints cascade');
     await database.query('insert into accounts (id, name, created_at) values ($1, $1, $2)', [
       sender.accountId,
       new Date(0),

@@ -6,16 +6,19 @@ for (const time of document.querySelectorAll('time[datetime]')) {
 
 for (const button of document.querySelectorAll('button[data-copy]')) {
   const label = button.textContent;
-  button.addEventListener('click', async () => {
-    const source = document.getElementById(button.dataset.copy);
-    try {
-      await navigator.clipboard.writeText(source.textContent);
-      button.textContent = 'Copied';
-    } catch {
-      getSelection().selectAllChildren(source);
-      button.textContent = 'Selected: copy it now';
-    }
+  const say = (text) => {
+    button.textContent = text;
     setTimeout(() => (button.textContent = label), 2000);
+  };
+  button.addEventListener('click', () => {
+    const source = document.getElementById(button.dataset.copy);
+    navigator.clipboard.writeText(source.textContent).then(
+      () => say('Copied'),
+      () => {
+        getSelection().selectAllChildren(source);
+        say('Selected: copy it now');
+      },
+    );
   });
 }
 

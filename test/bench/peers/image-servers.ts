@@ -32,17 +32,24 @@ export interface ImageWish {
   readonly side?: number;
 }
 
-/** @param folder - Where the pictures are that peers read themselves. */
+/** @param folder - Where the pictures are that peers read themselves. @throws Error when one does not start; none is left then. */
 export async function startImageServers(peers: ReadyPeers, folder: string): Promise<ImageServer[]> {
-  const servers = [await startOurs(folder)];
-  const thumbor = peers.get('thumbor');
-  if (thumbor !== undefined) servers.push(await startThumbor(thumbor.folder, folder));
-  const ipx = peers.get('ipx');
-  if (ipx !== undefined) servers.push(await startIpx(ipx.folder, folder));
-  servers.push(await startBare());
-  const imgproxy = peers.get('imgproxy');
-  if (imgproxy !== undefined) servers.push(await startImgproxy(imgproxy.folder, folder));
-  return servers;
+  const [thumbor, ipx, imgproxy] = [peers.get('thumbor'), peers.get('ipx'), peers.get('imgproxy')];
+  const starts = [
+    () => startOurs(folder),
+    ...(thumbor === undefined ? [] : [() => startThumbor(thumbor.folder, folder)]),
+    ...(ipx === undefined ? [] : [() => startIpx(ipx.folder, folder)]),
+    startBare,
+    ...(imgproxy === undefined ? [] : [() => startImgproxy(imgproxy.folder, folder)]),
+  ];
+  const servers: ImageServer[] = [];
+  try {
+    for (const start of starts) servers.push(await start());
+    return servers;
+  } catch (error) {
+    await Promise.all(servers.map((server) => server.stop()));
+    throw error;
+  }
 }
 
 async function startOurs(folder: string): Promise<ImageServer> {

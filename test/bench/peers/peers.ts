@@ -32,7 +32,7 @@ export const PEERS = {
   OCRmyPDF: { source: 'pypi', packages: ['ocrmypdf==17.13.0'] },
   ffmpeg: { source: 'debian', packages: ['ffmpeg'] },
   HandBrakeCLI: { source: 'debian', packages: ['handbrake-cli'] },
-  BullMQ: { source: 'npm', packages: ['bullmq@6.7.0'] },
+  BullMQ: { source: 'npm', packages: ['bullmq@6.7.0', 'ioredis@5.11.1'] },
   pandas: { source: 'pypi', packages: ['pandas==3.1.1', 'openpyxl==3.1.5'] },
   SheetJS: { source: 'npm', packages: ['xlsx@0.18.5'] },
 } as const satisfies Readonly<Record<string, Peer>>;

@@ -5,6 +5,8 @@ import { unsupported } from '#worker-image/engine/identify/unsupported.ts';
 const HEIC_BRANDS = ['heic', 'heix', 'hevc', 'hevx', 'heim', 'heis', 'hevm', 'hevs'];
 const AVIF_BRANDS = ['avif', 'avis'];
 const GENERIC_PICTURE_BRANDS = ['mif1', 'mif2', 'msf1', 'miaf'];
+/** VVC, EVC, AVC, JPEG, JPEG 2000 and uncompressed samples inside of HEIF. */
+const OTHER_PICTURE_BRANDS = ['vvic', 'vvis', 'evbi', 'evmi', 'avci', 'avcs', 'jpeg', 'jpgs', 'j2ki', 'j2is', 'unif'];
 /** Boxes that a QuickTime file without brands may begin with. */
 const OLD_QUICKTIME = ['moov', 'mdat', 'wide', 'free', 'skip', 'pnot'];
 const MAX_BOXES = 10_000;
@@ -39,7 +41,7 @@ function brands(head: Buffer): string[] {
 function pictureFormat(head: Buffer, major: string, compatible: readonly string[]): Format | null {
   if (AVIF_BRANDS.includes(major)) return 'avif';
   if (HEIC_BRANDS.includes(major)) return 'heic';
-  if (!GENERIC_PICTURE_BRANDS.includes(major)) return null;
+  if (![...GENERIC_PICTURE_BRANDS, ...OTHER_PICTURE_BRANDS].includes(major)) return null;
   if (compatible.some((brand) => AVIF_BRANDS.includes(brand))) return 'avif';
   if (compatible.some((brand) => HEIC_BRANDS.includes(brand))) return 'heic';
   if (head.includes('infe') && head.includes('hvc1')) return 'heic';

@@ -9,7 +9,7 @@ export interface Property {
 }
 
 /** The picture, or its transparency. */
-export interface Layer {
+interface Layer {
   readonly data: Buffer;
   readonly properties: readonly Property[];
 }

@@ -37,9 +37,14 @@ export async function readImageFacts(deps: Pick<EngineDeps, 'run' | 'signal'>, f
   const metadata = await imageStep('Reading the image', () =>
     sharp(file.path, { limitInputPixels: false, animated }).metadata(),
   );
-  const frames = animated ? (metadata.pages ?? 1) : file.format === 'png' ? await countPngFrames(file.path) : 1;
+  const frames = await framesOf(file, metadata);
   const size = frames > 1 && animated ? frameSize(metadata) : metadata.autoOrient;
   return stillFacts(await shownSize(file, size, metadata.hasAlpha), frames);
+}
+
+async function framesOf({ format, path }: ImageFile, { pages }: Metadata): Promise<number> {
+  if (format === 'png') return countPngFrames(path);
+  return format === 'gif' || format === 'webp' ? (pages ?? 1) : 1;
 }
 
 function frameSize({ width, height, pageHeight }: Metadata): Size {

@@ -44,6 +44,7 @@ export const ADTS_FRAME: Unit = {
 /** ISO/IEC 11172-3: rate and sampling make a frame's length. */
 export const MP3_FRAME: Unit = { tailBytes: 64 * 1024, length: mp3FrameBytes };
 
+const START_CODE = 0x000001;
 const PACK = 0xba;
 const END = 0xb9;
 const MPEG2_PACK_BYTES = 14;
@@ -53,13 +54,15 @@ const MPEG1_PACK_BYTES = 12;
 export const PROGRAM_PACKET: Unit = {
   tailBytes: 512 * 1024,
   length: (bytes, at) => {
-    if (bytes[at] !== 0 || bytes[at + 1] !== 0 || bytes[at + 2] !== 1) return 0;
-    const code = bytes[at + 3] ?? 0;
-    if (code === END) return 4;
-    if (code < END) return 0;
+    if (at + 4 > bytes.length || bytes.readUIntBE(at, 3) !== START_CODE) return 0;
+    const code = bytes.readUInt8(at + 3);
+    if (code <= END) return code === END ? 4 : 0;
     if (at + MPEG2_PACK_BYTES > bytes.length) return Infinity;
-    if (code !== PACK) return 6 + bytes.readUInt16BE(at + 4);
-    const isMpeg2 = (bytes[at + 4] ?? 0) >> 6 === 1;
-    return isMpeg2 ? MPEG2_PACK_BYTES + ((bytes[at + 13] ?? 0) & 7) : MPEG1_PACK_BYTES;
+    return code === PACK ? packBytes(bytes, at) : 6 + bytes.readUInt16BE(at + 4);
   },
 };
+
+function packBytes(bytes: Buffer, at: number): number {
+  const isMpeg2 = bytes.readUInt8(at + 4) >> 6 === 1;
+  return isMpeg2 ? MPEG2_PACK_BYTES + (bytes.readUInt8(at + 13) & 7) : MPEG1_PACK_BYTES;
+}

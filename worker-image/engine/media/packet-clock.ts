@@ -9,9 +9,9 @@ export interface PacketClock {
 
 interface Stream {
   /** When its last packet is decoded, and when its next one is. */
-  last: number;
-  next: number;
-  end: number;
+  readonly last: number;
+  readonly next: number;
+  readonly end: number;
 }
 
 const PACKET =
@@ -33,29 +33,48 @@ export function makePacketClock({ joinsParts, longest }: ClockOptions): PacketCl
   let offset = 0;
   return {
     read: (line) => {
-      const found = PACKET.exec(line);
-      if (found === null) return;
-      const index = Number(found[1]);
-      const [shownAt = null, decodedAt = null, duration] = found.slice(2).map(secondsOf);
-      if ((duration ?? 0) > longest) return;
-      const stream = streams.get(index);
-      const told = decodedAt ?? shownAt;
-      if (joinsParts && stream !== undefined && told !== null && isJump(stream, told + offset))
-        offset = stream.next - told;
-      const decoded = told === null ? (stream?.next ?? 0) : told + offset;
-      const next = decoded + (duration ?? 0);
-      const shown = shownAt === null ? decoded : shownAt + offset;
-      const end = Math.max(shown, decoded) + (duration ?? 0);
-      streams.set(index, { last: decoded, next, end: Math.max(end, stream?.end ?? -Infinity) });
+      const packet = packetOf(line);
+      if (packet === null || packet.duration > longest) return;
+      const before = streams.get(packet.stream);
+      if (joinsParts && before !== undefined) offset += jump(before, packet, offset);
+      streams.set(packet.stream, passed(before, packet, offset));
     },
     endOf: (stream) => streams.get(stream)?.end ?? null,
   };
+}
+
+interface Packet {
+  readonly stream: number;
+  readonly shownAt: number | null;
+  readonly decodedAt: number | null;
+  /** 0 when it is not told. */
+  readonly duration: number;
+}
+
+function packetOf(line: string): Packet | null {
+  const found = PACKET.exec(line);
+  if (found === null) return null;
+  const [shownAt = null, decodedAt = null, duration] = found.slice(2).map(secondsOf);
+  return { stream: Number(found[1]), shownAt, decodedAt, duration: duration ?? 0 };
 }
 
 function secondsOf(printed: string | undefined): number | null {
   return printed === undefined ? null : Number(printed);
 }
 
-function isJump({ last, next }: Stream, at: number): boolean {
-  return at < last - JUMP_BACK || at > next + JUMP_AHEAD;
+/** What brings the packet to where the one before it ends, when the clock began anew between them; else 0. */
+function jump({ last, next }: Stream, { decodedAt, shownAt }: Packet, offset: number): number {
+  const told = decodedAt ?? shownAt;
+  if (told === null) return 0;
+  const at = told + offset;
+  return at < last - JUMP_BACK || at > next + JUMP_AHEAD ? next - at : 0;
+}
+
+/** AVI says only when a packet is decoded; some packets of MPEG streams say nothing and follow the one before. */
+function passed(before: Stream | undefined, { shownAt, decodedAt, duration }: Packet, offset: number): Stream {
+  const told = decodedAt ?? shownAt;
+  const last = told === null ? (before?.next ?? 0) : told + offset;
+  const shown = shownAt === null ? last : shownAt + offset;
+  const end = Math.max(shown, last) + duration;
+  return { last, next: last + duration, end: Math.max(end, before?.end ?? -Infinity) };
 }

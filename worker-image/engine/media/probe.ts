@@ -41,7 +41,7 @@ const probeSchema = z.object({
       duration: number.optional().default(0),
       bit_rate: number.optional().default(0),
     })
-    .optional(),
+    .default({ start_time: 0, duration: 0, bit_rate: 0 }),
 });
 
 const ENTRIES = [
@@ -80,21 +80,13 @@ export interface Probe {
   readonly ends: ReadonlyMap<number, number>;
 }
 
-/** Formats that are streams: two of them one behind the other are a longer one. */
-const JOINABLE: ReadonlySet<MediaFile['format']> = new Set(['mpg', 'ogg', 'opus']);
-/** RFC 6716. Where another stream begins, ffmpeg takes its headers for packets of a second. */
-const LONGEST_OPUS_PACKET = 0.12;
-
 /**
  * Reads a media file to its end, once: its headers, and the times of its packets.
  * @throws MediaError processing_failed when ffmpeg does not open it.
  */
 export async function probe(deps: EngineDeps, work: Pick<Work, 'directory'>, input: MediaFile): Promise<Probe> {
   const { directory } = work;
-  const clock = makePacketClock({
-    joinsParts: JOINABLE.has(input.format),
-    longest: input.format === 'opus' ? LONGEST_OPUS_PACKET : Infinity,
-  });
+  const clock = clockOf(input.format);
   const found = await runFullFfprobe(deps, { input, entries: ENTRIES, directory, onPacket: clock.read });
   const printed = probeSchema.safeParse(found);
   if (!printed.success || printed.data.streams.length === 0) {
@@ -118,11 +110,21 @@ export async function probe(deps: EngineDeps, work: Pick<Work, 'directory'>, inp
     data: ofType('data').length,
     moreVideos: Math.max(0, videos.length - 1),
     hdr: isPq(video) ? await readHdrMetadata(deps, { input, directory: work.directory, stream: video.index }) : null,
-    bitRate: format?.bit_rate ?? 0,
+    bitRate: format.bit_rate,
     rotation: rotationOf(video),
-    claimedSeconds: format?.duration ?? 0,
-    ends: endsOf(streams, clock, format?.start_time ?? 0),
+    claimedSeconds: format.duration,
+    ends: endsOf(streams, clock, format.start_time),
   };
+}
+
+/** Formats that are streams: two of them one behind the other are a longer one. */
+const JOINABLE: ReadonlySet<MediaFile['format']> = new Set(['mpg', 'ogg', 'opus']);
+/** RFC 6716. Where another stream begins, ffmpeg takes its headers for packets of a second. */
+const LONGEST_OPUS_PACKET = 0.12;
+
+function clockOf(format: MediaFile['format']): PacketClock {
+  const longest = format === 'opus' ? LONGEST_OPUS_PACKET : Infinity;
+  return makePacketClock({ joinsParts: JOINABLE.has(format), longest });
 }
 
 /** Frames a second of a picture whose only packet has no duration. */

@@ -1,4 +1,5 @@
-/** How the picture of a video is filtered and encoded. Pure. */
+/** How the picture of a video is filtered and encoded. Pure, but for the number of processors. */
+import { availableParallelism } from 'node:os';
 import type { VIDEO_CODECS, VIDEO_TIERS } from '#crds/options/video.ts';
 import type { MediaStream, Probe } from '#worker-image/engine/media/probe.ts';
 
@@ -111,13 +112,26 @@ function toneMap(video: MediaStream): string[] {
 const TONE_MAP =
   'zscale=t=linear:npl=100,format=gbrpf32le,zscale=p=bt709,tonemap=hable:desat=0,zscale=t=bt709:m=bt709:r=tv';
 
+/** As many as x264 takes by itself on up to 8 processors; each takes memory, and 24 took more for 4K than a job has. */
+const H264_THREADS = Math.min(12, Math.ceil(availableParallelism() * 1.5));
+
 /** Presets by measurement: the longest allowed video has to end within 4 hours on 4 cores. */
 function codecOptions({ codec, tier }: Picture, hdr: Probe['hdr']): string[] {
   const crf = String(CRF[tier][codec]);
   const capped = tier === 'web' ? WEB_KBPS[codec] : null;
   switch (codec) {
     case 'h264':
-      return ['-c:v:0', 'libx264', '-preset', 'veryfast', '-crf', crf, ...rateCap(capped)];
+      return [
+        '-c:v:0',
+        'libx264',
+        '-preset',
+        'veryfast',
+        '-threads:v:0',
+        String(H264_THREADS),
+        '-crf',
+        crf,
+        ...rateCap(capped),
+      ];
     case 'h265':
       return ['-c:v:0', 'libx265', '-preset', 'veryfast', '-crf', crf, ...rateCap(capped), ...x265Options(hdr)];
     case 'vp9':

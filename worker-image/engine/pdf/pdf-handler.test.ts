@@ -8,6 +8,7 @@ import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#t
 import { makePdfFixtures, PLANTED_IN_PDF, unpackedPdf } from '#test/fixtures/make-pdf-fixtures.ts';
 import { pdf } from '#test/hostile/forge-pdf.ts';
 import type { Produced, Work } from '#worker-image/engine/handler.ts';
+import type { PdfWriter } from '#worker-image/engine/image/pdf-writer.ts';
 import { compareStructure } from '#worker-image/engine/pdf/compare-structure.ts';
 import { pdfHandler } from '#worker-image/engine/pdf/pdf-handler.ts';
 
@@ -95,6 +96,33 @@ describe('compress', () => {
     const { produced, size } = await compressed('scan', 'tiny');
     expect(await unpackedPdf(await freshDirectory(), produced.path)).toContain('/Width 1280');
     expect(size).toBeLessThan((await work('scan', 'compress')).input.size);
+  });
+
+  it('shrinks a JPEG 2000 image that is finer than needed', async () => {
+    const directory = await freshDirectory();
+    const code =
+      'import sys; from PIL import Image; Image.effect_mandelbrot((1200, 900), (-2, -1.2, 1, 1.2), 90).convert("RGB").save(sys.argv[1])';
+    const args = ['-I', '-c', code, 'a.jp2'];
+    await engineDeps().run({ file: 'python3', args, directory, signal: engineDeps().signal, timeoutSeconds: 60 });
+    const data = await readFile(join(directory, 'a.jp2'));
+    const path = join(directory, 'a.pdf');
+    const content = { entries: '', data: Buffer.from('q 216 0 0 162 72 500 cm /I Do Q') };
+    const more = (writer: PdfWriter) => {
+      const entries =
+        '/Type /XObject /Subtype /Image /Width 1200 /Height 900 /ColorSpace /DeviceRGB /Filter /JPXDecode';
+      return { page: `/Resources << /XObject << /I ${writer.addStream(entries, data)} 0 R >> >>` };
+    };
+    await writeFile(
+      path,
+      Buffer.from(
+        pdf({ content, more }).toString('latin1').replace('/Resources << /Font', '/Fonts << /Font'),
+        'latin1',
+      ),
+    );
+    const one = await workOn({ path, format: 'pdf', operation: 'compress', options: { pdf: { quality: 'small' } } });
+    const produced = await runHandler(pdfHandler, one);
+    expect((await stat(produced.path)).size).toBeLessThan(one.input.size / 3);
+    expect(await unpackedPdf(directory, produced.path)).not.toContain('/JPXDecode');
   });
 
   it('warns that a signature will not hold', async () => {

@@ -158,6 +158,8 @@ def decode(image):
         kind = kind[0] if len(kind) == 1 else None
     if kind == Name.DCTDecode:
         return decode_jpeg(image, space)
+    if kind == Name.JPXDecode:
+        return decode_jpeg_2000(image, space)
     if kind != Name.FlateDecode or int(image.get("/BitsPerComponent", 0)) != 8:
         return None
     return decode_flate(image, space)
@@ -174,6 +176,16 @@ def decode_jpeg(image, space):
     # Only with Adobe's mark are inked pixels stored the other way round; Pillow writes the mark always.
     inverted = pixels.mode == "CMYK" and "adobe" not in pixels.info
     return (ImageChops.invert(pixels) if inverted else pixels), space, True
+
+
+def decode_jpeg_2000(image, space):
+    """Only where the PDF itself says what the samples mean, and in the usual depth."""
+    if "/Decode" in image:
+        return None
+    pixels = Image.open(io.BytesIO(image.read_raw_bytes()), formats=["JPEG2000"])
+    if pixels.mode != MODES.get(components(space)) or pixels.size != (int(image.Width), int(image.Height)):
+        return None
+    return pixels, space, True
 
 
 def decode_flate(image, space):

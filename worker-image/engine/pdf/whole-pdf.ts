@@ -14,7 +14,11 @@ export function hasDamagedDirectory({ stderr }: CommandResult): boolean {
 }
 
 /** Writes the copy, unless it has fewer pages than qpdf found by itself (0 when it found none). */
-export async function repairPdf(deps: PdfDeps, work: Pick<Work, 'input' | 'directory'>, pages: number): Promise<number> {
+export async function repairPdf(
+  deps: PdfDeps,
+  work: Pick<Work, 'input' | 'directory'>,
+  pages: number,
+): Promise<number> {
   const copy = copyOf(work);
   await runPdfTool(deps, work, ['mutool', 'clean', work.input.path, copy]);
   const { stdout } = await runQpdf(deps, work, ['--show-npages', copy]);

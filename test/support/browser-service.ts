@@ -1,7 +1,7 @@
 /** Vitest's global set-up of `test/browser`: an OpenID Connect provider, and the service that signs people in with it. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import Provider from 'oidc-provider';
+import { Provider } from 'oidc-provider';
 import type { TestProject } from 'vitest/node';
 import { closeServer, listen } from '#crds/shared/ops-server.ts';
 import { provideService } from '#test/support/shared-service.ts';
