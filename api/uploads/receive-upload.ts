@@ -41,13 +41,28 @@ export async function receiveContent(deps: ApiDeps, request: CallerRequest): Pro
   const stored = await store(deps, request, { key: contentKey(upload.id), size });
   await faultPoint('after-upload-stored');
   const filename = lastComponent(readQuery(request.query).get('filename'));
-  const at = deps.clock.now();
-  const kept = await markUploaded(deps.database, upload.id, { size, etag: stored.etag, filename, at });
-  if (!kept) {
+  if (!(await recordContent(deps, upload.id, { size, etag: stored.etag, filename }))) {
     await deps.files.delete(contentKey(upload.id));
     throw notFound(request);
   }
   return { status: 200, body: { id: upload.id, object: 'upload', size, uploaded: true } };
+}
+
+/**
+ * Records the content until the row names what the store holds: of two requests at once, the one that is stored last
+ * may be recorded first. false when the upload is gone.
+ */
+async function recordContent(
+  { database, files, clock }: ApiDeps,
+  id: string,
+  { filename, ...sent }: { size: number; etag: string; filename: string | null },
+): Promise<boolean> {
+  for (let content: { size: number; etag: string } = sent; ;) {
+    if (!(await markUploaded(database, id, { ...content, filename, at: clock.now() }))) return false;
+    const held = await files.head(contentKey(id));
+    if (held === null || held.etag === content.etag) return true;
+    content = held;
+  }
 }
 
 /** `PUT /v1/uploads/{id}/parts/{part_number}`: in any order; sending again replaces the part. */

@@ -1,7 +1,7 @@
 import { request as httpsRequest } from 'node:https';
 import { describe, expect, it } from 'vitest';
 import { expectRefusal } from '#test/support/expect-refusal.ts';
-import { upload } from '#test/support/run-through.ts';
+import { finished, upload } from '#test/support/run-through.ts';
 import { useService } from '#test/support/use-service.ts';
 
 const { service, live, test, api, makeAccount } = await useService('payg');
@@ -90,6 +90,18 @@ describe('sending the content', () => {
     const id = await upload(api, Buffer.from('first'), 'a.csv');
     const again = await api('PUT', `/v1/uploads/${id}/content`, { body: 'second!' });
     expect(again.json()).toEqual({ id, object: 'upload', size: 7, uploaded: true });
+  });
+
+  it('names what it holds after many contents came at once', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const id = await upload(api, Buffer.from('a,b\n'), 'a.csv');
+      const contents = Array.from({ length: 12 }, (_, index) => `a,b\n${'1,2\n'.repeat(index)}`);
+      const answers = await Promise.all(contents.map((body) => api('PUT', `/v1/uploads/${id}/content`, { body })));
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+      const job = { operation: 'convert', input: { upload: id }, options: { convert: { to: 'json' } } };
+      const { id: jobId } = (await api('POST', '/v1/jobs', { json: job })).json() as { id: string };
+      expect(await finished(api, jobId)).toMatchObject({ status: 'succeeded', error: null });
+    }
   });
 
   it('refuses an empty body, an unknown id and a stranger', async () => {
