@@ -19,6 +19,7 @@ export default defineConfig({
             'test/crash/**',
             'test/e2e/**',
             'test/kube/**',
+            'test/browser/**',
             'test/properties/service/**',
           ],
           globalSetup: ['test/support/servers.ts'],

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { completeRunSpec } from '#crds/run-spec.ts';
+import { buildTicket } from '#test/support/build-media-job.ts';
 import { makeReconciledJob, NAME, type ReconciledJob } from '#test/support/reconciled-job.ts';
 
 const runName = (attempt: number): string => `${NAME}-a${attempt}`;
@@ -10,7 +12,7 @@ describe('lost attempts', () => {
     job = makeReconciledJob();
   });
 
-  it('gives each lost attempt a next one, up to three, and then fails', async () => {
+  it('gives each lost attempt a next one with another output, up to three, and then fails', async () => {
     await job.create();
     for (const attempt of [1, 2, 3]) {
       expect(await job.step()).toBe('started');
@@ -34,7 +36,10 @@ describe('lost attempts', () => {
       error: { code: 'internal' },
       report: null,
     });
-    expect(job.runs.started.map(({ spec }) => spec.attempt)).toEqual([1, 2, 3]);
+    const whole = job.runs.started.map(async ({ spec, ticket }) =>
+      completeRunSpec(spec, (await ticket()) ?? buildTicket()),
+    );
+    expect((await Promise.all(whole)).map(({ output }) => output.url.slice(-1))).toEqual(['1', '2', '3']);
     expect(await job.lostCount('crashed')).toBe(3);
   });
 

@@ -13,13 +13,20 @@ export interface Assets {
   /** Whole paths for pages. */
   readonly stylePath: string;
   readonly scriptPath: string;
+  readonly iconPath: string;
 }
 
 export function loadAssets(): Assets {
   const style = readAsset('dashboard.css', 'text/css; charset=utf-8');
   const script = readAsset('dashboard.js', 'text/javascript; charset=utf-8');
-  const byPath = new Map<string, Asset>([style, script]);
-  return { get: (path) => byPath.get(path), stylePath: `/dashboard${style[0]}`, scriptPath: `/dashboard${script[0]}` };
+  const icon = readAsset('icon.svg', 'image/svg+xml');
+  const byPath = new Map<string, Asset>([style, script, icon]);
+  return {
+    get: (path) => byPath.get(path),
+    stylePath: `/dashboard${style[0]}`,
+    scriptPath: `/dashboard${script[0]}`,
+    iconPath: `/dashboard${icon[0]}`,
+  };
 }
 
 function readAsset(name: string, mediaType: string): [string, Asset] {

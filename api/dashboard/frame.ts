@@ -26,6 +26,7 @@ export async function framed(deps: DashboardDeps, visit: Visit, { page, notice, 
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>${page.title} – mediajobs</title>
+        <link rel="icon" href="${assets.iconPath}" />
         <link rel="stylesheet" href="${assets.stylePath}" />
         <script src="${assets.scriptPath}" defer></script>
       </head>

@@ -32,12 +32,12 @@ export interface Database extends Queryable {
 
 interface TransactionHow {
   /** Lifts the time limit of statements, for migrations. */
-  readonly patient?: true;
+  readonly patient?: boolean;
   /**
    * The work sees what an earlier run of it has done: so it runs again when the connection was lost, which may have
    * been after its COMMIT had arrived.
    */
-  readonly repeatable?: true;
+  readonly repeatable?: boolean;
 }
 
 interface DatabaseSettings {

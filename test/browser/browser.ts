@@ -72,9 +72,9 @@ export async function inspect(page: Page, name: string): Promise<void> {
   expect(wide, `${name} scrolls sideways`).toBeLessThanOrEqual(width);
 }
 
-/** With MEDIAJOBS_DOCUMENT set this screenshot goes into the documentation. */
+/** With DOCUMENT_SCREENSHOTS set this screenshot goes into the documentation. */
 export async function documented(page: Page, name: string): Promise<void> {
-  if (process.env['MEDIAJOBS_DOCUMENT'] === undefined) return;
+  if (process.env['DOCUMENT_SCREENSHOTS'] === undefined) return;
   const picture = await page.screenshot({ clip: { x: 0, y: 0, ...SIZES.desktop, height: 640 } });
   mkdirSync(DOCUMENTATION, { recursive: true });
   await sharp(picture)

@@ -18,7 +18,7 @@ describe('an operator', () => {
     await page.getByLabel('Name', { exact: true }).fill('Acme');
     await page.getByLabel('Plan').selectOption('payg');
     await page.getByLabel("Owner's e-mail").fill('no address');
-    await page.getByLabel("Owner's e-mail").evaluate('(field) => { field.type = "text"; }');
+    await page.getByLabel("Owner's e-mail").evaluate((field) => ((field as unknown as { type: string }).type = 'text'));
     await page.getByRole('button', { name: 'Create the account' }).click();
     await page.locator('#p-email').waitFor();
     await inspect(page, 'operator-accounts-refused');

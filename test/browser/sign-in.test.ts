@@ -52,11 +52,11 @@ describe('signing in', () => {
     const secret = (await page.locator('p:has-text("Key:") code').innerText()).replaceAll(' ', '');
     await inspect(page, 'second-step-set-up-phone');
     const code = (later = 0): string => codeOf(secret, Math.floor(Date.now() / 30_000) + later);
-    await page.getByLabel('Code').fill('000000');
+    await page.getByLabel('Code', { exact: true }).fill('000000');
     await page.getByRole('button', { name: 'Switch the second step on' }).click();
     await page.getByText('The code is wrong or was used.').waitFor();
     const first = code();
-    await page.getByLabel('Code').fill(first);
+    await page.getByLabel('Code', { exact: true }).fill(first);
     await page.getByRole('button', { name: 'Switch the second step on' }).click();
     await page.getByText('The second step is on.').waitFor();
 
@@ -67,10 +67,10 @@ describe('signing in', () => {
     await open('/profile');
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await open('/second-step');
-    await page.getByLabel('Code').fill(first);
+    await page.getByLabel('Code', { exact: true }).fill(first);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('The code is wrong or was used.').waitFor();
-    await page.getByLabel('Code').fill(code(1));
+    await page.getByLabel('Code', { exact: true }).fill(code(1));
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'test', level: 1 }).waitFor();
     expectNoComplaints();
