@@ -1,6 +1,5 @@
 /** A running service for the bench: one account that may do everything, and what its processes take. */
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { runService } from '#api/embedded/run-service.ts';
@@ -44,17 +43,4 @@ export async function startBenchService(folder: string): Promise<BenchService> {
 export function ofDirectLane({ role, ofJob }: ServiceProcess): boolean {
   const roles: readonly Role[] = ['api', 'engine', 'engine child', 'tool', 'wrapper'];
   return !ofJob && roles.includes(role);
-}
-
-const TICKS_PER_SECOND = 100;
-
-/** Seconds of CPU of a process and of its children that have ended; 0 when it is gone. */
-export function cpuSeconds(pid: number): number {
-  try {
-    const [, after = ''] = /^.*\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
-    const ticks = after.split(' ').slice(11, 15).map(Number);
-    return ticks.reduce((sum, one) => sum + one, 0) / TICKS_PER_SECOND;
-  } catch {
-    return 0;
-  }
 }

@@ -38,7 +38,8 @@ export function winsOf(one: MeasuredCase, front: Front): Win[] {
 }
 
 function isAlike(one: MeasuredCase, who: string, { likeness }: Front): boolean {
-  if (likeness === undefined) return one.remarks[who] === undefined;
+  if (one.remarks[who] !== undefined) return false;
+  if (likeness === undefined) return true;
   const [theirs, ours] = [samplesOf(one, who, likeness), samplesOf(one, OURS, likeness)];
   return theirs.length > 0 && median(theirs) >= median(ours) - ALIKE;
 }

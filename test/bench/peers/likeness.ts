@@ -5,7 +5,7 @@ import sharp from 'sharp';
 import type { Score } from '#test/bench/ssimulacra2.ts';
 
 export interface Likeness {
-  /** SSIMULACRA2 of an encoded picture; of the first frame of an animation. */
+  /** SSIMULACRA2 of an encoded picture on white; of the first frame of an animation. */
   readonly of: (encoded: Buffer) => Promise<number>;
 }
 
@@ -15,7 +15,7 @@ let names = 0;
 export async function likenessTo(score: Score, folder: string, reference: Buffer): Promise<Likeness> {
   const own = join(folder, `reference-${(names += 1)}.png`);
   const { width, height } = await sharp(reference)
-    .removeAlpha()
+    .flatten({ background: '#ffffff' })
     .toColourspace('srgb')
     .png({ compressionLevel: 1 })
     .toFile(own);
@@ -25,7 +25,7 @@ export async function likenessTo(score: Score, folder: string, reference: Buffer
       // Servers differ by a pixel in how they round a side.
       await sharp(encoded)
         .resize(width, height, { fit: 'fill' })
-        .removeAlpha()
+        .flatten({ background: '#ffffff' })
         .toColourspace('srgb')
         .png({ compressionLevel: 1 })
         .toFile(decoded);

@@ -40,4 +40,8 @@ export const PEERS = {
 export type PeerName = keyof typeof PEERS;
 
 /** Debian packages that a peer needs besides. */
-export const BESIDES: Partial<Record<PeerName, readonly string[]>> = { unoserver: ['python3-uno'] };
+export const BESIDES: Partial<Record<PeerName, readonly string[]>> = {
+  unoserver: ['python3-uno'],
+  // It wants to find it even when it reads no text.
+  OCRmyPDF: ['tesseract-ocr'],
+};

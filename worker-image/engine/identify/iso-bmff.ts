@@ -74,14 +74,26 @@ async function hasMoov(file: SniffedFile): Promise<boolean> {
 /** Handler types of all tracks: `vide`, `soun`, … A box that is cut off or overlong ends the search. */
 async function trackHandlers(file: SniffedFile): Promise<string[]> {
   const handlers: string[] = [];
-  const inside = async (parents: readonly Box[], type: string): Promise<Box[]> => {
-    const lists = await Promise.all(parents.map((parent) => boxes(file, parent)));
-    return lists.flat().filter((box) => box.type === type);
-  };
-  const moov = await inside([{ type: 'file', start: 0, end: file.size }], 'moov');
-  const media = await inside(await inside(moov, 'trak'), 'mdia');
-  for (const box of await inside(media, 'hdlr')) handlers.push((await file.read(box.start + 8, 4)).toString('latin1'));
+  for (const box of await descend(file, ['moov', 'trak', 'mdia', 'hdlr']))
+    handlers.push((await file.read(box.start + 8, 4)).toString('latin1'));
   return handlers;
+}
+
+/** Samples of the first track; 0 without one. Source: ISO/IEC 14496-12, 8.7.3. */
+export async function sequenceFrames(file: SniffedFile): Promise<number> {
+  const [sizes] = await descend(file, ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stsz']);
+  const count = sizes === undefined ? Buffer.alloc(0) : await file.read(sizes.start + 8, 4);
+  return count.length === 4 ? count.readUInt32BE(0) : 0;
+}
+
+/** All boxes that lie in the file under the types of their containers, the outermost first. */
+async function descend(file: SniffedFile, types: readonly string[]): Promise<Box[]> {
+  let found: Box[] = [{ type: 'file', start: 0, end: file.size }];
+  for (const type of types) {
+    const lists = await Promise.all(found.map((parent) => boxes(file, parent)));
+    found = lists.flat().filter((box) => box.type === type);
+  }
+  return found;
 }
 
 /** The boxes directly inside a range; the payload's range each. */

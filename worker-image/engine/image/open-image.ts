@@ -6,6 +6,7 @@ import { MediaError } from '#crds/media-error.ts';
 import type { EngineDeps, Facts, Work } from '#worker-image/engine/handler.ts';
 import { readBmp } from '#worker-image/engine/image/bmp-reader.ts';
 import { isRecoverable, lostCanvas, widenCanvas } from '#worker-image/engine/image/gif-canvas.ts';
+import { readableHeif } from '#worker-image/engine/image/heif-sequence.ts';
 import { isRaw } from '#worker-image/engine/image/image-formats.ts';
 import { imageStep } from '#worker-image/engine/image/image-step.ts';
 import { decodeOddTiff, oddTiff } from '#worker-image/engine/image/odd-tiff.ts';
@@ -76,6 +77,7 @@ async function readablePath(deps: Pick<EngineDeps, 'run' | 'signal'>, work: Work
   const { format, path } = work.input;
   if (isRaw(format)) return decodeRaw(deps, work);
   if (format === 'heic') return decodeHeic(deps, work);
+  if (format === 'avif') return readableHeif({ path, directory: work.directory });
   if (format === 'tiff' && (await oddTiff(path)) !== null)
     return decodeOddTiff(deps, { path, directory: work.directory });
   return path;

@@ -7,6 +7,7 @@ import { NO_FACTS, type EngineDeps, type Facts } from '#worker-image/engine/hand
 import { countPngFrames } from '#worker-image/engine/image/count-png-frames.ts';
 import { BMP_HEADER_BYTES, readBmpHeader } from '#worker-image/engine/image/bmp-header.ts';
 import { isRecoverable, lostCanvas } from '#worker-image/engine/image/gif-canvas.ts';
+import { heifFrames, readableHeif } from '#worker-image/engine/image/heif-sequence.ts';
 import { imageStep } from '#worker-image/engine/image/image-step.ts';
 import { loadSharp } from '#worker-image/engine/image/load-sharp.ts';
 import { oddTiff } from '#worker-image/engine/image/odd-tiff.ts';
@@ -34,8 +35,9 @@ export async function readImageFacts(deps: Pick<EngineDeps, 'run' | 'signal'>, f
   if (odd !== null) return stillFacts(odd);
   const sharp = await loadSharp();
   const animated = file.format === 'gif' || file.format === 'webp';
+  const path = isHeif(file.format) ? await readableHeif(file) : file.path;
   const metadata = await imageStep('Reading the image', () =>
-    sharp(file.path, { limitInputPixels: false, animated }).metadata(),
+    sharp(path, { limitInputPixels: false, animated }).metadata(),
   );
   const frames = await framesOf(file, metadata);
   const size = frames > 1 && animated ? frameSize(metadata) : metadata.autoOrient;
@@ -44,7 +46,12 @@ export async function readImageFacts(deps: Pick<EngineDeps, 'run' | 'signal'>, f
 
 async function framesOf({ format, path }: ImageFile, { pages }: Metadata): Promise<number> {
   if (format === 'png') return countPngFrames(path);
+  if (isHeif(format)) return heifFrames(path);
   return format === 'gif' || format === 'webp' ? (pages ?? 1) : 1;
+}
+
+function isHeif(format: Format): boolean {
+  return format === 'avif' || format === 'heic';
 }
 
 function frameSize({ width, height, pageHeight }: Metadata): Size {

@@ -3,9 +3,10 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Format } from '#crds/formats.ts';
 import type { EngineDeps, Facts, Produced, Work } from '#worker-image/engine/handler.ts';
+import { readableHeif } from '#worker-image/engine/image/heif-sequence.ts';
 import { loadSharp } from '#worker-image/engine/image/load-sharp.ts';
 import { decodeOddTiff, oddTiff } from '#worker-image/engine/image/odd-tiff.ts';
-import { readImageFacts } from '#worker-image/engine/image/read-image-facts.ts';
+import { readImageFacts, type ImageFile } from '#worker-image/engine/image/read-image-facts.ts';
 import { resizedSize, type Size } from '#worker-image/engine/image/resize-image.ts';
 
 type VerifyDeps = Pick<EngineDeps, 'run' | 'signal'>;
@@ -58,13 +59,18 @@ async function decode(deps: VerifyDeps, work: Work, produced: Produced): Promise
   if (produced.format === 'heic') return decodeHeic(deps, work, produced.path);
   // Our own reader and writer of BMP have no decoder beside them; the headers were read.
   if (produced.format === 'bmp') return;
-  const isOdd = produced.format === 'tiff' && (await oddTiff(produced.path)) !== null;
-  const path = isOdd ? await decodeOddTiff(deps, { path: produced.path, directory: work.directory }) : produced.path;
+  const path = await readablePath(deps, { path: produced.path, format: produced.format, directory: work.directory });
   const sharp = await loadSharp();
   await sharp(path, { limitInputPixels: false, failOn: 'error', animated: holdsAnimation(produced.format) })
     .resize(DECODED_SIDE, DECODED_SIDE, { fit: 'fill' })
     .raw()
     .toBuffer();
+}
+
+async function readablePath(deps: VerifyDeps, file: ImageFile): Promise<string> {
+  if (file.format === 'avif') return readableHeif(file);
+  const isOdd = file.format === 'tiff' && (await oddTiff(file.path)) !== null;
+  return isOdd ? decodeOddTiff(deps, file) : file.path;
 }
 
 async function decodeHeic({ run, signal }: VerifyDeps, work: Work, path: string): Promise<void> {

@@ -227,6 +227,18 @@ describe('converting sound', () => {
   });
 });
 
+describe('sound with a pause that the container skips', () => {
+  it.each(['wav', 'mp3', 'opus'] as const)('keeps the pause in %s', async (format) => {
+    const source = await draw(engineDeps().run, directory, {
+      format: 'm4a',
+      name: `pause-${format}`,
+      args: ['-f', 'lavfi', '-i', 'sine=duration=3', '-af', "aselect='lt(t,1)+gt(t,2)'", '-c:a', 'aac'],
+    });
+    const { facts } = await compress(source, { format });
+    expect(Math.abs((facts.durationSeconds ?? 0) - 3)).toBeLessThan(0.2);
+  });
+});
+
 describe('removing tags without encoding', () => {
   it.each(AUDIO_INPUTS)('gives %s back without them', async (format) => {
     const produced = await runHandler(audioHandler, await workOn({ ...fixture(format), operation: 'strip_metadata' }));
@@ -246,6 +258,18 @@ describe('the length of a file', () => {
   it.each(['aac', 'flac', 'opus', 'mp3'] as const)('is counted in %s', async (format) => {
     const facts = await audioHandler.inspect(engineDeps(), await workOn({ ...fixture(format), operation: 'compress' }));
     expect(Math.abs((facts.durationSeconds ?? 0) - FIXTURE_SECONDS)).toBeLessThan(0.1);
+  });
+});
+
+describe('a Vorbis stream that ends before its last packet begins', () => {
+  it('is as short as it is, whatever its last packet claims', async () => {
+    const source = await draw(engineDeps().run, directory, {
+      format: 'ogg',
+      name: 'instant',
+      args: ['-f', 'lavfi', '-i', 'sine=sample_rate=44100', '-af', 'atrim=end_sample=960', '-c:a', 'libvorbis'],
+    });
+    const { durationSeconds } = (await compress(source, { format: 'ogg' })).facts;
+    expect(durationSeconds).toBeLessThan(0.1);
   });
 });
 

@@ -15,6 +15,7 @@ import {
   planCompress,
   planConvert,
   planStrip,
+  withPauses,
   type AudioOutput,
   type AudioPlan,
 } from '#worker-image/engine/media/audio-plan.ts';
@@ -57,7 +58,18 @@ function factsOf(source: Probe): Facts {
   return { ...NO_FACTS, durationSeconds: playingSeconds(source, [audioTrackOf(source)]), media: source };
 }
 
+/** Seconds by which a new file may be shorter for the rounding of its codec and container. */
+const ROUNDING = 0.3;
+
+/** Once more with its pauses as silence when they are missing: some containers write none, ffmpeg just leaves them out. */
 async function produce(deps: EngineDeps, work: Work, plan: AudioPlan, facts: Facts): Promise<Produced> {
+  const produced = await run(deps, work, plan, facts);
+  const lacks = (facts.durationSeconds ?? 0) - (produced.facts.durationSeconds ?? 0);
+  const filled = lacks > ROUNDING ? withPauses(plan) : null;
+  return filled === null ? produced : run(deps, work, filled, facts);
+}
+
+async function run(deps: EngineDeps, work: Work, plan: AudioPlan, facts: Facts): Promise<Produced> {
   const { format, outputOptions, warnings } = plan;
   const path = await encode(deps, { work, format, outputOptions, seconds: facts.durationSeconds });
   return { path, format, facts: factsOf(await probe(deps, work, { path, format })), warnings };

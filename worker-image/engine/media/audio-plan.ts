@@ -101,6 +101,15 @@ export function planStrip(probe: Probe): AudioPlan {
   return { format, outputOptions: [...frameOptions(probe, format, true), '-c:a', 'copy'], warnings: [] };
 }
 
+/** The plan with silence wherever the input's clock goes on without sound; null for a copy, which cannot have it. */
+export function withPauses(plan: AudioPlan): AudioPlan | null {
+  const { outputOptions } = plan;
+  if (outputOptions[outputOptions.indexOf('-c:a') + 1] === 'copy') return null;
+  const before = outputOptions.lastIndexOf('-af');
+  const filters = ['aresample=async=1', ...(before === -1 ? [] : outputOptions.slice(before + 1, before + 2))];
+  return { ...plan, outputOptions: [...outputOptions, '-af', filters.join(',')] };
+}
+
 /** @throws MediaError processing_failed. Spec: Errors, processing_failed. */
 export function audioTrackOf(probe: Probe): MediaStream {
   const [track] = probe.audio;

@@ -38,6 +38,14 @@ describe('makePacketClock', () => {
 
   it.each([
     ['without a duration', [[0.4, 0.4, null]], 0.4],
+    [
+      'that tell no duration, the last of which lasts as long as the one before',
+      [
+        [0, 0, null],
+        [1.95, 1.95, null],
+      ],
+      3.9,
+    ],
     ['of an AVI, which says when they are decoded only', [[null, 0.4, 0.04]], 0.44],
     [
       'without times',

@@ -34,7 +34,7 @@ export function makePacketClock({ joinsParts, longest }: ClockOptions): PacketCl
   return {
     read: (line) => {
       const packet = packetOf(line);
-      if (packet === null || packet.duration > longest) return;
+      if (packet === null || (packet.duration ?? 0) > longest) return;
       const before = streams.get(packet.stream);
       if (joinsParts && before !== undefined) offset += jump(before, packet, offset);
       streams.set(packet.stream, passed(before, packet, offset));
@@ -47,15 +47,14 @@ interface Packet {
   readonly stream: number;
   readonly shownAt: number | null;
   readonly decodedAt: number | null;
-  /** 0 when it is not told. */
-  readonly duration: number;
+  readonly duration: number | null;
 }
 
 function packetOf(line: string): Packet | null {
   const found = PACKET.exec(line);
   if (found === null) return null;
-  const [shownAt = null, decodedAt = null, duration] = found.slice(2).map(secondsOf);
-  return { stream: Number(found[1]), shownAt, decodedAt, duration: duration ?? 0 };
+  const [shownAt = null, decodedAt = null, duration = null] = found.slice(2).map(secondsOf);
+  return { stream: Number(found[1]), shownAt, decodedAt, duration };
 }
 
 function secondsOf(printed: string | undefined): number | null {
@@ -71,10 +70,17 @@ function jump({ last, next }: Stream, { decodedAt, shownAt }: Packet, offset: nu
 }
 
 /** AVI says only when a packet is decoded; some packets of MPEG streams say nothing and follow the one before. */
-function passed(before: Stream | undefined, { shownAt, decodedAt, duration }: Packet, offset: number): Stream {
+function passed(before: Stream | undefined, packet: Packet, offset: number): Stream {
+  const { shownAt, decodedAt } = packet;
   const told = decodedAt ?? shownAt;
   const last = told === null ? (before?.next ?? 0) : told + offset;
+  const duration = packet.duration ?? pause(before, last);
   const shown = shownAt === null ? last : shownAt + offset;
   const end = Math.max(shown, last) + duration;
   return { last, next: last + duration, end: Math.max(end, before?.end ?? -Infinity) };
+}
+
+/** A packet that tells no duration, such as one of WMA Lossless, lasts as long as the one before it did. */
+function pause(before: Stream | undefined, last: number): number {
+  return before === undefined ? 0 : Math.min(Math.max(0, last - before.last), JUMP_AHEAD);
 }

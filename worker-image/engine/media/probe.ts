@@ -119,12 +119,18 @@ export async function probe(deps: EngineDeps, work: Pick<Work, 'directory'>, inp
 
 /** Formats that are streams: two of them one behind the other are a longer one. */
 const JOINABLE: ReadonlySet<MediaFile['format']> = new Set(['mpg', 'ogg', 'opus']);
-/** RFC 6716. Where another stream begins, ffmpeg takes its headers for packets of a second. */
-const LONGEST_OPUS_PACKET = 0.12;
+
+/** In seconds. */
+const LONGEST_PACKETS: Partial<Record<MediaFile['format'], number>> = {
+  // RFC 6716. Where another stream begins, ffmpeg takes its headers for packets of a second.
+  opus: 0.12,
+  // A short Vorbis stream may end before its last packet begins; ffprobe prints the negative time as one of 32 bits,
+  // which is above this at each rate up to 384 kHz.
+  ogg: 2 ** 31 / 384_000,
+};
 
 function clockOf(format: MediaFile['format']): PacketClock {
-  const longest = format === 'opus' ? LONGEST_OPUS_PACKET : Infinity;
-  return makePacketClock({ joinsParts: JOINABLE.has(format), longest });
+  return makePacketClock({ joinsParts: JOINABLE.has(format), longest: LONGEST_PACKETS[format] ?? Infinity });
 }
 
 /** Frames a second of a picture whose only packet has no duration. */

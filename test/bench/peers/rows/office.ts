@@ -48,11 +48,11 @@ async function* measure(bench: Bench): AsyncGenerator<CaseFigures> {
   const samples = await makeOfficeSamples(bench.folder);
   for (const name of office.cases.filter(bench.wanted)) {
     const source = samples[name];
-    if (source !== undefined) yield { name, figures: await measureDocument(bench, name, source) };
+    if (source !== undefined) yield await measureDocument(bench, name, source);
   }
 }
 
-async function measureDocument(bench: Bench, name: string, source: string): Promise<CaseFigures['figures']> {
+async function measureDocument(bench: Bench, name: string, source: string): Promise<CaseFigures> {
   const samples = new Samples();
   const converters: Converter[] = [];
   try {
@@ -65,24 +65,37 @@ async function measureDocument(bench: Bench, name: string, source: string): Prom
       samples.add(converter.who, 'first', (performance.now() - startedAt) / 1000);
       samples.add(converter.who, 'bytes', (await stat(made)).size);
     }
+    const remarks: Record<string, string> = {};
     // Profiles of the other places are made before seconds count.
-    for (const converter of converters) await together(bench, converter, source);
-    for (let round = 0; round < bench.rounds; round += 1)
-      for (const converter of converters) {
-        bench.say(`${name}: round ${round + 1} of ${bench.rounds}, ${converter.who}`);
-        samples.add(
-          converter.who,
-          'alone',
-          await seconds(async () => converter.convert(await copyOf(bench, source), 0)),
-        );
-        samples.add(converter.who, 'together', await seconds(() => together(bench, converter, source)));
-      }
     for (const converter of converters)
-      samples.add(converter.who, 'memory', await peakMemory(converter.pids, () => together(bench, converter, source)));
+      await together(bench, converter, source).catch((error: unknown) => noteFailure(remarks, converter, error));
+    const working = converters.filter(({ who }) => remarks[who] === undefined);
+    for (let round = 0; round < bench.rounds; round += 1)
+      for (const converter of working) {
+        bench.say(`${name}: round ${round + 1} of ${bench.rounds}, ${converter.who}`);
+        const alone = async (): Promise<string> => converter.convert(await copyOf(bench, source), 0);
+        samples.add(converter.who, 'alone', await seconds(alone));
+        const all = seconds(() => together(bench, converter, source));
+        await all.then(
+          (took) => samples.add(converter.who, 'together', took),
+          (error: unknown) => noteFailure(remarks, converter, error),
+        );
+      }
+    for (const converter of working) {
+      const work = (): Promise<void> =>
+        together(bench, converter, source).catch((error: unknown) => noteFailure(remarks, converter, error));
+      samples.add(converter.who, 'memory', await peakMemory(converter.pids, work));
+    }
+    return { name, figures: samples.figures, remarks };
   } finally {
     await Promise.all(converters.map((converter) => converter.stop()));
   }
-  return samples.figures;
+}
+
+/** The service itself must not fail. */
+function noteFailure(remarks: Record<string, string>, { who }: Converter, error: unknown): void {
+  if (who === OURS) throw error;
+  remarks[who] = `fails with ${AT_ONCE} at once (${String(error).replaceAll(/\s+/g, ' ').slice(0, 100)} …)`;
 }
 
 async function together(bench: Bench, converter: Converter, source: string): Promise<void> {
@@ -227,7 +240,8 @@ async function startUnoserver(bench: Bench, { folder }: ReadyPeer): Promise<Conv
     convert: async (source) => {
       const output = besides(source);
       const said = await call('convert', [string(source), param('<nil/>'), string(output), string('pdf')].join(''));
-      if (said.includes('<fault>')) throw new Error(`unoserver: ${said.slice(0, 300)}`);
+      if (said.includes('<fault>'))
+        throw new Error(`unoserver: ${/RuntimeError[^.]*/.exec(said)?.[0] ?? said.slice(0, 300)}`);
       return output;
     },
     pids: () => treeOf(child.pid ?? 0),

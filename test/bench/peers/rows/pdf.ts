@@ -1,7 +1,8 @@
 /** Real PDFs made smaller: bytes, seconds, and what each result lost. */
-import { readFile, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { fetchPdfSamples } from '#test/bench/pdf-samples.ts';
+import { ssimulacra2, type Score } from '#test/bench/ssimulacra2.ts';
 import { engineDeps, workOn } from '#test/fixtures/engine-work.ts';
 import type { Work } from '#worker-image/engine/handler.ts';
 import { compareStructure } from '#worker-image/engine/pdf/compare-structure.ts';
@@ -29,13 +30,15 @@ export const pdf: Row = {
   about: `The service at its default tier, as a direct request over HTTPS; the others as programs that are started for the file, at the
 settings named. All results are compared with the input in the same way: pages, outline, links, form fields, tags,
 attachments, text, and how the pages look when drawn small. What is gone is listed; a result that lost something does not
-count as equal.`,
+count as equal, nor does one whose pages, drawn with 100 dpi, are less like the input's (SSIMULACRA2, the lowest of the first
+three).`,
   peers: ['Ghostscript', 'qpdf', 'pikepdf', 'OCRmyPDF'],
   columns: [
     { title: 'bytes', metrics: ['bytes'], digits: 0, ratio: true },
     { title: 'seconds', metrics: ['seconds'], digits: 2, noise: true, ratio: true },
+    { title: 'SSIMULACRA2', metrics: ['score'], digits: 1 },
   ],
-  front: { speed: { metrics: ['seconds'], better: 'less' }, size: 'bytes' },
+  front: { speed: { metrics: ['seconds'], better: 'less' }, size: 'bytes', likeness: 'score' },
   cases: CASES,
   measure,
 };
@@ -48,13 +51,14 @@ interface Compressor {
 
 async function* measure(bench: Bench): AsyncGenerator<CaseFigures> {
   const samples = await fetchPdfSamples(bench.folder);
+  const score = await ssimulacra2(bench.cache);
   const service = await startBenchService(bench.folder);
   const compressors = [ours(service), ...peers(bench.peers)];
   try {
     for (const { what, path } of samples) {
       if (!bench.wanted(what)) continue;
       bench.say(what);
-      yield { name: what, ...(await measureFile(bench, path, compressors)) };
+      yield { name: what, ...(await measureFile(bench, { path, compressors, score })) };
     }
   } finally {
     await service.stop();
@@ -63,8 +67,7 @@ async function* measure(bench: Bench): AsyncGenerator<CaseFigures> {
 
 async function measureFile(
   bench: Bench,
-  path: string,
-  compressors: readonly Compressor[],
+  { path, compressors, score }: { path: string; compressors: readonly Compressor[]; score: Score },
 ): Promise<Omit<CaseFigures, 'name'>> {
   const samples = new Samples();
   const remarks: Record<string, string> = {};
@@ -82,6 +85,7 @@ async function measureFile(
       samples.add(who, 'seconds', seconds);
       if (round > 0) continue;
       samples.add(who, 'bytes', (await stat(output)).size);
+      samples.add(who, 'score', await likenessOf(score, work, output));
       const lost = await lostParts(work, output);
       if (lost !== '') remarks[who] = `lost: ${lost}`;
     }
@@ -91,6 +95,26 @@ async function measureFile(
 async function lostParts(work: Work, output: string): Promise<string> {
   const lost = await compareStructure(engineDeps(), work, output);
   return [...new Set(lost.map((line) => line.split(':', 1)[0] ?? ''))].join(', ');
+}
+
+const DRAWN_PAGES = 3;
+
+/** Of the page that suffered most; 0 when the two do not have the same pages. */
+async function likenessOf(score: Score, { input, directory }: Work, output: string): Promise<number> {
+  const [before, after] = [
+    await drawPages(input.path, join(directory, 'before')),
+    await drawPages(output, join(directory, 'after')),
+  ];
+  if (before.length !== after.length) return 0;
+  const scores = await Promise.all(before.map((page, at) => score(page, after[at] ?? '').catch(() => 0)));
+  return Math.min(...scores);
+}
+
+async function drawPages(path: string, prefix: string): Promise<string[]> {
+  await runProgram('pdftoppm', ['-png', '-r', '100', '-l', String(DRAWN_PAGES), path, prefix]);
+  const names = await readdir(dirname(prefix));
+  const own = names.filter((name) => name.startsWith(`${basename(prefix)}-`)).toSorted();
+  return own.map((name) => join(dirname(prefix), name));
 }
 
 function ours({ api }: BenchService): Compressor {

@@ -8,11 +8,12 @@ import type { SentOptions } from '#crds/options/options.ts';
 import { wholePicture } from '#test/bench/calibration-set.ts';
 import { fetchPdfSamples } from '#test/bench/pdf-samples.ts';
 import { runBenchJob } from '../bench-job.ts';
-import { cpuSeconds, ofDirectLane, startBenchService, type BenchService } from '../bench-service.ts';
+import { ofDirectLane, startBenchService, type BenchService } from '../bench-service.ts';
 import { csvPieces } from '../csv-pieces.ts';
 import { OURS } from '../measured.ts';
 import { makeSound, makeVideo } from '../media-samples.ts';
 import { makeOfficeSamples } from '../office-samples.ts';
+import { cpuOfWork } from '../process-cpu.ts';
 import { peakMemory } from '../process-memory.ts';
 import { Samples, type Bench, type CaseFigures, type Row } from '../row.ts';
 
@@ -85,16 +86,17 @@ async function measureFile(
   const work = (): Promise<unknown> =>
     file.lane === 'job' ? runBenchJob(service, { ...file, bytes }) : sendDirect(service, file, bytes);
   await work();
+  const everything = (): number[] => service.processes().map(({ pid }) => pid);
+  // What is tidied up after the answer counts too.
+  const workAndRest = (): Promise<unknown> => work().then(() => delay(SETTLE_MS));
   for (let round = 0; round < bench.rounds; round += 1) {
     bench.say(`${name}: round ${round + 1} of ${bench.rounds}`);
-    const before = cpuOf(service);
     const startedAt = performance.now();
     await work();
     const seconds = (performance.now() - startedAt) / 1000;
-    // What is tidied up after the answer counts too.
-    await delay(SETTLE_MS);
-    samples.add(OURS, 'cpu', cpuOf(service) - before - atRest * (seconds + SETTLE_MS / 1000));
     samples.add(OURS, 'seconds', seconds);
+    const cpu = await cpuOfWork(everything, workAndRest);
+    samples.add(OURS, 'cpu', cpu - atRest * (seconds + SETTLE_MS / 1000));
   }
   const isOfFile = file.lane === 'job' ? ({ ofJob }: Process): boolean => ofJob : isEngineWork;
   const pids = (): number[] =>
@@ -116,16 +118,11 @@ function isEngineWork(one: Process): boolean {
 const SETTLE_MS = 1000;
 const REST_MS = 5000;
 
-function cpuOf(service: BenchService): number {
-  return service.processes().reduce((sum, { pid }) => sum + cpuSeconds(pid), 0);
-}
-
 /** Seconds of CPU a second. */
 async function cpuAtRest(service: BenchService): Promise<number> {
   await delay(REST_MS);
-  const before = cpuOf(service);
-  await delay(REST_MS);
-  return (cpuOf(service) - before) / (REST_MS / 1000);
+  const everything = (): number[] => service.processes().map(({ pid }) => pid);
+  return (await cpuOfWork(everything, () => delay(REST_MS))) / (REST_MS / 1000);
 }
 
 async function sendDirect(
