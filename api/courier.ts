@@ -6,6 +6,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { FILE_SETTINGS } from '#api/files/file-settings.ts';
 import { openFiles } from '#api/files/open-files.ts';
 import { JOBS_CHANNEL } from '#api/jobs/jobs-channel.ts';
+import { databaseProblem } from '#api/store/database-problem.ts';
 import { makeDatabase } from '#api/store/database.ts';
 import { listen } from '#api/store/listen.ts';
 import { makeSecretBox } from '#api/store/secret-box.ts';
@@ -135,5 +136,5 @@ log.info({ ops_port: ops.port }, 'courier started');
 announceReady();
 
 async function missingDependency(): Promise<string | null> {
-  return database.query('select 1').then(filesProblem, () => 'PostgreSQL does not answer');
+  return (await databaseProblem(database)) ?? filesProblem();
 }

@@ -22,6 +22,7 @@ import { connectRedis } from '#api/limits/connect-redis.ts';
 import { makeLimits } from '#api/limits/limits.ts';
 import { makeReceiptKeys } from '#api/receipts/receipt-keys.ts';
 import { loadSamples } from '#api/samples/samples.ts';
+import { databaseProblem } from '#api/store/database-problem.ts';
 import { makeDatabase } from '#api/store/database.ts';
 import { makeSecretBox } from '#api/store/secret-box.ts';
 import { newId } from '#crds/ids.ts';
@@ -150,12 +151,9 @@ runUntilStopped({ log }, async () => {
 });
 
 async function missingDependency(): Promise<string | null> {
-  try {
-    await database.query('select 1');
-    if (redisProblem !== null)
-      return `Redis at REDIS_URL does not answer (${redisProblem}); check that it runs and that the address is right`;
-    return await filesProblem();
-  } catch (error) {
-    return `PostgreSQL at DATABASE_URL does not answer (${error instanceof Error ? error.message : String(error)}); check that it runs and that the address is right`;
-  }
+  const problem = await databaseProblem(database);
+  if (problem !== null) return problem;
+  if (redisProblem !== null)
+    return `Redis at REDIS_URL does not answer (${redisProblem}); check that it runs and that the address is right.`;
+  return filesProblem();
 }

@@ -8,6 +8,7 @@ import { FILE_SETTINGS } from '#api/files/file-settings.ts';
 import { openFiles } from '#api/files/open-files.ts';
 import { RECORDER_ACCESS } from '#api/jobs/cluster-access.ts';
 import { startRecorder } from '#api/jobs/record-jobs.ts';
+import { databaseProblem } from '#api/store/database-problem.ts';
 import { makeDatabase } from '#api/store/database.ts';
 import { makeSecretBox } from '#api/store/secret-box.ts';
 import { newId, randomWord } from '#crds/ids.ts';
@@ -128,10 +129,5 @@ function work({ client, signal, reflect }: Leadership): { stop: () => Promise<vo
 }
 
 async function notReady(): Promise<string | null> {
-  const databaseProblem = await database.query('select 1').then(
-    () => null,
-    (error: unknown) =>
-      `PostgreSQL at DATABASE_URL does not answer (${error instanceof Error ? error.message : String(error)}); check that it runs and that the address is right.`,
-  );
-  return databaseProblem ?? (await filesProblem()) ?? leader.notReady();
+  return (await databaseProblem(database)) ?? (await filesProblem()) ?? leader.notReady();
 }

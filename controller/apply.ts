@@ -36,8 +36,8 @@ interface Present extends Facts {
 
 /** Carries a decision out: one status write at most, and only after it what others see of it. */
 export async function apply(deps: ApplyDeps, facts: Facts, decision: Decision): Promise<Applied> {
-  await Promise.all(facts.strays.map((run) => deps.runs.stop(run.name)));
   if (decision.action === 'release') return release(deps, facts);
+  await Promise.all(facts.strays.map((run) => deps.runs.stop(run.name)));
   if (decision.action === 'wait') return { result: 'unchanged', again: decision.until };
   const { mediaJob } = facts;
   if (mediaJob === null)

@@ -42,6 +42,18 @@ export const podsPath = (namespace: string): string => `/api/v1/namespaces/${nam
 export const mediaJobOf = ({ metadata }: KubeObject): string | undefined => metadata.labels?.[LABELS.job];
 export const jobOfPod = ({ metadata }: KubeObject): string | undefined => metadata.labels?.[JOB_OF_POD];
 
+/** What `runStateOf` and this file read of a Job: not its pod template, which is most of it. */
+export function keepOfJob({ metadata, status }: KubeObject): KubeObject {
+  return { metadata, status };
+}
+
+/** The same of a pod. */
+export function keepOfPod({ metadata, spec, status }: KubeObject): KubeObject {
+  const { nodeName } = (spec ?? {}) as { nodeName?: string };
+  const { annotations: _, ...rest } = metadata;
+  return { metadata: rest, spec: { nodeName }, status };
+}
+
 export function makeKubernetesRuns(
   deps: KubernetesRunsDeps,
   options: KubernetesRunsOptions,

@@ -10,6 +10,8 @@ import { startHeartbeats } from '#controller/heartbeats.ts';
 import {
   jobOfPod,
   jobsPath,
+  keepOfJob,
+  keepOfPod,
   makeKubernetesRuns,
   mediaJobOf,
   podsPath,
@@ -125,8 +127,13 @@ function work({ client, signal, reflect }: Leadership): { stop: () => Promise<vo
     { component: 'mediajobs-controller' },
   );
   const reflector = reflect({ path: mediaJobsPath(namespace) });
-  const jobs = reflect({ path: jobsPath(namespace), labelSelector: RUN_SELECTOR, indexBy: mediaJobOf });
-  const pods = reflect({ path: podsPath(namespace), labelSelector: RUN_SELECTOR, indexBy: jobOfPod });
+  const jobs = reflect({
+    path: jobsPath(namespace),
+    labelSelector: RUN_SELECTOR,
+    indexBy: mediaJobOf,
+    keep: keepOfJob,
+  });
+  const pods = reflect({ path: podsPath(namespace), labelSelector: RUN_SELECTOR, indexBy: jobOfPod, keep: keepOfPod });
   const mediaJobs = makeKubernetesMediaJobs(
     { client, reflector, events, time, log, metrics: kubeMetrics },
     { namespace },

@@ -46,10 +46,18 @@ export async function migrate(
   }
 }
 
+/** The schema version that this code works with. */
+export async function newestSchema(): Promise<number> {
+  return (await migrationNames(MIGRATIONS_FOLDER)).length;
+}
+
+async function migrationNames(folder: string): Promise<string[]> {
+  return (await readdir(folder)).filter((name) => /^\d{4}-[a-z0-9-]+\.sql$/.test(name)).toSorted();
+}
+
 async function readMigrations(folder: string): Promise<Migration[]> {
-  const names = (await readdir(folder)).filter((name) => /^\d{4}-[a-z0-9-]+\.sql$/.test(name)).toSorted();
   return Promise.all(
-    names.map(async (name, index) => {
+    (await migrationNames(folder)).map(async (name, index) => {
       const version = Number(name.slice(0, 4));
       if (version !== index + 1)
         throw new Error(`Migration ${name} breaks the row: number ${index + 1} is expected there.`);

@@ -264,6 +264,14 @@ describe('a reflector', () => {
     expect(waits).toEqual([]);
   });
 
+  it('keeps of an object what it was told to, from a list and from a watch', async () => {
+    const [large, larger] = [a1, b2].map((object) => ({ ...object, spec: { size: 1000 } }));
+    server.lists(listOf('1', [large ?? a1]));
+    server.watches(stream([line('ADDED', larger ?? b2)], 'silence'));
+    const { reflector } = start({ keep: ({ metadata }) => ({ metadata }) });
+    await vi.waitFor(() => expect(reflector.store.list()).toEqual([a1, b2]), { timeout: 10_000 });
+  });
+
   it('keeps no managed fields', async () => {
     const object = { ...a1, metadata: { ...a1.metadata, managedFields: [{ manager: 'kubectl' }] } };
     server.lists(listOf('1', [object]));

@@ -49,6 +49,8 @@ export interface ReflectorOptions {
   /** Collection, such as /apis/batch/v1/namespaces/media/jobs. */
   readonly path: string;
   readonly labelSelector?: string;
+  /** What of an object is kept, where most of it is never read: a store holds thousands. */
+  readonly keep?: (object: KubeObject) => KubeObject;
   /** Word by which the store also finds an object. */
   readonly indexBy?: (object: KubeObject) => string | undefined;
   /**
@@ -76,6 +78,7 @@ export function startReflector(deps: ReflectorDeps, options: ReflectorOptions, s
   let isSynced = false;
   let heardAt = time.monotonic();
 
+  const kept = options.keep ?? ((object: KubeObject) => object);
   const call = (watcher: (change: StoreChange) => void, change: StoreChange): void => {
     try {
       watcher(change);
@@ -93,13 +96,13 @@ export function startReflector(deps: ReflectorDeps, options: ReflectorOptions, s
     const { metadata, items } = await listAll(deps, options, first);
     metrics.listed(resource);
     heard();
-    tell(store.replace(items));
+    tell(store.replace(items.map(kept)));
     isSynced = true;
     synced.resolve();
     return metadata.resourceVersion;
   };
   const take = (type: 'ADDED' | 'MODIFIED' | 'DELETED', object: KubeObject): void =>
-    tell(type === 'DELETED' ? store.remove(object) : store.apply(object));
+    tell(type === 'DELETED' ? store.remove(object) : store.apply(kept(object)));
 
   /** Watches once; gives the version to go on from. Throws when the watch did not end by itself. */
   const watchOnce = async (from: { version: string }): Promise<void> => {

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { helm, kubectl, until } from '#test/e2e/commands.ts';
 import { install, RELEASE, uninstall } from '#test/e2e/installation.ts';
 import { expectNothingAmiss } from '#test/e2e/nothing-amiss.ts';
-import { sample, useService, WORK } from '#test/e2e/service.ts';
+import { sample, useService, WORK } from '#test/e2e/use-installation.ts';
 import { sql } from '#test/e2e/stores.ts';
 
 const { api, receiver, createJob, close } = await useService();

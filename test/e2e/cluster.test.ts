@@ -4,7 +4,7 @@ import { DIRECT_KINDS, KINDS } from '#crds/formats.ts';
 import { mediaJobName } from '#crds/names.ts';
 import { apply, kubectl, kubectlJson, until } from '#test/e2e/commands.ts';
 import { webhooksOf } from '#test/e2e/receiver-pod.ts';
-import { JOB_SECONDS, sample, useService, WORK } from '#test/e2e/service.ts';
+import { JOB_SECONDS, sample, useService, WORK } from '#test/e2e/use-installation.ts';
 import { finished } from '#test/support/run-through.ts';
 
 const { api, receiver, createJob, close } = await useService();

@@ -16,6 +16,15 @@ export async function rolledOut(component: string): Promise<void> {
   await kubectl('rollout', 'status', deployment(component), '--timeout=180s');
 }
 
+/** Replaces pods whose containers have ended before: the kubelet waits longer and longer before it starts them again. */
+export async function freshPods(component: string): Promise<void> {
+  const counts = 'jsonpath={.items[*].status.containerStatuses[0].restartCount}';
+  const restarts = await kubectl('get', 'pods', '--selector', podsOf(component), '--output', counts);
+  if (restarts.split(' ').every((count) => count === '0')) return;
+  await kubectl('rollout', 'restart', deployment(component));
+  await rolledOut(component);
+}
+
 /** Changes the pods of a Deployment by a strategic merge patch of their `spec`; gives how to bring them back. */
 export async function changePods(component: string, spec: object): Promise<() => Promise<void>> {
   const patch = JSON.stringify({ spec: { template: { spec } } });

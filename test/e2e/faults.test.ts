@@ -5,11 +5,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { evict, kubectl, until } from '#test/e2e/commands.ts';
-import { podsOf, PROCESSES, rolledOut, type Process } from '#test/e2e/deployments.ts';
+import { freshPods, podsOf, PROCESSES, rolledOut, type Process } from '#test/e2e/deployments.ts';
 import { atWork, attemptOf, podsOfJob, reach, storyOf, type Point } from '#test/e2e/job-in-cluster.ts';
 import { signalPods } from '#test/e2e/node-agent.ts';
 import { expectNothingAmiss } from '#test/e2e/nothing-amiss.ts';
-import { JOB_SECONDS, LONG_WORK, sample, useService, WORK } from '#test/e2e/service.ts';
+import { JOB_SECONDS, LONG_WORK, sample, useService, WORK } from '#test/e2e/use-installation.ts';
 import { sql } from '#test/e2e/stores.ts';
 import { finished, upload } from '#test/support/run-through.ts';
 
@@ -30,6 +30,7 @@ describe('a process of the service that is killed', () => {
     ['api', 'is at work'],
   ];
   it.each(KILLS)('loses no job: the %s, when a job %s', async (process, point) => {
+    await freshPods(process);
     const ids = [await createJob(LONG_WORK)];
     for (const work of [WORK.font, WORK.image]) ids.push(await createJob(work));
     await reach(ids[0] ?? '', point);
@@ -39,6 +40,7 @@ describe('a process of the service that is killed', () => {
   });
 
   it('makes one job of each request that is sent again with its key: the API, in the middle of requests', async () => {
+    await freshPods('api');
     const uploads = await Promise.all(Array.from({ length: 8 }, () => upload(api, sample('typeface.ttf'), 'a.ttf')));
     const send = async (id: string): Promise<string> => {
       const headers = { 'idempotency-key': `kill-${id}` };
@@ -74,10 +76,10 @@ describe('a process of the service that is killed', () => {
       output: { url: transfers[1] },
       webhook_url: webhook,
     });
+    await freshPods('courier');
     for (const url of [...transfers, webhook]) {
       await held(url);
       await signalPods(podsOf('courier'), 'KILL');
-      await rolledOut('courier');
     }
     expect(await finished(api, id, JOB_SECONDS)).toMatchObject({ status: 'succeeded' });
   });

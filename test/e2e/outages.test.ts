@@ -8,7 +8,7 @@ import { leaderOf, podsOf, PROCESSES, rolledOut } from '#test/e2e/deployments.ts
 import { attemptOf, podsOfJob, reach } from '#test/e2e/job-in-cluster.ts';
 import { pauseProcess, runsOnNode, signalPods } from '#test/e2e/node-agent.ts';
 import { expectNothingAmiss, objectsOfJobs } from '#test/e2e/nothing-amiss.ts';
-import { JOB_SECONDS, LONG_WORK, useService, WORK } from '#test/e2e/service.ts';
+import { JOB_SECONDS, LONG_WORK, useService, WORK } from '#test/e2e/use-installation.ts';
 import { objectKeys } from '#test/e2e/stores.ts';
 import { finished } from '#test/support/run-through.ts';
 

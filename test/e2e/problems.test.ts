@@ -7,7 +7,7 @@ import { changePods, deployment, podsOf, PROCESSES, rolledOut, type Process } fr
 import { RELEASE } from '#test/e2e/installation.ts';
 import { storyOf } from '#test/e2e/job-in-cluster.ts';
 import { expectNothingAmiss } from '#test/e2e/nothing-amiss.ts';
-import { JOB_SECONDS, useService, WORK } from '#test/e2e/service.ts';
+import { JOB_SECONDS, useService, WORK } from '#test/e2e/use-installation.ts';
 import { finished } from '#test/support/run-through.ts';
 
 const { api, receiver, createJob, close } = await useService();

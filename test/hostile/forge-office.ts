@@ -2,7 +2,7 @@
 import { zip, type ZipPart } from '#test/hostile/forge-zip.ts';
 
 const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
-const RELATIONSHIPS = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+export const RELATIONSHIPS = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const MAIN = 'application/vnd.openxmlformats-officedocument';
 
 /** A relationship to something outside of the package. */
@@ -162,17 +162,17 @@ function isInside({ target }: Link): boolean {
   return !/^[a-z]+:/i.test(target);
 }
 
-function root(target: string): ZipPart {
+export function root(target: string): ZipPart {
   return { name: '_rels/.rels', data: relationships([{ id: 'rId1', type: 'officeDocument', target }], []) };
 }
 
-function relationships(inside: readonly Link[], outside: readonly Link[]): string {
+export function relationships(inside: readonly Link[], outside: readonly Link[]): string {
   const line = ({ id, type, target }: Link, mode: string): string =>
     `<Relationship Id="${id}" Type="${RELATIONSHIPS}/${type}" Target="${target}"${mode}/>`;
   return `${XML}<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${inside.map((link) => line(link, '')).join('')}${outside.map((link) => line(link, ' TargetMode="External"')).join('')}</Relationships>`;
 }
 
-function contentTypes(overrides: readonly (readonly [part: string, type: string])[]): ZipPart {
+export function contentTypes(overrides: readonly (readonly [part: string, type: string])[]): ZipPart {
   const lines = overrides.map(([part, type]) => `<Override PartName="${part}" ContentType="${type}"/>`);
   return {
     name: '[Content_Types].xml',

@@ -11,6 +11,7 @@ import { HOSTILE_DOCUMENTS } from '#test/hostile/office-files.ts';
 import { PDF_BOMBS } from '#test/hostile/pdf-bombs.ts';
 import { HOSTILE_PDFS } from '#test/hostile/pdf-files.ts';
 import { DISGUISED_PLAYLISTS } from '#test/hostile/playlists.ts';
+import { HOSTILE_PRESENTATIONS } from '#test/hostile/presentation-files.ts';
 import { HOSTILE_TABLES } from '#test/hostile/table-files.ts';
 import { wordsIn } from '#test/hostile/words-in.ts';
 
@@ -29,6 +30,7 @@ const GROUPS: readonly (readonly [what: string, files: readonly HostileFile[]])[
   ['video and sound', HOSTILE_MEDIA],
   ['documents that lead elsewhere', DOCUMENTS_WITH_LINKS],
   ['documents', HOSTILE_DOCUMENTS],
+  ['presentations', HOSTILE_PRESENTATIONS],
   ['documents under a password', LOCKED_DOCUMENTS],
   ['tables', HOSTILE_TABLES],
   ['fonts', HOSTILE_FONTS],

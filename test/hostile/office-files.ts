@@ -1,7 +1,7 @@
 /** Hostile office documents. */
 import { expect } from 'vitest';
 import { docx, laughs, odf, odfXml, xlsx } from '#test/hostile/forge-office.ts';
-import { zip } from '#test/hostile/forge-zip.ts';
+import { zip, type ZipPart } from '#test/hostile/forge-zip.ts';
 import { wordsIn } from '#test/hostile/words-in.ts';
 import { emf, wmf } from '#test/hostile/metafile.ts';
 import { macroDocument } from '#test/hostile/macro-document.ts';
@@ -89,6 +89,13 @@ export const HOSTILE_DOCUMENTS: readonly HostileFile[] = [
     ...TO_PDF,
     ends: ['processing_failed'],
     says: /unpacks to/,
+  },
+  {
+    name: 'a DOCX that holds itself',
+    filename: 'a.docx',
+    bytes: () => holdsItself([...minimalDocx(), { name: 'word/embeddings/a.docx', data: '' }]),
+    ...TO_PDF,
+    ends: ['done', 'processing_failed'],
   },
   {
     name: 'a DOCX of 20,000 entries',
@@ -217,6 +224,22 @@ export const HOSTILE_DOCUMENTS: readonly HostileFile[] = [
     ends: ['unsupported_input', 'processing_failed'],
   },
 ];
+
+/** The last entry's data are the archive's own end, which is a whole archive again to whoever looks into it. */
+function holdsItself(parts: readonly ZipPart[]): Buffer {
+  const file = zip(parts);
+  const [before, inside] = [
+    file.lastIndexOf('PK\x03\x04', file.length, 'latin1'),
+    file.lastIndexOf('PK\x01\x02', file.length, 'latin1'),
+  ];
+  const begin = before + 30 + file.readUInt16LE(before + 26);
+  for (const sizes of [before + 8, inside + 10]) {
+    file.writeUInt16LE(0, sizes);
+    file.writeUInt32LE(file.length - begin, sizes + 10);
+    file.writeUInt32LE(file.length - begin, sizes + 14);
+  }
+  return file;
+}
 
 function embeddedPicture(id: string): string {
   return `<w:p><w:r><w:pict><v:shape style="width:90pt;height:90pt"><v:imagedata r:id="${id}"/></v:shape></w:pict></w:r></w:p>`;

@@ -4,6 +4,8 @@ import { startController } from '#controller/controller.ts';
 import {
   jobOfPod,
   jobsPath,
+  keepOfJob,
+  keepOfPod,
   makeKubernetesRuns,
   mediaJobOf,
   podsPath,
@@ -13,8 +15,7 @@ import { makeControllerMetrics } from '#controller/metrics.ts';
 import { CLUSTER_TIMING } from '#controller/timing.ts';
 import { workerPodSchema } from '#controller/worker-pod.ts';
 import type { KubeClient } from '#crds/kube/kube-client.ts';
-import type { KubeObject } from '#crds/kube/kube-object.ts';
-import { startReflector } from '#crds/kube/reflector.ts';
+import { startReflector, type ReflectorOptions } from '#crds/kube/reflector.ts';
 import { systemTime } from '#crds/kube/time.ts';
 import { makeKubernetesMediaJobs, mediaJobsPath } from '#crds/kubernetes-media-jobs.ts';
 import { makeLog } from '#crds/shared/log.ts';
@@ -26,18 +27,15 @@ export function startClusterController(client: KubeClient, namespace: string, is
   const log = makeLog('test', 'silent');
   const time = systemTime;
   const now = time.now();
-  const reflect = (
-    path: string,
-    more: { labelSelector?: string; indexBy?: (object: KubeObject) => string | undefined } = {},
-  ) =>
+  const reflect = (path: string, more: Pick<ReflectorOptions, 'labelSelector' | 'indexBy' | 'keep'> = {}) =>
     startReflector(
       { client, time, log, metrics: silentReflectorMetrics },
       { path, firstList: 'consistent', ...more },
       ended.signal,
     );
   const reflector = reflect(mediaJobsPath(namespace));
-  const jobs = reflect(jobsPath(namespace), { labelSelector: RUN_SELECTOR, indexBy: mediaJobOf });
-  const pods = reflect(podsPath(namespace), { labelSelector: RUN_SELECTOR, indexBy: jobOfPod });
+  const jobs = reflect(jobsPath(namespace), { labelSelector: RUN_SELECTOR, indexBy: mediaJobOf, keep: keepOfJob });
+  const pods = reflect(podsPath(namespace), { labelSelector: RUN_SELECTOR, indexBy: jobOfPod, keep: keepOfPod });
   const events = { record: () => undefined };
   const controller = startController({
     mediaJobs: makeKubernetesMediaJobs(

@@ -39,13 +39,14 @@ const BEHAVIOURS: Readonly<Record<string, () => void>> = {
       JSON.stringify({ outcome: 'failed', error: { code: 'internal', message: 'x' }, more: 'x'.repeat(5000) }),
     ),
   hang: () => {
-    const tool = startTool();
+    let tool: number | null = null;
     const end = (): void => {
-      process.kill(tool, 'SIGKILL');
+      if (tool !== null) process.kill(tool, 'SIGKILL');
       process.exit(1);
     };
     process.on('SIGTERM', end);
     process.stdin.on('end', end).resume();
+    tool = startTool();
   },
   'hang-deaf': () => {
     startTool();

@@ -93,6 +93,7 @@ describe('identify by content', () => {
     ['woff', 'WOFF', latin1('wOFF\0\x01\0\0')],
     ['woff2', 'WOFF2', latin1('wOF2\0\x01\0\0')],
     ['doc', 'Word 97', ole2(['WordDocument', '1Table'])],
+    ['doc', 'Word 97, 7 MB before its list of streams,', farOle2(['1', '2', '3', '4', 'WordDocument'])],
     ['xls', 'Excel 97', ole2(['\x05SummaryInformation', 'Workbook'])],
     ['xls', 'Excel 5', ole2(['Book'])],
     ['xls', 'Excel 4', latin1('\x09\x04\x06\0\0\0\x10\0')],
@@ -212,6 +213,7 @@ describe('identify refuses', () => {
 
   it.each<[string, string, Uint8Array]>([
     ['a newer document under a password', 'password', ole2(['EncryptionInfo', 'EncryptedPackage'])],
+    ['one with names in upper case', 'password', ole2(['ENCRYPTIONINFO', 'ENCRYPTEDPACKAGE'])],
     ['an OpenDocument under a password', 'password', encryptedOdf()],
     ['a package that was cut off', 'cut off', odf('text').subarray(0, 80)],
     ['a package with a name outside', 'damaged', zipSync({ '../evil': strToU8('a') })],
@@ -354,15 +356,36 @@ function ole2(names: string[]): Buffer {
   file.fill(0xff, 512, 1024);
   file.writeUInt32LE(0xffff_fffd, 512);
   file.writeUInt32LE(0xffff_fffe, 516);
-  ['Root Entry', ...names].forEach((name, index) => {
-    const at = 1024 + index * 128;
-    file.write(name, at, 'utf16le');
-    file.writeUInt16LE(name.length * 2 + 2, at + 64);
-    file.writeUInt32LE(0xffff_ffff, at + 68);
-    file.writeUInt32LE(index > 0 && index < names.length ? index + 1 : 0xffff_ffff, at + 72);
-    file.writeUInt32LE(index === 0 ? 1 : 0xffff_ffff, at + 76);
-  });
+  streamEntries(names).copy(file, 1024);
   return file;
+}
+
+/** Of so many sectors that the header does not list the part of the allocation table that has the directory's two. */
+function farOle2(names: string[]): Buffer {
+  const first = 109 * 128;
+  const file = Buffer.alloc(512 * (first + 3));
+  ole2([]).copy(file, 0, 0, 512);
+  file.writeUInt32LE(first, 48);
+  file.writeUInt32LE(0, 68);
+  file.writeUInt32LE(1, 512);
+  file.writeUInt32LE(0xffff_fffe, 512 + 508);
+  file.writeUInt32LE(first + 1, 1024);
+  file.writeUInt32LE(0xffff_fffe, 1028);
+  streamEntries(names).copy(file, 512 * (first + 1));
+  return file;
+}
+
+function streamEntries(names: string[]): Buffer {
+  const bytes = Buffer.alloc(128 * (names.length + 1));
+  ['Root Entry', ...names].forEach((name, index) => {
+    const at = index * 128;
+    bytes.write(name, at, 'utf16le');
+    bytes.writeUInt16LE(name.length * 2 + 2, at + 64);
+    bytes.writeUInt32LE(0xffff_ffff, at + 68);
+    bytes.writeUInt32LE(index > 0 && index < names.length ? index + 1 : 0xffff_ffff, at + 72);
+    bytes.writeUInt32LE(index === 0 ? 1 : 0xffff_ffff, at + 76);
+  });
+  return bytes;
 }
 
 function ooxml(contentType: string): Uint8Array {

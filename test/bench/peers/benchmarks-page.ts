@@ -29,7 +29,9 @@ ${parts.filter((part) => part !== '').join('\n')}`;
 /** What a file of each kind takes, one line each. */
 export function sizingTable(): string {
   const cases = readMeasured('sizing').filter(({ name }) => sizing.cases.includes(name));
-  const columns = sizing.columns.map((column) => ({ ...column, noise: false }));
+  const metrics = new Set(cases.flatMap(({ figures }) => figures.map(({ metric }) => metric)));
+  const used = sizing.columns.filter((column) => column.metrics.every((metric) => metrics.has(metric)));
+  const columns = used.map((column) => ({ ...column, noise: false }));
   const lines = cases.map((one) => [one.name, ...columns.map((column) => cell(one, OURS, column))]);
   return `${aligned(['file', ...columns.map(({ title }) => title)], lines)}\n\n${measuredOn(cases)}`;
 }

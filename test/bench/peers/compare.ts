@@ -39,7 +39,8 @@ export function winsOf(one: MeasuredCase, front: Front): Win[] {
 
 function isAlike(one: MeasuredCase, who: string, { likeness }: Front): boolean {
   if (one.remarks[who] !== undefined) return false;
-  if (likeness === undefined) return true;
+  // Where it was not measured, what was remarked decides.
+  if (likeness === undefined || samplesOf(one, OURS, likeness).length === 0) return true;
   const [theirs, ours] = [samplesOf(one, who, likeness), samplesOf(one, OURS, likeness)];
   return theirs.length > 0 && median(theirs) >= median(ours) - ALIKE;
 }

@@ -1,6 +1,7 @@
 /** Runs a peer's program to its end. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { basename } from 'node:path';
 import { text } from 'node:stream/consumers';
 
 interface Running {
@@ -18,6 +19,6 @@ export async function runProgram(
   const child = spawn(file, args, { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...env } });
   if (child.pid !== undefined) onStart?.(child.pid);
   const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit') as Promise<[number | null]>]);
-  if (code !== 0) throw new Error(`${file} ended with ${String(code)}: ${said.trim().slice(-300)}`);
+  if (code !== 0) throw new Error(`${basename(file)} ended with ${String(code)}: ${said.trim().slice(-300)}`);
   return (performance.now() - startedAt) / 1000;
 }

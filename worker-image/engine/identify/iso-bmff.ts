@@ -13,6 +13,8 @@ const MAX_BOXES = 10_000;
 
 interface Box {
   readonly type: string;
+  /** Where its type stands. */
+  readonly typeAt: number;
   readonly start: number;
   readonly end: number;
 }
@@ -68,7 +70,7 @@ async function byTracks(file: SniffedFile, container: Format): Promise<Format> {
 }
 
 async function hasMoov(file: SniffedFile): Promise<boolean> {
-  return (await boxes(file, { start: 0, end: file.size })).some(({ type }) => type === 'moov');
+  return (await boxesOf(file)).some(({ type }) => type === 'moov');
 }
 
 /** Handler types of all tracks: `vide`, `soun`, … A box that is cut off or overlong ends the search. */
@@ -88,12 +90,21 @@ export async function sequenceFrames(file: SniffedFile): Promise<number> {
 
 /** All boxes that lie in the file under the types of their containers, the outermost first. */
 async function descend(file: SniffedFile, types: readonly string[]): Promise<Box[]> {
-  let found: Box[] = [{ type: 'file', start: 0, end: file.size }];
+  let found: Box[] = [wholeFile(file)];
   for (const type of types) {
     const lists = await Promise.all(found.map((parent) => boxes(file, parent)));
     found = lists.flat().filter((box) => box.type === type);
   }
   return found;
+}
+
+/** The outermost boxes. */
+export function boxesOf(file: SniffedFile): Promise<Box[]> {
+  return boxes(file, wholeFile(file));
+}
+
+function wholeFile({ size }: SniffedFile): Box {
+  return { type: 'file', typeAt: 0, start: 0, end: size };
 }
 
 /** The boxes directly inside a range; the payload's range each. */
@@ -105,7 +116,8 @@ async function boxes(file: SniffedFile, range: { start: number; end: number }): 
     if (header.length < 8) break;
     const { size, headerSize } = boxSize(header, range.end - at);
     if (size < headerSize) break;
-    list.push({ type: header.toString('latin1', 4, 8), start: at + headerSize, end: Math.min(at + size, range.end) });
+    const type = header.toString('latin1', 4, 8);
+    list.push({ type, typeAt: at + 4, start: at + headerSize, end: Math.min(at + size, range.end) });
     at += size;
   }
   return list;

@@ -13,6 +13,7 @@ interface Stream {
 const MAGIC = '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1';
 const NONE = 0xffff_fffa;
 const ENTRY_BYTES = 128;
+const ROOT = 'Root Entry';
 const MAX_SECTORS = 4096;
 
 /** Shorter streams lie in sectors of 64 bytes inside of the root's own stream. */
@@ -50,8 +51,8 @@ const STREAMS: readonly StreamRow[] = [
 export async function formatOfOle2(file: SniffedFile): Promise<Format | null> {
   if (!has(file.head, MAGIC) || file.head.length < 512) return null;
   const streams = rootStreams(await directoryBytes(file));
-  if (streams.has('EncryptedPackage')) throw passwordNeeded();
-  const found = STREAMS.find(({ name }) => streams.has(name));
+  if (streamOf(streams, 'EncryptedPackage') !== undefined) throw passwordNeeded();
+  const found = STREAMS.find(({ name }) => streamOf(streams, name) !== undefined);
   if (found === undefined) throw unsupported('an OLE2 file that is no Word, Excel or PowerPoint document');
   if (found.isLocked(await headOf(file, streams, found.marked))) throw passwordNeeded();
   return found.format;
@@ -61,7 +62,7 @@ export async function formatOfOle2(file: SniffedFile): Promise<Format | null> {
 export async function isLockedWorkbook(file: SniffedFile): Promise<boolean> {
   if (!has(file.head, MAGIC) || file.head.length < 512) return hasFilePass(file.head);
   const streams = rootStreams(await directoryBytes(file));
-  const name = streams.has('Workbook') ? 'Workbook' : 'Book';
+  const name = streamOf(streams, 'Workbook') === undefined ? 'Book' : 'Workbook';
   return hasFilePass(await headOf(file, streams, name));
 }
 
@@ -85,8 +86,8 @@ function hasFilePass(head: Buffer): boolean {
 
 /** The first bytes of a stream, at most one sector; empty when there is none of the name. */
 async function headOf(file: SniffedFile, streams: ReadonlyMap<string, Stream>, name: string): Promise<Buffer> {
-  const stream = streams.get(name);
-  const root = streams.get('Root Entry');
+  const stream = streamOf(streams, name);
+  const root = streamOf(streams, ROOT);
   if (stream === undefined) return Buffer.alloc(0);
   if (stream.bytes >= SHORT_STREAM) return readSector(file, stream.sector);
   if (root === undefined) return Buffer.alloc(0);
@@ -121,17 +122,39 @@ function readSector(file: SniffedFile, sector: number): Promise<Buffer> {
   return file.read((sector + 1) * sectorBytes(file), sectorBytes(file));
 }
 
-/** The allocation table's first 109 sectors are listed in the header: enough for 6.8 MB of 512-byte sectors before the directory's end. */
 async function nextSector(file: SniffedFile, sector: number): Promise<number> {
   const perSector = sectorBytes(file) / 4;
-  const index = Math.floor(sector / perSector);
-  if (index >= 109) return NONE;
-  const table = await readSector(file, file.head.readUInt32LE(76 + index * 4));
+  if (sector * sectorBytes(file) > file.size) return NONE;
+  const place = await tableSector(file, Math.floor(sector / perSector));
+  if (place >= NONE) return NONE;
+  const table = await readSector(file, place);
   const at = (sector % perSector) * 4;
   return at + 4 <= table.length ? table.readUInt32LE(at) : NONE;
 }
 
-/** The root and its direct children, which form a binary tree, by name. */
+const LISTED_IN_HEADER = 109;
+
+/** The header lists the first sectors of the allocation table, a chain of sectors the others: each ends with the next. */
+async function tableSector(file: SniffedFile, index: number): Promise<number> {
+  if (index < LISTED_IN_HEADER) return file.head.readUInt32LE(76 + index * 4);
+  const perSector = sectorBytes(file) / 4 - 1;
+  let list = file.head.readUInt32LE(68);
+  for (let skipped = index - LISTED_IN_HEADER; list < NONE; skipped -= perSector) {
+    const sector = await readSector(file, list);
+    const at = Math.min(skipped, perSector) * 4;
+    if (at + 4 > sector.length) return NONE;
+    list = sector.readUInt32LE(at);
+    if (skipped < perSector) return list;
+  }
+  return NONE;
+}
+
+/** Names count whatever their case is. [MS-CFB] 2.6.4. */
+function streamOf(streams: ReadonlyMap<string, Stream>, name: string): Stream | undefined {
+  return streams.get(name.toUpperCase());
+}
+
+/** The root and its direct children, which form a binary tree, by name in upper case. */
 function rootStreams(directory: Buffer): Map<string, Stream> {
   const streams = new Map<string, Stream>();
   const seen = new Set<number>();
@@ -142,8 +165,11 @@ function rootStreams(directory: Buffer): Map<string, Stream> {
     if (index >= NONE || at + ENTRY_BYTES > directory.length || seen.has(index)) continue;
     seen.add(index);
     const nameBytes = Math.min(64, Math.max(2, directory.readUInt16LE(at + 64)));
-    const name = index === 0 ? 'Root Entry' : directory.toString('utf16le', at, at + nameBytes - 2);
-    streams.set(name, { sector: directory.readUInt32LE(at + 116), bytes: directory.readUInt32LE(at + 120) });
+    const name = index === 0 ? ROOT : directory.toString('utf16le', at, at + nameBytes - 2);
+    streams.set(name.toUpperCase(), {
+      sector: directory.readUInt32LE(at + 116),
+      bytes: directory.readUInt32LE(at + 120),
+    });
     due.push(directory.readUInt32LE(at + 68), directory.readUInt32LE(at + 72));
   }
   return streams;

@@ -16,6 +16,9 @@ export interface BmpHeader {
 
 const FILE_HEADER = 14;
 const OS2_HEADER = 12;
+/** OS/2's second header is Windows' with more behind it; writers may leave off any of it but its first 16 bytes. */
+const OS2_SHORT_HEADER = 16;
+const WINDOWS_HEADER = 40;
 /** BITMAPV2INFOHEADER: the colour masks are part of the header. */
 const MASKS_INSIDE = 52;
 const ALPHA_INSIDE = 56;
@@ -39,11 +42,10 @@ export function readBmpHeader(bytes: Buffer): BmpHeader {
   if (bytes.length < FILE_HEADER + OS2_HEADER || bytes.toString('latin1', 0, 2) !== 'BM')
     throw damaged('its header is cut off');
   const headerBytes = bytes.readUInt32LE(FILE_HEADER);
-  if (headerBytes !== OS2_HEADER && headerBytes < 40)
+  if (headerBytes !== OS2_HEADER && headerBytes < OS2_SHORT_HEADER)
     throw damaged(`its header of ${headerBytes} bytes is of no known version`);
-  if (bytes.length < FILE_HEADER + (headerBytes === OS2_HEADER ? OS2_HEADER : 40))
-    throw damaged('its header is cut off');
-  return headerBytes === OS2_HEADER ? os2Header(bytes) : windowsHeader(bytes, headerBytes);
+  if (bytes.length < FILE_HEADER + Math.min(headerBytes, WINDOWS_HEADER)) throw damaged('its header is cut off');
+  return headerBytes === OS2_HEADER ? os2Header(bytes) : windowsHeader(wholeHeader(bytes, headerBytes), headerBytes);
 }
 
 export function damaged(why: string): MediaError {
@@ -51,6 +53,12 @@ export function damaged(why: string): MediaError {
     'processing_failed',
     `The BMP cannot be read: ${why}. Check that it opens in a viewer and send it again.`,
   );
+}
+
+/** What a short header leaves off is 0. */
+function wholeHeader(bytes: Buffer, headerBytes: number): Buffer {
+  if (headerBytes >= WINDOWS_HEADER) return bytes;
+  return Buffer.concat([bytes.subarray(0, FILE_HEADER + headerBytes), Buffer.alloc(WINDOWS_HEADER - headerBytes)]);
 }
 
 function os2Header(bytes: Buffer): BmpHeader {
@@ -91,7 +99,7 @@ function windowsHeader(bytes: Buffer, headerBytes: number): BmpHeader {
 }
 
 function sentMasks(bytes: Buffer, headerBytes: number): BmpHeader['masks'] {
-  const start = FILE_HEADER + 40;
+  const start = FILE_HEADER + WINDOWS_HEADER;
   if (bytes.length < start + 12) throw damaged('its colour masks are cut off');
   const alpha = headerBytes >= ALPHA_INSIDE && bytes.length >= start + 16 ? bytes.readUInt32LE(start + 12) : 0;
   return {

@@ -14,6 +14,11 @@ function wanted(channels: 3 | 4): Buffer {
   return Buffer.from(pixels);
 }
 
+/** As many colours as 8 bits can name, which need not be counted. */
+function fullPalette(): (typeof palette)[number][] {
+  return Array.from({ length: 256 }, (_, index) => palette[index] ?? [0, 0, 0]);
+}
+
 describe('readBmp', () => {
   it.each(BMP_VARIANTS)('reads the %s variant', (variant) => {
     const picture = readBmp(drawBmp(BMP_PICTURE, variant));
@@ -28,6 +33,14 @@ describe('readBmp', () => {
     }
   });
 
+  it.each([16, 24, 36])('reads a header of OS/2 that ends after %i bytes', (headerBytes) => {
+    const whole = drawBmp({ ...BMP_PICTURE, palette: fullPalette() }, '8');
+    const file = Buffer.concat([whole.subarray(0, 14 + headerBytes), whole.subarray(14 + 40)]);
+    file.writeUInt32LE(headerBytes, 14);
+    file.writeUInt32LE(file.readUInt32LE(10) - 40 + headerBytes, 10);
+    expect(readBmp(file).data.equals(wanted(3))).toBe(true);
+  });
+
   it('refuses a claimed size that the file cannot hold before it allocates anything', () => {
     const file = drawBmp(BMP_PICTURE, '24');
     file.writeInt32LE(2_000_000_000, 18);
@@ -38,7 +51,7 @@ describe('readBmp', () => {
     ['depth', 28, 5],
     ['compression', 30, 4],
     ['width', 18, 0],
-    ['header', 14, 20],
+    ['header', 14, 13],
   ])('refuses an unknown %s', (_what, offset, value) => {
     const file = drawBmp(BMP_PICTURE, '24');
     file.writeInt32LE(value, offset);

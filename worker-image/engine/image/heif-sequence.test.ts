@@ -15,6 +15,7 @@ const FRAMES = 24;
 async function film(operation: Operation, options: SentOptions): Promise<Work> {
   const picture = await photo().avif({ quality: 60, effort: 0 }).toBuffer();
   picture.write('avis', 8, 'latin1');
+  picture.write('avismsf1', 16, 'latin1');
   const sizes = box('stsz', Buffer.alloc(8), count(FRAMES), Buffer.alloc(FRAMES * 4));
   const track = ['stbl', 'minf', 'mdia', 'trak', 'moov'].reduce((inner, type) => box(type, inner), sizes);
   const path = join(await freshDirectory(), 'input.avif');
@@ -52,6 +53,8 @@ describe('an AVIF film', () => {
     const work = await film('strip_metadata', {});
     const produced = await made(work);
     expect(produced.warnings).toEqual([]);
-    expect((await imageHandler.inspect(engineDeps(), { ...work, input: { ...work.input, path: produced.path } })).frames).toBe(FRAMES);
+    expect(
+      (await imageHandler.inspect(engineDeps(), { ...work, input: { ...work.input, path: produced.path } })).frames,
+    ).toBe(FRAMES);
   });
 });

@@ -371,4 +371,24 @@ describe('verify', () => {
     await writeFile(produced.path, (await readFile(produced.path)).subarray(0, 20_000));
     await expect(imageHandler.verify(engineDeps(), one, facts, produced)).rejects.toThrow();
   });
+
+  it('takes one frame for an animation of equal ones, and for no other', async () => {
+    const path = join(await freshDirectory(), 'equal.gif');
+    await writeFile(path, gif({ width: 8, height: 8 }, 3));
+    const still = await workOn({ path, format: 'gif', operation: 'convert', options: { convert: { to: 'webp' } } });
+    const produced = await runHandler(imageHandler, still);
+    const facts = await imageHandler.inspect(engineDeps(), still);
+    expect([facts.frames, produced.facts.frames]).toEqual([3, 1]);
+    await imageHandler.verify(engineDeps(), still, facts, produced);
+    const moving = { ...still, input: { ...still.input, path: fixture('animated-gif').path } };
+    await photo(320, 240).webp().toFile(join(still.directory, 'first.webp'));
+    await expect(
+      imageHandler.verify(
+        engineDeps(),
+        moving,
+        { ...facts, width: 320, height: 240, frames: 6 },
+        { ...produced, path: join(still.directory, 'first.webp') },
+      ),
+    ).rejects.toThrow(/animation lasts/);
+  });
 });

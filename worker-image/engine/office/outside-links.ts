@@ -7,7 +7,7 @@ import { MediaError } from '#crds/media-error.ts';
 /** Attributes that hold an address, whatever prefix the document gives them. They are looked for everywhere, not in tags only: what a tag is can be disguised. */
 const ADDRESS = /(?<=[\s:])(href|image-data|src|base)(\s*=\s*)("[^"]*"|'[^']*')/g;
 /** Followed by readers at a click only. */
-const CLICKED = /^(?:https?|mailto|tel|ftps?):/;
+export const CLICKED = /^(?:https?|mailto|tel|ftps?):/;
 /** An attribute that the text so far has begun and not ended. */
 const UNFINISHED = /(?<=[\s:])(?:href|image-data|src|base)\s*(?:=\s*(?:"[^"]*|'[^']*)?)?$/;
 /** Where a name that is not whole yet may begin. */
@@ -53,7 +53,7 @@ export async function* withoutOutsideLinksIn(pieces: AsyncIterable<string>): Asy
  * hide them. Neither is written by any office program.
  * @throws MediaError processing_failed.
  */
-function refuseStrangeXml(start: string): void {
+export function refuseStrangeXml(start: string): void {
   const encoding = /^\uFEFF?\s*<\?xml[^>]*\bencoding\s*=\s*["']([^"']*)["']/.exec(start)?.[1] ?? 'utf-8';
   if (/<!DOCTYPE|<!ENTITY/.test(start.replace(USUAL_TYPE, ''))) throw strange('it declares a document type');
   if (!/^(?:utf-?8|us-ascii)$/i.test(encoding)) throw strange(`it is written in ${encoding.slice(0, 40)}`);
@@ -63,18 +63,23 @@ function refuseStrangeXml(start: string): void {
 function strange(why: string): MediaError {
   return new MediaError(
     'processing_failed',
-    `The OpenDocument file is not as office programs write it: ${why}. Save it again from one.`,
+    `The document is not as office programs write it: ${why}. Save it again from one.`,
   );
 }
 
 /** Anything but a click's address and a place in the document itself: `#part`, `Pictures/a.png`, `./Object 1`. */
 function leadsOutside(value: string): boolean {
-  const address = decoded(value)
-    .replaceAll(/[\s\p{Cc}]/gu, '')
-    .toLowerCase();
+  const address = attributeText(value);
   if (address === '' || address.startsWith('#') || CLICKED.test(address)) return false;
   const plain = address.replaceAll('%2e', '.').replaceAll(/%(?:2f|5c)/g, '/');
   return /^[/\\]|[:\\?|]/.test(plain) || plain.split('/').includes('..');
+}
+
+/** What an attribute says, in small letters and without blanks, which readers of addresses leave out. */
+export function attributeText(value: string): string {
+  return decoded(value)
+    .replaceAll(/[\s\p{Cc}]/gu, '')
+    .toLowerCase();
 }
 
 function decoded(value: string): string {

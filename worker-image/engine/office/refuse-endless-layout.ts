@@ -1,5 +1,5 @@
 /**
- * Looks for documents that LibreOffice would lay out for hours: tables inside of tables without end, and sheets
+ * Looks for documents that LibreOffice would lay out for hours: tables or groups inside of each other without end, and sheets
  * whose few bytes fill, or span, more cells than any real one. Only tags are read, as text.
  */
 import { createReadStream } from 'node:fs';
@@ -16,23 +16,26 @@ const MAX_CELLS = 200_000_000;
 /** Cells from the first to the last that is filled: those between are written too, but into a PDF. */
 const MAX_AREA = 1_000_000_000;
 
-/** Parts of a package that hold tables; null for documents that are one file. */
+/** Parts of a package that hold tables or groups; null for documents that are one file. */
 const PARTS: Readonly<Partial<Record<Format, RegExp | null>>> = {
   docx: /^word\/document\.xml$/,
   docm: /^word\/document\.xml$/,
   xlsx: /^xl\/worksheets\/[^/]+\.xml$/,
   xlsm: /^xl\/worksheets\/[^/]+\.xml$/,
+  pptx: /^ppt\/slides\/[^/]+\.xml$/,
   odt: /^content\.xml$/,
   ods: /^content\.xml$/,
   fodt: null,
   fods: null,
 };
 
-const TAG = /<(\/?)(w:tbl|table:table|table:table-row|table:table-cell|row|c)(?=[\s/>])([^<>]*)>/g;
+const TAG = /<(\/?)(w:tbl|p:grpSp|table:table|table:table-row|table:table-cell|row|c)(?=[\s/>])([^<>]*)>/g;
+/** What holds more of its kind: tables, groups of shapes. */
+const NESTS: ReadonlySet<string> = new Set(['w:tbl', 'table:table', 'p:grpSp']);
 /** A tag that is cut off at the end of a piece; longer ones are none of those above. */
 const UNFINISHED = /<[^<>]{0,4096}$/;
 
-/** @throws MediaError processing_failed for tables nested too deep, limit_exceeded for too many cells. */
+/** @throws MediaError processing_failed for what is nested too deep, limit_exceeded for too many cells. */
 export async function refuseEndlessLayout(
   signal: AbortSignal,
   { path, format, to }: { readonly path: string; readonly format: Format; readonly to: Format },
@@ -95,7 +98,7 @@ class Layout {
 
   open(name: string, attributes: string): void {
     const isEmpty = attributes.endsWith('/');
-    if (name === 'w:tbl' || name === 'table:table') this.#openTable(isEmpty);
+    if (NESTS.has(name)) this.#openTable(isEmpty);
     else if (name === 'table:table-row')
       this.#openRow(this.#rows + repeats(attributes, 'rows'), repeats(attributes, 'rows'));
     else if (name === 'row') this.#openRow(Number(/\br="(\d{1,9})"/.exec(attributes)?.[1] ?? this.#rows + 1), 1);
@@ -108,7 +111,7 @@ class Layout {
   }
 
   close(name: string): void {
-    if (name === 'w:tbl' || name === 'table:table') this.#depth -= 1;
+    if (NESTS.has(name)) this.#depth -= 1;
   }
 
   #openTable(isEmpty: boolean): void {
@@ -147,7 +150,7 @@ function columnOf(attributes: string): number | null {
 function tooDeep(): MediaError {
   return new MediaError(
     'processing_failed',
-    `The document has tables nested more than ${MAX_DEPTH} deep, which cannot be laid out. Save it with fewer levels.`,
+    `The document has tables or groups nested more than ${MAX_DEPTH} deep, which cannot be laid out. Save it with fewer levels.`,
   );
 }
 

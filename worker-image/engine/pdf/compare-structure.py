@@ -24,9 +24,9 @@ def main(original: str, rewritten: str) -> None:
     before = structure(original)
     after = structure(rewritten)
     for name, value in before.items():
-        if is_less(after[name], value):
-            print(f"{name}: {short(value)} became {short(after[name])}")
-    if before["pages"] == after["pages"] and before["page sizes"] == after["page sizes"]:
+        if is_less(after.get(name), value):
+            print(f"{name}: {short(value)} became {short(after.get(name))}")
+    if before and before["pages"] == after.get("pages") and before["page sizes"] == after["page sizes"]:
         compare_looks(original, rewritten)
 
 
@@ -58,29 +58,35 @@ def chosen(document, most: int) -> range:
 
 
 def structure(path: str) -> dict:
+    """Nothing for a file in which MuPDF finds no page, though qpdf does."""
     document = pymupdf.open(path, filetype="pdf")
-    catalogue = document.pdf_catalog()
+    if document.page_count == 0:
+        return {}
     pages = [document[number] for number in chosen(document, PAGES_READ)]
     return {
         "pages": document.page_count,
         "page sizes": [tuple(round(side, 1) for side in page.rect) for page in pages],
-        "outline": [(level, title) for level, title, *_ in document.get_toc()],
-        "tags": document.xref_get_key(catalogue, "StructTreeRoot")[0] != "null",
-        "form": bool(document.is_form_pdf),
+        "outline": read(lambda: [(level, title) for level, title, *_ in document.get_toc()]),
+        "tags": read(lambda: document.xref_get_key(document.pdf_catalog(), "StructTreeRoot")[0] != "null"),
+        "form": read(lambda: bool(document.is_form_pdf)),
         "fields": [count(page.widgets) for page in pages],
         "annotations": [count(page.annots) for page in pages],
         "links": [count(page.get_links) for page in pages],
-        "attachments": document.embfile_count(),
-        "images": [len(page.get_image_info()) for page in pages],
-        "text": [page.get_text("text") for page in pages],
+        "attachments": read(document.embfile_count),
+        "images": [count(page.get_image_info) for page in pages],
+        "text": [read(lambda: page.get_text("text")) for page in pages],
     }
 
 
-def count(read) -> int | None:
-    """None when the list is too damaged to be read."""
+def count(items) -> int | None:
+    return read(lambda: len(list(items())))
+
+
+def read(value):
+    """None when the file is too damaged to tell."""
     try:
-        return len(list(read()))
-    except (RuntimeError, pymupdf.mupdf.FzErrorBase):
+        return value()
+    except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase):
         return None
 
 

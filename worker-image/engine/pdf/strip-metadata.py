@@ -7,15 +7,17 @@ data of applications, page thumbnails. Rewriting leaves earlier revisions of the
 without a user password is kept.
 """
 
+import io
 import sys
 
 import pikepdf
+import pymupdf
 
 TELLING_KEYS = ("/Metadata", "/PieceInfo", "/LastModified", "/Thumb")
 
 
 def main(source: str, target: str) -> None:
-    with pikepdf.open(source) as pdf:
+    with opened(source) as pdf:
         if "/Info" in pdf.trailer:
             del pdf.trailer["/Info"]
         for holder in dictionaries(pdf):
@@ -33,6 +35,17 @@ def main(source: str, target: str) -> None:
         left += [key for holder in dictionaries(pdf) for key in TELLING_KEYS if key in holder]
         if left:
             raise SystemExit(f"metadata is left: {sorted(set(left))}")
+
+
+def opened(source: str) -> pikepdf.Pdf:
+    """What qpdf cannot repair, MuPDF may; objects that nothing names are left out, as one may be damaged."""
+    try:
+        return pikepdf.open(source)
+    except pikepdf.PasswordError:
+        raise
+    except pikepdf.PdfError:
+        repaired = pymupdf.open(source, filetype="pdf").tobytes(garbage=1, deflate=True)
+        return pikepdf.open(io.BytesIO(repaired))
 
 
 def dictionaries(pdf: pikepdf.Pdf):
