@@ -62,9 +62,9 @@ describe('a process of the service that is killed', () => {
   });
 
   it('sends everything once more that nobody has answered: the courier', async () => {
-    const path = (what: string): string => `${receiver.url}/hold-${what}-${Date.now()}`;
+    const path = (what: string): string => `${receiver.url}/hold-${Date.now()}/${what}`;
     const webhook = path('webhook');
-    const transfers = [path('input'), path('output')] as const;
+    const transfers = [path('photo.jpg'), path('output')] as const;
     const held = async (url: string): Promise<void> => {
       const { pathname } = new URL(url);
       await until(url, 120, async () =>

@@ -29,7 +29,7 @@ const VALUES = {
     resources: {
       ...Object.fromEntries(KINDS.map((kind) => [kind, { requests: { cpu: '400m' } }])),
       // Files whose name tells no kind have too little, for the test of what then happens.
-      unknown: { requests: { cpu: '400m' }, limits: { memory: '48Mi' } },
+      unknown: { requests: { cpu: '400m', memory: '32Mi' }, limits: { memory: '48Mi' } },
     },
   },
 };
