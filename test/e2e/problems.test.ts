@@ -50,29 +50,29 @@ describe('a process', () => {
     await until('its recovery', 120, async () => ((await problemOf(component)) === null ? true : null));
   });
 
-  it.each(['controller', 'recorder'] as const)(
-    'that may not do its work says which verb is missing: the %s',
-    async (component) => {
-      const role = `role/${RELEASE}-${component}`;
-      const { rules } = await kubectlJson<{ rules: { resources: string[]; verbs: string[] }[] }>('get', role);
-      const fewer = rules.map((rule) =>
-        rule.resources.includes('secrets') ? { ...rule, verbs: rule.verbs.filter((verb) => verb !== 'create') } : rule,
-      );
-      const patch = (changed: object): Promise<string> =>
-        kubectl('patch', role, '--type=merge', '--patch', JSON.stringify({ rules: changed }));
-      await patch(fewer);
-      const restore = await changePods(component, {
-        containers: [{ name: component, env: [{ name: 'RESTARTED', value: '1' }] }],
-      });
-      try {
-        await expectProblem(component, /may not create secrets in namespace .*: add the verbs to its Role/);
-      } finally {
-        await patch(rules);
-      }
-      await until('its recovery', 60, async () => ((await problemOf(component)) === null ? true : null));
-      await restore();
-    },
-  );
+  it.each([
+    ['controller', 'jobs', /may not create jobs\.batch in namespace .*: add the verbs to its Role/],
+    ['recorder', 'secrets', /may not create secrets in namespace .*: add the verbs to its Role/],
+  ] as const)('that may not do its work says which verb is missing: the %s, of %s', async (component, kind, words) => {
+    const role = `role/${RELEASE}-${component}`;
+    const { rules } = await kubectlJson<{ rules: { resources: string[]; verbs: string[] }[] }>('get', role);
+    const fewer = rules.map((rule) =>
+      rule.resources.includes(kind) ? { ...rule, verbs: rule.verbs.filter((verb) => verb !== 'create') } : rule,
+    );
+    const patch = (changed: object): Promise<string> =>
+      kubectl('patch', role, '--type=merge', '--patch', JSON.stringify({ rules: changed }));
+    await patch(fewer);
+    const restore = await changePods(component, {
+      containers: [{ name: component, env: [{ name: 'RESTARTED', value: '1' }] }],
+    });
+    try {
+      await expectProblem(component, words);
+    } finally {
+      await patch(rules);
+    }
+    await until('its recovery', 60, async () => ((await problemOf(component)) === null ? true : null));
+    await restore();
+  });
 
   it('whose Secret is missing is named by the kubelet, and starts when it is there', async () => {
     const env = [{ name: 'EXTRA', valueFrom: { secretKeyRef: { name: 'not-there', key: 'key' } } }];
