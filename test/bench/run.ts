@@ -14,6 +14,7 @@ const BENCHES: Readonly<Record<string, () => Promise<unknown>>> = {
   soak: () => import('#test/bench/soak.ts'),
   'image-quality': () => import('#test/bench/image-quality.ts'),
   'cluster-scale': () => import('#test/bench/cluster-scale.ts'),
+  'cluster-jobs': () => import('#test/bench/cluster-jobs.ts'),
   'hot-paths': () => import('#test/bench/hot-paths.ts'),
   service: () => import('#test/bench/running-service.ts'),
 };

@@ -10,8 +10,8 @@ import { freePorts } from '#api/embedded/free-ports.ts';
 export interface ObjectStore {
   readonly endpoint: string;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
-  /** Makes an empty bucket of that name. */
-  makeBucket(name: string): Promise<void>;
+  /** Makes an empty bucket of that name; gives the folder that holds its objects as files, each named by its key. */
+  makeBucket(name: string): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -44,6 +44,7 @@ export async function startObjectStore(): Promise<ObjectStore> {
     // A folder is a bucket there.
     makeBucket: async (name) => {
       await mkdir(join(objects, name));
+      return join(objects, name);
     },
     close: async () => {
       server.kill('SIGTERM');

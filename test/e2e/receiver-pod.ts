@@ -2,7 +2,7 @@
 import { makeReceiverCertificates } from '#test/support/receiver-certificates.ts';
 import { apply, kubectl, kubectlJson, until } from '#test/e2e/commands.ts';
 
-interface ReceiverAddress {
+export interface ReceiverAddress {
   /** `https://10.96.1.2`. */
   readonly url: string;
   /** PEM of the authority that the courier must trust. */
@@ -15,6 +15,8 @@ export interface ReceiverPod extends ReceiverAddress {
 }
 
 export interface ReceivedInPod {
+  /** When its last byte had come, in milliseconds since 1970. */
+  readonly at: number;
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -39,7 +41,7 @@ const SERVER = `
     const body = Buffer.concat(parts);
     const { method, url: path, headers } = request;
     const text = body.length <= 65536 ? body.toString() : '';
-    console.log(JSON.stringify({ method, path, headers, size: body.length, text }));
+    console.log(JSON.stringify({ at: Date.now(), method, path, headers, size: body.length, text }));
     if (path.startsWith('/hold') && !held.has(path)) {
       held.add(path);
       await new Promise((resolve) => setTimeout(resolve, 8000));

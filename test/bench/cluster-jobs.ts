@@ -1,0 +1,170 @@
+/**
+ * What the service adds to a bare Kubernetes Job, on the cluster that KUBECONFIG names: the time of one small job, how
+ * many a second pass when 40 come at once, how soon an end in the cluster is told. `hack/e2e` says how to build the
+ * images and name them in E2E_IMAGE_TAG; the chart is installed into the tests' namespace, which goes afterwards.
+ */
+import { readFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { startReflector } from '#crds/kube/reflector.ts';
+import { systemTime } from '#crds/kube/time.ts';
+import { mediaJobName } from '#crds/names.ts';
+import { makeLog } from '#crds/shared/log.ts';
+import { median, print } from '#test/bench/print-figures.ts';
+import { NAMESPACE, until } from '#test/e2e/commands.ts';
+import { connectToApi, IMAGE_OF_SERVICE } from '#test/e2e/installation.ts';
+import { installWithReceiver, removeNamespace } from '#test/e2e/installed-service.ts';
+import { receiverPod } from '#test/e2e/receiver-pod.ts';
+import { connectAs } from '#test/support/kube-connection.ts';
+import { upload } from '#test/support/run-through.ts';
+import { silentReflectorMetrics } from '#test/support/silent-reflector-metrics.ts';
+
+const ROUNDS = 8;
+const BURST = 40;
+const BURST_ROUNDS = 2;
+const LONGEST_SECONDS = 300;
+/** Of both kinds of pod: so little that the node starts as many at once as it can. */
+const REQUESTS = { cpu: '20m', memory: '32Mi' };
+const JOBS = `/apis/batch/v1/namespaces/${NAMESPACE}/jobs`;
+const FILE = readFileSync('api/samples/files/people.csv');
+
+const { key, receiver } = await installWithReceiver({ worker: { resources: { table: { requests: REQUESTS } } } });
+const api = await connectToApi(key);
+const kube = connectAs(process.env['KUBECONFIG'] ?? '');
+const stop = new AbortController();
+const bareEnds = watchEnds(JOBS, ({ completionTime }) => completionTime !== undefined);
+const ownEnds = watchEnds(`/apis/mediajobs.dev/v1/namespaces/${NAMESPACE}/mediajobs`, ({ phase }) =>
+  ['Succeeded', 'Failed'].includes(String(phase)),
+);
+const ids: string[] = [];
+try {
+  await oneByOne();
+  await allAtOnce();
+  await untilTold();
+} finally {
+  stop.abort();
+  await kube.close();
+  await api.close();
+  await removeNamespace();
+}
+
+async function oneByOne(): Promise<void> {
+  const [bare, own]: [number[], number[]] = [[], []];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    bare.push(await secondsOf(runBare));
+    own.push(await secondsOf(prepareOwn(await uploadFile())));
+  }
+  print('one small job, seconds', 'bare Job', 'POST to end', 'more');
+  print(
+    '  median (goal: 0.8 more)',
+    ...[median(bare), median(own), median(own) - median(bare)].map((s) => s.toFixed(2)),
+  );
+}
+
+async function allAtOnce(): Promise<void> {
+  print(`${BURST} jobs at once, a second`, 'bare Jobs', 'ours', 'ratio');
+  for (let round = 0; round < BURST_ROUNDS; round += 1) {
+    const bare = BURST / (await secondsOf(() => Promise.all(Array.from({ length: BURST }, () => runBare()))));
+    const uploads: string[] = [];
+    for (let at = 0; at < BURST; at += 1) uploads.push(await uploadFile());
+    const own = BURST / (await secondsOf(() => Promise.all(uploads.map((id) => prepareOwn(id)()))));
+    print('  (goal: 0.85)', bare.toFixed(2), own.toFixed(2), (own / bare).toFixed(2));
+  }
+}
+
+/** From the end as the API server tells it to the first attempt of the webhook. */
+async function untilTold(): Promise<void> {
+  const told = await until('all webhooks', LONGEST_SECONDS, async () => {
+    const received = await receiverPod(receiver).received();
+    const about = ids.map((id) => received.find(({ text }) => text.includes(id))?.at);
+    return about.every((at) => at !== undefined) ? about : null;
+  });
+  const after = ids.map((id, at) => (told[at] ?? 0) - (ownEnds.get(mediaJobName(id)) ?? 0));
+  print('end to first webhook attempt, milliseconds', 'one by one', `of ${BURST} at once`);
+  print(
+    '  median (goal: 300)',
+    ...[after.slice(0, ROUNDS), after.slice(ROUNDS)].map((some) => median(some).toFixed(0)),
+  );
+}
+
+async function secondsOf(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return (performance.now() - startedAt) / 1000;
+}
+
+/** A Job whose container ends at once. */
+async function runBare(): Promise<void> {
+  const { metadata } = await kube.client.create(JOBS, {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { generateName: 'bare-' },
+    spec: {
+      backoffLimit: 0,
+      template: {
+        spec: {
+          restartPolicy: 'Never',
+          automountServiceAccountToken: false,
+          enableServiceLinks: false,
+          securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
+          containers: [
+            {
+              name: 'true',
+              image: IMAGE_OF_SERVICE,
+              imagePullPolicy: 'IfNotPresent',
+              command: ['true'],
+              resources: { requests: REQUESTS },
+              securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+            },
+          ],
+        },
+      },
+    },
+  });
+  await ended(bareEnds, metadata.name);
+}
+
+const uploadFile = (): Promise<string> => upload(api, FILE, 'people.csv');
+
+/** A job from its request to the success that the API shows. */
+function prepareOwn(uploadId: string): () => Promise<void> {
+  return async () => {
+    const options = { convert: { to: 'json' } };
+    const json = { operation: 'convert', input: { upload: uploadId }, options, webhook_url: `${receiver.url}/webhook` };
+    const created = await api('POST', '/v1/jobs', { json });
+    if (created.status !== 202) throw new Error(`POST /v1/jobs was answered ${created.status}`);
+    const id = String(created.json()['id']);
+    ids.push(id);
+    await ended(ownEnds, mediaJobName(id));
+    for (;;) {
+      const { status } = (await api('GET', `/v1/jobs/${id}`)).json();
+      if (status === 'succeeded') return;
+      if (status !== 'queued' && status !== 'processing') throw new Error(`the job ended with ${String(status)}`);
+      await wait(20);
+    }
+  };
+}
+
+/** When each object was first seen to have ended, in milliseconds since 1970, by its name. */
+function watchEnds(path: string, hasEnded: (status: Record<string, unknown>) => boolean): ReadonlyMap<string, number> {
+  const ends = new Map<string, number>();
+  const deps = {
+    client: kube.client,
+    time: systemTime,
+    log: makeLog('bench', 'error'),
+    metrics: silentReflectorMetrics,
+  };
+  const reflector = startReflector(deps, { path, firstList: 'consistent' }, stop.signal);
+  reflector.watch(({ object }) => {
+    if (hasEnded((object['status'] ?? {}) as Record<string, unknown>) && !ends.has(object.metadata.name))
+      ends.set(object.metadata.name, Date.now());
+  }, stop.signal);
+  return ends;
+}
+
+async function ended(ends: ReadonlyMap<string, number>, name: string): Promise<void> {
+  const last = performance.now() + LONGEST_SECONDS * 1000;
+  while (!ends.has(name)) {
+    if (performance.now() > last) throw new Error(`${name} has not ended after ${LONGEST_SECONDS} s`);
+    await wait(10);
+  }
+}
