@@ -150,4 +150,21 @@ describe('what a pod asks for', () => {
     expect(requests).toMatchObject({ cpu: '4', memory: '512Mi' });
     expect(limits).toMatchObject({ memory: '16Gi' });
   });
+
+  it.each([
+    ['limits', { limits: { memory: '100Mi' } }, { requests: '100Mi', limits: '100Mi' }],
+    ['requests', { requests: { memory: '8Gi' } }, { requests: '8Gi', limits: '8Gi' }],
+  ])('never requests more than its limit when only %s are given', (_which, given, memory) => {
+    const { resources } = workerPodSchema.parse({ image: 'worker', resources: { image: given } });
+    const { requests, limits } = resourcesOf({ resources }, { kind: 'image', inputSize: null });
+    expect({ requests: requests['memory'], limits: limits['memory'] }).toEqual(memory);
+  });
+
+  it.each([
+    [{ requests: { memory: '1Gi' }, limits: { memory: '512Mi' } }, /lower the request or raise the limit/],
+    [{ limits: { memory: 'much' } }, /must be a quantity/],
+  ])('is refused at the start when no pod could have it: %j', (given, message) => {
+    const { error } = workerPodSchema.safeParse({ image: 'worker', resources: { image: given } });
+    expect(error?.message).toMatch(message);
+  });
 });

@@ -8,7 +8,7 @@ import { orNull } from '#crds/kube/kube-error.ts';
 import type { KubeMetrics } from '#crds/kube/kube-metrics.ts';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
 import { makeOwnWrites } from '#crds/kube/own-writes.ts';
-import type { Reflector } from '#crds/kube/reflector.ts';
+import type { Reflector, ReflectorOptions } from '#crds/kube/reflector.ts';
 import type { Time } from '#crds/kube/time.ts';
 import { LABELS } from '#crds/names.ts';
 import { buildJob, STOPPED_ANNOTATION } from '#controller/job-manifest.ts';
@@ -18,9 +18,8 @@ import type { WorkerPod } from '#controller/worker-pod.ts';
 
 export interface KubernetesRunsDeps {
   readonly client: Pick<KubeClient, 'get' | 'list' | 'create' | 'mergePatch' | 'delete'>;
-  /** Of `jobsPath`, indexed by `mediaJobOf`. */
+  /** Of `reflectRuns`. */
   readonly jobs: Pick<Reflector, 'store' | 'synced' | 'watch'>;
-  /** Of `podsPath`, indexed by `jobOfPod`. */
   readonly pods: Pick<Reflector, 'store' | 'synced' | 'watch'>;
   readonly time: Pick<Time, 'monotonic'>;
   readonly metrics: Pick<KubeMetrics, 'staleRead'>;
@@ -39,19 +38,17 @@ const JOB_OF_POD = 'batch.kubernetes.io/job-name';
 export const RUN_SELECTOR = LABELS.attempt;
 export const jobsPath = (namespace: string): string => `/apis/batch/v1/namespaces/${namespace}/jobs`;
 export const podsPath = (namespace: string): string => `/api/v1/namespaces/${namespace}/pods`;
-export const mediaJobOf = ({ metadata }: KubeObject): string | undefined => metadata.labels?.[LABELS.job];
-export const jobOfPod = ({ metadata }: KubeObject): string | undefined => metadata.labels?.[JOB_OF_POD];
 
-/** What `runStateOf` and this file read of a Job: not its pod template, which is most of it. */
-export function keepOfJob({ metadata, status }: KubeObject): KubeObject {
-  return { metadata, status };
-}
-
-/** The same of a pod. */
-export function keepOfPod({ metadata, spec, status }: KubeObject): KubeObject {
-  const { nodeName } = (spec ?? {}) as { nodeName?: string };
-  const { annotations: _, ...rest } = metadata;
-  return { metadata: rest, spec: { nodeName }, status };
+/** Follows our Jobs and their pods in a namespace. */
+export function reflectRuns(
+  reflect: (options: Omit<ReflectorOptions, 'firstList'>) => Reflector,
+  namespace: string,
+): Pick<KubernetesRunsDeps, 'jobs' | 'pods'> {
+  const labelSelector = RUN_SELECTOR;
+  return {
+    jobs: reflect({ path: jobsPath(namespace), labelSelector, indexBy: mediaJobOf, keep: keepOfJob }),
+    pods: reflect({ path: podsPath(namespace), labelSelector, indexBy: jobOfPod, keep: keepOfPod }),
+  };
 }
 
 export function makeKubernetesRuns(
@@ -156,6 +153,26 @@ export function makeKubernetesRuns(
       ended.addEventListener('abort', () => watchers.delete(onChange), { once: true });
     },
   };
+}
+
+function mediaJobOf({ metadata }: KubeObject): string | undefined {
+  return metadata.labels?.[LABELS.job];
+}
+
+function jobOfPod({ metadata }: KubeObject): string | undefined {
+  return metadata.labels?.[JOB_OF_POD];
+}
+
+/** What `runStateOf` and this file read of a Job: not its pod template, which is most of it. */
+function keepOfJob({ metadata, status }: KubeObject): KubeObject {
+  return { metadata, status };
+}
+
+/** The same of a pod. */
+function keepOfPod({ metadata, spec, status }: KubeObject): KubeObject {
+  const { nodeName } = (spec ?? {}) as { nodeName?: string };
+  const { annotations: _, ...rest } = metadata;
+  return { metadata: rest, spec: { nodeName }, status };
 }
 
 function asRun(job: KubeObject, pods: readonly KubeObject[]): Run {

@@ -2,8 +2,23 @@
 import { z } from 'zod';
 import { KINDS, type Kind } from '#crds/formats.ts';
 
-const quantities = z.partialRecord(z.enum(['cpu', 'memory', 'ephemeral-storage']), z.string());
-const resourcesSchema = z.object({ requests: quantities.default({}), limits: quantities.default({}) });
+const RESOURCES = ['cpu', 'memory', 'ephemeral-storage'] as const;
+const QUANTITY = /^(\d+(?:\.\d+)?)(m|[kMGTPE]|[KMGTPE]i)?$/;
+const quantity = z.string().regex(QUANTITY, 'must be a quantity, such as 500m, 2 or 512Mi');
+const quantities = z.partialRecord(z.enum(RESOURCES), quantity);
+const resourcesSchema = z
+  .object({ requests: quantities.default({}), limits: quantities.default({}) })
+  .superRefine(({ requests, limits }, context) => {
+    for (const name of RESOURCES) {
+      const [request, limit] = [requests[name], limits[name]];
+      if (request !== undefined && limit !== undefined && isMore(request, limit))
+        context.addIssue({
+          code: 'custom',
+          path: ['requests', name],
+          message: `requests ${request}, more than the limit of ${limit}: lower the request or raise the limit`,
+        });
+    }
+  });
 
 export const workerPodSchema = z.object({
   image: z.string().min(1),
@@ -71,15 +86,40 @@ export function resourcesOf(
   const input = Math.ceil((inputSize ?? 0) / MIB);
   const limit = Math.min(size.memoryLimit * 2, size.memoryLimit + size.memoryPerInput * input);
   const work = LEAST_WORK_MIB + size.diskPerInput * input;
+  const requests = { cpu: size.cpu, memory: `${size.memory}Mi`, 'ephemeral-storage': `${256 + 2 * input}Mi` };
+  const limits = { memory: `${limit}Mi`, 'ephemeral-storage': `${work + 256}Mi` };
   const given = settings.resources[kind ?? 'unknown'];
   return {
-    requests: {
-      cpu: size.cpu,
-      memory: `${size.memory}Mi`,
-      'ephemeral-storage': `${256 + 2 * input}Mi`,
-      ...given?.requests,
-    },
-    limits: { memory: `${limit}Mi`, 'ephemeral-storage': `${work + 256}Mi`, ...given?.limits },
+    requests: { ...bounded(requests, given?.limits, isMore), ...given?.requests },
+    limits: { ...bounded(limits, given?.requests, (a, b) => isMore(b, a)), ...given?.limits },
     workBytes: work * MIB,
   };
+}
+
+type Quantities = Readonly<Record<string, string>>;
+
+/** The defaults, but what is given where they lie beyond it: no pod may request more than its limit. */
+function bounded(
+  defaults: Quantities,
+  given: Quantities = {},
+  isBeyond: (value: string, bound: string) => boolean,
+): Quantities {
+  return Object.fromEntries(
+    Object.entries(defaults).map(([name, value]) => {
+      const bound = given[name];
+      return [name, bound !== undefined && isBeyond(value, bound) ? bound : value];
+    }),
+  );
+}
+
+function isMore(quantity: string, than: string): boolean {
+  return amountOf(quantity) > amountOf(than);
+}
+
+/** Of cores or bytes. Source: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/ */
+function amountOf(quantity: string): number {
+  const [, number = '', suffix = ''] = QUANTITY.exec(quantity) ?? [];
+  if (suffix === 'm') return Number(number) / 1000;
+  const base = suffix.endsWith('i') ? 1024 : 1000;
+  return Number(number) * base ** ['', 'K', 'M', 'G', 'T', 'P', 'E'].indexOf(suffix.slice(0, 1).toUpperCase());
 }

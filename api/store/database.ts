@@ -67,7 +67,8 @@ export function makeDatabase({ url, log, maxConnections }: DatabaseSettings): Da
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
   });
   // Without a listener the loss of an idle connection would end the process.
-  pool.on('error', (error) => log.warn({ err: error }, 'idle database connection lost'));
+  // The pool hangs the whole connection onto the error: too much for a log.
+  pool.on('error', ({ message }) => log.warn({ problem: message }, 'idle database connection lost'));
   let closing: Promise<void> | null = null;
   return {
     query: (text, values, how) => run(pool, { text, values, how, query_timeout: ANSWER_MS }),
