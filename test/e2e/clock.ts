@@ -14,13 +14,13 @@ interface ClockedProcess {
   readonly restore: () => Promise<void>;
 }
 
-/** Restarts a process so that its clock can be moved, with further settings. */
+/** Restarts a process so that its clock can be moved, from so many seconds ahead on, with further settings. */
 export async function withClock(
   component: string,
-  environment: Readonly<Record<string, string>> = {},
+  { ahead = 0, environment = {} }: { ahead?: number; environment?: Readonly<Record<string, string>> } = {},
 ): Promise<ClockedProcess> {
   const [container] = (await kubectlJson<Deployment>('get', deployment(component))).spec.template.spec.containers;
-  const start = `echo 0 >${FILE}; exec ${container?.command.join(' ')}`;
+  const start = `echo ${ahead} >${FILE}; exec ${container?.command.join(' ')}`;
   const settings = Object.entries({ ...environment, MEDIAJOBS_CLOCK_FILE: FILE });
   const env = settings.map(([name, value]) => ({ name, value }));
   const restore = await changePods(component, {

@@ -114,13 +114,14 @@ describe('a definition of MediaJob that is missing', () => {
 
 describe('a worker image that cannot be pulled', () => {
   it('is named in the events, and ends the job after 30 minutes', async () => {
-    const environment = await kubectlJson<{
+    const stored = await kubectlJson<{
       spec: { template: { spec: { containers: { env: { name: string; value?: string }[] }[] } } };
     }>('get', deployment('controller'));
-    const env = environment.spec.template.spec.containers[0]?.env ?? [];
+    const env = stored.spec.template.spec.containers[0]?.env ?? [];
     const pod = JSON.parse(env.find(({ name }) => name === 'MEDIAJOBS_WORKER_POD')?.value ?? '{}') as object;
     const image = 'registry.invalid/mediajobs-worker:absent';
-    const controller = await withClock('controller', { MEDIAJOBS_WORKER_POD: JSON.stringify({ ...pod, image }) });
+    const environment = { MEDIAJOBS_WORKER_POD: JSON.stringify({ ...pod, image }) };
+    const controller = await withClock('controller', { environment });
     try {
       const id = await createJob(WORK.font);
       await until('the event', 120, async () =>
