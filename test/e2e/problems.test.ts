@@ -77,14 +77,17 @@ describe('a process', () => {
   it('whose Secret is missing is named by the kubelet, and starts when it is there', async () => {
     const env = [{ name: 'EXTRA', valueFrom: { secretKeyRef: { name: 'not-there', key: 'key' } } }];
     const restore = await changePods('courier', { containers: [{ name: 'courier', env }] });
-    await until('the complaint', 60, async () =>
-      /secret "not-there" not found/.test(await kubectl('get', 'pods', '-l', podsOf('courier'), '-o', 'json'))
-        ? true
-        : null,
-    );
-    apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'not-there' }, stringData: { key: 'value' } });
-    await rolledOut('courier');
-    await restore();
+    try {
+      await until('the complaint', 60, async () =>
+        (await kubectl('describe', 'pods', '-l', podsOf('courier'))).includes('secret "not-there" not found')
+          ? true
+          : null,
+      );
+      apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'not-there' }, stringData: { key: 'value' } });
+      await rolledOut('courier');
+    } finally {
+      await restore();
+    }
     await kubectl('delete', 'secret', 'not-there');
   });
 });
