@@ -2,7 +2,6 @@
  * The only process that talks to addresses which callers chose: it sends webhooks, fetches `input.url`
  * and delivers to `output.url`. It opens no file format. Several may run.
  */
-import { collectDefaultMetrics, Registry } from 'prom-client';
 import { FILE_SETTINGS } from '#api/files/file-settings.ts';
 import { openFiles } from '#api/files/open-files.ts';
 import { JOBS_CHANNEL } from '#api/jobs/jobs-channel.ts';
@@ -15,10 +14,8 @@ import { makeTransferMetrics } from '#api/transfers/transfer-metrics.ts';
 import { AT_ONCE as DELIVERIES_AT_ONCE, claimDueDeliveries, deliver } from '#api/webhooks/deliver.ts';
 import { makeDeliveryMetrics } from '#api/webhooks/delivery-metrics.ts';
 import { AT_ONCE as PINGS_AT_ONCE, runPing, takeWaitingPings } from '#api/webhooks/run-pings.ts';
-import { clockOf } from '#crds/shared/clock.ts';
+import { beginProcess, PROCESS_SETTINGS } from '#crds/shared/begin-process.ts';
 import { loadConfig } from '#crds/shared/config.ts';
-import { armFaultPoints } from '#crds/shared/fault-point.ts';
-import { makeLog } from '#crds/shared/log.ts';
 import { startOpsServer } from '#crds/shared/ops-server.ts';
 import { systemResolve } from '#crds/shared/pinned-connector.ts';
 import { announceReady } from '#crds/shared/ready.ts';
@@ -29,25 +26,19 @@ import { trustedCertificates } from '#crds/shared/trusted-certificates.ts';
 import { startWorkPlaces } from '#crds/shared/work-places.ts';
 
 const courierSettings = settings.pick({
+  ...PROCESS_SETTINGS,
   ...FILE_SETTINGS,
   DATABASE_URL: true,
   MEDIAJOBS_PRIVATE_TARGETS: true,
   MEDIAJOBS_EXTRA_CA_FILE: true,
   MEDIAJOBS_ENCRYPTION_KEYS: true,
-  MEDIAJOBS_OPS_HOST: true,
-  MEDIAJOBS_OPS_PORT: true,
-  MEDIAJOBS_LOG_LEVEL: true,
-  MEDIAJOBS_CLOCK_FILE: true,
-  MEDIAJOBS_FAULTS_DIR: true,
 });
 
 /** The poll is the truth; notifications only make it sooner. */
 const POLL_MS = 1000;
 
 const config = loadConfig(courierSettings, process.env);
-const log = makeLog('courier', config.MEDIAJOBS_LOG_LEVEL);
-const clock = clockOf({ log }, config.MEDIAJOBS_CLOCK_FILE);
-armFaultPoints({ log }, config.MEDIAJOBS_FAULTS_DIR);
+const { log, clock, registry } = beginProcess('courier', config);
 const database = makeDatabase({ url: config.DATABASE_URL, log, maxConnections: 10 });
 const secretBox = makeSecretBox(config.MEDIAJOBS_ENCRYPTION_KEYS);
 const { files, problem: filesProblem, close: closeFiles } = await openFiles({ clock }, config);
@@ -57,8 +48,6 @@ const safeFetch = makeSafeFetch({
   secureContext: await trustedCertificates(config.MEDIAJOBS_EXTRA_CA_FILE ?? null),
 });
 
-const registry = new Registry();
-collectDefaultMetrics({ register: registry });
 const deliverDeps = {
   database,
   secretBox,

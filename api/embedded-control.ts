@@ -7,7 +7,6 @@ import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { collectDefaultMetrics, Registry } from 'prom-client';
 import { FILE_SETTINGS } from '#api/files/file-settings.ts';
 import { openFiles } from '#api/files/open-files.ts';
 import { forgiveAttempt } from '#api/jobs/job-progress-rows.ts';
@@ -20,15 +19,13 @@ import { makeLocalRuns } from '#controller/local-runs.ts';
 import { makeControllerMetrics } from '#controller/metrics.ts';
 import { isUnderWay } from '#controller/runs.ts';
 import { LOCAL_TIMING } from '#controller/timing.ts';
-import { newId, randomWord } from '#crds/ids.ts';
+import { nameWord, newId } from '#crds/ids.ts';
 import { makeQueueMetrics } from '#crds/kube/queue-metrics.ts';
 import { systemTime } from '#crds/kube/time.ts';
 import { makeMemoryMediaJobs } from '#crds/memory-media-jobs.ts';
 import { jobIdOfName } from '#crds/names.ts';
-import { clockOf } from '#crds/shared/clock.ts';
+import { beginProcess, PROCESS_SETTINGS } from '#crds/shared/begin-process.ts';
 import { loadConfig } from '#crds/shared/config.ts';
-import { armFaultPoints } from '#crds/shared/fault-point.ts';
-import { makeLog } from '#crds/shared/log.ts';
 import { startOpsServer } from '#crds/shared/ops-server.ts';
 import { announceReady } from '#crds/shared/ready.ts';
 import { settings } from '#crds/shared/settings.ts';
@@ -36,6 +33,7 @@ import { runUntilStopped } from '#crds/shared/shutdown.ts';
 
 const controlSettings = settings
   .pick({
+    ...PROCESS_SETTINGS,
     ...FILE_SETTINGS,
     DATABASE_URL: true,
     MEDIAJOBS_BASE_URL: true,
@@ -45,32 +43,20 @@ const controlSettings = settings
     MEDIAJOBS_OPEN_JOBS: true,
     MEDIAJOBS_HEARTBEAT_HOST: true,
     MEDIAJOBS_HEARTBEAT_PORT: true,
-    MEDIAJOBS_OPS_HOST: true,
-    MEDIAJOBS_OPS_PORT: true,
-    MEDIAJOBS_LOG_LEVEL: true,
-    MEDIAJOBS_CLOCK_FILE: true,
-    MEDIAJOBS_FAULTS_DIR: true,
   })
   .required({ MEDIAJOBS_WORK_DIR: true });
 
 /** Long enough for a person to look at a finished MediaJob, short enough for memory to stay flat. */
 const KEEP_FINISHED_SECONDS = 60;
-const NONCE_ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
 
 const config = loadConfig(controlSettings, process.env);
-const log = makeLog('control', config.MEDIAJOBS_LOG_LEVEL);
-const clock = clockOf({ log }, config.MEDIAJOBS_CLOCK_FILE);
-armFaultPoints({ log }, config.MEDIAJOBS_FAULTS_DIR);
-const registry = new Registry();
-collectDefaultMetrics({ register: registry });
+const { log, clock, registry } = beginProcess('control', config);
 
-const newUid = (): string => randomWord(NONCE_ALPHABET, 20);
-const linkKeys = config.MEDIAJOBS_LINK_KEYS;
 const database = makeDatabase({ url: config.DATABASE_URL, log, maxConnections: 12 });
 const { files, close: closeFiles } = await openFiles({ clock }, config);
 const mediaJobs = makeMemoryMediaJobs({
   clock,
-  newUid,
+  newUid: () => nameWord(20),
   onWatcherError: (error) => log.error({ err: error }, 'a watcher failed'),
 });
 const heartbeatKey = randomBytes(32);
@@ -110,8 +96,8 @@ const recorder = startRecorder({
   files,
   secretBox: makeSecretBox(config.MEDIAJOBS_ENCRYPTION_KEYS),
   baseUrl: config.MEDIAJOBS_BASE_URL,
-  linkKeys,
-  newNonce: () => randomWord(NONCE_ALPHABET, 10),
+  linkKeys: config.MEDIAJOBS_LINK_KEYS,
+  newNonce: () => nameWord(10),
   heartbeatKey,
   openJobs: config.MEDIAJOBS_OPEN_JOBS,
   keepFinishedSeconds: KEEP_FINISHED_SECONDS,

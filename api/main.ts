@@ -27,16 +27,15 @@ import { makeDatabase } from '#api/store/database.ts';
 import { makeSecretBox } from '#api/store/secret-box.ts';
 import { newId } from '#crds/ids.ts';
 import { PLANS } from '#crds/plans.ts';
-import { clockOf } from '#crds/shared/clock.ts';
+import { beginProcess, PROCESS_SETTINGS } from '#crds/shared/begin-process.ts';
 import { loadConfig } from '#crds/shared/config.ts';
-import { armFaultPoints } from '#crds/shared/fault-point.ts';
-import { makeLog } from '#crds/shared/log.ts';
 import { closeServer, listen, startOpsServer } from '#crds/shared/ops-server.ts';
 import { announceReady } from '#crds/shared/ready.ts';
 import { settings } from '#crds/shared/settings.ts';
 import { runUntilStopped } from '#crds/shared/shutdown.ts';
 
 const apiSettings = settings.pick({
+  ...PROCESS_SETTINGS,
   ...FILE_SETTINGS,
   DATABASE_URL: true,
   REDIS_URL: true,
@@ -58,17 +57,10 @@ const apiSettings = settings.pick({
   MEDIAJOBS_ENCRYPTION_KEYS: true,
   MEDIAJOBS_RECEIPT_KEYS: true,
   MEDIAJOBS_ENGINE_URL: true,
-  MEDIAJOBS_OPS_HOST: true,
-  MEDIAJOBS_OPS_PORT: true,
-  MEDIAJOBS_LOG_LEVEL: true,
-  MEDIAJOBS_CLOCK_FILE: true,
-  MEDIAJOBS_FAULTS_DIR: true,
 });
 
 const config = loadConfig(apiSettings, process.env);
-const log = makeLog('api', config.MEDIAJOBS_LOG_LEVEL);
-const clock = clockOf({ log }, config.MEDIAJOBS_CLOCK_FILE);
-armFaultPoints({ log }, config.MEDIAJOBS_FAULTS_DIR);
+const { log, clock, registry } = beginProcess('api', config);
 const database = makeDatabase({ url: config.DATABASE_URL, log, maxConnections: 16 });
 const redis = connectRedis(config.REDIS_URL);
 // Later on each process bridges the time without Redis; one that has never reached it has a wrong address.
@@ -77,7 +69,7 @@ redis.once('ready', () => (redisProblem = null));
 redis.on('error', ({ message }) => {
   if (redisProblem !== null) redisProblem = message;
 });
-const metrics = makeApiMetrics();
+const metrics = makeApiMetrics(registry);
 const linkKeys = config.MEDIAJOBS_LINK_KEYS;
 const { files, servedAt, problem: filesProblem, close: closeFiles } = await openFiles({ clock }, config);
 const engine = makeEngineClient(config.MEDIAJOBS_ENGINE_URL);
@@ -135,7 +127,7 @@ const fileServer =
         { host: servedAt.hostname, port: Number(servedAt.port) },
       );
 const ops = await startOpsServer(
-  { metrics: metrics.registry, notReady: () => missingDependency() },
+  { metrics: registry, notReady: () => missingDependency() },
   { host: config.MEDIAJOBS_OPS_HOST, port: config.MEDIAJOBS_OPS_PORT },
 );
 announceReady();

@@ -2,7 +2,8 @@
  * How the API hands a direct request to the engine: `POST <engine>/process` with the file as a chunked
  * body and this object as base64url JSON in an HTTP trailer of that name (the API knows the options, and
  * whether a test key's file is a sample, only after the last byte; a request cut off before its trailer
- * is never processed). The answer is the output as body with the worker's report in a header, or a
+ * is never processed). `Expect: 100-continue` asks for a place first: without one the refusal `engine_busy` comes
+ * before the body would go. The answer is the output as body with the worker's report in a header, or a
  * refusal as JSON with its HTTP status.
  */
 import { z } from 'zod';

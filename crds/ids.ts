@@ -21,11 +21,16 @@ export type NewId = (kind: IdKind) => string;
 const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyz';
 const LENGTH = 20;
 
-export const newId: NewId = (kind) => `${ID_PREFIXES[kind]}_${randomWord(ALPHABET, LENGTH)}`;
+export const newId: NewId = (kind) => `${ID_PREFIXES[kind]}_${nameWord(LENGTH)}`;
 
 /** True when the text has the form of an id of that kind. Says nothing about existence. */
 export function isId(kind: IdKind, text: string): boolean {
   return new RegExp(`^${ID_PREFIXES[kind]}_[0-9a-z]{${LENGTH}}$`).test(text);
+}
+
+/** A random word of 0-9a-z, as names in Kubernetes may hold. */
+export function nameWord(length: number): string {
+  return randomWord(ALPHABET, length);
 }
 
 /** A word of uniformly random characters from the alphabet, from the system's secure generator. */

@@ -1,9 +1,9 @@
 /**
  * The engine's HTTP port: `crds/direct-work.ts` is its contract. A request holds one place from its
- * first byte to its last.
+ * headers to the last byte of its answer.
  *
- *   no place → engine_busy, body discarded
- *   place → body to a private file → work known from the trailer → pool → output streamed → file removed
+ *   no place → engine_busy, before the body comes
+ *   place → 100 Continue → body to a private file → work known from the trailer → pool → output streamed → file removed
  *
  * A client that goes away ends the work at any point.
  */
@@ -27,6 +27,7 @@ import { MediaError, toJobError } from '#crds/media-error.ts';
 import { faultPoint } from '#crds/shared/fault-point.ts';
 import type { Log } from '#crds/shared/log.ts';
 import type { DirectMetrics } from '#worker-image/direct-metrics.ts';
+import type { DirectPlace, DirectPlaces } from '#worker-image/direct-places.ts';
 import type { ChildPool } from '#worker-image/engine/child-pool.ts';
 import { firstLook } from '#worker-image/engine/identify/first-look.ts';
 import type { ProcessedFile } from '#worker-image/engine/process-file.ts';
@@ -34,6 +35,7 @@ import { makeWorkDirectory, removeWorkDirectory } from '#worker-image/work-direc
 
 export interface DirectServerDeps {
   readonly pool: Pick<ChildPool, 'process' | 'expect'>;
+  readonly places: DirectPlaces;
   readonly metrics: Pick<DirectMetrics, 'worked' | 'turnedAway'>;
   readonly log: Log;
   readonly versions: Readonly<Record<string, string>>;
@@ -42,28 +44,31 @@ export interface DirectServerDeps {
 export interface DirectServerOptions {
   /** Folder for the private directories. */
   readonly root: string;
-  /** Requests at once, at work or waiting. */
-  readonly places: number;
   /** From the last byte of the input to the end of the work. */
   readonly maxSeconds: number;
   readonly maxBytes: number;
 }
 
 export function makeDirectServer(deps: DirectServerDeps, options: DirectServerOptions): Server {
-  let taken = 0;
-  return createServer({ requestTimeout: 0 }, (request, response) => {
+  const receive = (request: IncomingMessage, response: ServerResponse): void => {
     if (request.method !== 'POST' || request.url !== '/process') return refuse(request, response, notFound());
-    if (taken >= options.places) {
+    const place = deps.places.take();
+    if (place === null) {
       deps.metrics.turnedAway();
-      return refuse(request, response, busy(options.places));
+      return refuse(request, response, busy());
     }
-    taken += 1;
-    void answer(deps, options, { request, response }).then((refusal) => {
-      taken -= 1;
+    if (request.headers.expect !== undefined) response.writeContinue();
+    void answer({ ...deps, place }, options, { request, response }).then((refusal) => {
+      place.leave();
       if (refusal !== null) refuse(request, response, refusal);
     });
-  });
+  };
+  // A request that asks first has not sent its body yet.
+  return createServer({ requestTimeout: 0 }, receive).on('checkContinue', receive);
 }
+
+/** Of one request. */
+type AnswerDeps = DirectServerDeps & { readonly place: DirectPlace };
 
 interface Exchange {
   readonly request: IncomingMessage;
@@ -72,7 +77,7 @@ interface Exchange {
 
 /** Sends the output; a refusal is given back, to be sent when nothing of the request is left. */
 async function answer(
-  deps: DirectServerDeps,
+  deps: AnswerDeps,
   options: DirectServerOptions,
   { request, response }: Exchange,
 ): Promise<MediaError | null> {
@@ -136,12 +141,12 @@ function readWork({ trailers }: IncomingMessage): DirectWork {
 }
 
 async function measured(
-  { pool, metrics, versions }: DirectServerDeps,
+  { pool, metrics, versions, place }: AnswerDeps,
   { tenant, ...work }: DirectWork,
-  place: { path: string; directory: string; signal: AbortSignal },
+  input: { path: string; directory: string; signal: AbortSignal },
 ): Promise<ProcessedFile> {
   const { operation } = work;
-  const { path, directory, signal } = place;
+  const { path, directory, signal } = input;
   const startedAt = performance.now();
   const seconds = (): number => (performance.now() - startedAt) / 1000;
   try {
@@ -151,7 +156,9 @@ async function measured(
       versions,
       signal,
       onProgress: () => undefined,
+      onStart: (waitedMs) => place.begins(waitedMs),
     });
+    place.ends();
     metrics.worked({ operation, kind: file.report.result.kind, outcome: 'done', seconds: seconds() });
     return file;
   } catch (error) {
@@ -205,10 +212,10 @@ function notFound(): MediaError {
   return new MediaError('not_found', 'The engine has POST /process only.');
 }
 
-function busy(places: number): MediaError {
+function busy(): MediaError {
   return new MediaError(
     'engine_busy',
-    `All engines are busy: ${places} requests are at work or wait. Send the request again.`,
+    'All engines are busy and as many requests wait as can be served soon; nothing was processed. Send the request again.',
   );
 }
 

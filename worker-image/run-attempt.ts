@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { FORMATS } from '#crds/formats.ts';
+import { FORMATS, formatOfName } from '#crds/formats.ts';
 import { MediaError, toJobError } from '#crds/media-error.ts';
 import type { RunOutcome, RunSpec } from '#crds/run-spec.ts';
 import { faultPoint } from '#crds/shared/fault-point.ts';
@@ -52,6 +52,8 @@ async function carry(deps: AttemptDeps, spec: RunSpec, directory: string): Promi
   const { signal, onPercent } = deps;
   const path = join(directory, 'input');
   const share = (from: number, to: number) => (part: number) => onPercent(from + (to - from) * part);
+  const named = formatOfName(spec.filename);
+  if (named !== null) deps.child.expect(FORMATS[named].kind);
   await download(deps, { ...spec.input, path, signal, onProgress: share(0, FETCHED) });
   const work = share(FETCHED, WORKED);
   const { operation, options, limits, features, filename } = spec;

@@ -9,6 +9,7 @@ import { announceReady } from '#crds/shared/ready.ts';
 import { settings } from '#crds/shared/settings.ts';
 import { runUntilStopped } from '#crds/shared/shutdown.ts';
 import { makeDirectMetrics } from '#worker-image/direct-metrics.ts';
+import { makeDirectPlaces } from '#worker-image/direct-places.ts';
 import { makeDirectServer } from '#worker-image/direct-server.ts';
 import { startChildPool } from '#worker-image/engine/child-pool.ts';
 import { warmCompileCache } from '#worker-image/engine/engine-child.ts';
@@ -49,11 +50,11 @@ const pool = startChildPool({
   filesPerChild: config.MEDIAJOBS_ENGINE_FILES_PER_CHILD,
 });
 const metrics = makeDirectMetrics(pool, tools);
+const places = makeDirectPlaces({ nowMs: () => performance.now() }, { children, queue: config.MEDIAJOBS_ENGINE_QUEUE });
 const server = makeDirectServer(
-  { pool, metrics, log, versions: tools },
+  { pool, places, metrics, log, versions: tools },
   {
     root,
-    places: children + config.MEDIAJOBS_ENGINE_QUEUE,
     maxSeconds: LIMITS.directSeconds,
     maxBytes: PLANS.enterprise.maxSyncBytes,
   },

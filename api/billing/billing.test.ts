@@ -7,8 +7,8 @@ import { recordWork, type CountedWork } from '#api/billing/record-work.ts';
 import { reservationRefusal, spendCapRefusal } from '#api/billing/spend-cap.ts';
 import type { Queryable } from '#api/store/database.ts';
 import { newId } from '#crds/ids.ts';
-import type { EngineResult } from '#crds/result.ts';
 import { testDatabase } from '#test/support/database.ts';
+import { buildReport } from '#test/support/job-builder.ts';
 
 const database = await testDatabase();
 const time = new Date('2026-10-05T12:00:00.000Z');
@@ -17,22 +17,7 @@ const NEXT_MONTH = new Date('2026-11-01T00:00:00.000Z');
 
 const anAccount = (): Promise<Account> =>
   createAccount({ ...deps, newId }, { name: 'Acme', plan: 'payg', paymentMethod: true, features: [] });
-const imageResult: EngineResult = {
-  kind: 'image',
-  input_format: 'png',
-  output_format: 'png',
-  original_size: 1000,
-  output_size: 400,
-  savings_percent: 60,
-  kept_original: false,
-  increased: false,
-  width: 10,
-  height: 10,
-  pages: null,
-  duration_seconds: null,
-  video_codec: null,
-  warnings: [],
-};
+const imageResult = buildReport({ input_format: 'png', output_format: 'png' }).result;
 const work = (accountId: string, more: Partial<CountedWork> = {}): CountedWork => ({
   id: newId('request'),
   accountId,

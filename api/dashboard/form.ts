@@ -97,16 +97,24 @@ interface Submitted {
 }
 
 /** Does what a form asks for; a refusal shows the form again, with what was typed, the problem beside its field. */
-export async function submitted(visit: Visit, { work, page, fields, names = {} }: Submitted): Promise<Reply> {
+export async function submitted(visit: Visit, { work, page, ...rest }: Submitted): Promise<Reply> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof MediaError)) throw error;
-    const param = error.param ?? '';
-    const name = names[param] ?? names[param.split('.')[0] ?? ''] ?? param;
-    const problems = { [fields.includes(name) ? name : '']: error.message };
-    return { ...(await page({ values: visit.form, problems })), status: error.status ?? 400 };
+    const form = refusedForm(error, { values: visit.form, ...rest });
+    return { ...(await page(form)), status: error.status ?? 400 };
   }
+}
+
+/** What was sent, with the refusal beside the field that it names. */
+export function refusedForm(
+  error: MediaError,
+  { values, fields, names = {} }: Pick<Submitted, 'fields' | 'names'> & { readonly values: URLSearchParams },
+): FormState {
+  const param = error.param ?? '';
+  const name = names[param] ?? names[param.split('.')[0] ?? ''] ?? param;
+  return { values, problems: { [fields.includes(name) ? name : '']: error.message } };
 }
 
 function control(form: FormState, asked: Field): Html {

@@ -88,21 +88,13 @@ async function finishTrip(
     const claims = tokens.claims();
     if (claims === undefined) throw new Error('the provider sent no ID token');
     const told =
-      claims['email'] === undefined ? await userInfo(configuration, tokens.access_token, claims.sub) : claims;
+      claims['email'] === undefined ? await oidc.fetchUserInfo(configuration, tokens.access_token, claims.sub) : claims;
     const isVerified = told['email_verified'] === true && typeof told['email'] === 'string';
-    return { id: `${claims.iss} ${claims.sub}`, email: isVerified ? String(told['email']).toLowerCase() : null };
+    return { id: `${claims.iss} ${claims.sub}`, email: isVerified ? told['email'].toLowerCase() : null };
   } catch (error) {
     throw new MediaError('bad_request', 'The identity provider did not sign you in. Start again.', {
       status: 403,
       cause: error,
     });
   }
-}
-
-async function userInfo(
-  configuration: oidc.Configuration,
-  accessToken: string,
-  subject: string,
-): Promise<Readonly<Record<string, unknown>>> {
-  return { ...(await oidc.fetchUserInfo(configuration, accessToken, subject)) };
 }

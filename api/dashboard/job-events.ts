@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { selectJobStates, type JobState } from '#api/jobs/job-state-rows.ts';
+import { isUnfinished } from '#api/jobs/job.ts';
+import { selectJobStates } from '#api/jobs/job-state-rows.ts';
 import type { Queryable } from '#api/store/database.ts';
 
 const EVERY_MS = 1000;
@@ -20,14 +21,10 @@ export async function* jobEvents(
       if (told.get(state.id) !== text) yield `data: ${text}\n\n`;
       told.set(state.id, text);
     }
-    if (states.every((state) => hasEnded(state))) {
+    if (!states.some(isUnfinished)) {
       yield 'event: end\ndata: {}\n\n';
       return;
     }
     await delay(EVERY_MS, undefined, { signal }).catch(() => undefined);
   }
-}
-
-function hasEnded({ status }: JobState): boolean {
-  return status !== 'queued' && status !== 'processing';
 }

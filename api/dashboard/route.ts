@@ -1,12 +1,13 @@
 /**
- * A page or an action of the dashboard: one method of one path, and who may use it. Routes, access and menus derive
- * from the list of these. What they change goes through the functions that the API and `mediactl` use.
+ * A page or an action of the dashboard: one method of one path, and who may use it. What they change goes through
+ * the functions that the API and `mediactl` use.
  */
 import type { Readable } from 'node:stream';
 import type { Account } from '#api/accounts/account.ts';
 import { findAccount } from '#api/accounts/account-rows.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import type { Html } from '#api/dashboard/html.ts';
+import { notFound } from '#api/dashboard/not-found.ts';
 import { findRole } from '#api/users/membership-rows.ts';
 import type { Session } from '#api/users/session.ts';
 import { isAtLeast, type Role, type User } from '#api/users/user.ts';
@@ -99,16 +100,10 @@ export function forUser(method: Method, path: Path, handle: Handle<UserVisit>): 
 }
 
 export function forOperator(method: Method, path: Path, handle: Handle<UserVisit>): Route {
-  return {
-    method,
-    path,
-    isOpen: false,
-    handle: async (deps, visit) => {
-      const ofUser = asUser(visit);
-      if (!ofUser.user.operator) throw notFound();
-      return handle(deps, ofUser);
-    },
-  };
+  return forUser(method, path, (deps, visit) => {
+    if (!visit.user.operator) throw notFound();
+    return handle(deps, visit);
+  });
 }
 
 interface AccountRule {
@@ -124,24 +119,14 @@ export function forMember(
   rule: AccountRule,
   handle: Handle<AccountVisit>,
 ): Route {
-  return {
-    method,
-    path,
-    isOpen: false,
-    handle: async (deps, visit) => {
-      const ofUser = asUser(visit);
-      const account = await findAccount(deps.database, visit.params['account'] ?? '');
-      const role = account === null ? null : await roleOf(deps, ofUser.user, account.id);
-      if (account === null || role === null) throw notFound();
-      refuseRole(role, rule.needs);
-      if (method === 'POST' && account.suspended && rule.whileSuspended !== true) throw suspended();
-      return handle(deps, { ...ofUser, account, role });
-    },
-  };
-}
-
-export function notFound(): MediaError {
-  return new MediaError('not_found', 'There is no such page, or you are no member of its account.');
+  return forUser(method, path, async (deps, visit) => {
+    const account = await findAccount(deps.database, visit.params['account'] ?? '');
+    const role = account === null ? null : await roleOf(deps, visit.user, account.id);
+    if (account === null || role === null) throw notFound();
+    refuseRole(role, rule.needs);
+    if (method === 'POST' && account.suspended && rule.whileSuspended !== true) throw suspended();
+    return handle(deps, { ...visit, account, role });
+  });
 }
 
 async function roleOf({ database }: DashboardDeps, user: User, accountId: string): Promise<Role | null> {

@@ -20,12 +20,23 @@ export interface EngineAnswer {
   readonly body: Readable;
 }
 
-export interface EngineClient {
+/** Of one request, from now to the end of its answer. */
+export interface EnginePlace {
   /**
    * Streams the file to the engine; what to do with it is asked for once its last byte has gone out.
    * An error of the file's stream or of `work` cuts the request off: then nothing is processed.
    */
-  process(input: { file: Readable; work: () => DirectWork; signal: AbortSignal }): Promise<EngineAnswer>;
+  process(input: { file: Readable; work: () => DirectWork }): Promise<EngineAnswer>;
+  /** Gives it back if it was not used. */
+  leave(): void;
+}
+
+export interface EngineClient {
+  /**
+   * Asks the engine for a place before anything is done for the request.
+   * @throws MediaError engine_busy
+   */
+  takePlace(signal: AbortSignal): Promise<EnginePlace>;
   close(): void;
 }
 
@@ -36,20 +47,39 @@ const REFUSAL_BYTES = 64 * 1024;
 export function makeEngineClient(engineUrl: string): EngineClient {
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 16 });
   return {
-    process: async ({ file, work, signal }) => {
+    takePlace: async (signal) => {
       const request = httpRequest(new URL('/process', engineUrl), {
         method: 'POST',
         agent,
         signal,
-        headers: { 'content-type': 'application/octet-stream', 'transfer-encoding': 'chunked', trailer: WORK_TRAILER },
+        headers: {
+          'content-type': 'application/octet-stream',
+          'transfer-encoding': 'chunked',
+          trailer: WORK_TRAILER,
+          expect: '100-continue',
+        },
       });
       const answered = answerOf(request);
-      const sent = send(request, file, work);
-      // Whichever fails first is the reason; an early answer (engine busy) wins over the broken sending.
-      sent.catch(() => undefined);
       answered.catch(() => undefined);
-      const response = await Promise.race([answered, sent.then(() => answered)]);
-      return readAnswer(response);
+      const early = await Promise.race([answered, new Promise<null>((go) => request.once('continue', () => go(null)))]);
+      if (early !== null) {
+        request.end();
+        throw await readRefusal(early);
+      }
+      let isUsed = false;
+      return {
+        process: async ({ file, work }) => {
+          isUsed = true;
+          const sent = send(request, file, work);
+          // Whichever fails first is the reason; an early answer wins over the broken sending.
+          sent.catch(() => undefined);
+          const response = await Promise.race([answered, sent.then(() => answered)]);
+          return readAnswer(response);
+        },
+        leave: () => {
+          if (!isUsed) request.destroy();
+        },
+      };
     },
     close: () => agent.destroy(),
   };

@@ -11,6 +11,7 @@ import { largestCost } from '#api/billing/largest-cost.ts';
 import { recordWork, type Charge } from '#api/billing/record-work.ts';
 import { reserveDirect } from '#api/billing/reserve-direct.ts';
 import { isMultipart, missingFile, readDirectBody, sentName } from '#api/direct/direct-body.ts';
+import type { EnginePlace } from '#api/direct/engine-client.ts';
 import { directReply } from '#api/direct/direct-reply.ts';
 import type { ApiReply, CallerRequest } from '#api/endpoint.ts';
 import { readQuery } from '#api/http/query.ts';
@@ -40,11 +41,17 @@ const SHORT_NAMES: Readonly<Record<Operation, readonly string[]>> = {
 export async function processDirect(deps: ApiDeps, request: CallerRequest, operation: Operation): Promise<ApiReply> {
   const query = await readDirectQuery(deps, request, operation);
   refuseLength(request, maxDirectBytes(request.caller));
-  const release = await reserve(deps, request, { operation, query });
+  // Before the reservation, so that a refusal for want of an engine costs nothing.
+  const place = await deps.engine.takePlace(request.signal);
   try {
-    return await processReserved(deps, request, { operation, query });
+    const release = await reserve(deps, request, { operation, query });
+    try {
+      return await processReserved(deps, request, { operation, query, place });
+    } finally {
+      await release();
+    }
   } finally {
-    await release();
+    place.leave();
   }
 }
 
@@ -72,7 +79,7 @@ function reserve(deps: ApiDeps, request: CallerRequest, { operation, query }: As
 async function processReserved(
   deps: ApiDeps,
   request: CallerRequest,
-  { operation, query: { filename, preset, queryOptions } }: AskedWork,
+  { operation, query: { filename, preset, queryOptions }, place }: AskedWork & { readonly place: EnginePlace },
 ): Promise<ApiReply> {
   const { caller } = request;
   const maxBytes = maxDirectBytes(caller);
@@ -104,7 +111,7 @@ async function processReserved(
     return deps.database.transaction((tx) => recordWork(deps, tx, counted), { repeatable: true });
   };
   try {
-    const answer = await deps.engine.process({ file: seen.file, work, signal: request.signal });
+    const answer = await place.process({ file: seen.file, work });
     const { result } = answer.report;
     await faultPoint('before-direct-count');
     const { billed } = await count(result);

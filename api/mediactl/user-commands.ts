@@ -1,6 +1,7 @@
 import type { Service } from '#api/mediactl/open-service.ts';
 import type { Answer } from '#api/mediactl/print.ts';
-import { inviteUser, resetUser, userOf } from '#api/users/invite-user.ts';
+import { inviteUser } from '#api/users/invite-user.ts';
+import { resetUser, userOf } from '#api/users/reset-user.ts';
 import { selectMemberships } from '#api/users/membership-rows.ts';
 import { makeLink, type OneTimeLink } from '#api/users/one-time-link.ts';
 import { deleteUser, selectUsers } from '#api/users/user-rows.ts';

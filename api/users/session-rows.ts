@@ -31,15 +31,10 @@ export async function insertSession(db: Queryable, session: NewSession): Promise
 export interface FoundSession {
   readonly user: User;
   readonly seenAt: Date;
-  readonly expiresAt: Date;
   readonly secondStepDue: boolean;
 }
 
-interface FoundRow extends User {
-  readonly seenAt: Date;
-  readonly expiresAt: Date;
-  readonly secondStepDue: boolean;
-}
+type FoundRow = User & Omit<FoundSession, 'user'>;
 
 /** null when it has ended. */
 export async function findSession(
@@ -49,15 +44,14 @@ export async function findSession(
 ): Promise<FoundSession | null> {
   const { rows } = await db.query<FoundRow>(
     `select users.id, email, operator, password is not null as "hasPassword", totp_step is not null as "hasSecondStep",
-       users.created_at as "createdAt", seen_at as "seenAt", expires_at as "expiresAt",
-       second_step_due as "secondStepDue"
+       users.created_at as "createdAt", seen_at as "seenAt", second_step_due as "secondStepDue"
      from user_sessions join users on users.id = user_id where digest = $1 and expires_at > $2 and seen_at > $3`,
     [digest, now, seenAfter],
   );
   const [row] = rows;
   if (row === undefined) return null;
-  const { seenAt, expiresAt, secondStepDue, ...user } = row;
-  return { user, seenAt, expiresAt, secondStepDue };
+  const { seenAt, secondStepDue, ...user } = row;
+  return { user, seenAt, secondStepDue };
 }
 
 export async function setSeen(db: Queryable, digest: Buffer, at: Date): Promise<void> {

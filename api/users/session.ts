@@ -8,14 +8,7 @@
  * The cookie holds a random token, the database its SHA-256.
  */
 import type { Queryable } from '#api/store/database.ts';
-import {
-  deleteSession,
-  findSession,
-  forgetSessions,
-  insertSession,
-  setSeen,
-  type FoundSession,
-} from '#api/users/session-rows.ts';
+import { findSession, forgetSessions, insertSession, setSeen, type FoundSession } from '#api/users/session-rows.ts';
 import { newToken, tokenDigest } from '#api/users/token.ts';
 import type { Clock } from '#crds/shared/clock.ts';
 
@@ -69,10 +62,6 @@ export async function openSession({ database, clock }: SessionDeps, token: strin
   if (found === null) return null;
   if (now.getTime() - found.seenAt.getTime() > NOTED_EVERY_MS) await setSeen(database, digest, now);
   return { ...found, digest };
-}
-
-export async function endSession({ database }: Pick<SessionDeps, 'database'>, session: Session): Promise<void> {
-  await deleteSession(database, session.digest);
 }
 
 /** A session without a request since then has ended. */

@@ -87,8 +87,7 @@ export async function bindIdentity(db: Queryable, email: string, identity: strin
   return rows[0] ?? null;
 }
 
-/** The user, its memberships and sessions; false when there is none. */
-export async function deleteUser(db: Queryable, email: string): Promise<boolean> {
-  const { rowCount } = await db.query('delete from users where email = $1', [email]);
-  return rowCount === 1;
+/** The user with its memberships and sessions. */
+export async function deleteUser(db: Queryable, email: string): Promise<void> {
+  await db.query('delete from users where email = $1', [email]);
 }

@@ -20,9 +20,10 @@ import { systemClock } from '#crds/shared/clock.ts';
 import { makeLog } from '#crds/shared/log.ts';
 import { cpuByRole, load, pinApart, type LoadResult } from '#test/bench/load.ts';
 import { median, print } from '#test/bench/print-figures.ts';
-import { processesOf } from '#test/support/service-processes.ts';
-import { makeReceiverCertificates } from '#test/support/receiver-certificates.ts';
 import { makeApiClient } from '#test/support/api-client.ts';
+import { buildReport } from '#test/support/job-builder.ts';
+import { makeReceiverCertificates } from '#test/support/receiver-certificates.ts';
+import { processesOf } from '#test/support/service-processes.ts';
 
 const SECONDS = 8;
 const CONNECTIONS = 16;
@@ -77,22 +78,7 @@ async function makeOwner(): Promise<{ account: string; key: string }> {
 
 /** A million jobs and as many ledger rows, all of the first account, over a year; ended ones and a few of each other end. */
 async function seed(): Promise<void> {
-  const result = JSON.stringify({
-    kind: 'image',
-    input_format: 'jpg',
-    output_format: 'jpg',
-    original_size: 1000,
-    output_size: 500,
-    savings_percent: 50,
-    kept_original: false,
-    increased: false,
-    width: 10,
-    height: 10,
-    pages: null,
-    duration_seconds: null,
-    video_codec: null,
-    warnings: [],
-  });
+  const result = JSON.stringify(buildReport({ output_size: 500, savings_percent: 50 }).result);
   const tx = { patient: true };
   await database.transaction(async (db) => {
     await db.query(

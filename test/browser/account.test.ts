@@ -1,8 +1,6 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { drawVideo } from '#test/fixtures/make-media-fixtures.ts';
 import { startReceiver } from '#test/support/receiver.ts';
 import { finished, upload } from '#test/support/run-through.ts';
 import { useService } from '#test/support/use-service.ts';
@@ -10,6 +8,8 @@ import { documented, expectNoComplaints, followLink, inspect, visitor } from './
 
 const { service, account, api, test } = await useService('growth');
 const base = `/accounts/${account}`;
+/** Long enough that its percent is seen to move. */
+const LONG_PICTURE = 'testsrc2=size=1280x720:rate=25:duration=12';
 const owner = await visitor();
 const { page, open } = owner;
 
@@ -53,7 +53,7 @@ describe('keys', () => {
 
 describe('jobs', () => {
   it('shows the percent of a running video without a reload, its result and receipt, and cancels one', async () => {
-    const video = makeVideo();
+    const video = await drawVideo(LONG_PICTURE);
     const id = await upload(api, video, 'holiday <b>2026</b>.mp4');
     const json = { operation: 'compress', input: { upload: id }, metadata: { album: 'Rome' } };
     const job = String((await api('POST', '/v1/jobs', { json })).json()['id']);
@@ -305,30 +305,3 @@ describe('every page of an account', () => {
   });
   const shown: [string, number][] = [];
 });
-
-/** Long enough that its percent is seen to move. */
-function makeVideo(): Buffer {
-  const folder = mkdtempSync(path.join(tmpdir(), 'mediajobs-video-'));
-  const file = path.join(folder, 'video.mp4');
-  const source = 'testsrc2=size=1280x720:rate=25:duration=12';
-  try {
-    execFileSync('ffmpeg', [
-      '-v',
-      'error',
-      '-f',
-      'lavfi',
-      '-i',
-      source,
-      '-c:v',
-      'libx264',
-      '-preset',
-      'ultrafast',
-      '-pix_fmt',
-      'yuv420p',
-      file,
-    ]);
-    return readFileSync(file);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}

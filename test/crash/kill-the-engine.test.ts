@@ -1,17 +1,12 @@
-import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
+import { noise } from '#test/fixtures/noise.ts';
 import type { Answer } from '#test/support/api-client.ts';
 import { filesBelow, startOwnService } from '#test/crash/own-service.ts';
 import { processesOf, type Role } from '#test/support/service-processes.ts';
 
 const service = await startOwnService();
-const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const;
-const big = await sharp({ create: { width: 3000, height: 2000, channels: 3, background: '#28c', noise } })
-  .jpeg({ quality: 90 })
-  .toBuffer();
-const small = await sharp({ create: { width: 64, height: 64, channels: 3, background: '#28c', noise } })
-  .png()
-  .toBuffer();
+const big = await noise(3000, 2000).jpeg({ quality: 90 }).toBuffer();
+const small = await noise(64, 64).png().toBuffer();
 
 /** Takes some seconds of encoding. */
 const slowRequest = (): Promise<Answer> => service.api()('POST', '/v1/convert?to=avif', { body: big });

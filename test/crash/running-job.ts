@@ -1,11 +1,12 @@
 /** A video job that takes some seconds, caught while it runs, and all that must be true when it has ended. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { filesBelow, type OwnService } from '#test/crash/own-service.ts';
+import { drawVideo } from '#test/fixtures/make-media-fixtures.ts';
 import type { ServiceProcess } from '#test/support/service-processes.ts';
 import { startReceiver, type Receiver } from '#test/support/receiver.ts';
 import { finished, upload } from '#test/support/run-through.ts';
@@ -23,28 +24,8 @@ let made: Promise<Buffer> | null = null;
 
 /** Pictures that are hard to compress, so that the encoder is busy for a while. */
 export function longVideo(): Promise<Buffer> {
-  made ??= inFolder(async (folder) => {
-    const file = path.join(folder, 'long.mp4');
-    const source = `testsrc2=size=${SIZE.width}x${SIZE.height}:rate=25:duration=${SECONDS},noise=alls=40:allf=t`;
-    await run('ffmpeg', [
-      '-v',
-      'error',
-      '-f',
-      'lavfi',
-      '-i',
-      source,
-      '-c:v',
-      'libx264',
-      '-preset',
-      'ultrafast',
-      '-crf',
-      '20',
-      '-pix_fmt',
-      'yuv420p',
-      file,
-    ]);
-    return readFile(file);
-  });
+  const source = `testsrc2=size=${SIZE.width}x${SIZE.height}:rate=25:duration=${SECONDS},noise=alls=40:allf=t`;
+  made ??= drawVideo(source, '-crf', '20');
   return made;
 }
 

@@ -19,7 +19,10 @@ export interface Reply {
   readonly body: any;
 }
 
-interface Exchange extends Reply {
+export interface Exchange extends Reply {
+  /** Milliseconds of the moved clock. */
+  readonly sentAt: number;
+  readonly answeredAt: number;
   readonly method: string;
   readonly path: string;
   readonly idempotencyKey: string | null;
@@ -68,11 +71,14 @@ export async function openAccount(world: World, plan: PlanName = 'enterprise'): 
   };
   const seen = new Map<string, string>();
   const call = async (method: string, path: string, sending: Sending = {}): Promise<Reply> => {
+    const sentAt = world.clock.now().getTime();
     const reply = await clientNow()
       .api(method, path, sending)
       .then(({ status, headers, bytes }): Reply => ({ status, headers, bytes, body: jsonOf(headers, bytes) }))
       .catch(() => NO_ANSWER);
-    exchanges.push({ method, path, idempotencyKey: sending.headers?.['idempotency-key'] ?? null, ...reply });
+    const answeredAt = world.clock.now().getTime();
+    const idempotencyKey = sending.headers?.['idempotency-key'] ?? null;
+    exchanges.push({ method, path, idempotencyKey, sentAt, answeredAt, ...reply });
     violations.push(...wrongIn(world, { method, path, reply }), ...changedEnd(seen, reply));
     keepSecret(world, secrets, reply);
     return reply;

@@ -1,6 +1,7 @@
 /** Brings what a run began to its end, and asks all checks about it. */
 import type { TestAccount } from '#test/faults/account.ts';
 import { checkDeliveries } from '#test/faults/check-deliveries.ts';
+import { checkLimits } from '#test/faults/check-limits.ts';
 import { checkLeftovers } from '#test/faults/check-leftovers.ts';
 import { checkRecords } from '#test/faults/check-records.ts';
 import { until } from '#test/faults/until.ts';
@@ -48,13 +49,26 @@ export async function finishEverything(world: World, accounts: readonly TestAcco
   );
 }
 
+interface ChecksInput {
+  readonly accounts: readonly TestAccount[];
+  readonly stranger: TestAccount;
+  /** Webhook attempts that a crash may have doubled. */
+  readonly repeats: number;
+  /** Times that Redis may have forgotten the tokens. */
+  readonly extraBuckets: number;
+}
+
 export async function checkEverything(
   world: World,
-  { accounts, stranger, repeats }: { accounts: readonly TestAccount[]; stranger: TestAccount; repeats: number },
+  { accounts, stranger, ...allowed }: ChecksInput,
 ): Promise<string[]> {
   const problems: string[] = [];
   for (const account of accounts) {
-    problems.push(...(await checkRecords(world, account)), ...(await checkDeliveries(world, account, repeats)));
+    problems.push(
+      ...(await checkRecords(world, account)),
+      ...(await checkDeliveries(world, account, allowed.repeats)),
+      ...(await checkLimits(world, account, allowed.extraBuckets)),
+    );
     if (account !== stranger) problems.push(...(await checkLeftovers(world, account, stranger)));
     problems.push(...account.violations);
   }

@@ -1,15 +1,17 @@
 /** I5, I6 and I12: nothing is left of what has ended, nobody else sees it, and the next good request succeeds. */
-import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { direct, type TestAccount } from '#test/faults/account.ts';
+import { filesBelow } from '#test/faults/kept-files.ts';
 import { until } from '#test/faults/until.ts';
 import type { World } from '#test/faults/world.ts';
 
 export async function checkLeftovers(world: World, account: TestAccount, stranger: TestAccount): Promise<string[]> {
   return [
     ...(await settled('I5: objects are left', () => orphans(world, account))),
-    ...(await settled('I5: half written files are left', () => filesBelow(world, 'files', '@temp'))),
-    ...(await settled('I12: files of work are left', () => filesBelow(world, 'work', 'runs'))),
+    ...(await settled('I5: half written files are left', () =>
+      world.files.proxy === null ? world.files.halfWritten() : [],
+    )),
+    ...(await settled('I12: files of work are left', () => filesBelow(path.join(world.data, 'work', 'runs')))),
     ...(await settled('I12: processes of jobs are left', () =>
       world
         .processes()
@@ -32,13 +34,6 @@ async function settled(what: string, look: () => Promise<readonly string[]> | re
   );
 }
 
-function filesBelow(world: World, ...part: string[]): string[] {
-  const entries = readdirSync(path.join(world.data, ...part), { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.relative(world.data, path.join(entry.parentPath, entry.name)));
-}
-
 /** Objects that neither an unfinished job, nor a kept output, nor a waiting upload accounts for. */
 async function orphans(world: World, account: TestAccount): Promise<string[]> {
   const jobs = await world.query('select id, status, files_deleted_at, upload_id from jobs where account_id = $1', [
@@ -52,8 +47,8 @@ async function orphans(world: World, account: TestAccount): Promise<string[]> {
     if (job === undefined || job['status'] === 'queued' || job['status'] === 'processing') return true;
     return kind === 'outputs' && job['files_deleted_at'] === null;
   };
-  return filesBelow(world, 'files', 'objects').filter((file) => {
-    const [, , kind = '', id = ''] = file.split('/');
+  return world.files.objects().filter((key) => {
+    const [kind = '', id = ''] = key.split('/');
     return !isKept(kind, id);
   });
 }

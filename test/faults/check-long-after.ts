@@ -1,6 +1,4 @@
 /** What time must have taken: a month and more after everything ended, nothing is left but what was charged. */
-import { readdirSync } from 'node:fs';
-import path from 'node:path';
 import { until } from '#test/faults/until.ts';
 import type { World } from '#test/faults/world.ts';
 
@@ -18,8 +16,8 @@ export async function checkLongAfter(world: World): Promise<string[]> {
       wrong.push(`${what} are left`),
     );
   };
-  await gone('I5: objects', () => filesIn(path.join(world.data, 'files', 'objects')));
-  await gone('I5: half written files', () => filesIn(path.join(world.data, 'files', '@temp')));
+  await gone('I5: objects', () => world.files.objects().length);
+  await gone('I5: half written files', () => world.files.halfWritten().length);
   // Jobs are forgotten once their files are: at the next start.
   world.kill('control');
   await world.heal();
@@ -41,8 +39,4 @@ export async function checkLongAfter(world: World): Promise<string[]> {
 
 async function count(world: World, table: string): Promise<number> {
   return Number((await world.query(`select count(*) as count from ${table}`))[0]?.['count']);
-}
-
-function filesIn(folder: string): number {
-  return readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length;
 }

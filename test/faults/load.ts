@@ -11,8 +11,9 @@ import { ENGINE_PLACES, type World } from '#test/faults/world.ts';
 export const LOAD: readonly Scenario[] = [
   {
     name: 'L1',
-    breaks: 'twice the capacity of the direct lane, for half a minute',
-    holds: 'every answer is 200 or 503, nothing is lost; times and memory are reported',
+    breaks: 'twice as many callers as the direct lane has places for, for half a minute',
+    holds:
+      'a refusal takes 50 ms, half of the accepted ones no more than 1.5 times as long as alone; 16 callers are all accepted',
     seeds: 1,
     slow: true,
     run: async (stage) => {
@@ -20,26 +21,30 @@ export const LOAD: readonly Scenario[] = [
       const { children, queue } = ENGINE_PLACES;
       mustEqual((await compress(stage.account, photo)).status, 200, 'a first request');
       const alone = await callers(stage, { atOnce: children, seconds: 10, photo });
+      const few = await callers(stage, { atOnce: 16, seconds: 10, photo });
       const before = memoryOf(stage.world);
       const crowd = await callers(stage, { atOnce: 2 * (children + queue), seconds: 30, photo });
       const after = memoryOf(stage.world);
-      const odd = crowd.filter(({ status }) => status !== 200 && status !== 503);
+      const odd = [
+        ...[...alone, ...few].filter(({ status }) => status !== 200),
+        ...crowd.filter(({ status }) => status !== 200 && status !== 503),
+      ];
       mustEqual(
         odd.map(({ status }) => status),
         [],
         'odd answers',
       );
-      const times = (of: readonly Timed[], status: number): number[] =>
-        of
-          .filter((one) => one.status === status)
-          .map(({ ms }) => ms)
-          .toSorted((a, b) => a - b);
-      const [unloaded, accepted, refused] = [times(alone, 200), times(crowd, 200), times(crowd, 503)];
+      const [unloaded, accepted, refused] = [timesOf(alone, 200), timesOf(crowd, 200), timesOf(crowd, 503)];
+      stage.note(`${children} callers, as many as are worked on: ${unloaded.length / 10} a second, ${shown(unloaded)}`);
+      stage.note(`16 callers: ${few.length / 10} a second, ${shown(timesOf(few, 200))}`);
       stage.note(
-        `${children} are worked on, ${queue} may wait; unloaded: ${shown(unloaded)}; at twice the places: ${accepted.length} done ${shown(accepted)}, ${refused.length} refused ${shown(refused)}`,
+        `twice the ${children + queue} places: ${(accepted.length / 30).toFixed(1)} a second, ${shown(accepted)}; ${refused.length} refused, ${shown(refused)}`,
       );
       stage.note(`memory of the API and the engine: ${before.toFixed(0)} → ${after.toFixed(0)} MiB`);
       must(accepted.length > 0 && refused.length > 0, `${accepted.length} were accepted and ${refused.length} refused`);
+      must(at(refused, 0.5) <= 50, `half of the refusals took ${at(refused, 0.5).toFixed(0)} ms or more`);
+      const ratio = at(accepted, 0.5) / at(unloaded, 0.5);
+      must(ratio <= 1.5, `half of the accepted requests took ${ratio.toFixed(2)} times as long as alone, or more`);
     },
   },
   {
@@ -121,10 +126,20 @@ function memoryOf(world: World): number {
     .reduce((sum, one) => sum + one, 0);
 }
 
+/** Milliseconds, the shortest first. */
+function timesOf(all: readonly Timed[], status: number): number[] {
+  return all
+    .filter((one) => one.status === status)
+    .map(({ ms }) => ms)
+    .toSorted((a, b) => a - b);
+}
+
+function at(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}
+
 function shown(sorted: readonly number[]): string {
-  const at = (share: number): string =>
-    `${Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0)}`;
-  return `median ${at(0.5)} ms, p95 ${at(0.95)} ms`;
+  return `median ${at(sorted, 0.5).toFixed(0)} ms, p95 ${at(sorted, 0.95).toFixed(0)} ms`;
 }
 
 /** Gives what ends it. */

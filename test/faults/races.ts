@@ -8,6 +8,8 @@ import { must, mustEqual, type Scenario, type Stage } from '#test/faults/scenari
 import { until } from '#test/faults/until.ts';
 
 const AT_ONCE = 50;
+/** Jobs of one round of cancellations. */
+const AT_THEIR_END = 10;
 
 export const RACES: readonly Scenario[] = [
   {
@@ -63,18 +65,23 @@ export const RACES: readonly Scenario[] = [
       world.receiver.behave(`${account.path}missing`, answering(404));
       const counts: Record<string, number> = {};
       const rounds = stage.rounds(1000);
-      for (let done = 0; done < rounds;) {
-        const batch = Math.min(10, rounds - done);
-        const ends = await Promise.all(
-          Array.from({ length: batch }, () => cancelAtItsEnd(stage, random.below(8) === 0)),
-        );
-        for (const status of ends) counts[status] = (counts[status] ?? 0) + 1;
-        done += batch;
+      const pacers = { missing: makePacer(), works: makePacer() };
+      for (let done = 0; done < rounds; done += AT_THEIR_END) {
+        const batch = Array.from({ length: Math.min(AT_THEIR_END, rounds - done) }, () => {
+          const works = random.below(8) === 0;
+          return cancelAtItsEnd(stage, { works, pacer: works ? pacers.works : pacers.missing });
+        });
+        for (const status of await Promise.all(batch)) counts[status] = (counts[status] ?? 0) + 1;
       }
       stage.note(
         `${rounds} rounds: ${Object.entries(counts)
           .map(([status, count]) => `${count} ${status}`)
           .join(', ')}`,
+      );
+      const canceled = counts['canceled'] ?? 0;
+      must(
+        rounds < 40 || (canceled > rounds / 5 && canceled < (rounds * 4) / 5),
+        `${canceled} of ${rounds} were canceled: that is no race`,
       );
       const wrong = await world.query(
         `select j.id from jobs j left join webhook_deliveries d on d.job_id = j.id where j.account_id = $1
@@ -165,14 +172,29 @@ async function mayPause({ world, account }: Stage): Promise<void> {
   );
 }
 
+/** Aims at the moment at which jobs end: later when one was canceled, sooner when one had ended. */
+function makePacer(): { waitMs: number; was: (status: string) => void } {
+  const pacer = {
+    waitMs: 100,
+    was: (status: string): void => {
+      pacer.waitMs = Math.max(1, pacer.waitMs * (status === 'canceled' ? 1.1 : 0.9));
+    },
+  };
+  return pacer;
+}
+
 /** Jobs whose input cannot be fetched end at once and cost nothing; some do real work. */
-async function cancelAtItsEnd(stage: Stage, works: boolean): Promise<string> {
+async function cancelAtItsEnd(
+  stage: Stage,
+  { works, pacer }: { works: boolean; pacer: ReturnType<typeof makePacer> },
+): Promise<string> {
   const { account, random } = stage;
   const url = account.url(works ? 'people.csv' : 'missing.csv');
   const id = await createJob(account, { input: { url }, webhook_url: account.url('hook') });
-  await delay(random.below(works ? 1500 : 60));
+  await delay(pacer.waitMs * (0.8 + random.below(400) / 1000));
   const canceled = await account.call('DELETE', `/v1/jobs/${id}`);
   const { status } = await ended(account, id);
+  pacer.was(status);
   mustEqual(canceled.body.status, status, 'what DELETE said');
   const output = await account.call('GET', `/v1/jobs/${id}/output`);
   mustEqual(output.status, 404, `the output of a job that was ${status} and whose files were deleted`);

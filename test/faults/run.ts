@@ -2,6 +2,7 @@
  * The fault suite: `[--all] [--only NAME,…] [--seed N] [--seeds N]`. Without arguments a sample that takes minutes.
  * A failing run says how to repeat it. Last line: N passed, N failed.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { openAccount, type TestAccount } from '#test/faults/account.ts';
 import { searchStores } from '#test/faults/canaries.ts';
@@ -10,6 +11,7 @@ import { SCENARIOS } from '#test/faults/scenarios.ts';
 import type { Scenario, Stage } from '#test/faults/scenario.ts';
 import { seededRandom } from '#test/faults/seeded-random.ts';
 import { checkLongAfter } from '#test/faults/check-long-after.ts';
+import { whyNoBucket } from '#test/faults/kept-files.ts';
 import { openWorld, type World } from '#test/faults/world.ts';
 
 const { values } = parseArgs({
@@ -27,6 +29,7 @@ const SEEDS = 20;
 const SAMPLE_SHARE = 0.04;
 /** A world gathers rows and accounts: a new one now and then keeps runs alike. */
 const RUNS_PER_WORLD = 60;
+const LONGEST_RUN_MINUTES = 30;
 
 const failures: string[] = [];
 let passed = 0;
@@ -36,19 +39,27 @@ const startedAt = performance.now();
 const endsAt =
   startedAt + Number(values.minutes ?? (values.all || values.only !== undefined ? Infinity : SAMPLE_MINUTES)) * 60_000;
 
-for (const [scenario, seed] of plannedRuns()) {
+const planned = plannedRuns();
+say(`${planned.length} runs of ${new Set(planned.map(([{ name }]) => name)).size} scenarios`);
+for (const [index, [scenario, seed]] of planned.entries()) {
   if (performance.now() > endsAt) {
     say(`the time is up; the rest is left out`);
     break;
   }
-  if (runsInWorld >= RUNS_PER_WORLD) await closeWorld();
-  world ??= await openWorld();
-  await attempt(world, { scenario, seed });
+  const files = scenario.files === 'bucket' && whyNoBucket() === null ? 'bucket' : 'disk';
+  if (runsInWorld >= RUNS_PER_WORLD || (world !== null && isInBucket(world) !== (files === 'bucket')))
+    await closeWorld();
+  world ??= await openWorld({ files });
+  await attempt(world, { scenario, seed, nth: index + 1 });
 }
 await closeWorld();
 for (const failure of failures) say(failure);
 process.stdout.write(`${passed} passed, ${failures.length} failed\n`);
 process.exit(failures.length === 0 ? 0 : 1);
+
+function isInBucket({ files }: World): boolean {
+  return files.proxy !== null;
+}
 
 /** All seeds of one scenario after the other; in a sample one seed of each, from a start that differs by the day. */
 function plannedRuns(): (readonly [Scenario, number])[] {
@@ -63,10 +74,13 @@ function plannedRuns(): (readonly [Scenario, number])[] {
   );
 }
 
-async function attempt(here: World, { scenario, seed }: { scenario: Scenario; seed: number }): Promise<void> {
+async function attempt(
+  here: World,
+  { scenario, seed, nth }: { scenario: Scenario; seed: number; nth: number },
+): Promise<void> {
   const began = performance.now();
   const notes: string[] = [];
-  const problems = await runOnce(here, scenario, { seed, notes }).catch((error: unknown) => [
+  const problems = await Promise.race([runOnce(here, scenario, { seed, notes }), tooLong()]).catch((error: unknown) => [
     error instanceof Error ? (error.stack ?? error.message) : String(error),
   ]);
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
@@ -76,12 +90,18 @@ async function attempt(here: World, { scenario, seed }: { scenario: Scenario; se
       `FAILED ${scenario.name} seed ${seed} (hack/faults --only ${scenario.name} --seed ${seed}):\n  ${problems.slice(0, 8).join('\n  ')}`,
     );
   say(
-    `${problems.length === 0 ? 'ok    ' : 'FAILED'} ${scenario.name} seed ${seed}, ${seconds} s: ${scenario.breaks}${notes.map((note) => `\n         ${note}`).join('')}`,
+    `${nth}/${planned.length} ${problems.length === 0 ? 'ok    ' : 'FAILED'} ${scenario.name} seed ${seed}, ${seconds} s: ${scenario.breaks}${notes.map((note) => `\n         ${note}`).join('')}`,
   );
   if (problems.length > 0) {
     say(`         ${problems.slice(0, 8).join('\n         ')}`);
     await closeWorld({ keep: true });
   }
+}
+
+/** A run that hangs must not keep the others from their turn. */
+async function tooLong(): Promise<string[]> {
+  await delay(LONGEST_RUN_MINUTES * 60_000, null, { ref: false });
+  return [`it has not ended within ${LONGEST_RUN_MINUTES} minutes`];
 }
 
 async function runOnce(
@@ -108,7 +128,12 @@ async function runOnce(
   });
   await here.heal();
   await finishEverything(here, accounts);
-  const problems = await checkEverything(here, { accounts, stranger, repeats: scenario.repeats ?? 0 });
+  const problems = await checkEverything(here, {
+    accounts,
+    stranger,
+    repeats: scenario.repeats ?? 0,
+    extraBuckets: scenario.extraBuckets ?? 0,
+  });
   await Promise.all(accounts.map((one) => one.close()));
   return problems;
 }
@@ -134,7 +159,9 @@ async function lastProblems(ending: World): Promise<string[]> {
   await ending.heal();
   await searchStores(ending.canaries, { folder: ending.folder, data: ending.data, databaseUrl: ending.postgres.url() });
   const found = [...new Set(ending.canaries.found)].map((one) => `I10: ${one}`);
-  return [...found, ...(await checkLongAfter(ending))];
+  const walls = [...new Set(ending.walls.problems)].map((one) => `I11: ${one}`);
+  if (ending.walls.looks() === 0) walls.push('I11: no process that decodes was ever seen');
+  return [...found, ...walls, ...(await checkLongAfter(ending))];
 }
 
 function say(line: string): void {

@@ -24,10 +24,14 @@ export interface Scenario {
   readonly plan?: PlanName;
   /** Webhook attempts that a crash in this scenario may double. */
   readonly repeats?: number;
+  /** Buckets of tokens that may have been full anew, since Redis failed. */
+  readonly extraBuckets?: number;
   /** Seeds of `--all`; default 20. */
   readonly seeds?: number;
   /** Not in the sample, for its time. */
   readonly slow?: boolean;
+  /** Where the service keeps files; default: on disk. */
+  readonly files?: 'bucket';
   /** @throws Error when something does not hold. The invariants are checked after it. */
   readonly run: (stage: Stage) => Promise<void>;
 }

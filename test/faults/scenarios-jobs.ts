@@ -21,15 +21,24 @@ export const JOB_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'F06',
-    breaks: 'recorder and controller are killed after the MediaJob, before or after the start of an attempt',
-    holds: 'one output, at the first or second attempt',
+    breaks: 'recorder and controller are killed after the MediaJob, once or twice, or stand still for a while',
+    holds: 'one output; an attempt is lost only where one had started',
     run: async (stage) => {
-      const point = stage.random.pick<FaultPoint>(['after-dispatch', 'before-attempt-start', 'after-attempt-start']);
-      stage.world.faults.arm(point, 'crash');
-      const id = await createJob(stage.account);
+      const { world, random } = stage;
+      const points = random.shuffled(AFTER_DISPATCH).slice(0, 1 + random.below(2));
+      const standsStill = random.below(3) === 0;
+      const inOrder = AFTER_DISPATCH.filter((point) => points.includes(point));
+      let id = '';
+      for (const point of inOrder) {
+        world.faults.arm(point, standsStill ? 'hold' : 'crash');
+        if (id === '') id = await createJob(stage.account);
+        await world.faults.fired(point);
+        if (standsStill) await standStill(stage, point);
+      }
       await mustSucceed(stage, id);
-      const attempt = await attemptOf(stage, id);
-      must(attempt <= 2, `a crash ${point} cost ${attempt - 1} attempts`);
+      const lost = (await attemptOf(stage, id)) - 1;
+      const mayLose = standsStill ? 0 : inOrder.filter((point) => point !== 'after-dispatch').length;
+      must(lost <= mayLose, `${lost} attempts were lost, ${standsStill ? 'held' : 'killed'} ${inOrder.join(', ')}`);
     },
   },
   {
@@ -217,6 +226,22 @@ export const JOB_SCENARIOS: readonly Scenario[] = [
     },
   },
 ];
+
+/** Steps of recorder and controller with a MediaJob, in their order. */
+const AFTER_DISPATCH: readonly FaultPoint[] = [
+  'after-dispatch',
+  'before-attempt-start',
+  'after-attempt-start',
+  'before-final-commit',
+];
+
+/** Its process does nothing for a while, and then goes on as if it had not slept. */
+async function standStill({ world, random }: Stage, point: FaultPoint): Promise<void> {
+  world.kill('control', 'SIGSTOP');
+  await delay(random.below(3000));
+  world.kill('control', 'SIGCONT');
+  world.faults.release(point);
+}
 
 /** Its output is what the work makes, in one file that can be read, once. */
 async function mustSucceed({ account }: Stage, id: string): Promise<void> {

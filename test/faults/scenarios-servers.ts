@@ -95,6 +95,7 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
     name: 'F14',
     breaks: 'Redis is emptied, crashes, takes 10 seconds for an answer, or is gone',
     holds: 'requests go on; at most one extra bucket of tokens, and no place stays taken',
+    extraBuckets: 1,
     plan: 'payg',
     run: async (stage) => {
       const { world, account, random } = stage;

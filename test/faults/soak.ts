@@ -25,6 +25,7 @@ export const SOAK: Scenario = {
   breaks: 'random requests, faults and hours, by seed',
   holds: 'every answer is one that the model allows, and all invariants',
   repeats: 8,
+  extraBuckets: 8,
   run: async (stage) => {
     const [commands] = fc.sample(fc.array(command, { minLength: 12, maxLength: 25 }), {
       numRuns: 1,

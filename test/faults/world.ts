@@ -13,10 +13,12 @@ import { makeReceiverCertificates } from '#test/support/receiver-certificates.ts
 import { processesOf, type Role, type ServiceProcess } from '#test/support/service-processes.ts';
 import { makeCanaries, watchArguments, type Canaries } from '#test/faults/canaries.ts';
 import { mountOwnDisk } from '#test/faults/own-disk.ts';
+import { keepInBucket, keepOnDisk, type KeptFiles } from '#test/faults/kept-files.ts';
 import { makeFaultFolder, type FaultFolder } from '#test/faults/fault-folder.ts';
 import { makeMovedClock, type MovedClock } from '#test/faults/moved-clock.ts';
 import { startFaultReceiver, type FaultReceiver } from '#test/faults/receiver.ts';
 import { startFaultyPostgres, startFaultyRedis, type FaultyServer } from '#test/faults/servers.ts';
+import { watchWalls, type WallWatch } from '#test/faults/watch-walls.ts';
 import { until } from '#test/faults/until.ts';
 
 export interface World {
@@ -28,7 +30,9 @@ export interface World {
   readonly postgres: FaultyServer;
   readonly redis: FaultyServer;
   readonly receiver: FaultReceiver;
+  readonly files: KeptFiles;
   readonly canaries: Canaries;
+  readonly walls: WallWatch;
   /** Past the proxy. */
   readonly database: () => Database;
   readonly service: () => RunningService;
@@ -54,7 +58,8 @@ export interface World {
 /** Direct requests that are worked on, and that may wait, at once. */
 export const ENGINE_PLACES = { children: 2, queue: 32 } as const;
 
-export async function openWorld(more: Readonly<Record<string, string>> = {}): Promise<World> {
+/** `files`: where the service keeps them. */
+export async function openWorld({ files: place }: { files: 'disk' | 'bucket' }): Promise<World> {
   const folder = mkdtempSync(path.join(tmpdir(), 'mediajobs-faults-'));
   const [data, servers, faultsDir] = ['data', 'servers', 'faults'].map((name) => path.join(folder, name)) as [
     string,
@@ -68,23 +73,26 @@ export async function openWorld(more: Readonly<Record<string, string>> = {}): Pr
     startFaultyRedis({ dataFolder: servers, onLine }),
   ]);
   const certificates = makeReceiverCertificates();
-  writeFileSync(path.join(folder, 'receivers-ca.pem'), certificates.authority);
+  // In the data folder, by which the courier's process is found.
+  const authorityFile = path.join(data, 'receivers-ca.pem');
+  writeFileSync(authorityFile, certificates.authority);
   const receiver = await startFaultReceiver(certificates);
   const clock = makeMovedClock(path.join(folder, 'clock'));
   const faults = makeFaultFolder(faultsDir);
   const canaries = makeCanaries();
+  const files = place === 'disk' ? keepOnDisk(data) : await keepInBucket();
   const disk = mountOwnDisk(['files', 'work'].map((name) => path.join(data, name)));
   const settings = {
     DATABASE_URL: `postgresql://mediajobs@127.0.0.1:${postgres.proxy.port}/postgres`,
     REDIS_URL: `redis://127.0.0.1:${redis.proxy.port}`,
     MEDIAJOBS_PRIVATE_TARGETS: '127.0.0.0/8',
-    MEDIAJOBS_EXTRA_CA_FILE: path.join(folder, 'receivers-ca.pem'),
+    MEDIAJOBS_EXTRA_CA_FILE: authorityFile,
     MEDIAJOBS_CLOCK_FILE: clock.file,
     MEDIAJOBS_FAULTS_DIR: faultsDir,
     MEDIAJOBS_ENGINE_CHILDREN: String(ENGINE_PLACES.children),
     MEDIAJOBS_ENGINE_QUEUE: String(ENGINE_PLACES.queue),
     ...canaries.settings,
-    ...more,
+    ...files.settings,
   };
   const start = (extra: Readonly<Record<string, string>> = {}): Promise<RunningService> =>
     runService({ data, settings: { ...settings, ...extra }, onProblem: (line) => onLine(`service: ${line}`) });
@@ -94,7 +102,7 @@ export async function openWorld(more: Readonly<Record<string, string>> = {}): Pr
   const connectDatabase = (): Database =>
     makeDatabase({ url: postgres.url(), log: makeLog('faults', 'silent'), maxConnections: 25 });
   let database = connectDatabase();
-  const watch = watchArguments(canaries, data);
+  const watches = [watchArguments(canaries, data), watchWalls(data)] as const;
   const kill = (role: Role, signal: NodeJS.Signals = 'SIGKILL'): number => {
     const victim = processesOf(data).find((one) => one.role === role && !one.ofJob);
     if (victim === undefined) throw new Error(`no ${role} runs`);
@@ -104,7 +112,7 @@ export async function openWorld(more: Readonly<Record<string, string>> = {}): Pr
   const heal = async (): Promise<void> => {
     faults.clear();
     disk?.free();
-    for (const server of [postgres, redis]) server.proxy.mend();
+    for (const proxy of [postgres.proxy, redis.proxy, files.proxy]) proxy?.mend();
     await untilServing(service, data);
   };
   return {
@@ -115,7 +123,9 @@ export async function openWorld(more: Readonly<Record<string, string>> = {}): Pr
     postgres,
     redis,
     receiver,
+    files,
     canaries,
+    walls: watches[1],
     database: () => database,
     service: () => service,
     query: async (sql, values = []) => (await database.query<Record<string, any>>(sql, values)).rows,
@@ -137,10 +147,10 @@ export async function openWorld(more: Readonly<Record<string, string>> = {}): Pr
     },
     heal,
     close: async ({ keep } = { keep: false }) => {
-      watch.stop();
+      for (const watch of watches) watch.stop();
       await service.stop();
       await database.close();
-      await Promise.all([receiver.close(), postgres.stop(), redis.stop()]);
+      await Promise.all([receiver.close(), files.close(), postgres.stop(), redis.stop()]);
       disk?.unmount();
       if (!keep) rmSync(folder, { recursive: true, force: true });
     },

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Bait } from '#test/hostile/attacked-engine.ts';
 import { pdf } from '#test/hostile/forge-pdf.ts';
-import { noise } from '#test/hostile/forge-image.ts';
+import { noise } from '#test/fixtures/noise.ts';
 import type { HostileFile } from '#test/hostile/hostile-file.ts';
 
 export const DISGUISED_FILES: readonly HostileFile[] = [

@@ -1,17 +1,12 @@
 /** Image files with headers that no honest program writes. */
 import { deflateSync } from 'node:zlib';
-import sharp, { type Sharp } from 'sharp';
+import sharp from 'sharp';
+import { noise } from '#test/fixtures/noise.ts';
 import { makePngChunk, PNG_SIGNATURE } from '#worker-image/engine/image/png-chunks.ts';
 
 interface Size {
   readonly width: number;
   readonly height: number;
-}
-
-/** A picture of noise, which every codec keeps at some length. */
-export function noise(width = 64, height = 64): Sharp {
-  const gaussian = { type: 'gaussian', mean: 128, sigma: 40 } as const;
-  return sharp({ create: { width, height, channels: 3, background: '#888', noise: gaussian } });
 }
 
 /** A grey PNG that claims a size and holds the pixel data given. `more` stands before the pixels. */

@@ -1,6 +1,8 @@
 /** Hostile images. */
+import { readFile } from 'node:fs/promises';
 import { deflateSync } from 'node:zlib';
 import { drawRaw } from '#test/fixtures/draw-raw.ts';
+import { noise } from '#test/fixtures/noise.ts';
 import {
   avif,
   claimSize,
@@ -8,7 +10,6 @@ import {
   gif,
   jpeg,
   jpegOfScans,
-  noise,
   png,
   pngFrames,
   tiff,
@@ -268,23 +269,13 @@ export const HOSTILE_IMAGES: readonly HostileFile[] = [
   {
     name: 'a BigTIFF whose directory claims tags without number',
     filename: 'a.tif',
-    bytes: () => {
-      const bytes = Buffer.alloc(88);
-      bytes.write('II+\0\x08\0\0\0\x10\0\0\0\0\0\0\0', 'latin1');
-      bytes.writeBigUInt64LE(2n ** 60n, 16);
-      return bytes;
-    },
+    bytes: bigTiffOfEndlessTags,
     ends: ['processing_failed'],
   },
   {
     name: 'the same BigTIFF while its metadata is removed',
     filename: 'a.tif',
-    bytes: () => {
-      const bytes = Buffer.alloc(88);
-      bytes.write('II+\0\x08\0\0\0\x10\0\0\0\0\0\0\0', 'latin1');
-      bytes.writeBigUInt64LE(2n ** 60n, 16);
-      return bytes;
-    },
+    bytes: bigTiffOfEndlessTags,
     operation: 'strip_metadata',
     ends: ['processing_failed'],
   },
@@ -380,7 +371,13 @@ function tiffOfDirectories(count: number): Buffer {
   return Buffer.concat([first, ...pages]);
 }
 
-async function readSample(name: string): Promise<Buffer> {
-  const { readFile } = await import('node:fs/promises');
+function bigTiffOfEndlessTags(): Buffer {
+  const bytes = Buffer.alloc(88);
+  bytes.write('II+\0\x08\0\0\0\x10\0\0\0\0\0\0\0', 'latin1');
+  bytes.writeBigUInt64LE(2n ** 60n, 16);
+  return bytes;
+}
+
+function readSample(name: string): Promise<Buffer> {
   return readFile(new URL(`../../api/samples/files/${name}`, import.meta.url));
 }

@@ -1,6 +1,7 @@
 /** Office documents that lead to other files and addresses. */
 import type { Bait } from '#test/hostile/attacked-engine.ts';
 import { docx, odf, odfXml, openDocument, WORDS, xlsx } from '#test/hostile/forge-office.ts';
+import { xls } from '#test/hostile/forge-xls.ts';
 import type { HostileFile } from '#test/hostile/hostile-file.ts';
 
 const TO_PDF = { operation: 'convert', options: { convert: { to: 'pdf' } } } as const;
@@ -177,6 +178,19 @@ export const DOCUMENTS_WITH_LINKS: readonly HostileFile[] = [
     ...TO_PDF,
     ends: ['done'],
   },
+  ...['pdf', 'csv', 'xlsx'].flatMap((to) =>
+    ['an address', 'a file'].map((where): HostileFile => ({
+      name: `an XLS whose formula takes its value from ${where}, and whose cell leads there, converted to ${to}`,
+      filename: 'a.xls',
+      bytes: (bait) => {
+        const link = where === 'a file' ? bait.fileUrl : bait.url('book.xls');
+        return xls({ cells: [[0, 0]], book: link, link });
+      },
+      operation: 'convert',
+      options: { convert: { to } },
+      ends: ['done'],
+    })),
+  ),
   {
     name: 'an ODT with a font under a name that climbs',
     filename: 'a.odt',

@@ -1,7 +1,7 @@
 /** Hostile video and sound. */
 import { readFile } from 'node:fs/promises';
 import { aviWithSubtitle, box, element, matroska, replaceBoxes, u32, wav } from '#test/hostile/forge-media.ts';
-import { noise } from '#test/hostile/forge-image.ts';
+import { noise } from '#test/fixtures/noise.ts';
 import { playlist } from '#test/hostile/playlists.ts';
 import type { HostileFile } from '#test/hostile/hostile-file.ts';
 

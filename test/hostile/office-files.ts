@@ -1,6 +1,7 @@
 /** Hostile office documents. */
 import { expect } from 'vitest';
 import { docx, laughs, odf, odfXml, xlsx } from '#test/hostile/forge-office.ts';
+import { xls } from '#test/hostile/forge-xls.ts';
 import { zip, type ZipPart } from '#test/hostile/forge-zip.ts';
 import { wordsIn } from '#test/hostile/words-in.ts';
 import { emf, wmf } from '#test/hostile/metafile.ts';
@@ -215,6 +216,36 @@ export const HOSTILE_DOCUMENTS: readonly HostileFile[] = [
     ...TO_PDF,
     ends: ['processing_failed'],
     says: /claims 2147483647 bytes/,
+  },
+  {
+    name: 'an RTF of a million pages',
+    filename: 'a.rtf',
+    bytes: () => Buffer.from(`{\\rtf1 ${'x\\page '.repeat(1_000_000)}}`),
+    ...TO_PDF,
+    ends: ['limit_exceeded'],
+    says: /begins a new page more than 10000 times/,
+  },
+  {
+    name: 'a DOCX of 20,000 pages',
+    filename: 'a.docx',
+    bytes: () => docx({ body: '<w:p><w:r><w:br w:type="page"/></w:r></w:p>'.repeat(20_000) }),
+    ...TO_PDF,
+    ends: ['limit_exceeded'],
+    says: /begins a new page more than 10000 times/,
+  },
+  {
+    name: 'an XLS that prints all of its sixteen million cells, of which one is filled',
+    filename: 'a.xls',
+    bytes: () => xls({ cells: [[0, 0]], printed: [0xffff, 0xff] }),
+    ...TO_PDF,
+    ends: ['done'],
+  },
+  {
+    name: 'an XLS of 3,000 cells that lie far from each other',
+    filename: 'a.xls',
+    bytes: () => xls({ cells: Array.from({ length: 3000 }, (_, index) => [index * 21, (index * 97) % 256] as const) }),
+    ...TO_PDF,
+    ends: ['done'],
   },
   {
     name: 'a ZIP of 24 bytes named odt',

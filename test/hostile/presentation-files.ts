@@ -34,6 +34,14 @@ export const HOSTILE_PRESENTATIONS: readonly HostileFile[] = [
     ...TO_PDF,
     ends: ['done'],
   },
+  {
+    name: 'a PPTX with a table of 250,000 cells',
+    filename: 'a.pptx',
+    bytes: () => pptx(table(500, 500)),
+    ...TO_PDF,
+    ends: ['limit_exceeded'],
+    says: /a table of more than 10000 cells/,
+  },
 ];
 
 const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
@@ -78,4 +86,11 @@ function picture(id: string, media: string): string {
 
 function object(content: string): string {
   return `<p:graphicFrame><p:nvGraphicFramePr><p:cNvPr id="4" name="f"/><p:cNvGraphicFramePr/><p:nvPr/></p:nvGraphicFramePr><p:xfrm>${PLACE}</p:xfrm><a:graphic><a:graphicData uri="http://schemas.openxmlformats.org/presentationml/2006/ole">${content}</a:graphicData></a:graphic></p:graphicFrame>`;
+}
+
+function table(rows: number, columns: number): string {
+  const cell = '<a:tc><a:txBody><a:bodyPr/><a:p><a:r><a:t>x</a:t></a:r></a:p></a:txBody><a:tcPr/></a:tc>';
+  const grid = `<a:tblGrid>${'<a:gridCol w="90000"/>'.repeat(columns)}</a:tblGrid>`;
+  const lines = `<a:tr h="90000">${cell.repeat(columns)}</a:tr>`.repeat(rows);
+  return `<p:graphicFrame><p:nvGraphicFramePr><p:cNvPr id="5" name="t"/><p:cNvGraphicFramePr/><p:nvPr/></p:nvGraphicFramePr><p:xfrm>${PLACE}</p:xfrm><a:graphic><a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/table"><a:tbl><a:tblPr/>${grid}${lines}</a:tbl></a:graphicData></a:graphic></p:graphicFrame>`;
 }

@@ -17,6 +17,7 @@ import { makeApiClient } from '#test/support/api-client.ts';
 import { expectRefusal } from '#test/support/expect-refusal.ts';
 import { startSecondApi } from '#test/support/second-api.ts';
 import { useService, type SharedService } from '#test/support/use-service.ts';
+import { makeDirectPlaces } from '#worker-image/direct-places.ts';
 import { makeDirectServer } from '#worker-image/direct-server.ts';
 
 const { service, live, api, makeAccount } = await useService('scale');
@@ -35,11 +36,12 @@ const engine = makeDirectServer(
         throw signal.reason;
       },
     },
+    places: makeDirectPlaces({ nowMs: () => performance.now() }, { children: 1, queue: 0 }),
     metrics: { worked: () => undefined, turnedAway: () => undefined },
     log: makeLog('test', 'silent'),
     versions: {},
   },
-  { root: directory, places: 1, maxSeconds: 3, maxBytes: 1_000_000 },
+  { root: directory, maxSeconds: 3, maxBytes: 1_000_000 },
 );
 await listen(engine, { host: '127.0.0.1', port: 0 });
 const stuck = await startSecondApi(service, `http://127.0.0.1:${(engine.address() as AddressInfo).port}`);

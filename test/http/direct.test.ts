@@ -3,21 +3,18 @@ import { Readable } from 'node:stream';
 import sharp from 'sharp';
 import { FormData } from 'undici';
 import { describe, expect, it } from 'vitest';
+import { noise } from '#test/fixtures/noise.ts';
 import type { Answer } from '#test/support/api-client.ts';
 import { expectRefusal } from '#test/support/expect-refusal.ts';
 import { useService } from '#test/support/use-service.ts';
 
 const { service, live, test, api, makeAccount } = await useService('scale');
 
-const noisy = (width: number, height: number) =>
-  sharp({
-    create: { width, height, channels: 3, background: '#28c', noise: { type: 'gaussian', mean: 128, sigma: 30 } },
-  });
-const jpg = await noisy(300, 200)
+const jpg = await noise(300, 200)
   .jpeg({ quality: 97 })
   .withExif({ IFD0: { Software: 'canary-software' } })
   .toBuffer();
-const png = await noisy(300, 200).png().toBuffer();
+const png = await noise(300, 200).png().toBuffer();
 
 const resultOf = (answer: Answer) => JSON.parse(String(answer.headers['svc-result'])) as Record<string, unknown>;
 

@@ -1,8 +1,8 @@
 /** How jobs end when something is in their way. */
 import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
-import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
+import { noise } from '#test/fixtures/noise.ts';
 import { expectRefusal } from '#test/support/expect-refusal.ts';
 import { finished, runJob, upload } from '#test/support/run-through.ts';
 import { useService } from '#test/support/use-service.ts';
@@ -14,17 +14,7 @@ const csv = { bytes: Buffer.from('id,name\n1,Ada\n'), filename: 'people.csv' };
 const toJson = { operation: 'convert', options: { convert: { to: 'json' } } };
 /** Seconds of work, so that there is time to come between. */
 const slow = {
-  bytes: await sharp({
-    create: {
-      width: 3000,
-      height: 2200,
-      channels: 3,
-      background: '#28c',
-      noise: { type: 'gaussian', mean: 128, sigma: 60 },
-    },
-  })
-    .jpeg()
-    .toBuffer(),
+  bytes: await noise(3000, 2200, 60).jpeg().toBuffer(),
   filename: 'slow.jpg',
 };
 const toAvif = { operation: 'compress', options: { image: { format: 'avif', resize: false } } };

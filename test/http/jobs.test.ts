@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
+import { noise } from '#test/fixtures/noise.ts';
 import { expectRefusal } from '#test/support/expect-refusal.ts';
 import { finished, runJob, upload } from '#test/support/run-through.ts';
 import { useService } from '#test/support/use-service.ts';
@@ -11,17 +12,7 @@ const CSV = Buffer.from('id,name\n0010,Ada\n0011,Grace\n');
 const csvFile = { bytes: CSV, filename: 'people.csv' };
 const toJson = { operation: 'convert', options: { convert: { to: 'json' } } };
 const job = (json: object, headers: Record<string, string> = {}) => api('POST', '/v1/jobs', { json, headers });
-const photo = await sharp({
-  create: {
-    width: 600,
-    height: 400,
-    channels: 3,
-    background: '#28c',
-    noise: { type: 'gaussian', mean: 128, sigma: 30 },
-  },
-})
-  .jpeg({ quality: 95 })
-  .toBuffer();
+const photo = await noise(600, 400).jpeg({ quality: 95 }).toBuffer();
 
 describe('creating a job', () => {
   const input = { upload: 'upl_00000000000000000000' };

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
 import { FormData } from 'undici';
 import { describe, expect, it } from 'vitest';
+import { noise } from '#test/fixtures/noise.ts';
 import type { Answer } from '#test/support/api-client.ts';
 import { expectRefusal } from '#test/support/expect-refusal.ts';
 import { finished, upload } from '#test/support/run-through.ts';
@@ -10,17 +11,7 @@ import { withKey } from '#test/support/with-key.ts';
 
 const { service, test, api, makeAccount } = await useService('enterprise');
 
-const picture = await sharp({
-  create: {
-    width: 300,
-    height: 200,
-    channels: 3,
-    background: '#28c',
-    noise: { type: 'gaussian', mean: 128, sigma: 30 },
-  },
-})
-  .jpeg({ quality: 97 })
-  .toBuffer();
+const picture = await noise(300, 200).jpeg({ quality: 97 }).toBuffer();
 const CSV = Buffer.from('id,name\n0010,Ada\n');
 const sample = await readFile(new URL('../../api/samples/files/people.csv', import.meta.url));
 

@@ -1,20 +1,10 @@
-import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
+import { noise } from '#test/fixtures/noise.ts';
 import { useService } from '#test/support/use-service.ts';
 
 const { service, api, makeAccount } = await useService();
 
-const photo = await sharp({
-  create: {
-    width: 300,
-    height: 200,
-    channels: 3,
-    background: '#28c',
-    noise: { type: 'gaussian', mean: 128, sigma: 30 },
-  },
-})
-  .jpeg({ quality: 97 })
-  .toBuffer();
+const photo = await noise(300, 200).jpeg({ quality: 97 }).toBuffer();
 
 describe('the spend cap', () => {
   it('with room for 3 images lets 3 of 50 parallel direct requests through', async () => {

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
+import { noise } from '#test/fixtures/noise.ts';
 import type { ApiClient } from '#test/support/api-client.ts';
 import { expectRefusal } from '#test/support/expect-refusal.ts';
 import { startReceiver, type Received, type Receiver } from '#test/support/receiver.ts';
@@ -11,11 +11,7 @@ import { withKey } from '#test/support/with-key.ts';
 
 const { service, api, makeAccount } = await useService();
 
-const picture = await sharp({
-  create: { width: 64, height: 64, channels: 3, background: '#28c', noise: { type: 'gaussian', mean: 128, sigma: 30 } },
-})
-  .jpeg({ quality: 95 })
-  .toBuffer();
+const picture = await noise(64, 64).jpeg({ quality: 95 }).toBuffer();
 const compress = { operation: 'compress', options: { image: { format: 'webp', quality: 30 } } };
 const PATH = '/v1/webhook_endpoints';
 

@@ -1,17 +1,14 @@
 import { createHmac } from 'node:crypto';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
+import { noise } from '#test/fixtures/noise.ts';
 import { startReceiver, type Received } from '#test/support/receiver.ts';
 import { finished, runJob, upload } from '#test/support/run-through.ts';
 import { useService } from '#test/support/use-service.ts';
 
 const { api, live, service } = await useService();
 
-const picture = await sharp({
-  create: { width: 64, height: 64, channels: 3, background: '#28c', noise: { type: 'gaussian', mean: 128, sigma: 30 } },
-})
-  .jpeg({ quality: 95 })
-  .toBuffer();
+const picture = await noise(64, 64).jpeg({ quality: 95 }).toBuffer();
 const photo = { bytes: picture, filename: 'photo.jpg' };
 const compress = { operation: 'compress', options: { image: { format: 'webp', quality: 30 } } };
 

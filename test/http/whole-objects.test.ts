@@ -6,6 +6,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
+import { noise } from '#test/fixtures/noise.ts';
 import { runJob, upload } from '#test/support/run-through.ts';
 import { useService } from '#test/support/use-service.ts';
 
@@ -14,11 +15,7 @@ const { service, account, live, api } = await useService('scale');
 const ID = (prefix: string) => expect.stringMatching(new RegExp(`^${prefix}_[0-9a-z]{20}$`)) as string;
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
 const LIMIT = 26_214_400;
-const photo = await sharp({
-  create: { width: 90, height: 60, channels: 3, background: '#28c', noise: { type: 'gaussian', mean: 128, sigma: 30 } },
-})
-  .jpeg({ quality: 95 })
-  .toBuffer();
+const photo = await noise(90, 60).jpeg({ quality: 95 }).toBuffer();
 
 describe('a job', () => {
   const unfinished = {

@@ -134,7 +134,7 @@ describe.each(LIVES)('a job whose worker would $behaviour', ({ behaviour, end, w
     }
   });
 
-  it('ends the same when its controller watches badly: cut, doubled, late or stale', async () => {
+  it('ends the same whatever befalls its controller’s watches and requests', async () => {
     for (const batch of chunksOf(TROUBLES, AT_ONCE)) {
       const lives = await Promise.all(
         batch.map((trouble) =>

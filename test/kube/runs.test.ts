@@ -1,20 +1,13 @@
 import { inject } from 'vitest';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
-import { startReflector } from '#crds/kube/reflector.ts';
+import { startReflector, type Reflector, type ReflectorOptions } from '#crds/kube/reflector.ts';
 import { systemTime } from '#crds/kube/time.ts';
 import { mediaJobsPath } from '#crds/kubernetes-media-jobs.ts';
 import { API_GROUP, API_VERSION, jobIdOfName, KIND } from '#crds/names.ts';
 import { makeLog } from '#crds/shared/log.ts';
 import { buildTicketSecret } from '#crds/ticket-secret.ts';
 import { withoutNulls } from '#crds/wire-form.ts';
-import {
-  jobOfPod,
-  jobsPath,
-  makeKubernetesRuns,
-  mediaJobOf,
-  podsPath,
-  RUN_SELECTOR,
-} from '#controller/kubernetes-runs.ts';
+import { makeKubernetesRuns, reflectRuns } from '#controller/kubernetes-runs.ts';
 import { workerPodSchema } from '#controller/worker-pod.ts';
 import { describeRuns } from '#test/contract/runs.ts';
 import { buildSpec, buildTicket } from '#test/support/build-media-job.ts';
@@ -27,8 +20,8 @@ describeRuns('Kubernetes Jobs', async () => {
   const namespace = await makeNamespace(client);
   const ended = new AbortController();
   const deps = { client, time: systemTime, log: makeLog('test', 'silent'), metrics: silentReflectorMetrics };
-  const reflect = (path: string, indexBy: typeof jobOfPod) =>
-    startReflector(deps, { path, labelSelector: RUN_SELECTOR, indexBy, firstList: 'consistent' }, ended.signal);
+  const reflect = (options: Omit<ReflectorOptions, 'firstList'>): Reflector =>
+    startReflector(deps, { firstList: 'consistent', ...options }, ended.signal);
   const kubelet = await startFakeKubelet(client, namespace);
   const adopted = new Map<string, Promise<KubeObject>>();
   const makeMediaJob = (name: string): Promise<KubeObject> =>
@@ -41,7 +34,7 @@ describeRuns('Kubernetes Jobs', async () => {
   return {
     places: 2,
     runs: makeKubernetesRuns(
-      { ...deps, jobs: reflect(jobsPath(namespace), mediaJobOf), pods: reflect(podsPath(namespace), jobOfPod) },
+      { ...deps, ...reflectRuns(reflect, namespace) },
       { namespace, pod: workerPodSchema.parse({ image: 'worker' }), atOnce: 2 },
       ended.signal,
     ),

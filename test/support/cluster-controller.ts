@@ -1,21 +1,12 @@
 /** The controller as `controller/main.ts` composes it, in this process and with a client that the test chooses. */
 import { Registry } from 'prom-client';
 import { startController } from '#controller/controller.ts';
-import {
-  jobOfPod,
-  jobsPath,
-  keepOfJob,
-  keepOfPod,
-  makeKubernetesRuns,
-  mediaJobOf,
-  podsPath,
-  RUN_SELECTOR,
-} from '#controller/kubernetes-runs.ts';
+import { makeKubernetesRuns, reflectRuns } from '#controller/kubernetes-runs.ts';
 import { makeControllerMetrics } from '#controller/metrics.ts';
 import { CLUSTER_TIMING } from '#controller/timing.ts';
 import { workerPodSchema } from '#controller/worker-pod.ts';
 import type { KubeClient } from '#crds/kube/kube-client.ts';
-import { startReflector, type ReflectorOptions } from '#crds/kube/reflector.ts';
+import { startReflector, type Reflector, type ReflectorOptions } from '#crds/kube/reflector.ts';
 import { systemTime } from '#crds/kube/time.ts';
 import { makeKubernetesMediaJobs, mediaJobsPath } from '#crds/kubernetes-media-jobs.ts';
 import { makeLog } from '#crds/shared/log.ts';
@@ -27,15 +18,13 @@ export function startClusterController(client: KubeClient, namespace: string, is
   const log = makeLog('test', 'silent');
   const time = systemTime;
   const now = time.now();
-  const reflect = (path: string, more: Pick<ReflectorOptions, 'labelSelector' | 'indexBy' | 'keep'> = {}) =>
+  const reflect = (options: Omit<ReflectorOptions, 'firstList'>): Reflector =>
     startReflector(
       { client, time, log, metrics: silentReflectorMetrics },
-      { path, firstList: 'consistent', ...more },
+      { firstList: 'consistent', ...options },
       ended.signal,
     );
-  const reflector = reflect(mediaJobsPath(namespace));
-  const jobs = reflect(jobsPath(namespace), { labelSelector: RUN_SELECTOR, indexBy: mediaJobOf, keep: keepOfJob });
-  const pods = reflect(podsPath(namespace), { labelSelector: RUN_SELECTOR, indexBy: jobOfPod, keep: keepOfPod });
+  const reflector = reflect({ path: mediaJobsPath(namespace) });
   const events = { record: () => undefined };
   const controller = startController({
     mediaJobs: makeKubernetesMediaJobs(
@@ -44,7 +33,7 @@ export function startClusterController(client: KubeClient, namespace: string, is
       ended.signal,
     ),
     runs: makeKubernetesRuns(
-      { client, jobs, pods, time, metrics: silentReflectorMetrics },
+      { client, ...reflectRuns(reflect, namespace), time, metrics: silentReflectorMetrics },
       { namespace, pod: workerPodSchema.parse({ image: 'worker' }), atOnce: null },
       ended.signal,
     ),

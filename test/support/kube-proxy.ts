@@ -10,8 +10,8 @@ import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { closeServer, listen } from '#crds/shared/ops-server.ts';
 
-/** What may befall a watch on its way. */
-export const TROUBLES = ['cut', 'doubled', 'late', 'stale'] as const;
+/** What may befall a watch on its way, and the last two every request. */
+export const TROUBLES = ['cut', 'doubled', 'late', 'stale', 'expired', 'throttled', 'away'] as const;
 export type Trouble = (typeof TROUBLES)[number];
 
 export interface KubeProxyPlan {
@@ -19,7 +19,8 @@ export interface KubeProxyPlan {
   readonly death?: { readonly write: number; readonly when: 'before' | 'after'; readonly kill: () => void };
   /**
    * `cut` in the middle of a line after some chunks, every line twice (`doubled`), or `late`; `stale` lists what
-   * the server has in its cache, whatever was asked for.
+   * the server has in its cache, whatever was asked for; after some chunks a version that is too old (`expired`);
+   * 429 to every third request (`throttled`); `away` for some seconds from the first write on.
    */
   readonly trouble?: Trouble;
 }
@@ -35,6 +36,7 @@ export interface KubeProxy {
 
 const OF_ITSELF = /\/(leases|selfsubjectaccessreviews|events)(\/|$|\?)/;
 const LATE_MS = 300;
+const AWAY_MS = 8000;
 
 export async function startKubeProxy(kubeconfig: string, plan: KubeProxyPlan = {}): Promise<KubeProxy> {
   const { server: upstream, ca } = clusterOf(kubeconfig);
@@ -44,6 +46,18 @@ export async function startKubeProxy(kubeconfig: string, plan: KubeProxyPlan = {
   let dead = false;
   // An event comes in several chunks: a watch that was always cut at the same one would never bring a large object.
   let patience = 2;
+  let requests = 0;
+  let awayUntil: number | null = null;
+  /** Whether the server is not reached; from its first write on for a while. */
+  const isAway = (request: IncomingMessage): boolean => {
+    if (plan.trouble !== 'away') return false;
+    if (isWrite(request)) awayUntil ??= performance.now() + AWAY_MS;
+    return awayUntil !== null && performance.now() < awayUntil;
+  };
+  const isThrottled = (request: IncomingMessage): boolean => {
+    requests += 1;
+    return plan.trouble === 'throttled' && requests % 3 === 0 && !OF_ITSELF.test(request.url ?? '');
+  };
 
   const die = (request: IncomingMessage): void => {
     dead = true;
@@ -55,7 +69,8 @@ export async function startKubeProxy(kubeconfig: string, plan: KubeProxyPlan = {
     plan.death?.write === number && plan.death.when === when;
 
   const pass = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    if (dead) return void request.socket.destroy();
+    if (dead || isAway(request)) return void request.socket.destroy();
+    if (isThrottled(request)) return throttle(request, response);
     const number = isWrite(request) ? writes.push(`${request.method} ${request.url}`) : 0;
     if (isTheOne(number, 'before')) return die(request);
     const answer = await forward(request, { upstream, agent, isStale: plan.trouble === 'stale' }, response);
@@ -66,7 +81,7 @@ export async function startKubeProxy(kubeconfig: string, plan: KubeProxyPlan = {
     }
     response.writeHead(answer.statusCode ?? 502, answer.headers);
     response.flushHeaders();
-    if (!isWatch(request) || plan.trouble === undefined || plan.trouble === 'stale') return pipeline(answer, response);
+    if (!isWatch(request) || !isOfWatches(plan.trouble)) return pipeline(answer, response);
     patience += 1;
     await sendBadly(answer, response, { trouble: plan.trouble, cutAt: patience });
   };
@@ -99,6 +114,23 @@ function isWrite({ method, url = '' }: IncomingMessage): boolean {
   return method !== 'GET' && !OF_ITSELF.test(url);
 }
 
+const OF_WATCHES = ['cut', 'doubled', 'late', 'expired'] as const;
+type WatchTrouble = (typeof OF_WATCHES)[number];
+
+function isOfWatches(trouble: Trouble | undefined): trouble is WatchTrouble {
+  return OF_WATCHES.some((one) => one === trouble);
+}
+
+function throttle(request: IncomingMessage, response: ServerResponse): void {
+  request.resume();
+  response.writeHead(429, { 'retry-after': '1', 'content-type': 'application/json' });
+  response.end(statusOf(429, 'TooManyRequests'));
+}
+
+function statusOf(code: number, reason: string): string {
+  return JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', message: reason, reason, code });
+}
+
 function isWatch({ url = '' }: IncomingMessage): boolean {
   return url.includes('watch=true');
 }
@@ -123,7 +155,7 @@ function forward(
 async function sendBadly(
   answer: IncomingMessage,
   response: ServerResponse,
-  { trouble, cutAt }: { trouble: Exclude<Trouble, 'stale'>; cutAt: number },
+  { trouble, cutAt }: { trouble: WatchTrouble; cutAt: number },
 ): Promise<void> {
   let count = 0;
   for await (const chunk of answer as AsyncIterable<Buffer>) {
@@ -131,6 +163,11 @@ async function sendBadly(
     if (trouble === 'cut' && count === cutAt) {
       response.write(chunk.subarray(0, Math.floor(chunk.length / 2)), () => response.destroy());
       return;
+    }
+    // Between two lines, as a server sends it.
+    if (trouble === 'expired' && count >= cutAt && chunk.at(-1) === 10) {
+      response.write(chunk);
+      return void response.end(`{"type":"ERROR","object":${statusOf(410, 'Expired')}}\n`);
     }
     if (trouble === 'late') await new Promise((resolve) => setTimeout(resolve, LATE_MS));
     response.write(chunk);

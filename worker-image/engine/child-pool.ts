@@ -19,6 +19,8 @@ export interface PoolOptions extends ChildrenOptions {
 export interface PoolInput extends ChildInput {
   /** Opaque mark of whose file it is; its process opens nobody else's. null: its process opens no other file. */
   readonly tenant: string | null;
+  /** Called when a process takes it, with the milliseconds that it has waited for one. */
+  readonly onStart?: (waitedMs: number) => void;
 }
 
 export interface ChildPool {
@@ -60,8 +62,10 @@ export function startChildPool(options: PoolOptions): ChildPool {
     if (next === undefined) taken -= 1;
     else next();
   };
-  const process = async ({ tenant, ...input }: PoolInput): Promise<ProcessedFile> => {
+  const process = async ({ tenant, onStart, ...input }: PoolInput): Promise<ProcessedFile> => {
+    const cameAt = performance.now();
     await takePlace(input.signal);
+    onStart?.(performance.now() - cameAt);
     const child = children.take(tenant);
     let isGood = false;
     try {

@@ -14,7 +14,10 @@ import { MediaError } from '#crds/media-error.ts';
 import { findTool, toolPath } from '#worker-image/tools/find-tool.ts';
 
 export interface Command {
+  /** The tool's name, looked for in PATH. */
   readonly file: string;
+  /** Full path of the program to start, where what stands in PATH under the name is only a script that starts it. */
+  readonly program?: string;
   readonly args: readonly string[];
   /** Private directory: working directory, HOME and TMPDIR of the tool. */
   readonly directory: string;
@@ -68,7 +71,7 @@ const KILLED_EXIT = 128 + constants.signals.SIGKILL;
 export function makeRunCommand(deps: RunCommandDeps = {}): RunCommand {
   return async (command) => {
     command.signal.throwIfAborted();
-    const tool = await findTool(command.file);
+    const tool = command.program ?? (await findTool(command.file));
     const line = [
       ...(deps.isolation ?? []),
       'setpriv',

@@ -2,14 +2,8 @@ import { audit } from '#api/dashboard/audit.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { postForm } from '#api/dashboard/form.ts';
 import { html, type Html } from '#api/dashboard/html.ts';
-import {
-  forMember,
-  notFound,
-  type AccountVisit,
-  type PageReply,
-  type Reply,
-  type Route,
-} from '#api/dashboard/route.ts';
+import { notFound } from '#api/dashboard/not-found.ts';
+import { forMember, type AccountVisit, type PageReply, type Reply, type Route } from '#api/dashboard/route.ts';
 import { facts, table } from '#api/dashboard/table.ts';
 import { bytes, moment } from '#api/dashboard/text.ts';
 import { isAtLeast } from '#api/users/user.ts';

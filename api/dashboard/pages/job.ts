@@ -6,14 +6,8 @@ import { confirmed } from '#api/dashboard/form.ts';
 import { html, type Content, type Html } from '#api/dashboard/html.ts';
 import { jobEvents } from '#api/dashboard/job-events.ts';
 import { jobState } from '#api/dashboard/job-state.ts';
-import {
-  forMember,
-  notFound,
-  type AccountVisit,
-  type PageReply,
-  type Reply,
-  type Route,
-} from '#api/dashboard/route.ts';
+import { notFound } from '#api/dashboard/not-found.ts';
+import { forMember, type AccountVisit, type PageReply, type Reply, type Route } from '#api/dashboard/route.ts';
 import { facts, table } from '#api/dashboard/table.ts';
 import { bytes, duration, moment, number, prose } from '#api/dashboard/text.ts';
 import { deleteJob } from '#api/jobs/delete-job.ts';

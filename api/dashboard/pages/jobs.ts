@@ -1,6 +1,6 @@
 import { accountRequest } from '#api/dashboard/account-request.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
-import { field, formProblem, type FormState } from '#api/dashboard/form.ts';
+import { field, formProblem, refusedForm, type FormState } from '#api/dashboard/form.ts';
 import { html, type Html } from '#api/dashboard/html.ts';
 import { jobState } from '#api/dashboard/job-state.ts';
 import { isLive, modeSwitch } from '#api/dashboard/mode.ts';
@@ -50,8 +50,7 @@ async function search(deps: DashboardDeps, visit: AccountVisit): Promise<{ found
     return { found: { jobs: data, hasMore }, form: { values, problems: {} } };
   } catch (error) {
     if (!(error instanceof MediaError)) throw error;
-    const isField = FILTERS.some((name) => name === error.param);
-    return { found: null, form: { values, problems: { [isField ? (error.param ?? '') : '']: error.message } } };
+    return { found: null, form: refusedForm(error, { values, fields: FILTERS }) };
   }
 }
 

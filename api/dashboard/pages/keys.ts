@@ -6,14 +6,8 @@ import { audit } from '#api/dashboard/audit.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { confirmed, EMPTY_FORM, field, formProblem, postForm, submitted, type FormState } from '#api/dashboard/form.ts';
 import { html, type Content, type Html } from '#api/dashboard/html.ts';
-import {
-  forMember,
-  notFound,
-  type AccountVisit,
-  type PageReply,
-  type Reply,
-  type Route,
-} from '#api/dashboard/route.ts';
+import { notFound } from '#api/dashboard/not-found.ts';
+import { forMember, type AccountVisit, type PageReply, type Reply, type Route } from '#api/dashboard/route.ts';
 import { table } from '#api/dashboard/table.ts';
 import { counted, moment } from '#api/dashboard/text.ts';
 import { isAtLeast } from '#api/users/user.ts';

@@ -1,16 +1,10 @@
 import { audit } from '#api/dashboard/audit.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { confirmed, EMPTY_FORM, field, formProblem, postForm, submitted, type FormState } from '#api/dashboard/form.ts';
-import { html } from '#api/dashboard/html.ts';
+import { flag, html } from '#api/dashboard/html.ts';
 import { invitationNotice } from '#api/dashboard/invitation-notice.ts';
-import {
-  forMember,
-  notFound,
-  type AccountVisit,
-  type PageReply,
-  type Reply,
-  type Route,
-} from '#api/dashboard/route.ts';
+import { notFound } from '#api/dashboard/not-found.ts';
+import { forMember, type AccountVisit, type PageReply, type Reply, type Route } from '#api/dashboard/route.ts';
 import { table } from '#api/dashboard/table.ts';
 import { moment } from '#api/dashboard/text.ts';
 import { inviteUser } from '#api/users/invite-user.ts';
@@ -21,18 +15,20 @@ import { MediaError } from '#crds/media-error.ts';
 
 /** Who belongs to the account. */
 export const memberRoutes: readonly Route[] = [
-  forMember('GET', '/accounts/:account/members', { needs: 'read_only' }, (deps, visit) =>
-    memberPage(deps, visit, EMPTY_FORM),
-  ),
+  forMember('GET', '/accounts/:account/members', { needs: 'read_only' }, (deps, visit) => memberPage(deps, visit, {})),
   forMember('POST', '/accounts/:account/members', { needs: 'owner' }, (deps, visit) =>
     submitted(visit, {
       work: () => invite(deps, visit),
-      page: (form) => memberPage(deps, visit, form),
+      page: (invited) => memberPage(deps, visit, { invited }),
       fields: ['email', 'role'],
     }),
   ),
   forMember('POST', '/accounts/:account/members/:user', { needs: 'owner' }, (deps, visit) =>
-    submitted(visit, { work: () => change(deps, visit), page: (form) => memberPage(deps, visit, form), fields: [] }),
+    submitted(visit, {
+      work: () => change(deps, visit),
+      page: (changed) => memberPage(deps, visit, { changed }),
+      fields: [],
+    }),
   ),
 ];
 
@@ -42,7 +38,16 @@ const ROLE_CHOICES: readonly (readonly [Role, string])[] = [
   ['read_only', 'read only'],
 ];
 
-async function memberPage({ database }: DashboardDeps, visit: AccountVisit, form: FormState): Promise<PageReply> {
+interface Forms {
+  readonly invited?: FormState;
+  readonly changed?: FormState;
+}
+
+async function memberPage(
+  { database }: DashboardDeps,
+  visit: AccountVisit,
+  { invited = EMPTY_FORM, changed = EMPTY_FORM }: Forms,
+): Promise<PageReply> {
   const { account } = visit;
   const members = await selectMembers(database, account.id);
   const path = `/accounts/${account.id}/members`;
@@ -53,18 +58,18 @@ async function memberPage({ database }: DashboardDeps, visit: AccountVisit, form
       action: `${path}/${userId}`,
       body: html`<label for="role-${userId}">Role</label>
         <select id="role-${userId}" name="role">
-          ${[...ROLE_CHOICES, ['none', 'no member any more'] as const].map(([value, label]) => html`<option value="${value}" ${value === role && html`selected`}>${label}</option>`)}
+          ${[...ROLE_CHOICES, ['none', 'no member any more'] as const].map(([value, label]) => html`<option value="${value}" ${flag('selected', value === role)}>${label}</option>`)}
         </select>`,
       button: 'Change',
       danger: true,
     });
-  const body = html`${formProblem(form)} ${field(form, { name: 'email', label: 'E-mail', type: 'email' })}
-  ${field(form, { name: 'role', label: 'Role', choices: ROLE_CHOICES })}`;
+  const body = html`${formProblem(invited)} ${field(invited, { name: 'email', label: 'E-mail', type: 'email' })}
+  ${field(invited, { name: 'role', label: 'Role', choices: ROLE_CHOICES })}`;
   return {
     kind: 'page',
     title: `Members – ${account.name}`,
     body: html`<h1>Members</h1>
-      ${form.values.has('email') ? null : formProblem(form)}
+      ${formProblem(changed)}
       ${table({
         caption: 'Members of the account',
         columns: ['E-mail', 'Role', 'Since', ...(isOwner ? ['Change'] : [])],

@@ -2,7 +2,7 @@ import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { EMPTY_FORM, field, formProblem, postForm, submitted, type FormState } from '#api/dashboard/form.ts';
 import { html } from '#api/dashboard/html.ts';
 import { forAnyone, type PageReply, type Reply, type Route, type Visit } from '#api/dashboard/route.ts';
-import { signedIn } from '#api/dashboard/start-visit.ts';
+import { signedIn } from '#api/dashboard/signed-in.ts';
 import { findLink, takeLink, type LinkTarget } from '#api/users/link-rows.ts';
 import { checkedPassword, hashPassword, PASSWORD_LENGTH } from '#api/users/password.ts';
 import { deleteSessionsOf } from '#api/users/session-rows.ts';

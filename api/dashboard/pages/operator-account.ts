@@ -3,6 +3,7 @@ import type { Account } from '#api/accounts/account.ts';
 import { updateAccount } from '#api/accounts/update-account.ts';
 import { audit } from '#api/dashboard/audit.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
+import { FEATURE_WORDS } from '#api/dashboard/feature-words.ts';
 import {
   checkbox,
   confirmed,
@@ -15,13 +16,14 @@ import {
 } from '#api/dashboard/form.ts';
 import { html } from '#api/dashboard/html.ts';
 import { invitationNotice } from '#api/dashboard/invitation-notice.ts';
-import { planOf } from '#api/dashboard/plan-of.ts';
-import { forOperator, notFound, type PageReply, type Reply, type Route, type UserVisit } from '#api/dashboard/route.ts';
+import { planField, planOf } from '#api/dashboard/plan-field.ts';
+import { notFound } from '#api/dashboard/not-found.ts';
+import { forOperator, type PageReply, type Reply, type Route, type UserVisit } from '#api/dashboard/route.ts';
 import { facts, table } from '#api/dashboard/table.ts';
 import { moment } from '#api/dashboard/text.ts';
 import { inviteUser } from '#api/users/invite-user.ts';
 import { selectMembers } from '#api/users/membership-rows.ts';
-import { FEATURES, PLAN_NAMES } from '#crds/plans.ts';
+import { FEATURES } from '#crds/plans.ts';
 
 const PATH = '/operator/accounts/:id';
 
@@ -103,9 +105,7 @@ async function accountPage(deps: DashboardDeps, visit: UserVisit, { account, for
 }
 
 function settings(visit: UserVisit, { id }: Account, form: FormState) {
-  const words = { video: 'video', heic_output: 'HEIC output' } as const;
-  const body = html`${formProblem(form)}
-    ${field(form, { name: 'plan', label: 'Plan', choices: PLAN_NAMES.map((name) => [name, name] as const) })}
+  const body = html`${formProblem(form)} ${planField(form)}
     <fieldset>
       <legend>Payment</legend>
       ${checkbox(form, { name: 'payment', value: 'method', label: 'has a payment method' })}
@@ -113,7 +113,7 @@ function settings(visit: UserVisit, { id }: Account, form: FormState) {
     </fieldset>
     <fieldset>
       <legend>Features</legend>
-      ${FEATURES.map((name) => checkbox(form, { name: 'feature', value: name, label: words[name] }))}
+      ${FEATURES.map((name) => checkbox(form, { name: 'feature', value: name, label: FEATURE_WORDS[name] }))}
     </fieldset>`;
   return postForm(visit, { action: `/operator/accounts/${id}`, body, button: 'Save' });
 }

@@ -7,12 +7,12 @@ import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { EMPTY_FORM, field, formProblem, postForm, submitted, type FormState } from '#api/dashboard/form.ts';
 import { html, type Content } from '#api/dashboard/html.ts';
 import { invitationNotice } from '#api/dashboard/invitation-notice.ts';
-import { planOf } from '#api/dashboard/plan-of.ts';
+import { planField, planOf } from '#api/dashboard/plan-field.ts';
 import { forOperator, type PageReply, type Reply, type Route, type UserVisit } from '#api/dashboard/route.ts';
 import { table } from '#api/dashboard/table.ts';
 import { moment, usd } from '#api/dashboard/text.ts';
-import { checkedEmail, inviteUser } from '#api/users/invite-user.ts';
-import { PLAN_NAMES } from '#crds/plans.ts';
+import { checkedEmail } from '#api/users/email-address.ts';
+import { inviteUser } from '#api/users/invite-user.ts';
 
 const PAGE = 50;
 
@@ -41,7 +41,7 @@ async function accountsPage({ database, clock }: DashboardDeps, visit: UserVisit
       >${label}</a
     >`;
   const body = html`${formProblem(form)} ${field(form, { name: 'name', label: 'Name', hint: 'Up to 100 characters.' })}
-  ${field(form, { name: 'plan', label: 'Plan', choices: PLAN_NAMES.map((name) => [name, name] as const) })}
+  ${planField(form)}
   ${field(form, { name: 'email', label: "Owner's e-mail", hint: 'You get a one-time link for a new person.', type: 'email', required: false })}`;
   return {
     kind: 'page',

@@ -21,11 +21,7 @@ async function queuePage({ database, clock, grafanaUrl }: DashboardDeps): Promis
   const now = clock.now();
   const groups = await selectQueue(database);
   const ended = await countEnds(database, new Date(now.getTime() - HOUR_MS));
-  const oldest = groups.reduce<Date | null>(
-    (least, { oldest }) => (least === null || oldest < least ? oldest : least),
-    null,
-  );
-  const age = oldest === null ? null : (now.getTime() - oldest.getTime()) / 1000;
+  const oldest = oldestOf(groups);
   const kinds = [...Map.groupBy(groups, (group) => kindOf(group))].toSorted(([one], [other]) =>
     one.localeCompare(other),
   );
@@ -36,7 +32,7 @@ async function queuePage({ database, clock, grafanaUrl }: DashboardDeps): Promis
       ${facts([
         ['Queued', number(countOf(groups, 'queued'))],
         ['Processing', number(countOf(groups, 'processing'))],
-        ['Oldest unfinished', oldest === null ? 'none' : html`${duration(age ?? 0)}, since ${moment(oldest)}`],
+        ['Oldest unfinished', oldest === null ? 'none' : html`${age(now, oldest)}, since ${moment(oldest)}`],
         [
           'Ended in the last hour',
           [...ended].map(([status, count]) => `${number(count)} ${status}`).join(', ') || 'none',
@@ -53,12 +49,22 @@ async function queuePage({ database, clock, grafanaUrl }: DashboardDeps): Promis
           kind,
           number(countOf(of, 'queued')),
           number(countOf(of, 'processing')),
-          moment(new Date(Math.min(...of.map(({ oldest }) => oldest.getTime())))),
+          moment(oldestOf(of)),
         ]),
         empty: 'Nothing is queued or in work.',
       })}
       ${grafana(grafanaUrl)}`,
   };
+}
+
+/** When the job came that waits or works longest; null when there is none. */
+function oldestOf(groups: readonly QueueGroup[]): Date | null {
+  const times = groups.map(({ oldest }) => oldest.getTime());
+  return times.length === 0 ? null : new Date(Math.min(...times));
+}
+
+function age(now: Date, since: Date): string {
+  return duration((now.getTime() - since.getTime()) / 1000);
 }
 
 function countOf(groups: readonly QueueGroup[], status: QueueGroup['status']): number {

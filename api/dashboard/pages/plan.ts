@@ -5,6 +5,7 @@ import { spendCapOf } from '#api/billing/spend-cap.ts';
 import { microUsdOf, MOST_USD, usdOf } from '#api/billing/usd.ts';
 import { audit } from '#api/dashboard/audit.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
+import { FEATURE_WORDS } from '#api/dashboard/feature-words.ts';
 import { field, formProblem, postForm, submitted, type FormState } from '#api/dashboard/form.ts';
 import { html, type Html } from '#api/dashboard/html.ts';
 import { forMember, type AccountVisit, type PageReply, type Reply, type Route } from '#api/dashboard/route.ts';
@@ -27,8 +28,6 @@ export const planRoutes: readonly Route[] = [
     }),
   ),
 ];
-
-const FEATURE_WORDS = { video: 'video', heic_output: 'HEIC output' } as const;
 
 async function planPage(deps: DashboardDeps, visit: AccountVisit, form: FormState): Promise<PageReply> {
   const { account } = visit;

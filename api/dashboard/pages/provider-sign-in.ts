@@ -1,8 +1,9 @@
 import { PROVIDER_COOKIE, setCookie } from '#api/dashboard/cookies.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import type { IdentityProvider, ProviderTrip } from '#api/dashboard/identity-provider.ts';
-import { forAnyone, notFound, type Reply, type Route, type Visit } from '#api/dashboard/route.ts';
-import { nextOf, signedIn } from '#api/dashboard/start-visit.ts';
+import { notFound } from '#api/dashboard/not-found.ts';
+import { forAnyone, type Reply, type Route, type Visit } from '#api/dashboard/route.ts';
+import { nextOf, signedIn } from '#api/dashboard/signed-in.ts';
 import { bindIdentity, findUserByIdentity } from '#api/users/user-rows.ts';
 import { MediaError } from '#crds/media-error.ts';
 

@@ -1,5 +1,6 @@
 import { html } from '#api/dashboard/html.ts';
-import { forMember, forUser, notFound, type Route } from '#api/dashboard/route.ts';
+import { notFound } from '#api/dashboard/not-found.ts';
+import { forMember, forUser, type Route } from '#api/dashboard/route.ts';
 import { table } from '#api/dashboard/table.ts';
 import { bytes } from '#api/dashboard/text.ts';
 import { openSample } from '#api/samples/open-sample.ts';

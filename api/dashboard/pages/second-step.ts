@@ -2,7 +2,7 @@ import { EMPTY_FORM, field, formProblem, postForm, submitted, type FormState } f
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { html } from '#api/dashboard/html.ts';
 import { forAnyone, type PageReply, type Reply, type Route, type Visit } from '#api/dashboard/route.ts';
-import { nextOf, signedIn } from '#api/dashboard/start-visit.ts';
+import { nextOf, signedIn } from '#api/dashboard/signed-in.ts';
 import { takeCode } from '#api/users/take-code.ts';
 
 /** The code after the password. */

@@ -2,9 +2,10 @@ import { EMPTY_FORM, field, formProblem, postForm, submitted, type FormState } f
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { html } from '#api/dashboard/html.ts';
 import { forAnyone, type PageReply, type Reply, type Route, type Visit } from '#api/dashboard/route.ts';
-import { nextOf, signedIn } from '#api/dashboard/start-visit.ts';
+import { nextOf, signedIn } from '#api/dashboard/signed-in.ts';
 import { isPassword } from '#api/users/password.ts';
-import { endSession, startSession } from '#api/users/session.ts';
+import { deleteSession } from '#api/users/session-rows.ts';
+import { startSession } from '#api/users/session.ts';
 import { countTry, forgetTries, signInCounts } from '#api/users/throttle.ts';
 import { findCredentials, findUser } from '#api/users/user-rows.ts';
 import { MediaError } from '#crds/media-error.ts';
@@ -22,7 +23,7 @@ export const signInRoutes: readonly Route[] = [
   ),
   forAnyone('POST', '/sign-out', async (deps, visit) => {
     const session = visit.session ?? visit.pending;
-    if (session !== null) await endSession(deps, session);
+    if (session !== null) await deleteSession(deps.database, session.digest);
     return { kind: 'redirect', to: '/sign-in', session: null };
   }),
 ];

@@ -1,7 +1,7 @@
 import { usageOf } from '#api/billing/usage-endpoint.ts';
 import { accountRequest } from '#api/dashboard/account-request.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
-import { EMPTY_FORM, field, formProblem, type FormState } from '#api/dashboard/form.ts';
+import { EMPTY_FORM, field, formProblem, refusedForm, type FormState } from '#api/dashboard/form.ts';
 import { html, type Html } from '#api/dashboard/html.ts';
 import { isLive, modeSwitch } from '#api/dashboard/mode.ts';
 import { forMember, type AccountVisit, type PageReply, type Reply, type Route } from '#api/dashboard/route.ts';
@@ -10,6 +10,8 @@ import { bytes, number, usd } from '#api/dashboard/text.ts';
 import { CHART_METERS, usageChart } from '#api/dashboard/usage-chart.ts';
 import type { Usage } from '#api/billing/usage.ts';
 import { MediaError } from '#crds/media-error.ts';
+
+const DAYS = ['from', 'to'];
 
 /** What was used, by day and meter. */
 export const usageRoutes: readonly Route[] = [
@@ -71,7 +73,7 @@ function found(path: string, usage: Usage): Html {
 
 async function askedUsage(deps: DashboardDeps, visit: AccountVisit): Promise<{ usage: Usage | null; form: FormState }> {
   const asked = new URLSearchParams();
-  for (const name of ['from', 'to']) {
+  for (const name of DAYS) {
     const day = visit.query.get(name) ?? '';
     if (day !== '') asked.set(name, day);
   }
@@ -80,7 +82,7 @@ async function askedUsage(deps: DashboardDeps, visit: AccountVisit): Promise<{ u
     return { usage, form: { ...EMPTY_FORM, values: new URLSearchParams({ from: usage.from, to: usage.to }) } };
   } catch (error) {
     if (!(error instanceof MediaError)) throw error;
-    return { usage: null, form: { values: visit.query, problems: { [error.param ?? '']: error.message } } };
+    return { usage: null, form: refusedForm(error, { values: visit.query, fields: DAYS }) };
   }
 }
 

@@ -4,10 +4,11 @@ import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { deliveryTable } from '#api/dashboard/delivery-table.ts';
 import { confirmed, postForm } from '#api/dashboard/form.ts';
 import { html, type Html } from '#api/dashboard/html.ts';
+import { notFound } from '#api/dashboard/not-found.ts';
 import {
   forMember,
-  notFound,
   type AccountVisit,
+  type Notice,
   type PageReply,
   type Reply,
   type Route,
@@ -97,7 +98,7 @@ function requestFor(visit: AccountVisit, json?: object) {
 async function switchTo(deps: DashboardDeps, visit: AccountVisit, enabled: boolean): Promise<Reply> {
   await changeWebhookEndpoint(deps, requestFor(visit, { enabled }));
   await note(deps, visit, enabled ? 'webhook.resume' : 'webhook.pause');
-  return back(visit, enabled ? 'The endpoint is on again.' : 'The endpoint is paused.');
+  return back(visit, { text: enabled ? 'The endpoint is on again.' : 'The endpoint is paused.' });
 }
 
 async function test(deps: DashboardDeps, visit: AccountVisit): Promise<Reply> {
@@ -105,14 +106,15 @@ async function test(deps: DashboardDeps, visit: AccountVisit): Promise<Reply> {
   const { delivered, status, duration_ms: ms } = body as { delivered: boolean; status: number; duration_ms: number };
   await note(deps, visit, 'webhook.test');
   const answer = status === 0 ? 'No answer came' : `It answered ${status}`;
-  return back(visit, `${delivered ? 'The test was delivered' : 'The test failed'}: ${answer} after ${ms} ms.`);
+  const text = `${delivered ? 'The test was delivered' : 'The test failed'}: ${answer} after ${ms} ms.`;
+  return back(visit, { text });
 }
 
 async function rotate(deps: DashboardDeps, visit: AccountVisit): Promise<Reply> {
   const { body } = await rotateWebhookSecret(deps, requestFor(visit));
   await note(deps, visit, 'webhook.rotate');
   const secret = { label: 'Signing secret', value: (body as { secret: string }).secret };
-  return { ...back(visit, ''), notice: { text: 'The endpoint has a new secret.', secret } };
+  return back(visit, { text: 'The endpoint has a new secret.', secret });
 }
 
 async function remove(deps: DashboardDeps, visit: AccountVisit): Promise<Reply> {
@@ -126,7 +128,6 @@ async function note(deps: DashboardDeps, visit: AccountVisit, action: string): P
   await audit(deps, visit, { action, target: visit.params['id'] ?? '', accountId: visit.account.id });
 }
 
-function back({ account, params }: AccountVisit, text: string) {
-  const to = `/accounts/${account.id}/webhooks/${params['id'] ?? ''}`;
-  return { kind: 'redirect', to, notice: { text } } as const;
+function back({ account, params }: AccountVisit, notice: Notice): Reply {
+  return { kind: 'redirect', to: `/accounts/${account.id}/webhooks/${params['id'] ?? ''}`, notice };
 }

@@ -10,8 +10,7 @@ import { counted, moment } from '#api/dashboard/text.ts';
 import { isAtLeast } from '#api/users/user.ts';
 import { createWebhookEndpoint } from '#api/webhooks/create-webhook-endpoint.ts';
 import { selectDeliveries } from '#api/webhooks/delivery-record-rows.ts';
-import type { WebhookEndpoint } from '#api/webhooks/webhook-endpoint-rows.ts';
-import { listWebhookEndpoints } from '#api/webhooks/webhook-endpoint-rows.ts';
+import { listWebhookEndpoints, type WebhookEndpoint } from '#api/webhooks/webhook-endpoint-rows.ts';
 import { LIMITS } from '#crds/plans.ts';
 
 const MOST_DELIVERIES = 50;

@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Operation } from '#crds/formats.ts';
 import type { SentOptions } from '#crds/options/options.ts';
+import type { ApiClient } from '#test/support/api-client.ts';
 import { upload } from '#test/support/run-through.ts';
 import type { BenchService } from './bench-service.ts';
 
@@ -12,21 +13,24 @@ interface BenchJob {
   readonly options?: SentOptions;
 }
 
-const POLL_MS = 20;
+const POLL_MS = 10;
 
 /** Upload, job, wait, download. @throws Error when the job does not succeed. */
 export async function runBenchJob({ api }: Pick<BenchService, 'api'>, job: BenchJob): Promise<Buffer> {
   const input = { upload: await upload(api, job.bytes, job.filename) };
   const { operation, options = {} } = job;
   const created = (await api('POST', '/v1/jobs', { json: { operation, options, input } })).json();
+  const { download_url: url } = await untilSucceeded(api, String(created['id']));
+  return (await api('GET', url, { key: null })).bytes;
+}
+
+/** Asks again and again; gives the job's result. @throws Error when it does not succeed. */
+export async function untilSucceeded(api: ApiClient, id: string): Promise<{ readonly download_url: string }> {
   for (;;) {
-    const now = (await api('GET', `/v1/jobs/${String(created['id'])}`)).json();
-    if (now['status'] === 'succeeded') {
-      const result = now['result'] as { download_url: string };
-      return (await api('GET', result.download_url, { key: null })).bytes;
-    }
-    if (now['status'] !== 'queued' && now['status'] !== 'processing')
-      throw new Error(`the job on ${job.filename} ended with ${JSON.stringify(now['error'] ?? now)}`);
+    const { status, result, error } = (await api('GET', `/v1/jobs/${id}`)).json();
+    if (status === 'succeeded') return result as { download_url: string };
+    if (status !== 'queued' && status !== 'processing')
+      throw new Error(`the job ${id} ended with ${JSON.stringify(error ?? status)}`);
     await delay(POLL_MS);
   }
 }

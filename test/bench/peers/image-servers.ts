@@ -1,17 +1,12 @@
 /** The service and its peers as servers of pictures: each is told a picture and what it shall become. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { availableParallelism } from 'node:os';
 import { Pool } from 'undici';
-import { closeServer, listen } from '#crds/shared/ops-server.ts';
 import { ofDirectLane, startBenchService } from './bench-service.ts';
 import { OURS } from './measured.ts';
 import type { ReadyPeers } from './prepare-peers.ts';
-import { treeOf } from './process-memory.ts';
+import { freePort, startServerProcess } from './server-process.ts';
 
 export interface ImageServer {
   readonly who: string;
@@ -186,12 +181,8 @@ interface PlainServer extends Omit<ImageServer, 'convert'> {
   readonly get: (path: string, body?: Buffer) => Promise<Buffer>;
 }
 
-const START_TRIES = 300;
-
 async function startServer(who: string, program: (port: number) => Program): Promise<PlainServer> {
   const port = await freePort();
-  const { file, args, env = {} } = program(port);
-  const child = spawn(file, args, { stdio: ['ignore', 'ignore', 'ignore'], env: { ...process.env, ...env } });
   const pool = new Pool(`http://127.0.0.1:${port}`, { connections: 64, bodyTimeout: 0, headersTimeout: 0 });
   const get = async (path: string, body?: Buffer): Promise<Buffer> => {
     const method = body === undefined ? 'GET' : 'POST';
@@ -201,32 +192,19 @@ async function startServer(who: string, program: (port: number) => Program): Pro
     if (answer.statusCode !== 200) throw new Error(`${who} answered ${path} with ${answer.statusCode}`);
     return bytes;
   };
-  for (let tries = 0; ; tries += 1) {
-    const isUp = await pool.request({ method: 'GET', path: '/' }).then(
-      ({ body }) => body.dump().then(() => true),
-      () => false,
-    );
-    if (isUp) break;
-    if (child.exitCode !== null || tries > START_TRIES) throw new Error(`${who} does not start`);
-    await delay(100);
-  }
+  const isUp = async (): Promise<boolean> => {
+    const { body } = await pool.request({ method: 'GET', path: '/' });
+    await body.dump();
+    return true;
+  };
+  const server = await startServerProcess({ who, ...program(port), isUp });
   return {
     who,
     get,
-    pids: () => treeOf(child.pid ?? 0),
+    pids: server.pids,
     stop: async () => {
       await pool.destroy();
-      const ended = once(child, 'exit');
-      for (const pid of treeOf(child.pid ?? 0).toReversed()) process.kill(pid, 'SIGTERM');
-      await ended;
+      await server.stop();
     },
   };
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await listen(server, { host: '127.0.0.1', port: 0 });
-  const address = server.address();
-  await closeServer(server);
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

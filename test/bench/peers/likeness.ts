@@ -1,7 +1,7 @@
 /** How like two pictures are, and the quality number at which a server's picture is as like as wanted. */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import sharp from 'sharp';
+import sharp, { type Sharp } from 'sharp';
 import type { Score } from '#test/bench/ssimulacra2.ts';
 
 export interface Likeness {
@@ -14,26 +14,21 @@ let names = 0;
 /** @param reference - The picture as an encoder gets it, already of the wanted size. */
 export async function likenessTo(score: Score, folder: string, reference: Buffer): Promise<Likeness> {
   const own = join(folder, `reference-${(names += 1)}.png`);
-  const { width, height } = await sharp(reference)
-    .flatten({ background: '#ffffff' })
-    .toColourspace('srgb')
-    .png({ compressionLevel: 1 })
-    .toFile(own);
+  const { width, height } = await onWhite(sharp(reference)).toFile(own);
   return {
     of: async (encoded) => {
       const decoded = join(folder, `decoded-${(names += 1)}.png`);
       // Servers differ by a pixel in how they round a side.
-      await sharp(encoded)
-        .resize(width, height, { fit: 'fill' })
-        .flatten({ background: '#ffffff' })
-        .toColourspace('srgb')
-        .png({ compressionLevel: 1 })
-        .toFile(decoded);
+      await onWhite(sharp(encoded).resize(width, height, { fit: 'fill' })).toFile(decoded);
       const found = await score(own, decoded);
       await rm(decoded);
       return found;
     },
   };
+}
+
+function onWhite(picture: Sharp): Sharp {
+  return picture.flatten({ background: '#ffffff' }).toColourspace('srgb').png({ compressionLevel: 1 });
 }
 
 export interface Tuned {

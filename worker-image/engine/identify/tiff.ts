@@ -22,6 +22,8 @@ const MARKED: readonly (readonly [bytes: string, format: Format])[] = [
 ];
 
 interface Entry {
+  /** TIFF's number of the values' type. */
+  readonly type: number;
   readonly count: number;
   /** The value when it is one number, else the offset of the values. */
   readonly number: number;
@@ -47,6 +49,22 @@ export async function formatOfTiff(file: SniffedFile): Promise<Format | null> {
 export async function firstTiffDirectory(file: SniffedFile): Promise<TiffEntries> {
   const isTiff = has(file.head, 'II*\0') || has(file.head, 'MM\0*');
   return isTiff ? (await directory(file, numbers(file).u32(file.head, 4))).entries : new Map();
+}
+
+/** The whole numbers of an entry of two or four bytes each, `most` of them at most; none when the tag is missing. */
+export async function tiffNumbers(
+  file: SniffedFile,
+  entries: TiffEntries,
+  tag: number,
+  most: number,
+): Promise<number[]> {
+  const entry = entries.get(tag);
+  if (entry === undefined) return [];
+  const { u16, u32 } = numbers(file);
+  const [width, read] = entry.type === SHORT ? [2, u16] : [4, u32];
+  const count = Math.min(entry.count, most);
+  const bytes = entry.count * width <= 4 ? entry.bytes : await file.read(u32(entry.bytes, 0), count * width);
+  return Array.from({ length: Math.min(count, Math.floor(bytes.length / width)) }, (_, at) => read(bytes, at * width));
 }
 
 async function rawOrTiff(file: SniffedFile, found: readonly TiffEntries[]): Promise<Format> {
@@ -95,8 +113,10 @@ async function directory(file: SniffedFile, offset: number): Promise<{ entries: 
   const bytes = await file.read(offset + 2, count * 12 + 4);
   const entries = new Map<number, Entry>();
   for (let at = 0; at + 12 <= bytes.length && at < count * 12; at += 12) {
-    const isShort = u16(bytes, at + 2) === SHORT && u32(bytes, at + 4) === 1;
+    const type = u16(bytes, at + 2);
+    const isShort = type === SHORT && u32(bytes, at + 4) === 1;
     entries.set(u16(bytes, at), {
+      type,
       count: u32(bytes, at + 4),
       number: isShort ? u16(bytes, at + 8) : u32(bytes, at + 8),
       bytes: bytes.subarray(at + 8, at + 12),

@@ -1,10 +1,11 @@
-/** TIFF files of kinds that libvips refuses, or reads in wrong colours without a word: Pillow decodes these. */
+/** TIFF files of kinds that libvips refuses, or reads in wrong colours without a word: Pillow decodes these, or, of odd depths, we do. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MediaError } from '#crds/media-error.ts';
 import type { EngineDeps } from '#worker-image/engine/handler.ts';
 import { withSniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
-import { firstTiffDirectory, type TiffEntries } from '#worker-image/engine/identify/tiff.ts';
+import { firstTiffDirectory, tiffNumbers, type TiffEntries } from '#worker-image/engine/identify/tiff.ts';
+import { decodeSamples, hasOddSamples } from '#worker-image/engine/image/tiff-samples.ts';
 
 const TAG = {
   width: 256,
@@ -22,13 +23,15 @@ const YCBCR = 6;
 /** CIE L*a*b* in three codings. */
 const LAB: readonly number[] = [8, 9, 10];
 const SEPARATE_PLANES = 2;
-const SIGNED = 2;
+const [UNSIGNED, SIGNED] = [1, 2];
 /** From here on the sides change places. */
 const FIRST_ON_ITS_SIDE = 5;
 const DECODE_SECONDS = 600;
 const SCRIPT = join(import.meta.dirname, 'decode-tiff.py');
 
 interface OddTiff {
+  /** Of samples that Pillow does not read either. */
+  readonly hasOddSamples: boolean;
   /** As shown. */
   readonly width: number;
   readonly height: number;
@@ -38,18 +41,22 @@ interface OddTiff {
 export function oddTiff(path: string): Promise<OddTiff | null> {
   return withSniffedFile({ path, filename: null }, async (file) => {
     const entries = await firstTiffDirectory(file);
-    if (!isOdd(entries)) return null;
+    const [bits = 1] = await tiffNumbers(file, entries, TAG.bits, 1);
+    const [format = UNSIGNED] = await tiffNumbers(file, entries, TAG.sampleFormat, 1);
+    const odd = { hasOddSamples: format === UNSIGNED && hasOddSamples(entries, bits) };
+    if (!odd.hasOddSamples && !isOdd(entries)) return null;
     const [width, height] = [number(entries, TAG.width), number(entries, TAG.height)];
     const isOnItsSide = number(entries, TAG.orientation) >= FIRST_ON_ITS_SIDE;
-    return isOnItsSide ? { width: height, height: width } : { width, height };
+    return isOnItsSide ? { ...odd, width: height, height: width } : { ...odd, width, height };
   });
 }
 
-/** Decodes it to a plain TIFF in the directory, upright. @throws MediaError processing_failed. */
+/** Decodes it to a plain TIFF in the directory. @throws MediaError processing_failed. */
 export async function decodeOddTiff(
   { run, signal }: Pick<EngineDeps, 'run' | 'signal'>,
-  { path, directory }: { path: string; directory: string },
+  { path, directory, odd }: { path: string; directory: string; odd: OddTiff },
 ): Promise<string> {
+  if (odd.hasOddSamples) return decodeSamples({ path, directory });
   const decoded = join(directory, 'decoded.tif');
   const args = ['-I', SCRIPT, path, decoded];
   const { exitCode, stderr } = await run({

@@ -78,9 +78,8 @@ async function readablePath(deps: Pick<EngineDeps, 'run' | 'signal'>, work: Work
   if (isRaw(format)) return decodeRaw(deps, work);
   if (format === 'heic') return decodeHeic(deps, work);
   if (format === 'avif') return readableHeif({ path, directory: work.directory });
-  if (format === 'tiff' && (await oddTiff(path)) !== null)
-    return decodeOddTiff(deps, { path, directory: work.directory });
-  return path;
+  const odd = format === 'tiff' ? await oddTiff(path) : null;
+  return odd === null ? path : decodeOddTiff(deps, { path, directory: work.directory, odd });
 }
 
 async function openBmp(sharp: SharpFactory, path: string): Promise<OpenImage> {

@@ -69,8 +69,8 @@ async function decode(deps: VerifyDeps, work: Work, produced: Produced): Promise
 
 async function readablePath(deps: VerifyDeps, file: ImageFile): Promise<string> {
   if (file.format === 'avif') return readableHeif(file);
-  const isOdd = file.format === 'tiff' && (await oddTiff(file.path)) !== null;
-  return isOdd ? decodeOddTiff(deps, file) : file.path;
+  const odd = file.format === 'tiff' ? await oddTiff(file.path) : null;
+  return odd === null ? file.path : decodeOddTiff(deps, { ...file, odd });
 }
 
 async function decodeHeic({ run, signal }: VerifyDeps, work: Work, path: string): Promise<void> {

@@ -144,7 +144,10 @@ const STILL_RATE = 25;
 export function playingSeconds({ format, ends }: Probe, streams: readonly (MediaStream | null | undefined)[]): number {
   const found = streams.flatMap((stream) => ends.get(stream?.index ?? -1) ?? []);
   if (found.length === 0)
-    throw new MediaError('processing_failed', `The ${format} file holds no frame that can be read.`);
+    throw new MediaError(
+      'processing_failed',
+      `The ${format} file holds no frame that can be read: it is damaged, or coded in a way that is not handled. Check that it plays elsewhere, and save it in a usual way.`,
+    );
   const seconds = Math.max(0, ...found);
   return seconds === 0 ? 1 / STILL_RATE : seconds;
 }

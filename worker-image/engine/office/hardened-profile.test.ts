@@ -1,24 +1,25 @@
-import { realpath, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { engineDeps, freshDirectory } from '#test/fixtures/engine-work.ts';
 import { writeHardenedProfile } from '#worker-image/engine/office/hardened-profile.ts';
-import { findTool } from '#worker-image/tools/find-tool.ts';
+import { officeFolder } from '#worker-image/engine/office/office-program.ts';
 
 /** Exit code by which LibreOffice asks to be started again. */
 const START_AGAIN = 81;
 
-it('LibreOffice works with a fresh profile at its first start', async () => {
+it('LibreOffice works with a fresh profile at its first start, and does not test graphics before', async () => {
   const directory = await freshDirectory();
   await writeFile(join(directory, 'note.txt'), 'a note');
   const profile = await writeHardenedProfile(directory);
-  const program = dirname(await realpath(await findTool('soffice')));
   const { exitCode } = await engineDeps().run({
-    file: join(program, 'soffice.bin'),
+    file: 'soffice',
+    program: join(await officeFolder(), 'soffice.bin'),
     args: [`-env:UserInstallation=${profile}`, '--headless', '--convert-to', 'pdf', '--outdir', directory, 'note.txt'],
     directory,
     signal: new AbortController().signal,
     timeoutSeconds: 300,
   });
   expect(exitCode).not.toBe(START_AGAIN);
+  expect(await readdir(join(directory, 'profile/user'))).not.toContain('GraphicsRenderTests.log');
 });

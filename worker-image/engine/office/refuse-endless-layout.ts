@@ -1,6 +1,7 @@
 /**
- * Looks for documents that LibreOffice would lay out for hours: tables or groups inside of each other without end, and sheets
- * whose few bytes fill, or span, more cells than any real one. Only tags are read, as text.
+ * Looks for documents that LibreOffice would lay out for hours: tables or groups inside of each other without end, sheets
+ * whose few bytes fill, or span, more cells than any real one, slides with tables of thousands of cells. Only tags are
+ * read, as text.
  */
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
@@ -8,6 +9,7 @@ import { promisify } from 'node:util';
 import { openPromise, type Entry } from 'yauzl';
 import type { Format } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
+import { refuseEndlessPages } from '#worker-image/engine/office/refuse-endless-pages.ts';
 
 /** So many take two seconds, 300 take more than a minute. */
 const MAX_DEPTH = 50;
@@ -15,6 +17,8 @@ const MAX_DEPTH = 50;
 const MAX_CELLS = 200_000_000;
 /** Cells from the first to the last that is filled: those between are written too, but into a PDF. */
 const MAX_AREA = 1_000_000_000;
+/** Cells of a slide's tables, where time grows with the square: 5,000 take half a minute. PowerPoint makes 75 × 75. */
+const MAX_SLIDE_CELLS = 10_000;
 
 /** Parts of a package that hold tables or groups; null for documents that are one file. */
 const PARTS: Readonly<Partial<Record<Format, RegExp | null>>> = {
@@ -22,6 +26,7 @@ const PARTS: Readonly<Partial<Record<Format, RegExp | null>>> = {
   docm: /^word\/document\.xml$/,
   xlsx: /^xl\/worksheets\/[^/]+\.xml$/,
   xlsm: /^xl\/worksheets\/[^/]+\.xml$/,
+  pptm: /^ppt\/slides\/[^/]+\.xml$/,
   pptx: /^ppt\/slides\/[^/]+\.xml$/,
   odt: /^content\.xml$/,
   ods: /^content\.xml$/,
@@ -29,7 +34,7 @@ const PARTS: Readonly<Partial<Record<Format, RegExp | null>>> = {
   fods: null,
 };
 
-const TAG = /<(\/?)(w:tbl|p:grpSp|table:table|table:table-row|table:table-cell|row|c)(?=[\s/>])([^<>]*)>/g;
+const TAG = /<(\/?)(w:tbl|p:grpSp|table:table|table:table-row|table:table-cell|row|c|a:tc|w:br)(?=[\s/>])([^<>]*)>/g;
 /** What holds more of its kind: tables, groups of shapes. */
 const NESTS: ReadonlySet<string> = new Set(['w:tbl', 'table:table', 'p:grpSp']);
 /** A tag that is cut off at the end of a piece; longer ones are none of those above. */
@@ -86,6 +91,8 @@ async function readTags(signal: AbortSignal, bytes: Readable, maxArea: number): 
 class Layout {
   #depth = 0;
   #cells = 0;
+  #slideCells = 0;
+  #breaks = 0;
   #rows = 0;
   #rowTimes = 1;
   #columns = 0;
@@ -98,15 +105,22 @@ class Layout {
 
   open(name: string, attributes: string): void {
     const isEmpty = attributes.endsWith('/');
-    if (NESTS.has(name)) this.#openTable(isEmpty);
-    else if (name === 'table:table-row')
-      this.#openRow(this.#rows + repeats(attributes, 'rows'), repeats(attributes, 'rows'));
-    else if (name === 'row') this.#openRow(Number(/\br="(\d{1,9})"/.exec(attributes)?.[1] ?? this.#rows + 1), 1);
-    else if (name === 'table:table-cell')
-      this.#passCells(repeats(attributes, 'columns'), !isEmpty || attributes.includes('office:value'));
-    else {
-      this.#columns = columnOf(attributes) ?? this.#columns;
-      this.#passCells(1, !isEmpty);
+    switch (name) {
+      case 'table:table-row':
+        return this.#openRow(this.#rows + repeats(attributes, 'rows'), repeats(attributes, 'rows'));
+      case 'row':
+        return this.#openRow(Number(/\br="(\d{1,9})"/.exec(attributes)?.[1] ?? this.#rows + 1), 1);
+      case 'table:table-cell':
+        return this.#passCells(repeats(attributes, 'columns'), !isEmpty || attributes.includes('office:value'));
+      case 'c':
+        this.#columns = columnOf(attributes) ?? this.#columns;
+        return this.#passCells(1, !isEmpty);
+      case 'a:tc':
+        return this.#passSlideCell();
+      case 'w:br':
+        return this.#passBreak(attributes);
+      default:
+        return this.#openTable(isEmpty);
     }
   }
 
@@ -119,6 +133,16 @@ class Layout {
     this.#depth += 1;
     if (this.#depth > MAX_DEPTH) throw tooDeep();
     if (this.#depth === 1) [this.#rows, this.#widest] = [0, 0];
+  }
+
+  #passSlideCell(): void {
+    this.#slideCells += 1;
+    if (this.#slideCells > MAX_SLIDE_CELLS) throw tooManyOnSlide();
+  }
+
+  #passBreak(attributes: string): void {
+    if (/\bw:type="page"/.test(attributes)) this.#breaks += 1;
+    refuseEndlessPages(this.#breaks);
   }
 
   #openRow(last: number, times: number): void {
@@ -158,5 +182,12 @@ function tooLarge(what: 'fills' | 'spans', cells: number, most: number): MediaEr
   return new MediaError(
     'limit_exceeded',
     `A sheet of the document ${what} ${cells} cells; at most ${most} can be laid out. Remove those that are not needed.`,
+  );
+}
+
+function tooManyOnSlide(): MediaError {
+  return new MediaError(
+    'limit_exceeded',
+    `A slide of the presentation has a table of more than ${MAX_SLIDE_CELLS} cells, which takes too long to lay out. Divide it among slides.`,
   );
 }

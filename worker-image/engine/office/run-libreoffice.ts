@@ -3,6 +3,7 @@ import { link, mkdir, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EngineDeps } from '#worker-image/engine/handler.ts';
 import { writeHardenedProfile } from '#worker-image/engine/office/hardened-profile.ts';
+import { runOfficeProgram } from '#worker-image/engine/office/office-program.ts';
 
 /** The slowest of real documents took minutes; a document that needs more is stuck. */
 const TIMEOUT_SECONDS = 20 * 60;
@@ -43,8 +44,7 @@ export async function runLibreOffice(deps: EngineDeps, conversion: LibreOfficeRu
   const profile = await writeHardenedProfile(directory);
   await mkdir(output);
   await link(conversion.path, source).catch(() => symlink(conversion.path, source));
-  await deps.run({
-    file: 'soffice',
+  await runOfficeProgram(deps, {
     args: argumentsOf(conversion, { profile, output, source }),
     directory,
     signal: deps.signal,

@@ -1,7 +1,6 @@
-import { MediaError } from '#crds/media-error.ts';
 import { NO_FACTS, type Facts, type Work } from '#worker-image/engine/handler.ts';
 import { refuseStreamBomb } from '#worker-image/engine/pdf/refuse-stream-bomb.ts';
-import { damagedPdf, runQpdf, type PdfDeps } from '#worker-image/engine/pdf/run-pdf-tool.ts';
+import { damagedPdf, lockedPdf, runQpdf, type PdfDeps } from '#worker-image/engine/pdf/run-pdf-tool.ts';
 import { hasDamagedDirectory, repairPdf } from '#worker-image/engine/pdf/whole-pdf.ts';
 
 /** `qpdf --requires-password`: 0 when a password is needed, 3 when it is encrypted but opens without, 2 otherwise. */
@@ -14,9 +13,7 @@ const NEEDS_PASSWORD = 0;
 export async function inspectPdf(deps: PdfDeps, work: Pick<Work, 'input' | 'directory'>): Promise<Facts> {
   await refuseStreamBomb(work.input.path, deps.signal);
   const { exitCode } = await runQpdf(deps, work, ['--requires-password', work.input.path]);
-  if (exitCode === NEEDS_PASSWORD) {
-    throw new MediaError('encrypted_pdf', 'The PDF opens with a password only. Save it without one and send it again.');
-  }
+  if (exitCode === NEEDS_PASSWORD) throw lockedPdf();
   const result = await runQpdf(deps, work, ['--show-npages', work.input.path]);
   const pages = Number(result.stdout.trim()) || 0;
   const whole = pages < 1 || hasDamagedDirectory(result) ? await repairPdf(deps, work, pages) : pages;

@@ -53,6 +53,17 @@ describe('inspect', () => {
     });
   });
 
+  it('refuses one whose encryption is lost with a damaged directory', async () => {
+    const bytes = (await readFile(new URL('../../../api/samples/files/encrypted.pdf', import.meta.url))).toString(
+      'latin1',
+    );
+    const path = join(await freshDirectory(), 'damaged.pdf');
+    await writeFile(path, bytes.replace('\ntrailer', ' trailer').replace(/startxref\n\d+/, 'startxref\n1'), 'latin1');
+    await expect(
+      pdfHandler.inspect(engineDeps(), await workOn({ path, format: 'pdf', operation: 'compress' })),
+    ).rejects.toMatchObject({ code: 'encrypted_pdf' });
+  });
+
   it('takes a file whose owner password alone is set', async () => {
     expect(await pdfHandler.inspect(engineDeps(), await work('owner-password', 'compress'))).toMatchObject({
       pages: 3,

@@ -49,3 +49,8 @@ export function damagedPdf({ exitCode, stderr }: CommandResult): MediaError {
     },
   );
 }
+
+/** The refusal of a file that nobody opens without its password. */
+export function lockedPdf(): MediaError {
+  return new MediaError('encrypted_pdf', 'The PDF opens with a password only. Save it without one and send it again.');
+}

@@ -5,7 +5,7 @@
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Work } from '#worker-image/engine/handler.ts';
-import { runPdfTool, runQpdf, type PdfDeps } from '#worker-image/engine/pdf/run-pdf-tool.ts';
+import { lockedPdf, runPdfTool, runQpdf, type PdfDeps } from '#worker-image/engine/pdf/run-pdf-tool.ts';
 import type { CommandResult } from '#worker-image/tools/run-command.ts';
 
 /** Whether what qpdf said of a file means that it could not follow the file's directory. */
@@ -13,14 +13,18 @@ export function hasDamagedDirectory({ stderr }: CommandResult): boolean {
   return /reconstruct|unable to find trailer/.test(stderr);
 }
 
-/** Writes the copy, unless it has fewer pages than qpdf found by itself (0 when it found none). */
+/**
+ * Writes the copy, unless it has fewer pages than qpdf found by itself (0 when it found none).
+ * @throws MediaError encrypted_pdf for a file whose encryption qpdf lost with the directory.
+ */
 export async function repairPdf(
   deps: PdfDeps,
   work: Pick<Work, 'input' | 'directory'>,
   pages: number,
 ): Promise<number> {
   const copy = copyOf(work);
-  await runPdfTool(deps, work, ['mutool', 'clean', work.input.path, copy]);
+  const { stderr } = await runPdfTool(deps, work, ['mutool', 'clean', work.input.path, copy]);
+  if (stderr.includes('cannot authenticate password')) throw lockedPdf();
   const { stdout } = await runQpdf(deps, work, ['--show-npages', copy]);
   const found = Number(stdout.trim());
   if (found > 0 && found >= pages) return found;

@@ -5,15 +5,15 @@ import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { runInEngine } from '#test/bench/engine-run.ts';
 import { upload } from '#test/support/run-through.ts';
+import { untilSucceeded } from '../bench-job.ts';
 import { startBenchService } from '../bench-service.ts';
 import { closedLoop } from '../closed-loop.ts';
-import { freePort } from '../image-servers.ts';
 import { OURS } from '../measured.ts';
 import type { ReadyPeer } from '../prepare-peers.ts';
 import { Samples, type Bench, type CaseFigures, type Row } from '../row.ts';
+import { freePort } from '../server-process.ts';
 
 const ROWS = Buffer.from('id,name\n0010,Ada\n0011,Grace\n');
 const CALLERS = [1, 4] as const;
@@ -79,7 +79,6 @@ async function measureRound(
   }
 }
 
-const POLL_MS = 10;
 const UPLOADS = 100;
 
 async function startOurs({ folder }: Bench): Promise<Queue> {
@@ -98,14 +97,7 @@ async function startOurs({ folder }: Bench): Promise<Queue> {
       const created = await api('POST', '/v1/jobs', { json });
       if (created.status !== 202)
         throw new Error(`a job was answered with ${created.status}: ${created.bytes.toString()}`);
-      const id = String(created.json()['id']);
-      for (;;) {
-        const { status, error } = (await api('GET', `/v1/jobs/${id}`)).json();
-        if (status === 'succeeded') return;
-        if (status !== 'queued' && status !== 'processing')
-          throw new Error(`a job ended with ${JSON.stringify(error ?? status)}`);
-        await delay(POLL_MS);
-      }
+      await untilSucceeded(api, String(created.json()['id']));
     },
     stop,
   };

@@ -1,18 +1,15 @@
 /** Office documents to PDF: the first one, one at a time, and four at once. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { copyFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { runBenchJob } from '../bench-job.ts';
 import { startBenchService } from '../bench-service.ts';
-import { freePort } from '../image-servers.ts';
 import { OURS } from '../measured.ts';
-import type { ReadyPeer, ReadyPeers } from '../prepare-peers.ts';
+import type { ReadyPeer } from '../prepare-peers.ts';
 import { peakMemory, treeOf } from '../process-memory.ts';
 import { Samples, type Bench, type CaseFigures, type Row } from '../row.ts';
 import { runProgram } from '../run-program.ts';
+import { freePort, startServerProcess } from '../server-process.ts';
 import { makeOfficeSamples } from '../office-samples.ts';
 
 const AT_ONCE = 4;
@@ -56,7 +53,7 @@ async function measureDocument(bench: Bench, name: string, source: string): Prom
   const samples = new Samples();
   const converters: Converter[] = [];
   try {
-    for (const start of starters(bench, bench.peers)) {
+    for (const start of starters(bench)) {
       const startedAt = performance.now();
       const converter = await start();
       converters.push(converter);
@@ -120,7 +117,8 @@ async function copyOf({ folder }: Bench, source: string): Promise<string> {
   return copy;
 }
 
-function starters(bench: Bench, peers: ReadyPeers): (() => Promise<Converter>)[] {
+function starters(bench: Bench): (() => Promise<Converter>)[] {
+  const { peers } = bench;
   const [unoserver, node, gotenberg] = [
     peers.get('unoserver'),
     peers.get('libreoffice-convert'),
@@ -208,13 +206,10 @@ async function startNodePackage({ folder }: ReadyPeer): Promise<Converter> {
   };
 }
 
-const START_TRIES = 600;
-
 async function startUnoserver(bench: Bench, { folder }: ReadyPeer): Promise<Converter> {
   const [port, unoPort] = [await freePort(), await freePort()];
   const profile = join(await freshHome(bench), 'profile');
   const args = ['--interface', '127.0.0.1', '--port', String(port), '--uno-port', String(unoPort)];
-  const child = spawn(join(folder, 'bin', 'unoserver'), [...args, '--user-installation', profile], { stdio: 'ignore' });
   const call = async (method: string, params: string): Promise<string> => {
     const body = `<?xml version="1.0"?><methodCall><methodName>${method}</methodName><params>${params}</params></methodCall>`;
     const answer = await fetch(`http://127.0.0.1:${port}/`, {
@@ -224,15 +219,12 @@ async function startUnoserver(bench: Bench, { folder }: ReadyPeer): Promise<Conv
     });
     return answer.text();
   };
-  for (let tries = 0; ; tries += 1) {
-    const isUp = await call('info', '').then(
-      (said) => said.includes('unoserver'),
-      () => false,
-    );
-    if (isUp) break;
-    if (child.exitCode !== null || tries > START_TRIES) throw new Error('unoserver does not start');
-    await delay(50);
-  }
+  const server = await startServerProcess({
+    who: 'unoserver',
+    file: join(folder, 'bin', 'unoserver'),
+    args: [...args, '--user-installation', profile],
+    isUp: async () => (await call('info', '')).includes('unoserver'),
+  });
   const param = (value: string): string => `<param><value>${value}</value></param>`;
   const string = (value: string): string => param(`<string>${value}</string>`);
   return {
@@ -244,28 +236,19 @@ async function startUnoserver(bench: Bench, { folder }: ReadyPeer): Promise<Conv
         throw new Error(`unoserver: ${/RuntimeError[^.]*/.exec(said)?.[0] ?? said.slice(0, 300)}`);
       return output;
     },
-    pids: () => treeOf(child.pid ?? 0),
-    stop: async () => {
-      const ended = once(child, 'exit');
-      child.kill('SIGTERM');
-      await ended;
-    },
+    ...server,
   };
 }
 
 async function startGotenberg({ folder: binary }: ReadyPeer): Promise<Converter> {
   const port = await freePort();
-  const child = spawn(binary, [`--api-port=${port}`, '--api-bind-ip=127.0.0.1'], { stdio: 'ignore' });
   const base = `http://127.0.0.1:${port}`;
-  for (let tries = 0; ; tries += 1) {
-    const isUp = await fetch(`${base}/health`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (isUp) break;
-    if (child.exitCode !== null || tries > START_TRIES) throw new Error('Gotenberg does not start');
-    await delay(50);
-  }
+  const server = await startServerProcess({
+    who: 'Gotenberg',
+    file: binary,
+    args: [`--api-port=${port}`, '--api-bind-ip=127.0.0.1'],
+    isUp: async () => (await fetch(`${base}/health`)).ok,
+  });
   return {
     who: 'Gotenberg',
     convert: async (source) => {
@@ -275,12 +258,7 @@ async function startGotenberg({ folder: binary }: ReadyPeer): Promise<Converter>
       if (!answer.ok) throw new Error(`Gotenberg answered ${answer.status}`);
       return writeBeside(source, Buffer.from(await answer.arrayBuffer()));
     },
-    pids: () => treeOf(child.pid ?? 0),
-    stop: async () => {
-      const ended = once(child, 'exit');
-      child.kill('SIGTERM');
-      await ended;
-    },
+    ...server,
   };
 }
 

@@ -1,7 +1,8 @@
 import { audit } from '#api/dashboard/audit.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import type { Reply, Visit } from '#api/dashboard/route.ts';
-import { endSession, startSession } from '#api/users/session.ts';
+import { deleteSession } from '#api/users/session-rows.ts';
+import { startSession } from '#api/users/session.ts';
 import type { User } from '#api/users/user.ts';
 
 /** Signs the user in: a new session, whatever the browser had before, and on to where it wanted to go. */
@@ -11,7 +12,7 @@ export async function signedIn(
   { user, how, next }: { user: User; how: string; next: string },
 ): Promise<Reply> {
   const before = visit.session ?? visit.pending;
-  if (before !== null) await endSession(deps, before);
+  if (before !== null) await deleteSession(deps.database, before.digest);
   const session = await startSession(deps, { userId: user.id, secondStepDue: false, visitor: visit });
   await audit(deps, { user, address: visit.address }, { action: `sign_in.${how}`, target: null, accountId: null });
   return { kind: 'redirect', to: next, session };

@@ -1,0 +1,82 @@
+/** What the file store keeps, looked at from outside: in a folder on disk, or in the bucket of an S3 server. */
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { startObjectStore } from '#test/e2e/object-store.ts';
+import { startBucketProxy, type BucketProxy } from '#test/faults/bucket-proxy.ts';
+
+export interface KeptFiles {
+  /** The service's settings for it. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** Before the bucket; null on disk. */
+  readonly proxy: BucketProxy | null;
+  /** Keys of all objects. */
+  objects(): string[];
+  /** Of objects that somebody writes, or has not written to the end. */
+  halfWritten(): string[];
+  close(): Promise<void>;
+}
+
+/** On disk, where the service keeps them by itself. `data`: its folder. */
+export function keepOnDisk(data: string): KeptFiles {
+  return {
+    settings: {},
+    proxy: null,
+    // An object is a folder with one file.
+    objects: () => filesBelow(path.join(data, 'files', 'objects')).map((file) => path.dirname(file)),
+    halfWritten: () => filesBelow(path.join(data, 'files', '@temp')),
+    close: async () => undefined,
+  };
+}
+
+/** Why this machine has no bucket; null when it has. */
+export function whyNoBucket(): string | null {
+  const isThere = (process.env['PATH'] ?? '')
+    .split(path.delimiter)
+    .some((folder) => isProgram(path.join(folder, 'versitygw')));
+  return isThere ? null : 'there is no S3 server; hack/cluster/build-binaries versitygw makes one, where Go is';
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const BUCKET = 'faults';
+/** Where the server keeps what is being written. */
+const UNFINISHED = '.sgwtmp';
+
+/** In a bucket behind a proxy. */
+export async function keepInBucket(): Promise<KeptFiles> {
+  const store = await startObjectStore();
+  const folder = await store.makeBucket(BUCKET);
+  const proxy = await startBucketProxy(store.endpoint);
+  const isUnfinished = (file: string): boolean => file.startsWith(UNFINISHED);
+  return {
+    settings: {
+      S3_BUCKET: BUCKET,
+      S3_ENDPOINT: proxy.endpoint,
+      S3_PATH_STYLE: 'true',
+      S3_ACCESS_KEY_ID: store.credentials.accessKeyId,
+      S3_SECRET_ACCESS_KEY: store.credentials.secretAccessKey,
+    },
+    proxy,
+    objects: () => filesBelow(folder).filter((file) => !isUnfinished(file)),
+    halfWritten: () => filesBelow(folder).filter(isUnfinished),
+    close: async () => {
+      await proxy.close();
+      await store.close();
+    },
+  };
+}
+
+/** Paths of all files, from the folder on. */
+export function filesBelow(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)));
+}

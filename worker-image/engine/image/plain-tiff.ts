@@ -1,0 +1,47 @@
+interface PlainTiff {
+  readonly width: number;
+  readonly height: number;
+  readonly samples: 1 | 3;
+  readonly orientation: number;
+  readonly profile: Buffer | null;
+}
+
+const [SHORT, LONG, BYTES] = [3, 4, 7];
+const HEADER_BYTES = 8;
+const ENTRY_BYTES = 12;
+
+/** What stands before the samples of a TIFF of 16 bits that is not packed, in one strip, least significant byte first. */
+export function plainTiffHeader({ width, height, samples, orientation, profile }: PlainTiff): Buffer {
+  const list: (readonly [tag: number, type: number, value: number, count?: number])[] = [
+    [256, LONG, width],
+    [257, LONG, height],
+    [258, SHORT, 16],
+    [259, SHORT, 1],
+    [262, SHORT, samples === 3 ? 2 : 1],
+    [273, LONG, 0],
+    [274, SHORT, orientation],
+    [277, SHORT, samples],
+    [278, LONG, height],
+    [279, LONG, width * height * samples * 2],
+    ...(profile === null ? [] : [[34_675, BYTES, 0, profile.length] as const]),
+  ];
+  const end = HEADER_BYTES + 2 + list.length * ENTRY_BYTES + 4;
+  const depths = Buffer.from(Uint16Array.from({ length: 4 }, () => 16).buffer);
+  const places = new Map([
+    [258, end],
+    [34_675, end + depths.length],
+    [273, end + depths.length + (profile?.length ?? 0)],
+  ]);
+  const directory = Buffer.alloc(end);
+  directory.write('II*\0\x08\0\0\0', 'latin1');
+  directory.writeUInt16LE(list.length, HEADER_BYTES);
+  list.forEach(([tag, type, value, count = 1], index) => {
+    const at = HEADER_BYTES + 2 + index * ENTRY_BYTES;
+    const isList = tag === 258 && samples > 1;
+    directory.writeUInt16LE(tag, at);
+    directory.writeUInt16LE(type, at + 2);
+    directory.writeUInt32LE(isList ? samples : count, at + 4);
+    directory.writeUInt32LE(tag === 258 && !isList ? value : (places.get(tag) ?? value), at + 8);
+  });
+  return Buffer.concat([directory, depths, ...(profile === null ? [] : [profile])]);
+}

@@ -1,0 +1,192 @@
+/**
+ * TIFF samples of depths that libvips refuses, or takes for others without a word: 2 to 15 bits, 24, 32. Each is
+ * written as one of 16 bits. Source: TIFF 6.0.
+ */
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { inflateSync } from 'node:zlib';
+import { MediaError } from '#crds/media-error.ts';
+import { withSniffedFile, type SniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
+import { firstTiffDirectory, tiffNumbers, type TiffEntries } from '#worker-image/engine/identify/tiff.ts';
+import { plainTiffHeader } from '#worker-image/engine/image/plain-tiff.ts';
+import { unpackSamples } from '#worker-image/engine/image/unpack-samples.ts';
+import { makeLzwStep } from '#worker-image/engine/pdf/lzw.ts';
+
+const TAG = {
+  width: 256,
+  height: 257,
+  bits: 258,
+  compression: 259,
+  photometric: 262,
+  offsets: 273,
+  orientation: 274,
+  samples: 277,
+  rowsPerStrip: 278,
+  lengths: 279,
+  planar: 284,
+  predictor: 317,
+  tileWidth: 322,
+  profile: 34_675,
+} as const;
+const SEPARATE_PLANES = 2;
+const WHITE_IS_ZERO = 0;
+const RGB = 2;
+const MAX_STRIPS = 1_000_000;
+const MAX_PROFILE_BYTES = 4 * 1024 ** 2;
+
+type Unpack = (packed: Buffer, length: number) => Buffer;
+
+/** By TIFF's number of the compression. */
+const UNPACK: Readonly<Record<number, Unpack>> = {
+  1: (packed) => packed,
+  5: unpackLzw,
+  8: (packed, length) => inflateSync(packed, { maxOutputLength: Math.max(1, length) }),
+  32_946: (packed, length) => inflateSync(packed, { maxOutputLength: Math.max(1, length) }),
+};
+
+/** Whether a page's samples, whole numbers, are of such a depth, and laid out in a way that is read here. */
+export function hasOddSamples(entries: TiffEntries, bits: number): boolean {
+  const value = (tag: number, otherwise: number): number => entries.get(tag)?.number ?? otherwise;
+  const isColour = value(TAG.photometric, -1) === RGB;
+  return (
+    isOddDepth(bits, isColour) &&
+    (isColour || value(TAG.photometric, -1) <= 1) &&
+    value(TAG.samples, 1) === (isColour ? 3 : 1) &&
+    UNPACK[value(TAG.compression, 1)] !== undefined &&
+    value(TAG.predictor, 1) === 1 &&
+    !entries.has(TAG.tileWidth)
+  );
+}
+
+function isOddDepth(bits: number, isColour: boolean): boolean {
+  const isRead = bits === 1 || bits === 8 || (!isColour && (bits === 2 || bits === 4));
+  return (bits < 16 && !isRead) || bits === 24 || bits === 32;
+}
+
+interface Layout {
+  readonly width: number;
+  readonly height: number;
+  readonly bits: number;
+  /** In a pixel: grey, or red, green and blue. */
+  readonly samples: 1 | 3;
+  /** In a row of a strip. */
+  readonly samplesPerRow: number;
+  readonly rowsPerStrip: number;
+  /** Planes of one sample each; 1 when pixels are whole. */
+  readonly planes: number;
+  readonly offsets: readonly number[];
+  readonly lengths: readonly number[];
+  readonly unpack: Unpack;
+}
+
+/** Writes the page as a plain TIFF of 16 bits and gives its path. @throws MediaError processing_failed. */
+export async function decodeSamples({ path, directory }: { path: string; directory: string }): Promise<string> {
+  const decoded = join(directory, 'decoded.tif');
+  await withSniffedFile({ path, filename: null }, async (file) => {
+    const entries = await firstTiffDirectory(file);
+    const layout = await layoutOf(file, entries);
+    const isInverted = number(entries, TAG.photometric, 1) === WHITE_IS_ZERO;
+    await using output = await open(decoded, 'w');
+    await output.writeFile(
+      plainTiffHeader({
+        ...layout,
+        orientation: number(entries, TAG.orientation, 1),
+        profile: await profileOf(file, entries),
+      }),
+    );
+    const strips = Math.ceil(layout.height / layout.rowsPerStrip);
+    for (let strip = 0; strip < strips; strip += 1)
+      await output.writeFile(await readStrip(file, layout, { strip, strips, isInverted }));
+  });
+  return decoded;
+}
+
+async function layoutOf(file: SniffedFile, entries: TiffEntries): Promise<Layout> {
+  const [width, height] = [number(entries, TAG.width, 0), number(entries, TAG.height, 0)];
+  const samples = number(entries, TAG.photometric, 1) === RGB ? 3 : 1;
+  const [bits = 1] = await tiffNumbers(file, entries, TAG.bits, 1);
+  const planes = number(entries, TAG.planar, 1) === SEPARATE_PLANES ? samples : 1;
+  return {
+    width,
+    height,
+    bits,
+    samples,
+    samplesPerRow: (width * samples) / planes,
+    rowsPerStrip: Math.max(1, Math.min(height, number(entries, TAG.rowsPerStrip, height))),
+    planes,
+    offsets: await tiffNumbers(file, entries, TAG.offsets, MAX_STRIPS),
+    lengths: await tiffNumbers(file, entries, TAG.lengths, MAX_STRIPS),
+    unpack: UNPACK[number(entries, TAG.compression, 1)] ?? ((packed) => packed),
+  };
+}
+
+/** The rows of one strip, of all planes. */
+async function readStrip(
+  file: SniffedFile,
+  layout: Layout,
+  { strip, strips, isInverted }: { strip: number; strips: number; isInverted: boolean },
+): Promise<Buffer> {
+  const { samplesPerRow, rowsPerStrip, height, planes, bits } = layout;
+  const rows = Math.min(rowsPerStrip, height - strip * rowsPerStrip);
+  const rowBytes = Math.ceil((samplesPerRow * bits) / 8);
+  const out = new Uint16Array(rows * samplesPerRow * planes);
+  for (let plane = 0; plane < planes; plane += 1) {
+    const bytes = await stripBytes(file, layout, { index: plane * strips + strip, length: rows * rowBytes });
+    for (let row = 0; row < rows; row += 1) {
+      const into = { out, at: row * samplesPerRow * planes + plane, step: planes, count: samplesPerRow };
+      unpackSamples(bytes.subarray(row * rowBytes, (row + 1) * rowBytes), into, {
+        bits,
+        isLittle: file.head[0] === 0x49,
+        isInverted,
+      });
+    }
+  }
+  return Buffer.from(out.buffer);
+}
+
+async function stripBytes(
+  file: SniffedFile,
+  { offsets, lengths, unpack }: Layout,
+  { index, length }: { index: number; length: number },
+): Promise<Buffer> {
+  const [offset, packedLength] = [offsets[index], lengths[index] ?? length];
+  if (offset === undefined) throw damaged();
+  const packed = await file.read(offset, packedLength);
+  let bytes: Buffer;
+  try {
+    bytes = unpack(packed, length);
+  } catch (cause) {
+    throw damaged(cause);
+  }
+  if (bytes.length < length) throw damaged();
+  return bytes;
+}
+
+function unpackLzw(packed: Buffer, length: number): Buffer {
+  const pieces: Buffer[] = [];
+  let found = 0;
+  for (const piece of makeLzwStep(1)(packed)) {
+    pieces.push(Buffer.from(piece));
+    found += piece.length;
+    if (found >= length) break;
+  }
+  return Buffer.concat(pieces);
+}
+
+async function profileOf(file: SniffedFile, entries: TiffEntries): Promise<Buffer | null> {
+  const entry = entries.get(TAG.profile);
+  if (entry === undefined || entry.count > MAX_PROFILE_BYTES || entry.count < 128) return null;
+  return file.read(entry.number, entry.count);
+}
+
+function damaged(cause?: unknown): MediaError {
+  return new MediaError(
+    'processing_failed',
+    'The TIFF file is damaged or not complete: a part of its picture is missing. Check that it opens elsewhere.',
+    { cause },
+  );
+}
+
+function number(entries: TiffEntries, tag: number, otherwise: number): number {
+  return entries.get(tag)?.number ?? otherwise;
+}

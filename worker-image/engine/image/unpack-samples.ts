@@ -1,0 +1,47 @@
+interface Target {
+  readonly out: Uint16Array;
+  /** Where the first sample goes, and how far behind it the next. */
+  readonly at: number;
+  readonly step: number;
+  readonly count: number;
+}
+
+interface Coding {
+  /** 2 to 16, 24 or 32. */
+  readonly bits: number;
+  /** Of samples of whole bytes. */
+  readonly isLittle: boolean;
+  /** White is 0. */
+  readonly isInverted: boolean;
+}
+
+const FULL = 0xffff;
+
+/** Reads a row of samples, the highest bit first, as numbers from 0 to 65,535. */
+export function unpackSamples(
+  row: Buffer,
+  { out, at, step, count }: Target,
+  { bits, isLittle, isInverted }: Coding,
+): void {
+  const read = bits > 16 ? highest(row, bits / 8, isLittle) : packed(row, bits);
+  for (let sample = 0; sample < count; sample += 1) {
+    const value = read(sample);
+    out[at + sample * step] = isInverted ? FULL - value : value;
+  }
+}
+
+/** The two highest bytes. */
+function highest(row: Buffer, bytes: number, isLittle: boolean): (sample: number) => number {
+  return isLittle
+    ? (sample) => ((row[(sample + 1) * bytes - 1] ?? 0) << 8) | (row[(sample + 1) * bytes - 2] ?? 0)
+    : (sample) => ((row[sample * bytes] ?? 0) << 8) | (row[sample * bytes + 1] ?? 0);
+}
+
+function packed(row: Buffer, bits: number): (sample: number) => number {
+  const most = (1 << bits) - 1;
+  return (sample) => {
+    const [byte, skipped] = [Math.floor((sample * bits) / 8), (sample * bits) % 8];
+    const three = ((row[byte] ?? 0) << 16) | ((row[byte + 1] ?? 0) << 8) | (row[byte + 2] ?? 0);
+    return Math.round((((three >>> (24 - skipped - bits)) & most) * FULL) / most);
+  };
+}
