@@ -33,19 +33,23 @@ export interface EnginePlace {
 
 export interface EngineClient {
   /**
-   * Asks the engine for a place before anything is done for the request.
+   * Asks the engine for a place, before the body goes.
    * @throws MediaError engine_busy
    */
   takePlace(signal: AbortSignal): Promise<EnginePlace>;
+  /** Whether it has turned somebody away in the last seconds. */
+  isCrowded(): boolean;
   close(): void;
 }
 
 /** The engine answers within its own limit; ours only ends a wait for an engine that hangs. */
 const ANSWER_MS = (LIMITS.directSeconds + 10) * 1000;
+const CROWD_MS = 5000;
 const REFUSAL_BYTES = 64 * 1024;
 
 export function makeEngineClient(engineUrl: string): EngineClient {
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 16 });
+  let busyAt = -Infinity;
   return {
     takePlace: async (signal) => {
       const request = httpRequest(new URL('/process', engineUrl), {
@@ -64,7 +68,9 @@ export function makeEngineClient(engineUrl: string): EngineClient {
       const early = await Promise.race([answered, new Promise<null>((go) => request.once('continue', () => go(null)))]);
       if (early !== null) {
         request.end();
-        throw await readRefusal(early);
+        const refusal = await readRefusal(early);
+        if (refusal instanceof MediaError && refusal.code === 'engine_busy') busyAt = performance.now();
+        throw refusal;
       }
       let isUsed = false;
       return {
@@ -81,6 +87,7 @@ export function makeEngineClient(engineUrl: string): EngineClient {
         },
       };
     },
+    isCrowded: () => performance.now() - busyAt < CROWD_MS,
     close: () => agent.destroy(),
   };
 }

@@ -10,7 +10,7 @@ import type { ApiDeps } from '#api/api-deps.ts';
 import { largestCost } from '#api/billing/largest-cost.ts';
 import { recordWork, type Charge } from '#api/billing/record-work.ts';
 import { reserveDirect } from '#api/billing/reserve-direct.ts';
-import { isMultipart, missingFile, readDirectBody, sentName } from '#api/direct/direct-body.ts';
+import { isMultipart, missingFile, readDirectBody, sentName, type DirectBody } from '#api/direct/direct-body.ts';
 import type { EnginePlace } from '#api/direct/engine-client.ts';
 import { directReply } from '#api/direct/direct-reply.ts';
 import type { ApiReply, CallerRequest } from '#api/endpoint.ts';
@@ -41,17 +41,18 @@ const SHORT_NAMES: Readonly<Record<Operation, readonly string[]>> = {
 export async function processDirect(deps: ApiDeps, request: CallerRequest, operation: Operation): Promise<ApiReply> {
   const query = await readDirectQuery(deps, request, operation);
   refuseLength(request, maxDirectBytes(request.caller));
-  // Before the reservation, so that a refusal for want of an engine costs nothing.
-  const place = await deps.engine.takePlace(request.signal);
+  // Money is decided first, as for every request. In a crowd a refusal is to cost nothing, also not that.
+  const early = deps.engine.isCrowded() ? await deps.engine.takePlace(request.signal) : null;
   try {
     const release = await reserve(deps, request, { operation, query });
     try {
-      return await processReserved(deps, request, { operation, query, place });
+      const place = early ?? (await deps.engine.takePlace(request.signal));
+      return await processAt(deps, request, { operation, query, place });
     } finally {
       await release();
     }
   } finally {
-    place.leave();
+    early?.leave();
   }
 }
 
@@ -76,14 +77,14 @@ function reserve(deps: ApiDeps, request: CallerRequest, { operation, query }: As
   return reserveDirect(deps, { caller, requestId: request.id, microUsd });
 }
 
-async function processReserved(
+async function processAt(
   deps: ApiDeps,
   request: CallerRequest,
   { operation, query: { filename, preset, queryOptions }, place }: AskedWork & { readonly place: EnginePlace },
 ): Promise<ApiReply> {
   const { caller } = request;
   const maxBytes = maxDirectBytes(caller);
-  const body = readDirectBody(request);
+  const body = bodyFor(place, request);
   const seen = watch(body.file, maxBytes);
   let handedOver = false;
   const work = (): DirectWork => {
@@ -120,6 +121,16 @@ async function processReserved(
   } catch (error) {
     // A refusal before the work began counts nowhere; a file that failed counts as a free request.
     if (handedOver && error instanceof MediaError && error.code !== 'engine_busy') await count(null);
+    throw error;
+  }
+}
+
+/** @throws MediaError when there is none; then the place is given back. */
+function bodyFor(place: EnginePlace, request: CallerRequest): DirectBody {
+  try {
+    return readDirectBody(request);
+  } catch (error) {
+    place.leave();
     throw error;
   }
 }

@@ -128,15 +128,10 @@ export const settings = z.object({
   MEDIAJOBS_ENGINE_CHILDREN: count
     .optional()
     .meta({ description: 'Direct requests in work at once; default: the number of cores.' }),
-  MEDIAJOBS_ENGINE_QUEUE: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .default(32)
-    .meta({
-      description:
-        'Direct requests that may wait for a child. When more come, and for a while after, only those are let in that find a child free soon; the others answer 503 `engine_busy` at once.',
-    }),
+  MEDIAJOBS_ENGINE_QUEUE: z.coerce.number().int().min(0).default(32).meta({
+    description:
+      'Direct requests that may wait for a child. When more come, and for a while after, only those are let in that find a child free soon; the others answer 503 `engine_busy` at once.',
+  }),
   MEDIAJOBS_ENGINE_FILES_PER_CHILD: count.default(16).meta({
     description:
       'Files of one account that one engine process works on before it is replaced; no process opens files of two accounts.',

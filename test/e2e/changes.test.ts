@@ -4,8 +4,9 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { helm, kubectl, until } from '#test/e2e/commands.ts';
 import { install, RELEASE, uninstall } from '#test/e2e/installation.ts';
 import { expectNothingAmiss } from '#test/e2e/nothing-amiss.ts';
-import { sample, useService, WORK } from '#test/e2e/use-installation.ts';
+import { JOB_SECONDS, sample, useService, WORK } from '#test/e2e/use-installation.ts';
 import { sql } from '#test/e2e/stores.ts';
+import { finished } from '#test/support/run-through.ts';
 
 const { api, receiver, createJob, close } = await useService();
 afterAll(close);
@@ -15,30 +16,32 @@ async function underLoad(change: () => Promise<void>): Promise<{ jobs: string[];
   const jobs: string[] = [];
   const answers: number[] = [];
   let changing = true;
-  const creating: Promise<void>[] = [];
-  const load = (async () => {
+  const caller = async (): Promise<void> => {
     while (changing) {
-      creating.push(createJob(WORK.font).then((id) => void jobs.push(id)));
-      await wait(JOB_EVERY_MS);
+      const id = await createJob(WORK.font);
+      jobs.push(id);
+      expect(await finished(api, id, JOB_SECONDS)).toMatchObject({ status: 'succeeded' });
     }
-  })();
-  const direct = (async () => {
+  };
+  const direct = async (): Promise<void> => {
     const headers = { 'content-type': 'application/octet-stream' };
     const path = '/v1/convert?filename=people.csv&convert.to=json';
     while (changing) {
       answers.push((await api('POST', path, { body: sample('people.csv'), headers })).status);
       await wait(100);
     }
-  })();
-  await change().finally(() => {
-    changing = false;
-  });
-  await Promise.all([load, direct]);
-  await Promise.all(creating);
+  };
+  const load = Promise.all([...Array.from({ length: CALLERS }, caller), direct()]);
+  await Promise.all([
+    change().finally(() => {
+      changing = false;
+    }),
+    load,
+  ]);
   return { jobs, answers };
 }
-/** Two a second: more than one node finishes. */
-const JOB_EVERY_MS = 500;
+/** More than one node works on at once. */
+const CALLERS = 6;
 
 describe('a release', () => {
   it.each([

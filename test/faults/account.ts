@@ -1,4 +1,5 @@
 /** An account of one run, whose every request and answer is kept: the history that the checks read. */
+import { inspect } from 'node:util';
 import type { IncomingHttpHeaders } from 'undici/types/header.js';
 import { createAccount } from '#api/accounts/create-account.ts';
 import { createKey } from '#api/accounts/create-key.ts';
@@ -17,6 +18,8 @@ export interface Reply {
   readonly headers: IncomingHttpHeaders;
   readonly bytes: Buffer;
   readonly body: any;
+  /** Why no answer came. */
+  readonly failure?: string;
 }
 
 export interface Exchange extends Reply {
@@ -75,7 +78,10 @@ export async function openAccount(world: World, plan: PlanName = 'enterprise'): 
     const reply = await clientNow()
       .api(method, path, sending)
       .then(({ status, headers, bytes }): Reply => ({ status, headers, bytes, body: jsonOf(headers, bytes) }))
-      .catch(() => NO_ANSWER);
+      .catch((error: unknown) => ({
+        ...NO_ANSWER,
+        failure: inspect(error, { depth: 1, compact: true }),
+      }));
     const answeredAt = world.clock.now().getTime();
     const idempotencyKey = sending.headers?.['idempotency-key'] ?? null;
     exchanges.push({ method, path, idempotencyKey, sentAt, answeredAt, ...reply });

@@ -30,7 +30,7 @@ export const LOAD: readonly Scenario[] = [
         ...crowd.filter(({ status }) => status !== 200 && status !== 503),
       ];
       mustEqual(
-        odd.map(({ status }) => status),
+        odd.map(({ status, failure }) => `${status} ${failure ?? ''}`),
         [],
         'odd answers',
       );
@@ -80,12 +80,13 @@ export const LOAD: readonly Scenario[] = [
 interface Timed {
   readonly status: number;
   readonly ms: number;
+  readonly failure: string | undefined;
 }
 
 async function timed(call: () => Promise<Reply>): Promise<Timed> {
   const startedAt = performance.now();
-  const { status } = await call();
-  return { status, ms: performance.now() - startedAt };
+  const { status, failure } = await call();
+  return { status, ms: performance.now() - startedAt, failure };
 }
 
 async function noisyPhoto(): Promise<Buffer> {

@@ -79,7 +79,7 @@ describe('an engine', () => {
   });
 
   it('without a free place answers engine_busy at once, and the request counts nowhere', async () => {
-    const arrives = once(engine, 'request');
+    const arrives = once(engine, 'checkContinue');
     const holder = open(stuck, live, { target: 'compress', length: 100 });
     holder.write('only the beginning');
     await arrives;
