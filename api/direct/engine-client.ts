@@ -2,6 +2,7 @@
 import { Agent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   engineRefusalSchema,
   fromHeader,
@@ -45,6 +46,9 @@ export interface EngineClient {
 /** The engine answers within its own limit; ours only ends a wait for an engine that hangs. */
 const ANSWER_MS = (LIMITS.directSeconds + 10) * 1000;
 const CROWD_MS = 5000;
+/** To reach an engine. */
+const TRIES = 4;
+const AGAIN_MS = 50;
 const REFUSAL_BYTES = 64 * 1024;
 
 export function makeEngineClient(engineUrl: string): EngineClient {
@@ -52,20 +56,7 @@ export function makeEngineClient(engineUrl: string): EngineClient {
   let busyAt = -Infinity;
   return {
     takePlace: async (signal) => {
-      const request = httpRequest(new URL('/process', engineUrl), {
-        method: 'POST',
-        agent,
-        signal,
-        headers: {
-          'content-type': 'application/octet-stream',
-          'transfer-encoding': 'chunked',
-          trailer: WORK_TRAILER,
-          expect: '100-continue',
-        },
-      });
-      const answered = answerOf(request);
-      answered.catch(() => undefined);
-      const early = await Promise.race([answered, new Promise<null>((go) => request.once('continue', () => go(null)))]);
+      const { request, answered, early } = await ask({ engineUrl, agent, signal });
       if (early !== null) {
         request.end();
         const refusal = await readRefusal(early);
@@ -90,6 +81,50 @@ export function makeEngineClient(engineUrl: string): EngineClient {
     isCrowded: () => performance.now() - busyAt < CROWD_MS,
     close: () => agent.destroy(),
   };
+}
+
+interface Asked {
+  readonly request: ClientRequest;
+  readonly answered: Promise<IncomingMessage>;
+  /** An answer before the body; null: it may come. */
+  readonly early: IncomingMessage | null;
+}
+
+/**
+ * Asks with the headers alone. A kept connection may end at the moment that it is used, as those to an engine do that is
+ * replaced; nothing was sent then, so another one is taken.
+ * @throws MediaError engine_busy
+ */
+async function ask(
+  { engineUrl, agent, signal }: { engineUrl: string; agent: Agent; signal: AbortSignal },
+  triesLeft = TRIES - 1,
+): Promise<Asked> {
+  const request = httpRequest(new URL('/process', engineUrl), {
+    method: 'POST',
+    agent,
+    signal,
+    headers: {
+      'content-type': 'application/octet-stream',
+      'transfer-encoding': 'chunked',
+      trailer: WORK_TRAILER,
+      expect: '100-continue',
+    },
+  });
+  const answered = answerOf(request);
+  answered.catch(() => undefined);
+  const continues = new Promise<null>((go) => request.once('continue', () => go(null)));
+  try {
+    return { request, answered, early: await Promise.race([answered, continues]) };
+  } catch (error) {
+    if (triesLeft === 0 || !isCutOff(error as Error)) throw error;
+    await delay(AGAIN_MS);
+    return ask({ engineUrl, agent, signal }, triesLeft - 1);
+  }
+}
+
+function isCutOff({ cause }: Error): boolean {
+  const { code } = (cause ?? {}) as NodeJS.ErrnoException;
+  return code === 'ECONNRESET' || code === 'ECONNREFUSED' || code === 'EPIPE';
 }
 
 async function send(request: ClientRequest, file: Readable, work: () => DirectWork): Promise<void> {

@@ -74,9 +74,10 @@ function placeOf(folder: string): string | null {
   return /^.*?\/(?:home-[^/]+|runs\/[^/]+)/.exec(folder)?.[0] ?? null;
 }
 
+/** The path also of what was removed meanwhile. */
 function linkOf(link: string): string | null {
   try {
-    return readlinkSync(link);
+    return readlinkSync(link).replace(/ \(deleted\)$/, '');
   } catch {
     return null;
   }

@@ -3,7 +3,7 @@
  * one; what stands behind it here works for ever, until it is told to stop.
  */
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -76,6 +76,36 @@ describe('an engine', () => {
     expect(begun.at(-1)?.aborted).toBe(true);
     expect(await meters(answer.headers['svc-request-id'])).toEqual([{ meter: 'unbilled', amount: 0 }]);
     expect(await readdir(directory)).toEqual([]);
+  });
+
+  it('whose connection ends when it is used is asked again; an engine that is away is engine_busy', async () => {
+    let cuts = 2;
+    const kept: Socket[] = [];
+    const door = createServer((socket) => {
+      kept.push(socket);
+      socket.on('error', () => undefined);
+      if (cuts > 0) {
+        cuts -= 1;
+        socket.once('data', () => socket.resetAndDestroy());
+        return;
+      }
+      const { port } = engine.address() as AddressInfo;
+      const inner = connect(port, '127.0.0.1').on('error', () => socket.destroy());
+      socket.pipe(inner).pipe(socket);
+    });
+    await once(door.listen(0, '127.0.0.1'), 'listening');
+    const cut = await startSecondApi(service, `http://127.0.0.1:${(door.address() as AddressInfo).port}`);
+    const cutApi = makeApiClient(cut, live);
+    const reached = begun.length;
+    expectRefusal(await cutApi('POST', '/v1/compress', { body: photo }), 'timeout', { status: 504 });
+    expect(begun.length).toBe(reached + 1);
+    cuts = Infinity;
+    for (const socket of kept) socket.destroy();
+    const away = await cutApi('POST', '/v1/compress', { body: photo });
+    expectRefusal(away, 'engine_busy', { status: 503 });
+    expect(begun.length).toBe(reached + 1);
+    await cutApi.close();
+    door.close();
   });
 
   it('without a free place answers engine_busy at once, and the request counts nowhere', async () => {
