@@ -63,8 +63,9 @@ export function makeDirectServer(deps: DirectServerDeps, options: DirectServerOp
       if (refusal !== null) refuse(request, response, refusal);
     });
   };
+  const server = createServer({ requestTimeout: 0 }, receive);
   // A request that asks first has not sent its body yet.
-  return createServer({ requestTimeout: 0 }, receive).on('checkContinue', receive);
+  return server.on('checkContinue', (request, response) => server.emit('request', request, response));
 }
 
 /** Of one request. */

@@ -103,6 +103,21 @@ describe('serve-direct', () => {
     expect(metrics).toMatch(/mediajobs_engine_tool_info\{tool="ffmpeg",version="[\d.:]+/);
     expect(metrics).toMatch(/mediajobs_engine_tool_info\{tool="sharp",version="[\d.]+"\} 1/);
   });
+
+  it('ends, when told to, with the answers that it has in work', async () => {
+    const { request, answered } = openRequest();
+    request.write(picture.subarray(0, 100));
+    await expect.poll(filesInWork).toBe(1);
+    const ended = once(engine, 'exit');
+    engine.kill('SIGTERM');
+    await expect.poll(() => send(picture, workOf('webp')).catch(() => null)).toBeNull();
+    request.write(picture.subarray(100));
+    request.addTrailers({ [WORK_TRAILER]: toHeader(workOf('webp')) });
+    request.end();
+    const { status, headers } = await answered;
+    expect({ status, headers }).toMatchObject({ status: 200, headers: { connection: 'close' } });
+    expect(await ended).toEqual([0, null]);
+  });
 });
 
 /** Private directories of requests; one is the home of the engine processes. */

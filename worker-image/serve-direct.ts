@@ -1,10 +1,11 @@
 /** The engine of the direct lane: a process of its own for each account's files in work. */
 import { availableParallelism, tmpdir } from 'node:os';
 import { LIMITS, PLANS } from '#crds/plans.ts';
+import { endConnectionsAtClose } from '#crds/shared/end-connections.ts';
 import { ConfigError, loadConfig } from '#crds/shared/config.ts';
 import { armFaultPoints } from '#crds/shared/fault-point.ts';
 import { makeLog } from '#crds/shared/log.ts';
-import { closeServer, listen, startOpsServer } from '#crds/shared/ops-server.ts';
+import { listen, startOpsServer } from '#crds/shared/ops-server.ts';
 import { announceReady } from '#crds/shared/ready.ts';
 import { settings } from '#crds/shared/settings.ts';
 import { runUntilStopped } from '#crds/shared/shutdown.ts';
@@ -59,13 +60,15 @@ const server = makeDirectServer(
     maxBytes: PLANS.enterprise.maxSyncBytes,
   },
 );
+const endConnections = endConnectionsAtClose(server);
 await listen(server, { host: config.MEDIAJOBS_ENGINE_HOST, port: config.MEDIAJOBS_ENGINE_PORT });
 const ops = await startOpsServer(
   { metrics: metrics.registry, notReady: () => null },
   { host: config.MEDIAJOBS_OPS_HOST, port: config.MEDIAJOBS_OPS_PORT },
 );
 runUntilStopped({ log }, async () => {
-  await closeServer(server);
+  endConnections();
+  await new Promise((resolve) => server.close(resolve));
   await pool.close();
   await ops.close();
   await removeWorkDirectory(home);

@@ -5,9 +5,9 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { ApiDeps } from '#api/api-deps.ts';
 import type { ApiReply, ApiRequest, Endpoint } from '#api/endpoint.ts';
+import { endConnectionsAtClose } from '#crds/shared/end-connections.ts';
 import { drainBody } from '#api/http/drain-body.ts';
 import { API_VERSION, passGates, type Passage } from '#api/http/gates.ts';
-import { endConnectionsAtClose } from '#api/http/end-connections.ts';
 import { holdsNul, nulCharacter } from '#api/http/nul-character.ts';
 import { answerOddRequests, refuseMalformed } from '#api/http/refuse-malformed.ts';
 import { sendRefusal } from '#api/http/refusal.ts';
@@ -58,7 +58,8 @@ export function makeServer(deps: ApiDeps, endpoints: readonly Endpoint[], tls: T
     refuseHost(request);
   });
   answerOddRequests(deps, server.server);
-  endConnectionsAtClose(server);
+  const endConnections = endConnectionsAtClose(server.server);
+  server.addHook('preClose', async () => endConnections());
   server.setNotFoundHandler((request, reply) => refuseUnknown(deps, endpoints, { request, reply }));
   server.setErrorHandler((error, request, reply) => sendRefusal(deps, reply, { error, requestId: request.id }));
   for (const endpoint of endpoints) {
