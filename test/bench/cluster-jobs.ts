@@ -123,7 +123,9 @@ async function runBare(): Promise<void> {
   await ended(bareEnds, metadata.name);
 }
 
-const uploadFile = (): Promise<string> => upload(api, FILE, 'people.csv');
+function uploadFile(): Promise<string> {
+  return upload(api, FILE, 'people.csv');
+}
 
 /** A job from its request to the success that the API shows. */
 function prepareOwn(uploadId: string): () => Promise<void> {

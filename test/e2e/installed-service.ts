@@ -32,7 +32,7 @@ export async function installWithReceiver(values: object = {}): Promise<{ key: s
   });
   const receiver = await startReceiverPod(IMAGE_OF_SERVICE);
   await install({ extraCa: receiver.authority, ...values });
-  const account = ['--name', 'e2e', '--plan', 'growth', '--payment-method', '--feature', 'video'];
+  const account = ['--name', 'e2e', '--plan', 'scale', '--payment-method', '--feature', 'video'];
   const { id } = await mediactl('account', 'create', ...account);
   const { key } = await mediactl('key', 'create', '--account', String(id), '--mode', 'live', '--name', 'e2e');
   return { key: String(key), receiver };
