@@ -12,15 +12,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '#crds/shared/clock.ts';
-import {
-  RUN_SPEC_FILE,
-  runOutcomeSchema,
-  TERMINATION_BYTES,
-  TERMINATION_FILE,
-  type RunOutcome,
-  type RunSpec,
-} from '#crds/run-spec.ts';
-import { killProcessesOf } from '#controller/process-tree.ts';
+import { parseRunOutcome, RUN_SPEC_FILE, TERMINATION_FILE, type RunOutcome, type RunSpec } from '#crds/run-spec.ts';
+import { kill, killProcessesOf } from '#controller/process-tree.ts';
 import type { RunState } from '#controller/runs.ts';
 
 export interface LocalProcessOptions {
@@ -143,13 +136,7 @@ function keepEnd(child: ChildProcess): () => string {
 
 /** null: none, or none that is an outcome. */
 async function readOutcome(directory: string): Promise<RunOutcome | null> {
-  const text = await readFile(join(directory, TERMINATION), 'utf8').catch(() => '');
-  if (Buffer.byteLength(text) > TERMINATION_BYTES) return null;
-  try {
-    return runOutcomeSchema.safeParse(JSON.parse(text)).data ?? null;
-  } catch {
-    return null;
-  }
+  return parseRunOutcome(await readFile(join(directory, TERMINATION), 'utf8').catch(() => ''));
 }
 
 function stateOf({
@@ -184,10 +171,5 @@ async function oomKills(): Promise<number> {
 }
 
 function killGroup(child: ChildProcess): void {
-  if (child.pid === undefined) return;
-  try {
-    process.kill(-child.pid, 'SIGKILL');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
+  if (child.pid !== undefined) kill(-child.pid);
 }

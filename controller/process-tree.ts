@@ -38,7 +38,8 @@ async function hasTemporary(pid: number, directory: string): Promise<boolean> {
   return value === directory || (value?.startsWith(`${directory}/`) ?? false);
 }
 
-function kill(pid: number): void {
+/** Ends a process, or the group that a negative number names; nothing happens when it is gone. */
+export function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch (error) {

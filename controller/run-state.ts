@@ -4,7 +4,7 @@
  */
 import type { V1ContainerState, V1JobStatus, V1PodCondition, V1PodStatus } from '@kubernetes/client-node';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
-import { runOutcomeSchema, TERMINATION_BYTES, type RunOutcome } from '#crds/run-spec.ts';
+import { parseRunOutcome } from '#crds/run-spec.ts';
 import { STOPPED_ANNOTATION } from '#controller/job-manifest.ts';
 import type { RunState, WaitingFor } from '#controller/runs.ts';
 
@@ -55,7 +55,7 @@ function dateOf(time: unknown): Date {
 function endOf(pod: KubeObject): RunState | null {
   const { terminated } = stateOf(pod);
   if (terminated === undefined) return podStatus(pod).phase === 'Failed' ? neverStarted(pod) : null;
-  const outcome = outcomeOf(terminated.message);
+  const outcome = parseRunOutcome(terminated.message ?? '');
   if (outcome !== null) return { state: 'ended', startedAt: dateOf(terminated.startedAt), outcome };
   const how = `its pod ended with exit code ${terminated.exitCode}`;
   if (terminated.reason === 'OOMKilled' || terminated.exitCode === ABORTED)
@@ -72,15 +72,6 @@ function neverStarted(pod: KubeObject): RunState {
   const { message, reason } = podStatus(pod);
   const why = conditionOf(pod, 'DisruptionTarget')?.message ?? message ?? reason ?? 'evicted';
   return { state: 'lost', cause: 'evicted', message: `its pod failed before it started: ${why}` };
-}
-
-function outcomeOf(text: string | undefined): RunOutcome | null {
-  if (text === undefined || Buffer.byteLength(text) > TERMINATION_BYTES) return null;
-  try {
-    return runOutcomeSchema.safeParse(JSON.parse(text)).data ?? null;
-  } catch {
-    return null;
-  }
 }
 
 function conditionOf(pod: KubeObject, type: string): V1PodCondition | undefined {

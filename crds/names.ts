@@ -1,4 +1,4 @@
-/** Names on Kubernetes objects: labels, conditions, phases and reasons. */
+/** Names on Kubernetes objects: group and kind, labels, phases and reasons. */
 
 export const API_GROUP = 'mediajobs.dev';
 export const CRD_NAME = 'mediajobs.mediajobs.dev';

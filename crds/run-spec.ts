@@ -14,6 +14,7 @@ import {
   type JobTicket,
 } from '#crds/media-job.ts';
 import { resolvedOptionsSchema } from '#crds/options/options.ts';
+import { TERMINATION_BYTES } from '#crds/run-files.ts';
 
 export const runSpecSchema = z.object({
   jobId: z.string(),
@@ -71,5 +72,15 @@ export const runOutcomeSchema = z.discriminatedUnion('outcome', [
   z.object({ outcome: z.literal('failed'), error: jobErrorSchema }),
 ]);
 export type RunOutcome = z.infer<typeof runOutcomeSchema>;
+
+/** The outcome in the text of a termination file or message; null when it holds none. */
+export function parseRunOutcome(text: string): RunOutcome | null {
+  if (Buffer.byteLength(text) > TERMINATION_BYTES) return null;
+  try {
+    return runOutcomeSchema.safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
+}
 
 export { BETWEEN_FILES, RUN_SPEC, RUN_SPEC_FILE, TERMINATION_BYTES, TERMINATION_FILE } from '#crds/run-files.ts';

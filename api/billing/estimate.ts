@@ -13,6 +13,7 @@ import {
   KINDS,
   OPERATION_KINDS,
   OPERATIONS,
+  targetsOf,
   type Format,
 } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
@@ -119,9 +120,8 @@ function refuseOperation({ operation, kind, inputFormat }: ExpectedWork): void {
 }
 
 function refuseTarget({ operation, kind }: ExpectedWork, { convert: { to } }: ResolvedOptions): void {
-  const targets = CONVERT_TARGETS[kind];
-  if (operation !== 'convert' || to === null || targets.includes(to)) return;
-  const message = `A ${kind} file does not convert to ${to}. The targets of ${kind} files are ${targets.join(', ')}.`;
+  if (operation !== 'convert' || to === null || CONVERT_TARGETS[kind].includes(to)) return;
+  const message = `A ${kind} file does not convert to ${to}. ${targetsOf(kind)}`;
   throw new MediaError('unsupported_target', message, { param: 'convert.to' });
 }
 

@@ -16,7 +16,7 @@ import type { Clock } from '#crds/shared/clock.ts';
 import type { RingKey } from '#crds/shared/settings.ts';
 import { signUrl } from '#crds/signed-url.ts';
 import { FileTooLarge, SizeMismatch, type FileStore } from './file-store.ts';
-import { filePath, isFileKey } from './file-key.ts';
+import { checkedKey, filePath } from './file-key.ts';
 import { sweepTempFiles, tempName } from './temp-files.ts';
 
 interface DiskFilesDeps {
@@ -78,11 +78,6 @@ export async function openDiskFiles(deps: DiskFilesDeps): Promise<FileStore> {
     dropParts: async () => undefined,
     list: (prefix) => keysBelow(objects, prefix),
   };
-}
-
-function checkedKey(key: string): string {
-  if (!isFileKey(key)) throw new Error(`not a key of the file store: ${JSON.stringify(key)}`);
-  return key;
 }
 
 function etagOf(sha256: string): string {

@@ -19,7 +19,7 @@ import {
 import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { FileTooLarge, SizeMismatch, type FileStore } from './file-store.ts';
-import { isFileKey } from './file-key.ts';
+import { checkedKey } from './file-key.ts';
 import { orNull } from './s3-answer.ts';
 import { beginParts, dropParts } from './s3-parts.ts';
 
@@ -102,11 +102,6 @@ export function openS3Files(options: S3Options): S3Files {
     problem: () => bucketProblem(client, options),
     close: () => client.destroy(),
   };
-}
-
-function checkedKey(key: string): string {
-  if (!isFileKey(key)) throw new Error(`not a key of the file store: ${JSON.stringify(key)}`);
-  return key;
 }
 
 interface Measured {

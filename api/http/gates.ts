@@ -70,11 +70,7 @@ export const GATES: readonly Gate[] = [
   },
   {
     refuses: 'A version that does not exist (400).',
-    check: (_deps, { version }) => {
-      if (version === undefined || version === API_VERSION) return;
-      const message = `There is no version \`${version.slice(0, 40)}\`. The versions are: ${API_VERSION}.`;
-      throw new MediaError('unsupported_version', message, { param: 'Svc-Version' });
-    },
+    check: (_deps, passage) => refuseVersion(passage),
   },
   {
     refuses: 'A direct request over the concurrency limit, then over the rate limit (429).',
@@ -98,6 +94,13 @@ export const GATES: readonly Gate[] = [
 /** @throws MediaError of the first gate that refuses. */
 export async function passGates(deps: ApiDeps, passage: Passage): Promise<void> {
   for (const gate of GATES) await gate.check(deps, passage);
+}
+
+/** The only gate of a signed link. @throws MediaError unsupported_version */
+export function refuseVersion({ version }: Pick<Passage, 'version'>): void {
+  if (version === undefined || version === API_VERSION) return;
+  const message = `There is no version \`${version.slice(0, 40)}\`. The versions are: ${API_VERSION}.`;
+  throw new MediaError('unsupported_version', message, { param: 'Svc-Version' });
 }
 
 function throwIf(refusal: MediaError | null): void {

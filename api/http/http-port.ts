@@ -2,12 +2,11 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { Peppers } from '#api/accounts/api-key.ts';
 import { noteExposedKey } from '#api/accounts/find-caller.ts';
 import { API_VERSION } from '#api/http/gates.ts';
-import { answerOddRequests, refuseMalformed } from '#api/http/refuse-malformed.ts';
+import { answerOddRequests, plainHttp, refuseMalformed } from '#api/http/refuse-malformed.ts';
 import { refusal } from '#api/http/refusal.ts';
 import { cameOverHttps } from '#api/http/request-address.ts';
 import type { Queryable } from '#api/store/database.ts';
 import type { NewId } from '#crds/ids.ts';
-import { MediaError } from '#crds/media-error.ts';
 import type { Clock } from '#crds/shared/clock.ts';
 import type { Log } from '#crds/shared/log.ts';
 
@@ -42,9 +41,7 @@ export function makeHttpPort(deps: HttpPortDeps): Server {
 
 function refusePlain(deps: HttpPortDeps, request: IncomingMessage, response: ServerResponse): void {
   const requestId = deps.newId('request');
-  const message =
-    'This is plain http. Use https; a key sent this way must be treated as exposed: create a new one and revoke it.';
-  const { status, body } = refusal(deps, { error: new MediaError('https_required', message), requestId });
+  const { status, body } = refusal(deps, { error: plainHttp(), requestId });
   response
     .writeHead(status, {
       'Content-Type': 'application/json; charset=utf-8',

@@ -1,6 +1,7 @@
 import type { Server as HttpServer } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
 import { API_VERSION } from '#api/http/gates.ts';
 import { refusal } from '#api/http/refusal.ts';
 import type { NewId } from '#crds/ids.ts';
@@ -38,6 +39,22 @@ export function answerOddRequests(deps: RefuseDeps, server: HttpServer | HttpsSe
     endWith(deps, socket, { statusLine: '405 Method Not Allowed', error });
   });
   server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
+}
+
+/** Plain http on the HTTPS port. TLS has taken its bytes: the answer goes out below it, and the key stays unknown. */
+export function refusePlainHttp(deps: RefuseDeps, server: HttpsServer): void {
+  server.on('tlsClientError', (error: NodeJS.ErrnoException, socket) => {
+    const { _parent: connection } = socket as TLSSocket & { readonly _parent?: Duplex };
+    if (error.code !== 'ERR_SSL_HTTP_REQUEST' || connection?.writable !== true) return;
+    endWith(deps, connection, { statusLine: '403 Forbidden', error: plainHttp() });
+  });
+}
+
+export function plainHttp(): MediaError {
+  return new MediaError(
+    'https_required',
+    'This is plain http. Use https; a key sent this way must be treated as exposed: create a new one and revoke it.',
+  );
 }
 
 function endWith(

@@ -7,9 +7,9 @@ import type { ApiDeps } from '#api/api-deps.ts';
 import type { ApiReply, ApiRequest, Endpoint } from '#api/endpoint.ts';
 import { endConnectionsAtClose } from '#crds/shared/end-connections.ts';
 import { drainBody } from '#api/http/drain-body.ts';
-import { API_VERSION, passGates, type Passage } from '#api/http/gates.ts';
+import { API_VERSION, passGates, refuseVersion, type Passage } from '#api/http/gates.ts';
 import { holdsNul, nulCharacter } from '#api/http/nul-character.ts';
-import { answerOddRequests, refuseMalformed } from '#api/http/refuse-malformed.ts';
+import { answerOddRequests, refuseMalformed, refusePlainHttp } from '#api/http/refuse-malformed.ts';
 import { sendRefusal } from '#api/http/refusal.ts';
 import { clientAddress } from '#api/http/request-address.ts';
 import { MediaError } from '#crds/media-error.ts';
@@ -58,6 +58,7 @@ export function makeServer(deps: ApiDeps, endpoints: readonly Endpoint[], tls: T
     refuseHost(request);
   });
   answerOddRequests(deps, server.server);
+  refusePlainHttp(deps, server.server);
   const endConnections = endConnectionsAtClose(server.server);
   server.addHook('preClose', async () => endConnections());
   server.setNotFoundHandler((request, reply) => refuseUnknown(deps, endpoints, { request, reply }));
@@ -140,7 +141,10 @@ async function answerOf(deps: ApiDeps, passage: Passage, exchange: Exchange): Pr
     await passGates(deps, passage);
     return endpoint.handle(deps, request());
   }
-  if (endpoint.signedLink !== undefined && isLink(request().query)) return endpoint.signedLink(deps, request());
+  if (endpoint.signedLink !== undefined && isLink(request().query)) {
+    refuseVersion(passage);
+    return endpoint.signedLink(deps, request());
+  }
   await passGates(deps, passage);
   if (passage.caller === null) throw new Error(`${endpoint.path} was reached without a key`);
   return endpoint.handle(deps, { ...request(), caller: passage.caller });

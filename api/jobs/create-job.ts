@@ -1,7 +1,7 @@
 /**
- * `POST /v1/jobs`: body → idempotency → fields → preset → options → input → test-mode sample →
- * unfinished jobs → spend reservation → insert. The row is the acknowledgement: everything after it
- * (MediaJob, run, events) follows from PostgreSQL.
+ * `POST /v1/jobs`: body → idempotency → fields → addresses → preset → options → target format → input, in test
+ * mode a sample → HEIC output → unfinished jobs → spend reservation → insert. The row is the acknowledgement:
+ * everything after it (MediaJob, run, events) follows from PostgreSQL.
  */
 import type { Caller } from '#api/accounts/find-caller.ts';
 import { featuresOf } from '#api/accounts/features-of.ts';
@@ -17,7 +17,9 @@ import { jobObject } from '#api/jobs/job-object.ts';
 import { jobRequestSchema, type JobRequest } from '#api/jobs/job-request.ts';
 import { countUnfinishedJobs, insertJob, type NewJob } from '#api/jobs/job-rows.ts';
 import { JOBS_CHANNEL } from '#api/jobs/jobs-channel.ts';
+import { refuseHeicOutput } from '#api/jobs/refuse-heic-output.ts';
 import { presetOptions } from '#api/presets/preset-options.ts';
+import type { Queryable } from '#api/store/database.ts';
 import { notify } from '#api/store/listen.ts';
 import { inputOfUpload } from '#api/uploads/input-of-upload.ts';
 import { claimUpload } from '#api/uploads/upload-rows.ts';
@@ -41,12 +43,15 @@ export async function createJob(deps: ApiDeps, request: CallerRequest): Promise<
 }
 
 async function readNewJob(deps: ApiDeps, caller: Caller, fields: JobRequest): Promise<NewJob> {
-  refuseTargets(deps, fields);
+  refuseAddresses(deps, fields);
   const preset = await presetOptions(deps, { accountId: caller.account.id, preset: fields.preset });
   const options = resolveOptions(mergeOptions(preset, parseJsonOptions(fields.options ?? {})), fields.operation);
-  refuseMissingTarget(fields, options);
+  refuseMissingFormat(fields, options);
   const id = deps.newId('job');
   const input = await readInput(deps, { caller, fields, jobId: id });
+  const features = featuresOf(caller.account);
+  const name = input.inputFilename ?? fields.input.url ?? null;
+  refuseHeicOutput({ operation: fields.operation, options, features, name });
   const newJob = {
     id,
     accountId: caller.account.id,
@@ -56,11 +61,11 @@ async function readNewJob(deps: ApiDeps, caller: Caller, fields: JobRequest): Pr
     ...input,
     options,
     limits: fileLimits(caller.account.plan),
-    features: featuresOf(caller.account),
+    features,
     webhookUrl: fields.webhook_url ?? null,
     retentionSeconds: fields.retention_seconds ?? LIMITS.retentionSeconds.default,
     metadata: fields.metadata ?? {},
-    outputTarget: fields.output == null ? null : sealTarget(deps, id, fields.output),
+    outputTarget: fields.output == null ? null : sealOutputTarget(deps, id, fields.output),
   };
   return {
     ...newJob,
@@ -117,7 +122,7 @@ async function admit(
   });
 }
 
-async function refuseOverLimit(tx: Parameters<typeof countUnfinishedJobs>[0], { account }: Caller): Promise<void> {
+async function refuseOverLimit(tx: Queryable, { account }: Caller): Promise<void> {
   const unfinished = await countUnfinishedJobs(tx, account.id);
   const limit = PLANS[account.plan].concurrentJobs;
   if (unfinished < limit) return;
@@ -125,7 +130,7 @@ async function refuseOverLimit(tx: Parameters<typeof countUnfinishedJobs>[0], { 
   throw new MediaError('concurrency_limited', message, { retryAfterSeconds: 5 });
 }
 
-function refuseTargets({ privateTargets }: ApiDeps, fields: JobRequest): void {
+function refuseAddresses({ privateTargets }: ApiDeps, fields: JobRequest): void {
   const check = (url: string | null | undefined, purpose: 'webhook' | 'output' | 'input', param: string): void => {
     if (url != null) checkTargetUrl(url, { purpose, privateTargets, param });
   };
@@ -134,12 +139,12 @@ function refuseTargets({ privateTargets }: ApiDeps, fields: JobRequest): void {
   check(fields.output?.url, 'output', 'output.url');
 }
 
-function refuseMissingTarget({ operation }: JobRequest, options: ResolvedOptions): void {
+function refuseMissingFormat({ operation }: JobRequest, options: ResolvedOptions): void {
   if (operation !== 'convert' || options.convert.to !== null) return;
   throw new MediaError('invalid_options', 'Convert needs a target format in `convert.to`.', { param: 'convert.to' });
 }
 
-function sealTarget(deps: ApiDeps, jobId: string, output: NonNullable<JobRequest['output']>): Buffer {
+function sealOutputTarget(deps: ApiDeps, jobId: string, output: NonNullable<JobRequest['output']>): Buffer {
   const target = JSON.stringify({ url: output.url, headers: output.headers ?? {} });
   return deps.secretBox.seal(target, `job-output:${jobId}`);
 }

@@ -36,14 +36,13 @@ export const TICKET_SECONDS = LIMITS.jobWaitSeconds + LIMITS.jobAttempts * LIMIT
 /** MediaJobs in the making at once: each waits for answers most of its time. */
 const AT_ONCE = 8;
 
-/** Makes the MediaJobs that are missing; gives how many it made. */
+/** Makes the MediaJobs that are missing; gives the number of jobs that lacked one. */
 export async function dispatchJobs(deps: DispatchDeps): Promise<number> {
   const present = await deps.mediaJobs.list();
-  const open = present.filter((mediaJob) => !isFinal(mediaJob.status)).length;
-  const room = deps.openJobs - open;
+  const room = deps.openJobs - present.filter((mediaJob) => !isFinal(mediaJob.status)).length;
   if (room <= 0) return 0;
-  const names = present.map((mediaJob) => jobIdOfName(mediaJob.metadata.name));
-  const jobs = await selectUndispatchedJobs(deps.database, { open: names, limit: Math.min(room, 200) });
+  const ids = present.map((mediaJob) => jobIdOfName(mediaJob.metadata.name));
+  const jobs = await selectUndispatchedJobs(deps.database, { present: ids, limit: Math.min(room, 200) });
   const inTurn = jobs.values();
   const dispatchNext = async (): Promise<void> => {
     for (const job of inTurn) {

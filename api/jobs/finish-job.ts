@@ -88,7 +88,7 @@ async function unlessChanged(tx: Queryable, job: Job, ending: Ending): Promise<E
 function endOf(deps: FinishDeps, job: Job, ending: Ending): JobEnd {
   const now = deps.clock.now();
   const expiresAt = new Date(now.getTime() + job.retentionSeconds * 1000);
-  const failed = {
+  const withoutOutput = {
     completedAt: now,
     startedAt: null,
     result: null,
@@ -96,6 +96,7 @@ function endOf(deps: FinishDeps, job: Job, ending: Ending): JobEnd {
     billed: false,
     outputKey: null,
     expiresAt,
+    filesDeletedAt: now,
   };
   switch (ending.kind) {
     case 'succeeded':
@@ -113,10 +114,10 @@ function endOf(deps: FinishDeps, job: Job, ending: Ending): JobEnd {
         fence: ending.fence,
       };
     case 'failed':
-      return { ...failed, status: 'failed', error: errorOf(ending.error), filesDeletedAt: now, fence: ending.fence };
+      return { ...withoutOutput, status: 'failed', error: errorOf(ending.error), fence: ending.fence };
     case 'canceled': {
       const error = errorOf({ code: 'canceled', message: 'The job was canceled before it finished.' });
-      return { ...failed, status: 'canceled', error, filesDeletedAt: now, fence: null };
+      return { ...withoutOutput, status: 'canceled', error, fence: null };
     }
   }
 }

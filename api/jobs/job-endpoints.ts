@@ -48,6 +48,7 @@ export const jobEndpoints: readonly Endpoint[] = [
       'unsupported_target',
       'spend_cap_reached',
       'test_mode_sample_required',
+      'feature_not_enabled',
       'concurrency_limited',
     ],
     handle: createJob,

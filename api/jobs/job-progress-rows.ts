@@ -6,10 +6,13 @@ import type { JobError } from '#crds/media-error.ts';
 import type { WorkerReport } from '#crds/media-job.ts';
 import type { EngineResult } from '#crds/result.ts';
 
-/** Unfinished jobs without a MediaJob among `open`, in turns: each account's oldest first. */
+/** The start that is known stays; else `$4`, when the attempt was first heard of, if it was. */
+const STARTED_AT = 'coalesce(started_at, case when $4::timestamptz is not null then greatest($4, created_at) end)';
+
+/** Unfinished jobs but those of `present`, which have a MediaJob; in turns: each account's oldest first. */
 export async function selectUndispatchedJobs(
   db: Queryable,
-  input: { open: readonly string[]; limit: number },
+  input: { present: readonly string[]; limit: number },
 ): Promise<readonly Job[]> {
   const { rows } = await db.query<Job>(
     `select ${JOB_COLUMNS} from (
@@ -18,7 +21,7 @@ export async function selectUndispatchedJobs(
      ) as waiting
      where id <> all ($1)
      order by turn, created_at limit $2`,
-    [input.open, input.limit],
+    [input.present, input.limit],
   );
   return rows;
 }
@@ -47,7 +50,7 @@ export async function recordProgress(
     `update jobs set
        attempt = greatest(attempt, $3),
        status = case when $4::timestamptz is null then status else 'processing' end,
-       started_at = coalesce(started_at, case when $4::timestamptz is not null then greatest($4, created_at) end),
+       started_at = ${STARTED_AT},
        percent = greatest(percent, $5)
      where id = $1 and dispatch = $2 and status in ('queued', 'processing') and delivery is null and attempt <= $3`,
     [job.id, job.dispatch, progress.attempt, progress.startedAt, progress.percent],
@@ -62,7 +65,7 @@ export async function markDeliveryDue(
 ): Promise<boolean> {
   const { rowCount } = await tx.query(
     `update jobs set delivery = 'due', attempt = $3, status = 'processing', percent = 95,
-       started_at = coalesce(started_at, case when $4::timestamptz is not null then greatest($4, created_at) end), output_key = $5, report = $6
+       started_at = ${STARTED_AT}, output_key = $5, report = $6
      where id = $1 and dispatch = $2 and status in ('queued', 'processing') and delivery is null and attempt <= $3`,
     [job.id, job.dispatch, done.attempt, done.startedAt, done.outputKey, JSON.stringify(done.report)],
   );
@@ -97,7 +100,7 @@ export interface JobEnd {
 export async function endJob(tx: Queryable, id: string, end: JobEnd): Promise<Job | null> {
   const { rows } = await tx.query<Job>(
     `update jobs set status = $2, completed_at = greatest($3, created_at),
-       started_at = coalesce(started_at, case when $4::timestamptz is not null then greatest($4, created_at) end), result = $5, report = $6, error = $7, billed = $8,
+       started_at = ${STARTED_AT}, result = $5, report = $6, error = $7, billed = $8,
        output_key = $9, expires_at = $10, files_deleted_at = $11, attempt = coalesce($13, attempt),
        percent = case when $2 = 'succeeded' then 100 else percent end,
        delivery = case when delivery is null then null else 'done' end, reserved_micro_usd = 0
@@ -132,6 +135,7 @@ export async function markFilesDeleted(tx: Queryable, id: string, at: Date): Pro
   return rowCount === 1;
 }
 
+/** Succeeded jobs past their `expires_at` whose files are still there. */
 export async function selectExpiredJobs(db: Queryable, now: Date, limit: number): Promise<readonly Job[]> {
   const { rows } = await db.query<Job>(
     `select ${JOB_COLUMNS} from jobs
@@ -150,11 +154,7 @@ export async function selectOverdueJobs(db: Queryable, createdBefore: Date, limi
   return rows;
 }
 
-function json(value: unknown): string | null {
-  return value === null ? null : JSON.stringify(value);
-}
-
-/** Gives how many that ended by then, with what is left of their transfers, were forgotten, `limit` at most. */
+/** Forgets jobs that ended by then, `limit` at most, with what is left of their transfers; gives how many. */
 export async function forgetJobs(db: Queryable, before: Date, limit: number): Promise<number> {
   const { rowCount } = await db.query(
     `with gone as (
@@ -166,4 +166,8 @@ export async function forgetJobs(db: Queryable, before: Date, limit: number): Pr
     [before, limit],
   );
   return rowCount;
+}
+
+function json(value: unknown): string | null {
+  return value === null ? null : JSON.stringify(value);
 }

@@ -53,7 +53,7 @@ export const jobRequestSchema = z
       .nullish()
       .meta({ description: `Default ${LIMITS.retentionSeconds.default}.` }),
     metadata: z
-      .record(z.string().min(1).max(LIMITS.metadataKey), z.string().max(LIMITS.metadataValue))
+      .record(atMost(LIMITS.metadataKey, z.string().min(1)), atMost(LIMITS.metadataValue))
       .refine(
         (entries) => Object.keys(entries).length <= LIMITS.metadataEntries,
         `at most ${LIMITS.metadataEntries} entries`,
@@ -62,3 +62,10 @@ export const jobRequestSchema = z
   })
   .meta({ id: 'JobRequest' });
 export type JobRequest = z.infer<typeof jobRequestSchema>;
+
+/** Characters as JSON schemas count them: one outside the basic plane is one. */
+function atMost(characters: number, text: z.ZodString = z.string()): z.ZodString {
+  return text
+    .refine((sent) => Array.from(sent).length <= characters, `at most ${characters} characters`)
+    .meta({ maxLength: characters });
+}

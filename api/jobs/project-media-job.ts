@@ -31,7 +31,7 @@ type Step =
   | { readonly do: 'progress'; readonly status: MediaJobStatus }
   | { readonly do: 'end'; readonly status: MediaJobStatus };
 
-/** Seconds after which to look again; null when an event will tell. */
+/** Takes the step that a MediaJob and its row need; gives seconds after which to look again, null when an event will tell. */
 export async function projectMediaJob(deps: ProjectDeps, name: string): Promise<number | null> {
   const mediaJob = await deps.mediaJobs.get(name);
   if (mediaJob === null) {
@@ -70,6 +70,7 @@ export async function projectMediaJob(deps: ProjectDeps, name: string): Promise<
 }
 
 const NO_RECORD = 'There is no job of that id: jobs are made through the API, and this MediaJob is deleted.';
+
 function nextStep(deps: ProjectDeps, mediaJob: MediaJob, job: Job | null): Step {
   const { status } = mediaJob;
   if (job === null) return { do: 'delete', why: 'it has no record', unexpected: NO_RECORD };

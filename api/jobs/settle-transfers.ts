@@ -5,14 +5,13 @@ import { selectSettledTransfers } from '#api/transfers/transfer-rows.ts';
 
 const BATCH = 100;
 
-/** Ends those jobs; gives how many it looked at. */
-export async function settleTransfers(deps: FinishDeps): Promise<number> {
+/** Ends those jobs, some at a time. */
+export async function settleTransfers(deps: FinishDeps): Promise<void> {
   const settled = await selectSettledTransfers(deps.database, BATCH);
   for (const { jobId, direction, error } of settled) {
     if (error !== null) await finishJob(deps, jobId, { kind: 'failed', fence: null, error });
     else if (direction === 'deliver') await finishDelivered(deps, jobId);
   }
-  return settled.length;
 }
 
 async function finishDelivered(deps: FinishDeps, jobId: string): Promise<void> {

@@ -50,6 +50,7 @@ const EXTEND_MS = 20_000;
 /** Seconds from a failed try to the next one; after the last, the transfer has failed. */
 const RETRY_SECONDS = { fetch: [5, 20], deliver: [5, 20, 60] } as const;
 
+/** Takes due transfers for as many places as are free; each still has to be made. */
 export async function claimDueTransfers(
   { database, clock }: TransferDeps,
   freePlaces: number,

@@ -76,8 +76,11 @@ function refuseSize({ account, livemode }: Caller, size: number): void {
   throw new MediaError('file_too_large', message, { param: 'size' });
 }
 
-/** Spec: Upload allowance. Counted by declared size. */
-async function takeAllowance(tx: Queryable, entry: { caller: Caller; bytes: number; at: Date }): Promise<void> {
+/**
+ * Counts bytes on the allowance of 24 hours; call it under the account's lock. Spec: Upload allowance.
+ * @throws MediaError upload_allowance_reached
+ */
+export async function takeAllowance(tx: Queryable, entry: { caller: Caller; bytes: number; at: Date }): Promise<void> {
   const { account, livemode } = entry.caller;
   const limit = livemode
     ? LIMITS.uploadAllowanceFactor * PLANS[account.plan].maxAsyncBytes

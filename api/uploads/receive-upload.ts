@@ -1,11 +1,14 @@
 /** The content of uploads: in one request, or in parts that are joined. Spec: Uploads. */
 import { Readable } from 'node:stream';
 import { z } from 'zod';
+import { lockAccount } from '#api/accounts/account-rows.ts';
+import type { Caller } from '#api/accounts/find-caller.ts';
 import type { ApiDeps } from '#api/api-deps.ts';
 import type { ApiReply, CallerRequest } from '#api/endpoint.ts';
 import { SizeMismatch } from '#api/files/file-store.ts';
 import { atPace } from '#api/http/body-pace.ts';
 import { readQuery } from '#api/http/query.ts';
+import { takeAllowance } from '#api/uploads/create-upload.ts';
 import { recordPart, selectPartNumbers } from '#api/uploads/part-rows.ts';
 import { contentKey, lastComponent, partKey, partSizes } from '#api/uploads/upload.ts';
 import { findUpload, markUploaded, type Upload } from '#api/uploads/upload-rows.ts';
@@ -38,14 +41,23 @@ export async function receiveContent(deps: ApiDeps, request: CallerRequest): Pro
   const size = requiredLength(request);
   const planLimit = PLANS[request.caller.account.plan].maxAsyncBytes;
   if (size > LIMITS.singleUploadBytes || size > planLimit) throw tooLarge(size, planLimit);
+  const filename = lastComponent(readQuery(request.query).get('filename'));
+  if (size > upload.size) await countExcess(deps, request.caller, size - upload.size);
   const stored = await store(deps, request, { key: contentKey(upload.id), size });
   await faultPoint('after-upload-stored');
-  const filename = lastComponent(readQuery(request.query).get('filename'));
   if (!(await recordContent(deps, upload.id, { size, etag: stored.etag, filename }))) {
     await deps.files.delete(contentKey(upload.id));
     throw notFound(request);
   }
   return { status: 200, body: { id: upload.id, object: 'upload', size, uploaded: true } };
+}
+
+/** Bytes beyond the declared size count on the allowance too. */
+async function countExcess({ database, clock }: ApiDeps, caller: Caller, bytes: number): Promise<void> {
+  await database.transaction(async (tx) => {
+    await lockAccount(tx, caller.account.id);
+    await takeAllowance(tx, { caller, bytes, at: clock.now() });
+  });
 }
 
 /**

@@ -31,7 +31,7 @@ export const uploadEndpoints: readonly Endpoint[] = [
     query: z.object({ filename: z.string().optional() }),
     body: 'bytes',
     responses: uploaded,
-    errors: ['bad_request', 'not_found', 'file_too_large'],
+    errors: ['bad_request', 'not_found', 'file_too_large', 'upload_allowance_reached'],
     handle: receiveContent,
   },
   {

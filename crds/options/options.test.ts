@@ -120,6 +120,20 @@ describe('resolving options', () => {
     expect(resolveOptions(merged).image.resize).toBeNull();
   });
 
+  it('keeps the box of a weaker source when a stronger one only turns resize on', () => {
+    const box = parseJsonOptions({ image: { resize: { width: 300 } } });
+    expect(resolveOptions(mergeOptions(box, query({ 'image.resize': 'true' }))).image.resize).toMatchObject({
+      width: 300,
+    });
+  });
+
+  it('reads a target that looks like a number as a word', () => {
+    expect(refusalOf(() => resolveOptions(query({ to: '123' })))).toEqual({
+      code: 'unsupported_target',
+      param: 'convert.to',
+    });
+  });
+
   it('takes vp9 for webm when no codec is given', () => {
     expect(resolveOptions(parseJsonOptions({ video: { format: 'webm' } })).video.codec).toBe('vp9');
   });

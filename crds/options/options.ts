@@ -92,7 +92,7 @@ export function parseQueryOptions(query: ReadonlyMap<string, string>, short: rea
       );
     }
     if (flat.has(path)) throw new MediaError('invalid_options', `\`${path}\` is given twice.`, { param: path });
-    const parsed = leaf.safeParse(valueOfText(text));
+    const parsed = leaf.safeParse(leaf instanceof z.ZodString ? text : valueOfText(text));
     if (!parsed.success) throw badValue(path, text, parsed.error);
     flat.set(path, parsed.data as string | number | boolean);
   }
@@ -100,14 +100,14 @@ export function parseQueryOptions(query: ReadonlyMap<string, string>, short: rea
 }
 
 /**
- * Merges sources per dotted path, weakest first. A stronger `image.resize` without a box also
+ * Merges sources per dotted path, weakest first. A stronger `image.resize` of false without a box also
  * overrules the box of a weaker source.
  */
 export function mergeOptions(...weakestFirst: readonly FlatOptions[]): FlatOptions {
   const merged = new Map<string, string | number | boolean>();
   for (const source of weakestFirst) {
-    const switchesResize = source.has('image.resize') && !RESIZE_PATHS.some((path) => source.has(path));
-    if (switchesResize) for (const path of RESIZE_PATHS) merged.delete(path);
+    const endsResize = source.get('image.resize') === false && !RESIZE_PATHS.some((path) => source.has(path));
+    if (endsResize) for (const path of RESIZE_PATHS) merged.delete(path);
     for (const [path, value] of source) merged.set(path, value);
   }
   return merged;

@@ -22,7 +22,7 @@ async function answer(run: BareRun): Promise<void> {
   let left = run.files;
   const startedAt = performance.now();
   const caller = async (): Promise<void> => {
-    for (; left > 0;) {
+    while (left > 0) {
       left -= 1;
       await encode(sharp(photo).autoOrient(), run).toBuffer();
     }

@@ -1,7 +1,7 @@
 /** Load for the interface's benches: many connections that send the next request as soon as the last is answered. */
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { Pool } from 'undici';
+import { cpuSecondsOf } from '#test/bench/process-cost.ts';
 import { processesOf, type Role } from '#test/support/service-processes.ts';
 
 interface Load {
@@ -63,8 +63,6 @@ function pin(pid: number, core: number): void {
   }
 }
 
-const TICKS_PER_SECOND = 100;
-
 /** Seconds of CPU that the processes of each role have used so far. */
 export function cpuByRole(data: string): ReadonlyMap<Role, number> {
   const seconds = new Map<Role, number>();
@@ -75,12 +73,10 @@ export function cpuByRole(data: string): ReadonlyMap<Role, number> {
   return seconds;
 }
 
+/** 0 when it is gone. */
 function cpuOf(pid: number): number {
   try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-      .replace(/^.*\) /s, '')
-      .split(' ');
-    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+    return cpuSecondsOf(pid);
   } catch {
     return 0;
   }

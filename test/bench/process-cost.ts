@@ -11,15 +11,21 @@ export interface ProcessCost {
 /** Clock ticks a second, as Linux counts them on every machine. */
 const TICKS = 100;
 
+/** @throws Error when the process is gone. */
 export function costOf(pid: number): ProcessCost {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const mebibytes = (field: string): number =>
     Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) / 1024;
   return {
-    cpu: (Number(fields[11]) + Number(fields[12])) / TICKS,
+    cpu: cpuSecondsOf(pid),
     now: mebibytes('VmRSS'),
     peak: mebibytes('VmHWM'),
   };
+}
+
+/** Seconds of processor time that it has taken so far. @throws Error when the process is gone. */
+export function cpuSecondsOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS;
 }

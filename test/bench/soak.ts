@@ -2,13 +2,14 @@
  * 5,000 small mixed files of three accounts through one engine of the direct lane, good, odd and broken ones: memory of
  * the engine and of all its processes after each 500. `MEDIAJOBS_BENCH_FILES` sets another number.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import type { ErrorCode } from '#crds/error-codes.ts';
 import { startDirectEngine, type DirectRequest } from '#test/bench/direct-engine.ts';
+import { mebibytesOf, treeOf } from '#test/bench/peers/process-memory.ts';
 import { print } from '#test/bench/print-figures.ts';
 import { makeFixtures } from '#test/fixtures/make-fixtures.ts';
 
@@ -37,8 +38,8 @@ try {
     };
     await Promise.all(Array.from({ length: CALLERS }, caller));
     const seconds = (performance.now() - startedAt) / 1000;
-    const tree = treeOf(engine.pid).reduce((sum, pid) => sum + mebibytes(pid), 0);
-    const figures = [mebibytes(engine.pid), tree, await leftFiles(), seconds];
+    const tree = treeOf(engine.pid).reduce((sum, pid) => sum + mebibytesOf(pid), 0);
+    const figures = [mebibytesOf(engine.pid), tree, await leftFiles(), seconds];
     print(String(Math.min(done + STEP, FILES)), ...figures.map((figure) => figure.toFixed(0)));
   }
 } finally {
@@ -60,20 +61,6 @@ async function send(at: number): Promise<void> {
 async function leftFiles(): Promise<number> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   return names.filter((name) => /(^|\/)(input|out|in|file)(\/|$)/.test(name)).length;
-}
-
-function treeOf(root: number): number[] {
-  const children = readFileSync(`/proc/${root}/task/${root}/children`, 'utf8').trim().split(' ').filter(Boolean);
-  return [root, ...children.flatMap((pid) => treeOf(Number(pid)))];
-}
-
-/** Proportional set size. 0 for a process that has just ended. */
-function mebibytes(pid: number): number {
-  try {
-    return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0) / 1024;
-  } catch {
-    return 0;
-  }
 }
 
 /** A hundred files in the proportions that they name, no kind in a row. */

@@ -146,6 +146,11 @@ function keepSecret(world: World, secrets: Map<string, string[]>, { body }: Repl
 }
 
 export const CSV = Buffer.from('id,name\n0010,Ada\n0011,Grace\n');
+/** What JSON of it says. */
+export const ROWS: readonly object[] = [
+  { id: '0010', name: 'Ada' },
+  { id: '0011', name: 'Grace' },
+];
 export const TO_JSON = { operation: 'convert', options: { convert: { to: 'json' } } } as const;
 
 /** An upload with content. @throws Error when it is not taken within a minute */
@@ -159,12 +164,23 @@ export async function upload(account: TestAccount, bytes: Buffer = CSV, filename
   return sent;
 }
 
+/** Asks for a job that makes JSON of a table, unless the fields say otherwise. */
+export function postJob(account: TestAccount, fields: Record<string, unknown>): Promise<Reply> {
+  return account.call('POST', '/v1/jobs', { json: { ...TO_JSON, ...fields } });
+}
+
 /** A job that makes JSON of a small table. @throws Error when it is refused */
 export async function createJob(account: TestAccount, fields: Record<string, unknown> = {}): Promise<string> {
   const input = fields['input'] ?? { upload: await upload(account) };
-  const made = await account.call('POST', '/v1/jobs', { json: { ...TO_JSON, ...fields, input } });
+  const made = await postJob(account, { ...fields, input });
   if (made.status !== 202) throw new Error(`a job was answered with ${made.status} ${JSON.stringify(made.body)}`);
   return String(made.body.id);
+}
+
+/** How many of its jobs have not ended. */
+export async function countUnfinished(world: World, { id }: TestAccount): Promise<number> {
+  const unfinished = `select 1 from jobs where account_id = $1 and status in ('queued', 'processing')`;
+  return (await world.query(unfinished, [id])).length;
 }
 
 const FINAL: readonly unknown[] = ['succeeded', 'failed', 'canceled'];

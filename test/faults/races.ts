@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createKey } from '#api/accounts/create-key.ts';
 import { newId } from '#crds/ids.ts';
-import { createJob, CSV, ended, TO_JSON, type Reply } from '#test/faults/account.ts';
+import { countUnfinished, createJob, direct, ended, postJob, TO_JSON, type Reply } from '#test/faults/account.ts';
 import { answering } from '#test/faults/receiver.ts';
 import { must, mustEqual, type Scenario, type Stage } from '#test/faults/scenario.ts';
 import { until } from '#test/faults/until.ts';
@@ -102,9 +102,7 @@ export const RACES: readonly Scenario[] = [
       await world.query('update accounts set spend_cap_micro_usd = 3000 where id = $1', [account.id]);
       const isDirect = random.below(2) === 0;
       const one = (): Promise<Reply> =>
-        isDirect
-          ? account.call('POST', '/v1/convert?to=json&filename=people.csv', { body: CSV })
-          : account.call('POST', '/v1/jobs', { json: { ...TO_JSON, input: { url: account.url('people.csv') } } });
+        isDirect ? direct(account) : postJob(account, { input: { url: account.url('people.csv') } });
       const answers = await Promise.all(Array.from({ length: AT_ONCE }, one));
       const admitted = answers.filter(({ status }) => status === 200 || status === 202).length;
       const codes = new Set(answers.filter(({ status }) => status >= 400).map(({ body }) => body.error.code));
@@ -161,15 +159,7 @@ function accepted({ world }: Stage, send: () => Promise<Reply>): Promise<string>
 
 /** No account may have more than 500 unfinished jobs. */
 async function mayPause({ world, account }: Stage): Promise<void> {
-  await until(
-    'jobs end',
-    async () =>
-      (
-        await world.query(`select 1 from jobs where account_id = $1 and status in ('queued', 'processing')`, [
-          account.id,
-        ])
-      ).length < 20,
-  );
+  await until('jobs end', async () => (await countUnfinished(world, account)) < 20);
 }
 
 /** Aims at the moment at which jobs end: later when one was canceled, sooner when one had ended. */
@@ -233,8 +223,7 @@ async function jobsAtTheirLimit({ newAccount, world }: Stage): Promise<void> {
     `${account.path}slow`,
     (response) => void setTimeout(() => response.writeHead(404).end(), 3000),
   );
-  const make = (): Promise<Reply> =>
-    account.call('POST', '/v1/jobs', { json: { ...TO_JSON, input: { url: account.url('slow.csv') } } });
+  const make = (): Promise<Reply> => postJob(account, { input: { url: account.url('slow.csv') } });
   for (const _ of [1, 2]) mustEqual((await make()).status, 202, 'one of the first jobs');
   const answers = await Promise.all(Array.from({ length: 20 }, make));
   mustEqual(answers.filter(({ status }) => status === 202).length, 1, 'jobs made at 2 of 3');

@@ -1,5 +1,6 @@
 /**
- * The fault suite: `[--all] [--only NAME,…] [--seed N] [--seeds N]`. Without arguments a sample that takes minutes.
+ * The fault suite: `[--all] [--only NAME,…] [--seed N] [--seeds N] [--minutes N]`. Without arguments a sample that
+ * takes minutes.
  * A failing run says how to repeat it. Last line: N passed, N failed.
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -25,7 +26,7 @@ const { values } = parseArgs({
 });
 const SAMPLE_MINUTES = 3;
 const SEEDS = 20;
-/** Of the races and storms, in a sample. */
+/** Of the rounds of races, in a sample. */
 const SAMPLE_SHARE = 0.04;
 /** A world gathers rows and accounts: a new one now and then keeps runs alike. */
 const RUNS_PER_WORLD = 60;
@@ -43,7 +44,7 @@ const planned = plannedRuns();
 say(`${planned.length} runs of ${new Set(planned.map(([{ name }]) => name)).size} scenarios`);
 for (const [index, [scenario, seed]] of planned.entries()) {
   if (performance.now() > endsAt) {
-    say(`the time is up; the rest is left out`);
+    say('the time is up; the rest is left out');
     break;
   }
   const files = scenario.files === 'bucket' && whyNoBucket() === null ? 'bucket' : 'disk';

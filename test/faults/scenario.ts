@@ -11,7 +11,7 @@ export interface Stage {
   /** Another fresh one. */
   readonly newAccount: (plan?: PlanName) => Promise<TestAccount>;
   readonly random: SeededRandom;
-  /** Races and storms repeat this many times: few in a sample, all with `--all`. */
+  /** How many rounds a race runs: few in a sample, all with `--all`. */
   readonly rounds: (all: number) => number;
   /** What is worth a line of the report. */
   readonly note: (text: string) => void;

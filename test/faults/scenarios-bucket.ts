@@ -1,7 +1,7 @@
 /** A bucket that fails, lies or is away, while requests and jobs use it. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { createHash } from 'node:crypto';
-import { createJob, CSV, direct, ended, TO_JSON, upload } from '#test/faults/account.ts';
+import { createJob, CSV, direct, ended, postJob, ROWS, upload } from '#test/faults/account.ts';
 import { BUCKET_FAULTS, type BucketFault, type BucketProxy } from '#test/faults/bucket-proxy.ts';
 import { whyNoBucket } from '#test/faults/kept-files.ts';
 import { must, mustEqual, type Scenario, type Stage } from '#test/faults/scenario.ts';
@@ -59,7 +59,7 @@ export const BUCKET_SCENARIOS: readonly Scenario[] = [
       const made = await account.call('POST', '/v1/uploads', { json: { size: CSV.length, filename: 'people.csv' } });
       mustEqual(made.status, 201, 'an upload without content');
       const put = account.call('PUT', String(made.body.url), { body: CSV });
-      const during = await account.call('POST', '/v1/jobs', { json: { ...TO_JSON, input: { upload: waiting } } });
+      const during = await postJob(account, { input: { upload: waiting } });
       mustEqual(during.status, 202, 'a job while the bucket is away');
       await delay(2000 + random.below(6000));
       proxy.mend();
@@ -130,11 +130,7 @@ async function mustBeRight({ account }: Stage, id: string): Promise<void> {
 }
 
 function isRight(body: unknown): boolean {
-  const expected = [
-    { id: '0010', name: 'Ada' },
-    { id: '0011', name: 'Grace' },
-  ];
-  return JSON.stringify(body) === JSON.stringify(expected);
+  return JSON.stringify(body) === JSON.stringify(ROWS);
 }
 
 async function untilTaken(send: () => Promise<{ status: number }>): Promise<void> {

@@ -2,7 +2,17 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FaultPoint } from '#crds/shared/fault-point.ts';
-import { createJob, CSV, direct, ended, TO_JSON, upload, type Reply, type TestAccount } from '#test/faults/account.ts';
+import {
+  createJob,
+  CSV,
+  direct,
+  ended,
+  postJob,
+  TO_JSON,
+  upload,
+  type Reply,
+  type TestAccount,
+} from '#test/faults/account.ts';
 import { sendHalf } from '#test/faults/half-sent.ts';
 import { must, mustEqual, type Scenario, type Stage } from '#test/faults/scenario.ts';
 import { until } from '#test/faults/until.ts';
@@ -49,7 +59,7 @@ export const REQUEST_SCENARIOS: readonly Scenario[] = [
       }
       await world.heal();
       const input = { upload: made.body.id };
-      mustEqual((await account.call('POST', '/v1/jobs', { json: { ...TO_JSON, input } })).status, 404, 'a job on it');
+      mustEqual((await postJob(account, { input })).status, 404, 'a job on it');
       mustEqual((await account.call('PUT', path, { body: bytes })).status, 200, 'sending again');
       const job = await ended(account, await createJob(account, { input }));
       mustEqual([job.status, job.input.size], ['succeeded', bytes.length], 'the job on it');

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createJob, CSV, direct, ended, TO_JSON, upload, type Reply } from '#test/faults/account.ts';
+import { createJob, CSV, direct, ended, postJob, TO_JSON, upload, type Reply } from '#test/faults/account.ts';
 import { must, mustEqual, type Scenario, type Stage } from '#test/faults/scenario.ts';
 import { until } from '#test/faults/until.ts';
 import { makeApiClient } from '#test/support/api-client.ts';
@@ -79,10 +79,7 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
       const input = { upload: await upload(account) };
       const mend = await refuseInserts(stage, { table, code, times });
       try {
-        const answer =
-          table === 'jobs'
-            ? await account.call('POST', '/v1/jobs', { json: { ...TO_JSON, input } })
-            : await direct(account);
+        const answer = table === 'jobs' ? await postJob(account, { input }) : await direct(account);
         const isRepeated = code !== '55P03' && times < 5;
         const expected = isRepeated ? (table === 'jobs' ? 202 : 200) : 500;
         mustEqual(answer.status, expected, `${table}, ${times} times ${code}`);
@@ -316,11 +313,8 @@ async function mixedTraffic({ account, random }: Stage, uploads: readonly string
     () => direct(account),
     () => account.call('GET', '/v1/jobs'),
     () => account.call('POST', '/v1/uploads', { json: { size: CSV.length } }),
-    () =>
-      account.call('POST', '/v1/jobs', {
-        json: { ...TO_JSON, input: { upload: uploads[random.below(uploads.length)] } },
-      }),
-    () => account.call('POST', '/v1/jobs', { json: { ...TO_JSON, input: { url: account.url('people.csv') } } }),
+    () => postJob(account, { input: { upload: uploads[random.below(uploads.length)] } }),
+    () => postJob(account, { input: { url: account.url('people.csv') } }),
   ];
   const replies = await inTurns(4, 32, async () => {
     await delay(random.below(100));
@@ -334,7 +328,7 @@ async function inTurns<T>(atOnce: number, count: number, call: () => Promise<T>)
   const results: T[] = [];
   let begun = 0;
   const caller = async (): Promise<void> => {
-    for (; begun < count;) {
+    while (begun < count) {
       begun += 1;
       results.push(await call());
     }

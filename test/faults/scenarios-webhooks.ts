@@ -29,13 +29,7 @@ export const WEBHOOK_SCENARIOS: readonly Scenario[] = [
       const isLate = stage.random.below(2) === 0;
       behaveFirst(stage, [(response) => void setTimeout(() => response.writeHead(204).end(), isLate ? 11_000 : 9000)]);
       const job = await jobWithHook(stage);
-      await until(
-        'the answer counts',
-        async () =>
-          ((await deliveryOf(stage, job))?.['lease_until'] ?? null) === null &&
-          Number((await deliveryOf(stage, job))?.['attempt']) === 1,
-        { seconds: 20 },
-      );
+      await untilCounted(stage, job, 1);
       mustEqual((await deliveryOf(stage, job))?.['delivered'], isLate ? null : true, 'delivered');
     },
   },
@@ -57,14 +51,7 @@ export const WEBHOOK_SCENARIOS: readonly Scenario[] = [
       const behaviour = behaviours[kind];
       if (behaviour !== undefined) behaveFirst(stage, [behaviour]);
       const job = await jobWithHook(stage, stranger === null ? undefined : `${stranger.url}/hook`);
-      await until(
-        'the first attempt counts',
-        async () => {
-          const row = await deliveryOf(stage, job);
-          return row !== undefined && Number(row['attempt']) === 1 && row['lease_until'] === null;
-        },
-        { seconds: 30 },
-      );
+      await untilCounted(stage, job, 1);
       mustEqual(
         (await deliveryOf(stage, job))?.['delivered'],
         kind === 'endless' ? true : null,
@@ -74,9 +61,7 @@ export const WEBHOOK_SCENARIOS: readonly Scenario[] = [
       await stranger?.close();
       if (kind === 'endless' || kind === 'certificate') return;
       await stage.world.clock.pass(10);
-      await until('the second attempt arrives', async () => (await deliveryOf(stage, job))?.['delivered'] === true, {
-        seconds: 20,
-      });
+      await untilDelivered(stage, job);
     },
   },
   {
@@ -88,14 +73,7 @@ export const WEBHOOK_SCENARIOS: readonly Scenario[] = [
       world.receiver.behave(account.path, answering(500));
       const job = await jobWithHook(stage);
       for (const [index, wait] of [10, 60, 300, 1800, 7200, 21_600, 43_200, 86_400].entries()) {
-        await until(
-          `attempt ${index + 1} has failed`,
-          async () => {
-            const row = await deliveryOf(stage, job);
-            return row !== undefined && Number(row['attempt']) === index + 1 && row['lease_until'] === null;
-          },
-          { seconds: 20 },
-        );
+        await untilCounted(stage, job, index + 1);
         await world.clock.pass(wait);
       }
       await delay(1200);
@@ -116,9 +94,7 @@ export const WEBHOOK_SCENARIOS: readonly Scenario[] = [
       await world.faults.fired(point);
       await world.heal();
       await world.clock.pass(31);
-      await until('it is delivered', async () => (await deliveryOf(stage, job))?.['delivered'] === true, {
-        seconds: 30,
-      });
+      await untilDelivered(stage, job);
       mustEqual((await deliveryOf(stage, job))?.['attempt'], 2, 'counted attempts');
     },
   },
@@ -144,9 +120,7 @@ export const WEBHOOK_SCENARIOS: readonly Scenario[] = [
       const after = await createJob(account);
       await ended(account, after);
       await world.clock.pass(11);
-      await until('the queued event arrives', async () => (await deliveryOf(stage, before))?.['delivered'] === true, {
-        seconds: 20,
-      });
+      await untilDelivered(stage, before);
       mustEqual(
         (await deliveryOf(stage, after)) === undefined,
         change !== 'rotate',
@@ -197,6 +171,24 @@ async function deliveryOf({ world }: Stage, job: string): Promise<Record<string,
   return (
     await world.query('select attempt, delivered, lease_until from webhook_deliveries where job_id = $1', [job])
   )[0];
+}
+
+/** That attempt at the job's event was made, and how it ended is recorded. */
+async function untilCounted(stage: Stage, job: string, attempt: number): Promise<void> {
+  await until(
+    `attempt ${attempt} counts`,
+    async () => {
+      const row = await deliveryOf(stage, job);
+      return row !== undefined && Number(row['attempt']) === attempt && row['lease_until'] === null;
+    },
+    { seconds: 30 },
+  );
+}
+
+async function untilDelivered(stage: Stage, job: string): Promise<void> {
+  await until(`the event of ${job} arrives`, async () => (await deliveryOf(stage, job))?.['delivered'] === true, {
+    seconds: 30,
+  });
 }
 
 /** As if so many jobs had ended. */

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import type { Fault, FaultPoint } from '#crds/shared/fault-point.ts';
-import { CSV, direct, TO_JSON, type Reply } from '#test/faults/account.ts';
+import { countUnfinished, CSV, direct, TO_JSON, type Reply } from '#test/faults/account.ts';
 import {
   afterReading,
   EMPTY,
@@ -137,7 +137,7 @@ async function carryOut(stage: Stage, model: Model, next: Command): Promise<Mode
     case 'create job':
       return createOnUpload(stage, model, next);
     case 'fetch job':
-      return created(model, await postJob(stage, { url: account.url('people.csv') }, next), {
+      return created(model, await sendJob(stage, { url: account.url('people.csv') }, next), {
         key: next.key,
         upload: null,
       });
@@ -197,16 +197,13 @@ async function quietly({ world, account }: Stage): Promise<void> {
   await until(
     'every job ends',
     async () => {
-      const rows = await world.query(
-        `select 1 from jobs where account_id = $1 and status in ('queued', 'processing')`,
-        [account.id],
-      );
+      const unfinished = await countUnfinished(world, account);
       const waits = await world.query(
         `select 1 from transfers where done_at is null and greatest(next_at, lease_until) > $1`,
         [world.clock.now()],
       );
       if (waits.length > 0) await world.clock.passGently(20);
-      return rows.length === 0;
+      return unfinished === 0;
     },
     { seconds: 90, everyMs: 200 },
   );
@@ -235,7 +232,7 @@ interface JobFields {
   readonly deliver?: boolean;
 }
 
-function postJob(
+function sendJob(
   { account }: Stage,
   input: object,
   { key: number, hook = false, deliver = false }: JobFields,
@@ -260,7 +257,7 @@ async function createOnUpload(
   const upload = uploads[index % Math.max(1, uploads.length)];
   if (upload === undefined) return model;
   const known = await readJobs(stage, model, upload.jobs);
-  const reply = await postJob(stage, { upload: upload.id }, fields);
+  const reply = await sendJob(stage, { upload: upload.id }, fields);
   const isReplay =
     reply.headers['svc-idempotent-replayed'] === 'true' || reply.body?.error?.code?.startsWith('idempotency') === true;
   const now = stage.world.clock.now().getTime();

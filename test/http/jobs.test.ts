@@ -72,6 +72,7 @@ describe('creating a job', () => {
       'output.headers',
     ],
     [{ operation: 'compress', input, metadata: { a: 'v'.repeat(501) } }, 'metadata.a'],
+    [{ operation: 'compress', input, metadata: { a: '😀'.repeat(501) } }, 'metadata.a'],
     [{ operation: 'compress', input, preset: 'nope' }, 'preset'],
     [{ operation: 'compress', input: { url: 'ftp://example.com/a' } }, 'input.url'],
   ])('refuses %j', async (json, param) => {
@@ -105,6 +106,16 @@ describe('creating a job', () => {
       await asTest({ ...toJson, input: { url: 'https://example.com/a.csv' } }),
       'test_mode_sample_required',
     );
+  });
+
+  it('refuses HEIC output without the feature', async () => {
+    const other = await makeAccount('scale');
+    await service.mediactl('account', 'set', other.account, '--no-feature', 'heic_output');
+    const input = { url: 'https://example.com/a.jpg' };
+    const json = { operation: 'convert', input, options: { convert: { to: 'heic' } } };
+    expectRefusal(await api('POST', '/v1/jobs', { key: other.live, json }), 'feature_not_enabled', {
+      param: 'convert.to',
+    });
   });
 
   it("refuses more unfinished jobs than the plan's, also in parallel", async () => {
@@ -198,6 +209,8 @@ describe('a job, one way through', () => {
     expectRefusal(await noKey(`${url}&signature=0`), 'invalid_signature');
     expectRefusal(await noKey(url.replace(done['id'], 'job_00000000000000000000')), 'invalid_signature');
     expectRefusal(await noKey(`/v1/jobs/${done['id']}/output`), 'missing_key');
+    const old = await api('GET', url, { key: null, headers: { 'svc-version': '2020-01-01' } });
+    expectRefusal(old, 'unsupported_version');
   });
 
   it('keeps what cannot be made smaller, free of charge', async () => {

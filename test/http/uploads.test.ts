@@ -83,6 +83,24 @@ describe('creating an upload', () => {
     expectRefusal(await create({ size: 90_000_000 }, other.test), 'upload_allowance_reached');
     expect((await create({ size: 90_000_000 }, other.live)).status).toBe(201);
   });
+
+  it('counts what is sent beyond the declared size on the allowance', async () => {
+    const other = await makeAccount();
+    for (const size of [99_614_720, 99_614_720, 99_614_720, 99_614_720, 99_614_720, 26_214_399])
+      expect((await create({ size }, other.test)).status).toBe(201);
+    const { id } = (await create({ size: 1 }, other.test)).json() as { id: string };
+    const content = { key: other.test, body: 'a,b\n' };
+    expectRefusal(await api('PUT', `/v1/uploads/${id}/content`, content), 'upload_allowance_reached');
+  });
+
+  it('keeps the content when the next one is refused for its query', async () => {
+    const id = await upload(api, Buffer.from('a,b\n1,2\n'), 'a.csv');
+    const doubled = `/v1/uploads/${id}/content?filename=a.csv&filename=b.csv`;
+    expectRefusal(await api('PUT', doubled, { body: 'c,d\n3,4\n' }), 'bad_request', { param: 'filename' });
+    const job = { operation: 'convert', input: { upload: id }, options: { convert: { to: 'json' } } };
+    const { id: jobId } = (await api('POST', '/v1/jobs', { json: job })).json() as { id: string };
+    expect(await finished(api, jobId)).toMatchObject({ status: 'succeeded', error: null });
+  });
 });
 
 describe('sending the content', () => {

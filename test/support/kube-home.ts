@@ -1,4 +1,4 @@
-/** A namespace of the run's control plane with a watch of its MediaJobs, for tests of whole processes. */
+/** A namespace of the run's control plane with a watch of its MediaJobs, for tests of whole processes and of the client. */
 import { inject } from 'vitest';
 import { startReflector } from '#crds/kube/reflector.ts';
 import type { KubeClient } from '#crds/kube/kube-client.ts';

@@ -47,6 +47,18 @@ describe('processFile', () => {
     });
   });
 
+  it('counts no silence that the codec adds at the end', async () => {
+    const inspect: KindHandler['inspect'] = () => Promise.resolve({ ...NO_FACTS, durationSeconds: 60 });
+    const lasting = (durationSeconds: number): NonNullable<KindHandler['compress']> => {
+      return async (...work) => {
+        const made = await writes(Buffer.alloc(1))(...work);
+        return { ...made, facts: { ...made.facts, durationSeconds } };
+      };
+    };
+    const padded = await go({ inspect, compress: lasting(60.0236) });
+    expect(padded.report.result.duration_seconds).toBe(60);
+  });
+
   it('gives the handler a file named by its content and an empty directory', async () => {
     let seen: Work | null = null;
     await go(

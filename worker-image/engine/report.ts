@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { WorkerReport } from '#crds/media-job.ts';
 import { savingsPercent } from '#crds/savings.ts';
+import type { Facts } from '#worker-image/engine/handler.ts';
 import type { Made, Step } from '#worker-image/engine/process-file.ts';
 import { sha256 } from '#worker-image/engine/sha256.ts';
 
@@ -29,7 +30,7 @@ export async function makeReport(
     width: produced.facts.width,
     height: produced.facts.height,
     pages: input.kind === 'pdf' ? step.facts.pages : null,
-    duration_seconds: seconds(produced.facts.durationSeconds ?? step.facts.durationSeconds),
+    duration_seconds: playingSeconds(step.facts, produced.facts),
     video_codec: input.kind === 'video' ? produced.facts.videoCodec : null,
     warnings: warningsOf(step, made),
   };
@@ -41,6 +42,8 @@ function warningsOf({ work, facts }: Step, { produced }: Made): string[] {
   return all.slice(0, MAX_WARNINGS).map((warning) => warning.slice(0, MAX_WARNING_LENGTH));
 }
 
-function seconds(value: number | null): number | null {
-  return value === null ? null : Math.round(value * 1000) / 1000;
+/** The shorter one: a codec fills its last frame with silence, which is no playing time and begins no minute to pay. */
+function playingSeconds(...files: readonly Facts[]): number | null {
+  const told = files.flatMap(({ durationSeconds }) => durationSeconds ?? []);
+  return told.length === 0 ? null : Math.round(Math.min(...told) * 1000) / 1000;
 }

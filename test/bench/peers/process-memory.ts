@@ -43,7 +43,8 @@ function parentOf(pid: number): number {
   return Number(/^PPid:\s+(\d+)/m.exec(read(pid, 'status'))?.[1] ?? 0);
 }
 
-function mebibytesOf(pid: number): number {
+/** Proportional set size; 0 when it is gone. */
+export function mebibytesOf(pid: number): number {
   return Number(/^Pss:\s+(\d+)/m.exec(read(pid, 'smaps_rollup'))?.[1] ?? 0) / 1024;
 }
 

@@ -7,6 +7,7 @@ import { NO_FACTS, type EngineDeps, type KindHandler, type Produced, type Work }
 import { hasCffOutlines, MAX_FONT_BYTES, readSfnt, type Sfnt } from '#worker-image/engine/font/sfnt.ts';
 import { readWoff, writeWoff } from '#worker-image/engine/font/woff.ts';
 import { readWoff2, writeWoff2 } from '#worker-image/engine/font/woff2.ts';
+import { unsupportedTarget } from '#worker-image/engine/unsupported-target.ts';
 
 type FontFormat = 'ttf' | 'otf' | 'woff' | 'woff2';
 
@@ -90,11 +91,5 @@ function tagsOf({ tables }: Sfnt): string[] {
 
 function fontFormat(target: Format | null): FontFormat {
   if (target === 'ttf' || target === 'otf' || target === 'woff' || target === 'woff2') return target;
-  throw new MediaError(
-    'unsupported_target',
-    `A font does not convert to ${target}. The targets are ttf, otf, woff, woff2.`,
-    {
-      param: 'convert.to',
-    },
-  );
+  throw unsupportedTarget('A font', target, ['ttf', 'otf', 'woff', 'woff2']);
 }

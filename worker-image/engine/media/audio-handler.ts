@@ -1,7 +1,6 @@
 /** Audio: compressed and converted by ffmpeg. Spec: Capabilities / compress.audio, convert. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MediaError } from '#crds/media-error.ts';
 import {
   NO_FACTS,
   type EngineDeps,
@@ -23,6 +22,7 @@ import { compareSeconds, encode } from '#worker-image/engine/media/encode.ts';
 import { withWarning } from '#worker-image/engine/media/missing-end.ts';
 import { stripAsf } from '#worker-image/engine/media/strip-asf.ts';
 import { mediaOf, playingSeconds, probe, type Probe } from '#worker-image/engine/media/probe.ts';
+import { unsupportedTarget } from '#worker-image/engine/unsupported-target.ts';
 
 export const audioHandler: KindHandler = {
   inspect: async (deps, work) => {
@@ -89,11 +89,5 @@ function withRate(source: Probe, work: Work, facts: Facts): Probe {
 function targetOf(work: Work): AudioOutput {
   const target = work.options.convert.to;
   if (target === 'm4a' || target === 'mp3' || target === 'wav' || target === 'flac' || target === 'ogg') return target;
-  throw new MediaError(
-    'unsupported_target',
-    `Audio does not convert to ${target}. The targets are m4a, mp3, wav, flac, ogg.`,
-    {
-      param: 'convert.to',
-    },
-  );
+  throw unsupportedTarget('Audio', target, ['m4a', 'mp3', 'wav', 'flac', 'ogg']);
 }

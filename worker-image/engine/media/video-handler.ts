@@ -20,6 +20,7 @@ import {
   type VideoOutput,
   type VideoPlan,
 } from '#worker-image/engine/media/video-plan.ts';
+import { unsupportedTarget } from '#worker-image/engine/unsupported-target.ts';
 
 export const videoHandler: KindHandler = {
   inspect: async (deps, work) => {
@@ -99,11 +100,5 @@ function isFailure(deps: EngineDeps, error: unknown): boolean {
 function targetOf(work: Work): VideoOutput {
   const target = work.options.convert.to;
   if (target === 'mp4' || target === 'mov' || target === 'webm' || target === 'mkv') return target;
-  throw new MediaError(
-    'unsupported_target',
-    `Video does not convert to ${target}. The targets are mp4, mov, webm, mkv.`,
-    {
-      param: 'convert.to',
-    },
-  );
+  throw unsupportedTarget('Video', target, ['mp4', 'mov', 'webm', 'mkv']);
 }

@@ -14,6 +14,7 @@ import { runLibreOffice } from '#worker-image/engine/office/run-libreoffice.ts';
 import { unlinkedDocument } from '#worker-image/engine/office/unlinked-document.ts';
 import { verifyDocument } from '#worker-image/engine/office/verify-document.ts';
 import { readText } from '#worker-image/engine/table/read-text.ts';
+import { unsupportedTarget } from '#worker-image/engine/unsupported-target.ts';
 
 export const wordHandler: KindHandler = handlerOf('word');
 export const sheetHandler: KindHandler = handlerOf('sheet');
@@ -30,7 +31,7 @@ function handlerOf(kind: OfficeKind): KindHandler {
 async function convert(deps: EngineDeps, work: Work, kind: OfficeKind): Promise<Produced> {
   const { to } = work.options.convert;
   const filter = to === null ? null : exportFilter(kind, to);
-  if (to === null || filter === null) throw unsupportedTarget(kind, to);
+  if (to === null || filter === null) throw unsupportedTarget(`A ${kind} document`, to, CONVERT_TARGETS[kind]);
   await refuseEndlessLayout(deps.signal, { path: work.input.path, format: work.input.format, to });
   const output = await runLibreOffice(deps, {
     path: await openable(work, deps.signal),
@@ -63,15 +64,5 @@ async function notOpened({ input }: Work): Promise<MediaError> {
   return new MediaError(
     'processing_failed',
     `The ${input.format} file could not be opened: it is damaged or not complete. Check that it opens elsewhere.`,
-  );
-}
-
-function unsupportedTarget(kind: OfficeKind, to: string | null): MediaError {
-  return new MediaError(
-    'unsupported_target',
-    `A ${kind} document does not convert to ${to}. The targets are ${CONVERT_TARGETS[kind].join(', ')}.`,
-    {
-      param: 'convert.to',
-    },
   );
 }

@@ -21,6 +21,7 @@ import {
   writeTsv,
 } from '#worker-image/engine/table/write-text-tables.ts';
 import { writeXlsx } from '#worker-image/engine/table/write-xlsx.ts';
+import { unsupportedTarget } from '#worker-image/engine/unsupported-target.ts';
 
 const READERS: Readonly<Partial<Record<Format, (open: OpenText) => Rows>>> = {
   csv: readCsv,
@@ -62,7 +63,7 @@ function makeTableHandler(): KindHandler {
     convert: async (deps, work): Promise<Produced> => {
       const { to } = work.options.convert;
       const write = to === null ? undefined : WRITERS[to];
-      if (to === null || write === undefined) throw unsupportedTarget(to);
+      if (to === null || write === undefined) throw unsupportedTarget('A table', to, CONVERT_TARGETS.table);
       const path = join(work.directory, `output.${to}`);
       const onBytes = (bytes: number): void => deps.onProgress((bytes / work.input.size) * 100);
       const counter = { rows: 0 };
@@ -136,14 +137,4 @@ async function count(rows: Rows): Promise<number> {
   let number = 0;
   for await (const _row of rows) number += 1;
   return number;
-}
-
-function unsupportedTarget(to: Format | null): MediaError {
-  return new MediaError(
-    'unsupported_target',
-    `A table does not convert to ${to}. The targets are ${CONVERT_TARGETS.table.join(', ')}.`,
-    {
-      param: 'convert.to',
-    },
-  );
 }
