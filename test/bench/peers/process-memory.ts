@@ -13,6 +13,7 @@ export async function peakMemory(pids: () => readonly number[], work: () => Prom
   let isOver = false;
   let peak = 0;
   const ended = work().finally(() => (isOver = true));
+  ended.catch(() => undefined);
   while (!isOver) {
     peak = Math.max(
       peak,

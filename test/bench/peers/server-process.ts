@@ -21,6 +21,7 @@ interface Program {
 }
 
 const START_MS = 30_000;
+const STOP_MS = 5000;
 const LOOK_EVERY_MS = 50;
 
 /** Comes back once it listens. @throws Error when it does not; nothing of it is left then. */
@@ -32,7 +33,9 @@ export async function startServerProcess({ who, file, args, env = {}, isUp }: Pr
   const pids = (): readonly number[] => treeOf(child.pid ?? 0);
   const stop = async (): Promise<void> => {
     for (const pid of pids().toReversed()) process.kill(pid, 'SIGTERM');
+    const hangs = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
     await ended;
+    clearTimeout(hangs);
   };
   const giveUpAt = performance.now() + START_MS;
   while (!(await isUp().catch(() => false))) {

@@ -6,7 +6,7 @@ export type JsonRow = { readonly cells: Row } | { readonly members: ReadonlyMap<
 /** @throws MediaError processing_failed for text that is not JSON, or neither an object nor an array. */
 export function parseJsonRow(text: string, format: string): JsonRow {
   const trimmed = text.trim();
-  refuseInvalid(trimmed, format);
+  refuseInvalidJson(trimmed, format);
   if (trimmed.startsWith('[')) {
     const cells = splitParts(trimmed).map(({ value }) => cellText(value));
     return { cells: cells.length === 0 ? [''] : cells };
@@ -17,7 +17,8 @@ export function parseJsonRow(text: string, format: string): JsonRow {
   };
 }
 
-function refuseInvalid(text: string, format: string): void {
+/** @throws MediaError processing_failed. */
+export function refuseInvalidJson(text: string, format: string): void {
   try {
     JSON.parse(text);
   } catch (error) {

@@ -1,5 +1,5 @@
 /** Reads JSON and NDJSON. Objects are read twice: their columns are all keys that any of them has. */
-import { parseJsonRow, type JsonRow } from '#worker-image/engine/table/json-row.ts';
+import { parseJsonRow, refuseInvalidJson, type JsonRow } from '#worker-image/engine/table/json-row.ts';
 import { scanJsonRows } from '#worker-image/engine/table/json-rows-scanner.ts';
 import {
   refuseColumns,
@@ -13,11 +13,26 @@ import { linesOf } from '#worker-image/engine/table/text-lines.ts';
 type Format = 'json' | 'ndjson';
 
 export function readJson(open: OpenText): Rows {
-  return readValues('json', () => scanJsonRows(open()));
+  return readValues('json', () => valuesOf('json', open));
 }
 
 export function readNdjson(open: OpenText): Rows {
-  return readValues('ndjson', () => filledLines(open()));
+  return readValues('ndjson', () => valuesOf('ndjson', open));
+}
+
+/** Rows without one for the names: in one pass, as the columns do not matter. @throws MediaError processing_failed. */
+export async function countJsonRows(format: Format, open: OpenText): Promise<number> {
+  let number = 0;
+  for await (const text of valuesOf(format, open)) {
+    refuseInvalidJson(text, format);
+    number += 1;
+  }
+  return number;
+}
+
+/** The JSON text of each row. */
+function valuesOf(format: Format, open: OpenText): AsyncIterable<string> {
+  return format === 'json' ? scanJsonRows(open()) : filledLines(open());
 }
 
 async function* readValues(format: Format, values: () => AsyncIterable<string>): AsyncGenerator<readonly string[]> {

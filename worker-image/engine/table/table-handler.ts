@@ -8,7 +8,7 @@ import { countXlsxRows } from '#worker-image/engine/table/count-xlsx-rows.ts';
 import { htmlCharset } from '#worker-image/engine/table/html-charset.ts';
 import { readCsv, readTsv } from '#worker-image/engine/table/read-delimited.ts';
 import { readHtml } from '#worker-image/engine/table/read-html.ts';
-import { readJson, readNdjson } from '#worker-image/engine/table/read-json.ts';
+import { countJsonRows, readJson, readNdjson } from '#worker-image/engine/table/read-json.ts';
 import { readMarkdown } from '#worker-image/engine/table/read-markdown.ts';
 import { readText } from '#worker-image/engine/table/read-text.ts';
 import { unparseable, type OpenText, type Rows } from '#worker-image/engine/table/table-row.ts';
@@ -76,14 +76,18 @@ function makeTableHandler(): KindHandler {
 
     verify: async (deps, work, _input, produced) => {
       const before = rowsRead.get(produced) ?? (await count(rowsOf(deps, work.input)));
-      const after =
-        produced.format === 'xlsx' ? await countXlsxRows(produced.path) : await count(rowsOf(deps, produced));
-      // Names without rows leave no object that would hold them.
-      const named = produced.format === 'json' || produced.format === 'ndjson';
-      if (after !== (named && before === 1 ? 0 : before))
-        throw new Error(`the output has ${after} rows, the input ${before}`);
+      const after = await countWritten(deps, produced);
+      if (after !== before) throw new Error(`the output has ${after} rows, the input ${before}`);
     },
   };
+}
+
+/** Rows of a result, one for the names of its columns among them. */
+async function countWritten(deps: Pick<EngineDeps, 'signal'>, { path, format }: Produced): Promise<number> {
+  if (format === 'xlsx') return countXlsxRows(path);
+  if (format !== 'json' && format !== 'ndjson') return count(rowsOf(deps, { path, format }));
+  // There the names are keys.
+  return 1 + (await countJsonRows(format, () => readText(path, deps)));
 }
 
 function rowsOf(

@@ -2,6 +2,7 @@
 import { copyFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { runBenchJob } from '../bench-job.ts';
 import { startBenchService } from '../bench-service.ts';
 import { OURS } from '../measured.ts';
@@ -13,6 +14,8 @@ import { freePort, startServerProcess } from '../server-process.ts';
 import { makeOfficeSamples } from '../office-samples.ts';
 
 const AT_ONCE = 4;
+/** A converter that has not answered by then hangs: the slowest sample takes seconds. */
+const LONGEST_MS = 120_000;
 
 export const office: Row = {
   title: 'Office documents to PDF',
@@ -52,37 +55,38 @@ async function* measure(bench: Bench): AsyncGenerator<CaseFigures> {
 async function measureDocument(bench: Bench, name: string, source: string): Promise<CaseFigures> {
   const samples = new Samples();
   const converters: Converter[] = [];
+  const remarks: Record<string, string> = {};
+  const unlessFailed = (converter: Converter, work: () => Promise<unknown>): Promise<unknown> =>
+    remarks[converter.who] === undefined
+      ? work().catch((error: unknown) => noteFailure(remarks, converter, error))
+      : Promise.resolve();
   try {
     for (const start of starters(bench)) {
       const startedAt = performance.now();
       const converter = await start();
       converters.push(converter);
       bench.say(`${name}: first of ${converter.who}`);
-      const made = await converter.convert(await copyOf(bench, source), 0);
-      samples.add(converter.who, 'first', (performance.now() - startedAt) / 1000);
-      samples.add(converter.who, 'bytes', (await stat(made)).size);
+      await unlessFailed(converter, async () => {
+        const made = await convertCopy(bench, converter, { source, place: 0 });
+        samples.add(converter.who, 'first', (performance.now() - startedAt) / 1000);
+        samples.add(converter.who, 'bytes', (await stat(made)).size);
+      });
     }
-    const remarks: Record<string, string> = {};
     // Profiles of the other places are made before seconds count.
-    for (const converter of converters)
-      await together(bench, converter, source).catch((error: unknown) => noteFailure(remarks, converter, error));
-    const working = converters.filter(({ who }) => remarks[who] === undefined);
+    for (const converter of converters) await unlessFailed(converter, () => together(bench, converter, source));
     for (let round = 0; round < bench.rounds; round += 1)
-      for (const converter of working) {
+      for (const converter of converters) {
         bench.say(`${name}: round ${round + 1} of ${bench.rounds}, ${converter.who}`);
-        const alone = async (): Promise<string> => converter.convert(await copyOf(bench, source), 0);
-        samples.add(converter.who, 'alone', await seconds(alone));
-        const all = seconds(() => together(bench, converter, source));
-        await all.then(
-          (took) => samples.add(converter.who, 'together', took),
-          (error: unknown) => noteFailure(remarks, converter, error),
-        );
+        await unlessFailed(converter, async () => {
+          samples.add(converter.who, 'alone', await seconds(() => convertCopy(bench, converter, { source, place: 0 })));
+          samples.add(converter.who, 'together', await seconds(() => together(bench, converter, source)));
+        });
       }
-    for (const converter of working) {
-      const work = (): Promise<void> =>
-        together(bench, converter, source).catch((error: unknown) => noteFailure(remarks, converter, error));
-      samples.add(converter.who, 'memory', await peakMemory(converter.pids, work));
-    }
+    for (const converter of converters)
+      await unlessFailed(converter, async () => {
+        const memory = await peakMemory(converter.pids, () => together(bench, converter, source));
+        samples.add(converter.who, 'memory', memory);
+      });
     return { name, figures: samples.figures, remarks };
   } finally {
     await Promise.all(converters.map((converter) => converter.stop()));
@@ -92,12 +96,27 @@ async function measureDocument(bench: Bench, name: string, source: string): Prom
 /** The service itself must not fail. */
 function noteFailure(remarks: Record<string, string>, { who }: Converter, error: unknown): void {
   if (who === OURS) throw error;
-  remarks[who] = `fails with ${AT_ONCE} at once (${String(error).replaceAll(/\s+/g, ' ').slice(0, 100)} …)`;
+  remarks[who] = `fails (${String(error).replaceAll(/\s+/g, ' ').slice(0, 100)} …)`;
 }
 
 async function together(bench: Bench, converter: Converter, source: string): Promise<void> {
   const places = Array.from({ length: AT_ONCE }, (_, place) => place);
-  await Promise.all(places.map(async (place) => converter.convert(await copyOf(bench, source), place)));
+  await Promise.all(places.map((place) => convertCopy(bench, converter, { source, place })));
+}
+
+/** @throws Error when it fails or hangs. */
+async function convertCopy(
+  bench: Bench,
+  converter: Converter,
+  { source, place }: { source: string; place: number },
+): Promise<string> {
+  const stop = new AbortController();
+  const hangs = delay(LONGEST_MS, undefined, { signal: stop.signal }).then((): never => {
+    throw new Error(`no answer within ${LONGEST_MS / 1000} seconds`);
+  });
+  hangs.catch(() => undefined);
+  const copy = await copyOf(bench, source);
+  return Promise.race([converter.convert(copy, place), hangs]).finally(() => stop.abort());
 }
 
 async function seconds(work: () => Promise<unknown>): Promise<number> {
