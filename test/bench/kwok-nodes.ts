@@ -3,7 +3,7 @@
  * second and leaves the outcome of a job that succeeded.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { openSync } from 'node:fs';
+import { existsSync, openSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -47,6 +47,8 @@ async function createNode(client: KubeClient, name: string): Promise<void> {
 }
 
 function start(program: string, folder: string, args: readonly string[]): ChildProcess {
+  if (!existsSync(join(BINARIES, program)))
+    throw new Error(`${program} is not in ${BINARIES}; hack/cluster/build-binaries kube-scheduler kwok builds it.`);
   const log = openSync(join(folder, `${program}.log`), 'w');
   const command = ['--pdeathsig', 'KILL', '--', join(BINARIES, program), ...args];
   return spawn('setpriv', command, { stdio: ['ignore', log, log] });
