@@ -10,7 +10,7 @@ import type { ApiDeps } from '#api/api-deps.ts';
 import { largestCost } from '#api/billing/largest-cost.ts';
 import { recordWork, type Charge } from '#api/billing/record-work.ts';
 import { reserveDirect } from '#api/billing/reserve-direct.ts';
-import { isMultipart, missingFile, readDirectBody, sentName, type DirectBody } from '#api/direct/direct-body.ts';
+import { isMultipart, missingFile, readDirectBody, sentName } from '#api/direct/direct-body.ts';
 import type { EnginePlace } from '#api/direct/engine-client.ts';
 import { directReply } from '#api/direct/direct-reply.ts';
 import type { ApiReply, CallerRequest } from '#api/endpoint.ts';
@@ -42,17 +42,17 @@ export async function processDirect(deps: ApiDeps, request: CallerRequest, opera
   const query = await readDirectQuery(deps, request, operation);
   refuseLength(request, maxDirectBytes(request.caller));
   // Money is decided first, as for every request. In a crowd a refusal is to cost nothing, also not that.
-  const early = deps.engine.isCrowded() ? await deps.engine.takePlace(request.signal) : null;
+  let place = deps.engine.isCrowded() ? await deps.engine.takePlace(request.signal) : null;
   try {
     const release = await reserve(deps, request, { operation, query });
     try {
-      const place = early ?? (await deps.engine.takePlace(request.signal));
+      place ??= await deps.engine.takePlace(request.signal);
       return await processAt(deps, request, { operation, query, place });
     } finally {
       await release();
     }
   } finally {
-    early?.leave();
+    place?.leave();
   }
 }
 
@@ -84,7 +84,7 @@ async function processAt(
 ): Promise<ApiReply> {
   const { caller } = request;
   const maxBytes = maxDirectBytes(caller);
-  const body = bodyFor(place, request);
+  const body = readDirectBody(request);
   const seen = watch(body.file, maxBytes);
   let handedOver = false;
   const work = (): DirectWork => {
@@ -121,16 +121,6 @@ async function processAt(
   } catch (error) {
     // A refusal before the work began counts nowhere; a file that failed counts as a free request.
     if (handedOver && error instanceof MediaError && error.code !== 'engine_busy') await count(null);
-    throw error;
-  }
-}
-
-/** @throws MediaError when there is none; then the place is given back. */
-function bodyFor(place: EnginePlace, request: CallerRequest): DirectBody {
-  try {
-    return readDirectBody(request);
-  } catch (error) {
-    place.leave();
     throw error;
   }
 }

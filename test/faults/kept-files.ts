@@ -1,5 +1,6 @@
 /** What the file store keeps, looked at from outside: in a folder on disk, or in the bucket of an S3 server. */
-import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { startObjectStore } from '#test/e2e/object-store.ts';
 import { startBucketProxy, type BucketProxy } from '#test/faults/bucket-proxy.ts';
@@ -30,19 +31,8 @@ export function keepOnDisk(data: string): KeptFiles {
 
 /** Why this machine has no bucket; null when it has. */
 export function whyNoBucket(): string | null {
-  const isThere = (process.env['PATH'] ?? '')
-    .split(path.delimiter)
-    .some((folder) => isProgram(path.join(folder, 'versitygw')));
+  const isThere = spawnSync('versitygw', ['--version']).error === undefined;
   return isThere ? null : 'there is no S3 server; hack/cluster/build-binaries versitygw makes one, where Go is';
-}
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 const BUCKET = 'faults';

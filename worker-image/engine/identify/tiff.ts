@@ -4,7 +4,29 @@ import { has } from '#worker-image/engine/identify/signatures.ts';
 import type { SniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
 import { unsupported } from '#worker-image/engine/identify/unsupported.ts';
 
-const TAG = { compression: 259, photometric: 262, make: 271, subIfds: 330, dngVersion: 50_706 } as const;
+/** Tags by name. Source: TIFF 6.0, DNG. */
+export const TIFF_TAG = {
+  width: 256,
+  height: 257,
+  bits: 258,
+  compression: 259,
+  photometric: 262,
+  make: 271,
+  offsets: 273,
+  orientation: 274,
+  samples: 277,
+  rowsPerStrip: 278,
+  lengths: 279,
+  planar: 284,
+  predictor: 317,
+  tileWidth: 322,
+  subIfds: 330,
+  sampleFormat: 339,
+  profile: 34_675,
+  dngVersion: 50_706,
+} as const;
+/** The value of `planar` when each colour has strips of its own. */
+export const SEPARATE_PLANES = 2;
 const CFA = 32_803;
 /** Compressions that only Nikon's and Sony's RAW files use. */
 const RAW_COMPRESSIONS: readonly number[] = [34_713, 32_767];
@@ -68,7 +90,7 @@ export async function tiffNumbers(
 }
 
 async function rawOrTiff(file: SniffedFile, found: readonly TiffEntries[]): Promise<Format> {
-  if (found.some((entries) => entries.has(TAG.dngVersion))) return 'dng';
+  if (found.some((entries) => entries.has(TIFF_TAG.dngVersion))) return 'dng';
   const maker = await makerOf(file, found);
   const format = maker.startsWith('NIKON') ? 'nef' : maker.startsWith('SONY') ? 'arw' : null;
   const isRaw = found.some(hasSensorData);
@@ -79,12 +101,13 @@ async function rawOrTiff(file: SniffedFile, found: readonly TiffEntries[]): Prom
 
 function hasSensorData(entries: TiffEntries): boolean {
   return (
-    entries.get(TAG.photometric)?.number === CFA || RAW_COMPRESSIONS.includes(entries.get(TAG.compression)?.number ?? 0)
+    entries.get(TIFF_TAG.photometric)?.number === CFA ||
+    RAW_COMPRESSIONS.includes(entries.get(TIFF_TAG.compression)?.number ?? 0)
   );
 }
 
 async function makerOf(file: SniffedFile, found: readonly TiffEntries[]): Promise<string> {
-  const make = found.map((entries) => entries.get(TAG.make)).find((entry) => entry !== undefined);
+  const make = found.map((entries) => entries.get(TIFF_TAG.make)).find((entry) => entry !== undefined);
   if (make === undefined) return '';
   const bytes = make.count <= 4 ? make.bytes : await file.read(make.number, Math.min(make.count, 64));
   return bytes.toString('latin1').replace(/\0.*$/s, '').trim().toUpperCase();
@@ -127,7 +150,7 @@ async function directory(file: SniffedFile, offset: number): Promise<{ entries: 
 
 async function subDirectories(file: SniffedFile, entries: TiffEntries): Promise<number[]> {
   const { u32 } = numbers(file);
-  const entry = entries.get(TAG.subIfds);
+  const entry = entries.get(TIFF_TAG.subIfds);
   if (entry === undefined) return [];
   const count = Math.min(entry.count, MAX_DIRECTORIES);
   if (count === 1) return [entry.number];

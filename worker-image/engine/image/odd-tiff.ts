@@ -4,25 +4,19 @@ import { join } from 'node:path';
 import { MediaError } from '#crds/media-error.ts';
 import type { EngineDeps } from '#worker-image/engine/handler.ts';
 import { withSniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
-import { firstTiffDirectory, tiffNumbers, type TiffEntries } from '#worker-image/engine/identify/tiff.ts';
+import {
+  firstTiffDirectory,
+  SEPARATE_PLANES,
+  TIFF_TAG,
+  tiffNumbers,
+  type TiffEntries,
+} from '#worker-image/engine/identify/tiff.ts';
 import { decodeSamples, hasOddSamples } from '#worker-image/engine/image/tiff-samples.ts';
 
-const TAG = {
-  width: 256,
-  height: 257,
-  bits: 258,
-  compression: 259,
-  photometric: 262,
-  orientation: 274,
-  planar: 284,
-  tileWidth: 322,
-  sampleFormat: 339,
-} as const;
 const COMPRESSION = { oldJpeg: 6, jpeg: 7, lzma: 34_925 } as const;
 const YCBCR = 6;
 /** CIE L*a*b* in three codings. */
 const LAB: readonly number[] = [8, 9, 10];
-const SEPARATE_PLANES = 2;
 const [UNSIGNED, SIGNED] = [1, 2];
 /** From here on the sides change places. */
 const FIRST_ON_ITS_SIDE = 5;
@@ -41,12 +35,12 @@ interface OddTiff {
 export function oddTiff(path: string): Promise<OddTiff | null> {
   return withSniffedFile({ path, filename: null }, async (file) => {
     const entries = await firstTiffDirectory(file);
-    const [bits = 1] = await tiffNumbers(file, entries, TAG.bits, 1);
-    const [format = UNSIGNED] = await tiffNumbers(file, entries, TAG.sampleFormat, 1);
+    const [bits = 1] = await tiffNumbers(file, entries, TIFF_TAG.bits, 1);
+    const [format = UNSIGNED] = await tiffNumbers(file, entries, TIFF_TAG.sampleFormat, 1);
     const odd = { hasOddSamples: format === UNSIGNED && hasOddSamples(entries, bits) };
     if (!odd.hasOddSamples && !isOdd(entries)) return null;
-    const [width, height] = [number(entries, TAG.width), number(entries, TAG.height)];
-    const isOnItsSide = number(entries, TAG.orientation) >= FIRST_ON_ITS_SIDE;
+    const [width, height] = [number(entries, TIFF_TAG.width), number(entries, TIFF_TAG.height)];
+    const isOnItsSide = number(entries, TIFF_TAG.orientation) >= FIRST_ON_ITS_SIDE;
     return isOnItsSide ? { ...odd, width: height, height: width } : { ...odd, width, height };
   });
 }
@@ -79,15 +73,15 @@ export async function decodeOddTiff(
 }
 
 function isOdd(entries: TiffEntries): boolean {
-  const compression = number(entries, TAG.compression);
-  const photometric = number(entries, TAG.photometric);
+  const compression = number(entries, TIFF_TAG.compression);
+  const photometric = number(entries, TIFF_TAG.photometric);
   return (
     compression === COMPRESSION.oldJpeg ||
     compression === COMPRESSION.lzma ||
     (photometric === YCBCR && compression !== COMPRESSION.jpeg) ||
     LAB.includes(photometric) ||
-    (number(entries, TAG.planar) === SEPARATE_PLANES && entries.has(TAG.tileWidth)) ||
-    (number(entries, TAG.sampleFormat) === SIGNED && number(entries, TAG.bits) === 8)
+    (number(entries, TIFF_TAG.planar) === SEPARATE_PLANES && entries.has(TIFF_TAG.tileWidth)) ||
+    (number(entries, TIFF_TAG.sampleFormat) === SIGNED && number(entries, TIFF_TAG.bits) === 8)
   );
 }
 

@@ -1,3 +1,5 @@
+import { TIFF_TAG } from '#worker-image/engine/identify/tiff.ts';
+
 interface PlainTiff {
   readonly width: number;
   readonly height: number;
@@ -13,35 +15,35 @@ const ENTRY_BYTES = 12;
 /** What stands before the samples of a TIFF of 16 bits that is not packed, in one strip, least significant byte first. */
 export function plainTiffHeader({ width, height, samples, orientation, profile }: PlainTiff): Buffer {
   const list: (readonly [tag: number, type: number, value: number, count?: number])[] = [
-    [256, LONG, width],
-    [257, LONG, height],
-    [258, SHORT, 16],
-    [259, SHORT, 1],
-    [262, SHORT, samples === 3 ? 2 : 1],
-    [273, LONG, 0],
-    [274, SHORT, orientation],
-    [277, SHORT, samples],
-    [278, LONG, height],
-    [279, LONG, width * height * samples * 2],
-    ...(profile === null ? [] : [[34_675, BYTES, 0, profile.length] as const]),
+    [TIFF_TAG.width, LONG, width],
+    [TIFF_TAG.height, LONG, height],
+    [TIFF_TAG.bits, SHORT, 16],
+    [TIFF_TAG.compression, SHORT, 1],
+    [TIFF_TAG.photometric, SHORT, samples === 3 ? 2 : 1],
+    [TIFF_TAG.offsets, LONG, 0],
+    [TIFF_TAG.orientation, SHORT, orientation],
+    [TIFF_TAG.samples, SHORT, samples],
+    [TIFF_TAG.rowsPerStrip, LONG, height],
+    [TIFF_TAG.lengths, LONG, width * height * samples * 2],
+    ...(profile === null ? [] : [[TIFF_TAG.profile, BYTES, 0, profile.length] as const]),
   ];
   const end = HEADER_BYTES + 2 + list.length * ENTRY_BYTES + 4;
   const depths = Buffer.from(Uint16Array.from({ length: 4 }, () => 16).buffer);
-  const places = new Map([
-    [258, end],
-    [34_675, end + depths.length],
-    [273, end + depths.length + (profile?.length ?? 0)],
+  const places = new Map<number, number>([
+    [TIFF_TAG.bits, end],
+    [TIFF_TAG.profile, end + depths.length],
+    [TIFF_TAG.offsets, end + depths.length + (profile?.length ?? 0)],
   ]);
   const directory = Buffer.alloc(end);
   directory.write('II*\0\x08\0\0\0', 'latin1');
   directory.writeUInt16LE(list.length, HEADER_BYTES);
   list.forEach(([tag, type, value, count = 1], index) => {
     const at = HEADER_BYTES + 2 + index * ENTRY_BYTES;
-    const isList = tag === 258 && samples > 1;
+    const isList = tag === TIFF_TAG.bits && samples > 1;
     directory.writeUInt16LE(tag, at);
     directory.writeUInt16LE(type, at + 2);
     directory.writeUInt32LE(isList ? samples : count, at + 4);
-    directory.writeUInt32LE(tag === 258 && !isList ? value : (places.get(tag) ?? value), at + 8);
+    directory.writeUInt32LE(tag === TIFF_TAG.bits && !isList ? value : (places.get(tag) ?? value), at + 8);
   });
   return Buffer.concat([directory, depths, ...(profile === null ? [] : [profile])]);
 }

@@ -7,28 +7,17 @@ import { join } from 'node:path';
 import { inflateSync } from 'node:zlib';
 import { MediaError } from '#crds/media-error.ts';
 import { withSniffedFile, type SniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
-import { firstTiffDirectory, tiffNumbers, type TiffEntries } from '#worker-image/engine/identify/tiff.ts';
+import {
+  firstTiffDirectory,
+  SEPARATE_PLANES,
+  TIFF_TAG,
+  tiffNumbers,
+  type TiffEntries,
+} from '#worker-image/engine/identify/tiff.ts';
 import { plainTiffHeader } from '#worker-image/engine/image/plain-tiff.ts';
 import { unpackSamples } from '#worker-image/engine/image/unpack-samples.ts';
 import { makeLzwStep } from '#worker-image/engine/pdf/lzw.ts';
 
-const TAG = {
-  width: 256,
-  height: 257,
-  bits: 258,
-  compression: 259,
-  photometric: 262,
-  offsets: 273,
-  orientation: 274,
-  samples: 277,
-  rowsPerStrip: 278,
-  lengths: 279,
-  planar: 284,
-  predictor: 317,
-  tileWidth: 322,
-  profile: 34_675,
-} as const;
-const SEPARATE_PLANES = 2;
 const WHITE_IS_ZERO = 0;
 const RGB = 2;
 const MAX_STRIPS = 1_000_000;
@@ -47,14 +36,14 @@ const UNPACK: Readonly<Record<number, Unpack>> = {
 /** Whether a page's samples, whole numbers, are of such a depth, and laid out in a way that is read here. */
 export function hasOddSamples(entries: TiffEntries, bits: number): boolean {
   const value = (tag: number, otherwise: number): number => entries.get(tag)?.number ?? otherwise;
-  const isColour = value(TAG.photometric, -1) === RGB;
+  const isColour = value(TIFF_TAG.photometric, -1) === RGB;
   return (
     isOddDepth(bits, isColour) &&
-    (isColour || value(TAG.photometric, -1) <= 1) &&
-    value(TAG.samples, 1) === (isColour ? 3 : 1) &&
-    UNPACK[value(TAG.compression, 1)] !== undefined &&
-    value(TAG.predictor, 1) === 1 &&
-    !entries.has(TAG.tileWidth)
+    (isColour || value(TIFF_TAG.photometric, -1) <= 1) &&
+    value(TIFF_TAG.samples, 1) === (isColour ? 3 : 1) &&
+    UNPACK[value(TIFF_TAG.compression, 1)] !== undefined &&
+    value(TIFF_TAG.predictor, 1) === 1 &&
+    !entries.has(TIFF_TAG.tileWidth)
   );
 }
 
@@ -85,12 +74,12 @@ export async function decodeSamples({ path, directory }: { path: string; directo
   await withSniffedFile({ path, filename: null }, async (file) => {
     const entries = await firstTiffDirectory(file);
     const layout = await layoutOf(file, entries);
-    const isInverted = number(entries, TAG.photometric, 1) === WHITE_IS_ZERO;
+    const isInverted = number(entries, TIFF_TAG.photometric, 1) === WHITE_IS_ZERO;
     await using output = await open(decoded, 'w');
     await output.writeFile(
       plainTiffHeader({
         ...layout,
-        orientation: number(entries, TAG.orientation, 1),
+        orientation: number(entries, TIFF_TAG.orientation, 1),
         profile: await profileOf(file, entries),
       }),
     );
@@ -102,21 +91,21 @@ export async function decodeSamples({ path, directory }: { path: string; directo
 }
 
 async function layoutOf(file: SniffedFile, entries: TiffEntries): Promise<Layout> {
-  const [width, height] = [number(entries, TAG.width, 0), number(entries, TAG.height, 0)];
-  const samples = number(entries, TAG.photometric, 1) === RGB ? 3 : 1;
-  const [bits = 1] = await tiffNumbers(file, entries, TAG.bits, 1);
-  const planes = number(entries, TAG.planar, 1) === SEPARATE_PLANES ? samples : 1;
+  const [width, height] = [number(entries, TIFF_TAG.width, 0), number(entries, TIFF_TAG.height, 0)];
+  const samples = number(entries, TIFF_TAG.photometric, 1) === RGB ? 3 : 1;
+  const [bits = 1] = await tiffNumbers(file, entries, TIFF_TAG.bits, 1);
+  const planes = number(entries, TIFF_TAG.planar, 1) === SEPARATE_PLANES ? samples : 1;
   return {
     width,
     height,
     bits,
     samples,
     samplesPerRow: (width * samples) / planes,
-    rowsPerStrip: Math.max(1, Math.min(height, number(entries, TAG.rowsPerStrip, height))),
+    rowsPerStrip: Math.max(1, Math.min(height, number(entries, TIFF_TAG.rowsPerStrip, height))),
     planes,
-    offsets: await tiffNumbers(file, entries, TAG.offsets, MAX_STRIPS),
-    lengths: await tiffNumbers(file, entries, TAG.lengths, MAX_STRIPS),
-    unpack: UNPACK[number(entries, TAG.compression, 1)] ?? ((packed) => packed),
+    offsets: await tiffNumbers(file, entries, TIFF_TAG.offsets, MAX_STRIPS),
+    lengths: await tiffNumbers(file, entries, TIFF_TAG.lengths, MAX_STRIPS),
+    unpack: UNPACK[number(entries, TIFF_TAG.compression, 1)] ?? ((packed) => packed),
   };
 }
 
@@ -174,7 +163,7 @@ function unpackLzw(packed: Buffer, length: number): Buffer {
 }
 
 async function profileOf(file: SniffedFile, entries: TiffEntries): Promise<Buffer | null> {
-  const entry = entries.get(TAG.profile);
+  const entry = entries.get(TIFF_TAG.profile);
   if (entry === undefined || entry.count > MAX_PROFILE_BYTES || entry.count < 128) return null;
   return file.read(entry.number, entry.count);
 }
