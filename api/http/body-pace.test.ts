@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { atPace } from '#api/http/body-pace.ts';
 import { MediaError } from '#crds/media-error.ts';
@@ -54,5 +55,21 @@ describe('the pace of a body', () => {
     body.write('x');
     body.destroy();
     expect(await failure).toMatchObject({ code: 'bad_request' });
+  });
+
+  it.each([
+    ['before it is passed on', (body: PassThrough) => void body.destroy(), () => undefined],
+    ['before anyone reads', () => undefined, (body: PassThrough) => void body.destroy()],
+    ['with an error', () => undefined, (body: PassThrough) => void body.destroy(new Error('aborted'))],
+  ])('tells a late reader when the connection closed %s, and nobody else', async (_when, before, after) => {
+    const body = new PassThrough().on('error', () => undefined);
+    body.write('x');
+    before(body);
+    await new Promise(setImmediate);
+    const paced = atPace(body);
+    after(body);
+    // Here an error that nobody hears would end the process.
+    await new Promise(setImmediate);
+    await expect(buffer(paced)).rejects.toThrow(/closed before|aborted/);
   });
 });

@@ -21,11 +21,15 @@ export function atPace(body: Readable): Readable {
     if (inWindow < BYTES_PER_WINDOW && !waitsForUs) paced.destroy(tooSlow());
     inWindow = 0;
   }, WINDOW_MS).unref();
-  body.once('end', () => clearInterval(timer));
-  body.once('error', (error) => paced.destroy(error));
-  body.once('close', () => {
+  // A client may go away before anyone reads: the reader finds the error when he begins, and unheard it ends no process.
+  paced.on('error', () => undefined);
+  const endIfCut = (): void => {
     if (!body.readableEnded) paced.destroy(cutOff());
-  });
+  };
+  body.once('end', () => clearInterval(timer));
+  body.once('error', (error) => paced.destroy(cutOff(error)));
+  body.once('close', endIfCut);
+  if (body.destroyed) endIfCut();
   paced.once('close', () => {
     clearInterval(timer);
     body.unpipe(paced);
@@ -37,6 +41,6 @@ function tooSlow(): MediaError {
   return new MediaError('bad_request', 'The body came slower than 1 KiB per second over 20 seconds.');
 }
 
-function cutOff(): MediaError {
-  return new MediaError('bad_request', 'The connection closed before the whole body had come.');
+function cutOff(cause?: Error): MediaError {
+  return new MediaError('bad_request', 'The connection closed before the whole body had come.', { cause });
 }

@@ -1,4 +1,5 @@
 /** I5, I6 and I12: nothing is left of what has ended, nobody else sees it, and the next good request succeeds. */
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { direct, type TestAccount } from '#test/faults/account.ts';
 import { filesBelow } from '#test/faults/kept-files.ts';
@@ -18,6 +19,7 @@ export async function checkLeftovers(world: World, account: TestAccount, strange
         .filter(({ ofJob }) => ofJob)
         .map(({ role }) => role),
     )),
+    ...bugs(world),
     ...(await settled('I12: database sessions are stuck', () => stuckSessions(world))),
     ...(await seenByStranger(account, stranger)),
     ...(await nextRequest(account)),
@@ -51,6 +53,15 @@ async function orphans(world: World, account: TestAccount): Promise<string[]> {
     const [kind = '', id = ''] = key.split('/');
     return !isKept(kind, id);
   });
+}
+
+/** A process that ends by an error of its own is started again, and nobody would notice. */
+function bugs({ data }: World): string[] {
+  const folder = path.join(data, 'log');
+  return readdirSync(folder)
+    .flatMap((name) => readFileSync(path.join(folder, name), 'utf8').split('\n'))
+    .filter((line) => line.includes('"msg":"bug: '))
+    .map((line) => `I12: a process ended by a bug: ${line.slice(0, 500)}`);
 }
 
 async function stuckSessions(world: World): Promise<string[]> {

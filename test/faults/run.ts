@@ -54,7 +54,7 @@ for (const [index, [scenario, seed]] of planned.entries()) {
   await attempt(world, { scenario, seed, nth: index + 1 });
 }
 await closeWorld();
-for (const failure of failures) say(failure);
+for (const failure of failures) process.stdout.write(`${failure}\n`);
 process.stdout.write(`${passed} passed, ${failures.length} failed\n`);
 process.exit(failures.length === 0 ? 0 : 1);
 
@@ -88,7 +88,7 @@ async function attempt(
   if (problems.length === 0) passed += 1;
   else
     failures.push(
-      `FAILED ${scenario.name} seed ${seed} (hack/faults --only ${scenario.name} --seed ${seed}):\n  ${problems.slice(0, 8).join('\n  ')}`,
+      `failed: ${scenario.name} seed ${seed} (hack/faults --only ${scenario.name} --seed ${seed}): ${problems[0]?.split('\n', 1)[0]}`,
     );
   say(
     `${nth}/${planned.length} ${problems.length === 0 ? 'ok    ' : 'FAILED'} ${scenario.name} seed ${seed}, ${seconds} s: ${scenario.breaks}${notes.map((note) => `\n         ${note}`).join('')}`,
