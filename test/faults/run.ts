@@ -62,17 +62,18 @@ function isInBucket({ files }: World): boolean {
   return files.proxy !== null;
 }
 
-/** All seeds of one scenario after the other; in a sample one seed of each, from a start that differs by the day. */
+/** All seeds of one scenario after the other; in a sample one of them for each, another one every day. */
 function plannedRuns(): (readonly [Scenario, number])[] {
   const names = values.only?.split(',') ?? null;
   const chosen = SCENARIOS.filter(({ name, slow }) => names?.includes(name) ?? (values.all || slow !== true));
   if (values.seed !== undefined) return chosen.map((scenario) => [scenario, Number(values.seed)] as const);
-  const perScenario = (scenario: Scenario): number =>
-    Number(values.seeds ?? (values.all ? (scenario.seeds ?? SEEDS) : 1));
-  const first = values.all || names !== null ? 1 : Math.floor(Date.now() / 86_400_000);
-  return chosen.flatMap((scenario) =>
-    Array.from({ length: perScenario(scenario) }, (_, index) => [scenario, first + index] as const),
-  );
+  const today = Math.floor(Date.now() / 86_400_000);
+  return chosen.flatMap((scenario) => {
+    const seeds = scenario.seeds ?? SEEDS;
+    const count = Number(values.seeds ?? (values.all ? seeds : 1));
+    const first = values.all || names !== null ? 1 : 1 + (today % seeds);
+    return Array.from({ length: count }, (_, index) => [scenario, first + index] as const);
+  });
 }
 
 async function attempt(
