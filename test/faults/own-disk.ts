@@ -8,7 +8,8 @@ interface OwnDisk {
   unmount(): void;
 }
 
-const SIZE = 1024 ** 3;
+/** Room for what the runs of a world leave, some of 100 MB each. */
+const SIZE = 4 * 1024 ** 3;
 /** What is left of a full one: less than any file. */
 const ROOM = 4096;
 
