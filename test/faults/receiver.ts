@@ -1,8 +1,9 @@
 /** A real HTTPS server on loopback that callers' URLs name; what it does with a request follows from its path. */
 import { createServer } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import type { TLSSocket } from 'node:tls';
 import type { ReceiverCertificates } from '#test/support/receiver-certificates.ts';
 
 export interface Received {
@@ -71,7 +72,9 @@ export const answering =
 
 export const hanging: Behaviour = () => undefined;
 
-export const resetting: Behaviour = (response) => void response.socket?.resetAndDestroy();
+/** Only the connection below TLS knows a reset. */
+export const resetting: Behaviour = ({ socket }) =>
+  void (socket as TLSSocket & { readonly _parent?: Socket })._parent?.resetAndDestroy();
 
 /** The status line at once, then a body without an end. */
 export const endless =

@@ -44,9 +44,9 @@ function parentOf(pid: number): number {
   return Number(/^PPid:\s+(\d+)/m.exec(read(pid, 'status'))?.[1] ?? 0);
 }
 
-/** Proportional set size; 0 when it is gone. */
-export function mebibytesOf(pid: number): number {
-  return Number(/^Pss:\s+(\d+)/m.exec(read(pid, 'smaps_rollup'))?.[1] ?? 0) / 1024;
+/** Proportional set size, or the part of it that stands in no file; 0 when it is gone. */
+export function mebibytesOf(pid: number, what: 'Pss' | 'Pss_Anon' = 'Pss'): number {
+  return Number(new RegExp(`^${what}:\\s+(\\d+)`, 'm').exec(read(pid, 'smaps_rollup'))?.[1] ?? 0) / 1024;
 }
 
 /** Empty when it is gone. */
