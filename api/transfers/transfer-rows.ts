@@ -83,19 +83,19 @@ export async function claimTransfers(
   await closeEndedTransfers(tx, claim.now);
   const { rows } = await tx.query<ClaimedTransfer>(
     `with open as (
-       select job_id, direction, next_at, lease_until, account_id
+       select job_id, direction, next_at, account_id, coalesce(lease_until > $1, false) as is_under_way
        from transfers join jobs on jobs.id = job_id where done_at is null and next_at <= $1
-     ), busy as (
-       select account_id, count(*) as under_way from open where lease_until > $1 group by account_id
-     ), waiting as (
-       select job_id, direction, next_at,
-         row_number() over (partition by account_id order by next_at, job_id) + coalesce(under_way, 0) as place
-       from open left join busy using (account_id) where lease_until is null or lease_until <= $1
+     ), placed as (
+       select job_id, direction, next_at, is_under_way,
+         row_number() over (partition by account_id order by is_under_way desc, next_at, job_id) as place
+       from open
+     ), picked as (
+       select job_id, direction from placed where not is_under_way and place <= $4 order by next_at, job_id limit $3
      ), chosen as (
-       select job_id, direction from transfers as transfer join waiting using (job_id, direction)
-       where place <= $4 and transfer.done_at is null and (transfer.lease_until is null or transfer.lease_until <= $1)
-       order by waiting.next_at, job_id limit $3
-       for update of transfer skip locked
+       select job_id, direction from transfers where job_id = any (array (select job_id from picked))
+         and (job_id, direction) in (select job_id, direction from picked)
+         and done_at is null and (lease_until is null or lease_until <= $1)
+       for update skip locked
      )
      update transfers as transfer set tries = transfer.tries + 1, lease_until = $2
      from chosen, jobs as job, accounts as account

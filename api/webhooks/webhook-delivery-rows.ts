@@ -57,6 +57,7 @@ const CLAIM_LOCK = 5_604_119_021;
 /**
  * Takes due deliveries for one attempt each, the longest due first, so that no host has more than
  * `perHost` under way in all processes together. Call it in a transaction: claims wait for each other.
+ * Nothing is joined before it is limited: when many thousands begin to wait at once, the database still plans for none.
  */
 export async function claimDeliveries(
   tx: Queryable,
@@ -65,19 +66,18 @@ export async function claimDeliveries(
   await tx.query('select pg_advisory_xact_lock($1)', [CLAIM_LOCK]);
   const { rows } = await tx.query<ClaimedDelivery>(
     `with open as (
-       select id, next_at, lease_until, attempt, split_part(url, '/', 3) as host
+       select id, next_at, attempt, split_part(url, '/', 3) as host, coalesce(lease_until > $1, false) as is_under_way
        from webhook_deliveries where done_at is null and next_at <= $1
-     ), busy as (
-       select host, count(*) as under_way from open where lease_until > $1 group by host
-     ), waiting as (
-       select id, next_at, row_number() over (partition by host order by next_at, id) + coalesce(under_way, 0) as place
-       from open left join busy using (host)
-       where (lease_until is null or lease_until <= $1) and attempt < $5
+     ), placed as (
+       select id, next_at, is_under_way,
+         row_number() over (partition by host order by is_under_way desc, next_at, id) as place
+       from open where is_under_way or attempt < $5
+     ), picked as (
+       select id from placed where not is_under_way and place <= $4 order by next_at, id limit $3
      ), chosen as (
-       select delivery.id from webhook_deliveries as delivery join waiting using (id)
-       where place <= $4 and delivery.done_at is null and (delivery.lease_until is null or delivery.lease_until <= $1)
-       order by waiting.next_at, delivery.id limit $3
-       for update of delivery skip locked
+       select id from webhook_deliveries where id = any (array (select id from picked))
+         and done_at is null and (lease_until is null or lease_until <= $1)
+       for update skip locked
      )
      update webhook_deliveries as delivery set attempt = delivery.attempt + 1, lease_until = $2
      from chosen where delivery.id = chosen.id
