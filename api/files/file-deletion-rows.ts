@@ -1,11 +1,15 @@
 /** SQL of objects to delete: written in the transaction that decides, carried out by the recorder. */
 import type { Queryable } from '#api/store/database.ts';
 
-/** A key that ends in `/` stands for everything below it. */
-export async function deleteLater(tx: Queryable, key: string, dueAt: Date): Promise<void> {
+/**
+ * A key that ends in `/` stands for everything below it.
+ * @param againAt - The key is deleted once more then.
+ */
+export async function deleteLater(tx: Queryable, key: string, dueAt: Date, againAt: Date | null = null): Promise<void> {
   await tx.query(
-    'insert into file_deletions (key, due_at) values ($1, $2) on conflict (key) do update set due_at = excluded.due_at',
-    [key, dueAt],
+    `insert into file_deletions as planned (key, due_at, again_at) values ($1, $2, $3)
+     on conflict (key) do update set due_at = excluded.due_at, again_at = coalesce(excluded.again_at, planned.again_at)`,
+    [key, dueAt, againAt],
   );
 }
 
@@ -17,6 +21,13 @@ export async function selectDueDeletions(db: Queryable, now: Date, limit: number
   return rows.map((row) => row.key);
 }
 
-export async function forgetDeletion(db: Queryable, key: string): Promise<void> {
-  await db.query('delete from file_deletions where key = $1', [key]);
+/** The deletion was carried out. */
+export async function endDeletion(db: Queryable, key: string): Promise<void> {
+  await db.query(
+    `with planned_again as (
+       update file_deletions set due_at = again_at, again_at = null where key = $1 and again_at is not null returning key
+     )
+     delete from file_deletions where key = $1 and not exists (select from planned_again)`,
+    [key],
+  );
 }

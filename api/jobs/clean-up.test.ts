@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { deleteFiles, expireOutputs, expireUploads, forgetOldRecords } from '#api/jobs/clean-up.ts';
+import { deleteOutputs } from '#api/jobs/delete-outputs.ts';
+import { TICKET_SECONDS } from '#api/jobs/dispatch-jobs.ts';
 import { insertPing, takePings, endPing } from '#api/webhooks/webhook-ping-rows.ts';
 import { newId } from '#crds/ids.ts';
 import { buildJob } from '#test/support/job-builder.ts';
@@ -54,6 +56,31 @@ describe('what has expired', () => {
     const files = { list: async function* () {}, delete: async (key: string) => void deleted.push(key) };
     await deleteFiles({ ...deps, files: files as never });
     expect(deleted).toHaveLength(450);
+    // Those of the three folders come once more.
+    expect(await deletions()).toBe(3);
+  });
+
+  it('goes again when it came after its deletion, for as long as a worker may write', async () => {
+    const { id } = await buildJob(database, sender.accountId);
+    const kept = new Set([`outputs/${id}/a-1`]);
+    const list = async function* (prefix: string) {
+      for (const key of kept) if (key.startsWith(prefix)) yield key;
+    };
+    const files = { list, delete: async (key: string) => void kept.delete(key) };
+    const clean = (seconds: number): Promise<void> =>
+      deleteFiles({
+        database,
+        clock: { now: () => new Date(at.getTime() + seconds * 1000) },
+        files: files as never,
+      } as never);
+    await deleteOutputs(database, { id }, at);
+    await clean(0);
+    expect([...kept]).toEqual([]);
+    kept.add(`outputs/${id}/a-2`);
+    await clean(TICKET_SECONDS - 1);
+    expect([...kept]).toHaveLength(1);
+    await clean(TICKET_SECONDS);
+    expect([...kept]).toEqual([]);
     expect(await deletions()).toBe(0);
   });
 });

@@ -1,11 +1,11 @@
 /** What time does to jobs, uploads, files and records. Each step is safe to repeat and to cut off. */
 import { forgetReservations } from '#api/billing/direct-reservation-rows.ts';
-import { deleteLater, forgetDeletion, selectDueDeletions } from '#api/files/file-deletion-rows.ts';
+import { deleteLater, endDeletion, selectDueDeletions } from '#api/files/file-deletion-rows.ts';
 import type { FileStore } from '#api/files/file-store.ts';
+import { deleteOutputs } from '#api/jobs/delete-outputs.ts';
 import { TICKET_SECONDS } from '#api/jobs/dispatch-jobs.ts';
 import { finishJob, type FinishDeps } from '#api/jobs/finish-job.ts';
 import { deleteForgottenKeys } from '#api/jobs/idempotency-rows.ts';
-import { outputFolder } from '#api/jobs/job.ts';
 import { forgetJobs, markFilesDeleted, selectExpiredJobs, selectOverdueJobs } from '#api/jobs/job-progress-rows.ts';
 import { contentKey, partsFolder } from '#api/uploads/upload.ts';
 import { deleteUpload, forgetAllowance, selectExpiredUploads } from '#api/uploads/upload-rows.ts';
@@ -25,7 +25,7 @@ export async function expireOutputs({ database, clock }: FinishDeps): Promise<vo
     () => selectExpiredJobs(database, now, BATCH),
     (job) =>
       database.transaction(async (tx) => {
-        if (await markFilesDeleted(tx, job.id, now)) await deleteLater(tx, outputFolder(job), now);
+        if (await markFilesDeleted(tx, job.id, now)) await deleteOutputs(tx, job, now);
       }),
   );
 }
@@ -60,7 +60,7 @@ export async function deleteFiles({ database, clock, files }: FinishDeps & { fil
       if (key.endsWith('/')) for await (const below of files.list(key)) await files.delete(below);
       else await files.delete(key);
       await faultPoint('after-file-deletion');
-      await forgetDeletion(database, key);
+      await endDeletion(database, key);
     },
   );
 }

@@ -1,7 +1,7 @@
 import type { ApiDeps } from '#api/api-deps.ts';
 import type { ApiReply, CallerRequest } from '#api/endpoint.ts';
-import { deleteLater } from '#api/files/file-deletion-rows.ts';
-import { isUnfinished, outputFolder, type Job } from '#api/jobs/job.ts';
+import { deleteOutputs } from '#api/jobs/delete-outputs.ts';
+import { isUnfinished, type Job } from '#api/jobs/job.ts';
 import { finishJob } from '#api/jobs/finish-job.ts';
 import { jobObject } from '#api/jobs/job-object.ts';
 import { markFilesDeleted } from '#api/jobs/job-progress-rows.ts';
@@ -25,7 +25,7 @@ async function deleteFiles(deps: ApiDeps, job: Job): Promise<void> {
   const now = deps.clock.now();
   await deps.database.transaction(async (tx) => {
     if (!(await markFilesDeleted(tx, job.id, now))) return;
-    await deleteLater(tx, outputFolder(job), now);
+    await deleteOutputs(tx, job, now);
     await notify(tx, JOBS_CHANNEL, job.id);
   });
 }

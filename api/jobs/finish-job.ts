@@ -4,7 +4,8 @@
  */
 import { recordWork } from '#api/billing/record-work.ts';
 import { deleteLater } from '#api/files/file-deletion-rows.ts';
-import { isUnfinished, outputFolder, type Job } from '#api/jobs/job.ts';
+import { deleteOutputs } from '#api/jobs/delete-outputs.ts';
+import { isUnfinished, type Job } from '#api/jobs/job.ts';
 import { jobObject } from '#api/jobs/job-object.ts';
 import { endJob, type JobEnd } from '#api/jobs/job-progress-rows.ts';
 import { lockJob } from '#api/jobs/job-rows.ts';
@@ -129,7 +130,7 @@ function errorOf({ code, message }: { code: ErrorCode; message: string }): JobEr
 async function deleteInput({ clock }: FinishDeps, tx: Queryable, job: Job): Promise<void> {
   const now = clock.now();
   await deleteLater(tx, job.inputKey, now);
-  if (job.outputKey === null) await deleteLater(tx, outputFolder(job), now);
+  if (job.outputKey === null) await deleteOutputs(tx, job, now);
   if (job.uploadId === null) return;
   await deleteUpload(tx, job.uploadId);
   await deleteLater(tx, partsFolder(job.uploadId), now);
