@@ -5,7 +5,7 @@ import { helm, kubectl, kubectlJson, NAMESPACE } from '#test/e2e/commands.ts';
 import { makeApiClient, type ApiClient } from '#test/support/api-client.ts';
 
 export const RELEASE = 'mediajobs';
-const CHART = 'charts/mediajobs';
+export const CHART = 'charts/mediajobs';
 
 /** Small enough for a node of two cores. */
 const SMALL = { replicas: 1, resources: { requests: { cpu: '20m', memory: '96Mi' }, limits: { memory: '512Mi' } } };

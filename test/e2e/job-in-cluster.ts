@@ -39,7 +39,8 @@ export function storyOf(id: string): Promise<string> {
   return kubectl('get', 'events', '--field-selector', selector, '--output', 'jsonpath={..message}');
 }
 
-function phaseOf(id: string): Promise<string> {
+/** Of its MediaJob; empty when there is none. */
+export function phaseOf(id: string): Promise<string> {
   const shown = 'jsonpath={.metadata.name}{.status.phase}';
   return kubectl('get', 'mediajob', mediaJobName(id), '--ignore-not-found', '--output', shown).then(
     (text) => text.slice(mediaJobName(id).length) || (text === '' ? '' : 'Pending'),

@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The last one uninstalls the chart. */
-const ORDER = ['chart', 's3-files', 'cluster', 'faults', 'outages', 'problems', 'changes'].map(
+const ORDER = ['chart', 'alerts', 's3-files', 'cluster', 'walls', 'faults', 'outages', 'problems', 'changes'].map(
   (name) => `${name}.test.ts`,
 );
 
@@ -15,7 +15,7 @@ class InOrder extends BaseSequencer {
 }
 
 const common = { pool: 'forks', testTimeout: 300_000, hookTimeout: 300_000 } as const;
-const withoutService = ['test/e2e/{chart,s3-files}.test.ts'];
+const withoutService = ['test/e2e/{alerts,chart,s3-files}.test.ts'];
 
 /** The tests that need more than a clean clone has: an S3 server, a Kubernetes cluster. `hack/e2e` runs them. */
 export default defineConfig({
