@@ -6,6 +6,7 @@ import { readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import sharp from 'sharp';
 import type { ErrorCode } from '#crds/error-codes.ts';
 import { startDirectEngine, type DirectRequest } from '#test/bench/direct-engine.ts';
@@ -59,10 +60,16 @@ async function send(at: number): Promise<void> {
     throw new Error(`${request.filename}: ${code ?? 'a result'} instead of ${refusal ?? 'a result'}`);
 }
 
-/** Everything that lies in the work folder but the private folder of the pool and the homes in it. */
+/** Everything that lies in the work folder but the private folder of the pool and the homes in it, once nothing goes any more. */
 async function leftFiles(): Promise<number> {
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-  return names.filter((name) => /(^|\/)(input|out|in|file)(\/|$)/.test(name)).length;
+  try {
+    const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    return names.filter((name) => /(^|\/)(input|out|in|file)(\/|$)/.test(name)).length;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    await delay(100);
+    return leftFiles();
+  }
 }
 
 /** A hundred files in the proportions that they name, no kind in a row. */
