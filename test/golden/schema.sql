@@ -77,7 +77,8 @@ CREATE UNLOGGED TABLE public.direct_reservations (
 
 CREATE TABLE public.file_deletions (
     key text NOT NULL,
-    due_at timestamp with time zone NOT NULL
+    due_at timestamp with time zone NOT NULL,
+    again_at timestamp with time zone
 );
 
 CREATE TABLE public.idempotency_keys (
