@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { deleteFiles, expireOutputs, expireUploads, forgetOldRecords } from '#api/jobs/clean-up.ts';
-import { deleteOutputs } from '#api/jobs/delete-outputs.ts';
-import { TICKET_SECONDS } from '#api/jobs/dispatch-jobs.ts';
+import { deleteOutputs, lastWriteOf } from '#api/jobs/delete-outputs.ts';
 import { insertPing, takePings, endPing } from '#api/webhooks/webhook-ping-rows.ts';
 import { newId } from '#crds/ids.ts';
 import { buildJob } from '#test/support/job-builder.ts';
@@ -61,25 +60,22 @@ describe('what has expired', () => {
   });
 
   it('goes again when it came after its deletion, for as long as a worker may write', async () => {
-    const { id } = await buildJob(database, sender.accountId);
+    const job = await buildJob(database, sender.accountId, { createdAt: at });
+    const { id } = job;
     const kept = new Set([`outputs/${id}/a-1`]);
     const list = async function* (prefix: string) {
       for (const key of kept) if (key.startsWith(prefix)) yield key;
     };
     const files = { list, delete: async (key: string) => void kept.delete(key) };
-    const clean = (seconds: number): Promise<void> =>
-      deleteFiles({
-        database,
-        clock: { now: () => new Date(at.getTime() + seconds * 1000) },
-        files: files as never,
-      } as never);
-    await deleteOutputs(database, { id }, at);
-    await clean(0);
+    const clean = (now: Date): Promise<void> =>
+      deleteFiles({ ...deps, clock: { now: () => now }, files: files as never });
+    await deleteOutputs(database, job, at);
+    await clean(at);
     expect([...kept]).toEqual([]);
     kept.add(`outputs/${id}/a-2`);
-    await clean(TICKET_SECONDS - 1);
+    await clean(new Date(lastWriteOf(job).getTime() - 1));
     expect([...kept]).toHaveLength(1);
-    await clean(TICKET_SECONDS);
+    await clean(lastWriteOf(job));
     expect([...kept]).toEqual([]);
     expect(await deletions()).toBe(0);
   });
