@@ -32,7 +32,7 @@ export default class CountReporter implements Reporter {
 }
 
 function failure(what: string, errors: readonly { message: string }[] | undefined): string {
-  const [why = 'no error given'] = (errors?.[0]?.message ?? '').split('\n', 1);
+  const why = errors?.[0]?.message.split('\n', 1)[0] ?? 'an error outside its tests';
   return `failed: ${what}: ${why}`;
 }
 
