@@ -87,10 +87,7 @@ async function attempt(
   ]);
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   if (problems.length === 0) passed += 1;
-  else
-    failures.push(
-      `failed: ${scenario.name} seed ${seed} (hack/faults --only ${scenario.name} --seed ${seed}): ${problems[0]?.split('\n', 1)[0]}`,
-    );
+  else noteFailure(`${scenario.name} seed ${seed} (hack/faults --only ${scenario.name} --seed ${seed})`, problems);
   say(
     `${nth}/${planned.length} ${problems.length === 0 ? 'ok    ' : 'FAILED'} ${scenario.name} seed ${seed}, ${seconds} s: ${scenario.breaks}${notes.map((note) => `\n         ${note}`).join('')}`,
   );
@@ -98,6 +95,11 @@ async function attempt(
     say(`         ${problems.slice(0, 8).join('\n         ')}`);
     await closeWorld({ keep: true });
   }
+}
+
+/** For the list at the end; the whole story was told when it happened. */
+function noteFailure(what: string, problems: readonly string[]): void {
+  failures.push(`failed: ${what}: ${problems[0]?.split('\n', 1)[0]}`);
 }
 
 /** A run that hangs must not keep the others from their turn. */
@@ -147,7 +149,7 @@ async function closeWorld({ keep = false } = {}): Promise<void> {
   runsInWorld = 0;
   if (ending === null) return;
   const problems = keep ? [] : await lastProblems(ending).catch((error: unknown) => [String(error)]);
-  if (problems.length > 0) failures.push(`FAILED at the end of a world:\n  ${problems.join('\n  ')}`);
+  if (problems.length > 0) noteFailure('the end of a world', problems);
   else if (!keep) passed += 1;
   if (!keep)
     say(

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { connect as connectPlain } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect } from 'node:tls';
-import sharp from 'sharp';
 import { expect, it } from 'vitest';
+import { noise } from '#test/fixtures/noise.ts';
 import { seededRandom } from '#test/faults/seeded-random.ts';
 import { processesOf } from '#test/support/service-processes.ts';
 import { useService } from '#test/support/use-service.ts';
@@ -17,17 +17,7 @@ const AT_ONCE = 8;
 /** From the last byte to the cut: in the middle of an answer, too. */
 const PAUSES_MS = [0, 0, 1, 5, 20, 100];
 
-const photo = await sharp({
-  create: {
-    width: 600,
-    height: 400,
-    channels: 3,
-    background: '#28c',
-    noise: { type: 'gaussian', mean: 128, sigma: 30 },
-  },
-})
-  .jpeg()
-  .toBuffer();
+const photo = await noise(600, 400).jpeg().toBuffer();
 const form = Buffer.concat([
   Buffer.from('--B\r\nContent-Disposition: form-data; name="options"\r\n\r\n{"image":{"quality":70}}\r\n'),
   Buffer.from('--B\r\nContent-Disposition: form-data; name="file"; filename="a.jpg"\r\n\r\n'),

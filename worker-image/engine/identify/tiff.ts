@@ -89,6 +89,11 @@ export async function tiffNumbers(
   return Array.from({ length: Math.min(count, Math.floor(bytes.length / width)) }, (_, at) => read(bytes, at * width));
 }
 
+/** Of an entry that holds one number. */
+export function tiffNumber(entries: TiffEntries, tag: number, otherwise = 0): number {
+  return entries.get(tag)?.number ?? otherwise;
+}
+
 async function rawOrTiff(file: SniffedFile, found: readonly TiffEntries[]): Promise<Format> {
   if (found.some((entries) => entries.has(TIFF_TAG.dngVersion))) return 'dng';
   const maker = await makerOf(file, found);
@@ -101,8 +106,8 @@ async function rawOrTiff(file: SniffedFile, found: readonly TiffEntries[]): Prom
 
 function hasSensorData(entries: TiffEntries): boolean {
   return (
-    entries.get(TIFF_TAG.photometric)?.number === CFA ||
-    RAW_COMPRESSIONS.includes(entries.get(TIFF_TAG.compression)?.number ?? 0)
+    tiffNumber(entries, TIFF_TAG.photometric) === CFA ||
+    RAW_COMPRESSIONS.includes(tiffNumber(entries, TIFF_TAG.compression))
   );
 }
 

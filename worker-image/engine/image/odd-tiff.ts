@@ -8,6 +8,7 @@ import {
   firstTiffDirectory,
   SEPARATE_PLANES,
   TIFF_TAG,
+  tiffNumber,
   tiffNumbers,
   type TiffEntries,
 } from '#worker-image/engine/identify/tiff.ts';
@@ -39,8 +40,8 @@ export function oddTiff(path: string): Promise<OddTiff | null> {
     const [format = UNSIGNED] = await tiffNumbers(file, entries, TIFF_TAG.sampleFormat, 1);
     const odd = { hasOddSamples: format === UNSIGNED && hasOddSamples(entries, bits) };
     if (!odd.hasOddSamples && !isOdd(entries)) return null;
-    const [width, height] = [number(entries, TIFF_TAG.width), number(entries, TIFF_TAG.height)];
-    const isOnItsSide = number(entries, TIFF_TAG.orientation) >= FIRST_ON_ITS_SIDE;
+    const [width, height] = [tiffNumber(entries, TIFF_TAG.width), tiffNumber(entries, TIFF_TAG.height)];
+    const isOnItsSide = tiffNumber(entries, TIFF_TAG.orientation) >= FIRST_ON_ITS_SIDE;
     return isOnItsSide ? { ...odd, width: height, height: width } : { ...odd, width, height };
   });
 }
@@ -73,19 +74,16 @@ export async function decodeOddTiff(
 }
 
 function isOdd(entries: TiffEntries): boolean {
-  const compression = number(entries, TIFF_TAG.compression);
-  const photometric = number(entries, TIFF_TAG.photometric);
+  const compression = tiffNumber(entries, TIFF_TAG.compression);
+  const photometric = tiffNumber(entries, TIFF_TAG.photometric);
   return (
     compression === COMPRESSION.oldJpeg ||
     compression === COMPRESSION.lzma ||
     (photometric === YCBCR && compression !== COMPRESSION.jpeg) ||
     LAB.includes(photometric) ||
-    (number(entries, TIFF_TAG.planar) === SEPARATE_PLANES && entries.has(TIFF_TAG.tileWidth)) ||
-    (number(entries, TIFF_TAG.sampleFormat) === SIGNED && number(entries, TIFF_TAG.bits) === 8)
+    (tiffNumber(entries, TIFF_TAG.planar) === SEPARATE_PLANES && entries.has(TIFF_TAG.tileWidth)) ||
+    (tiffNumber(entries, TIFF_TAG.sampleFormat) === SIGNED && tiffNumber(entries, TIFF_TAG.bits) === 8)
   );
 }
 
 /** 0 when the tag is missing. */
-function number(entries: TiffEntries, tag: number): number {
-  return entries.get(tag)?.number ?? 0;
-}

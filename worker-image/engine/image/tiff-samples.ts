@@ -11,6 +11,7 @@ import {
   firstTiffDirectory,
   SEPARATE_PLANES,
   TIFF_TAG,
+  tiffNumber,
   tiffNumbers,
   type TiffEntries,
 } from '#worker-image/engine/identify/tiff.ts';
@@ -35,14 +36,13 @@ const UNPACK: Readonly<Record<number, Unpack>> = {
 
 /** Whether a page's samples, whole numbers, are of such a depth, and laid out in a way that is read here. */
 export function hasOddSamples(entries: TiffEntries, bits: number): boolean {
-  const value = (tag: number, otherwise: number): number => entries.get(tag)?.number ?? otherwise;
-  const isColour = value(TIFF_TAG.photometric, -1) === RGB;
+  const isColour = tiffNumber(entries, TIFF_TAG.photometric, -1) === RGB;
   return (
     isOddDepth(bits, isColour) &&
-    (isColour || value(TIFF_TAG.photometric, -1) <= 1) &&
-    value(TIFF_TAG.samples, 1) === (isColour ? 3 : 1) &&
-    UNPACK[value(TIFF_TAG.compression, 1)] !== undefined &&
-    value(TIFF_TAG.predictor, 1) === 1 &&
+    (isColour || tiffNumber(entries, TIFF_TAG.photometric, -1) <= 1) &&
+    tiffNumber(entries, TIFF_TAG.samples, 1) === (isColour ? 3 : 1) &&
+    UNPACK[tiffNumber(entries, TIFF_TAG.compression, 1)] !== undefined &&
+    tiffNumber(entries, TIFF_TAG.predictor, 1) === 1 &&
     !entries.has(TIFF_TAG.tileWidth)
   );
 }
@@ -74,12 +74,12 @@ export async function decodeSamples({ path, directory }: { path: string; directo
   await withSniffedFile({ path, filename: null }, async (file) => {
     const entries = await firstTiffDirectory(file);
     const layout = await layoutOf(file, entries);
-    const isInverted = number(entries, TIFF_TAG.photometric, 1) === WHITE_IS_ZERO;
+    const isInverted = tiffNumber(entries, TIFF_TAG.photometric, 1) === WHITE_IS_ZERO;
     await using output = await open(decoded, 'w');
     await output.writeFile(
       plainTiffHeader({
         ...layout,
-        orientation: number(entries, TIFF_TAG.orientation, 1),
+        orientation: tiffNumber(entries, TIFF_TAG.orientation, 1),
         profile: await profileOf(file, entries),
       }),
     );
@@ -91,21 +91,21 @@ export async function decodeSamples({ path, directory }: { path: string; directo
 }
 
 async function layoutOf(file: SniffedFile, entries: TiffEntries): Promise<Layout> {
-  const [width, height] = [number(entries, TIFF_TAG.width, 0), number(entries, TIFF_TAG.height, 0)];
-  const samples = number(entries, TIFF_TAG.photometric, 1) === RGB ? 3 : 1;
+  const [width, height] = [tiffNumber(entries, TIFF_TAG.width, 0), tiffNumber(entries, TIFF_TAG.height, 0)];
+  const samples = tiffNumber(entries, TIFF_TAG.photometric, 1) === RGB ? 3 : 1;
   const [bits = 1] = await tiffNumbers(file, entries, TIFF_TAG.bits, 1);
-  const planes = number(entries, TIFF_TAG.planar, 1) === SEPARATE_PLANES ? samples : 1;
+  const planes = tiffNumber(entries, TIFF_TAG.planar, 1) === SEPARATE_PLANES ? samples : 1;
   return {
     width,
     height,
     bits,
     samples,
     samplesPerRow: (width * samples) / planes,
-    rowsPerStrip: Math.max(1, Math.min(height, number(entries, TIFF_TAG.rowsPerStrip, height))),
+    rowsPerStrip: Math.max(1, Math.min(height, tiffNumber(entries, TIFF_TAG.rowsPerStrip, height))),
     planes,
     offsets: await tiffNumbers(file, entries, TIFF_TAG.offsets, MAX_STRIPS),
     lengths: await tiffNumbers(file, entries, TIFF_TAG.lengths, MAX_STRIPS),
-    unpack: UNPACK[number(entries, TIFF_TAG.compression, 1)] ?? ((packed) => packed),
+    unpack: UNPACK[tiffNumber(entries, TIFF_TAG.compression, 1)] ?? ((packed) => packed),
   };
 }
 
@@ -174,8 +174,4 @@ function damaged(cause?: unknown): MediaError {
     'The TIFF file is damaged or not complete: a part of its picture is missing. Check that it opens elsewhere.',
     { cause },
   );
-}
-
-function number(entries: TiffEntries, tag: number, otherwise: number): number {
-  return entries.get(tag)?.number ?? otherwise;
 }
