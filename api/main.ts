@@ -1,6 +1,5 @@
 /** The HTTP process: HTTPS and plain http ports, and the internal port of a file store on disk. Many may run. */
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { Server as HttpsServer } from 'node:https';
 import { findCaller } from '#api/accounts/find-caller.ts';
 import type { ApiDeps } from '#api/api-deps.ts';
@@ -16,7 +15,7 @@ import { FILE_SETTINGS } from '#api/files/file-settings.ts';
 import { openFiles } from '#api/files/open-files.ts';
 import { makeHttpPort } from '#api/http/http-port.ts';
 import { makeApiMetrics } from '#api/http/metrics.ts';
-import { renewCertificate } from '#api/http/renew-certificate.ts';
+import { readCertificate, renewCertificate } from '#api/http/renew-certificate.ts';
 import { makeServer } from '#api/http/server.ts';
 import { connectRedis } from '#api/limits/connect-redis.ts';
 import { makeLimits } from '#api/limits/limits.ts';
@@ -97,17 +96,17 @@ const deps: ApiDeps = {
   findCaller: (authorization) => findCaller({ database, clock, log, peppers }, authorization),
 };
 
-const tls = { cert: readFileSync(config.MEDIAJOBS_TLS_CERT_FILE), key: readFileSync(config.MEDIAJOBS_TLS_KEY_FILE) };
+const certificateFiles = { certFile: config.MEDIAJOBS_TLS_CERT_FILE, keyFile: config.MEDIAJOBS_TLS_KEY_FILE };
+const certificate = await readCertificate(certificateFiles);
 const host = config.MEDIAJOBS_LISTEN_HOST;
-const server = makeServer(deps, ENDPOINTS, tls);
+const server = makeServer(deps, ENDPOINTS, certificate);
 serveDocumentation(server, loadDocumentation(new URL(`${config.MEDIAJOBS_BASE_URL}/docs`).pathname));
 const dashboard = dashboardSettings(config);
 if (dashboard !== null) serveDashboard(server, { ...deps, peppers, ...dashboard }, ROUTES);
 await server.listen({ host, port: config.MEDIAJOBS_HTTPS_PORT });
-const renewal = await renewCertificate(
-  { server: server.server as HttpsServer, log },
-  { certFile: config.MEDIAJOBS_TLS_CERT_FILE, keyFile: config.MEDIAJOBS_TLS_KEY_FILE },
-);
+const renewal = renewCertificate({ server: server.server as HttpsServer, log }, certificateFiles, {
+  first: certificate,
+});
 const httpPort = makeHttpPort({
   database,
   clock,

@@ -1,45 +1,55 @@
-import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { renewCertificate } from '#api/http/renew-certificate.ts';
+import { readCertificate, renewCertificate, type Certificate } from '#api/http/renew-certificate.ts';
 import { makeReceiverCertificates } from '#test/support/receiver-certificates.ts';
 
-const [first, second] = [makeReceiverCertificates(), makeReceiverCertificates()];
+const [first, second] = [makeReceiverCertificates(), makeReceiverCertificates()].map(
+  ({ certificate, key }): Certificate => ({ cert: certificate, key }),
+) as [Certificate, Certificate];
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'certificate-'));
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-async function write({ certificate, key }: { certificate: string; key: string }): Promise<void> {
-  await writeFile(join(folder, 'cert.new'), certificate);
-  await writeFile(join(folder, 'key.new'), key);
-  await copyFile(join(folder, 'key.new'), join(folder, 'key.pem'));
-  await copyFile(join(folder, 'cert.new'), join(folder, 'cert.pem'));
+const filesOf = () => ({ certFile: join(folder, 'cert.pem'), keyFile: join(folder, 'key.pem') });
+
+async function write({ cert, key }: Certificate): Promise<void> {
+  await writeFile(filesOf().certFile, cert);
+  await writeFile(filesOf().keyFile, key);
 }
+
+describe('readCertificate', () => {
+  it.for([
+    ['the key of another certificate', { ...first, key: second.key }, 'is not the private key'],
+    ['an empty key', { ...first, key: '' }, 'holds no certificate or key'],
+    ['an empty certificate', { ...first, cert: '' }, 'holds no certificate or key'],
+    ['half a key', { ...first, key: first.key.slice(0, 100) }, 'holds no certificate or key'],
+  ] as const)('refuses %s', async ([, pair, says]) => {
+    await write(pair);
+    await expect(readCertificate(filesOf())).rejects.toThrow(says);
+  });
+});
 
 describe('renewCertificate', () => {
   it('serves a new pair once, and stays with the one before when the new one is refused', async () => {
     const served: unknown[] = [];
     const problems: unknown[] = [];
-    const server = {
-      setSecureContext: (pair: { key?: unknown }) => {
-        if (pair.key === 'broken') throw new Error('key values mismatch');
-        served.push(pair);
-      },
-    };
+    const server = { setSecureContext: (pair: object) => void served.push(pair) };
     const log = { info: () => undefined, error: (problem: unknown) => problems.push(problem) };
     await write(first);
-    const files = { certFile: join(folder, 'cert.pem'), keyFile: join(folder, 'key.pem') };
-    const loop = await renewCertificate({ server, log: log as never }, files, { everyMs: 5 });
-    await write({ ...second, key: 'broken' });
+    const loop = renewCertificate({ server, log: log as never }, filesOf(), { first, everyMs: 5 });
+    await write({ ...second, key: '' });
     await expect.poll(() => problems.length).toBeGreaterThan(0);
     expect(served).toEqual([]);
     await write(second);
-    await expect.poll(() => served).toContainEqual({ cert: second.certificate, key: second.key });
-    const count = served.length;
+    await expect.poll(() => served).toEqual([second]);
+    const turns = problems.length;
+    await write({ ...first, key: second.key });
+    await expect.poll(() => problems.length).toBeGreaterThan(turns);
     await loop.stop();
-    expect(count).toBeLessThanOrEqual(2);
+    expect(served).toEqual([second]);
   });
 });

@@ -11,13 +11,9 @@ import { API_VERSION, passGates, refuseVersion, type Passage } from '#api/http/g
 import { holdsNul, nulCharacter } from '#api/http/nul-character.ts';
 import { answerOddRequests, refuseMalformed, refusePlainHttp } from '#api/http/refuse-malformed.ts';
 import { sendRefusal } from '#api/http/refusal.ts';
+import type { Certificate } from '#api/http/renew-certificate.ts';
 import { clientAddress } from '#api/http/request-address.ts';
 import { MediaError } from '#crds/media-error.ts';
-
-interface Tls {
-  readonly cert: Buffer;
-  readonly key: Buffer;
-}
 
 const HEADERS_TIMEOUT_MS = 10_000;
 /** How often connections are looked over for late headers. */
@@ -26,7 +22,7 @@ const CHECK_EVERY_MS = 5000;
 const MAX_PARAMETER = 20_000;
 
 /** Builds the server with one route per endpoint; listening is the caller's. */
-export function makeServer(deps: ApiDeps, endpoints: readonly Endpoint[], tls: Tls): FastifyInstance {
+export function makeServer(deps: ApiDeps, endpoints: readonly Endpoint[], tls: Certificate): FastifyInstance {
   const server = Fastify({
     // Uploads may take long: a minimum pace is enforced while a body is read instead.
     https: {

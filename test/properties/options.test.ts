@@ -72,8 +72,8 @@ function nested(flat: ReadonlyMap<string, unknown>): Record<string, any> {
 }
 
 const entriesOf = (flat: FlatOptions) => [...flat].toSorted(([a], [b]) => (a < b ? -1 : 1));
-const switchesResize = (flat: FlatOptions): boolean =>
-  flat.has('image.resize') && ![...flat.keys()].some((path) => RESIZE.test(path));
+const endsResize = (flat: FlatOptions): boolean =>
+  flat.get('image.resize') === false && ![...flat.keys()].some((path) => RESIZE.test(path));
 
 describe('merging options', () => {
   it('changes nothing with an empty source, and with the same source again', () => {
@@ -104,7 +104,7 @@ describe('merging options', () => {
       fc.property(options, options, (weak, strong) => {
         const merged = mergeOptions(weak, strong);
         for (const [path, leaf] of strong) expect(merged.get(path)).toBe(leaf);
-        const left = [...weak].filter(([path]) => !strong.has(path) && !(switchesResize(strong) && RESIZE.test(path)));
+        const left = [...weak].filter(([path]) => !strong.has(path) && !(endsResize(strong) && RESIZE.test(path)));
         for (const [path, leaf] of left) expect(merged.get(path)).toBe(leaf);
         expect(merged.size).toBe(strong.size + left.length);
       }),
