@@ -43,10 +43,11 @@ export async function startFakeKubelet(client: KubeClient, namespace: string): P
     const startedAt = seconds(new Date());
     if (ended.signal.aborted) return;
     const child = spawnWorker(pod, folder, specFiles);
+    const exited = exitOf(child);
     workers.set(pod.metadata.uid, child);
     started.push(name);
     await report(client, `${pods}/${name}/status`, 'Running', { running: { startedAt } });
-    const exitCode = await exitOf(child);
+    const exitCode = await exited;
     const message = (await readFile(join(folder, 'termination'), 'utf8').catch(() => '')).slice(0, TERMINATION_BYTES);
     const terminated = {
       exitCode,
