@@ -38,6 +38,8 @@ export function makeServer(deps: ApiDeps, endpoints: readonly Endpoint[], tls: C
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAMETER },
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
+    // What still arrives on an open connection is served, and its answer closes the connection.
+    return503OnClosing: false,
     frameworkErrors: (_error, request, reply) => {
       markReply(request, reply);
       void sendRefusal(deps, reply, {

@@ -15,6 +15,8 @@ import { processesOf, type Role, type ServiceProcess } from '#test/support/servi
 
 export interface OwnService {
   readonly data: string;
+  /** Of the run that is going on. */
+  readonly baseUrl: () => string;
   /** Of the run that is going on; calls with a live key of an account with every feature. */
   readonly api: () => ApiClient;
   /** What the operator has read so far, one line each. */
@@ -56,6 +58,7 @@ export async function startOwnService(settings: Readonly<Record<string, string>>
   });
   return {
     data,
+    baseUrl: () => running.baseUrl,
     api: () => api,
     problems,
     query: async (sql, values = []) => (await database.query<Record<string, any>>(sql, values)).rows,

@@ -115,13 +115,14 @@ function wrongIn(world: World, { method, path, reply }: { method: string; path: 
   const where = `${method} ${path} → ${status}`;
   const found = world.canaries.foundIn(JSON.stringify(body)).map((name) => `${where} shows the ${name}`);
   const error = body?.error as Record<string, unknown> | undefined;
-  if (error === undefined) return [...found, `${where} has no error object`];
-  const row = errorRow(error['code'] as ErrorCode);
-  const needsRetryAfter = status === 429 || status === 503 || error['code'] === 'idempotency_in_progress';
+  const code = error?.['code'] as ErrorCode | undefined;
+  if (error === undefined || code === undefined) return [...found, `${where} has no error object`];
+  const row = errorRow(code);
+  const needsRetryAfter = status === 429 || status === 503 || code === 'idempotency_in_progress';
   const wrong = [
     error['type'] === row.type || `the type ${String(error['type'])}`,
     error['request_id'] === headers['svc-request-id'] || 'another request id',
-    String(error['doc_url']).endsWith(`#${String(error['code'])}`) || 'another doc_url',
+    String(error['doc_url']).endsWith(`#${code}`) || 'another doc_url',
     headers['svc-version'] !== undefined || 'no Svc-Version',
     !needsRetryAfter || Number(headers['retry-after']) > 0 || 'no Retry-After',
   ];
