@@ -35,7 +35,7 @@ export function readDirectBody(request: Pick<ApiRequest, 'body' | 'headers' | 'c
 
 /** By its content type; any other one counts as the file itself. */
 export function isMultipart({ headers }: Pick<ApiRequest, 'headers'>): boolean {
-  return /^multipart\/form-data\b/i.test((headers['content-type'] ?? '').trim());
+  return /^multipart\/form-data\s*(;|$)/i.test((headers['content-type'] ?? '').trim());
 }
 
 export function missingFile(): MediaError {

@@ -14,10 +14,21 @@ interface RefuseDeps {
   readonly docsUrl: string;
 }
 
+/** What Node.js says of bytes that its parser refuses. */
+interface ParserError extends NodeJS.ErrnoException {
+  /** A Buffer of the bytes that came last. */
+  readonly rawPacket?: unknown;
+}
+
 /** Bytes that are no HTTP: the connection is closed after the error object. */
-export function refuseMalformed(deps: RefuseDeps, error: NodeJS.ErrnoException, socket: Duplex): void {
+export function refuseMalformed(deps: RefuseDeps, error: ParserError, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
+    return;
+  }
+  if (namesUnknownMethod(error)) {
+    const refused = new MediaError('bad_request', 'No path supports this method.', { status: 405 });
+    endWith(deps, socket, { statusLine: METHOD_NOT_ALLOWED, error: refused });
     return;
   }
   const message = PROBLEMS[error.code ?? ''] ?? 'The request is not valid HTTP/1.1.';
@@ -29,6 +40,15 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'The headers of the request did not come in time.',
 };
 
+const METHOD_NOT_ALLOWED = '405 Method Not Allowed';
+/** RFC 9112 3: a method, a target and the version. */
+const REQUEST_LINE = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+ \S+ HTTP\/1\.[01]\r\n/;
+
+/** A whole request line whose method Node.js does not know: to its parser that is malformed, to us a wrong method. */
+function namesUnknownMethod({ code, rawPacket }: ParserError): boolean {
+  return code === 'HPE_INVALID_METHOD' && Buffer.isBuffer(rawPacket) && REQUEST_LINE.test(rawPacket.toString('latin1'));
+}
+
 /**
  * What Node.js would answer by itself, without the error object: `CONNECT` is refused like any method that
  * no path has, and an `Expect` other than 100-continue is ignored (RFC 9110 10.1.1 allows both).
@@ -36,7 +56,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 export function answerOddRequests(deps: RefuseDeps, server: HttpServer | HttpsServer): void {
   server.on('connect', (_request: unknown, socket: Duplex) => {
     const error = new MediaError('bad_request', 'CONNECT is not supported: this is no proxy.', { status: 405 });
-    endWith(deps, socket, { statusLine: '405 Method Not Allowed', error });
+    endWith(deps, socket, { statusLine: METHOD_NOT_ALLOWED, error });
   });
   server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
 }

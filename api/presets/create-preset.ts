@@ -44,7 +44,7 @@ function refuseOptions(options: object): void {
   const flat = parseJsonOptions(options);
   if (flat.size === 0)
     throw new MediaError('invalid_options', 'A preset sets at least one option.', { param: 'options' });
-  resolveOptions(flat);
+  resolveOptions(flat, null);
 }
 
 function full(): MediaError {

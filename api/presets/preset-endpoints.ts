@@ -22,7 +22,7 @@ export const presetEndpoints: readonly Endpoint[] = [
     lane: 'other',
     body: presetRequestSchema,
     responses: { 200: preset('The preset with its new options.'), 201: preset('The new preset.') },
-    errors: ['bad_request', 'invalid_options', 'unsupported_target', 'preset_limit_reached'],
+    errors: ['bad_request', 'invalid_options', 'preset_limit_reached'],
     handle: createPreset,
   },
   {

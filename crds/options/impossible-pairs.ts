@@ -3,10 +3,12 @@ import { MediaError } from '#crds/media-error.ts';
 interface Chosen {
   readonly video: { readonly format: string; readonly codec: string };
   readonly audio: { readonly format: string; readonly sample_rate_hz: number | null };
+  /** false: the engine checks the rate against the default format, for the files that it is for. */
+  readonly isAudioFormatChosen: boolean;
 }
 
 /** @throws MediaError invalid_options for a codec or sample rate that the chosen format cannot hold. */
-export function refuseImpossiblePairs({ video, audio }: Chosen): void {
+export function refuseImpossiblePairs({ video, audio, isAudioFormatChosen }: Chosen): void {
   if ((video.format === 'webm') !== (video.codec === 'vp9') && (video.format === 'webm' || video.format === 'mov')) {
     throw new MediaError(
       'invalid_options',
@@ -14,7 +16,7 @@ export function refuseImpossiblePairs({ video, audio }: Chosen): void {
       { param: 'video.codec' },
     );
   }
-  const rate = audio.sample_rate_hz;
+  const rate = isAudioFormatChosen ? audio.sample_rate_hz : null;
   const allowed = rate === null ? null : sampleRateRule(audio.format, rate);
   if (allowed !== null) {
     throw new MediaError(

@@ -149,6 +149,25 @@ describe('resolving options', () => {
     expect(refusalOf(() => resolveOptions(parseJsonOptions(options)))).toEqual({ code, param });
   });
 
+  it('leaves a sample rate to the engine when no output format is chosen', () => {
+    const sent = parseJsonOptions({ audio: { sample_rate_hz: 192_000 } });
+    expect(resolveOptions(sent).audio).toMatchObject({ format: 'aac', sample_rate_hz: 192_000 });
+    expect(refusalOf(() => resolveOptions(mergeOptions(sent, parseJsonOptions({ audio: { format: 'mp3' } }))))).toEqual(
+      { code: 'invalid_options', param: 'audio.sample_rate_hz' },
+    );
+  });
+
+  it.each(['compress', 'strip_metadata', null] as const)(
+    'calls a target that is none an invalid option for %s',
+    (operation) => {
+      const sent = parseJsonOptions({ convert: { to: 'exe' } });
+      expect(refusalOf(() => resolveOptions(sent, operation))).toEqual({
+        code: 'invalid_options',
+        param: 'convert.to',
+      });
+    },
+  );
+
   it.each(KINDS)('lists the targets of %s files when the target is none of them', (kind) => {
     expect(() => resolveOptions(parseJsonOptions({ convert: { to: 'exe' } }))).toThrow(
       `${kind} to ${CONVERT_TARGETS[kind].join(', ')}`,

@@ -115,10 +115,11 @@ export function mergeOptions(...weakestFirst: readonly FlatOptions[]): FlatOptio
 
 /**
  * Fills in every default.
+ * @param operation null: of a preset, which may serve several.
  * @throws MediaError unsupported_target, or invalid_options unless it converts, for a target that is no format;
  * invalid_options for pairs that exclude each other.
  */
-export function resolveOptions(flat: FlatOptions, operation: Operation = 'convert'): ResolvedOptions {
+export function resolveOptions(flat: FlatOptions, operation: Operation | null = 'convert'): ResolvedOptions {
   const get = <T>(path: string, fallback: T): T => (flat.get(path) as T | undefined) ?? fallback;
   const videoFormat = get<ResolvedOptions['video']['format']>('video.format', 'mp4');
   const resolution = get<number | 'original'>('video.resolution', 'original');
@@ -150,7 +151,7 @@ export function resolveOptions(flat: FlatOptions, operation: Operation = 'conver
       dpi: get('convert.dpi', 144),
     },
   };
-  refuseImpossiblePairs(resolved);
+  refuseImpossiblePairs({ ...resolved, isAudioFormatChosen: flat.has('audio.format') });
   return resolved;
 }
 
@@ -166,13 +167,13 @@ function resolveResize(flat: FlatOptions): ResolvedOptions['image']['resize'] {
   };
 }
 
-function resolveTarget(text: string | null, operation: Operation): Format | null {
+function resolveTarget(text: string | null, operation: Operation | null): Format | null {
   if (text === null) return null;
   const format = targetFormat(text);
   if (format !== null) return format;
   const targets = Object.entries(CONVERT_TARGETS).map(([kind, formats]) => `${kind} to ${formats.join(', ')}`);
   const message = `\`${text.slice(0, 40)}\` is no target format. Files convert by their kind: ${targets.join('; ')}.`;
-  // To the other operations it is an option that is checked and ignored.
+  // To the other operations it is an option that is checked and ignored; a preset has no file whose kind it could not suit.
   const code = operation === 'convert' ? 'unsupported_target' : 'invalid_options';
   throw new MediaError(code, message, { param: 'convert.to' });
 }

@@ -1,11 +1,16 @@
 /** Files that are refused, for each reason that a file can give. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PLANS } from '#crds/plans.ts';
 import { blankPng } from './blank-png.ts';
 import { landscape } from './landscape.ts';
 import { silentFile } from './media.ts';
 import type { Recipe } from './recipe.ts';
 import { runTool } from './tools.ts';
+
+/** Over the limits of every plan. */
+const TOO_MANY_PAGES = PLANS.enterprise.maxPdfPages + 1;
+const TOO_LONG_SECONDS = PLANS.enterprise.maxMediaSeconds + 1;
 
 const failure = (name: string, format: Recipe['format'], error: Recipe['error'], make: Recipe['make']): Recipe => ({
   name,
@@ -25,7 +30,19 @@ export const FAILURE_SAMPLES: readonly Recipe[] = [
   ),
   failure('too-many-pages.pdf', 'pdf', 'limit_exceeded', tooManyPages),
   failure('too-long.flac', 'flac', 'limit_exceeded', (at) =>
-    quiet(at, ['-f', 'lavfi', '-i', 'anullsrc=r=8000:cl=mono', '-t', '660', '-c:a', 'flac', 'too-long.flac']),
+    quiet(at, [
+      '-f',
+      'lavfi',
+      '-i',
+      'anullsrc=r=8000:cl=mono',
+      '-t',
+      String(TOO_LONG_SECONDS),
+      '-c:a',
+      'flac',
+      '-frame_size',
+      '65535',
+      'too-long.flac',
+    ]),
   ),
   failure('no-audio.m4a', 'm4a', 'processing_failed', silentFile),
   failure('no-video.mkv', 'mkv', 'processing_failed', (at) =>
@@ -61,7 +78,7 @@ function gif(frames: number): Buffer {
 }
 
 async function tooManyPages(directory: string): Promise<void> {
-  const ids = Array.from({ length: 1001 }, (_, i) => 3 + i);
+  const ids = Array.from({ length: TOO_MANY_PAGES }, (_, i) => 3 + i);
   const kids = ids.map((id) => `${id} 0 R`).join(' ');
   const objects = [
     '1 0 obj << /Type /Catalog /Pages 2 0 R >> endobj',

@@ -69,15 +69,27 @@ describe('compress', () => {
     expect(await meterOf(answer)).toEqual({ meter: 'unbilled', quantity: 0, amount: 0 });
   });
 
-  it('says the pixels and the limit that a picture is over', async () => {
-    const answer = await ask('compress', 'too-many-pixels.png');
+  it.each([
+    ['too-many-pixels.png', /100010000 .*100000000/],
+    ['too-many-frames.gif', /2001 .*2000/],
+    ['too-many-pages.pdf', /2001 .*2000/],
+    ['too-long.flac', /10801 .*10800/],
+  ])('%s is over the limit of the largest plan, and the message has value and limit', async (name, figures) => {
+    const answer = await ask('compress', name);
     expectRefusal(answer, 'limit_exceeded');
-    expect(answer.json()['error'].message).toMatch(/\d.*100/);
+    expect(answer.json()['error'].message).toMatch(figures);
   });
 
   it.each(['compress', 'strip-metadata'])('%s checks a target that it ignores', async (path) => {
     expectRefusal(await ask(`${path}?convert.to=exe`, 'graphic.png'), 'invalid_options', { param: 'convert.to' });
     expect((await ask(`${path}?convert.to=jpg`, 'graphic.png')).headers['content-type']).toBe('image/png');
+  });
+
+  it('takes a sample rate to the end of its range, and refuses it where the default format does not hold it', async () => {
+    const path = 'compress?audio.sample_rate_hz=192000';
+    expect((await ask(path, 'graphic.png')).status).toBe(200);
+    expect((await ask(`${path}&audio.format=flac`, 'talk.mp3')).status).toBe(200);
+    expectRefusal(await ask(path, 'talk.mp3'), 'invalid_options', { param: 'audio.sample_rate_hz' });
   });
 
   it.each(['clip.mp4', 'letter.docx', 'budget.xlsx', 'slides.pptx'])('%s needs a job', async (name) => {

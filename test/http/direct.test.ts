@@ -155,6 +155,14 @@ describe('compress', () => {
     expect(answer.status).toBe(400);
   });
 
+  it.each(['multipart/form-data-x; boundary=b', 'multipart/mixed; boundary=b', 'text/csv; charset=utf-16', 'nonsense'])(
+    'takes a body of the type %s as the file itself',
+    async (type) => {
+      const answer = await api('POST', '/v1/compress', { body: png, headers: { 'content-type': type } });
+      expect(resultOf(answer)).toMatchObject({ input_format: 'png', original_size: png.length });
+    },
+  );
+
   it.each([
     ['a part header of a megabyte', `X-Long: ${'x'.repeat(1_000_000)}\r\n\r\nabc\r\n--b--\r\n`],
     ['a part header that never ends', `X-Long: ${'x'.repeat(20_000_000)}`],

@@ -97,6 +97,7 @@ describe('creating a preset', () => {
     [{ image: { quality: null } }, 'image.quality'],
     [{ image: { size: 1 } }, 'image.size'],
     [{ video: { format: 'webm', codec: 'h264' } }, 'video.codec'],
+    [{ convert: { to: 'exe' } }, 'convert.to'],
     [JSON.parse('{"__proto__": {"a": 1}, "image": {"quality": 1}}'), '__proto__'],
   ])('refuses the options %j', async (options, param) => {
     expectRefusal(
