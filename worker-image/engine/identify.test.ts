@@ -94,6 +94,7 @@ describe('identify by content', () => {
     ['woff2', 'WOFF2', latin1('wOF2\0\x01\0\0')],
     ['doc', 'Word 97', ole2(['WordDocument', '1Table'])],
     ['doc', 'Word 97, 7 MB before its list of streams,', farOle2(['1', '2', '3', '4', 'WordDocument'])],
+    ['doc', 'Word 2', latin1('\xdb\xa5\x2d\0\x78\x40')],
     ['xls', 'Excel 97', ole2(['\x05SummaryInformation', 'Workbook'])],
     ['xls', 'Excel 5', ole2(['Book'])],
     ['xls', 'Excel 4', latin1('\x09\x04\x06\0\0\0\x10\0')],

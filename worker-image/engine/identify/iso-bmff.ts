@@ -88,6 +88,17 @@ export async function sequenceFrames(file: SniffedFile): Promise<number> {
   return count.length === 4 ? count.readUInt32BE(0) : 0;
 }
 
+/** Pictures, tiles of one and metadata that a HEIF lists; 0 without a list. Source: ISO/IEC 14496-12, 8.11.6. */
+export async function itemCount(file: SniffedFile): Promise<number> {
+  const meta = (await boxesOf(file)).find(({ type }) => type === 'meta');
+  // Version and flags stand before the boxes inside.
+  const inner = meta === undefined ? [] : await boxes(file, { start: meta.start + 4, end: meta.end });
+  const list = inner.find(({ type }) => type === 'iinf');
+  const bytes = list === undefined ? Buffer.alloc(0) : await file.read(list.start, 8);
+  if (bytes.length < 8) return 0;
+  return bytes[0] === 0 ? bytes.readUInt16BE(4) : bytes.readUInt32BE(4);
+}
+
 /** All boxes that lie in the file under the types of their containers, the outermost first. */
 async function descend(file: SniffedFile, types: readonly string[]): Promise<Box[]> {
   let found: Box[] = [wholeFile(file)];

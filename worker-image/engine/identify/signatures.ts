@@ -30,7 +30,8 @@ const SIGNATURES: readonly Signature[] = [
   format('ttf', 'true'),
   format('woff2', 'wOF2'),
   format('woff', 'wOFF'),
-  // Excel 2 to 4 wrote bare records, without the container of later versions.
+  // Word 2 for Windows and Excel 2 to 4 wrote bare records, without the container of later versions.
+  format('doc', '\xdb\xa5\x2d\x00'),
   format('xls', '\x09\x00\x04\x00'),
   format('xls', '\x09\x02\x06\x00'),
   format('xls', '\x09\x04\x06\x00'),

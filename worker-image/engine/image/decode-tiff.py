@@ -21,6 +21,8 @@ def main(source: str, target: str) -> None:
     if pixels.mode == "LAB":
         lab, srgb = ImageCms.createProfile("LAB"), ImageCms.createProfile("sRGB")
         pixels, profile = ImageCms.profileToProfile(pixels, lab, srgb, outputMode="RGB"), None
+    elif pixels.mode == "F":
+        pixels = spread(pixels)
     elif pixels.mode not in PLAIN:
         pixels = pixels.convert("RGB")
     fresh = Image.new(pixels.mode, pixels.size)
@@ -28,6 +30,15 @@ def main(source: str, target: str) -> None:
         fresh.putpalette(pixels.getpalette())
     fresh.paste(pixels)
     fresh.save(target, "TIFF", compression=None, **({"icc_profile": profile} if profile else {}))
+
+
+def spread(grey: Image.Image) -> Image.Image:
+    """Numbers with a point as 16 bits: black is 0 and white 1, or the least and the greatest beyond these."""
+    low, high = grey.getextrema()
+    if low >= 0 and high <= 1:
+        low, high = 0, 1
+    scale = 65535 / (high - low) if high > low else 0
+    return grey.point(lambda value: value * scale + (0.5 - low * scale)).convert("I").convert("I;16")
 
 
 if __name__ == "__main__":

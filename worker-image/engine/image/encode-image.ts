@@ -6,7 +6,7 @@ import { extensionOf } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
 import type { EngineDeps, Facts, Work } from '#worker-image/engine/handler.ts';
 import { writeBmp } from '#worker-image/engine/image/bmp-writer.ts';
-import { hasKeptProfile } from '#worker-image/engine/image/colour-profile.ts';
+import { becomesDisplayP3, hasKeptProfile } from '#worker-image/engine/image/colour-profile.ts';
 import { contentOf } from '#worker-image/engine/image/content-of.ts';
 import { encodeAvif } from '#worker-image/engine/image/encode-avif.ts';
 import { encodeHeic } from '#worker-image/engine/image/encode-heic.ts';
@@ -114,6 +114,7 @@ function prepare(encoding: Encoding): Sharp {
   if (!row.alpha) pipeline = pipeline.flatten({ background: '#ffffff' });
   if (isDeep(encoding)) pipeline = pipeline.toColourspace(isGrey(image) ? 'grey16' : 'rgb16');
   if (keepProfile) pipeline = pipeline.keepIccProfile();
+  else if (becomesDisplayP3(image.metadata)) pipeline = pipeline.withIccProfile('srgb', { attach: false });
   return keepMetadata && row.exif ? carryMetadata(pipeline, keepProfile || !image.metadata.hasProfile) : pipeline;
 }
 

@@ -7,6 +7,7 @@ import type { SentOptions } from '#crds/options/options.ts';
 import { engineDeps, freshDirectory, runHandler, workOn } from '#test/fixtures/engine-work.ts';
 import { photo } from '#test/fixtures/make-image-fixtures.ts';
 import type { Produced, Work } from '#worker-image/engine/handler.ts';
+import { layTiles, writeAvifGrid } from '#worker-image/engine/image/avif-grid.ts';
 import { imageHandler } from '#worker-image/engine/image/image-handler.ts';
 
 const FRAMES = 24;
@@ -56,5 +57,26 @@ describe('an AVIF film', () => {
     expect(
       (await imageHandler.inspect(engineDeps(), { ...work, input: { ...work.input, path: produced.path } })).frames,
     ).toBe(FRAMES);
+  });
+});
+
+describe('an AVIF of many tiles', () => {
+  it('is opened as one of few', async () => {
+    const [side, tile] = [17, 64];
+    const one = await photo(tile, tile).avif({ quality: 60, effort: 0 }).toBuffer();
+    const size = side * tile;
+    const layout = { ...layTiles(size, size), columns: side, rows: side, tileWidth: tile, tileHeight: tile };
+    const path = join(await freshDirectory(), 'tiles.avif');
+    await writeFile(
+      path,
+      writeAvifGrid(
+        layout,
+        Array.from({ length: side ** 2 }, () => one),
+        one,
+      ),
+    );
+    const options = { convert: { to: 'png' } } as const;
+    const { path: written } = await made(await workOn({ path, format: 'avif', operation: 'convert', options }));
+    expect(await sharp(written).metadata()).toMatchObject({ width: size, height: size });
   });
 });

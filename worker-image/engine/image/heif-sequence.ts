@@ -2,13 +2,15 @@
 import { copyFile, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ImageFile } from '#worker-image/engine/image/read-image-facts.ts';
-import { boxesOf, sequenceFrames } from '#worker-image/engine/identify/iso-bmff.ts';
+import { boxesOf, itemCount, sequenceFrames } from '#worker-image/engine/identify/iso-bmff.ts';
 import { withSniffedFile, type SniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
 
 /** First brands that the image library does not take for a picture (ISO/IEC 23000-22; AV1 Image File Format, 6). */
 const UNREAD_BRANDS: ReadonlySet<string> = new Set(['avis', 'miaf', 'mif2']);
 /** The brand of any file that has a picture to show (ISO/IEC 23008-12). */
 const PICTURE_BRAND = 'mif1';
+/** Items of a file that the image library opens without further words. */
+const LIBRARY_ITEMS = 256;
 const BRAND_AT = 8;
 const OTHER_BRANDS_AT = 16;
 
@@ -28,6 +30,15 @@ export async function readableHeif({ path, directory }: Pick<ImageFile, 'path' |
 /** Frames of the film; 1 when there is none. */
 export async function heifFrames(path: string): Promise<number> {
   return Math.max(1, await withSniffedFile({ path, filename: null }, sequenceFrames));
+}
+
+/** Tiles of 512 pixels make a picture of 1,000 megapixels with them. */
+const MOST_ITEMS = 4096;
+
+/** Whether the image library has to be told to open it: by itself it opens none of many tiles. */
+export async function hasManyItems(path: string): Promise<boolean> {
+  const items = await withSniffedFile({ path, filename: null }, itemCount);
+  return items > LIBRARY_ITEMS && items <= MOST_ITEMS;
 }
 
 interface Patch {

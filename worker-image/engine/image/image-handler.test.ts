@@ -210,12 +210,38 @@ describe('compress', () => {
     expect(near(await colourAt(produced.path, 0.1, 0.1), await colourAt(fixture('p3-jpg').path, 0.1, 0.1))).toBe(true);
   });
 
+  it('keeps the colours of 16 bits a sample under the profile of sRGB', async () => {
+    const colour = { r: 39, g: 115, b: 198 };
+    const path = join(await freshDirectory(), 'deep.png');
+    await sharp({ create: { width: 64, height: 64, channels: 3, background: colour } })
+      .toColourspace('rgb16')
+      .withIccProfile('srgb')
+      .png()
+      .toFile(path);
+    for (const to of ['jpg', 'png', 'webp', 'gif', 'tiff'] as const) {
+      const asked = await workOn({ path, format: 'png', operation: 'convert', options: { convert: { to } } });
+      const produced = await runHandler(imageHandler, asked);
+      const samples = await sharp(produced.path, { ignoreIcc: true }).toColourspace('srgb').raw().toBuffer();
+      expect(near([...samples.subarray(0, 3)], Object.values(colour), 4), to).toBe(true);
+    }
+  });
+
   it('packs an animated PNG without touching a pixel', async () => {
     const produced = await compress('animated-png');
     expect(produced).toMatchObject({ facts: { frames: 3 }, warnings: [expect.stringContaining('animated')] });
     expect((await stat(produced.path)).size).toBeLessThan((await stat(fixture('animated-png').path)).size);
     const samples = (path: string) => sharp(path).raw().toBuffer();
     expect((await samples(produced.path)).equals(await samples(fixture('animated-png').path))).toBe(true);
+  });
+
+  it('turns camera RAW that was taken upright', async () => {
+    const bytes = await readFile(fixture('photo-dng').path);
+    const orientation = bytes.indexOf(Buffer.from('120103000100000001', 'hex'));
+    bytes[orientation + 8] = 6;
+    const path = join(await freshDirectory(), 'upright.dng');
+    await writeFile(path, bytes);
+    const asked = await workOn({ path, format: 'dng', operation: 'compress', options: { image: { format: 'jpg' } } });
+    expect((await runHandler(imageHandler, asked)).facts).toMatchObject({ width: 240, height: 320 });
   });
 
   it('warns about pages that are left out', async () => {

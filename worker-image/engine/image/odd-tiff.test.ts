@@ -8,31 +8,36 @@ import { imageHandler } from '#worker-image/engine/image/image-handler.ts';
 
 const HEADER = Buffer.from('II*\0\x08\0\0\0', 'latin1');
 const [SIDE, YCBCR, LAB, GREY] = [16, 6, 8, 1];
+const FLOAT = 3;
 
 interface Odd {
   readonly photometric: number;
+  /** Its bytes. */
   readonly pixel: readonly number[];
+  /** Of a sample. */
+  readonly bits?: number;
   readonly sampleFormat?: number;
   readonly orientation?: number;
 }
 
 /** A TIFF of one colour, not packed. */
-function tiff({ photometric, pixel, sampleFormat = 1, orientation = 1 }: Odd): Buffer {
+function tiff({ photometric, pixel, bits = 8, sampleFormat = 1, orientation = 1 }: Odd): Buffer {
+  const samples = Array.from({ length: (pixel.length * 8) / bits });
   const short = (id: number, ...values: number[]) => ({ id, type: 'short', values }) as const;
   const picture = Buffer.concat(Array.from({ length: SIDE * SIDE * 2 }, () => Buffer.from(pixel)));
   const tags = [
     short(256, SIDE * 2),
     short(257, SIDE),
-    short(258, ...pixel.map(() => 8)),
+    short(258, ...samples.map(() => bits)),
     short(259, 1),
     short(262, photometric),
     { id: 273, type: 'long', values: 'picture' } as const,
     short(274, orientation),
-    short(277, pixel.length),
+    short(277, samples.length),
     short(278, SIDE),
     { id: 279, type: 'long', values: [picture.length] } as const,
     ...(photometric === YCBCR ? [short(530, 1, 1)] : []),
-    short(339, ...pixel.map(() => sampleFormat)),
+    short(339, ...samples.map(() => sampleFormat)),
   ];
   return writeTiff(HEADER, tags, picture);
 }
@@ -55,6 +60,12 @@ describe('a TIFF that libvips does not read', () => {
     ['luminance and colour differences that are not packed', { photometric: YCBCR, pixel: [76, 85, 255] }, [254, 0, 0]],
     ['CIE Lab', { photometric: LAB, pixel: [136, 80, 67] }, [254, 0, 0]],
     ['samples that claim to be signed', { photometric: GREY, pixel: [200], sampleFormat: 2 }, [200, 200, 200]],
+    [
+      'numbers from 0 to 1',
+      { photometric: GREY, pixel: [0, 0, 0, 0x3f], bits: 32, sampleFormat: FLOAT },
+      [128, 128, 128],
+    ],
+    ['the same of 16 bits', { photometric: GREY, pixel: [0, 0x38], bits: 16, sampleFormat: FLOAT }, [128, 128, 128]],
   ] as const)('keeps its colours: %s', async (_what, odd, colour) => {
     const result = await converted(tiff(odd));
     expect([result.width, result.height]).toEqual([SIDE * 2, SIDE]);

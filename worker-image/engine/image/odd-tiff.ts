@@ -12,13 +12,13 @@ import {
   tiffNumbers,
   type TiffEntries,
 } from '#worker-image/engine/identify/tiff.ts';
-import { decodeSamples, hasOddSamples } from '#worker-image/engine/image/tiff-samples.ts';
+import { decodeSamples, FLOAT, hasOddSamples, UNSIGNED } from '#worker-image/engine/image/tiff-samples.ts';
 
 const COMPRESSION = { oldJpeg: 6, jpeg: 7, lzma: 34_925 } as const;
 const YCBCR = 6;
 /** CIE L*a*b* in three codings. */
 const LAB: readonly number[] = [8, 9, 10];
-const [UNSIGNED, SIGNED] = [1, 2];
+const SIGNED = 2;
 /** From here on the sides change places. */
 const FIRST_ON_ITS_SIDE = 5;
 const DECODE_SECONDS = 600;
@@ -38,8 +38,8 @@ export function oddTiff(path: string): Promise<OddTiff | null> {
     const entries = await firstTiffDirectory(file);
     const [bits = 1] = await tiffNumbers(file, entries, TIFF_TAG.bits, 1);
     const [format = UNSIGNED] = await tiffNumbers(file, entries, TIFF_TAG.sampleFormat, 1);
-    const odd = { hasOddSamples: format === UNSIGNED && hasOddSamples(entries, bits) };
-    if (!odd.hasOddSamples && !isOdd(entries)) return null;
+    const odd = { hasOddSamples: hasOddSamples(entries, bits, format) };
+    if (!odd.hasOddSamples && !isOdd(entries) && !(format === FLOAT && isOddFloat(entries, bits))) return null;
     const [width, height] = [tiffNumber(entries, TIFF_TAG.width), tiffNumber(entries, TIFF_TAG.height)];
     const isOnItsSide = tiffNumber(entries, TIFF_TAG.orientation) >= FIRST_ON_ITS_SIDE;
     return isOnItsSide ? { ...odd, width: height, height: width } : { ...odd, width, height };
@@ -71,6 +71,11 @@ export async function decodeOddTiff(
     'The TIFF file is damaged, or is packed in a way that is not supported. Save it without compression and send it again.',
     { cause: new Error(`exit code ${exitCode}: ${stderr.slice(-2000)}`) },
   );
+}
+
+/** Of half floats libvips makes black, and of grey ones whole numbers: 0 to 1 are two shades. */
+function isOddFloat(entries: TiffEntries, bits: number): boolean {
+  return bits === 16 || (bits === 32 && tiffNumber(entries, TIFF_TAG.samples, 1) === 1);
 }
 
 function isOdd(entries: TiffEntries): boolean {

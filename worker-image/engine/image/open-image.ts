@@ -6,7 +6,7 @@ import { MediaError } from '#crds/media-error.ts';
 import type { EngineDeps, Facts, Work } from '#worker-image/engine/handler.ts';
 import { readBmp } from '#worker-image/engine/image/bmp-reader.ts';
 import { isRecoverable, lostCanvas, widenCanvas } from '#worker-image/engine/image/gif-canvas.ts';
-import { readableHeif } from '#worker-image/engine/image/heif-sequence.ts';
+import { hasManyItems, readableHeif } from '#worker-image/engine/image/heif-sequence.ts';
 import { isRaw } from '#worker-image/engine/image/image-formats.ts';
 import { imageStep } from '#worker-image/engine/image/image-step.ts';
 import { decodeOddTiff, oddTiff } from '#worker-image/engine/image/odd-tiff.ts';
@@ -40,8 +40,9 @@ export async function openImage(
   const path = await readablePath(deps, work);
   const frames = format === 'gif' || format === 'webp' ? (facts.frames ?? 1) : 1;
   const limitInputPixels = work.limits.maxPixels * frames;
+  const unlimited = format === 'avif' && (await hasManyItems(path));
   const metadata = await imageStep('Reading the image', () =>
-    sharp(path, { limitInputPixels, animated: frames > 1 }).metadata(),
+    sharp(path, { limitInputPixels, animated: frames > 1, unlimited }).metadata(),
   );
   const gif = format === 'gif' ? await wholeGif(work, metadata) : null;
   return {
@@ -54,6 +55,7 @@ export async function openImage(
         failOn: 'error',
         animated: animated && frames > 1,
         ignoreIcc: keepProfile,
+        unlimited,
       };
       if (gif !== null) return sharp(gif.path, options).extract(gif.canvas);
       return options.animated === true ? sharp(path, options) : sharp(path, options).autoOrient();

@@ -7,7 +7,7 @@ import { NO_FACTS, type EngineDeps, type Facts } from '#worker-image/engine/hand
 import { countPngFrames } from '#worker-image/engine/image/count-png-frames.ts';
 import { BMP_HEADER_BYTES, readBmpHeader } from '#worker-image/engine/image/bmp-header.ts';
 import { isRecoverable, lostCanvas } from '#worker-image/engine/image/gif-canvas.ts';
-import { heifFrames, readableHeif } from '#worker-image/engine/image/heif-sequence.ts';
+import { hasManyItems, heifFrames, readableHeif } from '#worker-image/engine/image/heif-sequence.ts';
 import { imageStep } from '#worker-image/engine/image/image-step.ts';
 import { loadSharp } from '#worker-image/engine/image/load-sharp.ts';
 import { oddTiff } from '#worker-image/engine/image/odd-tiff.ts';
@@ -36,8 +36,9 @@ export async function readImageFacts(deps: Pick<EngineDeps, 'run' | 'signal'>, f
   const sharp = await loadSharp();
   const animated = file.format === 'gif' || file.format === 'webp';
   const path = isHeif(file.format) ? await readableHeif(file) : file.path;
+  const unlimited = isHeif(file.format) && (await hasManyItems(path));
   const metadata = await imageStep('Reading the image', () =>
-    sharp(path, { limitInputPixels: false, animated }).metadata(),
+    sharp(path, { limitInputPixels: false, animated, unlimited }).metadata(),
   );
   const frames = await framesOf(file, metadata);
   const size = frames > 1 && animated ? frameSize(metadata) : metadata.autoOrient;
@@ -86,7 +87,7 @@ async function rawFacts({ run, signal }: Pick<EngineDeps, 'run' | 'signal'>, fil
     signal,
     timeoutSeconds: IDENTIFY_SECONDS,
   });
-  const size = /^Image size:\s+(\d+) x (\d+)/m.exec(stdout);
+  const size = /^Output size:\s+(\d+) x (\d+)/m.exec(stdout);
   if (size === null) {
     throw new MediaError(
       'processing_failed',

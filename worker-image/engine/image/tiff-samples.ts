@@ -1,6 +1,6 @@
 /**
- * TIFF samples of depths that libvips refuses, or takes for others without a word: 2 to 15 bits, 24, 32. Each is
- * written as one of 16 bits. Source: TIFF 6.0.
+ * TIFF samples of depths that libvips refuses, or takes for others without a word: 2 to 15 bits, 24, 32, and numbers
+ * with a point of 16. Each is written as one of 16 bits. Source: TIFF 6.0.
  */
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -34,11 +34,14 @@ const UNPACK: Readonly<Record<number, Unpack>> = {
   32_946: (packed, length) => inflateSync(packed, { maxOutputLength: Math.max(1, length) }),
 };
 
-/** Whether a page's samples, whole numbers, are of such a depth, and laid out in a way that is read here. */
-export function hasOddSamples(entries: TiffEntries, bits: number): boolean {
+/** TIFF's number for samples with a point, and for those without a sign. */
+export const [UNSIGNED, FLOAT] = [1, 3];
+
+/** Whether a page's samples are of such a depth, and laid out in a way that is read here. */
+export function hasOddSamples(entries: TiffEntries, bits: number, sampleFormat: number): boolean {
   const isColour = tiffNumber(entries, TIFF_TAG.photometric, -1) === RGB;
   return (
-    isOddDepth(bits, isColour) &&
+    (sampleFormat === FLOAT ? bits === 16 : sampleFormat === UNSIGNED && isOddDepth(bits, isColour)) &&
     (isColour || tiffNumber(entries, TIFF_TAG.photometric, -1) <= 1) &&
     tiffNumber(entries, TIFF_TAG.samples, 1) === (isColour ? 3 : 1) &&
     UNPACK[tiffNumber(entries, TIFF_TAG.compression, 1)] !== undefined &&
@@ -56,6 +59,7 @@ interface Layout {
   readonly width: number;
   readonly height: number;
   readonly bits: number;
+  readonly isFloat: boolean;
   /** In a pixel: grey, or red, green and blue. */
   readonly samples: 1 | 3;
   /** In a row of a strip. */
@@ -94,11 +98,13 @@ async function layoutOf(file: SniffedFile, entries: TiffEntries): Promise<Layout
   const [width, height] = [tiffNumber(entries, TIFF_TAG.width, 0), tiffNumber(entries, TIFF_TAG.height, 0)];
   const samples = tiffNumber(entries, TIFF_TAG.photometric, 1) === RGB ? 3 : 1;
   const [bits = 1] = await tiffNumbers(file, entries, TIFF_TAG.bits, 1);
+  const [sampleFormat] = await tiffNumbers(file, entries, TIFF_TAG.sampleFormat, 1);
   const planes = tiffNumber(entries, TIFF_TAG.planar, 1) === SEPARATE_PLANES ? samples : 1;
   return {
     width,
     height,
     bits,
+    isFloat: sampleFormat === FLOAT,
     samples,
     samplesPerRow: (width * samples) / planes,
     rowsPerStrip: Math.max(1, Math.min(height, tiffNumber(entries, TIFF_TAG.rowsPerStrip, height))),
@@ -115,7 +121,7 @@ async function readStrip(
   layout: Layout,
   { strip, strips, isInverted }: { strip: number; strips: number; isInverted: boolean },
 ): Promise<Buffer> {
-  const { samplesPerRow, rowsPerStrip, height, planes, bits } = layout;
+  const { samplesPerRow, rowsPerStrip, height, planes, bits, isFloat } = layout;
   const rows = Math.min(rowsPerStrip, height - strip * rowsPerStrip);
   const rowBytes = Math.ceil((samplesPerRow * bits) / 8);
   const out = new Uint16Array(rows * samplesPerRow * planes);
@@ -127,6 +133,7 @@ async function readStrip(
         bits,
         isLittle: file.head[0] === 0x49,
         isInverted,
+        isFloat,
       });
     }
   }

@@ -13,6 +13,8 @@ interface Coding {
   readonly isLittle: boolean;
   /** White is 0. */
   readonly isInverted: boolean;
+  /** Numbers with a point, of 16 bits: white is 1. */
+  readonly isFloat: boolean;
 }
 
 const FULL = 0xffff;
@@ -21,9 +23,9 @@ const FULL = 0xffff;
 export function unpackSamples(
   row: Buffer,
   { out, at, step, count }: Target,
-  { bits, isLittle, isInverted }: Coding,
+  { bits, isLittle, isInverted, isFloat }: Coding,
 ): void {
-  const read = bits > 16 ? highest(row, bits / 8, isLittle) : packed(row, bits);
+  const read = isFloat ? half(row, isLittle) : bits > 16 ? highest(row, bits / 8, isLittle) : packed(row, bits);
   for (let sample = 0; sample < count; sample += 1) {
     const value = read(sample);
     out[at + sample * step] = isInverted ? FULL - value : value;
@@ -43,5 +45,15 @@ function packed(row: Buffer, bits: number): (sample: number) => number {
     const [byte, skipped] = [Math.floor((sample * bits) / 8), (sample * bits) % 8];
     const three = ((row[byte] ?? 0) << 16) | ((row[byte + 1] ?? 0) << 8) | (row[byte + 2] ?? 0);
     return Math.round((((three >>> (24 - skipped - bits)) & most) * FULL) / most);
+  };
+}
+
+/** IEEE 754: a sign, five bits of exponent, ten of the fraction. */
+function half(row: Buffer, isLittle: boolean): (sample: number) => number {
+  return (sample) => {
+    const number = isLittle ? row.readUInt16LE(sample * 2) : row.readUInt16BE(sample * 2);
+    const [exponent, fraction] = [(number >> 10) & 31, (number & 1023) / 1024];
+    const value = exponent === 0 ? fraction * 2 ** -14 : (1 + fraction) * 2 ** (exponent - 15);
+    return number > 0x7fff ? 0 : Math.round(Math.min(1, value) * FULL);
   };
 }

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Format } from '#crds/formats.ts';
 import type { EngineDeps, Facts, Produced, Work } from '#worker-image/engine/handler.ts';
-import { readableHeif } from '#worker-image/engine/image/heif-sequence.ts';
+import { hasManyItems, readableHeif } from '#worker-image/engine/image/heif-sequence.ts';
 import { loadSharp } from '#worker-image/engine/image/load-sharp.ts';
 import { decodeOddTiff, oddTiff } from '#worker-image/engine/image/odd-tiff.ts';
 import { readImageFacts, type ImageFile } from '#worker-image/engine/image/read-image-facts.ts';
@@ -61,7 +61,9 @@ async function decode(deps: VerifyDeps, work: Work, produced: Produced): Promise
   if (produced.format === 'bmp') return;
   const path = await readablePath(deps, { path: produced.path, format: produced.format, directory: work.directory });
   const sharp = await loadSharp();
-  await sharp(path, { limitInputPixels: false, failOn: 'error', animated: holdsAnimation(produced.format) })
+  const animated = holdsAnimation(produced.format);
+  const unlimited = produced.format === 'avif' && (await hasManyItems(path));
+  await sharp(path, { limitInputPixels: false, failOn: 'error', animated, unlimited })
     .resize(DECODED_SIDE, DECODED_SIDE, { fit: 'fill' })
     .raw()
     .toBuffer();

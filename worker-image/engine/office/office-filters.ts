@@ -5,10 +5,9 @@ export type OfficeKind = Extract<Kind, 'word' | 'sheet' | 'presentation'>;
 
 /**
  * Named, so that a file is never opened as another type than it was identified as.
- * Old Excel files have four versions with a filter each; only LibreOffice's own detection tells them apart.
+ * Old Word and Excel files have four versions with a filter each; only LibreOffice's own detection tells them apart.
  */
 const IMPORT_FILTERS: Readonly<Partial<Record<Format, string>>> = {
-  doc: 'MS Word 97',
   docx: 'MS Word 2007 XML',
   docm: 'MS Word 2007 XML VBA',
   odt: 'writer8',

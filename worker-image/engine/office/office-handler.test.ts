@@ -5,7 +5,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Format } from '#crds/formats.ts';
 import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
-import { flatDocument, makeOfficeFixtures, OFFICE_WORDS } from '#test/fixtures/make-office-fixtures.ts';
+import {
+  flatDocument,
+  makeOfficeFixtures,
+  OFFICE_WORDS,
+  wordTwoDocument,
+} from '#test/fixtures/make-office-fixtures.ts';
 import type { Produced } from '#worker-image/engine/handler.ts';
 import { presentationHandler, sheetHandler, wordHandler } from '#worker-image/engine/office/office-handler.ts';
 
@@ -82,6 +87,13 @@ describe('what is written', () => {
     const path = join(directory, `${name}.txt`);
     await writeFile(path, bytes);
     expect(await pdfText(await convert('word', { name, path, format: 'txt' }, 'pdf'))).toContain(OFFICE_WORDS.word);
+  });
+
+  it('is what a document of Word 2 says', async () => {
+    const path = join(directory, 'old.doc');
+    await writeFile(path, wordTwoDocument(OFFICE_WORDS.word));
+    const produced = await convert('word', { name: 'old.doc', path, format: 'doc' }, 'pdf');
+    expect(await pdfText(produced)).toContain(OFFICE_WORDS.word);
   });
 });
 

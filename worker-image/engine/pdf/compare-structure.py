@@ -66,7 +66,8 @@ def structure(path: str) -> dict:
     return {
         "pages": document.page_count,
         "page sizes": [tuple(round(side, 1) for side in page.rect) for page in pages],
-        "outline": read(lambda: [(level, title) for level, title, *_ in document.get_toc()]),
+        # MuPDF gives an entry without words for one that the file only points to.
+        "outline": read(lambda: [(level, title) for level, title, *_ in document.get_toc() if title.strip()]),
         "tags": read(lambda: document.xref_get_key(document.pdf_catalog(), "StructTreeRoot")[0] != "null"),
         "form": read(lambda: bool(document.is_form_pdf)),
         "fields": [count(page.widgets) for page in pages],

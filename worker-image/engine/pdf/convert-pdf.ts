@@ -90,18 +90,15 @@ interface Drawing {
   readonly path: string;
 }
 
-/** MuPDF draws PNG several times faster; where it draws none, poppler may know the file better. */
+/** MuPDF draws PNG faster; where it draws none, poppler may know the file better. */
 async function draw(deps: EngineDeps, work: Work, drawing: Drawing): Promise<CommandResult> {
-  if (work.options.convert.to === 'png') {
-    const result = await runPdfTool(deps, work, mutoolLine(work, drawing));
+  const { to, dpi, page } = work.options.convert;
+  if (to === 'png') {
+    const args = [drawing.source, drawing.path, String(page), String(dpi)];
+    const result = await runPdfScript(deps, work, { name: 'render-page', args });
     if (await isFile(drawing.path)) return result;
   }
   return runPdfTool(deps, work, popplerLine(work, drawing));
-}
-
-function mutoolLine({ options }: Work, { source, path }: Drawing): [string, ...string[]] {
-  const { dpi, page } = options.convert;
-  return ['mutool', 'draw', '-q', '-r', String(dpi), '-o', path, source, String(page)];
 }
 
 /** pdftoppm knows nothing of a page's own unit: it goes into the resolution. */

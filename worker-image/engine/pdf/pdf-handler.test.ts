@@ -203,6 +203,23 @@ describe('convert', () => {
     expect(odd!.equals(plain!)).toBe(true);
   });
 
+  it.each([
+    ['cyan', '1 0 0 0 k'],
+    ['magenta', '0 1 0 0 k'],
+    ['yellow', '0 0 1 0 k'],
+  ])('draws the ink %s alike in png and jpg', async (_name, ink) => {
+    const path = join(await freshDirectory(), 'ink.pdf');
+    await writeFile(path, pdf({ content: { entries: '', data: Buffer.from(`${ink} 0 0 612 792 re f`) } }));
+    const [png, jpg] = await Promise.all(
+      (['png', 'jpg'] as const).map(async (to) => {
+        const asked = { path, format: 'pdf', operation: 'convert', options: { convert: { to, dpi: 36 } } } as const;
+        const { dominant } = await sharp((await runHandler(pdfHandler, await workOn(asked))).path).stats();
+        return Object.values(dominant);
+      }),
+    );
+    png!.forEach((value, channel) => expect(Math.abs(value - jpg![channel]!)).toBeLessThan(40));
+  });
+
   it('renders a page of the size that it inherits', async () => {
     const path = join(await freshDirectory(), 'page.pdf');
     const inherited = pdf()
@@ -246,6 +263,13 @@ describe('strip_metadata', () => {
     for (const planted of PLANTED_IN_PDF) expect(text).not.toContain(planted);
     expect(text).not.toContain('/PieceInfo');
     expect(text).toContain('of the photo book');
+  });
+
+  it('goes through a file whose outline leads nowhere', async () => {
+    const path = join(await freshDirectory(), 'nowhere.pdf');
+    await writeFile(path, pdf({ catalogue: '/Outlines << /Type /Outlines /First 99 0 R /Last 99 0 R /Count 0 >>' }));
+    const one = await workOn({ path, format: 'pdf', operation: 'strip_metadata' });
+    expect((await runHandler(pdfHandler, one)).format).toBe('pdf');
   });
 
   it('finds the planted words before, so that the check means something', async () => {

@@ -6,7 +6,13 @@ import type { CommandResult } from '#worker-image/tools/run-command.ts';
 
 export type PdfDeps = Pick<EngineDeps, 'run' | 'signal'>;
 
-export type PdfScript = 'rewrite-images' | 'subset-fonts' | 'compare-structure' | 'strip-metadata' | 'straighten-page';
+export type PdfScript =
+  | 'rewrite-images'
+  | 'subset-fonts'
+  | 'compare-structure'
+  | 'strip-metadata'
+  | 'straighten-page'
+  | 'render-page';
 
 const TOOL_SECONDS = 1800;
 
