@@ -21,6 +21,11 @@ export async function selectDueDeletions(db: Queryable, now: Date, limit: number
   return rows.map((row) => row.key);
 }
 
+/** The deletion did not succeed: others have their turn first. */
+export async function postponeDeletion(db: Queryable, key: string, dueAt: Date): Promise<void> {
+  await db.query('update file_deletions set due_at = $2 where key = $1', [key, dueAt]);
+}
+
 /** The deletion was carried out. */
 export async function endDeletion(db: Queryable, key: string): Promise<void> {
   await db.query(

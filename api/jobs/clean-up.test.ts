@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { deleteLater } from '#api/files/file-deletion-rows.ts';
 import { deleteFiles, expireOutputs, expireUploads, forgetOldRecords } from '#api/jobs/clean-up.ts';
 import { deleteOutputs, lastWriteOf } from '#api/jobs/delete-outputs.ts';
 import { insertPing, takePings, endPing } from '#api/webhooks/webhook-ping-rows.ts';
@@ -57,6 +58,30 @@ describe('what has expired', () => {
     expect(deleted).toHaveLength(450);
     // Those of the three folders come once more.
     expect(await deletions()).toBe(3);
+  });
+
+  it('goes although one before it cannot be deleted, which is tried again', async () => {
+    const kept = new Set(['uploads/stuck', 'uploads/other']);
+    let stuck = true;
+    const deleting = async (key: string): Promise<void> => {
+      if (stuck && key === 'uploads/stuck') throw new Error('the bucket says no');
+      kept.delete(key);
+    };
+    const files = { list: async function* () {}, delete: deleting };
+    const clean = (seconds: number): Promise<void> =>
+      deleteFiles({
+        ...deps,
+        clock: { now: () => new Date(START + seconds * 1000) },
+        files: files as never,
+      });
+    await deleteLater(database, 'uploads/stuck', new Date(START - 1));
+    await deleteLater(database, 'uploads/other', at);
+    await expect(clean(0)).rejects.toThrow('the bucket says no');
+    await clean(1);
+    expect([...kept]).toEqual(['uploads/stuck']);
+    stuck = false;
+    await clean(20);
+    expect([...kept]).toEqual([]);
   });
 
   it('goes again when it came after its deletion, for as long as a worker may write', async () => {

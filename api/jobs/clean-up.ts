@@ -1,6 +1,6 @@
 /** What time does to jobs, uploads, files and records. Each step is safe to repeat and to cut off. */
 import { forgetReservations } from '#api/billing/direct-reservation-rows.ts';
-import { deleteLater, endDeletion, selectDueDeletions } from '#api/files/file-deletion-rows.ts';
+import { deleteLater, endDeletion, postponeDeletion, selectDueDeletions } from '#api/files/file-deletion-rows.ts';
 import type { FileStore } from '#api/files/file-store.ts';
 import { deleteOutputs } from '#api/jobs/delete-outputs.ts';
 import { TICKET_SECONDS } from '#api/jobs/dispatch-jobs.ts';
@@ -51,14 +51,24 @@ export async function dropOutputParts({
   await files.dropParts(new Date(clock.now().getTime() - TICKET_SECONDS * 1000));
 }
 
-/** Carries out the deletions that transactions have decided. */
+const RETRY_DELETION_MS = 10_000;
+
+/**
+ * Carries out the deletions that transactions have decided.
+ * @throws what the first one that fails throws; the next turn begins behind it.
+ */
 export async function deleteFiles({ database, clock, files }: FinishDeps & { files: FileStore }): Promise<void> {
   const now = clock.now();
   await untilNone(
     () => selectDueDeletions(database, now, BATCH),
     async (key) => {
-      if (key.endsWith('/')) for await (const below of files.list(key)) await files.delete(below);
-      else await files.delete(key);
+      try {
+        if (key.endsWith('/')) for await (const below of files.list(key)) await files.delete(below);
+        else await files.delete(key);
+      } catch (error) {
+        await postponeDeletion(database, key, new Date(now.getTime() + RETRY_DELETION_MS));
+        throw error;
+      }
       await faultPoint('after-file-deletion');
       await endDeletion(database, key);
     },

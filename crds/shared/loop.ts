@@ -7,9 +7,12 @@ export interface Loop {
   stop(): Promise<void>;
 }
 
+/** At the latest so long after a turn that failed: what comes once an hour must not wait for another one. */
+const RETRY_MS = 10_000;
+
 /**
  * Does the same work again and again: when woken, and at the latest after `everyMs`. One turn at a time;
- * a turn that fails is logged and the next one comes at its time.
+ * a turn that fails is logged, and the next one comes at its time or after 10 seconds.
  */
 export function startLoop(
   { log }: { log: Pick<Log, 'error'> },
@@ -22,10 +25,14 @@ export function startLoop(
   const run = async (): Promise<void> => {
     clearTimeout(timer);
     woken = false;
-    await turn().catch((error: unknown) => log.error({ err: error, loop: name }, 'a turn failed'));
+    let nextMs = everyMs;
+    await turn().catch((error: unknown) => {
+      log.error({ err: error, loop: name }, 'a turn failed');
+      nextMs = Math.min(everyMs, RETRY_MS);
+    });
     running = null;
     if (woken) start();
-    else if (!stopped) timer = setTimeout(start, everyMs);
+    else if (!stopped) timer = setTimeout(start, nextMs);
   };
   const start = (): void => {
     if (!stopped && running === null) running = run();

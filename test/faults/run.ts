@@ -155,8 +155,9 @@ async function closeWorld({ keep = false } = {}): Promise<void> {
     say(
       `${problems.length === 0 ? 'ok    ' : 'FAILED'} end of a world: files and records of long ago are gone, no secret is found anywhere${problems.map((one) => `\n         ${one}`).join('')}`,
     );
-  await ending.close({ keep }).catch((error: unknown) => say(`closing failed: ${String(error)}`));
-  if (keep) say(`         its folder stays: ${ending.folder}`);
+  const kept = keep || problems.length > 0;
+  await ending.close({ keep: kept }).catch((error: unknown) => say(`closing failed: ${String(error)}`));
+  if (kept) say(`         its folder stays: ${ending.folder}`);
 }
 
 async function lastProblems(ending: World): Promise<string[]> {

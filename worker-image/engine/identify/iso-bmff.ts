@@ -90,13 +90,34 @@ export async function sequenceFrames(file: SniffedFile): Promise<number> {
 
 /** Pictures, tiles of one and metadata that a HEIF lists; 0 without a list. Source: ISO/IEC 14496-12, 8.11.6. */
 export async function itemCount(file: SniffedFile): Promise<number> {
-  const meta = (await boxesOf(file)).find(({ type }) => type === 'meta');
-  // Version and flags stand before the boxes inside.
-  const inner = meta === undefined ? [] : await boxes(file, { start: meta.start + 4, end: meta.end });
-  const list = inner.find(({ type }) => type === 'iinf');
+  const list = (await metaBoxes(file)).find(({ type }) => type === 'iinf');
   const bytes = list === undefined ? Buffer.alloc(0) : await file.read(list.start, 8);
   if (bytes.length < 8) return 0;
   return bytes[0] === 0 ? bytes.readUInt16BE(4) : bytes.readUInt32BE(4);
+}
+
+/**
+ * Whether each picture of an AVIF is grey, and the samples run as in video, from 16 to 235. Source: AV1 Codec ISO Media
+ * File Format, 2.3; ISO/IEC 14496-12, 12.1.5.
+ */
+export async function isLimitedGrey(file: SniffedFile): Promise<boolean> {
+  const properties = (await metaBoxes(file)).find(({ type }) => type === 'iprp');
+  const lists = properties === undefined ? [] : await boxes(file, properties);
+  const list = lists.find(({ type }) => type === 'ipco');
+  const all = list === undefined ? [] : await boxes(file, list);
+  const read = (name: string, bytes: number): Promise<Buffer[]> =>
+    Promise.all(all.filter(({ type }) => type === name).map(({ start }) => file.read(start, bytes)));
+  const codings = await read('av1C', 3);
+  const ranges = (await read('colr', 11)).filter((colour) => colour.toString('latin1', 0, 4) === 'nclx');
+  const isGrey = codings.length > 0 && codings.every((coding) => ((coding[2] ?? 0) & 0x10) !== 0);
+  return isGrey && ranges.length > 0 && ranges.every((colour) => ((colour[10] ?? 0x80) & 0x80) === 0);
+}
+
+/** What describes the pictures of a HEIF. */
+async function metaBoxes(file: SniffedFile): Promise<Box[]> {
+  const meta = (await boxesOf(file)).find(({ type }) => type === 'meta');
+  // Version and flags stand before the boxes inside.
+  return meta === undefined ? [] : boxes(file, { start: meta.start + 4, end: meta.end });
 }
 
 /** All boxes that lie in the file under the types of their containers, the outermost first. */

@@ -10,6 +10,7 @@ import { hasManyItems, readableHeif } from '#worker-image/engine/image/heif-sequ
 import { isRaw } from '#worker-image/engine/image/image-formats.ts';
 import { imageStep } from '#worker-image/engine/image/image-step.ts';
 import { decodeOddTiff, oddTiff } from '#worker-image/engine/image/odd-tiff.ts';
+import { greySpread } from '#worker-image/engine/image/limited-grey.ts';
 import { loadSharp, type SharpFactory } from '#worker-image/engine/image/load-sharp.ts';
 
 const DECODE_SECONDS = 600;
@@ -44,6 +45,7 @@ export async function openImage(
   const metadata = await imageStep('Reading the image', () =>
     sharp(path, { limitInputPixels, animated: frames > 1, unlimited }).metadata(),
   );
+  const spread = format === 'avif' ? await greySpread(path, metadata) : null;
   const gif = format === 'gif' ? await wholeGif(work, metadata) : null;
   return {
     metadata,
@@ -58,7 +60,9 @@ export async function openImage(
         unlimited,
       };
       if (gif !== null) return sharp(gif.path, options).extract(gif.canvas);
-      return options.animated === true ? sharp(path, options) : sharp(path, options).autoOrient();
+      if (options.animated === true) return sharp(path, options);
+      const upright = sharp(path, options).autoOrient();
+      return spread === null ? upright : spread(upright);
     },
   };
 }
