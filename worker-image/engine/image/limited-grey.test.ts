@@ -9,16 +9,10 @@ import { imageHandler } from '#worker-image/engine/image/image-handler.ts';
 async function greyAvif(range: 'tv' | 'pc', pixels: string): Promise<string> {
   const directory = await freshDirectory();
   const path = join(directory, 'grey.avif');
-  await runTool(directory, 'ffmpeg', [
-    ...['-v', 'error', '-f', 'lavfi', '-i', 'color=black:s=128x64', '-frames:v', '1'],
-    ...[
-      '-vf',
-      `drawbox=x=64:w=64:h=64:color=white:t=fill,scale=out_range=${range},format=${pixels}`,
-      '-color_range',
-      range,
-    ],
-    ...['-c:v', 'libaom-av1', '-still-picture', '1', '-cpu-used', '8', '-crf', '5', path],
-  ]);
+  const picture = `drawbox=x=64:w=64:h=64:color=white:t=fill,scale=out_range=${range},format=${pixels}`;
+  const source = ['-f', 'lavfi', '-i', 'color=black:s=128x64', '-frames:v', '1', '-vf', picture];
+  const coding = ['-color_range', range, '-c:v', 'libaom-av1', '-still-picture', '1', '-cpu-used', '8', '-crf', '5'];
+  await runTool(directory, 'ffmpeg', ['-v', 'error', ...source, ...coding, path]);
   return path;
 }
 
