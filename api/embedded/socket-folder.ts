@@ -11,19 +11,25 @@ import type { SystemUser } from '#api/embedded/system-user.ts';
 export function makeSocketFolder(
   dataFolder: string,
   name: string,
-  user: SystemUser | null,
+  user: Pick<SystemUser, 'uid' | 'gid'> | null,
 ): { path: string; remove: () => void } {
-  const owner = user ?? { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+  const self = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+  const owner = user ?? self;
   const path = `/tmp/mediajobs-${owner.uid}-${folderHash(dataFolder)}-${name}`;
+  makeUnlessThere(path);
+  const there = lstatSync(path);
+  if (!there.isDirectory() || ![owner.uid, self.uid].includes(there.uid)) {
+    throw new StartError(`${path} belongs to somebody else, but the sockets of ${name} must be there. Remove it.`);
+  }
+  // Fresh, or of a start that was killed right here.
+  if (there.uid !== owner.uid) chownSync(path, owner.uid, owner.gid);
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+function makeUnlessThere(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
-    chownSync(path, owner.uid, owner.gid);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    const there = lstatSync(path);
-    if (!there.isDirectory() || there.uid !== owner.uid) {
-      throw new StartError(`${path} belongs to somebody else, but the sockets of ${name} must be there. Remove it.`);
-    }
   }
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }

@@ -45,7 +45,7 @@ export async function openImage(
   const metadata = await imageStep('Reading the image', () =>
     sharp(path, { limitInputPixels, animated: frames > 1, unlimited }).metadata(),
   );
-  const spread = format === 'avif' ? await greySpread(path, metadata) : null;
+  const spread = await greySpread({ path, format }, metadata);
   const gif = format === 'gif' ? await wholeGif(work, metadata) : null;
   return {
     metadata,
@@ -60,9 +60,7 @@ export async function openImage(
         unlimited,
       };
       if (gif !== null) return sharp(gif.path, options).extract(gif.canvas);
-      if (options.animated === true) return sharp(path, options);
-      const upright = sharp(path, options).autoOrient();
-      return spread === null ? upright : spread(upright);
+      return options.animated === true ? sharp(path, options) : spread(sharp(path, options).autoOrient());
     },
   };
 }
