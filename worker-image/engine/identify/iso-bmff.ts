@@ -90,7 +90,7 @@ export async function sequenceFrames(file: SniffedFile): Promise<number> {
 
 /** Pictures, tiles of one and metadata that a HEIF lists; 0 without a list. Source: ISO/IEC 14496-12, 8.11.6. */
 export async function itemCount(file: SniffedFile): Promise<number> {
-  const list = (await metaBoxes(file)).find(({ type }) => type === 'iinf');
+  const [list] = await descend(file, ['meta', 'iinf']);
   const bytes = list === undefined ? Buffer.alloc(0) : await file.read(list.start, 8);
   if (bytes.length < 8) return 0;
   return bytes[0] === 0 ? bytes.readUInt16BE(4) : bytes.readUInt32BE(4);
@@ -101,10 +101,8 @@ export async function itemCount(file: SniffedFile): Promise<number> {
  * File Format, 2.3; ISO/IEC 14496-12, 12.1.5.
  */
 export async function isLimitedGrey(file: SniffedFile): Promise<boolean> {
-  const properties = (await metaBoxes(file)).find(({ type }) => type === 'iprp');
-  const lists = properties === undefined ? [] : await boxes(file, properties);
-  const list = lists.find(({ type }) => type === 'ipco');
-  const all = list === undefined ? [] : await boxes(file, list);
+  const properties = await descend(file, ['meta', 'iprp', 'ipco']);
+  const all = (await Promise.all(properties.map((list) => boxes(file, list)))).flat();
   const read = (name: string, bytes: number): Promise<Buffer[]> =>
     Promise.all(all.filter(({ type }) => type === name).map(({ start }) => file.read(start, bytes)));
   const codings = await read('av1C', 3);
@@ -113,21 +111,19 @@ export async function isLimitedGrey(file: SniffedFile): Promise<boolean> {
   return isGrey && ranges.length > 0 && ranges.every((colour) => ((colour[10] ?? 0x80) & 0x80) === 0);
 }
 
-/** What describes the pictures of a HEIF. */
-async function metaBoxes(file: SniffedFile): Promise<Box[]> {
-  const meta = (await boxesOf(file)).find(({ type }) => type === 'meta');
-  // Version and flags stand before the boxes inside.
-  return meta === undefined ? [] : boxes(file, { start: meta.start + 4, end: meta.end });
-}
-
 /** All boxes that lie in the file under the types of their containers, the outermost first. */
 async function descend(file: SniffedFile, types: readonly string[]): Promise<Box[]> {
   let found: Box[] = [wholeFile(file)];
   for (const type of types) {
-    const lists = await Promise.all(found.map((parent) => boxes(file, parent)));
+    const lists = await Promise.all(found.map((parent) => boxes(file, inside(parent))));
     found = lists.flat().filter((box) => box.type === type);
   }
   return found;
+}
+
+/** In `meta` version and flags stand before the boxes. */
+function inside(box: Box): { start: number; end: number } {
+  return box.type === 'meta' ? { ...box, start: box.start + 4 } : box;
 }
 
 /** The outermost boxes. */

@@ -27,6 +27,8 @@ export const TIFF_TAG = {
 } as const;
 /** The value of `planar` when each colour has strips of its own. */
 export const SEPARATE_PLANES = 2;
+/** Values of `sampleFormat`: whole numbers, those with a sign, and numbers with a point. */
+export const SAMPLE_FORMAT = { unsigned: 1, signed: 2, float: 3 } as const;
 const CFA = 32_803;
 /** Compressions that only Nikon's and Sony's RAW files use. */
 const RAW_COMPRESSIONS: readonly number[] = [34_713, 32_767];
@@ -89,7 +91,7 @@ export async function tiffNumbers(
   return Array.from({ length: Math.min(count, Math.floor(bytes.length / width)) }, (_, at) => read(bytes, at * width));
 }
 
-/** Of an entry that holds one number. */
+/** Of an entry that holds one number; `otherwise` where the tag is missing. */
 export function tiffNumber(entries: TiffEntries, tag: number, otherwise = 0): number {
   return entries.get(tag)?.number ?? otherwise;
 }

@@ -6,19 +6,19 @@ import type { EngineDeps } from '#worker-image/engine/handler.ts';
 import { withSniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
 import {
   firstTiffDirectory,
+  SAMPLE_FORMAT,
   SEPARATE_PLANES,
   TIFF_TAG,
   tiffNumber,
   tiffNumbers,
   type TiffEntries,
 } from '#worker-image/engine/identify/tiff.ts';
-import { decodeSamples, FLOAT, hasOddSamples, UNSIGNED } from '#worker-image/engine/image/tiff-samples.ts';
+import { decodeSamples, hasOddSamples } from '#worker-image/engine/image/tiff-samples.ts';
 
 const COMPRESSION = { oldJpeg: 6, jpeg: 7, lzma: 34_925 } as const;
 const YCBCR = 6;
 /** CIE L*a*b* in three codings. */
 const LAB: readonly number[] = [8, 9, 10];
-const SIGNED = 2;
 /** From here on the sides change places. */
 const FIRST_ON_ITS_SIDE = 5;
 const DECODE_SECONDS = 600;
@@ -37,9 +37,9 @@ export function oddTiff(path: string): Promise<OddTiff | null> {
   return withSniffedFile({ path, filename: null }, async (file) => {
     const entries = await firstTiffDirectory(file);
     const [bits = 1] = await tiffNumbers(file, entries, TIFF_TAG.bits, 1);
-    const [format = UNSIGNED] = await tiffNumbers(file, entries, TIFF_TAG.sampleFormat, 1);
+    const [format = SAMPLE_FORMAT.unsigned] = await tiffNumbers(file, entries, TIFF_TAG.sampleFormat, 1);
     const odd = { hasOddSamples: hasOddSamples(entries, bits, format) };
-    if (!odd.hasOddSamples && !isOdd(entries) && !(format === FLOAT && isOddFloat(entries, bits))) return null;
+    if (!odd.hasOddSamples && !isOdd(entries) && !isOddFloat(entries, bits, format)) return null;
     const [width, height] = [tiffNumber(entries, TIFF_TAG.width), tiffNumber(entries, TIFF_TAG.height)];
     const isOnItsSide = tiffNumber(entries, TIFF_TAG.orientation) >= FIRST_ON_ITS_SIDE;
     return isOnItsSide ? { ...odd, width: height, height: width } : { ...odd, width, height };
@@ -74,8 +74,10 @@ export async function decodeOddTiff(
 }
 
 /** Of half floats libvips makes black, and of grey ones whole numbers: 0 to 1 are two shades. */
-function isOddFloat(entries: TiffEntries, bits: number): boolean {
-  return bits === 16 || (bits === 32 && tiffNumber(entries, TIFF_TAG.samples, 1) === 1);
+function isOddFloat(entries: TiffEntries, bits: number, format: number): boolean {
+  return (
+    format === SAMPLE_FORMAT.float && (bits === 16 || (bits === 32 && tiffNumber(entries, TIFF_TAG.samples, 1) === 1))
+  );
 }
 
 function isOdd(entries: TiffEntries): boolean {
@@ -87,8 +89,6 @@ function isOdd(entries: TiffEntries): boolean {
     (photometric === YCBCR && compression !== COMPRESSION.jpeg) ||
     LAB.includes(photometric) ||
     (tiffNumber(entries, TIFF_TAG.planar) === SEPARATE_PLANES && entries.has(TIFF_TAG.tileWidth)) ||
-    (tiffNumber(entries, TIFF_TAG.sampleFormat) === SIGNED && tiffNumber(entries, TIFF_TAG.bits) === 8)
+    (tiffNumber(entries, TIFF_TAG.sampleFormat) === SAMPLE_FORMAT.signed && tiffNumber(entries, TIFF_TAG.bits) === 8)
   );
 }
-
-/** 0 when the tag is missing. */

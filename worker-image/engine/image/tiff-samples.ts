@@ -9,6 +9,7 @@ import { MediaError } from '#crds/media-error.ts';
 import { withSniffedFile, type SniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
 import {
   firstTiffDirectory,
+  SAMPLE_FORMAT,
   SEPARATE_PLANES,
   TIFF_TAG,
   tiffNumber,
@@ -34,14 +35,13 @@ const UNPACK: Readonly<Record<number, Unpack>> = {
   32_946: (packed, length) => inflateSync(packed, { maxOutputLength: Math.max(1, length) }),
 };
 
-/** TIFF's number for samples with a point, and for those without a sign. */
-export const [UNSIGNED, FLOAT] = [1, 3];
-
 /** Whether a page's samples are of such a depth, and laid out in a way that is read here. */
 export function hasOddSamples(entries: TiffEntries, bits: number, sampleFormat: number): boolean {
   const isColour = tiffNumber(entries, TIFF_TAG.photometric, -1) === RGB;
   return (
-    (sampleFormat === FLOAT ? bits === 16 : sampleFormat === UNSIGNED && isOddDepth(bits, isColour)) &&
+    (sampleFormat === SAMPLE_FORMAT.float
+      ? bits === 16
+      : sampleFormat === SAMPLE_FORMAT.unsigned && isOddDepth(bits, isColour)) &&
     (isColour || tiffNumber(entries, TIFF_TAG.photometric, -1) <= 1) &&
     tiffNumber(entries, TIFF_TAG.samples, 1) === (isColour ? 3 : 1) &&
     UNPACK[tiffNumber(entries, TIFF_TAG.compression, 1)] !== undefined &&
@@ -104,7 +104,7 @@ async function layoutOf(file: SniffedFile, entries: TiffEntries): Promise<Layout
     width,
     height,
     bits,
-    isFloat: sampleFormat === FLOAT,
+    isFloat: sampleFormat === SAMPLE_FORMAT.float,
     samples,
     samplesPerRow: (width * samples) / planes,
     rowsPerStrip: Math.max(1, Math.min(height, tiffNumber(entries, TIFF_TAG.rowsPerStrip, height))),
