@@ -9,6 +9,7 @@ import { endConnectionsAtClose } from '#crds/shared/end-connections.ts';
 import { drainBody } from '#api/http/drain-body.ts';
 import { API_VERSION, passGates, refuseVersion, type Passage } from '#api/http/gates.ts';
 import { holdsNul, nulCharacter } from '#api/http/nul-character.ts';
+import { makeConnectionsPausable } from '#api/http/pausable-connections.ts';
 import { answerOddRequests, refuseMalformed, refusePlainHttp } from '#api/http/refuse-malformed.ts';
 import { sendRefusal } from '#api/http/refusal.ts';
 import type { Certificate } from '#api/http/renew-certificate.ts';
@@ -57,6 +58,7 @@ export function makeServer(deps: ApiDeps, endpoints: readonly Endpoint[], tls: C
   });
   answerOddRequests(deps, server.server);
   refusePlainHttp(deps, server.server);
+  makeConnectionsPausable(server.server);
   const endConnections = endConnectionsAtClose(server.server);
   server.addHook('preClose', async () => endConnections());
   server.setNotFoundHandler((request, reply) => refuseUnknown(deps, endpoints, { request, reply }));
