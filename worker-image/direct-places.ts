@@ -34,8 +34,8 @@ const QUIET_MS = 5000;
 /** Who would wait longer is turned away instead: the work itself has no more than two minutes. */
 const LONGEST_WAIT_MS = 30_000;
 /** Of the time of the work: a longer wait in a crowd is long, a shorter one none. */
-const LONG_WAIT = 1 / 4;
-const NO_WAIT = 1 / 20;
+const LONG_WAIT = 1 / 10;
+const NO_WAIT = 1 / 50;
 const GROWTH = 1 + 1 / 8;
 /** How much the newest file counts in the mean time of the work. */
 const WEIGHT = 1 / 8;
