@@ -56,7 +56,7 @@ export type MediaStream = z.infer<typeof streamSchema>;
 
 export interface Probe {
   readonly format: MediaFile['format'];
-  /** The first moving picture; cover art does not count. */
+  /** The first moving picture that has packets; cover art does not count. */
   readonly video: MediaStream | null;
   readonly audio: readonly MediaStream[];
   /** Cover art. */
@@ -66,7 +66,7 @@ export interface Probe {
   readonly attachments: readonly MediaStream[];
   /** Timecode, sensors and whatever else is neither seen nor heard. */
   readonly data: number;
-  /** Moving pictures behind the first. */
+  /** Moving pictures behind it. */
   readonly moreVideos: number;
   /** Of a PQ picture; null for all others. */
   readonly hdr: HdrMetadata | null;
@@ -98,12 +98,18 @@ export async function probe(deps: EngineDeps, work: Pick<Work, 'directory'>, inp
   const { streams, format } = printed.data;
   const isCover = (stream: MediaStream): boolean => stream.disposition?.attached_pic === 1;
   const ofType = (type: string): MediaStream[] => streams.filter((stream) => stream.codec_type === type);
-  const videos = ofType('video').filter((stream) => !isCover(stream));
+  const videos = withPackets(
+    ofType('video').filter((stream) => !isCover(stream)),
+    clock,
+  );
   const video = videos[0] ?? null;
   return {
     format: input.format,
     video,
-    audio: ofType('audio').filter((stream) => stream.channels > 0),
+    audio: withPackets(
+      ofType('audio').filter((stream) => stream.channels > 0),
+      clock,
+    ),
     cover: ofType('video').find(isCover) ?? null,
     subtitles: ofType('subtitle'),
     attachments: ofType('attachment'),
@@ -115,6 +121,12 @@ export async function probe(deps: EngineDeps, work: Pick<Work, 'directory'>, inp
     claimedSeconds: format.duration,
     ends: endsOf(streams, clock, format.start_time),
   };
+}
+
+/** A file of several bit rates lists all of them, and may hold the packets of one. Without any packet: all streams. */
+function withPackets(streams: readonly MediaStream[], clock: PacketClock): readonly MediaStream[] {
+  const filled = streams.filter(({ index }) => clock.endOf(index) !== null);
+  return filled.length > 0 ? filled : streams;
 }
 
 /** Formats that are streams: two of them one behind the other are a longer one. */

@@ -193,6 +193,27 @@ describe('what a video holds beside picture and sound', () => {
     expect((await probed(kept)).data).toBe(1);
     expect(kept.warnings).toEqual([]);
   });
+
+  it('has no place for tracks without packets', async () => {
+    const small = ['-f', 'lavfi', '-i', 'testsrc2=size=80x44:rate=25:duration=1'];
+    const empty = [
+      '-filter_complex',
+      '[0:v]select=0[video];[2:a]aselect=0[audio]',
+      '-map',
+      '[video]',
+      '-map',
+      '[audio]',
+    ];
+    const source = await drawn({
+      format: 'wmv',
+      args: [...small, ...PICTURE, ...SOUND, ...empty, '-map', '1:v', '-map', '2:a', '-c:v', 'wmv2', '-c:a', 'wmav2'],
+    });
+    const produced = await convert(source, 'mp4');
+    expect(produced.warnings).toEqual([]);
+    const { video, audio } = await probed(produced);
+    expect(video).toMatchObject({ width: 160, height: 90 });
+    expect(audio).toHaveLength(1);
+  });
 });
 
 describe('transparency', () => {
