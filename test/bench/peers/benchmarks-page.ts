@@ -21,7 +21,7 @@ median of the rounds' ratios to the service's own figure: 2 × is twice as much.
 
 \`hack/bench\` measures everything again, \`hack/bench ROW\` one row (${Object.keys(ROWS).join(', ')}),
 \`hack/bench ROW:PART\` the cases with that part in their name; \`--quick\` takes one round and keeps nothing. imgproxy and Gotenberg are no packages: they join when
-\`IMGPROXY_BIN\` and \`GOTENBERG_BIN\` name their binaries.
+\`IMGPROXY_BIN\` and \`GOTENBERG_BIN\` name their binaries (\`GOTENBERG_VERSION\` says the second one's version).
 
 ${parts.filter((part) => part !== '').join('\n')}`;
 }

@@ -6,7 +6,10 @@ export interface Peer {
    * with the system's version; `binary` is not to be had from a package registry and is named by a variable.
    */
   readonly source: 'pypi' | 'npm' | 'debian' | 'binary' | 'own';
-  /** Package names, with the version where it is pinned; the variable's name for a binary. */
+  /**
+   * Package names, with the version where it is pinned. For a binary the variable that names it, and one with its version
+   * if it has no command that says it.
+   */
   readonly packages: readonly string[];
 }
 
@@ -25,7 +28,7 @@ export const PEERS = {
   // It loads Debian's bridge to LibreOffice, so its folder sees the system's Python packages.
   unoserver: { source: 'pypi', packages: ['unoserver==3.7'] },
   'libreoffice-convert': { source: 'npm', packages: ['libreoffice-convert@1.8.2'] },
-  Gotenberg: { source: 'binary', packages: ['GOTENBERG_BIN'] },
+  Gotenberg: { source: 'binary', packages: ['GOTENBERG_BIN', 'GOTENBERG_VERSION'] },
   Ghostscript: { source: 'debian', packages: ['ghostscript'] },
   qpdf: { source: 'debian', packages: ['qpdf'] },
   pikepdf: { source: 'pypi', packages: ['pikepdf==10.17.0'] },

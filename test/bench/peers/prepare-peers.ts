@@ -31,7 +31,7 @@ export async function preparePeers(deps: Deps, names: readonly PeerName[]): Prom
   const ready = new Map<PeerName, ReadyPeer>();
   for (const name of names) {
     const peer = await prepare(deps, name);
-    if (peer === null) deps.say(`${name} is left out: ${PEERS[name].packages.join()} names no binary`);
+    if (peer === null) deps.say(`${name} is left out: ${PEERS[name].packages[0]} names no binary`);
     else ready.set(name, peer);
   }
   return ready;
@@ -39,7 +39,7 @@ export async function preparePeers(deps: Deps, names: readonly PeerName[]): Prom
 
 async function prepare(deps: Deps, name: PeerName): Promise<ReadyPeer | null> {
   const { source, packages }: Peer = PEERS[name];
-  const [first = ''] = packages;
+  const [first = '', second] = packages;
   switch (source) {
     case 'own':
       return { folder: '', version: (await Promise.all(packages.map(ownVersion))).join(' + ') };
@@ -47,7 +47,11 @@ async function prepare(deps: Deps, name: PeerName): Promise<ReadyPeer | null> {
       return { folder: '', version: await debianVersion(first) };
     case 'binary': {
       const path = deps.env[first];
-      return path === undefined ? null : { folder: path, version: await saidVersion(path) };
+      if (path === undefined) return null;
+      return {
+        folder: path,
+        version: second === undefined ? await saidVersion(path) : (deps.env[second] ?? 'unknown'),
+      };
     }
     case 'pypi':
       return {
@@ -128,7 +132,7 @@ async function ownVersion(name: string): Promise<string> {
 }
 
 async function saidVersion(path: string): Promise<string> {
-  const { stdout } = await run(path, ['version']).catch(() => run(path, ['--version']));
+  const { stdout } = await run(path, ['version']);
   return stdout.trim().split('\n')[0] ?? '';
 }
 
