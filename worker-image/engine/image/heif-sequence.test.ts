@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
@@ -11,6 +11,7 @@ import { layTiles, writeAvifGrid } from '#worker-image/engine/image/avif-grid.ts
 import { imageHandler } from '#worker-image/engine/image/image-handler.ts';
 
 const FRAMES = 24;
+const DATE = 'DATE';
 
 /** The picture of an AVIF film, and what its film says of itself. */
 async function film(operation: Operation, options: SentOptions): Promise<Work> {
@@ -18,7 +19,8 @@ async function film(operation: Operation, options: SentOptions): Promise<Work> {
   picture.write('avis', 8, 'latin1');
   picture.write('avismsf1', 16, 'latin1');
   const sizes = box('stsz', Buffer.alloc(8), count(FRAMES), Buffer.alloc(FRAMES * 4));
-  const track = ['stbl', 'minf', 'mdia', 'trak', 'moov'].reduce((inner, type) => box(type, inner), sizes);
+  const media = box('mdia', dated('mdhd', 1), box('minf', box('stbl', sizes)));
+  const track = box('moov', dated('mvhd', 0), box('trak', dated('tkhd', 0), media));
   const path = join(await freshDirectory(), 'input.avif');
   await writeFile(path, Buffer.concat([picture, track]));
   return workOn({ path, format: 'avif', operation, options });
@@ -27,6 +29,12 @@ async function film(operation: Operation, options: SentOptions): Promise<Work> {
 function box(type: string, ...content: readonly Buffer[]): Buffer {
   const body = Buffer.concat(content);
   return Buffer.concat([count(8 + body.length), Buffer.from(type, 'latin1'), body]);
+}
+
+/** A header of a film with the times of its making and last change, then its rate. */
+function dated(type: string, version: 0 | 1): Buffer {
+  const times = Buffer.from(DATE.repeat(version === 1 ? 4 : 2));
+  return box(type, Buffer.from([version, 0, 0, 0]), times, Buffer.from('RATE'));
 }
 
 function count(value: number): Buffer {
@@ -57,6 +65,14 @@ describe('an AVIF film', () => {
     expect(
       (await imageHandler.inspect(engineDeps(), { ...work, input: { ...work.input, path: produced.path } })).frames,
     ).toBe(FRAMES);
+  });
+
+  it('loses its dates with the other metadata', async () => {
+    const work = await film('strip_metadata', {});
+    const [before, after] = [await readFile(work.input.path), await readFile((await made(work)).path)];
+    const times = (file: Buffer, text: string): number => file.toString('latin1').split(text).length - 1;
+    expect([times(before, DATE), times(before, 'RATE')]).toEqual([8, 3]);
+    expect([times(after, DATE), times(after, 'RATE')]).toEqual([0, 3]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { zstdCompressSync } from 'node:zlib';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { freshDirectory, runHandler, workOn } from '#test/fixtures/engine-work.ts';
@@ -7,8 +8,9 @@ import { writeTiff } from '#test/fixtures/write-tiff.ts';
 import { imageHandler } from '#worker-image/engine/image/image-handler.ts';
 
 const HEADER = Buffer.from('II*\0\x08\0\0\0', 'latin1');
-const [SIDE, YCBCR, LAB, GREY] = [16, 6, 8, 1];
+const [SIDE, YCBCR, LAB, GREY, RGB] = [16, 6, 8, 1, 2];
 const FLOAT = 3;
+const [PLAIN, ZSTD] = [1, 50_000];
 
 interface Odd {
   readonly photometric: number;
@@ -18,18 +20,21 @@ interface Odd {
   readonly bits?: number;
   readonly sampleFormat?: number;
   readonly orientation?: number;
+  /** TIFF's number of it. */
+  readonly compression?: number;
 }
 
-/** A TIFF of one colour, not packed. */
-function tiff({ photometric, pixel, bits = 8, sampleFormat = 1, orientation = 1 }: Odd): Buffer {
+/** A TIFF of one colour. */
+function tiff({ photometric, pixel, bits = 8, sampleFormat = 1, orientation = 1, compression = PLAIN }: Odd): Buffer {
   const samples = Array.from({ length: (pixel.length * 8) / bits });
   const short = (id: number, ...values: number[]) => ({ id, type: 'short', values }) as const;
-  const picture = Buffer.concat(Array.from({ length: SIDE * SIDE * 2 }, () => Buffer.from(pixel)));
+  const pixels = Buffer.concat(Array.from({ length: SIDE * SIDE * 2 }, () => Buffer.from(pixel)));
+  const picture = compression === ZSTD ? zstdCompressSync(pixels) : pixels;
   const tags = [
     short(256, SIDE * 2),
     short(257, SIDE),
     short(258, ...samples.map(() => bits)),
-    short(259, 1),
+    short(259, compression),
     short(262, photometric),
     { id: 273, type: 'long', values: 'picture' } as const,
     short(274, orientation),
@@ -59,6 +64,7 @@ describe('a TIFF that libvips does not read', () => {
   it.each([
     ['luminance and colour differences that are not packed', { photometric: YCBCR, pixel: [76, 85, 255] }, [254, 0, 0]],
     ['CIE Lab', { photometric: LAB, pixel: [136, 80, 67] }, [254, 0, 0]],
+    ['packed as Zstandard', { photometric: RGB, pixel: [200, 100, 50], compression: ZSTD }, [200, 100, 50]],
     ['samples that claim to be signed', { photometric: GREY, pixel: [200], sampleFormat: 2 }, [200, 200, 200]],
     [
       'numbers from 0 to 1',

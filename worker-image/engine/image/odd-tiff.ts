@@ -15,7 +15,9 @@ import {
 } from '#worker-image/engine/identify/tiff.ts';
 import { decodeSamples, hasOddSamples } from '#worker-image/engine/image/tiff-samples.ts';
 
-const COMPRESSION = { oldJpeg: 6, jpeg: 7, lzma: 34_925 } as const;
+const COMPRESSION = { oldJpeg: 6, jpeg: 7 } as const;
+/** Packings that libvips was built without: LZMA and Zstandard. */
+const NOT_BUILT_IN: readonly number[] = [34_925, 50_000];
 const YCBCR = 6;
 /** CIE L*a*b* in three codings. */
 const LAB: readonly number[] = [8, 9, 10];
@@ -85,7 +87,7 @@ function isOdd(entries: TiffEntries): boolean {
   const photometric = tiffNumber(entries, TIFF_TAG.photometric);
   return (
     compression === COMPRESSION.oldJpeg ||
-    compression === COMPRESSION.lzma ||
+    NOT_BUILT_IN.includes(compression) ||
     (photometric === YCBCR && compression !== COMPRESSION.jpeg) ||
     LAB.includes(photometric) ||
     (tiffNumber(entries, TIFF_TAG.planar) === SEPARATE_PLANES && entries.has(TIFF_TAG.tileWidth)) ||

@@ -9,6 +9,7 @@ import { isRecoverable, lostCanvas, widenCanvas } from '#worker-image/engine/ima
 import { hasManyItems, readableHeif } from '#worker-image/engine/image/heif-sequence.ts';
 import { isRaw } from '#worker-image/engine/image/image-formats.ts';
 import { imageStep } from '#worker-image/engine/image/image-step.ts';
+import { readablePng } from '#worker-image/engine/image/late-exif.ts';
 import { decodeOddTiff, oddTiff } from '#worker-image/engine/image/odd-tiff.ts';
 import { greySpread } from '#worker-image/engine/image/limited-grey.ts';
 import { loadSharp, type SharpFactory } from '#worker-image/engine/image/load-sharp.ts';
@@ -82,6 +83,7 @@ async function readablePath(deps: Pick<EngineDeps, 'run' | 'signal'>, work: Work
   if (isRaw(format)) return decodeRaw(deps, work);
   if (format === 'heic') return decodeHeic(deps, work);
   if (format === 'avif') return readableHeif({ path, directory: work.directory });
+  if (format === 'png') return readablePng({ path, directory: work.directory });
   const odd = format === 'tiff' ? await oddTiff(path) : null;
   return odd === null ? path : decodeOddTiff(deps, { path, directory: work.directory, odd });
 }

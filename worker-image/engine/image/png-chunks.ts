@@ -9,12 +9,18 @@ export interface PngChunk {
   readonly whole: Buffer;
 }
 
-/** The chunks up to and with IEND; what follows is not part of the picture. Null when the file ends before it. */
+/** Writers put 8 KiB and more into one: a list of empty ones would fill the memory. */
+const MAX_CHUNKS = 1_000_000;
+
+/**
+ * The chunks up to and with IEND; what follows is not part of the picture. Null when the file ends before it, or has
+ * more than any picture needs.
+ */
 export function readPngChunks(file: Buffer): PngChunk[] | null {
   if (!file.subarray(0, PNG_SIGNATURE.length).equals(PNG_SIGNATURE)) return null;
   const chunks: PngChunk[] = [];
   let at = PNG_SIGNATURE.length;
-  while (at + 12 <= file.length) {
+  while (at + 12 <= file.length && chunks.length < MAX_CHUNKS) {
     const end = at + 12 + file.readUInt32BE(at);
     if (end > file.length) return null;
     const type = file.toString('latin1', at + 4, at + 8);

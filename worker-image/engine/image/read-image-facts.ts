@@ -9,6 +9,7 @@ import { BMP_HEADER_BYTES, readBmpHeader } from '#worker-image/engine/image/bmp-
 import { isRecoverable, lostCanvas } from '#worker-image/engine/image/gif-canvas.ts';
 import { hasManyItems, heifFrames, readableHeif } from '#worker-image/engine/image/heif-sequence.ts';
 import { imageStep } from '#worker-image/engine/image/image-step.ts';
+import { readablePng } from '#worker-image/engine/image/late-exif.ts';
 import { loadSharp } from '#worker-image/engine/image/load-sharp.ts';
 import { oddTiff } from '#worker-image/engine/image/odd-tiff.ts';
 import { isRaw } from '#worker-image/engine/image/image-formats.ts';
@@ -35,7 +36,7 @@ export async function readImageFacts(deps: Pick<EngineDeps, 'run' | 'signal'>, f
   if (odd !== null) return stillFacts(odd);
   const sharp = await loadSharp();
   const animated = file.format === 'gif' || file.format === 'webp';
-  const path = isHeif(file.format) ? await readableHeif(file) : file.path;
+  const path = await readablePath(file);
   const unlimited = isHeif(file.format) && (await hasManyItems(path));
   const metadata = await imageStep('Reading the image', () =>
     sharp(path, { limitInputPixels: false, animated, unlimited }).metadata(),
@@ -43,6 +44,11 @@ export async function readImageFacts(deps: Pick<EngineDeps, 'run' | 'signal'>, f
   const frames = await framesOf(file, metadata);
   const size = frames > 1 && animated ? frameSize(metadata) : metadata.autoOrient;
   return stillFacts(await shownSize(file, size, metadata.hasAlpha), frames);
+}
+
+async function readablePath(file: ImageFile): Promise<string> {
+  if (isHeif(file.format)) return readableHeif(file);
+  return file.format === 'png' ? readablePng(file) : file.path;
 }
 
 async function framesOf({ format, path }: ImageFile, { pages }: Metadata): Promise<number> {

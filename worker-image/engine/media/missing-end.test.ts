@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Format } from '#crds/formats.ts';
 import { engineDeps, freshDirectory, workOn } from '#test/fixtures/engine-work.ts';
+import { draw } from '#test/fixtures/make-media-fixtures.ts';
 import { NO_FACTS } from '#worker-image/engine/handler.ts';
 import { audioHandler } from '#worker-image/engine/media/audio-handler.ts';
 import { withWarning } from '#worker-image/engine/media/missing-end.ts';
@@ -87,6 +88,13 @@ describe('a media file whose end is missing', () => {
   it.each(['talk.aac', 'talk.mp3'])('is not seen in %s with a tag behind its last frame', async (name) => {
     const bytes = Buffer.concat([await sample(name), Buffer.from('TAG'), Buffer.alloc(125, 0x20)]);
     expect(await warningForBytes(name, { bytes, counted: 10 })).toBeNull();
+  });
+
+  it('is not seen in an MP3 of a low rate, whose priming is long', async () => {
+    const args = ['-f', 'lavfi', '-i', 'sine=duration=2:sample_rate=8000'];
+    const { path } = await draw(engineDeps().run, directory, { format: 'mp3', args, name: 'low' });
+    const work = await workOn({ path, format: 'mp3', operation: 'compress' });
+    expect(await audioHandler.inspect(engineDeps(), work)).toMatchObject({ warning: null });
   });
 
   it('is seen when the file is inspected', async () => {

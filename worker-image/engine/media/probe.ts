@@ -74,7 +74,10 @@ export interface Probe {
   readonly bitRate: number;
   /** Clockwise, 0, 90, 180 or 270. */
   readonly rotation: number;
-  /** What the container claims, in seconds; 0 when it claims nothing. */
+  /**
+   * What the container claims, in seconds from where the file starts: a clock that begins later, or the priming that
+   * players leave out, counts for it too. 0 or less when it claims nothing.
+   */
   readonly claimedSeconds: number;
   /** Where the last packet of each stream that has one ends, by the stream's index: in seconds from the file's start. */
   readonly ends: ReadonlyMap<number, number>;
@@ -118,7 +121,7 @@ export async function probe(deps: EngineDeps, work: Pick<Work, 'directory'>, inp
     hdr: isPq(video) ? await readHdrMetadata(deps, { input, directory: work.directory, stream: video.index }) : null,
     bitRate: format.bit_rate,
     rotation: rotationOf(video),
-    claimedSeconds: format.duration,
+    claimedSeconds: format.duration - Math.max(0, format.start_time),
     ends: endsOf(streams, clock, format.start_time),
   };
 }

@@ -13,6 +13,7 @@ import {
 } from '#worker-image/engine/pdf/run-pdf-tool.ts';
 import { isSigned } from '#worker-image/engine/pdf/is-signed.ts';
 import { wholePdf } from '#worker-image/engine/pdf/whole-pdf.ts';
+import type { CommandResult } from '#worker-image/tools/run-command.ts';
 
 interface Tier {
   readonly dpi: number;
@@ -54,15 +55,31 @@ export async function compressPdf(deps: EngineDeps, work: Work, facts: Facts): P
   return { path: lossless, format: 'pdf', facts, warnings };
 }
 
-async function pack(
-  deps: PdfDeps,
-  work: Work,
-  { input, name, more = [] }: { input: string; name: string; more?: readonly string[] },
-): Promise<string> {
-  const path = join(work.directory, name);
-  const result = await runQpdf(deps, work, [...PACK, input, ...more, path]);
+interface Packing {
+  readonly input: string;
+  readonly name: string;
+  readonly more?: readonly string[];
+}
+
+async function pack(deps: PdfDeps, work: Work, packing: Packing): Promise<string> {
+  const { path, result } = await runPacking(deps, work, packing);
   if (!isQpdfSuccess(result)) throw damagedPdf(result);
   return path;
+}
+
+/** Nothing for a file that qpdf reads and does not rewrite so: one of resources that are no dictionary, for example. */
+async function packIfPossible(deps: PdfDeps, work: Work, packing: Packing): Promise<string[]> {
+  const { path, result } = await runPacking(deps, work, packing);
+  return isQpdfSuccess(result) ? [path] : [];
+}
+
+async function runPacking(
+  deps: PdfDeps,
+  work: Work,
+  { input, name, more = [] }: Packing,
+): Promise<{ path: string; result: CommandResult }> {
+  const path = join(work.directory, name);
+  return { path, result: await runQpdf(deps, work, [...PACK, input, ...more, path]) };
 }
 
 /** Candidates; nothing when the rewriting fails: the lossless one remains. */
@@ -78,10 +95,13 @@ async function rewrite(
   deps.onProgress(50);
   const subset = join(work.directory, 'subset.pdf');
   const fonts = await runPdfScript(deps, work, { name: 'subset-fonts', args: [images, subset] });
-  const kept = await pack(deps, work, { input: images, name: 'rewritten.pdf' });
   return [
-    kept,
-    await pack(deps, work, { input: fonts.exitCode === 0 ? subset : images, name: 'pruned.pdf', more: PRUNE }),
+    ...(await packIfPossible(deps, work, { input: images, name: 'rewritten.pdf' })),
+    ...(await packIfPossible(deps, work, {
+      input: fonts.exitCode === 0 ? subset : images,
+      name: 'pruned.pdf',
+      more: PRUNE,
+    })),
   ];
 }
 

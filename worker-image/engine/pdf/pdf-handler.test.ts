@@ -146,6 +146,21 @@ describe('compress', () => {
     expect(size).toBeLessThan((await work('shared-resources', 'compress')).input.size / 4);
   });
 
+  it('compresses a file whose form takes another form for its resources', async () => {
+    const form = '/Type /XObject /Subtype /Form /BBox [0 0 9 9]';
+    const bytes = pdf({
+      more: (writer) => {
+        const other = writer.addStream(form, Buffer.alloc(0));
+        const outer = writer.addStream(`${form} /Resources ${other} 0 R`, Buffer.from('0 0 9 9 re f'));
+        return { page: `/Resources << /XObject << /X ${outer} 0 R >> >>` };
+      },
+    });
+    const path = join(await freshDirectory(), 'odd.pdf');
+    await writeFile(path, bytes);
+    const produced = await runHandler(pdfHandler, await workOn({ path, format: 'pdf', operation: 'compress' }));
+    expect(produced.facts.pages).toBe(1);
+  });
+
   it('compresses a file with restrictions', async () => {
     const { produced, size } = await compressed('owner-password', 'medium');
     expect(size).toBeLessThan((await work('owner-password', 'compress')).input.size / 4);

@@ -18,6 +18,8 @@ const TELLING_BOXES: ReadonlySet<string> = new Set(['uuid', 'udta']);
 /** Makers append boxes of their own, such as a short film or the time of the shot. */
 const KNOWN_AT_TOP: ReadonlySet<string> = new Set(['ftyp', 'meta', 'mdat', 'moov', 'moof', 'free', 'skip']);
 const CONTAINERS: ReadonlySet<string> = new Set(['moov', 'trak', 'mdia', 'minf']);
+/** Boxes of a film that say when it was made and changed. */
+const DATED_BOXES: ReadonlySet<string> = new Set(['mvhd', 'tkhd', 'mdhd']);
 const TIFF_OFFSET_BYTES = 4;
 const HIDDEN = 1;
 
@@ -39,10 +41,11 @@ export function stripHeif(original: Buffer): Buffer {
   return file;
 }
 
-/** Boxes at any depth that hold words, and whole `meta` boxes of sequences. */
+/** Boxes at any depth that hold words, whole `meta` boxes of sequences, and the dates of these. */
 function blankTellingBoxes(file: Buffer, boxes: readonly Box[], inside = false): void {
   for (const box of boxes) {
     if (TELLING_BOXES.has(box.type) || (inside && box.type === 'meta')) blankBox(file, box);
+    else if (DATED_BOXES.has(box.type)) blankDates(file, box);
     else if (CONTAINERS.has(box.type)) blankTellingBoxes(file, readBoxes(file, box.body, box.end), true);
   }
 }
@@ -51,6 +54,12 @@ function blankTellingBoxes(file: Buffer, boxes: readonly Box[], inside = false):
 function blankBox(file: Buffer, box: Box): void {
   file.write('free', box.start + 4, 'latin1');
   file.fill(0, box.body, box.end);
+}
+
+/** Two times behind version and flags, of 8 bytes each in version 1 (ISO/IEC 14496-12, 8.2.2). */
+function blankDates(file: Buffer, { body, end }: Box): void {
+  const bytes = file[body] === 1 ? 16 : 8;
+  file.fill(0, Math.min(body + 4, end), Math.min(body + 4 + bytes, end));
 }
 
 function isMetadata({ type }: Item): boolean {
