@@ -6,10 +6,10 @@ import { MediaError } from '#crds/media-error.ts';
 import type { EngineDeps, Facts, Work } from '#worker-image/engine/handler.ts';
 import { readBmp } from '#worker-image/engine/image/bmp-reader.ts';
 import { isRecoverable, lostCanvas, widenCanvas } from '#worker-image/engine/image/gif-canvas.ts';
-import { hasManyItems, readableHeif } from '#worker-image/engine/image/heif-sequence.ts';
+import { hasManyItems } from '#worker-image/engine/image/heif-sequence.ts';
 import { isRaw } from '#worker-image/engine/image/image-formats.ts';
 import { imageStep } from '#worker-image/engine/image/image-step.ts';
-import { readablePng } from '#worker-image/engine/image/late-exif.ts';
+import { readableCopy } from '#worker-image/engine/image/readable-copy.ts';
 import { decodeOddTiff, oddTiff } from '#worker-image/engine/image/odd-tiff.ts';
 import { greySpread } from '#worker-image/engine/image/limited-grey.ts';
 import { loadSharp, type SharpFactory } from '#worker-image/engine/image/load-sharp.ts';
@@ -82,10 +82,9 @@ async function readablePath(deps: Pick<EngineDeps, 'run' | 'signal'>, work: Work
   const { format, path } = work.input;
   if (isRaw(format)) return decodeRaw(deps, work);
   if (format === 'heic') return decodeHeic(deps, work);
-  if (format === 'avif') return readableHeif({ path, directory: work.directory });
-  if (format === 'png') return readablePng({ path, directory: work.directory });
+  const file = { path, format, directory: work.directory };
   const odd = format === 'tiff' ? await oddTiff(path) : null;
-  return odd === null ? path : decodeOddTiff(deps, { path, directory: work.directory, odd });
+  return odd === null ? readableCopy(file) : decodeOddTiff(deps, { ...file, odd });
 }
 
 async function openBmp(sharp: SharpFactory, path: string): Promise<OpenImage> {

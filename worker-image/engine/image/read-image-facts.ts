@@ -7,10 +7,10 @@ import { NO_FACTS, type EngineDeps, type Facts } from '#worker-image/engine/hand
 import { countPngFrames } from '#worker-image/engine/image/count-png-frames.ts';
 import { BMP_HEADER_BYTES, readBmpHeader } from '#worker-image/engine/image/bmp-header.ts';
 import { isRecoverable, lostCanvas } from '#worker-image/engine/image/gif-canvas.ts';
-import { hasManyItems, heifFrames, readableHeif } from '#worker-image/engine/image/heif-sequence.ts';
+import { hasManyItems, heifFrames } from '#worker-image/engine/image/heif-sequence.ts';
 import { imageStep } from '#worker-image/engine/image/image-step.ts';
-import { readablePng } from '#worker-image/engine/image/late-exif.ts';
 import { loadSharp } from '#worker-image/engine/image/load-sharp.ts';
+import { readableCopy } from '#worker-image/engine/image/readable-copy.ts';
 import { oddTiff } from '#worker-image/engine/image/odd-tiff.ts';
 import { isRaw } from '#worker-image/engine/image/image-formats.ts';
 import type { Size } from '#worker-image/engine/image/resize-image.ts';
@@ -36,7 +36,7 @@ export async function readImageFacts(deps: Pick<EngineDeps, 'run' | 'signal'>, f
   if (odd !== null) return stillFacts(odd);
   const sharp = await loadSharp();
   const animated = file.format === 'gif' || file.format === 'webp';
-  const path = await readablePath(file);
+  const path = await readableCopy(file);
   const unlimited = isHeif(file.format) && (await hasManyItems(path));
   const metadata = await imageStep('Reading the image', () =>
     sharp(path, { limitInputPixels: false, animated, unlimited }).metadata(),
@@ -44,11 +44,6 @@ export async function readImageFacts(deps: Pick<EngineDeps, 'run' | 'signal'>, f
   const frames = await framesOf(file, metadata);
   const size = frames > 1 && animated ? frameSize(metadata) : metadata.autoOrient;
   return stillFacts(await shownSize(file, size, metadata.hasAlpha), frames);
-}
-
-async function readablePath(file: ImageFile): Promise<string> {
-  if (isHeif(file.format)) return readableHeif(file);
-  return file.format === 'png' ? readablePng(file) : file.path;
 }
 
 async function framesOf({ format, path }: ImageFile, { pages }: Metadata): Promise<number> {

@@ -3,10 +3,11 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Format } from '#crds/formats.ts';
 import type { EngineDeps, Facts, Produced, Work } from '#worker-image/engine/handler.ts';
-import { hasManyItems, readableHeif } from '#worker-image/engine/image/heif-sequence.ts';
+import { hasManyItems } from '#worker-image/engine/image/heif-sequence.ts';
 import { loadSharp } from '#worker-image/engine/image/load-sharp.ts';
 import { decodeOddTiff, oddTiff } from '#worker-image/engine/image/odd-tiff.ts';
 import { readImageFacts, type ImageFile } from '#worker-image/engine/image/read-image-facts.ts';
+import { readableCopy } from '#worker-image/engine/image/readable-copy.ts';
 import { resizedSize, type Size } from '#worker-image/engine/image/resize-image.ts';
 
 type VerifyDeps = Pick<EngineDeps, 'run' | 'signal'>;
@@ -70,9 +71,8 @@ async function decode(deps: VerifyDeps, work: Work, produced: Produced): Promise
 }
 
 async function readablePath(deps: VerifyDeps, file: ImageFile): Promise<string> {
-  if (file.format === 'avif') return readableHeif(file);
   const odd = file.format === 'tiff' ? await oddTiff(file.path) : null;
-  return odd === null ? file.path : decodeOddTiff(deps, { ...file, odd });
+  return odd === null ? readableCopy(file) : decodeOddTiff(deps, { ...file, odd });
 }
 
 async function decodeHeic({ run, signal }: VerifyDeps, work: Work, path: string): Promise<void> {
