@@ -5,6 +5,7 @@ import type { Metadata, Region, Sharp, SharpOptions } from 'sharp';
 import { MediaError } from '#crds/media-error.ts';
 import type { EngineDeps, Facts, Work } from '#worker-image/engine/handler.ts';
 import { readBmp } from '#worker-image/engine/image/bmp-reader.ts';
+import { decodeHeif } from '#worker-image/engine/image/decode-heif.ts';
 import { isRecoverable, lostCanvas, widenCanvas } from '#worker-image/engine/image/gif-canvas.ts';
 import { hasManyItems } from '#worker-image/engine/image/heif-sequence.ts';
 import { isRaw } from '#worker-image/engine/image/image-formats.ts';
@@ -39,14 +40,14 @@ export async function openImage(
   const sharp = await loadSharp();
   const { format } = work.input;
   if (format === 'bmp') return openBmp(sharp, work.input.path);
-  const path = await readablePath(deps, work);
+  const path = await readablePath(deps, work, facts);
   const frames = format === 'gif' || format === 'webp' ? (facts.frames ?? 1) : 1;
   const limitInputPixels = work.limits.maxPixels * frames;
   const unlimited = format === 'avif' && (await hasManyItems(path));
   const metadata = await imageStep('Reading the image', () =>
     sharp(path, { limitInputPixels, animated: frames > 1, unlimited }).metadata(),
   );
-  const spread = await greySpread({ path, format }, metadata);
+  const spread = await greySpread(work.input, metadata);
   const gif = format === 'gif' ? await wholeGif(work, metadata) : null;
   return {
     metadata,
@@ -78,13 +79,19 @@ async function wholeGif(
   return { path, canvas: { left: 0, top: 0, ...canvas } };
 }
 
-async function readablePath(deps: Pick<EngineDeps, 'run' | 'signal'>, work: Work): Promise<string> {
+/** Above, an AVIF is decoded by a tool, in 1.4 GB in place of the image library's 1.8 for one frame of 100 megapixels. */
+const LIBRARY_AVIF_PIXELS = 32_000_000;
+
+async function readablePath(deps: Pick<EngineDeps, 'run' | 'signal'>, work: Work, facts: Facts): Promise<string> {
   const { format, path } = work.input;
   if (isRaw(format)) return decodeRaw(deps, work);
-  if (format === 'heic') return decodeHeic(deps, work);
+  if (format === 'heic') return decodedHeif(deps, work, path);
   const file = { path, format, directory: work.directory };
   const odd = format === 'tiff' ? await oddTiff(path) : null;
-  return odd === null ? readableCopy(file) : decodeOddTiff(deps, { ...file, odd });
+  if (odd !== null) return decodeOddTiff(deps, { ...file, odd });
+  const readable = await readableCopy(file);
+  const isLarge = format === 'avif' && (facts.width ?? 0) * (facts.height ?? 0) > LIBRARY_AVIF_PIXELS;
+  return isLarge && !(await hasManyItems(readable)) ? decodedHeif(deps, work, readable) : readable;
 }
 
 async function openBmp(sharp: SharpFactory, path: string): Promise<OpenImage> {
@@ -93,20 +100,15 @@ async function openBmp(sharp: SharpFactory, path: string): Promise<OpenImage> {
   return { metadata: await start().metadata(), frames: 1, isDrawn: isPalette || raw.channels === 4, start };
 }
 
-/** By the loader's own name: libvips' guessing would fall back to others. Rotation is applied, profile and EXIF stay. */
-async function decodeHeic({ run, signal }: Pick<EngineDeps, 'run' | 'signal'>, work: Work): Promise<string> {
-  const path = join(work.directory, 'decoded.tif');
-  await run({
-    file: 'vips',
-    args: ['heifload', work.input.path, `${path}[compression=none]`],
-    directory: work.directory,
-    signal,
-    timeoutSeconds: DECODE_SECONDS,
-    env: { VIPS_BLOCK_UNTRUSTED: '1' },
-  });
-  return requireFile(
-    path,
-    'The HEIC file is damaged or uses a feature that is not supported. Check that it opens in a viewer and send it again.',
+async function decodedHeif(deps: Pick<EngineDeps, 'run' | 'signal'>, work: Work, heif: string): Promise<string> {
+  const { input, directory } = work;
+  const path = join(directory, 'decoded.tif');
+  const fault = await decodeHeif(deps, { path: heif, directory, timeoutSeconds: DECODE_SECONDS }, path);
+  if (fault === null) return path;
+  throw new MediaError(
+    'processing_failed',
+    `The ${input.format.toUpperCase()} file is damaged or uses a feature that is not supported. Check that it opens in a viewer and send it again.`,
+    { cause: new Error(fault) },
   );
 }
 
@@ -121,17 +123,12 @@ async function decodeRaw({ run, signal }: Pick<EngineDeps, 'run' | 'signal'>, wo
     signal,
     timeoutSeconds: DECODE_SECONDS,
   });
-  return requireFile(
-    `${path}.tiff`,
-    'The camera RAW file is damaged or of a camera that is not supported. Export it as DNG or JPEG and send that.',
-  );
-}
-
-async function requireFile(path: string, message: string): Promise<string> {
-  try {
-    await access(path);
-  } catch (cause) {
-    throw new MediaError('processing_failed', message, { cause });
-  }
-  return path;
+  await access(`${path}.tiff`).catch((cause: unknown) => {
+    throw new MediaError(
+      'processing_failed',
+      'The camera RAW file is damaged or of a camera that is not supported. Export it as DNG or JPEG and send that.',
+      { cause },
+    );
+  });
+  return `${path}.tiff`;
 }

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Format } from '#crds/formats.ts';
 import type { EngineDeps, Facts, Produced, Work } from '#worker-image/engine/handler.ts';
+import { decodeHeif } from '#worker-image/engine/image/decode-heif.ts';
 import { hasManyItems } from '#worker-image/engine/image/heif-sequence.ts';
 import { loadSharp } from '#worker-image/engine/image/load-sharp.ts';
 import { decodeOddTiff, oddTiff } from '#worker-image/engine/image/odd-tiff.ts';
@@ -75,20 +76,10 @@ async function readablePath(deps: VerifyDeps, file: ImageFile): Promise<string> 
   return odd === null ? readableCopy(file) : decodeOddTiff(deps, { ...file, odd });
 }
 
-async function decodeHeic({ run, signal }: VerifyDeps, work: Work, path: string): Promise<void> {
-  const decoded = join(work.directory, 'verified.tif');
-  const args = ['heifload', path, `${decoded}[compression=none]`];
-  const { stderr } = await run({
-    file: 'vips',
-    args,
-    directory: work.directory,
-    signal,
-    timeoutSeconds: TOOL_SECONDS,
-    env: { VIPS_BLOCK_UNTRUSTED: '1' },
-  });
-  await stat(decoded).catch((cause: unknown) => {
-    throw new Error(`The HEIC output does not decode: ${stderr.slice(0, 500)}`, { cause });
-  });
+async function decodeHeic(deps: VerifyDeps, { directory }: Work, path: string): Promise<void> {
+  const decoded = join(directory, 'verified.tif');
+  const fault = await decodeHeif(deps, { path, directory, timeoutSeconds: TOOL_SECONDS }, decoded);
+  if (fault !== null) throw new Error(`The HEIC output does not decode: ${fault}`);
 }
 
 async function verifyPdf({ run, signal }: VerifyDeps, { directory }: Work, path: string): Promise<void> {
