@@ -132,7 +132,7 @@ export const settings = z.object({
     description:
       'Direct requests that may wait for a child. When more come, and for a while after, only those are let in that find a child free soon; the others answer 503 `engine_busy` at once.',
   }),
-  MEDIAJOBS_ENGINE_FILES_PER_CHILD: count.default(16).meta({
+  MEDIAJOBS_ENGINE_FILES_PER_CHILD: count.default(64).meta({
     description:
       'Files of one account that one engine process works on before it is replaced; no process opens files of two accounts.',
   }),
