@@ -61,7 +61,7 @@ const ABORT_GRACE_MS = 1000;
 /**
  * How glibc keeps memory (mallopt(3)). With a heap for each thread, which none gives back, a process held three times
  * as much after some pictures. A picture's buffers stay with the process: given back, they are cleared by the system
- * for each next step, a third of what decoding an AVIF takes. Larger ones do go back.
+ * for each next step, a quarter of what decoding an AVIF takes. Larger ones do go back.
  */
 const ALLOCATOR = {
   MALLOC_ARENA_MAX: '1',
