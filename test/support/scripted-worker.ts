@@ -48,9 +48,10 @@ const BEHAVIOURS: Readonly<Record<string, () => void>> = {
     process.stdin.on('end', end).resume();
     tool = startTool();
   },
+  /** Deaf before its tool runs: that is what a test waits for before it kills. */
   'hang-deaf': () => {
-    startTool();
     process.on('SIGTERM', () => undefined);
+    startTool();
     setInterval(() => undefined, 60_000);
   },
 };
