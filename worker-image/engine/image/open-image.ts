@@ -1,10 +1,11 @@
 /** Any image input as something that sharp can read, decoded by another tool first where sharp cannot. */
-import { access, readFile, symlink } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Metadata, Region, Sharp, SharpOptions } from 'sharp';
 import { MediaError } from '#crds/media-error.ts';
 import type { EngineDeps, Facts, Work } from '#worker-image/engine/handler.ts';
 import { readBmp } from '#worker-image/engine/image/bmp-reader.ts';
+import { developRaw } from '#worker-image/engine/image/camera-raw.ts';
 import { decodeHeif } from '#worker-image/engine/image/decode-heif.ts';
 import { isRecoverable, lostCanvas, widenCanvas } from '#worker-image/engine/image/gif-canvas.ts';
 import { hasManyItems } from '#worker-image/engine/image/heif-sequence.ts';
@@ -84,9 +85,9 @@ const LIBRARY_AVIF_PIXELS = 32_000_000;
 
 async function readablePath(deps: Pick<EngineDeps, 'run' | 'signal'>, work: Work, facts: Facts): Promise<string> {
   const { format, path } = work.input;
-  if (isRaw(format)) return decodeRaw(deps, work);
-  if (format === 'heic') return decodedHeif(deps, work, path);
   const file = { path, format, directory: work.directory };
+  if (isRaw(format)) return developRaw(deps, file);
+  if (format === 'heic') return decodedHeif(deps, work, path);
   const odd = format === 'tiff' ? await oddTiff(path) : null;
   if (odd !== null) return decodeOddTiff(deps, { ...file, odd });
   const readable = await readableCopy(file);
@@ -110,25 +111,4 @@ async function decodedHeif(deps: Pick<EngineDeps, 'run' | 'signal'>, work: Work,
     `The ${input.format.toUpperCase()} file is damaged or uses a feature that is not supported. Check that it opens in a viewer and send it again.`,
     { cause: new Error(fault) },
   );
-}
-
-/** dcraw_emu writes beside its input and reports success for files that it cannot read. */
-async function decodeRaw({ run, signal }: Pick<EngineDeps, 'run' | 'signal'>, work: Work): Promise<string> {
-  const path = join(work.directory, 'raw');
-  await symlink(resolve(work.input.path), path);
-  await run({
-    file: 'dcraw_emu',
-    args: ['-w', '-T', '-o', '1', path],
-    directory: work.directory,
-    signal,
-    timeoutSeconds: DECODE_SECONDS,
-  });
-  await access(`${path}.tiff`).catch((cause: unknown) => {
-    throw new MediaError(
-      'processing_failed',
-      'The camera RAW file is damaged or of a camera that is not supported. Export it as DNG or JPEG and send that.',
-      { cause },
-    );
-  });
-  return `${path}.tiff`;
 }

@@ -2,10 +2,10 @@
 import { open } from 'node:fs/promises';
 import type { Metadata } from 'sharp';
 import type { Format } from '#crds/formats.ts';
-import { MediaError } from '#crds/media-error.ts';
 import { NO_FACTS, type EngineDeps, type Facts } from '#worker-image/engine/handler.ts';
 import { countPngFrames } from '#worker-image/engine/image/count-png-frames.ts';
 import { BMP_HEADER_BYTES, readBmpHeader } from '#worker-image/engine/image/bmp-header.ts';
+import { readRawSize } from '#worker-image/engine/image/camera-raw.ts';
 import { isRecoverable, lostCanvas } from '#worker-image/engine/image/gif-canvas.ts';
 import { hasManyItems, heifFrames } from '#worker-image/engine/image/heif-sequence.ts';
 import { imageStep } from '#worker-image/engine/image/image-step.ts';
@@ -14,8 +14,6 @@ import { readableCopy } from '#worker-image/engine/image/readable-copy.ts';
 import { oddTiff } from '#worker-image/engine/image/odd-tiff.ts';
 import { isRaw } from '#worker-image/engine/image/image-formats.ts';
 import type { Size } from '#worker-image/engine/image/resize-image.ts';
-
-const IDENTIFY_SECONDS = 20;
 
 export interface ImageFile {
   readonly path: string;
@@ -30,7 +28,7 @@ export interface ImageFile {
  * @throws MediaError processing_failed when the headers cannot be read.
  */
 export async function readImageFacts(deps: Pick<EngineDeps, 'run' | 'signal'>, file: ImageFile): Promise<Facts> {
-  if (isRaw(file.format)) return rawFacts(deps, file);
+  if (isRaw(file.format)) return stillFacts(await readRawSize(deps, file));
   if (file.format === 'bmp') return bmpFacts(file.path);
   const odd = file.format === 'tiff' ? await oddTiff(file.path) : null;
   if (odd !== null) return stillFacts(odd);
@@ -78,22 +76,4 @@ async function bmpFacts(path: string): Promise<Facts> {
   } finally {
     await file.close();
   }
-}
-
-async function rawFacts({ run, signal }: Pick<EngineDeps, 'run' | 'signal'>, file: ImageFile): Promise<Facts> {
-  const { stdout } = await run({
-    file: 'raw-identify',
-    args: ['-v', file.path],
-    directory: file.directory,
-    signal,
-    timeoutSeconds: IDENTIFY_SECONDS,
-  });
-  const size = /^Output size:\s+(\d+) x (\d+)/m.exec(stdout);
-  if (size === null) {
-    throw new MediaError(
-      'processing_failed',
-      'The camera RAW file is damaged or of a camera that is not supported. Export it as DNG or JPEG and send that.',
-    );
-  }
-  return stillFacts({ width: Number(size[1]), height: Number(size[2]) });
 }

@@ -156,6 +156,15 @@ describe('compressing sound', () => {
     expect((await track(await compress(source, { format: 'opus' })))?.sample_rate).toBe(48_000);
   });
 
+  it.each(['aac', 'mp3', 'ogg', 'opus', 'm4a'] as const)('writes %s of a single sample', async (format) => {
+    const source = await draw(engineDeps().run, directory, {
+      format: 'wav',
+      name: `sample-${format}`,
+      args: ['-f', 'lavfi', '-i', 'sine=sample_rate=192000', '-af', 'atrim=end_sample=1'],
+    });
+    expect((await compress(source, { format })).facts.durationSeconds).toBeLessThan(0.2);
+  });
+
   it.each(['aac', 'mp3', 'ogg', 'opus', 'flac', 'alac', 'wav'] as const)(
     'takes surround sound to %s',
     async (format) => {

@@ -15,6 +15,7 @@ import {
   planConvert,
   planStrip,
   withPauses,
+  withSilentEnd,
   type AudioOutput,
   type AudioPlan,
 } from '#worker-image/engine/media/audio-plan.ts';
@@ -61,9 +62,16 @@ function factsOf(source: Probe): Facts {
 /** Seconds by which a new file may be shorter for the rounding of its codec and container. */
 const ROUNDING = 0.3;
 
+/** Of less sound than this, in seconds, an encoder may write no packet. */
+const SHORTEST = 0.02;
+
 /** Once more with its pauses as silence when they are missing: some containers write none, ffmpeg just leaves them out. */
 async function produce(deps: EngineDeps, work: Work, plan: AudioPlan, facts: Facts): Promise<Produced> {
-  const produced = await run(deps, work, plan, facts);
+  const produced = await run(deps, work, plan, facts).catch((error: unknown) => {
+    const longer = (facts.durationSeconds ?? 0) < SHORTEST ? withSilentEnd(plan, SHORTEST) : null;
+    if (longer === null) throw error;
+    return run(deps, work, longer, facts);
+  });
   const lacks = (facts.durationSeconds ?? 0) - (produced.facts.durationSeconds ?? 0);
   const filled = lacks > ROUNDING ? withPauses(plan) : null;
   return filled === null ? produced : run(deps, work, filled, facts);

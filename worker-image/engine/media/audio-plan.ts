@@ -103,10 +103,19 @@ export function planStrip(probe: Probe): AudioPlan {
 
 /** The plan with silence wherever the input's clock goes on without sound; null for a copy, which cannot have it. */
 export function withPauses(plan: AudioPlan): AudioPlan | null {
+  return withFilter(plan, 'aresample=async=1');
+}
+
+/** The plan with silence behind sound that is shorter, of which a resampler may leave nothing; null for a copy. */
+export function withSilentEnd(plan: AudioPlan, seconds: number): AudioPlan | null {
+  return withFilter(plan, `apad=whole_dur=${seconds}`);
+}
+
+function withFilter(plan: AudioPlan, filter: string): AudioPlan | null {
   const { outputOptions } = plan;
   if (outputOptions[outputOptions.indexOf('-c:a') + 1] === 'copy') return null;
   const before = outputOptions.lastIndexOf('-af');
-  const filters = ['aresample=async=1', ...(before === -1 ? [] : outputOptions.slice(before + 1, before + 2))];
+  const filters = [filter, ...(before === -1 ? [] : outputOptions.slice(before + 1, before + 2))];
   return { ...plan, outputOptions: [...outputOptions, '-af', filters.join(',')] };
 }
 

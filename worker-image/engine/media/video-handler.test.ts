@@ -83,6 +83,17 @@ describe('compressing a video', () => {
     expect((await compress(source)).facts).toMatchObject({ width: 200, height: 100 });
   });
 
+  it('takes a picture that is too small for H.265 as H.264, and says so', async () => {
+    const source = await draw(engineDeps().run, directory, {
+      format: 'mp4',
+      name: 'small',
+      args: ['-f', 'lavfi', '-i', 'testsrc2=size=64x8:rate=10:duration=1', ...X264],
+    });
+    const produced = await compress(source);
+    expect(produced.facts).toMatchObject({ width: 64, height: 8, videoCodec: 'h264' });
+    expect(produced.warnings).toEqual([expect.stringContaining('H.264 was used')]);
+  });
+
   it('keeps ten bits and the colour tags of HDR in H.265, and not in the web tier', async () => {
     const source = await draw(engineDeps().run, directory, {
       format: 'mp4',

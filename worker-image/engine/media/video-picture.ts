@@ -90,15 +90,31 @@ function longSideOf({ tier, longSide }: Picture): number | null {
   return tier === 'web' ? Math.min(longSide ?? WEB_LONG_SIDE, WEB_LONG_SIDE) : longSide;
 }
 
-/** Even sides, at most the wanted long one; ffmpeg has turned the picture upright before. */
+/** x265 writes nothing below. */
+const H265_SHORTEST_SIDE = 16;
+
+/** The wanted codec, or H.264 for a picture that H.265 cannot hold. */
+export function codecFor(probe: Probe, video: MediaStream, picture: Picture): VideoCodec {
+  const { width, height } = writtenSides(probe, video, longSideOf(picture));
+  return picture.codec === 'h265' && Math.min(width, height) < H265_SHORTEST_SIDE ? 'h264' : picture.codec;
+}
+
+/** ffmpeg has turned the picture upright before. */
 function sizeFilters(probe: Probe, video: MediaStream, longSide: number | null): string[] {
+  const shown = shownSides(probe, video);
+  const { width, height } = writtenSides(probe, video, longSide);
+  if (width === shown.width && height === shown.height) return [];
+  const square = ['', 'N/A', '0:1', '1:1'].includes(video.sample_aspect_ratio);
+  return [`scale=${width}:${height}`, ...(square ? ['setsar=1'] : [])];
+}
+
+/** Even sides, at most the wanted long one. */
+function writtenSides(probe: Probe, video: MediaStream, longSide: number | null): { width: number; height: number } {
   const { width, height } = shownSides(probe, video);
   const factor = longSide === null ? 1 : Math.min(1, longSide / Math.max(width, height));
   const half = factor === 1 ? Math.floor : Math.round;
-  const [w, h] = [width, height].map((side) => Math.max(2, half((side * factor) / 2) * 2));
-  if (w === width && h === height) return [];
-  const square = ['', 'N/A', '0:1', '1:1'].includes(video.sample_aspect_ratio);
-  return [`scale=${w}:${h}`, ...(square ? ['setsar=1'] : [])];
+  const even = (side: number): number => Math.max(2, half((side * factor) / 2) * 2);
+  return { width: even(width), height: even(height) };
 }
 
 /** From HDR to the colours of ordinary screens; nothing for those. Marks that the file leaves out are those that HDR comes with. */

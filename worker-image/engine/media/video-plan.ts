@@ -4,6 +4,7 @@ import type { ResolvedOptions } from '#crds/options/options.ts';
 import type { MediaStream, Probe } from '#worker-image/engine/media/probe.ts';
 import { extrasOf, withoutExtras } from '#worker-image/engine/media/video-extras.ts';
 import {
+  codecFor,
   decoderOptions,
   hasAlpha,
   isDeep,
@@ -96,11 +97,17 @@ interface Target {
 function planEncode(probe: Probe, target: Target, wanted: Omit<Picture, 'keepsAlpha'>): VideoPlan {
   const video = videoTrackOf(probe);
   const keepsAlpha = wanted.codec === 'vp9' && (target.format === 'webm' || target.format === 'mkv');
-  const encoded = pictureOptions(probe, video, { ...wanted, keepsAlpha });
-  const warnings = hasAlpha(video) && !keepsAlpha ? [ALPHA_WARNING] : [];
-  return assemble(probe, { ...target, copies: false }, encoded, { codec: wanted.codec, warnings });
+  const picture = { ...wanted, keepsAlpha };
+  const codec = codecFor(probe, video, picture);
+  const encoded = pictureOptions(probe, video, { ...picture, codec });
+  const warnings = [
+    ...(hasAlpha(video) && !keepsAlpha ? [ALPHA_WARNING] : []),
+    ...(codec === wanted.codec ? [] : [SMALL_WARNING]),
+  ];
+  return assemble(probe, { ...target, copies: false }, encoded, { codec, warnings });
 }
 
+const SMALL_WARNING = 'The picture is smaller than 16 pixels, which H.265 cannot hold: H.264 was used.';
 const ALPHA_WARNING = 'Transparency was left out: the picture is shown on black. webm with vp9 keeps it.';
 
 function assemble(
