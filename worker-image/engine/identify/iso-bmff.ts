@@ -1,4 +1,5 @@
 import type { Format } from '#crds/formats.ts';
+import { MediaError } from '#crds/media-error.ts';
 import type { SniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
 import { unsupported } from '#worker-image/engine/identify/unsupported.ts';
 
@@ -63,10 +64,28 @@ function movieFormat(major: string, compatible: readonly string[]): Format {
 
 /** An audio brand stands even beside a picture track: audio books show chapter images in one. */
 async function byTracks(file: SniffedFile, container: Format): Promise<Format> {
+  if ((await sampleEntries(file)).some((type) => ENCRYPTED.has(type))) throw encrypted(container);
   if (container === 'm4a') return container;
   const handlers = await trackHandlers(file);
   if (handlers.includes('vide')) return container;
   return handlers.includes('soun') ? 'm4a' : container;
+}
+
+/** Of pictures, sound, text and anything else under Common Encryption; FairPlay's. Source: ISO/IEC 14496-12, 8.12. */
+const ENCRYPTED: ReadonlySet<string> = new Set(['encv', 'enca', 'enct', 'encs', 'drms', 'drmi']);
+
+/** ffmpeg has no key, and would copy such sound and pictures into files that nothing plays. */
+function encrypted(container: Format): MediaError {
+  return new MediaError(
+    'processing_failed',
+    `The ${container} file is encrypted, as copy-protected ones are. Send one without this protection.`,
+  );
+}
+
+/** The type of the first description of each track's samples. Source: ISO/IEC 14496-12, 8.5.2. */
+async function sampleEntries(file: SniffedFile): Promise<string[]> {
+  const lists = await descend(file, ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stsd']);
+  return Promise.all(lists.map(async ({ start }) => (await file.read(start + 12, 4)).toString('latin1')));
 }
 
 async function hasMoov(file: SniffedFile): Promise<boolean> {

@@ -44,8 +44,8 @@ export function mp3FrameBytes(bytes: Buffer, at: number): number {
   return frame?.format === 'mp3' ? frame.length : 0;
 }
 
-/** ID3v2 tags at the start, one behind the other; their length counts seven bits a byte. */
-async function endOfTags(file: SniffedFile): Promise<number> {
+/** Where the ID3v2 tags at the start end, which stand one behind the other; their length counts seven bits a byte. */
+export async function endOfTags(file: SniffedFile): Promise<number> {
   let at = 0;
   for (let tags = 0; tags < MAX_TAGS; tags += 1) {
     const header = await file.read(at, 10);

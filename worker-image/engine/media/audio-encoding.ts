@@ -35,8 +35,12 @@ export function tierRate(codec: 'aac' | 'mp3' | 'vorbis' | 'opus', tier: AudioTi
   return Math.round((TIER_KBPS[codec][tier] * 1000 * Math.max(1, channels)) / 2);
 }
 
+/** libvorbis refuses 200 kHz and more. */
+const HIGHEST_VORBIS_RATE = 192_000;
+
 /** The nearest sample rate that the codec has, upwards when there is one. */
 export function nearestRate(codec: AudioCodec, rate: number): number {
+  if (codec === 'vorbis') return Math.min(rate, HIGHEST_VORBIS_RATE);
   const rates = RATES[codec];
   if (rates === undefined) return rate;
   return rates.find((allowed) => allowed >= rate) ?? rates.at(-1) ?? rate;
@@ -88,6 +92,11 @@ function rateOf(codec: 'aac' | 'opus' | 'vorbis', { bitRate, tier, channels }: A
 
 function mp3Rate({ bitRate, tier }: AudioEncoding): string[] {
   return bitRate === null ? ['-q:a', MP3_LEVELS[tier]] : ['-b:a', String(clamp(bitRate, 8000, 320_000))];
+}
+
+/** True when samples of 32 bits become the 24 of ffmpeg's FLAC and ALAC. */
+export function roundsSamples(codec: AudioCodec, source: MediaStream): boolean {
+  return (codec === 'flac' || codec === 'alac') && bitsOf(source) > 24;
 }
 
 function isDeep(source: MediaStream): boolean {

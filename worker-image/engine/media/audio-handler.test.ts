@@ -14,6 +14,23 @@ import { runFfprobe } from '#worker-image/tools/ffmpeg.ts';
 const AUDIO_INPUTS = ['mp3', 'aac', 'wav', 'flac', 'm4a', 'ogg', 'opus', 'wma'] as const;
 const NOISE = ['-f', 'lavfi', '-i', 'anoisesrc=duration=3:sample_rate=44100:amplitude=0.3'];
 
+const ID3V2 = Buffer.from('ID3\x04\0\0\0\0\0\x19TIT2\0\0\0\x0f\0\0\0planted words\0', 'latin1');
+const ID3V1 = Buffer.from('TAGplanted words'.padEnd(128, '\0'));
+const LYRICS = Buffer.from('LYRICSBEGINETT00013planted words000032LYRICS200');
+const APE = Buffer.concat([
+  apeMark(0xa000_0000),
+  Buffer.from('\r\0\0\0\0\0\0\0Title\0planted words'),
+  apeMark(0x8000_0000),
+]);
+
+/** Header or footer of an APEv2 tag whose one item has 27 bytes. */
+function apeMark(flags: number): Buffer {
+  const mark = Buffer.alloc(32);
+  mark.write('APETAGEX');
+  [2000, 27 + mark.length, 1, flags].forEach((number, index) => mark.writeUInt32LE(number, 8 + index * 4));
+  return mark;
+}
+
 let directory = '';
 let fixtures: Map<Format, Fixture>;
 
@@ -47,6 +64,10 @@ async function tags({ path, format }: Produced): Promise<string> {
     directory,
   });
   return JSON.stringify(printed);
+}
+
+function stripped(source: Fixture): Promise<Produced> {
+  return workOn({ ...source, operation: 'strip_metadata' }).then((work) => runHandler(audioHandler, work));
 }
 
 describe('compressing sound', () => {
@@ -149,8 +170,9 @@ describe('compressing sound', () => {
     const source = await draw(engineDeps().run, directory, {
       format: 'wav',
       name: 'fast',
-      args: ['-f', 'lavfi', '-i', 'sine=duration=1:sample_rate=192000'],
+      args: ['-f', 'lavfi', '-i', 'sine=duration=1:sample_rate=384000'],
     });
+    expect((await track(await compress(source, { format: 'ogg' })))?.sample_rate).toBe(192_000);
     expect((await track(await compress(source)))?.sample_rate).toBe(96_000);
     expect((await track(await compress(source, { format: 'mp3' })))?.sample_rate).toBe(48_000);
     expect((await track(await compress(source, { format: 'opus' })))?.sample_rate).toBe(48_000);
@@ -178,6 +200,12 @@ describe('compressing sound', () => {
       expect(produced.warnings).toHaveLength(format === 'mp3' ? 1 : 0);
     },
   );
+
+  it.each(['flac', 'alac'] as const)('says that %s holds no more than 24 bits', async (format) => {
+    const args = ['-f', 'lavfi', '-i', 'sine=duration=1', '-c:a', 'pcm_s32le'];
+    const source = await draw(engineDeps().run, directory, { format: 'wav', name: 'deepest', args });
+    expect((await compress(source, { format })).warnings).toEqual([expect.stringContaining('rounded to 24')]);
+  });
 
   it('keeps 24 bits where the output is lossless', async () => {
     const source = await draw(engineDeps().run, directory, {
@@ -250,10 +278,33 @@ describe('sound with a pause that the container skips', () => {
 
 describe('removing tags without encoding', () => {
   it.each(AUDIO_INPUTS)('gives %s back without them', async (format) => {
-    const produced = await runHandler(audioHandler, await workOn({ ...fixture(format), operation: 'strip_metadata' }));
+    const produced = await stripped(fixture(format));
     expect(produced.format).toBe(format);
     expect(await tags(produced)).not.toMatch(/A tone|Nobody/);
     expect((await track(produced))?.codec_name).toBe((await track(fixture(format)))?.codec_name);
+  });
+
+  it.each(['mp3', 'aac'] as const)('takes all that stands before and behind the frames of an %s', async (format) => {
+    const sound = ['-f', 'lavfi', '-i', 'sine=duration=1', '-b:a', '48k'];
+    const source = await draw(engineDeps().run, directory, { format, name: 'bare', args: sound });
+    const bare = await readFile((await stripped(source)).path);
+    await writeFile(source.path, Buffer.concat([ID3V2, bare, APE, LYRICS, ID3V1]));
+    const produced = await compress(source, { format, strip_metadata: true });
+    expect(bare.equals(await readFile(produced.path))).toBe(true);
+  });
+
+  it('leaves a flac no larger, with the places of its channels', async () => {
+    const source = await draw(engineDeps().run, directory, {
+      format: 'flac',
+      name: 'placed',
+      args: ['-f', 'lavfi', '-i', 'aevalsrc=0.1|0.2|0.1:s=8000:d=1:c=2.1', '-metadata', 'title=planted words'],
+    });
+    const { path } = await stripped(source);
+    const [before, after] = [await readFile(source.path), await readFile(path)];
+    expect(after.length).toBeLessThan(before.length);
+    expect(after.includes('planted words')).toBe(false);
+    const file = { input: { path, format: 'flac' }, entries: 'stream=channel_layout', directory } as const;
+    expect(await runFfprobe(engineDeps(), file)).toMatchObject({ streams: [{ channel_layout: '2.1' }] });
   });
 
   it('refuses to take tags out of a wma that is cut off in its header', async () => {

@@ -1,6 +1,7 @@
 /** Audio: compressed and converted by ffmpeg. Spec: Capabilities / compress.audio, convert. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { extensionOf, type Format } from '#crds/formats.ts';
 import {
   NO_FACTS,
   type EngineDeps,
@@ -11,6 +12,7 @@ import {
 } from '#worker-image/engine/handler.ts';
 import {
   audioTrackOf,
+  isCopy,
   planCompress,
   planConvert,
   planStrip,
@@ -22,6 +24,7 @@ import {
 import { compareSeconds, encode } from '#worker-image/engine/media/encode.ts';
 import { withWarning } from '#worker-image/engine/media/missing-end.ts';
 import { stripAsf } from '#worker-image/engine/media/strip-asf.ts';
+import { stripFlac, stripFrames } from '#worker-image/engine/media/strip-tags.ts';
 import { mediaOf, playingSeconds, probe, type Probe } from '#worker-image/engine/media/probe.ts';
 import { unsupportedTarget } from '#worker-image/engine/unsupported-target.ts';
 
@@ -31,14 +34,16 @@ export const audioHandler: KindHandler = {
     return withWarning(work, source, factsOf(source));
   },
 
-  compress: (deps, work, facts) =>
-    produce(deps, work, planCompress(withRate(mediaOf(facts), work, facts), work.options.audio), facts),
+  compress: (deps, work, facts) => {
+    const plan = planCompress(withRate(mediaOf(facts), work, facts), work.options.audio);
+    const strips = isCopy(plan) && plan.format === work.input.format && work.options.audio.strip_metadata;
+    return strips ? stripTags(deps, work, facts) : produce(deps, work, plan, facts);
+  },
 
   convert: (deps, work, facts) => produce(deps, work, planConvert(mediaOf(facts), targetOf(work)), facts),
 
   // Not an operation on sound of its own: a file that is kept must not keep its tags against the caller's wish.
-  stripMetadata: (deps, work, facts) =>
-    work.input.format === 'wma' ? stripWma(deps, work) : produce(deps, work, planStrip(mediaOf(facts)), facts),
+  stripMetadata: stripTags,
 
   verify: (_deps, _work, input, { facts }) => {
     const tracks = mediaOf(facts).audio.length;
@@ -48,11 +53,21 @@ export const audioHandler: KindHandler = {
   },
 };
 
-/** ffmpeg would write another header around the sound. */
-async function stripWma(deps: EngineDeps, work: Work): Promise<Produced> {
-  const path = join(work.directory, 'stripped.wma');
-  await writeFile(path, stripAsf(await readFile(work.input.path)));
-  return { path, format: 'wma', facts: factsOf(await probe(deps, work, { path, format: 'wma' })), warnings: [] };
+/** Formats whose tags are taken out of the bytes: ffmpeg would write other headers, or leave tags behind the last frame. */
+const STRIPPERS: Readonly<Partial<Record<Format, (input: string, output: string) => Promise<void>>>> = {
+  mp3: stripFrames,
+  aac: stripFrames,
+  flac: stripFlac,
+  wma: async (input, output) => writeFile(output, stripAsf(await readFile(input))),
+};
+
+async function stripTags(deps: EngineDeps, work: Work, facts: Facts): Promise<Produced> {
+  const { format } = work.input;
+  const strip = STRIPPERS[format];
+  if (strip === undefined) return produce(deps, work, planStrip(mediaOf(facts)), facts);
+  const path = join(work.directory, `stripped.${extensionOf(format)}`);
+  await strip(work.input.path, path);
+  return { path, format, facts: factsOf(await probe(deps, work, { path, format })), warnings: [] };
 }
 
 function factsOf(source: Probe): Facts {

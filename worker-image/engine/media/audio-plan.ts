@@ -7,6 +7,7 @@ import {
   encoderOptions,
   isLossless,
   nearestRate,
+  roundsSamples,
   tierRate,
   type AudioCodec,
   type AudioEncoding,
@@ -67,6 +68,7 @@ export function planCompress(probe: Probe, options: AudioOptions): AudioPlan {
         ? [`${format} has no sample rate of ${wanted} Hz; ${sampleRate} Hz was used.`]
         : []),
       ...channelWarning(source, channels, options.channels),
+      ...roundingWarning(codec, source),
     ],
   };
 }
@@ -91,11 +93,11 @@ export function planConvert(probe: Probe, format: AudioOutput): AudioPlan {
       ...frameOptions(probe, format, false),
       ...(copies ? ['-c:a', 'copy'] : encoderOptions(encoding, source)),
     ],
-    warnings: channelWarning(source, channels, 'original'),
+    warnings: [...channelWarning(source, channels, 'original'), ...roundingWarning(codec, source)],
   };
 }
 
-/** The same sound without tags, pictures and chapters; not for wma, which is read only. */
+/** The same sound without tags, pictures and chapters, in the container of its codec. */
 export function planStrip(probe: Probe): AudioPlan {
   const format = originalOf(probe, audioTrackOf(probe));
   return { format, outputOptions: [...frameOptions(probe, format, true), '-c:a', 'copy'], warnings: [] };
@@ -111,9 +113,14 @@ export function withSilentEnd(plan: AudioPlan, seconds: number): AudioPlan | nul
   return withFilter(plan, `apad=whole_dur=${seconds}`);
 }
 
+/** True when the sound is not encoded anew. */
+export function isCopy({ outputOptions }: AudioPlan): boolean {
+  return outputOptions[outputOptions.indexOf('-c:a') + 1] === 'copy';
+}
+
 function withFilter(plan: AudioPlan, filter: string): AudioPlan | null {
+  if (isCopy(plan)) return null;
   const { outputOptions } = plan;
-  if (outputOptions[outputOptions.indexOf('-c:a') + 1] === 'copy') return null;
   const before = outputOptions.lastIndexOf('-af');
   const filters = [filter, ...(before === -1 ? [] : outputOptions.slice(before + 1, before + 2))];
   return { ...plan, outputOptions: [...outputOptions, '-af', filters.join(',')] };
@@ -156,6 +163,12 @@ function channelsOf(codec: AudioCodec, source: MediaStream, wanted: AudioOptions
 function channelWarning(source: MediaStream, channels: number, wanted: AudioOptions['channels']): string[] {
   if (wanted === 'mono' || channels === source.channels) return [];
   return [`The ${source.channels} channels were mixed down to ${channels}, the most that the output holds.`];
+}
+
+function roundingWarning(codec: AudioCodec, source: MediaStream): string[] {
+  return roundsSamples(codec, source)
+    ? [`The samples of 32 bits were rounded to 24, the most that ${codec} is written with.`]
+    : [];
 }
 
 interface RateQuestion {

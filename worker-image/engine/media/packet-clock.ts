@@ -5,6 +5,8 @@ export interface PacketClock {
   readonly read: (line: string) => void;
   /** Where the stream's last packet ends, in seconds on the file's own clock; null when it has none. */
   readonly endOf: (stream: number) => number | null;
+  /** When its first packet is shown, likewise; null also when that does not say. */
+  readonly startOf: (stream: number) => number | null;
 }
 
 interface Stream {
@@ -30,16 +32,19 @@ interface ClockOptions {
 
 export function makePacketClock({ joinsParts, longest }: ClockOptions): PacketClock {
   const streams = new Map<number, Stream>();
+  const starts = new Map<number, number | null>();
   let offset = 0;
   return {
     read: (line) => {
       const packet = packetOf(line);
       if (packet === null || (packet.duration ?? 0) > longest) return;
       const before = streams.get(packet.stream);
+      if (before === undefined) starts.set(packet.stream, packet.shownAt);
       if (joinsParts && before !== undefined) offset += jump(before, packet, offset);
       streams.set(packet.stream, passed(before, packet, offset));
     },
     endOf: (stream) => streams.get(stream)?.end ?? null,
+    startOf: (stream) => starts.get(stream) ?? null,
   };
 }
 

@@ -14,6 +14,7 @@ const streamSchema = z.object({
   codec_type: text,
   /** ffmpeg's name, such as h264, hevc, aac. Empty when it knows none. */
   codec_name: text,
+  codec_tag_string: text,
   width: number.optional().default(0),
   height: number.optional().default(0),
   pix_fmt: text,
@@ -45,7 +46,7 @@ const probeSchema = z.object({
 });
 
 const ENTRIES = [
-  'stream=index,codec_type,codec_name,width,height,pix_fmt,sample_aspect_ratio,color_transfer,color_space,field_order,sample_fmt,sample_rate,channels,bits_per_raw_sample,bit_rate',
+  'stream=index,codec_type,codec_name,codec_tag_string,width,height,pix_fmt,sample_aspect_ratio,color_transfer,color_space,field_order,sample_fmt,sample_rate,channels,bits_per_raw_sample,bit_rate',
   'stream_disposition=attached_pic',
   'stream_side_data=side_data_type,rotation',
   'stream_tags=alpha_mode,ALPHA_MODE',
@@ -81,6 +82,8 @@ export interface Probe {
   readonly claimedSeconds: number;
   /** Where the last packet of each stream that has one ends, by the stream's index: in seconds from the file's start. */
   readonly ends: ReadonlyMap<number, number>;
+  /** Indices of the streams that begin with packets which the file says not to show. */
+  readonly trimmed: ReadonlySet<number>;
 }
 
 /**
@@ -116,15 +119,19 @@ export async function probe(deps: EngineDeps, work: Pick<Work, 'directory'>, inp
     cover: ofType('video').find(isCover) ?? null,
     subtitles: ofType('subtitle'),
     attachments: ofType('attachment'),
-    data: ofType('data').length,
+    data: ofType('data').filter((stream) => stream.codec_tag_string !== CHAPTER_NAMES).length,
     moreVideos: Math.max(0, videos.length - 1),
     hdr: isPq(video) ? await readHdrMetadata(deps, { input, directory: work.directory, stream: video.index }) : null,
     bitRate: format.bit_rate,
     rotation: rotationOf(video),
     claimedSeconds: format.duration - Math.max(0, format.start_time),
     ends: endsOf(streams, clock, format.start_time),
+    trimmed: trimmedOf(streams, clock),
   };
 }
+
+/** QuickTime's track of them; they are chapters of the file as well. */
+const CHAPTER_NAMES = 'text';
 
 /** A file of several bit rates lists all of them, and may hold the packets of one. Without any packet: all streams. */
 function withPackets(streams: readonly MediaStream[], clock: PacketClock): readonly MediaStream[] {
@@ -176,6 +183,14 @@ export function mediaOf({ media }: Facts): Probe {
 function endsOf(streams: readonly MediaStream[], clock: PacketClock, start: number): Map<number, number> {
   const ends = streams.map(({ index }) => [index, clock.endOf(index)] as const);
   return new Map(ends.flatMap(([index, end]) => (end === null ? [] : [[index, end - start]])));
+}
+
+/** Seconds that an encoder's priming or a frame's reordering may take; what lies before is cut off. */
+const PRIMING = 0.15;
+
+function trimmedOf(streams: readonly MediaStream[], clock: PacketClock): Set<number> {
+  const indices = streams.map(({ index }) => index);
+  return new Set(indices.filter((index) => (clock.startOf(index) ?? 0) < -PRIMING));
 }
 
 function isPq(video: MediaStream | null): video is MediaStream {

@@ -7,8 +7,10 @@ import type { SentOptions } from '#crds/options/options.ts';
 import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
 import { draw, FIXTURE_SECONDS, makeVideoFixtures, SOUND_AND_COVER, X264 } from '#test/fixtures/make-media-fixtures.ts';
 import type { Produced } from '#worker-image/engine/handler.ts';
+import { identify } from '#worker-image/engine/identify.ts';
 import { probe, type Probe } from '#worker-image/engine/media/probe.ts';
 import { videoHandler } from '#worker-image/engine/media/video-handler.ts';
+import { runFfprobe } from '#worker-image/tools/ffmpeg.ts';
 
 const VIDEO_INPUTS = ['mp4', 'mov', 'avi', 'mkv', 'webm', 'flv', 'wmv', 'm4v', 'mpg', '3gp'] as const;
 const PICTURE = ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=25:duration=2'];
@@ -221,14 +223,44 @@ describe('converting a video', () => {
     const whole = await draw(engineDeps().run, directory, {
       format: 'mp4',
       name: 'whole',
-      args: [...PICTURE, '-c:v', 'libx264', '-preset', 'ultrafast', '-g', '250'],
+      args: [
+        ...PICTURE,
+        '-f',
+        'lavfi',
+        '-i',
+        'sine=duration=2',
+        '-c:v',
+        'libx264',
+        '-preset',
+        'ultrafast',
+        '-g',
+        '250',
+      ],
     });
     const trimmed = await draw(engineDeps().run, directory, {
       format: 'mp4',
       name: 'trimmed',
       args: ['-ss', '0.7', '-i', whole.path, '-c', 'copy'],
     });
-    expect((await convert(trimmed, 'mkv')).facts.durationSeconds).toBeCloseTo(1.3, 1);
+    for (const produced of [await convert(trimmed, 'mkv'), await compress(trimmed, { format: 'mkv', codec: 'h264' })]) {
+      expect(produced.facts.durationSeconds).toBeCloseTo(1.3, 1);
+      const { trimmed: hidden, ends } = await probed(produced);
+      expect(hidden.size).toBe(0);
+      expect(Math.abs((ends.get(0) ?? 0) - (ends.get(1) ?? 9))).toBeLessThan(0.1);
+      const starts = await runFfprobe(engineDeps(), { input: produced, entries: 'stream=start_time', directory });
+      for (const { start_time: start } of (starts as { streams: { start_time: string }[] }).streams)
+        expect(Number(start)).toBeLessThan(0.1);
+    }
+  });
+
+  it('refuses a file whose key it has not', async () => {
+    const key = '0'.repeat(32);
+    const source = await draw(engineDeps().run, directory, {
+      format: 'mp4',
+      name: 'encrypted',
+      args: [...PICTURE, ...X264, '-encryption_scheme', 'cenc-aes-ctr', '-encryption_key', key, '-encryption_kid', key],
+    });
+    await expect(identify({ path: source.path, filename: null })).rejects.toThrow(/mp4 file is encrypted/);
   });
 
   it('marks copied HEVC so that Apple players show it', async () => {

@@ -13,7 +13,7 @@ import {
   type Picture,
   type VideoCodec,
 } from '#worker-image/engine/media/video-picture.ts';
-import { soundtrackOptions, soundtrackWarnings } from '#worker-image/engine/media/video-soundtrack.ts';
+import { bringsBack, soundtrackOptions, soundtrackWarnings } from '#worker-image/engine/media/video-soundtrack.ts';
 import type { MuxableFormat } from '#worker-image/tools/ffmpeg.ts';
 
 export type VideoOutput = Extract<MuxableFormat, 'mp4' | 'mov' | 'webm' | 'mkv'>;
@@ -64,11 +64,12 @@ export function planConvert(probe: Probe, format: VideoOutput): VideoPlan {
   const video = videoTrackOf(probe);
   // ffmpeg writes a rotation into mp4 and mov only.
   const turns = probe.rotation !== 0 && format !== 'mp4' && format !== 'mov';
-  if (!COPYABLE[format].has(video.codec_name) || turns) return planReencode(probe, format);
+  const copies = COPYABLE[format].has(video.codec_name) && !turns && !bringsBack(probe, video, format);
+  if (!copies) return planReencode(probe, format);
   const copied = ['-c:v:0', 'copy'];
   return assemble(probe, { format, operation: 'convert', copies: true }, copied, {
     codec: video.codec_name === 'hevc' ? 'h265' : null,
-    warnings: [],
+    warnings: hasAlpha(video) && format === 'mp4' ? [ALPHA_WARNING] : [],
   });
 }
 

@@ -33,10 +33,17 @@ const COPYABLE: Readonly<Record<VideoOutput, ReadonlySet<string>>> = {
 export function soundtrackOptions(probe: Probe, format: VideoOutput, operation: 'compress' | 'convert'): string[] {
   return probe.audio.slice(0, MAX_TRACKS).flatMap((track, position) => {
     const copies =
-      COPYABLE[format].has(track.codec_name) && !(operation === 'compress' && isLossless(track.codec_name));
+      COPYABLE[format].has(track.codec_name) &&
+      !(operation === 'compress' && isLossless(track.codec_name)) &&
+      !bringsBack(probe, track, format);
     const options = copies ? ['-c:a', 'copy'] : encodedTrack(track, format === 'webm' ? 'opus' : 'aac', operation);
     return ['-map', `0:${track.index}`, ...options.map((option) => forTrack(option, position))];
   });
+}
+
+/** True when a copy would play what was cut off: only mp4 and mov can say so. */
+export function bringsBack({ trimmed }: Probe, { index }: MediaStream, format: VideoOutput): boolean {
+  return trimmed.has(index) && format !== 'mp4' && format !== 'mov';
 }
 
 export function soundtrackWarnings({ audio }: Probe): string[] {

@@ -149,6 +149,9 @@ describe('what a video holds beside picture and sound', () => {
     expect(found.video?.codec_name).toBe('h264');
     expect(found.subtitles).toHaveLength(1);
     expect(await chaptersOf(produced)).toEqual(['First', 'Second']);
+    const again = await convert({ ...produced, name: 'copied' }, 'mkv');
+    expect(await chaptersOf(again)).toEqual(['First', 'Second']);
+    expect(again.warnings).toEqual([]);
   });
 
   it('keeps the cover picture of an mp4', async () => {
@@ -250,6 +253,10 @@ describe('transparency', () => {
     expect(await opacity(CLEAR)).toBeLessThan(20);
     expect(await opacity(SEEN)).toBeGreaterThan(235);
     expect(produced.warnings).toEqual([]);
+  });
+
+  it('is missed where VP9 is copied into an mp4', async () => {
+    expect((await convert(source, 'mp4')).warnings).toEqual([expect.stringContaining('Transparency')]);
   });
 
   it('becomes black elsewhere, with a warning', async () => {
