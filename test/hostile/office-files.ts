@@ -157,18 +157,18 @@ export const HOSTILE_DOCUMENTS: readonly HostileFile[] = [
     ends: ['limit_exceeded'],
     says: /fills 1000000000 cells; at most 200000000/,
   },
-  {
-    name: 'an XLSX whose two cells lie in opposite corners',
+  ...['csv', 'pdf'].map((to): HostileFile => ({
+    name: `an XLSX for ${to} whose two cells lie in opposite corners`,
     filename: 'a.xlsx',
     bytes: () =>
       xlsx({
         rows: '<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>2</v></c></row>',
       }),
     operation: 'convert',
-    options: { convert: { to: 'csv' } },
+    options: { convert: { to } },
     ends: ['limit_exceeded'],
     says: /spans 17179869184 cells; at most 1000000000/,
-  },
+  })),
   {
     name: 'an ODT whose macro writes a file as soon as the document is open',
     filename: 'a.odt',

@@ -26,7 +26,7 @@ const IMPORT_FILTERS: Readonly<Partial<Record<Format, string>>> = {
 };
 
 /** Comma, double quote, UTF-8 (76), from line 1, cells as shown; the first sheet only. */
-const CSV = 'Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false';
+const CSV = 'Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,true';
 
 const EXPORT_FILTERS: Readonly<Record<OfficeKind, Readonly<Partial<Record<Format, string>>>>> = {
   word: {

@@ -11,6 +11,7 @@ import {
   OFFICE_WORDS,
   wordTwoDocument,
 } from '#test/fixtures/make-office-fixtures.ts';
+import { docx, xlsx } from '#test/hostile/forge-office.ts';
 import type { Produced } from '#worker-image/engine/handler.ts';
 import { presentationHandler, sheetHandler, wordHandler } from '#worker-image/engine/office/office-handler.ts';
 
@@ -50,6 +51,29 @@ async function pdfText({ path }: Produced): Promise<string> {
   return stdout;
 }
 
+/** A column of values, most with a number format, below a cell of words. */
+function shownCells(): Buffer {
+  const codes = ['00000', '000-0000', 'dd.mm.yyyy', 'hh:mm', '0%', 'General'];
+  const values = [123, 5551234, 45385, 0.5451388888888888, 0.1234, 12345678901234];
+  const rows = values.map(
+    (value, index) => `<row r="${index + 2}"><c r="A${index + 2}" s="${index}"><v>${value}</v></c></row>`,
+  );
+  const formats = codes.map((code, index) => `<numFmt numFmtId="${200 + index}" formatCode="${code}"/>`);
+  const looks = codes.map((_code, index) => `<xf numFmtId="${200 + index}" applyNumberFormat="1"/>`);
+  const styles = `<numFmts>${formats.join('')}</numFmts><fonts><font/></fonts><fills><fill/></fills><borders><border/></borders><cellStyleXfs><xf/></cellStyleXfs><cellXfs>${looks.join('')}</cellXfs>`;
+  return xlsx({
+    rows: `${rows.join('')}<row r="8"><c r="A8" t="b"><v>1</v></c></row><row r="9"><c r="A9" t="e"><v>#DIV/0!</v></c></row>`,
+    links: [{ id: 'rIdStyles', type: 'styles', target: 'styles.xml' }],
+    types: [['/xl/styles.xml', 'application/vnd.openxmlformats-officedocument.spreadsheetml.styles+xml']],
+    parts: [
+      {
+        name: 'xl/styles.xml',
+        data: `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">${styles}</styleSheet>`,
+      },
+    ],
+  });
+}
+
 // Every format into every target: test/matrix.
 describe('what is written', () => {
   it.each([
@@ -63,8 +87,27 @@ describe('what is written', () => {
   });
 
   it('is the first sheet as CSV in UTF-8, with quotes where they are needed', async () => {
-    const { path } = await convert('sheet', fixture('fods'), 'csv');
+    const { path, warnings } = await convert('sheet', fixture('fods'), 'csv');
     expect(await readFile(path, 'utf8')).toMatch(/^name,note\n"Jürgen, ""J""",0010\ntwo\u00A0words,x\n/);
+    expect(warnings).toEqual(['A csv file holds one sheet: the other one was left out.']);
+  });
+
+  it('is CSV of the cells as they are shown', async () => {
+    const path = join(directory, 'shown.xlsx');
+    await writeFile(path, shownCells());
+    const produced = await convert('sheet', { name: 'shown', path, format: 'xlsx' }, 'csv');
+    expect((await readFile(produced.path, 'utf8')).split('\n').slice(1)).toEqual([
+      '00123',
+      '555-1234',
+      '03.04.2024',
+      '13:05',
+      '12%',
+      '12345678901234',
+      'TRUE',
+      '#DIV/0!',
+      '',
+    ]);
+    expect(produced.warnings).toEqual([]);
   });
 
   it('is text in UTF-8', async () => {
@@ -86,7 +129,10 @@ describe('what is written', () => {
   ])('is what plain text in %s says', async (name, bytes) => {
     const path = join(directory, `${name}.txt`);
     await writeFile(path, bytes);
-    expect(await pdfText(await convert('word', { name, path, format: 'txt' }, 'pdf'))).toContain(OFFICE_WORDS.word);
+    const produced = await convert('word', { name, path, format: 'txt' }, 'pdf');
+    expect(await pdfText(produced)).toContain(OFFICE_WORDS.word);
+    const guessed = name === 'windows-1252' ? [expect.stringContaining('read as Windows-1252')] : [];
+    expect(produced.warnings).toEqual(guessed);
   });
 
   it('is what a document of Word 2 says', async () => {
@@ -112,6 +158,26 @@ describe('documents that do not open', () => {
     await writeFile(path, '<html><body>words</body></html>');
     await expect(convert('word', { name: 'page', path, format: 'docx' }, 'pdf')).rejects.toMatchObject({
       code: 'processing_failed',
+    });
+  });
+
+  it('refuses one with words that LibreOffice leaves out', async () => {
+    const path = join(directory, 'chunk.docx');
+    const links = [{ id: 'chunk', type: 'aFChunk', target: 'page.html' }];
+    await writeFile(path, docx({ body: '<w:altChunk r:id="chunk"/>', links }));
+    await expect(convert('word', { name: 'chunk', path, format: 'docx' }, 'pdf')).rejects.toMatchObject({
+      code: 'processing_failed',
+    });
+  });
+
+  it('refuses a sheet of few cells whose empty pages take a PDF minutes', async () => {
+    const path = join(directory, 'far.xlsx');
+    await writeFile(
+      path,
+      xlsx({ rows: '<row r="2"><c r="XFD2"><v>1</v></c></row><row r="1048576"><c r="A1048576"><v>1</v></c></row>' }),
+    );
+    await expect(convert('sheet', { name: 'far', path, format: 'xlsx' }, 'pdf')).rejects.toMatchObject({
+      code: 'limit_exceeded',
     });
   });
 

@@ -7,9 +7,11 @@ import { NO_FACTS, type EngineDeps, type KindHandler, type Produced, type Work }
 import { isLockedWorkbook, passwordNeeded } from '#worker-image/engine/identify/ole2.ts';
 import { withSniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
 import { embedPictures } from '#worker-image/engine/office/embed-pictures.ts';
+import { leftOutSheets } from '#worker-image/engine/office/left-out-sheets.ts';
 import { exportFilter, importFilter, type OfficeKind } from '#worker-image/engine/office/office-filters.ts';
 import { refuseEndlessLayout } from '#worker-image/engine/office/refuse-endless-layout.ts';
 import { refuseEndlessRtf } from '#worker-image/engine/office/refuse-endless-rtf.ts';
+import { refuseForeignChunks } from '#worker-image/engine/office/refuse-foreign-chunks.ts';
 import { runLibreOffice } from '#worker-image/engine/office/run-libreoffice.ts';
 import { unlinkedDocument } from '#worker-image/engine/office/unlinked-document.ts';
 import { verifyDocument } from '#worker-image/engine/office/verify-document.ts';
@@ -30,29 +32,36 @@ function handlerOf(kind: OfficeKind): KindHandler {
 
 async function convert(deps: EngineDeps, work: Work, kind: OfficeKind): Promise<Produced> {
   const { to } = work.options.convert;
+  const { path, format } = work.input;
   const filter = to === null ? null : exportFilter(kind, to);
   if (to === null || filter === null) throw unsupportedTarget(`A ${kind} document`, to, CONVERT_TARGETS[kind]);
-  await refuseEndlessLayout(deps.signal, { path: work.input.path, format: work.input.format, to });
+  await refuseEndlessLayout(deps.signal, { path, format });
+  await refuseForeignChunks(path, format);
+  const warnings: string[] = [];
   const output = await runLibreOffice(deps, {
-    path: await openable(work, deps.signal),
-    extension: extensionOf(work.input.format),
-    importFilter: importFilter(work.input.format),
+    path: await openable(work, deps.signal, warnings),
+    extension: extensionOf(format),
+    importFilter: importFilter(format),
     target: extensionOf(to),
     exportFilter: filter,
     directory: work.directory,
   });
   if (output === null) throw await notOpened(work);
   if (to === 'html') await embedPictures(output);
-  return { path: output.path, format: to, facts: NO_FACTS, warnings: [] };
+  if (to === 'csv') warnings.push(...(await leftOutSheets(path, format)));
+  return { path: output.path, format: to, facts: NO_FACTS, warnings };
 }
 
-/** Plain text is given to LibreOffice in the one encoding that its filter is told, OpenDocument without links to other files. */
-async function openable({ input, directory }: Work, signal: AbortSignal): Promise<string> {
+/**
+ * Plain text is given to LibreOffice in the one encoding that its filter is told, OpenDocument without links to other
+ * files. Adds to the warnings.
+ */
+async function openable({ input, directory }: Work, signal: AbortSignal, warnings: string[]): Promise<string> {
   if (input.format === 'rtf') await refuseEndlessRtf(input, signal);
   if (input.format !== 'txt') return unlinkedDocument({ path: input.path, format: input.format, directory });
   const path = join(directory, 'utf-8.txt');
   await using file = await open(path, 'w');
-  await writeFile(file, readText(input.path));
+  await writeFile(file, readText(input.path, { warn: (warning) => warnings.push(warning) }));
   return path;
 }
 
