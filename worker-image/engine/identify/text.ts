@@ -2,6 +2,7 @@ import { formatOfName, FORMATS, type Format } from '#crds/formats.ts';
 import { MediaError } from '#crds/media-error.ts';
 import type { SniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
 import { unsupported } from '#worker-image/engine/identify/unsupported.ts';
+import { htmlCharset } from '#worker-image/engine/table/html-charset.ts';
 
 const TEXT_FORMATS: readonly Format[] = ['txt', 'csv', 'tsv', 'json', 'ndjson', 'html', 'md'];
 const TAIL_BYTES = 16 * 1024;
@@ -35,18 +36,32 @@ const REFUSED_ROOTS: ReadonlyMap<string, string> = new Map([
  * null when they do not. Spec: "Table inputs are recognised by extension".
  */
 export async function formatOfText(file: SniffedFile): Promise<Format | null> {
-  const text = decode(file.head, file.size > file.head.length);
-  if (text === null) return null;
-  const tail = file.size > file.head.length ? await file.read(Math.max(0, file.size - TAIL_BYTES), TAIL_BYTES) : null;
-  if (tail !== null && isNeverText(tail, file.head)) return null;
+  if (await endsAsData(file)) return null;
+  const named = TEXT_FORMATS.find((format) => format === formatOfName(file.filename)) ?? null;
+  const text = decode(file, named);
+  if (text === null) {
+    if (named !== null) refuseUnknownEncoding(file.head, named);
+    return null;
+  }
   refuseLookAlikes(text);
   const flat = flatOpenDocument(text);
   if (flat !== null) return flat;
-  const named = formatOfName(file.filename);
-  if (named !== null && TEXT_FORMATS.includes(named)) return named;
+  if (named !== null) return named;
+  throw new MediaError('unsupported_input', `${disagreement(file.filename)} Give a name that ends in ${extensions()}.`);
+}
+
+function disagreement(filename: string | null): string {
+  const said = formatOfName(filename);
+  if (said !== null) return `The file's name says ${said}, but its content is text.`;
+  return 'The file is text, and its name does not say of which kind.';
+}
+
+/** Refuses text in an older encoding, which has no control characters; data under the name of a text has some. */
+function refuseUnknownEncoding(head: Buffer, named: Format): void {
+  if (hasControls(head.toString('latin1'))) return;
   throw new MediaError(
     'unsupported_input',
-    `The file is text, and its name does not say of which kind. Give a name that ends in ${extensions()}.`,
+    `The file's name says ${named}, but its text is neither UTF-8 nor UTF-16, and its encoding is not known. Save it as UTF-8 and send it again.`,
   );
 }
 
@@ -88,12 +103,18 @@ function flatOpenDocument(text: string): Format | null {
   return type === 'text' ? 'fodt' : type === 'spreadsheet' ? 'fods' : 'fodp';
 }
 
-/** UTF-8, UTF-16 with or without its mark, else Windows-1252 without control characters; null when it is no text. */
-function decode(head: Buffer, isCut: boolean): string | null {
+/**
+ * UTF-8, UTF-16 with or without its mark, else Windows-1252 without control characters, else what a page
+ * says of itself; null when it is no text.
+ */
+function decode({ head, size }: SniffedFile, named: Format | null): string | null {
+  const isCut = size > head.length;
   const utf16 = utf16Name(head);
   if (utf16 !== null) return strictText(head.subarray(0, head.length & ~1), utf16, isCut);
   if (head.includes(0)) return null;
-  return strictText(head, 'utf-8', isCut) ?? windows1252(head);
+  const text = strictText(head, 'utf-8', isCut) ?? windows1252(head);
+  const charset = named === 'html' ? htmlCharset(head) : null;
+  return text === null && charset !== null ? strictText(head, charset, isCut) : text;
 }
 
 function utf16Name(head: Buffer): 'utf-16le' | 'utf-16be' | null {
@@ -130,8 +151,9 @@ function hasControls(text: string): boolean {
 }
 
 /** The end of the file is not decoded, as it may begin inside a character: zeros give data away. */
-function isNeverText(tail: Buffer, head: Buffer): boolean {
-  return utf16Name(head) === null && tail.includes(0);
+async function endsAsData(file: SniffedFile): Promise<boolean> {
+  if (file.size <= file.head.length || utf16Name(file.head) !== null) return false;
+  return (await file.read(Math.max(0, file.size - TAIL_BYTES), TAIL_BYTES)).includes(0);
 }
 
 function extensions(): string {

@@ -1,38 +1,22 @@
 /** Reads the first table of an HTML page. Nothing that the page names is ever loaded. */
 import { Parser } from 'htmlparser2';
+import { BLOCKS, CELLS, PARTS, SILENT } from '#worker-image/engine/table/html-elements.ts';
+import { colspanOf, rowspanOf } from '#worker-image/engine/table/html-span.ts';
 import { plainText, type Line } from '#worker-image/engine/table/plain-text.ts';
 import {
   MAX_COLUMNS,
   refuseLong,
   refuseWide,
   unparseable,
+  warnOfOthers,
   type OpenText,
   type Row,
+  type Warn,
 } from '#worker-image/engine/table/table-row.ts';
 
-/** As in the HTML standard. */
-const MAX_COLSPAN = 1000;
-const MAX_ROWSPAN = 65_534;
 /** The parser's time grows with the square of the depth. */
 const MAX_DEPTH = 5000;
 
-const BLOCKS: ReadonlySet<string> = new Set([
-  'br',
-  'p',
-  'div',
-  'li',
-  'tr',
-  'h1',
-  'h2',
-  'h3',
-  'h4',
-  'h5',
-  'h6',
-  'pre',
-  'blockquote',
-]);
-const CELLS: ReadonlySet<string> = new Set(['td', 'th']);
-const SILENT: ReadonlySet<string> = new Set(['script', 'style', 'template']);
 /** Styles that show blanks and line ends as they stand. */
 const EXACT = /(?:^|[;\s])white-space\s*:\s*(?:pre|pre-wrap|break-spaces)\s*(?:;|!|$)/i;
 
@@ -46,18 +30,23 @@ interface Cell {
 }
 
 /** Cells that span columns or rows leave the places behind them empty. */
-export async function* readHtml(open: OpenText): AsyncGenerator<Row> {
+export async function* readHtml(open: OpenText, warn: Warn): AsyncGenerator<Row> {
   const table = new FirstTable();
   for await (const text of open()) {
     yield* table.write(text);
-    if (table.closed) return;
+    if (table.stopped) break;
   }
   yield* table.end();
+  warnOfOthers(table.found, warn);
 }
 
 /** A class, because the parser's events share the place in the table. */
 class FirstTable {
-  closed = false;
+  /** Tables of the page so far, without those inside of others. */
+  found = 0;
+  /** The rest of the page is nested too deep; its tables are not counted. */
+  stopped = false;
+  #closed = false;
   readonly #parser: InstanceType<typeof Parser>;
   #ready: Row[] = [];
   /** Tables that are open; those inside of the first are text of their cell. */
@@ -73,7 +62,6 @@ class FirstTable {
   #cell: Cell | null = null;
   /** Column → rows below that a cell above still covers. */
   #covered = new Map<number, number>();
-  #found = false;
 
   constructor() {
     this.#parser = new Parser(
@@ -93,7 +81,7 @@ class FirstTable {
 
   end(): Row[] {
     this.#parser.end();
-    if (!this.#found) throw unparseable('html', 'the page has no table');
+    if (this.found === 0) throw unparseable('html', 'the page has no table');
     return this.#drain();
   }
 
@@ -105,13 +93,18 @@ class FirstTable {
 
   #open(name: string, attributes: Readonly<Record<string, string>>): void {
     this.#enter();
-    if (this.closed) return;
     if (name === 'table') this.#openTable(attributes);
+    else if (this.#closed) return;
+    else if (this.#tables === 1 && PARTS.has(name)) this.#openPart(name, attributes);
     else if (SILENT.has(name)) this.#silent += 1;
-    else if (this.#tables === 1 && CELLS.has(name)) this.#openCell(attributes);
-    else if (this.#tables === 1 && name === 'tr') this.#openRow(attributes);
     else if (name === 'br') this.#beginLine();
     else if (BLOCKS.has(name)) this.#openBlock(name);
+  }
+
+  #openPart(name: string, attributes: Readonly<Record<string, string>>): void {
+    if (CELLS.has(name)) this.#openCell(attributes);
+    else if (name === 'tr') this.#openRow(attributes);
+    else this.#endGroup();
   }
 
   #openRow(attributes: Readonly<Record<string, string>>): void {
@@ -120,9 +113,9 @@ class FirstTable {
   }
 
   #openTable(attributes: Readonly<Record<string, string>>): void {
+    if (this.found === 0) this.#exactTable = isExact(attributes);
+    if (this.#tables === 0) this.found += 1;
     this.#tables += 1;
-    if (!this.#found) this.#exactTable = isExact(attributes);
-    this.#found = true;
   }
 
   #openBlock(name: string): void {
@@ -164,13 +157,13 @@ class FirstTable {
       lines: [{ text: '', exact }],
       exact,
       chars: 0,
-      colspan: spanOf(attributes['colspan'], MAX_COLSPAN),
-      rowspan: spanOf(attributes['rowspan'], MAX_ROWSPAN),
+      colspan: colspanOf(attributes),
+      rowspan: rowspanOf(attributes),
     };
   }
 
   #text(text: string): void {
-    if (this.closed || this.#cell === null || this.#silent > 0) return;
+    if (this.#cell === null || this.#silent > 0) return;
     this.#cell.chars += text.length;
     refuseLong(this.#cell.chars);
     const line = this.#cell.lines.at(-1);
@@ -179,23 +172,31 @@ class FirstTable {
 
   #enter(): void {
     this.#depth += 1;
-    if (this.#depth > MAX_DEPTH) throw unparseable('html', `its elements are nested more than ${MAX_DEPTH} deep`);
+    if (this.#depth <= MAX_DEPTH) return;
+    if (!this.#closed) throw unparseable('html', `its elements are nested more than ${MAX_DEPTH} deep`);
+    this.stopped = true;
+    this.#parser.pause();
   }
 
   #close(name: string): void {
     this.#depth -= 1;
-    if (this.closed) return;
     if (name === 'table') this.#closeTable();
+    else if (this.#closed) return;
+    else if (this.#tables === 1 && PARTS.has(name)) this.#closePart(name);
     else if (SILENT.has(name)) this.#silent = Math.max(0, this.#silent - 1);
-    else if (this.#tables === 1 && CELLS.has(name)) this.#closeCell();
-    else if (this.#tables === 1 && name === 'tr') this.#closeRow();
     else if (name !== 'br' && BLOCKS.has(name)) this.#closeBlock(name);
+  }
+
+  #closePart(name: string): void {
+    if (CELLS.has(name)) this.#closeCell();
+    else if (name === 'tr') this.#closeRow();
+    else this.#endGroup();
   }
 
   #closeTable(): void {
     if (this.#tables === 1) {
       this.#closeRow();
-      this.closed = true;
+      this.#closed = true;
     }
     this.#tables = Math.max(0, this.#tables - 1);
   }
@@ -228,13 +229,14 @@ class FirstTable {
       else this.#covered.set(column, rows - 1);
     }
   }
+
+  /** No cell reaches into the next group of rows. */
+  #endGroup(): void {
+    this.#closeRow();
+    this.#covered.clear();
+  }
 }
 
 function isExact(attributes: Readonly<Record<string, string>>): boolean {
   return EXACT.test(attributes['style'] ?? '');
-}
-
-function spanOf(text: string | undefined, most: number): number {
-  const span = Number.parseInt(text ?? '1', 10);
-  return Number.isFinite(span) ? Math.min(most, Math.max(1, span)) : 1;
 }

@@ -1,5 +1,12 @@
 /** Reads the first table of a Markdown file, in the form of GitHub Flavored Markdown. Linear in the length of a line. */
-import { refuseWide, unparseable, type OpenText, type Row } from '#worker-image/engine/table/table-row.ts';
+import {
+  refuseWide,
+  unparseable,
+  warnOfOthers,
+  type OpenText,
+  type Row,
+  type Warn,
+} from '#worker-image/engine/table/table-row.ts';
 import { linesOf } from '#worker-image/engine/table/text-lines.ts';
 
 const ESCAPABLE = /[!-/:-@[-`{-~]/;
@@ -7,25 +14,37 @@ const BREAKS = ['<br>', '<br/>', '<br />'] as const;
 const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' };
 const REFERENCE = /&(?:#(\d{1,7})|#[xX]([\dA-Fa-f]{1,6})|(amp|lt|gt|quot|apos|nbsp));/y;
 
-export async function* readMarkdown(open: OpenText): AsyncGenerator<Row> {
+export async function* readMarkdown(open: OpenText, warn: Warn): AsyncGenerator<Row> {
+  let tables = 0;
+  for await (const { table, row } of rowsOfTables(open)) {
+    tables = table;
+    if (table === 1) yield refuseWide(row);
+  }
+  if (tables === 0) throw unparseable('md', 'there is no table with a line of dashes below its header');
+  warnOfOthers(tables, warn);
+}
+
+/** The rows of all tables; the first table is number 1. */
+async function* rowsOfTables(open: OpenText): AsyncGenerator<{ table: number; row: Row }> {
   let before: Row | null = null;
   let fence: string | null = null;
   let inTable = false;
+  let table = 0;
   for await (const line of linesOf(open())) {
+    inTable &&= !endsTable(line);
     if (inTable) {
-      if (endsTable(line)) return;
-      yield refuseWide(splitCells(line));
+      yield { table, row: splitCells(line) };
       continue;
     }
     fence = fenceAfter(fence, line);
     const cells = fence === null && line.includes('|') ? splitCells(line) : null;
     if (before !== null && isDelimiterRow(cells, before.length)) {
       inTable = true;
-      yield refuseWide(before);
+      table += 1;
+      yield { table, row: before };
     }
     before = cells;
   }
-  if (!inTable) throw unparseable('md', 'there is no table with a line of dashes below its header');
 }
 
 /** The cells of a line, with escapes and character references resolved and `<br>` read as a line break. */

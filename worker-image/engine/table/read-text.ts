@@ -5,12 +5,17 @@ import { open } from 'node:fs/promises';
 /** The one whose every byte is a character of ASCII, so that it is valid UTF-8 too. */
 const SEVEN_BITS = 'iso-2022-jp';
 
+const GUESSED =
+  'The text is not UTF-8 and names no encoding: it was read as Windows-1252. If letters came out wrong, save it as UTF-8 and send it again.';
+
 interface ReadTextOptions {
   readonly signal?: AbortSignal;
   /** Called with the bytes read so far. */
   readonly onBytes?: (bytes: number) => void;
   /** Finds the encoding that the text names for itself in its first bytes; null for none. */
   readonly declared?: (head: Buffer) => string | null;
+  /** Called when nothing tells the encoding and letters may come out wrong. */
+  readonly warn?: (warning: string) => void;
 }
 
 /**
@@ -19,9 +24,11 @@ interface ReadTextOptions {
  */
 export async function* readText(
   path: string,
-  { signal, onBytes, declared = () => null }: ReadTextOptions = {},
+  { signal, onBytes, declared = () => null, warn }: ReadTextOptions = {},
 ): AsyncGenerator<string> {
-  const decoder = new TextDecoder(await encodingOf(path, declared, signal));
+  const encoding = await encodingOf(path, declared, signal);
+  if (encoding === null) warn?.(GUESSED);
+  const decoder = new TextDecoder(encoding ?? 'windows-1252');
   let bytes = 0;
   for await (const chunk of chunksOf(path, signal)) {
     bytes += chunk.length;
@@ -33,17 +40,18 @@ export async function* readText(
   if (rest !== '') yield rest;
 }
 
+/** null when nothing tells it. */
 async function encodingOf(
   path: string,
   declared: (head: Buffer) => string | null,
   signal: AbortSignal | undefined,
-): Promise<string> {
+): Promise<string | null> {
   const head = await headOf(path);
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
   if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
   const named = declared(head);
   if (named === SEVEN_BITS) return named;
-  return utf16WithoutMark(head) ?? ((await isUtf8(path, signal)) ? 'utf-8' : (named ?? 'windows-1252'));
+  return utf16WithoutMark(head) ?? ((await isUtf8(path, signal)) ? 'utf-8' : named);
 }
 
 async function headOf(path: string): Promise<Buffer> {

@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { CONVERT_TARGETS, type Format } from '#crds/formats.ts';
 import { engineDeps, freshDirectory, runHandler, workOn } from '#test/fixtures/engine-work.ts';
 import { makeTableFixtures, TABLE_ROWS } from '#test/fixtures/make-table-fixtures.ts';
+import type { Produced } from '#worker-image/engine/handler.ts';
 import { tableHandler } from '#worker-image/engine/table/table-handler.ts';
 
 const INPUTS = ['csv', 'tsv', 'json', 'ndjson', 'html', 'md'] as const;
@@ -19,17 +20,28 @@ beforeAll(async () => {
   await makeTableFixtures(directory);
 });
 
+async function produce(path: string, format: Format, to: string): Promise<Produced> {
+  return runHandler(tableHandler, await workOn({ path, format, operation: 'convert', options: { convert: { to } } }));
+}
+
 async function convertFile(path: string, format: Format, to: string): Promise<string> {
-  const work = await workOn({ path, format, operation: 'convert', options: { convert: { to } } });
-  return (await runHandler(tableHandler, work)).path;
+  return (await produce(path, format, to)).path;
+}
+
+async function saved(format: Format, content: string | Buffer): Promise<string> {
+  files += 1;
+  const path = join(directory, `table-${files}.${format}`);
+  await writeFile(path, content);
+  return path;
 }
 
 /** Converts text and gives the text that comes out. */
 async function convert(format: Format, content: string | Buffer, to: string): Promise<string> {
-  files += 1;
-  const path = join(directory, `table-${files}.${format}`);
-  await writeFile(path, content);
-  return readFile(await convertFile(path, format, to), 'utf8');
+  return readFile(await convertFile(await saved(format, content), format, to), 'utf8');
+}
+
+async function warningsOf(format: Format, content: string | Buffer): Promise<readonly string[]> {
+  return (await produce(await saved(format, content), format, 'csv')).warnings;
 }
 
 async function rowsOf(format: Format, content: string | Buffer): Promise<string[][]> {
@@ -121,6 +133,24 @@ describe('reading CSV', () => {
     ['Windows-1252', Buffer.from('name\nJ\xfcrgen\n', 'latin1')],
   ])('in %s', async (_name, bytes) => {
     expect(await convert('csv', bytes, 'ndjson')).toBe('{"name":"Jürgen"}\n');
+  });
+
+  it.each([
+    ['two numbers in a row', '2024-01-01;12,5;3,7\n2024-01-02;13,5;4,7\n', ['2024-01-02', '13,5', '4,7']],
+    ['numbers alone', '1,5;2,5;3,5\n4,5;5,5;6,5\n', ['4,5', '5,5', '6,5']],
+    ['names', '1;Doe, John\n2;Roe, Jane\n', ['2', 'Roe, Jane']],
+    ['units', 'Tag;Temp (°C, außen);Druck (hPa, rel)\n1;12,5;1013,2\n', ['1', '12,5', '1013,2']],
+    ['names, by tabs', '1\tDoe, John\n2\tRoe, Jane\n', ['2', 'Roe, Jane']],
+  ])('by semicolons or tabs where every row has commas in %s', async (_name, text, cells) => {
+    expect(await rowsOf('csv', text)).toEqual([cells]);
+  });
+
+  it.each([
+    ['more commas than semicolons', 'a,b,c;d\n1,2,3;4\n', ['1', '2', '3;4']],
+    ['commas and digits alone', '1,2,3\n4,5,6\n', ['4', '5', '6']],
+    ['semicolons below its header', 'id,tags\n1,red;blue\n', ['1', 'red;blue']],
+  ])('by commas with %s', async (_name, text, cells) => {
+    expect(await rowsOf('csv', text)).toEqual([cells]);
   });
 
   it.each([
@@ -260,7 +290,18 @@ describe('reading HTML', () => {
     const page = `<base href="http://127.0.0.1:1/"><p>x<table><tr><th colspan=2>a</th><th>b</th></tr>
       <tr><td rowspan=2>1</td><td> two <b>wor</b>ds<br>more </td><td><table><tr><td>in</td><td>side</td></tr></table></td></tr>
       <tr><td>3<script>alert(1)</script></td><td><img src="http://127.0.0.1:1/x">&eacute;</td></tr></table><table><tr><td>other</table>`;
-    expect(await convert('html', page, 'csv')).toBe('a,,b\n1,"two words\nmore",inside\n,3,é\n');
+    expect(await convert('html', page, 'csv')).toBe('a,,b\n1,"two words\nmore","in\nside"\n,3,é\n');
+  });
+
+  it('lets a cell with rowspan=0 cover the rest of its group, and no cell more than that', async () => {
+    const groups =
+      '<thead><tr><th rowspan=9>a<th>b</thead><tbody><tr><td rowspan=0>1<td>2<tr><td>3<tr><td>4<tbody><tr><td>5<td>6';
+    expect(await convert('html', `<table>${groups}</table>`, 'csv')).toBe('a,b\n1,2\n,3\n,4\n5,6\n');
+  });
+
+  it('reads the first table of a page that is too deep behind it', async () => {
+    const deep = '<div>'.repeat(200_000);
+    expect(await convert('html', `<table><tr><td>a</td></tr></table>${deep}`, 'csv')).toBe('a\n');
   });
 
   it('keeps blanks where the page shows them, and lines where blocks end', async () => {
@@ -311,6 +352,41 @@ describe('reading Markdown', () => {
 
   it('refuses a text without a table', async () => {
     await expect(convert('md', '# no table\n\na | b\n', 'csv')).rejects.toMatchObject({ code: 'processing_failed' });
+  });
+});
+
+describe('warning', () => {
+  const guessed = [expect.stringMatching(/^The text is not UTF-8 .* read as Windows-1252/)];
+  const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
+
+  it.each([
+    ['csv', latin1('name\nJ\xfcrgen\n')],
+    ['csv', latin1(`name\n${'ASCII\n'.repeat(100_000)}J\xfcrgen\n`)],
+    ['tsv', latin1('name\tn\nJ\xfcrgen\t1\n')],
+    ['json', latin1('[{"name":"J\xfcrgen"}]')],
+    ['html', latin1('<table><tr><td>J\xfcrgen</table>')],
+    ['md', latin1('| J\xfcrgen |\n| --- |\n')],
+  ] as const)('says once that the encoding of a %s is a guess', async (format, bytes) => {
+    expect(await warningsOf(format, bytes)).toEqual(guessed);
+  });
+
+  it.each([
+    ['csv', 'in ASCII', Buffer.from('name\nJurgen\n')],
+    ['csv', 'in UTF-8', Buffer.from('name\nJürgen\n')],
+    ['csv', 'in UTF-16', Buffer.from('\uFEFFname\nJürgen\n', 'utf16le')],
+    ['html', 'that names its encoding', latin1('<meta charset=latin1><table><tr><td>J\xfcrgen</table>')],
+    ['html', 'with a table inside of another', '<table><tr><td><table><tr><td>a</table></table>'],
+    ['md', 'with a second table in code', '| a |\n|---|\n```\n| b |\n|---|\n```\n'],
+  ] as const)('is not given for a %s %s', async (format, _name, content) => {
+    expect(await warningsOf(format, content)).toEqual([]);
+  });
+
+  it.each([
+    ['html', '<table><tr><td>menu</table><table><tr><td><table><tr><td>a</table></table>', 2],
+    ['html', `<table><tr><td>a</table>${' '.repeat(300_000)}<table></table><p><table></table>`, 3],
+    ['md', '| a |\n|---|\n| 1 |\n\n| b |\n|---|\n| 2 |\n\n# c\n| d |\n|---|\n', 3],
+  ] as const)('names the tables of a file of %s that are left out', async (format, content, tables) => {
+    expect(await warningsOf(format, content)).toEqual([`The file holds ${tables} tables: the first was read.`]);
   });
 });
 

@@ -11,7 +11,7 @@ import { readHtml } from '#worker-image/engine/table/read-html.ts';
 import { countJsonRows, readJson, readNdjson } from '#worker-image/engine/table/read-json.ts';
 import { readMarkdown } from '#worker-image/engine/table/read-markdown.ts';
 import { readText } from '#worker-image/engine/table/read-text.ts';
-import { unparseable, type OpenText, type Rows } from '#worker-image/engine/table/table-row.ts';
+import { unparseable, type OpenText, type Rows, type Warn } from '#worker-image/engine/table/table-row.ts';
 import {
   writeCsv,
   writeHtml,
@@ -23,7 +23,7 @@ import {
 import { writeXlsx } from '#worker-image/engine/table/write-xlsx.ts';
 import { unsupportedTarget } from '#worker-image/engine/unsupported-target.ts';
 
-const READERS: Readonly<Partial<Record<Format, (open: OpenText) => Rows>>> = {
+const READERS: Readonly<Partial<Record<Format, (open: OpenText, warn: Warn) => Rows>>> = {
   csv: readCsv,
   tsv: readTsv,
   json: readJson,
@@ -67,9 +67,11 @@ function makeTableHandler(): KindHandler {
       const path = join(work.directory, `output.${to}`);
       const onBytes = (bytes: number): void => deps.onProgress((bytes / work.input.size) * 100);
       const counter = { rows: 0 };
-      const rows = filled(rowsOf(deps, work.input, onBytes), { format: work.input.format, counter });
+      const warnings = new Set<string>();
+      const warn = (warning: string): void => void warnings.add(warning);
+      const rows = filled(rowsOf(deps, work.input, { onBytes, warn }), { format: work.input.format, counter });
       await save(path, write(rows), Math.max(MIN_OUTPUT_BYTES, work.input.size * MAX_GROWTH));
-      const produced = { path, format: to, facts: NO_FACTS, warnings: [] };
+      const produced = { path, format: to, facts: NO_FACTS, warnings: [...warnings] };
       rowsRead.set(produced, counter.rows);
       return produced;
     },
@@ -90,15 +92,22 @@ async function countWritten(deps: Pick<EngineDeps, 'signal'>, { path, format }: 
   return 1 + (await countJsonRows(format, () => readText(path, deps)));
 }
 
+interface Listeners {
+  /** Called with the bytes read so far. */
+  readonly onBytes?: (bytes: number) => void;
+  readonly warn?: Warn;
+}
+
 function rowsOf(
   { signal }: Pick<EngineDeps, 'signal'>,
   { path, format }: TableFile,
-  onBytes?: (bytes: number) => void,
+  { onBytes, warn = () => {} }: Listeners = {},
 ): Rows {
   const read = READERS[format];
   if (read === undefined) throw new TypeError(`${format} is no table that is read`);
   const declared = format === 'html' ? { declared: htmlCharset } : {};
-  return read(() => readText(path, { signal, ...declared, ...(onBytes === undefined ? {} : { onBytes }) }));
+  const options = { signal, warn, ...declared, ...(onBytes === undefined ? {} : { onBytes }) };
+  return read(() => readText(path, options), warn);
 }
 
 interface Counted {

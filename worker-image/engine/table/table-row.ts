@@ -7,6 +7,9 @@ export type Rows = AsyncIterable<Row>;
 /** Opens the table's text from its start; called once per pass over the file. */
 export type OpenText = () => AsyncIterable<string>;
 
+/** Takes what the caller should know of a table that is read nevertheless; may be told the same twice. */
+export type Warn = (warning: string) => void;
+
 /** Excel's width, and far more than any table that people read. */
 export const MAX_COLUMNS = 16_384;
 /** One row with its cells, in characters. */
@@ -15,6 +18,11 @@ export const MAX_ROW_CHARS = 16 * 1024 ** 2;
 /** The file is not a table of its format. Spec: Errors, processing_failed, "unparseable table". */
 export function unparseable(format: string, what: string, cause?: unknown): MediaError {
   return new MediaError('processing_failed', `The ${format} table could not be read: ${what}.`, { cause });
+}
+
+/** Says so when a file holds more tables than the one that is read. */
+export function warnOfOthers(tables: number, warn: Warn): void {
+  if (tables > 1) warn(`The file holds ${tables} tables: the first was read.`);
 }
 
 /** @throws MediaError limit_exceeded for a row that is too wide. */
