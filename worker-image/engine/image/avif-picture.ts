@@ -1,4 +1,10 @@
-import { readBoxes, readItems, type Box, type Item } from '#worker-image/engine/image/strip/heif-items.ts';
+import {
+  readAssociations,
+  readBoxes,
+  readItems,
+  type Box,
+  type Item,
+} from '#worker-image/engine/image/strip/heif-items.ts';
 
 /** A property of an item (ISO 23008-12, 6.5) with its box header. */
 export interface Property {
@@ -59,28 +65,6 @@ function need(boxes: readonly Box[], type: string): Box {
   const box = boxes.find((one) => one.type === type);
   if (box === undefined) throw new Error(`An AVIF of the image library has no box ${type}.`);
   return box;
-}
-
-interface Association {
-  /** From 1. */
-  readonly index: number;
-  readonly isEssential: boolean;
-}
-
-function readAssociations(file: Buffer, ipma: Box): Map<number, Association[]> {
-  if (file.readUInt32BE(ipma.body) !== 0) throw new Error('An AVIF of the image library has an unknown kind of ipma.');
-  const associations = new Map<number, Association[]>();
-  let at = ipma.body + FULL_BOX + 4;
-  for (let left = file.readUInt32BE(ipma.body + FULL_BOX); left > 0; left -= 1) {
-    const [id, count] = [file.readUInt16BE(at), file.readUInt8(at + 2)];
-    const bytes = [...file.subarray(at + 3, at + 3 + count)];
-    associations.set(
-      id,
-      bytes.map((byte) => ({ index: byte & 0x7f, isEssential: byte > 0x7f })),
-    );
-    at += 3 + count;
-  }
-  return associations;
 }
 
 function entryOf(file: Buffer, { flagsAt }: Item): Buffer {

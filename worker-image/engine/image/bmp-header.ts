@@ -82,6 +82,8 @@ function windowsHeader(bytes: Buffer, headerBytes: number): BmpHeader {
   if (compression === undefined) throw damaged(`its compression ${bytes.readUInt32LE(30)} is not supported`);
   const outsideMasks = compression === 'masks' && headerBytes < MASKS_INSIDE;
   const colours = bytes.readUInt32LE(46);
+  const mostColours = bits <= 8 ? 2 ** bits : 0;
+  const paletteOffset = FILE_HEADER + headerBytes + (outsideMasks ? 12 : 0);
   return {
     width: side(bytes.readInt32LE(18)),
     height: side(Math.abs(height)),
@@ -90,11 +92,12 @@ function windowsHeader(bytes: Buffer, headerBytes: number): BmpHeader {
     compression,
     masks: compression === 'masks' ? sentMasks(bytes, headerBytes) : defaultMasks(bits),
     palette: {
-      offset: FILE_HEADER + headerBytes + (outsideMasks ? 12 : 0),
-      count: bits <= 8 ? Math.min(2 ** bits, colours === 0 ? 2 ** bits : colours) : 0,
+      offset: paletteOffset,
+      count: Math.min(mostColours, colours === 0 ? mostColours : colours),
       entryBytes: 4,
     },
-    pixelOffset: bytes.readUInt32LE(10),
+    // Some writers leave the palette out here. One whose colours are not counted may be shorter than it could be.
+    pixelOffset: Math.max(bytes.readUInt32LE(10), paletteOffset + Math.min(mostColours, colours) * 4),
   };
 }
 

@@ -41,6 +41,13 @@ describe('readBmp', () => {
     expect(readBmp(file).data.equals(wanted(3))).toBe(true);
   });
 
+  it.each(['1', '8', 'rle8'] as const)('reads the %s variant whose pixels are said to start too early', (variant) => {
+    const file = drawBmp(BMP_PICTURE, variant);
+    file.writeUInt32LE(palette.length, 46);
+    file.writeUInt32LE(54, 10);
+    expect(readBmp(file).data.equals(wanted(3))).toBe(true);
+  });
+
   it('refuses a claimed size that the file cannot hold before it allocates anything', () => {
     const file = drawBmp(BMP_PICTURE, '24');
     file.writeInt32LE(2_000_000_000, 18);

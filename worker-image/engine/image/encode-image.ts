@@ -155,6 +155,6 @@ function requireSides({ target, facts, resize }: Encoding): void {
   if (Math.max(width, height) <= maxSide) return;
   throw new MediaError(
     'limit_exceeded',
-    `The picture would be ${width} × ${height} pixels; a ${name} file holds at most ${maxSide} on a side. Choose another format or a smaller size.`,
+    `The picture would be ${width} × ${height} pixels; ${name} holds at most ${maxSide} on a side. Choose another format or a smaller size.`,
   );
 }

@@ -9,7 +9,7 @@ import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#t
 import { makeImageFixtures, photo, PLANTED } from '#test/fixtures/make-image-fixtures.ts';
 import type { Produced, Work } from '#worker-image/engine/handler.ts';
 import { imageHandler } from '#worker-image/engine/image/image-handler.ts';
-import { makePngChunk, PNG_SIGNATURE } from '#worker-image/engine/image/png-chunks.ts';
+import { makePngChunk, PNG_SIGNATURE, readPngChunks } from '#worker-image/engine/image/png-chunks.ts';
 
 let fixtures: readonly Fixture[];
 
@@ -267,7 +267,7 @@ describe('compress', () => {
     });
     await expect(runHandler(imageHandler, long)).rejects.toMatchObject({
       code: 'limit_exceeded',
-      message: expect.stringContaining('16383'),
+      message: expect.stringContaining('; WebP holds at most 16383'),
     });
   });
 });
@@ -329,6 +329,50 @@ describe('convert', () => {
       expect(produced).toMatchObject({ facts: { frames: 1 }, warnings: [expect.stringContaining('first')] });
     },
   );
+
+  it.each(['compress', 'convert'] as const)(
+    'warns of a PNG whose only frame is not its still picture: %s',
+    async (operation) => {
+      const chunks = readPngChunks(await photo(64, 48).png().toBuffer())!;
+      const [header, ...others] = chunks.filter(({ type }) => type === 'IHDR' || type === 'IDAT' || type === 'IEND');
+      const pixels = Buffer.concat(chunks.filter(({ type }) => type === 'IDAT').map(({ data }) => data));
+      const control = Buffer.alloc(26);
+      control.writeUInt32BE(64, 4);
+      control.writeUInt32BE(48, 8);
+      const animation = [
+        makePngChunk('fcTL', control),
+        makePngChunk('fdAT', Buffer.concat([Buffer.from([0, 0, 0, 1]), pixels])),
+      ];
+      const written = [header!, ...others].map(({ whole }) => whole);
+      written.splice(1, 0, makePngChunk('acTL', Buffer.from([0, 0, 0, 1, 0, 0, 0, 0])));
+      written.splice(-1, 0, ...animation);
+      const path = join(await freshDirectory(), 'one-frame.png');
+      await writeFile(path, Buffer.concat([PNG_SIGNATURE, ...written]));
+      const options = { image: { format: 'webp' }, convert: { to: 'webp' } } as const;
+      const { warnings } = await runHandler(imageHandler, await workOn({ path, format: 'png', operation, options }));
+      expect(warnings).toEqual([expect.stringContaining('animated')]);
+    },
+  );
+
+  it.each([
+    ['soft', 0.3, [expect.stringContaining('partly transparent')]],
+    ['opaque or not there', 0, []],
+  ] as const)('warns of pixels of a GIF that cannot be half there: %s', async (_how, alpha, warnings) => {
+    const path = join(await freshDirectory(), 'soft.webp');
+    await photo(640, 480)
+      .composite([
+        {
+          input: { create: { width: 99, height: 99, channels: 4, background: { r: 9, g: 9, b: 9, alpha } } },
+          blend: 'source',
+          left: 31,
+          top: 7,
+        },
+      ])
+      .webp({ lossless: true })
+      .toFile(path);
+    const asked = await workOn({ path, format: 'webp', operation: 'convert', options: { convert: { to: 'gif' } } });
+    expect((await runHandler(imageHandler, asked)).warnings).toEqual(warnings);
+  });
 
   it.each(['gif', 'webp', 'png'] as const)('draws the empty margins of a GIF with transparency in %s', async (to) => {
     const path = join(await freshDirectory(), 'margins.gif');

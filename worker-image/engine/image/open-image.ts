@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Metadata, Region, Sharp, SharpOptions } from 'sharp';
 import { MediaError } from '#crds/media-error.ts';
 import type { EngineDeps, Facts, Work } from '#worker-image/engine/handler.ts';
+import { refuseTurnedAlpha } from '#worker-image/engine/image/alpha-turn.ts';
 import { readBmp } from '#worker-image/engine/image/bmp-reader.ts';
 import { developRaw } from '#worker-image/engine/image/camera-raw.ts';
 import { decodeHeif } from '#worker-image/engine/image/decode-heif.ts';
@@ -48,6 +49,7 @@ export async function openImage(
   const metadata = await imageStep('Reading the image', () =>
     sharp(path, { limitInputPixels, animated: frames > 1, unlimited }).metadata(),
   );
+  await refuseTurnedAlpha(work.input, metadata);
   const spread = await greySpread(work.input, metadata);
   const gif = format === 'gif' ? await wholeGif(work, metadata) : null;
   return {

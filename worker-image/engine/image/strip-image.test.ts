@@ -142,6 +142,17 @@ describe('removal of metadata', () => {
     expect((await readFile(after)).equals(await readFile(before))).toBe(true);
   });
 
+  it('writes the end mark that a GIF lacks', async () => {
+    const whole = await readFile(fixtures.find((one) => one.name === 'animated-gif')!.path);
+    expect(stripGif(whole.subarray(0, -1)).equals(stripGif(whole))).toBe(true);
+  });
+
+  it('passes over an end of no block in a GIF, as decoders do', async () => {
+    const whole = await readFile(fixtures.find((one) => one.name === 'animated-gif')!.path);
+    const dirty = Buffer.concat([whole.subarray(0, -1), Buffer.from([0]), whole.subarray(-1)]);
+    expect(stripGif(dirty).equals(stripGif(whole))).toBe(true);
+  });
+
   it('drops what follows the end of a JPEG', async () => {
     const { before } = await stripped('photo-jpg');
     const doubled = Buffer.concat([await readFile(before), await readFile(before)]);

@@ -40,7 +40,7 @@ export async function stripImage(_deps: EngineDeps, work: Work, facts: Facts): P
   if (strip === undefined) {
     throw new MediaError(
       'unsupported_input',
-      `Metadata cannot be removed from a ${format} file. Compress decodes it to a picture without metadata.`,
+      `Metadata cannot be removed from camera RAW of the format ${format}. Compress decodes it to a picture without metadata.`,
     );
   }
   await writeFile(path, strip(await readFile(input)));

@@ -84,39 +84,51 @@ async function startOfEndTags(file: SniffedFile, start: number): Promise<number>
   }
 }
 
-const ID3V1_BYTES = 128;
-const ENHANCED_BYTES = 227;
-const APE_BYTES = 32;
-const APE_HAS_HEADER = 0x8000_0000;
-const ID3V2_FOOTER_BYTES = 10;
-const LYRICS_SIZE_DIGITS = 6;
-const LYRICS1_BYTES = 5120;
-
 /** Bytes of the tag that ends there; 0 for none. */
 async function endTagBytes(file: SniffedFile, end: number): Promise<number> {
-  const before = (bytes: number): Promise<Buffer> => file.read(Math.max(0, end - bytes), Math.min(bytes, end));
-  const tail = await before(ID3V1_BYTES);
-  const isAt = (fromEnd: number, name: string): boolean =>
-    tail.length >= fromEnd && tail.toString('latin1', tail.length - fromEnd).startsWith(name);
-  if (isAt(ID3V1_BYTES, 'TAG')) {
-    const enhanced = (await before(ID3V1_BYTES + ENHANCED_BYTES)).toString('latin1', 0, 4);
-    return ID3V1_BYTES + (enhanced === 'TAG+' ? ENHANCED_BYTES : 0);
-  }
-  if (isAt(APE_BYTES, 'APETAGEX')) {
-    const footer = tail.subarray(-APE_BYTES);
-    return footer.readUInt32LE(12) + (footer.readUInt32LE(20) >= APE_HAS_HEADER ? APE_BYTES : 0);
-  }
-  if (isAt(ID3V2_FOOTER_BYTES, '3DI')) {
-    const size = [6, 7, 8, 9].reduce((sum, at) => sum * 128 + (tail.readUInt8(tail.length - 10 + at) & 0x7f), 0);
-    return size + 2 * ID3V2_FOOTER_BYTES;
-  }
-  const mark = 'LYRICS200';
-  if (isAt(mark.length, mark)) {
-    const digits = tail.toString('latin1', tail.length - mark.length - LYRICS_SIZE_DIGITS, tail.length - mark.length);
-    return /^\d+$/.test(digits) ? Number(digits) + LYRICS_SIZE_DIGITS + mark.length : 0;
-  }
-  if (!isAt(mark.length, 'LYRICSEND')) return 0;
-  const lyrics = await before(LYRICS1_BYTES);
-  const begin = lyrics.lastIndexOf('LYRICSBEGIN');
-  return begin === -1 ? 0 : lyrics.length - begin;
+  const start = Math.max(0, end - LONGEST_END);
+  const tail = await file.read(start, end - start);
+  return END_TAGS.map((bytesOf) => bytesOf(tail)).find((bytes) => bytes > 0) ?? 0;
+}
+
+/** The whole of Lyrics3 of the first version, whose size is found by its beginning. */
+const LONGEST_END = 5120;
+const END_TAGS: readonly ((tail: Buffer) => number)[] = [id3v1Bytes, apeBytes, id3v2Bytes, lyricsBytes, oldLyricsBytes];
+
+/** Whether the name stands so many bytes before the end. */
+function isAt(tail: Buffer, bytes: number, name: string): boolean {
+  return tail.length >= bytes && tail.subarray(-bytes).toString('latin1', 0, name.length) === name;
+}
+
+function id3v1Bytes(tail: Buffer): number {
+  const [plain, enhanced] = [128, 227];
+  if (!isAt(tail, plain, 'TAG')) return 0;
+  return isAt(tail, plain + enhanced, 'TAG+') ? plain + enhanced : plain;
+}
+
+function apeBytes(tail: Buffer): number {
+  const [mark, hasHeader] = [32, 0x8000_0000];
+  if (!isAt(tail, mark, 'APETAGEX')) return 0;
+  const footer = tail.subarray(-mark);
+  return footer.readUInt32LE(12) + (footer.readUInt32LE(20) >= hasHeader ? mark : 0);
+}
+
+function id3v2Bytes(tail: Buffer): number {
+  const mark = 10;
+  if (!isAt(tail, mark, '3DI')) return 0;
+  const size = tail.subarray(-4).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
+  return size + 2 * mark;
+}
+
+function lyricsBytes(tail: Buffer): number {
+  const [digits, mark] = [6, 'LYRICS200'];
+  if (!isAt(tail, mark.length, mark)) return 0;
+  const size = tail.subarray(-mark.length - digits).toString('latin1', 0, digits);
+  return /^\d{6}$/.test(size) ? Number(size) + digits + mark.length : 0;
+}
+
+function oldLyricsBytes(tail: Buffer): number {
+  const mark = 'LYRICSEND';
+  const begin = isAt(tail, mark.length, mark) ? tail.lastIndexOf('LYRICSBEGIN') : -1;
+  return begin === -1 ? 0 : tail.length - begin;
 }

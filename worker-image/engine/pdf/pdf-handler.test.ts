@@ -1,10 +1,12 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Operation } from '#crds/formats.ts';
 import type { SentOptions } from '#crds/options/options.ts';
 import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
+import { photo } from '#test/fixtures/make-image-fixtures.ts';
 import { makePdfFixtures, PLANTED_IN_PDF, unpackedPdf } from '#test/fixtures/make-pdf-fixtures.ts';
 import { pdf } from '#test/hostile/forge-pdf.ts';
 import type { Produced, Work } from '#worker-image/engine/handler.ts';
@@ -161,6 +163,26 @@ describe('compress', () => {
     expect(produced.facts.pages).toBe(1);
   });
 
+  it('keeps two layers of one name apart', async () => {
+    const more = (writer: PdfWriter) => {
+      const layers = [1, 2].map(() => `${writer.add('<< /Type /OCG /Name (Notes) >>')} 0 R`);
+      const hidden = `/D << /Order [${layers.join(' ')}] /OFF [${layers[1]}] >>`;
+      const image = writer.addStream(
+        '/Type /XObject /Subtype /Image /Width 99 /Height 99 /ColorSpace /DeviceGray /BitsPerComponent 8',
+        Buffer.from(Array.from({ length: 99 ** 2 }, (_, i) => i % 251)),
+      );
+      return {
+        catalogue: `/OCProperties << /OCGs [${layers.join(' ')}] ${hidden} >>`,
+        page: `/Properties << /A ${layers[0]} /B ${layers[1]} >> /Group << /S /Transparency /Image ${image} 0 R >>`,
+      };
+    };
+    const path = join(await freshDirectory(), 'layers.pdf');
+    await writeFile(path, pdf({ more }));
+    const produced = await runHandler(pdfHandler, await workOn({ path, format: 'pdf', operation: 'compress' }));
+    const text = await unpackedPdf(await freshDirectory(), produced.path);
+    expect(text.match(/\/Type \/OCG\b/g)).toHaveLength(2);
+  });
+
   it('compresses a file with restrictions', async () => {
     const { produced, size } = await compressed('owner-password', 'medium');
     expect(size).toBeLessThan((await work('owner-password', 'compress')).input.size / 4);
@@ -280,6 +302,27 @@ describe('strip_metadata', () => {
     expect(text).toContain('of the photo book');
   });
 
+  it.each([
+    ['by itself', '/DCTDecode', (jpeg: Buffer) => jpeg],
+    ['packed again', '[/FlateDecode /DCTDecode]', (jpeg: Buffer) => deflateSync(jpeg)],
+  ])('leaves no word inside of a JPEG that stands %s, and each of its pixels', async (_how, filter, packed) => {
+    const jpeg = await wordyJpeg();
+    const entries = `/Type /XObject /Subtype /Image /Width 64 /Height 48 /ColorSpace /DeviceRGB /BitsPerComponent 8 /Filter ${filter}`;
+    const path = join(await freshDirectory(), 'wordy.pdf');
+    const more = (writer: PdfWriter) => ({
+      page: `/Annots [] /Group << /S /Transparency /Image ${writer.addStream(entries, packed(jpeg))} 0 R >>`,
+    });
+    await writeFile(path, pdf({ more }));
+    const produced = await runHandler(pdfHandler, await workOn({ path, format: 'pdf', operation: 'strip_metadata' }));
+    const clean = await readFile(produced.path);
+    expect(PLANTED_IN_JPEG.filter((words) => !jpeg.includes(words))).toEqual([]);
+    expect(PLANTED_IN_JPEG.filter((words) => clean.includes(words))).toEqual([]);
+    const left = clean.subarray(clean.indexOf(Buffer.from('ffd8ff', 'hex')));
+    expect(await sharp(left).metadata()).toMatchObject({ hasProfile: true, isProgressive: true });
+    const samples = (file: Buffer): Promise<Buffer> => sharp(file).raw().toBuffer();
+    expect((await samples(left)).equals(await samples(jpeg))).toBe(true);
+  });
+
   it('goes through a file whose outline leads nowhere', async () => {
     const path = join(await freshDirectory(), 'nowhere.pdf');
     await writeFile(path, pdf({ catalogue: '/Outlines << /Type /Outlines /First 99 0 R /Last 99 0 R /Count 0 >>' }));
@@ -324,6 +367,21 @@ describe('verify', () => {
     ).rejects.toThrow(/outline/);
   });
 });
+
+const PLANTED_IN_JPEG = ['planted in the EXIF', 'planted in the XMP', 'planted in a comment'];
+
+/** A JPEG of 64 × 48 pixels in several scans, with a profile. */
+async function wordyJpeg(): Promise<Buffer> {
+  const [exif, xmp, comment = ''] = PLANTED_IN_JPEG;
+  const jpeg = await photo(64, 48)
+    .withIccProfile('p3')
+    .withExif({ IFD0: { Artist: exif! } })
+    .withXmp(`<x:xmpmeta xmlns:x="adobe:ns:meta/">${xmp}</x:xmpmeta>`)
+    .jpeg({ progressive: true })
+    .toBuffer();
+  const segment = Buffer.concat([Buffer.from([0xff, 0xfe, 0, 2 + comment.length]), Buffer.from(comment)]);
+  return Buffer.concat([jpeg.subarray(0, 2), segment, jpeg.subarray(2)]);
+}
 
 function jpegsOf(unpacked: string): string[] {
   return unpacked.match(/\xff\xd8\xff[\s\S]*?\nendstream/g) ?? [];

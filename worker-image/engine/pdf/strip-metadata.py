@@ -3,17 +3,29 @@
 usage: strip-metadata.py INPUT OUTPUT
 
 Removed: the document information, every metadata stream (of the document, its pages and images), private
-data of applications, page thumbnails. Rewriting leaves earlier revisions of the file behind. Encryption
-without a user password is kept.
+data of applications, page thumbnails, and inside of JPEG images EXIF, IPTC, XMP and comments. The pixels stay:
+viewers take no notice of these, not of the EXIF orientation either. Rewriting leaves earlier revisions of the
+file behind. Encryption without a user password is kept.
 """
 
 import io
+import re
 import sys
 
 import pikepdf
 import pymupdf
+from pikepdf import Name
 
 TELLING_KEYS = ("/Metadata", "/PieceInfo", "/LastModified", "/Thumb")
+START_OF_IMAGE = b"\xff\xd8"
+END_OF_IMAGE = b"\xff\xd9"
+START_OF_SCAN = 0xDA
+COMMENT = 0xFE
+APPLICATION_MARKS = range(0xE0, 0xF0)
+# What the pixels mean: JFIF, the colour profile, Adobe's colour transform.
+KEPT_APPLICATIONS = {0xE0: b"JFIF\0", 0xE2: b"ICC_PROFILE\0", 0xEE: b"Adobe"}
+# In coded data 0xff is followed by 0 or by a restart mark.
+BEHIND_SCAN = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")
 
 
 def main(source: str, target: str) -> None:
@@ -24,6 +36,8 @@ def main(source: str, target: str) -> None:
             for key in TELLING_KEYS:
                 if key in holder:
                     del holder[key]
+        for image in images(pdf):
+            strip_jpeg(pdf, image)
         pdf.save(
             target,
             encryption=pdf.is_encrypted,
@@ -33,6 +47,7 @@ def main(source: str, target: str) -> None:
     with pikepdf.open(target) as pdf:
         left = ["/Info"] if "/Info" in pdf.trailer else []
         left += [key for holder in dictionaries(pdf) for key in TELLING_KEYS if key in holder]
+        left += ["words in a JPEG" for image in images(pdf) if clean_jpeg(pdf, image) is not None]
         if left:
             raise SystemExit(f"metadata is left: {sorted(set(left))}")
 
@@ -53,6 +68,82 @@ def dictionaries(pdf: pikepdf.Pdf):
     for item in pdf.objects:
         if isinstance(item, (pikepdf.Dictionary, pikepdf.Stream)):
             yield item
+
+
+def images(pdf: pikepdf.Pdf) -> list:
+    streams = [item for item in dictionaries(pdf) if isinstance(item, pikepdf.Stream)]
+    return [stream for stream in streams if stream.get("/Subtype") == Name.Image]
+
+
+# ---- inside of JPEG images -------------------------------------------------------------------------------------
+
+
+def strip_jpeg(pdf: pikepdf.Pdf, image) -> None:
+    clean = clean_jpeg(pdf, image)
+    if clean is not None:
+        own = listed(image.get("/DecodeParms"))[len(listed(image.Filter)) - 1 :]
+        image.write(clean, filter=Name.DCTDecode, decode_parms=own[0] if own else None)
+
+
+def clean_jpeg(pdf: pikepdf.Pdf, image) -> bytes | None:
+    """The JPEG of an image without words; None where there are none, it is no JPEG, or it cannot be read."""
+    try:
+        jpeg = packed_jpeg(pdf, image)
+        clean = None if jpeg is None else without_words(jpeg)
+    except (pikepdf.PdfError, ValueError, TypeError):
+        return None
+    return None if clean == jpeg else clean
+
+
+def packed_jpeg(pdf: pikepdf.Pdf, image) -> bytes | None:
+    """The JPEG's bytes, out of what else it is packed with."""
+    *others, last = listed(image.get("/Filter")) or [None]
+    if last != Name.DCTDecode:
+        return None
+    if not others:
+        return image.read_raw_bytes()
+    parms = listed(image.get("/DecodeParms"))[: len(others)]
+    outer = pdf.make_stream(image.read_raw_bytes(), Filter=pikepdf.Array(others), DecodeParms=pikepdf.Array(parms))
+    return outer.read_bytes()
+
+
+def listed(value) -> list:
+    if value is None:
+        return []
+    return list(value) if isinstance(value, pikepdf.Array) else [value]
+
+
+def without_words(jpeg: bytes) -> bytes | None:
+    """The JPEG up to its end mark, without the segments that no decoder needs; None when its segments do not join."""
+    if not jpeg.startswith(START_OF_IMAGE):
+        return None
+    kept, at = [START_OF_IMAGE], 2
+    while at < len(jpeg) and jpeg[at : at + 2] != END_OF_IMAGE:
+        end = segment_end(jpeg, at)
+        if end is None:
+            return None
+        if is_kept(jpeg, at):
+            kept.append(jpeg[at:end])
+        at = end
+    return b"".join([*kept, jpeg[at : at + 2]])
+
+
+def segment_end(jpeg: bytes, at: int) -> int | None:
+    """Behind the segment, and behind the coded data of a scan, which may be cut off."""
+    end = at + 2 + int.from_bytes(jpeg[at + 2 : at + 4], "big")
+    if jpeg[at : at + 1] != b"\xff" or at + 4 > end or end > len(jpeg):
+        return None
+    if jpeg[at + 1] != START_OF_SCAN:
+        return end
+    mark = BEHIND_SCAN.search(jpeg, end)
+    return len(jpeg) if mark is None else mark.start()
+
+
+def is_kept(jpeg: bytes, at: int) -> bool:
+    mark = jpeg[at + 1]
+    if mark in KEPT_APPLICATIONS:
+        return jpeg.startswith(KEPT_APPLICATIONS[mark], at + 4)
+    return mark != COMMENT and mark not in APPLICATION_MARKS
 
 
 if __name__ == "__main__":

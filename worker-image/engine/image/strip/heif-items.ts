@@ -26,12 +26,19 @@ export interface Reference {
   readonly type: string;
   readonly box: Box;
   readonly from: number;
+  readonly to: readonly number[];
 }
 
 export interface ItemTable {
   readonly items: readonly Item[];
   readonly references: readonly Reference[];
   readonly properties: readonly Box[];
+}
+
+export interface Association {
+  /** Of the property, from 1. */
+  readonly index: number;
+  readonly isEssential: boolean;
 }
 
 const FULL_BOX = 4;
@@ -90,18 +97,39 @@ function readNames(file: Buffer, names: Box): Omit<Item, 'extents'>[] {
 
 function readReferences(file: Buffer, iref: Box | undefined): Reference[] {
   if (iref === undefined) return [];
-  const wide = file[iref.body] !== 0;
-  return readBoxes(file, iref.body + FULL_BOX, iref.end).map((box) => ({
-    type: box.type,
-    box,
-    from: wide ? file.readUInt32BE(box.body) : file.readUInt16BE(box.body),
-  }));
+  const idBytes = file[iref.body] === 0 ? 2 : 4;
+  return readBoxes(file, iref.body + FULL_BOX, iref.end).map((box) => {
+    const reader = cursor(file, box.body);
+    const from = reader.take(idBytes);
+    return { type: box.type, box, from, to: Array.from({ length: reader.take(2) }, () => reader.take(idBytes)) };
+  });
 }
 
 function readProperties(file: Buffer, iprp: Box | undefined): Box[] {
   if (iprp === undefined) return [];
   const list = readBoxes(file, iprp.body, iprp.end).find(({ type }) => type === 'ipco');
   return list === undefined ? [] : readBoxes(file, list.body, list.end);
+}
+
+/**
+ * The properties of each item, by its id and in the order in which they apply (ISO 23008-12, 9.3).
+ * @throws RangeError when the table is cut off.
+ */
+export function readAssociations(file: Buffer, ipma: Box): Map<number, Association[]> {
+  const idBytes = file[ipma.body] === 0 ? 2 : 4;
+  const indexBytes = ((file[ipma.body + 3] ?? 0) & 1) + 1;
+  const essential = 2 ** (8 * indexBytes - 1);
+  const reader = cursor(file, ipma.body + FULL_BOX);
+  const associations = new Map<number, Association[]>();
+  for (let left = reader.take(4); left > 0; left -= 1) {
+    const id = reader.take(idBytes);
+    const marks = Array.from({ length: reader.take(1) }, () => reader.take(indexBytes));
+    associations.set(
+      id,
+      marks.map((mark) => ({ index: mark % essential, isEssential: mark >= essential })),
+    );
+  }
+  return associations;
 }
 
 /** Reads the numbers of a table one after the other. */

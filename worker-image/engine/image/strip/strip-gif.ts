@@ -4,18 +4,23 @@ import { brokenFile } from '#worker-image/engine/image/strip/strip-refusal.ts';
 const EXTENSION = 0x21;
 const IMAGE = 0x2c;
 const TRAILER = 0x3b;
+/** Ends a list of sub-blocks. Some writers put one more behind a picture, which decoders pass over. */
+const TERMINATOR = 0;
 const COMMENT = 0xfe;
 const APPLICATION = 0xff;
 const KEPT_APPLICATIONS: ReadonlySet<string> = new Set(['NETSCAPE2.0', 'ANIMEXTS1.0', 'ICCRGBG1012']);
 const SCREEN_BYTES = 13;
 const IMAGE_BYTES = 10;
 
-/** @throws MediaError processing_failed when the blocks do not lead to the end mark. */
+/**
+ * Where the end mark alone is missing, it is written.
+ * @throws MediaError processing_failed when the blocks do not lead to it, or to the end of the file.
+ */
 export function stripGif(file: Buffer): Buffer {
   if (file.length < SCREEN_BYTES) throw brokenFile('GIF', 'its header is cut off');
   let at = SCREEN_BYTES + colourTableBytes(file[10] ?? 0);
   const kept = [file.subarray(0, at)];
-  while (file[at] !== TRAILER) {
+  while (at !== file.length && file[at] !== TRAILER) {
     const end = endOfBlock(file, at);
     if (isKept(file, at)) kept.push(file.subarray(at, end));
     at = end;
@@ -28,6 +33,7 @@ function colourTableBytes(flags: number): number {
 }
 
 function endOfBlock(file: Buffer, at: number): number {
+  if (file[at] === TERMINATOR) return at + 1;
   if (file[at] === EXTENSION) return endOfSubBlocks(file, at + 2);
   if (file[at] !== IMAGE) throw brokenFile('GIF', `there is no block at byte ${at}, and no end mark before it`);
   const codeSize = at + IMAGE_BYTES + colourTableBytes(file[at + 9] ?? 0);
@@ -39,13 +45,13 @@ function endOfSubBlocks(file: Buffer, start: number): number {
   while (at < file.length) {
     const size = file[at] ?? 0;
     at += 1 + size;
-    if (size === 0) return at;
+    if (size === TERMINATOR) return at;
   }
   throw brokenFile('GIF', 'it ends within a block');
 }
 
 function isKept(file: Buffer, at: number): boolean {
-  if (file[at] !== EXTENSION) return true;
+  if (file[at] !== EXTENSION) return file[at] === IMAGE;
   if (file[at + 1] === COMMENT) return false;
   return file[at + 1] !== APPLICATION || KEPT_APPLICATIONS.has(file.toString('latin1', at + 3, at + 14));
 }
