@@ -321,6 +321,19 @@ describe('the length of a file', () => {
   });
 });
 
+describe('a FLAC file whose frames are not numbered one after the other', () => {
+  it.each(['m4a', 'wav', 'mp3'] as const)('plays as long in %s as it does by itself', async (to) => {
+    const args = ['-f', 'lavfi', '-i', 'anoisesrc=duration=1:amplitude=0.3'];
+    const part = await readFile(
+      (await stripped(await draw(engineDeps().run, directory, { format: 'flac', args }))).path,
+    );
+    const [headerBytes, path] = [42, join(directory, 'joined.flac')];
+    await writeFile(path, Buffer.concat([part, part.subarray(headerBytes)]));
+    const { facts } = await convert({ name: 'joined', path, format: 'flac' }, to);
+    expect(Math.abs((facts.durationSeconds ?? 0) - 2)).toBeLessThan(0.1);
+  });
+});
+
 describe('a Vorbis stream that ends before its last packet begins', () => {
   it('is as short as it is, whatever its last packet claims', async () => {
     const source = await draw(engineDeps().run, directory, {

@@ -12,7 +12,7 @@ import {
   type AudioCodec,
   type AudioEncoding,
 } from '#worker-image/engine/media/audio-encoding.ts';
-import type { MediaStream, Probe } from '#worker-image/engine/media/probe.ts';
+import { GAPLESS, type MediaStream, type Probe } from '#worker-image/engine/media/probe.ts';
 import type { MuxableFormat } from '#worker-image/tools/ffmpeg.ts';
 
 type AudioOptions = ResolvedOptions['audio'];
@@ -60,7 +60,7 @@ export function planCompress(probe: Probe, options: AudioOptions): AudioPlan {
   };
   const same = sampleRate === source.sample_rate && channels === source.channels;
   const coding = same && gainsNothing(encoding, probe, source) ? ['-c:a', 'copy'] : encoderOptions(encoding, source);
-  return {
+  return withOwnTimes(probe, {
     format,
     outputOptions: [...frameOptions(probe, format, options.strip_metadata), ...coding],
     warnings: [
@@ -70,7 +70,7 @@ export function planCompress(probe: Probe, options: AudioOptions): AudioPlan {
       ...channelWarning(source, channels, options.channels),
       ...roundingWarning(codec, source),
     ],
-  };
+  });
 }
 
 /** Fixed high quality; the stream is copied when the target takes it. Spec: POST /v1/convert. */
@@ -87,14 +87,14 @@ export function planConvert(probe: Probe, format: AudioOutput): AudioPlan {
   };
   const takes = codecOf(source) === codec || (format === 'm4a' && source.codec_name === 'alac');
   const copies = takes && codec !== 'pcm';
-  return {
+  return withOwnTimes(probe, {
     format,
     outputOptions: [
       ...frameOptions(probe, format, false),
       ...(copies ? ['-c:a', 'copy'] : encoderOptions(encoding, source)),
     ],
     warnings: [...channelWarning(source, channels, 'original'), ...roundingWarning(codec, source)],
-  };
+  });
 }
 
 /** The same sound without tags, pictures and chapters, in the container of its codec. */
@@ -111,6 +111,11 @@ export function withPauses(plan: AudioPlan): AudioPlan | null {
 /** The plan with silence behind sound that is shorter, of which a resampler may leave nothing; null for a copy. */
 export function withSilentEnd(plan: AudioPlan, seconds: number): AudioPlan | null {
   return withFilter(plan, `apad=whole_dur=${seconds}`);
+}
+
+/** The plan with times that follow from the samples where those of the packets mean nothing. */
+function withOwnTimes({ format }: Probe, plan: AudioPlan): AudioPlan {
+  return GAPLESS.has(format) ? (withFilter(plan, 'asetpts=N/SR/TB') ?? plan) : plan;
 }
 
 /** True when the sound is not encoded anew. */

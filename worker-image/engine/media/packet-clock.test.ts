@@ -14,7 +14,7 @@ function packet(stream: number, [shown, decoded, duration]: readonly [Time, Time
   return `        { "stream_index": ${stream}${known.join('')} },`;
 }
 
-const OPTIONS = { joinsParts: true, longest: 0.12 };
+const OPTIONS = { joinsParts: true, longest: 0.12, isGapless: false };
 
 function endOf(packets: readonly (readonly [Time, Time, Time])[], options = OPTIONS): number | null {
   const clock = makePacketClock(options);
@@ -24,7 +24,7 @@ function endOf(packets: readonly (readonly [Time, Time, Time])[], options = OPTI
 
 describe('makePacketClock', () => {
   it('ends each stream with the packet that is shown last, its duration included', () => {
-    const clock = makePacketClock({ joinsParts: false, longest: Infinity });
+    const clock = makePacketClock({ joinsParts: false, longest: Infinity, isGapless: false });
     const lines = [
       packet(0, [0, -0.08, 0.04]),
       packet(1, [0, 0, 0.023]),
@@ -62,6 +62,11 @@ describe('makePacketClock', () => {
     expect(endOf([...part, ...part])).toBeCloseTo(1.1, 6);
     expect(endOf([...part, ...part], { ...OPTIONS, joinsParts: false })).toBeCloseTo(0.8, 6);
     expect(endOf([...part, [3600, 3600, 0.1]])).toBeCloseTo(0.9, 6);
+  });
+
+  it('adds up the packets of a format without pauses', () => {
+    const jumps = [0, 240.7, 120.4].map((time) => [time, time, 0.1] as const);
+    expect(endOf(jumps, { ...OPTIONS, isGapless: true })).toBeCloseTo(0.3, 6);
   });
 
   it('leaves out what is longer than any packet', () =>

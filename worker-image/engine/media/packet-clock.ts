@@ -28,16 +28,19 @@ interface ClockOptions {
   readonly joinsParts: boolean;
   /** Seconds of the longest packet that the format has: what claims more is none. */
   readonly longest: number;
+  /** The format has no pauses: each packet follows the one before, whatever time it is given. */
+  readonly isGapless: boolean;
 }
 
-export function makePacketClock({ joinsParts, longest }: ClockOptions): PacketClock {
+export function makePacketClock({ joinsParts, longest, isGapless }: ClockOptions): PacketClock {
   const streams = new Map<number, Stream>();
   const starts = new Map<number, number | null>();
   let offset = 0;
   return {
     read: (line) => {
-      const packet = packetOf(line);
-      if (packet === null || (packet.duration ?? 0) > longest) return;
+      const told = packetOf(line);
+      if (told === null || (told.duration ?? 0) > longest) return;
+      const packet = isGapless ? { ...told, shownAt: null, decodedAt: null } : told;
       const before = streams.get(packet.stream);
       if (before === undefined) starts.set(packet.stream, packet.shownAt);
       if (joinsParts && before !== undefined) offset += jump(before, packet, offset);

@@ -151,8 +151,15 @@ const LONGEST_PACKETS: Partial<Record<MediaFile['format'], number>> = {
   ogg: 2 ** 31 / 384_000,
 };
 
+/** ffmpeg makes the times of FLAC from the numbers of its frames, which early encoders counted otherwise. */
+export const GAPLESS: ReadonlySet<MediaFile['format']> = new Set(['flac']);
+
 function clockOf(format: MediaFile['format']): PacketClock {
-  return makePacketClock({ joinsParts: JOINABLE.has(format), longest: LONGEST_PACKETS[format] ?? Infinity });
+  return makePacketClock({
+    joinsParts: JOINABLE.has(format),
+    longest: LONGEST_PACKETS[format] ?? Infinity,
+    isGapless: GAPLESS.has(format),
+  });
 }
 
 /** Frames a second of a picture whose only packet has no duration. */
