@@ -94,9 +94,10 @@ function mp3Rate({ bitRate, tier }: AudioEncoding): string[] {
   return bitRate === null ? ['-q:a', MP3_LEVELS[tier]] : ['-b:a', String(clamp(bitRate, 8000, 320_000))];
 }
 
-/** True when samples of 32 bits become the 24 of ffmpeg's FLAC and ALAC. */
-export function roundsSamples(codec: AudioCodec, source: MediaStream): boolean {
-  return (codec === 'flac' || codec === 'alac') && bitsOf(source) > 24;
+/** What to say when samples of 32 bits become the 24 of ffmpeg's FLAC and ALAC. */
+export function roundingWarnings(codec: AudioCodec, source: MediaStream): string[] {
+  if ((codec !== 'flac' && codec !== 'alac') || bitsOf(source) <= 24) return [];
+  return [`The samples of 32 bits were rounded to 24, the most that ${codec} is written with.`];
 }
 
 function isDeep(source: MediaStream): boolean {

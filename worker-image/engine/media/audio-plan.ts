@@ -7,7 +7,7 @@ import {
   encoderOptions,
   isLossless,
   nearestRate,
-  roundsSamples,
+  roundingWarnings,
   tierRate,
   type AudioCodec,
   type AudioEncoding,
@@ -68,7 +68,7 @@ export function planCompress(probe: Probe, options: AudioOptions): AudioPlan {
         ? [`${format} has no sample rate of ${wanted} Hz; ${sampleRate} Hz was used.`]
         : []),
       ...channelWarning(source, channels, options.channels),
-      ...roundingWarning(codec, source),
+      ...roundingWarnings(codec, source),
     ],
   });
 }
@@ -93,7 +93,7 @@ export function planConvert(probe: Probe, format: AudioOutput): AudioPlan {
       ...frameOptions(probe, format, false),
       ...(copies ? ['-c:a', 'copy'] : encoderOptions(encoding, source)),
     ],
-    warnings: [...channelWarning(source, channels, 'original'), ...roundingWarning(codec, source)],
+    warnings: [...channelWarning(source, channels, 'original'), ...roundingWarnings(codec, source)],
   });
 }
 
@@ -168,12 +168,6 @@ function channelsOf(codec: AudioCodec, source: MediaStream, wanted: AudioOptions
 function channelWarning(source: MediaStream, channels: number, wanted: AudioOptions['channels']): string[] {
   if (wanted === 'mono' || channels === source.channels) return [];
   return [`The ${source.channels} channels were mixed down to ${channels}, the most that the output holds.`];
-}
-
-function roundingWarning(codec: AudioCodec, source: MediaStream): string[] {
-  return roundsSamples(codec, source)
-    ? [`The samples of 32 bits were rounded to 24, the most that ${codec} is written with.`]
-    : [];
 }
 
 interface RateQuestion {
