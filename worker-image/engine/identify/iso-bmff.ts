@@ -82,22 +82,24 @@ function encrypted(container: Format): MediaError {
   );
 }
 
-/** The type of the first description of each track's samples. Source: ISO/IEC 14496-12, 8.5.2. */
-async function sampleEntries(file: SniffedFile): Promise<string[]> {
-  const lists = await descend(file, ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stsd']);
-  return Promise.all(lists.map(async ({ start }) => (await file.read(start + 12, 4)).toString('latin1')));
-}
-
 async function hasMoov(file: SniffedFile): Promise<boolean> {
   return (await boxesOf(file)).some(({ type }) => type === 'moov');
 }
 
-/** Handler types of all tracks: `vide`, `soun`, … A box that is cut off or overlong ends the search. */
-async function trackHandlers(file: SniffedFile): Promise<string[]> {
-  const handlers: string[] = [];
-  for (const box of await descend(file, ['moov', 'trak', 'mdia', 'hdlr']))
-    handlers.push((await file.read(box.start + 8, 4)).toString('latin1'));
-  return handlers;
+/** Four letters of the boxes of all tracks. A box that is cut off or overlong ends the search. */
+async function lettersIn(file: SniffedFile, at: number, ...types: readonly string[]): Promise<string[]> {
+  const found = await descend(file, ['moov', 'trak', 'mdia', ...types]);
+  return Promise.all(found.map(async ({ start }) => (await file.read(start + at, 4)).toString('latin1')));
+}
+
+/** `vide`, `soun`, … of each track. Source: ISO/IEC 14496-12, 8.4.3. */
+function trackHandlers(file: SniffedFile): Promise<string[]> {
+  return lettersIn(file, 8, 'hdlr');
+}
+
+/** The first description of each track's samples. Source: ISO/IEC 14496-12, 8.5.2. */
+function sampleEntries(file: SniffedFile): Promise<string[]> {
+  return lettersIn(file, 12, 'minf', 'stbl', 'stsd');
 }
 
 /** Samples of the first track; 0 without one. Source: ISO/IEC 14496-12, 8.7.3. */

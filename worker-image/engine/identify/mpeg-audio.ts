@@ -44,17 +44,21 @@ export function mp3FrameBytes(bytes: Buffer, at: number): number {
   return frame?.format === 'mp3' ? frame.length : 0;
 }
 
-/** Where the ID3v2 tags at the start end, which stand one behind the other; their length counts seven bits a byte. */
+/** Where the ID3v2 tags at the start end, which stand one behind the other. */
 export async function endOfTags(file: SniffedFile): Promise<number> {
   let at = 0;
   for (let tags = 0; tags < MAX_TAGS; tags += 1) {
     const header = await file.read(at, 10);
     if (header.length < 10 || !has(header, 'ID3')) break;
-    const size = [6, 7, 8, 9].reduce((sum, index) => sum * 128 + ((header[index] ?? 0) & 0x7f), 0);
     const footer = ((header[5] ?? 0) & 0x10) === 0 ? 0 : 10;
-    at += 10 + size + footer;
+    at += 10 + id3Size(header.subarray(6)) + footer;
   }
   return at;
+}
+
+/** The size that a tag of ID3v2 names: seven bits a byte. */
+export function id3Size(bytes: Buffer): number {
+  return bytes.reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
 }
 
 /** The frame there, when a second one of its kind follows or the file ends with it. */

@@ -6,11 +6,16 @@ import type { Metadata } from 'sharp';
 import { MediaError } from '#crds/media-error.ts';
 import type { Work } from '#worker-image/engine/handler.ts';
 import { imageStep } from '#worker-image/engine/image/image-step.ts';
-import { readAssociations, readBoxes, readItems, type Box } from '#worker-image/engine/image/strip/heif-items.ts';
+import {
+  FULL_BOX,
+  readBoxes,
+  readItemProperties,
+  readItems,
+  type Box,
+} from '#worker-image/engine/image/strip/heif-items.ts';
 import { boxesOf } from '#worker-image/engine/identify/iso-bmff.ts';
 import { withSniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
 
-const FULL_BOX = 4;
 /** Properties that turn, mirror or cut, with their bytes (ISO 23008-12, 6.5.9, 6.5.10, 6.5.12). */
 const TURNS: ReadonlyMap<string, number> = new Map([
   ['irot', 1],
@@ -43,21 +48,18 @@ async function hasTurnedAlpha(path: string): Promise<boolean> {
   return meta !== null && turnsDiffer(meta);
 }
 
-/** @param meta - What the `meta` box holds. */
-function turnsDiffer(meta: Buffer): boolean {
-  const boxes = readBoxes(meta, FULL_BOX, meta.length);
-  const primary = boxes.find(({ type }) => type === 'pitm');
-  const lists = boxes.filter(({ type }) => type === 'iprp').flatMap(({ body, end }) => readBoxes(meta, body, end));
-  const ipma = lists.find(({ type }) => type === 'ipma');
-  if (primary === undefined || ipma === undefined) return false;
-  const { properties, references } = readItems(meta, { type: 'meta', start: 0, body: 0, end: meta.length });
-  const associations = readAssociations(meta, ipma);
+/** @param bytes - What the `meta` box holds. */
+function turnsDiffer(bytes: Buffer): boolean {
+  const meta = { type: 'meta', start: 0, body: 0, end: bytes.length };
+  const primary = readBoxes(bytes, FULL_BOX, bytes.length).find(({ type }) => type === 'pitm');
+  const propertiesOf = readItemProperties(bytes, meta);
+  if (primary === undefined || propertiesOf === null) return false;
   const describe = (id: number): Property[] =>
-    (associations.get(id) ?? []).flatMap(({ index }) => propertyOf(meta, properties[index - 1]));
-  const picture = itemIn(meta, primary);
+    propertiesOf(id).map(({ box }) => ({ type: box.type, content: bytes.toString('latin1', box.body, box.end) }));
+  const picture = itemIn(bytes, primary);
   const turns = turnsOf(describe(picture));
-  return references
-    .filter(({ type, to }) => type === 'auxl' && to.includes(picture))
+  return readItems(bytes, meta)
+    .references.filter(({ type, to }) => type === 'auxl' && to.includes(picture))
     .map(({ from }) => describe(from))
     .some((auxiliary) => isAlpha(auxiliary) && turnsOf(auxiliary) !== turns);
 }
@@ -65,10 +67,6 @@ function turnsDiffer(meta: Buffer): boolean {
 interface Property {
   readonly type: string;
   readonly content: string;
-}
-
-function propertyOf(meta: Buffer, box: Box | undefined): Property[] {
-  return box === undefined ? [] : [{ type: box.type, content: meta.toString('latin1', box.body, box.end) }];
 }
 
 function itemIn(meta: Buffer, { body }: Box): number {

@@ -1,6 +1,6 @@
 import {
-  readAssociations,
   readBoxes,
+  readItemProperties,
   readItems,
   type Box,
   type Item,
@@ -27,7 +27,6 @@ export interface AvifPicture {
   readonly metadata: readonly { readonly entry: Buffer; readonly data: Buffer }[];
 }
 
-const FULL_BOX = 4;
 /** Version, flags, id and protection stand before the type. */
 const BEFORE_TYPE = 8;
 const METADATA: ReadonlySet<string> = new Set(['Exif', 'mime']);
@@ -39,16 +38,15 @@ const METADATA: ReadonlySet<string> = new Set(['Exif', 'mime']);
 export function readAvifPicture(file: Buffer): AvifPicture {
   const boxes = readBoxes(file, 0, file.length);
   const meta = need(boxes, 'meta');
-  const { items, properties } = readItems(file, meta);
-  const iprp = need(readBoxes(file, meta.body + FULL_BOX, meta.end), 'iprp');
-  const associations = readAssociations(file, need(readBoxes(file, iprp.body, iprp.end), 'ipma'));
+  const { items } = readItems(file, meta);
+  const propertiesOf = readItemProperties(file, meta);
+  if (propertiesOf === null) throw new Error('An AVIF of the image library names no properties.');
   const dataOf = ({ extents }: Item): Buffer =>
     Buffer.concat(extents.map(({ start, end }) => file.subarray(start, end)));
   const layerOf = (item: Item): Layer => ({
     data: dataOf(item),
-    properties: (associations.get(item.id) ?? []).flatMap(({ index, isEssential }) => {
-      const box = properties[index - 1];
-      return box === undefined ? [] : [{ type: box.type, bytes: file.subarray(box.start, box.end), isEssential }];
+    properties: propertiesOf(item.id).map(({ box, isEssential }) => {
+      return { type: box.type, bytes: file.subarray(box.start, box.end), isEssential };
     }),
   });
   const ftyp = need(boxes, 'ftyp');

@@ -4,6 +4,7 @@
  */
 import type { Format } from '#crds/formats.ts';
 import type { Facts, Work } from '#worker-image/engine/handler.ts';
+import { endOfTags } from '#worker-image/engine/identify/mpeg-audio.ts';
 import { withSniffedFile, type SniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
 import { ADTS_FRAME, endsInsideUnit, MP3_FRAME, PROGRAM_PACKET } from '#worker-image/engine/media/ends-inside-unit.ts';
 import type { Probe } from '#worker-image/engine/media/probe.ts';
@@ -178,19 +179,12 @@ async function endsInsideTag(file: SniffedFile): Promise<boolean> {
   return tag.readUIntBE(1, 3) + 11 !== length;
 }
 
-/** Behind the tag in front, the first frame may hold the number of all: `Xing` for variable rates, `Info` for others. */
+/** Behind the tags in front, the first frame may hold the number of all: `Xing` for variable rates, `Info` for others. */
 async function lacksFrames(file: SniffedFile, time: PlayingTime): Promise<boolean> {
-  const tag = file.head.toString('latin1', 0, 3) === 'ID3' ? await id3Bytes(file) : 0;
-  const first = await file.read(tag, 256);
+  const first = await file.read(await endOfTags(file), 256);
   const at = Math.max(first.indexOf('Xing'), first.indexOf('Info'));
   const countsFrames = at !== -1 && ((first[at + 7] ?? 0) & 1) === 1;
   return countsFrames ? isShorter(time) : endsInsideUnit(file, MP3_FRAME);
-}
-
-/** ID3v2: seven bits a byte. */
-async function id3Bytes(file: SniffedFile): Promise<number> {
-  const header = await file.read(6, 4);
-  return 10 + header.reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
 }
 
 /** A page is 27 bytes, up to 255 lengths, and up to 255 bytes for each. */

@@ -4,7 +4,7 @@
  */
 import { createReadStream } from 'node:fs';
 import { open, writeFile } from 'node:fs/promises';
-import { endOfTags } from '#worker-image/engine/identify/mpeg-audio.ts';
+import { endOfTags, id3Size } from '#worker-image/engine/identify/mpeg-audio.ts';
 import { withSniffedFile, type SniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
 
 /** Writes the frames of an MP3 or ADTS file to the path. */
@@ -115,9 +115,7 @@ function apeBytes(tail: Buffer): number {
 
 function id3v2Bytes(tail: Buffer): number {
   const mark = 10;
-  if (!isAt(tail, mark, '3DI')) return 0;
-  const size = tail.subarray(-4).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
-  return size + 2 * mark;
+  return isAt(tail, mark, '3DI') ? id3Size(tail.subarray(-4)) + 2 * mark : 0;
 }
 
 function lyricsBytes(tail: Buffer): number {

@@ -3,8 +3,7 @@
  * takes it, else named in a warning. Pure.
  */
 import type { MediaStream, Probe } from '#worker-image/engine/media/probe.ts';
-
-type VideoOutput = 'mp4' | 'mov' | 'webm' | 'mkv';
+import type { VideoOutput } from '#worker-image/engine/media/video-output.ts';
 
 export interface Extras {
   readonly options: readonly string[];

@@ -11,13 +11,13 @@ import {
 import { compareSeconds, encode } from '#worker-image/engine/media/encode.ts';
 import { withWarning } from '#worker-image/engine/media/missing-end.ts';
 import { mediaOf, playingSeconds, probe, type Probe } from '#worker-image/engine/media/probe.ts';
+import type { VideoOutput } from '#worker-image/engine/media/video-output.ts';
 import {
   planCompress,
   planConvert,
   planReencode,
   shownSize,
   videoTrackOf,
-  type VideoOutput,
   type VideoPlan,
 } from '#worker-image/engine/media/video-plan.ts';
 import { unsupportedTarget } from '#worker-image/engine/unsupported-target.ts';

@@ -3,6 +3,7 @@ import { MediaError } from '#crds/media-error.ts';
 import type { ResolvedOptions } from '#crds/options/options.ts';
 import type { MediaStream, Probe } from '#worker-image/engine/media/probe.ts';
 import { extrasOf, withoutExtras } from '#worker-image/engine/media/video-extras.ts';
+import { isQuickTime, type VideoOutput } from '#worker-image/engine/media/video-output.ts';
 import {
   codecFor,
   decoderOptions,
@@ -14,9 +15,6 @@ import {
   type VideoCodec,
 } from '#worker-image/engine/media/video-picture.ts';
 import { bringsBack, soundtrackOptions, soundtrackWarnings } from '#worker-image/engine/media/video-soundtrack.ts';
-import type { MuxableFormat } from '#worker-image/tools/ffmpeg.ts';
-
-export type VideoOutput = Extract<MuxableFormat, 'mp4' | 'mov' | 'webm' | 'mkv'>;
 
 /** Video codecs, by ffmpeg's names, that each container takes as they are and players then show. */
 const COPYABLE: Readonly<Record<VideoOutput, ReadonlySet<string>>> = {
@@ -62,8 +60,7 @@ export function planCompress(
 /** Copies the picture when the container takes it. Spec: POST /v1/convert, "fixed high-quality settings". */
 export function planConvert(probe: Probe, format: VideoOutput): VideoPlan {
   const video = videoTrackOf(probe);
-  // ffmpeg writes a rotation into mp4 and mov only.
-  const turns = probe.rotation !== 0 && format !== 'mp4' && format !== 'mov';
+  const turns = probe.rotation !== 0 && !isQuickTime(format);
   const copies = COPYABLE[format].has(video.codec_name) && !turns && !bringsBack(probe, video, format);
   if (!copies) return planReencode(probe, format);
   const copied = ['-c:v:0', 'copy'];
@@ -149,7 +146,7 @@ function assemble(
 const EXTRAS_WARNING = 'Subtitles, attached files and the cover picture were left out: they could not be read.';
 
 function containerOptions(format: VideoOutput, codec: VideoCodec | null): string[] {
-  if (format !== 'mp4' && format !== 'mov') return [];
+  if (!isQuickTime(format)) return [];
   // Apple's players know HEVC by this tag only.
   return ['-movflags', '+faststart', ...(codec === 'h265' ? ['-tag:v:0', 'hvc1'] : [])];
 }

@@ -1,8 +1,7 @@
 /** The sound of a video: kept as it is where the container takes it, else AAC or Opus. Pure. */
 import { encoderOptions, isLossless, nearestRate, type AudioCodec } from '#worker-image/engine/media/audio-encoding.ts';
 import type { MediaStream, Probe } from '#worker-image/engine/media/probe.ts';
-
-type VideoOutput = 'mp4' | 'mov' | 'webm' | 'mkv';
+import { isQuickTime, type VideoOutput } from '#worker-image/engine/media/video-output.ts';
 
 /** Languages and commentaries; more are left out. */
 const MAX_TRACKS = 8;
@@ -41,9 +40,9 @@ export function soundtrackOptions(probe: Probe, format: VideoOutput, operation: 
   });
 }
 
-/** True when a copy would play what was cut off: only mp4 and mov can say so. */
+/** True when a copy would play what was cut off. */
 export function bringsBack({ trimmed }: Probe, { index }: MediaStream, format: VideoOutput): boolean {
-  return trimmed.has(index) && format !== 'mp4' && format !== 'mov';
+  return trimmed.has(index) && !isQuickTime(format);
 }
 
 export function soundtrackWarnings({ audio }: Probe): string[] {

@@ -35,13 +35,21 @@ export interface ItemTable {
   readonly properties: readonly Box[];
 }
 
-export interface Association {
+interface Association {
   /** Of the property, from 1. */
   readonly index: number;
   readonly isEssential: boolean;
 }
 
-const FULL_BOX = 4;
+/** A property of an item (ISO 23008-12, 6.5). */
+export interface ItemProperty {
+  readonly box: Box;
+  /** A reader that does not know it must not show the item. */
+  readonly isEssential: boolean;
+}
+
+/** Bytes of version and flags. */
+export const FULL_BOX = 4;
 
 /** @throws MediaError processing_failed when a box leaves its container. */
 export function readBoxes(file: Buffer, start: number, end: number): Box[] {
@@ -112,10 +120,23 @@ function readProperties(file: Buffer, iprp: Box | undefined): Box[] {
 }
 
 /**
- * The properties of each item, by its id and in the order in which they apply (ISO 23008-12, 9.3).
+ * Finds the properties of an item by its id, in the order in which they apply; null when the file has no table of them.
  * @throws RangeError when the table is cut off.
  */
-export function readAssociations(file: Buffer, ipma: Box): Map<number, Association[]> {
+export function readItemProperties(file: Buffer, meta: Box): ((id: number) => ItemProperty[]) | null {
+  const iprp = readBoxes(file, meta.body + FULL_BOX, meta.end).find((box) => box.type === 'iprp');
+  const ipma = iprp && readBoxes(file, iprp.body, iprp.end).find((box) => box.type === 'ipma');
+  if (ipma === undefined) return null;
+  const [properties, associations] = [readProperties(file, iprp), readAssociations(file, ipma)];
+  return (id) =>
+    (associations.get(id) ?? []).flatMap(({ index, isEssential }) => {
+      const box = properties[index - 1];
+      return box === undefined ? [] : [{ box, isEssential }];
+    });
+}
+
+/** By the item's id. Source: ISO 23008-12, 9.3. */
+function readAssociations(file: Buffer, ipma: Box): Map<number, Association[]> {
   const idBytes = file[ipma.body] === 0 ? 2 : 4;
   const indexBytes = ((file[ipma.body + 3] ?? 0) & 1) + 1;
   const essential = 2 ** (8 * indexBytes - 1);
