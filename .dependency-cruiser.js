@@ -61,6 +61,51 @@ export default {
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'], pathNot: '(^|/)node_modules/@types/' },
     },
     {
+      name: 'api-store-knows-no-concept',
+      comment: 'The database of the API knows none of the folders that keep their records in it.',
+      severity: 'error',
+      from: { path: '^api/store/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^api/', pathNot: '^api/store/' },
+    },
+    {
+      name: 'outbound-knows-no-records',
+      comment: "Requests to callers' addresses know only the address: no accounts, jobs or webhooks.",
+      severity: 'error',
+      from: { path: '^api/outbound/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^api/', pathNot: '^api/outbound/' },
+    },
+    {
+      name: 'accounts-and-users-know-no-work',
+      comment:
+        'Accounts, users, files and limits come first: the folders of work import them, never the other way round.',
+      severity: 'error',
+      from: { path: '^api/(accounts|audit|files|limits|users)/', pathNot: '\\.test\\.ts$' },
+      to: {
+        path: '^api/(billing|dashboard|direct|http|jobs|mediactl|presets|receipts|recorder|transfers|uploads|webhooks)/',
+      },
+    },
+    {
+      name: 'transfers-and-webhooks-know-no-jobs',
+      comment: 'Jobs queue transfers and webhook deliveries; what sends these knows only their own rows.',
+      severity: 'error',
+      from: { path: '^api/(transfers|webhooks)/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^api/(jobs|recorder)/' },
+    },
+    {
+      name: 'only-processes-start-the-recorder',
+      comment: 'Dispatch, projection and clean-up run in the recorder alone: nothing in the API calls them.',
+      severity: 'error',
+      from: { path: '^api/', pathNot: '^api/(recorder/|recorder\\.ts$|embedded-control\\.ts$)|\\.test\\.ts$' },
+      to: { path: '^api/recorder/' },
+    },
+    {
+      name: 'nothing-needs-the-dashboard',
+      comment: 'Dashboard and mediactl adapt to the functions of the API: only compositions import them.',
+      severity: 'error',
+      from: { path: '^api/[^/]+/', pathNot: '^api/(dashboard|mediactl)/|\\.test\\.ts$' },
+      to: { path: '^api/(dashboard|mediactl)/' },
+    },
+    {
       name: 'decisions-are-pure',
       comment: 'decide and checks compute from facts alone: no files, no network, no clock, no packages.',
       severity: 'error',
@@ -76,7 +121,7 @@ export default {
         pathNot: [
           '\\.test\\.ts$',
           '^worker-image/tools/run-command\\.ts$',
-          '^worker-image/engine/engine-child\\.ts$',
+          '^worker-image/sandbox/(engine-process|spawn-engine)\\.ts$',
           '^controller/local-process\\.ts$',
           '^api/embedded/(run-service|system-process|node-process|warm-code-cache)\\.ts$',
         ],
@@ -123,7 +168,18 @@ export default {
       comment: 'crds/kube is how we talk to an API server; it would serve any other operator as well.',
       severity: 'error',
       from: { path: '^crds/kube/', pathNot: '\\.test\\.ts$' },
-      to: { path: '^crds/', pathNot: '^crds/(kube|shared)/' },
+      to: { path: '^crds/', pathNot: '^crds/(kube|process)/' },
+    },
+    {
+      name: 'verbs-know-no-http',
+      comment:
+        'What the API does is a function of a caller and an input. Requests and replies end in the endpoint files.',
+      severity: 'error',
+      from: {
+        path: '^api/(accounts|audit|billing|files|limits|presets|receipts|store|transfers|uploads|users|webhooks)/',
+        pathNot: '-endpoints?\\.ts$|\\.test\\.ts$',
+      },
+      to: { path: '^api/(http|dashboard|mediactl)/' },
     },
     {
       name: 'no-cycles',

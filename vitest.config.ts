@@ -21,6 +21,9 @@ export default defineConfig({
             'test/kube/**',
             'test/browser/**',
             'test/properties/service/**',
+            'test/boundaries/service/**',
+            'test/boundaries/hostile-member.test.ts',
+            'test/boundaries/hostile-caller-load.test.ts',
           ],
           globalSetup: ['test/support/servers.ts'],
         },
@@ -29,13 +32,21 @@ export default defineConfig({
         test: {
           ...common,
           name: 'service',
-          include: ['test/{http,openapi,properties/service}/**/*.test.ts'],
+          include: [
+            'test/{http,openapi,properties/service,boundaries/service}/**/*.test.ts',
+            'test/boundaries/hostile-member.test.ts',
+          ],
           globalSetup: ['test/support/shared-service.ts'],
         },
       },
       {
         // Each of these starts a service of its own, kills parts of it, and looks at what the whole machine runs.
-        test: { ...common, name: 'crash', include: ['test/crash/**/*.test.ts'], fileParallelism: false },
+        test: {
+          ...common,
+          name: 'crash',
+          include: ['test/crash/**/*.test.ts', 'test/boundaries/hostile-caller-load.test.ts'],
+          fileParallelism: false,
+        },
       },
     ],
   },

@@ -8,15 +8,15 @@ import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { makeSecretBox } from '#api/store/secret-box.ts';
 import { queueJobEvent } from '#api/webhooks/queue-job-event.ts';
-import { newId } from '#crds/ids.ts';
-import { isReadyMessage } from '#crds/shared/ready.ts';
+import { newId } from '#crds/contract/ids.ts';
+import { isReadyMessage } from '#crds/process/ready.ts';
 import { testDatabase } from '#test/support/database.ts';
 import { authorityFile, startReceiver } from '#test/support/receiver.ts';
 
 const database = await testDatabase();
 const key = Buffer.alloc(32, 7);
 
-it('the process announces itself, delivers what is queued, says nothing secret, and ends when asked', async () => {
+it('the courier reports that it is ready, delivers a queued event, logs no secret and stops on SIGTERM', async () => {
   const filesDir = await mkdtemp(path.join(tmpdir(), 'mediajobs-courier-'));
   onTestFinished(() => rm(filesDir, { recursive: true, force: true }));
   const courier = fork(fileURLToPath(new URL('courier.ts', import.meta.url)), {
@@ -29,7 +29,7 @@ it('the process announces itself, delivers what is queued, says nothing secret, 
       MEDIAJOBS_ENCRYPTION_KEYS: `a:${key.toString('base64')}`,
       MEDIAJOBS_LINK_KEYS: `a:${key.toString('base64')}`,
       MEDIAJOBS_FILES_DIR: filesDir,
-      MEDIAJOBS_FILES_URL: 'http://127.0.0.1:1',
+      MEDIAJOBS_FILES_URL: 'http+unix://%2Fnobody%2Flistens',
       MEDIAJOBS_OPS_PORT: '0',
     },
   });

@@ -1,29 +1,29 @@
 /**
- * The only process that talks to addresses which callers chose: it sends webhooks, fetches `input.url`
- * and delivers to `output.url`. It opens no file format. Several may run.
+ * The only process that connects to addresses chosen by callers: it sends webhooks, fetches `input.url` and delivers to
+ * `output.url`. It decodes no files. Several instances may run.
  */
 import { FILE_SETTINGS } from '#api/files/file-settings.ts';
 import { openFiles } from '#api/files/open-files.ts';
-import { JOBS_CHANNEL } from '#api/jobs/jobs-channel.ts';
+import { CHANGES_CHANNEL } from '#api/store/changes-channel.ts';
 import { databaseProblem } from '#api/store/database-problem.ts';
 import { makeDatabase } from '#api/store/database.ts';
 import { listen } from '#api/store/listen.ts';
 import { makeSecretBox } from '#api/store/secret-box.ts';
-import { AT_ONCE as TRANSFERS_AT_ONCE, claimDueTransfers, runTransfer } from '#api/transfers/run-transfers.ts';
+import { claimDueTransfers, MAX_CONCURRENT_TRANSFERS, runTransfer } from '#api/transfers/run-transfers.ts';
 import { makeTransferMetrics } from '#api/transfers/transfer-metrics.ts';
-import { AT_ONCE as DELIVERIES_AT_ONCE, claimDueDeliveries, deliver } from '#api/webhooks/deliver.ts';
+import { claimDueDeliveries, deliver, MAX_DELIVERIES } from '#api/webhooks/deliver.ts';
 import { makeDeliveryMetrics } from '#api/webhooks/delivery-metrics.ts';
-import { AT_ONCE as PINGS_AT_ONCE, runPing, takeWaitingPings } from '#api/webhooks/run-pings.ts';
-import { beginProcess, PROCESS_SETTINGS } from '#crds/shared/begin-process.ts';
-import { loadConfig } from '#crds/shared/config.ts';
-import { startOpsServer } from '#crds/shared/ops-server.ts';
-import { systemResolve } from '#crds/shared/pinned-connector.ts';
-import { announceReady } from '#crds/shared/ready.ts';
-import { makeSafeFetch } from '#crds/shared/safe-fetch.ts';
-import { settings } from '#crds/shared/settings.ts';
-import { runUntilStopped } from '#crds/shared/shutdown.ts';
-import { trustedCertificates } from '#crds/shared/trusted-certificates.ts';
-import { startWorkPlaces } from '#crds/shared/work-places.ts';
+import { claimWaitingPings, MAX_PINGS, runPing } from '#api/webhooks/run-pings.ts';
+import { beginProcess, PROCESS_SETTINGS } from '#crds/process/begin-process.ts';
+import { loadConfig } from '#crds/process/config.ts';
+import { opsAddress, startOpsServer } from '#crds/process/ops-server.ts';
+import { systemResolve } from '#api/outbound/pinned-connector.ts';
+import { announceReady } from '#crds/process/ready.ts';
+import { makeSafeFetch } from '#api/outbound/safe-fetch.ts';
+import { settings } from '#crds/process/settings.ts';
+import { runUntilStopped } from '#crds/process/shutdown.ts';
+import { trustedCertificates } from '#api/outbound/trusted-certificates.ts';
+import { startPollingWorkers } from '#api/outbound/polling-workers.ts';
 
 const courierSettings = settings.pick({
   ...PROCESS_SETTINGS,
@@ -34,7 +34,7 @@ const courierSettings = settings.pick({
   MEDIAJOBS_ENCRYPTION_KEYS: true,
 });
 
-/** The poll is the truth; notifications only make it sooner. */
+/** Interval of the polls for due work, in milliseconds. Notifications only trigger a poll earlier. */
 const POLL_MS = 1000;
 
 const config = loadConfig(courierSettings, process.env);
@@ -66,34 +66,34 @@ const transferDeps = {
   metrics: makeTransferMetrics({ database, clock }, registry),
 };
 
-const deliveries = startWorkPlaces(
+const deliveries = startPollingWorkers(
   { log },
   {
     name: 'deliveries',
-    atOnce: DELIVERIES_AT_ONCE,
-    everyMs: POLL_MS,
+    concurrency: MAX_DELIVERIES,
+    pollIntervalMs: POLL_MS,
     claim: (free) => claimDueDeliveries(deliverDeps, free),
     work: (delivery, signal) => deliver(deliverDeps, delivery, signal),
   },
 );
-const transfers = startWorkPlaces(
+const transfers = startPollingWorkers(
   { log },
   {
     name: 'transfers',
-    atOnce: TRANSFERS_AT_ONCE,
-    everyMs: POLL_MS,
+    concurrency: MAX_CONCURRENT_TRANSFERS,
+    pollIntervalMs: POLL_MS,
     claim: (free) => claimDueTransfers(transferDeps, free),
     work: (transfer, signal) => runTransfer(transferDeps, transfer, signal),
   },
 );
 const pingDeps = { database, secretBox, safeFetch, clock, log };
-const pings = startWorkPlaces(
+const pings = startPollingWorkers(
   { log },
   {
     name: 'pings',
-    atOnce: PINGS_AT_ONCE,
-    everyMs: POLL_MS,
-    claim: (free) => takeWaitingPings(pingDeps, free),
+    concurrency: MAX_PINGS,
+    pollIntervalMs: POLL_MS,
+    claim: (free) => claimWaitingPings(pingDeps, free),
     work: (ping, signal) => runPing(pingDeps, ping, signal),
   },
 );
@@ -101,7 +101,7 @@ const listening = new AbortController();
 const listener = listen(
   { url: config.DATABASE_URL, log },
   {
-    channel: JOBS_CHANNEL,
+    channel: CHANGES_CHANNEL,
     signal: listening.signal,
     onHint: () => {
       deliveries.wake();
@@ -111,10 +111,7 @@ const listener = listen(
   },
 );
 
-const ops = await startOpsServer(
-  { metrics: registry, notReady: missingDependency },
-  { host: config.MEDIAJOBS_OPS_HOST, port: config.MEDIAJOBS_OPS_PORT },
-);
+const ops = await startOpsServer({ metrics: registry, notReady: missingDependency }, opsAddress(config));
 runUntilStopped({ log }, async () => {
   listening.abort();
   await Promise.all([listener, deliveries.stop(), transfers.stop(), pings.stop(), ops.close()]);

@@ -13,25 +13,25 @@ const SCRIPT = fileURLToPath(new URL('embedded.ts', import.meta.url));
 const folder = mkdtempSync(path.join(tmpdir(), 'mediajobs-embedded-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Starts the service and gives what it said when it ended by itself. */
+/** Runs the service until it exits by itself and returns its exit code and standard error. */
 async function start(
   args: readonly string[],
   settings: Record<string, string> = {},
-): Promise<{ code: number | null; said: string }> {
+): Promise<{ code: number | null; stderr: string }> {
   const env = { PATH: process.env['PATH'], ...settings };
   const child = spawn(process.execPath, [SCRIPT, ...args], { env, stdio: ['ignore', 'ignore', 'pipe'] });
-  const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
-  return { code: code as number | null, said };
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  return { code: code as number | null, stderr };
 }
 
 const data = (name: string): string => path.join(folder, name);
 
-describe('a start that cannot be', () => {
+describe('a failed start', () => {
   it('lists every setting that is wrong', async () => {
     const settings = { MEDIAJOBS_HTPS_PORT: '1', MEDIAJOBS_LOG_LEVEL: 'loud', MEDIAJOBS_PRIVATE_TARGETS: '10.0.0.0' };
-    const { code, said } = await start(['--data', data('settings')], settings);
+    const { code, stderr } = await start(['--data', data('settings')], settings);
     expect(code).toBe(1);
-    for (const name of Object.keys(settings)) expect(said).toContain(`  - ${name}: `);
+    for (const name of Object.keys(settings)) expect(stderr).toContain(`  - ${name}: `);
   });
 
   it.each([
@@ -39,18 +39,18 @@ describe('a start that cannot be', () => {
     ['an unknown argument', ['--data', data('a'), '--prot', '1'], "Unknown option '--prot'"],
     ['a port that is none', ['--data', data('b'), '--port', '99999'], '--port 99999 is not a port'],
     ['a path with a file in it', ['--data', '/etc/passwd/data'], 'a part of its path is a file'],
-  ])('says in one sentence that it got %s', async (_, args, sentence) => {
-    const { code, said } = await start(args);
+  ])('reports %s in one sentence', async (_, args, sentence) => {
+    const { code, stderr } = await start(args);
     expect(code).toBe(1);
-    expect(said).toContain(sentence);
-    expect(said.trim().split('\n')).toHaveLength(1);
+    expect(stderr).toContain(sentence);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
   });
 
-  it('refuses a folder that another service runs on', async () => {
-    await openDataFolder(data('locked'));
-    const { code, said } = await start(['--data', data('locked'), '--port', '0']);
+  it('refuses a data folder that another service uses', async () => {
+    await openDataFolder({ report: () => undefined }, data('locked'));
+    const { code, stderr } = await start(['--data', data('locked'), '--port', '0']);
     expect(code).toBe(1);
-    expect(said).toBe(
+    expect(stderr).toBe(
       `mediajobs: Another mediajobs service runs on the data folder ${data('locked')}: stop that one, or choose another folder with --data.\n`,
     );
   });
@@ -59,10 +59,10 @@ describe('a start that cannot be', () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    const { code, said } = await start(['--data', data('port'), '--port', String(port)]);
+    const { code, stderr } = await start(['--data', data('port'), '--port', String(port)]);
     server.close();
     expect(code).toBe(1);
-    expect(said).toBe(
+    expect(stderr).toBe(
       `mediajobs: Port ${port} on 127.0.0.1 cannot be used: another program listens there. Choose another port.\n`,
     );
   });
@@ -70,10 +70,10 @@ describe('a start that cannot be', () => {
   it('never replaces secrets that it cannot read', async () => {
     const secrets = path.join(folder, 'damaged', 'secrets.json');
     mkdirSync(path.dirname(secrets));
-    writeFileSync(secrets, '{}');
-    const { code, said } = await start(['--data', data('damaged'), '--port', '0']);
+    writeFileSync(secrets, '{}', { mode: 0o600 });
+    const { code, stderr } = await start(['--data', data('damaged'), '--port', '0']);
     expect(code).toBe(1);
-    expect(said).toContain('put the file back from a backup');
+    expect(stderr).toContain('put the file back from a backup');
     expect(readFileSync(secrets, 'utf8')).toBe('{}');
   });
 });

@@ -1,17 +1,19 @@
 /**
- * The whole service on one machine, without Kubernetes: `--data DIR --port P --ready FILE`; with `--sign-in-link` it
- * prints a link that signs in to the dashboard.
- * Settings come from the environment; the README's table has them. Ends cleanly with code 0 on SIGTERM,
- * with code 1 and one sentence when it cannot start.
+ * The whole service on one machine, without Kubernetes: `--data DIR --port P --ready FILE`. With `--sign-in-link` it
+ * prints a link that signs in to the dashboard. Settings come from the environment (table in the README). Exits with
+ * code 0 after SIGTERM, and with code 1 and one sentence when it cannot start.
  */
 import { rmSync } from 'node:fs';
+import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { dashboardUrlOf } from '#api/dashboard/dashboard-url.ts';
-import { openCertificates } from '#api/embedded/certificates.ts';
+import { copyCertificate } from '#api/embedded/certificate-copies.ts';
+import { openCertificates, type CertificateFiles } from '#api/embedded/certificates.ts';
 import { CODE_CACHE } from '#api/embedded/code-cache.ts';
 import { removeConnection, writeConnection } from '#api/embedded/connection.ts';
 import { openDataFolder, type DataFolder } from '#api/embedded/data-folder.ts';
 import { freePorts, requirePort } from '#api/embedded/free-ports.ts';
+import { openIdentities, type Identities } from '#api/embedded/identities.ts';
 import { migrateDatabase } from '#api/embedded/migrate-database.ts';
 import { PROCESSES } from '#api/embedded/process-list.ts';
 import { awaitPreviousRun } from '#api/embedded/previous-run.ts';
@@ -19,6 +21,7 @@ import {
   choosePorts,
   embeddedSettings,
   FREE_PORTS,
+  opsUrls,
   serviceSettings,
   settingsOf,
   type EmbeddedSettings,
@@ -26,22 +29,24 @@ import {
   type SettingTexts,
 } from '#api/embedded/process-settings.ts';
 import { openSecrets } from '#api/embedded/secrets.ts';
+import { makeServiceSockets, type ServiceSockets } from '#api/embedded/service-sockets.ts';
+import { shareFolders } from '#api/embedded/share-folders.ts';
 import { signInLink } from '#api/embedded/sign-in-link.ts';
 import { StartError } from '#api/embedded/start-error.ts';
 import { makeTree, type Tree } from '#api/embedded/tree.ts';
 import { warmCodeCache } from '#api/embedded/warm-code-cache.ts';
 import { writeFileAtomically } from '#api/embedded/write-file.ts';
-import { systemClock } from '#crds/shared/clock.ts';
-import { ConfigError, loadConfig } from '#crds/shared/config.ts';
-import { settings } from '#crds/shared/settings.ts';
+import { systemClock } from '#crds/process/clock.ts';
+import { ConfigError, loadConfig } from '#crds/process/config.ts';
+import { settings } from '#crds/process/settings.ts';
 import { missingTools } from '#worker-image/tools/find-tool.ts';
 
-interface Start {
+interface StartOptions {
   readonly data: string;
-  /** 0: any free one. */
+  /** HTTPS port; 0 for any free port. */
   readonly port: number;
   readonly readyFile: string | null;
-  /** True: a link that signs in to the dashboard is printed. */
+  /** Whether to print a link that signs in to the dashboard. */
   readonly printsLink: boolean;
   readonly config: EmbeddedSettings;
 }
@@ -55,28 +60,33 @@ function report(sentence: string): void {
 async function main(): Promise<void> {
   const start = readStart();
   requireTools();
-  const folder = await openDataFolder(start.data);
+  const folder = await openDataFolder({ report }, start.data);
   if (start.readyFile !== null) rmSync(start.readyFile, { force: true });
   await awaitPreviousRun(folder.in('run', 'processes.json'));
   const ports = choosePorts(start.config, start.port, await freePorts(FREE_PORTS));
   const host = start.config.MEDIAJOBS_LISTEN_HOST ?? '127.0.0.1';
   for (const port of [ports.https, ports.http]) await requirePort({ host, port });
-  const tree = makeTree({ clock: systemClock, folder, report });
-  const stop = stopOnce(tree, folder);
+  const identities = await openIdentities(folder);
+  if (identities.users === null && process.getuid?.() === 0) report(identities.summary);
+  const { sockets, remove: removeSockets } = makeServiceSockets(folder.path, identities.users);
+  const tree = makeTree({ clock: systemClock, folder, users: identities.users, report });
+  const stop = stopOnce(tree, folder, removeSockets);
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.on(signal, () => void stop().then(() => process.exit(0)));
   try {
-    await serve({ start, folder, ports, tree });
+    await serve({ start, folder, ports, sockets, tree, identities });
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-function readStart(): Start {
+/** Returns the options of the command line and the environment. @throws StartError, ConfigError when one is invalid. */
+function readStart(): StartOptions {
   const { values } = parseArguments();
-  if (values.data === undefined) throw new StartError('--data DIR is required: the folder that keeps everything.');
-  const config = givenOf(loadConfig(embeddedSettings, process.env));
+  if (values.data === undefined)
+    throw new StartError('--data DIR is required: the folder for everything that the service stores.');
+  const config = withoutDefaults(loadConfig(embeddedSettings, process.env));
   const port = values.port === undefined ? (config.MEDIAJOBS_HTTPS_PORT ?? DEFAULT_PORT) : Number(values.port);
   if (!Number.isInteger(port) || port < 0 || port > 65_534) {
     throw new StartError(
@@ -112,25 +122,28 @@ function requireTools(): void {
   if (missing.length > 0) throw new StartError(missing.map(({ problem }) => problem).join('\n  '));
 }
 
-function stopOnce(tree: Tree, folder: DataFolder): () => Promise<void> {
+function stopOnce(tree: Tree, folder: DataFolder, removeSockets: () => void): () => Promise<void> {
   let stopped: Promise<void> | null = null;
   return () => {
     stopped ??= tree.stop().then(() => {
       removeConnection(folder.path);
+      removeSockets();
       rmSync(folder.in('run', 'processes.json'), { force: true });
     });
     return stopped;
   };
 }
 
-interface Serve {
-  readonly start: Start;
+interface ServeInput {
+  readonly start: StartOptions;
   readonly folder: DataFolder;
   readonly ports: Ports;
+  readonly sockets: ServiceSockets;
   readonly tree: Tree;
+  readonly identities: Identities;
 }
 
-async function serve({ start, folder, ports, tree }: Serve): Promise<void> {
+async function serve({ start, folder, ports, sockets, tree, identities }: ServeInput): Promise<void> {
   const secrets = openSecrets({ clock: systemClock }, folder.in('secrets.json'));
   const [certificates, servers] = await Promise.all([
     openCertificates({ clock: systemClock }, folder.in('tls')),
@@ -138,11 +151,30 @@ async function serve({ start, folder, ports, tree }: Serve): Promise<void> {
     warmCodeCache(PROCESSES.map(({ script }) => script)),
   ]);
   await migrateDatabase({ clock: systemClock }, servers.databaseUrl);
-  const service = serviceSettings({ given: givenSettings(), folder, ports, secrets, certificates, ...servers });
-  await tree.startProcesses((name) => ({ ...systemEnvironment(), ...settingsOf(name, service, ports) }));
+  const given = givenSettings();
+  const service = serviceSettings({
+    given,
+    folder,
+    ports,
+    sockets,
+    secrets,
+    certificates: servedCertificate({ given, own: certificates, folder, identities }),
+    ...servers,
+  });
+  shareFolders(identities.users, {
+    files: service.MEDIAJOBS_FILES_DIR ?? null,
+    work: service.MEDIAJOBS_WORK_DIR ?? folder.in('work'),
+  });
+  const ops = { ops: ports.ops, sockets };
+  const bound = [ports.https, ports.http];
+  await tree.startProcesses((name) => {
+    const env = { ...systemEnvironment(identities), ...settingsOf(name, service, ops) };
+    // A run connects to the sockets for its input and output files and for heartbeats.
+    const extra = name === 'runs' ? [sockets.files, sockets.heartbeat] : [];
+    return { env, identity: identities.commandOf(name, { env, sockets: extra, ports: name === 'api' ? bound : [] }) };
+  });
   const baseUrl = service.MEDIAJOBS_BASE_URL ?? '';
   const ready = { base_url: baseUrl, ca_file: certificates.caFile };
-  const ops = Object.fromEntries(Object.entries(ports.ops).map(([name, port]) => [name, `http://127.0.0.1:${port}`]));
   const pepper = service.MEDIAJOBS_KEY_PEPPER ?? '';
   writeConnection(folder.path, {
     DATABASE_URL: servers.databaseUrl,
@@ -150,11 +182,11 @@ async function serve({ start, folder, ports, tree }: Serve): Promise<void> {
     MEDIAJOBS_KEY_PEPPER: pepper,
     ...ready,
     http_url: `http://localhost:${ports.http}`,
-    ops,
+    ops: opsUrls(ops),
   });
   if (start.readyFile !== null) writeFileAtomically(start.readyFile, `${JSON.stringify(ready)}\n`);
   process.stdout.write(
-    `mediajobs serves at ${baseUrl} with its data in ${folder.path}; the CA is ${certificates.caFile}\n`,
+    `mediajobs serves at ${baseUrl} with its data in ${folder.path}; the CA is ${certificates.caFile}\nIn this service ${identities.summary}\n`,
   );
   const dashboardUrl = dashboardUrlOf({
     MEDIAJOBS_BASE_URL: baseUrl,
@@ -165,25 +197,43 @@ async function serve({ start, folder, ports, tree }: Serve): Promise<void> {
   process.stdout.write(`The dashboard is at ${dashboardUrl}; this link signs in once, within an hour: ${link}\n`);
 }
 
-/** The operator's settings as given, as texts. */
+interface CertificateInput {
+  readonly given: SettingTexts;
+  readonly own: CertificateFiles;
+  readonly folder: DataFolder;
+  readonly identities: Identities;
+}
+
+/** Returns the certificate files of the operator or of the data folder, as copies if the API has its own user. */
+function servedCertificate({ given, own, folder, identities: { users } }: CertificateInput): CertificateFiles {
+  const from = {
+    certFile: path.resolve(given.MEDIAJOBS_TLS_CERT_FILE ?? own.certFile),
+    keyFile: path.resolve(given.MEDIAJOBS_TLS_KEY_FILE ?? own.keyFile),
+  };
+  if (users === null) return from;
+  return copyCertificate({ report }, { from, folder: folder.in('run', 'tls'), group: users.of('api').gid });
+}
+
+/** Returns the operator's settings as texts, without defaults. */
 function givenSettings(): SettingTexts {
-  return givenOf(
+  return withoutDefaults(
     Object.fromEntries(
       Object.entries(process.env).filter(([name]) => Object.hasOwn(settings.shape, name)),
     ) as SettingTexts,
   );
 }
 
-/** Without those that only have a default, which the process that reads them has, too. */
-function givenOf<Values extends object>(values: Values): Values {
+/** Drops values that the environment does not set: each process has the same defaults. */
+function withoutDefaults<Values extends object>(values: Values): Values {
   return Object.fromEntries(Object.entries(values).filter(([name]) => (process.env[name] ?? '') !== '')) as Values;
 }
 
-/** What every process of ours gets besides its settings. */
-function systemEnvironment(): Record<string, string> {
+/** Returns the environment of every process, without its settings. */
+function systemEnvironment({ users }: Identities): Record<string, string> {
   const passed = ['PATH', 'HOME', 'LANG', 'TZ', 'NODE_EXTRA_CA_CERTS'];
   const given = passed.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
-  return { ...(Object.fromEntries(given) as Record<string, string>), NODE_COMPILE_CACHE: CODE_CACHE };
+  const own = { ...(Object.fromEntries(given) as Record<string, string>), NODE_COMPILE_CACHE: CODE_CACHE };
+  return users === null ? own : { ...own, HOME: '/' };
 }
 
 await main().catch((error: unknown) => {

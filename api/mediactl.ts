@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 /**
- * The operator's command: accounts, keys, plans, webhooks. With `--data DIR` it speaks to the service that runs on
- * that folder, without it to the database that the environment names.
+ * Command line for operators: accounts, keys, users, webhooks. Uses the database of the service that runs on the folder
+ * of `--data DIR`, else the one of `DATABASE_URL`.
  */
 import { Argument, Command, Option } from 'commander';
 import { eachOf, usdOrNone } from '#api/mediactl/arguments.ts';
 import { runCommand } from '#api/mediactl/run-command-line.ts';
 import { ROLES } from '#api/users/user.ts';
-import { FEATURES, PLAN_NAMES } from '#crds/plans.ts';
+import { FEATURES, PLAN_NAMES } from '#crds/catalogue/plans.ts';
 
 const program = new Command('mediactl')
   .description(
@@ -25,7 +25,7 @@ const feature = (): Option =>
   new Option('--feature <feature>', `switch on: ${FEATURES.join(', ')}; may be repeated`).argParser(eachOf(FEATURES));
 const withoutFeature = (): Option => {
   const option = new Option('--no-feature <feature>', 'switch off; may be repeated').argParser(eachOf(FEATURES));
-  // It takes a value of its own; commander would read it as the opposite of `--feature`.
+  // Has a value of its own; commander would otherwise treat it as the negation of `--feature`.
   option.negate = false;
   return option;
 };
@@ -110,7 +110,7 @@ key
 const user = program.command('user').description('people of the dashboard');
 user
   .command('invite')
-  .description('make a person a member of an account, or an operator; prints a one-time link to set a password')
+  .description('invite a person into an account, or as an operator; prints the one-time link to accept with')
   .requiredOption('--email <address>', 'e-mail address')
   .option('--account <account>', 'id, acc_…')
   .addOption(new Option('--role <role>', 'role in the account').choices(ROLES).default('owner'))
@@ -123,7 +123,7 @@ user
 user
   .command('reset')
   .description('print a one-time link to a new password')
-  .addArgument(new Argument('<email>', 'e-mail address'))
+  .addArgument(new Argument('<email>', 'e-mail address, or the id where several people have it'))
   .option('--second-step', 'switch the codes of the authenticator app off, too')
   .action(
     runCommand(program, async (service, options, [email]) =>
@@ -133,7 +133,7 @@ user
 user
   .command('sign-in-link')
   .description('print a one-time link that signs in, for an hour')
-  .addArgument(new Argument('<email>', 'e-mail address'))
+  .addArgument(new Argument('<email>', 'e-mail address, or the id where several people have it'))
   .action(
     runCommand(program, async (service, _options, [email]) =>
       (await import('#api/mediactl/user-commands.ts')).signInLink(service, email),
@@ -141,11 +141,12 @@ user
   );
 user
   .command('remove')
-  .description('remove a person and all sessions; accounts and what was done stay')
-  .addArgument(new Argument('<email>', 'e-mail address'))
+  .description('remove a person, all sessions and open invitations; accounts and what was done stay')
+  .addArgument(new Argument('<email>', 'e-mail address, or the id where several people have it'))
+  .option('--leave-without-owner', 'also the only owner of an account')
   .action(
-    runCommand(program, async (service, _options, [email]) =>
-      (await import('#api/mediactl/user-commands.ts')).remove(service, email),
+    runCommand(program, async (service, options, [email]) =>
+      (await import('#api/mediactl/user-commands.ts')).remove(service, email, options),
     ),
   );
 user

@@ -1,10 +1,10 @@
-/** Brings the database to this version's schema and ends; safe to run again, and at once in several places. */
+/** Migrates the database to this version's schema and exits. Idempotent; instances may run concurrently. */
 import { makeDatabase } from '#api/store/database.ts';
 import { migrate } from '#api/store/migrate.ts';
-import { systemClock } from '#crds/shared/clock.ts';
-import { loadConfig } from '#crds/shared/config.ts';
-import { makeLog } from '#crds/shared/log.ts';
-import { settings } from '#crds/shared/settings.ts';
+import { systemClock } from '#crds/process/clock.ts';
+import { loadConfig } from '#crds/process/config.ts';
+import { makeLog } from '#crds/process/log.ts';
+import { settings } from '#crds/process/settings.ts';
 
 const migrateSettings = settings.pick({ DATABASE_URL: true, MEDIAJOBS_LOG_LEVEL: true });
 
@@ -15,7 +15,7 @@ try {
   const ran = await migrate({ database, clock: systemClock });
   log.info({ ran }, 'the schema is up to date');
 } catch (error) {
-  log.error({ err: error }, 'the schema cannot be brought up to date');
+  log.error({ err: error }, 'migrating the database failed');
   process.exitCode = 1;
 } finally {
   await database.close();

@@ -1,27 +1,27 @@
 /**
- * The recorder in a cluster: makes MediaJobs of queued rows, brings their ends into PostgreSQL, cleans up.
- * Several may run; the one that holds the Lease works.
+ * The recorder in a cluster: creates MediaJobs for queued rows, records their outcomes in PostgreSQL and cleans up.
+ * Several instances may run; only the holder of the Lease is active.
  */
 import { FILE_SETTINGS } from '#api/files/file-settings.ts';
 import { openFiles } from '#api/files/open-files.ts';
-import { RECORDER_ACCESS } from '#api/jobs/cluster-access.ts';
-import { startRecorder } from '#api/jobs/record-jobs.ts';
+import { RECORDER_ACCESS } from '#api/recorder/cluster-access.ts';
+import { startRecorder } from '#api/recorder/start-recorder.ts';
 import { databaseProblem } from '#api/store/database-problem.ts';
 import { makeDatabase } from '#api/store/database.ts';
 import { makeSecretBox } from '#api/store/secret-box.ts';
-import { nameWord, newId } from '#crds/ids.ts';
+import { nameWord, newId } from '#crds/contract/ids.ts';
 import { connect } from '#crds/kube/connection.ts';
 import { makeKubeMetrics } from '#crds/kube/kube-metrics.ts';
 import { makeQueueMetrics } from '#crds/kube/queue-metrics.ts';
 import { systemTime } from '#crds/kube/time.ts';
-import type { MediaJobClient } from '#crds/media-job-client.ts';
-import { LEADER_SETTINGS, startMediaJobLeader } from '#crds/media-job-leader.ts';
-import { beginProcess, PROCESS_SETTINGS } from '#crds/shared/begin-process.ts';
-import { loadConfig } from '#crds/shared/config.ts';
-import { startOpsServer } from '#crds/shared/ops-server.ts';
-import { announceReady } from '#crds/shared/ready.ts';
-import { settings } from '#crds/shared/settings.ts';
-import { runUntilStopped } from '#crds/shared/shutdown.ts';
+import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
+import { LEADER_SETTINGS, startMediaJobLeader } from '#crds/media-jobs/media-job-leader.ts';
+import { beginProcess, PROCESS_SETTINGS } from '#crds/process/begin-process.ts';
+import { loadConfig } from '#crds/process/config.ts';
+import { opsAddress, startOpsServer } from '#crds/process/ops-server.ts';
+import { announceReady } from '#crds/process/ready.ts';
+import { settings } from '#crds/process/settings.ts';
+import { runUntilStopped } from '#crds/process/shutdown.ts';
 
 const recorderSettings = settings
   .pick({
@@ -36,7 +36,7 @@ const recorderSettings = settings
   })
   .required({ MEDIAJOBS_HEARTBEAT_KEY: true });
 
-/** Long enough for a person to look at a finished MediaJob. */
+/** Time for which finished MediaJobs are kept for inspection, in seconds. */
 const KEEP_FINISHED_SECONDS = 300;
 
 const config = loadConfig(recorderSettings, process.env);
@@ -50,10 +50,7 @@ const leader = startMediaJobLeader(
   { connection, time, log, metrics: makeKubeMetrics(registry) },
   { name: 'recorder', config, access: RECORDER_ACCESS, work },
 );
-const ops = await startOpsServer(
-  { metrics: registry, notReady, notAlive: leader.notAlive },
-  { host: config.MEDIAJOBS_OPS_HOST, port: config.MEDIAJOBS_OPS_PORT },
-);
+const ops = await startOpsServer({ metrics: registry, notReady, notAlive: leader.notAlive }, opsAddress(config));
 announceReady();
 log.info({ namespace: connection.namespace, ops_port: ops.port }, 'recorder started');
 

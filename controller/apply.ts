@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { MediaJobClient } from '#crds/media-job-client.ts';
-import type { MediaJob, MediaJobStatus } from '#crds/media-job.ts';
-import { jobIdOfName } from '#crds/names.ts';
-import { faultPoint } from '#crds/shared/fault-point.ts';
-import type { Log } from '#crds/shared/log.ts';
+import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
+import type { MediaJob, MediaJobStatus } from '#crds/contract/media-job.ts';
+import { jobIdOfName } from '#crds/contract/names.ts';
+import { faultPoint } from '#crds/process/fault-point.ts';
+import type { Log } from '#crds/process/log.ts';
 import type { Decision } from '#controller/decision.ts';
 import type { Facts } from '#controller/facts.ts';
 import type { Heartbeats } from '#controller/heartbeats.ts';
@@ -25,38 +25,38 @@ export interface ApplyDeps {
 
 export interface Applied {
   readonly result: ReconcileResult;
-  /** When to look again though nothing changed; null: the resync is soon enough. */
-  readonly again: Date | null;
+  /** Time of the next reconciliation without an event; null: the next resync. */
+  readonly requeueAt: Date | null;
 }
 
-/** Facts of a MediaJob that is there. */
-interface Present extends Facts {
+/** Facts of a MediaJob that exists. */
+interface ExistingFacts extends Facts {
   readonly mediaJob: MediaJob;
 }
 
-/** Carries a decision out: one status write at most, and only after it what others see of it. */
+/** Applies a decision: at most one status write, and other visible effects only after it. */
 export async function apply(deps: ApplyDeps, facts: Facts, decision: Decision): Promise<Applied> {
   if (decision.action === 'release') return release(deps, facts);
   await Promise.all(facts.strays.map((run) => deps.runs.stop(run.name)));
-  if (decision.action === 'wait') return { result: 'unchanged', again: decision.until };
+  if (decision.action === 'wait') return { result: 'unchanged', requeueAt: decision.until };
   const { mediaJob } = facts;
   if (mediaJob === null)
     throw new Error(`The decision ${decision.action} needs a MediaJob, and ${facts.name} is gone.`);
-  const present: Present = { ...facts, mediaJob };
+  const existing: ExistingFacts = { ...facts, mediaJob };
   switch (decision.action) {
     case 'suspend':
     case 'show-waiting':
-      return record(deps, mediaJob, statusAfter(present, decision));
+      return record(deps, mediaJob, statusAfter(existing, decision));
     case 'mark-running':
     case 'show-percent':
       deps.percentWrites.set(facts.name, facts.now);
-      return record(deps, mediaJob, statusAfter(present, decision));
+      return record(deps, mediaJob, statusAfter(existing, decision));
     case 'start':
-      return start(deps, present, decision);
+      return start(deps, existing, decision);
     case 'lose':
-      return lose(deps, present, decision);
+      return lose(deps, existing, decision);
     case 'finish':
-      return finish(deps, present, decision);
+      return finish(deps, existing, decision);
   }
 }
 
@@ -64,24 +64,28 @@ async function release(deps: ApplyDeps, { name }: Facts): Promise<Applied> {
   await deps.runs.release(name);
   deps.heartbeats.forget(jobIdOfName(name));
   deps.percentWrites.delete(name);
-  return { result: 'released', again: null };
+  return { result: 'released', requeueAt: null };
 }
 
 async function record(deps: ApplyDeps, mediaJob: MediaJob, status: MediaJobStatus): Promise<Applied> {
-  if (isDeepStrictEqual(mediaJob.status, status)) return { result: 'unchanged', again: null };
-  return { result: (await write(deps, mediaJob, status)) ? 'recorded' : 'conflict', again: null };
+  if (isDeepStrictEqual(mediaJob.status, status)) return { result: 'unchanged', requeueAt: null };
+  return { result: (await write(deps, mediaJob, status)) ? 'recorded' : 'conflict', requeueAt: null };
 }
 
-/** false: someone else wrote or deleted it meanwhile; the caller looks again. */
+/** Writes the status. Returns false when the MediaJob was changed or deleted concurrently; the caller requeues it. */
 async function write(deps: ApplyDeps, mediaJob: MediaJob, status: MediaJobStatus): Promise<boolean> {
   return (await deps.mediaJobs.updateStatus(mediaJob, status)) === 'updated';
 }
 
 /**
- * A further attempt's number is written before its run starts, so that no number is ever used twice. The first
- * one of a MediaJob needs no such write: the run of its name is the record, until the status says more.
+ * Starts an attempt. The number of a further attempt is written before its run starts, so that no number is used twice.
+ * The first attempt of a MediaJob needs no write: its run identifies it until the status names it.
  */
-async function start(deps: ApplyDeps, facts: Present, decision: Decision & { action: 'start' }): Promise<Applied> {
+async function start(
+  deps: ApplyDeps,
+  facts: ExistingFacts,
+  decision: Decision & { action: 'start' },
+): Promise<Applied> {
   const { mediaJob, name } = facts;
   const { attempt } = decision;
   const { kind, account, secretName } = mediaJob.spec;
@@ -94,47 +98,53 @@ async function start(deps: ApplyDeps, facts: Present, decision: Decision & { act
     secretName,
     ticket: () => deps.mediaJobs.ticket(name),
   };
-  if (!(await deps.runs.reserve(runName(name, attempt)))) return waitForPlace(deps, facts, decision);
+  if (!(await deps.runs.reserve(runName(name, attempt), account))) return waitForCapacity(deps, facts, decision);
   if (decision.recordFirst && !(await write(deps, mediaJob, statusAfter(facts, decision)))) {
     await deps.runs.stop(runName(name, attempt));
-    return { result: 'conflict', again: null };
+    return { result: 'conflict', requeueAt: null };
   }
   await faultPoint('before-attempt-start');
   const answer = await deps.runs.start(request);
   await faultPoint('after-attempt-start');
-  if (answer === 'no-capacity') return { result: 'no_capacity', again: decision.giveUpAt };
-  if (answer === 'started') deps.log.info({ job: mediaJob.spec.jobId, attempt }, 'attempt started');
-  return { result: 'started', again: facts.now };
+  if (answer === 'no-capacity') return { result: 'no_capacity', requeueAt: decision.deadline };
+  if (answer === 'started') deps.log.info({ job_id: mediaJob.spec.jobId, attempt }, 'attempt started');
+  return { result: 'started', requeueAt: facts.now };
 }
 
-async function waitForPlace(
+async function waitForCapacity(
   deps: ApplyDeps,
-  { mediaJob }: Present,
-  { giveUpAt }: Decision & { action: 'start' },
+  { mediaJob }: ExistingFacts,
+  { deadline }: Decision & { action: 'start' },
 ): Promise<Applied> {
   const { result } = await record(deps, mediaJob, waitingStatus(statusOf(mediaJob)));
-  return { result: result === 'conflict' ? 'conflict' : 'no_capacity', again: giveUpAt };
+  return { result: result === 'conflict' ? 'conflict' : 'no_capacity', requeueAt: deadline };
 }
 
-async function lose(deps: ApplyDeps, facts: Present, decision: Decision & { action: 'lose' }): Promise<Applied> {
+async function lose(deps: ApplyDeps, facts: ExistingFacts, decision: Decision & { action: 'lose' }): Promise<Applied> {
   const { mediaJob, run } = facts;
   const status = statusAfter(facts, decision);
-  if (!(await write(deps, mediaJob, status))) return { result: 'conflict', again: null };
+  if (!(await write(deps, mediaJob, status))) return { result: 'conflict', requeueAt: null };
   deps.metrics.attemptLost(decision.cause);
   deps.log.warn(
-    { job: mediaJob.spec.jobId, attempt: status.attempt, cause: decision.cause, reason: status.message },
+    { job_id: mediaJob.spec.jobId, attempt: status.attempt, cause: decision.cause, reason: status.message },
     'attempt lost',
   );
   if (run !== null) await deps.runs.stop(run.name);
-  return { result: 'attempt_lost', again: facts.now };
+  return { result: 'attempt_lost', requeueAt: facts.now };
 }
 
-async function finish(deps: ApplyDeps, facts: Present, decision: Decision & { action: 'finish' }): Promise<Applied> {
+async function finish(
+  deps: ApplyDeps,
+  facts: ExistingFacts,
+  decision: Decision & { action: 'finish' },
+): Promise<Applied> {
   const { mediaJob } = facts;
   const status = statusAfter(facts, decision);
-  if (!(await write(deps, mediaJob, status))) return { result: 'conflict', again: null };
-  const fields = { job: mediaJob.spec.jobId, attempt: status.attempt, reason: status.reason, code: status.error?.code };
-  deps.log.info(fields, 'job finished');
+  if (!(await write(deps, mediaJob, status))) return { result: 'conflict', requeueAt: null };
+  const fields = { job_id: mediaJob.spec.jobId, attempt: status.attempt };
+  const { contradiction } = decision;
+  if (contradiction !== undefined) deps.log.warn({ ...fields, contradiction }, 'report of a worker refused');
+  deps.log.info({ ...fields, reason: status.reason, code: status.error?.code }, 'job finished');
   await release(deps, facts);
-  return { result: decision.outcome.outcome, again: null };
+  return { result: decision.outcome.outcome, requeueAt: null };
 }

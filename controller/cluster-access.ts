@@ -1,7 +1,7 @@
 import type { Access } from '#crds/kube/access-check.ts';
-import { API_GROUP, PLURAL } from '#crds/names.ts';
+import { API_GROUP, PLURAL } from '#crds/contract/names.ts';
 
-/** What the controller's service account may do in its namespace; the chart's Role says the same. */
+/** Permissions of the controller's service account in its namespace; equal to the chart's Role. */
 export const CONTROLLER_ACCESS: readonly Access[] = [
   { group: API_GROUP, resource: PLURAL, verbs: ['get', 'list', 'watch'] },
   { group: API_GROUP, resource: PLURAL, subresource: 'status', verbs: ['patch'] },

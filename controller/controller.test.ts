@@ -1,13 +1,13 @@
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { heartbeatToken } from '#crds/heartbeat-token.ts';
+import { heartbeatToken } from '#crds/contract/heartbeat-token.ts';
 import { systemTime } from '#crds/kube/time.ts';
-import { makeMemoryMediaJobs } from '#crds/memory-media-jobs.ts';
-import type { MediaJobClient } from '#crds/media-job-client.ts';
-import type { Phase } from '#crds/names.ts';
-import { mediaJobName } from '#crds/names.ts';
-import { systemClock } from '#crds/shared/clock.ts';
-import { makeLog } from '#crds/shared/log.ts';
+import { makeMemoryMediaJobs } from '#crds/media-jobs/memory-media-jobs.ts';
+import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
+import type { Phase } from '#crds/contract/names.ts';
+import { mediaJobName } from '#crds/contract/names.ts';
+import { systemClock } from '#crds/process/clock.ts';
+import { makeLog } from '#crds/process/log.ts';
 import { startController, type Controller, type ControllerDeps } from '#controller/controller.ts';
 import { startHeartbeats, type Heartbeats } from '#controller/heartbeats.ts';
 import { makeControllerMetrics } from '#controller/metrics.ts';
@@ -34,7 +34,7 @@ describe('controller', () => {
     runs = makeScriptedRuns(systemClock, 1);
     heartbeats = await startHeartbeats(
       { clock: systemClock, log, mediaJobs },
-      { host: '127.0.0.1', port: 0, key: KEY },
+      { address: { host: '127.0.0.1', port: 0 }, key: KEY },
     );
     controller = null;
   });
@@ -67,7 +67,7 @@ describe('controller', () => {
   const startedJobs = (): string[] => runs.started.map(({ spec }) => spec.jobId);
   const metricsText = (): Promise<string> => registry.metrics();
 
-  it('starts a MediaJob as soon as it is there, marks it running at its heartbeat and ends it with its run', async () => {
+  it('starts a created MediaJob, marks it running at its first heartbeat and ends it with its run', async () => {
     start();
     await create(1);
     await vi.waitFor(() => expect(startedJobs()).toEqual([jobIdOf(1)]), WAIT);
@@ -82,13 +82,13 @@ describe('controller', () => {
     await phase(1, 'Succeeded');
   });
 
-  it('takes MediaJobs that were there before it', async () => {
+  it('starts MediaJobs that were created before it', async () => {
     await create(1);
     start();
     await vi.waitFor(() => expect(startedJobs()).toEqual([jobIdOf(1)]), WAIT);
   });
 
-  it('gives a place that becomes free to the job that has waited longest', async () => {
+  it('starts the longest waiting job when a slot becomes free', async () => {
     start({ timing: { ...LOCAL_TIMING, capacityRetryMs: 60_000, resyncMs: 60_000 } });
     await create(1);
     await vi.waitFor(() => expect(startedJobs()).toEqual([jobIdOf(1)]), WAIT);
@@ -104,23 +104,23 @@ describe('controller', () => {
     expect(startedJobs()).toEqual([1, 2, 3].map(jobIdOf));
   });
 
-  it('asks again for a place though nobody said that one is free', async () => {
-    runs.places = 0;
+  it('retries to reserve a slot without an event', async () => {
+    runs.slots = 0;
     start({ timing: { ...LOCAL_TIMING, capacityRetryMs: 20, resyncMs: 60_000 } });
     await create(1);
     await phase(1, 'Pending');
-    runs.places = 1;
+    runs.slots = 1;
     await vi.waitFor(() => expect(startedJobs()).toHaveLength(1), WAIT);
   });
 
-  it('finds in its sweep what no event told it', async () => {
-    const deaf: MediaJobClient = { ...mediaJobs, watch: () => undefined };
-    start({ mediaJobs: deaf, timing: { ...LOCAL_TIMING, resyncMs: 20 } });
+  it('finds MediaJobs without an event by its resync', async () => {
+    const withoutEvents: MediaJobClient = { ...mediaJobs, watch: () => undefined };
+    start({ mediaJobs: withoutEvents, timing: { ...LOCAL_TIMING, resyncMs: 20 } });
     await create(1);
     await vi.waitFor(() => expect(startedJobs()).toHaveLength(1), WAIT);
   });
 
-  it('sweeps at times that differ from replica to replica', async () => {
+  it('resyncs at intervals with jitter', async () => {
     const waits: number[] = [];
     const wait = async (ms: number): Promise<void> => {
       waits.push(ms);
@@ -133,7 +133,7 @@ describe('controller', () => {
     expect(waits).toEqual([900, 1000]);
   });
 
-  it('stops a run whose MediaJob is gone', async () => {
+  it('stops a run whose MediaJob was deleted', async () => {
     const owner = { name: nameOf(9), uid: 'uid-gone' };
     runs.put({
       name: `${owner.name}-a1`,
@@ -147,8 +147,8 @@ describe('controller', () => {
     await vi.waitFor(async () => expect(await runs.list()).toEqual([]), WAIT);
   });
 
-  it('tries again after an error, and goes on with the other jobs meanwhile', async () => {
-    runs.places = 2;
+  it('retries after an error and continues with the other jobs', async () => {
+    runs.slots = 2;
     runs.failNext = new Error('The machine is full.');
     start();
     await create(1);
@@ -157,7 +157,7 @@ describe('controller', () => {
     expect(await metricsText()).toContain('mediajobs_controller_reconciles_total{result="error"} 1');
   });
 
-  it('counts what it does under names from closed sets only', async () => {
+  it('uses metric labels from closed sets only', async () => {
     start();
     await create(1);
     await vi.waitFor(() => expect(startedJobs()).toHaveLength(1), WAIT);
@@ -169,7 +169,7 @@ describe('controller', () => {
     expect(text).not.toContain('job-');
   });
 
-  it('touches nothing after it was stopped', async () => {
+  it('starts nothing after it was stopped', async () => {
     start();
     await controller?.stop();
     await create(1);

@@ -1,15 +1,15 @@
 import type { Time } from '#crds/kube/time.ts';
 import { makeWorkQueue } from '#crds/kube/work-queue.ts';
-import type { MediaJobClient } from '#crds/media-job-client.ts';
-import { isFinal } from '#crds/media-job.ts';
-import { mediaJobName } from '#crds/names.ts';
-import type { Clock } from '#crds/shared/clock.ts';
-import type { Log } from '#crds/shared/log.ts';
+import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
+import { isFinal } from '#crds/contract/media-job.ts';
+import { mediaJobName } from '#crds/contract/names.ts';
+import type { Clock } from '#crds/process/clock.ts';
+import type { Log } from '#crds/process/log.ts';
 import type { Applied } from '#controller/apply.ts';
 import type { Heartbeats } from '#controller/heartbeats.ts';
 import type { ControllerMetrics } from '#controller/metrics.ts';
 import { reconcile, type ReconcileDeps } from '#controller/reconcile.ts';
-import { isUnderWay, type Runs } from '#controller/runs.ts';
+import { isUnfinishedRun, type Runs } from '#controller/runs.ts';
 import type { Timing } from '#controller/timing.ts';
 
 export interface ControllerDeps {
@@ -24,46 +24,46 @@ export interface ControllerDeps {
 }
 
 export interface Controller {
-  /** Looks at no further MediaJob; resolves when those in work are done. Runs go on. */
+  /** Stops reconciling; resolves when running reconciliations have ended. Runs continue. */
   stop(): Promise<void>;
 }
 
 const QUEUE = { workers: 8, firstRetryMs: 100, lastRetryMs: 5 * 60_000 };
 const CONFLICT_RETRY_MS = 50;
-/** Waiting jobs that ask for a place when one may be free; the first come first. */
-const WOKEN_AT_ONCE = 8;
+/** Maximum number of waiting jobs that are requeued when a slot may be free, the longest waiting first. */
+const WOKEN_JOBS = 8;
 
-/** Drives every MediaJob to its end. MediaJobs, runs and heartbeats only say whom to look at. */
+/** Starts to reconcile MediaJobs until they are final. Events of MediaJobs, runs and heartbeats only enqueue names. */
 export function startController(deps: ControllerDeps): Controller {
   const ended = new AbortController();
   const reconcileDeps: ReconcileDeps = { ...deps, percentWrites: new Map() };
-  const waitingForPlace = new Set<string>();
+  const waitingForCapacity = new Set<string>();
 
   const queue = makeWorkQueue(
     {
       async handle(name) {
-        const { result, again } = await reconcile(reconcileDeps, name);
+        const { result, requeueAt } = await reconcile(reconcileDeps, name);
         deps.metrics.reconciled(result);
-        if (result !== 'no_capacity') waitingForPlace.delete(name);
-        else waitingForPlace.add(name);
-        return delayMs(deps.clock, { result, again });
+        if (result !== 'no_capacity') waitingForCapacity.delete(name);
+        else waitingForCapacity.add(name);
+        return delayMs(deps.clock, { result, requeueAt });
       },
       metrics: deps.metrics.queue,
       onError(error, name, retryMs) {
         deps.metrics.reconciled('error');
-        deps.log.error({ err: error, name, retryMs }, 'MediaJob not handled');
+        deps.log.error({ err: error, name, retry_in_ms: retryMs }, 'MediaJob not handled');
       },
     },
     QUEUE,
   );
-  const wakeWaiting = (): void => [...waitingForPlace].slice(0, WOKEN_AT_ONCE).forEach((name) => queue.add(name));
+  const wakeWaiting = (): void => [...waitingForCapacity].slice(0, WOKEN_JOBS).forEach((name) => queue.add(name));
   const resync = async (): Promise<void> => {
     while (!ended.signal.aborted) {
       await namesToSweep(deps).then(
         (names) => names.forEach((name) => queue.add(name, 'sweep')),
         (error: unknown) => deps.log.error({ err: error }, 'resync failed'),
       );
-      // Replicas and neighbours that began together do not sweep together.
+      // Jitter, so that processes that started together do not resync together.
       await deps.time.wait(deps.timing.resyncMs * (0.9 + 0.2 * deps.time.random()), ended.signal);
     }
   };
@@ -77,7 +77,7 @@ export function startController(deps: ControllerDeps): Controller {
   const waking = setInterval(wakeWaiting, deps.timing.capacityRetryMs);
   const sweeping = resync();
   deps.metrics.observe({
-    activeRuns: async () => (await deps.runs.list()).filter(isUnderWay).length,
+    activeRuns: async () => (await deps.runs.list()).filter(isUnfinishedRun).length,
   });
 
   return {
@@ -89,12 +89,12 @@ export function startController(deps: ControllerDeps): Controller {
   };
 }
 
-function delayMs(clock: Clock, { result, again }: Applied): number | null {
+function delayMs(clock: Clock, { result, requeueAt }: Applied): number | null {
   if (result === 'conflict') return CONFLICT_RETRY_MS;
-  return again === null ? null : Math.max(0, again.getTime() - clock.now().getTime());
+  return requeueAt === null ? null : Math.max(0, requeueAt.getTime() - clock.now().getTime());
 }
 
-/** Every unfinished MediaJob, oldest first, and every run's: also of MediaJobs that are gone. */
+/** Returns the names of all unfinished MediaJobs, oldest first, and of the owners of all runs, also deleted ones. */
 async function namesToSweep({ mediaJobs, runs }: Pick<ControllerDeps, 'mediaJobs' | 'runs'>): Promise<Set<string>> {
   const [jobs, allRuns] = await Promise.all([mediaJobs.list(), runs.list()]);
   const unfinished = jobs

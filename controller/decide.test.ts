@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { MediaJob, MediaJobSpec, MediaJobStatus } from '#crds/media-job.ts';
-import type { RunOutcome } from '#crds/run-spec.ts';
+import type { MediaJob, MediaJobSpec, MediaJobStatus, WorkerReport } from '#crds/contract/media-job.ts';
+import type { RunOutcome } from '#crds/contract/run-spec.ts';
 import { CHECKS } from '#controller/checks.ts';
 import { decide } from '#controller/decide.ts';
 import type { Facts } from '#controller/facts.ts';
@@ -15,6 +15,10 @@ const HOUR = 3600;
 
 const at = (seconds: number): Date => new Date(START + seconds * 1000);
 const SUCCEEDED: RunOutcome = { outcome: 'succeeded', report: buildReport() };
+const reported = (changes: Partial<WorkerReport['result']>): RunOutcome => ({
+  outcome: 'succeeded',
+  report: { ...buildReport(), result: { ...buildReport().result, ...changes } },
+});
 const refused = (code: 'timeout' | 'internal' | 'encrypted_pdf'): RunOutcome => ({
   outcome: 'failed',
   error: { code, message: 'No.' },
@@ -67,7 +71,7 @@ const running = (changes: Partial<MediaJobStatus> = {}): Partial<MediaJobStatus>
   startedAt: at(0).toISOString(),
   ...changes,
 });
-const givenUp = (attempt: number, changes: Partial<MediaJobStatus> = {}): Partial<MediaJobStatus> => ({
+const lostStatus = (attempt: number, changes: Partial<MediaJobStatus> = {}): Partial<MediaJobStatus> => ({
   attempt,
   reason: 'AttemptLost',
   ...changes,
@@ -93,7 +97,7 @@ describe('decide', () => {
     [
       'a new MediaJob starts its first attempt',
       {},
-      { action: 'start', attempt: 1, recordFirst: false, giveUpAt: at(1800) },
+      { action: 'start', attempt: 1, recordFirst: false, deadline: at(1800) },
     ],
     [
       'a resumed MediaJob starts its first attempt',
@@ -112,18 +116,18 @@ describe('decide', () => {
     ],
     [
       'a lost attempt is followed by the next',
-      { status: givenUp(1), run: lost() },
+      { status: lostStatus(1), run: lost() },
       { action: 'start', attempt: 2, recordFirst: true },
     ],
     [
       'a lost attempt is followed by the next also when its run is forgotten',
-      { status: givenUp(2) },
+      { status: lostStatus(2) },
       { action: 'start', attempt: 3, recordFirst: true },
     ],
     [
       'a retried job may wait for a place as long as it may run',
-      { status: givenUp(1, { startedAt: at(60).toISOString() }) },
-      { action: 'start', attempt: 2, giveUpAt: at(60 + 4 * HOUR) },
+      { status: lostStatus(1, { startedAt: at(60).toISOString() }) },
+      { action: 'start', attempt: 2, deadline: at(60 + 4 * HOUR) },
     ],
 
     [
@@ -151,18 +155,18 @@ describe('decide', () => {
     ],
     [
       'an attempt lost before it was heard of does not stop the clock',
-      { seconds: 1800, status: givenUp(1) },
+      { seconds: 1800, status: lostStatus(1) },
       { action: 'finish', reason: 'WaitTimeout' },
     ],
     [
       'a job that had run waits for its next attempt beyond 30 minutes',
-      { seconds: 1800, status: givenUp(1, { startedAt: at(0).toISOString() }) },
+      { seconds: 1800, status: lostStatus(1, { startedAt: at(0).toISOString() }) },
       { action: 'start', attempt: 2 },
     ],
     [
       'a job that ran under an earlier MediaJob has 30 minutes anew',
       { seconds: 1799, spec: { firstAttempt: 2, waitUntil: at(-5000).toISOString() } },
-      { action: 'start', attempt: 2, giveUpAt: at(1800) },
+      { action: 'start', attempt: 2, deadline: at(1800) },
     ],
     [
       'the 4 hours of a job that ran under an earlier MediaJob go on',
@@ -289,7 +293,7 @@ describe('decide', () => {
     ],
     [
       'and ends the job',
-      { status: givenUp(3), run: lost() },
+      { status: lostStatus(3), run: lost() },
       {
         action: 'finish',
         reason: 'AttemptsExhausted',
@@ -339,8 +343,18 @@ describe('decide', () => {
       { action: 'finish', reason: 'EngineFault' },
     ],
     [
+      'a report of another format than the job wants ends the job as the fault of the engine',
+      { status: running(), run: ended(reported({ output_format: 'webm' })) },
+      { action: 'finish', reason: 'EngineFault', outcome: { outcome: 'failed', error: { code: 'internal' } } },
+    ],
+    [
+      'a report of another input than the stored one ends the job as the fault of the engine',
+      { status: running(), run: ended(reported({ original_size: 1200, savings_percent: 50 })) },
+      { action: 'finish', reason: 'EngineFault', outcome: { outcome: 'failed', error: { code: 'internal' } } },
+    ],
+    [
       'an outcome of an attempt that was given up is not adopted',
-      { status: givenUp(1), run: ended(SUCCEEDED) },
+      { status: lostStatus(1), run: ended(SUCCEEDED) },
       { action: 'start', attempt: 2 },
     ],
 
@@ -355,7 +369,7 @@ describe('decide', () => {
     ],
     [
       'the 4 hours go on while a further attempt waits',
-      { seconds: 4 * HOUR, status: givenUp(2, { startedAt: at(0).toISOString() }) },
+      { seconds: 4 * HOUR, status: lostStatus(2, { startedAt: at(0).toISOString() }) },
       { action: 'finish', reason: 'RunTimeout' },
     ],
     [
@@ -372,7 +386,7 @@ describe('decide', () => {
     expect(decide(LOCAL_TIMING, factsOf(situation))).toMatchObject(expected);
   });
 
-  it('shows the percent in the steps of its timing', () => {
+  it('shows the percentage in steps of `percentStep`', () => {
     const timing = { ...LOCAL_TIMING, percentStep: 5 };
     const grown = (percent: number) =>
       factsOf({ seconds: 9, status: running({ percent: 10 }), run: active(), heard: { seconds: 9, percent } });

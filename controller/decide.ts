@@ -3,7 +3,7 @@ import type { Decision } from '#controller/decision.ts';
 import type { Facts } from '#controller/facts.ts';
 import type { Timing } from '#controller/timing.ts';
 
-/** The first check that has an answer decides. Pure. */
+/** Returns the decision of the first check that applies. Pure. */
 export function decide(timing: Timing, facts: Facts): Decision {
   for (const { check } of CHECKS) {
     const decision = check(timing, facts);

@@ -1,29 +1,29 @@
-import type { MediaJobClient } from '#crds/media-job-client.ts';
-import type { MediaJob } from '#crds/media-job.ts';
-import type { Clock } from '#crds/shared/clock.ts';
+import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
+import type { MediaJob } from '#crds/contract/media-job.ts';
+import type { Clock } from '#crds/process/clock.ts';
 import type { Heartbeat, Heartbeats } from '#controller/heartbeats.ts';
 import { statusOf } from '#controller/status.ts';
-import { isUnderWay, runName, type Run, type Runs } from '#controller/runs.ts';
+import { isUnfinishedRun, runName, type Run, type Runs } from '#controller/runs.ts';
 
-/** All that a decision about a MediaJob may depend on, read at one moment. */
+/** State on which the decision about a MediaJob depends, read at one time. */
 export interface Facts {
   readonly now: Date;
   readonly name: string;
-  /** null: deleted. */
+  /** MediaJob; null: deleted. */
   readonly mediaJob: MediaJob | null;
-  /** The current or last one: as the status names it, or of a first run that the status does not name yet. */
+  /** Current or last attempt: the one in the status, or that of a first run that is not in the status yet. */
   readonly attempt: number;
-  /** The run of that attempt; null when there is none. */
+  /** Run of that attempt; null when there is none. */
   readonly run: Run | null;
-  /** Runs under way that are no longer this MediaJob's: earlier attempts, or of a MediaJob that had the name before. */
+  /** Unfinished runs to stop: of earlier attempts, or of an earlier MediaJob with the same name. */
   readonly strays: readonly Run[];
-  /** Attempts of this MediaJob that ran out of memory. */
+  /** Number of attempts of this MediaJob that ran out of memory. */
   readonly outOfMemory: number;
-  /** Of the current attempt. */
+  /** Heartbeat of the current attempt; null before the first one. */
   readonly heartbeat: Heartbeat | null;
-  /** Nobody can have reported before. */
+  /** Time since which this process receives heartbeats. */
   readonly listeningSince: Date;
-  /** When the percent was last written to the status; null: not by this process. */
+  /** Time at which this process last wrote the percentage; null: never. */
   readonly percentWrittenAt: Date | null;
 }
 
@@ -35,7 +35,7 @@ export interface FactsDeps {
   readonly percentWrites: ReadonlyMap<string, Date>;
 }
 
-/** `fresh`: the runs as they are at this moment. */
+/** Reads the facts. `fresh`: reads the runs from their source instead of a cache. */
 export async function gatherFacts(deps: FactsDeps, name: string, fresh = false): Promise<Facts> {
   const [mediaJob, runs] = await Promise.all([deps.mediaJobs.get(name), deps.runs.observe(name, fresh)]);
   const own = runs.filter((run) => run.owner.uid === mediaJob?.metadata.uid);
@@ -47,7 +47,7 @@ export async function gatherFacts(deps: FactsDeps, name: string, fresh = false):
     mediaJob,
     attempt,
     run,
-    strays: runs.filter((candidate) => candidate !== run && isUnderWay(candidate)),
+    strays: runs.filter((candidate) => candidate !== run && isUnfinishedRun(candidate)),
     outOfMemory: own.filter(({ is }) => is.state === 'lost' && is.cause === 'out_of_memory').length,
     heartbeat: mediaJob === null ? null : deps.heartbeats.last(mediaJob.spec.jobId, attempt),
     listeningSince: deps.heartbeats.since,

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { heartbeatToken } from '#crds/heartbeat-token.ts';
-import { makeMemoryMediaJobs } from '#crds/memory-media-jobs.ts';
-import type { MediaJobStatus } from '#crds/media-job.ts';
-import { mediaJobName } from '#crds/names.ts';
-import { makeLog } from '#crds/shared/log.ts';
+import { heartbeatToken } from '#crds/contract/heartbeat-token.ts';
+import { makeMemoryMediaJobs } from '#crds/media-jobs/memory-media-jobs.ts';
+import type { MediaJobStatus } from '#crds/contract/media-job.ts';
+import { mediaJobName } from '#crds/contract/names.ts';
+import { makeLog } from '#crds/process/log.ts';
 import { startHeartbeats, type Heartbeats } from '#controller/heartbeats.ts';
 import { buildNewMediaJob, buildStatus, jobIdOf } from '#test/support/build-media-job.ts';
 
@@ -11,7 +11,7 @@ const JOB = jobIdOf(1);
 const KEY = Buffer.alloc(32, 1);
 const tokenOf = (jobId: string, attempt: number): string => heartbeatToken(KEY, jobId, attempt);
 
-describe('heartbeats', () => {
+describe('startHeartbeats', () => {
   let now: Date;
   const clock = { now: () => now };
   let mediaJobs: ReturnType<typeof makeMemoryMediaJobs>;
@@ -23,7 +23,7 @@ describe('heartbeats', () => {
     await mediaJobs.create(buildNewMediaJob());
     heartbeats = await startHeartbeats(
       { clock, log: makeLog('test', 'silent'), mediaJobs },
-      { host: '127.0.0.1', port: 0, key: KEY },
+      { address: { host: '127.0.0.1', port: 0 }, key: KEY },
     );
   });
   afterEach(() => heartbeats.close());
@@ -41,7 +41,7 @@ describe('heartbeats', () => {
   const beat = (percent: number, attempt = 1): Promise<Response> =>
     send({ jobId: JOB, attempt, percent }, { token: tokenOf(JOB, attempt) });
 
-  it('are noted with their times and percent, which never falls', async () => {
+  it('records times and percentage, which never decreases', async () => {
     await become({ attempt: 1 });
     const firstAt = now;
     expect((await beat(20)).status).toBe(204);
@@ -50,7 +50,7 @@ describe('heartbeats', () => {
     expect(heartbeats.last(JOB, 1)).toMatchObject({ firstAt, lastAt: now, percent: 20 });
   });
 
-  it('begin anew with each attempt', async () => {
+  it('records the heartbeats of each attempt separately', async () => {
     await become({ attempt: 1 });
     await beat(80);
     await become({ attempt: 2 });
@@ -59,7 +59,7 @@ describe('heartbeats', () => {
     expect(heartbeats.last(JOB, 1)).toBeNull();
   });
 
-  it('wake whoever watches', async () => {
+  it('calls its watchers back until they abort', async () => {
     await become({ attempt: 1 });
     const seen: string[] = [];
     const ended = new AbortController();
@@ -70,7 +70,7 @@ describe('heartbeats', () => {
     expect(seen).toEqual([JOB]);
   });
 
-  it('are forgotten with their job', async () => {
+  it('forgets the heartbeats of a job', async () => {
     await become({ attempt: 1 });
     await beat(1);
     heartbeats.forget(JOB);
@@ -81,19 +81,19 @@ describe('heartbeats', () => {
     ['a later attempt began', { attempt: 2 }],
     ['the attempt was given up', { attempt: 1, reason: 'AttemptLost' }],
     ['the job has ended', { attempt: 1, phase: 'Failed' }],
-  ] as const)('are answered with 410 when %s', async (_what, status) => {
+  ] as const)('answers 410 when %s', async (_what, status) => {
     await become(status);
     expect((await beat(50)).status).toBe(410);
     expect(heartbeats.last(JOB, 1)).toBeNull();
   });
 
-  it('are answered with 410 when the MediaJob was deleted', async () => {
+  it('answers 410 when the MediaJob was deleted', async () => {
     await become({ attempt: 1 });
     await mediaJobs.delete(mediaJobName(JOB));
     expect((await beat(50)).status).toBe(410);
   });
 
-  it('of an attempt that this view does not show yet are noted', async () => {
+  it('records the heartbeat of an attempt that is not in the cached status yet', async () => {
     expect((await beat(1)).status).toBe(204);
   });
 
@@ -102,7 +102,7 @@ describe('heartbeats', () => {
     ['a wrong token', 'wrong'],
     ['the token of another attempt', 'other-attempt'],
     ['the token of another job', 'other-job'],
-  ])('with %s are answered with 401', async (_what, token) => {
+  ])('answers 401 to %s', async (_what, token) => {
     await become({ attempt: 1 });
     const tokens: Record<string, string> = {
       'other-attempt': tokenOf(JOB, 2),
@@ -116,11 +116,11 @@ describe('heartbeats', () => {
     ['no JSON', '{'],
     ['an impossible percent', { jobId: JOB, attempt: 1, percent: 100 }],
     ['a body that is too large', { jobId: JOB, attempt: 1, percent: 1, more: 'x'.repeat(2000) }],
-  ])('with %s are answered with 400', async (_what, body) => {
+  ])('answers 400 to %s', async (_what, body) => {
     expect((await send(body)).status).toBe(400);
   });
 
-  it('have one path and one method', async () => {
+  it('accepts one path and one method', async () => {
     expect((await send('', { method: 'GET' })).status).toBe(405);
     expect((await send('', { url: new URL('/other', heartbeats.url).href })).status).toBe(404);
   });

@@ -1,39 +1,43 @@
 /**
- * The port that workers report to: POST `HeartbeatBody` with the token of their attempt. Times and
- * percents are kept in memory, per job for the newest attempt that reported.
+ * HTTP server for heartbeats of workers: POST `HeartbeatBody` with the token of the attempt. Times and percentages are
+ * kept in memory, per job, for the newest attempt that reported.
  *
- *   204 noted · 401 not this attempt's token · 410 the attempt is no longer the job's: stop the work
+ *   204 recorded · 401 wrong token · 410 the attempt is not current: the worker stops
  *
- * Of several controllers the one that leads notes them; the others pass them on to it. 503: nobody leads.
+ * A token allows the heartbeats of its attempt only. Callbacks are rate-limited per job, so a worker that sends too
+ * many heartbeats does not load the controller.
+ *
+ * Of several controllers, the leader records heartbeats and the others forward them to it. 503: there is no leader.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { heartbeatToken } from '#crds/heartbeat-token.ts';
-import type { MediaJobClient } from '#crds/media-job-client.ts';
-import { isFinal, type MediaJob } from '#crds/media-job.ts';
-import { mediaJobName } from '#crds/names.ts';
-import { heartbeatBodySchema, type HeartbeatBody } from '#crds/run-spec.ts';
-import type { Clock } from '#crds/shared/clock.ts';
-import type { Log } from '#crds/shared/log.ts';
-import { closeServer, listen } from '#crds/shared/ops-server.ts';
-import { isPassedOn, passOn } from '#controller/pass-on-heartbeat.ts';
+import { heartbeatToken } from '#crds/contract/heartbeat-token.ts';
+import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
+import { isFinal, type MediaJob } from '#crds/contract/media-job.ts';
+import { mediaJobName } from '#crds/contract/names.ts';
+import { heartbeatBodySchema, type HeartbeatBody } from '#crds/contract/run-spec.ts';
+import type { Clock } from '#crds/process/clock.ts';
+import type { Log } from '#crds/process/log.ts';
+import { closeServer, listen, portOf, type ListenAddress } from '#crds/process/ops-server.ts';
+import { socketUrl } from '#crds/process/start-request.ts';
+import { forwardHeartbeat, isForwarded } from '#controller/forward-heartbeat.ts';
 
 export interface Heartbeat {
   readonly firstAt: Date;
   readonly lastAt: Date;
-  /** 0 to 99; never falls within an attempt. */
+  /** 0 to 99; never decreases within an attempt. */
   readonly percent: number;
 }
 
 export interface Heartbeats {
-  /** Where workers report to, such as http://127.0.0.1:8091/heartbeat. */
+  /** URL for workers, such as http://127.0.0.1:8091/heartbeat. */
   readonly url: string;
-  /** Nobody can have reported before. */
+  /** Time since which this process receives heartbeats. */
   readonly since: Date;
+  /** Returns the heartbeat of an attempt; null before the first one. */
   last(jobId: string, attempt: number): Heartbeat | null;
   forget(jobId: string): void;
-  /** Calls back with the job's id at each heartbeat. */
+  /** Calls back with the job's id after heartbeats, at most every `MIN_CALLBACK_MS` per job. */
   watch(onBeat: (jobId: string) => void, signal: AbortSignal): void;
   close(): Promise<void>;
 }
@@ -42,30 +46,34 @@ export interface HeartbeatsDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly mediaJobs: Pick<MediaJobClient, 'get'>;
-  /** Who leads: this process, the one at that address, or nobody. By default this process. */
+  /** Returns the leader: this process, the URL of another one, or null when there is none. Default: this process. */
   readonly leader?: () => 'self' | URL | null;
 }
 
 export interface HeartbeatsOptions {
-  readonly host: string;
-  /** 0 takes any free one. */
-  readonly port: number;
-  /** 32 random bytes, as the tokens of the tickets were made with. */
+  /** Address of the server; port 0 selects a free one. */
+  readonly address: ListenAddress;
+  /** Key of 32 random bytes that signs the tokens of the tickets. */
   readonly key: Buffer;
-  /** Address that workers reach the port by; by default where it is bound. */
+  /** URL for workers; by default that of the bound address. */
   readonly url?: string;
 }
 
-interface Noted extends Heartbeat {
+interface RecordedHeartbeat extends Heartbeat {
   readonly attempt: number;
+  /** Time of the last callback. */
+  readonly calledBackAt: Date;
 }
 
 const BODY_BYTES = 1024;
+const REQUEST_MS = 10_000;
+/** Minimum interval between callbacks for a job, in milliseconds. A worker sends at most two heartbeats a second. */
+const MIN_CALLBACK_MS = 250;
 const PATH = '/heartbeat';
 
-/** Starts the port. Throws when it cannot be bound. */
+/** Starts the server. Rejects when its address cannot be bound. */
 export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsOptions): Promise<Heartbeats> {
-  const noted = new Map<string, Noted>();
+  const recorded = new Map<string, RecordedHeartbeat>();
   const watchers = new Set<(jobId: string) => void>();
 
   const receive = async (request: IncomingMessage): Promise<number> => {
@@ -73,20 +81,21 @@ export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsO
     if (request.method !== 'POST') return 405;
     const body = await readBody(request);
     if (body === null) return 400;
-    const leader = deps.leader === undefined ? 'self' : deps.leader();
-    if (leader === 'self') return noteOwn(body, request.headers.authorization);
-    if (leader === null || isPassedOn(request)) return 503;
-    return passOn(leader, { authorization: request.headers.authorization, body });
-  };
-  const noteOwn = async (body: HeartbeatBody, authorization: string | undefined): Promise<number> => {
+    const { authorization } = request.headers;
     if (!isToken(authorization, heartbeatToken(options.key, body.jobId, body.attempt))) return 401;
+    const leader = deps.leader === undefined ? 'self' : deps.leader();
+    if (leader === 'self') return receiveAsLeader(body);
+    if (leader === null || isForwarded(request)) return 503;
+    return forwardHeartbeat(leader, { authorization, body });
+  };
+  const receiveAsLeader = async (body: HeartbeatBody): Promise<number> => {
     if (!isCurrent(await deps.mediaJobs.get(mediaJobName(body.jobId)), body.attempt)) return 410;
-    note(noted, body, deps.clock.now());
-    for (const watcher of watchers) watcher(body.jobId);
+    const isCallbackDue = recordHeartbeat(recorded, body, deps.clock.now());
+    if (isCallbackDue) for (const watcher of watchers) watcher(body.jobId);
     return 204;
   };
 
-  const server = createServer((request, response) => {
+  const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS }, (request, response) => {
     receive(request).then(
       (status) => response.writeHead(status).end(),
       (error: unknown) => {
@@ -95,25 +104,28 @@ export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsO
       },
     );
   });
-  await listen(server, options);
-  const { port } = server.address() as AddressInfo;
+  await listen(server, options.address);
 
   return {
-    url:
-      options.url ??
-      new URL(PATH, `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`).href,
+    url: options.url ?? boundUrl(options.address, portOf(server)),
     since: deps.clock.now(),
     last(jobId, attempt) {
-      const found = noted.get(jobId);
+      const found = recorded.get(jobId);
       return found?.attempt === attempt ? found : null;
     },
-    forget: (jobId) => void noted.delete(jobId),
+    forget: (jobId) => void recorded.delete(jobId),
     watch(onBeat, signal) {
       watchers.add(onBeat);
       signal.addEventListener('abort', () => watchers.delete(onBeat), { once: true });
     },
     close: () => closeServer(server),
   };
+}
+
+function boundUrl(address: ListenAddress, port: number | null): string {
+  if ('socket' in address) return `${socketUrl(address.socket)}${PATH}`;
+  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
+  return `http://${host}:${port}${PATH}`;
 }
 
 async function readBody(request: IncomingMessage): Promise<HeartbeatBody | null> {
@@ -138,8 +150,8 @@ function isToken(header: string | undefined, expected: string): boolean {
 }
 
 /**
- * False for an attempt that was given up. An attempt above the recorded one has a token of ours: it
- * was recorded a moment ago and this reader's view is older.
+ * Returns whether an attempt is the current one. An attempt above that of the status has a valid token: it was recorded
+ * recently and the cached status is older.
  */
 function isCurrent(mediaJob: MediaJob | null, attempt: number): boolean {
   if (mediaJob === null || isFinal(mediaJob.status)) return false;
@@ -147,13 +159,21 @@ function isCurrent(mediaJob: MediaJob | null, attempt: number): boolean {
   return attempt > current || (attempt === current && mediaJob.status?.reason !== 'AttemptLost');
 }
 
-function note(noted: Map<string, Noted>, { jobId, attempt, percent }: HeartbeatBody, now: Date): void {
-  const before = noted.get(jobId);
+/** Records a heartbeat. Returns whether a callback is due. */
+function recordHeartbeat(
+  recorded: Map<string, RecordedHeartbeat>,
+  { jobId, attempt, percent }: HeartbeatBody,
+  now: Date,
+): boolean {
+  const before = recorded.get(jobId);
   const same = before?.attempt === attempt ? before : null;
-  noted.set(jobId, {
+  const isCallbackDue = same === null || Math.abs(now.getTime() - same.calledBackAt.getTime()) >= MIN_CALLBACK_MS;
+  recorded.set(jobId, {
     attempt,
     firstAt: same?.firstAt ?? now,
     lastAt: now,
     percent: Math.max(percent, same?.percent ?? 0),
+    calledBackAt: isCallbackDue ? now : same.calledBackAt,
   });
+  return isCallbackDue;
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { buildJob } from '#controller/job-manifest.ts';
 import { resourcesOf, workerPodSchema } from '#controller/worker-pod.ts';
-import { joinRunSpec } from '#crds/run-files.ts';
-import { completeRunSpec } from '#crds/run-spec.ts';
-import { buildTicketSecret } from '#crds/ticket-secret.ts';
+import { joinRunSpec } from '#crds/contract/run-files.ts';
+import { completeRunSpec } from '#crds/contract/run-spec.ts';
+import { buildTicketSecret } from '#crds/contract/ticket-secret.ts';
 import { buildRunRequest } from '#test/contract/runs.ts';
 import { buildTicket } from '#test/support/build-media-job.ts';
 
@@ -31,8 +31,8 @@ function build(settings: object = {}): Job {
   return buildJob(workerPodSchema.parse({ image: 'registry/worker:1', ...settings }), request) as Job;
 }
 
-describe('the Job of an attempt', () => {
-  it('is named for MediaJob and attempt, belongs to the MediaJob and never tries again by itself', () => {
+describe('buildJob', () => {
+  it('names the Job for MediaJob and attempt, sets its owner and disables retries', () => {
     const { metadata, spec } = build();
     expect(metadata.name).toBe(`${request.owner.name}-a2`);
     expect(metadata.ownerReferences).toEqual([expect.objectContaining({ ...request.owner, kind: 'MediaJob' })]);
@@ -45,7 +45,7 @@ describe('the Job of an attempt', () => {
     expect(spec).toMatchObject({ backoffLimit: 0, completions: 1, parallelism: 1, suspend: false });
   });
 
-  it('runs its pod as the restricted profile wants it', () => {
+  it('sets a security context that the restricted profile accepts', () => {
     const pod = build().spec.template.spec;
     expect(pod).toMatchObject({
       restartPolicy: 'Never',
@@ -68,18 +68,18 @@ describe('the Job of an attempt', () => {
       if (volume.emptyDir !== undefined) expect(volume.emptyDir.sizeLimit).toMatch(/^\d+(Mi)?$/);
   });
 
-  it('ends its pod by itself only long after the controller would', () => {
+  it('sets a pod deadline 15 minutes after the timeout of the run', () => {
     expect(build().spec.template.spec['activeDeadlineSeconds']).toBeGreaterThan(request.spec.timeoutSeconds);
   });
 
-  it('holds no signed URL, no file name and no token', () => {
+  it('contains no signed URL, file name or token', () => {
     const { inputUrl, filename, outputs, heartbeatTokens } = buildTicket();
     const text = JSON.stringify(build());
     for (const secret of [inputUrl, filename, ...outputs.map(({ url }) => url), ...heartbeatTokens])
       expect(text).not.toContain(secret);
   });
 
-  it('is the whole spec together with what it mounts of the Secret, which is no other attempt’s', () => {
+  it('mounts the secret part of the spec of its own attempt only', () => {
     const { containers, volumes } = build().spec.template.spec as unknown as PodSpec;
     const settings = Object.fromEntries(containers[0].env.map(({ name, value }) => [name, value]));
     const owner = { metadata: { ...request.owner, resourceVersion: '1', creationTimestamp: '' } };
@@ -95,12 +95,12 @@ describe('the Job of an attempt', () => {
     expect(mounted.join('')).not.toMatch(/output-[13]|token-[13]/);
   });
 
-  it('has nothing in its environment that a kubelet would replace', () => {
+  it('contains nothing in its environment that a kubelet would expand', () => {
     const { containers } = build().spec.template.spec as unknown as PodSpec;
     for (const { value } of containers[0].env) expect(value).not.toContain('$(');
   });
 
-  it('takes what an operator gives', () => {
+  it('applies the settings of the operator', () => {
     const { metadata, spec } = build({
       runtimeClassName: 'gvisor',
       hostUsers: false,
@@ -119,21 +119,21 @@ describe('the Job of an attempt', () => {
     expect(spec.suspend).toBe(true);
   });
 
-  it('leaves out what nobody gave', () => {
+  it('omits settings that are not set', () => {
     const pod = build().spec.template.spec;
     for (const name of ['runtimeClassName', 'hostUsers', 'priorityClassName', 'serviceAccountName'])
       expect(pod).not.toHaveProperty(name);
   });
 });
 
-describe('what a pod asks for', () => {
+describe('resourcesOf', () => {
   const settings = workerPodSchema.parse({
     image: 'worker',
     resources: { video: { requests: { cpu: '4' }, limits: { memory: '16Gi' } } },
   });
   const GB = 1024 ** 3;
 
-  it('grows with the input', () => {
+  it('increases the resources with the size of the input', () => {
     const small = resourcesOf(settings, { kind: 'pdf', inputSize: 1000 });
     const large = resourcesOf(settings, { kind: 'pdf', inputSize: 2 * GB });
     expect(small).toMatchObject({ requests: { memory: '256Mi' }, limits: { memory: '2056Mi' } });
@@ -141,11 +141,11 @@ describe('what a pod asks for', () => {
     expect(large.workBytes).toBeGreaterThan(16 * GB);
   });
 
-  it('has defaults for a kind that nobody knows yet', () => {
+  it('returns defaults for an unknown kind', () => {
     expect(resourcesOf(settings, { kind: null, inputSize: null }).requests['cpu']).toBe('500m');
   });
 
-  it('is what the operator says for a kind, and the default for the rest', () => {
+  it('overrides the defaults of a kind with the settings of the operator', () => {
     const { requests, limits } = resourcesOf(settings, { kind: 'video', inputSize: 1000 });
     expect(requests).toMatchObject({ cpu: '4', memory: '512Mi' });
     expect(limits).toMatchObject({ memory: '16Gi' });
@@ -163,7 +163,7 @@ describe('what a pod asks for', () => {
   it.each([
     [{ requests: { memory: '1Gi' }, limits: { memory: '512Mi' } }, /lower the request or raise the limit/],
     [{ limits: { memory: 'much' } }, /must be a quantity/],
-  ])('is refused at the start when no pod could have it: %j', (given, message) => {
+  ])('rejects settings that no pod could satisfy: %j', (given, message) => {
     const { error } = workerPodSchema.safeParse({ image: 'worker', resources: { image: given } });
     expect(error?.message).toMatch(message);
   });

@@ -1,14 +1,14 @@
 /**
- * The Kubernetes Job of one attempt, which never tries again by itself. It belongs to the MediaJob and goes with
- * it. What is secret of its RunSpec it mounts from the MediaJob's Secret, the rest stands in it. Pure.
+ * Manifest of the Kubernetes Job of one attempt. The Job never retries and is owned by the MediaJob, so it is deleted
+ * with it. The secret part of the RunSpec is mounted from the MediaJob's Secret, the rest is in the environment. Pure.
  */
-import { API_GROUP, API_VERSION, KIND, LABELS } from '#crds/names.ts';
-import { BETWEEN_FILES, RUN_SPEC, RUN_SPEC_FILE, TERMINATION_FILE, type OpenRunSpec } from '#crds/run-spec.ts';
-import { attemptKey, INPUT_KEY } from '#crds/ticket-secret.ts';
+import { API_GROUP, API_VERSION, KIND, LABELS } from '#crds/contract/names.ts';
+import { BETWEEN_FILES, RUN_SPEC, RUN_SPEC_FILE, TERMINATION_FILE, type OpenRunSpec } from '#crds/contract/run-spec.ts';
+import { attemptKey, INPUT_KEY } from '#crds/contract/ticket-secret.ts';
 import { runName, type RunRequest } from '#controller/runs.ts';
 import { resourcesOf, type Resources, type WorkerPod } from '#controller/worker-pod.ts';
 
-/** Set on a Job that the controller has ended; its pods go, the Job stays as the attempt's record. */
+/** Annotation of a Job that the controller stopped. Its pods are deleted; the Job remains as the attempt's record. */
 export const STOPPED_ANNOTATION = 'mediajobs.dev/stopped';
 export const WORKER_CONTAINER = 'worker';
 
@@ -17,11 +17,12 @@ const SPEC_FOLDER = '/run/mediajobs';
 const WORK_FOLDER = '/work';
 const TERMINATION_PATH = '/dev/termination-log';
 const GRACE_SECONDS = 10;
-/** The controller keeps the time; this ends the pod of a cluster whose controller is gone. */
+/** Time after which the pod ends itself if no controller has ended it, in seconds after the run's timeout. */
 const BACKSTOP_SECONDS = 900;
-/** The MediaJob is gone long before, and its Jobs with it. */
+/** Time to live of a finished Job, in seconds. Usually its MediaJob is deleted earlier, which deletes the Job. */
 const KEEP_SECONDS = 86_400;
 
+/** Returns the manifest of an attempt's Job. */
 export function buildJob(settings: WorkerPod, request: RunRequest): object {
   const { queueName } = settings;
   const metadata = metadataOf(request);
@@ -81,10 +82,10 @@ function podSpec(settings: WorkerPod, request: RunRequest): object {
     imagePullSecrets: settings.imagePullSecrets,
     nodeSelector: settings.nodeSelector,
     tolerations: settings.tolerations,
-    ...given('serviceAccountName', settings.serviceAccountName),
-    ...given('runtimeClassName', settings.runtimeClassName),
-    ...given('hostUsers', settings.hostUsers),
-    ...given('priorityClassName', settings.priorityClassName),
+    ...optional('serviceAccountName', settings.serviceAccountName),
+    ...optional('runtimeClassName', settings.runtimeClassName),
+    ...optional('hostUsers', settings.hostUsers),
+    ...optional('priorityClassName', settings.priorityClassName),
     containers: [container(settings, resources, request)],
     volumes: [
       {
@@ -109,6 +110,7 @@ function container(settings: WorkerPod, { requests, limits }: Resources, request
       .join(BETWEEN_FILES),
     [TERMINATION_FILE]: TERMINATION_PATH,
     MEDIAJOBS_WORK_DIR: WORK_FOLDER,
+    MEDIAJOBS_ISOLATION: 'pod',
     MEDIAJOBS_LOG_LEVEL: settings.logLevel,
     MEDIAJOBS_IMAGE: settings.image,
     HOME: WORK_FOLDER,
@@ -140,11 +142,11 @@ function secretKeys({ attempt }: RunRequest): readonly string[] {
   return [INPUT_KEY, attemptKey(attempt)];
 }
 
-/** A kubelet takes `$(NAME)` in an environment for a variable. */
+/** Returns the spec as JSON without `$`: a kubelet expands `$(NAME)` in environment variables. */
 function asEnvironment(spec: OpenRunSpec): string {
   return JSON.stringify(spec).replaceAll('$', String.raw`\u0024`);
 }
 
-function given<Name extends string, Value>(name: Name, value: Value | undefined): Partial<Record<Name, Value>> {
+function optional<Name extends string, Value>(name: Name, value: Value | undefined): Partial<Record<Name, Value>> {
   return value === undefined ? {} : ({ [name]: value } as Record<Name, Value>);
 }

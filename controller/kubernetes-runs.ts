@@ -1,7 +1,7 @@
 /**
- * Attempts as Kubernetes Jobs, one each, named for MediaJob and attempt: a name that was used once is never
- * used again while its MediaJob lives, so no attempt can run twice. A Job that is stopped stays as the
- * record of its attempt; garbage collection removes it with its MediaJob.
+ * Attempts as Kubernetes Jobs, one each, named for MediaJob and attempt. A name is not reused while its MediaJob
+ * exists, so no attempt can run twice. A stopped Job remains as record of its attempt until garbage collection deletes
+ * it with its MediaJob.
  */
 import type { KubeClient } from '#crds/kube/kube-client.ts';
 import { orNull } from '#crds/kube/kube-error.ts';
@@ -10,15 +10,15 @@ import type { KubeObject } from '#crds/kube/kube-object.ts';
 import { makeOwnWrites } from '#crds/kube/own-writes.ts';
 import type { Reflector, ReflectorOptions } from '#crds/kube/reflector.ts';
 import type { Time } from '#crds/kube/time.ts';
-import { LABELS } from '#crds/names.ts';
+import { LABELS } from '#crds/contract/names.ts';
 import { buildJob, STOPPED_ANNOTATION } from '#controller/job-manifest.ts';
-import { isUnderWay, mediaJobOfRun, runName, type Run, type RunRequest, type Runs } from '#controller/runs.ts';
+import { isUnfinishedRun, mediaJobOfRun, runName, type Run, type RunRequest, type Runs } from '#controller/runs.ts';
 import { runStateOf } from '#controller/run-state.ts';
 import type { WorkerPod } from '#controller/worker-pod.ts';
 
 export interface KubernetesRunsDeps {
   readonly client: Pick<KubeClient, 'get' | 'list' | 'create' | 'mergePatch' | 'delete'>;
-  /** Of `reflectRuns`. */
+  /** Reflectors of `reflectRuns`. */
   readonly jobs: Pick<Reflector, 'store' | 'synced' | 'watch'>;
   readonly pods: Pick<Reflector, 'store' | 'synced' | 'watch'>;
   readonly time: Pick<Time, 'monotonic'>;
@@ -28,29 +28,30 @@ export interface KubernetesRunsDeps {
 export interface KubernetesRunsOptions {
   readonly namespace: string;
   readonly pod: WorkerPod;
-  /** Unfinished Jobs at most; null: as many as there are MediaJobs. */
-  readonly atOnce: number | null;
+  /** Maximum number of unfinished Jobs; null: unlimited. */
+  readonly concurrency: number | null;
 }
 
 const JOB_OF_POD = 'batch.kubernetes.io/job-name';
 
-/** Selects the objects that are ours. */
+/** Label selector of the controller's Jobs and pods. */
 export const RUN_SELECTOR = LABELS.attempt;
 export const jobsPath = (namespace: string): string => `/apis/batch/v1/namespaces/${namespace}/jobs`;
 export const podsPath = (namespace: string): string => `/api/v1/namespaces/${namespace}/pods`;
 
-/** Follows our Jobs and their pods in a namespace. */
+/** Starts reflectors of the controller's Jobs and their pods in a namespace. */
 export function reflectRuns(
   reflect: (options: Omit<ReflectorOptions, 'firstList'>) => Reflector,
   namespace: string,
 ): Pick<KubernetesRunsDeps, 'jobs' | 'pods'> {
   const labelSelector = RUN_SELECTOR;
   return {
-    jobs: reflect({ path: jobsPath(namespace), labelSelector, indexBy: mediaJobOf, keep: keepOfJob }),
-    pods: reflect({ path: podsPath(namespace), labelSelector, indexBy: jobOfPod, keep: keepOfPod }),
+    jobs: reflect({ path: jobsPath(namespace), labelSelector, indexBy: mediaJobOf, keep: trimJob }),
+    pods: reflect({ path: podsPath(namespace), labelSelector, indexBy: jobOfPod, keep: trimPod }),
   };
 }
 
+/** Returns runs as Kubernetes Jobs. */
 export function makeKubernetesRuns(
   deps: KubernetesRunsDeps,
   options: KubernetesRunsOptions,
@@ -62,26 +63,26 @@ export function makeKubernetesRuns(
   const onStale = (): void => deps.metrics.staleRead('jobs');
   const view = makeOwnWrites({ reflector: deps.jobs, monotonic, onStale }, { indexBy: mediaJobOf }, signal);
   const reserved = new Set<string>();
-  /** Uids of Jobs whose MediaJob has no further use for them. */
+  /** Uids of finished Jobs of released MediaJobs. They are hidden until garbage collection deletes them. */
   const released = new Set<string>();
   const watchers = new Set<(mediaJobName: string) => void>();
-  const tell = (name: string | undefined): void => {
+  const notifyWatchers = (name: string | undefined): void => {
     if (name !== undefined) for (const watcher of watchers) watcher(name);
   };
   const synced = async (): Promise<void> => void (await Promise.all([deps.jobs.synced, deps.pods.synced]));
   const runOf = (job: KubeObject): Run => asRun(job, deps.pods.store.indexed(job.metadata.name));
-  const kept = (jobs: readonly KubeObject[]): readonly KubeObject[] =>
+  const unreleased = (jobs: readonly KubeObject[]): readonly KubeObject[] =>
     jobs.filter(({ metadata }) => !released.has(metadata.uid));
 
-  const hasPlace = (name: string): boolean => {
-    if (options.atOnce === null || reserved.has(name)) return true;
-    const busy = kept(view.list())
+  const hasSlot = (name: string): boolean => {
+    if (options.concurrency === null || reserved.has(name)) return true;
+    const busy = unreleased(view.list())
       .map(runOf)
-      .filter((run) => isUnderWay(run) && !reserved.has(run.name));
-    return busy.some((run) => run.name === name) || busy.length + reserved.size < options.atOnce;
+      .filter((run) => isUnfinishedRun(run) && !reserved.has(run.name));
+    return busy.some((run) => run.name === name) || busy.length + reserved.size < options.concurrency;
   };
-  const free = (name: string): void => {
-    if (reserved.delete(name)) tell(mediaJobOfRun(name));
+  const freeSlot = (name: string): void => {
+    if (reserved.delete(name)) notifyWatchers(mediaJobOfRun(name));
   };
   const remove = async (job: KubeObject): Promise<void> => {
     const { name, uid } = job.metadata;
@@ -91,14 +92,14 @@ export function makeKubernetesRuns(
 
   deps.jobs.watch(({ type, object }) => {
     if (type === 'deleted') released.delete(object.metadata.uid);
-    tell(mediaJobOf(object));
+    notifyWatchers(mediaJobOf(object));
   }, signal);
-  deps.pods.watch(({ object }) => tell(mediaJobOf(object)), signal);
+  deps.pods.watch(({ object }) => notifyWatchers(mediaJobOf(object)), signal);
 
   return {
     async reserve(name) {
       await synced();
-      if (!hasPlace(name)) return false;
+      if (!hasSlot(name)) return false;
       reserved.add(name);
       return true;
     },
@@ -107,7 +108,7 @@ export function makeKubernetesRuns(
       const name = runName(request.owner.name, request.attempt);
       const known = view.get(name);
       if (known !== undefined && isOwner(request, known)) return 'exists';
-      if (!hasPlace(name)) return 'no-capacity';
+      if (!hasSlot(name)) return 'no-capacity';
       const job = await orNull(client.create(path, buildJob(options.pod, request)), 409);
       if (job !== null) {
         view.wrote(job);
@@ -125,26 +126,26 @@ export function makeKubernetesRuns(
     },
     async observe(mediaJobName, fresh = false) {
       await synced();
-      const jobs = kept(view.indexed(mediaJobName));
-      return fresh ? Promise.all(jobs.map((job) => look(client, options.namespace, job))) : jobs.map(runOf);
+      const jobs = unreleased(view.indexed(mediaJobName));
+      return fresh ? Promise.all(jobs.map((job) => readRun(client, options.namespace, job))) : jobs.map(runOf);
     },
     async list() {
       await synced();
-      return kept(view.list()).map(runOf);
+      return unreleased(view.list()).map(runOf);
     },
     async stop(name) {
       await synced();
-      free(name);
+      freeSlot(name);
       const job = view.get(name);
-      if (job === undefined || !isUnderWay(runOf(job))) return;
+      if (job === undefined || !isUnfinishedRun(runOf(job))) return;
       const stopped = await orNull(client.mergePatch(`${path}/${name}`, stopPatch(job)), 404, 409);
       if (stopped !== null) view.wrote(stopped);
     },
     async release(mediaJobName) {
       await synced();
-      for (const name of reserved) if (mediaJobOfRun(name) === mediaJobName) free(name);
-      for (const job of kept(view.indexed(mediaJobName))) {
-        if (isUnderWay(runOf(job))) await remove(job);
+      for (const name of reserved) if (mediaJobOfRun(name) === mediaJobName) freeSlot(name);
+      for (const job of unreleased(view.indexed(mediaJobName))) {
+        if (isUnfinishedRun(runOf(job))) await remove(job);
         else released.add(job.metadata.uid);
       }
     },
@@ -163,13 +164,13 @@ function jobOfPod({ metadata }: KubeObject): string | undefined {
   return metadata.labels?.[JOB_OF_POD];
 }
 
-/** What `runStateOf` and this file read of a Job: not its pod template, which is most of it. */
-function keepOfJob({ metadata, status }: KubeObject): KubeObject {
+/** Returns the fields of a Job that `runStateOf` and this file read, without its large pod template. */
+function trimJob({ metadata, status }: KubeObject): KubeObject {
   return { metadata, status };
 }
 
-/** The same of a pod. */
-function keepOfPod({ metadata, spec, status }: KubeObject): KubeObject {
+/** Returns the fields of a pod that `runStateOf` and this file read. */
+function trimPod({ metadata, spec, status }: KubeObject): KubeObject {
   const { nodeName } = (spec ?? {}) as { nodeName?: string };
   const { annotations: _, ...rest } = metadata;
   return { metadata: rest, spec: { nodeName }, status };
@@ -191,8 +192,8 @@ function isOwner({ owner }: RunRequest, object: KubeObject): boolean {
   return object.metadata.ownerReferences?.some(({ uid }) => uid === owner.uid) ?? false;
 }
 
-/** As the API server has it at this moment. */
-async function look(client: Pick<KubeClient, 'get' | 'list'>, namespace: string, job: KubeObject): Promise<Run> {
+/** Reads a run from the API server, not from the cache. */
+async function readRun(client: Pick<KubeClient, 'get' | 'list'>, namespace: string, job: KubeObject): Promise<Run> {
   const { name } = job.metadata;
   const [now, pods] = await Promise.all([
     orNull(client.get(`${jobsPath(namespace)}/${name}`), 404),
@@ -201,7 +202,10 @@ async function look(client: Pick<KubeClient, 'get' | 'list'>, namespace: string,
   return asRun(now?.metadata.uid === job.metadata.uid ? now : job, pods.items);
 }
 
-/** The Job controller fails a Job past its deadline and ends its pods, also under Kueue, which would resume a suspended one. */
+/**
+ * Returns the patch that stops a Job by a deadline in the past: the Job controller then fails it and deletes its pods.
+ * Suspending it does not work with Kueue, which resumes suspended Jobs.
+ */
 function stopPatch({ metadata: { uid } }: KubeObject): object {
   return { metadata: { uid, annotations: { [STOPPED_ANNOTATION]: 'true' } }, spec: { activeDeadlineSeconds: 0 } };
 }

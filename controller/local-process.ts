@@ -1,40 +1,44 @@
 /**
- * One attempt as a child process of this machine, in a private directory that is gone with it.
+ * One attempt as a child process on this machine, in a private directory that is deleted at its end.
  *
  *   launched ─→ exit, outcome in the termination file → ended
  *       ╲ ────→ exit without one, or killed           → lost
  *
- * The worker's standard input is a pipe that nothing is written to: its end means that the controller
- * is gone, and the worker has to end its tools and itself. SIGTERM, which the kernel sends when the
- * controller dies, means the same.
+ * The worker's standard input is a pipe without data. Its end means that the controller has died: the worker then ends
+ * its tools and itself. The kernel also sends SIGTERM when the controller dies.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { mkdir, open, readFile, rm, unlink, writeFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock } from '#crds/shared/clock.ts';
-import { parseRunOutcome, RUN_SPEC_FILE, TERMINATION_FILE, type RunOutcome, type RunSpec } from '#crds/run-spec.ts';
-import { kill, killProcessesOf } from '#controller/process-tree.ts';
+import type { Clock } from '#crds/process/clock.ts';
+import { RUN_SPEC_DESCRIPTOR, RUN_SPEC_FILE, TERMINATION_FILE } from '#crds/contract/run-files.ts';
+import type { RunOutcome, RunSpec } from '#crds/contract/run-spec.ts';
+import { killGroup, killProcessesOf } from '#crds/process/process-tree.ts';
+import { readTermination } from '#controller/read-termination.ts';
 import type { RunState } from '#controller/runs.ts';
 
 export interface LocalProcessOptions {
   /** The worker's script, `worker-image/run-job.ts`. */
   readonly script: string;
-  /** Node that runs it; by default the one that runs this process. */
+  /** Node executable; default: that of this process. */
   readonly execPath?: string;
   /** PATH of the worker and its tools. */
   readonly path: string;
-  /** Where Node keeps compiled code, so that a worker starts faster. */
+  /** Folder of Node's compile cache, which makes a worker start faster. */
   readonly compileCache?: string;
+  /** `MEDIAJOBS_ISOLATION`; default `auto`. */
+  readonly isolation?: string;
   /** `MEDIAJOBS_FAULTS_DIR`, for tests. */
   readonly faultsDir?: string;
-  /** Where the worker's log goes; by default to this process's standard output. */
+  /** Destination of the worker's log; default: standard output of this process. */
   readonly stdout?: 'inherit' | 'ignore';
 }
 
 export interface LocalProcess {
-  /** How it ended, and the end of what it wrote to standard error. All its processes and files are gone by then. */
+  /** Final state and the last characters of standard error. Its processes and files are deleted before it resolves. */
   readonly done: Promise<{ readonly is: RunState; readonly stderr: string }>;
-  /** Ends it with all its processes; nothing happens when it has ended. */
+  /** Kills it with all its processes. Does nothing when it has ended. */
   kill(): void;
 }
 
@@ -43,11 +47,10 @@ interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-const SPEC = 'run-spec.json';
 const TERMINATION = 'termination.json';
 const STDERR_CHARACTERS = 2000;
 
-/** Starts the worker. @throws Error when the directory cannot be made or the process not started. */
+/** Starts the worker. @throws Error when the directory cannot be created or the process cannot be started. */
 export async function launch(
   deps: { clock: Clock },
   options: LocalProcessOptions,
@@ -56,12 +59,12 @@ export async function launch(
   const { directory, spec } = run;
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { mode: 0o700 });
-  await writeFile(join(directory, SPEC), JSON.stringify(spec), { mode: 0o600, flag: 'wx' });
   const oomKillsBefore = await oomKills();
   const startedAt = deps.clock.now();
-  const child = spawnWorker(options, directory);
+  await using specFile = await unlinkedFile(join(directory, 'run-spec.json'), JSON.stringify(spec));
+  const child = spawnWorker(options, directory, specFile);
   const exited = exitOf(child);
-  const stderr = keepEnd(child);
+  const stderr = captureTail(child);
   await spawned(child).catch(async (error: unknown) => {
     await rm(directory, { recursive: true, force: true });
     throw error;
@@ -71,7 +74,7 @@ export async function launch(
   const finish = async (): Promise<{ is: RunState; stderr: string }> => {
     const exit = await exited;
     await killProcessesOf(directory);
-    const outcome = await readOutcome(directory);
+    const outcome = await readTermination(join(directory, TERMINATION));
     const outOfMemory = isOutOfMemory(exit, (await oomKills()) > oomKillsBefore);
     await rm(directory, { recursive: true, force: true });
     return { is: killed ? STOPPED : stateOf({ exit, outcome, outOfMemory, startedAt }), stderr: stderr() };
@@ -81,25 +84,34 @@ export async function launch(
     kill() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       killed = true;
-      killGroup(child);
+      killGroupOf(child);
     },
   };
 }
 
 const STOPPED: RunState = { state: 'lost', cause: 'stopped', message: 'it was stopped' };
 
-function spawnWorker(options: LocalProcessOptions, directory: string): ChildProcess {
+/** Returns an unlinked file for reading, which no other process can open by a path. */
+async function unlinkedFile(path: string, text: string): Promise<FileHandle> {
+  await writeFile(path, text, { mode: 0o600, flag: 'wx' });
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  await unlink(path);
+  return file;
+}
+
+function spawnWorker(options: LocalProcessOptions, directory: string, spec: FileHandle): ChildProcess {
   const node = options.execPath ?? process.execPath;
   return spawn('setpriv', ['--pdeathsig', 'TERM', '--', node, options.script], {
     cwd: directory,
     env: environment(options, directory),
     detached: true,
-    stdio: ['pipe', options.stdout ?? 'inherit', 'pipe'],
+    // The fourth one is RUN_SPEC_DESCRIPTOR.
+    stdio: ['pipe', options.stdout ?? 'inherit', 'pipe', spec.fd],
   });
 }
 
 function environment(
-  { path, compileCache, faultsDir }: LocalProcessOptions,
+  { path, compileCache, faultsDir, isolation }: LocalProcessOptions,
   directory: string,
 ): Record<string, string> {
   return {
@@ -107,9 +119,10 @@ function environment(
     HOME: directory,
     TMPDIR: directory,
     LANG: 'C.UTF-8',
-    [RUN_SPEC_FILE]: join(directory, SPEC),
+    [RUN_SPEC_FILE]: `/proc/self/fd/${RUN_SPEC_DESCRIPTOR}`,
     [TERMINATION_FILE]: join(directory, TERMINATION),
     ...(compileCache === undefined ? {} : { NODE_COMPILE_CACHE: compileCache }),
+    ...(isolation === undefined ? {} : { MEDIAJOBS_ISOLATION: isolation }),
     ...(faultsDir === undefined ? {} : { MEDIAJOBS_FAULTS_DIR: faultsDir }),
   };
 }
@@ -125,18 +138,13 @@ function exitOf(child: ChildProcess): Promise<Exit> {
   return new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
 }
 
-function keepEnd(child: ChildProcess): () => string {
-  let kept = '';
+function captureTail(child: ChildProcess): () => string {
+  let tail = '';
   child.stderr?.setEncoding('utf8');
   child.stderr?.on('data', (text: string) => {
-    kept = `${kept}${text}`.slice(-STDERR_CHARACTERS);
+    tail = `${tail}${text}`.slice(-STDERR_CHARACTERS);
   });
-  return () => kept;
-}
-
-/** null: none, or none that is an outcome. */
-async function readOutcome(directory: string): Promise<RunOutcome | null> {
-  return parseRunOutcome(await readFile(join(directory, TERMINATION), 'utf8').catch(() => ''));
+  return () => tail;
 }
 
 function stateOf({
@@ -159,17 +167,17 @@ function stateOf({
   return { state: 'lost', cause: 'crashed', message: how };
 }
 
-/** SIGABRT is what Node ends with when its heap is full; the kernel's own kill is a SIGKILL that it counts. */
+/** Returns whether memory ran out: Node ends with SIGABRT when its heap is full; the kernel counts its own SIGKILLs. */
 function isOutOfMemory({ code, signal }: Exit, kernelKilled: boolean): boolean {
   return signal === 'SIGABRT' || code === 134 || (signal === 'SIGKILL' && kernelKilled);
 }
 
-/** Processes that the kernel has killed for memory since the machine started; 0 where it does not say. */
+/** Returns the number of processes that the kernel's OOM killer has ended since boot; 0 when unknown. */
 async function oomKills(): Promise<number> {
   const statistics = await readFile('/proc/vmstat', 'utf8').catch(() => '');
   return Number(/^oom_kill (\d+)$/m.exec(statistics)?.[1] ?? 0);
 }
 
-function killGroup(child: ChildProcess): void {
-  if (child.pid !== undefined) kill(-child.pid);
+function killGroupOf(child: ChildProcess): void {
+  if (child.pid !== undefined) killGroup(child.pid);
 }

@@ -5,16 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { makeLocalRuns, type LocalRuns, type LocalRunsOptions } from '#controller/local-runs.ts';
-import { killProcessesOf, processesOf } from '#controller/process-tree.ts';
-import { systemClock } from '#crds/shared/clock.ts';
-import { makeLog } from '#crds/shared/log.ts';
+import { completeRequest, makeLocalRuns, type LocalRuns, type LocalRunsOptions } from '#controller/local-runs.ts';
+import { killProcessesOf, processesOf } from '#crds/process/process-tree.ts';
+import { systemClock } from '#crds/process/clock.ts';
+import { makeLog } from '#crds/process/log.ts';
 import { buildRunRequest, whenOver } from '#test/contract/runs.ts';
 
 const scriptOf = (specifier: string): string => fileURLToPath(import.meta.resolve(specifier));
-const WAIT = { timeout: 10_000, interval: 20 };
+const WAIT = { timeout: 30_000, interval: 20 };
 
-describe('local runs', () => {
+describe('makeLocalRuns', () => {
   let folder: string;
   let directory: string;
   const opened: LocalRuns[] = [];
@@ -27,14 +27,14 @@ describe('local runs', () => {
         directory,
         path: process.env['PATH'] ?? '',
         stdout: 'ignore',
-        atOnce: 2,
+        concurrency: 2,
         ...options,
       },
     );
     opened.push(runs);
     return runs;
   };
-  /** The worker and its tool. */
+  /** Waits until the worker and its tool run. */
   const whenToolRuns = () => vi.waitFor(async () => expect(await processesOf(directory)).toHaveLength(2), WAIT);
 
   beforeEach(async () => {
@@ -47,10 +47,20 @@ describe('local runs', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('give a worker its private directory and a minimal environment', async () => {
+  it('starts a run of a second account while the first one has all permits and waiting runs', async () => {
+    const runs = await open();
+    for (const job of [1, 2])
+      expect(await runs.start(await completeRequest(buildRunRequest('hang', job)))).toBe('started');
+    expect(await runs.start(await completeRequest(buildRunRequest('hang', 3)))).toBe('no-capacity');
+    const other = { ...buildRunRequest('succeed', 4), account: 'acc_00000000000000000002' };
+    expect(await runs.start(await completeRequest(other))).toBe('started');
+    expect((await whenOver(runs, other)).is.state).toBe('ended');
+  });
+
+  it('starts a worker with a private directory and a minimal environment', async () => {
     const runs = await open({ compileCache: '/var/cache/node' });
     const request = buildRunRequest('report-environment', 1, 2);
-    await runs.start(request);
+    await runs.start(await completeRequest(request));
     const { is } = await whenOver(runs, request);
     const own = join(directory, `${request.owner.name}-a2`);
     expect(is).toMatchObject({
@@ -63,7 +73,7 @@ describe('local runs', () => {
             LANG: 'C.UTF-8',
             PATH: process.env['PATH'],
             NODE_COMPILE_CACHE: '/var/cache/node',
-            MEDIAJOBS_RUN_SPEC_FILE: join(own, 'run-spec.json'),
+            MEDIAJOBS_RUN_SPEC_FILE: '/proc/self/fd/3',
             MEDIAJOBS_TERMINATION_FILE: join(own, 'termination.json'),
             attempt: '2',
           },
@@ -73,46 +83,61 @@ describe('local runs', () => {
     expect(Object.keys((is as { outcome: { report: { tools: object } } }).outcome.report.tools)).toHaveLength(9);
   });
 
-  it('let nobody else read the spec, which holds signed URLs', async () => {
+  it('passes the spec, which contains signed URLs, in an unlinked file', async () => {
     const runs = await open();
     const request = buildRunRequest('hang');
-    await runs.start(request);
+    await runs.start(await completeRequest(request));
     const own = join(directory, `${request.owner.name}-a1`);
     expect((await stat(own)).mode & 0o777).toBe(0o700);
-    expect((await stat(join(own, 'run-spec.json'))).mode & 0o777).toBe(0o600);
+    expect((await readdir(own)).filter((name) => name !== 'tool')).toEqual([]);
+    await whenToolRuns();
+    const pids = await processesOf(directory);
+    const specs = await Promise.all(pids.map((pid) => stat(`/proc/${pid}/fd/3`).catch(() => null)));
+    expect(specs.filter((spec) => spec !== null)).toMatchObject([{ nlink: 0, mode: 0o100600 }]);
   });
 
-  it.each(['succeed', 'crash'])('leave no file of a run that ended: %s', async (behaviour) => {
+  it.each(['link-outcome', 'name-outcome-twice', 'pipe-outcome', 'folder-as-outcome', 'babble-much'])(
+    'lose an attempt whose termination file is not a small file of its own: %s',
+    async (behaviour) => {
+      const runs = await open();
+      const request = buildRunRequest(behaviour);
+      await runs.start(await completeRequest(request));
+      expect((await whenOver(runs, request)).is).toMatchObject({ state: 'lost', cause: 'crashed' });
+      expect(await readdir(directory)).toEqual([]);
+    },
+  );
+
+  it.each(['succeed', 'crash'])('deletes the files of a run that ended: %s', async (behaviour) => {
     const runs = await open();
     const request = buildRunRequest(behaviour);
-    await runs.start(request);
+    await runs.start(await completeRequest(request));
     await whenOver(runs, request);
     expect(await readdir(directory)).toEqual([]);
   });
 
-  it.each(['hang', 'hang-deaf'])('leave no process and no file of a run that is stopped: %s', async (behaviour) => {
+  it.each(['hang', 'hang-deaf'])('ends the processes and deletes the files of a stopped run: %s', async (behaviour) => {
     const runs = await open();
     const request = buildRunRequest(behaviour);
-    await runs.start(request);
+    await runs.start(await completeRequest(request));
     await whenToolRuns();
     await runs.stop(`${request.owner.name}-a1`);
     expect(await processesOf(directory)).toEqual([]);
     expect(await readdir(directory)).toEqual([]);
   });
 
-  it('stop every run when they close, and start no more', async () => {
+  it('stops every run when it is closed, and starts no more', async () => {
     const runs = await open();
-    await runs.start(buildRunRequest('hang', 1));
-    await runs.start(buildRunRequest('hang-deaf', 2));
+    await runs.start(await completeRequest(buildRunRequest('hang', 1)));
+    await runs.start(await completeRequest(buildRunRequest('hang-deaf', 2)));
     await runs.close();
     expect(await processesOf(directory)).toEqual([]);
-    expect(await runs.start(buildRunRequest('succeed', 3))).toBe('no-capacity');
+    expect(await runs.start(await completeRequest(buildRunRequest('succeed', 3)))).toBe('no-capacity');
   });
 
-  it('name the SIGKILL of a worker', async () => {
+  it('reports the SIGKILL of a worker', async () => {
     const runs = await open();
     const request = buildRunRequest('hang');
-    await runs.start(request);
+    await runs.start(await completeRequest(request));
     await whenToolRuns();
     const [worker] = (await processesOf(directory)).toSorted((a, b) => a - b);
     process.kill(worker ?? 0, 'SIGKILL');
@@ -121,21 +146,19 @@ describe('local runs', () => {
     expect(await processesOf(directory)).toEqual([]);
   });
 
-  it('say it to the caller when the secret part of the spec is missing', async () => {
-    const runs = await open({ atOnce: 1 });
+  it('rejects a request without the secret part of the spec', async () => {
     const request = { ...buildRunRequest('succeed'), ticket: async () => null };
-    await expect(runs.start(request)).rejects.toThrow('has no ticket');
-    expect(await runs.start(buildRunRequest('succeed'))).toBe('started');
+    await expect(completeRequest(request)).rejects.toThrow('has no ticket');
   });
 
-  it('say it to the caller when a worker cannot be started, and keep its place free', async () => {
-    const runs = await open({ atOnce: 1 });
+  it('rejects when a worker cannot be started, and releases its permit', async () => {
+    const runs = await open({ concurrency: 1 });
     await rm(directory, { recursive: true });
     await writeFile(directory, 'no folder');
-    await expect(runs.start(buildRunRequest('succeed'))).rejects.toThrow(/ENOTDIR/);
+    await expect(runs.start(await completeRequest(buildRunRequest('succeed')))).rejects.toThrow(/ENOTDIR/);
     await rm(directory);
     await mkdir(directory);
-    expect(await runs.start(buildRunRequest('succeed'))).toBe('started');
+    expect(await runs.start(await completeRequest(buildRunRequest('succeed')))).toBe('started');
   });
 
   describe('when the controller is killed', () => {
@@ -152,12 +175,12 @@ describe('local runs', () => {
       }
     };
 
-    it('its workers end themselves and their tools', async () => {
+    it('leaves workers that end themselves and their tools', async () => {
       await crash('hang');
       await vi.waitFor(async () => expect(await processesOf(directory)).toEqual([]), WAIT);
     });
 
-    it('the next one ends a worker that is deaf, and removes what was left', async () => {
+    it('ends an unresponsive worker at the next start and deletes its files', async () => {
       await crash('hang-deaf');
       expect(await processesOf(directory)).toHaveLength(2);
       await open();

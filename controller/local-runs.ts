@@ -1,42 +1,57 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { Clock } from '#crds/shared/clock.ts';
-import { completeRunSpec, type RunSpec } from '#crds/run-spec.ts';
-import type { Log } from '#crds/shared/log.ts';
+import type { Clock } from '#crds/process/clock.ts';
+import { completeRunSpec, type RunSpec } from '#crds/contract/run-spec.ts';
+import type { Log } from '#crds/process/log.ts';
 import { launch, type LocalProcess, type LocalProcessOptions } from '#controller/local-process.ts';
-import { killProcessesOf } from '#controller/process-tree.ts';
+import { killProcessesOf } from '#crds/process/process-tree.ts';
+import { makeRunPermits } from '#controller/run-permits.ts';
 import { mediaJobOfRun, runName, type Run, type RunRequest, type Runs } from '#controller/runs.ts';
 
 export interface LocalRunsOptions extends LocalProcessOptions {
-  /** Private folder for the runs' directories; nothing else may be in it. */
+  /** Private folder of the runs' directories. Everything else in it is deleted. */
   readonly directory: string;
-  readonly atOnce: number;
+  /** Maximum number of concurrent runs. One more may run for an account that has none running. */
+  readonly concurrency: number;
 }
 
-export interface LocalRuns extends Runs {
-  /** Stops every run and starts no more. */
+/** Attempt with its complete RunSpec. */
+export interface LocalRunRequest extends Pick<RunRequest, 'owner' | 'attempt' | 'account'> {
+  readonly spec: RunSpec;
+}
+
+export interface LocalRuns extends Omit<Runs, 'start'> {
+  start(request: LocalRunRequest): ReturnType<Runs['start']>;
+  /** Stops every run and refuses further starts. */
   close(): Promise<void>;
 }
+
+/** Number of runs above `concurrency`, for accounts that have none running. */
+const EXTRA_PERMITS = 1;
 
 interface Entry {
   readonly run: Run;
   readonly launching: Promise<LocalProcess>;
-  /** Resolves when it has ended and its place is free; never rejects. */
+  /** Resolves when the run has ended and its permit is released; never rejects. */
   readonly over: Promise<void>;
 }
 
 /**
- * Runs attempts as child processes of this machine, at most so many at once. Begins by ending what a
- * controller that was killed has left behind.
+ * Returns runs as child processes on this machine, with bounded concurrency that is shared fairly between accounts.
+ * First ends the processes and deletes the files that a killed controller has left.
  */
 export async function makeLocalRuns(deps: { clock: Clock; log: Log }, options: LocalRunsOptions): Promise<LocalRuns> {
   await sweep(options.directory);
   const entries = new Map<string, Entry>();
   const watchers = new Set<(mediaJobName: string) => void>();
-  const places = makePlaces(options.atOnce, (name) => {
-    for (const watcher of watchers) watcher(mediaJobOfRun(name));
-  });
+  const permits = makeRunPermits(
+    { nowMs: () => performance.now() },
+    { permits: options.concurrency, extra: EXTRA_PERMITS },
+  );
+  const release = (name: string): void => {
+    for (const changed of permits.release(name)) for (const watcher of watchers) watcher(mediaJobOfRun(changed));
+  };
 
   const follow = async (run: Run, launching: Promise<LocalProcess>): Promise<void> => {
     try {
@@ -45,32 +60,32 @@ export async function makeLocalRuns(deps: { clock: Clock; log: Log }, options: L
         deps.log.warn({ run: run.name, cause: is.cause, stderr }, 'run lost');
       entries.set(run.name, { run: { ...run, is }, launching, over: Promise.resolve() });
     } catch (error) {
-      // `start` tells its caller; it may be tried again.
+      // `start` rejects with this error, and its caller may retry.
       deps.log.error({ err: error, run: run.name }, 'run not started, or not cleaned up');
       entries.delete(run.name);
     }
-    places.free(run.name);
+    release(run.name);
   };
   const stop = async (name: string): Promise<void> => {
     const entry = entries.get(name);
-    if (entry === undefined) return places.free(name);
+    if (entry === undefined) return release(name);
     const process = await entry.launching.catch(() => null);
     process?.kill();
     await entry.over;
   };
 
   return {
-    async reserve(name) {
-      return places.take(name);
+    async reserve(name, account) {
+      return permits.acquire(name, account);
     },
     async start(request) {
       const run = newRun(deps.clock, request);
       const found = entries.get(run.name);
       if (found?.run.owner.uid === run.owner.uid) return 'exists';
       if (found !== undefined) throw new Error(`The run ${run.name} of an earlier MediaJob has not been released.`);
-      if (!places.take(run.name)) return 'no-capacity';
+      if (!permits.acquire(run.name, request.account)) return 'no-capacity';
       const directory = join(options.directory, run.name);
-      const launching = wholeSpec(request).then((spec) => launch(deps, options, { directory, spec }));
+      const launching = launch(deps, options, { directory, spec: request.spec });
       entries.set(run.name, { run, launching, over: follow(run, launching) });
       await launching;
       return 'started';
@@ -83,7 +98,7 @@ export async function makeLocalRuns(deps: { clock: Clock; log: Log }, options: L
     },
     stop,
     async release(mediaJobName) {
-      const names = [...entries.keys(), ...places.names()].filter((name) => mediaJobOfRun(name) === mediaJobName);
+      const names = [...entries.keys(), ...permits.names()].filter((name) => mediaJobOfRun(name) === mediaJobName);
       await Promise.all(names.map(stop));
       names.forEach((name) => entries.delete(name));
     },
@@ -92,38 +107,20 @@ export async function makeLocalRuns(deps: { clock: Clock; log: Log }, options: L
       signal.addEventListener('abort', () => watchers.delete(onChange), { once: true });
     },
     async close() {
-      places.close();
+      permits.close();
       await Promise.all([...entries.keys()].map(stop));
     },
   };
 }
 
-async function wholeSpec({ owner, spec, ticket }: RunRequest): Promise<RunSpec> {
+/** Returns the request with the secret part of its RunSpec, from the job's ticket. @throws Error without a ticket. */
+export async function completeRequest({ owner, attempt, account, spec, ticket }: RunRequest): Promise<LocalRunRequest> {
   const found = await ticket();
   if (found === null) throw new Error(`The MediaJob ${owner.name} has no ticket.`);
-  return completeRunSpec(spec, found);
+  return { owner, attempt, account, spec: completeRunSpec(spec, found) };
 }
 
-function makePlaces(atOnce: number, onFree: (name: string) => void) {
-  const taken = new Set<string>();
-  let closed = false;
-  return {
-    take(name: string): boolean {
-      if (closed || (!taken.has(name) && taken.size >= atOnce)) return false;
-      taken.add(name);
-      return true;
-    },
-    free(name: string): void {
-      if (taken.delete(name)) onFree(name);
-    },
-    names: () => [...taken],
-    close() {
-      closed = true;
-    },
-  };
-}
-
-function newRun(clock: Clock, { owner, attempt }: RunRequest): Run {
+function newRun(clock: Clock, { owner, attempt }: LocalRunRequest): Run {
   const is = { state: 'active', startedAt: clock.now() } as const;
   return { name: runName(owner.name, attempt), owner, attempt, node: hostname(), is };
 }
@@ -131,6 +128,6 @@ function newRun(clock: Clock, { owner, attempt }: RunRequest): Run {
 async function sweep(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await killProcessesOf(directory);
-  const left = await readdir(directory);
-  await Promise.all(left.map((name) => rm(join(directory, name), { recursive: true, force: true })));
+  const leftovers = await readdir(directory);
+  await Promise.all(leftovers.map((name) => rm(join(directory, name), { recursive: true, force: true })));
 }

@@ -1,18 +1,18 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { completeRunSpec } from '#crds/run-spec.ts';
+import { completeRunSpec } from '#crds/contract/run-spec.ts';
 import { buildTicket } from '#test/support/build-media-job.ts';
 import { makeReconciledJob, NAME, type ReconciledJob } from '#test/support/reconciled-job.ts';
 
 const runName = (attempt: number): string => `${NAME}-a${attempt}`;
 
-describe('lost attempts', () => {
+describe('reconcile with lost attempts', () => {
   let job: ReconciledJob;
 
   beforeEach(() => {
     job = makeReconciledJob();
   });
 
-  it('gives each lost attempt a next one with another output, up to three, and then fails', async () => {
+  it('starts a next attempt with another output after each lost one, and fails after three', async () => {
     await job.create();
     for (const attempt of [1, 2, 3]) {
       expect(await job.step()).toBe('started');
@@ -43,7 +43,7 @@ describe('lost attempts', () => {
     expect(await job.lostCount('crashed')).toBe(3);
   });
 
-  it('stops a silent run and never adopts what it still reports', async () => {
+  it('stops a run without heartbeats and ignores its later report', async () => {
     await job.create();
     await job.step();
     job.seconds = 60;
@@ -54,7 +54,7 @@ describe('lost attempts', () => {
     expect(await job.lostCount('no_heartbeat')).toBe(1);
   });
 
-  it('ends the job when two attempts ran out of memory', async () => {
+  it('fails the job when two attempts ran out of memory', async () => {
     await job.create();
     await job.step();
     job.runs.lose(runName(1), 'out_of_memory');
@@ -65,7 +65,7 @@ describe('lost attempts', () => {
     expect(await job.status()).toMatchObject({ reason: 'OutOfMemory', error: { code: 'processing_failed' } });
   });
 
-  it('starts the next attempt when a running run was deleted by hand', async () => {
+  it('starts the next attempt when an active run was deleted', async () => {
     await job.create();
     await job.step();
     job.beat(1, 1);
@@ -76,23 +76,23 @@ describe('lost attempts', () => {
     expect(await job.status()).toMatchObject({ attempt: 2 });
   });
 
-  it('keeps a lost attempt recorded while the next one has no place', async () => {
+  it('keeps the lost attempt in the status while the next one waits for capacity', async () => {
     await job.create();
     await job.step();
     job.runs.lose(runName(1), 'crashed');
     await job.step();
-    job.runs.places = 0;
+    job.runs.slots = 0;
     expect(await job.step()).toBe('no_capacity');
     expect(await job.status()).toMatchObject({ attempt: 1, reason: 'AttemptLost' });
   });
 
-  it('ends a job whose three attempts were lost with earlier MediaJobs as the third one, which its record takes', async () => {
+  it('fails a job with the number of the third attempt when all three were lost with earlier MediaJobs', async () => {
     await job.create({ firstAttempt: 4 });
     expect(await job.step()).toBe('failed');
     expect(await job.status()).toMatchObject({ attempt: 3, reason: 'AttemptsExhausted', error: { code: 'internal' } });
   });
 
-  it('stops a run over 4 hours and fails with timeout', async () => {
+  it('stops a run after 4 hours and fails with timeout', async () => {
     await job.create();
     await job.step();
     job.beat(1, 1);
@@ -104,7 +104,7 @@ describe('lost attempts', () => {
     expect(job.runs.stopped).toEqual([runName(1)]);
   });
 
-  it('gives a further attempt only what is left of the 4 hours', async () => {
+  it('starts a further attempt with the rest of the 4 hours as its timeout', async () => {
     await job.create();
     await job.step();
     job.beat(1, 1);

@@ -1,6 +1,6 @@
 /**
- * The controller in a cluster: drives MediaJobs to their end with one Kubernetes Job per attempt. Several may
- * run; the one that holds the Lease works, the others pass heartbeats on to it.
+ * Controller in a cluster: runs MediaJobs with one Kubernetes Job per attempt. Of several replicas, the holder of the
+ * Lease works and the others forward heartbeats to it.
  */
 import { CONTROLLER_ACCESS } from '#controller/cluster-access.ts';
 import { startController } from '#controller/controller.ts';
@@ -12,14 +12,14 @@ import { workerPodSchema, type WorkerPod } from '#controller/worker-pod.ts';
 import { connect } from '#crds/kube/connection.ts';
 import { makeKubeMetrics } from '#crds/kube/kube-metrics.ts';
 import { systemTime } from '#crds/kube/time.ts';
-import type { MediaJobClient } from '#crds/media-job-client.ts';
-import { LEADER_SETTINGS, startMediaJobLeader, type MediaJobLeadership } from '#crds/media-job-leader.ts';
-import { beginProcess, PROCESS_SETTINGS } from '#crds/shared/begin-process.ts';
-import { ConfigError, loadConfig } from '#crds/shared/config.ts';
-import { startOpsServer } from '#crds/shared/ops-server.ts';
-import { announceReady } from '#crds/shared/ready.ts';
-import { settings } from '#crds/shared/settings.ts';
-import { runUntilStopped } from '#crds/shared/shutdown.ts';
+import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
+import { LEADER_SETTINGS, startMediaJobLeader, type MediaJobLeadership } from '#crds/media-jobs/media-job-leader.ts';
+import { beginProcess, PROCESS_SETTINGS } from '#crds/process/begin-process.ts';
+import { ConfigError, loadConfig } from '#crds/process/config.ts';
+import { opsAddress, startOpsServer } from '#crds/process/ops-server.ts';
+import { announceReady } from '#crds/process/ready.ts';
+import { settings } from '#crds/process/settings.ts';
+import { runUntilStopped } from '#crds/process/shutdown.ts';
 
 const controllerSettings = settings
   .pick({
@@ -42,18 +42,18 @@ const metrics = makeControllerMetrics(registry);
 const time = { ...systemTime, now: () => clock.now() };
 const connection = connect(config.KUBECONFIG ?? null);
 const { namespace } = connection;
-let leadersView: MediaJobClient | null = null;
+/** MediaJobs of this process as leader; null before it leads. */
+let leaderMediaJobs: MediaJobClient | null = null;
 
 const heartbeats = await startHeartbeats(
   {
     clock,
     log,
-    leader: whoLeads,
-    mediaJobs: { get: async (name) => (await leadersView?.get(name)) ?? null },
+    leader: currentLeader,
+    mediaJobs: { get: async (name) => (await leaderMediaJobs?.get(name)) ?? null },
   },
   {
-    host: config.MEDIAJOBS_HEARTBEAT_HOST,
-    port: config.MEDIAJOBS_HEARTBEAT_PORT,
+    address: { host: config.MEDIAJOBS_HEARTBEAT_HOST, port: config.MEDIAJOBS_HEARTBEAT_PORT },
     key: config.MEDIAJOBS_HEARTBEAT_KEY,
     url: config.MEDIAJOBS_HEARTBEAT_URL,
   },
@@ -71,7 +71,7 @@ const leader = startMediaJobLeader(
 );
 const ops = await startOpsServer(
   { metrics: registry, notReady: leader.notReady, notAlive: leader.notAlive },
-  { host: config.MEDIAJOBS_OPS_HOST, port: config.MEDIAJOBS_OPS_PORT },
+  opsAddress(config),
 );
 announceReady();
 log.info({ namespace, ops_port: ops.port }, 'controller started');
@@ -83,13 +83,13 @@ runUntilStopped({ log }, async () => {
 });
 
 function work({ client, signal, reflect, mediaJobs }: MediaJobLeadership): { stop: () => Promise<void> } {
-  leadersView = mediaJobs;
+  leaderMediaJobs = mediaJobs;
   const runs = makeKubernetesRuns(
     { client, ...reflectRuns(reflect, namespace), time, metrics: kubeMetrics },
-    { namespace, pod, atOnce: config.MEDIAJOBS_RUNS_AT_ONCE ?? null },
+    { namespace, pod, concurrency: config.MEDIAJOBS_RUNS_AT_ONCE ?? null },
     signal,
   );
-  // Nobody can have reported to this process before it led.
+  // Before it was the leader, this process received no heartbeats.
   const since = clock.now();
   return startController({
     mediaJobs,
@@ -103,9 +103,9 @@ function work({ client, signal, reflect, mediaJobs }: MediaJobLeadership): { sto
   });
 }
 
-/** The identity of a controller ends with its address. */
-function whoLeads(): 'self' | URL | null {
-  if (leader.isLeading() && leadersView !== null) return 'self';
+/** Returns this process, the heartbeat URL of the leader or null. A controller's identity ends with its address. */
+function currentLeader(): 'self' | URL | null {
+  if (leader.isLeading() && leaderMediaJobs !== null) return 'self';
   const address = leader.holder()?.split('_').at(-1);
   if (address === undefined || leader.isLeading()) return null;
   const host = address.includes(':') ? `[${address}]` : address;

@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import { makeQueueMetrics, type QueueMetrics } from '#crds/kube/queue-metrics.ts';
 import { LOST_CAUSES, type LostCause } from '#controller/runs.ts';
 
-/** How a look at a MediaJob ended. A closed set: it is a metric's label. */
+/** Results of a reconciliation: a closed set, because they are values of a metric label. */
 export const RECONCILE_RESULTS = [
   'released',
   'unchanged',
@@ -20,12 +20,12 @@ export type ReconcileResult = (typeof RECONCILE_RESULTS)[number];
 export interface ControllerMetrics {
   reconciled(result: ReconcileResult): void;
   attemptLost(cause: LostCause): void;
-  /** Functions that are asked when the metrics are read. */
+  /** Sets the functions that are called when the metrics are read. */
   observe(sources: { activeRuns: () => Promise<number> }): void;
   readonly queue: QueueMetrics;
 }
 
-/** Registers the controller's metrics; every label value is there from the start, with 0. */
+/** Registers and returns the controller's metrics. Every label value starts with 0. */
 export function makeControllerMetrics(registry: Registry): ControllerMetrics {
   const registers = [registry];
   const reconciles = new Counter({

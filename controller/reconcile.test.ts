@@ -12,7 +12,7 @@ describe('reconcile', () => {
     job = makeReconciledJob();
   });
 
-  it('takes a job from its creation to its success', async () => {
+  it('runs a job from its creation to its success', async () => {
     await job.create();
     expect(await job.step()).toBe('started');
     expect(await job.status()).toBeUndefined();
@@ -61,7 +61,7 @@ describe('reconcile', () => {
     expect(await job.step()).toBe('released');
   });
 
-  it('gives a job that ended before its heartbeat was seen the start of its run', async () => {
+  it('takes the start of the run when a job ended before its first heartbeat', async () => {
     await job.create();
     await job.step();
     job.runs.end(runName(1), {
@@ -79,7 +79,7 @@ describe('reconcile', () => {
     });
   });
 
-  it('writes a further attempt before it starts its run, and starts it after a crash between the two', async () => {
+  it('writes a further attempt before it starts its run, and starts it after a crash in between', async () => {
     await job.create();
     await job.step();
     job.runs.lose(runName(1), 'crashed');
@@ -91,7 +91,7 @@ describe('reconcile', () => {
     expect(job.runs.started.map(({ attempt }) => attempt)).toEqual([1, 2]);
   });
 
-  it('knows a first attempt by its run until the status names it', async () => {
+  it('identifies a first attempt by its run until the status names it', async () => {
     await job.create({ firstAttempt: 2 });
     await job.step();
     expect(await job.step()).toBe('unchanged');
@@ -101,41 +101,41 @@ describe('reconcile', () => {
     expect(await job.status()).toMatchObject({ attempt: 2, reason: 'AttemptLost' });
   });
 
-  it('records no attempt while there is no place', async () => {
+  it('records no attempt while there is no capacity', async () => {
     await job.create();
-    job.runs.places = 0;
+    job.runs.slots = 0;
     expect(await job.step()).toBe('no_capacity');
     expect(await job.status()).toMatchObject({ phase: 'Pending', reason: 'WaitingForCapacity', attempt: 0 });
     const version = (await job.mediaJobs.get(NAME))?.metadata.resourceVersion;
     expect(await job.step()).toBe('no_capacity');
     expect((await job.mediaJobs.get(NAME))?.metadata.resourceVersion).toBe(version);
-    job.runs.places = 1;
+    job.runs.slots = 1;
     expect(await job.step()).toBe('started');
     expect(await job.status()).toMatchObject({ attempt: 1, reason: null, message: null });
   });
 
-  it('looks again when the 30 minutes of a waiting job are over', async () => {
+  it('requeues a waiting job for the end of its 30 minutes', async () => {
     await job.create({ waitUntil: '2026-01-01T00:30:00.000Z' });
-    job.runs.places = 0;
-    expect((await reconcile(job.deps, NAME)).again).toEqual(new Date('2026-01-01T00:30:00Z'));
+    job.runs.slots = 0;
+    expect((await reconcile(job.deps, NAME)).requeueAt).toEqual(new Date('2026-01-01T00:30:00Z'));
     job.seconds = 1800;
     expect(await job.step()).toBe('failed');
     expect(await job.status()).toMatchObject({ reason: 'WaitTimeout', error: { code: 'timeout' }, startedAt: null });
   });
 
-  it('gives the place back when another writer was faster', async () => {
+  it('releases the reserved slot after a write conflict', async () => {
     await job.create();
-    job.runs.places = 0;
+    job.runs.slots = 0;
     await job.step();
-    job.runs.places = 10;
+    job.runs.slots = 10;
     const stale = { ...job.deps, mediaJobs: { ...job.mediaJobs, updateStatus: async () => 'conflict' as const } };
     expect((await reconcile(stale, NAME)).result).toBe('conflict');
     expect(job.runs.started).toEqual([]);
-    job.runs.places = 1;
-    expect(await job.runs.reserve('job-other-a1')).toBe(true);
+    job.runs.slots = 1;
+    expect(await job.runs.reserve('job-other-a1', 'acc_other')).toBe(true);
   });
 
-  it('marks a suspended job once and starts it when it is resumed', async () => {
+  it('writes the suspended status once and starts the job when it is resumed', async () => {
     await job.create({ suspend: true, inputSize: null });
     expect(await job.step()).toBe('recorded');
     expect(await job.status()).toMatchObject({ phase: 'Pending', reason: 'Suspended' });
@@ -164,7 +164,7 @@ describe('reconcile', () => {
     expect(await job.runs.list()).toEqual([]);
   });
 
-  it('stops the run of an earlier MediaJob that had the name', async () => {
+  it('stops the run of an earlier MediaJob with the same name', async () => {
     job.runs.put({
       name: runName(2),
       owner: { name: NAME, uid: 'uid-before' },

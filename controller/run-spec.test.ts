@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { completeRunSpec, runSpecSchema } from '#crds/run-spec.ts';
+import type { Format } from '#crds/catalogue/formats.ts';
+import { completeRunSpec, runSpecSchema } from '#crds/contract/run-spec.ts';
 import { buildRunSpec } from '#controller/run-spec.ts';
 import { LOCAL_TIMING } from '#controller/timing.ts';
 import { buildSpec, buildStatus, buildTicket } from '#test/support/build-media-job.ts';
@@ -16,31 +17,33 @@ const input = {
   now: NOW,
 };
 
-describe('run spec', () => {
-  it('is what the worker accepts, together with the ticket', () => {
+describe('buildRunSpec', () => {
+  it('returns a spec that the worker accepts together with the ticket', () => {
     const whole = completeRunSpec(buildRunSpec(LOCAL_TIMING, input), buildTicket());
     expect(runSpecSchema.parse(whole)).toEqual(whole);
   });
 
-  it('has the output and the token of its own attempt and no other', () => {
+  it('combines with the output and the token of its own attempt only', () => {
     const text = JSON.stringify(completeRunSpec(buildRunSpec(LOCAL_TIMING, { ...input, attempt: 2 }), buildTicket()));
     for (const own of ['output-2', 'token-2']) expect(text).toContain(own);
     expect(text).not.toMatch(/(output|token)-[13]/);
   });
 
-  it('ends with the 4 hours that began with the first attempt', () => {
+  it('sets the rest of the 4 hours since the first attempt as timeout', () => {
     const running = { ...mediaJob, status: buildStatus({ startedAt: '2026-01-01T00:00:00.000Z' }) };
     expect(buildRunSpec(LOCAL_TIMING, { ...input, mediaJob: running }).timeoutSeconds).toBe(3 * 3600);
   });
 
-  it('is refused when the ticket lacks the input URL, or the output of its attempt', () => {
+  it('is rejected with a ticket without input URL or without output of its attempt', () => {
     const open = buildRunSpec(LOCAL_TIMING, { ...input, attempt: 4 });
     expect(() => completeRunSpec(open, buildTicket({ inputUrl: null }))).toThrow('no input URL');
     expect(() => completeRunSpec(open, buildTicket())).toThrow('no output for attempt 4');
   });
 
-  it('is refused when the format does not exist', () => {
-    const spec = buildSpec({ options: { ...mediaJob.spec.options, convert: { to: 'xyz', page: 1, dpi: 72 } } });
+  it('rejects an unknown format', () => {
+    const spec = buildSpec({
+      options: { ...mediaJob.spec.options, convert: { to: 'xyz' as Format, page: 1, dpi: 72 } },
+    });
     expect(() => buildRunSpec(LOCAL_TIMING, { ...input, mediaJob: { ...mediaJob, spec } })).toThrow('format xyz');
   });
 });

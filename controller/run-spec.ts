@@ -1,19 +1,20 @@
-import { isFormat, type Format } from '#crds/formats.ts';
-import type { MediaJob } from '#crds/media-job.ts';
-import type { OpenRunSpec } from '#crds/run-spec.ts';
+import { isFormat } from '#crds/catalogue/formats.ts';
+import type { MediaJob } from '#crds/contract/media-job.ts';
+import type { OpenRunSpec } from '#crds/contract/run-spec.ts';
+import { openWorkOrder, type OpenWorkOrder } from '#crds/contract/work-order.ts';
 import { statusOf } from '#controller/status.ts';
 import type { Timing } from '#controller/timing.ts';
 
 interface RunSpecInput {
   readonly mediaJob: MediaJob;
   readonly attempt: number;
-  /** Where to report to. */
+  /** URL for heartbeats. */
   readonly heartbeatUrl: string;
   readonly now: Date;
 }
 
 /**
- * What one attempt gets, but for what is secret.
+ * Returns the spec of one attempt without its secret part.
  * @throws Error when the MediaJob asks for a format that does not exist.
  */
 export function buildRunSpec(
@@ -25,23 +26,21 @@ export function buildRunSpec(
   return {
     jobId: spec.jobId,
     attempt,
-    operation: spec.operation,
-    options: { ...spec.options, convert: { ...spec.options.convert, to: target(spec.options.convert.to) } },
-    limits: spec.limits,
-    features: spec.features,
+    ...knownOrder(openWorkOrder(spec)),
     timeoutSeconds: secondsLeft(timing, input),
     input: { size: spec.inputSize },
     heartbeat: { url: heartbeatUrl, intervalSeconds: timing.heartbeatIntervalSeconds },
   };
 }
 
-function target(to: string | null): Format | null {
-  if (to === null) return null;
-  if (isFormat(to)) return to;
-  throw new Error(`The MediaJob asks for the format ${to}, which does not exist.`);
+/** Checks the target format: the API server accepts any text. */
+function knownOrder(order: OpenWorkOrder): OpenWorkOrder {
+  const { to } = order.options.convert;
+  if (to === null || isFormat(to)) return order;
+  throw new Error(`The MediaJob asks for the format ${String(to)}, which does not exist.`);
 }
 
-/** The clock of a job goes on across its attempts. */
+/** Returns the remaining run time in seconds. All attempts of a job share one limit. */
 function secondsLeft(timing: Pick<Timing, 'jobRunSeconds'>, { mediaJob, now }: RunSpecInput): number {
   const { startedAt } = statusOf(mediaJob);
   const used = startedAt === null ? 0 : (now.getTime() - Date.parse(startedAt)) / 1000;

@@ -38,7 +38,7 @@ const unscheduled = {
   conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/3 nodes are available' }],
 };
 
-describe('what a Job and its pod say of an attempt', () => {
+describe('runStateOf', () => {
   it.each<[string, KubeObject, KubeObject[], object]>([
     ['no pod yet', job, [], { state: 'waiting', for: null }],
     [
@@ -124,7 +124,7 @@ describe('what a Job and its pod say of an attempt', () => {
     expect(runStateOf(theJob, pods)).toMatchObject(state);
   });
 
-  it('believes the pod that has worked when there are two', () => {
+  it('uses the pod that has run when there are two', () => {
     const waiting = buildPod({ waiting: { reason: 'ContainerCreating' } });
     const ended = terminated(0, { message: JSON.stringify(OUTCOME) });
     expect(runStateOf(job, [waiting, ended])).toMatchObject({ state: 'ended' });

@@ -1,14 +1,14 @@
 /**
- * What a Job and its pod say of an attempt. The pod's own words count first, so that an end is seen before
- * the Job controller has noticed it. Pure.
+ * State of an attempt from its Job and pod. The pod's status takes precedence, because the Job controller updates the
+ * Job later. Pure.
  */
 import type { V1ContainerState, V1JobStatus, V1PodCondition, V1PodStatus } from '@kubernetes/client-node';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
-import { parseRunOutcome } from '#crds/run-spec.ts';
+import { parseRunOutcome } from '#crds/contract/run-spec.ts';
 import { STOPPED_ANNOTATION } from '#controller/job-manifest.ts';
 import type { RunState, WaitingFor } from '#controller/runs.ts';
 
-/** `pods`: of this Job, in any order. One of them at most has worked. */
+/** Returns the state of a run. `pods`: all pods of the Job in any order, of which at most one has run. */
 export function runStateOf(job: KubeObject, pods: readonly KubeObject[]): RunState {
   const [pod] = pods.toSorted((a, b) => rank(b) - rank(a));
   const end = pod === undefined ? null : endOf(pod);
@@ -20,11 +20,11 @@ export function runStateOf(job: KubeObject, pods: readonly KubeObject[]): RunSta
   return running === undefined ? waiting(pod) : { state: 'active', startedAt: dateOf(running.startedAt) };
 }
 
-/** Times in raw JSON are texts, whatever the library's types call them. */
+/** Times in it are texts: the objects are raw JSON, although the library's types have Date. */
 type ContainerState = Pick<V1ContainerState, 'running' | 'terminated' | 'waiting'>;
 
 const STOPPED: RunState = { state: 'lost', cause: 'stopped', message: 'it was stopped' };
-/** Node ends with it when its heap is full. */
+/** Exit code of Node when its heap is full (SIGABRT). */
 const ABORTED = 134;
 const IMAGE_REASONS: ReadonlySet<string> = new Set([
   'ImagePullBackOff',
@@ -51,7 +51,7 @@ function dateOf(time: unknown): Date {
   return new Date(String(time));
 }
 
-/** null: the pod has not ended. */
+/** Returns the final state of a pod; null when it has not ended. */
 function endOf(pod: KubeObject): RunState | null {
   const { terminated } = stateOf(pod);
   if (terminated === undefined) return podStatus(pod).phase === 'Failed' ? neverStarted(pod) : null;
@@ -103,7 +103,7 @@ function waiting(pod: KubeObject): RunState {
     const image = podStatus(pod).containerStatuses?.[0]?.image ?? '';
     return {
       state: 'waiting',
-      for: { on: 'image', message: `The image ${image} cannot be pulled: ${why.message ?? why.reason}`.slice(0, 1000) },
+      for: { on: 'image', message: `The image ${image} cannot be pulled: ${why.message ?? why.reason}` },
     };
   }
   const unscheduled = conditionOf(pod, 'PodScheduled');
@@ -112,7 +112,7 @@ function waiting(pod: KubeObject): RunState {
       ? null
       : {
           on: 'capacity',
-          message: `No node takes the pod: ${unscheduled.message ?? unscheduled.reason}`.slice(0, 1000),
+          message: `No node takes the pod: ${unscheduled.message ?? unscheduled.reason}`,
         };
   return { state: 'waiting', for: capacity };
 }

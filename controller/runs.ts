@@ -1,21 +1,20 @@
 /**
- * Where attempts run: child processes of this machine, or Kubernetes Jobs. One run is one attempt of
- * one MediaJob. Both implementations pass `test/contract/runs.ts`. Changes are hints: a reader always
- * observes again.
+ * Runs of attempts, as child processes of this machine or as Kubernetes Jobs. One run is one attempt of one MediaJob.
+ * Both implementations pass `test/contract/runs.ts`. Notifications of changes are hints: readers observe again.
  *
- *   (start) → waiting → active → ended (the worker left an outcome)
- *                 ╲        ╲ ──→ lost  (it did not)
+ *   (start) → waiting → active → ended (with an outcome of the worker)
+ *                 ╲        ╲ ──→ lost  (without one)
  */
-import type { Kind } from '#crds/formats.ts';
-import type { JobTicket } from '#crds/media-job.ts';
-import type { OpenRunSpec, RunOutcome } from '#crds/run-spec.ts';
+import type { Kind } from '#crds/catalogue/formats.ts';
+import type { JobTicket } from '#crds/contract/media-job.ts';
+import type { OpenRunSpec, RunOutcome } from '#crds/contract/run-spec.ts';
 
-/** Why an attempt left no outcome. A closed set: it is a metric's label. */
+/** Causes of lost attempts: a closed set, because they are values of a metric label. */
 export const LOST_CAUSES = ['no_heartbeat', 'out_of_memory', 'crashed', 'evicted', 'stopped', 'vanished'] as const;
 export type LostCause = (typeof LOST_CAUSES)[number];
 
 export interface RunOwner {
-  /** Of the MediaJob. */
+  /** Name and uid of the MediaJob. */
   readonly name: string;
   readonly uid: string;
 }
@@ -24,23 +23,23 @@ export interface RunRequest {
   readonly owner: RunOwner;
   readonly attempt: number;
   readonly spec: OpenRunSpec;
-  /** Guess from the file name, for sizing. */
+  /** Kind by the file name, for sizing. */
   readonly kind: Kind | null;
   readonly account: string;
-  /** What of the spec is secret: a pod mounts this Secret … */
+  /** Secret with the secret part of the spec, which a pod mounts. */
   readonly secretName: string;
-  /** … a process of this machine is given it; null when it does not exist. */
+  /** Returns the secret part of the spec, for a process of this machine; null when it does not exist. */
   readonly ticket: () => Promise<JobTicket | null>;
 }
 
-/** Why a run has no place, in a sentence for the operator. */
+/** Reason why a run cannot start yet, with a sentence for the operator. */
 export interface WaitingFor {
   readonly on: 'capacity' | 'image';
   readonly message: string;
 }
 
 export type RunState =
-  /** It has no place yet, such as a pod that no node takes; `for` null: it is about to start. */
+  /** The run cannot start yet, such as an unschedulable pod; `for` null: it is about to start. */
   | { readonly state: 'waiting'; readonly for: WaitingFor | null }
   | { readonly state: 'active'; readonly startedAt: Date }
   | { readonly state: 'ended'; readonly startedAt: Date; readonly outcome: RunOutcome }
@@ -57,36 +56,37 @@ export interface Run {
 
 export interface Runs {
   /**
-   * Takes a place for a run that starts next, so that no attempt is recorded that cannot start.
-   * false: no capacity. Repeatable; `stop` gives an unused place back.
+   * Reserves a slot for a run that starts next, so that no attempt is recorded that cannot start. Returns false when
+   * there is no capacity or another account is next. Idempotent; `stop` releases an unused slot.
    */
-  reserve(name: string): Promise<boolean>;
-  /** Starts an attempt, in its reserved place or a free one. 'exists' when this very attempt was started before. */
+  reserve(name: string, account: string): Promise<boolean>;
+  /** Starts an attempt in its reserved slot or a free one. Returns 'exists' when this attempt was started before. */
   start(request: RunRequest): Promise<'started' | 'exists' | 'no-capacity'>;
   /**
-   * Every run of a MediaJob of that name, whatever its uid: running, ended or lost. `fresh`: as it is at this
-   * moment, not as last seen; asked before what cannot be taken back.
+   * Returns every run of MediaJobs of that name, with any uid: active, ended or lost. `fresh`: reads the source instead
+   * of a cache, for irreversible decisions.
    */
   observe(mediaJobName: string, fresh?: boolean): Promise<readonly Run[]>;
   list(): Promise<readonly Run[]>;
-  /** Ends a run with all its processes; it is lost then. No error when it has ended or never was. */
+  /** Stops a run with all its processes; it is lost then. Does nothing when it has ended or does not exist. */
   stop(name: string): Promise<void>;
   /** Stops every run of the MediaJob and forgets them. */
   release(mediaJobName: string): Promise<void>;
-  /** Calls back with the MediaJob's name whenever one of its runs changes or gives its place back. */
+  /** Calls back with the MediaJob's name whenever one of its runs changes or releases its slot. */
   watch(onChange: (mediaJobName: string) => void, signal: AbortSignal): void;
 }
 
-/** `job-x`, 2 → `job-x-a2`. */
+/** Returns the name of a run: `job-x`, 2 → `job-x-a2`. */
 export function runName(mediaJobName: string, attempt: number): string {
   return `${mediaJobName}-a${attempt}`;
 }
 
+/** Returns the name of the MediaJob of a run. */
 export function mediaJobOfRun(name: string): string {
   return name.slice(0, name.lastIndexOf('-a'));
 }
 
-/** True while it may still do work. */
-export function isUnderWay(run: Run): boolean {
+/** Returns whether a run is waiting or active. */
+export function isUnfinishedRun(run: Run): boolean {
   return run.is.state === 'waiting' || run.is.state === 'active';
 }

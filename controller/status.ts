@@ -1,18 +1,22 @@
-import type { MediaJob, MediaJobStatus } from '#crds/media-job.ts';
+import type { MediaJob, MediaJobStatus } from '#crds/contract/media-job.ts';
 import type { Decision } from '#controller/decision.ts';
 import type { Facts } from '#controller/facts.ts';
-import type { Reason } from '#crds/names.ts';
+import type { Reason } from '#crds/contract/names.ts';
+import { plainText } from '#crds/process/plain-text.ts';
 import type { WaitingFor } from '#controller/runs.ts';
 
-/** What a run without a place waits for, as the status says it. */
+/** Maximum length of a message in the CRD's schema. */
+const MESSAGE_CHARACTERS = 1000;
+
+/** Reason in the status for each cause of waiting. */
 export const WAITING_REASONS: Readonly<Record<WaitingFor['on'], Reason>> = {
   capacity: 'WaitingForCapacity',
   image: 'ImageNotPulled',
 };
 
 /**
- * As written, or that of a MediaJob that the controller has not written to yet. Its attempt is the last one
- * of the MediaJobs before it: an end that is decided before this one's first attempt counts as that one's.
+ * Returns the status of a MediaJob, or the initial one when none was written. Its attempt is the last one of the
+ * earlier MediaJobs: an end before the first attempt of this MediaJob is recorded with that number.
  */
 export function statusOf({ spec, status }: Pick<MediaJob, 'spec' | 'status'>): MediaJobStatus {
   return (
@@ -31,14 +35,14 @@ export function statusOf({ spec, status }: Pick<MediaJob, 'spec' | 'status'>): M
   );
 }
 
-/** As it would be written now: an attempt that was started may not have been recorded yet. */
+/** Returns the status with the current attempt, which may have started without being recorded. */
 export function statusNow({ mediaJob, attempt }: { mediaJob: MediaJob; attempt: number }): MediaJobStatus {
   return { ...statusOf(mediaJob), attempt };
 }
 
 type WritingDecision = Exclude<Decision, { action: 'release' | 'wait' }>;
 
-/** The status that a decision is recorded with. The percent never falls, also not from attempt to attempt. Pure. */
+/** Returns the status that records a decision. The percentage never decreases, also between attempts. Pure. */
 export function statusAfter(
   facts: Pick<Facts, 'attempt' | 'run' | 'heartbeat' | 'now'> & { readonly mediaJob: MediaJob },
   decision: WritingDecision,
@@ -50,7 +54,11 @@ export function statusAfter(
     case 'start':
       return { ...status, phase: 'Pending', attempt: decision.attempt, reason: null, message: null, node: null };
     case 'show-waiting':
-      return { ...status, reason: WAITING_REASONS[decision.for.on], message: decision.for.message };
+      return {
+        ...status,
+        reason: WAITING_REASONS[decision.for.on],
+        message: plainText(decision.for.message, MESSAGE_CHARACTERS),
+      };
     case 'mark-running':
       return {
         ...status,
@@ -68,14 +76,14 @@ export function statusAfter(
         ...status,
         phase: 'Pending',
         reason: 'AttemptLost',
-        message: `Attempt ${status.attempt} was lost: ${decision.message}.`.slice(0, 1000),
+        message: plainText(`Attempt ${status.attempt} was lost: ${decision.message}.`, MESSAGE_CHARACTERS),
       };
     case 'finish':
       return finished(facts, status, decision);
   }
 }
 
-/** Of a job for which there is no place. A lost attempt stays recorded as the reason until the next one starts. */
+/** Returns the status of a job without capacity. A lost attempt remains the reason until the next one starts. */
 export function waitingStatus(status: MediaJobStatus): MediaJobStatus {
   if (status.reason === 'AttemptLost') return status;
   return { ...status, reason: 'WaitingForCapacity', message: 'No engine is free.' };
@@ -88,18 +96,19 @@ function finished(
 ): MediaJobStatus {
   const end = {
     ...status,
-    startedAt: status.startedAt ?? firstSign({ run, heartbeat }),
+    startedAt: status.startedAt ?? firstReportAt({ run, heartbeat }),
     completedAt: now.toISOString(),
     reason,
     node: run?.node ?? status.node,
   };
   if (outcome.outcome === 'succeeded')
     return { ...end, phase: 'Succeeded', percent: 100, message: null, report: outcome.report, error: null };
-  return { ...end, phase: 'Failed', message: outcome.error.message, report: null, error: outcome.error };
+  const message = plainText(outcome.error.message, MESSAGE_CHARACTERS);
+  return { ...end, phase: 'Failed', message, report: null, error: { ...outcome.error, message } };
 }
 
-/** A worker may end before its first heartbeat was recorded; its job has run all the same. */
-function firstSign({ run, heartbeat }: Pick<Facts, 'run' | 'heartbeat'>): string | null {
+/** Returns the start of a job: its first heartbeat, or the start of a run that ended before one was recorded. */
+function firstReportAt({ run, heartbeat }: Pick<Facts, 'run' | 'heartbeat'>): string | null {
   if (heartbeat !== null) return heartbeat.firstAt.toISOString();
   return run?.is.state === 'ended' ? run.is.startedAt.toISOString() : null;
 }

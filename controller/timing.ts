@@ -1,26 +1,26 @@
-import { LIMITS } from '#crds/plans.ts';
+import { LIMITS } from '#crds/catalogue/plans.ts';
 
-/** The controller's clocks. Spec: Limits independent of plan; the rest are ours. */
+/** Deadlines and intervals of the controller (docs/reference/limits-and-prices.md#limits-for-every-plan). */
 export interface Timing {
   readonly maxAttempts: number;
-  /** From the first heartbeat of the job's first attempt. */
+  /** Maximum run time from the first heartbeat of the job's first attempt. */
   readonly jobRunSeconds: number;
   readonly jobWaitSeconds: number;
-  /** How often a worker reports. */
+  /** Interval of a worker's heartbeats. */
   readonly heartbeatIntervalSeconds: number;
-  /** An attempt that was silent for so long is lost. */
+  /** Time without a heartbeat after which an attempt is lost. */
   readonly heartbeatTimeoutSeconds: number;
-  /** The status follows the percent in steps of so many points at least … */
+  /** Minimum increase of the percentage that is written to the status. */
   readonly percentStep: number;
-  /** … and at most this often per job. */
+  /** Minimum interval between writes of the percentage of a job. */
   readonly percentIntervalMs: number;
-  /** Jobs without a place ask again this often, besides whenever a run ends. */
+  /** Interval in which waiting jobs try to reserve a slot, in addition to the end of each run. */
   readonly capacityRetryMs: number;
-  /** Every MediaJob and every run is looked at this often, so that a lost hint costs no more than this. */
+  /** Interval in which every MediaJob and run is reconciled: the maximum delay after a lost event. */
   readonly resyncMs: number;
 }
 
-/** For a machine whose MediaJobs are in memory, where a status write costs nothing. */
+/** Timing of one machine, where MediaJobs are in memory and status writes are cheap. */
 export const LOCAL_TIMING: Timing = {
   maxAttempts: LIMITS.jobAttempts,
   jobRunSeconds: LIMITS.jobRunSeconds,
@@ -33,7 +33,7 @@ export const LOCAL_TIMING: Timing = {
   resyncMs: 10_000,
 };
 
-/** For a cluster, where every status write goes through etcd and hints seldom get lost. */
+/** Timing of a cluster, where every status write goes through etcd and events are rarely lost. */
 export const CLUSTER_TIMING: Timing = {
   ...LOCAL_TIMING,
   heartbeatIntervalSeconds: 10,

@@ -1,6 +1,6 @@
-/** What an operator says about the pods of jobs, as the chart hands it to the controller. */
+/** Operator's settings of the pods of jobs, which the chart passes to the controller. */
 import { z } from 'zod';
-import { KINDS, type Kind } from '#crds/formats.ts';
+import { KINDS, type Kind } from '#crds/catalogue/formats.ts';
 
 const RESOURCES = ['cpu', 'memory', 'ephemeral-storage'] as const;
 const QUANTITY = /^(\d+(?:\.\d+)?)(m|[kMGTPE]|[KMGTPE]i)?$/;
@@ -20,16 +20,17 @@ const resourcesSchema = z
     }
   });
 
+/** Schema of MEDIAJOBS_WORKER_POD. */
 export const workerPodSchema = z.object({
   image: z.string().min(1),
   imagePullPolicy: z.enum(['Always', 'IfNotPresent', 'Never']).default('IfNotPresent'),
   imagePullSecrets: z.array(z.object({ name: z.string() })).default([]),
-  /** Of the pods of jobs; it needs no rights. */
+  /** Service account of the pods; it needs no permissions. */
   serviceAccountName: z.string().optional(),
   runtimeClassName: z.string().optional(),
   hostUsers: z.boolean().optional(),
   priorityClassName: z.string().optional(),
-  /** A LocalQueue of Kueue: Jobs are made suspended and Kueue starts them. */
+  /** LocalQueue of Kueue: Jobs are created suspended and Kueue starts them. */
   queueName: z.string().optional(),
   nodeSelector: z.record(z.string(), z.string()).default({}),
   tolerations: z.array(z.record(z.string(), z.unknown())).default([]),
@@ -37,7 +38,7 @@ export const workerPodSchema = z.object({
   annotations: z.record(z.string(), z.string()).default({}),
   runAsUser: z.int().min(1).default(1000),
   logLevel: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
-  /** By kind, beside the defaults; for a kind that is not known before the work begins: `unknown`. */
+  /** Resources by kind, which override the defaults; `unknown`: the kind is not known before the run. */
   resources: z.partialRecord(z.enum([...KINDS, 'unknown']), resourcesSchema).default({}),
 });
 export type WorkerPod = z.infer<typeof workerPodSchema>;
@@ -45,23 +46,24 @@ export type WorkerPod = z.infer<typeof workerPodSchema>;
 export interface Resources {
   readonly requests: Readonly<Record<string, string>>;
   readonly limits: Readonly<Record<string, string>>;
-  /** Of the folder for files in work, bytes. */
+  /** Size of the working folder, in bytes. */
   readonly workBytes: number;
 }
 
-interface Size {
+interface DefaultResources {
   readonly cpu: string;
-  /** MiB. */
+  /** Requested memory in MiB. */
   readonly memory: number;
+  /** Memory limit in MiB. */
   readonly memoryLimit: number;
-  /** MiB of memory limit more for each MiB of input, up to twice the limit. */
+  /** Increase of the memory limit per size of the input, up to twice the limit. */
   readonly memoryPerInput: number;
-  /** Bytes that the work may take on disk for each byte of input. */
+  /** Size of the working folder per size of the input. */
   readonly diskPerInput: number;
 }
 
-const OFFICE: Size = { cpu: '500m', memory: 512, memoryLimit: 2048, memoryPerInput: 8, diskPerInput: 8 };
-const SIZES: Readonly<Record<Kind | 'unknown', Size>> = {
+const OFFICE: DefaultResources = { cpu: '500m', memory: 512, memoryLimit: 2048, memoryPerInput: 8, diskPerInput: 8 };
+const SIZES: Readonly<Record<Kind | 'unknown', DefaultResources>> = {
   image: { cpu: '250m', memory: 256, memoryLimit: 2048, memoryPerInput: 8, diskPerInput: 4 },
   pdf: { cpu: '250m', memory: 256, memoryLimit: 2048, memoryPerInput: 8, diskPerInput: 8 },
   video: { cpu: '1', memory: 512, memoryLimit: 4096, memoryPerInput: 0, diskPerInput: 4 },
@@ -75,9 +77,10 @@ const SIZES: Readonly<Record<Kind | 'unknown', Size>> = {
 };
 
 const MIB = 1024 ** 2;
-const LEAST_WORK_MIB = 1024;
+/** Minimum size of the working folder, in MiB. */
+const MIN_WORK_MIB = 1024;
 
-/** What a pod asks for: by the kind that the file's name promises and by the size of the input. */
+/** Returns the resources of a pod for the kind of the file's name and the size of the input. */
 export function resourcesOf(
   settings: Pick<WorkerPod, 'resources'>,
   { kind, inputSize }: { kind: Kind | null; inputSize: number | null },
@@ -85,7 +88,7 @@ export function resourcesOf(
   const size = SIZES[kind ?? 'unknown'];
   const input = Math.ceil((inputSize ?? 0) / MIB);
   const limit = Math.min(size.memoryLimit * 2, size.memoryLimit + size.memoryPerInput * input);
-  const work = LEAST_WORK_MIB + size.diskPerInput * input;
+  const work = MIN_WORK_MIB + size.diskPerInput * input;
   const requests = { cpu: size.cpu, memory: `${size.memory}Mi`, 'ephemeral-storage': `${256 + 2 * input}Mi` };
   const limits = { memory: `${limit}Mi`, 'ephemeral-storage': `${work + 256}Mi` };
   const given = settings.resources[kind ?? 'unknown'];
@@ -98,7 +101,7 @@ export function resourcesOf(
 
 type Quantities = Readonly<Record<string, string>>;
 
-/** The defaults, but what is given where they lie beyond it: no pod may request more than its limit. */
+/** Returns the defaults, bounded by the operator's values: a pod must not request more than its limit. */
 function bounded(
   defaults: Quantities,
   given: Quantities = {},
@@ -116,7 +119,7 @@ function isMore(quantity: string, than: string): boolean {
   return amountOf(quantity) > amountOf(than);
 }
 
-/** Of cores or bytes. Source: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/ */
+/** Returns cores or bytes. Source: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/ */
 function amountOf(quantity: string): number {
   const [, number = '', suffix = ''] = QUANTITY.exec(quantity) ?? [];
   if (suffix === 'm') return Number(number) / 1000;

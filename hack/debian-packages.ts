@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util';
 import { DEBIAN_PACKAGES } from '#worker-image/tools/debian-packages.ts';
 
-/** Servers and commands that the embedded service starts itself; bubblewrap, which it can do without, is its file wall. */
+/** Servers and commands that the embedded service starts; bubblewrap is optional and isolates files. */
 const SERVICE = [
   'postgresql-15',
   'redis-server',
@@ -16,11 +16,11 @@ const SERVICE = [
   'python3-venv',
   'ca-certificates',
 ];
-/** What tests look into results with. */
+/** Tools with which tests inspect results. */
 const TESTS = ['libimage-exiftool-perl'];
-/** What the dashboard is tested with. */
+/** Browser for the tests of the dashboard. */
 const BROWSER = ['chromium'];
-/** From Debian 13 on libheif has its codecs in packages of their own. */
+/** Packages of the worker image only: since Debian 13 the codecs of libheif are separate packages. */
 const IMAGE = [
   'ca-certificates',
   'libheif-plugin-libde265',
@@ -29,7 +29,7 @@ const IMAGE = [
   'libheif-plugin-aomdec',
   'libheif-plugin-aomenc',
 ];
-/** So that documents keep their line breaks: metric twins of the usual office and PostScript fonts; and all scripts. */
+/** Fonts for all scripts, and metric equivalents of the usual office fonts, so that documents keep their line breaks. */
 const FONTS = [
   'fonts-dejavu-core',
   'fonts-liberation',
@@ -44,6 +44,6 @@ const { values } = parseArgs({
   options: { image: { type: 'boolean', default: false }, browser: { type: 'boolean', default: false } },
 });
 const tools = Object.values(DEBIAN_PACKAGES).flatMap((packages) => packages.split(' '));
-const place = values.image ? IMAGE : [...SERVICE, ...TESTS];
-const wanted = values.browser ? BROWSER : [...place, ...FONTS, ...tools];
+const servers = values.image ? IMAGE : [...SERVICE, ...TESTS];
+const wanted = values.browser ? BROWSER : [...servers, ...FONTS, ...tools];
 for (const name of new Set(wanted)) process.stdout.write(`${name}\n`);

@@ -10,15 +10,15 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { openCertificates } from '#api/embedded/certificates.ts';
 import { runService, type RunningService } from '#api/embedded/run-service.ts';
-import { systemClock } from '#crds/shared/clock.ts';
+import { systemClock } from '#crds/process/clock.ts';
 import { filesToSend } from './demo-run/files-to-send.ts';
 import { makeApiClient } from './demo-run/api-client.ts';
-import { makeProgress, table, type Outcome } from './demo-run/report.ts';
+import { makeProgress, table, type DemoOutcome } from './demo-run/report.ts';
 import { runFile } from './demo-run/run-file.ts';
 import { startWebhookReceiver, type WebhookReceiver } from './demo-run/webhook-receiver.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** Where webhooks of this demo go: this machine. */
+/** Address to which the demo's webhooks are sent. */
 const PRIVATE_TARGETS = '127.0.0.0/8,::1/128';
 
 function say(line: string): void {
@@ -63,10 +63,10 @@ interface RunAllDeps {
 async function runAll(
   { service, receiver, key, data, onSecret }: RunAllDeps,
   files: ReturnType<typeof filesToSend>,
-): Promise<Outcome[]> {
+): Promise<DemoOutcome[]> {
   const api = makeApiClient({ baseUrl: service.baseUrl, ca: service.ca, key });
   const progress = makeProgress(process.stdout);
-  const outcomes: Outcome[] = [];
+  const outcomes: DemoOutcome[] = [];
   try {
     onSecret((await api.call<{ secret: string }>('GET', '/v1/webhook_endpoints/signing_secret')).secret);
     for (const one of files) {
@@ -81,7 +81,7 @@ async function runAll(
   }
 }
 
-/** An account that may do everything, and a live key of it. */
+/** Creates an account with every feature and returns a live key of it. */
 async function makeKey(data: string): Promise<string> {
   const mediactl = async <Answer>(...args: string[]): Promise<Answer> => {
     const script = path.join(ROOT, 'api', 'mediactl.ts');

@@ -1,13 +1,13 @@
 /**
- * Makes the published samples in `api/samples/files/` and their manifest, by our own code and the tools
- * that the service uses anyway: `node hack/make-samples.ts` makes all, with names after it only those.
- * Pictures, sounds, texts and letters are drawn by the code, so that nobody else's work is in them.
+ * Generates the published samples in `api/data/samples/` and their manifest `api/data/samples.json`:
+ * `node hack/make-samples.ts` generates all, `node hack/make-samples.ts NAME…` only the named ones.
+ * The code itself generates all content, so no third party holds rights in it.
  */
 import { createHash } from 'node:crypto';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FORMATS } from '#crds/formats.ts';
+import { FORMATS } from '#crds/catalogue/formats.ts';
 import { DOCUMENT_SAMPLES, FONT_SAMPLES, TABLE_SAMPLES } from './samples/document-samples.ts';
 import { FAILURE_SAMPLES } from './samples/failure-samples.ts';
 import { IMAGE_SAMPLES } from './samples/image-samples.ts';
@@ -23,10 +23,10 @@ const RECIPES: readonly Recipe[] = [
   ...FAILURE_SAMPLES,
 ];
 
-await makeSamples(join(import.meta.dirname, '../api/samples'), process.argv.slice(2));
+await makeSamples(join(import.meta.dirname, '../api/data'), process.argv.slice(2));
 
 async function makeSamples(target: string, wanted: readonly string[]): Promise<void> {
-  const files = join(target, 'files');
+  const files = join(target, 'samples');
   const directory = await mkdtemp(join(tmpdir(), 'samples-'));
   await mkdir(files, { recursive: true });
   for (const name of await readdir(files)) await copyFile(join(files, name), join(directory, name));
@@ -38,7 +38,7 @@ async function makeSamples(target: string, wanted: readonly string[]): Promise<v
     await copyFile(join(directory, recipe.name), join(files, recipe.name));
     manifest.push(await describe(recipe, files));
   }
-  await writeFile(join(target, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  await writeFile(join(target, 'samples.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   await rm(directory, { recursive: true });
 }
 

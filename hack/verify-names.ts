@@ -1,19 +1,51 @@
-/** Checks the names of files, and that none of them speaks of a path that exists on one machine only. */
+/**
+ * Checks the names of files, identifiers and exported types, the beginnings of docstrings, and that no file contains a
+ * path that exists on one machine only. Arguments are further folders whose identifiers to check.
+ */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { checkFileName, checkNames, repeatedTypes } from './check-names.ts';
 
 const FORBIDDEN = new Set(['utils', 'util', 'helpers', 'helper', 'common', 'types', 'manager', 'service', 'index']);
 const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*$/;
-/** Checkouts and home folders; a path inside a data folder is not meant. */
+/** Folders whose identifiers and docstrings follow the glossary already. */
+const DONE: readonly string[] = [
+  'hack/',
+  'api/presets/',
+  'test/bench/',
+  'test/boundaries/',
+  'test/browser/',
+  'test/contract/',
+  'test/crash/',
+  'test/e2e/',
+  'test/faults/',
+  'test/fixtures/',
+  'test/golden/',
+  'test/hostile/',
+  'test/kube/',
+  'test/matrix/',
+  'test/openapi/',
+  'test/properties/',
+  'test/support/',
+  ...process.argv.slice(2),
+];
+/** Checkouts and home folders, but not the same names inside a data folder. */
 const MACHINE_PATH = /(?<![\w})>.*\]])\/(?:work|home|root|Users)\/|\.\.\/shared\b/;
+/** Larger files are data, in bytes. */
 const LARGEST_TEXT = 2_000_000;
 
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { encoding: 'utf8' })
   .split('\n')
   .filter((file) => file !== '' && statSync(file, { throwIfNoEntry: false })?.isFile() === true);
 if (files.length < 100) throw new Error(`only ${files.length} files were found: git sees another folder`);
-const problems = files.flatMap((file) => [...nameProblems(file), ...pathProblems(file)]);
+const sources = files.filter((file) => file.endsWith('.ts') && DONE.some((folder) => file.startsWith(folder)));
+const exportedTypes = new Map<string, string[]>();
+const problems = [
+  ...files.flatMap((file) => [...nameProblems(file), ...pathProblems(file)]),
+  ...sources.flatMap(identifierProblems),
+  ...repeatedTypes(exportedTypes).map((repeated) => `several files export a type ${repeated}`),
+];
 for (const problem of problems) process.stderr.write(`${problem}\n`);
 process.stdout.write(`names: ${files.length} files, ${problems.length} problems\n`);
 process.exitCode = problems.length === 0 ? 0 : 1;
@@ -23,6 +55,12 @@ function nameProblems(file: string): string[] {
   const name = path.basename(file, '.ts').replace(/\.(test|config)$/, '');
   if (FORBIDDEN.has(name)) return [`${file}: the name does not say which one thing is in it`];
   return KEBAB.test(name) ? [] : [`${file}: names are in kebab-case`];
+}
+
+function identifierProblems(file: string): string[] {
+  const found = checkNames(file, readFileSync(file, 'utf8'));
+  for (const type of found.exportedTypes) exportedTypes.set(type, [...(exportedTypes.get(type) ?? []), file]);
+  return [...checkFileName(path.basename(file, '.ts')).map((problem) => `${file}: ${problem}`), ...found.problems];
 }
 
 function pathProblems(file: string): string[] {

@@ -1,4 +1,4 @@
-/** Checks that SQL stands in `*-rows.ts` and `api/store/` alone, and that time comes into it as a parameter. */
+/** Checks that only `*-rows.ts` and `api/store/` contain SQL, and that time is a parameter there. */
 import { globSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 

@@ -1,28 +1,28 @@
 /**
- * Runs every check of the code that is not a test. One line per check with its seconds; what a failed one said
- * follows in full. Exit code 1 when one failed.
+ * Runs every check of the code that is not a test. Prints one line per check with its seconds, then the
+ * output of each failed check. Exit code 1 when one failed.
  */
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { text } from 'node:stream/consumers';
 
-interface Check {
+interface VerifyScript {
   /** A script of package.json, so that it can be run alone. */
   readonly script: string;
   readonly checks: string;
 }
 
-/** The slow ones first: they decide how long the whole takes. */
-const CHECKS: readonly Check[] = [
+/** All checks, the slowest first, because they determine the total time. */
+const CHECKS: readonly VerifyScript[] = [
   { script: 'typecheck', checks: 'types' },
   { script: 'imports', checks: 'who imports whom' },
   { script: 'lint', checks: 'promises, sizes, style' },
   { script: 'unused', checks: 'unused files, exports, packages' },
-  { script: 'sql', checks: 'where SQL stands' },
-  { script: 'names', checks: 'file names and paths of one machine' },
+  { script: 'sql', checks: 'which files contain SQL' },
+  { script: 'names', checks: 'names, docstrings, paths of one machine' },
   { script: 'generated', checks: 'generated files' },
   { script: 'format:check', checks: 'format' },
-  { script: 'docs', checks: 'paths that documents cite' },
+  { script: 'docs', checks: 'paths and sections that are cited' },
 ];
 
 const started = performance.now();
@@ -41,14 +41,14 @@ interface Outcome {
   readonly said: string;
 }
 
-/** Takes one check after the other until none is left. */
+/** Runs one check after the other until none is left. */
 async function runWaiting(): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   for (let check = waiting.shift(); check !== undefined; check = waiting.shift()) outcomes.push(await run(check));
   return outcomes;
 }
 
-async function run({ script, checks }: Check): Promise<Outcome> {
+async function run({ script, checks }: VerifyScript): Promise<Outcome> {
   const start = performance.now();
   const child = spawn('npm', ['run', '--silent', script], { stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = new Promise<number | null>((resolve, reject) => child.on('close', resolve).on('error', reject));

@@ -1,40 +1,44 @@
+import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FORMATS, formatOfName } from '#crds/formats.ts';
-import { MediaError, toJobError } from '#crds/media-error.ts';
-import type { RunOutcome, RunSpec } from '#crds/run-spec.ts';
-import { faultPoint } from '#crds/shared/fault-point.ts';
-import type { Log } from '#crds/shared/log.ts';
-import { EngineKilled, type EngineChild } from '#worker-image/engine/engine-child.ts';
-import type { ProcessedFile } from '#worker-image/engine/process-file.ts';
+import { FORMATS, formatOfName } from '#crds/catalogue/formats.ts';
+import { MediaError, toJobError } from '#crds/contract/media-error.ts';
+import type { WorkerReport } from '#crds/contract/media-job.ts';
+import type { RunOutcome, RunSpec } from '#crds/contract/run-spec.ts';
+import { openWorkOrder } from '#crds/contract/work-order.ts';
+import { faultPoint } from '#crds/process/fault-point.ts';
+import type { Log } from '#crds/process/log.ts';
+import type { SandboxedEngine } from '#worker-image/sandbox/sandboxed-engine.ts';
+import { EngineKilled } from '#worker-image/sandbox/engine-messages.ts';
 import { download } from '#worker-image/transfer/download.ts';
-import { TransferFailed, type RetryDeps } from '#worker-image/transfer/retrying.ts';
+import { TransferFailed, type RetryDeps } from '#worker-image/transfer/retry-transfer.ts';
 import { upload } from '#worker-image/transfer/upload.ts';
 
 export interface AttemptDeps extends RetryDeps {
-  readonly child: EngineChild;
+  readonly child: SandboxedEngine;
   readonly versions: Promise<Readonly<Record<string, string>>>;
   readonly log: Log;
-  /** 0 to 99. */
+  /** Called with the progress, 0 to 99. */
   readonly onPercent: (percent: number) => void;
   /** Aborted when the attempt is no longer wanted. */
   readonly signal: AbortSignal;
 }
 
-/** Shares of the percent. Spec: "percent never falls: 0–10 fetch, 10–95 work, 95–99 delivery". */
-const FETCHED = 10;
-const WORKED = 95;
-const DELIVERED = 99;
+/** Progress in percent after download, processing and upload. See docs/reference/jobs.md#progress. */
+const DOWNLOADED = 10;
+const PROCESSED = 95;
+const UPLOADED = 99;
 
 /**
- * Fetches the input, has it processed, stores the output.
- * @throws TransferFailed and EngineKilled, which another attempt may not meet; the signal's reason.
+ * Downloads the input, processes it and uploads the output.
+ * @param folder Private folder, on the file system of the engine process's root directory.
+ * @throws TransferFailed and EngineKilled, after which another attempt may succeed; the signal's reason.
  */
-export async function runAttempt(deps: AttemptDeps, spec: RunSpec, directory: string): Promise<RunOutcome> {
+export async function runAttempt(deps: AttemptDeps, spec: RunSpec, folder: string): Promise<RunOutcome> {
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(timeLimit(spec)), spec.timeoutSeconds * 1000);
   const signal = AbortSignal.any([deps.signal, limit.signal]);
   try {
-    const { report } = await carry({ ...deps, signal }, spec, directory);
+    const report = await processInput({ ...deps, signal }, spec, folder);
     return { outcome: 'succeeded', report };
   } catch (error) {
     deps.signal.throwIfAborted();
@@ -48,32 +52,28 @@ export async function runAttempt(deps: AttemptDeps, spec: RunSpec, directory: st
   }
 }
 
-async function carry(deps: AttemptDeps, spec: RunSpec, directory: string): Promise<ProcessedFile> {
+async function processInput(deps: AttemptDeps, spec: RunSpec, folder: string): Promise<WorkerReport> {
   const { signal, onPercent } = deps;
+  const directory = await mkdtemp(join(folder, 'task-'));
   const path = join(directory, 'input');
   const share = (from: number, to: number) => (part: number) => onPercent(from + (to - from) * part);
   const named = formatOfName(spec.filename);
   if (named !== null) deps.child.expect(FORMATS[named].kind);
-  await download(deps, { ...spec.input, path, signal, onProgress: share(0, FETCHED) });
-  const work = share(FETCHED, WORKED);
-  const { operation, options, limits, features, filename } = spec;
-  const file = await deps.child.process({
-    task: { operation, options, limits, features, filename, lane: 'job', path, directory },
+  await download(deps, { ...spec.input, path, signal, onProgress: share(0, DOWNLOADED) });
+  const work = share(DOWNLOADED, PROCESSED);
+  const { output, size, report } = await deps.child.process({
+    task: { ...openWorkOrder(spec), filename: spec.filename, lane: 'job', path, directory },
     versions: await deps.versions,
     signal,
     onProgress: (percent) => work(percent / 100),
   });
-  const contentType = FORMATS[file.report.result.output_format].mediaType;
+  await using file = output;
+  const contentType = FORMATS[report.result.output_format].mediaType;
   await faultPoint('before-output-put');
-  await upload(deps, {
-    target: spec.output,
-    path: file.path,
-    contentType,
-    signal,
-    onProgress: share(WORKED, DELIVERED),
-  });
+  const source = { file, size, contentType };
+  await upload(deps, { ...source, target: spec.output, signal, onProgress: share(PROCESSED, UPLOADED) });
   await faultPoint('after-output-put');
-  return file;
+  return report;
 }
 
 function timeLimit({ timeoutSeconds }: RunSpec): MediaError {

@@ -5,9 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { resolveOptions, type ResolvedOptions } from '#crds/options/options.ts';
-import { fileLimits } from '#crds/plans.ts';
-import { RUN_SPEC_FILE, runOutcomeSchema, TERMINATION_FILE, type RunOutcome, type RunSpec } from '#crds/run-spec.ts';
+import { resolveOptions, type ResolvedOptions } from '#crds/catalogue/options/options.ts';
+import { fileLimits } from '#crds/catalogue/plans.ts';
+import {
+  RUN_SPEC_FILE,
+  runOutcomeSchema,
+  TERMINATION_FILE,
+  type RunOutcome,
+  type RunSpec,
+} from '#crds/contract/run-spec.ts';
 import { startStoreHost, type Beat, type StoreHost, type StoreHostOptions } from '#test/support/store-host.ts';
 
 const SCRIPT = join(import.meta.dirname, 'run-job.ts');
@@ -32,7 +38,7 @@ afterEach(async () => {
 });
 
 describe('run-job', () => {
-  it('processes a photo and reports from the first beat to the outcome', async () => {
+  it('processes a photo and writes its outcome', async () => {
     const { code, outcome } = await run({ input: photo }, { options: compressTo('webp') });
     expect(code).toBe(0);
     expect(outcome).toMatchObject({
@@ -44,19 +50,19 @@ describe('run-job', () => {
     expect(outcome).toMatchObject({ report: { result: { original_size: photo.length, output_size: output?.length } } });
   });
 
-  it('beats at once with its token, and its percent never falls', async () => {
+  it('sends heartbeats with its token from the start, in which the percent never falls', async () => {
     await run({ input: photo }, {});
     const beats = host?.beats ?? [];
     expect(beats[0]).toEqual({ percent: 0, authorization: 'Bearer beat-token' });
     expect(beats.map(({ percent }) => percent)).toEqual(beats.map(({ percent }) => percent).toSorted((a, b) => a - b));
   });
 
-  it('leaves no file of the caller behind', async () => {
+  it('leaves no file of the caller', async () => {
     await run({ input: photo }, {});
     expect((await readdir(directory)).toSorted()).toEqual(['outcome.json', 'run-spec.json']);
   });
 
-  it('goes on through faults of the store', async () => {
+  it('retries after faults of the store', async () => {
     const { outcome } = await run({ input: photo, faults: { GET: [503, 'cut'], PUT: [500] } }, {});
     expect(outcome?.outcome).toBe('succeeded');
     expect(host?.seen).toEqual(['GET 503', 'GET 200', 'GET 200', 'PUT 500', 'PUT 200']);
@@ -73,16 +79,16 @@ describe('run-job', () => {
     expect(ended).toMatchObject({ code: 0, outcome: { outcome: 'failed', error: { code } } });
   });
 
-  it('fails with input_changed when the size is another one', async () => {
+  it('fails with input_changed when the size differs', async () => {
     const { outcome } = await run({ input: photo }, {}, { size: photo.length + 1 });
     expect(outcome).toMatchObject({ error: { code: 'input_changed' } });
   });
 
-  it('leaves no outcome when the store refuses the output', async () => {
+  it('ends without an outcome when the store refuses the output', async () => {
     expect(await run({ input: photo, faults: { PUT: [403] } }, {})).toEqual({ code: 1, signal: null, outcome: null });
   });
 
-  it('ends without an outcome when the controller wants it no longer', async () => {
+  it('ends without an outcome when the controller has fenced the attempt', async () => {
     expect(await run({ input: Buffer.alloc(1000), hangs: true, beatStatus: 410 }, {})).toEqual({
       code: 143,
       signal: null,
@@ -108,7 +114,7 @@ interface Started {
   readonly stdin: { end(): unknown } | null;
 }
 
-/** `onStart` is called at the first heartbeat. */
+/** Runs an attempt to its end. Calls `onStart` at the first heartbeat. */
 async function run(
   served: StoreHostOptions,
   more: Partial<RunSpec>,

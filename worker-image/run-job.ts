@@ -1,18 +1,19 @@
 /**
- * One attempt of one job, as a process: reads its RunSpec, works, leaves its RunOutcome and ends.
+ * Process of one attempt of a job: reads its RunSpec, processes the file, writes its RunOutcome and ends.
  *
  *   0    the outcome is in the termination file
  *   1    no outcome: the store or the machine failed, another attempt may succeed
- *   143  no outcome: told to stop, or the attempt is no longer the job's
- *   SIGKILL (137)  no outcome: the system killed the engine process, as it may for want of memory
+ *   143  no outcome: stopped by a signal, or the attempt is no longer the job's
+ *   SIGKILL (137)  no outcome: the system killed the engine process, probably for lack of memory
  *
- * Until the first heartbeat has gone out only Node's own modules are loaded.
+ * Before the first heartbeat hardly more than Node's own modules are loaded.
  */
 import { fstatSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
-import { BETWEEN_FILES, joinRunSpec, RUN_SPEC, RUN_SPEC_FILE, TERMINATION_FILE } from '#crds/run-files.ts';
-import type { RunOutcome, RunSpec } from '#crds/run-spec.ts';
+import { BETWEEN_FILES, joinRunSpec, RUN_SPEC, RUN_SPEC_FILE, TERMINATION_FILE } from '#crds/contract/run-files.ts';
+import type { RunOutcome, RunSpec } from '#crds/contract/run-spec.ts';
+import type { IsolationSetting } from '#worker-image/tools/isolation.ts';
 import { startHeartbeats } from '#worker-image/transfer/heartbeats.ts';
 
 const STOPPED = 143;
@@ -29,30 +30,33 @@ process.once('SIGINT', () => end('SIGINT'));
 endWithOwner();
 
 const { probeIsolation } = await import('#worker-image/tools/isolation.ts');
-const isolation = await probeIsolation();
+const { makeLog } = await import('#crds/process/log.ts');
+const log = makeLog('run-job', process.env['MEDIAJOBS_LOG_LEVEL'] ?? 'info').child({
+  job_id: sent.jobId,
+  attempt: sent.attempt,
+});
+const isolation = await probeIsolation({ setting: isolationSetting() }).catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exit(1);
+});
 const { makeWorkDirectory, removeWorkDirectory } = await import('#worker-image/work-directory.ts');
 const directory = await makeWorkDirectory(process.env['MEDIAJOBS_WORK_DIR'] ?? tmpdir());
-const { startEngineChild } = await import('#worker-image/engine/engine-child.ts');
-const child = startEngineChild(isolation, directory);
+const { SandboxedEngine } = await import('#worker-image/sandbox/sandboxed-engine.ts');
+const child = new SandboxedEngine({ log }, { isolation, folder: directory });
 const code = await attempt();
 beats.stop();
 await child.kill();
 await removeWorkDirectory(directory);
-// Whoever started the attempt tells a want of memory by the signal. The first process of a pod cannot kill itself.
+// The owner recognizes a lack of memory by the signal. The first process of a pod cannot kill itself.
 if (code === KILLED) process.kill(process.pid, 'SIGKILL');
 process.exit(code);
 
 async function attempt(): Promise<number> {
-  const { makeLog } = await import('#crds/shared/log.ts');
-  const log = makeLog('run-job', process.env['MEDIAJOBS_LOG_LEVEL'] ?? 'info').child({
-    job_id: sent.jobId,
-    attempt: sent.attempt,
-  });
-  const { armFaultPoints, faultPoint } = await import('#crds/shared/fault-point.ts');
+  const { armFaultPoints, faultPoint } = await import('#crds/process/fault-point.ts');
   armFaultPoints({ log }, process.env['MEDIAJOBS_FAULTS_DIR']);
-  log.info({ isolation: isolation.summary }, 'attempt started');
+  log.info({ isolation_level: isolation.level, isolation: isolation.summary }, 'attempt started');
   try {
-    const { runSpecSchema } = await import('#crds/run-spec.ts');
+    const { runSpecSchema } = await import('#crds/contract/run-spec.ts');
     const { makeRunCommand } = await import('#worker-image/tools/run-command.ts');
     const { toolVersions } = await import('#worker-image/tools/tool-versions.ts');
     const { runAttempt } = await import('#worker-image/run-attempt.ts');
@@ -73,6 +77,8 @@ async function attempt(): Promise<number> {
     };
     const outcome = await runAttempt(deps, runSpecSchema.parse(sent), directory);
     stop.signal.throwIfAborted();
+    // Processes that the file started must neither survive it nor change the outcome.
+    await child.kill();
     await writeOutcome(terminationFile, withImage(outcome));
     await faultPoint('after-outcome');
     log.info({ outcome: outcome.outcome }, 'attempt ended');
@@ -85,14 +91,20 @@ async function attempt(): Promise<number> {
   }
 }
 
-/** It was checked by whoever made it; the schema follows once the first heartbeat is out. */
+/** Returns the RunSpec, which its writer has validated. It is parsed again after the first heartbeat. */
 function readRunSpec(): RunSpec {
   const open = JSON.parse(process.env[RUN_SPEC] ?? '{}') as object;
   const files = required(RUN_SPEC_FILE).split(BETWEEN_FILES);
   return joinRunSpec([open, ...files.map((file) => JSON.parse(readFileSync(file, 'utf8')) as object)]) as RunSpec;
 }
 
-/** The image is in the receipt of what it made. */
+/** Returns the setting, which the owner of this process has validated. */
+function isolationSetting(): IsolationSetting {
+  const setting = process.env['MEDIAJOBS_ISOLATION'];
+  return setting === 'pod' || setting === 'none' ? setting : 'auto';
+}
+
+/** Returns the outcome with the name of the container image, which goes into the receipt. */
 function withImage(outcome: RunOutcome): RunOutcome {
   const image = process.env['MEDIAJOBS_IMAGE'] ?? '';
   if (outcome.outcome !== 'succeeded' || image === '') return outcome;
@@ -103,7 +115,7 @@ function end(reason: string): void {
   stop.abort(reason);
 }
 
-/** A pipe as standard input is held open by whoever started the attempt and ends with it. In a pod it is no pipe. */
+/** Ends this process with its owner, which holds standard input open as a pipe. In a pod it is not a pipe. */
 function endWithOwner(): void {
   const input = fstatSync(0, { throwIfNoEntry: false });
   if (input === undefined || !(input.isFIFO() || input.isSocket())) return;

@@ -1,40 +1,52 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { createServer, request as httpRequest } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fromHeader, REPORT_HEADER, toHeader, WORK_TRAILER, type DirectWork } from '#crds/direct-work.ts';
-import { workerReportSchema } from '#crds/media-job.ts';
-import { resolveOptions } from '#crds/options/options.ts';
-import { fileLimits } from '#crds/plans.ts';
-import { closeServer, listen } from '#crds/shared/ops-server.ts';
+import {
+  BODY_BYTES_HEADER,
+  fromHeader,
+  REPORT_HEADER,
+  TENANT_HEADER,
+  toHeader,
+  WORK_TRAILER,
+  type DirectWork,
+} from '#crds/contract/direct-work.ts';
+import { workerReportSchema } from '#crds/contract/media-job.ts';
+import { resolveOptions } from '#crds/catalogue/options/options.ts';
+import { fileLimits } from '#crds/catalogue/plans.ts';
+import { socketUrl } from '#crds/process/start-request.ts';
+import { getText } from '#test/support/get-text.ts';
 
+const SOON = { timeout: 20_000 };
 let directory: string;
 let engine: ChildProcess;
-let port: number;
-let opsPort: number;
-let picture: Buffer;
+let sockets: string;
+let socket: string;
+let opsSocket: string;
+let image: Buffer;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'serve-direct-'));
-  [port, opsPort] = await Promise.all([freePort(), freePort()]);
+  sockets = await mkdtemp(join(tmpdir(), 'serve-direct-sockets-'));
+  [socket, opsSocket] = [join(sockets, 'engine'), join(sockets, 'ops')];
   const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const;
-  picture = await sharp({ create: { width: 300, height: 200, channels: 3, background: '#888', noise } })
+  image = await sharp({ create: { width: 300, height: 200, channels: 3, background: '#888', noise } })
     .png()
     .toBuffer();
   engine = fork(join(import.meta.dirname, 'serve-direct.ts'), [], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: {
       PATH: process.env.PATH,
-      MEDIAJOBS_ENGINE_PORT: String(port),
-      MEDIAJOBS_OPS_PORT: String(opsPort),
+      MEDIAJOBS_ENGINE_SOCKET: socket,
+      MEDIAJOBS_OPS_SOCKET: opsSocket,
       MEDIAJOBS_WORK_DIR: directory,
       MEDIAJOBS_ENGINE_CHILDREN: '1',
       MEDIAJOBS_ENGINE_QUEUE: '1',
+      MEDIAJOBS_ENGINE_SPOOL_MB: '64',
     },
   });
   await once(engine, 'message');
@@ -42,12 +54,12 @@ beforeAll(async () => {
 afterAll(async () => {
   engine.kill('SIGTERM');
   if (engine.exitCode === null) await once(engine, 'exit');
-  await rm(directory, { recursive: true });
+  for (const folder of [directory, sockets]) await rm(folder, { recursive: true });
 });
 
 describe('serve-direct', () => {
-  it('answers with the file and its report', async () => {
-    const answer = await send(picture, workOf('webp'));
+  it('responds with the file and its report', async () => {
+    const answer = await send(image, workOf('webp'));
     expect(answer.status).toBe(200);
     expect(answer.headers).toMatchObject({
       'content-type': 'image/webp',
@@ -67,16 +79,41 @@ describe('serve-direct', () => {
     ['file_too_large', 413, Buffer.alloc(26 * 1024 * 1024 + 1), workOf('original')],
   ])('refuses with %s', async (code, status, body, work) => {
     const answer = await send(body, work);
-    expect({ status: answer.status, code: (JSON.parse(answer.body.toString()) as { code: string }).code }).toEqual({
+    expect({ status: answer.status, code: codeOf(answer.body) }).toEqual({
       status,
       code,
     });
   });
 
-  it('turns a request away before its body when every place is taken', async () => {
+  it.each([
+    ['has more bytes than it declared', { [BODY_BYTES_HEADER]: '1' }],
+    ['names another tenant than its work', { [TENANT_HEADER]: 'b' }],
+  ])('refuses a request that %s', async (_what, headers) => {
+    const { status, body } = await send(image, workOf('webp'), headers);
+    expect({ status, code: codeOf(body) }).toEqual({ status: 400, code: 'bad_request' });
+  });
+
+  it('refuses the newest body of a tenant above its share to admit the first one of another', async () => {
+    const held = [openRequest({ [TENANT_HEADER]: 'a' }), openRequest({ [TENANT_HEADER]: 'a' })];
+    for (const [n, { request }] of held.entries()) {
+      request.write('x');
+      await expect.poll(requestDirectories, SOON).toBe(n + 1);
+    }
+    const other = await send(image, { ...workOf('webp'), tenant: 'b' }, { [TENANT_HEADER]: 'b' });
+    expect(other.status).toBe(200);
+    const newest = await held[1]?.answered;
+    expect({ status: newest?.status, code: codeOf(newest?.body) }).toEqual({ status: 503, code: 'engine_busy' });
+    held[0]?.request.end(image);
+    expect((await held[0]?.answered)?.status).toBe(400);
+    for (const { request } of held) request.destroy();
+    // The space of an answered request is released with its files.
+    await expect.poll(requestDirectories, SOON).toBe(0);
+  });
+
+  it('refuses a request before its body when it has no permit left', async () => {
     const held = [openRequest(), openRequest()];
     for (const { request } of held) request.write('x');
-    await expect.poll(filesInWork).toBe(2);
+    await expect.poll(requestDirectories, SOON).toBe(2);
     expect((await send(Buffer.from('x'), null)).status).toBe(503);
     for (const { request, answered } of held) {
       request.end();
@@ -84,34 +121,34 @@ describe('serve-direct', () => {
     }
   });
 
-  it('forgets a request whose client goes away', async () => {
+  it('removes the files of a request whose client disconnects', async () => {
     const { request, answered } = openRequest();
     request.write('x');
-    await expect.poll(filesInWork).toBe(1);
+    await expect.poll(requestDirectories, SOON).toBe(1);
     request.destroy();
     await expect(answered).rejects.toThrow();
-    await expect.poll(filesInWork).toBe(0);
+    await expect.poll(requestDirectories, SOON).toBe(0);
   });
 
-  it('shows its metrics and that it is ready', async () => {
-    expect((await fetch(`http://127.0.0.1:${opsPort}/readyz`)).status).toBe(200);
-    const metrics = await (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text();
+  it('serves metrics and readiness', async () => {
+    expect((await getText(`${socketUrl(opsSocket)}/readyz`)).status).toBe(200);
+    const metrics = (await getText(`${socketUrl(opsSocket)}/metrics`)).body;
     expect(metrics).toContain(
-      'mediajobs_engine_work_seconds_count{operation="compress",kind="image",outcome="done"} 1',
+      'mediajobs_engine_work_seconds_count{operation="compress",kind="image",outcome="done"} 2',
     );
     expect(metrics).toContain('mediajobs_engine_busy_children 0');
     expect(metrics).toMatch(/mediajobs_engine_tool_info\{tool="ffmpeg",version="[\d.:]+/);
     expect(metrics).toMatch(/mediajobs_engine_tool_info\{tool="sharp",version="[\d.]+"\} 1/);
   });
 
-  it('ends, when told to, with the answers that it has in work', async () => {
+  it('sends the responses in flight before it ends', async () => {
     const { request, answered } = openRequest();
-    request.write(picture.subarray(0, 100));
-    await expect.poll(filesInWork).toBe(1);
+    request.write(image.subarray(0, 100));
+    await expect.poll(requestDirectories, SOON).toBe(1);
     const ended = once(engine, 'exit');
     engine.kill('SIGTERM');
-    await expect.poll(() => send(picture, workOf('webp')).catch(() => null)).toBeNull();
-    request.write(picture.subarray(100));
+    await expect.poll(() => send(image, workOf('webp')).catch(() => null)).toBeNull();
+    request.write(image.subarray(100));
     request.addTrailers({ [WORK_TRAILER]: toHeader(workOf('webp')) });
     request.end();
     const { status, headers } = await answered;
@@ -120,8 +157,8 @@ describe('serve-direct', () => {
   });
 });
 
-/** Private directories of requests; one is the home of the engine processes. */
-async function filesInWork(): Promise<number> {
+/** Returns the number of private directories of requests; one more contains those of the engine processes. */
+async function requestDirectories(): Promise<number> {
   return (await readdir(directory)).length - 1;
 }
 
@@ -143,13 +180,13 @@ interface Answer {
   readonly body: Buffer;
 }
 
-function openRequest() {
+function openRequest(headers: Readonly<Record<string, string>> = {}) {
   const request = httpRequest({
-    port,
+    socketPath: socket,
     path: '/process',
     method: 'POST',
     agent: false,
-    headers: { 'transfer-encoding': 'chunked', trailer: WORK_TRAILER },
+    headers: { 'transfer-encoding': 'chunked', trailer: WORK_TRAILER, ...headers },
   });
   const answered = new Promise<Answer>((resolve, reject) => {
     request.once('error', reject);
@@ -165,18 +202,14 @@ function openRequest() {
   return { request, answered };
 }
 
-function send(body: Buffer, work: DirectWork | null): Promise<Answer> {
-  const { request, answered } = openRequest();
+function codeOf(body: Buffer | undefined): unknown {
+  return (JSON.parse(String(body)) as { code: string }).code;
+}
+
+function send(body: Buffer, work: DirectWork | null, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  const { request, answered } = openRequest(headers);
   request.write(body);
   if (work !== null) request.addTrailers({ [WORK_TRAILER]: toHeader(work) });
   request.end();
   return answered;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await listen(server, { host: '127.0.0.1', port: 0 });
-  const { port: free } = server.address() as AddressInfo;
-  await closeServer(server);
-  return free;
 }

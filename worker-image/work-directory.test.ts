@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeWorkDirectory, sweepWorkDirectories } from '#worker-image/work-directory.ts';
 
-/** Above the largest process id of Linux. */
+/** Process id above the largest one of Linux. */
 const NO_PROCESS = 99_999_999;
 let root: string;
 beforeEach(async () => {
@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => rm(root, { recursive: true }));
 
 describe('sweepWorkDirectories', () => {
-  it('removes what ended processes left and nothing else', async () => {
+  it('removes directories of ended processes and nothing else', async () => {
     const own = await makeWorkDirectory(root);
     await mkdir(join(root, `mediajobs-work-${NO_PROCESS}-abc/deep`), { recursive: true });
     await mkdir(join(root, `other-${NO_PROCESS}-abc`));

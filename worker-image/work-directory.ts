@@ -1,22 +1,23 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { lstat, mkdtemp, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { removeDirectory } from '#worker-image/sandbox/private-files.ts';
 
 const PREFIX = 'mediajobs-work-';
 
-/** Makes a private directory whose name tells which process it belongs to. */
+/** Creates a private directory whose name contains the id of this process. */
 export function makeWorkDirectory(root: string): Promise<string> {
   return mkdtemp(join(root, `${PREFIX}${process.pid}-`));
 }
 
-/** Also while a killed tool may still be writing there. */
+/** Removes a private directory without following links, which a process may have left in it. */
 export function removeWorkDirectory(directory: string): Promise<void> {
-  return rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+  return removeDirectory(directory);
 }
 
 /**
- * Removes what processes that no longer run left behind: callers' files must not outlive a crash. What
- * belongs to another user stays.
+ * Removes the private directories of processes that no longer run: callers' files must not outlive a crash. Directories
+ * of other users stay.
  */
 export async function sweepWorkDirectories(root: string): Promise<void> {
   const names = await readdir(root);
@@ -24,5 +25,9 @@ export async function sweepWorkDirectories(root: string): Promise<void> {
     const pid = new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1];
     return pid !== undefined && !existsSync(`/proc/${pid}`);
   });
-  await Promise.all(left.map((name) => removeWorkDirectory(join(root, name)).catch(() => undefined)));
+  await Promise.all(left.map((name) => removeOwn(join(root, name)).catch(() => undefined)));
+}
+
+async function removeOwn(directory: string): Promise<void> {
+  if ((await lstat(directory)).uid === process.getuid?.()) await removeWorkDirectory(directory);
 }

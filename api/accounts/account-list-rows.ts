@@ -1,4 +1,4 @@
-/** SQL of accounts as operators look for them. */
+/** SQL of the account search of operators. */
 import type { Account } from '#api/accounts/account.ts';
 import type { Queryable } from '#api/store/database.ts';
 
@@ -6,13 +6,13 @@ export interface ListedAccount extends Pick<
   Account,
   'id' | 'name' | 'plan' | 'paymentMethod' | 'unpaidInvoice' | 'suspended' | 'createdAt'
 > {
-  /** Of the month, in micro-dollars. */
+  /** Spending of the month, in micro-dollars. */
   readonly spentMicroUsd: number;
   readonly unfinishedJobs: number;
 }
 
-interface Search {
-  /** Part of a name, an id, or of a member's address; empty: any. */
+interface AccountSearch {
+  /** Part of a name or of a member's address, or an id; empty: all accounts. */
   readonly text: string;
   /** First day of the month whose spending is shown. */
   readonly month: string;
@@ -20,10 +20,10 @@ interface Search {
   readonly limit: number;
 }
 
-/** Newest first. */
+/** Returns the matching accounts, newest first. */
 export async function searchAccounts(
   db: Queryable,
-  { text, month, offset, limit }: Search,
+  { text, month, offset, limit }: AccountSearch,
 ): Promise<readonly ListedAccount[]> {
   const { rows } = await db.query<ListedAccount>(
     `select id, name, plan, payment_method as "paymentMethod", unpaid_invoice as "unpaidInvoice", suspended,

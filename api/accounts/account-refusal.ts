@@ -1,15 +1,15 @@
 import type { Account } from '#api/accounts/account.ts';
 import type { Caller } from '#api/accounts/find-caller.ts';
-import { MediaError } from '#crds/media-error.ts';
-import type { PlanName } from '#crds/plans.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import type { PlanName } from '#crds/catalogue/plans.ts';
 
-/** Plans that are paid by invoice; the others are charged to the payment method, so they need one. */
+/** Plans that are paid by invoice. The others are charged to the payment method, so they need one. */
 const INVOICED_PLANS: readonly PlanName[] = ['starter', 'growth', 'scale', 'enterprise'];
 
 /**
- * Why the account's state keeps the caller out; null when it does not. The two groups stand at different
- * places in the order of refusals: `billing` (402) is for live keys, `permission` (403) for every key.
- * Spec: Authentication 9.
+ * Returns the refusal for the account's state; null when there is none. The groups have different positions in the
+ * order of refusals: `billing` (402) applies to live keys, `permission` (403) to every key. See
+ * docs/reference/errors.md#order-of-refusals.
  */
 export function accountRefusal(
   { livemode, account }: Pick<Caller, 'livemode' | 'account'>,

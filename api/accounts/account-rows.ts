@@ -10,7 +10,7 @@ export async function insertAccount(db: Queryable, account: Account): Promise<vo
   await db.query(
     `insert into accounts (id, name, plan, payment_method, unpaid_invoice, suspended, spend_cap_micro_usd, features, created_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [...settable(account), account.createdAt],
+    [...columnValues(account), account.createdAt],
   );
 }
 
@@ -18,7 +18,7 @@ export async function updateAccountRow(tx: Queryable, account: Account): Promise
   await tx.query(
     `update accounts set name = $2, plan = $3, payment_method = $4, unpaid_invoice = $5, suspended = $6,
        spend_cap_micro_usd = $7, features = $8 where id = $1`,
-    settable(account),
+    columnValues(account),
   );
 }
 
@@ -33,8 +33,9 @@ export async function selectAccounts(db: Queryable): Promise<readonly Account[]>
 }
 
 /**
- * Locks the account's row until the transaction ends: what counts an account's keys, jobs or money and
- * then adds to them does so one after the other. Rows that refer to the account can still be written.
+ * Locks and returns the account's row until the transaction ends; null when there is none. Transactions that count an
+ * account's keys, jobs or money and then add to them run one after the other. Rows that refer to the account can still
+ * be written.
  */
 export async function lockAccount(tx: Queryable, id: string): Promise<Account | null> {
   const { rows } = await tx.query<Account>(
@@ -45,7 +46,7 @@ export async function lockAccount(tx: Queryable, id: string): Promise<Account | 
   return rows[0] ?? null;
 }
 
-function settable(account: Account): unknown[] {
+function columnValues(account: Account): unknown[] {
   const { id, name, plan, paymentMethod, unpaidInvoice, suspended, spendCapMicroUsd, features } = account;
   return [id, name, plan, paymentMethod, unpaidInvoice, suspended, spendCapMicroUsd, [...features]];
 }

@@ -1,6 +1,6 @@
-import type { Feature, PlanName } from '#crds/plans.ts';
+import type { Feature, PlanName } from '#crds/catalogue/plans.ts';
 
-/** Who pays, and what may be done with the account's keys. Only `mediactl` makes and changes accounts. */
+/** Customer: who pays, and what its keys may do. Only `mediactl` creates and changes accounts. */
 export interface Account {
   readonly id: string;
   readonly name: string;

@@ -8,25 +8,29 @@ import { findCaller, noteExposedKey } from '#api/accounts/find-caller.ts';
 import { selectKeys } from '#api/accounts/key-rows.ts';
 import { revokeKey } from '#api/accounts/revoke-key.ts';
 import { updateAccount } from '#api/accounts/update-account.ts';
-import { newId } from '#crds/ids.ts';
-import { makeLog } from '#crds/shared/log.ts';
+import { API_KEY, MEDIACTL } from '#api/audit/audit.ts';
+import { newId } from '#crds/contract/ids.ts';
+import { makeLog } from '#crds/process/log.ts';
 import { testDatabase } from '#test/support/database.ts';
 
 const START = new Date('2026-10-05T12:00:00.000Z');
 let time = START;
 const database = await testDatabase();
-// Queries of one connection run one after the other: a note that nobody awaits is there for the next one.
+// Queries of one connection run one after the other, so the next query sees an update that was not awaited.
 const oneConnection = await testDatabase({ maxConnections: 1 });
 const pepper = 'p'.repeat(32);
 const deps = { database, clock: { now: () => time }, newId, peppers: [pepper] as const, log: makeLog('test', 'error') };
 
 const anAccount = (on = deps): Promise<Account> =>
-  createAccount(on, { name: 'Acme', plan: 'payg', paymentMethod: true, features: ['video'] });
+  createAccount(on, {
+    caller: MEDIACTL,
+    input: { name: 'Acme', plan: 'payg', paymentMethod: true, features: ['video'] },
+  });
 const aKey = (accountId: string, on = deps) =>
-  createKey(on, { accountId, mode: 'live', name: 'server', allowList: ['10.1.2.3/8'] });
+  createKey(on, { caller: MEDIACTL, input: { accountId, mode: 'live', name: 'server', allowList: ['10.1.2.3/8'] } });
 
 describe('an account', () => {
-  it('is stored as it was made', async () => {
+  it('is stored as it was created', async () => {
     const account = await anAccount();
     expect(await findAccount(database, account.id)).toStrictEqual(account);
     expect(await selectAccounts(database)).toContainEqual(account);
@@ -46,17 +50,17 @@ describe('an account', () => {
     [{ removeFeatures: ['video'] }, { features: [] }],
   ] as const)('changes by %j and keeps the rest', async (change, expected) => {
     const account = await anAccount();
-    const changed = await updateAccount(deps, account.id, change);
+    const changed = await updateAccount(deps, { caller: MEDIACTL, input: { id: account.id, ...change } });
     expect(changed).toStrictEqual({ ...account, ...expected });
     expect(await findAccount(database, account.id)).toStrictEqual(changed);
   });
 
-  it('keeps every one of several changes at once', async () => {
+  it('keeps all of several parallel changes', async () => {
     const { id } = await anAccount();
     await Promise.all([
-      updateAccount(deps, id, { suspended: true }),
-      updateAccount(deps, id, { addFeatures: ['heic_output'] }),
-      updateAccount(deps, id, { plan: 'scale' }),
+      updateAccount(deps, { caller: MEDIACTL, input: { id, suspended: true } }),
+      updateAccount(deps, { caller: MEDIACTL, input: { id, addFeatures: ['heic_output'] } }),
+      updateAccount(deps, { caller: MEDIACTL, input: { id, plan: 'scale' } }),
     ]);
     expect(await findAccount(database, id)).toMatchObject({
       suspended: true,
@@ -68,17 +72,22 @@ describe('an account', () => {
   it.each([
     [
       'an unknown account',
-      () => updateAccount(deps, 'acc_nobody', { suspended: true }),
+      () => updateAccount(deps, { caller: MEDIACTL, input: { id: 'acc_nobody', suspended: true } }),
       'There is no account `acc_nobody`',
     ],
     [
       'a negative cap',
-      async () => updateAccount(deps, (await anAccount()).id, { spendCapMicroUsd: -1_000_000 }),
+      async () =>
+        updateAccount(deps, { caller: MEDIACTL, input: { id: (await anAccount()).id, spendCapMicroUsd: -1_000_000 } }),
       '-1 USD',
     ],
     [
       'an empty name',
-      () => createAccount(deps, { name: ' ', plan: 'none', paymentMethod: false, features: [] }),
+      () =>
+        createAccount(deps, {
+          caller: MEDIACTL,
+          input: { name: ' ', plan: 'none', paymentMethod: false, features: [] },
+        }),
       '1 to 100',
     ],
   ])('refuses %s', async (_what, attempt, message) => {
@@ -104,12 +113,17 @@ describe('a key', () => {
     ['a\nb', 'control'],
   ])('refuses the name %j', async (name, message) => {
     const { id } = await anAccount();
-    await expect(createKey(deps, { accountId: id, mode: 'test', name, allowList: [] })).rejects.toThrow(message);
+    await expect(
+      createKey(deps, { caller: MEDIACTL, input: { accountId: id, mode: 'test', name, allowList: [] } }),
+    ).rejects.toThrow(message);
   });
 
-  it('takes a name of 60 characters, also outside ASCII', async () => {
+  it('accepts a name of 60 characters, also outside ASCII', async () => {
     const { id } = await anAccount();
-    const { row } = await createKey(deps, { accountId: id, mode: 'test', name: '🔑'.repeat(60), allowList: [] });
+    const { row } = await createKey(deps, {
+      caller: MEDIACTL,
+      input: { accountId: id, mode: 'test', name: '🔑'.repeat(60), allowList: [] },
+    });
     expect(row).toMatchObject({ livemode: false, name: '🔑'.repeat(60) });
   });
 
@@ -117,7 +131,7 @@ describe('a key', () => {
     await expect(aKey('acc_nobody')).rejects.toThrow('There is no account `acc_nobody`');
   });
 
-  it('is one of at most 20 active ones, also when 30 are made at once', async () => {
+  it('is one of at most 20 active ones, also when 30 are created in parallel', async () => {
     const { id } = await anAccount();
     const made = await Promise.allSettled(Array.from({ length: 30 }, () => aKey(id)));
     const refused = made.filter((attempt) => attempt.status === 'rejected');
@@ -125,27 +139,29 @@ describe('a key', () => {
     expect(String(refused[0]?.reason)).toContain('20 active keys');
     const keys = await selectKeys(database, id);
     expect(keys).toHaveLength(20);
-    await revokeKey(deps, keys[0]?.id ?? '');
+    await revokeKey(deps, { caller: MEDIACTL, input: { id: keys[0]?.id ?? '' } });
     await expect(aKey(id)).resolves.toBeDefined();
     await expect(aKey(id)).rejects.toThrow('Revoke one first');
   });
 
-  it('is revoked once and for good', async () => {
+  it('is revoked permanently, and a second revocation changes nothing', async () => {
     const { row } = await aKey((await anAccount()).id);
-    const first = await revokeKey(deps, row.id);
+    const first = await revokeKey(deps, { caller: MEDIACTL, input: { id: row.id } });
     time = new Date(START.getTime() + 5000);
-    expect(await revokeKey(deps, row.id)).toStrictEqual(first);
+    expect(await revokeKey(deps, { caller: MEDIACTL, input: { id: row.id } })).toStrictEqual(first);
     expect(first.revokedAt).toStrictEqual(START);
     time = START;
-    await expect(revokeKey(deps, 'key_none')).rejects.toThrow('There is no key `key_none`');
+    await expect(revokeKey(deps, { caller: MEDIACTL, input: { id: 'key_none' } })).rejects.toThrow(
+      'There is no key `key_none`',
+    );
   });
 });
 
 describe('findCaller', () => {
-  it('gives key and account, however the scheme is spelled', async () => {
+  it('returns key and account for any spelling of the scheme', async () => {
     const account = await anAccount();
     const { row, keyText } = await aKey(account.id);
-    const caller = { account, keyId: row.id, livemode: true, allowList: ['10.0.0.0/8'] };
+    const caller = { account, keyId: row.id, livemode: true, actor: API_KEY, allowList: ['10.0.0.0/8'] };
     expect(await findCaller(deps, `Bearer ${keyText}`)).toStrictEqual(caller);
     expect(await findCaller(deps, `bearer  ${keyText}`)).toStrictEqual(caller);
   });
@@ -164,24 +180,24 @@ describe('findCaller', () => {
     await expect(findCaller(deps, authorization)).rejects.toMatchObject({ code });
   });
 
-  it('sees a revocation and a change of the account at the next request', async () => {
+  it('applies a revocation and a change of the account at the next request', async () => {
     const account = await anAccount();
     const { row, keyText } = await aKey(account.id);
     await findCaller(deps, `Bearer ${keyText}`);
-    await updateAccount(deps, account.id, { suspended: true });
+    await updateAccount(deps, { caller: MEDIACTL, input: { id: account.id, suspended: true } });
     expect(await findCaller(deps, `Bearer ${keyText}`)).toMatchObject({ account: { suspended: true } });
-    await revokeKey(deps, row.id);
+    await revokeKey(deps, { caller: MEDIACTL, input: { id: row.id } });
     await expect(findCaller(deps, `Bearer ${keyText}`)).rejects.toMatchObject({ code: 'revoked_key' });
   });
 
-  it('does not know a key under another pepper', async () => {
+  it('refuses a key under another pepper', async () => {
     const { keyText } = await aKey((await anAccount()).id);
     await expect(findCaller({ ...deps, peppers: ['q'.repeat(32)] }, `Bearer ${keyText}`)).rejects.toMatchObject({
       code: 'invalid_key',
     });
   });
 
-  it('is known under an earlier pepper, and stored anew at its next use', async () => {
+  it('finds a key under an earlier pepper and stores it under the current one at its next use', async () => {
     const [present, earlier] = ['q'.repeat(32), pepper] as const;
     const { keyText } = await aKey((await anAccount()).id);
     const bearer = `Bearer ${keyText}`;
@@ -192,7 +208,7 @@ describe('findCaller', () => {
     await expect(findCaller({ ...deps, peppers: [earlier] }, bearer)).rejects.toMatchObject({ code: 'invalid_key' });
   });
 
-  it('notes the last use at most once a minute', async () => {
+  it('records the last use at most once a minute', async () => {
     const on = { ...deps, database: oneConnection };
     const account = await anAccount(on);
     const { keyText } = await aKey(account.id, on);
@@ -207,7 +223,7 @@ describe('findCaller', () => {
     time = START;
   });
 
-  it('notes the first time that a key came over plain http', async () => {
+  it('records the first time that a key was sent over plain http', async () => {
     const account = await anAccount();
     const { keyText } = await aKey(account.id);
     await noteExposedKey(deps, `Bearer ${keyText}`);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isAllowed, parseAllowList } from '#api/accounts/allow-list.ts';
-import { MediaError } from '#crds/media-error.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 
 describe('isAllowed', () => {
   it.each([
@@ -36,7 +36,7 @@ describe('parseAllowList', () => {
     ['::/0', '::/0'],
     ['::ffff:10.1.2.3', '10.1.2.3'],
     ['::ffff:10.1.2.3/104', '10.0.0.0/8'],
-  ])('writes %s as %s', (entry, canonical) => {
+  ])('normalizes %s to %s', (entry, canonical) => {
     expect(parseAllowList([entry])).toStrictEqual([canonical]);
   });
 
@@ -49,14 +49,31 @@ describe('parseAllowList', () => {
     '10.0.0.0/33',
     '10.0.0.0/',
     '10.0.0.0/8/8',
+    '10.0.0.0/08',
+    '10.0.0.0/+8',
+    '10.0.0.0/8 /8',
+    '10.0.0.0 /8',
+    '10.0.0.1,10.0.0.2',
+    '0/0',
     '::/129',
-    'fe80::1%eth0',
+    '[2001:db8::1]',
+    '2001:db8:::1',
+    '::ffff:010.0.0.1',
+    '::10.0.0.1',
+    '::10.0.0.0/104',
     '/8',
   ])('refuses `%s`', (entry) => {
     expect(() => parseAllowList([entry])).toThrow(MediaError);
   });
 
-  it('takes 20 entries, refuses 21, and counts the same range once', () => {
+  it.each(['fe80::1%eth0', 'fe80::1%1', 'fe80::%eth0/64', 'fe80::/64%eth0', 'fe80::1%', 'fe80::1%25eth0'])(
+    'refuses `%s` and names its zone as the reason',
+    (entry) => {
+      expect(() => parseAllowList([entry])).toThrow('has an IPv6 zone (the part after `%`)');
+    },
+  );
+
+  it('accepts 20 entries, refuses 21, and counts the same range once', () => {
     const entries = Array.from({ length: 21 }, (_, i) => `10.0.0.${i}`);
     expect(parseAllowList(entries.slice(1))).toHaveLength(20);
     expect(() => parseAllowList(entries)).toThrow('21 entries; a key may have 20 at most');

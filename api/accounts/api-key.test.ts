@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isKeyText, keyDigest, keyHint, newKeyText } from '#api/accounts/api-key.ts';
 
 describe('an API key', () => {
-  it.each(['live', 'test'] as const)('of mode %s is its prefix and 32 letters and digits', (mode) => {
+  it.each(['live', 'test'] as const)('of mode %s consists of its prefix and 32 letters and digits', (mode) => {
     const keyText = newKeyText(mode);
     expect(keyText).toMatch(new RegExp(`^svc_${mode}_[A-Za-z0-9]{32}$`));
     expect(isKeyText(keyText)).toBe(true);
@@ -28,7 +28,7 @@ describe('an API key', () => {
     expect(digest).not.toStrictEqual(keyDigest('pepper', keyText.replace('live', 'test')));
   });
 
-  it('is hinted at by its prefix and last four characters', () => {
+  it('has a hint of its prefix and last four characters', () => {
     expect(keyHint(`svc_live_${'a'.repeat(28)}Wxy9`)).toBe('svc_live_…Wxy9');
   });
 });

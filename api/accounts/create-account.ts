@@ -1,16 +1,9 @@
 import { checkedAccountName } from '#api/accounts/names.ts';
 import type { Account } from '#api/accounts/account.ts';
 import { insertAccount } from '#api/accounts/account-rows.ts';
-import type { Queryable } from '#api/store/database.ts';
-import type { NewId } from '#crds/ids.ts';
-import type { Feature, PlanName } from '#crds/plans.ts';
-import type { Clock } from '#crds/shared/clock.ts';
-
-interface CreateAccountDeps {
-  readonly database: Queryable;
-  readonly clock: Clock;
-  readonly newId: NewId;
-}
+import { recordAudit, type Actor } from '#api/audit/audit.ts';
+import type { Dependencies } from '#api/dependencies.ts';
+import type { Feature, PlanName } from '#crds/catalogue/plans.ts';
 
 interface NewAccount {
   readonly name: string;
@@ -19,10 +12,10 @@ interface NewAccount {
   readonly features: readonly Feature[];
 }
 
-/** @throws MediaError bad_request when the name is empty or too long. */
+/** Creates an account. @throws MediaError bad_request when the name is empty or too long. */
 export async function createAccount(
-  { database, clock, newId }: CreateAccountDeps,
-  input: NewAccount,
+  { database, clock, newId }: Pick<Dependencies, 'database' | 'clock' | 'newId'>,
+  { caller, input }: { caller: Actor; input: NewAccount },
 ): Promise<Account> {
   const account: Account = {
     id: newId('account'),
@@ -35,6 +28,10 @@ export async function createAccount(
     features: [...new Set(input.features)],
     createdAt: clock.now(),
   };
-  await insertAccount(database, account);
+  const { id, createdAt } = account;
+  await database.transaction(async (tx) => {
+    await insertAccount(tx, account);
+    await recordAudit(tx, caller, { at: createdAt, action: 'account.create', target: id, accountId: id });
+  });
   return account;
 }

@@ -3,16 +3,13 @@ import { parseAllowList } from '#api/accounts/allow-list.ts';
 import { keyDigest, keyHint, newKeyText, type KeyMode, type NewWord, type Peppers } from '#api/accounts/api-key.ts';
 import { countActiveKeys, insertKey, type KeyRow } from '#api/accounts/key-rows.ts';
 import { checkedKeyName } from '#api/accounts/names.ts';
-import type { Database, Queryable } from '#api/store/database.ts';
-import type { NewId } from '#crds/ids.ts';
-import { MediaError } from '#crds/media-error.ts';
-import { LIMITS } from '#crds/plans.ts';
-import type { Clock } from '#crds/shared/clock.ts';
+import { recordAudit, type Actor } from '#api/audit/audit.ts';
+import type { Dependencies } from '#api/dependencies.ts';
+import type { Queryable } from '#api/store/database.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import { LIMITS } from '#crds/catalogue/plans.ts';
 
-interface CreateKeyDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly newId: NewId;
+interface CreateKeyDeps extends Pick<Dependencies, 'database' | 'clock' | 'newId'> {
   readonly peppers: Peppers;
   readonly newWord?: NewWord;
 }
@@ -25,10 +22,13 @@ interface NewKey {
 }
 
 /**
- * Gives the new key's row and its text, which nobody can read again.
+ * Creates an API key. Returns its row and its text, which is not stored.
  * @throws MediaError not_found for the account; bad_request for name, allow-list or a 21st active key.
  */
-export async function createKey(deps: CreateKeyDeps, input: NewKey): Promise<{ row: KeyRow; keyText: string }> {
+export async function createKey(
+  deps: CreateKeyDeps,
+  { caller, input }: { caller: Actor; input: NewKey },
+): Promise<{ row: KeyRow; keyText: string }> {
   const keyText = newKeyText(input.mode, deps.newWord);
   const key = {
     id: deps.newId('key'),
@@ -39,14 +39,16 @@ export async function createKey(deps: CreateKeyDeps, input: NewKey): Promise<{ r
     allowList: parseAllowList(input.allowList),
     createdAt: deps.clock.now(),
   };
+  const { id, accountId, createdAt } = key;
   await deps.database.transaction(async (tx) => {
-    await refuseOneTooMany(tx, input.accountId);
+    await refuseTooManyKeys(tx, accountId);
     await insertKey(tx, { ...key, digest: keyDigest(deps.peppers[0], keyText) });
+    await recordAudit(tx, caller, { at: createdAt, action: 'key.create', target: id, accountId });
   });
   return { row: { ...key, lastUsedAt: null, exposedAt: null, revokedAt: null }, keyText };
 }
 
-async function refuseOneTooMany(tx: Queryable, accountId: string): Promise<void> {
+async function refuseTooManyKeys(tx: Queryable, accountId: string): Promise<void> {
   if ((await lockAccount(tx, accountId)) === null) {
     throw new MediaError('not_found', `There is no account \`${accountId}\`. \`mediactl account list\` shows them.`, {
       param: 'account',

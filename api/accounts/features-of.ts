@@ -1,7 +1,7 @@
 import type { Account } from '#api/accounts/account.ts';
-import type { Features } from '#crds/media-job.ts';
+import type { Features } from '#crds/contract/work-order.ts';
 
-/** The account's features as they travel with its work. */
+/** Returns the account's features in the form of a work order. */
 export function featuresOf({ features }: Pick<Account, 'features'>): Features {
   return { video: features.includes('video'), heicOutput: features.includes('heic_output') };
 }

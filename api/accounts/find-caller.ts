@@ -1,20 +1,27 @@
 /**
- * Who sends a request: the key in its `Authorization` header and the key's account. Both are read from
- * the database at every request (one look-up), so a revocation or a suspension holds on every
- * server from the next request on. Spec: Authentication.
+ * Authentication of a request by the key in its `Authorization` header. Key and account are read from the database at
+ * every request, in one query, so a revocation or a suspension applies on every server from the next request on. See
+ * docs/reference/basics.md#keys-and-modes.
  */
 import type { Account } from '#api/accounts/account.ts';
 import { isKeyText, keyDigest, type Peppers } from '#api/accounts/api-key.ts';
 import { selectCaller, setDigest, setExposed, setLastUsed, type CallerKey } from '#api/accounts/key-rows.ts';
+import { API_KEY, type Actor } from '#api/audit/audit.ts';
 import type { Queryable } from '#api/store/database.ts';
-import { MediaError } from '#crds/media-error.ts';
-import type { Clock } from '#crds/shared/clock.ts';
-import type { Log } from '#crds/shared/log.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import type { Clock } from '#crds/process/clock.ts';
+import type { Log } from '#crds/process/log.ts';
 
-export interface Caller {
+/** Account that an operation belongs to, and who requests it. */
+export interface AccountCaller {
   readonly account: Account;
-  readonly keyId: string;
   readonly livemode: boolean;
+  readonly actor: Actor;
+}
+
+/** Sender of a request with an API key. */
+export interface Caller extends AccountCaller {
+  readonly keyId: string;
   /** Canonical addresses and CIDRs; empty: any address. */
   readonly allowList: readonly string[];
 }
@@ -26,9 +33,10 @@ interface FindCallerDeps {
   readonly peppers: Peppers;
 }
 
-const NOTED_EVERY_MS = 60_000;
+/** Minimum interval between updates of a key's last use, in milliseconds. */
+const LAST_USE_INTERVAL_MS = 60_000;
 
-/** @throws MediaError missing_key, invalid_key or revoked_key. Takes the `Authorization` header's value. */
+/** Returns the caller of an `Authorization` header. @throws MediaError missing_key, invalid_key or revoked_key. */
 export async function findCaller(deps: FindCallerDeps, authorization: string | undefined): Promise<Caller> {
   const keyText = bearerToken(authorization);
   if (keyText === null) {
@@ -51,11 +59,11 @@ export async function findCaller(deps: FindCallerDeps, authorization: string | u
       `The API key was revoked at ${key.revokedAt.toISOString()}. Use another key of the account.`,
     );
   }
-  noteUse(deps, key);
-  return { account, keyId: key.id, livemode: key.livemode, allowList: key.allowList };
+  recordLastUse(deps, key);
+  return { account, keyId: key.id, livemode: key.livemode, actor: API_KEY, allowList: key.allowList };
 }
 
-/** Notes on the key, if the header holds one, that it came over plain http. Spec: https_required. */
+/** Marks the key of the header, if there is one, as exposed: it was sent over plain http. */
 export async function noteExposedKey(
   deps: Pick<FindCallerDeps, 'database' | 'clock' | 'peppers'>,
   authorization: string | undefined,
@@ -65,7 +73,7 @@ export async function noteExposedKey(
   await setExposed(deps.database, digestsOf(deps.peppers, keyText), deps.clock.now());
 }
 
-/** A key that is stored under an earlier pepper is stored anew, so that the pepper can be given up one day. */
+/** Finds a key. Stores a key of an earlier pepper under the current one, so that peppers can be retired. */
 async function findKey(
   { database, peppers }: FindCallerDeps,
   keyText: string,
@@ -80,15 +88,15 @@ function digestsOf(peppers: Peppers, keyText: string): Buffer[] {
   return peppers.map((pepper) => keyDigest(pepper, keyText));
 }
 
-/** RFC 9110 11.1: the scheme's case does not matter. */
+/** Returns the token of an `Authorization` header; the case of the scheme is ignored (RFC 9110, 11.1). */
 function bearerToken(authorization: string | undefined): string | null {
   return /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1] ?? null;
 }
 
-/** At most once a minute and key, and not awaited: a request never waits for bookkeeping. */
-function noteUse({ database, clock, log }: FindCallerDeps, key: CallerKey): void {
+/** Records the last use of a key, at most once a minute. Not awaited, so that no request waits for it. */
+function recordLastUse({ database, clock, log }: FindCallerDeps, key: CallerKey): void {
   const at = clock.now();
-  const notSince = new Date(at.getTime() - NOTED_EVERY_MS);
+  const notSince = new Date(at.getTime() - LAST_USE_INTERVAL_MS);
   if (key.lastUsedAt !== null && key.lastUsedAt > notSince) return;
   setLastUsed(database, key.id, { at, notSince }).catch((error: unknown) => {
     log.warn({ err: error, key_id: key.id }, "a key's last use was not noted");

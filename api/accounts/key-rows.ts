@@ -11,7 +11,7 @@ export interface KeyRow {
   readonly allowList: readonly string[];
   readonly createdAt: Date;
   readonly lastUsedAt: Date | null;
-  /** When it first came over plain http and so may be known to others. */
+  /** Time when it was first sent over plain http, so that others may know it. */
   readonly exposedAt: Date | null;
   readonly revokedAt: Date | null;
 }
@@ -38,7 +38,7 @@ export async function countActiveKeys(tx: Queryable, accountId: string): Promise
   return rows[0]?.count ?? 0;
 }
 
-/** Of one account, or of all when it is null; oldest first. */
+/** Returns the keys of an account, or of all accounts for null, oldest first. */
 export async function selectKeys(db: Queryable, accountId: string | null): Promise<readonly KeyRow[]> {
   const { rows } = await db.query<KeyRow>(
     `select ${COLUMNS} from api_keys where $1::text is null or account_id = $1 order by created_at, id`,
@@ -47,7 +47,7 @@ export async function selectKeys(db: Queryable, accountId: string | null): Promi
   return rows;
 }
 
-/** Revokes the key unless it is revoked already; null when there is no such key. */
+/** Revokes the key unless it is revoked already. Returns null when there is none. */
 export async function setRevoked(db: Queryable, id: string, at: Date): Promise<KeyRow | null> {
   const { rows } = await db.query<KeyRow>(
     `update api_keys set revoked_at = coalesce(revoked_at, $2) where id = $1 returning ${COLUMNS}`,
@@ -56,14 +56,14 @@ export async function setRevoked(db: Queryable, id: string, at: Date): Promise<K
   return rows[0] ?? null;
 }
 
-/** What a request needs to know of its key. */
+/** Part of a key that authentication needs. */
 export type CallerKey = Pick<KeyRow, 'id' | 'livemode' | 'allowList' | 'lastUsedAt' | 'revokedAt'> & {
   readonly digest: Buffer;
 };
 
 type CallerRow = Omit<CallerKey, 'id'> & Omit<Account, 'id'> & { readonly keyId: string; readonly accountId: string };
 
-/** The key with one of those digests and its account, as they are now. In one statement: a digest may be replaced meanwhile. */
+/** Returns the key with one of the digests, and its account. One query, because a digest may be replaced meanwhile. */
 export async function selectCaller(
   db: Queryable,
   digests: readonly Buffer[],
@@ -87,7 +87,7 @@ export async function selectCaller(
   };
 }
 
-/** Notes the use unless one after `notSince` is noted. */
+/** Records the use unless one after `notSince` is recorded. */
 export async function setLastUsed(db: Queryable, keyId: string, use: { at: Date; notSince: Date }): Promise<void> {
   await db.query(
     'update api_keys set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at <= $3)',
@@ -99,7 +99,7 @@ export async function setDigest(db: Queryable, keyId: string, digest: Buffer): P
   await db.query('update api_keys set digest = $2 where id = $1', [keyId, digest]);
 }
 
-/** Notes the first time only. */
+/** Records that keys were sent over plain http; the first time stays. */
 export async function setExposed(db: Queryable, digests: readonly Buffer[], at: Date): Promise<void> {
   await db.query('update api_keys set exposed_at = $2 where digest = any($1::bytea[]) and exposed_at is null', [
     digests,

@@ -1,23 +1,25 @@
 import type { Account } from '#api/accounts/account.ts';
 import { lockAccount, updateAccountRow } from '#api/accounts/account-rows.ts';
-import type { Database } from '#api/store/database.ts';
-import { MediaError } from '#crds/media-error.ts';
-import type { Feature } from '#crds/plans.ts';
+import { recordAudit, type Actor } from '#api/audit/audit.ts';
+import type { Dependencies } from '#api/dependencies.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import type { Feature } from '#crds/catalogue/plans.ts';
 
-/** What to change; the rest stays. `spendCapMicroUsd: null` goes back to the plan's cap. */
+/** Fields to change; absent fields stay. `spendCapMicroUsd: null` restores the plan's spend cap. */
 export interface AccountChange extends Partial<
   Pick<Account, 'plan' | 'paymentMethod' | 'unpaidInvoice' | 'suspended' | 'spendCapMicroUsd'>
 > {
+  readonly id: string;
   readonly addFeatures?: readonly Feature[];
   readonly removeFeatures?: readonly Feature[];
 }
 
-/** @throws MediaError not_found; bad_request for a negative spend cap. */
+/** Changes an account. @throws MediaError not_found; bad_request for a negative spend cap. */
 export async function updateAccount(
-  { database }: { readonly database: Database },
-  id: string,
-  { addFeatures = [], removeFeatures = [], ...change }: AccountChange,
+  { database, clock }: Pick<Dependencies, 'database' | 'clock'>,
+  { caller, input }: { caller: Actor; input: AccountChange },
 ): Promise<Account> {
+  const { id, addFeatures = [], removeFeatures = [], ...change } = input;
   if (change.spendCapMicroUsd !== undefined) refuseBadCap(change.spendCapMicroUsd);
   return database.transaction(async (tx) => {
     const account = await lockAccount(tx, id);
@@ -27,8 +29,23 @@ export async function updateAccount(
     for (const feature of removeFeatures) features.delete(feature);
     const changed: Account = { ...account, ...change, features: [...features] };
     await updateAccountRow(tx, changed);
+    await recordAudit(tx, caller, { at: clock.now(), accountId: id, ...auditOf(input) });
     return changed;
   });
+}
+
+/** Returns action and target of the audit record: some changes of a single field have actions of their own. */
+function auditOf({ id, addFeatures = [], removeFeatures = [], ...change }: AccountChange) {
+  const fields = Object.keys(change).filter((name) => change[name as keyof typeof change] !== undefined);
+  const isSingle = fields.length === 1 && addFeatures.length + removeFeatures.length === 0;
+  const { suspended, spendCapMicroUsd: cap } = change;
+  if (isSingle && suspended !== undefined) {
+    return { action: suspended ? 'account.suspend' : 'account.reactivate', target: id };
+  }
+  if (isSingle && cap !== undefined) {
+    return { action: 'account.spend_cap', target: cap === null ? 'plan' : String(cap / 1_000_000) };
+  }
+  return { action: 'account.change', target: id };
 }
 
 function refuseBadCap(microUsd: number | null): void {

@@ -3,10 +3,11 @@ import { describe, expect, it } from 'vitest';
 import type { Account } from '#api/accounts/account.ts';
 import { lockAccount } from '#api/accounts/account-rows.ts';
 import { createAccount } from '#api/accounts/create-account.ts';
+import { MEDIACTL } from '#api/audit/audit.ts';
 import { recordWork, type CountedWork } from '#api/billing/record-work.ts';
 import { reservationRefusal, spendCapRefusal } from '#api/billing/spend-cap.ts';
 import type { Queryable } from '#api/store/database.ts';
-import { newId } from '#crds/ids.ts';
+import { newId } from '#crds/contract/ids.ts';
 import { testDatabase } from '#test/support/database.ts';
 import { buildReport } from '#test/support/job-builder.ts';
 
@@ -16,7 +17,10 @@ const deps = { database, clock: { now: () => time } };
 const NEXT_MONTH = new Date('2026-11-01T00:00:00.000Z');
 
 const anAccount = (): Promise<Account> =>
-  createAccount({ ...deps, newId }, { name: 'Acme', plan: 'payg', paymentMethod: true, features: [] });
+  createAccount(
+    { ...deps, newId },
+    { caller: MEDIACTL, input: { name: 'Acme', plan: 'payg', paymentMethod: true, features: [] } },
+  );
 const imageResult = buildReport({ input_format: 'png', output_format: 'png' }).result;
 const work = (accountId: string, more: Partial<CountedWork> = {}): CountedWork => ({
   id: newId('request'),
@@ -89,7 +93,7 @@ describe('recordWork', () => {
   it.each<[string, Partial<CountedWork>]>([
     ['billed', {}],
     ['unbilled', { result: null }],
-  ])('counts the same %s work once, also when it comes 5 times at once', async (_what, more) => {
+  ])('counts the same %s work once, also when it is recorded 5 times in parallel', async (_what, more) => {
     const { id } = await anAccount();
     const same = work(id, more);
     const charges = await Promise.all(Array.from({ length: 5 }, () => record(same)));
@@ -118,7 +122,7 @@ describe('recordWork', () => {
     expect((await ledgerOf(id)).map((row) => row.quantity).toSorted((a, b) => a - b)).toStrictEqual([10.5, 21]);
   });
 
-  it('prices images by tier exactly when many come at once', async () => {
+  it('prices images by tier exactly when many are recorded in parallel', async () => {
     const { id } = await anAccount();
     await database.query(`insert into monthly_spend values ($1, '2026-10-01', 0, 9990)`, [id]);
     const charges = await Promise.all(Array.from({ length: 25 }, () => record(work(id))));
@@ -128,7 +132,7 @@ describe('recordWork', () => {
     expect(await monthsOf(id)).toStrictEqual([{ month: '2026-10-01', amount: sum, images: 10_015 }]);
   });
 
-  it('starts every UTC month anew', async () => {
+  it('starts a new sum in every UTC month', async () => {
     const { id } = await anAccount();
     await record(work(id, { completedAt: new Date(NEXT_MONTH.getTime() - 1) }));
     await record(work(id, { completedAt: NEXT_MONTH }));
@@ -160,13 +164,13 @@ describe('the spend cap', () => {
     ['below the cap', 1999, null],
     ['at the cap', 2000, 'spend_cap_reached'],
     ['above the cap', 2001, 'spend_cap_reached'],
-  ])('answers usage %s', async (_where, spent, code) => {
+  ])('compares usage %s', async (_where, spent, code) => {
     const account = await anAccount();
     await database.query(`insert into monthly_spend values ($1, '2026-10-01', $2, 0)`, [account.id, spent]);
     expect((await spendCapRefusal(deps, caller(account, 2000)))?.code ?? null).toBe(code);
   });
 
-  it('is the plan’s unless the account has its own, and a cap of 0 refuses all', async () => {
+  it('is the plan’s unless the account has its own, and refuses all work at 0', async () => {
     const account = await anAccount();
     await database.query(`insert into monthly_spend values ($1, '2026-10-01', 99999999, 0)`, [account.id]);
     expect(await spendCapRefusal(deps, caller(account, null))).toBeNull();
@@ -205,7 +209,7 @@ describe('the spend cap', () => {
     expect(await spendCapRefusal(deps, caller(account, 5000))).toBeNull();
   });
 
-  it('admits 3 of 20 parallel jobs when there is room for 3', async () => {
+  it('admits 3 of 20 parallel jobs when it covers 3', async () => {
     const account = await anAccount();
     const admissions = await Promise.all(
       Array.from({ length: 20 }, () =>

@@ -1,9 +1,9 @@
-/** The UTC day of that moment, YYYY-MM-DD. */
+/** Returns the UTC day of a time, as YYYY-MM-DD. */
 export function utcDay(at: Date): string {
   return at.toISOString().slice(0, 10);
 }
 
-/** The first day of the UTC month of that moment, YYYY-MM-01. Spend counts per such month. */
+/** Returns the first day of the UTC month of a time, as YYYY-MM-01. Spending is summed per such month. */
 export function utcMonth(at: Date): string {
   return `${at.toISOString().slice(0, 7)}-01`;
 }

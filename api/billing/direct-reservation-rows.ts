@@ -1,10 +1,10 @@
 /**
- * SQL of what live direct requests in work may cost.
+ * SQL of reservations: the largest cost of each live direct request in flight.
  *
- *   reserved ──renewed while the request is in work──┐
- *     ↑──────────────────────────────────────────────┘
+ *   reserved ──renewed while the request runs──┐
+ *     ↑────────────────────────────────────────┘
  *     ├── the request has ended and is charged: deleted
- *     └── its process was killed: the lease runs out, and the row no longer counts
+ *     └── its process was killed: the lease expires, and the row no longer counts
  */
 import { PREPARED, type Queryable } from '#api/store/database.ts';
 
@@ -17,8 +17,8 @@ interface Reservation {
 }
 
 /**
- * Until the transaction ends nobody else reserves money of the account: what counts and then reserves, jobs
- * and direct requests alike, does so one after the other.
+ * Locks the account's reservations until the transaction ends. Jobs and direct requests that compare with the spend cap
+ * and then reserve do so one after the other.
  */
 export async function lockReservations(tx: Queryable, accountId: string): Promise<void> {
   await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`reservations:${accountId}`], PREPARED);
@@ -41,7 +41,7 @@ export async function deleteReservation(db: Queryable, requestId: string): Promi
   await db.query('delete from direct_reservations where request_id = $1', [requestId], PREPARED);
 }
 
-/** Deletes those whose lease ran out before. */
+/** Deletes reservations with a lease that expired before `before`. */
 export async function forgetReservations(db: Queryable, before: Date): Promise<void> {
   await db.query('delete from direct_reservations where lease_until < $1', [before]);
 }

@@ -1,10 +1,10 @@
 import { utcMonth } from '#api/billing/calendar.ts';
 import { estimate, estimateRequestSchema, estimateSchema } from '#api/billing/estimate.ts';
 import { selectImagesOfMonth } from '#api/billing/ledger-rows.ts';
-import type { Endpoint } from '#api/endpoint.ts';
+import type { Endpoint } from '#api/http/endpoint.ts';
 import { parseFields, readJsonBody } from '#api/http/json-body.ts';
 
-/** `POST /v1/estimate`: free, with live and test keys. Spec: Estimate. */
+/** `POST /v1/estimate`: free, with live and test keys. See docs/reference/estimate-and-usage.md#estimate. */
 export const estimateEndpoint: Endpoint = {
   method: 'POST',
   path: '/v1/estimate',

@@ -1,8 +1,9 @@
-import { dependsOnPixels, expectedFormat, type ExpectedWork } from '#api/billing/expected-output.ts';
-import type { Features } from '#crds/media-job.ts';
-import { PLANS, type PlanName } from '#crds/plans.ts';
+import { dependsOnPixels, type ExpectedWork } from '#api/billing/expected-output.ts';
+import type { Features } from '#crds/contract/work-order.ts';
+import { outputFormatOf } from '#crds/contract/work-rules.ts';
+import { PLANS, type PlanName } from '#crds/catalogue/plans.ts';
 
-interface Asked {
+interface EstimateContext {
   readonly fields: {
     readonly size: number;
     readonly pages?: number | null | undefined;
@@ -13,8 +14,8 @@ interface Asked {
   readonly features: Features;
 }
 
-/** What an estimate assumes and warns of, in the order in which it is shown. Spec: Estimate, known notes. */
-const NOTES: readonly ((work: ExpectedWork, asked: Asked) => string | null)[] = [
+/** Assumptions and warnings of an estimate, in order: docs/reference/estimate-and-usage.md#notes. */
+const NOTES: readonly ((work: ExpectedWork, context: EstimateContext) => string | null)[] = [
   ({ kind }, { fields: { width, height } }) =>
     kind === 'video' && (width == null || height == null)
       ? 'Width and height were not given: 1920x1080 is assumed.'
@@ -34,7 +35,7 @@ const NOTES: readonly ((work: ExpectedWork, asked: Asked) => string | null)[] = 
   ({ kind }, { features }) =>
     kind === 'video' && !features.video ? 'Video is in limited preview and not enabled for this account.' : null,
   (work, { features }) =>
-    work.operation !== 'strip_metadata' && expectedFormat(work) === 'heic' && !features.heicOutput
+    work.operation !== 'strip_metadata' && outputFormatOf(work, work.inputFormat) === 'heic' && !features.heicOutput
       ? 'HEIC output is in limited preview and not enabled for this account.'
       : null,
   (_work, { fields: { size }, plan }) => tooLarge(size, plan),
@@ -42,8 +43,9 @@ const NOTES: readonly ((work: ExpectedWork, asked: Asked) => string | null)[] = 
     operation === 'compress' ? 'A file that cannot be made smaller is returned unchanged and free of charge.' : null,
 ];
 
-export function estimateNotes(work: ExpectedWork, asked: Asked): string[] {
-  return NOTES.map((note) => note(work, asked)).filter((note) => note !== null);
+/** Returns the notes that apply to an estimate. */
+export function estimateNotes(work: ExpectedWork, context: EstimateContext): string[] {
+  return NOTES.map((note) => note(work, context)).filter((note) => note !== null);
 }
 
 function tooLarge(size: number, plan: PlanName): string | null {

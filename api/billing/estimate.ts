@@ -1,31 +1,23 @@
-/** The price of work before there is a file: fields → kind → units → price. Spec: Estimate. */
+/** Price of work without a file: fields → kind → units → price. See docs/reference/estimate-and-usage.md#estimate. */
 import { z } from 'zod';
 import type { Account } from '#api/accounts/account.ts';
 import { featuresOf } from '#api/accounts/features-of.ts';
 import { estimateNotes } from '#api/billing/estimate-notes.ts';
-import { expectedCodec, expectedFormat, expectedPicture, type ExpectedWork } from '#api/billing/expected-output.ts';
+import { expectedCodec, expectedFrameSize, type ExpectedWork } from '#api/billing/expected-output.ts';
 import { usdOf } from '#api/billing/usd.ts';
-import {
-  CONVERT_TARGETS,
-  DIRECT_KINDS,
-  FORMATS,
-  formatOfName,
-  KINDS,
-  OPERATION_KINDS,
-  OPERATIONS,
-  targetsOf,
-  type Format,
-} from '#crds/formats.ts';
-import { MediaError } from '#crds/media-error.ts';
-import { parseJsonOptions, resolveOptions, type ResolvedOptions } from '#crds/options/options.ts';
-import { PLANS } from '#crds/plans.ts';
-import { METERS, PRICE_BOOK, priceOf, unitsOf, type Measured } from '#crds/prices.ts';
+import { fileSize } from '#api/files/file-size.ts';
+import { DIRECT_KINDS, FORMATS, formatOfName, KINDS, OPERATIONS, type Format } from '#crds/catalogue/formats.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import { outputFormatOf, refusalOf, type KnownFile } from '#crds/contract/work-rules.ts';
+import { parseJsonOptions, resolveOptions } from '#crds/catalogue/options/options.ts';
+import { PLANS } from '#crds/catalogue/plans.ts';
+import { METERS, PRICE_BOOK, priceOf, unitsOf, type MeasuredWork } from '#crds/catalogue/prices.ts';
 
 export const estimateRequestSchema = z
   .strictObject({
     operation: z.enum(OPERATIONS),
     filename: z.string().min(1).max(4096).meta({ description: 'Its extension decides the kind.' }),
-    size: z.int().positive().meta({ description: 'Bytes.' }),
+    size: fileSize,
     duration_seconds: z
       .number()
       .positive()
@@ -56,10 +48,11 @@ export const estimateSchema = z
   .meta({ id: 'Estimate' });
 type Estimate = z.infer<typeof estimateSchema>;
 
-/** Assumed when either side of a video is not given. */
+/** Size that is assumed when either side of a video is missing, in pixels. */
 const FULL_HD = { width: 1920, height: 1080 } as const;
 
 /**
+ * Returns the estimate of a request.
  * @param imagesThisMonth images that the account was billed for in this month: their price falls in tiers.
  * @throws MediaError bad_request, invalid_options, unsupported_input, unsupported_target
  */
@@ -75,7 +68,7 @@ export function estimate(
     operation: fields.operation,
     kind: work.kind,
     input_format: work.inputFormat,
-    output_format: expectedFormat(work),
+    output_format: outputFormatOf(work, work.inputFormat),
     lane: isDirect ? 'direct' : 'job',
     meter,
     quantity,
@@ -84,20 +77,16 @@ export function estimate(
   };
 }
 
-/** Fields, then options, then what the operation does not apply to: the order of every other request. */
+/** Parses the work. Checks fields, then options, then format and operation, in the order of every other request. */
 function readWork(fields: EstimateRequest): ExpectedWork {
   const { operation } = fields;
   const inputFormat = formatOfName(fields.filename);
   refuseMissingDuration(fields, inputFormat);
   const options = resolveOptions(parseJsonOptions(fields.options ?? {}), operation);
-  if (operation === 'convert' && options.convert.to === null) {
-    throw new MediaError('invalid_options', 'Convert needs a target format in `convert.to`.', { param: 'convert.to' });
-  }
+  refuse({ operation, options }, { by: 'nothing' });
   if (inputFormat === null) throw unknownExtension();
-  const work = { operation, kind: FORMATS[inputFormat].kind, inputFormat, options };
-  refuseOperation(work);
-  refuseTarget(work, options);
-  return work;
+  refuse({ operation, options }, { by: 'content', format: inputFormat });
+  return { operation, kind: FORMATS[inputFormat].kind, inputFormat, options };
 }
 
 function refuseMissingDuration({ duration_seconds: seconds }: EstimateRequest, format: Format | null): void {
@@ -108,21 +97,14 @@ function refuseMissingDuration({ duration_seconds: seconds }: EstimateRequest, f
   throw new MediaError('bad_request', message, { param: 'duration_seconds' });
 }
 
-function refuseOperation({ operation, kind, inputFormat }: ExpectedWork): void {
-  const kinds = OPERATION_KINDS[operation];
-  if (!kinds.includes(kind)) {
-    const message = `${operation} does not apply to ${kind} files such as ${inputFormat}. It applies to ${kinds.join(', ')}.`;
-    throw new MediaError('unsupported_input', message, { param: 'filename' });
-  }
-  if (FORMATS[inputFormat].raw !== true || operation === 'compress') return;
-  const message = `${operation} does not apply to camera RAW files such as ${inputFormat}. Compress it instead.`;
-  throw new MediaError('unsupported_input', message, { param: 'filename' });
-}
+/** Features of the checks: an estimate mentions a missing feature in a note and does not refuse. */
+const EVERY_FEATURE = { video: true, heicOutput: true };
 
-function refuseTarget({ operation, kind }: ExpectedWork, { convert: { to } }: ResolvedOptions): void {
-  if (operation !== 'convert' || to === null || CONVERT_TARGETS[kind].includes(to)) return;
-  const message = `A ${kind} file does not convert to ${to}. ${targetsOf(kind)}`;
-  throw new MediaError('unsupported_target', message, { param: 'convert.to' });
+function refuse(order: Pick<ExpectedWork, 'operation' | 'options'>, file: KnownFile): void {
+  const refusal = refusalOf({ ...order, features: EVERY_FEATURE }, file, 'job');
+  if (refusal?.code === 'unsupported_input')
+    throw new MediaError('unsupported_input', refusal.message, { param: 'filename' });
+  if (refusal !== null) throw refusal;
 }
 
 function unknownExtension(): MediaError {
@@ -131,15 +113,15 @@ function unknownExtension(): MediaError {
   return new MediaError('unsupported_input', message, { param: 'filename' });
 }
 
-function measure(fields: EstimateRequest, work: ExpectedWork): Measured {
-  const given =
+function measure(fields: EstimateRequest, work: ExpectedWork): MeasuredWork {
+  const frameSize =
     fields.width == null || fields.height == null ? FULL_HD : { width: fields.width, height: fields.height };
   return {
     operation: work.operation,
     kind: work.kind,
     pages: fields.pages ?? null,
     durationSeconds: fields.duration_seconds ?? null,
-    ...expectedPicture(work, given),
+    ...expectedFrameSize(work, frameSize),
     videoCodec: expectedCodec(work),
   };
 }

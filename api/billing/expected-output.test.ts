@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import {
-  dependsOnPixels,
-  expectedCodec,
-  expectedFormat,
-  expectedPicture,
-  type ExpectedWork,
-} from '#api/billing/expected-output.ts';
-import { FORMATS, type Format, type Operation } from '#crds/formats.ts';
-import { parseJsonOptions, resolveOptions } from '#crds/options/options.ts';
+import { dependsOnPixels, expectedCodec, expectedFrameSize, type ExpectedWork } from '#api/billing/expected-output.ts';
+import { FORMATS, type Format, type Operation } from '#crds/catalogue/formats.ts';
+import { parseJsonOptions, resolveOptions } from '#crds/catalogue/options/options.ts';
 
 const work = (inputFormat: Format, sent: object = {}, operation: Operation = 'compress'): ExpectedWork => ({
   operation,
@@ -15,26 +9,9 @@ const work = (inputFormat: Format, sent: object = {}, operation: Operation = 'co
   inputFormat,
   options: resolveOptions(parseJsonOptions(sent)),
 });
-const original = { image: { format: 'original' }, audio: { format: 'original' } };
 
-describe('the expected format', () => {
-  it.each<[Format, object, Operation, Format]>([
-    ['heic', original, 'compress', 'heic'],
-    ['raf', original, 'compress', 'jpg'],
-    ['bmp', original, 'compress', 'jpg'],
-    ['tiff', { image: { format: 'webp' } }, 'compress', 'webp'],
-    ['flac', original, 'compress', 'flac'],
-    ['wma', original, 'compress', 'm4a'],
-    ['wav', { audio: { format: 'alac' } }, 'compress', 'alac'],
-    ['avi', { video: { format: 'mkv' } }, 'compress', 'mkv'],
-    ['pdf', {}, 'compress', 'pdf'],
-    ['tiff', {}, 'strip_metadata', 'tiff'],
-    ['xlsx', { convert: { to: 'csv' } }, 'convert', 'csv'],
-  ])('of %s with %j to %s is %s', (input, sent, operation, format) => {
-    expect(expectedFormat(work(input, sent, operation))).toBe(format);
-  });
-
-  it('depends on the pixels of a TIFF or BMP left at its format', () => {
+describe('dependsOnPixels', () => {
+  it('returns true for a TIFF or BMP that keeps its format', () => {
     expect(
       [work('tiff'), work('bmp'), work('png'), work('bmp', { image: { format: 'jpg' } })].map((each) =>
         dependsOnPixels(each),
@@ -43,7 +20,7 @@ describe('the expected format', () => {
   });
 });
 
-describe('the expected picture', () => {
+describe('the expected video', () => {
   it.each<[object, Operation, [number, number], [number, number]]>([
     [{}, 'compress', [3841, 2161], [3841, 2161]],
     [{ resolution: 854 }, 'compress', [1920, 1080], [854, 480]],
@@ -53,9 +30,9 @@ describe('the expected picture', () => {
     [{ quality: 'web', resolution: 1280 }, 'compress', [3840, 2160], [1280, 720]],
     [{ resolution: 854 }, 'convert', [1920, 1080], [1920, 1080]],
     [{ resolution: 854 }, 'compress', [100_000, 10], [854, 2]],
-  ])('with %j to %s of %j is %j', (video, operation, [width, height], [outWidth, outHeight]) => {
-    const asked = work('mp4', { video, convert: { to: 'mov' } }, operation);
-    expect(expectedPicture(asked, { width, height })).toStrictEqual({ width: outWidth, height: outHeight });
+  ])('with %j and operation %s of size %j has size %j', (video, operation, [width, height], [outWidth, outHeight]) => {
+    const expected = work('mp4', { video, convert: { to: 'mov' } }, operation);
+    expect(expectedFrameSize(expected, { width, height })).toStrictEqual({ width: outWidth, height: outHeight });
   });
 
   it.each<[object, Operation, string]>([
@@ -64,7 +41,7 @@ describe('the expected picture', () => {
     [{ video: { format: 'webm' } }, 'compress', 'vp9'],
     [{ convert: { to: 'webm' } }, 'convert', 'vp9'],
     [{ convert: { to: 'mp4' } }, 'convert', 'h265'],
-  ])('with %j to %s has the codec %s', (sent, operation, codec) => {
+  ])('with options %j and operation %s has the codec %s', (sent, operation, codec) => {
     expect(expectedCodec(work('mp4', sent, operation))).toBe(codec);
   });
 });

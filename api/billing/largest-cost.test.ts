@@ -1,28 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { largestCost } from '#api/billing/largest-cost.ts';
-import {
-  FORMATS,
-  inputFormatsOf,
-  OPERATION_KINDS,
-  OPERATIONS,
-  type Format,
-  type Kind,
-  type Operation,
-} from '#crds/formats.ts';
-import { parseJsonOptions, resolveOptions } from '#crds/options/options.ts';
-import { fileLimits, PLAN_NAMES, type PlanName } from '#crds/plans.ts';
-import { PRICE_BOOK, priceOf, unitsOf } from '#crds/prices.ts';
+import { KINDS, OPERATION_KINDS, OPERATIONS, type Kind, type Operation } from '#crds/catalogue/formats.ts';
+import { parseJsonOptions, resolveOptions } from '#crds/catalogue/options/options.ts';
+import { fileLimits, PLAN_NAMES, type PlanName } from '#crds/catalogue/plans.ts';
+import { PRICE_BOOK, priceOf, unitsOf } from '#crds/catalogue/prices.ts';
 
+const EVERY_FEATURE = { video: true, heicOutput: true };
 const costOf = (operation: Operation, kind: Kind | null, sent: object = {}, plan: PlanName = 'payg'): number =>
   largestCost({
     lane: 'job',
     operation,
-    filename: kind === null ? null : nameOf(kind),
+    kinds: kind === null ? KINDS : [kind],
     options: resolveOptions(parseJsonOptions(sent)),
     limits: fileLimits(plan),
+    features: EVERY_FEATURE,
   });
-const nameOf = (kind: Kind): string => `a.${FORMATS[inputFormatsOf(kind)[0] as Format].extensions[0]}`;
 
 describe('largestCost', () => {
   it.each<[string, Operation, Kind | null, object, PlanName, number]>([
@@ -49,21 +42,25 @@ describe('largestCost', () => {
     ],
     ['an unknown kind as the dearest one', 'compress', null, {}, 'payg', 10 * 56 * 1.5 * 1000],
     ['an unknown kind as one that has the target', 'convert', null, { convert: { to: 'docx' } }, 'payg', 10_000],
-  ])('prices %s', (_what, operation, kind, sent, plan, microUsd) => {
+  ])('returns the price of %s', (_what, operation, kind, sent, plan, microUsd) => {
     expect(costOf(operation, kind, sent, plan)).toBe(microUsd);
   });
 
-  it.each<[string, 'direct' | 'job', string | null, number]>([
-    ['of an image by its name', 'direct', 'a.png', 2000],
-    ['without a name as the dearest kind of the direct lane', 'direct', null, 10 * 10_000],
-    ['by a name of a kind that compress refuses as the dearest one', 'direct', 'a.docx', 10 * 10_000],
-    ['without a name as the dearest kind of all as a job', 'job', null, 10 * 56 * 1.5 * 1000],
-  ])('prices a file %s', (_what, lane, filename, microUsd) => {
+  it.each<[string, 'direct' | 'job', readonly Kind[], boolean, number]>([
+    ['that is an image', 'direct', ['image'], true, 2000],
+    ['that is sound or video, which runs as a job only', 'direct', ['video', 'audio'], true, 10 * 2000],
+    ['of any kind as the dearest one of the direct lane', 'direct', KINDS, true, 10 * 10_000],
+    ['of a kind that compress refuses as the dearest one', 'direct', ['word', 'sheet'], true, 10 * 10_000],
+    ['of any kind as the dearest one of all as a job', 'job', KINDS, true, 10 * 56 * 1.5 * 1000],
+    ['that is sound or video, which the account may not have', 'job', ['video', 'audio'], false, 10 * 2000],
+  ])('returns the price of a file %s', (_what, lane, kinds, video, microUsd) => {
     const options = resolveOptions(parseJsonOptions({}));
-    expect(largestCost({ lane, operation: 'compress', filename, options, limits: fileLimits('payg') })).toBe(microUsd);
+    const features = { video, heicOutput: false };
+    const work = { lane, operation: 'compress', kinds, options, limits: fileLimits('payg'), features } as const;
+    expect(largestCost(work)).toBe(microUsd);
   });
 
-  it('is never below the price of a file within the limits', () => {
+  it('returns at least the price of every file within the limits', () => {
     const work = fc.record({
       plan: fc.constantFrom(...PLAN_NAMES),
       operation: fc.constantFrom(...OPERATIONS),
@@ -94,9 +91,8 @@ describe('largestCost', () => {
           height: Math.floor(long * shape),
           videoCodec: codec,
         });
-        expect(largestCost({ lane: 'job', operation, filename: nameOf(kind), options, limits })).toBeGreaterThanOrEqual(
-          priceOf(PRICE_BOOK, meter, quantity, 0),
-        );
+        const work = { lane: 'job', operation, kinds: [kind], options, limits, features: EVERY_FEATURE } as const;
+        expect(largestCost(work)).toBeGreaterThanOrEqual(priceOf(PRICE_BOOK, meter, quantity, 0));
       }),
     );
   });

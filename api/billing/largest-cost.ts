@@ -1,43 +1,27 @@
-import {
-  CONVERT_TARGETS,
-  DIRECT_KINDS,
-  FORMATS,
-  formatOfName,
-  OPERATION_KINDS,
-  type Kind,
-  type Operation,
-} from '#crds/formats.ts';
-import type { ResolvedOptions } from '#crds/options/options.ts';
-import type { FileLimits } from '#crds/plans.ts';
-import { PRICE_BOOK, priceOf, unitsOf, type PriceBook } from '#crds/prices.ts';
+import { KINDS, type Kind } from '#crds/catalogue/formats.ts';
+import type { OpenWorkOrder } from '#crds/contract/work-order.ts';
+import { acceptsKind, type Lane } from '#crds/contract/work-rules.ts';
+import { PRICE_BOOK, priceOf, unitsOf, type PriceBook } from '#crds/catalogue/prices.ts';
 
-interface PlannedWork {
-  readonly operation: Operation;
-  readonly lane: 'direct' | 'job';
-  readonly filename: string | null;
-  readonly options: ResolvedOptions;
-  readonly limits: FileLimits;
+interface PlannedWork extends OpenWorkOrder {
+  readonly lane: Lane;
+  /** Kinds that the content may have: the file's name is no proof. */
+  readonly kinds: readonly Kind[];
 }
 
 /**
- * The most that the work can cost, in micro-dollars: the largest file that its limits let through, at
- * the dearest price. It is reserved while the work runs. Spec: Monthly spend cap.
+ * Returns the maximum cost of the work, in micro-dollars: the largest file that its limits allow, at the highest price.
+ * It is reserved while the work runs. See docs/reference/estimate-and-usage.md#monthly-spend-cap.
  */
 export function largestCost(work: PlannedWork, book: PriceBook = PRICE_BOOK): number {
-  return Math.max(0, ...possibleKinds(work).map((kind) => largestCostOf(book, work, kind)));
+  return Math.max(0, ...billableKinds(work).map((kind) => largestCostOf(book, work, kind)));
 }
 
-/** The kind that the file's name stands for, else every one that would not be refused; the content decides later. */
-function possibleKinds({ lane, operation, filename, options }: PlannedWork): readonly Kind[] {
-  const { to } = options.convert;
-  const accepted = OPERATION_KINDS[operation].filter(
-    (kind) =>
-      (lane === 'job' || DIRECT_KINDS.includes(kind)) &&
-      (operation !== 'convert' || to === null || CONVERT_TARGETS[kind].includes(to)),
-  );
-  const format = formatOfName(filename);
-  const named = accepted.filter((kind) => format !== null && FORMATS[format].kind === kind);
-  return named.length > 0 ? named : accepted;
+/** Returns the kinds that the operation and the lane accept. */
+function billableKinds(work: PlannedWork): readonly Kind[] {
+  const accepted = KINDS.filter((kind) => acceptsKind(work, kind, work.lane));
+  const possible = accepted.filter((kind) => work.kinds.includes(kind));
+  return possible.length > 0 ? possible : accepted;
 }
 
 function largestCostOf(book: PriceBook, work: PlannedWork, kind: Kind): number {
@@ -49,12 +33,12 @@ function largestCostOf(book: PriceBook, work: PlannedWork, kind: Kind): number {
     durationSeconds: limits.maxSeconds,
     width: largestPixels(work),
     height: 1,
-    videoCodec: dearestCodec(book, work),
+    videoCodec: costliestCodec(book, work),
   });
   return priceOf(book, meter, quantity, 0);
 }
 
-/** `video.resolution` bounds the long side only: the picture may be square. Convert keeps the input's size. */
+/** Returns the maximum area in pixels. `video.resolution` limits the long side only, so the frame may be square. */
 function largestPixels({ operation, options, limits }: PlannedWork): number {
   const { resolution } = options.video;
   return operation === 'compress' && resolution !== null
@@ -62,8 +46,8 @@ function largestPixels({ operation, options, limits }: PlannedWork): number {
     : limits.maxPixels;
 }
 
-/** Convert may copy a stream of any codec. */
-function dearestCodec(book: PriceBook, { operation, options }: PlannedWork): string {
+/** Returns the codec with the highest price. Convert may copy a stream of any codec. */
+function costliestCodec(book: PriceBook, { operation, options }: PlannedWork): string {
   if (operation === 'compress') return options.video.codec;
-  return Object.entries(book.videoCodecFactor).reduce((dearest, codec) => (codec[1] > dearest[1] ? codec : dearest))[0];
+  return Object.entries(book.videoCodecFactor).reduce((highest, codec) => (codec[1] > highest[1] ? codec : highest))[0];
 }

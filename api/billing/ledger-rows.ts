@@ -1,7 +1,7 @@
-/** SQL of the ledger and of what each account has spent per month. */
+/** SQL of the ledger and of each account's spending per month. */
 import { PREPARED, type Queryable } from '#api/store/database.ts';
-import type { Kind, Operation } from '#crds/formats.ts';
-import type { Meter } from '#crds/prices.ts';
+import type { Kind, Operation } from '#crds/catalogue/formats.ts';
+import type { Meter } from '#crds/catalogue/prices.ts';
 
 /** One counted piece of work: a direct request or a finished job. */
 export interface LedgerRow {
@@ -21,9 +21,9 @@ export interface LedgerRow {
   readonly at: Date;
 }
 
-/** The months are named by their first day, YYYY-MM-01, UTC. */
 interface AccountMonth {
   readonly accountId: string;
+  /** First day, UTC, as YYYY-MM-01. */
   readonly month: string;
 }
 
@@ -32,7 +32,7 @@ interface MonthlySpend {
   readonly images: number;
 }
 
-/** false when the source is in the ledger already: then nothing changed. */
+/** Inserts a row. Returns false, and changes nothing, when the source is in the ledger already. */
 export async function insertLedgerRow(tx: Queryable, row: LedgerRow): Promise<boolean> {
   const { rowCount } = await tx.query(
     `insert into ledger (source_id, account_id, livemode, day, operation, kind, meter, quantity, amount_micro_usd,
@@ -68,7 +68,7 @@ export async function findCharge(
   return rows[0] ?? null;
 }
 
-/** Locks what the account has spent that month until the transaction ends, so that prices by tier are exact. */
+/** Locks and returns the account's sums of the month until the transaction ends, so that prices by tier are exact. */
 export async function lockMonth(tx: Queryable, { accountId, month }: AccountMonth): Promise<MonthlySpend> {
   await tx.query('insert into monthly_spend (account_id, month) values ($1, $2) on conflict do nothing', [
     accountId,
@@ -94,10 +94,7 @@ export async function addToMonth(
   );
 }
 
-/**
- * What is spent in the month, and what unfinished live jobs and direct requests may cost at most;
- * micro-dollars.
- */
+/** Returns the month's spending and the maximum cost of unfinished live jobs and direct requests, in micro-dollars. */
 export async function selectSpending(
   db: Queryable,
   { accountId, month, now }: AccountMonth & { now: Date },
@@ -115,7 +112,7 @@ export async function selectSpending(
   return rows[0] ?? { spent: 0, running: 0 };
 }
 
-/** Images that the account was billed for in that month. */
+/** Returns the number of images that the account was billed for in the month. */
 export async function selectImagesOfMonth(db: Queryable, { accountId, month }: AccountMonth): Promise<number> {
   const { rows } = await db.query<{ images: number }>(
     'select images from monthly_spend where account_id = $1 and month = $2',

@@ -1,6 +1,6 @@
-import type { EngineResult } from '#crds/result.ts';
-import type { Operation } from '#crds/formats.ts';
-import { unitsOf, type Meter, type PriceBook } from '#crds/prices.ts';
+import type { EngineResult } from '#crds/contract/result.ts';
+import type { Operation } from '#crds/catalogue/formats.ts';
+import { unitsOf, type Meter, type PriceBook } from '#crds/catalogue/prices.ts';
 
 export interface Units {
   readonly meter: Meter | 'unbilled';
@@ -14,12 +14,12 @@ interface PricedWork {
   readonly result: EngineResult | null;
 }
 
-/** Only live work that succeeded and did not give the input back costs money. Spec: Usage / meters. */
+/** Returns true for live work that succeeded and did not return its input unchanged; other work is free. */
 export function isBilled({ livemode, result }: Pick<PricedWork, 'livemode' | 'result'>): boolean {
   return livemode && result !== null && !result.kept_original;
 }
 
-/** What the work counts as: units on its meter, or nothing on `unbilled`. */
+/** Returns meter and quantity of the work; 0 on `unbilled` when it is free. */
 export function unitsOfWork(book: PriceBook, work: PricedWork): Units {
   const { operation, result } = work;
   if (result === null || !isBilled(work)) return { meter: 'unbilled', quantity: 0 };

@@ -1,29 +1,29 @@
 /**
- * Counts one piece of work: its row in the ledger and, when it is billed, its price in the month's sum,
- * together or not at all. The sum of the ledger and the monthly sums are always equal.
+ * Records one piece of work: its row in the ledger and, when it is billed, its price in the month's sum, atomically.
+ * The sum of the ledger and the monthly sums are always equal.
  */
 import { utcDay, utcMonth } from '#api/billing/calendar.ts';
 import { addToMonth, findCharge, insertLedgerRow, lockMonth, type LedgerRow } from '#api/billing/ledger-rows.ts';
 import { unitsOfWork } from '#api/billing/price.ts';
 import type { Queryable } from '#api/store/database.ts';
-import type { Operation } from '#crds/formats.ts';
-import { PRICE_BOOK, priceOf, type PriceBook } from '#crds/prices.ts';
-import type { EngineResult } from '#crds/result.ts';
-import type { Clock } from '#crds/shared/clock.ts';
+import type { Operation } from '#crds/catalogue/formats.ts';
+import { PRICE_BOOK, priceOf, type PriceBook } from '#crds/catalogue/prices.ts';
+import type { EngineResult } from '#crds/contract/result.ts';
+import type { Clock } from '#crds/process/clock.ts';
 
 interface RecordDeps {
   readonly clock: Clock;
-  /** Default: the project's own. */
+  /** Default: `PRICE_BOOK`. */
   readonly priceBook?: PriceBook;
 }
 
-/** A direct request (`req_…`) or a job (`job_…`); a job's row can be given as it is. */
+/** Direct request (`req_…`) or job (`job_…`); a job's row has these fields. */
 export interface CountedWork {
   readonly id: string;
   readonly accountId: string;
   readonly livemode: boolean;
   readonly operation: Operation;
-  /** Bytes received; null when nothing came. */
+  /** Bytes received; null when none were. */
   readonly inputSize: number | null;
   /** null: it failed or was canceled, and is free. */
   readonly result: EngineResult | null;
@@ -38,7 +38,7 @@ export interface Charge {
   readonly amountMicroUsd: number;
 }
 
-/** Gives what the work was charged. A second call for the same id changes nothing and gives the first charge. */
+/** Records the work and returns its charge. A second call for the same id changes nothing and returns the first charge. */
 export async function recordWork(deps: RecordDeps, tx: Queryable, work: CountedWork): Promise<Charge> {
   const book = deps.priceBook ?? PRICE_BOOK;
   const at = work.completedAt ?? deps.clock.now();

@@ -1,31 +1,31 @@
 import { describe, expect, it } from 'vitest';
 import { createAccount } from '#api/accounts/create-account.ts';
-import type { Caller } from '#api/accounts/find-caller.ts';
+import { MEDIACTL } from '#api/audit/audit.ts';
 import { forgetReservations } from '#api/billing/direct-reservation-rows.ts';
 import { reserveDirect } from '#api/billing/reserve-direct.ts';
-import { reservationRefusal, spendCapRefusal } from '#api/billing/spend-cap.ts';
-import { newId } from '#crds/ids.ts';
-import { makeLog } from '#crds/shared/log.ts';
+import { reservationRefusal, spendCapRefusal, type Spender } from '#api/billing/spend-cap.ts';
+import { newId } from '#crds/contract/ids.ts';
+import { makeLog } from '#crds/process/log.ts';
 import { testDatabase } from '#test/support/database.ts';
 
 const database = await testDatabase();
 let time = new Date('2026-10-05T12:00:00.000Z');
 const deps = { database, clock: { now: () => time }, log: makeLog('test', 'silent') };
 
-async function aCaller(spendCapMicroUsd: number, livemode = true): Promise<Caller> {
+async function aCaller(spendCapMicroUsd: number, livemode = true): Promise<Spender> {
   const account = await createAccount(
     { ...deps, newId },
-    { name: 'Acme', plan: 'payg', paymentMethod: true, features: [] },
+    { caller: MEDIACTL, input: { name: 'Acme', plan: 'payg', paymentMethod: true, features: [] } },
   );
-  return { account: { ...account, spendCapMicroUsd }, keyId: 'key', livemode, allowList: [] };
+  return { account: { ...account, spendCapMicroUsd }, livemode };
 }
-const reserve = (caller: Caller, microUsd = 1000) =>
+const reserve = (caller: Spender, microUsd = 1000) =>
   reserveDirect(deps, { caller, requestId: newId('request'), microUsd });
-const rows = async (caller: Caller) =>
+const rows = async (caller: Spender) =>
   (await database.query('select 1 from direct_reservations where account_id = $1', [caller.account.id])).rows.length;
 
 describe('the reservation of a direct request', () => {
-  it('admits 3 of 50 parallel requests when there is room for 3, and the next after one has ended', async () => {
+  it('admits 3 of 50 parallel requests when the cap covers 3, and the next one after a release', async () => {
     const caller = await aCaller(3000);
     const admissions = await Promise.allSettled(Array.from({ length: 50 }, () => reserve(caller)));
     const held = admissions.flatMap((admission) => (admission.status === 'fulfilled' ? [admission.value] : []));
@@ -39,7 +39,7 @@ describe('the reservation of a direct request', () => {
     expect(await rows(caller)).toBe(0);
   });
 
-  it('admits one request below the cap however much it may cost', async () => {
+  it('admits one request below the cap whatever its maximum cost', async () => {
     const caller = await aCaller(1);
     const release = await reserve(caller, 500_000);
     await expect(reserve(caller)).rejects.toMatchObject({ code: 'spend_cap_reached' });
@@ -47,7 +47,7 @@ describe('the reservation of a direct request', () => {
     await expect(reserve(await aCaller(0))).rejects.toMatchObject({ code: 'spend_cap_reached' });
   });
 
-  it('counts for jobs, too', async () => {
+  it('counts against the cap when a job is created', async () => {
     const caller = await aCaller(1000);
     const release = await reserve(caller);
     const ofJob = () => database.transaction((tx) => reservationRefusal(deps, tx, { caller, reserveMicroUsd: 1000 }));
@@ -56,7 +56,7 @@ describe('the reservation of a direct request', () => {
     expect(await ofJob()).toBeNull();
   });
 
-  it('needs nothing from a test key', async () => {
+  it('does not exist for a test key', async () => {
     const caller = await aCaller(0, false);
     await (
       await reserve(caller)
@@ -66,7 +66,7 @@ describe('the reservation of a direct request', () => {
 
   it('no longer counts a minute after its process was killed', async () => {
     const caller = await aCaller(1000);
-    // Never released, and its timer cannot fire within this test.
+    // The reservation is never released, and its timer cannot fire within this test.
     await reserve(caller);
     expect(await spendCapRefusal(deps, caller)).not.toBeNull();
     time = new Date(time.getTime() + 60_000);

@@ -1,14 +1,13 @@
 /**
- * The reservation of a direct request: from its admission to its end the request counts against the spend
- * cap at the most it can cost. A lease in PostgreSQL, so that all processes see it and a killed one leaves
- * nothing behind. Spec: Monthly spend cap.
+ * Reservation of a direct request: from admission to end the request counts against the spend cap with its maximum
+ * cost. It is a lease in PostgreSQL, so that all processes see it and that of a killed process expires. See
+ * docs/reference/estimate-and-usage.md#monthly-spend-cap.
  */
-import type { Caller } from '#api/accounts/find-caller.ts';
 import { deleteReservation, insertReservation, renewReservation } from '#api/billing/direct-reservation-rows.ts';
-import { reservationRefusal } from '#api/billing/spend-cap.ts';
+import { reservationRefusal, type Spender } from '#api/billing/spend-cap.ts';
 import type { Database } from '#api/store/database.ts';
-import type { Clock } from '#crds/shared/clock.ts';
-import type { Log } from '#crds/shared/log.ts';
+import type { Clock } from '#crds/process/clock.ts';
+import type { Log } from '#crds/process/log.ts';
 
 interface ReserveDeps {
   readonly database: Database;
@@ -20,13 +19,13 @@ const LEASE_MS = 60_000;
 const RENEW_EVERY_MS = 20_000;
 
 /**
- * Gives what ends it: to be called once the request has ended and is charged, however it ended; that never
- * rejects. Test keys reserve nothing.
+ * Reserves the largest cost of a request. Returns the function that ends the reservation, to be called once the request
+ * has ended and is charged; it never rejects. Test keys reserve nothing.
  * @throws MediaError spend_cap_reached
  */
 export async function reserveDirect(
   deps: ReserveDeps,
-  { caller, requestId, microUsd }: { caller: Caller; requestId: string; microUsd: number },
+  { caller, requestId, microUsd }: { caller: Spender; requestId: string; microUsd: number },
 ): Promise<() => Promise<void>> {
   const accountId = caller.account.id;
   if (!caller.livemode || microUsd === 0) return async () => undefined;
@@ -38,7 +37,7 @@ export async function reserveDirect(
   return hold(deps, requestId);
 }
 
-/** Renews it until it is deleted; what cannot be deleted no longer counts when its lease has run out. */
+/** Renews the lease until the returned function deletes it. If the deletion fails, the lease expires. */
 function hold(deps: ReserveDeps, requestId: string): () => Promise<void> {
   const { database, log } = deps;
   const warn = (error: unknown): void => log.warn({ err: error, request_id: requestId }, 'reservation not updated');

@@ -1,21 +1,22 @@
 /**
- * The monthly spend cap. Work in progress counts at the most that it can cost, so that parallel requests
- * end above the cap by at most one request's cost; with nothing in progress a request is admitted as
- * long as the month is under its cap. Spec: Monthly spend cap.
+ * Monthly spend cap. Running work counts with its maximum cost, so parallel requests exceed the cap by at most one
+ * request's cost. Without running work a request is admitted while the month's spending is below the cap. See
+ * docs/reference/estimate-and-usage.md#monthly-spend-cap.
  */
 import type { Account } from '#api/accounts/account.ts';
-import type { Caller } from '#api/accounts/find-caller.ts';
+import type { AccountCaller } from '#api/accounts/find-caller.ts';
 import { utcMonth } from '#api/billing/calendar.ts';
 import { lockReservations } from '#api/billing/direct-reservation-rows.ts';
 import { selectSpending } from '#api/billing/ledger-rows.ts';
 import type { Queryable } from '#api/store/database.ts';
-import { MediaError } from '#crds/media-error.ts';
-import { PLANS } from '#crds/plans.ts';
-import type { Clock } from '#crds/shared/clock.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import { PLANS } from '#crds/catalogue/plans.ts';
+import type { Clock } from '#crds/process/clock.ts';
 
-type Spender = Pick<Caller, 'account' | 'livemode'>;
+/** Account with a spend cap, in live or test mode. */
+export type Spender = Pick<AccountCaller, 'account' | 'livemode'>;
 
-/** Why the caller may not start billable work now; null when it may. Test keys always may. */
+/** Returns the refusal of new billable work; null when it is admitted. Test keys are always admitted. */
 export async function spendCapRefusal(
   { database, clock }: { readonly database: Queryable; readonly clock: Clock },
   { account, livemode }: Spender,
@@ -34,8 +35,8 @@ export async function spendCapRefusal(
 }
 
 /**
- * The same decision for work that is about to reserve that much. Until the transaction ends nobody else
- * reserves money of the account, so it holds among parallel requests when it inserts the reservation.
+ * Returns the same for work that reserves `reserveMicroUsd` in the same transaction. Holds the lock of the account's
+ * reservations until the transaction ends, so the decision is valid among parallel requests.
  */
 export async function reservationRefusal(
   { clock }: { readonly clock: Clock },
@@ -47,12 +48,12 @@ export async function reservationRefusal(
   return spendCapRefusal({ database: tx, clock }, caller);
 }
 
-/** In micro-dollars. An account with a payment method and no plan pays as it goes. */
+/** Returns the spend cap in micro-dollars. An account with a payment method and without a plan has that of `payg`. */
 export function spendCapOf({ spendCapMicroUsd, plan }: Pick<Account, 'spendCapMicroUsd' | 'plan'>): number {
   return spendCapMicroUsd ?? PLANS[plan].spendCapMicroUsd ?? PLANS.payg.spendCapMicroUsd ?? 0;
 }
 
-/** Not rounded: micro-dollars have six decimals at most. */
+/** Formats an amount without rounding: micro-dollars have six decimals at most. */
 function usd(microUsd: number): string {
   const [whole = '0', decimals = ''] = (microUsd / 1_000_000).toFixed(6).split('.');
   return `$${whole}.${decimals.replace(/0+$/, '').padEnd(2, '0')}`;

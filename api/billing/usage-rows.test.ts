@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { recordWork } from '#api/billing/record-work.ts';
 import { selectUsage } from '#api/billing/usage-rows.ts';
-import { newId } from '#crds/ids.ts';
+import { newId } from '#crds/contract/ids.ts';
 import { testDatabase } from '#test/support/database.ts';
 
 const database = await testDatabase();
@@ -13,10 +13,10 @@ await database.query(
 );
 
 describe('selectUsage', () => {
-  const asked = { accountId: 'acc_7', livemode: true, from: '2026-01-01', to: '2026-01-31' };
+  const range = { accountId: 'acc_7', livemode: true, from: '2026-01-01', to: '2026-01-31' };
 
   it('sums each day and meter as numbers', async () => {
-    const rows = await selectUsage(database, { ...asked, to: '2026-01-08' });
+    const rows = await selectUsage(database, { ...range, to: '2026-01-08' });
     expect(rows).toStrictEqual([
       {
         day: '2026-01-08',
@@ -30,7 +30,7 @@ describe('selectUsage', () => {
     ]);
   });
 
-  it('is the sum of the ledger whatever was recorded at once, twice or in vain', async () => {
+  it('returns the sums of the ledger after parallel, repeated and rolled-back records', async () => {
     const work = {
       accountId: 'acc_7',
       livemode: true,
@@ -52,7 +52,7 @@ describe('selectUsage', () => {
          sum(input_bytes) as "inputBytes", sum(output_bytes) as "outputBytes"
        from ledger where account_id = 'acc_7' and livemode group by day, meter order by day, meter`,
     );
-    const usage = await selectUsage(database, { ...asked, to: '2026-12-31' });
+    const usage = await selectUsage(database, { ...range, to: '2026-12-31' });
     expect(usage).toStrictEqual(rows);
     expect(usage.find(({ meter }) => meter === 'unbilled')).toMatchObject({ day: '2026-02-03', requests: 21 });
   });

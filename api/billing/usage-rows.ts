@@ -1,8 +1,8 @@
-/** SQL of usage: the ledger's sums by day and meter, which its trigger keeps exact in each transaction. */
+/** SQL of usage: the ledger's sums by day and meter. The ledger's trigger updates them in each transaction. */
 import type { LedgerRow } from '#api/billing/ledger-rows.ts';
 import type { Queryable } from '#api/store/database.ts';
 
-/** What one meter counted on one UTC day. */
+/** Sums of one meter on one UTC day. */
 export interface DayOfMeter {
   /** YYYY-MM-DD. */
   readonly day: string;
@@ -14,7 +14,7 @@ export interface DayOfMeter {
   readonly outputBytes: number;
 }
 
-/** Days with at least one request, oldest first; both ends included. */
+/** Returns the days with at least one request, oldest first; both ends included. */
 export async function selectUsage(
   db: Queryable,
   { accountId, livemode, from, to }: { accountId: string; livemode: boolean; from: string; to: string },

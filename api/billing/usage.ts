@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { usdOf } from '#api/billing/usd.ts';
 import type { DayOfMeter } from '#api/billing/usage-rows.ts';
-import { METERS } from '#crds/prices.ts';
+import { METERS } from '#crds/catalogue/prices.ts';
 
 const meterUsage = z.object({ requests: z.int(), quantity: z.number(), amount_usd: z.number() });
 
@@ -13,7 +13,7 @@ const counts = {
   meters: z.partialRecord(z.enum([...METERS, 'unbilled']), meterUsage),
 };
 
-/** Spec: Usage. */
+/** Response of `GET /v1/usage`: docs/reference/estimate-and-usage.md#usage. */
 export const usageSchema = z
   .object({
     object: z.literal('usage'),
@@ -26,7 +26,7 @@ export const usageSchema = z
   .meta({ id: 'Usage' });
 export type Usage = z.infer<typeof usageSchema>;
 
-/** The totals are the sum of the days, exact to the micro-dollar. */
+/** Returns the interface's usage. Totals are the sums of the days, exact to the micro-dollar. */
 export function usageObject(
   rows: readonly DayOfMeter[],
   { livemode, from, to }: { livemode: boolean; from: string; to: string },

@@ -2,27 +2,29 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-interface Asset {
+export interface Asset {
   readonly mediaType: string;
   readonly body: Buffer;
 }
 
-/** Style and script by path below the dashboard. The path holds a hash of the content, so it is kept for ever. */
+/** Style, script and icon. Their paths contain a hash of the content, so browsers may cache them indefinitely. */
 export interface Assets {
-  readonly get: (path: string) => Asset | undefined;
-  /** Whole paths for pages. */
+  /** Assets by path below the dashboard. */
+  readonly byPath: ReadonlyMap<string, Asset>;
+  /** Path of the style for pages, with `/dashboard`; likewise of script and icon. */
   readonly stylePath: string;
   readonly scriptPath: string;
   readonly iconPath: string;
 }
 
+/** Reads the assets and computes their paths. */
 export function loadAssets(): Assets {
   const style = readAsset('dashboard.css', 'text/css; charset=utf-8');
   const script = readAsset('dashboard.js', 'text/javascript; charset=utf-8');
   const icon = readAsset('icon.svg', 'image/svg+xml');
   const byPath = new Map<string, Asset>([style, script, icon]);
   return {
-    get: (path) => byPath.get(path),
+    byPath,
     stylePath: `/dashboard${style[0]}`,
     scriptPath: `/dashboard${script[0]}`,
     iconPath: `/dashboard${icon[0]}`,

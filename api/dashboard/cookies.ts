@@ -1,24 +1,22 @@
-/** Cookies of the dashboard: HTTPS only, not for scripts, this host only (`__Host-`), not sent with requests of other sites. */
+/**
+ * The only cookie of the dashboard: limited to HTTPS and this host (`__Host-`), invisible to scripts, not sent with
+ * cross-site form posts. Its token identifies a session if the browser is signed in; forms are bound to it in any case.
+ * Signing in and out replaces it.
+ */
 
 export const SESSION_COOKIE = '__Host-mediajobs_session';
-/** Of a browser that is not signed in; its forms are bound to it. */
-export const VISITOR_COOKIE = '__Host-mediajobs_visitor';
-/** A sign-in at the identity provider that is under way. */
-export const PROVIDER_COOKIE = '__Host-mediajobs_provider';
 
-/** Without `seconds` it goes with the browser's session; 0 removes it. */
-export function setCookie(name: string, value: string, seconds?: number): string {
-  const age = seconds === undefined ? '' : `; Max-Age=${seconds}`;
-  return `${name}=${value}; Path=/; Secure; HttpOnly; SameSite=Lax${age}`;
+/** Returns the `Set-Cookie` value that sets the token until the browser closes, or removes the cookie for null. */
+export function sessionCookie(token: string | null): string {
+  return `${SESSION_COOKIE}=${token ?? ''}; Path=/; Secure; HttpOnly; SameSite=Lax${token === null ? '; Max-Age=0' : ''}`;
 }
 
-/** The first one of each name. */
-export function readCookies(header: string | undefined): ReadonlyMap<string, string> {
-  const read = new Map<string, string>();
-  for (const pair of (header ?? '').split(';')) {
+/** Returns the cookie's token; null if it is absent or repeated, so that an injected cookie cannot replace it. */
+export function readSessionCookie(header: string | undefined): string | null {
+  const values = (header ?? '').split(';').flatMap((pair) => {
     const at = pair.indexOf('=');
-    const name = pair.slice(0, at).trim();
-    if (at > 0 && !read.has(name)) read.set(name, pair.slice(at + 1).trim());
-  }
-  return read;
+    return pair.slice(0, at).trim() === SESSION_COOKIE ? [pair.slice(at + 1).trim()] : [];
+  });
+  const [token, ...more] = values;
+  return token === undefined || token === '' || more.length > 0 ? null : token;
 }

@@ -1,14 +1,16 @@
 import type { Peppers } from '#api/accounts/api-key.ts';
-import type { ApiDeps } from '#api/api-deps.ts';
+import type { ApiDeps } from '#api/http/api-deps.ts';
 import type { IdentityProvider } from '#api/dashboard/identity-provider.ts';
 
-/** Everything that the dashboard may touch: what endpoints may, and what only `mediactl` needs besides. */
+/** Dependencies of the dashboard: those of endpoints, and those of `mediactl`. */
 export interface DashboardDeps extends ApiDeps {
   readonly peppers: Peppers;
-  /** Public address of the dashboard, without slash at the end. */
+  /** Public URL of the dashboard, without trailing slash. */
   readonly dashboardUrl: string;
-  /** null: sign-in by password alone. */
+  /** OpenID Connect provider; null for sign-in by password only. */
   readonly identityProvider: IdentityProvider | null;
-  /** null: no links to Grafana. */
+  /** Whether `MEDIAJOBS_ISOLATION` is `none`, which operators' pages warn about. */
+  readonly acceptsNoIsolation: boolean;
+  /** URL of Grafana; null for pages without links to it. */
   readonly grafanaUrl: string | null;
 }

@@ -1,6 +1,6 @@
-import type { Settings } from '#crds/shared/settings.ts';
+import type { Settings } from '#crds/process/settings.ts';
 
-/** Without slash at the end; null: switched off. */
+/** Returns the URL of the dashboard without trailing slash; null if it is switched off. */
 export function dashboardUrlOf({
   MEDIAJOBS_BASE_URL: baseUrl,
   MEDIAJOBS_DASHBOARD_URL: own,

@@ -9,7 +9,7 @@ describe('a form', () => {
   it.each([
     ['of one of our pages', good],
     ['of a browser that does not say where it comes from', { ...good, origin: undefined, fetchSite: undefined }],
-  ])('%s is taken', (_what, posted) => {
+  ])('%s is accepted', (_what, posted) => {
     expect(() => checkFormToken(posted)).not.toThrow();
   });
 

@@ -1,27 +1,29 @@
 /**
- * Proof that a form was on a page of ours: derived from the browser's cookie, which no other site can read. Browsers
- * also say which site a request comes from, and that is believed when it speaks against us.
+ * Protection against cross-site request forgery: forms contain a token derived from the browser's cookie, which no
+ * other site can read. `Origin` and `Sec-Fetch-Site` are checked too, if the browser sends them.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { MediaError } from '#crds/media-error.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 
+/** Name of the form field with the token. */
 export const TOKEN_FIELD = 'form_token';
 
+/** Returns the form token of a cookie. */
 export function formTokenOf(cookie: string): string {
   return createHash('sha256').update(`form ${cookie}`).digest('base64url');
 }
 
-interface Posted {
+interface PostedForm {
   readonly token: string | null;
   readonly expected: string;
   readonly origin: string | undefined;
   readonly fetchSite: string | undefined;
-  /** Origin of the dashboard's own pages. */
+  /** Origins of the dashboard's own pages. */
   readonly own: readonly string[];
 }
 
-/** @throws MediaError bad_request (403) when the form is not from one of our pages. */
-export function checkFormToken({ token, expected, origin, fetchSite, own }: Posted): void {
+/** Checks that a form is from a page of the dashboard. @throws MediaError bad_request (403) */
+export function checkFormToken({ token, expected, origin, fetchSite, own }: PostedForm): void {
   const isOwnSite = fetchSite === undefined || fetchSite === 'same-origin' || fetchSite === 'none';
   const isOwnOrigin = origin === undefined || own.includes(origin);
   const [given, wanted] = [Buffer.from(token ?? ''), Buffer.from(expected)];

@@ -1,10 +1,10 @@
-/** Forms: fields with their label, hint, what was typed and what is wrong with it, and answers to what was sent. */
-import { flag, html, type Content, type Html } from '#api/dashboard/html.ts';
+/** Forms: fields with label, hint, value and problem, and the handling of posted forms. */
+import { flag, html, verbatim, type Content, type Html } from '#api/dashboard/html.ts';
 import { TOKEN_FIELD } from '#api/dashboard/form-token.ts';
-import type { PageReply, Reply, Visit } from '#api/dashboard/route.ts';
-import { MediaError } from '#crds/media-error.ts';
+import type { PageReply, RouteReply, Visit } from '#api/dashboard/route.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 
-/** What a form shows: values by field, and problems by field; a problem under '' is about the whole. */
+/** Values and problems of a form by field; the problem of '' concerns the whole form. */
 export interface FormState {
   readonly values: URLSearchParams;
   readonly problems: Readonly<Record<string, string>>;
@@ -19,52 +19,53 @@ interface Field {
   readonly type?: 'text' | 'email' | 'password' | 'url' | 'date' | 'search';
   readonly autocomplete?: string;
   readonly required?: boolean;
-  /** Makes it a text area of so many lines. */
+  /** Number of lines of a text area; absent for other controls. */
   readonly rows?: number;
-  /** Makes it a choice: value and what is shown. */
+  /** Options of a select; absent for other controls. */
   readonly choices?: readonly (readonly [value: string, label: string])[];
   readonly inputmode?: 'numeric' | 'decimal';
 }
 
-/** One labelled field with its hint and problem, both read out with it. */
-export function field(form: FormState, asked: Field): Html {
-  const { name, label, hint } = asked;
+/** Returns a labelled field. Screen readers announce its hint and its problem with it. */
+export function field(form: FormState, definition: Field): Html {
+  const { name, label, hint } = definition;
   const problem = form.problems[name];
   return html`<div class="field">
     <label for="f-${name}">${label}</label>
-    ${hint !== undefined && html`<p class="hint" id="h-${name}">${hint}</p>`} ${control(form, asked)}
+    ${hint !== undefined && html`<p class="hint" id="h-${name}">${hint}</p>`} ${control(form, definition)}
     ${problem !== undefined && html`<p class="problem" id="p-${name}">${problem}</p>`}
   </div>`;
 }
 
-interface Check {
+interface CheckboxField {
   readonly name: string;
   readonly value: string;
   readonly label: Content;
 }
 
-export function checkbox(form: FormState, { name, value, label }: Check): Html {
+/** Returns a checkbox with its label. */
+export function checkbox(form: FormState, { name, value, label }: CheckboxField): Html {
   const isOn = form.values.getAll(name).includes(value);
   return html`<label class="check"
     ><input type="checkbox" name="${name}" value="${value}" ${flag('checked', isOn)} /> ${label}</label
   >`;
 }
 
-/** Problems that no field stands for. */
+/** Returns the problem of the whole form; null without one. */
 export function formProblem(form: FormState): Html | null {
   const problem = form.problems[''];
   return problem === undefined ? null : html`<p class="problem" role="alert">${problem}</p>`;
 }
 
 interface PostForm {
-  /** Below the dashboard. */
+  /** Path below the dashboard. */
   readonly action: string;
   readonly body: Content;
   readonly button: string;
   readonly danger?: boolean;
 }
 
-/** A form that changes something. */
+/** Returns a form with its token that sends a POST. */
 export function postForm({ formToken }: Pick<Visit, 'formToken'>, { action, body, button, danger }: PostForm): Html {
   return html`<form method="post" action="/dashboard${action}">
     <input type="hidden" name="${TOKEN_FIELD}" value="${formToken}" />
@@ -73,31 +74,32 @@ export function postForm({ formToken }: Pick<Visit, 'formToken'>, { action, body
   </form>`;
 }
 
-interface Confirmed extends PostForm {
-  /** What is pressed first; it says what the button does, of what. */
+interface ConfirmedForm extends PostForm {
+  /** Text that opens the form; names the action and its object. */
   readonly summary: string;
 }
 
-/** An action that asks first, also without scripts. */
-export function confirmed(visit: Pick<Visit, 'formToken'>, { summary, ...form }: Confirmed): Html {
+/** Returns a form that the user opens before pressing its button, without the need for scripts. */
+export function confirmForm(visit: Pick<Visit, 'formToken'>, { summary, ...form }: ConfirmedForm): Html {
   return html`<details class="confirm">
     <summary>${summary}</summary>
     <div class="card">${postForm(visit, form)}</div>
   </details>`;
 }
 
-interface Submitted {
-  readonly work: () => Promise<Reply>;
-  /** The page with the form as it was sent. */
+interface FormHandling {
+  /** Performs the action of the form. */
+  readonly work: () => Promise<RouteReply>;
+  /** Returns the page with the form as sent and its problems. */
   readonly page: (form: FormState) => Promise<PageReply> | PageReply;
-  /** Fields of the form; a refusal that names another one is about the whole. */
+  /** Names of the fields; a refusal with another `param` concerns the whole form. */
   readonly fields: readonly string[];
-  /** The form's name for what the interface calls otherwise. */
+  /** Names of fields by the `param` of refusals, where they differ. */
   readonly names?: Readonly<Record<string, string>>;
 }
 
-/** Does what a form asks for; a refusal shows the form again, with what was typed, the problem beside its field. */
-export async function submitted(visit: Visit, { work, page, ...rest }: Submitted): Promise<Reply> {
+/** Performs the action of a form. A refusal returns its page with the values as sent and the problem at its field. */
+export async function handleForm(visit: Visit, { work, page, ...rest }: FormHandling): Promise<RouteReply> {
   try {
     return await work();
   } catch (error) {
@@ -107,20 +109,20 @@ export async function submitted(visit: Visit, { work, page, ...rest }: Submitted
   }
 }
 
-/** What was sent, with the refusal beside the field that it names. */
+/** Returns the form as sent, with the message of the refusal as problem of the field that it names. */
 export function refusedForm(
   error: MediaError,
-  { values, fields, names = {} }: Pick<Submitted, 'fields' | 'names'> & { readonly values: URLSearchParams },
+  { values, fields, names = {} }: Pick<FormHandling, 'fields' | 'names'> & { readonly values: URLSearchParams },
 ): FormState {
   const param = error.param ?? '';
   const name = names[param] ?? names[param.split('.')[0] ?? ''] ?? param;
   return { values, problems: { [fields.includes(name) ? name : '']: error.message } };
 }
 
-function control(form: FormState, asked: Field): Html {
-  const { rows, choices } = asked;
-  const value = form.values.get(asked.name) ?? '';
-  const common = commonAttributes(form, asked);
+function control(form: FormState, definition: Field): Html {
+  const { rows, choices } = definition;
+  const value = form.values.get(definition.name) ?? '';
+  const common = commonAttributes(form, definition);
   if (choices !== undefined) {
     const option = ([key, label]: readonly [string, string]): Html =>
       html`<option value="${key}" ${flag('selected', key === value)}>${label}</option>`;
@@ -128,15 +130,16 @@ function control(form: FormState, asked: Field): Html {
       ${choices.map((choice) => option(choice))}
     </select>`;
   }
-  if (rows !== undefined) return html`<textarea ${common} rows="${rows}" spellcheck="false">${`\n${value}`}</textarea>`;
-  const { type = 'text' } = asked;
-  return html`<input ${common} type="${type}" ${type !== 'password' && html`value="${value}"`} />`;
+  if (rows !== undefined)
+    return html`<textarea ${common} rows="${rows}" spellcheck="false">${verbatim(`\n${value}`)}</textarea>`;
+  const { type = 'text' } = definition;
+  return html`<input ${common} type="${type}" ${type !== 'password' && html`value="${verbatim(value)}"`} />`;
 }
 
-function commonAttributes(form: FormState, { name, hint, required = true, ...asked }: Field): Html {
+function commonAttributes(form: FormState, { name, hint, required = true, ...definition }: Field): Html {
   const hasProblem = form.problems[name] !== undefined;
   const described = [hasProblem && `p-${name}`, hint !== undefined && `h-${name}`].filter((id) => id !== false);
-  const optional = { autocomplete: asked.autocomplete, inputmode: asked.inputmode };
+  const optional = { autocomplete: definition.autocomplete, inputmode: definition.inputmode };
   const given = Object.entries(optional).filter((pair): pair is [string, string] => pair[1] !== undefined);
   return html`id="f-${name}" name="${name}" ${described.length > 0 && html`aria-describedby="${described.join(' ')}"`}
   ${hasProblem && html`aria-invalid="true"`} ${flag('required', required)}

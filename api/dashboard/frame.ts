@@ -1,4 +1,4 @@
-/** The document around a page: head, menus, what is shown once, and the page. */
+/** The HTML document around a page: head, menus and notice. */
 import { findAccount } from '#api/accounts/account-rows.ts';
 import type { Account } from '#api/accounts/account.ts';
 import type { Assets } from '#api/dashboard/assets.ts';
@@ -9,13 +9,18 @@ import { ACCOUNT_MENU, OPERATOR_MENU } from '#api/dashboard/menus.ts';
 import type { Notice, PageReply, Visit } from '#api/dashboard/route.ts';
 import { selectMemberships, type Membership } from '#api/users/membership-rows.ts';
 
-interface Framed {
+interface FrameContent {
   readonly page: PageReply;
   readonly notice: Notice | null;
   readonly assets: Assets;
 }
 
-export async function framed(deps: DashboardDeps, visit: Visit, { page, notice, assets }: Framed): Promise<Html> {
+/** Returns the HTML document with the page. */
+export async function renderFrame(
+  deps: DashboardDeps,
+  visit: Visit,
+  { page, notice, assets }: FrameContent,
+): Promise<Html> {
   const { session } = visit;
   const memberships = session === null ? [] : await selectMemberships(deps.database, session.user.id);
   const account = await shownAccount(deps, visit, memberships);
@@ -40,6 +45,7 @@ export async function framed(deps: DashboardDeps, visit: Visit, { page, notice, 
           ${session !== null && sideMenu(visit, account)}
           <main id="content" tabindex="-1">
             ${account !== null && account.suspended && html`<p class="notice warning" role="alert">This account is suspended: its keys are refused, and nothing may be changed here.</p>`}
+            ${deps.acceptsNoIsolation && visit.path.startsWith('/operator') && NO_ISOLATION_WARNING}
             ${notice !== null && noticeBox(notice)} ${page.body}
           </main>
         </div>
@@ -47,6 +53,11 @@ export async function framed(deps: DashboardDeps, visit: Visit, { page, notice, 
       </body>
     </html>`;
 }
+
+const NO_ISOLATION_WARNING = html`<p class="notice warning" role="alert">
+  MEDIAJOBS_ISOLATION is none: a file that takes over its decoder may reach this machine. The engine's
+  <code>/readyz</code> says what is missing.
+</p>`;
 
 async function shownAccount(
   { database }: DashboardDeps,
@@ -89,7 +100,7 @@ function sideMenu({ path }: Visit, account: Account | null): Html | null {
     </li>`;
   return html`<nav class="side" aria-label="${account === null ? 'Operator' : account.name}">
     <ul>
-      ${entries.map((one) => entry(one))}
+      ${entries.map((pair) => entry(pair))}
     </ul>
   </nav>`;
 }

@@ -1,4 +1,10 @@
-/** Markup in which every value is text unless it is markup itself. Attributes must stand in double quotes. */
+/**
+ * HTML templates that escape every value except markup of other templates. Attribute values must be in double quotes.
+ * Invisible characters, such as a direction override in a file name, are shown as their codes.
+ */
+import { visibleText } from '#crds/process/visible-text.ts';
+
+/** Markup that needs no escaping. */
 export class Html {
   readonly markup: string;
 
@@ -7,23 +13,29 @@ export class Html {
   }
 }
 
-/** What may stand in a template. Nothing is written for null and false. */
+/** Values of a template. null and false are omitted. */
 export type Content = Html | string | number | null | false | readonly Content[];
 
+/** Returns the markup of a template, with escaped values. */
 export function html(texts: TemplateStringsArray, ...values: readonly Content[]): Html {
   return new Html(String.raw({ raw: texts }, ...values.map((value) => markupOf(value))));
 }
 
-/** An attribute that is there or not, such as `disabled`. */
+/** Returns a boolean attribute, such as `disabled`, or null. */
 export function flag(name: string, isOn: boolean): Html | null {
   return isOn ? html` ${name}` : null;
+}
+
+/** Returns escaped text with its invisible characters, for a field that sends it back. */
+export function verbatim(text: string): Html {
+  return new Html(escaped(text));
 }
 
 function markupOf(content: Content): string {
   if (content === null || content === false) return '';
   if (content instanceof Html) return content.markup;
   if (typeof content === 'object') return content.map((part) => markupOf(part)).join('');
-  return escaped(String(content));
+  return escaped(visibleText(String(content)));
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-/** What the menus hold: path below the account or the operator's pages, and what is shown. */
+/** Entries of a menu: path below the account or the operator's pages, and label. */
 type Menu = readonly (readonly [below: string, label: string])[];
 
 export const ACCOUNT_MENU: Menu = [

@@ -1,6 +1,6 @@
-import { MediaError } from '#crds/media-error.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 
-/** Says the same of a page that does not exist and of one that the visitor must not know of. */
+/** Returns the same error for a missing page and for one whose existence the user must not learn. */
 export function notFound(): MediaError {
   return new MediaError('not_found', 'There is no such page, or you are no member of its account.');
 }

@@ -5,8 +5,8 @@ import type { Session } from '#api/users/session.ts';
 
 type NoticeDeps = Pick<DashboardDeps, 'database' | 'secretBox'>;
 
-/** Keeps what the next page shall show, encrypted: it may hold a key. */
-export async function leaveNotice(
+/** Stores a notice for the next page, encrypted because it may contain a key. */
+export async function storeNotice(
   { database, secretBox }: NoticeDeps,
   { digest }: Pick<Session, 'digest'>,
   notice: Notice,
@@ -14,8 +14,8 @@ export async function leaveNotice(
   await setNotice(database, digest, secretBox.seal(JSON.stringify(notice), contextOf(digest)));
 }
 
-/** Gives it once. */
-export async function readNotice(
+/** Returns the stored notice and deletes it; null without one. */
+export async function consumeNotice(
   { database, secretBox }: NoticeDeps,
   { digest }: Pick<Session, 'digest'>,
 ): Promise<Notice | null> {

@@ -1,7 +1,7 @@
 import { html } from '#api/dashboard/html.ts';
 import type { PageReply, Visit } from '#api/dashboard/route.ts';
-import { prose } from '#api/dashboard/text.ts';
-import type { MediaError } from '#crds/media-error.ts';
+import { prose } from '#api/dashboard/format-values.ts';
+import type { MediaError } from '#crds/contract/media-error.ts';
 
 const TITLES: ReadonlyMap<number, string> = new Map([
   [403, 'Not allowed'],
@@ -10,7 +10,7 @@ const TITLES: ReadonlyMap<number, string> = new Map([
   [500, 'Something failed'],
 ]);
 
-/** The page of a refusal that no form shows. */
+/** Returns the page of a refusal that no form displays. */
 export function problemPage(visit: Pick<Visit, 'id'>, error: MediaError): PageReply {
   const status = error.status ?? 500;
   const title = TITLES.get(status) ?? 'This did not work';

@@ -1,13 +1,13 @@
 import type { FastifyRequest } from 'fastify';
-import { atPace } from '#api/http/body-pace.ts';
-import { MediaError } from '#crds/media-error.ts';
-import { LIMITS } from '#crds/plans.ts';
+import { withMinimumPace } from '#api/http/body-pace.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import { LIMITS } from '#crds/catalogue/plans.ts';
 
-/** The fields of a form as browsers send them. @throws MediaError bad_request when it is too long or holds a NUL. */
+/** Parses a URL-encoded form. @throws MediaError bad_request when it is too long or contains U+0000. */
 export async function readForm({ raw }: FastifyRequest): Promise<URLSearchParams> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of atPace(raw) as AsyncIterable<Buffer>) {
+  for await (const chunk of withMinimumPace(raw) as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > LIMITS.jsonBodyBytes)
       throw new MediaError('bad_request', `The form has over ${LIMITS.jsonBodyBytes / 1024} KB.`, { status: 413 });

@@ -1,30 +1,31 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { readCookies, SESSION_COOKIE, setCookie, VISITOR_COOKIE } from '#api/dashboard/cookies.ts';
+import { readSessionCookie, sessionCookie } from '#api/dashboard/cookies.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { formTokenOf } from '#api/dashboard/form-token.ts';
 import type { Visit } from '#api/dashboard/route.ts';
 import { clientAddress } from '#api/http/request-address.ts';
 import { openSession } from '#api/users/session.ts';
-import { newToken } from '#api/users/token.ts';
+import { newToken, tokenDigest } from '#api/users/token.ts';
 
 interface VisitDeps {
   readonly deps: DashboardDeps;
-  /** Aborts when the service stops. */
+  /** Aborts when the service shuts down. */
   readonly stopping: AbortSignal;
 }
 
-interface Exchange {
+export interface DashboardExchange {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
 
-/** The request as pages see it, before its route and form are known. @param path below the dashboard. */
+/** Returns the request for its route, without parameters and form. @param path path below the dashboard. */
 export async function readVisit(
   { deps, stopping }: VisitDeps,
   path: string,
-  { request, reply }: Exchange,
+  { request, reply }: DashboardExchange,
 ): Promise<Visit> {
-  const cookies = readCookies(request.headers.cookie);
+  const given = readSessionCookie(request.headers.cookie);
+  const token = given ?? issueToken(reply);
   return {
     id: request.id,
     method: request.method === 'POST' ? 'POST' : 'GET',
@@ -32,16 +33,16 @@ export async function readVisit(
     params: {},
     query: new URL(request.raw.url ?? '/', 'https://localhost').searchParams,
     form: new URLSearchParams(),
-    cookies,
+    browser: tokenDigest(token),
     address: addressOf(deps, request),
     agent: request.headers['user-agent'] ?? '',
-    signal: AbortSignal.any([goneSignal(reply), stopping]),
-    ...(await sessionsOf(deps, cookies)),
-    formToken: formTokenOf(cookies.get(SESSION_COOKIE) ?? cookies.get(VISITOR_COOKIE) ?? visitorOf(reply)),
+    signal: AbortSignal.any([disconnectSignal(reply), stopping]),
+    ...(await sessionsOf(deps, given)),
+    formToken: formTokenOf(token),
   };
 }
 
-/** Repeated headers as one. */
+/** Returns the value of a header; repeated headers are joined by commas. */
 export function headerText(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(',') : value;
 }
@@ -52,24 +53,21 @@ function addressOf({ trustedProxies }: DashboardDeps, { raw, headers }: FastifyR
   return clientAddress(trustedProxies, { peer, forwardedFor, forwardedProto: undefined });
 }
 
-function goneSignal({ raw }: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  raw.once('close', () => gone.abort());
-  return gone.signal;
+function disconnectSignal({ raw }: FastifyReply): AbortSignal {
+  const disconnected = new AbortController();
+  raw.once('close', () => disconnected.abort());
+  return disconnected.signal;
 }
 
-async function sessionsOf(
-  deps: DashboardDeps,
-  cookies: ReadonlyMap<string, string>,
-): Promise<Pick<Visit, 'session' | 'pending'>> {
-  const found = await openSession(deps, cookies.get(SESSION_COOKIE) ?? null);
+async function sessionsOf(deps: DashboardDeps, token: string | null): Promise<Pick<Visit, 'session' | 'pending'>> {
+  const found = await openSession(deps, token);
   if (found === null) return { session: null, pending: null };
   return found.secondStepDue ? { session: null, pending: found } : { session: found, pending: null };
 }
 
-/** Binds the forms of a browser that comes for the first time. */
-function visitorOf(reply: FastifyReply): string {
+/** Sets a new token as cookie, to which forms and sign-ins at the provider are bound, and returns it. */
+function issueToken(reply: FastifyReply): string {
   const token = newToken();
-  reply.header('Set-Cookie', setCookie(VISITOR_COOKIE, token));
+  reply.header('Set-Cookie', sessionCookie(token));
   return token;
 }

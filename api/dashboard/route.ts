@@ -1,6 +1,6 @@
 /**
- * A page or an action of the dashboard: one method of one path, and who may use it. What they change goes through
- * the functions that the API and `mediactl` use.
+ * A page or an action of the dashboard: one method of one path, and the role that it needs. Actions call the functions
+ * that the API and `mediactl` use.
  */
 import type { Readable } from 'node:stream';
 import type { Account } from '#api/accounts/account.ts';
@@ -11,43 +11,49 @@ import { notFound } from '#api/dashboard/not-found.ts';
 import { findRole } from '#api/users/membership-rows.ts';
 import type { Session } from '#api/users/session.ts';
 import { isAtLeast, type Role, type User } from '#api/users/user.ts';
-import { MediaError } from '#crds/media-error.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 
+/** A request to the dashboard. */
 export interface Visit {
-  /** `req_…`. */
+  /** Id of the request, `req_…`. */
   readonly id: string;
   readonly method: 'GET' | 'POST';
-  /** Below the dashboard, such as `/sign-in`. */
+  /** Path below the dashboard, such as `/sign-in`. */
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  /** Of a POST whose token was right; empty otherwise. */
+  /** Fields of a POST with a valid form token; empty otherwise. */
   readonly form: URLSearchParams;
-  readonly cookies: ReadonlyMap<string, string>;
+  /** SHA-256 of the browser's cookie, with or without a session. */
+  readonly browser: Buffer;
   readonly address: string;
   readonly agent: string;
-  /** Aborts when the browser has gone or the service stops. */
+  /** Aborts when the browser disconnects or the service shuts down. */
   readonly signal: AbortSignal;
-  /** null: nobody is signed in. */
+  /** Session of the signed-in user; null without one. */
   readonly session: Session | null;
-  /** A session that still waits for its second step. */
+  /** Session whose second step is due; null without one. */
   readonly pending: Session | null;
-  /** Proof for forms that they are ours. */
+  /** Token that a POST of this browser must contain. */
   readonly formToken: string;
 }
 
+/** A request of a signed-in user. */
 export interface UserVisit extends Visit {
   readonly session: Session;
   readonly user: User;
 }
 
+/** A request to the pages of an account. */
 export interface AccountVisit extends UserVisit {
   readonly account: Account;
-  /** An operator who is no member reads. */
+  /** Role of the member; `read_only` for an operator who is not a member. */
   readonly role: Role;
+  /** Whether the user is a member. An operator who is not sees no links to the account's files. */
+  readonly isMember: boolean;
 }
 
-/** Shown on the next page, once. */
+/** A message that the next page shows once. */
 export interface Notice {
   readonly text: string;
   /** A key or signing secret that nobody can read again. */
@@ -61,16 +67,15 @@ export interface PageReply {
   readonly body: Html;
 }
 
-export type Reply =
+export type RouteReply =
   | PageReply
   | {
       readonly kind: 'redirect';
-      /** Below the dashboard, or a whole address. */
+      /** Path below the dashboard, or a URL. */
       readonly to: string;
       readonly notice?: Notice;
-      /** A new session's token; null: signed out. */
+      /** Token of a new session; null signs the browser out. */
       readonly session?: string | null;
-      readonly cookies?: readonly string[];
     }
   | {
       readonly kind: 'file';
@@ -80,25 +85,28 @@ export type Reply =
 
 export interface Route {
   readonly method: 'GET' | 'POST';
-  /** With `:name` for parameters. */
+  /** Path with `:name` for parameters. */
   readonly path: `/${string}`;
-  /** True: the page is for people who are not signed in too. */
+  /** Whether the route needs no signed-in user. */
   readonly isOpen: boolean;
-  readonly handle: (deps: DashboardDeps, visit: Visit) => Promise<Reply>;
+  readonly handle: (deps: DashboardDeps, visit: Visit) => Promise<RouteReply>;
 }
 
-type Handle<V> = (deps: DashboardDeps, visit: V) => Promise<Reply> | Reply;
+type Handle<V> = (deps: DashboardDeps, visit: V) => Promise<RouteReply> | RouteReply;
 type Path = `/${string}`;
 type Method = Route['method'];
 
+/** Returns a route that needs no signed-in user. */
 export function forAnyone(method: Method, path: Path, handle: Handle<Visit>): Route {
   return { method, path, isOpen: true, handle: async (deps, visit) => handle(deps, visit) };
 }
 
+/** Returns a route for signed-in users. */
 export function forUser(method: Method, path: Path, handle: Handle<UserVisit>): Route {
-  return { method, path, isOpen: false, handle: async (deps, visit) => handle(deps, asUser(visit)) };
+  return { method, path, isOpen: false, handle: async (deps, visit) => handle(deps, asUserVisit(visit)) };
 }
 
+/** Returns a route for operators; for others it does not exist. */
 export function forOperator(method: Method, path: Path, handle: Handle<UserVisit>): Route {
   return forUser(method, path, (deps, visit) => {
     if (!visit.user.operator) throw notFound();
@@ -108,11 +116,11 @@ export function forOperator(method: Method, path: Path, handle: Handle<UserVisit
 
 interface AccountRule {
   readonly needs: Role;
-  /** Also while the account is suspended, such as revoking a key. */
+  /** Whether the action is allowed while the account is suspendedError, such as revoking a key. */
   readonly whileSuspended?: true;
 }
 
-/** Below `/accounts/:account`. An account that the user is no member of does not exist for the user. */
+/** Returns a route below `/accounts/:account`. An account of which the user is not a member is not found. */
 export function forMember(
   method: Method,
   path: `/accounts/:account${string}`,
@@ -121,25 +129,23 @@ export function forMember(
 ): Route {
   return forUser(method, path, async (deps, visit) => {
     const account = await findAccount(deps.database, visit.params['account'] ?? '');
-    const role = account === null ? null : await roleOf(deps, visit.user, account.id);
+    const own =
+      account === null ? null : await findRole(deps.database, { userId: visit.user.id, accountId: account.id });
+    const role = own ?? (visit.user.operator ? 'read_only' : null);
     if (account === null || role === null) throw notFound();
     refuseRole(role, rule.needs);
-    if (method === 'POST' && account.suspended && rule.whileSuspended !== true) throw suspended();
-    return handle(deps, { ...visit, account, role });
+    if (method === 'POST' && account.suspended && rule.whileSuspended !== true) throw suspendedError();
+    return handle(deps, { ...visit, account, role, isMember: own !== null });
   });
 }
 
-async function roleOf({ database }: DashboardDeps, user: User, accountId: string): Promise<Role | null> {
-  return (await findRole(database, { userId: user.id, accountId })) ?? (user.operator ? 'read_only' : null);
-}
-
-function asUser(visit: Visit): UserVisit {
+function asUserVisit(visit: Visit): UserVisit {
   const { session } = visit;
   if (session === null) throw new Error(`${visit.path} was reached without a session`);
   return { ...visit, session, user: session.user };
 }
 
-const WHO: Readonly<Record<Role, string>> = {
+const ROLE_PHRASES: Readonly<Record<Role, string>> = {
   owner: 'an owner',
   developer: 'an owner or a developer',
   read_only: 'a member',
@@ -147,13 +153,13 @@ const WHO: Readonly<Record<Role, string>> = {
 
 function refuseRole(role: Role, needed: Role): void {
   if (isAtLeast(role, needed)) return;
-  throw refused(`Only ${WHO[needed]} of the account may do this. Ask one of its owners.`);
+  throw forbiddenError(`Only ${ROLE_PHRASES[needed]} of the account may do this. Ask one of its owners.`);
 }
 
-function suspended(): MediaError {
-  return refused('The account is suspended: nothing may be changed until it is reactivated.');
+function suspendedError(): MediaError {
+  return forbiddenError('The account is suspended: nothing may be changed until it is reactivated.');
 }
 
-function refused(message: string): MediaError {
+function forbiddenError(message: string): MediaError {
   return new MediaError('bad_request', message, { status: 403 });
 }

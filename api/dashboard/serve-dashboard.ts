@@ -1,66 +1,81 @@
 /**
- * The dashboard below `/dashboard`. A request goes: path and method → session → form and its token → who may → the
- * page or action → the frame around a page. Every answer has a policy by which browsers run and load nothing that is
- * not ours.
+ * The dashboard below `/dashboard`. Stages of a request: path and method → session → form and its token → role → page
+ * or action → frame around a page. Every response has a policy by which browsers load and run only the dashboard's own
+ * content.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { loadAssets, type Assets } from '#api/dashboard/assets.ts';
-import { SESSION_COOKIE, setCookie } from '#api/dashboard/cookies.ts';
+import { loadAssets, type Asset, type Assets } from '#api/dashboard/assets.ts';
+import { sessionCookie } from '#api/dashboard/cookies.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { checkFormToken, TOKEN_FIELD } from '#api/dashboard/form-token.ts';
-import { framed } from '#api/dashboard/frame.ts';
-import { matchRoutes } from '#api/dashboard/match-route.ts';
-import { leaveNotice, readNotice } from '#api/dashboard/notice.ts';
+import { renderFrame } from '#api/dashboard/frame.ts';
+import { storeNotice, consumeNotice } from '#api/dashboard/notice.ts';
 import { problemPage } from '#api/dashboard/problem-page.ts';
 import { readForm } from '#api/dashboard/read-form.ts';
-import { headerText, readVisit } from '#api/dashboard/read-visit.ts';
+import { headerText, readVisit, type DashboardExchange } from '#api/dashboard/read-visit.ts';
 import { notFound } from '#api/dashboard/not-found.ts';
-import { type PageReply, type Reply, type Route, type Visit } from '#api/dashboard/route.ts';
+import { type PageReply, type Route, type RouteReply, type Visit } from '#api/dashboard/route.ts';
 import { drainBody } from '#api/http/drain-body.ts';
+import { containsNul } from '#api/http/nul-character.ts';
 import { asMediaError } from '#api/http/refusal.ts';
 import { tokenDigest } from '#api/users/token.ts';
-import { MediaError } from '#crds/media-error.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 
 const ROOT = '/dashboard';
 const HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-  // Without any referrer browsers hide the origin of forms, too.
+  // With `no-referrer`, browsers would also hide the origin of forms.
   'Referrer-Policy': 'same-origin',
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Cache-Control': 'no-store',
 };
 
-/** Adds the dashboard to the server. */
+/** Adds the dashboard's pages, actions and assets to the server. */
 export function serveDashboard(server: FastifyInstance, deps: DashboardDeps, routes: readonly Route[]): void {
   const stopping = new AbortController();
-  const assets = loadAssets();
-  const dashboard: Dashboard = { deps, routes, assets, stopping: stopping.signal };
+  const dashboard: Dashboard = { deps, assets: loadAssets(), stopping: stopping.signal };
   server.addHook('preClose', async () => stopping.abort());
-  for (const url of [ROOT, `${ROOT}/*`]) server.all(url, (request, reply) => answer(dashboard, request, reply));
+  const byPath = Map.groupBy(routes, ({ path }) => path);
+  for (const [path, methods] of byPath)
+    server.all(urlOf(path), (request, reply) => answer(dashboard, methods, { request, reply }));
+  server.all(`${ROOT}/*`, (request, reply) => answer(dashboard, [], { request, reply }));
+  for (const [path, asset] of dashboard.assets.byPath)
+    server.get(urlOf(path), (request, reply) => sendAsset(deps, asset, { request, reply }));
+}
+
+function urlOf(path: string): string {
+  return path === '/' ? ROOT : ROOT + path;
 }
 
 interface Dashboard {
   readonly deps: DashboardDeps;
-  readonly routes: readonly Route[];
   readonly assets: Assets;
   readonly stopping: AbortSignal;
 }
 
-async function answer(dashboard: Dashboard, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function sendAsset(
+  deps: DashboardDeps,
+  asset: Asset,
+  { request, reply }: DashboardExchange,
+): Promise<FastifyReply> {
+  refuseOtherHost(deps, request);
+  const cache = { 'Cache-Control': 'public, max-age=31536000, immutable', 'Content-Type': asset.mediaType };
+  return reply.headers({ ...HEADERS, ...cache }).send(asset.body);
+}
+
+/** Handles a request by the route of its method. @param routes routes of its path. */
+async function answer(
+  dashboard: Dashboard,
+  routes: readonly Route[],
+  { request, reply }: DashboardExchange,
+): Promise<FastifyReply> {
   refuseOtherHost(dashboard.deps, request);
   reply.headers(HEADERS);
-  const path = pathOf(request);
-  const asset = dashboard.assets.get(path);
-  if (asset !== undefined && request.method === 'GET') {
-    return reply
-      .headers({ 'Cache-Control': 'public, max-age=31536000, immutable', 'Content-Type': asset.mediaType })
-      .send(asset.body);
-  }
-  const visit = await readVisit(dashboard, path, { request, reply });
+  const visit = await readVisit(dashboard, pathOf(request), { request, reply });
   try {
-    return await send(dashboard, visit, reply, await replyOf(dashboard, visit, request));
+    return await send(dashboard, visit, reply, await replyOf(dashboard.deps, routes, { visit, request }));
   } catch (error) {
     if (reply.raw.closed) return reply;
     drainBody(request.raw);
@@ -70,7 +85,7 @@ async function answer(dashboard: Dashboard, request: FastifyRequest, reply: Fast
   }
 }
 
-/** With an address of its own the dashboard is at no other. */
+/** Refuses another host if the dashboard has its own. @throws MediaError not_found */
 function refuseOtherHost({ dashboardUrl, baseUrl, docsUrl }: DashboardDeps, request: FastifyRequest): void {
   const own = new URL(dashboardUrl).host;
   if (own === new URL(baseUrl).host || request.headers.host === own) return;
@@ -82,18 +97,28 @@ function pathOf({ url }: FastifyRequest): string {
   return path === '' ? '/' : path;
 }
 
-async function replyOf({ deps, routes }: Dashboard, visit: Visit, request: FastifyRequest): Promise<Reply> {
-  const matched = matchRoutes(routes, visit.path);
-  const found = matched.find(({ route }) => route.method === request.method) ?? null;
-  if (matched.length > 0 && found === null) {
-    throw new MediaError('bad_request', `${request.method} is not supported here.`, { status: 405 });
-  }
+async function replyOf(
+  deps: DashboardDeps,
+  routes: readonly Route[],
+  { visit, request }: { visit: Visit; request: FastifyRequest },
+): Promise<RouteReply> {
+  const params = request.params as Readonly<Record<string, string>>;
+  const found = routeOf(routes, params, request.method);
   const form = visit.method === 'POST' ? await readForm(request) : visit.form;
-  // Who is not signed in does not learn which pages there are.
-  if (visit.session === null && found?.route.isOpen !== true) return signInFirst(visit);
+  // Users who are not signed in must not learn which pages exist.
+  if (visit.session === null && found?.isOpen !== true) return redirectToSignIn(visit);
   if (found === null) throw notFound();
   if (visit.method === 'POST') refuseForeignForm(deps, visit, { form, request });
-  return found.route.handle(deps, { ...visit, form, params: found.params });
+  return found.handle(deps, { ...visit, form, params });
+}
+
+/** Returns the route of a method; null for an unknown path. @throws MediaError bad_request (405) */
+function routeOf(routes: readonly Route[], params: Readonly<Record<string, string>>, method: string): Route | null {
+  const isIncomplete = Object.values(params).some((value) => value === '' || containsNul(value));
+  if (routes.length === 0 || isIncomplete) return null;
+  const found = routes.find((route) => route.method === method);
+  if (found === undefined) throw new MediaError('bad_request', `${method} is not supported here.`, { status: 405 });
+  return found;
 }
 
 function refuseForeignForm(
@@ -111,7 +136,7 @@ function refuseForeignForm(
   });
 }
 
-function signInFirst({ method, path, query }: Visit): Reply {
+function redirectToSignIn({ method, path, query }: Visit): RouteReply {
   const to = new URLSearchParams({ ended: String(method === 'POST') });
   if (method === 'GET' && path !== '/') to.set('next', query.size === 0 ? path : `${path}?${query.toString()}`);
   return { kind: 'redirect', to: `/sign-in?${to.toString()}` };
@@ -121,7 +146,7 @@ async function send(
   { deps, assets }: Dashboard,
   visit: Visit,
   reply: FastifyReply,
-  answer: Reply,
+  answer: RouteReply,
 ): Promise<FastifyReply> {
   switch (answer.kind) {
     case 'page':
@@ -132,11 +157,9 @@ async function send(
         .headers({ ...answer.headers })
         .send(answer.body);
     case 'redirect': {
-      const { session, notice, cookies = [], to } = answer;
-      const set = [...cookies];
-      if (session !== undefined) set.push(setCookie(SESSION_COOKIE, session ?? '', session === null ? 0 : undefined));
-      if (notice !== undefined) await keep(deps, visit, session, notice);
-      if (set.length > 0) reply.header('Set-Cookie', set);
+      const { session, notice, to } = answer;
+      if (notice !== undefined) await storeNextNotice(deps, visit, session, notice);
+      if (session !== undefined) reply.removeHeader('Set-Cookie').header('Set-Cookie', sessionCookie(session));
       return reply
         .code(303)
         .header('Location', to.startsWith('/') ? `${ROOT}${to === '/' ? '' : to}` : to)
@@ -151,21 +174,21 @@ async function sendPage(
   reply: FastifyReply,
   page: PageReply,
 ): Promise<FastifyReply> {
-  const notice = visit.session === null ? null : await readNotice(deps, visit.session);
-  const document = await framed(deps, visit, { page, notice, assets });
+  const notice = visit.session === null ? null : await consumeNotice(deps, visit.session);
+  const document = await renderFrame(deps, visit, { page, notice, assets });
   return reply
     .code(page.status ?? 200)
     .type('text/html; charset=utf-8')
     .send(document.markup);
 }
 
-/** In the session that the next page is shown in. */
-async function keep(
+/** Stores a notice in the session of the next page. */
+async function storeNextNotice(
   deps: DashboardDeps,
   visit: Visit,
   newSession: string | null | undefined,
-  notice: NonNullable<Extract<Reply, { kind: 'redirect' }>['notice']>,
+  notice: NonNullable<Extract<RouteReply, { kind: 'redirect' }>['notice']>,
 ): Promise<void> {
-  if (typeof newSession === 'string') return leaveNotice(deps, { digest: tokenDigest(newSession) }, notice);
-  if (visit.session !== null) await leaveNotice(deps, visit.session, notice);
+  if (typeof newSession === 'string') return storeNotice(deps, { digest: tokenDigest(newSession) }, notice);
+  if (visit.session !== null) await storeNotice(deps, visit.session, notice);
 }

@@ -1,16 +1,16 @@
 import { html, type Content, type Html } from '#api/dashboard/html.ts';
 
 interface Table {
-  /** Read out; what the rows are. */
+  /** Description of the rows for screen readers. */
   readonly caption: string;
-  /** One that starts with `#` is a number: to the right. */
+  /** Titles of the columns. Those of numbers, aligned to the right, begin with `#`. */
   readonly columns: readonly string[];
   readonly rows: readonly (readonly Content[])[];
-  /** Shown instead of a table without rows; says what to do. */
+  /** Content in place of a table without rows; explains what to do. */
   readonly empty: Content;
 }
 
-/** A table that scrolls by itself where the screen is narrow. */
+/** Returns a table that scrolls horizontally on narrow screens. */
 export function table({ caption, columns, rows, empty }: Table): Html {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
   const isNumber = columns.map((name) => name.startsWith('#'));
@@ -42,7 +42,7 @@ export function table({ caption, columns, rows, empty }: Table): Html {
   </div>`;
 }
 
-/** Names and values. */
+/** Returns a list of names and values. */
 export function facts(rows: readonly (readonly [name: string, value: Content])[]): Html {
   return html`<dl class="facts">
     ${rows.map(

@@ -1,44 +1,44 @@
 import { html, type Html } from '#api/dashboard/html.ts';
-import { number, usd } from '#api/dashboard/text.ts';
+import { number, usd } from '#api/dashboard/format-values.ts';
 import type { Usage } from '#api/billing/usage.ts';
-import { METERS } from '#crds/prices.ts';
+import { METERS } from '#crds/catalogue/prices.ts';
 
 const WIDTH = 720;
 const HEIGHT = 200;
 const DAY_MS = 24 * 3600 * 1000;
 
-/** In this order from the ground up; each has a colour of its own in the style. */
+/** Meters in the order of the bars from bottom to top. The style has a color for each. */
 export const CHART_METERS = [...METERS, 'unbilled'] as const;
 
-/** A bar for each day, its parts the meters: dollars where there are any, else requests. The table beside it says the same. */
+/** Returns a chart with a bar per day, split by meter: in dollars if anything was billed, else in requests. */
 export function usageChart({ from, to, daily, totals }: Usage): Html {
   const isMoney = totals.amount_usd > 0;
   const byDay = new Map(daily.map((day) => [day.day, day]));
   const days = daysFrom(from, to);
   const width = WIDTH / days.length;
-  const most = Math.max(...daily.map((day) => (isMoney ? day.amount_usd : day.requests)), 0);
-  const said = (value: number): string => (isMoney ? usd(value) : number(value));
+  const max = Math.max(...daily.map((day) => (isMoney ? day.amount_usd : day.requests)), 0);
+  const format = (value: number): string => (isMoney ? usd(value) : number(value));
   const bars = days.flatMap((day, index) => {
-    let ground = HEIGHT;
+    let top = HEIGHT;
     return CHART_METERS.flatMap((meter) => {
       const used = byDay.get(day)?.meters[meter];
       const value = (isMoney ? used?.amount_usd : used?.requests) ?? 0;
       if (value === 0) return [];
-      const height = (value / most) * (HEIGHT - 10);
-      ground -= height;
+      const height = (value / max) * (HEIGHT - 10);
+      top -= height;
       return [
         html`<rect
           class="meter-${meter}"
           x="${(index * width + width * 0.1).toFixed(1)}"
-          y="${ground.toFixed(1)}"
+          y="${top.toFixed(1)}"
           width="${(width * 0.8).toFixed(1)}"
           height="${height.toFixed(1)}"
-          ><title>${day}, ${meter}: ${said(value)}</title></rect
+          ><title>${day}, ${meter}: ${format(value)}</title></rect
         >`,
       ];
     });
   });
-  const label = `${isMoney ? 'US dollars' : 'Requests'} by day, ${from} to ${to}; the highest day has ${said(most)}.`;
+  const label = `${isMoney ? 'US dollars' : 'Requests'} by day, ${from} to ${to}; the highest day has ${format(max)}.`;
   return html`<figure class="chart">
     <figcaption>${label}</figcaption>
     <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${label}" preserveAspectRatio="none">

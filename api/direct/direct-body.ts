@@ -1,7 +1,7 @@
 /**
- * The two forms of a direct request's body: the file itself, or `multipart/form-data` with a part `file`
- * and an optional part `options`. The file is a stream in both; options and name of a multipart body are
- * known once it has ended. Spec: Common: direct endpoints.
+ * Body of a direct request: the file itself, or `multipart/form-data` with a part `file` and an optional part
+ * `options`. The file is a stream in both forms. Options and file name of a multipart body are known when it has
+ * ended (docs/reference/direct.md#request-body).
  */
 import { isUtf8 } from 'node:buffer';
 import { PassThrough, type Readable } from 'node:stream';
@@ -9,35 +9,36 @@ import { MIMEType } from 'node:util';
 import { Busboy } from '@fastify/busboy';
 import { parse as parseDisposition } from 'content-disposition';
 import { PART_HEADER_BYTES, watchPartHeaders } from '#api/direct/part-headers.ts';
-import type { ApiRequest } from '#api/endpoint.ts';
-import { atPace } from '#api/http/body-pace.ts';
+import type { ApiRequest } from '#api/http/endpoint.ts';
+import { withMinimumPace } from '#api/http/body-pace.ts';
 import { lastComponent } from '#api/uploads/upload.ts';
-import { MediaError } from '#crds/media-error.ts';
-import { LIMITS } from '#crds/plans.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import { LIMITS } from '#crds/catalogue/plans.ts';
 
 export interface DirectBody {
   readonly file: Readable;
-  /** Read after the file has ended. */
-  readonly late: () => { readonly filename: string | null; readonly options: unknown };
+  /** Returns file name and options; complete after the file has ended. */
+  readonly fields: () => { readonly filename: string | null; readonly options: unknown };
 }
 
 type MultipartParser = InstanceType<typeof Busboy>;
 
 const MULTIPART_PARTS = 20;
 
-/** @throws MediaError missing_file, bad_request; also as the error of the file's stream. */
+/** Starts to read a body. @throws MediaError missing_file, bad_request; later ones are errors of the file's stream. */
 export function readDirectBody(request: Pick<ApiRequest, 'body' | 'headers' | 'contentLength'>): DirectBody {
   if (request.contentLength === 0) throw missingFile();
   if (isMultipart(request)) return multipartBody(request, request.headers['content-type'] ?? '');
   const filename = sentName(request);
-  return { file: atPace(request.body), late: () => ({ filename, options: undefined }) };
+  return { file: withMinimumPace(request.body), fields: () => ({ filename, options: undefined }) };
 }
 
-/** By its content type; any other one counts as the file itself. */
+/** Returns whether the content type is multipart/form-data. A body of any other type is the file itself. */
 export function isMultipart({ headers }: Pick<ApiRequest, 'headers'>): boolean {
   return /^multipart\/form-data\s*(;|$)/i.test((headers['content-type'] ?? '').trim());
 }
 
+/** Returns the refusal of a request without a file. */
 export function missingFile(): MediaError {
   return new MediaError(
     'missing_file',
@@ -51,7 +52,7 @@ function multipartBody({ body }: Pick<ApiRequest, 'body'>, contentType: string):
     file.destroy(error);
     body.resume();
   };
-  const { parser, isWithinLimit } = readers(contentType);
+  const { parser, isWithinLimit } = makeReaders(contentType);
   const seen = { file: false, filename: null as string | null, options: undefined as unknown };
   parser.on('file', (name, stream, filename) => {
     if (name !== 'file' || seen.file) {
@@ -82,17 +83,17 @@ function multipartBody({ body }: Pick<ApiRequest, 'body'>, contentType: string):
     if (!seen.file) fail(missingFile());
     else if (ended) file.end();
   });
-  const paced = atPace(body);
+  const paced = withMinimumPace(body);
   paced.once('error', fail);
   paced.on('data', (chunk: Buffer) => {
     if (!isWithinLimit(chunk)) fail(longHeaders());
   });
   paced.pipe(parser);
   file.once('close', () => paced.unpipe(parser));
-  return { file, late: () => ({ filename: seen.filename, options: seen.options }) };
+  return { file, fields: () => ({ filename: seen.filename, options: seen.options }) };
 }
 
-function readers(contentType: string): { parser: MultipartParser; isWithinLimit: (chunk: Buffer) => boolean } {
+function makeReaders(contentType: string): { parser: MultipartParser; isWithinLimit: (chunk: Buffer) => boolean } {
   try {
     const boundary = new MIMEType(contentType).params.get('boundary') ?? '';
     return { parser: makeParser(contentType), isWithinLimit: watchPartHeaders(boundary) };
@@ -143,7 +144,7 @@ function longHeaders(): MediaError {
   );
 }
 
-/** Of its `Content-Disposition` header; null for multipart, and when there is none or it is malformed. */
+/** Returns the file name of the `Content-Disposition` header; null for multipart, an absent or a malformed header. */
 export function sentName(request: Pick<ApiRequest, 'headers'>): string | null {
   const header = request.headers['content-disposition'];
   if (header === undefined || isMultipart(request)) return null;
@@ -155,7 +156,7 @@ export function sentName(request: Pick<ApiRequest, 'headers'>): string | null {
   }
 }
 
-/** Headers come as Latin-1; many clients mean UTF-8. */
+/** Returns the name decoded as UTF-8 if it is valid: Node decodes headers as Latin-1, most clients send UTF-8. */
 function utf8Of(name: string): string {
   const bytes = Buffer.from(name, 'latin1');
   const isLatin1 = bytes.toString('latin1') === name;

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { processDirect } from '#api/direct/process-direct.ts';
-import type { Endpoint } from '#api/endpoint.ts';
-import type { ErrorCode } from '#crds/error-codes.ts';
-import { DIRECT_KINDS, outputFormatsOf, type Operation } from '#crds/formats.ts';
+import type { Endpoint } from '#api/http/endpoint.ts';
+import type { ErrorCode } from '#crds/contract/error-codes.ts';
+import { convertOptions } from '#crds/catalogue/options/convert.ts';
+import { DIRECT_KINDS, outputFormatsOf, type Operation } from '#crds/catalogue/formats.ts';
 
 const ERRORS: readonly ErrorCode[] = [
   'missing_file',
@@ -38,10 +39,16 @@ const name = z.object({
   preset: z.string().optional().meta({ description: 'Name or id of a preset.' }),
 });
 
-const target = {
-  to: z.string().optional().meta({ description: 'Target format.' }),
-  page: z.string().optional().meta({ description: 'Page of a PDF to render, from 1.' }),
-  dpi: z.string().optional().meta({ description: 'Resolution of the rendered page, 36 to 600.' }),
+/** Query parameters that abbreviate options of `convert`. */
+const target = convertOptions.shape;
+
+const ignored = (name: string): { description: string } => ({
+  description: `As \`convert.${name}\`: checked, and ignored by this operation.`,
+});
+const ignoredTarget = {
+  to: target.to.meta(ignored('to')),
+  page: target.page.meta(ignored('page')),
+  dpi: target.dpi.meta(ignored('dpi')),
 };
 
 const direct = (
@@ -67,7 +74,7 @@ const direct = (
   handle: (deps, request) => processDirect(deps, request, more.operation),
 });
 
-/** Spec: POST /v1/compress, /v1/convert, /v1/strip-metadata. */
+/** `POST /v1/compress`, `/v1/convert` and `/v1/strip-metadata` (docs/reference/direct.md). */
 export const directEndpoints: readonly Endpoint[] = [
   direct('/v1/compress', 'Make an image, PDF or audio file smaller.', {
     operation: 'compress',
@@ -81,7 +88,7 @@ export const directEndpoints: readonly Endpoint[] = [
   }),
   direct('/v1/strip-metadata', 'Remove metadata from an image or PDF without re-encoding it.', {
     operation: 'strip_metadata',
-    query: name,
+    query: name.extend(ignoredTarget),
     errors: ERRORS,
   }),
 ];

@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream';
-import type { ApiReply } from '#api/endpoint.ts';
+import type { ApiReply } from '#api/http/endpoint.ts';
 import { attachment, outputName } from '#api/files/output-name.ts';
-import { FORMATS } from '#crds/formats.ts';
-import type { EngineResult } from '#crds/result.ts';
+import { FORMATS } from '#crds/catalogue/formats.ts';
+import type { EngineResult } from '#crds/contract/result.ts';
 
-/** Header blocks of some clients end at 16 KiB: warnings that do not fit are left out. */
+/** Some clients reject header blocks above 16 KiB: warnings that do not fit are omitted. */
 const RESULT_HEADER_BYTES = 4000;
 
-/** The file with its headers. Spec: Common: direct endpoints / Success. */
+/** Returns the response with the file and its headers (docs/reference/direct.md#response). */
 export function directReply(input: {
   result: EngineResult;
   body: Readable;
@@ -34,7 +34,7 @@ export function directReply(input: {
   };
 }
 
-/** The result as compact JSON on one line of printable ASCII. */
+/** Returns the result as compact JSON on one line of printable ASCII. */
 export function resultHeader(result: EngineResult): string {
   const shown = { ...result, download_url: null, download_expires_at: null };
   let warnings = [...result.warnings];

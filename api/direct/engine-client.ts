@@ -1,19 +1,22 @@
-/** How the API speaks to the engine of the direct lane: the contract is `crds/direct-work.ts`. */
-import { Agent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
+/** Client of the direct lane's engine. The contract is `crds/contract/direct-work.ts`. */
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { engineConnection, type EngineAddress, type EngineConnection } from '#api/direct/engine-connection.ts';
 import {
+  BODY_BYTES_HEADER,
   engineRefusalSchema,
   fromHeader,
   REPORT_HEADER,
+  TENANT_HEADER,
   toHeader,
   WORK_TRAILER,
   type DirectWork,
-} from '#crds/direct-work.ts';
-import { MediaError } from '#crds/media-error.ts';
-import { workerReportSchema, type WorkerReport } from '#crds/media-job.ts';
-import { LIMITS } from '#crds/plans.ts';
+} from '#crds/contract/direct-work.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import { workerReportSchema, type WorkerReport } from '#crds/contract/media-job.ts';
+import { LIMITS } from '#crds/catalogue/plans.ts';
 
 export interface EngineAnswer {
   readonly report: WorkerReport;
@@ -21,42 +24,54 @@ export interface EngineAnswer {
   readonly body: Readable;
 }
 
-/** Of one request, from now to the end of its answer. */
-export interface EnginePlace {
+/** Slot of one request in the engine, until the end of its response. */
+export interface EngineSlot {
   /**
-   * Streams the file to the engine; what to do with it is asked for once its last byte has gone out.
-   * An error of the file's stream or of `work` cuts the request off: then nothing is processed.
+   * Streams the file to the engine. `work` is called after the last byte was sent.
+   * An error of the file's stream or of `work` aborts the request: then nothing is processed.
    */
   process(input: { file: Readable; work: () => DirectWork }): Promise<EngineAnswer>;
-  /** Gives it back if it was not used. */
-  leave(): void;
+  /** Releases an unused slot. */
+  release(): void;
+}
+
+/** Properties of a body that the engine gets before the body. */
+export interface AnnouncedBody {
+  /** Opaque identifier of account and mode. */
+  readonly tenant: string;
+  /** Maximum number of bytes. */
+  readonly bytes: number;
+  readonly signal: AbortSignal;
 }
 
 export interface EngineClient {
   /**
-   * Asks the engine for a place, before the body goes.
+   * Acquires a slot of the engine before the body is sent.
    * @throws MediaError engine_busy
    */
-  takePlace(signal: AbortSignal): Promise<EnginePlace>;
-  /** Whether it has turned somebody away in the last seconds. */
-  isCrowded(): boolean;
+  acquireSlot(body: AnnouncedBody): Promise<EngineSlot>;
+  /** Returns whether the engine has refused a request within `OVERLOADED_MS`. */
+  isOverloaded(): boolean;
   close(): void;
 }
 
-/** The engine answers within its own limit; ours only ends a wait for an engine that hangs. */
-const ANSWER_MS = (LIMITS.directSeconds + 10) * 1000;
-const CROWD_MS = 5000;
-/** To reach an engine. */
-const TRIES = 4;
-const AGAIN_MS = 50;
+/** Response timeout in milliseconds, above the engine's own: it only ends requests to an engine that hangs. */
+const RESPONSE_TIMEOUT_MS = (LIMITS.directSeconds + 10) * 1000;
+/** Time for which the engine counts as overloaded after a refusal, in milliseconds. */
+const OVERLOADED_MS = 5000;
+/** Maximum number of attempts to connect. */
+const MAX_ATTEMPTS = 4;
+const RETRY_DELAY_MS = 50;
+/** Maximum size of a refusal that is read, in bytes. */
 const REFUSAL_BYTES = 64 * 1024;
 
-export function makeEngineClient(engineUrl: string): EngineClient {
-  const agent = new Agent({ keepAlive: true, maxFreeSockets: 16 });
+/** Returns a client of the engine at an address. @throws ConfigError when the address needs a key and has none. */
+export function makeEngineClient(address: EngineAddress): EngineClient {
+  const connection = engineConnection(address);
   let busyAt = -Infinity;
   return {
-    takePlace: async (signal) => {
-      const { request, answered, early } = await ask({ engineUrl, agent, signal });
+    acquireSlot: async (body) => {
+      const { request, answered, early } = await requestSlot({ connection, body });
       if (early !== null) {
         request.end();
         const refusal = await readRefusal(early);
@@ -68,63 +83,69 @@ export function makeEngineClient(engineUrl: string): EngineClient {
         process: async ({ file, work }) => {
           isUsed = true;
           const sent = send(request, file, work);
-          // Whichever fails first is the reason; an early answer wins over the broken sending.
+          // An early response explains why sending failed, so it takes precedence over the error of `send`.
           sent.catch(() => undefined);
           const response = await Promise.race([answered, sent.then(() => answered)]);
-          return readAnswer(response);
+          return readAnswer(response).catch((error: unknown) => {
+            // The engine refused the body before its end and does not read the rest.
+            if (!request.writableEnded) request.destroy();
+            throw error;
+          });
         },
-        leave: () => {
+        release: () => {
           if (!isUsed) request.destroy();
         },
       };
     },
-    isCrowded: () => performance.now() - busyAt < CROWD_MS,
-    close: () => agent.destroy(),
+    isOverloaded: () => performance.now() - busyAt < OVERLOADED_MS,
+    close: () => connection.close(),
   };
 }
 
-interface Asked {
+interface SlotRequest {
   readonly request: ClientRequest;
   readonly answered: Promise<IncomingMessage>;
-  /** An answer before the body; null: it may come. */
+  /** Response before the body, a refusal; null when the engine accepts the body. */
   readonly early: IncomingMessage | null;
 }
 
 /**
- * Asks with the headers alone. A kept connection may end at the moment that it is used, as those to an engine do that is
- * replaced; nothing was sent then, so another one is taken.
+ * Sends the headers alone. A kept-alive connection may close as it is reused, for example when the engine is replaced.
+ * No part of the body was sent then, so the request is retried on another connection.
  * @throws MediaError engine_busy
  */
-async function ask(
-  { engineUrl, agent, signal }: { engineUrl: string; agent: Agent; signal: AbortSignal },
-  triesLeft = TRIES - 1,
-): Promise<Asked> {
-  const request = httpRequest(new URL('/process', engineUrl), {
+async function requestSlot(
+  { connection, body }: { connection: EngineConnection; body: AnnouncedBody },
+  attemptsLeft = MAX_ATTEMPTS - 1,
+): Promise<SlotRequest> {
+  const request = connection.request('/process', {
     method: 'POST',
-    agent,
-    signal,
+    signal: body.signal,
     headers: {
       'content-type': 'application/octet-stream',
       'transfer-encoding': 'chunked',
       trailer: WORK_TRAILER,
+      [TENANT_HEADER]: body.tenant,
+      [BODY_BYTES_HEADER]: body.bytes,
       expect: '100-continue',
     },
   });
   const answered = answerOf(request);
   answered.catch(() => undefined);
-  const continues = new Promise<null>((go) => request.once('continue', () => go(null)));
+  const continues = new Promise<null>((resolve) => request.once('continue', () => resolve(null)));
   try {
     return { request, answered, early: await Promise.race([answered, continues]) };
   } catch (error) {
-    if (triesLeft === 0 || !isCutOff(error as Error)) throw error;
-    await delay(AGAIN_MS);
-    return ask({ engineUrl, agent, signal }, triesLeft - 1);
+    if (attemptsLeft === 0 || !isConnectionError(error as Error)) throw error;
+    await delay(RETRY_DELAY_MS);
+    return requestSlot({ connection, body }, attemptsLeft - 1);
   }
 }
 
-function isCutOff({ cause }: Error): boolean {
+function isConnectionError({ cause }: Error): boolean {
   const { code } = (cause ?? {}) as NodeJS.ErrnoException;
-  return code === 'ECONNRESET' || code === 'ECONNREFUSED' || code === 'EPIPE';
+  // An engine that is starting has no socket yet.
+  return code === 'ECONNRESET' || code === 'ECONNREFUSED' || code === 'ENOENT' || code === 'EPIPE';
 }
 
 async function send(request: ClientRequest, file: Readable, work: () => DirectWork): Promise<void> {
@@ -140,9 +161,9 @@ async function send(request: ClientRequest, file: Readable, work: () => DirectWo
 
 function answerOf(request: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    request.setTimeout(ANSWER_MS, () => request.destroy(new Error('the engine did not answer in time')));
+    request.setTimeout(RESPONSE_TIMEOUT_MS, () => request.destroy(new Error('the engine did not answer in time')));
     request.once('response', resolve);
-    request.once('error', (error: NodeJS.ErrnoException) => reject(engineAway(error)));
+    request.once('error', (error: NodeJS.ErrnoException) => reject(engineUnavailable(error)));
   });
 }
 
@@ -166,7 +187,7 @@ async function readRefusal(response: IncomingMessage): Promise<Error> {
   return new MediaError(code, message, param === null ? {} : { param });
 }
 
-function engineAway(error: NodeJS.ErrnoException): Error {
+function engineUnavailable(error: NodeJS.ErrnoException): Error {
   if (error instanceof MediaError || error.name === 'AbortError') return error;
   const message = 'The engine is not available at the moment; nothing was processed. Send the request again.';
   return new MediaError('engine_busy', message, { cause: error });

@@ -4,17 +4,17 @@ import { PART_HEADER_BYTES, watchPartHeaders } from '#api/direct/part-headers.ts
 const part = (headerBytes: number, content = 'abc'): string =>
   `--b\r\n${'X: y'.padEnd(headerBytes - 2, 'y')}\r\n\r\n${content}\r\n`;
 
-/** Whether the headers keep to the limit, read in pieces of so many bytes. */
-function isKept(body: string, pieceBytes: number): boolean {
-  const isWithin = watchPartHeaders('b');
+/** Returns whether all headers of the body are within the limit, when it arrives in chunks of `chunkBytes`. */
+function areHeadersWithinLimit(body: string, chunkBytes: number): boolean {
+  const isWithinLimit = watchPartHeaders('b');
   const bytes = Buffer.from(body);
-  for (let at = 0; at < bytes.length; at += pieceBytes) {
-    if (!isWithin(bytes.subarray(at, at + pieceBytes))) return false;
+  for (let at = 0; at < bytes.length; at += chunkBytes) {
+    if (!isWithinLimit(bytes.subarray(at, at + chunkBytes))) return false;
   }
   return true;
 }
 
-describe('the headers of a part', () => {
+describe('watchPartHeaders', () => {
   it.each([
     ['of a part', part(1000) + '--b--', true],
     ['that are missing', '--b\r\n\r\nabc\r\n--b--', true],
@@ -27,7 +27,9 @@ describe('the headers of a part', () => {
     ['after a content like a delimiter', part(100, `\r\n--a${'x'.repeat(50_000)}`) + part(20_000), false],
     ['after a long preamble', 'x'.repeat(50_000) + '\r\n' + part(100) + '--b--', true],
     ['before a long epilogue', part(100) + `--b--\r\n--b\r\n${'x'.repeat(50_000)}`, true],
-  ])('%s', (_what, body, kept) => {
-    for (const pieceBytes of [7, 1000, 65_536, 1_000_000]) expect(isKept(body, pieceBytes)).toBe(kept);
+  ])('checks headers %s', (_position, body, expected) => {
+    for (const chunkBytes of [7, 1000, 65_536, 1_000_000]) {
+      expect(areHeadersWithinLimit(body, chunkBytes)).toBe(expected);
+    }
   });
 });

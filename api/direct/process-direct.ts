@@ -1,101 +1,110 @@
 /**
- * A direct request: the body streams through to the engine and the result streams back. Nothing is
- * stored, nothing is parsed here, and at most a small window of the body is in memory.
+ * Direct requests: the body is streamed to the engine and the result is streamed back. Nothing is stored or parsed
+ * here, and only a small window of the body is in memory.
  */
 import { createHash } from 'node:crypto';
-import { Transform, type Readable } from 'node:stream';
-import { featuresOf } from '#api/accounts/features-of.ts';
+import { workOrderOf } from '#api/accounts/work-order-of.ts';
 import type { Caller } from '#api/accounts/find-caller.ts';
-import type { ApiDeps } from '#api/api-deps.ts';
+import type { ApiDeps } from '#api/http/api-deps.ts';
 import { largestCost } from '#api/billing/largest-cost.ts';
 import { recordWork, type Charge } from '#api/billing/record-work.ts';
 import { reserveDirect } from '#api/billing/reserve-direct.ts';
-import { isMultipart, missingFile, readDirectBody, sentName } from '#api/direct/direct-body.ts';
-import type { EnginePlace } from '#api/direct/engine-client.ts';
+import { isMultipart, missingFile, readDirectBody, type DirectBody } from '#api/direct/direct-body.ts';
+import type { AnnouncedBody, EngineSlot } from '#api/direct/engine-client.ts';
+import { watchBody, type WatchedBody } from '#api/direct/watch-body.ts';
 import { directReply } from '#api/direct/direct-reply.ts';
-import type { ApiReply, CallerRequest } from '#api/endpoint.ts';
+import type { ApiReply, CallerRequest } from '#api/http/endpoint.ts';
 import { readQuery } from '#api/http/query.ts';
 import { presetOptions } from '#api/presets/preset-options.ts';
 import { lastComponent } from '#api/uploads/upload.ts';
-import type { DirectWork } from '#crds/direct-work.ts';
-import type { Operation } from '#crds/formats.ts';
-import { MediaError } from '#crds/media-error.ts';
+import type { DirectWork } from '#crds/contract/direct-work.ts';
+import { possibleKinds } from '#crds/contract/first-bytes.ts';
+import type { Kind, Operation } from '#crds/catalogue/formats.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 import {
   mergeOptions,
   parseJsonOptions,
   parseQueryOptions,
   resolveOptions,
   type FlatOptions,
-} from '#crds/options/options.ts';
-import { fileLimits, LIMITS, PLANS } from '#crds/plans.ts';
-import type { EngineResult } from '#crds/result.ts';
-import { faultPoint } from '#crds/shared/fault-point.ts';
+} from '#crds/catalogue/options/options.ts';
+import { LIMITS, PLANS } from '#crds/catalogue/plans.ts';
+import type { EngineResult } from '#crds/contract/result.ts';
+import { refusalOf } from '#crds/contract/work-rules.ts';
+import { faultPoint } from '#crds/process/fault-point.ts';
 
-/** Query names of convert that stand for `convert.…`. */
+/** Query parameters that abbreviate options of `convert`. */
 const SHORT_NAMES: Readonly<Record<Operation, readonly string[]>> = {
   compress: [],
   convert: ['to', 'page', 'dpi'],
   strip_metadata: ['to', 'page', 'dpi'],
 };
 
+/** Processes the body of a direct request and returns the response with the result. */
 export async function processDirect(deps: ApiDeps, request: CallerRequest, operation: Operation): Promise<ApiReply> {
   const query = await readDirectQuery(deps, request, operation);
-  refuseLength(request, maxDirectBytes(request.caller));
-  // Money is decided first, as for every request. In a crowd a refusal is to cost nothing, also not that.
-  let place = deps.engine.isCrowded() ? await deps.engine.takePlace(request.signal) : null;
+  const maxBytes = maxDirectBytes(request.caller);
+  refuseLength(request, maxBytes);
+  const body = readDirectBody(request);
+  const refusalOf = (size: number) => (size > maxBytes ? tooLarge(size, maxBytes) : null);
+  // Only test keys need the hash: it identifies the published samples.
+  const seen = watchBody(body.file, { refusalOf, hashes: !request.caller.livemode });
+  const kinds = possibleKinds(await seen.firstBytes);
+  // The price is reserved before admission. An overloaded engine is asked first, so that a refusal costs no query.
+  let slot = deps.engine.isOverloaded() ? await deps.engine.acquireSlot(announcedBody(request)) : null;
   try {
-    const release = await reserve(deps, request, { operation, query });
+    const release = await reserve(deps, request, { operation, query, kinds });
     try {
-      place ??= await deps.engine.takePlace(request.signal);
-      return await processAt(deps, request, { operation, query, place });
+      slot ??= await deps.engine.acquireSlot(announcedBody(request));
+      return await processInSlot(deps, request, { operation, query, slot, body, seen });
     } finally {
       await release();
     }
   } finally {
-    place?.leave();
+    slot?.release();
   }
 }
 
-interface AskedWork {
+interface RequestedWork {
   readonly operation: Operation;
   readonly query: DirectQuery;
 }
 
-/** A multipart body gives its name and options later: without them the request may cost more, never less. */
-function reserve(deps: ApiDeps, request: CallerRequest, { operation, query }: AskedWork): Promise<() => Promise<void>> {
+interface ReceivedWork extends RequestedWork {
+  readonly slot: EngineSlot;
+  readonly body: DirectBody;
+  readonly seen: WatchedBody;
+}
+
+/** Reserves the largest price. Options in a multipart body are not known yet; without them the price is never lower. */
+function reserve(
+  deps: ApiDeps,
+  request: CallerRequest,
+  { operation, query, kinds }: RequestedWork & { readonly kinds: readonly Kind[] },
+): Promise<() => Promise<void>> {
   const { caller } = request;
-  const microUsd = largestCost({
-    lane: 'direct',
-    operation,
-    filename: query.filename ?? sentName(request),
-    options: resolveOptions(
-      isMultipart(request) ? new Map() : mergeOptions(query.preset, query.queryOptions),
-      operation,
-    ),
-    limits: fileLimits(caller.account.plan),
-  });
+  const flat = isMultipart(request) ? new Map() : mergeOptions(query.preset, query.queryOptions);
+  const order = workOrderOf(caller.account, operation, resolveOptions(flat, operation));
+  const microUsd = largestCost({ ...order, lane: 'direct', kinds });
   return reserveDirect(deps, { caller, requestId: request.id, microUsd });
 }
 
-async function processAt(
+async function processInSlot(
   deps: ApiDeps,
   request: CallerRequest,
-  { operation, query: { filename, preset, queryOptions }, place }: AskedWork & { readonly place: EnginePlace },
+  { operation, query: { filename, preset, queryOptions }, slot, body, seen }: ReceivedWork,
 ): Promise<ApiReply> {
   const { caller } = request;
-  const maxBytes = maxDirectBytes(caller);
-  const body = readDirectBody(request);
-  const seen = watch(body.file, maxBytes);
-  let handedOver = false;
+  let isSubmitted = false;
   const work = (): DirectWork => {
     if (seen.size() === 0) throw missingFile();
     if (!caller.livemode) refuseNonSample(deps, seen.sha256());
-    const late = body.late();
-    const json = parseJsonOptions(late.options === undefined ? {} : late.options);
+    const fields = body.fields();
+    const json = parseJsonOptions(fields.options === undefined ? {} : fields.options);
     const options = mergeOptions(preset, json, queryOptions);
-    const asked = workOf(caller, { operation, options, filename: filename ?? late.filename });
-    handedOver = true;
-    return asked;
+    const directWork = workOf(caller, { operation, options, filename: filename ?? fields.filename });
+    isSubmitted = true;
+    return directWork;
   };
   const count = (result: EngineResult | null): Promise<Charge> => {
     const { account, livemode } = caller;
@@ -108,26 +117,26 @@ async function processAt(
       result,
       completedAt: null,
     };
-    // An answer that fails must not be billed: it is only known once the ledger has answered.
+    // A response that fails must not be charged, so the ledger is written before the response is sent.
     return deps.database.transaction((tx) => recordWork(deps, tx, counted), { repeatable: true });
   };
   try {
-    const answer = await place.process({ file: seen.file, work });
+    const answer = await slot.process({ file: seen.file, work });
     const { result } = answer.report;
     await faultPoint('before-direct-count');
     const { billed } = await count(result);
     await faultPoint('after-direct-count');
-    return directReply({ result, body: answer.body, filename: filename ?? body.late().filename, billed });
+    return directReply({ result, body: answer.body, filename: filename ?? body.fields().filename, billed });
   } catch (error) {
-    // A refusal before the work began counts nowhere; a file that failed counts as a free request.
-    if (handedOver && error instanceof MediaError && error.code !== 'engine_busy') await count(null);
+    // A refusal before processing is not counted. A file that failed counts as a request without a price.
+    if (isSubmitted && error instanceof MediaError && error.code !== 'engine_busy') await count(null);
     throw error;
   }
 }
 
 interface DirectQuery {
   readonly filename: string | null;
-  /** Of the preset that it names. */
+  /** Options of the preset that the query names. */
   readonly preset: FlatOptions;
   readonly queryOptions: FlatOptions;
 }
@@ -140,7 +149,7 @@ async function readDirectQuery(deps: ApiDeps, request: CallerRequest, operation:
   query.delete('preset');
   const preset = await presetOptions(deps, named);
   const queryOptions = parseQueryOptions(query, SHORT_NAMES[operation]);
-  // Refused before the body comes, unless its own options still count.
+  // Options are checked before the body, except when a multipart body may contain further ones.
   if (!isMultipart(request)) resolveOptions(mergeOptions(preset, queryOptions), operation);
   return { filename, preset, queryOptions };
 }
@@ -150,20 +159,19 @@ function workOf(
   input: { operation: Operation; options: FlatOptions; filename: string | null },
 ): DirectWork {
   const options = resolveOptions(input.options, input.operation);
-  if (input.operation === 'convert' && options.convert.to === null) {
-    throw new MediaError('invalid_options', 'Convert needs a target format in `to`.', { param: 'convert.to' });
-  }
-  return {
-    operation: input.operation,
-    options,
-    limits: fileLimits(caller.account.plan),
-    features: featuresOf(caller.account),
-    filename: input.filename,
-    tenant: tenantOf(caller),
-  };
+  const order = workOrderOf(caller.account, input.operation, options);
+  const refusal = refusalOf(order, { by: 'nothing' }, 'direct');
+  if (refusal !== null) throw refusal;
+  return { ...order, filename: input.filename, tenant: tenantOf(caller) };
 }
 
-/** Account ids hold a hundred random bits: nobody finds one from its hash. */
+/** Returns the announcement of a body. The limit is at most Content-Length: a file is no larger than its body. */
+function announcedBody({ caller, contentLength, signal }: CallerRequest): AnnouncedBody {
+  const maxBytes = maxDirectBytes(caller);
+  return { tenant: tenantOf(caller), bytes: Math.min(contentLength ?? maxBytes, maxBytes), signal };
+}
+
+/** Returns the tenant of account and mode. An account id has 100 random bits, so the hash does not reveal it. */
 function tenantOf({ account, livemode }: Caller): string {
   return createHash('sha256')
     .update(`${account.id} ${livemode ? 'live' : 'test'}`)
@@ -174,7 +182,7 @@ function maxDirectBytes({ account, livemode }: Caller): number {
   return livemode ? PLANS[account.plan].maxSyncBytes : LIMITS.testDirectBytes;
 }
 
-/** Room for the boundaries and headers of a multipart body around a file of the largest size. */
+/** Bytes for the boundaries, headers and options of a multipart body, in addition to the largest file. */
 const MULTIPART_SLACK = 256 * 1024;
 
 function refuseLength(request: CallerRequest, maxBytes: number): void {
@@ -191,29 +199,6 @@ function refuseLength(request: CallerRequest, maxBytes: number): void {
 function tooLarge(size: number, maxBytes: number): MediaError {
   const message = `The file has ${size} bytes or more; a direct request takes at most ${maxBytes}. Send larger files as a job.`;
   return new MediaError('file_too_large', message);
-}
-
-interface Watched {
-  readonly file: Readable;
-  readonly size: () => number;
-  /** Hex, of all bytes. */
-  readonly sha256: () => string;
-}
-
-/** Counts and hashes the file on its way, and ends it with file_too_large. */
-function watch(file: Readable, maxBytes: number): Watched {
-  const hash = createHash('sha256');
-  let size = 0;
-  const passing = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      size += chunk.length;
-      hash.update(chunk);
-      if (size > maxBytes) done(tooLarge(size, maxBytes));
-      else done(null, chunk);
-    },
-  });
-  file.once('error', (error) => passing.destroy(error));
-  return { file: file.pipe(passing), size: () => size, sha256: () => hash.digest('hex') };
 }
 
 function refuseNonSample({ samples }: ApiDeps, sha256: string): void {

@@ -7,30 +7,30 @@ import { renderPage } from '#api/docs/render-page.ts';
 export interface Document {
   readonly mediaType: string;
   readonly body: Buffer;
-  /** Strong, quoted. */
+  /** Strong entity tag with its quotes. */
   readonly etag: string;
 }
 
-/** What is served below `/docs`, by path without leading slash; `''` is the root. Held in memory: it is small. */
+/** Documents below `/docs` by path without leading slash; `''` is the root. Small enough to be kept in memory. */
 export type Documentation = ReadonlyMap<string, Document>;
 
 const FOLDER = fileURLToPath(new URL('../../docs/', import.meta.url));
 const HTML = 'text/html; charset=utf-8';
 
-/** Renders the project's `docs` folder. @param root address of its root on this server, such as `/docs`. */
+/** Renders the project's `docs` folder. @param root path of the documentation on this server, such as `/docs`. */
 export function loadDocumentation(root: string, folder: string = FOLDER): Documentation {
   const read = (file: string): Buffer => readFileSync(join(folder, file));
   const pages = globSync('**/*.md', { cwd: folder }).map((file): [string, Document] => {
     const path = file.replace(/\.md$/, '').replace(/(^|\/)index$/, '');
     return [path, documentOf(HTML, Buffer.from(renderPage({ markdown: read(file).toString('utf8'), root, path })))];
   });
-  const pictures = globSync('images/*.png', { cwd: folder }).map((file): [string, Document] => [
+  const images = globSync('images/*.png', { cwd: folder }).map((file): [string, Document] => [
     file,
     documentOf('image/png', read(file)),
   ]);
   return new Map([
     ...pages,
-    ...pictures,
+    ...images,
     ['style.css', documentOf('text/css; charset=utf-8', read('style.css'))],
     ['openapi.json', documentOf('application/json; charset=utf-8', read('openapi.json'))],
   ]);

@@ -1,4 +1,4 @@
-/** The documentation's examples are what the service answers, and its code does what the text says. */
+/** Tests that examples in the documentation match the schemas, and that its code verifies signatures. */
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,18 +9,17 @@ import { estimateSchema } from '#api/billing/estimate.ts';
 import { usageSchema } from '#api/billing/usage.ts';
 import { jobObjectSchema } from '#api/jobs/job-object.ts';
 import { presetObjectSchema } from '#api/presets/preset.ts';
-import { uploadObjectSchema } from '#api/uploads/create-upload.ts';
-import { uploadedObjectSchema, uploadPartObjectSchema } from '#api/uploads/receive-upload.ts';
-import { jobEventSchema } from '#api/webhooks/event-object.ts';
-import { webhookTestSchema } from '#api/webhooks/request-ping.ts';
+import { uploadedObjectSchema, uploadObjectSchema, uploadPartObjectSchema } from '#api/uploads/upload-object.ts';
+import { jobEventSchema } from '#api/openapi/webhook-events.ts';
+import { webhookTestSchema } from '#api/webhooks/webhook-endpoints.ts';
 import { signatureHeaders } from '#api/webhooks/sign.ts';
 import { webhookEndpointWithSecretSchema } from '#api/webhooks/webhook-endpoint-object.ts';
-import { ERROR_CODES } from '#crds/error-codes.ts';
-import { resultSchema } from '#crds/result.ts';
+import { ERROR_CODES } from '#crds/contract/error-codes.ts';
+import { resultSchema } from '#crds/contract/result.ts';
 
 const FOLDER = fileURLToPath(new URL('../../docs/', import.meta.url));
 
-/** By the word after `json` at the head of a block. */
+/** Schemas by the word after `json` in the first line of a code block. */
 const SCHEMAS: Readonly<Record<string, z.ZodObject>> = {
   Estimate: estimateSchema,
   Job: jobObjectSchema,
@@ -44,24 +43,21 @@ const examples = blocks.filter(({ language }) => language === 'json');
 const code = (language: string): string =>
   blocks.find((block) => block.language === language && block.name === 'verify')?.text ?? '';
 
-describe('the examples of answers', () => {
-  it('are there for every kind of object', () => {
+describe('the examples of responses', () => {
+  it('cover every kind of object', () => {
     expect(new Set(examples.map(({ name }) => name))).toEqual(new Set(['Error', ...Object.keys(SCHEMAS)]));
   });
 
-  it.each(examples.filter(({ name }) => name !== 'Error'))('of $name in $file fit the schema', ({ name, text }) => {
+  it.each(examples.filter(({ name }) => name !== 'Error'))('have a valid $name in $file', ({ name, text }) => {
     const parsed = SCHEMAS[name]?.strict().safeParse(JSON.parse(text));
     expect(parsed?.error).toBeUndefined();
   });
 
-  it.each(examples.filter(({ name }) => name === 'Error'))(
-    'of an error in $file have a code that exists',
-    ({ text }) => {
-      const { error } = JSON.parse(text) as { error: { code: string; type: string; doc_url: string } };
-      expect(ERROR_CODES).toHaveProperty(error.code);
-      expect(error.doc_url).toMatch(new RegExp(`/reference/errors#${error.code}$`));
-    },
-  );
+  it.each(examples.filter(({ name }) => name === 'Error'))('have an existing error code in $file', ({ text }) => {
+    const { error } = JSON.parse(text) as { error: { code: string; type: string; doc_url: string } };
+    expect(ERROR_CODES).toHaveProperty(error.code);
+    expect(error.doc_url).toMatch(new RegExp(`/reference/errors#${error.code}$`));
+  });
 });
 
 describe('the code that verifies a signature', () => {
@@ -83,14 +79,14 @@ describe('the code that verifies a signature', () => {
   ] as const;
   const expected = cases.map(([, , , genuine]) => genuine);
 
-  it('in JavaScript tells a genuine event from any other', async () => {
+  it('accepts only genuine events in JavaScript', async () => {
     const { isGenuine } = (await import(`data:text/javascript,${encodeURIComponent(code('js'))}`)) as {
       isGenuine: (secret: string, header: string, body: Buffer, now: number) => boolean;
     };
     expect(cases.map(([sent, bytes, now]) => isGenuine(secret, sent, Buffer.from(bytes), now))).toEqual(expected);
   });
 
-  it('in Python does the same', () => {
+  it('accepts only genuine events in Python', () => {
     const program = `${code('python')}
 import json, sys
 print(json.dumps([is_genuine(${JSON.stringify(secret)}, header, body.encode(), now) for header, body, now, _ in json.load(sys.stdin)]))`;

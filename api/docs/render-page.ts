@@ -1,16 +1,16 @@
 import { Marked, type Tokens } from 'marked';
 
-interface Page {
-  /** Markdown of our own: it may hold HTML. */
+interface DocumentationPage {
+  /** Trusted Markdown of the project; HTML in it is not escaped. */
   readonly markdown: string;
-  /** Address of the documentation's root, such as `/docs`. */
+  /** Path of the documentation's root, such as `/docs`. */
   readonly root: string;
-  /** Path below the root, such as `reference/errors`; empty: the root itself. */
+  /** Path below the root, such as `reference/errors`; empty for the root. */
   readonly path: string;
 }
 
-/** A page of the documentation as a whole HTML document, with an anchor per heading. */
-export function renderPage({ markdown, root, path }: Page): string {
+/** Returns a page of the documentation as an HTML document with an anchor per heading. */
+export function renderPage({ markdown, root, path }: DocumentationPage): string {
   const title = /^# (.+)$/m.exec(markdown)?.[1] ?? 'Documentation';
   return `<!doctype html>
 <html lang="en">
@@ -46,7 +46,7 @@ function bodyOf(markdown: string, root: string, path: string): string {
   return marked.parse(markdown) as string;
 }
 
-/** As on the pages of code hosts: lower case, words joined by hyphens; an error code stays as it is. */
+/** Returns the anchor of a heading as on GitHub: lower case, words joined by hyphens. Error codes are unchanged. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()
@@ -55,7 +55,7 @@ function anchorOf(heading: string): string {
     .replaceAll(' ', '-');
 }
 
-/** Links between the files of the folder become links between the pages. */
+/** Returns the path of the page for a link to a Markdown file; other addresses unchanged. */
 function addressOf(href: string, root: string, path: string): string {
   if (/^([a-z]+:|#|\/)/.test(href)) return href;
   const { pathname, hash } = new URL(href, `https://docs.invalid/${path}`);

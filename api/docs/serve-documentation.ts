@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Documentation } from '#api/docs/documentation.ts';
 import { drainBody } from '#api/http/drain-body.ts';
-import { MediaError } from '#crds/media-error.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 
 const HEADERS = {
   'Cache-Control': 'public, max-age=300',
@@ -10,7 +10,7 @@ const HEADERS = {
   'Referrer-Policy': 'no-referrer',
 };
 
-/** Adds `GET` and `HEAD` below `/docs` to the server, for anyone: where `doc_url` leads unless it is set elsewhere. */
+/** Adds public `GET` and `HEAD` routes below `/docs`, to which `doc_url` refers unless MEDIAJOBS_DOCS_URL is set. */
 export function serveDocumentation(server: FastifyInstance, documentation: Documentation): void {
   const handler = (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
     answer(documentation, request, reply);

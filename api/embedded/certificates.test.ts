@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openCertificates } from '#api/embedded/certificates.ts';
-import { closeServer, listen } from '#crds/shared/ops-server.ts';
+import { closeServer, listen } from '#crds/process/ops-server.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'mediajobs-tls-'));
 afterAll(() => rmSync(folder, { recursive: true }));

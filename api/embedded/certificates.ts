@@ -1,26 +1,29 @@
 /**
- * A certificate authority of this data folder's own, and a certificate of it for this machine.
+ * Certificate authority of a data folder, and a certificate for this machine that it issues.
  *
- *   none, or close to its end ──▶ made. A new authority makes a new certificate.
+ *   missing or about to expire ──▶ created. A new authority also issues a new certificate.
  */
 import { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { StartError } from '#api/embedded/start-error.ts';
 import { startSystemProcess } from '#api/embedded/system-process.ts';
-import type { Clock } from '#crds/shared/clock.ts';
+import type { Clock } from '#crds/process/clock.ts';
 
-export interface Certificates {
-  /** PEM of the authority: what callers must trust. */
-  readonly caFile: string;
+export interface CertificateFiles {
   /** PEM of the certificate and its authority. */
   readonly certFile: string;
   readonly keyFile: string;
 }
 
+export interface Certificates extends CertificateFiles {
+  /** PEM of the authority that callers must trust. */
+  readonly caFile: string;
+}
+
 const DAY_MS = 86_400_000;
 const CA_DAYS = 3650;
-/** Apple's limit for certificates that its devices accept is 825, and 398 for public ones. */
+/** Lifetime of the certificate. Apple's devices accept 825 days at most, 398 for public authorities. */
 const LEAF_DAYS = 397;
 const RENEW_DAYS = 30;
 
@@ -43,7 +46,7 @@ authorityKeyIdentifier = keyid
 subjectAltName = DNS:localhost, IP:127.0.0.1, IP:::1
 `;
 
-/** @throws StartError when openssl is missing or fails. */
+/** Returns the files of a valid certificate; creates or renews it first when necessary. @throws StartError when openssl is missing or fails. */
 export async function openCertificates({ clock }: { clock: Clock }, folder: string): Promise<Certificates> {
   const files = {
     caFile: path.join(folder, 'ca.pem'),
@@ -53,10 +56,10 @@ export async function openCertificates({ clock }: { clock: Clock }, folder: stri
   const now = clock.now().getTime();
   const config = path.join(folder, 'openssl.cnf');
   const caKey = path.join(folder, 'ca.key');
-  const caLasts = lastsUntil(files.caFile, caKey) > now + (LEAF_DAYS + RENEW_DAYS) * DAY_MS;
-  if (caLasts && lastsUntil(files.certFile, files.keyFile) > now + RENEW_DAYS * DAY_MS) return files;
+  const isAuthorityValid = expiryOf(files.caFile, caKey) > now + (LEAF_DAYS + RENEW_DAYS) * DAY_MS;
+  if (isAuthorityValid && expiryOf(files.certFile, files.keyFile) > now + RENEW_DAYS * DAY_MS) return files;
   writeFileSync(config, OPENSSL_CONFIG);
-  if (!caLasts) {
+  if (!isAuthorityValid) {
     await makeCertificate({
       config,
       section: 'ca',
@@ -80,8 +83,8 @@ export async function openCertificates({ clock }: { clock: Clock }, folder: stri
   return files;
 }
 
-/** 0 when the certificate or its key is not there. */
-function lastsUntil(certFile: string, keyFile: string): number {
+/** Returns the end of the certificate's validity in milliseconds since 1970; 0 when it, or its key, is missing or unreadable. */
+function expiryOf(certFile: string, keyFile: string): number {
   if (!existsSync(certFile) || !existsSync(keyFile)) return 0;
   try {
     return new X509Certificate(readFileSync(certFile)).validToDate.getTime();
@@ -141,5 +144,5 @@ async function openssl(args: readonly string[]): Promise<void> {
   });
   const end = await started.ended;
   if (end !== 'exit code 0')
-    throw new StartError(`openssl could not make a certificate (${end}): ${lines.slice(-2).join(' ')}`);
+    throw new StartError(`openssl failed to create a certificate (${end}): ${lines.slice(-2).join(' ')}`);
 }

@@ -8,14 +8,14 @@ const connectionSchema = z.object({
   REDIS_URL: z.string(),
   MEDIAJOBS_KEY_PEPPER: z.string(),
   base_url: z.string(),
-  /** The plain http port. */
+  /** URL of the plain http port. */
   http_url: z.string(),
   ca_file: z.string(),
-  /** Addresses of `/metrics`, `/healthz` and `/readyz` of each process. */
+  /** URLs of `/metrics`, `/healthz` and `/readyz` of each process: `http+unix:`, or `http:` with MEDIAJOBS_OPS_PORT. */
   ops: z.record(z.string(), z.string()),
 });
 
-/** How to reach a running service's parts from the same machine. */
+/** Addresses of a running service's processes and servers, for programs of the same machine. */
 export type Connection = z.infer<typeof connectionSchema>;
 
 export function connectionFile(dataFolder: string): string {
@@ -26,7 +26,7 @@ export function writeConnection(dataFolder: string, connection: Connection): voi
   writeFileAtomically(connectionFile(dataFolder), `${JSON.stringify(connection, null, 2)}\n`);
 }
 
-/** null when no service runs on the folder. (After the service was killed, the addresses do not answer.) */
+/** Returns null when no service runs on the folder. After the service was killed, the addresses do not answer. */
 export function readConnection(dataFolder: string): Connection | null {
   const file = connectionFile(dataFolder);
   return existsSync(file) ? connectionSchema.parse(JSON.parse(readFileSync(file, 'utf8'))) : null;

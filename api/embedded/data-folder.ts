@@ -1,38 +1,60 @@
-import { accessSync, constants, existsSync, mkdirSync, realpathSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { folderHash } from '#api/embedded/folder-hash.ts';
+import { claimFolder, requireOwnEntries } from '#api/embedded/data-folder-owner.ts';
+import { lockFolder } from '#api/embedded/lock-folder.ts';
 import { StartError } from '#api/embedded/start-error.ts';
 
 export interface DataFolder {
   readonly path: string;
-  /** The folder of that name in it. */
+  /** Returns the path of an entry of the folder. */
   in(...names: readonly string[]): string;
+}
+
+interface DataFolderDeps {
+  /** Called with one sentence for the operator. */
+  readonly report: (sentence: string) => void;
 }
 
 const SUBFOLDERS = ['tls', 'files', 'work', 'run', 'log'];
 
 /**
- * Makes the folder with everything in it, and locks it for this process's life.
- * @throws StartError when it cannot be written, or another service runs on it.
+ * Creates the folder and its subfolders where they are missing, and locks it until this process ends.
+ * @throws StartError when it cannot be written, belongs to somebody else, holds secrets that others may read, or
+ * another service runs on it.
  */
-export async function openDataFolder(folder: string): Promise<DataFolder> {
-  try {
-    // mkdir alone reports some read-only folders as missing ones.
+export async function openDataFolder(deps: DataFolderDeps, folder: string): Promise<DataFolder> {
+  const real = makeFolder(folder);
+  claimFolder(deps, real);
+  makeUsable(folder, () =>
+    SUBFOLDERS.forEach((name) => mkdirSync(path.join(real, name), { recursive: true, mode: 0o700 })),
+  );
+  requireOwnEntries(deps, real);
+  await lockFolder(real, path.join(real, 'run', 'lock'));
+  removeDrafts(real);
+  return { path: real, in: (...names) => path.join(real, ...names) };
+}
+
+function makeFolder(folder: string): string {
+  return makeUsable(folder, () => {
+    // mkdir alone reports ENOENT for some read-only folders.
     accessSync(nearestFolder(path.resolve(folder)), constants.W_OK);
-    for (const name of SUBFOLDERS) mkdirSync(path.join(folder, name), { recursive: true, mode: 0o700 });
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return realpathSync(folder);
+  });
+}
+
+function makeUsable<T>(folder: string, make: () => T): T {
+  try {
+    return make();
   } catch (error) {
     throw new StartError(
       `The data folder ${folder} cannot be used: ${reason(error)}. Choose another one with --data.`,
       { cause: error },
     );
   }
-  const real = realpathSync(folder);
-  await lock(real);
-  return { path: real, in: (...names) => path.join(real, ...names) };
 }
 
-/** The folder itself, or the first one above it that exists. */
+/** Returns the folder itself, or its nearest ancestor that exists. */
 function nearestFolder(folder: string): string {
   return existsSync(folder) ? folder : nearestFolder(path.dirname(folder));
 }
@@ -51,18 +73,10 @@ function reason(error: unknown): string {
   return REASONS[code] ?? message;
 }
 
-/** A socket without a file: the kernel lets it go with the process, however that ends. */
-async function lock(folder: string): Promise<void> {
-  const server = createServer((socket) => socket.destroy()).unref();
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EADDRINUSE') return reject(error);
-    reject(
-      new StartError(
-        `Another mediajobs service runs on the data folder ${folder}: stop that one, or choose another folder with --data.`,
-      ),
-    );
-  });
-  server.listen(`\0mediajobs-${folderHash(folder)}`, resolve);
-  await promise;
+/** Removes partly written files, which may hold secrets, and the connection file of a service that was killed. */
+function removeDrafts(folder: string): void {
+  for (const part of ['.', 'run']) {
+    const drafts = readdirSync(path.join(folder, part)).filter((name) => /\.json\.\d+\.new$/.test(name));
+    for (const name of [...drafts, 'connection.json']) rmSync(path.join(folder, part, name), { force: true });
+  }
 }

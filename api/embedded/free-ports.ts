@@ -2,11 +2,11 @@ import { randomInt } from 'node:crypto';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { StartError } from '#api/embedded/start-error.ts';
 
-/** Below the ports that Linux gives to outgoing connections, one of which could take ours before we bind it. */
+/** Range below Linux's ephemeral ports: an outgoing connection could occupy one of those before it is bound. */
 const [LOWEST, HIGHEST] = [15_000, 30_000];
 const TRIES = 100;
 
-/** So many loopback ports that no program uses now, all different. */
+/** Returns `count` different loopback ports that no program uses now. */
 export async function freePorts(count: number): Promise<number[]> {
   const held = await Promise.all(Array.from({ length: count }, () => holdAny(TRIES)));
   const ports = held.map((server) => (server.address() as AddressInfo).port);
@@ -23,7 +23,7 @@ async function holdAny(tries: number): Promise<Server> {
   }
 }
 
-/** @throws StartError when the port cannot be bound, with the reason. */
+/** Checks that the port can be bound. @throws StartError with the reason when it cannot. */
 export async function requirePort(address: { host: string; port: number }): Promise<void> {
   try {
     await release(await hold(address));

@@ -6,11 +6,11 @@ export interface LogFile {
 
 interface LogFileInput {
   readonly file: string;
-  /** At this size the file becomes `<file>.1`, which it replaces. */
+  /** Size at which the file is renamed to `<file>.1`, in bytes. */
   readonly maxBytes?: number;
 }
 
-/** A full disk costs lines, never the service. */
+/** Opens a log file for appending. Lines that cannot be written, such as on a full disk, are dropped. */
 export function openLogFile({ file, maxBytes = 10_000_000 }: LogFileInput): LogFile {
   let descriptor = openSync(file, 'a', 0o600);
   let size = fstatSync(descriptor).size;
@@ -28,7 +28,7 @@ export function openLogFile({ file, maxBytes = 10_000_000 }: LogFileInput): LogF
       try {
         write(line);
       } catch {
-        // Nothing else can be done with the line.
+        // The line is dropped.
       }
     },
   };

@@ -1,44 +1,47 @@
-/** One process of ours: forked with exactly its environment, ready when it says so, ended as a tree. */
+/** A Node process of the service: started with exactly its environment, ready by its own message, killed with its descendants. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { killTree } from '#api/embedded/kill-tree.ts';
+import { killTree } from '#crds/process/process-tree.ts';
 import type { LogFile } from '#api/embedded/log-file.ts';
 import { problemOf } from '#api/embedded/problem.ts';
 import { StartError } from '#api/embedded/start-error.ts';
 import type { Running } from '#api/embedded/supervise.ts';
-import { isReadyMessage } from '#crds/shared/ready.ts';
+import { isReadyMessage } from '#crds/process/ready.ts';
 
 interface NodeProcess {
   readonly name: string;
   readonly script: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Command line put before Node's own; it keeps the process id. */
+  readonly identity: readonly string[];
   readonly log: LogFile;
-  /** Called with each of its errors, in one sentence. */
+  /** Called with each error that the process logs, in one sentence. */
   readonly report: (sentence: string) => void;
-  /** Ends a start that is under way. */
+  /** Cancels the start. */
   readonly signal: AbortSignal;
 }
 
 /**
- * A small young generation: Node's own choice keeps up to 32 MB in each process after some load, for which
- * these processes, which mostly pass bytes on, are not measurably faster.
+ * Small young generation. Node's default keeps up to 32 MB more in each process after some load, and these processes,
+ * which mostly copy bytes, are not measurably faster with it.
  */
 const NODE_FLAGS = ['--max-semi-space-size=2'];
 const READY_MS = 60_000;
 const STOP_GRACE_MS = 10_000;
-/** For reading what a dead process wrote. */
-const LAST_WORDS_MS = 500;
+/** Time to read the remaining output of a process that has ended, in milliseconds. */
+const OUTPUT_GRACE_MS = 500;
 
-/** @throws StartError when it ends before it is ready, with its last error, or is not ready after a minute. */
+/** Starts the process and waits until it is ready. @throws StartError with its last error when it ends before, or is not ready after a minute. */
 export async function startNodeProcess(input: NodeProcess): Promise<Running> {
-  const { name, script, env, signal } = input;
+  const { name, script, env, identity, signal } = input;
   signal.throwIfAborted();
-  // Its own group: Ctrl-C reaches the whole terminal group, but the supervisor alone decides who stops when.
+  // Its own process group: Ctrl-C would reach the whole terminal group, but the supervisor decides the order of the stop.
   const child = fork(script, [], {
-    execArgv: NODE_FLAGS,
+    ...commandLine(identity),
     env,
+    cwd: '/',
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
@@ -53,19 +56,24 @@ export async function startNodeProcess(input: NodeProcess): Promise<Running> {
   const end = await Promise.race([untilReady(child), ended]);
   clearTimeout(late);
   signal.removeEventListener('abort', abort);
-  if (end !== null) await Promise.race([once(child, 'close'), delay(LAST_WORDS_MS)]);
+  if (end !== null) await Promise.race([once(child, 'close'), delay(OUTPUT_GRACE_MS)]);
   if (end !== null)
-    throw new StartError(`The process ${name} did not start (${end}): ${lastProblem() ?? 'it gave no reason'}`);
+    throw new StartError(`The process ${name} did not start (${end}): ${lastProblem() ?? 'it logged no error'}`);
   return running;
 }
 
-/** Gives a function that tells the last problem that the process wrote. */
+function commandLine(identity: readonly string[]): { execPath: string; execArgv: string[] } {
+  const [execPath = process.execPath, ...execArgv] = [...identity, process.execPath, ...NODE_FLAGS];
+  return { execPath, execArgv };
+}
+
+/** Copies the process's output to the log file. Returns a function that returns the last problem in it. */
 function keepLog(child: ChildProcess, { log, report, name }: NodeProcess): () => string | null {
   let last: string | null = null;
   const onLine = (line: string, problem: string | null): void => {
     log.write(line);
     if (problem === null) return;
-    // Of a stack trace, the line with the message says most.
+    // Of a stack trace, keep the line with the message.
     if (last === null || !last.includes('Error: ')) last = problem;
     report(`${name}: ${problem}`);
   };

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { startPostgres, type Server } from '#api/embedded/postgres.ts';
 import { makeDatabase } from '#api/store/database.ts';
-import { makeLog } from '#crds/shared/log.ts';
+import { makeLog } from '#crds/process/log.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'mediajobs-postgres-'));
 afterAll(() => rmSync(folder, { recursive: true }));

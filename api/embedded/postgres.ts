@@ -17,37 +17,45 @@ import { unprivilegedUser, type SystemUser } from '#api/embedded/system-user.ts'
 export interface Server {
   readonly url: string;
   readonly pid: number;
-  /** Resolves with the way it ended. */
+  /** Resolves with how it ended, such as `exit code 1`. */
   readonly ended: Promise<string>;
   stop(): Promise<void>;
 }
 
 interface PostgresInput {
-  /** Folder that has, or gets, the cluster's folder `postgres`. */
+  /** Folder of the cluster's folder `postgres`, which is created when it is missing. */
   readonly dataFolder: string;
-  /** false: a crash of the machine may lose data. For throw-away clusters. */
+  /** false: a crash of the machine may lose data. For temporary clusters. */
   readonly durable: boolean;
+  /** Group whose processes may connect; by default the server's user and the caller alone. */
+  readonly mayConnect?: number | null;
   readonly onLine: (line: string) => void;
 }
 
 const BIN_PARENT = '/usr/lib/postgresql';
 const OLDEST_VERSION = 15;
 const USER = 'mediajobs';
-/** Every new cluster has it. */
+/** Database that initdb creates in every cluster. */
 const DATABASE = 'postgres';
 const STOP_GRACE_MS = 20_000;
-/** The cluster's folder as the server sees it; see `folder` of SystemCommand. */
+/** Paths of the cluster's folder and the socket folder inside the server process; see `open` of SystemCommand. */
 const OWN_FOLDER = '/proc/self/fd/3';
+const SOCKET_FOLDER = '/proc/self/fd/4';
 
-/** @throws StartError when the package is missing or the server does not come up. */
-export async function startPostgres({ dataFolder, durable, onLine }: PostgresInput): Promise<Server> {
+/** Starts PostgreSQL and waits until it accepts connections. @throws StartError when the package is missing or the server does not start. */
+export async function startPostgres({
+  dataFolder,
+  durable,
+  mayConnect = null,
+  onLine,
+}: PostgresInput): Promise<Server> {
   const bin = findBin();
   const user = unprivilegedUser(['postgres', 'nobody']);
   const cluster = path.join(dataFolder, 'postgres');
   const clusterName = `mediajobs-${folderHash(dataFolder)}`;
-  if (existsSync(cluster)) await endStalePostgres({ cluster, clusterName });
+  if (existsSync(cluster)) await endStalePostgres(cluster);
   else await makeCluster({ bin, user, cluster, durable });
-  const sockets = makeSocketFolder(dataFolder, 'postgres', user);
+  const sockets = makeSocketFolder(dataFolder, 'postgres', { owner: user, mayEnter: mayConnect });
   const server = await start({ bin, user, cluster, durable, clusterName, sockets: sockets.path, onLine });
   return {
     url: `postgresql:///${DATABASE}?host=${sockets.path}&user=${USER}`,
@@ -81,7 +89,7 @@ interface Cluster {
   readonly durable: boolean;
 }
 
-/** Made beside its place and moved there, so that a start that was cut off leaves no half cluster. */
+/** Creates the cluster under another name and renames it, so that an interrupted start leaves no partial cluster. */
 async function makeCluster({ bin, user, cluster, durable }: Cluster): Promise<void> {
   const draft = `${cluster}.new`;
   await removeStaleDraft(draft, `${cluster}.stale`);
@@ -96,19 +104,21 @@ async function makeCluster({ bin, user, cluster, durable }: Cluster): Promise<vo
       args: durable ? args : [...args, '--no-sync'],
       user,
       deathSignal: 'KILL',
-      folder,
+      open: [folder],
       onLine: (line) => lines.push(line),
     });
     const end = await made.ended;
     if (end !== 'exit code 0')
-      throw new StartError(`PostgreSQL could not make its data folder ${draft} (${end}): ${lines.slice(-3).join(' ')}`);
+      throw new StartError(
+        `PostgreSQL could not create its data folder ${draft} (${end}): ${lines.slice(-3).join(' ')}`,
+      );
   } finally {
     closeSync(folder);
   }
   renameSync(draft, cluster);
 }
 
-/** Moved away first: what a killed initdb left running writes to the moved folder, and ends within seconds. */
+/** Removes what a killed initdb left. Renames it first: its child processes may write to it for some seconds. */
 async function removeStaleDraft(draft: string, stale: string): Promise<void> {
   const options = { recursive: true, force: true, maxRetries: 10, retryDelay: 100 };
   await rm(stale, options);
@@ -126,14 +136,14 @@ interface ServerInput extends Cluster {
 async function start(input: ServerInput): Promise<SystemProcess> {
   const { promise: ready, resolve: isReady } = Promise.withResolvers<void>();
   const lastLines: string[] = [];
-  const folder = openFolder(input.cluster);
+  const open = [input.cluster, input.sockets].map(openFolder);
   try {
     const server = await startSystemProcess({
       file: `${input.bin}/postgres`,
       args: ['-D', OWN_FOLDER, ...serverSettings(input)],
       user: input.user,
       deathSignal: 'INT',
-      folder,
+      open,
       onLine: (line) => {
         input.onLine(line);
         lastLines.splice(0, lastLines.length - 2);
@@ -146,16 +156,17 @@ async function start(input: ServerInput): Promise<SystemProcess> {
       throw new StartError(`PostgreSQL did not start in ${input.cluster} (${end}): ${lastLines.join(' ')}`);
     return server;
   } finally {
-    closeSync(folder);
+    open.forEach((folder) => closeSync(folder));
   }
 }
 
-function serverSettings({ sockets, durable, clusterName }: ServerInput): string[] {
+function serverSettings({ durable, clusterName }: ServerInput): string[] {
   const settings = {
     cluster_name: clusterName,
     listen_addresses: '',
-    unix_socket_directories: sockets,
-    unix_socket_permissions: '0700',
+    unix_socket_directories: SOCKET_FOLDER,
+    // The mode of the socket's folder limits who may connect.
+    unix_socket_permissions: '0777',
     max_connections: '80',
     shared_buffers: '32MB',
     wal_level: 'minimal',

@@ -1,6 +1,6 @@
 const ERROR_LEVEL = 50;
 
-/** What a line of a process's log tells the operator: errors and worse in one sentence; null for the rest. */
+/** Returns the error of a log line in one sentence for the operator; null for lines below the level `error`. */
 export function problemOf(line: string): string | null {
   const entry = parse(line);
   if (entry === null) return line === '' ? null : line;

@@ -1,8 +1,9 @@
 /**
- * Redis from Debian's package, on a unix socket alone. It holds rate limits and leases, which may be
- * lost with it, so it writes nothing to disk.
+ * Redis from Debian's package, reachable on a unix socket only. It holds rate limits and leases, which may be lost, so
+ * it writes nothing to disk.
  */
-import { accessSync, constants } from 'node:fs';
+import { accessSync, closeSync, constants, openSync } from 'node:fs';
+import { folderHash } from '#api/embedded/folder-hash.ts';
 import { makeSocketFolder } from '#api/embedded/socket-folder.ts';
 import { StartError } from '#api/embedded/start-error.ts';
 import type { Server } from '#api/embedded/postgres.ts';
@@ -11,34 +12,41 @@ import { unprivilegedUser } from '#api/embedded/system-user.ts';
 
 const REDIS = '/usr/bin/redis-server';
 const STOP_GRACE_MS = 5000;
+const SOCKET_NAME = 'redis.sock';
+/** Path of the socket folder inside the server process; see `open` of SystemCommand. */
+const OWN_FOLDER = '/proc/self/fd/3';
 
-/** @throws StartError when the package is missing or the server does not come up. */
+/** Starts Redis and waits until it accepts connections. @throws StartError when the package is missing or the server does not start. */
 export async function startRedis({
   dataFolder,
+  mayConnect = null,
   onLine,
 }: {
   dataFolder: string;
+  /** Group whose processes may connect; by default the server's user and the caller alone. */
+  mayConnect?: number | null;
   onLine: (line: string) => void;
 }): Promise<Server> {
   requireRedis();
   const user = unprivilegedUser(['redis', 'nobody']);
-  const sockets = makeSocketFolder(dataFolder, 'redis', user);
-  const socket = `${sockets.path}/redis.sock`;
+  const sockets = makeSocketFolder(dataFolder, 'redis', { owner: user, mayEnter: mayConnect });
+  const folder = openSync(sockets.path, constants.O_RDONLY | constants.O_DIRECTORY);
   const { promise: ready, resolve: isReady } = Promise.withResolvers<void>();
   const server = await startSystemProcess({
     file: REDIS,
-    args: redisArguments(sockets.path, socket),
+    args: redisArguments(folderHash(dataFolder)),
     user,
     deathSignal: 'TERM',
+    open: [folder],
     onLine: (line) => {
       onLine(line);
       if (line.includes('ready to accept connections')) isReady();
     },
-  });
+  }).finally(() => closeSync(folder));
   const end = await readyOrEnded(ready, server);
   if (end !== null) throw new StartError(`Redis did not start (${end}).`);
   return {
-    url: `unix://${socket}`,
+    url: `unix://${sockets.path}/${SOCKET_NAME}`,
     pid: server.pid,
     ended: server.ended,
     stop: async () => {
@@ -56,17 +64,20 @@ function requireRedis(): void {
   }
 }
 
-function redisArguments(folder: string, socket: string): string[] {
+function redisArguments(hash: string): string[] {
   const settings = {
-    dir: folder,
+    dir: OWN_FOLDER,
     port: '0',
-    unixsocket: socket,
-    unixsocketperm: '700',
+    unixsocket: `${OWN_FOLDER}/${SOCKET_NAME}`,
+    // The mode of the socket's folder limits who may connect.
+    unixsocketperm: '777',
     save: '',
     appendonly: 'no',
     maxmemory: '64mb',
     'maxmemory-policy': 'noeviction',
     databases: '64',
+    // Shows in process lists which service it belongs to.
+    'proc-title-template': `{title}-mediajobs-${hash}`,
   };
   return Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
 }

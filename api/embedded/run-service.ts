@@ -1,4 +1,4 @@
-/** The whole service as one child process, for programs that need one: the demo and the tests. */
+/** The service on one machine as a child process, for the demo and the tests. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -9,9 +9,11 @@ import { CODE_CACHE } from '#api/embedded/code-cache.ts';
 
 interface ServiceInput {
   readonly data: string;
-  /** Settings, added to this process's environment. */
+  /** Settings in addition to this process's environment. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** What the operator would read: problems, one line each. */
+  /** Command line put before Node's own, such as `setpriv` with its options. */
+  readonly prefix?: readonly string[];
+  /** Called with each line that the operator would read on standard error. */
   readonly onProblem: (line: string) => void;
 }
 
@@ -22,16 +24,23 @@ export interface RunningService {
   readonly pid: number;
   /** Resolves with the exit code; null after a signal. */
   readonly ended: Promise<number | null>;
-  /** Ends it cleanly. */
+  /** Stops it with SIGTERM and waits for its end. */
   stop(): Promise<void>;
 }
 
 const SCRIPT = fileURLToPath(new URL('../embedded.ts', import.meta.url));
 
-/** Resolves when it serves, on free ports. @throws when it does not start; `onProblem` was told why. */
-export async function runService({ data, settings = {}, onProblem }: ServiceInput): Promise<RunningService> {
+/** Starts the service on free ports. Resolves when it serves. @throws Error with its first problems when it does not start. */
+export async function runService({
+  data,
+  settings = {},
+  prefix = [],
+  onProblem,
+}: ServiceInput): Promise<RunningService> {
   const readyFile = path.join(data, 'ready.json');
-  const child = spawn(process.execPath, [SCRIPT, '--data', data, '--port', '0', '--ready', readyFile], {
+  const commandLine: readonly string[] = [...prefix, process.execPath, SCRIPT];
+  const [file = '', ...args] = commandLine;
+  const child = spawn(file, [...args, '--data', data, '--port', '0', '--ready', readyFile], {
     env: { NODE_COMPILE_CACHE: CODE_CACHE, ...process.env, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -41,7 +50,7 @@ export async function runService({ data, settings = {}, onProblem }: ServiceInpu
     if (problems.length < 10) problems.push(line);
     onProblem(line);
   });
-  // Its only line says that it serves.
+  // Its first line says that it serves.
   const serves = once(createInterface({ input: child.stdout }), 'line');
   await Promise.race([
     serves,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openSecrets } from '#api/embedded/secrets.ts';
-import { settings } from '#crds/shared/settings.ts';
+import { settings } from '#crds/process/settings.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'mediajobs-secrets-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { StartError } from '#api/embedded/start-error.ts';
 import { writeFileAtomically } from '#api/embedded/write-file.ts';
-import type { Clock } from '#crds/shared/clock.ts';
+import type { Clock } from '#crds/process/clock.ts';
 
-/** As settings of the same names take them. */
+/** Values of the settings of the same names. */
 const secretsSchema = z.object({
   MEDIAJOBS_KEY_PEPPER: z.string(),
   MEDIAJOBS_ENCRYPTION_KEYS: z.string(),
@@ -14,13 +14,13 @@ const secretsSchema = z.object({
 });
 export type Secrets = z.infer<typeof secretsSchema>;
 
-/** Data folders that were made before the service gave receipts have no key for them. */
+/** Data folders of versions without receipts have no receipt keys. */
 const storedSchema = secretsSchema.partial({ MEDIAJOBS_RECEIPT_KEYS: true });
 
 /**
- * The secrets of a data folder, made at its first start; a file that lacks the receipt keys is completed.
- * Without the file nothing stored can be read again, so a damaged one is never replaced.
- * @throws StartError when the file is there and cannot be read.
+ * Returns the secrets of a data folder. Creates them at its first start, and adds receipt keys when they are missing.
+ * Stored data cannot be read without them, so a damaged file is never replaced.
+ * @throws StartError when the file exists and cannot be read.
  */
 export function openSecrets({ clock }: { readonly clock: Clock }, file: string): Secrets {
   const stored = existsSync(file) ? readSecrets(file) : newSecrets();
@@ -53,7 +53,7 @@ function newSecrets(): StoredSecrets {
   };
 }
 
-/** Any 32 bytes are the seed of an Ed25519 key. */
+/** Returns a new receipt key: any 32 bytes are the seed of an Ed25519 key. */
 function newReceiptKey(at: Date): string {
   return `${randomBytes(32).toString('base64')}@${at.toISOString()}`;
 }

@@ -1,25 +1,17 @@
 import { makeDatabase } from '#api/store/database.ts';
-import { inviteUser } from '#api/users/invite-user.ts';
-import { makeLink } from '#api/users/one-time-link.ts';
-import { newId } from '#crds/ids.ts';
-import type { Clock } from '#crds/shared/clock.ts';
-import { makeLog } from '#crds/shared/log.ts';
+import { firstOperator } from '#api/users/first-operator.ts';
+import { MEDIACTL } from '#api/audit/audit.ts';
+import { makeSignInLink } from '#api/users/reset-user.ts';
+import { newId } from '#crds/contract/ids.ts';
+import type { Clock } from '#crds/process/clock.ts';
+import { makeLog } from '#crds/process/log.ts';
 
-/** Who the first link of an installation signs in. */
-const FIRST_OPERATOR = 'operator@localhost';
-
-/** A link that signs the first operator in to the dashboard once; below its address. */
+/** Returns a link below the dashboard's address that signs the first operator in once. */
 export async function signInLink({ clock }: { readonly clock: Clock }, databaseUrl: string): Promise<string> {
   const database = makeDatabase({ url: databaseUrl, log: makeLog('embedded', 'silent'), maxConnections: 1 });
   try {
-    const deps = { database, clock, newId };
-    const { user } = await inviteUser(deps, {
-      email: FIRST_OPERATOR,
-      membership: null,
-      operator: true,
-      by: 'operator',
-    });
-    return (await makeLink(deps, { userId: user.id, purpose: 'sign_in' })).path;
+    const { id } = await firstOperator({ database, clock, newId });
+    return (await makeSignInLink({ database, clock }, { caller: MEDIACTL, input: { name: id } })).link.path;
   } finally {
     await database.close();
   }

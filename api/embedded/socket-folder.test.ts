@@ -1,6 +1,6 @@
-import { chownSync, lstatSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeSocketFolder } from '#api/embedded/socket-folder.ts';
 import { StartError } from '#api/embedded/start-error.ts';
@@ -8,41 +8,57 @@ import { StartError } from '#api/embedded/start-error.ts';
 const isRoot = process.getuid?.() === 0;
 const user = { uid: 65_533, gid: 65_533 };
 
-/** Where the sockets of a fresh data folder go; there is nothing yet. */
-function freshPath(owner: typeof user | null): { data: string; path: string } {
+/** A fresh data folder whose path has about so many bytes more than the shortest one. */
+function freshFolder(longer = 0): string {
   const data = mkdtempSync(join(tmpdir(), 'socket-folder-'));
-  const { path, remove } = makeSocketFolder(data, 'test', owner);
-  onTestFinished(() => [data, path].forEach((made) => rmSync(made, { recursive: true, force: true })));
-  remove();
-  return { data, path };
+  onTestFinished(() => rmSync(data, { recursive: true, force: true }));
+  if (longer === 0) return data;
+  const long = join(data, 'x'.repeat(longer));
+  mkdirSync(long);
+  return long;
 }
 
 describe('the folder of the sockets', () => {
-  it('is used again, and is private', () => {
-    const { data, path } = freshPath(null);
-    expect(makeSocketFolder(data, 'test', null).path).toBe(path);
-    expect(makeSocketFolder(data, 'test', null).path).toBe(path);
+  it('is in the data folder, private, and used again without what a killed server left there', () => {
+    const data = freshFolder();
+    const { path } = makeSocketFolder(data, 'test', { owner: null });
+    expect(path).toBe(join(data, 'run', 'test'));
+    writeFileSync(join(path, 'left.sock'), '');
+    expect(makeSocketFolder(data, 'test', { owner: null }).path).toBe(path);
+    expect(readdirSync(path)).toEqual([]);
     expect(lstatSync(path)).toMatchObject({ uid: process.getuid?.() });
     expect(lstatSync(path).mode & 0o777).toBe(0o700);
   });
 
-  it.runIf(isRoot)('is handed over where a start was killed before it could do so', () => {
-    const { data, path } = freshPath(user);
-    mkdirSync(path, { mode: 0o700 });
-    makeSocketFolder(data, 'test', user);
-    expect(lstatSync(path)).toMatchObject(user);
+  it.runIf(isRoot)('belongs to the server, and may be entered by the group of its clients', () => {
+    const { path } = makeSocketFolder(freshFolder(), 'test', { owner: user, mayEnter: 65_532 });
+    expect(lstatSync(path)).toMatchObject({ uid: user.uid, gid: 65_532 });
+    expect(lstatSync(path).mode & 0o777).toBe(0o710);
   });
 
-  it.runIf(isRoot)('is refused when it belongs to somebody else', () => {
-    const { data, path } = freshPath(user);
-    mkdirSync(path, { mode: 0o700 });
-    chownSync(path, 65_532, 65_532);
-    expect(() => makeSocketFolder(data, 'test', user)).toThrow(StartError);
+  it('is elsewhere when the path of a socket would be too long, the same at each start, and only its owner makes it', () => {
+    const data = freshFolder(80);
+    const { path, remove } = makeSocketFolder(data, 'test', { owner: null });
+    onTestFinished(() => rmSync(dirname(path), { recursive: true, force: true }));
+    expect(Buffer.byteLength(path)).toBeLessThan(84);
+    expect(makeSocketFolder(data, 'test', { owner: null }).path).toBe(path);
+    expect(lstatSync(dirname(path))).toMatchObject({ uid: process.getuid?.() });
+    expect(lstatSync(dirname(path)).mode & 0o022).toBe(0);
+    remove();
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it.runIf(isRoot)('is refused when the folder above it belongs to somebody else', () => {
+    const data = freshFolder();
+    mkdirSync(join(data, 'run'));
+    chownSync(join(data, 'run'), 65_532, 65_532);
+    expect(() => makeSocketFolder(data, 'test', { owner: user })).toThrow(StartError);
   });
 
   it('is refused when it is a file', () => {
-    const { data, path } = freshPath(null);
-    writeFileSync(path, '');
-    expect(() => makeSocketFolder(data, 'test', null)).toThrow(StartError);
+    const data = freshFolder();
+    mkdirSync(join(data, 'run'));
+    writeFileSync(join(data, 'run', 'test'), '');
+    expect(() => makeSocketFolder(data, 'test', { owner: null })).toThrow();
   });
 });

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -6,20 +6,14 @@ const SHUTDOWN_MS = 15_000;
 const POLL_MS = 50;
 
 /**
- * Clears the way for a new server after the last one, or its parent, was killed: waits until every
- * process of it is gone, ends them when that takes too long, and only then removes the pid file. (Its
- * number may belong to a stranger by now, who would keep the new server from starting.)
- * A process is known by the cluster's name, which PostgreSQL puts into the title of each.
+ * Prepares a new start after the server or its parent was killed: waits until all its processes have ended, ends them
+ * after 15 seconds, then removes the pid file. Its pid may belong to another program by now, which would keep the
+ * server from starting. Its processes are those whose working directory is the cluster's folder, which only the
+ * server's user may enter.
  */
-export async function endStalePostgres({
-  cluster,
-  clusterName,
-}: {
-  cluster: string;
-  clusterName: string;
-}): Promise<void> {
+export async function endStalePostgres(cluster: string): Promise<void> {
   for (let waitedMs = 0; ; waitedMs += POLL_MS) {
-    const pids = processesNamed(clusterName);
+    const pids = processesIn(cluster);
     if (pids.length === 0) break;
     if (waitedMs >= SHUTDOWN_MS) for (const pid of pids) endProcess(pid);
     await delay(POLL_MS);
@@ -27,19 +21,20 @@ export async function endStalePostgres({
   rmSync(path.join(cluster, 'postmaster.pid'), { force: true });
 }
 
-function processesNamed(clusterName: string): number[] {
+function processesIn(folder: string): number[] {
+  const { dev, ino } = statSync(folder);
   return readdirSync('/proc')
     .map(Number)
-    .filter((pid) => pid > 0 && titleOf(pid).includes(clusterName));
+    .filter((pid) => pid > 0 && isIn(pid, { dev, ino }));
 }
 
-/** Empty for a process that is gone, or is dead and not yet waited for. */
-function titleOf(pid: number): string {
+/** Returns false for a process that has ended, or whose working directory may not be read. */
+function isIn(pid: number, { dev, ino }: { dev: number; ino: number }): boolean {
   try {
-    const title = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-    return title.includes('postgres') ? title : '';
+    const there = statSync(`/proc/${pid}/cwd`);
+    return there.dev === dev && there.ino === ino;
   } catch {
-    return '';
+    return false;
   }
 }
 
@@ -47,6 +42,6 @@ function endProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGQUIT');
   } catch {
-    // It ended by itself meanwhile.
+    // It has ended meanwhile.
   }
 }

@@ -1,4 +1,4 @@
-/** The service cannot start for a reason that its operator can remove. The message is all that is shown. */
+/** Problem that the operator can fix and that keeps the service from starting. Only the message is shown. */
 export class StartError extends Error {
   override readonly name = 'StartError';
 }

@@ -49,8 +49,8 @@ describe('supervise', () => {
     stopping.abort();
     await supervised.stop();
     expect(reported).toEqual([
-      'api ended (signal SIGKILL) and is started again',
-      'api ended (exit code 1) and is started again',
+      'api ended (signal SIGKILL) and is being restarted',
+      'api ended (exit code 1) and is being restarted',
     ]);
   });
 
@@ -70,7 +70,7 @@ describe('supervise', () => {
     await process.startOf(2);
     stopping.abort();
     await supervised.stop();
-    expect(reported.filter((line) => line === 'api did not come up: no room')).toHaveLength(2);
+    expect(reported.filter((line) => line === 'api did not start: no room')).toHaveLength(2);
   });
 
   it('hands the first failure to its caller', async () => {

@@ -1,25 +1,25 @@
 /**
- * Keeps one process alive.
+ * Supervision of one process.
  *
  *   starting ──ready──▶ serving ──died──▶ pausing (100 ms, doubled up to 5 s) ──▶ starting
  *   any ──the signal aborts──▶ no further start; `stop` ends what runs
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Clock } from '#crds/shared/clock.ts';
+import type { Clock } from '#crds/process/clock.ts';
 
 export interface Running {
   readonly pid: number;
-  /** Resolves with the way it ended. */
+  /** Resolves with how it ended, such as `exit code 1`. */
   readonly ended: Promise<string>;
-  /** Resolves once it has ended, by itself or by force. */
+  /** Ends the process. Resolves when it has ended. */
   stop(): Promise<void>;
 }
 
 export interface Supervised {
   readonly name: string;
-  /** null while it does not serve. */
+  /** Returns its process id; null while it does not run. */
   pid(): number | null;
-  /** Call it once the signal has aborted. */
+  /** Ends the process. To be called after the signal has aborted. */
   stop(): Promise<void>;
 }
 
@@ -35,12 +35,12 @@ interface SuperviseDeps {
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5000;
-/** A process that served so long starts with the first pause again. */
+/** Running time after which the pause is reset, in milliseconds. */
 const STEADY_MS = 10_000;
 
 /**
- * Starts the process and starts it again whenever it dies.
- * `start` resolves when it serves and rejects when it ended before. Its first rejection is the caller's.
+ * Starts the process, and restarts it whenever it ends.
+ * `start` resolves when it serves and rejects when it ends before. The first rejection is thrown to the caller.
  */
 export async function supervise(
   deps: SuperviseDeps,
@@ -89,11 +89,11 @@ async function untilItDied(
 ): Promise<number> {
   const since = clock.now().getTime();
   const end = await running.ended;
-  if (!signal.aborted) report(`${name} ended (${end}) and is started again`);
+  if (!signal.aborted) report(`${name} ended (${end}) and is being restarted`);
   return clock.now().getTime() - since;
 }
 
-/** null when it did not come up, or the service stops. */
+/** Returns null when it did not start, or the service stops. */
 async function startAgain(
   { report, signal }: SuperviseDeps,
   { name, start, pauseMs }: { name: string; start: () => Promise<Running>; pauseMs: number },
@@ -102,7 +102,7 @@ async function startAgain(
     await delay(pauseMs, undefined, { signal });
     return await start();
   } catch (error) {
-    if (!signal.aborted) report(`${name} did not come up: ${error instanceof Error ? error.message : String(error)}`);
+    if (!signal.aborted) report(`${name} did not start: ${error instanceof Error ? error.message : String(error)}`);
     return null;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * PostgreSQL and Redis as child processes: with an unprivileged user, their output line by line, and a
- * signal from the kernel when this process dies in any way.
+ * Programs of the system as child processes, such as PostgreSQL and Redis: as an unprivileged user, with their output by
+ * line, and ended by the kernel when this process dies.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,33 +10,35 @@ import type { SystemUser } from '#api/embedded/system-user.ts';
 interface SystemCommand {
   readonly file: string;
   readonly args: readonly string[];
-  /** null: as the caller. */
+  /** null: the caller's user. */
   readonly user: SystemUser | null;
-  /** What the kernel sends when this process dies. */
+  /** Signal that the kernel sends to it when this process dies. */
   readonly deathSignal: 'TERM' | 'INT' | 'KILL';
-  /** Open folder that the process sees as `/proc/self/fd/3`, whatever the rights of the folders above it. */
-  readonly folder?: number;
+  /** Descriptors that the process inherits from number 3 on: `/proc/self/fd/3` is readable whatever the modes of its parents. */
+  readonly open?: readonly number[];
   /** Called with each line of standard output and standard error. */
   readonly onLine: (line: string) => void;
 }
 
 export interface SystemProcess {
   readonly pid: number;
-  /** Resolves with the way it ended, such as `exit code 1` or `signal SIGKILL`. */
+  /** Resolves with how it ended, such as `exit code 1` or `signal SIGKILL`. */
   readonly ended: Promise<string>;
-  /** Sends the signal, SIGKILL after the grace, and waits for the end. May be called when it has ended. */
+  /** Sends the signal, then SIGKILL after the grace period, and waits for the end. Idempotent. */
   stop(signal: NodeJS.Signals, graceMs: number): Promise<void>;
 }
 
-/** @throws when the file cannot be started. */
+const NO_PRIVILEGES = ['--bounding-set', '-all', '--inh-caps', '-all', '--no-new-privs'];
+
+/** Starts the program. @throws Error when it cannot be started. */
 export async function startSystemProcess(command: SystemCommand): Promise<SystemProcess> {
-  const { user, folder } = command;
-  const identity = user === null ? [] : ['--reuid', String(user.uid), '--regid', String(user.gid), '--init-groups'];
+  const { user, open = [] } = command;
+  const identity = user === null ? [] : [...asUser(user), ...NO_PRIVILEGES];
   const child = spawn('setpriv', [...identity, '--pdeathsig', command.deathSignal, command.file, ...command.args], {
     cwd: '/',
     env: { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8', HOME: '/' },
-    stdio: ['ignore', 'pipe', 'pipe', folder ?? 'ignore'],
-    // Ctrl-C reaches the whole terminal group: the supervisor alone decides when its servers stop.
+    stdio: ['ignore', 'pipe', 'pipe', ...open],
+    // Its own process group: Ctrl-C would reach the whole terminal group, but the supervisor decides the order of the stop.
     detached: true,
   });
   const ended = once(child, 'exit').then(([code, signal]) =>
@@ -58,7 +60,11 @@ export async function startSystemProcess(command: SystemCommand): Promise<System
   };
 }
 
-/** Waits until the process says that it serves. Gives the way it ended when it ended before. */
+function asUser({ uid, gid }: SystemUser): string[] {
+  return ['--reuid', String(uid), '--regid', String(gid), '--init-groups'];
+}
+
+/** Waits until the process is ready. Returns null then, or how it ended before. */
 export async function readyOrEnded(ready: Promise<void>, started: SystemProcess): Promise<string | null> {
   return Promise.race([ready.then(() => null), started.ended]);
 }

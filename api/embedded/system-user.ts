@@ -8,9 +8,9 @@ export interface SystemUser {
 }
 
 /**
- * The user that a server started by root runs as: the first of the names that this machine has.
- * null when the caller is not root; then the server runs as the caller.
- * @throws StartError when the machine has none of them.
+ * Returns the first of the named users that exists, for servers that must not run as root; null when the caller is not
+ * root: then the server runs as the caller.
+ * @throws StartError when none of them exists.
  */
 export function unprivilegedUser(names: readonly string[]): SystemUser | null {
   if (process.getuid?.() !== 0) return null;
@@ -20,7 +20,7 @@ export function unprivilegedUser(names: readonly string[]): SystemUser | null {
     if (user !== undefined) return user;
   }
   throw new StartError(
-    `None of the users ${names.join(', ')} exists; one of them must run what root may not. Run hack/setup.`,
+    `None of the users ${names.join(', ')} exists on this machine, but PostgreSQL and Redis must not run as root. Run hack/setup, which creates them.`,
   );
 }
 

@@ -1,43 +1,53 @@
 /**
- * The whole service as one tree: servers, then migrations, then our processes; and back.
+ * Start and stop of the service: first PostgreSQL and Redis, then its own processes; stopped in the reverse order.
  *
  *   starting ──all ready──▶ serving ──stop──▶ stopping ──▶ stopped
  *      └──────one fails, or stop──────────────────┘
  */
 import { startNodeProcess } from '#api/embedded/node-process.ts';
+import type { ProcessUsers } from '#api/embedded/process-users.ts';
 import { openLogFile } from '#api/embedded/log-file.ts';
 import type { DataFolder } from '#api/embedded/data-folder.ts';
 import { startPostgres } from '#api/embedded/postgres.ts';
 import { recordProcesses } from '#api/embedded/previous-run.ts';
 import { PROCESSES, type ProcessName } from '#api/embedded/process-list.ts';
+import { WORKERS } from '#api/embedded/process-settings.ts';
 import { startRedis } from '#api/embedded/redis.ts';
 import { supervise, type Running, type Supervised } from '#api/embedded/supervise.ts';
-import type { Clock } from '#crds/shared/clock.ts';
+import type { Clock } from '#crds/process/clock.ts';
 
 interface TreeDeps {
   readonly clock: Clock;
   readonly folder: DataFolder;
+  /** null: every process runs as the supervisor's user. */
+  readonly users: ProcessUsers | null;
   /** Called with one sentence for the operator. */
   readonly report: (sentence: string) => void;
 }
 
+export interface ProcessStart {
+  readonly env: Readonly<Record<string, string>>;
+  /** Command line put before Node's own, which sets user and file system view; empty: those of the supervisor. */
+  readonly identity: readonly string[];
+}
+
 export interface Tree {
-  /** Starts the servers that no URL was given for and gives the URLs of both. */
+  /** Starts the servers without a given URL. Returns the URLs of both. */
   startServers(given: {
     databaseUrl: string | undefined;
     redisUrl: string | undefined;
   }): Promise<{ databaseUrl: string; redisUrl: string }>;
   /** Resolves when every process serves. */
-  startProcesses(envOf: (name: ProcessName) => Record<string, string>): Promise<void>;
-  /** Ends everything, the servers last. Ends a start that is under way, too. */
+  startProcesses(startOf: (name: ProcessName) => ProcessStart): Promise<void>;
+  /** Ends all processes, the servers last, and cancels a start in progress. */
   stop(): Promise<void>;
 }
 
-export function makeTree({ clock, folder, report }: TreeDeps): Tree {
+export function makeTree({ clock, folder, users, report }: TreeDeps): Tree {
   const stopping = new AbortController();
   const processes: Supervised[] = [];
   const servers: Supervised[] = [];
-  /** Starts under way; a stop must not miss what they bring up. */
+  /** Starts in progress: a stop waits for them, so that it ends their processes too. */
   const starts: Promise<unknown>[] = [];
   const record = (): void => {
     const alive = [...processes, ...servers].flatMap((part) =>
@@ -71,16 +81,22 @@ export function makeTree({ clock, folder, report }: TreeDeps): Tree {
     startServers: async ({ databaseUrl, redisUrl }) => {
       const dataFolder = folder.path;
       const urls = await allOf([
-        databaseUrl ?? startServer('postgres', (onLine) => startPostgres({ dataFolder, durable: true, onLine })),
-        redisUrl ?? startServer('redis', (onLine) => startRedis({ dataFolder, onLine })),
+        databaseUrl ??
+          startServer('postgres', (onLine) =>
+            startPostgres({ dataFolder, durable: true, mayConnect: users?.records ?? null, onLine }),
+          ),
+        redisUrl ??
+          startServer('redis', (onLine) =>
+            startRedis({ dataFolder, mayConnect: users?.of('api').gid ?? null, onLine }),
+          ),
       ]);
       return { databaseUrl: urls[0] ?? '', redisUrl: urls[1] ?? '' };
     },
-    startProcesses: async (envOf) => {
+    startProcesses: async (startOf) => {
       await allOf(
         PROCESSES.map(({ name, script }) => {
           const log = logOf(name);
-          const input = { name, script, env: envOf(name), log, report, signal: stopping.signal };
+          const input = { name, script, ...startOf(name), log, report, signal: stopping.signal };
           return add(processes, name, () => startNodeProcess(input));
         }),
       );
@@ -94,7 +110,7 @@ export function makeTree({ clock, folder, report }: TreeDeps): Tree {
   };
 }
 
-/** Waits for all, so that nothing comes up after a failure was told. */
+/** Waits for all promises, so that nothing starts after a failure is reported. @throws the first rejection. */
 async function allOf<T>(works: readonly (T | Promise<T>)[]): Promise<T[]> {
   const settled = await Promise.allSettled(works);
   return settled.map((one) => {
@@ -103,12 +119,10 @@ async function allOf<T>(works: readonly (T | Promise<T>)[]): Promise<T[]> {
   });
 }
 
-/** The engine goes last: the API finishes the direct requests that it has in work. */
+/** Stops the processes that open files last: the API completes its direct requests first, control ends its runs. */
 async function stopInTurn(processes: readonly Supervised[]): Promise<void> {
-  const [engine, others] = [
-    processes.filter(({ name }) => name === 'engine'),
-    processes.filter(({ name }) => name !== 'engine'),
-  ];
+  const isWorker = ({ name }: Supervised): boolean => WORKERS.some((worker) => worker === name);
+  const [workers, others] = [processes.filter(isWorker), processes.filter((one) => !isWorker(one))];
   await Promise.all(others.map((one) => one.stop()));
-  await Promise.all(engine.map((one) => one.stop()));
+  await Promise.all(workers.map((one) => one.stop()));
 }

@@ -1,36 +1,53 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CODE_CACHE } from '#api/embedded/code-cache.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const SOURCES = ['api', 'controller', 'crds', 'worker-image'];
-/** Written once the cache has this Node's version of the code. */
-const STAMP = path.join(CODE_CACHE, `warmed-${process.version}`);
-/** Every process refuses this setting after all of its modules have been loaded, and before it does anything. */
+/** File whose time says when the cache was filled with this version of Node. */
+const STAMP = path.join(CODE_CACHE, `warmed-2-${process.version}`);
+const ENGINE_CHILD = path.join(ROOT, 'worker-image', 'sandbox', 'child.ts');
+/** Exits after loading its modules, because there is no run spec. */
+const RUN_JOB = path.join(ROOT, 'worker-image', 'run-job.ts');
+/** Invalid setting: a process that gets it loads its modules and then exits. */
 export const REFUSED = { MEDIAJOBS_LOG_LEVEL: 'none' };
 
 /**
- * Puts the code of the scripts into the cache when it is not there, or older than the sources. Else the
- * processes of a first start would each strip types themselves, and be 25 MB larger for as long as they live.
- * Where nothing may be written, they do.
+ * Fills the compile cache when it is missing or older than the sources. Otherwise each process of the first start would
+ * strip types itself and take 25 MB more until it ends, as it does where the cache cannot be written.
  */
 export async function warmCodeCache(scripts: readonly string[]): Promise<void> {
-  if (modifiedAt(STAMP) > newestSource()) return;
   try {
-    mkdirSync(CODE_CACHE, { recursive: true });
-    await Promise.all(scripts.map(loadModules));
-    writeFileSync(STAMP, '');
+    if (modifiedAt(STAMP) <= newestSource()) {
+      mkdirSync(CODE_CACHE, { recursive: true });
+      await Promise.all([
+        ...scripts.map((script) => loadModules(script)),
+        loadModules(ENGINE_CHILD, ['--warm']),
+        loadModules(RUN_JOB),
+      ]);
+      writeFileSync(STAMP, '');
+    }
+    makeReadable();
   } catch {
-    // The cache saves memory and time; nothing needs it.
+    // The cache is optional: it only saves memory and time.
   }
 }
 
-async function loadModules(script: string): Promise<void> {
+/** Makes the cache readable for the users of the processes. Only the supervisor's user may write: a process may be compromised. */
+function makeReadable(): void {
+  for (const entry of readdirSync(CODE_CACHE, { recursive: true, withFileTypes: true })) {
+    const one = path.join(entry.parentPath, entry.name);
+    const { mode } = statSync(one);
+    if ((mode & 0o044) !== 0o044) chmodSync(one, entry.isDirectory() ? 0o755 : 0o644);
+  }
+}
+
+async function loadModules(script: string, args: readonly string[] = []): Promise<void> {
   const env = { ...REFUSED, NODE_COMPILE_CACHE: CODE_CACHE };
-  await once(fork(script, [], { env, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] }), 'exit');
+  await once(fork(script, args, { env, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] }), 'exit');
 }
 
 function newestSource(): number {
@@ -43,7 +60,7 @@ function newestSource(): number {
   return Math.max(...[path.join(ROOT, 'package-lock.json'), ...code].map(modifiedAt));
 }
 
-/** Milliseconds; 0: it is not there. */
+/** Returns milliseconds since 1970; 0 when the file is missing. */
 function modifiedAt(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

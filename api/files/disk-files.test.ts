@@ -31,8 +31,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-describe('the store on disk', () => {
-  it('keeps an object as one private file named by its content, and takes the hash as ETag', async () => {
+describe('openDiskFiles', () => {
+  it('stores an object as one private file named by its SHA-256, which is also its ETag', async () => {
     await put('uploads/upl_a', 'before');
     const { sha256, etag } = await put('uploads/upl_a', 'after');
     const folder = join(directory, 'objects/uploads/upl_a');
@@ -42,13 +42,13 @@ describe('the store on disk', () => {
     expect(etag).toBe(`"${sha256}"`);
   });
 
-  it('leaves no temporary file and no folder after a put that failed', async () => {
+  it('leaves no temporary file or folder after a failed put', async () => {
     await expect(put('a/b', 'x'.repeat(1001))).rejects.toThrow('more than 1000 bytes');
     expect(await readdir(join(directory, '@temp'))).toEqual([]);
     expect(await readdir(join(directory, 'objects'))).toEqual([]);
   });
 
-  it('reads the newest file when a crash left two, and the next put removes the older ones', async () => {
+  it('reads the newest file when a crash left two, and removes the older one at the next put', async () => {
     await put('a', 'old');
     const { sha256 } = await put('b', 'new');
     const folder = join(directory, 'objects/a');
@@ -61,7 +61,7 @@ describe('the store on disk', () => {
     expect(await readdir(folder)).toHaveLength(1);
   });
 
-  it('takes a put as the newest even when the clock of the disk went back', async () => {
+  it('reads the last put even when the clock of the disk was set back', async () => {
     const { sha256 } = await put('a', 'first');
     const tomorrow = Date.now() / 1000 + 86_400;
     await utimes(join(directory, 'objects/a', `@${sha256}`), tomorrow, tomorrow);
@@ -69,7 +69,7 @@ describe('the store on disk', () => {
     expect(await read('a')).toBe('second');
   });
 
-  it('keeps objects whose keys are beginnings of other keys', async () => {
+  it('stores objects whose keys are prefixes of other keys', async () => {
     await put('a', 'short');
     await put('a/b', 'long');
     await files.delete('a');
@@ -82,25 +82,25 @@ describe('the store on disk', () => {
     expect(await readdir(join(directory, 'objects'))).toEqual([]);
   });
 
-  it('puts and deletes the same key at once without an error', async () => {
+  it('puts and deletes the same key concurrently without an error', async () => {
     const rounds = Array.from({ length: 30 }, (_, index) => [put('a/b/c', `${index}`), files.delete('a/b/c')]);
     await Promise.all(rounds.flat());
     await put('a/b/c', 'last');
     expect(await read('a/b/c')).toBe('last');
   });
 
-  it('sweeps the temporary files of processes that are gone, and no others', async () => {
-    const gone = spawnSync('true').pid;
+  it('deletes the temporary files of dead processes only', async () => {
+    const deadPid = spawnSync('true').pid;
     const temp = join(directory, '@temp');
     const own = `${process.pid}-${Math.round(performance.timeOrigin)}-a`;
-    const names = [`${gone}-1-a`, `${process.pid}-1-a`, own, `${process.ppid}-1-a`, 'strange'];
+    const names = [`${deadPid}-1-a`, `${process.pid}-1-a`, own, `${process.ppid}-1-a`, 'strange'];
     await mkdir(temp, { recursive: true });
     for (const name of names) await writeFile(join(temp, name), 'half');
     await openStore();
     expect((await readdir(temp)).toSorted()).toEqual([own, `${process.ppid}-1-a`].toSorted());
   });
 
-  it('signs URLs that end after the given seconds', async () => {
+  it('signs URLs that expire after the given seconds', async () => {
     const expires = NOW.getTime() / 1000 + 90;
     expect(await files.signedGet('uploads/upl_a', 90)).toContain(
       `http://files.example/files/uploads/upl_a?expires=${expires}&`,

@@ -1,29 +1,30 @@
 /**
- * The file store on a disk, for an installation on one machine. An object is a folder that holds one file,
- * named by its content: `<directory>/objects/uploads/upl_…/@<sha256>`. `@` occurs in no key, so that
- * objects and the folders of longer keys never meet.
+ * File store on disk, for an installation on one machine. An object is a folder with one file that is named by its
+ * content: `<directory>/objects/uploads/upl_…/@<sha256>`. Keys contain no `@`, so objects never collide with the
+ * folders of longer keys.
  *
  *   put: @temp/<owner> (0600) → hashed, counted, fsync → renamed into the folder → older files removed → fsync
  *
- * A crash leaves the old file, the new one, or for a moment both; readers take the newest, so an object is
- * whole at every moment. Several processes may use one directory.
+ * A crash leaves the old file, the new one or both. Readers open the newest, so an object is always complete.
+ * Several processes may use one directory.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm, rmdir, stat, utimes, type FileHandle } from 'node:fs/promises';
+import { open, readdir, rename, rm, rmdir, stat, utimes, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { Clock } from '#crds/shared/clock.ts';
-import type { RingKey } from '#crds/shared/settings.ts';
-import { signUrl } from '#crds/signed-url.ts';
+import type { Clock } from '#crds/process/clock.ts';
+import type { RingKey } from '#crds/process/ring-key.ts';
+import { signUrl } from '#crds/contract/signed-url.ts';
 import { FileTooLarge, SizeMismatch, type FileStore } from './file-store.ts';
 import { checkedKey, filePath } from './file-key.ts';
+import { makeFolder, modesIn, type Modes } from './file-modes.ts';
 import { sweepTempFiles, tempName } from './temp-files.ts';
 
 interface DiskFilesDeps {
   readonly clock: Clock;
-  /** MEDIAJOBS_FILES_DIR; made when it is missing. */
+  /** MEDIAJOBS_FILES_DIR; created when it is missing. */
   readonly directory: string;
-  /** MEDIAJOBS_FILES_URL: where the file server of this directory answers. */
+  /** MEDIAJOBS_FILES_URL: address of the file server of this directory. */
   readonly baseUrl: string;
   readonly linkKeys: readonly RingKey[];
 }
@@ -35,12 +36,13 @@ interface StoredFile {
   readonly modifiedMs: number;
 }
 
-/** Opens the store and removes what writers that are gone left half written. */
+/** Opens the store and deletes the temporary files of dead processes. */
 export async function openDiskFiles(deps: DiskFilesDeps): Promise<FileStore> {
   const objects = join(deps.directory, 'objects');
   const temp = join(deps.directory, '@temp');
-  await mkdir(objects, { recursive: true, mode: 0o700 });
-  await mkdir(temp, { recursive: true, mode: 0o700 });
+  const modes = await modesIn(deps.directory);
+  await makeFolder(objects, modes);
+  await makeFolder(temp, modes);
   await sweepTempFiles(temp);
 
   const folderOf = (key: string): string => join(objects, ...checkedKey(key).split('/'));
@@ -54,9 +56,9 @@ export async function openDiskFiles(deps: DiskFilesDeps): Promise<FileStore> {
       const folder = folderOf(key);
       const path = join(temp, tempName(randomUUID()));
       try {
-        const written = await writeTemp(path, body, limit);
-        await moveIn(path, join(folder, `@${written.sha256}`));
-        for (let made = folder; made.startsWith(objects); made = dirname(made)) await syncFolder(made);
+        const written = await writeTemp(path, { body, limit, modes });
+        await moveIn(path, join(folder, `@${written.sha256}`), modes);
+        for (let parent = folder; parent.startsWith(objects); parent = dirname(parent)) await syncFolder(parent);
         return { ...written, etag: etagOf(written.sha256) };
       } finally {
         await rm(path, { force: true });
@@ -86,12 +88,11 @@ function etagOf(sha256: string): string {
 
 async function writeTemp(
   path: string,
-  body: Readable,
-  limit: { maxBytes: number; size?: number },
+  { body, limit, modes }: { body: Readable; limit: { maxBytes: number; size?: number }; modes: Modes },
 ): Promise<{ size: number; sha256: string }> {
   const hash = createHash('sha256');
   let size = 0;
-  await using handle = await open(path, 'wx', 0o600);
+  await using handle = await open(path, 'wx', modes.file);
   for await (const chunk of body as AsyncIterable<Buffer | string>) {
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
     size += bytes.length;
@@ -106,25 +107,32 @@ async function writeTemp(
   return { size, sha256: hash.digest('hex') };
 }
 
-/** A full disk may take a part of a chunk; the rest must fail, not be lost. */
+/** Writes all bytes. A full disk may accept a part of them: the next write then throws ENOSPC. */
 async function writeWhole(handle: FileHandle, bytes: Buffer): Promise<void> {
   let offset = 0;
   while (offset < bytes.length) offset += (await handle.write(bytes, offset)).bytesWritten;
 }
 
-/** Makes the written file the newest one of its object, then removes those behind it. */
-async function moveIn(path: string, target: string): Promise<void> {
-  await renameAsNewest(path, target);
+/** Renames the written file to be the newest one of its object and deletes the older ones. */
+async function moveIn(path: string, target: string, modes: Modes): Promise<void> {
+  await renameAsNewest({ path, target, modes });
   const files = await storedFiles(dirname(target));
   const own = files.findIndex((file) => file.path === target);
-  // Only those behind it: two writers of one key must not remove each other's file.
-  const behind = own === -1 ? [] : files.slice(own + 1);
-  for (const file of behind) await rm(file.path, { force: true });
+  // Only older ones: concurrent writers of a key must not delete the file of each other.
+  const older = own === -1 ? [] : files.slice(own + 1);
+  for (const file of older) await rm(file.path, { force: true });
 }
 
-async function renameAsNewest(path: string, target: string, attempts = 5): Promise<void> {
+interface Move {
+  readonly path: string;
+  readonly target: string;
+  readonly modes: Modes;
+}
+
+async function renameAsNewest(move: Move, attempts = 5): Promise<void> {
+  const { path, target, modes } = move;
   const folder = dirname(target);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolder(folder, modes);
   const writtenMs = (await stat(path)).mtimeMs;
   const newestMs = (await storedFiles(folder))[0]?.modifiedMs ?? 0;
   const modifiedMs = Math.max(writtenMs, Math.ceil(newestMs) + 1);
@@ -132,13 +140,13 @@ async function renameAsNewest(path: string, target: string, attempts = 5): Promi
   try {
     await rename(path, target);
   } catch (error) {
-    // A delete pruned the folder in between.
+    // A concurrent delete removed the empty folder.
     if (!isMissing(error) || attempts === 1) throw error;
-    await renameAsNewest(path, target, attempts - 1);
+    await renameAsNewest(move, attempts - 1);
   }
 }
 
-/** The object's file, opened: a later put or delete does not disturb who reads it. */
+/** Opens the newest file of an object; null when there is none. A later put or delete does not affect the reader. */
 async function openCurrent(
   folder: string,
   attempts = 10,
@@ -150,13 +158,13 @@ async function openCurrent(
     const { size } = await handle.stat();
     return { handle, size, sha256: current.sha256 };
   } catch (error) {
-    // Replaced since the folder was read.
+    // Replaced after the folder was read.
     if (isMissing(error) && attempts > 1) return openCurrent(folder, attempts - 1);
     throw error;
   }
 }
 
-/** Newest first. */
+/** Returns the files of an object, newest first. */
 async function storedFiles(folder: string): Promise<StoredFile[]> {
   const names = (await readNames(folder)).filter((name) => /^@[0-9a-f]{64}$/.test(name));
   const files: StoredFile[] = [];
@@ -175,19 +183,20 @@ async function storedFiles(folder: string): Promise<StoredFile[]> {
 
 type Age = Pick<StoredFile, 'path' | 'modifiedMs'>;
 
-/** Total order: at the same moment the name decides. */
+/** Orders files by modification time, then by path, so that all processes agree. */
 function isNewer(file: Age, other: Age): boolean {
   return file.modifiedMs === other.modifiedMs ? file.path < other.path : file.modifiedMs > other.modifiedMs;
 }
 
 async function remove(folder: string, objects: string): Promise<void> {
   for (const file of await storedFiles(folder)) await rm(file.path, { force: true });
-  let left = folder;
-  while (left !== objects && (await isPruned(left))) left = dirname(left);
-  await syncFolder(left);
+  let remaining = folder;
+  while (remaining !== objects && (await removeIfEmpty(remaining))) remaining = dirname(remaining);
+  await syncFolder(remaining);
 }
 
-async function isPruned(folder: string): Promise<boolean> {
+/** Removes an empty folder. Returns whether it is absent afterwards. */
+async function removeIfEmpty(folder: string): Promise<boolean> {
   try {
     await rmdir(folder);
     return true;
@@ -226,7 +235,7 @@ async function syncFolder(path: string): Promise<void> {
     await using handle = await open(path, 'r');
     await handle.sync();
   } catch (error) {
-    // Pruned by a delete: nothing is left to make durable.
+    // Removed by a concurrent delete: there is nothing to make durable.
     if (!isMissing(error)) throw error;
   }
 }

@@ -1,9 +1,9 @@
-/** SQL of objects to delete: written in the transaction that decides, carried out by the recorder. */
+/** SQL of scheduled deletions of objects. A transaction inserts them with its decision; the recorder executes them. */
 import type { Queryable } from '#api/store/database.ts';
 
 /**
- * A key that ends in `/` stands for everything below it.
- * @param againAt - The key is deleted once more then.
+ * Schedules the deletion of a key; one that ends in `/` stands for all keys with that prefix.
+ * @param againAt - Time of a second deletion.
  */
 export async function deleteLater(tx: Queryable, key: string, dueAt: Date, againAt: Date | null = null): Promise<void> {
   await tx.query(
@@ -13,6 +13,7 @@ export async function deleteLater(tx: Queryable, key: string, dueAt: Date, again
   );
 }
 
+/** Returns the keys whose deletion is due, the longest due first. */
 export async function selectDueDeletions(db: Queryable, now: Date, limit: number): Promise<readonly string[]> {
   const { rows } = await db.query<{ key: string }>(
     'select key from file_deletions where due_at <= $1 order by due_at limit $2',
@@ -21,12 +22,12 @@ export async function selectDueDeletions(db: Queryable, now: Date, limit: number
   return rows.map((row) => row.key);
 }
 
-/** The deletion did not succeed: others have their turn first. */
+/** Reschedules a failed deletion, so that it does not block others. */
 export async function postponeDeletion(db: Queryable, key: string, dueAt: Date): Promise<void> {
   await db.query('update file_deletions set due_at = $2 where key = $1', [key, dueAt]);
 }
 
-/** The deletion was carried out. */
+/** Removes an executed deletion, or reschedules it to its `again_at`. */
 export async function endDeletion(db: Queryable, key: string): Promise<void> {
   await db.query(
     `with planned_again as (

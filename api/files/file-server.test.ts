@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeLog } from '#crds/shared/log.ts';
+import { makeLog } from '#crds/process/log.ts';
 import { openDiskFiles } from './disk-files.ts';
 import { startFileServer } from './file-server.ts';
 import type { FileStore } from './file-store.ts';
@@ -16,7 +16,7 @@ const BASE = 'http://files.example';
 let now: Date;
 let directory: string;
 let files: FileStore;
-let server: { port: number; close: () => Promise<void> };
+let server: { port: number | null; close: () => Promise<void> };
 
 beforeEach(async () => {
   now = new Date('2026-11-21T12:00:00Z');
@@ -31,12 +31,12 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
-const here = (url: string): string => url.replace(BASE, `http://127.0.0.1:${server.port}`);
+const onTestPort = (url: string): string => url.replace(BASE, `http://127.0.0.1:${server.port}`);
 
-describe('the file server', () => {
-  it('answers 403 from the second on at which a link ends', async () => {
+describe('startFileServer', () => {
+  it('answers 403 from the second at which a link expires', async () => {
     await files.put('a', Readable.from([Buffer.from('x')]), { maxBytes: 10 });
-    const url = here(await files.signedGet('a', 60));
+    const url = onTestPort(await files.signedGet('a', 60));
     now = new Date(now.getTime() + 59_999);
     expect((await fetch(url)).status).toBe(200);
     now = new Date(now.getTime() + 1);
@@ -50,8 +50,8 @@ describe('the file server', () => {
     },
   );
 
-  it('refuses a PUT over the cap before it reads it', async () => {
-    const request = httpRequest(here(await files.signedPut('a', 60)), {
+  it('refuses a PUT above the size limit before it reads the body', async () => {
+    const request = httpRequest(onTestPort(await files.signedPut('a', 60)), {
       method: 'PUT',
       headers: { 'content-length': 100_001 },
     });
@@ -62,10 +62,10 @@ describe('the file server', () => {
     expect(await files.head('a')).toBeNull();
   });
 
-  it('stores nothing when the sender disconnects in the middle, and keeps what was there', async () => {
+  it('keeps the existing object when the sender disconnects during a PUT', async () => {
     await files.put('a', Readable.from([Buffer.from('before')]), { maxBytes: 10 });
-    const url = new URL(here(await files.signedPut('a', 60)));
-    const socket = connect(server.port, '127.0.0.1');
+    const url = new URL(onTestPort(await files.signedPut('a', 60)));
+    const socket = connect(server.port ?? 0, '127.0.0.1');
     socket.write(`PUT ${url.pathname}${url.search} HTTP/1.1\r\nhost: x\r\ncontent-length: 50000\r\n\r\nhalf`);
     const temp = join(directory, '@temp');
     await expect.poll(() => readdir(temp)).toHaveLength(1);
@@ -74,7 +74,7 @@ describe('the file server', () => {
     expect((await files.head('a'))?.size).toBe(6);
   });
 
-  it('reads no further than a receiver takes, and closes the object when it disconnects', async () => {
+  it('applies backpressure to a slow receiver and closes the object when it disconnects', async () => {
     const size = 64 * 1024 ** 2;
     await files.put('a', Readable.from(blocks(size)), { maxBytes: size });
     let body: Readable | undefined;
@@ -93,7 +93,7 @@ describe('the file server', () => {
       { host: '127.0.0.1', port: 0 },
     );
     const url = new URL(await files.signedGet('a', 60));
-    const socket = connect(other.port, '127.0.0.1').pause();
+    const socket = connect(other.port ?? 0, '127.0.0.1').pause();
     socket.write(`GET ${url.pathname}${url.search} HTTP/1.1\r\nhost: x\r\n\r\n`);
     await expect.poll(() => read).toBeGreaterThan(0);
     socket.destroy();

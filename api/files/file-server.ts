@@ -1,18 +1,17 @@
 /**
- * The internal http server of the file store on disk: workers GET inputs and PUT outputs at signed URLs.
- * Plain http on an address that callers cannot reach; permission is in the URL alone.
+ * Internal HTTP server of the file store on disk: workers GET inputs and PUT outputs at signed URLs.
+ * It uses plain HTTP on a unix socket that only the service can open. The signature of the URL grants access.
  *
- *   GET /files/<key>   200 with ETag, 404 gone, 412 `If-Match` differs, 403 bad or expired signature
- *   PUT /files/<key>   200 with ETag, 411 no Content-Length, 413 over the cap, 403
+ *   GET /files/<key>   200 with ETag, 404 not found, 412 `If-Match` differs, 403 invalid or expired signature
+ *   PUT /files/<key>   200 with ETag, 411 without Content-Length, 413 too large, 403
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
-import type { Clock } from '#crds/shared/clock.ts';
-import type { Log } from '#crds/shared/log.ts';
-import { closeServer, listen } from '#crds/shared/ops-server.ts';
-import type { RingKey } from '#crds/shared/settings.ts';
-import { verifySignedUrl } from '#crds/signed-url.ts';
+import type { Clock } from '#crds/process/clock.ts';
+import type { Log } from '#crds/process/log.ts';
+import { closeServer, listen, portOf, type ListenAddress } from '#crds/process/ops-server.ts';
+import type { RingKey } from '#crds/process/ring-key.ts';
+import { splitTarget, verifySignedUrl } from '#crds/contract/signed-url.ts';
 import { keyOfPath } from './file-key.ts';
 import type { FileStore } from './file-store.ts';
 
@@ -21,42 +20,42 @@ export interface FileServerDeps {
   readonly linkKeys: readonly RingKey[];
   readonly clock: Clock;
   readonly log: Pick<Log, 'error'>;
-  /** Cap of one PUT in bytes. */
+  /** Maximum size of one PUT, in bytes. */
   readonly maxBytes: number;
 }
 
 const IDLE_MS = 120_000;
 
-/** Port 0 takes any free one. `close` also ends transfers that are under way. */
+/** Starts the server. Port 0 selects a free port; on a unix socket the port is null. `close` also ends transfers. */
 export async function startFileServer(
   deps: FileServerDeps,
-  address: { host: string; port: number },
-): Promise<{ port: number; close: () => Promise<void> }> {
-  // No limit on the whole request: gigabytes take their time. A silent connection is ended instead.
+  address: ListenAddress,
+): Promise<{ port: number | null; close: () => Promise<void> }> {
+  // No timeout of the whole request, because gigabytes may take long. Idle connections are closed instead.
   const server = createServer({ requestTimeout: 0, headersTimeout: 10_000 }, (request, response) => {
     answer(deps, request, response).catch((error: unknown) => fail(deps, { response, error }));
   });
   server.timeout = IDLE_MS;
   await listen(server, address);
-  return { port: (server.address() as AddressInfo).port, close: () => closeServer(server) };
+  return { port: portOf(server), close: () => closeServer(server) };
 }
 
 async function answer(deps: FileServerDeps, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const [path = '', query = ''] = (request.url ?? '').split('?', 2);
+  const { path, query } = splitTarget(request.url ?? '');
   const key = keyOfPath(path);
-  const asked = { method: request.method ?? '', path, query: new URLSearchParams(query), now: deps.clock.now() };
-  const verdict = verifySignedUrl(deps.linkKeys, asked);
+  const signedRequest = { method: request.method ?? '', path, query, now: deps.clock.now() };
+  const verdict = verifySignedUrl(deps.linkKeys, signedRequest);
   if (key === null || verdict !== 'valid') return refuse(response, 403, `the link is ${verdict}`);
   return request.method === 'PUT' ? receive(deps, { key, request, response }) : send(deps, { key, request, response });
 }
 
-interface Exchange {
+interface ObjectRequest {
   readonly key: string;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
 
-async function send(deps: FileServerDeps, { key, request, response }: Exchange): Promise<void> {
+async function send(deps: FileServerDeps, { key, request, response }: ObjectRequest): Promise<void> {
   const found = await deps.files.get(key);
   if (found === null) return refuse(response, 404, 'there is no such object');
   const wanted = request.headers['if-match'];
@@ -72,7 +71,7 @@ async function send(deps: FileServerDeps, { key, request, response }: Exchange):
   await pipeline(found.body, response);
 }
 
-async function receive(deps: FileServerDeps, { key, request, response }: Exchange): Promise<void> {
+async function receive(deps: FileServerDeps, { key, request, response }: ObjectRequest): Promise<void> {
   const length = request.headers['content-length'];
   if (length === undefined) return refuse(response, 411, 'a PUT needs Content-Length');
   const size = Number(length);
@@ -81,21 +80,21 @@ async function receive(deps: FileServerDeps, { key, request, response }: Exchang
   response.writeHead(200, { etag, 'content-length': 0 }).end();
 }
 
-/** Closes the connection: the body of a refused PUT is not read. */
+/** Sends a refusal and closes the connection, because the body of a refused PUT is not read. */
 function refuse(response: ServerResponse, status: number, reason: string): void {
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' }).end(`${reason}\n`);
 }
 
 function fail(deps: FileServerDeps, failure: { response: ServerResponse; error: unknown }): void {
   const { response, error } = failure;
-  // A client that went away needs no answer and is no fault of ours.
-  if (isClientGone(error)) return void response.destroy();
+  // A client that disconnected gets no response and is not logged as an error.
+  if (isDisconnect(error)) return void response.destroy();
   deps.log.error({ err: error }, 'file server: a transfer failed');
   if (response.headersSent) response.destroy();
   else refuse(response, 500, 'the transfer failed');
 }
 
-function isClientGone(error: unknown): boolean {
+function isDisconnect(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : null;
   return code === 'ECONNRESET' || code === 'EPIPE' || code === 'ERR_STREAM_PREMATURE_CLOSE';
 }

@@ -1,6 +1,6 @@
-import type { SettingName, Settings } from '#crds/shared/settings.ts';
+import type { SettingName, Settings } from '#crds/process/settings.ts';
 
-/** Settings of a process that keeps files, for `settings.pick`. */
+/** Settings of a process that opens the file store, for `settings.pick`. */
 export const FILE_SETTINGS = {
   MEDIAJOBS_FILES_DIR: true,
   MEDIAJOBS_FILES_URL: true,

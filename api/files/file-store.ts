@@ -1,55 +1,55 @@
 import type { Readable } from 'node:stream';
-import type { OutputTarget } from '#crds/media-job.ts';
+import type { OutputTarget } from '#crds/contract/media-job.ts';
 
 export interface StoredObject {
-  /** Bytes. */
+  /** Size in bytes. */
   readonly size: number;
-  /** Strong, in quotes. Changes when the content changes. */
+  /** Strong ETag in quotes. Changes when the content changes. */
   readonly etag: string;
 }
 
 /**
- * Where inputs and outputs are kept. Both homes pass `test/contract/file-store.ts`. A key is a path of
+ * Store of inputs and outputs. Both implementations pass `test/contract/file-store.ts`. A key is a path of
  * a-z, 0-9, `_`, `-`, `.` and `/`, such as `uploads/upl_…` or `outputs/job_…/1-…`. No key is a folder of
- * another one. An object is there whole or not at all: a `put` that fails or is cut off leaves what was
- * there before.
+ * another one. Writes are atomic: a `put` that fails or is interrupted leaves the previous object.
  */
 export interface FileStore {
   /**
    * Stores the stream's bytes under the key.
-   * @throws FileTooLarge as soon as more than `maxBytes` came; SizeMismatch when `size` is given and differs.
+   * @throws FileTooLarge as soon as the stream exceeds `maxBytes`; SizeMismatch when `size` is given and differs.
    */
   put(
     key: string,
     body: Readable,
     limit: { maxBytes: number; size?: number },
   ): Promise<StoredObject & { readonly sha256: string }>;
-  /** The object's bytes, or of a part of it (both ends included); null when there is none. */
+  /** Returns the bytes of an object or of a range (both ends inclusive); null when there is no object. */
   get(
     key: string,
     range?: { start: number; end: number },
   ): Promise<(StoredObject & { readonly body: Readable }) | null>;
+  /** Returns size and ETag; null when there is no object. */
   head(key: string): Promise<StoredObject | null>;
-  /** No error when it is gone already. */
+  /** Deletes an object. Does nothing when it is absent. */
   delete(key: string): Promise<void>;
-  /** A URL that answers GET with the object for so many seconds: 404 when gone, 412 when `If-Match` differs. */
+  /** Returns a URL for GET, valid for `seconds`: 404 when the object is absent, 412 when `If-Match` differs. */
   signedGet(key: string, seconds: number): Promise<string>;
-  /** A URL that takes a PUT of the object for so many seconds. */
+  /** Returns a URL for a PUT of the object, valid for `seconds`. */
   signedPut(key: string, seconds: number): Promise<string>;
-  /** Begins an object in parts and signs their URLs for so many seconds; null where one PUT takes any size. */
+  /** Begins a multipart object and returns URLs valid for `seconds`; null where one PUT may have any size. */
   beginParts(key: string, seconds: number): Promise<OutputTarget['parts']>;
-  /** Gives up objects in parts that were begun before then and never completed. */
+  /** Aborts multipart objects that were begun before a time and not completed. */
   dropParts(begunBefore: Date): Promise<void>;
-  /** Keys below a prefix, for sweeps. */
+  /** Lists the keys with a prefix. */
   list(prefix: string): AsyncIterable<string>;
 }
 
-/** More bytes came than allowed. */
+/** Error of a stream that exceeds the size limit. */
 export class FileTooLarge extends Error {
   override readonly name = 'FileTooLarge';
 }
 
-/** The stream ended with another number of bytes than announced. */
+/** Error of a stream that ended with another number of bytes than announced. */
 export class SizeMismatch extends Error {
   override readonly name = 'SizeMismatch';
 }

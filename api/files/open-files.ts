@@ -1,20 +1,21 @@
 import { openDiskFiles } from '#api/files/disk-files.ts';
 import type { FileStore } from '#api/files/file-store.ts';
 import type { FileSettings } from '#api/files/file-settings.ts';
-import type { Clock } from '#crds/shared/clock.ts';
-import { ConfigError } from '#crds/shared/config.ts';
+import type { Clock } from '#crds/process/clock.ts';
+import { ConfigError } from '#crds/process/config.ts';
+import { socketOf } from '#crds/process/start-request.ts';
 
 export interface OpenFiles {
   readonly files: FileStore;
-  /** Address that the signed URLs of the store on disk must answer at; null when they are the bucket's. */
-  readonly servedAt: URL | null;
-  /** null when the store answers, else what is wrong and how to fix it. */
+  /** Unix socket on which a file server must serve the signed URLs of the disk store; null for a bucket or a port. */
+  readonly servedAt: string | null;
+  /** Returns the problem and how to fix it; null when the store responds. */
   readonly problem: () => Promise<string | null>;
   readonly close: () => void;
 }
 
 /**
- * The file store that the settings name: a bucket, or a folder on disk.
+ * Opens the file store of the settings: a bucket, or a folder on disk.
  * @throws ConfigError when they name neither or both.
  */
 export async function openFiles({ clock }: { readonly clock: Clock }, given: FileSettings): Promise<OpenFiles> {
@@ -27,7 +28,7 @@ export async function openFiles({ clock }: { readonly clock: Clock }, given: Fil
     throw new ConfigError(['S3_BUCKET: is required, or MEDIAJOBS_FILES_DIR and MEDIAJOBS_FILES_URL for a disk.']);
   }
   const files = await openDiskFiles({ clock, directory, baseUrl, linkKeys: given.MEDIAJOBS_LINK_KEYS });
-  return { files, servedAt: new URL(baseUrl), problem: async () => null, close: () => undefined };
+  return { files, servedAt: socketOf(baseUrl), problem: async () => null, close: () => undefined };
 }
 
 async function openBucket(given: FileSettings, bucket: string): Promise<OpenFiles> {
@@ -37,7 +38,7 @@ async function openBucket(given: FileSettings, bucket: string): Promise<OpenFile
   }
   const credentials =
     accessKeyId === undefined || secretAccessKey === undefined ? null : { accessKeyId, secretAccessKey };
-  // The client of S3 is large: a process with a disk does without.
+  // The S3 client is large: a process with a disk store does not load it.
   const { openS3Files } = await import('#api/files/s3-files.ts');
   const files = openS3Files({
     bucket,

@@ -1,9 +1,9 @@
 import { create } from 'content-disposition';
-import { extensionOf, type Format } from '#crds/formats.ts';
+import { extensionOf, type Format } from '#crds/catalogue/formats.ts';
 
 /**
- * Name of a returned file: the name that was sent with its extension replaced by the output format's;
- * `file` when there was none. Spec: Common: direct endpoints.
+ * Returns the name of a result: the sent name with the extension of the output format; the stem is `file` when no name
+ * was sent. See docs/reference/direct.md#response.
  */
 export function outputName(filename: string | null, result: { readonly output_format: Format }): string {
   const extension = extensionOf(result.output_format);
@@ -13,7 +13,7 @@ export function outputName(filename: string | null, result: { readonly output_fo
   return `${stem}.${extension}`;
 }
 
-/** `Content-Disposition` of a returned file (RFC 6266). The plain name is always quoted: some readers know no other form. */
+/** Returns the `Content-Disposition` of a result (RFC 6266). `filename` is always quoted: some clients need quotes. */
 export function attachment(filename: string): string {
   return create(filename).replace(/; filename=([^";]+)/, '; filename="$1"');
 }

@@ -1,8 +1,8 @@
 /**
- * The file store in a bucket of an S3 API. An object is written in one request, or in parts that become one object
- * at the end: until then, and after a failure, what was there before stays. Several processes use one bucket.
+ * File store in an S3 bucket. An object is written in one request, or in parts that become one object at the end. Until
+ * then, and after a failure, the previous object stays. Several processes may use one bucket.
  *
- * URLs are signed with the credentials of this process; those of temporary credentials end with them.
+ * URLs are signed with the credentials of this process. URLs signed with temporary credentials expire with them.
  */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -20,24 +20,24 @@ import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { FileTooLarge, SizeMismatch, type FileStore } from './file-store.ts';
 import { checkedKey } from './file-key.ts';
-import { orNull } from './s3-answer.ts';
+import { nullIfNotFound } from './s3-not-found.ts';
 import { beginParts, dropParts } from './s3-parts.ts';
 
 export interface S3Options {
   readonly bucket: string;
   readonly region: string;
-  /** null: that of AWS for the region. */
+  /** Address of the S3 API; null: AWS in the region. */
   readonly endpoint: string | null;
-  /** true: the bucket is in the path, false: in the host name. */
+  /** Whether the bucket is in the path instead of the host name. */
   readonly pathStyle: boolean;
-  /** Of an object that others put in parts; 2 GiB if not given. S3 takes 5 MiB at least. */
+  /** Part size of multipart objects that workers write, in bytes; default 2 GiB, minimum of S3 5 MiB. */
   readonly partBytes?: number;
-  /** null: where the SDK finds them, such as a role of the pod's service account. */
+  /** null: the SDK's own sources, such as a role of the pod's service account. */
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | null;
 }
 
 export interface S3Files extends FileStore {
-  /** null when the bucket answers, else what is wrong and how to fix it. */
+  /** Returns the problem and how to fix it; null when the bucket responds. */
   problem(): Promise<string | null>;
   close(): void;
 }
@@ -45,17 +45,18 @@ export interface S3Files extends FileStore {
 const MB = 1024 ** 2;
 const GB = 1024 ** 3;
 const PART_BYTES = 8 * MB;
-/** S3's own limit. */
+/** Maximum number of parts in S3. */
 const MAX_PARTS = 10_000;
-/** Parts of one object on their way at once: each is held in memory. */
-const PARTS_AT_ONCE = 2;
-const ANSWER_MS = 5000;
+/** Concurrent uploads of parts of one object; each part is in memory. */
+const CONCURRENT_PARTS = 2;
+const RESPONSE_TIMEOUT_MS = 5000;
 
+/** Opens the store in a bucket. */
 export function openS3Files(options: S3Options): S3Files {
   const client = new S3Client({
     region: options.region,
     forcePathStyle: options.pathStyle,
-    // Other servers than Amazon's refuse or ignore the newer checksums.
+    // Servers other than Amazon's may reject or ignore the newer checksums.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     ...(options.endpoint === null ? {} : { endpoint: options.endpoint }),
@@ -71,7 +72,7 @@ export function openS3Files(options: S3Options): S3Files {
         client,
         params: { ...target, Body: measured.stream, ContentType: 'application/octet-stream' },
         partSize: Math.max(PART_BYTES, Math.ceil((limit.size ?? limit.maxBytes) / MAX_PARTS)),
-        queueSize: PARTS_AT_ONCE,
+        queueSize: CONCURRENT_PARTS,
       });
       try {
         const { ETag } = await upload.done();
@@ -82,17 +83,17 @@ export function openS3Files(options: S3Options): S3Files {
     },
     get: async (key, range) => {
       const Range = range === undefined ? {} : { Range: `bytes=${range.start}-${range.end}` };
-      const found = await orNull(client.send(new GetObjectCommand({ ...object(key), ...Range })));
+      const found = await nullIfNotFound(client.send(new GetObjectCommand({ ...object(key), ...Range })));
       if (found === null) return null;
       const size = Number(found.ContentRange?.split('/')[1] ?? found.ContentLength);
       return { size, etag: quoted(found.ETag), body: found.Body as Readable };
     },
     head: async (key) => {
-      const found = await orNull(client.send(new HeadObjectCommand(object(key))));
+      const found = await nullIfNotFound(client.send(new HeadObjectCommand(object(key))));
       return found === null ? null : { size: Number(found.ContentLength), etag: quoted(found.ETag) };
     },
     delete: async (key) => {
-      await orNull(client.send(new DeleteObjectCommand(object(key))));
+      await nullIfNotFound(client.send(new DeleteObjectCommand(object(key))));
     },
     signedGet: async (key, seconds) => getSignedUrl(client, new GetObjectCommand(object(key)), { expiresIn: seconds }),
     signedPut: async (key, seconds) => getSignedUrl(client, new PutObjectCommand(object(key)), { expiresIn: seconds }),
@@ -104,14 +105,14 @@ export function openS3Files(options: S3Options): S3Files {
   };
 }
 
-interface Measured {
+interface MeasuredBody {
   readonly stream: Readable;
   size(): number;
   sha256(): string;
 }
 
-/** Passes the bytes on, counted and hashed; fails instead of ending when they are not as many as they should be. */
-function measure(body: Readable, limit: { maxBytes: number; size?: number }): Measured {
+/** Returns the body as a stream that counts and hashes its bytes. It fails when the size is wrong. */
+function measure(body: Readable, limit: { maxBytes: number; size?: number }): MeasuredBody {
   const hash = createHash('sha256');
   let size = 0;
   async function* checked(): AsyncGenerator<Buffer> {
@@ -130,7 +131,7 @@ function measure(body: Readable, limit: { maxBytes: number; size?: number }): Me
   return { stream, size: () => size, sha256: () => hash.digest('hex') };
 }
 
-/** Some servers leave the quotes out. */
+/** Returns the ETag in quotes, which some servers omit. */
 function quoted(etag: string | undefined): string {
   if (etag === undefined) throw new Error('the object store answered without an ETag');
   return etag.startsWith('"') ? etag : `"${etag}"`;
@@ -143,23 +144,23 @@ async function* keysBelow(client: S3Client, bucket: string, prefix: string): Asy
 }
 
 async function bucketProblem(client: S3Client, { bucket, endpoint }: S3Options): Promise<string | null> {
-  const place = `The bucket ${bucket} at ${endpoint ?? 'AWS'}`;
+  const subject = `The bucket ${bucket} at ${endpoint ?? 'AWS'}`;
   try {
-    const asked = new ListObjectsV2Command({ Bucket: bucket, MaxKeys: 1 });
-    await client.send(asked, { abortSignal: AbortSignal.timeout(ANSWER_MS) });
+    const command = new ListObjectsV2Command({ Bucket: bucket, MaxKeys: 1 });
+    await client.send(command, { abortSignal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS) });
     return null;
   } catch (error) {
     const { name, $metadata } = error instanceof S3ServiceException ? error : { name: '', $metadata: {} };
-    if (name === 'NoSuchBucket') return `${place} does not exist: create it, or correct S3_BUCKET`;
+    if (name === 'NoSuchBucket') return `${subject} does not exist: create it, or correct S3_BUCKET`;
     if (isRefusal($metadata.httpStatusCode ?? 0)) {
-      return `${place} refuses these credentials: check S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY and the policy of the bucket`;
+      return `${subject} refuses these credentials: check S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY and the policy of the bucket`;
     }
     const reason = error instanceof Error ? error.message || error.name : String(error);
-    return `${place} does not answer (${reason}): check that it runs and that S3_ENDPOINT is right`;
+    return `${subject} does not answer (${reason}): check that it runs and that S3_ENDPOINT is right`;
   }
 }
 
-/** Which status tells of wrong credentials differs between servers. */
+/** Returns whether a status is a refusal: servers use different 4xx statuses for wrong credentials. */
 function isRefusal(status: number): boolean {
   return status >= 400 && status < 500;
 }

@@ -1,4 +1,4 @@
-/** Objects that somebody without our credentials puts in parts: S3 takes at most 5 GiB in one PUT. */
+/** Multipart objects that workers write with signed URLs: S3 accepts at most 5 GiB in one PUT. */
 import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
@@ -10,13 +10,13 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import type { OutputTarget } from '#crds/media-job.ts';
-import { orNull } from './s3-answer.ts';
+import type { OutputTarget } from '#crds/contract/media-job.ts';
+import { nullIfNotFound } from './s3-not-found.ts';
 
-/** The largest file that an engine's tool may write is 16 GiB. */
+/** Number of parts: 8 parts of 2 GiB are 16 GiB, the largest file that a tool of the engine may write. */
 const PARTS = 8;
 
-/** Begins one upload and signs the URLs of its parts and of its end. */
+/** Begins a multipart upload. Returns the signed URLs of its parts and of its completion. */
 export async function beginParts(
   client: S3Client,
   object: { readonly Bucket: string; readonly Key: string },
@@ -37,7 +37,7 @@ export async function beginParts(
   };
 }
 
-/** Parts that were put are kept, and paid for, until their upload is aborted. */
+/** Aborts uploads begun before a time: S3 stores and charges the parts of an incomplete upload until it is aborted. */
 export async function dropParts(client: S3Client, Bucket: string, begunBefore: Date): Promise<void> {
   let page: ListMultipartUploadsCommandOutput | null = null;
   do {
@@ -46,7 +46,7 @@ export async function dropParts(client: S3Client, Bucket: string, begunBefore: D
     page = await client.send(new ListMultipartUploadsCommand({ Bucket, ...after }));
     for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
       if (Initiated !== undefined && Initiated < begunBefore) {
-        await orNull(client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })));
+        await nullIfNotFound(client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })));
       }
     }
   } while (page.IsTruncated === true);

@@ -1,24 +1,24 @@
 import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { atPace } from '#api/http/body-pace.ts';
-import { MediaError } from '#crds/media-error.ts';
+import { withMinimumPace } from '#api/http/body-pace.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 
 beforeEach(() => vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
 afterEach(() => vi.useRealTimers());
 
 const KIB = 1024;
-/** A body that is read as fast as it comes. */
-function read(): { body: PassThrough; failure: Promise<unknown>; hasFailed: () => boolean } {
+/** Returns a body whose stream is readBody without a pause. */
+function readBody(): { body: PassThrough; failure: Promise<unknown>; hasFailed: () => boolean } {
   const body = new PassThrough();
-  const paced = atPace(body).resume();
+  const paced = withMinimumPace(body).resume();
   const failure = new Promise((resolve) => paced.once('error', resolve));
   return { body, failure, hasFailed: () => paced.destroyed };
 }
 
 describe('the pace of a body', () => {
-  it('ends a body that falls behind the minimum pace', async () => {
-    const { body, failure, hasFailed } = read();
+  it('fails a body that falls below the minimum pace', async () => {
+    const { body, failure, hasFailed } = readBody();
     body.write(Buffer.alloc(20 * KIB));
     await new Promise(setImmediate);
     vi.advanceTimersByTime(20_000);
@@ -31,9 +31,9 @@ describe('the pace of a body', () => {
     );
   });
 
-  it('does not blame a client that waits for us', async () => {
+  it('does not fail a body whose reader is slow', async () => {
     const body = new PassThrough();
-    const paced = atPace(body);
+    const paced = withMinimumPace(body);
     body.write(Buffer.alloc(64 * KIB));
     await new Promise(setImmediate);
     vi.advanceTimersByTime(20_000);
@@ -41,8 +41,8 @@ describe('the pace of a body', () => {
     expect(paced.destroyed).toBe(false);
   });
 
-  it('ends with the body', async () => {
-    const { body, hasFailed } = read();
+  it('stops its timer when the body ends', async () => {
+    const { body, hasFailed } = readBody();
     body.end('x');
     await new Promise(setImmediate);
     vi.advanceTimersByTime(60_000);
@@ -50,8 +50,8 @@ describe('the pace of a body', () => {
     expect(hasFailed()).toBe(true);
   });
 
-  it('says so when the connection closes in the middle', async () => {
-    const { body, failure } = read();
+  it('fails when the connection closes before the end of the body', async () => {
+    const { body, failure } = readBody();
     body.write('x');
     body.destroy();
     expect(await failure).toMatchObject({ code: 'bad_request' });
@@ -61,14 +61,14 @@ describe('the pace of a body', () => {
     ['before it is passed on', (body: PassThrough) => void body.destroy(), () => undefined],
     ['before anyone reads', () => undefined, (body: PassThrough) => void body.destroy()],
     ['with an error', () => undefined, (body: PassThrough) => void body.destroy(new Error('aborted'))],
-  ])('tells a late reader when the connection closed %s, and nobody else', async (_when, before, after) => {
+  ])('reports to a late reader alone that the connection closed %s', async (_when, before, after) => {
     const body = new PassThrough().on('error', () => undefined);
     body.write('x');
     before(body);
     await new Promise(setImmediate);
-    const paced = atPace(body);
+    const paced = withMinimumPace(body);
     after(body);
-    // Here an error that nobody hears would end the process.
+    // An error event without a listener would end the process during this tick.
     await new Promise(setImmediate);
     await expect(buffer(paced)).rejects.toThrow(/closed before|aborted/);
   });

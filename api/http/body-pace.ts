@@ -1,35 +1,38 @@
 import { Transform, type Readable } from 'node:stream';
-import { MediaError } from '#crds/media-error.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 
+/** Length of the window in which the pace is measured, in milliseconds. */
 const WINDOW_MS = 20_000;
 const BYTES_PER_WINDOW = 20 * 1024;
 
 /**
- * Passes a request's body on as long as it keeps the minimum pace of 1 KiB/s over 20 seconds, so that
- * a connection cannot be held open for nothing. A client that goes away ends it with an error.
+ * Returns a stream of a request's body that fails with `bad_request` when the body falls below 1 KiB/s over 20 seconds,
+ * so that a slow client cannot hold a connection open. It fails likewise when the connection closes before the end of
+ * the body. `onChunk` is called with each chunk.
  */
-export function atPace(body: Readable): Readable {
+export function withMinimumPace(body: Readable, onChunk?: (chunk: Buffer) => void): Readable {
   let inWindow = 0;
   const paced = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       inWindow += chunk.length;
+      onChunk?.(chunk);
       done(null, chunk);
     },
   });
   const timer = setInterval(() => {
-    const waitsForUs = paced.readableLength >= paced.readableHighWaterMark;
-    if (inWindow < BYTES_PER_WINDOW && !waitsForUs) paced.destroy(tooSlow());
+    const isReaderBehind = paced.readableLength >= paced.readableHighWaterMark;
+    if (inWindow < BYTES_PER_WINDOW && !isReaderBehind) paced.destroy(tooSlowError());
     inWindow = 0;
   }, WINDOW_MS).unref();
-  // A client may go away before anyone reads: the reader finds the error when he begins, and unheard it ends no process.
+  // The connection may close before the stream has a reader: without a listener the error would end the process.
   paced.on('error', () => undefined);
-  const endIfCut = (): void => {
-    if (!body.readableEnded) paced.destroy(cutOff());
+  const failIfTruncated = (): void => {
+    if (!body.readableEnded) paced.destroy(truncatedError());
   };
   body.once('end', () => clearInterval(timer));
-  body.once('error', (error) => paced.destroy(cutOff(error)));
-  body.once('close', endIfCut);
-  if (body.destroyed) endIfCut();
+  body.once('error', (error) => paced.destroy(truncatedError(error)));
+  body.once('close', failIfTruncated);
+  if (body.destroyed) failIfTruncated();
   paced.once('close', () => {
     clearInterval(timer);
     body.unpipe(paced);
@@ -37,10 +40,10 @@ export function atPace(body: Readable): Readable {
   return body.pipe(paced);
 }
 
-function tooSlow(): MediaError {
+function tooSlowError(): MediaError {
   return new MediaError('bad_request', 'The body came slower than 1 KiB per second over 20 seconds.');
 }
 
-function cutOff(cause?: Error): MediaError {
+function truncatedError(cause?: Error): MediaError {
   return new MediaError('bad_request', 'The connection closed before the whole body had come.', { cause });
 }

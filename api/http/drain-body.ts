@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 
-/** A refused client may go on sending for this long. */
+/** Maximum time for which the body of a refused request is read, in milliseconds. */
 const DRAIN_MS = 30_000;
 
 /**
- * Reads and drops what a refused client still sends: closing at once would reset its connection, often
- * before it has read the answer. A client that does not come to an end is cut off.
+ * Reads and drops the rest of the body of a refused request. Closing at once would reset the connection, often before
+ * the client has read the response. A body that has not ended after the timeout is aborted.
  */
 export function drainBody(request: IncomingMessage): void {
   if (request.complete || request.destroyed) return;
@@ -13,7 +13,7 @@ export function drainBody(request: IncomingMessage): void {
   request.once('close', () => clearTimeout(timer));
   request.once('end', () => clearTimeout(timer));
   request.on('error', () => undefined);
-  // Whoever read it may have stopped, and would hold it back.
+  // A reader that failed may have left the stream paused.
   request.unpipe();
   request.resume();
 }

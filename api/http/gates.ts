@@ -1,45 +1,43 @@
 /**
- * What a request passes before its endpoint sees it, in this order. https and the path come before
- * (the server and its router), the body and its fields after (the endpoint): together they are the order
- * of refusals that the reference page shows.
+ * Checks of a request before its endpoint handles it, in order. The server and its router check https and the path
+ * before; the endpoint checks the body and its fields after. docs/reference/errors.md#order-of-refusals has them all.
  */
 import { accountRefusal } from '#api/accounts/account-refusal.ts';
 import { isAllowed } from '#api/accounts/allow-list.ts';
 import type { Caller } from '#api/accounts/find-caller.ts';
-import type { ApiDeps } from '#api/api-deps.ts';
+import type { ApiDeps } from '#api/http/api-deps.ts';
 import { spendCapRefusal } from '#api/billing/spend-cap.ts';
-import type { Endpoint } from '#api/endpoint.ts';
-import { MediaError } from '#crds/media-error.ts';
+import type { Endpoint } from '#api/http/endpoint.ts';
+import { API_VERSION } from '#api/interface-version.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 
-export const API_VERSION = '2026-10-01';
-
-/** What the gates look at, and what they leave for the answer. */
-export interface Passage {
+/** Input of the gates, and the results that the response needs. */
+export interface GateContext {
   readonly endpoint: Endpoint;
   readonly authorization: string | undefined;
   readonly version: string | undefined;
-  /** Of the client, after trusted proxies. */
+  /** The client's address, resolved through trusted proxies. */
   readonly address: string;
-  /** Set by the key's gate. */
+  /** Caller of an accepted key, set by the gate of the key. */
   caller: Caller | null;
-  /** `RateLimit-…`, set by the direct gate, refused or not. */
+  /** `RateLimit-…` headers, set by the gate of direct requests even when it refuses. */
   rateHeaders: Readonly<Record<string, string>>;
-  /** Gives back what a gate took; set by the direct gate. */
+  /** Releases the concurrency slot that the gate of direct requests acquired. */
   release: () => Promise<void>;
 }
 
 interface Gate {
-  /** One sentence, for readers and for the reference page. */
+  /** What the gate refuses, as a sentence of the reference page. */
   readonly refuses: string;
-  readonly check: (deps: ApiDeps, passage: Passage) => Promise<void> | void;
+  readonly check: (deps: ApiDeps, context: GateContext) => Promise<void> | void;
 }
 
 export const GATES: readonly Gate[] = [
   {
     refuses: 'A missing, malformed, unknown or revoked key (401).',
-    check: async (deps, passage) => {
-      if (passage.endpoint.lane === 'open') return;
-      passage.caller = await deps.findCaller(passage.authorization);
+    check: async (deps, context) => {
+      if (context.endpoint.lane === 'open') return;
+      context.caller = await deps.findCaller(context.authorization);
     },
   },
   {
@@ -70,16 +68,16 @@ export const GATES: readonly Gate[] = [
   },
   {
     refuses: 'A version that does not exist (400).',
-    check: (_deps, passage) => refuseVersion(passage),
+    check: (_deps, context) => refuseVersion(context),
   },
   {
     refuses: 'A direct request over the concurrency limit, then over the rate limit (429).',
-    check: async (deps, passage) => {
-      const { caller, endpoint } = passage;
+    check: async (deps, context) => {
+      const { caller, endpoint } = context;
       if (caller === null || endpoint.lane !== 'direct') return;
       const admission = await deps.limits.direct(caller);
-      passage.rateHeaders = admission.headers;
-      passage.release = admission.release;
+      context.rateHeaders = admission.headers;
+      context.release = admission.release;
       throwIf(admission.refusal);
     },
   },
@@ -91,13 +89,13 @@ export const GATES: readonly Gate[] = [
   },
 ];
 
-/** @throws MediaError of the first gate that refuses. */
-export async function passGates(deps: ApiDeps, passage: Passage): Promise<void> {
-  for (const gate of GATES) await gate.check(deps, passage);
+/** Runs the gates in order. @throws MediaError of the first gate that refuses. */
+export async function passGates(deps: ApiDeps, context: GateContext): Promise<void> {
+  for (const gate of GATES) await gate.check(deps, context);
 }
 
-/** The only gate of a signed link. @throws MediaError unsupported_version */
-export function refuseVersion({ version }: Pick<Passage, 'version'>): void {
+/** Refuses a version that does not exist; the only gate of a signed link. @throws MediaError unsupported_version */
+export function refuseVersion({ version }: Pick<GateContext, 'version'>): void {
   if (version === undefined || version === API_VERSION) return;
   const message = `There is no version \`${version.slice(0, 40)}\`. The versions are: ${API_VERSION}.`;
   throw new MediaError('unsupported_version', message, { param: 'Svc-Version' });

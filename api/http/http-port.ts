@@ -1,30 +1,41 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Peppers } from '#api/accounts/api-key.ts';
 import { noteExposedKey } from '#api/accounts/find-caller.ts';
-import { API_VERSION } from '#api/http/gates.ts';
-import { answerOddRequests, plainHttp, refuseMalformed } from '#api/http/refuse-malformed.ts';
+import { closeIdleConnections, CONNECTION_TIMEOUTS, type ConnectionTimeouts } from '#api/http/connection-timeouts.ts';
+import { API_VERSION } from '#api/interface-version.ts';
+import type { ApiMetrics } from '#api/http/metrics.ts';
+import { handleConnectAndExpect, plainHttpError, refuseMalformed } from '#api/http/refuse-malformed.ts';
 import { refusal } from '#api/http/refusal.ts';
 import { cameOverHttps } from '#api/http/request-address.ts';
 import type { Queryable } from '#api/store/database.ts';
-import type { NewId } from '#crds/ids.ts';
-import type { Clock } from '#crds/shared/clock.ts';
-import type { Log } from '#crds/shared/log.ts';
+import type { NewId } from '#crds/contract/ids.ts';
+import type { Clock } from '#crds/process/clock.ts';
+import type { Log } from '#crds/process/log.ts';
 
 interface HttpPortDeps {
   readonly database: Queryable;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Log;
+  readonly metrics: Pick<ApiMetrics, 'connectionsClosed'>;
   readonly peppers: Peppers;
   readonly docsUrl: string;
   readonly trustedProxies: readonly string[];
-  /** The HTTPS server's own routing, for what a trusted proxy took over HTTPS. */
+  /** Router of the HTTPS server, for requests that a trusted proxy received over HTTPS. */
   readonly serveHttps: RequestListener;
 }
 
-/** The plain http port: everything is refused, and a key that came this way is noted as exposed. Spec: https_required. */
-export function makeHttpPort(deps: HttpPortDeps): Server {
-  const server = createServer({ requireHostHeader: false }, (request, response) => {
+/**
+ * Returns the plain http server. It refuses every request that did not reach a trusted proxy over HTTPS, and marks a
+ * key sent to it as exposed (docs/reference/errors.md#https_required).
+ */
+export function makeHttpPort(
+  deps: HttpPortDeps,
+  { headersTimeout, connectionsCheckingInterval }: ConnectionTimeouts = CONNECTION_TIMEOUTS,
+): Server {
+  // A body forwarded by a proxy may take long: `withMinimumPace` limits it instead.
+  const timeouts = { headersTimeout, connectionsCheckingInterval, requestTimeout: 0 };
+  const server = createServer({ ...timeouts, requireHostHeader: false }, (request, response) => {
     const proto = request.headers['x-forwarded-proto'];
     const hop = {
       peer: request.socket.remoteAddress ?? '',
@@ -32,16 +43,17 @@ export function makeHttpPort(deps: HttpPortDeps): Server {
       forwardedProto: Array.isArray(proto) ? proto.join(',') : proto,
     };
     if (cameOverHttps(deps.trustedProxies, hop)) deps.serveHttps(request, response);
-    else refusePlain(deps, request, response);
+    else refusePlainHttp(deps, request, response);
   });
   server.on('clientError', (error, socket) => refuseMalformed(deps, error, socket));
-  answerOddRequests(deps, server);
+  handleConnectAndExpect(deps, server);
+  closeIdleConnections(deps.metrics, server);
   return server;
 }
 
-function refusePlain(deps: HttpPortDeps, request: IncomingMessage, response: ServerResponse): void {
+function refusePlainHttp(deps: HttpPortDeps, request: IncomingMessage, response: ServerResponse): void {
   const requestId = deps.newId('request');
-  const { status, body } = refusal(deps, { error: plainHttp(), requestId });
+  const { status, body } = refusal(deps, { error: plainHttpError(), requestId });
   response
     .writeHead(status, {
       'Content-Type': 'application/json; charset=utf-8',
@@ -52,6 +64,6 @@ function refusePlain(deps: HttpPortDeps, request: IncomingMessage, response: Ser
     .end(JSON.stringify(body));
   request.resume();
   noteExposedKey(deps, request.headers.authorization).catch((error: unknown) => {
-    deps.log.warn({ err: error, request_id: requestId }, 'an exposed key was not noted');
+    deps.log.warn({ err: error, request_id: requestId }, 'recording an exposed key failed');
   });
 }

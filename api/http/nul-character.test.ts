@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { holdsNul } from '#api/http/nul-character.ts';
+import { containsNul } from '#api/http/nul-character.ts';
 
-describe('holdsNul', () => {
+describe('containsNul', () => {
   it.each([['a\0b'], [{ name: '\0' }], [{ 'a\0': 1 }], [[{ deep: ['x', { er: '\0' }] }]]])(
-    'finds it in %j',
+    'finds U+0000 in %j',
     (value) => {
-      expect(holdsNul(value)).toBe(true);
+      expect(containsNul(value)).toBe(true);
     },
   );
 
-  it.each([['\\u0000'], [''], [null], [0], [{ a: [1, 'b', { c: null }] }]])('finds none in %j', (value) => {
-    expect(holdsNul(value)).toBe(false);
+  it.each([['\\u0000'], [''], [null], [0], [{ a: [1, 'b', { c: null }] }]])('finds no U+0000 in %j', (value) => {
+    expect(containsNul(value)).toBe(false);
   });
 
-  it('looks into a value that is nested deeper than the stack', () => {
+  it('searches a value that is nested deeper than the call stack', () => {
     let value: unknown = '\0';
     for (let depth = 0; depth < 30_000; depth += 1) value = [value];
-    expect(holdsNul(value)).toBe(true);
+    expect(containsNul(value)).toBe(true);
   });
 });

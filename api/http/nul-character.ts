@@ -1,22 +1,22 @@
-/** U+0000 in what a caller sends: no name, id or value needs it, and PostgreSQL takes no text that holds it. */
-import { MediaError } from '#crds/media-error.ts';
+/** Refusal of U+0000 in requests. No name, id or value needs it, and PostgreSQL rejects text that contains it. */
+import { MediaError } from '#crds/contract/media-error.ts';
 
 const NUL = '\0';
 
-/** Whether a string anywhere in the value, names of fields included, holds the character. */
-export function holdsNul(value: unknown): boolean {
-  // A list of what is due: a body may be nested deeper than the stack allows.
-  const due: unknown[] = [value];
-  while (due.length > 0) {
-    const next = due.pop();
+/** Returns whether any string in the value contains U+0000, including field names. */
+export function containsNul(value: unknown): boolean {
+  // Iterative: a body may be nested deeper than the stack allows.
+  const pending: unknown[] = [value];
+  while (pending.length > 0) {
+    const next = pending.pop();
     if (typeof next === 'string' && next.includes(NUL)) return true;
     if (typeof next !== 'object' || next === null) continue;
-    for (const entry of Object.entries(next)) due.push(...entry);
+    for (const entry of Object.entries(next)) pending.push(...entry);
   }
   return false;
 }
 
-/** The refusal of it. `where` reads "address" or "body". */
-export function nulCharacter(where: string): MediaError {
+/** Returns the error for a request with U+0000. @param where the part of the request: "address" or "body". */
+export function nulCharacterError(where: string): MediaError {
   return new MediaError('bad_request', `The ${where} holds the character U+0000, which is not allowed. Remove it.`);
 }

@@ -9,7 +9,7 @@ import { makeConnectionsPausable } from '#api/http/pausable-connections.ts';
 import { makeReceiverCertificates } from '#test/support/receiver-certificates.ts';
 
 const { certificate, key, authority: ca } = makeReceiverCertificates();
-/** More than the system's buffers hold. */
+/** A response larger than the socket buffers of the system. */
 const LARGE = Buffer.alloc(30_000_000, '.');
 const BODY = Buffer.alloc(600_000, 'a');
 
@@ -23,7 +23,7 @@ afterEach(() => {
 });
 
 describe('makeConnectionsPausable', () => {
-  it('takes a body that comes while the answer before it is not read', async () => {
+  it('receives a body that arrives while the previous response is unread', async () => {
     makeConnectionsPausable(server);
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const { port } = server.address() as AddressInfo;
@@ -33,7 +33,7 @@ describe('makeConnectionsPausable', () => {
     await once(socket, 'readable');
     const head = `POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: ${BODY.length}\r\n\r\n`;
     socket.write(Buffer.concat([Buffer.from(head), BODY]));
-    // For its first part to arrive.
+    // Time for the first part of the body to arrive at the server.
     await delay(300);
     const answers = await text(socket);
     expect(answers.slice(-21)).toBe(`\r\n\r\n${BODY.length} bytes came`);

@@ -17,16 +17,16 @@ describe('the Range header', () => {
     ['lines=0-1', null],
     ['bytes=-', null],
     [undefined, null],
-  ])('%s gives %j', (range, expected) => {
+  ])('%s is parsed as %j', (range, expected) => {
     expect(parseRange(range === undefined ? {} : { range }, object)).toEqual(expected);
   });
 
-  it('gives an empty file whole', () => {
+  it('is ignored for an empty file', () => {
     expect(parseRange({ range: 'bytes=0-' }, { ...object, size: 0 })).toBeNull();
     expect(parseRange({ range: 'bytes=-5' }, { ...object, size: 0 })).toBeNull();
   });
 
-  it('counts only while If-Range holds', () => {
+  it('is ignored when If-Range does not match', () => {
     expect(parseRange({ range: 'bytes=0-9', 'if-range': '"b"' }, object)).toBeNull();
     expect(parseRange({ range: 'bytes=0-9', 'if-range': '"a"' }, object)).toEqual({ start: 0, end: 9 });
   });

@@ -1,17 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Both ends included. */
+/** Range of bytes, both ends included. */
 interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * The single byte range that a request asks for (RFC 9110, 14.2); null for the whole: no Range header,
- * one that we do not serve (several ranges, another unit, bytes beyond the end), or an `If-Range` that no
- * longer holds. A range that cannot be satisfied gives the whole file and not 416: that status is none of
- * those an error may have (Spec: Errors / Types and statuses), and by RFC 9110, 15.5.17, a server may
- * ignore such a range and clients are prepared for 200.
+ * Returns the single byte range that a request asks for (RFC 9110, 14.2). Returns null for the whole file: without a
+ * Range header, for several ranges, another unit or bytes beyond the end, and when `If-Range` does not match. An
+ * unsatisfiable range gets the whole file, as RFC 9110, 15.5.17 allows: 416 is no status of the interface
+ * (docs/reference/errors.md#types-and-statuses).
  */
 export function parseRange(headers: IncomingHttpHeaders, object: { size: number; etag: string }): ByteRange | null {
   const { range } = headers;

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
-import { MediaError } from '#crds/media-error.ts';
-import type { Log } from '#crds/shared/log.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import type { Log } from '#crds/process/log.ts';
 
 interface Refusal {
   readonly status: number;
@@ -8,7 +8,10 @@ interface Refusal {
   readonly body: { readonly error: Readonly<Record<string, string | null>> };
 }
 
-/** The answer to an error: Spec: Error object. A bug is logged with its cause and shown as `internal`. */
+/**
+ * Returns the response for an error (docs/reference/errors.md#error-object). Unexpected errors are logged and returned
+ * as `internal`.
+ */
 export function refusal(deps: { log: Log; docsUrl: string }, input: { error: unknown; requestId: string }): Refusal {
   const error = asMediaError(deps.log, input);
   const retryAfter = error.retryAfterSeconds;
@@ -28,6 +31,7 @@ export function refusal(deps: { log: Log; docsUrl: string }, input: { error: unk
   };
 }
 
+/** Sends the error object of an error. */
 export async function sendRefusal(
   deps: { log: Log; docsUrl: string },
   reply: FastifyReply,
@@ -37,13 +41,13 @@ export async function sendRefusal(
   await reply.code(status).headers(headers).type('application/json; charset=utf-8').send(JSON.stringify(body));
 }
 
-/** What of an error may be shown: a refusal, or `internal` for anything else, which is logged. */
+/** Returns a MediaError unchanged. Any other error is logged and replaced by `internal`. */
 export function asMediaError(log: Log, { error, requestId }: { error: unknown; requestId: string }): MediaError {
   if (error instanceof MediaError) {
-    if (error.cause !== undefined) log.info({ requestId, code: error.code, err: error.cause }, 'refused');
+    if (error.cause !== undefined) log.info({ request_id: requestId, code: error.code, err: error.cause }, 'refused');
     return error;
   }
-  log.error({ requestId, err: error }, 'request failed');
+  log.error({ request_id: requestId, err: error }, 'request failed');
   return new MediaError(
     'internal',
     'The service failed to handle this request. Try again; if it stays, report the request id.',

@@ -27,14 +27,14 @@ describe('readCertificate', () => {
     ['an empty key', { ...first, key: '' }, 'holds no certificate or key'],
     ['an empty certificate', { ...first, cert: '' }, 'holds no certificate or key'],
     ['half a key', { ...first, key: first.key.slice(0, 100) }, 'holds no certificate or key'],
-  ] as const)('refuses %s', async ([, pair, says]) => {
+  ] as const)('refuses %s', async ([, pair, message]) => {
     await write(pair);
-    await expect(readCertificate(filesOf())).rejects.toThrow(says);
+    await expect(readCertificate(filesOf())).rejects.toThrow(message);
   });
 });
 
 describe('renewCertificate', () => {
-  it('serves a new pair once, and stays with the one before when the new one is refused', async () => {
+  it('serves a new pair once and keeps the previous one when the new one is invalid', async () => {
     const served: unknown[] = [];
     const problems: unknown[] = [];
     const server = { setSecureContext: (pair: object) => void served.push(pair) };
@@ -46,9 +46,9 @@ describe('renewCertificate', () => {
     expect(served).toEqual([]);
     await write(second);
     await expect.poll(() => served).toEqual([second]);
-    const turns = problems.length;
+    const earlierProblems = problems.length;
     await write({ ...first, key: second.key });
-    await expect.poll(() => problems.length).toBeGreaterThan(turns);
+    await expect.poll(() => problems.length).toBeGreaterThan(earlierProblems);
     await loop.stop();
     expect(served).toEqual([second]);
   });

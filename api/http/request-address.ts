@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** The peer of a connection with what the proxies in front of it said. */
+/** The peer of a connection, with the values of its `X-Forwarded-For` and `X-Forwarded-Proto` headers. */
 interface Hop {
   readonly peer: string;
   readonly forwardedFor: string | undefined;
@@ -8,30 +8,32 @@ interface Hop {
 }
 
 /**
- * The address that the request arrives from: the peer, or, behind trusted proxies, the nearest address
- * in `X-Forwarded-For` (read from the right) that is no trusted proxy. IPv4-mapped addresses are IPv4.
+ * Returns the client's address: the peer, or behind trusted proxies the rightmost address in `X-Forwarded-For` that is
+ * not a trusted proxy. IPv4-mapped addresses are returned as IPv4.
  */
 export function clientAddress(trustedProxies: readonly string[], hop: Hop): string {
-  const told = (hop.forwardedFor ?? '')
+  const forwarded = (hop.forwardedFor ?? '')
     .split(',')
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '');
   let address = canonical(hop.peer);
-  while (isTrusted(trustedProxies, address)) {
-    const next = told.pop();
+  while (isTrustedProxy(trustedProxies, address)) {
+    const next = forwarded.pop();
     if (next === undefined || !ipaddr.isValid(next)) break;
     address = canonical(next);
   }
   return address;
 }
 
-/** True when a trusted proxy says that it took the request over HTTPS. */
+/** Returns whether a trusted proxy reports that it received the request over HTTPS. */
 export function cameOverHttps(trustedProxies: readonly string[], hop: Hop): boolean {
   const nearest = hop.forwardedProto?.split(',').at(-1)?.trim().toLowerCase();
-  return nearest === 'https' && isTrusted(trustedProxies, canonical(hop.peer));
+  return nearest === 'https' && isTrustedProxy(trustedProxies, hop.peer);
 }
 
-function isTrusted(trustedProxies: readonly string[], address: string): boolean {
+/** Returns whether the peer is inside the networks; an IPv4-mapped address counts as IPv4. */
+export function isTrustedProxy(trustedProxies: readonly string[], peer: string): boolean {
+  const address = canonical(peer);
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);
   return trustedProxies.some((cidr) => {

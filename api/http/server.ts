@@ -1,35 +1,42 @@
 /**
- * The HTTPS server. A request goes: request id and version → path and method (404, 405) → gates → the
- * endpoint → the reply or the error object. Nothing here parses a body.
+ * The HTTPS server. Stages of a request: request id and version → path and method (404, 405) → gates → endpoint → reply
+ * or error object. The server parses no body.
  */
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { ApiDeps } from '#api/api-deps.ts';
-import type { ApiReply, ApiRequest, Endpoint } from '#api/endpoint.ts';
-import { endConnectionsAtClose } from '#crds/shared/end-connections.ts';
+import type { ApiDeps } from '#api/http/api-deps.ts';
+import type { ApiReply, ApiRequest, Endpoint } from '#api/http/endpoint.ts';
+import { endConnectionsAtClose } from '#crds/process/end-connections.ts';
+import { closeIdleConnections, CONNECTION_TIMEOUTS, type ConnectionTimeouts } from '#api/http/connection-timeouts.ts';
 import { drainBody } from '#api/http/drain-body.ts';
-import { API_VERSION, passGates, refuseVersion, type Passage } from '#api/http/gates.ts';
-import { holdsNul, nulCharacter } from '#api/http/nul-character.ts';
+import { passGates, refuseVersion, type GateContext } from '#api/http/gates.ts';
+import { methodsOfPath, pathOf } from '#api/http/request-path.ts';
+import { containsNul, nulCharacterError } from '#api/http/nul-character.ts';
 import { makeConnectionsPausable } from '#api/http/pausable-connections.ts';
-import { answerOddRequests, refuseMalformed, refusePlainHttp } from '#api/http/refuse-malformed.ts';
+import { HTTPS_ONLY } from '#api/http/https-only.ts';
+import { refuseAmbiguous } from '#api/http/refuse-ambiguous.ts';
+import { handleConnectAndExpect, refuseMalformed, refuseFailedHandshake } from '#api/http/refuse-malformed.ts';
+import { API_VERSION } from '#api/interface-version.ts';
 import { sendRefusal } from '#api/http/refusal.ts';
 import type { Certificate } from '#api/http/renew-certificate.ts';
 import { clientAddress } from '#api/http/request-address.ts';
-import { MediaError } from '#crds/media-error.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import { splitTarget } from '#crds/contract/signed-url.ts';
 
-const HEADERS_TIMEOUT_MS = 10_000;
-/** How often connections are looked over for late headers. */
-const CHECK_EVERY_MS = 5000;
-/** Longer than any line of a request may be: no id is too long to be looked for. */
+/** Maximum length of a path parameter: longer than any request line, so that every id reaches its endpoint. */
 const MAX_PARAMETER = 20_000;
 
-/** Builds the server with one route per endpoint; listening is the caller's. */
-export function makeServer(deps: ApiDeps, endpoints: readonly Endpoint[], tls: Certificate): FastifyInstance {
+/** Returns the server with one route per endpoint; it does not listen yet. */
+export function makeServer(
+  deps: ApiDeps,
+  endpoints: readonly Endpoint[],
+  tls: Certificate,
+  timeouts: ConnectionTimeouts = CONNECTION_TIMEOUTS,
+): FastifyInstance {
   const server = Fastify({
-    // Uploads may take long: a minimum pace is enforced while a body is read instead.
+    // Uploads may take long: `withMinimumPace` limits them instead.
     https: {
       ...tls,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: CHECK_EVERY_MS,
+      ...timeouts,
       requestTimeout: 0,
       requireHostHeader: false,
     },
@@ -39,10 +46,11 @@ export function makeServer(deps: ApiDeps, endpoints: readonly Endpoint[], tls: C
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAMETER },
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
-    // What still arrives on an open connection is served, and its answer closes the connection.
+    // Requests on open connections are served during shutdown, and their responses close the connection.
     return503OnClosing: false,
     frameworkErrors: (_error, request, reply) => {
-      markReply(request, reply);
+      setCommonHeaders(request, reply);
+      reply.header('Connection', 'close');
       void sendRefusal(deps, reply, {
         error: new MediaError('bad_request', 'The address is malformed.'),
         requestId: request.id,
@@ -53,12 +61,13 @@ export function makeServer(deps: ApiDeps, endpoints: readonly Endpoint[], tls: C
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (_request, body, done) => done(null, body));
   server.addHook('onRequest', async (request, reply) => {
-    markReply(request, reply);
-    refuseHost(request);
+    setCommonHeaders(request, reply);
+    refuseOrClose(request, reply);
   });
-  answerOddRequests(deps, server.server);
-  refusePlainHttp(deps, server.server);
+  handleConnectAndExpect(deps, server.server);
+  refuseFailedHandshake(deps, server.server);
   makeConnectionsPausable(server.server);
+  closeIdleConnections(deps.metrics, server.server);
   const endConnections = endConnectionsAtClose(server.server);
   server.addHook('preClose', async () => endConnections());
   server.setNotFoundHandler((request, reply) => refuseUnknown(deps, endpoints, { request, reply }));
@@ -68,7 +77,7 @@ export function makeServer(deps: ApiDeps, endpoints: readonly Endpoint[], tls: C
       method: endpoint.method,
       url: endpoint.path,
       handler: (request, reply) =>
-        isFor(endpoints, endpoint, request)
+        isForEndpoint(endpoints, endpoint, request)
           ? serve(deps, endpoint, { request, reply })
           : refuseUnknown(deps, endpoints, { request, reply }),
     });
@@ -76,36 +85,47 @@ export function makeServer(deps: ApiDeps, endpoints: readonly Endpoint[], tls: C
   return server;
 }
 
-/** False for `PATCH /v1/things/word` when `/v1/things/word` is a path of its own: the word is no id. */
-function isFor(endpoints: readonly Endpoint[], { path }: Endpoint, request: FastifyRequest): boolean {
-  return !path.includes(':') || endpoints.every((other) => other.path !== pathOf(request));
+/** Returns false for `PATCH /v1/things/word` if `/v1/things/word` is a literal path: then `word` is not an id. */
+function isForEndpoint(endpoints: readonly Endpoint[], { path }: Endpoint, request: FastifyRequest): boolean {
+  return !path.includes(':') || endpoints.every((other) => other.path !== pathOf(request.url));
 }
 
-interface Exchange {
+interface HttpExchange {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
 
-/** What every response carries. The content type is set aside: any one counts as raw bytes. */
-function markReply(request: FastifyRequest, reply: FastifyReply): void {
-  reply.headers({ 'Svc-Request-Id': request.id, 'Svc-Version': API_VERSION, 'X-Content-Type-Options': 'nosniff' });
+/**
+ * Sets the headers of every response. Moves the content type of the request to `x-sent-content-type`, so that Fastify
+ * treats every body as raw bytes.
+ */
+function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  reply.headers({
+    'Svc-Request-Id': request.id,
+    'Svc-Version': API_VERSION,
+    'X-Content-Type-Options': 'nosniff',
+    ...HTTPS_ONLY,
+  });
   const { headers } = request.raw;
   headers['x-sent-content-type'] = headers['content-type'];
   headers['content-type'] = 'application/octet-stream';
 }
 
-/** RFC 9112 3.2. Ours to refuse, since Node.js would do it without the error object. */
-function refuseHost({ raw }: FastifyRequest): void {
-  const hosts = raw.rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
-  if (hosts === 1 || (hosts === 0 && raw.httpVersion === '1.0')) return;
-  throw new MediaError('bad_request', `The request has ${hosts} \`Host\` headers; send one.`, { param: 'Host' });
+/** Refuses an ambiguous request and closes its connection: the bytes that follow may belong to another request. */
+function refuseOrClose(request: FastifyRequest, reply: FastifyReply): void {
+  try {
+    refuseAmbiguous(request.raw);
+  } catch (error) {
+    reply.header('Connection', 'close');
+    throw error;
+  }
 }
 
-async function serve(deps: ApiDeps, endpoint: Endpoint, { request, reply }: Exchange): Promise<FastifyReply> {
+async function serve(deps: ApiDeps, endpoint: Endpoint, { request, reply }: HttpExchange): Promise<FastifyReply> {
   const started = process.hrtime.bigint();
-  const passage = newPassage(deps, endpoint, request);
+  const context = newGateContext(deps, endpoint, request);
   reply.raw.once('close', () => {
-    void passage.release();
+    void context.release();
     const seconds = Number(process.hrtime.bigint() - started) / 1e9;
     deps.metrics.requests.observe(
       { endpoint: endpoint.path, method: endpoint.method, status: reply.statusCode },
@@ -113,49 +133,49 @@ async function serve(deps: ApiDeps, endpoint: Endpoint, { request, reply }: Exch
     );
   });
   try {
-    const answer = await answerOf(deps, passage, { request, reply });
-    reply.code(answer.status).headers({ ...passage.rateHeaders, ...answer.headers });
+    const answer = await replyOf(deps, context, { request, reply });
+    reply.code(answer.status).headers({ ...context.rateHeaders, ...answer.headers });
     return await sendBody(reply, answer.body);
   } catch (error) {
     if (reply.raw.closed) return reply;
-    reply.headers(await rateHeadersOf(deps, passage));
+    reply.headers(await rateHeadersOf(deps, context));
     drainBody(request.raw);
     await sendRefusal(deps, reply, { error, requestId: request.id });
     return reply;
   }
 }
 
-/** Every direct answer after the key was accepted has them, also one that was refused before its turn. */
+/** Returns the `RateLimit-…` headers of a refusal. A direct request has them even if an earlier gate refused it. */
 async function rateHeadersOf(
   deps: ApiDeps,
-  { endpoint, caller, rateHeaders }: Passage,
-): Promise<Passage['rateHeaders']> {
+  { endpoint, caller, rateHeaders }: GateContext,
+): Promise<GateContext['rateHeaders']> {
   const isEarly = endpoint.lane === 'direct' && caller !== null && Object.keys(rateHeaders).length === 0;
   return isEarly ? deps.limits.directHeaders(caller) : rateHeaders;
 }
 
-async function answerOf(deps: ApiDeps, passage: Passage, exchange: Exchange): Promise<ApiReply> {
-  const { endpoint } = passage;
+async function replyOf(deps: ApiDeps, context: GateContext, exchange: HttpExchange): Promise<ApiReply> {
+  const { endpoint } = context;
   const request = () => readRequest(exchange);
   if (endpoint.lane === 'open') {
-    await passGates(deps, passage);
+    await passGates(deps, context);
     return endpoint.handle(deps, request());
   }
-  if (endpoint.signedLink !== undefined && isLink(request().query)) {
-    refuseVersion(passage);
+  if (endpoint.signedLink !== undefined && isSignedLink(request().query)) {
+    refuseVersion(context);
     return endpoint.signedLink(deps, request());
   }
-  await passGates(deps, passage);
-  if (passage.caller === null) throw new Error(`${endpoint.path} was reached without a key`);
-  return endpoint.handle(deps, { ...request(), caller: passage.caller });
+  await passGates(deps, context);
+  if (context.caller === null) throw new Error(`${endpoint.path} was reached without a key`);
+  return endpoint.handle(deps, { ...request(), caller: context.caller });
 }
 
-/** A link carries its own proof: a key beside it, and its allow-list, do not matter. Spec: Authentication 2. */
-function isLink(query: URLSearchParams): boolean {
+/** Returns whether the query has a signed link, which replaces the key (docs/reference/jobs.md#download). */
+function isSignedLink(query: URLSearchParams): boolean {
   return query.has('signature') || query.has('expires');
 }
 
-function newPassage(deps: ApiDeps, endpoint: Endpoint, request: FastifyRequest): Passage {
+function newGateContext(deps: ApiDeps, endpoint: Endpoint, request: FastifyRequest): GateContext {
   const version = request.headers['svc-version'];
   return {
     endpoint,
@@ -172,24 +192,26 @@ function newPassage(deps: ApiDeps, endpoint: Endpoint, request: FastifyRequest):
   };
 }
 
-function readRequest({ request, reply }: Exchange): ApiRequest {
-  const gone = new AbortController();
+function readRequest({ request, reply }: HttpExchange): ApiRequest {
+  const disconnected = new AbortController();
   reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) gone.abort();
+    if (!reply.raw.writableFinished) disconnected.abort();
   });
   const { 'x-sent-content-type': contentType, ...headers } = request.headers;
   const length = headers['content-length'];
   const params = request.params as Record<string, string>;
-  const query = new URL(request.raw.url ?? '/', 'https://localhost').searchParams;
-  if (holdsNul(params) || holdsNul([...query])) throw nulCharacter('address');
+  const { query: queryText } = splitTarget(request.raw.url ?? '');
+  const query = new URLSearchParams(queryText);
+  if (containsNul(params) || containsNul([...query])) throw nulCharacterError('address');
   return {
     id: request.id,
     params,
     query,
+    queryText,
     headers: { ...headers, 'content-type': joined(contentType) },
     body: request.raw,
     contentLength: length === undefined ? null : Number(length),
-    signal: gone.signal,
+    signal: disconnected.signal,
   };
 }
 
@@ -203,12 +225,9 @@ async function sendBody(reply: FastifyReply, body: ApiReply['body']): Promise<Fa
 async function refuseUnknown(
   deps: ApiDeps,
   endpoints: readonly Endpoint[],
-  { request, reply }: Exchange,
+  { request, reply }: HttpExchange,
 ): Promise<void> {
-  const path = pathOf(request);
-  const named = endpoints.filter((endpoint) => endpoint.path === path);
-  const matching = named.length > 0 ? named : endpoints.filter((endpoint) => patternOf(endpoint.path).test(path));
-  const allowed = matching.map((endpoint) => endpoint.method);
+  const allowed = methodsOfPath(request.url, endpoints);
   const error =
     allowed.length === 0
       ? new MediaError('not_found', `There is no endpoint at this path. ${deps.docsUrl} lists them.`)
@@ -218,14 +237,6 @@ async function refuseUnknown(
   if (allowed.length > 0) reply.header('Allow', allowed.join(', '));
   drainBody(request.raw);
   await sendRefusal(deps, reply, { error, requestId: request.id });
-}
-
-function pathOf(request: FastifyRequest): string {
-  return request.url.split('?')[0]?.replace(/(.)\/$/, '$1') ?? '/';
-}
-
-function patternOf(path: string): RegExp {
-  return new RegExp(`^${path.replaceAll(/:[a-z_]+/g, '[^/]+')}$`);
 }
 
 function joined(value: string | string[] | undefined): string | undefined {

@@ -1,40 +1,44 @@
 /**
- * `POST /v1/jobs`: body → idempotency → fields → addresses → preset → options → target format → input, in test
- * mode a sample → HEIC output → unfinished jobs → spend reservation → insert. The row is the acknowledgement:
- * everything after it (MediaJob, run, events) follows from PostgreSQL.
+ * `POST /v1/jobs`: body → idempotency → fields → addresses → preset → options → target format → input (a sample in test
+ * mode) → HEIC output → unfinished jobs → spend reservation → insert. The committed row acknowledges the job. MediaJob,
+ * run and events are derived from it.
  */
 import type { Caller } from '#api/accounts/find-caller.ts';
-import { featuresOf } from '#api/accounts/features-of.ts';
+import { workOrderOf } from '#api/accounts/work-order-of.ts';
 import { lockAccount } from '#api/accounts/account-rows.ts';
-import type { ApiDeps } from '#api/api-deps.ts';
+import type { ApiDeps } from '#api/http/api-deps.ts';
 import { largestCost } from '#api/billing/largest-cost.ts';
 import { reservationRefusal } from '#api/billing/spend-cap.ts';
-import type { ApiReply, CallerRequest } from '#api/endpoint.ts';
+import type { ApiReply, CallerRequest } from '#api/http/endpoint.ts';
 import { parseFields, readJsonBody } from '#api/http/json-body.ts';
-import { once, readIdempotencyKey, type StoreAnswer } from '#api/jobs/idempotency.ts';
+import { handleOnce, readIdempotencyKey, type StoreAnswer } from '#api/jobs/idempotency.ts';
 import type { Job } from '#api/jobs/job.ts';
 import { jobObject } from '#api/jobs/job-object.ts';
 import { jobRequestSchema, type JobRequest } from '#api/jobs/job-request.ts';
+import { finishJobIn } from '#api/jobs/finish-job.ts';
 import { countUnfinishedJobs, insertJob, type NewJob } from '#api/jobs/job-rows.ts';
-import { JOBS_CHANNEL } from '#api/jobs/jobs-channel.ts';
-import { refuseHeicOutput } from '#api/jobs/refuse-heic-output.ts';
+import { CHANGES_CHANNEL } from '#api/store/changes-channel.ts';
 import { presetOptions } from '#api/presets/preset-options.ts';
 import type { Queryable } from '#api/store/database.ts';
 import { notify } from '#api/store/listen.ts';
 import { inputOfUpload } from '#api/uploads/input-of-upload.ts';
 import { claimUpload } from '#api/uploads/upload-rows.ts';
 import { insertTransfer } from '#api/transfers/transfer-rows.ts';
-import { MediaError } from '#crds/media-error.ts';
-import { mergeOptions, parseJsonOptions, resolveOptions, type ResolvedOptions } from '#crds/options/options.ts';
-import { fileLimits, LIMITS, PLANS } from '#crds/plans.ts';
-import { checkTargetUrl } from '#crds/public-url.ts';
-import { faultPoint } from '#crds/shared/fault-point.ts';
+import { sealUrl, urlContext } from '#api/webhooks/stored-url.ts';
+import { formatOfName, KINDS, type Kind } from '#crds/catalogue/formats.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import { refusalOf } from '#crds/contract/work-rules.ts';
+import { mergeOptions, parseJsonOptions, resolveOptions } from '#crds/catalogue/options/options.ts';
+import { LIMITS, PLANS } from '#crds/catalogue/plans.ts';
+import { checkTargetUrl } from '#api/outbound/public-url.ts';
+import { faultPoint } from '#crds/process/fault-point.ts';
 
+/** Creates a job and returns 202 with the job object. A repeated Idempotency-Key gets the stored response. */
 export async function createJob(deps: ApiDeps, request: CallerRequest): Promise<ApiReply> {
   const { raw, object } = await readJsonBody(request);
   const { account, livemode } = request.caller;
   const key = readIdempotencyKey(request.headers['idempotency-key']);
-  return once(deps, { id: request.id, accountId: account.id, livemode, key, raw }, async (store) => {
+  return handleOnce(deps, { id: request.id, accountId: account.id, livemode, key, raw }, async (store) => {
     const newJob = await readNewJob(deps, request.caller, parseFields(jobRequestSchema, object));
     const job = await admit(deps, { caller: request.caller, newJob, store });
     await faultPoint('after-job-insert');
@@ -46,37 +50,37 @@ async function readNewJob(deps: ApiDeps, caller: Caller, fields: JobRequest): Pr
   refuseAddresses(deps, fields);
   const preset = await presetOptions(deps, { accountId: caller.account.id, preset: fields.preset });
   const options = resolveOptions(mergeOptions(preset, parseJsonOptions(fields.options ?? {})), fields.operation);
-  refuseMissingFormat(fields, options);
+  const order = workOrderOf(caller.account, fields.operation, options);
+  refuse(refusalOf(order, { by: 'nothing' }, 'job'));
   const id = deps.newId('job');
-  const input = await readInput(deps, { caller, fields, jobId: id });
-  const features = featuresOf(caller.account);
-  const name = input.inputFilename ?? fields.input.url ?? null;
-  refuseHeicOutput({ operation: fields.operation, options, features, name });
+  const { kinds, ...input } = await readInput(deps, { caller, fields, jobId: id });
+  const format = formatOfName(input.inputFilename ?? fields.input.url ?? null);
+  refuse(refusalOf(order, { by: 'name', format }, 'job'));
   const newJob = {
     id,
     accountId: caller.account.id,
     livemode: caller.livemode,
-    operation: fields.operation,
+    ...order,
     createdAt: deps.clock.now(),
     ...input,
-    options,
-    limits: fileLimits(caller.account.plan),
-    features,
-    webhookUrl: fields.webhook_url ?? null,
+    webhookUrl: fields.webhook_url == null ? null : sealUrl(deps.secretBox, fields.webhook_url, urlContext.job(id)),
     retentionSeconds: fields.retention_seconds ?? LIMITS.retentionSeconds.default,
     metadata: fields.metadata ?? {},
     outputTarget: fields.output == null ? null : sealOutputTarget(deps, id, fields.output),
   };
   return {
     ...newJob,
-    reservedMicroUsd: caller.livemode ? largestCost({ ...newJob, lane: 'job', filename: newJob.inputFilename }) : 0,
+    reservedMicroUsd: caller.livemode ? largestCost({ ...newJob, lane: 'job', kinds }) : 0,
   };
 }
 
 type InputFields = Pick<
   NewJob,
   'uploadId' | 'inputKey' | 'inputEtag' | 'inputFilename' | 'inputSize' | 'inputStored' | 'inputUrl'
->;
+> & {
+  /** Kinds that the content may have. */
+  readonly kinds: readonly Kind[];
+};
 
 async function readInput(
   deps: ApiDeps,
@@ -93,16 +97,17 @@ async function readInput(
   }
   return {
     uploadId: null,
-    inputKey: `inputs/${jobId}`,
+    inputKey: ownInputKey(jobId),
     inputEtag: null,
     inputFilename: null,
     inputSize: null,
     inputStored: false,
     inputUrl: deps.secretBox.seal(url, `job-input:${jobId}`),
+    kinds: KINDS,
   };
 }
 
-/** Counts, reserves and inserts under the account's lock, so that limits hold among parallel requests. */
+/** Checks the limits, reserves and inserts under the account's lock, so that limits hold for concurrent requests. */
 async function admit(
   deps: ApiDeps,
   { caller, newJob, store }: { caller: Caller; newJob: NewJob; store: StoreAnswer },
@@ -112,14 +117,29 @@ async function admit(
     await refuseOverLimit(tx, caller);
     const refusal = await reservationRefusal(deps, tx, { caller, reserveMicroUsd: newJob.reservedMicroUsd });
     if (refusal !== null) throw refusal;
-    const job = await insertJob(tx, newJob);
-    if (newJob.uploadId !== null) await claimUpload(tx, { id: newJob.uploadId, jobId: job.id });
+    const hasInput = newJob.uploadId === null || (await claimUpload(tx, { id: newJob.uploadId, jobId: newJob.id }));
+    const job = hasInput ? await insertJob(tx, newJob) : await insertWithoutInput(deps, tx, newJob);
     if (!newJob.inputStored) await insertTransfer(tx, { jobId: job.id, direction: 'fetch', nextAt: newJob.createdAt });
     await store(tx, { status: 202, body: jobObject(deps, job) });
-    await notify(tx, JOBS_CHANNEL, job.id);
+    await notify(tx, CHANGES_CHANNEL, job.id);
     await faultPoint('before-job-commit');
     return job;
   });
+}
+
+/** Inserts a job and fails it: another job claimed its upload first (docs/reference/errors.md#input_missing). */
+async function insertWithoutInput(deps: ApiDeps, tx: Queryable, newJob: NewJob): Promise<Job> {
+  // Ending a job deletes its input. The upload belongs to the other job, so this row names a key without an object.
+  const { id } = await insertJob(tx, { ...newJob, uploadId: null, inputKey: ownInputKey(newJob.id), inputEtag: null });
+  const message = 'The upload serves another job, or is gone. Create a new upload for each job.';
+  const ending = { kind: 'failed', fence: null, error: { code: 'input_missing', message } } as const;
+  const ended = await finishJobIn(deps, tx, { jobId: id, ending });
+  if (ended === null) throw new Error(`job ${id} had ended before it was made`);
+  return ended;
+}
+
+function ownInputKey(jobId: string): string {
+  return `inputs/${jobId}`;
 }
 
 async function refuseOverLimit(tx: Queryable, { account }: Caller): Promise<void> {
@@ -139,9 +159,8 @@ function refuseAddresses({ privateTargets }: ApiDeps, fields: JobRequest): void 
   check(fields.output?.url, 'output', 'output.url');
 }
 
-function refuseMissingFormat({ operation }: JobRequest, options: ResolvedOptions): void {
-  if (operation !== 'convert' || options.convert.to !== null) return;
-  throw new MediaError('invalid_options', 'Convert needs a target format in `convert.to`.', { param: 'convert.to' });
+function refuse(refusal: MediaError | null): void {
+  if (refusal !== null) throw refusal;
 }
 
 function sealOutputTarget(deps: ApiDeps, jobId: string, output: NonNullable<JobRequest['output']>): Buffer {

@@ -1,28 +1,32 @@
-import type { ApiDeps } from '#api/api-deps.ts';
-import type { ApiReply, ApiRequest, CallerRequest } from '#api/endpoint.ts';
+import type { ApiDeps } from '#api/http/api-deps.ts';
+import type { ApiReply, ApiRequest, CallerRequest } from '#api/http/endpoint.ts';
 import { attachment, outputName } from '#api/files/output-name.ts';
 import { parseRange } from '#api/http/range.ts';
 import type { Job } from '#api/jobs/job.ts';
 import { outputPath } from '#api/jobs/job-object.ts';
 import { findJob } from '#api/jobs/job-rows.ts';
-import { jobNotFound, readableJob } from '#api/jobs/read-jobs.ts';
-import { FORMATS } from '#crds/formats.ts';
-import { MediaError } from '#crds/media-error.ts';
-import type { EngineResult } from '#crds/result.ts';
-import { verifySignedUrl } from '#crds/signed-url.ts';
+import { jobNotFound, readJob } from '#api/jobs/read-jobs.ts';
+import { FORMATS } from '#crds/catalogue/formats.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import type { EngineResult } from '#crds/contract/result.ts';
+import { verifySignedUrl } from '#crds/contract/signed-url.ts';
 
-/** `GET /v1/jobs/{id}/output` with a key. */
+/** Serves `GET /v1/jobs/{id}/output` to a caller with a key. */
 export async function downloadWithKey(deps: ApiDeps, request: CallerRequest): Promise<ApiReply> {
-  return sendOutput(deps, request, await readableJob(deps, request));
+  const { caller, params } = request;
+  return sendOutput(deps, request, await readJob(deps, { caller, input: { id: params['id'] ?? '' } }));
 }
 
-/** The same with a signed link: the signature comes before existence. Spec: Jobs / signed download link. */
+/**
+ * Serves the output to a signed link (docs/reference/jobs.md#download). Checks the signature first, so that a request
+ * without one does not learn whether the job exists.
+ */
 export async function downloadWithLink(deps: ApiDeps, request: ApiRequest): Promise<ApiReply> {
   const id = request.params['id'] ?? '';
   const verdict = verifySignedUrl(deps.linkKeys, {
     method: 'GET',
     path: outputPath(id),
-    query: request.query,
+    query: request.queryText,
     now: deps.clock.now(),
   });
   if (verdict !== 'valid') {
@@ -56,7 +60,7 @@ async function sendOutput(deps: ApiDeps, request: ApiRequest, job: Job): Promise
   };
 }
 
-/** @throws MediaError not_found when the job left none, or it is deleted. */
+/** Returns key and result of the stored output. @throws MediaError not_found when there is none or it is deleted. */
 function outputOf({ clock }: ApiDeps, job: Job): { key: string; result: EngineResult } {
   const { outputKey: key, result } = job;
   const isExpired = job.expiresAt !== null && job.expiresAt <= clock.now();

@@ -3,7 +3,8 @@ import { finishJob, type Ending, type FinishDeps } from '#api/jobs/finish-job.ts
 import { recordProgress, setDispatch } from '#api/jobs/job-progress-rows.ts';
 import { makeSecretBox } from '#api/store/secret-box.ts';
 import { insertUpload, markUploaded } from '#api/uploads/upload-rows.ts';
-import { newId } from '#crds/ids.ts';
+import { sealUrl, urlContext } from '#api/webhooks/stored-url.ts';
+import { newId } from '#crds/contract/ids.ts';
 import { testDatabase } from '#test/support/database.ts';
 import { buildAccount, buildJob, buildReport, readJob } from '#test/support/job-builder.ts';
 
@@ -29,7 +30,9 @@ const success = (dispatch: string, attempt: number, more: Parameters<typeof buil
 
 async function runningJob(more: Parameters<typeof buildJob>[2] = {}): Promise<string> {
   const account = await buildAccount(database);
-  const job = await buildJob(database, account.id, more);
+  const id = newId('job');
+  const webhookUrl = sealUrl(deps.secretBox, 'https://hooks.test/a', urlContext.job(id));
+  const job = await buildJob(database, account.id, { id, webhookUrl, ...more });
   await setDispatch(database, job, 'n1');
   await recordProgress(database, { id: job.id, dispatch: 'n1' }, { attempt: 1, startedAt: NOW, percent: 20 });
   return job.id;
@@ -42,9 +45,9 @@ const count = async (table: string, column: string, id: string): Promise<number>
   return rows[0]?.n ?? 0;
 };
 
-describe('the end of a job', () => {
-  it('writes status, result, ledger, deletions and the webhook together', async () => {
-    const id = await runningJob({ webhookUrl: 'https://hooks.test/a' });
+describe('finishJob', () => {
+  it('writes status, result, ledger, deletions and webhook delivery in one transaction', async () => {
+    const id = await runningJob();
     const job = await finishJob(deps, id, success('n1', 1));
     expect(job).toMatchObject({ status: 'succeeded', percent: 100, billed: true, outputKey: 'outputs/x/n1-1' });
     expect(job?.expiresAt).toEqual(new Date('2026-01-01T13:00:00Z'));
@@ -61,7 +64,7 @@ describe('the end of a job', () => {
   it.each([
     ['an older attempt', success('n1', 1), 2],
     ['an older MediaJob', success('n0', 3), 1],
-  ])('refuses the report of %s', async (_name, ending, attempt) => {
+  ])('rejects the report of %s', async (_name, ending, attempt) => {
     const id = await runningJob();
     await recordProgress(database, { id, dispatch: 'n1' }, { attempt, startedAt: NOW, percent: 30 });
     expect(await finishJob(deps, id, ending)).toBeNull();
@@ -69,9 +72,9 @@ describe('the end of a job', () => {
     expect(await count('ledger', 'source_id', id)).toBe(0);
   });
 
-  it('is decided once among cancellation, success and failure at the same moment', async () => {
+  it('applies exactly one of a concurrent cancellation, success and failure', async () => {
     for (let round = 0; round < 25; round += 1) {
-      const id = await runningJob({ webhookUrl: 'https://hooks.test/a' });
+      const id = await runningJob();
       const error = { code: 'timeout', message: 'late' } as const;
       const ends = await Promise.all([
         finishJob(deps, id, { kind: 'canceled' }),
@@ -93,7 +96,7 @@ describe('the end of a job', () => {
     const uploadId = newId('upload');
     const upload = { id: uploadId, accountId: account.id, livemode: true, size: 5, filename: null, multipart: false };
     await insertUpload(database, { ...upload, createdAt: NOW, expiresAt: NOW });
-    await markUploaded(database, uploadId, { size: 5, etag: '"new"', filename: null, at: NOW });
+    await markUploaded(database, uploadId, { size: 5, etag: '"new"', kinds: null, filename: null, at: NOW });
     const job = await buildJob(database, account.id, { uploadId, inputEtag: '"old"' });
     await setDispatch(database, job, 'n1');
     const ended = await finishJob(deps, job.id, success('n1', 1));

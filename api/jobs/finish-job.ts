@@ -1,6 +1,6 @@
 /**
- * The end of a job, whoever decides it: one conditional update and, only when it took, everything that
- * follows from it in the same transaction: ledger, file deletions, the upload's end, webhook deliveries.
+ * The end of a job: one conditional update. When it changes the row, the same transaction writes the ledger, the file
+ * deletions, the deletion of the upload and the webhook deliveries.
  */
 import { recordWork } from '#api/billing/record-work.ts';
 import { deleteLater } from '#api/files/file-deletion-rows.ts';
@@ -9,20 +9,21 @@ import { isUnfinished, type Job } from '#api/jobs/job.ts';
 import { jobObject } from '#api/jobs/job-object.ts';
 import { endJob, type JobEnd } from '#api/jobs/job-progress-rows.ts';
 import { lockJob } from '#api/jobs/job-rows.ts';
-import { JOBS_CHANNEL } from '#api/jobs/jobs-channel.ts';
+import { CHANGES_CHANNEL } from '#api/store/changes-channel.ts';
 import { notify } from '#api/store/listen.ts';
 import type { Database, Queryable } from '#api/store/database.ts';
 import type { SecretBox } from '#api/store/secret-box.ts';
 import { partsFolder } from '#api/uploads/upload.ts';
 import { currentEtag, deleteUpload } from '#api/uploads/upload-rows.ts';
+import { openUrl, urlContext } from '#api/webhooks/stored-url.ts';
 import { queueJobEvent } from '#api/webhooks/queue-job-event.ts';
-import type { ErrorCode } from '#crds/error-codes.ts';
-import type { NewId } from '#crds/ids.ts';
-import { MediaError, toJobError, type JobError } from '#crds/media-error.ts';
-import type { WorkerReport } from '#crds/media-job.ts';
-import type { Clock } from '#crds/shared/clock.ts';
-import { faultPoint } from '#crds/shared/fault-point.ts';
-import type { RingKey } from '#crds/shared/settings.ts';
+import type { ErrorCode } from '#crds/contract/error-codes.ts';
+import type { NewId } from '#crds/contract/ids.ts';
+import { MediaError, toJobError, type JobError } from '#crds/contract/media-error.ts';
+import type { WorkerReport } from '#crds/contract/media-job.ts';
+import type { Clock } from '#crds/process/clock.ts';
+import { faultPoint } from '#crds/process/fault-point.ts';
+import type { RingKey } from '#crds/process/ring-key.ts';
 
 export interface FinishDeps {
   readonly database: Database;
@@ -33,7 +34,7 @@ export interface FinishDeps {
   readonly linkKeys: readonly RingKey[];
 }
 
-/** The attempt whose report this is; a report of another attempt or MediaJob is refused. */
+/** MediaJob and attempt that sent a report. A report of an older attempt or of another MediaJob is stale. */
 interface Fence {
   readonly dispatch: string;
   readonly attempt: number;
@@ -51,34 +52,48 @@ export type Ending =
   | { readonly kind: 'failed'; readonly fence: Fence | null; readonly error: { code: ErrorCode; message: string } }
   | { readonly kind: 'canceled' };
 
-/** The job as it ended, or null when it had ended already (or the report came late): then nothing changed. */
+/** Ends a job. Returns it; null when it had ended before or the report is stale. */
 export async function finishJob(deps: FinishDeps, jobId: string, ending: Ending): Promise<Job | null> {
-  const ended = await deps.database.transaction(async (tx) => {
-    const before = await lockJob(tx, jobId);
-    if (before === null || !isUnfinished(before)) return null;
-    const job = await endJob(tx, jobId, endOf(deps, before, await unlessChanged(tx, before, ending)));
-    if (job === null) return null;
-    await recordWork(deps, tx, job);
-    await deleteInput(deps, tx, job);
-    await queueJobEvent(deps, tx, {
-      accountId: job.accountId,
-      jobId: job.id,
-      livemode: job.livemode,
-      type: `job.${ending.kind === 'canceled' ? 'canceled' : job.status === 'succeeded' ? 'succeeded' : 'failed'}`,
-      createdAt: job.completedAt ?? deps.clock.now(),
-      job: jobObject(deps, job),
-      webhookUrl: job.webhookUrl,
-    });
-    await notify(tx, JOBS_CHANNEL, job.id);
-    await faultPoint('before-final-commit');
-    return job;
-  });
+  const ended = await deps.database.transaction((tx) => finishJobIn(deps, tx, { jobId, ending }));
   if (ended !== null) await faultPoint('after-final-commit');
   return ended;
 }
 
-/** A success on an upload that was overwritten meanwhile is a failure. Spec: input_changed. */
-async function unlessChanged(tx: Queryable, job: Job, ending: Ending): Promise<Ending> {
+/** Ends a job in the caller's transaction. Returns it; null when it had ended before or the report is stale. */
+export async function finishJobIn(
+  deps: Omit<FinishDeps, 'database'>,
+  tx: Queryable,
+  { jobId, ending }: { jobId: string; ending: Ending },
+): Promise<Job | null> {
+  const before = await lockJob(tx, jobId);
+  if (before === null || !isUnfinished(before)) return null;
+  const job = await endJob(tx, jobId, endOf(deps, before, await failIfInputChanged(tx, before, ending)));
+  if (job === null) return null;
+  await recordWork(deps, tx, job);
+  await deleteInput(deps, tx, job);
+  await queueJobEvent(deps, tx, {
+    accountId: job.accountId,
+    jobId: job.id,
+    livemode: job.livemode,
+    type: `job.${ending.kind === 'canceled' ? 'canceled' : job.status === 'succeeded' ? 'succeeded' : 'failed'}`,
+    createdAt: job.completedAt ?? deps.clock.now(),
+    job: jobObject(deps, job),
+    webhookUrl: webhookUrlOf(deps, job),
+  });
+  await notify(tx, CHANGES_CHANNEL, job.id);
+  await faultPoint('before-final-commit');
+  return job;
+}
+
+function webhookUrlOf({ secretBox }: Pick<FinishDeps, 'secretBox'>, job: Job): string | null {
+  const { plainWebhookUrl: plainUrl, sealedWebhookUrl: sealedUrl } = job;
+  return plainUrl === null && sealedUrl === null
+    ? null
+    : openUrl(secretBox, { plainUrl, sealedUrl }, urlContext.job(job.id));
+}
+
+/** Returns a failure instead of a success when the upload was overwritten (docs/reference/errors.md#input_changed). */
+async function failIfInputChanged(tx: Queryable, job: Job, ending: Ending): Promise<Ending> {
   if (ending.kind !== 'succeeded' || job.uploadId === null) return ending;
   const etag = await currentEtag(tx, job.uploadId);
   if (etag === null || etag === job.inputEtag) return ending;
@@ -86,7 +101,7 @@ async function unlessChanged(tx: Queryable, job: Job, ending: Ending): Promise<E
   return { kind: 'failed', fence: ending.fence, error: { code: 'input_changed', message } };
 }
 
-function endOf(deps: FinishDeps, job: Job, ending: Ending): JobEnd {
+function endOf(deps: Pick<FinishDeps, 'clock'>, job: Job, ending: Ending): JobEnd {
   const now = deps.clock.now();
   const expiresAt = new Date(now.getTime() + job.retentionSeconds * 1000);
   const withoutOutput = {
@@ -127,7 +142,7 @@ function errorOf({ code, message }: { code: ErrorCode; message: string }): JobEr
   return toJobError(new MediaError(code, message));
 }
 
-async function deleteInput({ clock }: FinishDeps, tx: Queryable, job: Job): Promise<void> {
+async function deleteInput({ clock }: Pick<FinishDeps, 'clock'>, tx: Queryable, job: Job): Promise<void> {
   const now = clock.now();
   await deleteLater(tx, job.inputKey, now);
   if (job.outputKey === null) await deleteOutputs(tx, job, now);

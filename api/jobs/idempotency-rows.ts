@@ -11,21 +11,24 @@ export interface IdempotencyRow {
   readonly fingerprint: Buffer;
   readonly createdAt: Date;
   readonly leaseUntil: Date;
-  /** null until the answer is stored. */
+  /** HTTP status; null until the response is stored. */
   readonly status: number | null;
   readonly body: string | null;
 }
 
-interface Claim {
+interface KeyClaim {
   readonly fingerprint: Buffer;
   readonly now: Date;
   readonly leaseUntil: Date;
-  /** A row made before this is as good as none. */
+  /** Rows created at or before this time have expired. */
   readonly forgottenBefore: Date;
 }
 
-/** Takes the key when nobody has it, it is forgotten, or the same request's handler died; false otherwise. */
-export async function claimKey(db: Queryable, scope: IdempotencyScope, claim: Claim): Promise<boolean> {
+/**
+ * Claims a key that is free or expired, or whose handler of the same request let its lease expire.
+ * Returns whether this call owns the key.
+ */
+export async function claimKey(db: Queryable, scope: IdempotencyScope, claim: KeyClaim): Promise<boolean> {
   const { rowCount } = await db.query(
     `insert into idempotency_keys as known (account_id, livemode, key, fingerprint, created_at, lease_until)
      values ($1, $2, $3, $4, $5, $6)
@@ -40,6 +43,7 @@ export async function claimKey(db: Queryable, scope: IdempotencyScope, claim: Cl
   return rowCount === 1;
 }
 
+/** Returns the stored row of a key; null when there is none. */
 export async function findKey(db: Queryable, scope: IdempotencyScope): Promise<IdempotencyRow | null> {
   const { rows } = await db.query<IdempotencyRow>(
     `select fingerprint, created_at as "createdAt", lease_until as "leaseUntil", status, body
@@ -49,7 +53,7 @@ export async function findKey(db: Queryable, scope: IdempotencyScope): Promise<I
   return rows[0] ?? null;
 }
 
-/** Stores the answer that repeats of the request get; false when another handler has taken the key over. */
+/** Stores the response for repeated requests. Returns false when another handler owns the key now. */
 export async function storeAnswer(
   tx: Queryable,
   scope: IdempotencyScope,
@@ -64,7 +68,7 @@ export async function storeAnswer(
   return rowCount === 1;
 }
 
-/** Frees the key: the next request with it is the first one. */
+/** Deletes the claim on a key, so that the next request with it is handled as the first one. */
 export async function releaseKey(db: Queryable, scope: IdempotencyScope, leaseUntil: Date): Promise<void> {
   await db.query(
     `delete from idempotency_keys
@@ -73,6 +77,7 @@ export async function releaseKey(db: Queryable, scope: IdempotencyScope, leaseUn
   );
 }
 
+/** Deletes keys created at or before a time. */
 export async function deleteForgottenKeys(db: Queryable, before: Date): Promise<void> {
   await db.query('delete from idempotency_keys where created_at <= $1', [before]);
 }

@@ -1,28 +1,29 @@
 /**
  * Idempotency of job creation. Scope: account, mode and key; fingerprint: SHA-256 of the raw body.
  *
- *   (free) ──claim──→ being handled ──the job's own transaction, or a refusal of──→ stored ──24 h──→ (free)
- *                          │          the body itself (400, 413, 415)
- *                          └──any other refusal: a retry may get past it──→ (free)
+ *   (free) ──claim──→ in progress ──the job's transaction, or a refusal of──→ stored ──24 h──→ (free)
+ *                          │        the body (400, 413, 415)
+ *                          └──any other refusal: a retry may pass──→ (free)
  *
- * A handler that dies leaves its claim; after the lease the next identical request takes it over.
+ * A handler that dies keeps its claim until the lease expires. Then the next identical request claims the key.
  */
 import { createHash, randomInt } from 'node:crypto';
-import type { ApiReply } from '#api/endpoint.ts';
+import type { ApiReply } from '#api/http/endpoint.ts';
 import { refusal } from '#api/http/refusal.ts';
 import { claimKey, findKey, releaseKey, storeAnswer, type IdempotencyScope } from '#api/jobs/idempotency-rows.ts';
 import type { Database, Queryable } from '#api/store/database.ts';
-import { MediaError } from '#crds/media-error.ts';
-import { LIMITS } from '#crds/plans.ts';
-import type { Clock } from '#crds/shared/clock.ts';
-import { faultPoint } from '#crds/shared/fault-point.ts';
-import type { Log } from '#crds/shared/log.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import { LIMITS } from '#crds/catalogue/plans.ts';
+import type { Clock } from '#crds/process/clock.ts';
+import { faultPoint } from '#crds/process/fault-point.ts';
+import type { Log } from '#crds/process/log.ts';
 
 const LEASE_SECONDS = 60;
-const KEPT_REFUSALS: readonly (number | null)[] = [400, 413, 415];
+/** Statuses of refusals that depend on the body only: a repeated request gets the same one. */
+const STORED_REFUSALS: readonly (number | null)[] = [400, 413, 415];
 const REPLAYED = { 'Svc-Idempotent-Replayed': 'true' };
 
-/** Stores the answer inside the transaction that makes the job. */
+/** Function that stores the response in the transaction that inserts the job. */
 export type StoreAnswer = (tx: Queryable, answer: { status: number; body: object }) => Promise<void>;
 
 interface IdempotencyDeps {
@@ -32,8 +33,8 @@ interface IdempotencyDeps {
   readonly docsUrl: string;
 }
 
-interface Request {
-  /** `req_…` of this request. */
+interface IdempotentRequest {
+  /** Id of this request, `req_…`. */
   readonly id: string;
   readonly accountId: string;
   readonly livemode: boolean;
@@ -42,7 +43,7 @@ interface Request {
 }
 
 /**
- * The form of the `Idempotency-Key` header; null when there is none.
+ * Returns the value of the `Idempotency-Key` header; null when it is absent.
  * @throws MediaError bad_request
  */
 export function readIdempotencyKey(header: string | string[] | undefined): string | null {
@@ -53,10 +54,10 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
   throw new MediaError('bad_request', message, { param: 'Idempotency-Key' });
 }
 
-/** Handles the request once; a repeat gets the first answer. Without a key it just handles it. */
-export async function once(
+/** Handles a request and returns its response; returns the stored response when the key is repeated. */
+export async function handleOnce(
   deps: IdempotencyDeps,
-  request: Request,
+  request: IdempotentRequest,
   handle: (store: StoreAnswer) => Promise<ApiReply>,
 ): Promise<ApiReply> {
   if (request.key === null) return handle(async () => {});
@@ -85,7 +86,7 @@ async function settleRefusal(
   scope: IdempotencyScope,
   { leaseUntil, error }: { leaseUntil: Date; error: unknown },
 ): Promise<void> {
-  if (!(error instanceof MediaError) || error.status === null || !KEPT_REFUSALS.includes(error.status)) {
+  if (!(error instanceof MediaError) || error.status === null || !STORED_REFUSALS.includes(error.status)) {
     await releaseKey(database, scope, leaseUntil);
     return;
   }
@@ -97,7 +98,7 @@ async function settleRefusal(
   });
 }
 
-/** The lease's end, which also tells this claim from any other; null when the key is taken. */
+/** Claims the key. Returns the end of its lease, which also identifies this claim; null when the key is not free. */
 async function claim(
   { database, clock }: { database: Database; clock: Clock },
   scope: IdempotencyScope,
@@ -128,7 +129,7 @@ async function answerRepeat(
   return { ...refusal(deps, { error, requestId }), headers: REPLAYED };
 }
 
-/** The job object, or the refusal without what belongs to one response. */
+/** Stored response: the job object, or the fields of a refusal that are the same in every response. */
 type StoredBody = { readonly id: string } | Pick<MediaError, 'code' | 'message' | 'param'>;
 
 function inProgress(): MediaError {

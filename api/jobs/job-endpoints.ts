@@ -1,12 +1,13 @@
 import { z } from 'zod';
-import type { Endpoint } from '#api/endpoint.ts';
+import type { Endpoint } from '#api/http/endpoint.ts';
 import { createJob } from '#api/jobs/create-job.ts';
 import { deleteJob } from '#api/jobs/delete-job.ts';
 import { downloadWithKey, downloadWithLink } from '#api/jobs/download-output.ts';
-import { jobObjectSchema } from '#api/jobs/job-object.ts';
+import { jobObject, jobObjectSchema } from '#api/jobs/job-object.ts';
 import { jobRequestSchema } from '#api/jobs/job-request.ts';
-import { getJob, jobListQuery, listJobs } from '#api/jobs/read-jobs.ts';
-import { KINDS, OPERATIONS, outputFormatsOf } from '#crds/formats.ts';
+import { jobListQuery, readJobListQuery } from '#api/jobs/job-list-query.ts';
+import { listJobs, readJob } from '#api/jobs/read-jobs.ts';
+import { KINDS, OPERATIONS, outputFormatsOf } from '#crds/catalogue/formats.ts';
 
 const job = (description: string) => ({ description, schema: jobObjectSchema });
 
@@ -20,7 +21,7 @@ const OUTPUT_HEADERS = {
 
 const jobList = z.object({ object: z.literal('list'), data: z.array(jobObjectSchema), has_more: z.boolean() });
 
-/** Spec: Jobs. */
+/** Endpoints of `/v1/jobs` (docs/reference/jobs.md). */
 export const jobEndpoints: readonly Endpoint[] = [
   {
     method: 'POST',
@@ -61,7 +62,11 @@ export const jobEndpoints: readonly Endpoint[] = [
     query: jobListQuery,
     responses: { 200: { description: 'One page.', schema: jobList } },
     errors: ['bad_request'],
-    handle: listJobs,
+    handle: async (deps, { caller, query }) => {
+      const { jobs, hasMore } = await listJobs(deps, { caller, input: readJobListQuery(query) });
+      const data = jobs.map((one) => jobObject(deps, one));
+      return { status: 200, body: { object: 'list', data, has_more: hasMore } };
+    },
   },
   {
     method: 'GET',
@@ -70,7 +75,10 @@ export const jobEndpoints: readonly Endpoint[] = [
     lane: 'other',
     responses: { 200: job('The job.') },
     errors: ['not_found'],
-    handle: getJob,
+    handle: async (deps, { caller, params }) => {
+      const found = await readJob(deps, { caller, input: { id: params['id'] ?? '' } });
+      return { status: 200, body: jobObject(deps, found) };
+    },
   },
   {
     method: 'DELETE',
@@ -79,7 +87,10 @@ export const jobEndpoints: readonly Endpoint[] = [
     lane: 'other',
     responses: { 200: job('The job, canceled or with its files deleted.') },
     errors: ['not_found'],
-    handle: deleteJob,
+    handle: async (deps, { caller, params }) => {
+      const deleted = await deleteJob(deps, { caller, input: { id: params['id'] ?? '' } });
+      return { status: 200, body: jobObject(deps, deleted) };
+    },
   },
   {
     method: 'GET',

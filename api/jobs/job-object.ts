@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { isUnfinished, JOB_STATUSES, type Job } from '#api/jobs/job.ts';
-import { OPERATIONS } from '#crds/formats.ts';
-import { resultSchema } from '#crds/result.ts';
-import { signUrl } from '#crds/signed-url.ts';
-import type { RingKey } from '#crds/shared/settings.ts';
+import { ERROR_CODE_NAMES, ERROR_TYPES } from '#crds/contract/error-codes.ts';
+import { OPERATIONS } from '#crds/catalogue/formats.ts';
+import { resultSchema } from '#crds/contract/result.ts';
+import { signUrl } from '#crds/contract/signed-url.ts';
+import type { RingKey } from '#crds/process/ring-key.ts';
 
 interface LinkDeps {
   readonly baseUrl: string;
@@ -12,7 +13,7 @@ interface LinkDeps {
 
 const timestamp = z.iso.datetime();
 
-/** Spec: Job object. */
+/** Schema of the job object (docs/reference/jobs.md#job-object). */
 export const jobObjectSchema = z
   .object({
     id: z.string(),
@@ -26,7 +27,7 @@ export const jobObjectSchema = z
     progress: z.object({ percent: z.int() }),
     input: z.object({ filename: z.string().nullable(), size: z.int().nullable() }),
     result: resultSchema.nullable(),
-    error: z.object({ type: z.string(), code: z.string(), message: z.string() }).nullable(),
+    error: z.object({ type: z.enum(ERROR_TYPES), code: z.enum(ERROR_CODE_NAMES), message: z.string() }).nullable(),
     billed: z.boolean(),
     expires_at: timestamp.nullable(),
     files_deleted: z.boolean(),
@@ -35,7 +36,7 @@ export const jobObjectSchema = z
   .meta({ id: 'Job' });
 export type JobObject = z.infer<typeof jobObjectSchema>;
 
-/** The job as callers and webhooks see it. */
+/** Returns the job object for responses and webhooks, with a signed download link while there is an output. */
 export function jobObject(deps: LinkDeps, job: Job): JobObject {
   return {
     id: job.id,
@@ -57,6 +58,7 @@ export function jobObject(deps: LinkDeps, job: Job): JobObject {
   };
 }
 
+/** Returns the path of a job's download. */
 export function outputPath(jobId: string): string {
   return `/v1/jobs/${jobId}/output`;
 }

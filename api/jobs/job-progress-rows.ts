@@ -1,15 +1,18 @@
-/** SQL of a job's way to its end: dispatch, progress, delivery, end, clean-up. */
+/** SQL of dispatch, progress, delivery, end and clean-up of jobs. */
 import type { Job } from '#api/jobs/job.ts';
 import { JOB_COLUMNS } from '#api/jobs/job-rows.ts';
 import type { Queryable } from '#api/store/database.ts';
-import type { JobError } from '#crds/media-error.ts';
-import type { WorkerReport } from '#crds/media-job.ts';
-import type { EngineResult } from '#crds/result.ts';
+import type { JobError } from '#crds/contract/media-error.ts';
+import type { WorkerReport } from '#crds/contract/media-job.ts';
+import type { EngineResult } from '#crds/contract/result.ts';
 
-/** The start that is known stays; else `$4`, when the attempt was first heard of, if it was. */
+/** A stored start stays. Otherwise `$4`, the first heartbeat of the attempt, unless it is null. */
 const STARTED_AT = 'coalesce(started_at, case when $4::timestamptz is not null then greatest($4, created_at) end)';
 
-/** Unfinished jobs but those of `present`, which have a MediaJob; in turns: each account's oldest first. */
+/**
+ * Returns unfinished jobs that have no MediaJob (`present` has the ids of those that do): round robin between accounts,
+ * each account's oldest first.
+ */
 export async function selectUndispatchedJobs(
   db: Queryable,
   input: { present: readonly string[]; limit: number },
@@ -26,7 +29,7 @@ export async function selectUndispatchedJobs(
   return rows;
 }
 
-/** Takes the job for a new MediaJob; false when another dispatcher was first or the job has ended. */
+/** Assigns a new dispatch nonce to a job. Returns false when another dispatcher was first or the job has ended. */
 export async function setDispatch(
   db: Queryable,
   job: Pick<Job, 'id' | 'dispatch'>,
@@ -40,7 +43,7 @@ export async function setDispatch(
   return rowCount === 1;
 }
 
-/** What a running attempt reports. Percent and attempt never fall; an ended job is left alone. */
+/** Stores the progress of an attempt. Percent and attempt never decrease; an ended job stays unchanged. */
 export async function recordProgress(
   db: Queryable,
   job: { id: string; dispatch: string },
@@ -57,7 +60,7 @@ export async function recordProgress(
   );
 }
 
-/** The work is done and its output waits for the courier; false when a newer attempt or an end was first. */
+/** Marks a job whose output the courier has to deliver. Returns false when a newer attempt or the end was first. */
 export async function markDeliveryDue(
   tx: Queryable,
   job: { id: string; dispatch: string },
@@ -72,7 +75,7 @@ export async function markDeliveryDue(
   return rowCount === 1;
 }
 
-/** An attempt that a clean stop cut off does not count; its MediaJob is gone, so its number may come again. */
+/** Uncounts an attempt that an orderly shutdown interrupted. Its MediaJob is deleted, so its number can be reused. */
 export async function forgiveAttempt(db: Queryable, job: { id: string; attempt: number }): Promise<void> {
   await db.query(
     `update jobs set attempt = attempt - 1
@@ -81,6 +84,7 @@ export async function forgiveAttempt(db: Queryable, job: { id: string; attempt: 
   );
 }
 
+/** Columns that the end of a job sets. */
 export interface JobEnd {
   readonly status: 'succeeded' | 'failed' | 'canceled';
   readonly completedAt: Date;
@@ -92,11 +96,11 @@ export interface JobEnd {
   readonly outputKey: string | null;
   readonly expiresAt: Date;
   readonly filesDeletedAt: Date | null;
-  /** The attempt that ended the job and its MediaJob; null when something else did. */
+  /** MediaJob and attempt that ended the job; null when nothing of the cluster did. */
   readonly fence: { readonly dispatch: string; readonly attempt: number } | null;
 }
 
-/** The one conditional update that ends a job; null when it has ended already or the report came late. */
+/** Ends a job by one conditional update. Returns null when it had ended before or the report is stale. */
 export async function endJob(tx: Queryable, id: string, end: JobEnd): Promise<Job | null> {
   const { rows } = await tx.query<Job>(
     `update jobs set status = $2, completed_at = greatest($3, created_at),
@@ -126,7 +130,7 @@ export async function endJob(tx: Queryable, id: string, end: JobEnd): Promise<Jo
   return rows[0] ?? null;
 }
 
-/** A finished job's files go now; false when they were gone already. */
+/** Marks the files of a finished job as deleted. Returns false when they were before. */
 export async function markFilesDeleted(tx: Queryable, id: string, at: Date): Promise<boolean> {
   const { rowCount } = await tx.query(
     `update jobs set files_deleted_at = $2 where id = $1 and files_deleted_at is null and completed_at is not null`,
@@ -135,7 +139,7 @@ export async function markFilesDeleted(tx: Queryable, id: string, at: Date): Pro
   return rowCount === 1;
 }
 
-/** Succeeded jobs past their `expires_at` whose files are still there. */
+/** Returns succeeded jobs past their `expires_at` whose files are not deleted. */
 export async function selectExpiredJobs(db: Queryable, now: Date, limit: number): Promise<readonly Job[]> {
   const { rows } = await db.query<Job>(
     `select ${JOB_COLUMNS} from jobs
@@ -145,7 +149,7 @@ export async function selectExpiredJobs(db: Queryable, now: Date, limit: number)
   return rows;
 }
 
-/** Jobs that are still queued although they were made before that. */
+/** Returns queued jobs that were created at or before a time. */
 export async function selectOverdueJobs(db: Queryable, createdBefore: Date, limit: number): Promise<readonly Job[]> {
   const { rows } = await db.query<Job>(
     `select ${JOB_COLUMNS} from jobs where status = 'queued' and created_at <= $1 order by created_at limit $2`,
@@ -154,7 +158,7 @@ export async function selectOverdueJobs(db: Queryable, createdBefore: Date, limi
   return rows;
 }
 
-/** Forgets jobs that ended by then, `limit` at most, with what is left of their transfers; gives how many. */
+/** Deletes up to `limit` jobs that ended at or before a time, with their transfers. Returns the number of jobs. */
 export async function forgetJobs(db: Queryable, before: Date, limit: number): Promise<number> {
   const { rowCount } = await db.query(
     `with gone as (

@@ -1,9 +1,8 @@
-/** The body of `POST /v1/jobs`. Field rules: Spec: Jobs; Limits independent of plan. */
 import { z } from 'zod';
-import { OPERATIONS } from '#crds/formats.ts';
-import { LIMITS } from '#crds/plans.ts';
+import { OPERATIONS } from '#crds/catalogue/formats.ts';
+import { LIMITS } from '#crds/catalogue/plans.ts';
 
-/** Headers that frame or route a request: ours to write. */
+/** Headers that frame or route the PUT request: only the service sets them. */
 const FRAMING_HEADERS =
   /^(host|content-length|transfer-encoding|connection|expect|te|trailer|upgrade|keep-alive|proxy-.*)$/i;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -25,6 +24,7 @@ const outputHeaders = z
     'each header once, whatever the case of its name',
   );
 
+/** Body of `POST /v1/jobs` (docs/reference/jobs.md#request). */
 export const jobRequestSchema = z
   .strictObject({
     operation: z.enum(OPERATIONS),
@@ -36,7 +36,8 @@ export const jobRequestSchema = z
       .refine(
         ({ upload, url }) => (upload === undefined) !== (url === undefined),
         'give exactly one of `upload` and `url`',
-      ),
+      )
+      .meta({ oneOf: [{ required: ['upload'] }, { required: ['url'] }] }),
     options: z.looseObject({}).nullish().meta({ description: 'Options in the nested shape.' }),
     preset: z.string().nullish().meta({ description: 'Name or id of a preset.' }),
     webhook_url: z.string().nullish(),
@@ -63,7 +64,7 @@ export const jobRequestSchema = z
   .meta({ id: 'JobRequest' });
 export type JobRequest = z.infer<typeof jobRequestSchema>;
 
-/** Characters as JSON schemas count them: one outside the basic plane is one. */
+/** Returns a schema that counts Unicode code points, as JSON Schema does, not UTF-16 units. */
 function atMost(characters: number, text: z.ZodString = z.string()): z.ZodString {
   return text
     .refine((sent) => Array.from(sent).length <= characters, `at most ${characters} characters`)

@@ -1,83 +1,118 @@
-/** SQL of jobs as callers make and read them. */
+/** SQL that creates and reads jobs for callers. */
 import type { Job, JobStatus } from '#api/jobs/job.ts';
 import { PREPARED, type Queryable } from '#api/store/database.ts';
+import { plainUrlUntilEnd } from '#api/webhooks/plain-url-rows.ts';
+import type { NewUrl } from '#api/webhooks/stored-url.ts';
 
-export const JOB_COLUMNS = `
-  id, account_id as "accountId", livemode, operation, status, percent, attempt,
-  created_at as "createdAt", started_at as "startedAt", completed_at as "completedAt",
-  upload_id as "uploadId", input_key as "inputKey", input_etag as "inputEtag",
-  input_filename as "inputFilename", input_size as "inputSize", input_stored as "inputStored",
-  options, limits, features, webhook_url as "webhookUrl", output_target is not null as "sendsOutput",
-  retention_seconds as "retentionSeconds", metadata, dispatch, output_key as "outputKey", delivery,
-  report, result, error, billed, expires_at as "expiresAt", files_deleted_at as "filesDeletedAt"`;
+/** Column of each field of a Job. */
+const COLUMNS = {
+  id: 'id',
+  accountId: 'account_id',
+  livemode: 'livemode',
+  operation: 'operation',
+  status: 'status',
+  percent: 'percent',
+  attempt: 'attempt',
+  createdAt: 'created_at',
+  startedAt: 'started_at',
+  completedAt: 'completed_at',
+  uploadId: 'upload_id',
+  inputKey: 'input_key',
+  inputEtag: 'input_etag',
+  inputFilename: 'input_filename',
+  inputSize: 'input_size',
+  inputStored: 'input_stored',
+  options: 'options',
+  limits: 'limits',
+  features: 'features',
+  plainWebhookUrl: 'webhook_url',
+  sealedWebhookUrl: 'sealed_webhook_url',
+  retentionSeconds: 'retention_seconds',
+  metadata: 'metadata',
+  dispatch: 'dispatch',
+  outputKey: 'output_key',
+  delivery: 'delivery',
+  report: 'report',
+  result: 'result',
+  error: 'error',
+  billed: 'billed',
+  expiresAt: 'expires_at',
+  filesDeletedAt: 'files_deleted_at',
+} as const satisfies Readonly<Record<Exclude<keyof Job, 'sendsOutput'>, string>>;
 
-export interface NewJob extends Pick<
-  Job,
-  | 'id'
-  | 'accountId'
-  | 'livemode'
-  | 'operation'
-  | 'createdAt'
-  | 'uploadId'
-  | 'inputKey'
-  | 'inputEtag'
-  | 'inputFilename'
-  | 'inputSize'
-  | 'inputStored'
-  | 'options'
-  | 'limits'
-  | 'features'
-  | 'webhookUrl'
-  | 'retentionSeconds'
-  | 'metadata'
-> {
-  /** Encrypted. */
+/** Select list of a Job. */
+export const JOB_COLUMNS = [
+  ...Object.entries(COLUMNS).map(([field, column]) => `${column} as "${field}"`),
+  'output_target is not null as "sendsOutput"',
+].join(', ');
+
+const NEW_JOB_FIELDS = [
+  'id',
+  'accountId',
+  'livemode',
+  'operation',
+  'createdAt',
+  'uploadId',
+  'inputKey',
+  'inputEtag',
+  'inputFilename',
+  'inputSize',
+  'inputStored',
+  'options',
+  'limits',
+  'features',
+  'retentionSeconds',
+  'metadata',
+] as const satisfies readonly (keyof typeof COLUMNS)[];
+
+export interface NewJob extends Pick<Job, (typeof NEW_JOB_FIELDS)[number]> {
+  readonly webhookUrl: Pick<NewUrl, 'plainUrl' | 'sealedUrl'> | null;
+  /** URL of the input, encrypted. */
   readonly inputUrl: Buffer | null;
+  /** URL and headers of the delivery, encrypted. */
   readonly outputTarget: Buffer | null;
   readonly reservedMicroUsd: number;
 }
 
+/** Columns of a new job, with the function that returns the value. */
+const NEW_JOB_VALUES: readonly (readonly [column: string, value: (job: NewJob) => unknown])[] = [
+  ...NEW_JOB_FIELDS.map((field) => [COLUMNS[field], (job: NewJob) => job[field]] as const),
+  ['input_url', (job) => job.inputUrl],
+  ['output_target', (job) => job.outputTarget],
+  ['reserved_micro_usd', (job) => job.reservedMicroUsd],
+  [COLUMNS.sealedWebhookUrl, (job) => job.webhookUrl?.sealedUrl ?? null],
+  [COLUMNS.plainWebhookUrl, (job) => job.webhookUrl?.plainUrl ?? null],
+];
+
+const INSERT_JOB = insertStatement(NEW_JOB_VALUES.map(([column]) => column));
+
+/** Inserts a job and returns it. */
 export async function insertJob(tx: Queryable, job: NewJob): Promise<Job> {
-  const { rows } = await tx.query<Job>(
-    `insert into jobs (id, account_id, livemode, operation, created_at, upload_id, input_key, input_etag,
-       input_filename, input_size, input_stored, options, limits, features, webhook_url, retention_seconds,
-       metadata, input_url, output_target, reserved_micro_usd)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
-     returning ${JOB_COLUMNS}`,
-    [
-      job.id,
-      job.accountId,
-      job.livemode,
-      job.operation,
-      job.createdAt,
-      job.uploadId,
-      job.inputKey,
-      job.inputEtag,
-      job.inputFilename,
-      job.inputSize,
-      job.inputStored,
-      JSON.stringify(job.options),
-      JSON.stringify(job.limits),
-      JSON.stringify(job.features),
-      job.webhookUrl,
-      job.retentionSeconds,
-      JSON.stringify(job.metadata),
-      job.inputUrl,
-      job.outputTarget,
-      job.reservedMicroUsd,
-    ],
-    PREPARED,
-  );
+  const values = NEW_JOB_VALUES.map(([, valueOf]) => valueOf(job));
+  const { rows } = await tx.query<Job>(INSERT_JOB, values, PREPARED);
   return only(rows);
 }
 
-/** Any account's job, for our own processes. */
+function insertStatement(columns: readonly string[]): string {
+  const parameter = (column: string): string => `$${columns.indexOf(column) + 1}`;
+  const values = columns.map((column) =>
+    column === COLUMNS.plainWebhookUrl
+      ? plainUrlUntilEnd(parameter(column), parameter(COLUMNS.createdAt))
+      : parameter(column),
+  );
+  return `insert into jobs (${columns.join(', ')}) values (${values.join(', ')}) returning ${JOB_COLUMNS}`;
+}
+
+/** Returns a job of any account, for internal use; null when there is none. */
 export async function findJob(db: Queryable, id: string): Promise<Job | null> {
   const { rows } = await db.query<Job>(`select ${JOB_COLUMNS} from jobs where id = $1`, [id], PREPARED);
   return rows[0] ?? null;
 }
 
-/** A job of this account and mode that is still readable. Spec: Job record readable. */
+/**
+ * Returns a job of this account and mode while its record is readable; null otherwise
+ * (docs/reference/limits-and-prices.md#limits-for-every-plan).
+ */
 export async function findReadableJob(
   db: Queryable,
   owner: { accountId: string; livemode: boolean; finishedAfter: Date },
@@ -102,14 +137,14 @@ export interface JobFilter {
   readonly createdBefore: Date | null;
 }
 
-/** The job at a page's edge; its own row is not part of the page. */
+/** Keyset position of a page: the job before its first or after its last row. */
 export interface Cursor {
   readonly direction: 'older' | 'newer';
   readonly createdAt: Date;
   readonly id: string;
 }
 
-/** Jobs next to the cursor (older: newest first; newer: oldest first), or the newest ones. */
+/** Returns the jobs after the cursor (`older`: newest first, `newer`: oldest first); without a cursor the newest. */
 export async function selectJobs(
   db: Queryable,
   filter: JobFilter,
@@ -141,6 +176,7 @@ export async function selectJobs(
   return rows;
 }
 
+/** Returns the number of queued and processing jobs of an account. */
 export async function countUnfinishedJobs(tx: Queryable, accountId: string): Promise<number> {
   const { rows } = await tx.query<{ count: number }>(
     `select count(*)::int as count from jobs where account_id = $1 and status in ('queued', 'processing')`,
@@ -150,7 +186,7 @@ export async function countUnfinishedJobs(tx: Queryable, accountId: string): Pro
   return only(rows).count;
 }
 
-/** Locks the job's row until the transaction ends. */
+/** Locks the row of a job until the transaction ends. Returns null when there is none. */
 export async function lockJob(tx: Queryable, id: string): Promise<Job | null> {
   const { rows } = await tx.query<Job>(`select ${JOB_COLUMNS} from jobs where id = $1 for update`, [id], PREPARED);
   return rows[0] ?? null;

@@ -1,10 +1,10 @@
-/** SQL of how far jobs are. */
+/** SQL of the status and progress of jobs. */
 import type { Job } from '#api/jobs/job.ts';
 import type { Queryable } from '#api/store/database.ts';
 
 export type JobState = Pick<Job, 'id' | 'status' | 'percent'>;
 
-/** Those of the ids that are jobs of the account. */
+/** Returns the states of the jobs among `ids` that belong to the account. */
 export async function selectJobStates(
   db: Queryable,
   { accountId, ids }: { accountId: string; ids: readonly string[] },

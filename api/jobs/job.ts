@@ -1,5 +1,5 @@
 /**
- * A job as PostgreSQL holds it; PostgreSQL alone decides.
+ * A job as stored in PostgreSQL, which is the only authority on its state.
  *
  *   queued ──first heartbeat──→ processing
  *     │                            │
@@ -7,27 +7,25 @@
  *     ├────── work cannot be done ─────→ failed
  *     └────── DELETE ──────────────────→ canceled
  *
- * One conditional update takes an unfinished job to its end, in the transaction that also writes the
- * ledger, the file deletions and the webhook deliveries (finish-job.ts). Spec: Job statuses.
+ * One conditional update ends a job, in the transaction that also writes the ledger, the file deletions and the
+ * webhook deliveries (finish-job.ts). See docs/reference/jobs.md#job-statuses.
  */
-import type { Operation } from '#crds/formats.ts';
-import type { JobError } from '#crds/media-error.ts';
-import type { Features, WorkerReport } from '#crds/media-job.ts';
-import type { ResolvedOptions } from '#crds/options/options.ts';
-import type { FileLimits } from '#crds/plans.ts';
-import type { EngineResult } from '#crds/result.ts';
+import type { JobError } from '#crds/contract/media-error.ts';
+import type { WorkerReport } from '#crds/contract/media-job.ts';
+import type { OpenWorkOrder } from '#crds/contract/work-order.ts';
+import { LIMITS } from '#crds/catalogue/plans.ts';
+import type { EngineResult } from '#crds/contract/result.ts';
 
 export const JOB_STATUSES = ['queued', 'processing', 'succeeded', 'failed', 'canceled'] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
-export interface Job {
+export interface Job extends Readonly<OpenWorkOrder> {
   readonly id: string;
   readonly accountId: string;
   readonly livemode: boolean;
-  readonly operation: Operation;
   readonly status: JobStatus;
   readonly percent: number;
-  /** The highest attempt that started; a report of an older one is refused. */
+  /** Highest attempt that started. A report of an older one is stale. */
   readonly attempt: number;
   readonly createdAt: Date;
   readonly startedAt: Date | null;
@@ -37,19 +35,18 @@ export interface Job {
   readonly inputEtag: string | null;
   readonly inputFilename: string | null;
   readonly inputSize: number | null;
-  /** false until the courier has stored what `input.url` gave. */
+  /** false until the courier has stored the file of `input.url`. */
   readonly inputStored: boolean;
-  readonly options: ResolvedOptions;
-  readonly limits: FileLimits;
-  readonly features: Features;
-  readonly webhookUrl: string | null;
+  /** Webhook URL; at most one of both forms is set. */
+  readonly plainWebhookUrl: string | null;
+  readonly sealedWebhookUrl: Buffer | null;
   readonly sendsOutput: boolean;
   readonly retentionSeconds: number;
   readonly metadata: Readonly<Record<string, string>>;
   /** Nonce of the newest MediaJob; null before the first. */
   readonly dispatch: string | null;
   readonly outputKey: string | null;
-  /** Of the output to the caller's storage: null before the work is done. */
+  /** State of the delivery to the caller's storage; null before processing has ended. */
   readonly delivery: 'due' | 'done' | null;
   readonly report: WorkerReport | null;
   readonly result: EngineResult | null;
@@ -59,16 +56,20 @@ export interface Job {
   readonly filesDeletedAt: Date | null;
 }
 
+/** Lifetime of the signed URLs of a MediaJob, in seconds: longer than the wait for capacity and all attempts. */
+export const JOB_LINK_SECONDS = LIMITS.jobWaitSeconds + LIMITS.jobAttempts * LIMITS.jobRunSeconds + 3600;
+
+/** Returns whether a job is queued or processing. */
 export function isUnfinished(job: Pick<Job, 'status'>): boolean {
   return job.status === 'queued' || job.status === 'processing';
 }
 
-/** Object that an attempt of a MediaJob writes its output to. */
+/** Returns the key of the object that an attempt of a MediaJob writes its output to. */
 export function outputKey(job: Pick<Job, 'id'>, dispatch: string, attempt: number): string {
   return `${outputFolder(job)}${dispatch}-${attempt}`;
 }
 
-/** All outputs of a job, lost attempts' too. */
+/** Returns the folder of all outputs of a job, including those of lost attempts. */
 export function outputFolder(job: Pick<Job, 'id'>): string {
   return `outputs/${job.id}/`;
 }

@@ -1,16 +1,16 @@
-/** SQL of what operators watch: unfinished jobs, failures, the engines behind results. */
+/** SQL of the operators' view: unfinished jobs, failures, and the tool versions that made results. */
 import type { JobStatus } from '#api/jobs/job.ts';
 import type { Queryable } from '#api/store/database.ts';
 
 export interface QueueGroup {
   readonly status: Extract<JobStatus, 'queued' | 'processing'>;
-  /** Lower case, without dot; null: the name has none, or is not known yet. */
+  /** File name extension in lower case, without the dot; null when the name has none or is not known yet. */
   readonly extension: string | null;
   readonly count: number;
   readonly oldest: Date;
 }
 
-/** Unfinished jobs by status and extension of the file name. */
+/** Returns the number of unfinished jobs, by status and extension of the file name. */
 export async function selectQueue(db: Queryable): Promise<readonly QueueGroup[]> {
   const { rows } = await db.query<QueueGroup>(
     `select status, lower(substring(input_filename from '\\.([A-Za-z0-9]{1,10})$')) as extension, count(*)::int as count,
@@ -20,7 +20,7 @@ export async function selectQueue(db: Queryable): Promise<readonly QueueGroup[]>
   return rows;
 }
 
-/** Failed jobs by error code since then, the most frequent first. */
+/** Returns the failed jobs since a time, by error code, the most frequent first. */
 export async function selectFailures(
   db: Queryable,
   since: Date,
@@ -35,7 +35,7 @@ export async function selectFailures(
   return rows;
 }
 
-/** How many jobs ended since then, by final status. */
+/** Returns the number of jobs that ended since a time, by final status. */
 export async function countEnds(db: Queryable, since: Date): Promise<ReadonlyMap<string, number>> {
   const { rows } = await db.query<{ status: string; count: number }>(
     'select status, count(*)::int as count from jobs where completed_at > $1 group by status',
@@ -45,7 +45,7 @@ export async function countEnds(db: Queryable, since: Date): Promise<ReadonlyMap
 }
 
 export interface UsedTool {
-  /** Container image of the worker; null where there is none. */
+  /** Container image of the worker; null outside a cluster. */
   readonly image: string | null;
   readonly tool: string;
   readonly version: string;
@@ -53,7 +53,7 @@ export interface UsedTool {
   readonly latest: Date;
 }
 
-/** What the reports of jobs that ended since then say they were made with. */
+/** Returns the tool versions in the reports of jobs that ended since a time. */
 export async function selectTools(db: Queryable, since: Date): Promise<readonly UsedTool[]> {
   const { rows } = await db.query<UsedTool>(
     `select report->>'image' as image, key as tool, value as version, count(*)::int as jobs, max(completed_at) as latest

@@ -1,93 +1,71 @@
-import { z } from 'zod';
-import type { ApiDeps } from '#api/api-deps.ts';
-import type { ApiReply, CallerRequest } from '#api/endpoint.ts';
-import { parseFields } from '#api/http/json-body.ts';
-import { queryNumber, readQuery } from '#api/http/query.ts';
-import { JOB_STATUSES, type Job } from '#api/jobs/job.ts';
-import { jobObject, type JobObject } from '#api/jobs/job-object.ts';
+import type { AccountCaller } from '#api/accounts/find-caller.ts';
+import type { Dependencies } from '#api/dependencies.ts';
+import type { Job } from '#api/jobs/job.ts';
 import { findReadableJob, selectJobs, type Cursor, type JobFilter } from '#api/jobs/job-rows.ts';
-import { OPERATIONS } from '#crds/formats.ts';
-import { MediaError } from '#crds/media-error.ts';
-import { LIMITS } from '#crds/plans.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import { LIMITS } from '#crds/catalogue/plans.ts';
 
-const moment = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+type ReadDeps = Pick<Dependencies, 'database' | 'clock'>;
+type JobReader = Pick<AccountCaller, 'account' | 'livemode'>;
 
-export const jobListQuery = z.strictObject({
-  limit: queryNumber({ min: 1, max: 100 }).prefault(20),
-  starting_after: z.string().optional().meta({ description: 'Id of a job: the page goes on with older ones.' }),
-  ending_before: z.string().optional().meta({ description: 'Id of a job: the page ends before it, with newer ones.' }),
-  status: z.enum(JOB_STATUSES).optional(),
-  operation: z.enum(OPERATIONS).optional(),
-  created_after: moment.optional(),
-  created_before: moment.optional(),
-});
-
-/** `GET /v1/jobs/{id}`. */
-export async function getJob(deps: ApiDeps, request: CallerRequest): Promise<ApiReply> {
-  return { status: 200, body: jobObject(deps, await readableJob(deps, request)) };
+export interface JobPageQuery extends Pick<JobFilter, 'status' | 'operation' | 'createdAfter' | 'createdBefore'> {
+  /** Maximum number of jobs on the page. */
+  readonly limit: number;
+  /** Id of a job: the page continues with older ones. */
+  readonly startingAfter: string | undefined;
+  /** Id of a job: the page ends before it, with newer ones. */
+  readonly endingBefore: string | undefined;
 }
 
-/** `GET /v1/jobs`: newest first, by keyset on (created_at, id). */
-export async function listJobs(deps: ApiDeps, request: CallerRequest): Promise<ApiReply> {
-  return { status: 200, body: { object: 'list', ...(await pageOfJobs(deps, request)) } };
-}
-
-/** @throws MediaError bad_request for the query. */
-export async function pageOfJobs(
-  deps: ApiDeps,
-  request: CallerRequest,
-): Promise<{ data: readonly JobObject[]; has_more: boolean }> {
-  const query = parseFields(jobListQuery, Object.fromEntries(readQuery(request.query)));
-  const filter: JobFilter = {
-    ...owner(deps, request),
-    status: query.status ?? null,
-    operation: query.operation ?? null,
-    createdAfter: query.created_after ?? null,
-    createdBefore: query.created_before ?? null,
-  };
-  const cursor = await readCursor(deps, filter, query);
-  const found = await selectJobs(deps.database, filter, { cursor, limit: query.limit + 1 });
-  const page = found.slice(0, query.limit);
-  if (cursor?.direction === 'newer') page.reverse();
-  return { data: page.map((job) => jobObject(deps, job)), has_more: found.length > query.limit };
+/** Returns one page of jobs, newest first, by keyset on (created_at, id). @throws MediaError bad_request */
+export async function listJobs(
+  deps: ReadDeps,
+  { caller, input }: { caller: JobReader; input: JobPageQuery },
+): Promise<{ jobs: readonly Job[]; hasMore: boolean }> {
+  const { status, operation, createdAfter, createdBefore } = input;
+  const filter: JobFilter = { ...readableBy(deps, caller), status, operation, createdAfter, createdBefore };
+  const cursor = await readCursor(deps, filter, input);
+  const found = await selectJobs(deps.database, filter, { cursor, limit: input.limit + 1 });
+  const jobs = found.slice(0, input.limit);
+  if (cursor?.direction === 'newer') jobs.reverse();
+  return { jobs, hasMore: found.length > input.limit };
 }
 
 /**
- * The job that the path names, of this account and mode, until 30 days after it finished.
+ * Returns a job of the caller's account and mode, until 30 days after it finished.
  * @throws MediaError not_found
  */
-export async function readableJob(deps: ApiDeps, request: CallerRequest): Promise<Job> {
-  const id = request.params['id'] ?? '';
-  const job = await findReadableJob(deps.database, owner(deps, request), id);
+export async function readJob(
+  deps: ReadDeps,
+  { caller, input: { id } }: { caller: JobReader; input: { readonly id: string } },
+): Promise<Job> {
+  const job = await findReadableJob(deps.database, readableBy(deps, caller), id);
   if (job === null) throw jobNotFound(id);
   return job;
 }
 
+/** Returns the refusal for an id that is not a job of the caller. */
 export function jobNotFound(id: string): MediaError {
   return new MediaError('not_found', `There is no job \`${id.slice(0, 40)}\` in this account and mode.`);
 }
 
-function owner(
-  deps: ApiDeps,
-  { caller }: CallerRequest,
-): { accountId: string; livemode: boolean; finishedAfter: Date } {
-  const finishedAfter = new Date(deps.clock.now().getTime() - LIMITS.recordReadableSeconds * 1000);
-  return { accountId: caller.account.id, livemode: caller.livemode, finishedAfter };
+function readableBy({ clock }: Pick<ReadDeps, 'clock'>, { account, livemode }: JobReader) {
+  const finishedAfter = new Date(clock.now().getTime() - LIMITS.recordReadableSeconds * 1000);
+  return { accountId: account.id, livemode, finishedAfter };
 }
 
 async function readCursor(
-  deps: ApiDeps,
+  { database }: Pick<ReadDeps, 'database'>,
   filter: JobFilter,
-  query: z.infer<typeof jobListQuery>,
+  { startingAfter: after, endingBefore: before }: JobPageQuery,
 ): Promise<Cursor | null> {
-  const { starting_after: after, ending_before: before } = query;
   if (after !== undefined && before !== undefined) {
     const message = 'Give `starting_after` or `ending_before`, not both.';
     throw new MediaError('bad_request', message, { param: 'ending_before' });
   }
   const id = after ?? before;
   if (id === undefined) return null;
-  const job = await findReadableJob(deps.database, filter, id);
+  const job = await findReadableJob(database, filter, id);
   const param = after === undefined ? 'ending_before' : 'starting_after';
   if (job === null)
     throw new MediaError('bad_request', `\`${param}\` names no job of this account and mode.`, { param });

@@ -18,7 +18,7 @@ describe.each([
 ])('slots %s', (_where, make) => {
   const slots = make();
 
-  it('are held up to the limit and given back by a release', async () => {
+  it('are acquired up to the limit and freed by a release', async () => {
     const slot = freshSlots();
     expect(await slots.acquire(slot('a'), 2)).toBe(true);
     expect(await slots.acquire(slot('b'), 2)).toBe(true);
@@ -29,12 +29,12 @@ describe.each([
     expect(await slots.acquire(slot('d'), 2)).toBe(false);
   });
 
-  it('of one name do not count for another', async () => {
+  it('are counted per name', async () => {
     expect(await slots.acquire(freshSlots()('a'), 1)).toBe(true);
     expect(await slots.acquire(freshSlots()('a'), 1)).toBe(true);
   });
 
-  it('never exceed the limit when many ask at once', async () => {
+  it('never exceed the limit of concurrent requests', async () => {
     const slot = freshSlots();
     const answers = await Promise.all(Array.from({ length: 40 }, (_, index) => slots.acquire(slot(`${index}`), 7)));
     expect(answers.filter(Boolean)).toHaveLength(7);
@@ -44,7 +44,7 @@ describe.each([
 describe('slots in Redis', () => {
   const slots = redisSlots({ redis, clock });
 
-  it('that nobody renews or releases are free again when their lease ends', async () => {
+  it('are free again when their lease expires without a renewal', async () => {
     const slot = freshSlots();
     await slots.acquire(slot('killed'), 1);
     nowMs += LEASE_MS - 1;
@@ -53,7 +53,7 @@ describe('slots in Redis', () => {
     expect(await slots.acquire(slot('next'), 1)).toBe(true);
   });
 
-  it('that are renewed stay held as long as it takes', async () => {
+  it('stay acquired while they are renewed', async () => {
     const slot = freshSlots();
     await slots.acquire(slot('long'), 1);
     for (let renewal = 0; renewal < 24; renewal += 1) {
@@ -63,7 +63,7 @@ describe('slots in Redis', () => {
     }
   });
 
-  it('count again at the next renewal after Redis lost them', async () => {
+  it('are counted again at the next renewal after Redis lost them', async () => {
     const slot = freshSlots();
     await slots.acquire(slot('long'), 1);
     await redis.flushdb();
@@ -71,7 +71,7 @@ describe('slots in Redis', () => {
     expect(await slots.acquire(slot('next'), 1)).toBe(false);
   });
 
-  it('leave nothing behind in Redis', async () => {
+  it('leave no key in Redis after the release', async () => {
     const slot = freshSlots();
     const key = `mediajobs:slots:${slot('a').name}`;
     await slots.acquire(slot('a'), 1);

@@ -1,21 +1,21 @@
 /**
- * Slots of requests in progress, as leases: each holds for `LEASE_MS` and is renewed while its request
- * runs, so that a process that was killed gives its slots back without a word.
+ * Slots of running requests, as leases: each lasts `LEASE_MS` and is renewed while its request runs, so that the slots
+ * of a killed process become free.
  */
 import type { Redis } from 'ioredis';
-import type { Clock } from '#crds/shared/clock.ts';
+import type { Clock } from '#crds/process/clock.ts';
 
 export interface Slot {
-  /** Whose slots are counted. */
+  /** Name under which slots are counted, such as `direct:acc_…`. */
   readonly name: string;
   /** Unique for the request. */
   readonly lease: string;
 }
 
 export interface Slots {
-  /** False when `limit` slots are held. */
+  /** Acquires a slot. Returns false when `limit` slots are in use. */
   acquire(slot: Slot, limit: number): Promise<boolean>;
-  /** Holds the slot for another lease; takes it again when it was lost, since its request runs on. */
+  /** Extends the lease. Acquires a lost slot again, even above the limit, because its request is still running. */
   renew(slot: Slot): Promise<void>;
   release(slot: Slot): Promise<void>;
 }
@@ -23,7 +23,7 @@ export interface Slots {
 export const LEASE_MS = 15_000;
 export const RENEW_EVERY_MS = 5000;
 
-/** Shared by all processes: a sorted set per name, the leases' ends as scores. Rejects when Redis does not answer. */
+/** Returns slots shared by all processes: a sorted set per name, scored by expiry. Rejects while Redis is down. */
 export function redisSlots({ redis, clock }: { redis: Redis; clock: Clock }): Slots {
   redis.defineCommand('mediajobsAcquireSlot', { numberOfKeys: 1, lua: ACQUIRE });
   redis.defineCommand('mediajobsRenewSlot', { numberOfKeys: 1, lua: RENEW });
@@ -42,19 +42,19 @@ export function redisSlots({ redis, clock }: { redis: Redis; clock: Clock }): Sl
   };
 }
 
-/** Of this process alone. Needs no lease: what this process holds ends with it. */
+/** Returns slots of this process only. They need no lease, because they end with the process. */
 export function localSlots(): Slots {
   const held = new Map<string, Set<string>>();
-  const take = ({ name, lease }: Slot): void => {
+  const add = ({ name, lease }: Slot): void => {
     held.set(name, (held.get(name) ?? new Set()).add(lease));
   };
   return {
     acquire: async (slot, limit) => {
       if ((held.get(slot.name)?.size ?? 0) >= limit) return false;
-      take(slot);
+      add(slot);
       return true;
     },
-    renew: async (slot) => take(slot),
+    renew: async (slot) => add(slot),
     release: async ({ name, lease }) => {
       const leases = held.get(name);
       leases?.delete(lease);

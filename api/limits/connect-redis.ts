@@ -1,12 +1,12 @@
 import { Redis } from 'ioredis';
 
-/** A command that takes longer than this fails; limits are then counted per process. */
+/** Timeout of a command, in milliseconds. After it, limits are counted per process. */
 const COMMAND_MS = 500;
 const RECONNECT_MS = 1000;
 
 /**
- * A connection for the limits. It fails at once while Redis is away and reconnects for ever, so it may
- * be made before Redis is up. `url`: `redis://…`, `rediss://…` or `unix:///path` with `?db=` if wanted.
+ * Returns a connection for the limits. Commands fail immediately while Redis is unavailable. It reconnects forever, so
+ * Redis may start later. `url`: `redis://…`, `rediss://…` or `unix:///path`, optionally with `?db=`.
  */
 export function connectRedis(url: string): Redis {
   const options = {
@@ -14,7 +14,7 @@ export function connectRedis(url: string): Redis {
     connectTimeout: COMMAND_MS,
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
-    // One write for all requests of a turn of the event loop.
+    // One write for all requests of one iteration of the event loop.
     enableAutoPipelining: true,
     retryStrategy: () => RECONNECT_MS,
   };
@@ -23,6 +23,6 @@ export function connectRedis(url: string): Redis {
     parsed.protocol === 'unix:'
       ? new Redis({ ...options, path: parsed.pathname, db: Number(parsed.searchParams.get('db') ?? 0) })
       : new Redis(url, options);
-  // Every command reports the same failure to its caller; unheard, the event would end the process.
+  // Every command reports the failure to its caller. Without a listener, the event would end the process.
   return redis.on('error', () => undefined);
 }

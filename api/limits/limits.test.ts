@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Redis } from 'ioredis';
-import type { PlanName } from '#crds/plans.ts';
+import type { PlanName } from '#crds/catalogue/plans.ts';
 import { testRedis } from '#test/support/redis.ts';
 import { connectRedis } from './connect-redis.ts';
 import { makeLimits, type Limits } from './limits.ts';
@@ -29,7 +29,7 @@ beforeEach(() => {
   limits = makeLimits(deps(redis));
 });
 
-describe('the rules of the plans', () => {
+describe('the rules of a plan', () => {
   it.each([
     ['none', true, 2, 4, 20, 40],
     ['payg', true, 5, 10, 50, 100],
@@ -37,21 +37,21 @@ describe('the rules of the plans', () => {
     ['enterprise', true, 500, 1000, 5000, 10_000],
     ['none', false, 2, 4, 20, 40],
     ['enterprise', false, 2, 4, 20, 40],
-  ] as const)('plan %s, live %s: direct %i/s burst %i, other %i/s burst %i', (plan, livemode, ...expected) => {
+  ] as const)('are for %s with live %s: direct %i/s, burst %i; other %i/s, burst %i', (plan, livemode, ...expected) => {
     const [direct, other] = [directRule(someCaller(plan, livemode)), otherRule(someCaller(plan, livemode))];
     expect([direct.refillPerSecond, direct.capacity, other.refillPerSecond, other.capacity]).toEqual(expected);
   });
 });
 
 describe('direct requests', () => {
-  it('are admitted with the bucket in the headers', async () => {
+  it('are admitted with the state of the bucket in the headers', async () => {
     const admission = await limits.direct(someCaller('payg'));
     expect(admission.refusal).toBeNull();
     expect(admission.headers).toEqual({ 'RateLimit-Limit': '10', 'RateLimit-Remaining': '9', 'RateLimit-Reset': '1' });
     await admission.release();
   });
 
-  it('over the concurrency limit are refused and take no token', async () => {
+  it('above the concurrency limit are refused and take no token', async () => {
     const caller = someCaller('payg');
     const running = [];
     for (let request = 0; request < 5; request += 1) running.push(await limits.direct(caller));
@@ -67,7 +67,7 @@ describe('direct requests', () => {
     for (const each of [...running, next]) await each.release();
   });
 
-  it('over the rate are refused, hold no slot, and say when to come back', async () => {
+  it('above the rate are refused with a retry time and hold no slot', async () => {
     const caller = someCaller('enterprise', false);
     for (let request = 0; request < 4; request += 1) await (await limits.direct(caller)).release();
     for (let request = 0; request < 600; request += 1) {
@@ -81,7 +81,7 @@ describe('direct requests', () => {
     await admitted.release();
   });
 
-  it('of the two modes have a bucket each and share the slots', async () => {
+  it('have one bucket per mode and share the slots of both modes', async () => {
     const live = someCaller('none');
     const test = { ...live, livemode: false };
     const [one, two] = [await limits.direct(live), await limits.direct(test)];
@@ -91,7 +91,7 @@ describe('direct requests', () => {
     await two.release();
   });
 
-  it('that are refused earlier show the bucket as it is', async () => {
+  it('refused for another reason show the bucket and take no token', async () => {
     const caller = someCaller('payg');
     await (await limits.direct(caller)).release();
     expect(await limits.directHeaders(caller)).toMatchObject({ 'RateLimit-Remaining': '9' });
@@ -102,7 +102,7 @@ describe('direct requests', () => {
     beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
     afterEach(() => void vi.useRealTimers());
 
-    it('keep their slot until they are released, and are not renewed after that', async () => {
+    it('keep their slot until the release and are not renewed after it', async () => {
       const caller = someCaller('none');
       const [one, two] = [await limits.direct(caller), await limits.direct(caller)];
       for (let renewal = 0; renewal < 20; renewal += 1) {
@@ -116,7 +116,7 @@ describe('direct requests', () => {
       expect((await limits.direct(caller)).refusal).toBeNull();
     });
 
-    it('lose it within the lease when their process was killed', async () => {
+    it('lose their slot when the lease expires after their process was killed', async () => {
       const caller = someCaller('none');
       await limits.direct(caller);
       await limits.direct(caller);
@@ -128,7 +128,7 @@ describe('direct requests', () => {
 });
 
 describe('other requests', () => {
-  it('are refused over the second bucket, which direct requests do not empty', async () => {
+  it('are refused above the second bucket, which is separate from that of direct requests', async () => {
     const caller = someCaller('none', false);
     for (let request = 0; request < 40; request += 1) await limits.other(caller);
     await expect(limits.other(caller)).rejects.toMatchObject({ code: 'rate_limited', retryAfterSeconds: 1 });
@@ -138,15 +138,15 @@ describe('other requests', () => {
   });
 });
 
-describe('while Redis is away', () => {
-  let away: Redis;
+describe('limits while Redis is unavailable', () => {
+  let disconnected: Redis;
   beforeEach(() => {
-    away = connectRedis('unix:///nonexistent/redis.sock');
-    limits = makeLimits(deps(away));
+    disconnected = connectRedis('unix:///nonexistent/redis.sock');
+    limits = makeLimits(deps(disconnected));
   });
-  afterEach(() => away.disconnect());
+  afterEach(() => disconnected.disconnect());
 
-  it('rate and concurrency are limited per process', async () => {
+  it('are counted per process', async () => {
     const caller = someCaller('none');
     const running = [await limits.direct(caller), await limits.direct(caller)];
     expect(running.map((each) => each.refusal)).toEqual([null, null]);
@@ -158,7 +158,7 @@ describe('while Redis is away', () => {
     expect(refused.headers['RateLimit-Remaining']).toBe('0');
   });
 
-  it('that is logged once a minute', async () => {
+  it('are logged once a minute', async () => {
     const caller = someCaller('enterprise');
     for (let second = 0; second < 60; second += 1) {
       await limits.other(caller);
@@ -170,8 +170,8 @@ describe('while Redis is away', () => {
   });
 });
 
-describe('when Redis goes away and comes back', () => {
-  it('slots taken before still count, and those taken meanwhile are given back', async () => {
+describe('slots across an outage of Redis', () => {
+  it('acquired before it still count, and those acquired during it are released', async () => {
     const connection = redis.duplicate({ enableOfflineQueue: false, maxRetriesPerRequest: 0 });
     await new Promise((resolve) => connection.once('ready', resolve));
     const own = makeLimits(deps(connection));
@@ -193,8 +193,8 @@ describe('when Redis goes away and comes back', () => {
   });
 });
 
-describe('connecting to Redis', () => {
-  it('takes a unix socket with a database number', async () => {
+describe('connectRedis', () => {
+  it('accepts a unix socket with a database number', async () => {
     const { path, db } = redis.options;
     const connection = connectRedis(`unix://${String(path)}?db=${db}`);
     await new Promise((resolve) => connection.once('ready', resolve));

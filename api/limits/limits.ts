@@ -1,10 +1,10 @@
 /**
- * What a keyed request must pass before its work begins. Counted in Redis for all processes together,
- * per process while Redis is away. Spec: Limits / Rate limit, Concurrency, Test keys.
+ * Rate and concurrency limits of requests with a key, counted in Redis for all processes together, and per process
+ * while Redis is unavailable. See docs/reference/limits-and-prices.md#rate-limits.
  */
 import type { Redis } from 'ioredis';
-import { MediaError } from '#crds/media-error.ts';
-import type { Clock } from '#crds/shared/clock.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import type { Clock } from '#crds/process/clock.ts';
 import { localSlots, redisSlots, RENEW_EVERY_MS, type Slot, type Slots } from './concurrency.ts';
 import { concurrentDirect, directRule, otherRule, type LimitedCaller } from './plan-rules.ts';
 import { makeRedisOrLocal, type RedisOrLocal, type WarnLog } from './redis-or-local.ts';
@@ -18,20 +18,20 @@ import {
 
 export interface Limits {
   /**
-   * A direct request begins: concurrency first, then a token. With a refusal nothing is held.
-   * `release` when the request has ended, however it ended.
+   * Admits a direct request: acquires a slot, then takes a token. A refused request holds nothing.
+   * `release` must be called when the request has ended.
    */
   direct(caller: LimitedCaller): Promise<Admission>;
-  /** `RateLimit-…` for a direct request that is refused before its turn; takes nothing. */
+  /** Returns the `RateLimit-…` headers of a direct request that is refused for another reason. Takes no token. */
   directHeaders(caller: LimitedCaller): Promise<RateHeaders>;
-  /** @throws MediaError rate_limited */
+  /** Admits any other request. @throws MediaError rate_limited */
   other(caller: LimitedCaller): Promise<void>;
 }
 
 export interface Admission {
-  /** Refused or not. */
+  /** Headers of the response, refused or not. */
   readonly headers: RateHeaders;
-  /** concurrency_limited or rate_limited. */
+  /** Refusal concurrency_limited or rate_limited; null when admitted. */
   readonly refusal: MediaError | null;
   readonly release: () => Promise<void>;
 }
@@ -42,10 +42,11 @@ interface LimitsDeps {
   readonly redis: Redis;
   readonly clock: Clock;
   readonly log: WarnLog;
-  /** A word that no other lease has. */
+  /** Returns a unique identifier of a lease. */
   readonly newLease: () => string;
 }
 
+/** Returns the limits of a process. */
 export function makeLimits(deps: LimitsDeps): Limits {
   const either = makeRedisOrLocal(deps);
   const buckets = eitherBuckets(either, redisTokenBuckets(deps), localTokenBuckets(deps));
@@ -92,7 +93,7 @@ function eitherBuckets(either: RedisOrLocal, shared: TokenBuckets, local: TokenB
   };
 }
 
-/** This process counts its own slots at all times, so that the count is right at the moment Redis goes away. */
+/** Returns slots that are always counted locally too, so that the count is right when Redis becomes unavailable. */
 function eitherSlots(either: RedisOrLocal, shared: Slots, local: Slots): Slots {
   const nowhere = async (): Promise<void> => undefined;
   return {

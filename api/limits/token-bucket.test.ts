@@ -26,7 +26,7 @@ describe.each([
 ])('token buckets %s', (_where, make) => {
   const buckets = make();
 
-  it('admit as many requests at once as the bucket holds, and then none', async () => {
+  it('admit as many requests in a burst as their capacity, and then none', async () => {
     const name = freshName();
     const states = [];
     for (let taken = 0; taken < 11; taken += 1) states.push(await buckets.take(name, RULE));
@@ -34,7 +34,7 @@ describe.each([
     expect(states.map((state) => state.remaining)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0]);
   });
 
-  it('say how long until full, and when refused how long until one request is admitted', async () => {
+  it('return the seconds until full, or after a refusal until the next token', async () => {
     const name = freshName();
     expect((await buckets.take(name, RULE)).resetSeconds).toBe(1);
     await empty(buckets, name);
@@ -46,7 +46,7 @@ describe.each([
     expect(await buckets.take(other, slow)).toEqual({ admitted: false, remaining: 0, resetSeconds: 1 });
   });
 
-  it('refill one token in exactly its share of a second', async () => {
+  it('refill one token after exactly 1/refillPerSecond seconds', async () => {
     const name = freshName();
     await empty(buckets, name);
     nowMs += 199;
@@ -56,7 +56,7 @@ describe.each([
     expect((await buckets.take(name, RULE)).admitted).toBe(false);
   });
 
-  it('mint nothing when the clock goes back and forth', async () => {
+  it('add no tokens when the clock is set back and forth', async () => {
     const name = freshName();
     await empty(buckets, name);
     for (const at of [-5000, 0, -60_000, 0, -1, 0]) {
@@ -67,7 +67,7 @@ describe.each([
     expect((await buckets.take(name, RULE)).resetSeconds).toBe(3);
   });
 
-  it('take nothing for a look', async () => {
+  it('keep their tokens at a peek', async () => {
     const name = freshName();
     expect(await buckets.peek(name, RULE)).toEqual({ admitted: true, remaining: 10, resetSeconds: 0 });
     await buckets.take(name, RULE);
@@ -75,13 +75,13 @@ describe.each([
     expect(await buckets.peek(name, RULE)).toMatchObject({ remaining: 9 });
   });
 
-  it('keep to a smaller bucket after a change of plan', async () => {
+  it('apply a smaller capacity after a change of plan', async () => {
     const name = freshName();
     await buckets.take(name, { capacity: 100, refillPerSecond: 50 });
     expect(await buckets.take(name, RULE)).toMatchObject({ admitted: true, remaining: 9 });
   });
 
-  it('admit no more than capacity and refill allow, whatever the requests and the clock do', async () => {
+  it('admit no more requests than capacity and refill allow, for any requests and clock changes', async () => {
     const rule = fc.record({
       capacity: fc.integer({ min: 1, max: 20 }),
       refillPerSecond: fc.integer({ min: 1, max: 20 }),
@@ -109,16 +109,16 @@ describe.each([
 });
 
 describe('buckets in Redis and in this process', () => {
-  it('agree on every answer', async () => {
+  it('return equal states', async () => {
     const shared = redisTokenBuckets({ redis, clock });
     const local = localTokenBuckets({ clock });
-    const move = fc.record({ ms: fc.integer({ min: -200, max: 400 }), look: fc.boolean() });
+    const move = fc.record({ ms: fc.integer({ min: -200, max: 400 }), isPeek: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(fc.array(move, { maxLength: 30 }), async (moves) => {
         const name = freshName();
-        for (const { ms, look } of moves) {
+        for (const { ms, isPeek } of moves) {
           nowMs += ms;
-          const verb = look ? 'peek' : 'take';
+          const verb = isPeek ? 'peek' : 'take';
           expect(await shared[verb](name, RULE)).toEqual(await local[verb](name, RULE));
         }
       }),
@@ -126,7 +126,7 @@ describe('buckets in Redis and in this process', () => {
     );
   });
 
-  it('in Redis, are shared by all takers and survive a lost script cache', async () => {
+  it('in Redis, are shared by all clients and survive a lost script cache', async () => {
     const name = freshName();
     const [one, two] = [redisTokenBuckets({ redis, clock }), redisTokenBuckets({ redis, clock })];
     const states = await Promise.all(
@@ -137,7 +137,7 @@ describe('buckets in Redis and in this process', () => {
     expect((await one.take(name, RULE)).admitted).toBe(false);
   });
 
-  it('in Redis, are forgotten soon after they are full', async () => {
+  it('in Redis, expire soon after they are full', async () => {
     const name = freshName();
     await redisTokenBuckets({ redis, clock }).take(name, RULE);
     const ttl = await redis.pttl(`mediajobs:bucket:${name}`);
@@ -145,7 +145,7 @@ describe('buckets in Redis and in this process', () => {
     expect(ttl).toBeLessThanOrEqual(5200);
   });
 
-  it('in this process, are forgotten when there are very many and they are full', async () => {
+  it('in this process, are deleted when they are full and more than 10,000', async () => {
     const local = localTokenBuckets({ clock });
     nowMs = START;
     for (let index = 0; index < 10_000; index += 1) await local.take(`${index}`, RULE);

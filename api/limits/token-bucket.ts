@@ -1,31 +1,32 @@
 /**
- * Token buckets: a full one holds `capacity` tokens, it refills evenly, a request takes one.
- * All figures are whole numbers of thousandths of a token (one token a second is one thousandth a
- * millisecond), so that nothing is rounded. A bucket remembers the latest time it was taken at: a clock
- * that goes back mints nothing. A bucket that nobody touched until it was full again is forgotten.
+ * Token buckets: a full bucket has `capacity` tokens, refills continuously, and a request takes one token.
+ * Levels are integers in thousandths of a token (one token per second is one thousandth per millisecond), so that
+ * nothing is rounded. A bucket stores the latest time at which it was used, so a clock that is set back adds no tokens.
+ * A bucket that is full again is deleted.
  */
 import type { Redis } from 'ioredis';
-import type { Clock } from '#crds/shared/clock.ts';
+import type { Clock } from '#crds/process/clock.ts';
 
 export interface BucketRule {
-  /** Tokens. Whole. */
+  /** Whole tokens. */
   readonly capacity: number;
-  /** Tokens. Whole. */
+  /** Whole tokens per second. */
   readonly refillPerSecond: number;
 }
 
 export interface BucketState {
-  /** False when there was not a whole token; then none was taken. */
+  /** Whether a token was taken; false when there was no whole token. */
   readonly admitted: boolean;
-  /** Whole tokens left. */
+  /** Remaining whole tokens. */
   readonly remaining: number;
-  /** Until full; when refused, until one request can be admitted. Rounded up. */
+  /** Seconds until full; after a refusal, until the next token. Rounded up. */
   readonly resetSeconds: number;
 }
 
 export interface TokenBuckets {
+  /** Takes a token if there is one. */
   take(name: string, rule: BucketRule): Promise<BucketState>;
-  /** The state without taking a token; `admitted` says whether a request would be. */
+  /** Returns the state without taking a token; `admitted` is whether a request would be. */
   peek(name: string, rule: BucketRule): Promise<BucketState>;
 }
 
@@ -35,10 +36,10 @@ interface Level {
 }
 
 const TOKEN = 1000;
-/** How long a full bucket is remembered, so that clocks of several processes need not agree exactly. */
+/** Time for which a full bucket is kept, in milliseconds, because the clocks of processes differ slightly. */
 const SLACK_MS = 5000;
 
-/** Shared by all processes. Rejects when Redis does not answer. */
+/** Returns buckets shared by all processes. Rejects when Redis is unavailable. */
 export function redisTokenBuckets({ redis, clock }: { redis: Redis; clock: Clock }): TokenBuckets {
   redis.defineCommand('mediajobsTakeToken', { numberOfKeys: 1, lua: TAKE });
   const commands = redis as Redis & TakeCommand;
@@ -58,29 +59,30 @@ export function redisTokenBuckets({ redis, clock }: { redis: Redis; clock: Clock
   return { take: (name, rule) => run(name, rule, 1), peek: (name, rule) => run(name, rule, 0) };
 }
 
-/** Of this process alone, for when Redis is away. */
+/** Returns buckets of this process only, for outages of Redis. */
 export function localTokenBuckets({ clock }: { clock: Clock }): TokenBuckets {
   const levels = new Map<string, Level & { readonly fullAtMs: number }>();
-  const look = (name: string, rule: BucketRule): { nowMs: number; level: Level; admitted: boolean } => {
+  const levelOf = (name: string, rule: BucketRule): { nowMs: number; level: Level; admitted: boolean } => {
     const nowMs = clock.now().getTime();
     const level = refilled(rule, levels.get(name), nowMs);
     return { nowMs, level, admitted: level.thousandths >= TOKEN };
   };
   return {
     take: async (name, rule) => {
-      const { nowMs, level, admitted } = look(name, rule);
-      const left = { ...level, thousandths: level.thousandths - (admitted ? TOKEN : 0) };
-      if (admitted) levels.set(name, { ...left, fullAtMs: level.atMs + msUntil(rule, left, rule.capacity * TOKEN) });
-      if (levels.size > LOCAL_BUCKETS) forgetFull(levels, nowMs);
-      return stateOf(rule, { level: left, admitted, nowMs });
+      const { nowMs, level, admitted } = levelOf(name, rule);
+      const after = { ...level, thousandths: level.thousandths - (admitted ? TOKEN : 0) };
+      if (admitted) levels.set(name, { ...after, fullAtMs: level.atMs + msUntil(rule, after, rule.capacity * TOKEN) });
+      if (levels.size > LOCAL_BUCKETS) deleteFull(levels, nowMs);
+      return stateOf(rule, { level: after, admitted, nowMs });
     },
-    peek: async (name, rule) => stateOf(rule, look(name, rule)),
+    peek: async (name, rule) => stateOf(rule, levelOf(name, rule)),
   };
 }
 
+/** Number of buckets above which the full ones are deleted. */
 const LOCAL_BUCKETS = 10_000;
 
-function forgetFull(levels: Map<string, { readonly fullAtMs: number }>, nowMs: number): void {
+function deleteFull(levels: Map<string, { readonly fullAtMs: number }>, nowMs: number): void {
   for (const [name, { fullAtMs }] of levels) if (fullAtMs + SLACK_MS < nowMs) levels.delete(name);
 }
 
@@ -112,7 +114,7 @@ interface TakeCommand {
   ): Promise<[admitted: 0 | 1, thousandths: number, atMs: number]>;
 }
 
-/** The same arithmetic as `refilled`, in one step on the server. A refusal and a look write nothing. */
+/** Same arithmetic as `refilled`, atomic on the server. A refusal and a peek write nothing. */
 const TAKE = `
 local full = tonumber(ARGV[1]) * ${TOKEN}
 local refill = tonumber(ARGV[2])

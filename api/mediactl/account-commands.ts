@@ -1,10 +1,11 @@
 import type { Account } from '#api/accounts/account.ts';
 import { selectAccounts } from '#api/accounts/account-rows.ts';
 import { createAccount } from '#api/accounts/create-account.ts';
+import { MEDIACTL } from '#api/audit/audit.ts';
 import { updateAccount } from '#api/accounts/update-account.ts';
-import type { Service } from '#api/mediactl/open-service.ts';
-import type { Answer } from '#api/mediactl/print.ts';
-import type { Feature, PlanName } from '#crds/plans.ts';
+import type { MediactlService } from '#api/mediactl/open-service.ts';
+import type { CommandResult } from '#api/mediactl/format-result.ts';
+import type { Feature, PlanName } from '#crds/catalogue/plans.ts';
 
 interface CreateOptions {
   readonly name: string;
@@ -13,9 +14,11 @@ interface CreateOptions {
   readonly feature?: readonly Feature[];
 }
 
-export async function create(service: Service, options: CreateOptions): Promise<Answer> {
+/** Creates an account and returns its fields. */
+export async function create(service: MediactlService, options: CreateOptions): Promise<CommandResult> {
   const { name, plan, paymentMethod = false, feature = [] } = options;
-  return { object: accountFields(await createAccount(service, { name, plan, paymentMethod, features: feature })) };
+  const input = { name, plan, paymentMethod, features: feature };
+  return { object: accountFields(await createAccount(service, { caller: MEDIACTL, input })) };
 }
 
 interface SetOptions {
@@ -23,24 +26,27 @@ interface SetOptions {
   readonly paymentMethod?: boolean;
   readonly unpaidInvoice?: boolean;
   readonly suspended?: boolean;
-  /** Micro-dollars; none: the plan's. */
+  /** Monthly spend cap in micro-dollars; `none` for the one of the plan. */
   readonly spendCap?: number | 'none';
   readonly feature?: readonly Feature[];
   readonly noFeature?: readonly Feature[];
 }
 
-export async function set(service: Service, id: string, options: SetOptions): Promise<Answer> {
+/** Changes the given fields of an account and returns all fields. @throws MediaError not_found */
+export async function set(service: MediactlService, id: string, options: SetOptions): Promise<CommandResult> {
   const { spendCap, feature = [], noFeature = [], ...change } = options;
-  const account = await updateAccount(service, id, {
+  const input = {
+    id,
     ...change,
     ...(spendCap === undefined ? {} : { spendCapMicroUsd: spendCap === 'none' ? null : spendCap }),
     addFeatures: feature,
     removeFeatures: noFeature,
-  });
-  return { object: accountFields(account) };
+  };
+  return { object: accountFields(await updateAccount(service, { caller: MEDIACTL, input })) };
 }
 
-export async function list({ database }: Service): Promise<Answer> {
+/** Lists all accounts. */
+export async function list({ database }: MediactlService): Promise<CommandResult> {
   return { list: (await selectAccounts(database)).map((account) => accountFields(account)) };
 }
 

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
-import { microUsdOf, MOST_USD } from '#api/billing/usd.ts';
+import { microUsdOf, MAX_USD } from '#api/billing/usd.ts';
 
-/** Reads an option that may be repeated; with a list, each value must be in it. */
+/** Returns a parser of a repeatable option. @param allowed valid values; null for any. */
 export function eachOf<Value extends string>(allowed: readonly Value[] | null) {
   return (text: string, before: readonly Value[] | undefined): readonly Value[] => {
     const value = allowed === null ? (text as Value) : allowed.find((candidate) => candidate === text);
@@ -10,12 +10,12 @@ export function eachOf<Value extends string>(allowed: readonly Value[] | null) {
   };
 }
 
-/** Micro-dollars of an amount in dollars, or `none`. (commander would turn null into ''.) */
+/** Parses an amount in dollars to micro-dollars, or `none`, because commander would replace null by ''. */
 export function usdOrNone(text: string): number | 'none' {
   if (text === 'none') return text;
   const microUsd = microUsdOf(text);
   if (microUsd !== null) return microUsd;
   throw new InvalidArgumentError(
-    `Give US dollars from 0 to ${MOST_USD} with at most 6 decimals, such as 12.50, or none.`,
+    `Give US dollars from 0 to ${MAX_USD} with at most 6 decimals, such as 12.50, or none.`,
   );
 }

@@ -1,4 +1,4 @@
-/** mediactl cannot go on for a reason that its user can remove. The message is all that is shown. */
+/** A failure that the user of mediactl can fix. Only its message is printed. */
 export class CommandLineError extends Error {
   override readonly name = 'CommandLineError';
 }

@@ -2,10 +2,11 @@ import { findAccount } from '#api/accounts/account-rows.ts';
 import type { KeyMode } from '#api/accounts/api-key.ts';
 import { createKey } from '#api/accounts/create-key.ts';
 import { selectKeys, type KeyRow } from '#api/accounts/key-rows.ts';
+import { MEDIACTL } from '#api/audit/audit.ts';
 import { revokeKey } from '#api/accounts/revoke-key.ts';
-import type { Service } from '#api/mediactl/open-service.ts';
-import type { Answer } from '#api/mediactl/print.ts';
-import { MediaError } from '#crds/media-error.ts';
+import type { MediactlService } from '#api/mediactl/open-service.ts';
+import type { CommandResult } from '#api/mediactl/format-result.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 
 interface CreateOptions {
   readonly account: string;
@@ -14,18 +15,25 @@ interface CreateOptions {
   readonly allow?: readonly string[];
 }
 
-export async function create(service: Service, options: CreateOptions): Promise<Answer> {
+/** Creates a key and returns its fields, with the text of the key. */
+export async function create(service: MediactlService, options: CreateOptions): Promise<CommandResult> {
   const { account, mode, name, allow = [] } = options;
-  const { row, keyText } = await createKey(service, { accountId: account, mode, name, allowList: allow });
+  const input = { accountId: account, mode, name, allowList: allow };
+  const { row, keyText } = await createKey(service, { caller: MEDIACTL, input });
   const { id, ...fields } = keyFields(row);
   return { object: { id, key: keyText, ...fields }, note: '\nKeep the key now: it is never shown again.' };
 }
 
-export async function revoke(service: Service, id: string): Promise<Answer> {
-  return { object: listedFields(await revokeKey(service, id)) };
+/** Revokes a key and returns its fields. @throws MediaError not_found */
+export async function revoke(service: MediactlService, id: string): Promise<CommandResult> {
+  return { object: listedFields(await revokeKey(service, { caller: MEDIACTL, input: { id } })) };
 }
 
-export async function list({ database }: Service, { account = null }: { account?: string | null }): Promise<Answer> {
+/** Lists the keys of an account, or of all accounts. @throws MediaError not_found */
+export async function list(
+  { database }: MediactlService,
+  { account = null }: { account?: string | null },
+): Promise<CommandResult> {
   if (account !== null && (await findAccount(database, account)) === null) {
     throw new MediaError('not_found', `There is no account \`${account}\`. \`mediactl account list\` shows them.`);
   }

@@ -1,4 +1,4 @@
-/** mediactl as its users run it: a process of its own, against a real database. */
+/** Runs mediactl in a process of its own against a real database. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,8 +6,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { findCaller } from '#api/accounts/find-caller.ts';
-import { systemClock } from '#crds/shared/clock.ts';
-import { makeLog } from '#crds/shared/log.ts';
+import { systemClock } from '#crds/process/clock.ts';
+import { makeLog } from '#crds/process/log.ts';
 import { testDatabase } from '#test/support/database.ts';
 
 const database = await testDatabase();
@@ -36,7 +36,7 @@ function mediactl(args: readonly string[], env: Record<string, string> = environ
   return promise;
 }
 
-/** The one JSON object that the command prints. */
+/** Runs a command and returns the JSON object that it prints. */
 async function json(...args: readonly string[]): Promise<Record<string, unknown>> {
   const run = await mediactl([...args, '--json']);
   expect(run).toMatchObject({ code: 0, stderr: '' });
@@ -44,7 +44,7 @@ async function json(...args: readonly string[]): Promise<Record<string, unknown>
   return JSON.parse(run.stdout) as Record<string, unknown>;
 }
 
-const anAccount = async (): Promise<string> =>
+const createAccount = async (): Promise<string> =>
   String((await json('account', 'create', '--name', 'Acme', '--plan', 'payg'))['id']);
 
 describe('mediactl account', () => {
@@ -120,8 +120,8 @@ describe('mediactl account', () => {
     expect(list).toStrictEqual({ object: 'list', data: expect.arrayContaining([second]) });
   });
 
-  it('prints a table for people', async () => {
-    await anAccount();
+  it('prints accounts as a table', async () => {
+    await createAccount();
     const { stdout } = await mediactl(['account', 'list']);
     const [head, ...rows] = stdout.trim().split('\n');
     expect(head).toMatch(/^ID +NAME +PLAN +PAYMENT METHOD/);
@@ -131,7 +131,7 @@ describe('mediactl account', () => {
 
 describe('mediactl key', () => {
   it('creates a key that works, lists it without its text, and revokes it', async () => {
-    const account = await anAccount();
+    const account = await createAccount();
     const created = await json(
       'key',
       'create',
@@ -174,20 +174,20 @@ describe('mediactl key', () => {
     await expect(findCaller(deps, `Bearer ${String(created['key'])}`)).rejects.toMatchObject({ code: 'revoked_key' });
   });
 
-  it('lists the keys of all accounts when none is named', async () => {
-    const [one, two] = [await anAccount(), await anAccount()];
+  it('lists the keys of all accounts without --account', async () => {
+    const [one, two] = [await createAccount(), await createAccount()];
     for (const account of [one, two])
       await json('key', 'create', '--account', account, '--mode', 'test', '--name', 'k');
     const { data } = (await json('key', 'list')) as { data: { account: string }[] };
     expect(data.map((key) => key.account)).toStrictEqual(expect.arrayContaining([one, two]));
   });
 
-  it('shows a new key to people once, with a warning', async () => {
+  it('prints a new key with the note that it is never shown again', async () => {
     const { stdout } = await mediactl([
       'key',
       'create',
       '--account',
-      await anAccount(),
+      await createAccount(),
       '--mode',
       'test',
       '--name',
@@ -199,7 +199,7 @@ describe('mediactl key', () => {
 });
 
 describe('mediactl with --data', () => {
-  it('speaks to the database of the service that runs on the folder', async () => {
+  it('uses the database of the service that runs on the folder', async () => {
     const data = path.join(folder, 'running');
     await mkdir(path.join(data, 'run'), { recursive: true });
     await writeFile(
@@ -215,7 +215,7 @@ describe('mediactl with --data', () => {
   it.each([
     ['that does not exist', 'none', null],
     ['whose service was killed', 'killed', 'postgresql:///postgres?host=/nowhere&user=nobody'],
-  ])('says how to start the service on a folder %s', async (_what, name, url) => {
+  ])('explains how to start the service on a folder %s', async (_what, name, url) => {
     const data = path.join(folder, name);
     if (url !== null) {
       await mkdir(path.join(data, 'run'), { recursive: true });
@@ -231,7 +231,7 @@ describe('mediactl with --data', () => {
   });
 });
 
-describe('mediactl refuses', () => {
+describe('a failed mediactl command', () => {
   it.each<[string, string[], string]>([
     [
       'an unknown plan',
@@ -276,24 +276,27 @@ describe('mediactl refuses', () => {
       ['account', 'set', 'acc_none', '--spend-cap', '1e3'],
       'Give US dollars from 0 to 1000000000',
     ],
-  ])('%s in one sentence', async (_what, args, message) => {
+  ])('reports %s in one sentence', async (_what, args, message) => {
     const run = await mediactl(args);
     expect(run).toMatchObject({ code: 1, stdout: '' });
     expect(run.stderr).toContain(message);
     expect(run.stderr.trim().split('\n')).toHaveLength(1);
   });
 
-  it('an environment without its settings, naming each', async () => {
+  it('reports each missing setting of the environment', async () => {
     const run = await mediactl(['account', 'list'], {});
     expect(run.code).toBe(1);
     expect(run.stderr).toContain('DATABASE_URL: is required');
     expect(run.stderr).toContain('MEDIAJOBS_KEY_PEPPER: is required');
   });
 
-  it('a database that does not answer, and one without tables', async () => {
-    const away = await mediactl(['account', 'list'], { ...environment, DATABASE_URL: 'postgresql:///x?host=/nowhere' });
-    expect(away).toMatchObject({ code: 1, stdout: '' });
-    expect(away.stderr).toContain('The database that DATABASE_URL names does not answer');
+  it('reports a database that does not answer and one without tables', async () => {
+    const unreachable = await mediactl(['account', 'list'], {
+      ...environment,
+      DATABASE_URL: 'postgresql:///x?host=/nowhere',
+    });
+    expect(unreachable).toMatchObject({ code: 1, stdout: '' });
+    expect(unreachable.stderr).toContain('The database that DATABASE_URL names does not answer');
     const empty = await testDatabase({ migrated: false });
     const untouched = await mediactl(['account', 'list'], { ...environment, DATABASE_URL: empty.url });
     expect(untouched).toMatchObject({ code: 1, stdout: '' });

@@ -1,22 +1,22 @@
-/** The database that accounts and keys are in: of the service on a data folder, or the environment's. */
+/** Access of mediactl to the database of a service: the one on a data folder, or the one of the environment. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Peppers } from '#api/accounts/api-key.ts';
 import { dashboardUrlOf } from '#api/dashboard/dashboard-url.ts';
 import { CommandLineError } from '#api/mediactl/command-line-error.ts';
 import { makeDatabase, type Database } from '#api/store/database.ts';
-import { newId, type NewId } from '#crds/ids.ts';
-import { systemClock, type Clock } from '#crds/shared/clock.ts';
-import { loadConfig } from '#crds/shared/config.ts';
-import { makeLog } from '#crds/shared/log.ts';
-import { settings } from '#crds/shared/settings.ts';
+import { newId, type NewId } from '#crds/contract/ids.ts';
+import { systemClock, type Clock } from '#crds/process/clock.ts';
+import { loadConfig } from '#crds/process/config.ts';
+import { makeLog } from '#crds/process/log.ts';
+import { settings } from '#crds/process/settings.ts';
 
-export interface Service {
+export interface MediactlService {
   readonly database: Database;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly peppers: Peppers;
-  /** Address of the dashboard; null when it is off or not known. */
+  /** Public URL of the dashboard; null when it is switched off or unknown. */
   readonly dashboardUrl: string | null;
 }
 
@@ -27,14 +27,21 @@ const config = settings
   .partial({ MEDIAJOBS_BASE_URL: true });
 
 /**
+ * Connects to the database of a service.
  * @throws CommandLineError when the service on the folder does not run, or the database does not answer.
  * @throws ConfigError when the environment lacks a setting.
  */
-export async function openService({ data, env }: { data: string | undefined; env: Environment }): Promise<Service> {
+export async function openService({
+  data,
+  env,
+}: {
+  data: string | undefined;
+  env: Environment;
+}): Promise<MediactlService> {
   const given = loadConfig(config, data === undefined ? env : await settingsOf(data));
   const database = makeDatabase({ url: given.DATABASE_URL, log: makeLog('mediactl', 'silent'), maxConnections: 1 });
   try {
-    await refuseOtherSchema(database, data);
+    await requireTables(database, data);
   } catch (error) {
     await database.close();
     throw error;
@@ -44,7 +51,7 @@ export async function openService({ data, env }: { data: string | undefined; env
   return { database, clock: systemClock, newId, peppers: given.MEDIAJOBS_KEY_PEPPER, dashboardUrl };
 }
 
-/** What the running service wrote for commands like this one, and the secrets it made at its first start. */
+/** Reads the connection file of the running service and the secrets that its first start generated. */
 async function settingsOf(data: string): Promise<Environment> {
   const connection = await readSettings(path.join(data, 'run', 'connection.json'), data);
   const secrets = await readSettings(path.join(data, 'secrets.json'), data);
@@ -56,20 +63,20 @@ async function readSettings(file: string, data: string): Promise<Environment> {
     return JSON.parse(await readFile(file, 'utf8')) as Environment;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') throw notRunning(data, error);
-    const why =
+    if (code === 'ENOENT' || code === 'ENOTDIR') throw notRunningError(data, error);
+    const reason =
       code === 'EACCES' ? 'this user may not read it; run mediactl as the user that the service runs as' : message;
-    throw new CommandLineError(`${file} cannot be read: ${why}.`, { cause: error });
+    throw new CommandLineError(`${file} cannot be read: ${reason}.`, { cause: error });
   }
 }
 
-async function refuseOtherSchema(database: Database, data: string | undefined): Promise<void> {
+async function requireTables(database: Database, data: string | undefined): Promise<void> {
   const tables = await database
     .query<{ there: boolean }>(`select to_regclass('api_keys') is not null as there`)
     .catch((error: unknown) => {
-      if (data !== undefined) throw notRunning(data, error);
-      const why = error instanceof Error ? error.message : String(error);
-      throw new CommandLineError(`The database that DATABASE_URL names does not answer: ${why}.`, { cause: error });
+      if (data !== undefined) throw notRunningError(data, error);
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new CommandLineError(`The database that DATABASE_URL names does not answer: ${reason}.`, { cause: error });
     });
   if (tables.rows[0]?.there === true) return;
   throw new CommandLineError(
@@ -77,7 +84,7 @@ async function refuseOtherSchema(database: Database, data: string | undefined): 
   );
 }
 
-function notRunning(data: string, cause: unknown): CommandLineError {
+function notRunningError(data: string, cause: unknown): CommandLineError {
   return new CommandLineError(
     `No service runs on the data folder ${data}: start it with \`hack/demo --serve --data ${data}\`, then run this again.`,
     { cause },

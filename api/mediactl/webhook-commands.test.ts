@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { Service } from '#api/mediactl/open-service.ts';
+import type { MediactlService } from '#api/mediactl/open-service.ts';
 import { deliveries, resend } from '#api/mediactl/webhook-commands.ts';
-import { newId } from '#crds/ids.ts';
+import { newId } from '#crds/contract/ids.ts';
 import { startReceiver, type Received } from '#test/support/receiver.ts';
 import { eventIds, expectSigned, START, status, webhookSender } from '#test/support/webhook-sender.ts';
 
 const sender = await webhookSender();
 const { database, deps } = sender;
-const service: Service = { database, clock: deps.clock, newId, peppers: ['p'.repeat(32)], dashboardUrl: null };
+const service: MediactlService = { database, clock: deps.clock, newId, peppers: ['p'.repeat(32)], dashboardUrl: null };
 
-/** A receiver that is dead until told otherwise, with the one event that it never took. */
+/** Returns a receiver that fails until `recover` is called, with the dead event that it refused eight times. */
 async function deadEvent(): Promise<{
   id: string;
   secret: string;
@@ -29,7 +29,7 @@ async function deadEvent(): Promise<{
 }
 
 describe('webhook deliveries', () => {
-  it('shows those of an account, newest first, and the dead ones alone', async () => {
+  it('lists those of an account, newest first, or only dead ones', async () => {
     const { id } = await deadEvent();
     const waiting = await sender.finishJob();
     const all = await deliveries(service, { account: sender.accountId });
@@ -54,7 +54,7 @@ describe('webhook deliveries', () => {
 });
 
 describe('webhook resend', () => {
-  it('gives a dead event its eight attempts again: same id, body and secret, signed anew', async () => {
+  it('sends a dead event again with the same id, body and secret, a new signature and eight attempts', async () => {
     const { id, secret, receiver, recover } = await deadEvent();
     expect(await resend(service, id)).toMatchObject({
       object: { event: id, state: 'queued', attempts: 0, done_at: null },
@@ -72,7 +72,7 @@ describe('webhook resend', () => {
     });
   });
 
-  it('sends a delivered event once more', async () => {
+  it('sends a delivered event again', async () => {
     const receiver = await startReceiver();
     await sender.register(receiver.url);
     await sender.finishJob();
@@ -83,7 +83,7 @@ describe('webhook resend', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  it('leaves an event alone that is still queued', async () => {
+  it('refuses an event that is still queued', async () => {
     await sender.register('https://127.0.0.1:1/');
     await sender.finishJob();
     await sender.deliverDue();

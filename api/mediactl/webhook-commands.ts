@@ -1,29 +1,35 @@
+import { MEDIACTL } from '#api/audit/audit.ts';
 import { findAccount } from '#api/accounts/account-rows.ts';
-import type { Service } from '#api/mediactl/open-service.ts';
-import type { Answer } from '#api/mediactl/print.ts';
+import type { MediactlService } from '#api/mediactl/open-service.ts';
+import type { CommandResult } from '#api/mediactl/format-result.ts';
 import { selectDeliveries, type DeliveryRecord } from '#api/webhooks/delivery-record-rows.ts';
-import { deliveryState, withoutQuery } from '#api/webhooks/delivery-state.ts';
+import { deliveryState } from '#api/webhooks/delivery-state.ts';
 import { resendDelivery } from '#api/webhooks/resend-delivery.ts';
-import { MediaError } from '#crds/media-error.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 
-/** The newest ones that a list shows. */
-export const MOST_LISTED = 1000;
+/** Maximum number of deliveries in a list. */
+export const MAX_LISTED = 1000;
 
 interface ListOptions {
   readonly account?: string;
   readonly dead?: boolean;
 }
 
-export async function deliveries({ database }: Service, { account, dead = false }: ListOptions): Promise<Answer> {
+/** Lists the newest deliveries of an account, or of all accounts. @throws MediaError not_found */
+export async function deliveries(
+  { database }: MediactlService,
+  { account, dead = false }: ListOptions,
+): Promise<CommandResult> {
   if (account !== undefined && (await findAccount(database, account)) === null) {
     throw new MediaError('not_found', `There is no account \`${account}\`. \`mediactl account list\` shows them.`);
   }
-  const found = await selectDeliveries(database, { accountId: account ?? null, onlyDead: dead, limit: MOST_LISTED });
+  const found = await selectDeliveries(database, { accountId: account ?? null, onlyDead: dead, limit: MAX_LISTED });
   return { list: found.map((delivery) => deliveryFields(delivery)) };
 }
 
-export async function resend(service: Service, eventId: string): Promise<Answer> {
-  return { object: deliveryFields(await resendDelivery(service, eventId)) };
+/** Queues a delivered or dead event again. @throws MediaError not_found, or when the event is still queued. */
+export async function resend(service: MediactlService, eventId: string): Promise<CommandResult> {
+  return { object: deliveryFields(await resendDelivery(service, { caller: MEDIACTL, input: { eventId } })) };
 }
 
 function deliveryFields(delivery: DeliveryRecord) {
@@ -33,7 +39,7 @@ function deliveryFields(delivery: DeliveryRecord) {
     account: delivery.accountId,
     job: delivery.jobId,
     endpoint: delivery.endpointId,
-    url: withoutQuery(delivery.url),
+    url: delivery.shownUrl,
     attempts: delivery.attempt,
     last_status: delivery.lastStatus,
     last_error: delivery.lastError,

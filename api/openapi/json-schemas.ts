@@ -1,18 +1,18 @@
-/** From the zod schemas that validate to JSON schemas: those with an id become components, referred to by name. */
+/** Conversion of the zod schemas of requests to JSON schemas. Schemas with an id become components. */
 import { z } from 'zod';
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 export interface SchemaWriter {
-  /** The schema, or a reference to its component. */
+  /** Returns the JSON schema, or a reference to its component. */
   readonly write: (schema: z.ZodType, io: 'input' | 'output') => JsonSchema;
-  /** What was referred to so far, by name. */
+  /** Returns the components referenced so far, by name. */
   readonly components: () => Readonly<Record<string, JsonSchema>>;
 }
 
 const COMPONENTS = '#/components/schemas/';
 
-/** `options` stands for every schema at a path `options` that takes any object. */
+/** Returns a writer. @param options schema in place of every any-object schema at a path `options`. */
 export function makeSchemaWriter(options: z.ZodType): SchemaWriter {
   const components = new Map<string, JsonSchema>();
   const write: SchemaWriter['write'] = (schema, io) => {
@@ -25,9 +25,9 @@ export function makeSchemaWriter(options: z.ZodType): SchemaWriter {
       io,
       unrepresentable: 'any',
       override: ({ zodSchema, jsonSchema, path }) => {
-        // Every custom type of ours is a string whose values another schema checks.
+        // Every custom type of the interface is a string.
         if (zodSchema._zod.def.type === 'custom') jsonSchema.type = 'string';
-        if (path.includes('options') && isLoose(jsonSchema)) becomeReference(jsonSchema, `${COMPONENTS}Options`);
+        if (path.includes('options') && isLoose(jsonSchema)) replaceByReference(jsonSchema, `${COMPONENTS}Options`);
       },
     });
     for (const [name, definition] of Object.entries(named)) components.set(name, withReferences(definition));
@@ -40,12 +40,12 @@ export function makeSchemaWriter(options: z.ZodType): SchemaWriter {
   };
 }
 
-/** Requests take options as any object, so that a refusal can name the option at fault. */
+/** Returns whether a schema accepts any object, as requests do for options so that a refusal can name the option. */
 function isLoose({ type, properties }: JsonSchema): boolean {
   return type === 'object' && properties !== undefined && Object.keys(properties).length === 0;
 }
 
-function becomeReference(schema: JsonSchema, target: string): void {
+function replaceByReference(schema: JsonSchema, target: string): void {
   const { description } = schema;
   for (const key of Object.keys(schema)) delete schema[key];
   schema.$ref = target;

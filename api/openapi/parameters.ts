@@ -1,9 +1,9 @@
-/** Parameters of an operation: in its path, its query, its headers. */
+/** Parameters of an operation in its path, query and headers. */
 import { z } from 'zod';
-import type { Endpoint } from '#api/endpoint.ts';
-import { API_VERSION } from '#api/http/gates.ts';
+import type { Endpoint } from '#api/http/endpoint.ts';
+import { API_VERSION } from '#api/interface-version.ts';
 import type { JsonSchema, SchemaWriter } from '#api/openapi/json-schemas.ts';
-import { optionsSchema } from '#crds/options/options.ts';
+import { optionsSchema } from '#crds/catalogue/options/options.ts';
 
 interface Parameter {
   readonly name: string;
@@ -13,25 +13,26 @@ interface Parameter {
   readonly schema: JsonSchema;
 }
 
-const IN_PATH: Readonly<Record<string, Pick<Parameter, 'description' | 'schema'>>> = {
+const PATH_PARAMETERS: Readonly<Record<string, Pick<Parameter, 'description' | 'schema'>>> = {
   id: { description: 'Id of the object.', schema: { type: 'string', maxLength: 200 } },
   part_number: { description: 'Number of the part, from 1.', schema: { type: 'integer', minimum: 1 } },
   id_or_name: { description: 'Id or name of the preset.', schema: { type: 'string', maxLength: 200 } },
 };
 
+/** Returns the parameters of an endpoint. @throws Error when a path parameter has no description. */
 export function parametersOf(writer: SchemaWriter, endpoint: Endpoint): readonly Parameter[] {
-  return [...inPath(endpoint), ...inQuery(writer, endpoint), ...inHeaders(endpoint)];
+  return [...pathParameters(endpoint), ...queryParameters(writer, endpoint), ...headerParameters(endpoint)];
 }
 
-function inPath({ path }: Endpoint): Parameter[] {
+function pathParameters({ path }: Endpoint): Parameter[] {
   return [...path.matchAll(/:([a-z_]+)/g)].map(([, name = '']) => {
-    const known = IN_PATH[name];
+    const known = PATH_PARAMETERS[name];
     if (known === undefined) throw new Error(`the path parameter ${name} of ${path} has no description`);
     return { name, in: 'path', required: true, ...known };
   });
 }
 
-function inQuery(writer: SchemaWriter, endpoint: Endpoint): Parameter[] {
+function queryParameters(writer: SchemaWriter, endpoint: Endpoint): Parameter[] {
   const shape: Record<string, z.core.$ZodType> = endpoint.query?.shape ?? {};
   const own = Object.entries(shape).map(([name, schema]) => [name, schema as z.ZodType] as const);
   const options = endpoint.lane === 'direct' ? flatOptions(optionsSchema, '') : [];
@@ -41,7 +42,7 @@ function inQuery(writer: SchemaWriter, endpoint: Endpoint): Parameter[] {
   });
 }
 
-/** Options of direct requests as dotted query parameters. */
+/** Returns the options of direct requests as dotted query parameters with their schemas. */
 function flatOptions(schema: z.ZodObject, prefix: string): [string, z.ZodType][] {
   return Object.entries(schema.shape).flatMap(([name, field]): [string, z.ZodType][] => {
     const inner = field instanceof z.ZodOptional ? field.unwrap() : field;
@@ -55,7 +56,7 @@ function flatOptions(schema: z.ZodObject, prefix: string): [string, z.ZodType][]
   });
 }
 
-function inHeaders(endpoint: Endpoint): Parameter[] {
+function headerParameters(endpoint: Endpoint): Parameter[] {
   const header = (name: string, description: string, schema: JsonSchema): Parameter => ({
     name,
     in: 'header',

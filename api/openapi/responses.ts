@@ -1,11 +1,12 @@
-/** Answers of an operation: status, headers and body of each that may come. */
-import type { Endpoint } from '#api/endpoint.ts';
+/** Responses of an operation: status, headers and body of each. */
+import type { Endpoint } from '#api/http/endpoint.ts';
 import type { SchemaWriter } from '#api/openapi/json-schemas.ts';
-import { errorRow, type ErrorCode } from '#crds/error-codes.ts';
-import { FORMATS, type Format } from '#crds/formats.ts';
+import { errorRow, type ErrorCode } from '#crds/contract/error-codes.ts';
+import { FORMATS, type Format } from '#crds/catalogue/formats.ts';
 
-/** May come from any endpoint. */
+/** Error codes of every endpoint. */
 const COMMON_ERRORS: readonly ErrorCode[] = ['bad_request', 'unsupported_version', 'https_required', 'internal'];
+/** Error codes of every endpoint that needs a key. */
 const KEY_ERRORS: readonly ErrorCode[] = [
   'missing_key',
   'invalid_key',
@@ -24,6 +25,7 @@ interface Header {
   readonly schema: { readonly type: 'string' | 'integer' | 'number' | 'boolean'; readonly enum?: readonly string[] };
 }
 
+/** Returns the responses of an endpoint by status. */
 export function responsesOf(writer: SchemaWriter, endpoint: Endpoint): Readonly<Record<string, object>> {
   return { ...successes(writer, endpoint), ...failures(endpoint) };
 }
@@ -45,7 +47,7 @@ function successes(writer: SchemaWriter, endpoint: Endpoint): Record<string, obj
   );
 }
 
-/** A media type per format. */
+/** Returns the content of a response with a file: one entry per media type. */
 function fileContent(files: readonly Format[]): Record<string, object> {
   const mediaTypes = new Set(files.map((format) => FORMATS[format].mediaType.split(';')[0] ?? ''));
   const bytes = { schema: { type: 'string', format: 'binary' } };
@@ -76,7 +78,7 @@ function failures(endpoint: Endpoint): Record<string, object> {
   );
 }
 
-/** Required when every code of the status has it. */
+/** Returns the `Retry-After` header of a status: required if every code of the status has it. */
 function retryAfter(waits: readonly ErrorCode[], all: readonly ErrorCode[]): Header {
   const described = { description: 'Seconds to wait.', schema: { type: 'integer' } } as const;
   return { ...described, required: waits.length === all.length };

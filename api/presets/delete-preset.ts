@@ -1,17 +1,23 @@
-import { z } from 'zod';
-import type { ApiDeps } from '#api/api-deps.ts';
-import type { ApiReply, CallerRequest } from '#api/endpoint.ts';
+import type { AccountCaller } from '#api/accounts/find-caller.ts';
+import { recordAudit } from '#api/audit/audit.ts';
+import type { Dependencies } from '#api/dependencies.ts';
 import { mayNamePreset, presetNotFound } from '#api/presets/preset.ts';
 import { deletePresetRow } from '#api/presets/preset-rows.ts';
 
-export const deletedPresetSchema = z.object({ id: z.string(), object: z.literal('preset'), deleted: z.literal(true) });
-
-/** `DELETE /v1/presets/{id or name}`: whoever names it afterwards is refused; jobs that are made keep their options. */
-export async function deletePreset({ database }: ApiDeps, { caller, params }: CallerRequest): Promise<ApiReply> {
-  const idOrName = params['id_or_name'] ?? '';
-  const id = mayNamePreset(idOrName)
-    ? await deletePresetRow(database, { accountId: caller.account.id, idOrName })
-    : null;
-  if (id === null) throw presetNotFound(idOrName);
-  return { status: 200, body: { id, object: 'preset', deleted: true } };
+/**
+ * Deletes a preset: later requests that name it are refused; existing jobs keep their options. Returns its id.
+ * @throws MediaError not_found
+ */
+export async function deletePreset(
+  { database, clock }: Pick<Dependencies, 'database' | 'clock'>,
+  { caller, input: { idOrName } }: { caller: AccountCaller; input: { readonly idOrName: string } },
+): Promise<{ id: string }> {
+  const accountId = caller.account.id;
+  if (!mayNamePreset(idOrName)) throw presetNotFound(idOrName);
+  return database.transaction(async (tx) => {
+    const id = await deletePresetRow(tx, { accountId, idOrName });
+    if (id === null) throw presetNotFound(idOrName);
+    await recordAudit(tx, caller.actor, { at: clock.now(), action: 'preset.delete', target: idOrName, accountId });
+    return { id };
+  });
 }

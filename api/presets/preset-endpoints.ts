@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import type { Endpoint } from '#api/endpoint.ts';
-import { createPreset, presetRequestSchema } from '#api/presets/create-preset.ts';
-import { deletedPresetSchema, deletePreset } from '#api/presets/delete-preset.ts';
-import { presetObjectSchema } from '#api/presets/preset.ts';
+import type { Endpoint } from '#api/http/endpoint.ts';
+import { parseFields, readJsonBody } from '#api/http/json-body.ts';
+import { deletePreset } from '#api/presets/delete-preset.ts';
+import { presetObject, presetObjectSchema } from '#api/presets/preset.ts';
 import { getPreset, listPresets } from '#api/presets/read-presets.ts';
+import { presetRequestSchema, savePreset } from '#api/presets/save-preset.ts';
 
 const preset = (description: string) => ({ description, schema: presetObjectSchema });
 
@@ -13,7 +14,9 @@ const presetList = z.object({
   has_more: z.literal(false),
 });
 
-/** Spec: Presets. */
+const deletedPreset = z.object({ id: z.string(), object: z.literal('preset'), deleted: z.literal(true) });
+
+/** Endpoints of presets: docs/reference/presets.md. */
 export const presetEndpoints: readonly Endpoint[] = [
   {
     method: 'POST',
@@ -23,7 +26,13 @@ export const presetEndpoints: readonly Endpoint[] = [
     body: presetRequestSchema,
     responses: { 200: preset('The preset with its new options.'), 201: preset('The new preset.') },
     errors: ['bad_request', 'invalid_options', 'preset_limit_reached'],
-    handle: createPreset,
+    handle: async (deps, request) => {
+      const { object } = await readJsonBody(request);
+      const input = parseFields(presetRequestSchema, object);
+      const { preset: saved, isNew } = await savePreset(deps, { caller: request.caller, input });
+      const body = presetObject(saved);
+      return isNew ? { status: 201, headers: { Location: `/v1/presets/${saved.id}` }, body } : { status: 200, body };
+    },
   },
   {
     method: 'GET',
@@ -32,7 +41,10 @@ export const presetEndpoints: readonly Endpoint[] = [
     lane: 'other',
     responses: { 200: { description: 'All of them.', schema: presetList } },
     errors: [],
-    handle: listPresets,
+    handle: async (deps, { caller }) => {
+      const data = (await listPresets(deps, { caller })).map((one) => presetObject(one));
+      return { status: 200, body: { object: 'list', data, has_more: false } };
+    },
   },
   {
     method: 'GET',
@@ -41,15 +53,21 @@ export const presetEndpoints: readonly Endpoint[] = [
     lane: 'other',
     responses: { 200: preset('The preset.') },
     errors: ['not_found'],
-    handle: getPreset,
+    handle: async (deps, { caller, params }) => {
+      const found = await getPreset(deps, { caller, input: { idOrName: params['id_or_name'] ?? '' } });
+      return { status: 200, body: presetObject(found) };
+    },
   },
   {
     method: 'DELETE',
     path: '/v1/presets/:id_or_name',
     summary: 'Delete a preset.',
     lane: 'other',
-    responses: { 200: { description: 'It is gone.', schema: deletedPresetSchema } },
+    responses: { 200: { description: 'It is gone.', schema: deletedPreset } },
     errors: ['not_found'],
-    handle: deletePreset,
+    handle: async (deps, { caller, params }) => {
+      const { id } = await deletePreset(deps, { caller, input: { idOrName: params['id_or_name'] ?? '' } });
+      return { status: 200, body: { id, object: 'preset', deleted: true } };
+    },
   },
 ];

@@ -1,18 +1,18 @@
-import type { ApiDeps } from '#api/api-deps.ts';
+import type { Dependencies } from '#api/dependencies.ts';
 import { mayNamePreset } from '#api/presets/preset.ts';
 import { findPreset } from '#api/presets/preset-rows.ts';
-import { MediaError } from '#crds/media-error.ts';
-import { parseJsonOptions, type FlatOptions } from '#crds/options/options.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import { parseJsonOptions, type FlatOptions } from '#crds/catalogue/options/options.ts';
 
 const NONE: FlatOptions = new Map();
 
 /**
- * The options of the preset that a request names, by the rules of now; none when it names none.
- * @throws MediaError bad_request when the account has no such preset, invalid_options when the rules have
- * changed since it was made.
+ * Returns the options of the preset that a request names, or no options when it names none.
+ * @throws MediaError bad_request when the account has no such preset, invalid_options when the rules of options have
+ * changed since it was saved.
  */
 export async function presetOptions(
-  { database }: Pick<ApiDeps, 'database'>,
+  { database }: Pick<Dependencies, 'database'>,
   { accountId, preset: idOrName }: { accountId: string; preset: string | null | undefined },
 ): Promise<FlatOptions> {
   if (idOrName == null) return NONE;

@@ -11,7 +11,7 @@ interface NamedOptions {
   readonly at: Date;
 }
 
-/** null when the account has none of that name. */
+/** Replaces the options of the preset of that name; returns null when the account has none. */
 export async function replacePresetOptions(
   tx: Queryable,
   { accountId, name, options, at }: NamedOptions,
@@ -23,7 +23,7 @@ export async function replacePresetOptions(
   return rows[0] ?? null;
 }
 
-/** null when the account has `most` already; call it under the account's lock. */
+/** Inserts the preset; returns null when the account has `most` already. Call it under the account's lock. */
 export async function insertPreset(
   tx: Queryable,
   preset: NamedOptions & { id: string },
@@ -39,7 +39,7 @@ export async function insertPreset(
   return rows[0] ?? null;
 }
 
-/** By name, in the order of its characters' codes. */
+/** Returns the account's presets by name, in code point order. */
 export async function selectPresets(db: Queryable, accountId: string): Promise<readonly Preset[]> {
   const { rows } = await db.query<Preset>(`select ${COLUMNS} from presets where account_id = $1 order by name`, [
     accountId,
@@ -47,13 +47,14 @@ export async function selectPresets(db: Queryable, accountId: string): Promise<r
   return rows;
 }
 
-interface Reference {
+interface PresetReference {
   readonly accountId: string;
-  /** An id goes before a name that reads like one. */
+  /** Id or name; an id takes precedence over an equal name. */
   readonly idOrName: string;
 }
 
-export async function findPreset(db: Queryable, { accountId, idOrName }: Reference): Promise<Preset | null> {
+/** Returns the preset with an id or name; null when there is none. */
+export async function findPreset(db: Queryable, { accountId, idOrName }: PresetReference): Promise<Preset | null> {
   const { rows } = await db.query<Preset>(
     `select ${COLUMNS} from presets where account_id = $1 and (id = $2 or name = $2) order by id = $2 desc limit 1`,
     [accountId, idOrName],
@@ -61,8 +62,8 @@ export async function findPreset(db: Queryable, { accountId, idOrName }: Referen
   return rows[0] ?? null;
 }
 
-/** Gives the id of the one that was deleted; null when there is none. */
-export async function deletePresetRow(db: Queryable, { accountId, idOrName }: Reference): Promise<string | null> {
+/** Deletes the preset; returns its id, or null when there is none. */
+export async function deletePresetRow(db: Queryable, { accountId, idOrName }: PresetReference): Promise<string | null> {
   const { rows } = await db.query<{ id: string }>(
     `delete from presets where id = (
        select id from presets where account_id = $1 and (id = $2 or name = $2) order by id = $2 desc limit 1

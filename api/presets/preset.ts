@@ -1,14 +1,12 @@
 /**
- * Presets: options of an account under a name, shared by its live and test keys.
+ * Presets: options of an account under a name, shared by its live and test keys. See docs/reference/presets.md.
  *
- *   (none) ──POST──→ kept ──POST with its name──→ kept, other options, same id
- *                     └──DELETE──→ gone: jobs that were made with it keep their options
- *
- * Spec: Presets.
+ *   (none) ──POST──→ saved ──POST with its name──→ saved, other options, same id
+ *                     └──DELETE──→ deleted: jobs that were created with it keep their options
  */
 import { z } from 'zod';
-import { isId } from '#crds/ids.ts';
-import { MediaError } from '#crds/media-error.ts';
+import { isId } from '#crds/contract/ids.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 
 export interface Preset {
   readonly id: string;
@@ -16,12 +14,14 @@ export interface Preset {
   /** Exactly as sent; validated again at each use. */
   readonly options: object;
   readonly createdAt: Date;
-  /** When the options were last replaced. */
+  /** Time at which the options were last replaced. */
   readonly updatedAt: Date;
 }
 
+/** Form of a preset's name. */
 export const PRESET_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
+/** Schema of the preset object. */
 export const presetObjectSchema = z
   .object({
     id: z.string(),
@@ -33,6 +33,7 @@ export const presetObjectSchema = z
   })
   .meta({ id: 'Preset' });
 
+/** Returns the preset object. */
 export function presetObject(preset: Preset): z.infer<typeof presetObjectSchema> {
   return {
     id: preset.id,
@@ -44,11 +45,12 @@ export function presetObject(preset: Preset): z.infer<typeof presetObjectSchema>
   };
 }
 
-/** True when the text may be the id or the name of a preset. */
+/** Returns whether the text has the form of a preset's id or name. */
 export function mayNamePreset(text: string): boolean {
   return isId('preset', text) || PRESET_NAME.test(text);
 }
 
+/** Returns the refusal for an id or name without a preset. */
 export function presetNotFound(idOrName: string): MediaError {
   return new MediaError('not_found', `There is no preset \`${idOrName.slice(0, 63)}\` in this account.`);
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { makeReceiptKeys, receiptKeysObject, signingKey } from '#api/receipts/receipt-keys.ts';
-import type { ReceiptKeySetting } from '#crds/shared/receipt-key-ring.ts';
+import type { ReceiptKeySetting } from '#crds/process/receipt-key-ring.ts';
 
-/** RFC 8032, 7.1, test 1, and RFC 8037, appendix A: seed, public key and thumbprint. */
+/** Seed, public key and thumbprint of RFC 8032, 7.1, test 1, and RFC 8037, appendix A. */
 const SEED = Buffer.from('9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60', 'hex');
 const POINT = '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo';
 const THUMBPRINT = 'kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k';
@@ -33,7 +33,7 @@ describe('receipt keys', () => {
     expect(fromPoint?.privateKey).toBeNull();
   });
 
-  it('list the first as active and the others as retired, with the times that are known', () => {
+  it('list the first as active and the others as retired, with their known times', () => {
     const retired = key({ bytes: seed(1), createdAt: at('2026-01-01'), retiredAt: at('2026-06-01') });
     const { data } = receiptKeysObject(
       makeReceiptKeys([key({ createdAt: at('2026-06-01') }), retired, key({ bytes: seed(2) })]),
@@ -58,7 +58,7 @@ describe('the key that signs', () => {
     ['before the rotation', '2026-05-31', 1],
     ['under a key that can sign no more', '2026-02-01', 1],
     ['before every key', '2025-01-01', 1],
-  ])('of a job that finished %s', (_when, day, index) => {
+  ])('is chosen for a job that finished %s', (_when, day, index) => {
     expect(signingKey(keys, at(day)).id).toBe(keys[index]?.id);
   });
 });

@@ -1,10 +1,10 @@
 /**
- * The Ed25519 keys behind receipts. A receipt is signed with the key that was in use when its job
- * finished, so that it stays the same after a rotation.
+ * Ed25519 keys of receipts. A receipt is signed with the key that was in use when its job finished, so that it stays
+ * the same after a rotation.
  */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
-import type { ReceiptKeySetting } from '#crds/shared/receipt-key-ring.ts';
+import type { ReceiptKeySetting } from '#crds/process/receipt-key-ring.ts';
 
 export interface ReceiptKey {
   /** Thumbprint of the public key (RFC 7638). */
@@ -16,13 +16,14 @@ export interface ReceiptKey {
   readonly retiredAt: Date | null;
 }
 
-/** Newest first; the first one is in use. */
+/** Keys, newest first; the first one is in use. */
 export type ReceiptKeys = readonly ReceiptKey[];
 
-/** RFC 8410: what stands before the 32 bytes in PKCS #8 and in SubjectPublicKeyInfo. */
+/** DER prefixes of the 32 key bytes in PKCS #8 and in SubjectPublicKeyInfo (RFC 8410). */
 const PRIVATE_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 const PUBLIC_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 
+/** Creates the keys from their settings. */
 export function makeReceiptKeys(entries: readonly ReceiptKeySetting[]): ReceiptKeys {
   return entries.map(({ kind, bytes, createdAt, retiredAt }) => {
     const privateKey = kind === 'private' ? privateKeyOf(bytes) : null;
@@ -31,7 +32,7 @@ export function makeReceiptKeys(entries: readonly ReceiptKeySetting[]): ReceiptK
   });
 }
 
-/** The key that was in use at that moment; the oldest that can sign when all are younger. */
+/** Returns the key that was in use at a time; the oldest with a private key when all are newer. */
 export function signingKey(keys: ReceiptKeys, at: Date): { id: string; privateKey: KeyObject } {
   const able = keys.flatMap(({ id, privateKey, createdAt }) =>
     privateKey === null ? [] : [{ id, privateKey, createdAt }],
@@ -60,7 +61,7 @@ const jwkSchema = z.object({
   alg: z.literal('EdDSA'),
 });
 
-/** One body that is both a list of the interface and a JWK set (RFC 7517). */
+/** Body that is both a list of the interface and a JWK set (RFC 7517). */
 export const receiptKeysSchema = z
   .object({
     object: z.literal('list'),
@@ -93,7 +94,7 @@ function jwk({ id, publicKey }: ReceiptKey): z.infer<typeof jwkSchema> {
   return { kty: 'OKP', crv: 'Ed25519', x: pointOf(publicKey), kid: id, use: 'sig', alg: 'EdDSA' };
 }
 
-/** RFC 7638: the hash of the required members, in lexical order, without white space. */
+/** Returns the hash of the required members, in lexical order, without white space (RFC 7638). */
 function thumbprint(publicKey: KeyObject): string {
   const members = JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x: pointOf(publicKey) });
   return createHash('sha256').update(members).digest('base64url');

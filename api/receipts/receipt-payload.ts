@@ -1,16 +1,15 @@
-/** What a receipt attests. It names no file, URL, metadata or account, so that it can be shown to anyone. */
+/** Payload of a receipt. It contains no file name, URL, metadata or account, so that it can be shown to anyone. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { STANDARD } from '#api/capabilities.ts';
 import { usdOf } from '#api/billing/usd.ts';
 import type { LedgerRow } from '#api/billing/ledger-rows.ts';
-import { API_VERSION } from '#api/http/gates.ts';
+import { API_VERSION, STANDARD } from '#api/interface-version.ts';
 import type { Job } from '#api/jobs/job.ts';
 import { canonicalJson } from '#api/receipts/canonical-json.ts';
-import { OPERATIONS } from '#crds/formats.ts';
-import { resolvedOptionsSchema } from '#crds/options/options.ts';
-import { METERS } from '#crds/prices.ts';
-import { engineResultSchema, type EngineResult } from '#crds/result.ts';
+import { OPERATIONS } from '#crds/catalogue/formats.ts';
+import { resolvedOptionsSchema } from '#crds/catalogue/options/options.ts';
+import { METERS } from '#crds/catalogue/prices.ts';
+import { engineResultSchema, type EngineResult } from '#crds/contract/result.ts';
 
 const timestamp = z.iso.datetime();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -30,7 +29,7 @@ export const receiptPayloadSchema = z
     input: z.object({ sha256: sha256.nullable(), size: z.int().nullable(), format: z.string().nullable() }),
     output: z.object({ sha256, size: z.int(), format: z.string() }).nullable(),
     options: resolvedOptionsSchema,
-    /** Of `options` as canonical JSON (RFC 8785). */
+    /** Hash of `options` as canonical JSON (RFC 8785). */
     options_sha256: sha256,
     result: engineResultSchema
       .pick({
@@ -55,13 +54,13 @@ export const receiptPayloadSchema = z
     /** null when nothing was processed. */
     engine: z.object({ image: z.string().nullable(), tools: z.record(z.string(), z.string()) }).nullable(),
     quality: z.object({ metric: z.string(), score: z.number() }).nullable(),
-    /** When the files are deleted at the latest; null when the service holds none. */
+    /** Latest times when the files are deleted; null when the service stores no output. */
     deletion: z.object({ input_at: timestamp, output_at: timestamp.nullable() }),
   })
   .meta({ id: 'ReceiptPayload' });
 export type ReceiptPayload = z.infer<typeof receiptPayloadSchema>;
 
-/** A job at its end. */
+/** Job with a final status. */
 export type FinishedJob = Job & {
   readonly status: ReceiptPayload['status'];
   readonly completedAt: Date;
@@ -69,7 +68,7 @@ export type FinishedJob = Job & {
 
 export type JobCharge = Pick<LedgerRow, 'meter' | 'quantity' | 'amountMicroUsd'>;
 
-/** The same for the same job at any time: of what may change later (files deleted early) it says nothing. */
+/** Returns the payload of a job. It is always the same: it excludes facts that may change, such as early deletions. */
 export function receiptPayload(job: FinishedJob, charge: JobCharge): ReceiptPayload {
   const { result } = job;
   const completedAt = job.completedAt.toISOString();
@@ -111,7 +110,7 @@ function inputOf({ report, result, inputEtag, inputSize }: FinishedJob): Receipt
   if (report !== null && result !== null) {
     return { sha256: report.inputSha256, size: result.original_size, format: result.input_format };
   }
-  // The file store's ETag of what one request sent is its quoted SHA-256.
+  // The ETag of the file store is the quoted SHA-256 when one request sent the file.
   const hash = /^"([0-9a-f]{64})"$/.exec(inputEtag ?? '')?.[1] ?? null;
   return { sha256: hash, size: inputSize, format: null };
 }

@@ -20,12 +20,13 @@ export const receiptSchema = z
     jws: z.string().meta({ description: 'Compact JWS over the payload; it alone is authoritative.' }),
   })
   .meta({ id: 'Receipt' });
+export type Receipt = z.infer<typeof receiptSchema>;
 
-/** `typ` of the JWS, so that the signature stands for nothing else. */
+/** `typ` of the JWS, which prevents use of the signature for another kind of document. */
 const TYPE = 'mediajobs-receipt+jws';
 
-/** Computed from the job's row alone: the same receipt every time (Ed25519 signatures are deterministic). */
-export function receipt(keys: ReceiptKeys, job: FinishedJob, charge: JobCharge): z.infer<typeof receiptSchema> {
+/** Returns the receipt of a job. It is always the same, because Ed25519 signatures are deterministic. */
+export function receipt(keys: ReceiptKeys, job: FinishedJob, charge: JobCharge): Receipt {
   const key = signingKey(keys, job.completedAt);
   const payload = receiptPayload(job, charge);
   const signed = `${encode({ alg: 'EdDSA', kid: key.id, typ: TYPE })}.${encode(payload)}`;

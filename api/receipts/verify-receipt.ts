@@ -3,11 +3,11 @@ import type { ReceiptKeys } from '#api/receipts/receipt-keys.ts';
 
 export interface VerifiedReceipt {
   readonly keyId: string;
-  /** What was signed, as JSON. */
+  /** Signed payload, as JSON. */
   readonly payload: string;
 }
 
-/** What the compact JWS says, when one of our keys signed it; null otherwise. */
+/** Returns the payload of a compact JWS that one of the keys signed; null otherwise. */
 export function verifyReceipt(keys: ReceiptKeys, jws: string): VerifiedReceipt | null {
   const [header = '', payload = '', signature = '', ...rest] = jws.trim().split('.');
   if (rest.length > 0 || signature === '') return null;

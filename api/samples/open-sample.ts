@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Sample } from '#api/samples/samples.ts';
 
-/** The bytes of a published sample. */
+/** Opens a published sample for reading. */
 export function openSample({ name }: Pick<Sample, 'name'>): Readable {
-  return createReadStream(join(import.meta.dirname, 'files', name));
+  return createReadStream(join(import.meta.dirname, '../data/samples', name));
 }

@@ -1,11 +1,12 @@
 import type { Database } from '#api/store/database.ts';
 import { newestSchema } from '#api/store/migrate.ts';
 
-const WITHOUT_TABLES = '42P01';
+/** SQLSTATE undefined_table. */
+const UNDEFINED_TABLE = '42P01';
 
 /**
- * Why the service cannot work with its database at this moment, with how to fix it; null when it can. A schema that
- * is newer than the code is no problem: it is that of the next version, which serves beside this one.
+ * Returns why the database is not usable now and how to fix it; null when it is. A schema newer than the code is
+ * accepted, because the next version runs beside this one during an upgrade.
  */
 export async function databaseProblem(database: Pick<Database, 'query'>): Promise<string | null> {
   const newest = await newestSchema();
@@ -16,7 +17,7 @@ export async function databaseProblem(database: Pick<Database, 'query'>): Promis
     const version = rows[0]?.version ?? 0;
     return version >= newest ? null : behind(version, newest);
   } catch (error) {
-    if ((error as { code?: string }).code === WITHOUT_TABLES) return behind(0, newest);
+    if ((error as { code?: string }).code === UNDEFINED_TABLE) return behind(0, newest);
     const why = error instanceof Error ? error.message : String(error);
     return `PostgreSQL at DATABASE_URL does not answer (${why}); check that it runs and that the address is right.`;
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeDatabase, type Queryable } from '#api/store/database.ts';
-import { makeLog } from '#crds/shared/log.ts';
+import { makeLog } from '#crds/process/log.ts';
 import { testDatabase } from '#test/support/database.ts';
 
 const database = await testDatabase();
@@ -26,7 +26,7 @@ describe('query', () => {
     expect((await database.query(`select ${expression} as value`)).rows).toStrictEqual([{ value }]);
   });
 
-  it('refuses an int8 that a number does not hold', async () => {
+  it('rejects an int8 above Number.MAX_SAFE_INTEGER', async () => {
     await expect(database.query('select 9007199254740992::int8')).rejects.toThrow('too large for a number');
   });
 
@@ -39,7 +39,7 @@ describe('query', () => {
     expect(rows).toStrictEqual([{ a: values[0], b: values[1], c: values[2], d: values[3] }]);
   });
 
-  it('counts the rows it changed', async () => {
+  it('returns the number of changed rows', async () => {
     await setCounter('rows', 0);
     expect((await add(database, 'rows')).rowCount).toBe(1);
     expect((await add(database, 'no such')).rowCount).toBe(0);
@@ -47,7 +47,7 @@ describe('query', () => {
 });
 
 describe('a transaction', () => {
-  it('keeps all or nothing', async () => {
+  it('commits all changes or none', async () => {
     await setCounter('all', 0);
     await expect(
       database.transaction(async (tx) => {
@@ -60,7 +60,7 @@ describe('a transaction', () => {
     expect(await counter('all')).toBe(1);
   });
 
-  it('runs again after a deadlock, so that both sides end', async () => {
+  it('is retried after a deadlock, so that both transactions commit', async () => {
     await setCounter('left', 0);
     await setCounter('right', 0);
     const bothHoldOne = Promise.withResolvers<void>();
@@ -80,7 +80,7 @@ describe('a transaction', () => {
     expect(tries).toBeGreaterThan(2);
   });
 
-  it('runs again after a serialisation failure, 5 times at most', async () => {
+  it('is run at most 5 times after serialization failures', async () => {
     let tries = 0;
     const failing = database.transaction(async (tx) => {
       tries += 1;
@@ -90,7 +90,7 @@ describe('a transaction', () => {
     expect(tries).toBe(5);
   });
 
-  it('does not run again after another error', async () => {
+  it('is not retried after another error', async () => {
     let tries = 0;
     const failing = database.transaction(async (tx) => {
       tries += 1;
@@ -108,7 +108,7 @@ describe('a lost connection', () => {
     (await on.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
   const end = (pid: number | undefined) => database.query('select pg_terminate_backend($1, 5000)', [pid]);
 
-  it('is replaced when it was idle', async () => {
+  it('is replaced when it is idle', async () => {
     const lossy = own('idle');
     const pid = await pidOf(lossy);
     await end(pid);
@@ -127,7 +127,7 @@ describe('a lost connection', () => {
     await lossy.close();
   });
 
-  it('lets a repeatable transaction run again, which finds what it has done', async () => {
+  it('makes a repeatable transaction run again', async () => {
     await setCounter('repeatable', 0);
     const lossy = own('repeatable');
     let runs = 0;
@@ -144,7 +144,7 @@ describe('a lost connection', () => {
     await lossy.close();
   });
 
-  it('does not let it hide what the work itself refuses', async () => {
+  it('does not make a repeatable transaction run again when its own work throws', async () => {
     let runs = 0;
     const failing = database.transaction(
       async () => {
@@ -183,7 +183,7 @@ describe('makeDatabase', () => {
     expect(rows).toStrictEqual([{ statement: '30s', idle: '30s' }]);
   });
 
-  it('closes once, however often it is told', async () => {
+  it('can be closed twice', async () => {
     const other = makeDatabase({ url: database.url, log, maxConnections: 1 });
     await Promise.all([other.close(), other.close()]);
     await expect(other.query('select 1')).rejects.toThrow();

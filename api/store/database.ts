@@ -1,47 +1,51 @@
-/** PostgreSQL: a pool of connections with the types, time limits and retries that every reader relies on. */
+/** PostgreSQL connection pool with type parsers, timeouts and retries of transactions. */
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import type { Log } from '#crds/shared/log.ts';
+import type { Log } from '#crds/process/log.ts';
 
 export interface Queryable {
-  /** `int8` and `numeric` come as numbers, `timestamptz` as Date, `date` as YYYY-MM-DD, `jsonb` parsed. */
-  query<Row>(text: string, values?: readonly unknown[], how?: QueryHow): Promise<{ rows: Row[]; rowCount: number }>;
+  /** Returns `int8` and `numeric` as numbers, `timestamptz` as Date, `date` as YYYY-MM-DD and `jsonb` parsed. */
+  query<Row>(
+    text: string,
+    values?: readonly unknown[],
+    options?: QueryOptions,
+  ): Promise<{ rows: Row[]; rowCount: number }>;
 }
 
-interface QueryHow {
+interface QueryOptions {
   /**
-   * Parsed and planned once per connection instead of each time: for what every request asks, found by the same
-   * index whatever the values.
+   * Parses and plans the statement once per connection: for frequent statements whose plan does not depend on the
+   * values.
    */
   readonly prepared: true;
 }
 
-/** For `query`. */
-export const PREPARED: QueryHow = { prepared: true };
+/** Options of `query` for a prepared statement. */
+export const PREPARED: QueryOptions = { prepared: true };
 
 export interface Database extends Queryable {
   /**
-   * Runs the work in one transaction on one connection. After a deadlock or a serialisation failure it
-   * runs again, so the work may do nothing that a rollback does not undo.
+   * Runs the work in one transaction on one connection. The work runs again after a deadlock or a serialization
+   * failure, so it must have no effects that a rollback does not undo.
    */
-  transaction<T>(work: (tx: Queryable) => Promise<T>, how?: TransactionHow): Promise<T>;
-  /** Waits for the running queries and closes every connection. May be called twice. */
+  transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  /** Waits for running queries and closes every connection. May be called twice. */
   close(): Promise<void>;
 }
 
-interface TransactionHow {
-  /** Lifts the time limit of statements, for migrations. */
+interface TransactionOptions {
+  /** Disables the statement timeout, for migrations. */
   readonly patient?: boolean;
   /**
-   * The work sees what an earlier run of it has done: so it runs again when the connection was lost, which may have
-   * been after its COMMIT had arrived.
+   * The work is idempotent: it runs again when the connection was lost, possibly after the COMMIT of the earlier run
+   * had been executed.
    */
   readonly repeatable?: boolean;
 }
 
 interface DatabaseSettings {
-  /** Also on a unix socket: `postgresql://user@%2Frun%2Fpg:5432/db` or `postgresql:///db?host=/run/pg`. */
+  /** URL, also of a unix socket: `postgresql://user@%2Frun%2Fpg:5432/db` or `postgresql:///db?host=/run/pg`. */
   readonly url: string;
   readonly log: Log;
   readonly maxConnections: number;
@@ -50,14 +54,15 @@ interface DatabaseSettings {
 const CONNECT_MS = 10_000;
 const STATEMENT_MS = 30_000;
 const IDLE_IN_TRANSACTION_MS = 30_000;
-/** Above the server's own limit: frees the caller when the server no longer answers at all. */
-const ANSWER_MS = 60_000;
-const TRANSACTION_TRIES = 5;
-/** Before another run of a repeatable transaction; doubled each time. */
+/** Client-side query timeout, above the server's own: it only ends queries to a server that hangs. */
+const QUERY_TIMEOUT_MS = 60_000;
+const TRANSACTION_ATTEMPTS = 5;
+/** Delay before a repeatable transaction runs again, doubled each time. */
 const RECONNECT_MS = 25;
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK = '40P01';
 
+/** Returns a database with a pool of up to `maxConnections`; connects at the first query. */
 export function makeDatabase({ url, log, maxConnections }: DatabaseSettings): Database {
   const pool = new pg.Pool({
     ...connectionSettings(url),
@@ -66,18 +71,19 @@ export function makeDatabase({ url, log, maxConnections }: DatabaseSettings): Da
     statement_timeout: STATEMENT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
   });
-  // Without a listener the loss of an idle connection would end the process.
-  // The pool hangs the whole connection onto the error: too much for a log.
+  // Without a listener, the loss of an idle connection would end the process.
+  // The pool attaches the whole client to the error, so only the message is logged.
   pool.on('error', ({ message }) => log.warn({ problem: message }, 'idle database connection lost'));
   let closing: Promise<void> | null = null;
   return {
-    query: (text, values, how) => run(pool, { text, values, how, query_timeout: ANSWER_MS }),
-    transaction: (work, how = {}) => withRetries((attempt) => inTransaction(pool, work, { ...how, attempt }), how),
+    query: (text, values, options) => run(pool, { text, values, options, query_timeout: QUERY_TIMEOUT_MS }),
+    transaction: (work, options = {}) =>
+      withRetries((attempt) => inTransaction(pool, work, { ...options, attempt }), options),
     close: () => (closing ??= pool.end()),
   };
 }
 
-/** How every connection is made, inside the pool or beside it. */
+/** Returns the settings of every connection, in the pool or of its own. */
 export function connectionSettings(url: string): pg.ClientConfig {
   return { connectionString: url, application_name: 'mediajobs', keepAlive: true, types: { getTypeParser } };
 }
@@ -104,30 +110,30 @@ function safeInteger(text: string): number {
 interface Statement {
   readonly text: string;
   readonly values: readonly unknown[] | undefined;
-  readonly how: QueryHow | undefined;
+  readonly options: QueryOptions | undefined;
   readonly query_timeout?: number;
 }
 
 async function run<Row>(
   connection: pg.Pool | pg.PoolClient,
-  { values, how, ...statement }: Statement,
+  { values, options, ...statement }: Statement,
 ): Promise<{ rows: Row[]; rowCount: number }> {
-  const named = how === undefined ? statement : { ...statement, name: statementName(statement.text) };
+  const named = options === undefined ? statement : { ...statement, name: statementName(statement.text) };
   const query = values === undefined ? named : { ...named, values: [...values] };
   const answer: pg.QueryResult | pg.QueryResult[] = await connection.query(query);
-  // A text of several statements, as in migrations, gives one result each.
+  // A text of several statements, as in migrations, has one result for each.
   const last = Array.isArray(answer) ? answer.at(-1) : answer;
   return { rows: (last?.rows ?? []) as Row[], rowCount: last?.rowCount ?? 0 };
 }
 
-/** The same for the same text; PostgreSQL takes 63 characters. */
+/** Returns the name of a prepared statement, a hash of its text: PostgreSQL allows 63 characters. */
 function statementName(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 32);
 }
 
-/** One run of a transaction. */
+/** State of one run of a transaction. */
 interface Attempt {
-  /** The connection does not work, or not yet: what became of the transaction is not known. */
+  /** Whether the connection failed or is not established: then the outcome of the transaction is unknown. */
   isLost: boolean;
 }
 
@@ -135,19 +141,19 @@ async function withRetries<T>(
   transaction: (attempt: Attempt) => Promise<T>,
   { repeatable = false }: { repeatable?: boolean },
 ): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
+  for (let attempts = 1; ; attempts += 1) {
     const attempt = { isLost: true };
     try {
       return await transaction(attempt);
     } catch (error) {
       const isLost = repeatable && attempt.isLost;
-      if (tries === TRANSACTION_TRIES || !(isLost || isWorthRetrying(error))) throw error;
-      if (isLost) await delay(RECONNECT_MS * 2 ** tries);
+      if (attempts === TRANSACTION_ATTEMPTS || !(isLost || isConflict(error))) throw error;
+      if (isLost) await delay(RECONNECT_MS * 2 ** attempts);
     }
   }
 }
 
-function isWorthRetrying(error: unknown): boolean {
+function isConflict(error: unknown): boolean {
   return error instanceof pg.DatabaseError && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK);
 }
 
@@ -158,18 +164,18 @@ async function inTransaction<T>(
 ): Promise<T> {
   const client = await pool.connect();
   attempt.isLost = false;
-  // A checked-out connection reports its loss to the query in work and here; the query's error counts.
+  // A lost connection is reported to the running query and as this event. The query's error is the one thrown.
   const ignore = (): void => undefined;
   client.on('error', ignore);
-  const limit = patient ? {} : { query_timeout: ANSWER_MS };
+  const timeout = patient ? {} : { query_timeout: QUERY_TIMEOUT_MS };
   try {
     await client.query('begin');
     if (patient) await client.query('set local statement_timeout = 0');
-    const value = await work({ query: (text, values, how) => run(client, { text, values, how, ...limit }) });
-    await client.query({ text: 'commit', ...limit });
+    const value = await work({ query: (text, values, options) => run(client, { text, values, options, ...timeout }) });
+    await client.query({ text: 'commit', ...timeout });
     return value;
   } catch (error) {
-    attempt.isLost = await client.query({ text: 'rollback', ...limit }).then(
+    attempt.isLost = await client.query({ text: 'rollback', ...timeout }).then(
       () => false,
       () => true,
     );

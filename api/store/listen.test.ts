@@ -1,25 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import { listen, notify } from '#api/store/listen.ts';
-import { makeLog } from '#crds/shared/log.ts';
+import { makeLog } from '#crds/process/log.ts';
 import { testDatabase } from '#test/support/database.ts';
 
 const database = await testDatabase();
 const log = makeLog('test', 'silent');
 
-/** Hints one after the other: each call waits for the next one. */
+/** Listens to a channel. `next` waits for the next hint. */
 function listenTo(channel: string): { next: () => Promise<string>; stop: () => Promise<void> } {
   const controller = new AbortController();
   const waiting: ((hint: string) => void)[] = [];
-  const come: string[] = [];
+  const received: string[] = [];
   const onHint = (hint: string): void => {
-    const taker = waiting.shift();
-    if (taker === undefined) come.push(hint);
-    else taker(hint);
+    const resolveNext = waiting.shift();
+    if (resolveNext === undefined) received.push(hint);
+    else resolveNext(hint);
   };
   const ended = listen({ url: database.url, log }, { channel, onHint, signal: controller.signal });
   return {
     next: () => {
-      const first = come.shift();
+      const first = received.shift();
       return first === undefined ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(first);
     },
     stop: () => {
@@ -30,7 +30,7 @@ function listenTo(channel: string): { next: () => Promise<string>; stop: () => P
 }
 
 describe('listen', () => {
-  it('hints once it is connected, then gives every payload of its channel', async () => {
+  it('hints when it is connected, then passes on every payload of its channel', async () => {
     const hints = listenTo('Odd "name"');
     expect(await hints.next()).toBe('');
     await notify(database, 'other', 'not for us');
@@ -40,7 +40,7 @@ describe('listen', () => {
     await hints.stop();
   });
 
-  it('connects again when its connection is lost, and hints at what it may have missed', async () => {
+  it('reconnects when its connection is lost, and hints because it may have missed a notification', async () => {
     const hints = listenTo('lossy');
     await hints.next();
     await database.query(`select pg_terminate_backend(pid) from pg_stat_activity where query = 'listen "lossy"'`);
@@ -50,7 +50,7 @@ describe('listen', () => {
     await hints.stop();
   });
 
-  it('sends nothing from a transaction that is rolled back', async () => {
+  it('receives nothing from a transaction that is rolled back', async () => {
     const hints = listenTo('rolled');
     await hints.next();
     const failing = database.transaction(async (tx) => {
@@ -63,7 +63,7 @@ describe('listen', () => {
     await hints.stop();
   });
 
-  it('keeps trying while there is no server, and still ends when told', async () => {
+  it('ends on abort while no server is reachable', async () => {
     const controller = new AbortController();
     const ended = listen(
       { url: 'postgresql://nobody@127.0.0.1:1/none', log },
@@ -73,7 +73,7 @@ describe('listen', () => {
     await expect(ended).resolves.toBeUndefined();
   });
 
-  it('leaves no connection behind', async () => {
+  it('closes its connection when it ends', async () => {
     const hints = listenTo('gone');
     await hints.next();
     await hints.stop();

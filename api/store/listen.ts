@@ -1,11 +1,11 @@
 /**
- * PostgreSQL notifications between our processes. They are hints that save waiting for the next poll:
- * one may be lost, so nothing depends on them.
+ * PostgreSQL notifications between the service's processes. A notification is a hint that makes a poll run earlier; it
+ * may be lost, so nothing depends on it.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { connectionSettings, PREPARED, type Queryable } from '#api/store/database.ts';
-import type { Log } from '#crds/shared/log.ts';
+import type { Log } from '#crds/process/log.ts';
 
 interface ListenDeps {
   readonly url: string;
@@ -14,32 +14,32 @@ interface ListenDeps {
 
 interface Subscription {
   readonly channel: string;
-  /** Gets the notification's payload; '' also right after every connect, since hints may have been missed. */
+  /** Called with the payload of each notification, and with '' after every connect: hints may have been missed. */
   readonly onHint: (payload: string) => void;
   readonly signal: AbortSignal;
 }
 
-const RECONNECT_MS = { first: 250, most: 10_000 };
+const RECONNECT_MS = { first: 250, max: 10_000 };
 
-/** Listens on a connection of its own, connecting again when it is lost. Settles once the signal has aborted. */
+/** Listens on a separate connection, which is reestablished with backoff. Resolves when the signal has aborted. */
 export async function listen(deps: ListenDeps, subscription: Subscription): Promise<void> {
   const { channel, signal } = subscription;
-  let wait = RECONNECT_MS.first;
+  let waitMs = RECONNECT_MS.first;
   while (!signal.aborted) {
     const connected = await listenUntilLost(deps, subscription);
     if (signal.aborted) return;
-    wait = connected ? RECONNECT_MS.first : Math.min(RECONNECT_MS.most, wait * 2);
-    deps.log.warn({ channel, wait_ms: wait }, 'notification connection lost, connecting again');
-    await delay(wait, undefined, { signal }).catch(() => undefined);
+    waitMs = connected ? RECONNECT_MS.first : Math.min(RECONNECT_MS.max, waitMs * 2);
+    deps.log.warn({ channel, wait_ms: waitMs }, 'notification connection lost, connecting again');
+    await delay(waitMs, undefined, { signal }).catch(() => undefined);
   }
 }
 
-/** Sends a hint; in a transaction it goes out with the commit. */
+/** Sends a notification; in a transaction it is sent at the commit. */
 export async function notify(on: Queryable, channel: string, payload = ''): Promise<void> {
   await on.query('select pg_notify($1, $2)', [channel, payload], PREPARED);
 }
 
-/** true when the connection was there and then got lost. */
+/** Listens until the connection is lost or the signal aborts. Returns whether the connection was established. */
 async function listenUntilLost(deps: ListenDeps, { channel, onHint, signal }: Subscription): Promise<boolean> {
   const client = new pg.Client({ ...connectionSettings(deps.url), connectionTimeoutMillis: 10_000 });
   const lost = new Promise<void>((resolve) => {

@@ -20,7 +20,7 @@ const ONE = { '0001-one.sql': 'create table one (id int); create index one_id on
 const TWO = { '0002-two.sql': 'create table two (id int);' };
 
 describe('migrate', () => {
-  it('runs what is new, in order and once', async () => {
+  it('runs new migrations in order and once', async () => {
     const database = await testDatabase({ migrated: false });
     expect(
       await migrate({ database, clock }, { folder: await folderOf({ ...ONE, 'README.md': 'not one' }) }),
@@ -34,14 +34,14 @@ describe('migrate', () => {
     ]);
   });
 
-  it('runs each migration once when several processes start at once', async () => {
+  it('runs each migration once when several processes start together', async () => {
     const database = await testDatabase({ migrated: false });
     const folder = await folderOf({ ...ONE, ...TWO });
     const ran = await Promise.all(Array.from({ length: 5 }, () => migrate({ database, clock }, { folder })));
     expect(ran.flat().toSorted()).toStrictEqual(['0001-one.sql', '0002-two.sql']);
   });
 
-  it('keeps nothing of a migration that fails, and the ones before it', async () => {
+  it('rolls back a failed migration and keeps the earlier ones', async () => {
     const database = await testDatabase({ migrated: false });
     const folder = await folderOf({ ...ONE, '0002-bad.sql': 'create table half (id int); select 1/0;' });
     await expect(migrate({ database, clock }, { folder })).rejects.toThrow('division by zero');
@@ -54,7 +54,7 @@ describe('migrate', () => {
     ]);
   });
 
-  it('refuses a database that is ahead of the code', async () => {
+  it('rejects a database whose schema is newer than the code', async () => {
     const database = await testDatabase({ migrated: false });
     await migrate({ database, clock }, { folder: await folderOf({ ...ONE, ...TWO }) });
     const older = migrate({ database, clock }, { folder: await folderOf(ONE) });
@@ -62,13 +62,13 @@ describe('migrate', () => {
     await expect(older).rejects.toThrow('schema version 2, but this version of mediajobs knows 1 at most');
   });
 
-  it('refuses a gap in the numbers', async () => {
+  it('rejects a gap in the version numbers', async () => {
     const database = await testDatabase({ migrated: false });
     const folder = await folderOf({ ...ONE, '0003-three.sql': 'select 1' });
     await expect(migrate({ database, clock }, { folder })).rejects.toThrow('number 2 is expected');
   });
 
-  it('brings an empty database to the schema of this version', async () => {
+  it('migrates an empty database to the schema of this version', async () => {
     const database = await testDatabase({ migrated: false });
     expect(await migrate({ database, clock })).toContain('0001-start.sql');
     expect((await database.query('select id from jobs')).rows).toStrictEqual([]);

@@ -1,11 +1,11 @@
 /**
- * Brings the database to this version's schema: forward only, one transaction per migration. Processes
- * that start at once wait for each other at one lock, so each migration runs exactly once.
+ * Migrates the database to this version's schema: forward only, one transaction per migration. An advisory lock
+ * serializes concurrent processes, so each migration runs exactly once.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Database, Queryable } from '#api/store/database.ts';
-import type { Clock } from '#crds/shared/clock.ts';
+import type { Clock } from '#crds/process/clock.ts';
 
 interface MigrateDeps {
   readonly database: Database;
@@ -21,17 +21,17 @@ interface Migration {
 
 export const MIGRATIONS_FOLDER = fileURLToPath(new URL('migrations', import.meta.url));
 
-/** The database has migrations that this version of the code does not know. */
+/** Error of a database that has migrations unknown to this version of the code. */
 export class SchemaTooNew extends Error {
   override readonly name = 'SchemaTooNew';
 }
 
-/** Any number that no other program on the same database uses. */
+/** Key of the advisory lock: an arbitrary number that no other program on the same database uses. */
 const LOCK = 5_604_119_020;
 
 /**
- * Gives the names of the migrations that this call ran.
- * @throws SchemaTooNew when the database is ahead of the code.
+ * Runs the missing migrations. Returns the names of those that this call ran.
+ * @throws SchemaTooNew when the schema is newer than the code.
  */
 export async function migrate(
   { database, clock }: MigrateDeps,
@@ -46,7 +46,7 @@ export async function migrate(
   }
 }
 
-/** The schema version that this code works with. */
+/** Returns the schema version of this code. */
 export async function newestSchema(): Promise<number> {
   return (await migrationNames(MIGRATIONS_FOLDER)).length;
 }

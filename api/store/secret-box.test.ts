@@ -6,8 +6,8 @@ const ringKey = (id: string, byte: number) => ({ id, key: Buffer.alloc(32, byte)
 const [older, newer] = [ringKey('2025', 1), ringKey('2026', 2)];
 const box = makeSecretBox([newer, older]);
 
-describe('a secret box', () => {
-  it('opens what it sealed, whatever the text and the context', () => {
+describe('makeSecretBox', () => {
+  it('decrypts any text that it encrypted, with the same context', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string(), (plain, context) => {
         expect(box.open(box.seal(plain, context), context)).toBe(plain);
@@ -15,18 +15,18 @@ describe('a secret box', () => {
     );
   });
 
-  it('never gives the text or the same bytes twice away', () => {
+  it('encrypts a text to different bytes each time, without the text', () => {
     const [one, two] = [box.seal('whsec_secret', 'a'), box.seal('whsec_secret', 'a')];
     expect(one).not.toStrictEqual(two);
     expect(one.includes('whsec_secret')).toBe(false);
   });
 
-  it('seals with the first key and opens with every key of the ring', () => {
+  it('encrypts with the first key and decrypts with every key of the ring', () => {
     expect(box.open(makeSecretBox([older]).seal('old', 'a'), 'a')).toBe('old');
     expect(makeSecretBox([newer]).open(box.seal('new', 'a'), 'a')).toBe('new');
   });
 
-  it('refuses another context', () => {
+  it('rejects another context', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (sealedFor, openedFor) => {
         fc.pre(sealedFor !== openedFor);
@@ -36,12 +36,12 @@ describe('a secret box', () => {
     );
   });
 
-  it('refuses a key that is not in the ring, and another key of the same id', () => {
+  it('rejects a key that is not in the ring, and another key with the same id', () => {
     expect(() => makeSecretBox([older]).open(box.seal('secret', 'a'), 'a')).toThrow('not among the given ones');
     expect(() => makeSecretBox([ringKey('2026', 3)]).open(box.seal('secret', 'a'), 'a')).toThrow(SecretBoxError);
   });
 
-  it('refuses every flipped bit', () => {
+  it('rejects a value with any flipped bit', () => {
     const sealed = box.seal('secret', 'a');
     for (let bit = 0; bit < sealed.length * 8; bit += 1) {
       const flipped = Buffer.from(sealed);
@@ -50,7 +50,7 @@ describe('a secret box', () => {
     }
   });
 
-  it('refuses every cut, at the start and at the end', () => {
+  it('rejects a value truncated at the start or the end', () => {
     const sealed = box.seal('secret', 'a');
     for (let at = 0; at < sealed.length; at += 1) {
       expect(() => box.open(sealed.subarray(0, at), 'a'), `first ${at} bytes`).toThrow(SecretBoxError);
@@ -58,7 +58,7 @@ describe('a secret box', () => {
     }
   });
 
-  it('needs a key', () => {
+  it('rejects an empty ring of keys', () => {
     expect(() => makeSecretBox([])).toThrow('no encryption key');
   });
 });

@@ -1,19 +1,19 @@
 /**
- * Encrypts the secrets that we must be able to read again (URLs with signatures, webhook secrets), so
- * that a copy of the database alone gives none away. AES-256-GCM with a random nonce.
+ * Encryption of stored secrets that must be readable again (signed URLs, webhook secrets), so that a copy of the
+ * database alone does not reveal them. AES-256-GCM with a random nonce.
  *
  *   sealed = version (1 byte) | length of the key id (1) | key id | nonce (12) | tag (16) | ciphertext
  *
- * Everything before the nonce and the context are authenticated with it: a value moved to another row
- * or column does not open.
+ * The bytes before the nonce and the context are authenticated too: a value that was copied to another row or column
+ * cannot be decrypted.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import type { RingKey } from '#crds/shared/settings.ts';
+import type { RingKey } from '#crds/process/ring-key.ts';
 
 export interface SecretBox {
-  /** `context` says where the value is kept, such as `jobs.input_url job_…`; opening needs the same one. */
+  /** Encrypts a text. `context` names the row and column, such as `job-input:job_…`; `open` needs the same one. */
   seal(plain: string, context: string): Buffer;
-  /** @throws SecretBoxError when the key is not in the ring, the context differs, or a byte was changed. */
+  /** Decrypts. @throws SecretBoxError when the key is not in the ring, the context differs or a byte was changed. */
   open(sealed: Buffer, context: string): string;
 }
 
@@ -25,7 +25,7 @@ const VERSION = 1;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** The first key seals; every key opens what it sealed, so keys are rotated by putting a new one in front. */
+/** Returns a box that encrypts with the first key and decrypts with all: keys are rotated by prepending a new one. */
 export function makeSecretBox(keys: readonly RingKey[]): SecretBox {
   const first = keys[0];
   if (first === undefined) throw new SecretBoxError('There is no encryption key: at least one is needed.');

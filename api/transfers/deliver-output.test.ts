@@ -6,8 +6,8 @@ import { startReceiver } from '#test/support/receiver.ts';
 const courier = await testCourier();
 const { database, deps } = courier;
 
-describe('delivering to output.url', () => {
-  it("PUTs the output with its own type and length and the caller's headers", async () => {
+describe('delivery to output.url', () => {
+  it("PUTs the output with its type, its length and the caller's headers", async () => {
     const receiver = await startReceiver({ host: '127.0.0.2' });
     const id = await courier.jobWithOutput(`https://127.0.0.2:${receiver.port}/bucket/key?sig=abc`, {
       Authorization: 'Bearer caller',
@@ -25,14 +25,14 @@ describe('delivering to output.url', () => {
     expect(await selectSettledTransfers(database, 10)).toEqual([{ jobId: id, direction: 'deliver', error: null }]);
   });
 
-  it("the caller's own Content-Type wins", async () => {
+  it("sends the caller's Content-Type if there is one", async () => {
     const receiver = await startReceiver({ host: '127.0.0.2' });
     await courier.jobWithOutput(`https://127.0.0.2:${receiver.port}/`, { 'content-TYPE': 'application/x-own' });
     await courier.runDue();
     expect(receiver.received[0]?.headers['content-type']).toBe('application/x-own');
   });
 
-  it.each([200, 201, 204])('%i is success', async (code) => {
+  it.each([200, 201, 204])('succeeds with status %i', async (code) => {
     const receiver = await startReceiver({
       host: '127.0.0.2',
       answer: (response) => void response.writeHead(code).end(),
@@ -47,7 +47,7 @@ describe('delivering to output.url', () => {
     [307, 'redirects are not followed'],
     [403, 'it answered 403'],
     [404, 'it answered 404'],
-  ])('%i fails at once', async (code, problem) => {
+  ])('fails without a retry at status %i', async (code, problem) => {
     const receiver = await startReceiver({
       host: '127.0.0.2',
       answer: (response) => void response.writeHead(code, { location: '/' }).end(),
@@ -60,7 +60,7 @@ describe('delivering to output.url', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('an error of the server is tried four times, and a later success counts', async () => {
+  it('retries a server error up to three times and succeeds if one retry does', async () => {
     let code = 500;
     const receiver = await startReceiver({
       host: '127.0.0.2',
@@ -83,7 +83,7 @@ describe('delivering to output.url', () => {
     expect(await courier.transferOf(recovering)).toMatchObject({ tries: 2, error: null, done_at: deps.clock.now() });
   });
 
-  it('a private address and plain http are refused', async () => {
+  it('refuses a private address and plain http', async () => {
     const [one, two] = [
       await courier.jobWithOutput('https://127.0.0.1:9/'),
       await courier.jobWithOutput('http://127.0.0.2:9/'),
@@ -93,7 +93,7 @@ describe('delivering to output.url', () => {
     expect((await courier.transferOf(two)).error?.message).toContain('must be an https URL');
   });
 
-  it('an output that is gone ends the transfer as a fault of ours', async () => {
+  it('fails with an internal error when the output is missing from the file store', async () => {
     const id = await courier.newJob({ target: { url: 'https://127.0.0.2:9/', headers: {} } });
     await courier.runDue();
     expect((await courier.transferOf(id)).error?.code).toBe('internal');

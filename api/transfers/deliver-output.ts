@@ -1,31 +1,32 @@
 import { z } from 'zod';
 import type { FileStore } from '#api/files/file-store.ts';
 import { failed, failedBy, failedWithStatus, type TransferFailure } from '#api/transfers/transfer-outcome.ts';
-import type { SafeFetch } from '#crds/shared/safe-fetch.ts';
+import type { SafeFetch } from '#api/outbound/safe-fetch.ts';
 
 interface DeliverDeps {
   readonly safeFetch: SafeFetch;
   readonly files: Pick<FileStore, 'get'>;
 }
 
-/** What `jobs.output_target` holds, encrypted. */
+/** Schema of the decrypted `jobs.output_target`. */
 export const outputTargetSchema = z.object({ url: z.string(), headers: z.record(z.string(), z.string()) });
 
 interface Delivery {
   readonly target: z.infer<typeof outputTargetSchema>;
-  /** Where the output is. */
+  /** Key of the output in the file store. */
   readonly key: string;
   readonly mediaType: string;
   readonly signal: AbortSignal;
 }
 
-/** A host that takes nothing for so long, or does not answer when it has all, is given up. */
+/** Timeout without a byte in either direction, in milliseconds; also the time for the response after the last byte. */
 const IDLE_MS = 60_000;
 const TOTAL_MS = 30 * 60 * 1000;
 
 /**
- * PUTs the output to `output.url` with the caller's headers (a Content-Type among them wins); any 2xx is
- * success and a redirect is a failure. `missing`: the output is not in our store. Spec: Jobs, `output.url`.
+ * PUTs the output to `output.url` with the caller's headers, whose Content-Type takes precedence. Any 2xx is success,
+ * a redirect is a failure. Returns `missing` when the file store has no output.
+ * See docs/reference/jobs.md#output-to-a-url.
  */
 export async function deliverOutput(
   { safeFetch, files }: DeliverDeps,

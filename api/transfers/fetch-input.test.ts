@@ -7,8 +7,8 @@ import { startReceiver, type Received } from '#test/support/receiver.ts';
 const courier = await testCourier();
 const { files, deps } = courier;
 
-describe('fetching input.url', () => {
-  it('stores the file and tells the job of it in one step', async () => {
+describe('fetch of input.url', () => {
+  it('stores the file and records it in the job', async () => {
     const receiver = await startReceiver({ host: '127.0.0.2', answer: file('hello') });
     const id = await courier.newJob({ inputUrl: `https://files.receiver.test:${receiver.port}/a/photo.jpg?sig=1` });
     await courier.runDue();
@@ -37,7 +37,7 @@ describe('fetching input.url', () => {
     );
   });
 
-  it('takes http too, the name of Content-Disposition, and an empty file', async () => {
+  it('accepts http, the file name of Content-Disposition and an empty file', async () => {
     const answer = file('', { 'content-disposition': "attachment; filename*=UTF-8''caf%C3%A9.csv" });
     const receiver = await startReceiver({ host: '127.0.0.2', tls: false, answer });
     const id = await courier.newJob({ inputUrl: `http://files.receiver.test:${receiver.port}/x` });
@@ -45,7 +45,7 @@ describe('fetching input.url', () => {
     expect(await courier.inputOf(id)).toMatchObject({ input_stored: true, input_filename: 'café.csv', input_size: 0 });
   });
 
-  it('follows three redirects and no fourth one; the name is that of the given URL', async () => {
+  it('follows at most three redirects and takes the file name from the given URL', async () => {
     const answer = (response: ServerResponse, { path: at }: Received): void => {
       const left = Number(at.slice(1));
       if (left === 0) file('there')(response);
@@ -83,7 +83,7 @@ describe('fetching input.url', () => {
       `HTTP/1.1 200 OK\r\nContent-Length: ${100 * MB + 1}\r\n\r\nhi`,
       'the file has 104857601 bytes; the plan allows 104857600',
     ],
-  ])('%j fails at once', async (answer, problem) => {
+  ])('fails without a retry at the response %j', async (answer, problem) => {
     const id = await courier.newJob({ inputUrl: `http://127.0.0.2:${await rawServer(answer)}/` });
     await courier.runDue();
     const { tries, done_at, error } = await courier.transferOf(id);
@@ -102,7 +102,7 @@ describe('fetching input.url', () => {
     ['http://127.0.0.1:9/', 'not an IP address'],
     ['http://8.8.8.8/', 'not an IP address'],
     ['http://169.254.169.254/latest/meta-data/', 'not an IP address'],
-  ])('%s is refused at once', async (url, problem) => {
+  ])('refuses %s without a retry', async (url, problem) => {
     const id = await courier.newJob({ inputUrl: url });
     await courier.runDue();
     const { tries, error } = await courier.transferOf(id);
@@ -118,7 +118,7 @@ describe('fetching input.url', () => {
       'the connection ended before the answer was complete',
     ],
     ['no answer', '', 'the connection ended before the answer was complete'],
-  ])('%s is tried three times within a minute', async (_what, answer, problem) => {
+  ])('tries three times within a minute after %s', async (_what, answer, problem) => {
     const id = await courier.newJob({ inputUrl: `http://127.0.0.2:${await rawServer(answer)}/` });
     await courier.runDue();
     expect(await courier.transferOf(id)).toMatchObject({ tries: 1, next_at: new Date(START + 5000), done_at: null });
@@ -135,7 +135,7 @@ describe('fetching input.url', () => {
     expect(await files.head(`inputs/${id}`)).toBeNull();
   });
 
-  it('the larger plan takes the larger file', async () => {
+  it('accepts a larger file on a larger plan', async () => {
     const receiver = await startReceiver({
       host: '127.0.0.2',
       answer: (response) => void response.writeHead(200, { 'content-length': 101 * MB }).end(Buffer.alloc(101 * MB)),

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { FileTooLarge, SizeMismatch, type FileStore } from '#api/files/file-store.ts';
-import { filenameOfAnswer } from '#api/transfers/filename-of-answer.ts';
+import { responseFilename } from '#api/transfers/response-filename.ts';
 import { failed, failedBy, failedWithStatus, type TransferFailure } from '#api/transfers/transfer-outcome.ts';
-import { LIMITS } from '#crds/plans.ts';
-import type { SafeFetch, SafeResponse } from '#crds/shared/safe-fetch.ts';
+import { LIMITS } from '#crds/catalogue/plans.ts';
+import type { SafeFetch, SafeResponse } from '#api/outbound/safe-fetch.ts';
 
 interface FetchDeps {
   readonly safeFetch: SafeFetch;
@@ -12,12 +12,12 @@ interface FetchDeps {
 
 interface Fetch {
   readonly url: string;
-  /** Where the file goes. */
+  /** Key under which the file is stored. */
   readonly key: string;
-  /** The plan's limit. */
+  /** Limit of the plan, in bytes. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
-  /** Told as bytes come: how many of how many. */
+  /** Called with the number of received bytes and the size of the file, as bytes arrive. */
   readonly onBytes?: (received: number, size: number) => void;
 }
 
@@ -25,18 +25,18 @@ export interface FetchedInput {
   readonly outcome: 'fetched';
   readonly etag: string;
   readonly filename: string | null;
-  /** Bytes. */
+  /** Size in bytes. */
   readonly size: number;
 }
 
-/** A host that sends nothing for so long is given up. */
+/** Timeout without a byte, in milliseconds. */
 const IDLE_MS = 30_000;
-/** 5 GB at 3 MB/s; also as long as a job may wait. */
+/** Deadline of a fetch, in milliseconds: as long as a job may wait, enough for 5 GB at 3 MB/s. */
 const TOTAL_MS = LIMITS.jobWaitSeconds * 1000;
 
 /**
- * Stores what `input.url` answers to a plain GET: status 200, `Content-Length` within the plan's limit,
- * that many bytes, no content coding, at most 3 redirects. Spec: Jobs, `input.url`.
+ * Stores the response of `input.url` to a GET request. It must have status 200, a `Content-Length` within the plan's
+ * limit, as many bytes and no content coding, after at most 3 redirects. See docs/reference/jobs.md#input-from-a-url.
  */
 export async function fetchInput(
   { safeFetch, files }: FetchDeps,
@@ -60,7 +60,7 @@ export async function fetchInput(
     const size = Number(response.header('content-length'));
     const counted = counting(response.body(), (received) => onBytes?.(received, size));
     const stored = await files.put(key, Readable.from(counted, { objectMode: false }), { maxBytes, size });
-    const filename = filenameOfAnswer(response.header('content-disposition'), url);
+    const filename = responseFilename(response.header('content-disposition'), url);
     return { outcome: 'fetched', etag: stored.etag, filename, size: stored.size };
   } catch (error) {
     if (error instanceof FileTooLarge) return failed(`it sent more than the ${maxBytes} bytes that the plan allows`);

@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { selectDueDeletions } from '#api/files/file-deletion-rows.ts';
 import { claimDueTransfers, runTransfer } from '#api/transfers/run-transfers.ts';
 import { extendLease, recordFetched, selectSettledTransfers } from '#api/transfers/transfer-rows.ts';
-import { startWorkPlaces } from '#crds/shared/work-places.ts';
+import { startPollingWorkers } from '#api/outbound/polling-workers.ts';
 import { file, testCourier } from '#test/support/courier.ts';
 import { startReceiver } from '#test/support/receiver.ts';
 
 const courier = await testCourier();
 const { database, deps } = courier;
 
-describe('faults', () => {
-  it('a killed process loses nothing: the transfer is made again when its lease is over', async () => {
+describe('runTransfer', () => {
+  it('is repeated by another process after the lease of a killed one has expired', async () => {
     const receiver = await startReceiver({ host: '127.0.0.2', answer: file('hello') });
     const id = await courier.newJob({ inputUrl: `https://127.0.0.2:${receiver.port}/` });
     const killed = { ...deps, database: { ...database, transaction: () => Promise.reject(new Error('killed')) } };
@@ -24,7 +24,7 @@ describe('faults', () => {
     expect(await courier.inputOf(id)).toMatchObject({ input_stored: true });
   });
 
-  it('a try that ends after another one began decides nothing', async () => {
+  it('ignores the end of an attempt after a later one has begun', async () => {
     const receiver = await startReceiver({
       host: '127.0.0.2',
       answer: (response) => void response.writeHead(404).end(),
@@ -43,7 +43,7 @@ describe('faults', () => {
     expect(late !== undefined && (await extendLease(database, late, new Date(courier.time)))).toBe(false);
   });
 
-  it('a stopped process gives the transfer back uncounted', async () => {
+  it('releases an uncounted attempt when the process stops', async () => {
     const began = Promise.withResolvers<void>();
     const receiver = await startReceiver({
       host: '127.0.0.2',
@@ -53,19 +53,19 @@ describe('faults', () => {
       },
     });
     const id = await courier.newJob({ inputUrl: `https://127.0.0.2:${receiver.port}/` });
-    const places = startWorkPlaces(deps, {
+    const workers = startPollingWorkers(deps, {
       name: 'test',
-      atOnce: 4,
-      everyMs: 60_000,
+      concurrency: 4,
+      pollIntervalMs: 60_000,
       claim: (free) => claimDueTransfers(deps, free),
       work: (item, signal) => runTransfer(deps, item, signal),
     });
     await began.promise;
-    await places.stop();
+    await workers.stop();
     expect(await courier.transferOf(id)).toMatchObject({ tries: 0, lease_until: null, done_at: null });
   });
 
-  it('a job that ended meanwhile is skipped, and what was stored for it goes', async () => {
+  it('skips a job that has ended and deletes what was stored for it', async () => {
     const before = await courier.newJob({ inputUrl: 'https://127.0.0.2:9/' });
     await courier.finish(before);
     const receiver = await startReceiver({
@@ -84,7 +84,7 @@ describe('faults', () => {
     expect(await selectSettledTransfers(database, 10)).toEqual([]);
   });
 
-  it('a fetch that succeeded is not for the recorder to end, a failed one is', async () => {
+  it('reports a failed fetch to the recorder, but not a successful one', async () => {
     const receiver = await startReceiver({
       host: '127.0.0.2',
       answer: (response, { path: at }) => (at === '/ok' ? file('x')(response) : void response.writeHead(410).end()),
@@ -96,7 +96,7 @@ describe('faults', () => {
     expect(await selectSettledTransfers(database, 10)).toEqual([{ jobId: id, direction: 'fetch', error }]);
   });
 
-  it('URLs are encrypted in the database', async () => {
+  it('reads URLs that are encrypted in the database', async () => {
     const id = await courier.newJob({ inputUrl: 'https://files.example.com/?sig=canary' });
     const { rows } = await database.query<{ text: string }>(
       "select encode(input_url, 'escape') as text from jobs where id = $1",
@@ -106,8 +106,8 @@ describe('faults', () => {
   });
 });
 
-describe('places', () => {
-  it('one account holds eight at most and delays no other', async () => {
+describe('claimDueTransfers', () => {
+  it('claims at most eight transfers of an account, so that none of another account waits', async () => {
     for (let i = 0; i < 20; i += 1) await courier.newJob({ inputUrl: 'https://127.0.0.2:9/' });
     courier.time += 1;
     const other = await courier.newJob({ inputUrl: 'https://127.0.0.2:9/', owner: await courier.newAccount() });
@@ -119,8 +119,8 @@ describe('places', () => {
   });
 });
 
-describe('progress', () => {
-  it('a fetch is the first tenth of its job, and a job that has its input is left alone', async () => {
+describe('progress of a fetch', () => {
+  it('is 0 to 10 percent of the job, and is not recorded when the job has its input', async () => {
     let finish = (): void => undefined;
     const receiver = await startReceiver({
       host: '127.0.0.2',

@@ -1,9 +1,8 @@
 /**
- * Makes the transfers of jobs (their life: transfer-rows.ts). A try is claimed with a lease that is
- * extended while bytes move, so that another process takes over when this one dies, and ends early when
- * its job has ended meanwhile.
+ * Runs the transfers of jobs (states: transfer-rows.ts). An attempt is claimed with a lease that is extended while it
+ * runs, so that another process repeats it when this one dies. It is aborted when the job has ended.
  */
-import { JOBS_CHANNEL } from '#api/jobs/jobs-channel.ts';
+import { CHANGES_CHANNEL } from '#api/store/changes-channel.ts';
 import type { FileStore } from '#api/files/file-store.ts';
 import type { Database } from '#api/store/database.ts';
 import { notify } from '#api/store/listen.ts';
@@ -24,12 +23,12 @@ import {
   type Direction,
   type TransferError,
 } from '#api/transfers/transfer-rows.ts';
-import { FORMATS } from '#crds/formats.ts';
-import { PLANS } from '#crds/plans.ts';
-import type { Clock } from '#crds/shared/clock.ts';
-import { faultPoint } from '#crds/shared/fault-point.ts';
-import type { Log } from '#crds/shared/log.ts';
-import type { SafeFetch } from '#crds/shared/safe-fetch.ts';
+import { FORMATS } from '#crds/catalogue/formats.ts';
+import { PLANS } from '#crds/catalogue/plans.ts';
+import type { Clock } from '#crds/process/clock.ts';
+import { faultPoint } from '#crds/process/fault-point.ts';
+import type { Log } from '#crds/process/log.ts';
+import type { SafeFetch } from '#api/outbound/safe-fetch.ts';
 
 export interface TransferDeps {
   readonly database: Database;
@@ -41,28 +40,29 @@ export interface TransferDeps {
   readonly log: Log;
 }
 
-/** Transfers under way at once: in this process, and of one account in all processes. */
-export const AT_ONCE = 64;
+/** Maximum number of concurrent transfers of a process. */
+export const MAX_CONCURRENT_TRANSFERS = 64;
+/** Maximum number of concurrent transfers of an account in all processes. */
 const PER_ACCOUNT = 8;
 const LEASE_MS = 60_000;
 const EXTEND_MS = 20_000;
 
-/** Seconds from a failed try to the next one; after the last, the transfer has failed. */
+/** Delays after failed attempts, in seconds. When none is left, the transfer has failed. */
 const RETRY_SECONDS = { fetch: [5, 20], deliver: [5, 20, 60] } as const;
 
-/** Takes due transfers for as many places as are free; each still has to be made. */
+/** Claims up to `freeSlots` due transfers, each for one attempt. */
 export async function claimDueTransfers(
   { database, clock }: TransferDeps,
-  freePlaces: number,
+  freeSlots: number,
 ): Promise<readonly ClaimedTransfer[]> {
   const now = clock.now();
   const leaseUntil = new Date(now.getTime() + LEASE_MS);
   return database.transaction((tx) =>
-    claimTransfers(tx, { now, leaseUntil, limit: freePlaces, perAccount: PER_ACCOUNT }),
+    claimTransfers(tx, { now, leaseUntil, limit: freeSlots, perAccount: PER_ACCOUNT }),
   );
 }
 
-/** Makes one claimed try and records its end. */
+/** Runs one claimed attempt and records its end. */
 export async function runTransfer(deps: TransferDeps, transfer: ClaimedTransfer, stopped: AbortSignal): Promise<void> {
   const lost = new AbortController();
   const timer = setInterval(() => void keepLease(deps, transfer, lost), EXTEND_MS);
@@ -120,10 +120,10 @@ async function fetchOne(
 }
 
 const PROGRESS_EVERY_MS = 1000;
-/** A job's first tenth is the fetch of its input. */
+/** Percentage of a job's progress that the fetch of its input takes. */
 const FETCH_PERCENT = 10;
 
-/** Writes how far the fetch is, at most once a second. Nothing depends on it: a failure is only logged. */
+/** Records the progress of a fetch at most once a second. A failure is only logged. */
 function reportProgress(
   { database, log }: TransferDeps,
   jobId: string,
@@ -168,10 +168,10 @@ async function record(deps: TransferDeps, transfer: ClaimedTransfer, outcome: Ou
   const isCurrent = await deps.database.transaction(async (tx) => {
     if (!(await endTransfer(tx, transfer, { at, error }))) return false;
     if (outcome.outcome === 'fetched') await recordInput(tx, jobId, outcome);
-    await notify(tx, JOBS_CHANNEL, jobId);
+    await notify(tx, CHANGES_CHANNEL, jobId);
     return true;
   });
-  // The job has ended: the next claim closes the transfer and sees to what was stored.
+  // The job has ended: the next claim closes the transfer and deletes what was stored.
   if (!isCurrent) return releaseTransfer(deps.database, transfer);
   deps.metrics.ended(direction, error === null ? 'succeeded' : 'failed');
   deps.log.info({ job_id: jobId, direction, tries, outcome: outcome.outcome }, 'transfer ended');

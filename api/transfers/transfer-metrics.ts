@@ -1,12 +1,13 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Queryable } from '#api/store/database.ts';
 import { oldestDueTransfer, type Direction } from '#api/transfers/transfer-rows.ts';
-import type { Clock } from '#crds/shared/clock.ts';
+import type { Clock } from '#crds/process/clock.ts';
 
 export interface TransferMetrics {
   ended(direction: Direction, outcome: 'succeeded' | 'failed' | 'retried'): void;
 }
 
+/** Registers and returns the metrics of transfers. */
 export function makeTransferMetrics(
   { database, clock }: { database: Queryable; clock: Clock },
   registry: Registry,

@@ -1,35 +1,35 @@
 /**
- * SQL of transfers: `input.url` to fetch, `output.url` to deliver to. The recorder reads how they ended.
+ * SQL of transfers: fetches of `input.url` and deliveries to `output.url`. The recorder reads their outcomes.
  *
- *   queued ──claim: tries + 1, lease──→ under way ──→ done (done_at), or done with an error
+ *   queued ──claim: tries + 1, lease──→ running ──→ done (done_at), or done with an error
  *     ↑                                   │
- *     ├── a failure that may pass: next_at ┤
- *     ├── stopped: tries - 1 ──────────────┤
- *     └── lease ran out (process gone) ────┘
+ *     ├── transient failure: next_at ─────┤
+ *     ├── process stopped: tries - 1 ─────┤
+ *     └── lease expired (process died) ───┘
  *
- * A transfer of a job that has ended meanwhile is closed and never worked on again.
+ * A transfer of a job that has ended is closed and not run again.
  */
 import { deleteLater } from '#api/files/file-deletion-rows.ts';
 import { PREPARED, type Queryable } from '#api/store/database.ts';
-import type { ErrorCode } from '#crds/error-codes.ts';
-import type { PlanName } from '#crds/plans.ts';
-import type { Format } from '#crds/formats.ts';
+import type { ErrorCode } from '#crds/contract/error-codes.ts';
+import type { PlanName } from '#crds/catalogue/plans.ts';
+import type { Format } from '#crds/catalogue/formats.ts';
 
 export type Direction = 'fetch' | 'deliver';
 
-/** One try; `tries` fences its end against a later one. */
-export interface TransferTry {
+/** One attempt; `tries` is its fencing token. */
+export interface TransferAttempt {
   readonly jobId: string;
   readonly direction: Direction;
   readonly tries: number;
 }
 
-export interface ClaimedTransfer extends TransferTry {
+export interface ClaimedTransfer extends TransferAttempt {
   readonly plan: PlanName;
-  /** Encrypted; of a fetch. */
+  /** URL of a fetch, encrypted. */
   readonly inputUrl: Buffer | null;
   readonly inputKey: string;
-  /** Encrypted; of a delivery. */
+  /** URL and headers of a delivery, encrypted. */
   readonly outputTarget: Buffer | null;
   readonly outputKey: string | null;
   readonly outputFormat: Format | null;
@@ -40,7 +40,7 @@ export interface TransferError {
   readonly message: string;
 }
 
-/** One per job and direction; a second one changes nothing. */
+/** Inserts a transfer. Does nothing when the job has one of this direction. */
 export async function insertTransfer(
   tx: Queryable,
   transfer: { jobId: string; direction: Direction; nextAt: Date },
@@ -52,7 +52,7 @@ export async function insertTransfer(
   );
 }
 
-/** Transfers whose end decides about an unfinished job: failed ones, and outputs that were delivered. */
+/** Returns ended transfers that end an unfinished job: failed ones, and completed deliveries. */
 export async function selectSettledTransfers(
   db: Queryable,
   limit: number,
@@ -68,12 +68,12 @@ export async function selectSettledTransfers(
   return rows;
 }
 
-/** Any number that no other lock of ours uses. */
+/** Key of the advisory lock of claims: an arbitrary number that no other lock uses. */
 const CLAIM_LOCK = 5_604_119_022;
 
 /**
- * Takes due transfers for one try each, the longest due first, so that no account has more than
- * `perAccount` under way in all processes together. Call it in a transaction: claims wait for each other.
+ * Claims due transfers for one attempt each, the longest due first. No account has more than `perAccount` running in
+ * all processes together. It must run in a transaction, whose lock serializes claims.
  */
 export async function claimTransfers(
   tx: Queryable,
@@ -109,7 +109,7 @@ export async function claimTransfers(
   return rows;
 }
 
-/** What a fetch had stored by then goes too: it may have come after the job's own files were deleted. */
+/** Closes transfers of ended jobs. Deletes fetched inputs again: one may have been stored after the job's deletion. */
 async function closeEndedTransfers(tx: Queryable, now: Date): Promise<void> {
   const { rows } = await tx.query<{ direction: Direction; inputKey: string }>(
     `update transfers as transfer set done_at = $1, lease_until = null from jobs as job
@@ -121,10 +121,10 @@ async function closeEndedTransfers(tx: Queryable, now: Date): Promise<void> {
   for (const { direction, inputKey } of rows) if (direction === 'fetch') await deleteLater(tx, inputKey, now);
 }
 
-/** Keeps the try for longer; false when it is no longer ours or the job has ended. */
+/** Extends the lease of an attempt. Returns false when a later attempt has begun or the job has ended. */
 export async function extendLease(
   db: Queryable,
-  { jobId, direction, tries }: TransferTry,
+  { jobId, direction, tries }: TransferAttempt,
   leaseUntil: Date,
 ): Promise<boolean> {
   const { rowCount } = await db.query(
@@ -136,8 +136,8 @@ export async function extendLease(
   return rowCount === 1;
 }
 
-/** Gives an unfinished try back, uncounted, for anyone to take at once. */
-export async function releaseTransfer(db: Queryable, { jobId, direction, tries }: TransferTry): Promise<void> {
+/** Releases an unfinished attempt without counting it; the transfer is due immediately. */
+export async function releaseTransfer(db: Queryable, { jobId, direction, tries }: TransferAttempt): Promise<void> {
   await db.query(
     `update transfers set tries = tries - 1, lease_until = null
      where job_id = $1 and direction = $2 and tries = $3 and done_at is null`,
@@ -145,10 +145,10 @@ export async function releaseTransfer(db: Queryable, { jobId, direction, tries }
   );
 }
 
-/** The try succeeded or failed for good; false when it is no longer ours or the job has ended. */
+/** Ends a transfer. Returns false when a later attempt has begun or the job has ended. */
 export async function endTransfer(
   tx: Queryable,
-  { jobId, direction, tries }: TransferTry,
+  { jobId, direction, tries }: TransferAttempt,
   end: { at: Date; error: TransferError | null },
 ): Promise<boolean> {
   const { rowCount } = await tx.query(
@@ -160,10 +160,10 @@ export async function endTransfer(
   return rowCount === 1;
 }
 
-/** The try failed and another one follows. */
+/** Ends a failed attempt and schedules the next one. */
 export async function retryTransfer(
   db: Queryable,
-  { jobId, direction, tries }: TransferTry,
+  { jobId, direction, tries }: TransferAttempt,
   nextAt: Date,
 ): Promise<void> {
   await db.query(
@@ -173,7 +173,7 @@ export async function retryTransfer(
   );
 }
 
-/** The job's input is there now. false when the job has ended. */
+/** Records the stored input of a job. Returns false when the job has ended. */
 export async function recordInput(
   tx: Queryable,
   jobId: string,
@@ -187,7 +187,7 @@ export async function recordInput(
   return rowCount === 1;
 }
 
-/** How far the fetch is, in percent of the whole job. It never falls. */
+/** Records the progress of a fetch, in percent of the whole job. It never decreases. */
 export async function recordFetched(db: Queryable, jobId: string, percent: number): Promise<void> {
   await db.query(
     `update jobs set percent = $2
@@ -196,7 +196,7 @@ export async function recordFetched(db: Queryable, jobId: string, percent: numbe
   );
 }
 
-/** Gives how many that ended by then were forgotten, `limit` at most. */
+/** Deletes up to `limit` transfers that ended at or before a time. Returns their number. */
 export async function forgetTransfers(db: Queryable, before: Date, limit: number): Promise<number> {
   const { rowCount } = await db.query(
     `delete from transfers where (job_id, direction) in (
@@ -207,7 +207,7 @@ export async function forgetTransfers(db: Queryable, before: Date, limit: number
   return rowCount;
 }
 
-/** When the longest waiting transfer was due; null when none is. */
+/** Returns the time at which the longest waiting transfer was due; null when none is due. */
 export async function oldestDueTransfer(db: Queryable, now: Date): Promise<Date | null> {
   const { rows } = await db.query<{ at: Date | null }>(
     'select min(next_at) as at from transfers where done_at is null and next_at <= $1 and (lease_until is null or lease_until <= $1)',

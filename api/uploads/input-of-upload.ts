@@ -1,23 +1,31 @@
-import type { Caller } from '#api/accounts/find-caller.ts';
-import type { ApiDeps } from '#api/api-deps.ts';
+import type { Dependencies } from '#api/dependencies.ts';
+import type { SampleFiles } from '#api/samples/samples.ts';
+import type { Uploader } from '#api/uploads/create-upload.ts';
 import { contentKey } from '#api/uploads/upload.ts';
 import { findUpload, type Upload } from '#api/uploads/upload-rows.ts';
-import { MediaError } from '#crds/media-error.ts';
-import { LIMITS } from '#crds/plans.ts';
+import { KINDS, type Kind } from '#crds/catalogue/formats.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import { LIMITS } from '#crds/catalogue/plans.ts';
+
+interface InputDeps extends Pick<Dependencies, 'database' | 'clock'> {
+  readonly samples: SampleFiles;
+}
 
 interface UploadInput {
   readonly inputKey: string;
   readonly inputEtag: string;
   readonly inputFilename: string | null;
   readonly inputSize: number;
+  /** Kinds that the content may have, independent of the file name. */
+  readonly kinds: readonly Kind[];
 }
 
 /**
- * What a job needs of the upload that it names.
+ * Returns the fields of a job whose input is an upload.
  * @throws MediaError not_found while its content is not complete; for a test key file_too_large and
  * test_mode_sample_required.
  */
-export async function inputOfUpload(deps: ApiDeps, caller: Caller, id: string): Promise<UploadInput> {
+export async function inputOfUpload(deps: InputDeps, caller: Uploader, id: string): Promise<UploadInput> {
   const owner = { accountId: caller.account.id, now: deps.clock.now() };
   const upload = await findUpload(deps.database, owner, id);
   if (upload === null || upload.etag === null) {
@@ -25,10 +33,16 @@ export async function inputOfUpload(deps: ApiDeps, caller: Caller, id: string): 
     throw new MediaError('not_found', message, { param: 'input.upload' });
   }
   if (!caller.livemode) refuseNonSample(deps, upload, upload.etag);
-  return { inputKey: contentKey(id), inputEtag: upload.etag, inputFilename: upload.filename, inputSize: upload.size };
+  return {
+    inputKey: contentKey(id),
+    inputEtag: upload.etag,
+    inputFilename: upload.filename,
+    inputSize: upload.size,
+    kinds: upload.kinds ?? KINDS,
+  };
 }
 
-function refuseNonSample({ samples }: ApiDeps, upload: Upload, etag: string): void {
+function refuseNonSample({ samples }: InputDeps, upload: Upload, etag: string): void {
   if (upload.size > LIMITS.testJobBytes) {
     const message = `The file has ${upload.size} bytes; a job with a test key takes at most ${LIMITS.testJobBytes}.`;
     throw new MediaError('file_too_large', message, { param: 'input.upload' });

@@ -1,4 +1,4 @@
-/** SQL of uploads that are under way or wait for a job. */
+/** SQL of uploads that are incomplete or not used by a finished job. */
 import type { Queryable } from '#api/store/database.ts';
 import type { Upload } from '#api/uploads/upload-rows.ts';
 
@@ -6,11 +6,11 @@ export interface OpenUpload extends Pick<
   Upload,
   'id' | 'livemode' | 'size' | 'filename' | 'multipart' | 'createdAt' | 'expiresAt' | 'uploadedAt' | 'jobId'
 > {
-  /** That have come. */
+  /** Number of received parts. */
   readonly parts: number;
 }
 
-/** Newest first. */
+/** Returns the open uploads of an account, newest first. */
 export async function selectOpenUploads(
   db: Queryable,
   { accountId, now, limit }: { accountId: string; now: Date; limit: number },

@@ -1,6 +1,7 @@
-/** SQL of an upload's parts. */
+/** SQL of the parts of uploads. */
 import type { Queryable } from '#api/store/database.ts';
 
+/** Records a stored part; a repeated part replaces the earlier one. */
 export async function recordPart(
   db: Queryable,
   part: { uploadId: string; partNumber: number; size: number },
@@ -12,6 +13,7 @@ export async function recordPart(
   );
 }
 
+/** Returns the numbers of the stored parts of an upload. */
 export async function selectPartNumbers(db: Queryable, uploadId: string): Promise<ReadonlySet<number>> {
   const { rows } = await db.query<{ part_number: number }>(
     'select part_number from upload_parts where upload_id = $1',

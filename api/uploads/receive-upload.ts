@@ -1,107 +1,139 @@
-/** The content of uploads: in one request, or in parts that are joined. Spec: Uploads. */
+/** Content of uploads, in one request or in parts that are joined: docs/reference/uploads.md. */
 import { Readable } from 'node:stream';
-import { z } from 'zod';
 import { lockAccount } from '#api/accounts/account-rows.ts';
-import type { Caller } from '#api/accounts/find-caller.ts';
-import type { ApiDeps } from '#api/api-deps.ts';
-import type { ApiReply, CallerRequest } from '#api/endpoint.ts';
+import type { Dependencies } from '#api/dependencies.ts';
 import { SizeMismatch } from '#api/files/file-store.ts';
-import { atPace } from '#api/http/body-pace.ts';
-import { readQuery } from '#api/http/query.ts';
-import { takeAllowance } from '#api/uploads/create-upload.ts';
+import { countOnUploadAllowance, type Uploader } from '#api/uploads/create-upload.ts';
 import { recordPart, selectPartNumbers } from '#api/uploads/part-rows.ts';
-import { contentKey, lastComponent, partKey, partSizes } from '#api/uploads/upload.ts';
+import { contentKey, partKey, partSizes } from '#api/uploads/upload.ts';
 import { findUpload, markUploaded, type Upload } from '#api/uploads/upload-rows.ts';
-import { MediaError } from '#crds/media-error.ts';
-import { LIMITS, PLANS } from '#crds/plans.ts';
-import { faultPoint } from '#crds/shared/fault-point.ts';
+import { collectFirstBytes, possibleKinds, type FirstBytes } from '#crds/contract/first-bytes.ts';
+import type { Kind } from '#crds/catalogue/formats.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import { LIMITS, PLANS } from '#crds/catalogue/plans.ts';
+import { faultPoint } from '#crds/process/fault-point.ts';
 
-export const uploadedObjectSchema = z
-  .object({
-    id: z.string(),
-    object: z.literal('upload'),
-    size: z.int(),
-    uploaded: z.literal(true),
-  })
-  .meta({ id: 'UploadedUpload' });
+type UploadDeps = Pick<Dependencies, 'database' | 'clock' | 'files'>;
 
-export const uploadPartObjectSchema = z
-  .object({
-    id: z.string(),
-    object: z.literal('upload_part'),
-    part_number: z.int(),
-    size: z.int(),
-  })
-  .meta({ id: 'UploadPart' });
+/** Content-Length of the request, in bytes; null when absent. */
+type AnnouncedSize = number | null;
 
-/** `PUT /v1/uploads/{id}/content`: sending again replaces the content. */
-export async function receiveContent(deps: ApiDeps, request: CallerRequest): Promise<ApiReply> {
-  const upload = await uploadOf(deps, request);
-  if (upload === null || upload.multipart) throw notFound(request);
-  const size = requiredLength(request);
-  const planLimit = PLANS[request.caller.account.plan].maxAsyncBytes;
-  if (size > LIMITS.singleUploadBytes || size > planLimit) throw tooLarge(size, planLimit);
-  const filename = lastComponent(readQuery(request.query).get('filename'));
-  if (size > upload.size) await countExcess(deps, request.caller, size - upload.size);
-  const stored = await store(deps, request, { key: contentKey(upload.id), size });
-  await faultPoint('after-upload-stored');
-  if (!(await recordContent(deps, upload.id, { size, etag: stored.etag, filename }))) {
-    await deps.files.delete(contentKey(upload.id));
-    throw notFound(request);
-  }
-  return { status: 200, body: { id: upload.id, object: 'upload', size, uploaded: true } };
+/** Function that returns the content as a stream and passes each chunk to the listener. */
+type ReadContent = (onChunk?: (chunk: Buffer) => void) => Readable;
+
+/**
+ * Checks that an upload accepts content of a size in one request. Returns the upload and the size.
+ * @throws MediaError not_found, bad_request, file_too_large
+ */
+export async function checkContent(
+  deps: UploadDeps,
+  { caller, input: { id, size } }: { caller: Uploader; input: { id: string; size: AnnouncedSize } },
+): Promise<{ upload: Upload; size: number }> {
+  const upload = await uploadOf(deps, caller, id);
+  if (upload === null || upload.multipart) throw uploadNotFound(id);
+  const announced = requiredLength(size);
+  const planLimit = PLANS[caller.account.plan].maxAsyncBytes;
+  if (announced > LIMITS.singleUploadBytes || announced > planLimit) throw tooLarge(announced, planLimit);
+  return { upload, size: announced };
 }
 
-/** Bytes beyond the declared size count on the allowance too. */
-async function countExcess({ database, clock }: ApiDeps, caller: Caller, bytes: number): Promise<void> {
+interface CheckedContent {
+  readonly upload: Upload;
+  readonly size: number;
+  /** File name; null keeps the name of the upload. */
+  readonly filename: string | null;
+  readonly read: ReadContent;
+}
+
+/** Stores checked content, replacing earlier content. @throws MediaError bad_request, not_found */
+export async function storeContent(
+  deps: UploadDeps,
+  { caller, input }: { caller: Uploader; input: CheckedContent },
+): Promise<void> {
+  const { upload, size, filename, read } = input;
+  if (size > upload.size) await countExcess(deps, caller, size - upload.size);
+  const first = collectFirstBytes();
+  const key = contentKey(upload.id);
+  const { etag } = await store(deps, read(first.add), { key, size });
+  await faultPoint('after-upload-stored');
+  const kinds = possibleKinds(first.bytes());
+  if (await recordContent(deps, upload.id, { size, etag, kinds, filename })) return;
+  await deps.files.delete(key);
+  throw uploadNotFound(upload.id);
+}
+
+/** Counts bytes beyond the declared size on the upload allowance too. */
+async function countExcess({ database, clock }: UploadDeps, caller: Uploader, bytes: number): Promise<void> {
   await database.transaction(async (tx) => {
     await lockAccount(tx, caller.account.id);
-    await takeAllowance(tx, { caller, bytes, at: clock.now() });
+    await countOnUploadAllowance(tx, { caller, bytes, at: clock.now() });
   });
 }
 
+interface StoredContent {
+  readonly size: number;
+  readonly etag: string;
+  /** Kinds that the content may have; null: unknown. */
+  readonly kinds: readonly Kind[] | null;
+}
+
 /**
- * Records the content until the row names what the store holds: of two requests at once, the one that is stored last
- * may be recorded first. false when the upload is gone.
+ * Records the content until the row has the ETag of the stored object: of two concurrent requests, the one that is
+ * stored last may be recorded first. Returns false when the upload was deleted.
  */
 async function recordContent(
-  { database, files, clock }: ApiDeps,
+  { database, files, clock }: UploadDeps,
   id: string,
-  { filename, ...sent }: { size: number; etag: string; filename: string | null },
+  { filename, ...sent }: StoredContent & { filename: string | null },
 ): Promise<boolean> {
-  for (let content: { size: number; etag: string } = sent; ;) {
+  for (let content: StoredContent = sent; ;) {
     if (!(await markUploaded(database, id, { ...content, filename, at: clock.now() }))) return false;
     const held = await files.head(contentKey(id));
     if (held === null || held.etag === content.etag) return true;
-    content = held;
+    // Only the other request has read the first bytes of its content.
+    content = { ...held, kinds: null };
   }
 }
 
-/** `PUT /v1/uploads/{id}/parts/{part_number}`: in any order; sending again replaces the part. */
-export async function receivePart(deps: ApiDeps, request: CallerRequest): Promise<ApiReply> {
-  const upload = await openMultipart(deps, request);
+interface ReceivedPart {
+  readonly id: string;
+  /** Part number as text from the path. */
+  readonly partNumber: string;
+  readonly size: AnnouncedSize;
+  readonly read: ReadContent;
+}
+
+/** Stores one part, in any order, replacing an earlier one of its number. Returns its number and size. */
+export async function receivePart(
+  deps: UploadDeps,
+  { caller, input }: { caller: Uploader; input: ReceivedPart },
+): Promise<{ partNumber: number; size: number }> {
+  const upload = await openMultipart(deps, caller, input.id);
   const sizes = partSizes(upload.size);
-  const partNumber = Number(request.params['part_number']);
-  const expected = /^[1-9]\d*$/.test(request.params['part_number'] ?? '') ? sizes[partNumber - 1] : undefined;
+  const partNumber = Number(input.partNumber);
+  const expected = /^[1-9]\d*$/.test(input.partNumber) ? sizes[partNumber - 1] : undefined;
   if (expected === undefined) {
-    const message = `There is no part \`${request.params['part_number']}\`; the parts are 1 to ${sizes.length}.`;
+    const message = `There is no part \`${input.partNumber}\`; the parts are 1 to ${sizes.length}.`;
     throw new MediaError('bad_request', message, { param: 'part_number' });
   }
-  const size = requiredLength(request);
+  const size = requiredLength(input.size);
   if (size !== expected) {
     const message = `Part ${partNumber} has ${expected} bytes; the request announces ${size}.`;
     throw new MediaError('bad_request', message, { param: 'Content-Length' });
   }
-  await store(deps, request, { key: partKey(upload.id, partNumber), size });
+  await store(deps, input.read(), { key: partKey(upload.id, partNumber), size });
   await recordPart(deps.database, { uploadId: upload.id, partNumber, size });
-  return { status: 200, body: { id: upload.id, object: 'upload_part', part_number: partNumber, size } };
+  return { partNumber, size };
 }
 
-/** `POST /v1/uploads/{id}/complete`: joins the parts. Calling it again after a crash in between is safe. */
-export async function completeUpload(deps: ApiDeps, request: CallerRequest): Promise<ApiReply> {
-  const upload = await openMultipart(deps, request);
+/** Joins the parts. Idempotent, so it can be repeated after a crash. @throws MediaError upload_incomplete, not_found */
+export async function completeUpload(
+  deps: UploadDeps,
+  { caller, input: { id } }: { caller: Uploader; input: { readonly id: string } },
+): Promise<{ size: number }> {
+  const upload = await openMultipart(deps, caller, id);
   const count = partSizes(upload.size).length;
-  const sent = await selectPartNumbers(deps.database, upload.id);
+  const sent = await selectPartNumbers(deps.database, id);
   const missing = Array.from({ length: count }, (_, index) => index + 1).filter((number) => !sent.has(number));
   if (missing.length > 0) {
     throw new MediaError(
@@ -109,44 +141,50 @@ export async function completeUpload(deps: ApiDeps, request: CallerRequest): Pro
       `These parts are missing: ${missing.join(', ')}. Send them, then complete again.`,
     );
   }
-  const key = contentKey(upload.id);
-  const { etag } = await deps.files.put(key, Readable.from(joinParts(deps, upload.id, count)), {
-    maxBytes: upload.size,
-    size: upload.size,
-  });
+  const { size } = upload;
+  const first = collectFirstBytes();
+  const joined = Readable.from(joinParts(deps, { uploadId: id, count, first }));
+  const { etag } = await deps.files.put(contentKey(id), joined, { maxBytes: size, size });
   await faultPoint('after-parts-joined');
-  await markUploaded(deps.database, upload.id, { size: upload.size, etag, filename: null, at: deps.clock.now() });
+  const content = { size, etag, kinds: possibleKinds(first.bytes()) };
+  await markUploaded(deps.database, id, { ...content, filename: null, at: deps.clock.now() });
   await faultPoint('after-upload-completed');
-  for (let number = 1; number <= count; number += 1) await deps.files.delete(partKey(upload.id, number));
-  return { status: 200, body: { id: upload.id, object: 'upload', size: upload.size, uploaded: true } };
+  for (let number = 1; number <= count; number += 1) await deps.files.delete(partKey(id, number));
+  return { size };
 }
 
-async function* joinParts(deps: Pick<ApiDeps, 'files'>, uploadId: string, count: number): AsyncGenerator<Buffer> {
+async function* joinParts(
+  deps: Pick<Dependencies, 'files'>,
+  { uploadId, count, first }: { uploadId: string; count: number; first: FirstBytes },
+): AsyncGenerator<Buffer> {
   for (let number = 1; number <= count; number += 1) {
     const part = await deps.files.get(partKey(uploadId, number));
     if (part === null) throw new Error(`part ${number} of ${uploadId} is recorded but not in the file store`);
-    yield* part.body as AsyncIterable<Buffer>;
+    for await (const chunk of part.body as AsyncIterable<Buffer>) {
+      first.add(chunk);
+      yield chunk;
+    }
   }
 }
 
-async function openMultipart(deps: ApiDeps, request: CallerRequest): Promise<Upload> {
-  const upload = await uploadOf(deps, request);
-  if (upload === null || !upload.multipart) throw notFound(request);
+async function openMultipart(deps: UploadDeps, caller: Uploader, id: string): Promise<Upload> {
+  const upload = await uploadOf(deps, caller, id);
+  if (upload === null || !upload.multipart) throw uploadNotFound(id);
   if (upload.etag === null) return upload;
   throw new MediaError('upload_already_completed', 'The upload is complete; create a new one to send other bytes.');
 }
 
-function uploadOf(deps: ApiDeps, { caller, params }: CallerRequest): Promise<Upload | null> {
-  return findUpload(deps.database, { accountId: caller.account.id, now: deps.clock.now() }, params['id'] ?? '');
+function uploadOf({ database, clock }: UploadDeps, { account }: Uploader, id: string): Promise<Upload | null> {
+  return findUpload(database, { accountId: account.id, now: clock.now() }, id);
 }
 
 async function store(
-  deps: ApiDeps,
-  request: CallerRequest,
+  { files }: UploadDeps,
+  content: Readable,
   { key, size }: { key: string; size: number },
 ): Promise<{ etag: string }> {
   try {
-    return await deps.files.put(key, atPace(request.body), { maxBytes: size, size });
+    return await files.put(key, content, { maxBytes: size, size });
   } catch (error) {
     if (!(error instanceof SizeMismatch)) throw error;
     throw new MediaError('bad_request', `The body ended before the ${size} bytes that Content-Length announced.`, {
@@ -156,8 +194,8 @@ async function store(
   }
 }
 
-function requiredLength({ contentLength }: CallerRequest): number {
-  if (contentLength !== null && contentLength > 0) return contentLength;
+function requiredLength(size: AnnouncedSize): number {
+  if (size !== null && size > 0) return size;
   const message = 'Send the bytes with a `Content-Length` above 0.';
   throw new MediaError('bad_request', message, { param: 'Content-Length' });
 }
@@ -170,9 +208,6 @@ function tooLarge(size: number, planLimit: number): MediaError {
   return new MediaError('file_too_large', message);
 }
 
-function notFound({ params }: CallerRequest): MediaError {
-  return new MediaError(
-    'not_found',
-    `There is no such upload: \`${(params['id'] ?? '').slice(0, 40)}\`. It may have expired.`,
-  );
+function uploadNotFound(id: string): MediaError {
+  return new MediaError('not_found', `There is no such upload: \`${id.slice(0, 40)}\`. It may have expired.`);
 }

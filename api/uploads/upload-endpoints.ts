@@ -1,17 +1,21 @@
 import { z } from 'zod';
-import type { Endpoint } from '#api/endpoint.ts';
-import { createUpload, uploadObjectSchema, uploadRequestSchema } from '#api/uploads/create-upload.ts';
+import { withMinimumPace } from '#api/http/body-pace.ts';
+import type { CallerRequest, Endpoint } from '#api/http/endpoint.ts';
+import { parseFields, readJsonBody } from '#api/http/json-body.ts';
+import { readQuery } from '#api/http/query.ts';
+import { createUpload, uploadRequestSchema } from '#api/uploads/create-upload.ts';
+import { checkContent, completeUpload, receivePart, storeContent } from '#api/uploads/receive-upload.ts';
+import { lastComponent } from '#api/uploads/upload.ts';
 import {
-  completeUpload,
-  receiveContent,
-  receivePart,
   uploadedObjectSchema,
+  uploadObject,
+  uploadObjectSchema,
   uploadPartObjectSchema,
-} from '#api/uploads/receive-upload.ts';
+} from '#api/uploads/upload-object.ts';
 
 const uploaded = { 200: { description: 'The content is there.', schema: uploadedObjectSchema } };
 
-/** Spec: Uploads. */
+/** Endpoints of uploads: docs/reference/uploads.md. */
 export const uploadEndpoints: readonly Endpoint[] = [
   {
     method: 'POST',
@@ -21,7 +25,12 @@ export const uploadEndpoints: readonly Endpoint[] = [
     body: uploadRequestSchema,
     responses: { 201: { description: 'Where to send the bytes.', schema: uploadObjectSchema } },
     errors: ['bad_request', 'file_too_large', 'test_mode_sample_required', 'upload_allowance_reached'],
-    handle: createUpload,
+    handle: async (deps, request) => {
+      const { object } = await readJsonBody(request);
+      const input = parseFields(uploadRequestSchema, object);
+      const upload = await createUpload(deps, { caller: request.caller, input });
+      return { status: 201, headers: { Location: `/v1/uploads/${upload.id}` }, body: uploadObject(deps, upload) };
+    },
   },
   {
     method: 'PUT',
@@ -32,7 +41,13 @@ export const uploadEndpoints: readonly Endpoint[] = [
     body: 'bytes',
     responses: uploaded,
     errors: ['bad_request', 'not_found', 'file_too_large', 'upload_allowance_reached'],
-    handle: receiveContent,
+    handle: async (deps, request) => {
+      const { caller, contentLength, query } = request;
+      const { upload, size } = await checkContent(deps, { caller, input: { id: idOf(request), size: contentLength } });
+      const filename = lastComponent(readQuery(query).get('filename'));
+      await storeContent(deps, { caller, input: { upload, size, filename, read: contentOf(request) } });
+      return { status: 200, body: { id: upload.id, object: 'upload', size, uploaded: true } };
+    },
   },
   {
     method: 'PUT',
@@ -42,7 +57,13 @@ export const uploadEndpoints: readonly Endpoint[] = [
     body: 'bytes',
     responses: { 200: { description: 'The part is there.', schema: uploadPartObjectSchema } },
     errors: ['bad_request', 'not_found', 'upload_already_completed'],
-    handle: receivePart,
+    handle: async (deps, request) => {
+      const id = idOf(request);
+      const part = { id, partNumber: request.params['part_number'] ?? '', size: request.contentLength };
+      const input = { ...part, read: contentOf(request) };
+      const { partNumber, size } = await receivePart(deps, { caller: request.caller, input });
+      return { status: 200, body: { id, object: 'upload_part', part_number: partNumber, size } };
+    },
   },
   {
     method: 'POST',
@@ -51,6 +72,18 @@ export const uploadEndpoints: readonly Endpoint[] = [
     lane: 'other',
     responses: uploaded,
     errors: ['not_found', 'upload_incomplete', 'upload_already_completed'],
-    handle: completeUpload,
+    handle: async (deps, request) => {
+      const id = idOf(request);
+      const { size } = await completeUpload(deps, { caller: request.caller, input: { id } });
+      return { status: 200, body: { id, object: 'upload', size, uploaded: true } };
+    },
   },
 ];
+
+function idOf({ params }: CallerRequest): string {
+  return params['id'] ?? '';
+}
+
+function contentOf({ body }: CallerRequest) {
+  return (onChunk?: (chunk: Buffer) => void) => withMinimumPace(body, onChunk);
+}

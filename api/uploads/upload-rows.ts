@@ -1,16 +1,19 @@
 /** SQL of uploads. */
 import type { Queryable } from '#api/store/database.ts';
+import type { Kind } from '#crds/catalogue/formats.ts';
 
 export interface Upload {
   readonly id: string;
   readonly accountId: string;
   readonly livemode: boolean;
-  /** As declared; after the content came, as received. */
+  /** Size in bytes: the declared one until the content is stored, then that of the content. */
   readonly size: number;
   readonly filename: string | null;
   readonly multipart: boolean;
-  /** Of the content, which is the quoted SHA-256; null until it is there. */
+  /** ETag of the content, the quoted SHA-256; null until it is stored. */
   readonly etag: string | null;
+  /** Kinds that the content may have by its first bytes; null: any. */
+  readonly kinds: readonly Kind[] | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly uploadedAt: Date | null;
@@ -18,9 +21,10 @@ export interface Upload {
 }
 
 const COLUMNS = `
-  id, account_id as "accountId", livemode, size, filename, multipart, etag, created_at as "createdAt",
+  id, account_id as "accountId", livemode, size, filename, multipart, etag, kinds, created_at as "createdAt",
   expires_at as "expiresAt", uploaded_at as "uploadedAt", job_id as "jobId"`;
 
+/** Inserts an upload. */
 export async function insertUpload(
   tx: Queryable,
   upload: Pick<Upload, 'id' | 'accountId' | 'livemode' | 'size' | 'filename' | 'multipart' | 'createdAt' | 'expiresAt'>,
@@ -41,7 +45,7 @@ export async function insertUpload(
   );
 }
 
-/** An upload of the account that has not expired; null otherwise. A used one stays until its job ends. */
+/** Returns an upload of the account; null when it has expired. An upload of a job stays until the job ends. */
 export async function findUpload(
   db: Queryable,
   owner: { accountId: string; now: Date },
@@ -55,35 +59,41 @@ export async function findUpload(
   return rows[0] ?? null;
 }
 
-/** The content is stored: its size, ETag and, when given, name. */
+/** Records stored content. Returns false when the upload was deleted. */
 export async function markUploaded(
   db: Queryable,
   id: string,
-  content: { size: number; etag: string; filename: string | null; at: Date },
+  content: { size: number; etag: string; kinds: readonly Kind[] | null; filename: string | null; at: Date },
 ): Promise<boolean> {
   const { rowCount } = await db.query(
-    `update uploads set size = $2, etag = $3, filename = coalesce($4, filename), uploaded_at = $5 where id = $1`,
-    [id, content.size, content.etag, content.filename, content.at],
+    `update uploads set size = $2, etag = $3, kinds = $4, filename = coalesce($5, filename), uploaded_at = $6
+     where id = $1`,
+    [id, content.size, content.etag, content.kinds, content.filename, content.at],
   );
   return rowCount === 1;
 }
 
-/** Keeps the upload past its expiry, for the first job that names it. */
-export async function claimUpload(tx: Queryable, { id, jobId }: { id: string; jobId: string }): Promise<void> {
-  await tx.query('update uploads set job_id = coalesce(job_id, $2) where id = $1', [id, jobId]);
+/**
+ * Reserves the upload for a job, which also suspends its expiry. Returns false when another job has it or it was
+ * deleted: an upload serves one job.
+ */
+export async function claimUpload(tx: Queryable, { id, jobId }: { id: string; jobId: string }): Promise<boolean> {
+  const { rowCount } = await tx.query('update uploads set job_id = $2 where id = $1 and job_id is null', [id, jobId]);
+  return rowCount === 1;
 }
 
-/** The ETag of an upload's content as it is now; null when the upload is gone. */
+/** Returns the ETag of an upload's current content; null when the upload was deleted. */
 export async function currentEtag(tx: Queryable, id: string): Promise<string | null> {
   const { rows } = await tx.query<{ etag: string | null }>('select etag from uploads where id = $1', [id]);
   return rows[0]?.etag ?? null;
 }
 
+/** Deletes the row of an upload. */
 export async function deleteUpload(tx: Queryable, id: string): Promise<void> {
   await tx.query('delete from uploads where id = $1', [id]);
 }
 
-/** Unused uploads past their time. */
+/** Returns expired uploads that no job uses. */
 export async function selectExpiredUploads(
   db: Queryable,
   now: Date,
@@ -96,7 +106,7 @@ export async function selectExpiredUploads(
   return rows;
 }
 
-/** Declared bytes of the account's uploads of a mode since then, used or not. */
+/** Returns the bytes counted on the account's allowance of a mode since a time. */
 export async function uploadedBytesSince(
   tx: Queryable,
   owner: { accountId: string; livemode: boolean },
@@ -110,7 +120,7 @@ export async function uploadedBytesSince(
   return rows[0]?.bytes ?? 0;
 }
 
-/** Counts an upload on the allowance; the entry outlives the upload. */
+/** Inserts an entry of the allowance, which outlives the upload. */
 export async function countOnAllowance(
   tx: Queryable,
   entry: { accountId: string; livemode: boolean; bytes: number; at: Date },
@@ -123,6 +133,7 @@ export async function countOnAllowance(
   ]);
 }
 
+/** Deletes entries of the allowance at or before a time. */
 export async function forgetAllowance(db: Queryable, before: Date): Promise<void> {
   await db.query('delete from upload_allowance where at <= $1', [before]);
 }

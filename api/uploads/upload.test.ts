@@ -9,11 +9,11 @@ describe('lastComponent', () => {
     ['a\r\nX: y\u0000.png', 'aX: y.png'],
     [' padded.csv ', 'padded.csv'],
     ['\ud800.jpg', '\ufffd.jpg'],
-  ])('makes %j to %j', (sent, name) => {
+  ])('returns for %j the name %j', (sent, name) => {
     expect(lastComponent(sent)).toBe(name);
   });
 
-  it.each([[''], ['.'], ['..'], ['a/'], ['\u0000'], [null], [undefined]])('finds no name in %j', (sent) => {
+  it.each([[''], ['.'], ['..'], ['a/'], ['\u0000'], [null], [undefined]])('returns null for %j', (sent) => {
     expect(lastComponent(sent)).toBeNull();
   });
 
@@ -21,13 +21,13 @@ describe('lastComponent', () => {
     ['the extension', `${'a'.repeat(300)}.csv`, `${'a'.repeat(251)}.csv`],
     ['whole characters', `${'a'.repeat(254)}😀😀`, `${'a'.repeat(254)}😀`],
     ['the start when what follows the dot is no extension', `a.${'b'.repeat(300)}`, `a.${'b'.repeat(253)}`],
-  ])('cuts a long name to 255 characters and keeps %s', (_what, sent, name) => {
+  ])('truncates a long name to 255 characters and keeps %s', (_what, sent, name) => {
     expect(lastComponent(sent)).toBe(name);
   });
 });
 
 describe('partSizes', () => {
-  it('gives the rest to the last part', () => {
+  it('returns the remainder as the size of the last part', () => {
     expect(partSizes(2 * 67_108_864 + 5)).toEqual([67_108_864, 67_108_864, 5]);
   });
 });

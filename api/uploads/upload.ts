@@ -1,27 +1,31 @@
 /**
- * Uploads: the caller's bytes on their way to a job.
+ * Uploads: files of callers that become inputs of jobs.
  *
  *   (none) ──create──→ created ──PUT content──→ uploaded ─┐  PUT again replaces the content
  *                        │  ╲──PUT parts, complete──→ completed
  *                        └──24 h unused──→ deleted       └──a job that used it ends──→ deleted
  *
- * Spec: Upload states. Content is kept under `uploads/<id>`, parts under `uploads/<id>.parts/<n>`.
+ * See docs/reference/uploads.md#upload-states. Content is stored under `uploads/<id>`, parts under
+ * `uploads/<id>.parts/<n>`.
  */
-import { LIMITS } from '#crds/plans.ts';
+import { LIMITS } from '#crds/catalogue/plans.ts';
 
+/** Returns the key of an upload's content. */
 export function contentKey(uploadId: string): string {
   return `uploads/${uploadId}`;
 }
 
+/** Returns the prefix of the keys of an upload's parts. */
 export function partsFolder(uploadId: string): string {
   return `uploads/${uploadId}.parts/`;
 }
 
+/** Returns the key of a part. */
 export function partKey(uploadId: string, partNumber: number): string {
   return `${partsFolder(uploadId)}${partNumber}`;
 }
 
-/** Sizes in bytes of the parts, in order; the last one is the rest. */
+/** Returns the sizes of the parts in order, in bytes; the last one is the rest. */
 export function partSizes(size: number): readonly number[] {
   const count = Math.ceil(size / LIMITS.uploadPartBytes);
   return Array.from({ length: count }, (_, index) =>
@@ -30,8 +34,8 @@ export function partSizes(size: number): readonly number[] {
 }
 
 /**
- * The last path component of a file name, fit for a header and for the database: no control characters, at
- * most 255 characters of which the extension stays. null when nothing is left. Spec: Uploads; direct endpoints.
+ * Returns the last path component of a file name without control characters, in at most 255 characters that include the
+ * extension. Returns null when nothing is left.
  */
 export function lastComponent(filename: string | null | undefined): string | null {
   const clean = (filename ?? '').toWellFormed().replaceAll(/\p{Cc}/gu, '');
@@ -40,10 +44,10 @@ export function lastComponent(filename: string | null | undefined): string | nul
 }
 
 const MAX_NAME = 255;
-/** The longest ending that counts as an extension, with its dot. */
+/** Maximum length of an extension, with its dot. */
 const MAX_EXTENSION = 16;
 
-/** Cut in front of the extension, as some formats are told apart by it, and never inside a character. */
+/** Truncates a name in front of the extension, which identifies some formats, and never inside a character. */
 function shortened(name: string): string {
   const characters = Array.from(name);
   if (characters.length <= MAX_NAME) return name;

@@ -1,10 +1,15 @@
-import { MediaError } from '#crds/media-error.ts';
+import { visibleLine } from '#crds/process/visible-text.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 
-const MOST_CHARACTERS = 200;
+const MAX_CHARACTERS = 200;
 
-/** The address in lower case. @throws MediaError bad_request. */
+/** Returns the address in lower case. @throws MediaError bad_request, also for invisible characters. */
 export function checkedEmail(email: string): string {
   const address = email.trim().toLowerCase();
-  if (address.length <= MOST_CHARACTERS && /^[^\s@<>"]+@[^\s@<>"]+$/.test(address)) return address;
+  if (visibleLine(address) !== address) {
+    const message = `The address holds a character that is not shown: ${visibleLine(address).slice(0, MAX_CHARACTERS)}. Type it anew.`;
+    throw new MediaError('bad_request', message, { param: 'email' });
+  }
+  if (address.length <= MAX_CHARACTERS && /^[^\s@<>"]+@[^\s@<>"]+$/.test(address)) return address;
   throw new MediaError('bad_request', 'This is no e-mail address; it looks like name@example.com.', { param: 'email' });
 }

@@ -1,8 +1,8 @@
-/** SQL of one-time links. */
+/** SQL of one-time links into a login: resets and sign-ins. */
 import type { Queryable } from '#api/store/database.ts';
 
-/** `password`: sets a new one and signs in (an invitation, a reset); `sign_in`: signs in. */
-export type LinkPurpose = 'password' | 'sign_in';
+/** Purpose of a link: a new password, the same without the second step, or a sign-in alone. */
+export type LinkPurpose = 'password' | 'password_and_second_step' | 'sign_in';
 
 export interface LinkTarget {
   readonly userId: string;
@@ -20,7 +20,7 @@ export async function insertLink(
   );
 }
 
-/** null when it is used, replaced or past its time. */
+/** Returns the target of a link; null when it was used or replaced, or has expired. */
 export async function findLink(db: Queryable, digest: Buffer, now: Date): Promise<LinkTarget | null> {
   const { rows } = await db.query<LinkTarget>(
     `select user_id as "userId", email, purpose from user_links join users on users.id = user_id
@@ -30,13 +30,13 @@ export async function findLink(db: Queryable, digest: Buffer, now: Date): Promis
   return rows[0] ?? null;
 }
 
-/** Uses the link up; false when somebody else was first. */
-export async function takeLink(tx: Queryable, digest: Buffer, now: Date): Promise<boolean> {
+/** Deletes a link that is used. Returns false when it has ended already. */
+export async function consumeLink(tx: Queryable, digest: Buffer, now: Date): Promise<boolean> {
   const { rowCount } = await tx.query('delete from user_links where digest = $1 and expires_at > $2', [digest, now]);
   return rowCount === 1;
 }
 
-/** Older links of the user no longer work. */
+/** Ends every link of the user. */
 export async function deleteLinks(tx: Queryable, userId: string): Promise<void> {
   await tx.query('delete from user_links where user_id = $1', [userId]);
 }

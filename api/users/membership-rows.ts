@@ -1,4 +1,4 @@
-/** SQL of who may do what in which account. */
+/** SQL of memberships: the roles of users in accounts. */
 import type { Queryable } from '#api/store/database.ts';
 import type { Role } from '#api/users/user.ts';
 
@@ -8,7 +8,7 @@ export interface Membership {
   readonly role: Role;
 }
 
-/** The user's accounts, by name. */
+/** Returns the user's memberships, by account name. */
 export async function selectMemberships(db: Queryable, userId: string): Promise<readonly Membership[]> {
   const { rows } = await db.query<Membership>(
     `select account_id as "accountId", name as "accountName", role
@@ -18,7 +18,7 @@ export async function selectMemberships(db: Queryable, userId: string): Promise<
   return rows;
 }
 
-/** null when the user is no member. */
+/** Returns the user's role in an account; null when the user is no member. */
 export async function findRole(
   db: Queryable,
   { userId, accountId }: { userId: string; accountId: string },
@@ -37,7 +37,7 @@ interface Member {
   readonly since: Date;
 }
 
-/** Members of an account, by address. */
+/** Returns the members of an account, by address. */
 export async function selectMembers(db: Queryable, accountId: string): Promise<readonly Member[]> {
   const { rows } = await db.query<Member>(
     `select user_id as "userId", email, role, memberships.created_at as since
@@ -47,7 +47,7 @@ export async function selectMembers(db: Queryable, accountId: string): Promise<r
   return rows;
 }
 
-/** A new member, or another role for one. */
+/** Inserts the membership of an accepted invitation; a member's role becomes the invited one. */
 export async function setMembership(
   db: Queryable,
   { userId, accountId, role, at }: { userId: string; accountId: string; role: Role; at: Date },
@@ -57,6 +57,26 @@ export async function setMembership(
      on conflict (user_id, account_id) do update set role = excluded.role`,
     [userId, accountId, role, at],
   );
+}
+
+/** Changes the role of a member. Changes nothing for other users. */
+export async function changeRole(
+  tx: Queryable,
+  { userId, accountId, role }: { userId: string; accountId: string; role: Role },
+): Promise<void> {
+  await tx.query('update memberships set role = $3 where user_id = $1 and account_id = $2', [userId, accountId, role]);
+}
+
+/** Returns the ids of the accounts with the user as only owner. */
+export async function selectSoleOwnerships(db: Queryable, userId: string): Promise<readonly string[]> {
+  const { rows } = await db.query<{ accountId: string }>(
+    `select account_id as "accountId" from memberships as own where user_id = $1 and role = 'owner' and not exists
+       (select from memberships as other where other.account_id = own.account_id and other.role = 'owner'
+          and other.user_id <> own.user_id)
+     order by account_id`,
+    [userId],
+  );
+  return rows.map(({ accountId }) => accountId);
 }
 
 export async function removeMembership(

@@ -1,36 +1,37 @@
 /**
- * Links that a person is given once.
+ * One-time links: a reset or a sign-in. Only `mediactl` creates them, because they sign their reader in as the user.
  *
- *   (none) ──made by mediactl, an operator or an owner──→ waiting ──its form is sent──→ gone
- *                                                          ├── a newer one for the user ──→ gone
- *                                                          └── past its time ──→ gone
+ *   (none) ──created by mediactl──→ unused ──its form is sent──→ deleted
+ *                                     ├── a newer link, an accepted invitation or a new password ──→ deleted
+ *                                     └── lifetime over ──→ expired
  *
- * Opening it only shows a form, so a program that looks at links in mail does not use it up.
+ * A GET of the link only shows a form, so that programs that check links in mail do not consume it.
  */
 import { deleteLinks, insertLink, type LinkPurpose } from '#api/users/link-rows.ts';
 import { newToken, tokenDigest } from '#api/users/token.ts';
-import type { Database } from '#api/store/database.ts';
-import type { Clock } from '#crds/shared/clock.ts';
+import type { Queryable } from '#api/store/database.ts';
 
 const HOUR_MS = 3600 * 1000;
-const LASTS_MS: Readonly<Record<LinkPurpose, number>> = { password: 72 * HOUR_MS, sign_in: HOUR_MS };
+const LIFETIME_MS: Readonly<Record<LinkPurpose, number>> = {
+  password: 72 * HOUR_MS,
+  password_and_second_step: 72 * HOUR_MS,
+  sign_in: HOUR_MS,
+};
 
 export interface OneTimeLink {
-  /** Below the dashboard's address. */
+  /** Path below the dashboard's address. */
   readonly path: string;
   readonly expiresAt: Date;
 }
 
+/** Creates a one-time link in the caller's transaction; earlier links of the user end. */
 export async function makeLink(
-  { database, clock }: { readonly database: Database; readonly clock: Clock },
-  { userId, purpose }: { userId: string; purpose: LinkPurpose },
+  tx: Queryable,
+  { userId, purpose, at }: { userId: string; purpose: LinkPurpose; at: Date },
 ): Promise<OneTimeLink> {
   const token = newToken();
-  const createdAt = clock.now();
-  const expiresAt = new Date(createdAt.getTime() + LASTS_MS[purpose]);
-  await database.transaction(async (tx) => {
-    await deleteLinks(tx, userId);
-    await insertLink(tx, { digest: tokenDigest(token), userId, purpose, createdAt, expiresAt });
-  });
+  const expiresAt = new Date(at.getTime() + LIFETIME_MS[purpose]);
+  await deleteLinks(tx, userId);
+  await insertLink(tx, { digest: tokenDigest(token), userId, purpose, createdAt: at, expiresAt });
   return { path: `/links/${token}`, expiresAt };
 }

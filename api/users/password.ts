@@ -1,18 +1,18 @@
-/** Passwords as argon2id hashes in the PHC string form, which names its own cost. */
+/** Passwords as argon2id hashes in the PHC string format, which contains the cost parameters. */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { MediaError } from '#crds/media-error.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 
-const hashOf = promisify(argon2);
+const argon2Async = promisify(argon2);
 
-/** OWASP's first choice for argon2id with little memory: 19 MiB, two passes, one lane. */
+/** Cost that OWASP recommends for argon2id: 19 MiB, two passes, one lane. Memory in KiB. */
 const COST = { memory: 19_456, passes: 2, parallelism: 1 } as const;
 const SALT_BYTES = 16;
 const TAG_BYTES = 32;
 
 export const PASSWORD_LENGTH = { min: 12, max: 200 } as const;
 
-/** @throws MediaError bad_request when the password is too short, too long or one that everybody tries first. */
+/** Returns the password. @throws MediaError bad_request when it is too short, too long or easy to guess. */
 export function checkedPassword(password: string, { email }: { readonly email: string }): string {
   const length = Array.from(password).length;
   if (length < PASSWORD_LENGTH.min || length > PASSWORD_LENGTH.max) {
@@ -23,6 +23,7 @@ export function checkedPassword(password: string, { email }: { readonly email: s
   return password;
 }
 
+/** Returns the hash of a password, with a new random salt. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const tag = await derive(password, salt, COST);
@@ -30,7 +31,10 @@ export async function hashPassword(password: string): Promise<string> {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(tag)}`;
 }
 
-/** Takes as long without a stored hash as with one, so that the answer's time does not tell who has an account. */
+/**
+ * Returns true when the password matches the stored hash. Takes the same time without a stored hash, so that the
+ * response time does not reveal whether a login exists.
+ */
 export async function isPassword(password: string, stored: string | null): Promise<boolean> {
   const parsed = stored === null ? null : parse(stored);
   const { salt, tag, ...cost } = parsed ?? { salt: Buffer.alloc(SALT_BYTES), tag: Buffer.alloc(TAG_BYTES), ...COST };
@@ -46,7 +50,7 @@ interface Cost {
 
 async function derive(password: string, salt: Buffer, cost: Cost): Promise<Buffer> {
   const message = Buffer.from(password.normalize('NFC'));
-  return hashOf('argon2id', { message, nonce: salt, tagLength: TAG_BYTES, ...cost });
+  return argon2Async('argon2id', { message, nonce: salt, tagLength: TAG_BYTES, ...cost });
 }
 
 const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]{43})$/;

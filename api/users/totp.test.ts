@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { codeOf, newTotpSecret, stepOfCode, totpAddress } from '#api/users/totp.ts';
-import { randomWord } from '#crds/ids.ts';
+import { newTotpSecret, stepOfCode, totpAddress } from '#api/users/totp.ts';
+import { randomWord } from '#crds/contract/ids.ts';
 
-/** `12345678901234567890`, the secret of RFC 6238, appendix B. */
+/** Secret of RFC 6238, appendix B: `12345678901234567890`. */
 const SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
 
 describe('a one-time code', () => {
@@ -13,22 +13,22 @@ describe('a one-time code', () => {
     [1_234_567_890, '005924'],
     [2_000_000_000, '279037'],
     [20_000_000_000, '353130'],
-  ])('at %i seconds is %s, as RFC 6238 says', (seconds, code) => {
-    expect(codeOf(SECRET, Math.floor(seconds / 30))).toBe(code);
+  ])('of RFC 6238 is valid: at %i seconds it is %s', (seconds, code) => {
+    expect(stepOfCode(SECRET, code, new Date(seconds * 1000))).toBe(Math.floor(seconds / 30));
   });
 
-  it('counts for the step before and after, and no further', () => {
+  it('is valid in the adjacent time steps only', () => {
     const step = 37_037_036;
     const at = (steps: number) => stepOfCode(SECRET, '081 804', new Date((step + steps) * 30_000));
     expect([at(0), at(-1), at(1)]).toEqual([step, step, step]);
     expect([at(-2), at(2)]).toEqual([null, null]);
   });
 
-  it.each(['', '12345', '1234567', 'abcdef', '２８７０８２'])('is not %j', (text) => {
+  it.each(['', '12345', '1234567', 'abcdef', '２８７０８２'])('is never %j', (text) => {
     expect(stepOfCode(SECRET, text, new Date(59_000))).toBeNull();
   });
 
-  it('has a fresh secret of 160 bits that apps read from an address', () => {
+  it('has a random secret of 160 bits and an otpauth URL', () => {
     const secret = newTotpSecret(randomWord);
     expect(secret).toMatch(/^[A-Z2-7]{32}$/);
     expect(totpAddress(secret, 'a b@example.com')).toBe(

@@ -2,61 +2,103 @@
 import type { Queryable } from '#api/store/database.ts';
 import type { User } from '#api/users/user.ts';
 
-const COLUMNS = `id, email, operator, password is not null as "hasPassword", totp_step is not null as "hasSecondStep",
-  created_at as "createdAt"`;
+export const USER_COLUMNS = `users.id, users.email, users.operator, users.password is not null as "hasPassword",
+  users.totp_step is not null as "hasSecondStep", users.identity is not null as "hasIdentity",
+  users.generation, users.created_at as "createdAt"`;
 
-/** The user of that address, made when there is none. */
-export async function upsertUser(
-  db: Queryable,
-  user: { id: string; email: string; operator: boolean; createdAt: Date },
-): Promise<User> {
-  const { rows } = await db.query<User>(
-    `insert into users as known (id, email, operator, created_at) values ($1, $2, $3, $4)
-     on conflict (email) do update set operator = known.operator or excluded.operator returning ${COLUMNS}`,
-    [user.id, user.email, user.operator, user.createdAt],
-  );
-  const [row] = rows;
-  if (row === undefined) throw new Error('an upsert gave no row');
-  return row;
+interface NewUser {
+  readonly id: string;
+  readonly email: string;
+  readonly operator: boolean;
+  /** PHC string; null: none is set. */
+  readonly password: string | null;
+  /** Issuer and subject at the identity provider; null: none is bound. */
+  readonly identity: string | null;
+  readonly createdAt: Date;
 }
 
-export async function findUserByEmail(db: Queryable, email: string): Promise<User | null> {
-  const { rows } = await db.query<User>(`select ${COLUMNS} from users where email = $1`, [email]);
-  return rows[0] ?? null;
+export async function insertUser(db: Queryable, user: NewUser): Promise<void> {
+  await db.query(
+    'insert into users (id, email, operator, password, identity, created_at) values ($1, $2, $3, $4, $5, $6)',
+    [user.id, user.email, user.operator, user.password, user.identity, user.createdAt],
+  );
+}
+
+/** Returns the users of an address, oldest first. */
+export async function selectUsersByEmail(db: Queryable, email: string): Promise<readonly User[]> {
+  const { rows } = await db.query<User>(`select ${USER_COLUMNS} from users where email = $1 order by created_at, id`, [
+    email,
+  ]);
+  return rows;
 }
 
 export async function findUser(db: Queryable, id: string): Promise<User | null> {
-  const { rows } = await db.query<User>(`select ${COLUMNS} from users where id = $1`, [id]);
+  const { rows } = await db.query<User>(`select ${USER_COLUMNS} from users where id = $1`, [id]);
   return rows[0] ?? null;
 }
 
 export async function selectUsers(db: Queryable): Promise<readonly User[]> {
-  const { rows } = await db.query<User>(`select ${COLUMNS} from users order by email`);
+  const { rows } = await db.query<User>(`select ${USER_COLUMNS} from users order by email, created_at, id`);
   return rows;
 }
 
-/** What a sign-in is checked against. */
-export interface Credentials {
-  readonly userId: string;
+/** User with the stored password. */
+interface Credentials {
+  readonly user: User;
   /** PHC string; null: none was set. */
   readonly password: string | null;
 }
 
-export async function findCredentials(db: Queryable, email: string): Promise<Credentials | null> {
-  const { rows } = await db.query<Credentials>('select id as "userId", password from users where email = $1', [email]);
-  return rows[0] ?? null;
+/** Returns the credentials of the users of an address, oldest first. */
+export async function selectCredentials(db: Queryable, email: string): Promise<readonly Credentials[]> {
+  const { rows } = await db.query<User & { password: string | null }>(
+    `select ${USER_COLUMNS}, users.password from users where email = $1 order by created_at, id`,
+    [email],
+  );
+  return rows.map(({ password, ...user }) => ({ user, password }));
 }
 
-export async function setPassword(db: Queryable, userId: string, password: string): Promise<void> {
-  await db.query('update users set password = $2 where id = $1', [userId, password]);
+export async function findPassword(db: Queryable, userId: string): Promise<string | null> {
+  const { rows } = await db.query<{ password: string | null }>('select password from users where id = $1', [userId]);
+  return rows[0]?.password ?? null;
 }
 
-/** A secret that counts once a code of it was taken; null switches the second step off. */
-export async function setTotpSecret(db: Queryable, userId: string, sealed: Buffer | null): Promise<void> {
-  await db.query('update users set totp_secret = $2, totp_step = null where id = $1', [userId, sealed]);
+/** User as read before a change, which is refused when password or second step were changed since then. */
+interface UserVersion {
+  readonly id: string;
+  readonly generation: number;
 }
 
-/** The encrypted secret; null when there is none. */
+/** Sets the password and so ends every session. Returns false when password or second step were changed meanwhile. */
+export async function setPassword(tx: Queryable, { id, generation }: UserVersion, password: string): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    'update users set password = $3, generation = generation + 1 where id = $1 and generation = $2',
+    [id, generation, password],
+  );
+  return rowCount === 1;
+}
+
+/**
+ * Switches the second step on, with the time step of the code that confirmed it, or off (null). Ends every session.
+ * Returns false when password or second step were changed meanwhile.
+ */
+export async function setSecondStep(
+  tx: Queryable,
+  { id, generation }: UserVersion,
+  on: { readonly sealed: Buffer; readonly step: number } | null,
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    'update users set totp_secret = $3, totp_step = $4, generation = generation + 1 where id = $1 and generation = $2',
+    [id, generation, on?.sealed ?? null, on?.step ?? null],
+  );
+  return rowCount === 1;
+}
+
+export async function setOperator(tx: Queryable, userId: string): Promise<void> {
+  await tx.query('update users set operator = true where id = $1', [userId]);
+}
+
+/** Returns the encrypted secret of the second step; null when there is none. */
 export async function findTotpSecret(db: Queryable, userId: string): Promise<Buffer | null> {
   const { rows } = await db.query<{ sealed: Buffer | null }>('select totp_secret as sealed from users where id = $1', [
     userId,
@@ -64,8 +106,8 @@ export async function findTotpSecret(db: Queryable, userId: string): Promise<Buf
   return rows[0]?.sealed ?? null;
 }
 
-/** false when a code of that step or a later one was taken before: each counts once. */
-export async function takeTotpStep(db: Queryable, userId: string, step: number): Promise<boolean> {
+/** Records the time step of an accepted code. Returns false when that step or a later one was accepted before. */
+export async function consumeTotpStep(db: Queryable, userId: string, step: number): Promise<boolean> {
   const { rowCount } = await db.query(
     'update users set totp_step = $2 where id = $1 and (totp_step is null or totp_step < $2)',
     [userId, step],
@@ -74,20 +116,29 @@ export async function takeTotpStep(db: Queryable, userId: string, step: number):
 }
 
 export async function findUserByIdentity(db: Queryable, identity: string): Promise<User | null> {
-  const { rows } = await db.query<User>(`select ${COLUMNS} from users where identity = $1`, [identity]);
+  const { rows } = await db.query<User>(`select ${USER_COLUMNS} from users where identity = $1`, [identity]);
   return rows[0] ?? null;
 }
 
-/** Binds the identity to a user that has none yet; null when there is no such user. */
-export async function bindIdentity(db: Queryable, email: string, identity: string): Promise<User | null> {
-  const { rows } = await db.query<User>(
-    `update users set identity = $2 where email = $1 and identity is null returning ${COLUMNS}`,
-    [email, identity],
+/** Binds the identity to a user that has none. Returns false when either has one already. */
+export async function bindIdentity(db: Queryable, userId: string, identity: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update users set identity = $2 where id = $1 and identity is null
+       and not exists (select from users as other where other.identity = $2)`,
+    [userId, identity],
   );
-  return rows[0] ?? null;
+  return rowCount === 1;
 }
 
-/** The user with its memberships and sessions. */
-export async function deleteUser(db: Queryable, email: string): Promise<void> {
-  await db.query('delete from users where email = $1', [email]);
+/** Deletes the user with its memberships, sessions and the invitations that it has sent. */
+export async function deleteUser(db: Queryable, userId: string): Promise<void> {
+  await db.query('delete from users where id = $1', [userId]);
+}
+
+/** Deletes a user who is in no account and no operator. */
+export async function deleteIdleUser(tx: Queryable, userId: string): Promise<void> {
+  await tx.query(
+    'delete from users where id = $1 and not operator and not exists (select from memberships where user_id = $1)',
+    [userId],
+  );
 }

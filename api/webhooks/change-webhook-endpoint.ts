@@ -1,16 +1,17 @@
-/** What may change about a webhook endpoint. Spec: Webhook endpoint states. */
+/** Changes of webhook endpoints: docs/reference/webhooks.md. Queued deliveries and retries continue after each. */
 import { z } from 'zod';
-import type { ApiDeps } from '#api/api-deps.ts';
-import type { ApiReply, CallerRequest } from '#api/endpoint.ts';
-import { parseFields, readJsonBody } from '#api/http/json-body.ts';
-import { webhookEndpointNotFound, webhookEndpointObject } from '#api/webhooks/webhook-endpoint-object.ts';
+import type { AccountCaller } from '#api/accounts/find-caller.ts';
+import { recordAudit } from '#api/audit/audit.ts';
+import type { Dependencies } from '#api/dependencies.ts';
+import { webhookEndpointNotFound } from '#api/webhooks/webhook-endpoint-object.ts';
 import {
-  deleteWebhookEndpoint,
+  deleteWebhookEndpointRow,
   replaceWebhookSecret,
   setWebhookEndpointEnabled,
+  type WebhookEndpoint,
 } from '#api/webhooks/webhook-endpoint-rows.ts';
 import { newWebhookSecret, secretContext } from '#api/webhooks/webhook-secret.ts';
-import { isId } from '#crds/ids.ts';
+import { isId } from '#crds/contract/ids.ts';
 
 export const webhookEndpointChangeSchema = z.strictObject({
   enabled: z
@@ -18,50 +19,63 @@ export const webhookEndpointChangeSchema = z.strictObject({
     .meta({ description: 'false pauses it: jobs that finish meanwhile send it nothing, then or later.' }),
 });
 
-export const deletedWebhookEndpointSchema = z.object({
-  id: z.string(),
-  object: z.literal('webhook_endpoint'),
-  deleted: z.literal(true),
-});
+type ChangeDeps = Pick<Dependencies, 'database' | 'clock'>;
 
-/** `PATCH /v1/webhook_endpoints/{id}`: pauses or resumes; queued deliveries and retries still run. */
-export async function changeWebhookEndpoint(deps: ApiDeps, request: CallerRequest): Promise<ApiReply> {
-  const { object } = await readJsonBody(request);
-  const { enabled } = parseFields(webhookEndpointChangeSchema, object);
-  const named = namedEndpoint(request);
-  const endpoint = await setWebhookEndpointEnabled(deps.database, { ...named, enabled });
-  if (endpoint === null) throw webhookEndpointNotFound(named.id);
-  return { status: 200, body: webhookEndpointObject(endpoint) };
+interface EndpointChange<Input> {
+  readonly caller: AccountCaller;
+  readonly input: Input & { readonly id: string };
 }
 
-/** `POST /v1/webhook_endpoints/{id}/rotate_secret`: deliveries that are queued keep the secret they have. */
-export async function rotateWebhookSecret(deps: ApiDeps, request: CallerRequest): Promise<ApiReply> {
-  const named = namedEndpoint(request);
+/** Pauses or resumes an endpoint. @throws MediaError not_found */
+export async function changeWebhookEndpoint(
+  { database, clock }: ChangeDeps,
+  { caller, input: { id, enabled } }: EndpointChange<z.infer<typeof webhookEndpointChangeSchema>>,
+): Promise<WebhookEndpoint> {
+  const owned = ownedEndpoint(caller, id);
+  return database.transaction(async (tx) => {
+    const endpoint = await setWebhookEndpointEnabled(tx, { ...owned, enabled });
+    if (endpoint === null) throw webhookEndpointNotFound(id);
+    const action = enabled ? 'webhook.resume' : 'webhook.pause';
+    await recordAudit(tx, caller.actor, { at: clock.now(), action, target: id, accountId: owned.accountId });
+    return endpoint;
+  });
+}
+
+/** Replaces the secret of an endpoint; queued deliveries keep the old one. @throws MediaError not_found */
+export async function rotateWebhookSecret(
+  { database, clock, secretBox }: ChangeDeps & Pick<Dependencies, 'secretBox'>,
+  { caller, input: { id } }: EndpointChange<object>,
+): Promise<{ endpoint: WebhookEndpoint; secret: string }> {
+  const owned = ownedEndpoint(caller, id);
   const secret = newWebhookSecret();
-  const sealedSecret = deps.secretBox.seal(secret, secretContext.endpoint(named.id));
-  const endpoint = await replaceWebhookSecret(deps.database, { ...named, sealedSecret });
-  if (endpoint === null) throw webhookEndpointNotFound(named.id);
-  return {
-    status: 200,
-    headers: { 'Cache-Control': 'no-store' },
-    body: { ...webhookEndpointObject(endpoint), secret },
-  };
+  const sealedSecret = secretBox.seal(secret, secretContext.endpoint(id));
+  return database.transaction(async (tx) => {
+    const endpoint = await replaceWebhookSecret(tx, { ...owned, sealedSecret });
+    if (endpoint === null) throw webhookEndpointNotFound(id);
+    const change = { action: 'webhook.rotate', target: id, accountId: owned.accountId };
+    await recordAudit(tx, caller.actor, { at: clock.now(), ...change });
+    return { endpoint, secret };
+  });
 }
 
-/** `DELETE /v1/webhook_endpoints/{id}`: new events go there no more; queued deliveries and retries still run. */
-export async function removeWebhookEndpoint(deps: ApiDeps, request: CallerRequest): Promise<ApiReply> {
-  const named = namedEndpoint(request);
-  if (!(await deleteWebhookEndpoint(deps.database, { ...named, at: deps.clock.now() })))
-    throw webhookEndpointNotFound(named.id);
-  return { status: 200, body: { id: named.id, object: 'webhook_endpoint', deleted: true } };
+/** Deletes the endpoint: it receives no new events. @throws MediaError not_found */
+export async function deleteWebhookEndpoint(
+  { database, clock }: ChangeDeps,
+  { caller, input: { id } }: EndpointChange<object>,
+): Promise<void> {
+  const owned = ownedEndpoint(caller, id);
+  const at = clock.now();
+  await database.transaction(async (tx) => {
+    if (!(await deleteWebhookEndpointRow(tx, { ...owned, at }))) throw webhookEndpointNotFound(id);
+    await recordAudit(tx, caller.actor, { at, action: 'webhook.delete', target: id, accountId: owned.accountId });
+  });
 }
 
-/**
- * The account and the id that the path names.
- * @throws MediaError not_found for a text that is no such id.
- */
-export function namedEndpoint({ caller, params }: CallerRequest): { accountId: string; id: string } {
-  const id = params['id'] ?? '';
+/** Returns account id and endpoint id. @throws MediaError not_found for a text that is not an endpoint's id. */
+export function ownedEndpoint(
+  { account }: Pick<AccountCaller, 'account'>,
+  id: string,
+): { accountId: string; id: string } {
   if (!isId('webhookEndpoint', id)) throw webhookEndpointNotFound(id);
-  return { accountId: caller.account.id, id };
+  return { accountId: account.id, id };
 }

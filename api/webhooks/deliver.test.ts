@@ -2,16 +2,17 @@ import type { ServerResponse } from 'node:http';
 import { createSecureContext } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { claimDueDeliveries, deliver } from '#api/webhooks/deliver.ts';
-import { makeSafeFetch } from '#crds/shared/safe-fetch.ts';
-import { startWorkPlaces } from '#crds/shared/work-places.ts';
+import { makeSafeFetch } from '#api/outbound/safe-fetch.ts';
+import { startPollingWorkers } from '#api/outbound/polling-workers.ts';
+import { openUrl, urlContext } from '#api/webhooks/stored-url.ts';
 import { startReceiver, trustReceivers } from '#test/support/receiver.ts';
 import { eventIds, expectSigned, START, status, webhookSender } from '#test/support/webhook-sender.ts';
 
 const sender = await webhookSender();
 const { database, deps } = sender;
 
-describe('attempts', () => {
-  it('a dead receiver gets eight, at the exact times, the same bytes signed anew each time', async () => {
+describe('a delivery', () => {
+  it('makes eight attempts at the scheduled times, with the same bytes and a new signature each time', async () => {
     const times: number[] = [];
     const receiver = await startReceiver({
       answer: (response) => {
@@ -40,7 +41,7 @@ describe('attempts', () => {
     expect(rows).toEqual([{ attempt: 8, delivered: false, last_status: 503, done: true }]);
   });
 
-  it.each([200, 201, 204, 299])('%i ends the delivery', async (code) => {
+  it.each([200, 201, 204, 299])('is done after a response with status %i', async (code) => {
     const receiver = await startReceiver({ answer: status(code) });
     await sender.register(receiver.url);
     await sender.finishJob();
@@ -50,7 +51,7 @@ describe('attempts', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it.each([301, 302, 307, 400, 410, 500])('%i is a failure', async (code) => {
+  it.each([301, 302, 307, 400, 410, 500])('fails with status %i and is due again 10 seconds later', async (code) => {
     const receiver = await startReceiver({ answer: status(code) });
     await sender.register(receiver.url);
     await sender.finishJob();
@@ -60,7 +61,7 @@ describe('attempts', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('a body that never ends is not waited for', async () => {
+  it('does not wait for the end of the response body', async () => {
     const receiver = await startReceiver({ answer: (response) => void response.writeHead(200).write('and then') });
     await sender.register(receiver.url);
     await sender.finishJob();
@@ -68,7 +69,7 @@ describe('attempts', () => {
     expect((await database.query('select delivered from webhook_deliveries')).rows).toEqual([{ delivered: true }]);
   });
 
-  it('a receiver that resets the connection, and one whose certificate is not trusted, fail', async () => {
+  it('fails when the receiver resets the connection or its certificate is not trusted', async () => {
     const resetting = await startReceiver({ answer: (response) => void response.socket?.destroy() });
     await sender.register(resetting.url);
     await sender.finishJob();
@@ -87,7 +88,7 @@ describe('attempts', () => {
     expect(rows).toEqual([{ attempt: 2, last_status: null, last_error: "the host's certificate is not trusted" }]);
   });
 
-  it('a webhook_url that came to lead to a private address fails', async () => {
+  it('fails without a connection when webhook_url resolves to a private address', async () => {
     const receiver = await startReceiver();
     await sender.finishJob(receiver.url);
     const strict = {
@@ -106,8 +107,8 @@ describe('attempts', () => {
   });
 });
 
-describe('faults', () => {
-  it('killed between sending and recording: the same event again when the lease is over, and the attempt counts', async () => {
+describe('a delivery with a lost attempt', () => {
+  it('is sent again after the lease when the process is killed before it records the outcome', async () => {
     const receiver = await startReceiver();
     await sender.register(receiver.url);
     await sender.finishJob();
@@ -126,7 +127,7 @@ describe('faults', () => {
     ]);
   });
 
-  it('eight attempts that nobody reported are eight: the delivery is dropped', async () => {
+  it('is dropped after eight attempts without an outcome', async () => {
     await sender.register('https://127.0.0.1:1/');
     await sender.finishJob();
     for (let i = 0; i < 8; i += 1) {
@@ -139,7 +140,7 @@ describe('faults', () => {
     ]);
   });
 
-  it('an attempt that ends after its lease decides nothing', async () => {
+  it('ignores the outcome of an attempt that ends after its lease', async () => {
     const receiver = await startReceiver({ answer: status(500) });
     await sender.register(receiver.url);
     await sender.finishJob();
@@ -151,21 +152,21 @@ describe('faults', () => {
     expect(rows).toEqual([{ attempt: 2, last_status: null, lease_until: new Date(START + 60_000) }]);
   });
 
-  it('stopping leaves what is under way to the next process', async () => {
+  it('is sent again by the next process when a process stops during an attempt', async () => {
     const began = Promise.withResolvers<void>();
     let hangs = true;
     const receiver = await startReceiver({ answer: (response) => (hangs ? began.resolve() : status(204)(response)) });
     await sender.register(receiver.url);
     await sender.finishJob();
-    const places = startWorkPlaces(deps, {
+    const workers = startPollingWorkers(deps, {
       name: 'test',
-      atOnce: 4,
-      everyMs: 60_000,
+      concurrency: 4,
+      pollIntervalMs: 60_000,
       claim: (free) => claimDueDeliveries(deps, free),
       work: (item, signal) => deliver(deps, item, signal),
     });
     await began.promise;
-    await places.stop();
+    await workers.stop();
     hangs = false;
     sender.time += 30_000;
     await sender.deliverDue();
@@ -174,8 +175,8 @@ describe('faults', () => {
   });
 });
 
-describe('places', () => {
-  it('four at most are under way to one host, and a slow host delays no other', async () => {
+describe('claims', () => {
+  it('are limited to four per host, so that a slow host delays no other', async () => {
     const blocked: ServerResponse[] = [];
     const slow = await startReceiver({ host: '127.0.0.2', answer: (response) => void blocked.push(response) });
     const arrived = Promise.withResolvers<void>();
@@ -188,26 +189,26 @@ describe('places', () => {
     for (let i = 0; i < 30; i += 1) await sender.finishJob(`${slow.url}/${i}`);
     sender.time += 1;
     await sender.finishJob(quick.url);
-    const places = startWorkPlaces(deps, {
+    const workers = startPollingWorkers(deps, {
       name: 'test',
-      atOnce: 6,
-      everyMs: 60_000,
+      concurrency: 6,
+      pollIntervalMs: 60_000,
       claim: (free) => claimDueDeliveries(deps, free),
       work: (item, signal) => deliver(deps, item, signal),
     });
     await arrived.promise;
     expect(blocked.length).toBeLessThanOrEqual(4);
     expect(await claimDueDeliveries(deps, 100)).toEqual([]);
-    await places.stop();
+    await workers.stop();
   });
 
-  it('the longest due goes first, and two processes never take the same one', async () => {
+  it('begin with the longest due delivery and never overlap between processes', async () => {
     for (let i = 0; i < 40; i += 1) {
       sender.time += 1;
       await sender.finishJob(`https://127.0.0.${i + 1}/`);
     }
     const claims = await Promise.all(Array.from({ length: 5 }, () => claimDueDeliveries(deps, 4)));
-    const urls = claims.flat().map(({ url }) => url);
+    const urls = claims.flat().map((claimed) => openUrl(deps.secretBox, claimed, urlContext.delivery(claimed.eventId)));
     expect(new Set(urls)).toEqual(new Set(Array.from({ length: 20 }, (_, i) => `https://127.0.0.${i + 1}/`)));
     expect(urls).toHaveLength(20);
   });

@@ -1,14 +1,15 @@
 /**
- * Sends queued webhook deliveries (their life: webhook-delivery-rows.ts). An attempt is claimed with a
- * lease in one transaction, sent outside of any, and its end recorded in another; when this process dies
- * in between, the lease runs out and the same event is sent again. A slow host holds at most
- * `PER_HOST` of the places, so it delays nobody else.
+ * Sends queued webhook deliveries; webhook-delivery-rows.ts has their states. An attempt is claimed with a lease in one
+ * transaction and sent outside of any. Its outcome is recorded in another. When the process dies in between, the lease
+ * expires and the same event is sent again. A host has at most `PER_HOST` attempts in flight, so a slow host delays no
+ * other.
  */
 import type { Database } from '#api/store/database.ts';
 import type { SecretBox } from '#api/store/secret-box.ts';
 import type { DeliveryMetrics } from '#api/webhooks/delivery-metrics.ts';
 import { ATTEMPTS, nextAttemptAt } from '#api/webhooks/schedule.ts';
 import { sendEvent, type SendDeps, type SendOutcome } from '#api/webhooks/send-event.ts';
+import { openUrl, urlContext } from '#api/webhooks/stored-url.ts';
 import { insertAttempt } from '#api/webhooks/webhook-attempt-rows.ts';
 import {
   claimDeliveries,
@@ -18,8 +19,8 @@ import {
   type ClaimedDelivery,
 } from '#api/webhooks/webhook-delivery-rows.ts';
 import { secretContext } from '#api/webhooks/webhook-secret.ts';
-import { faultPoint } from '#crds/shared/fault-point.ts';
-import type { Log } from '#crds/shared/log.ts';
+import { faultPoint } from '#crds/process/fault-point.ts';
+import type { Log } from '#crds/process/log.ts';
 
 export interface DeliverDeps extends SendDeps {
   readonly database: Database;
@@ -28,46 +29,48 @@ export interface DeliverDeps extends SendDeps {
   readonly log: Log;
 }
 
-/** Deliveries under way at once: in this process, and to one host in all processes. */
-export const AT_ONCE = 100;
+/** Maximum number of deliveries in flight in this process. */
+export const MAX_DELIVERIES = 100;
+/** Maximum number of deliveries in flight to one host, in all processes together. */
 const PER_HOST = 4;
-/** Well over the 10 seconds of an attempt. */
+/** Lease of an attempt, in milliseconds: well over its timeout of 10 seconds. */
 const LEASE_MS = 30_000;
 
-/** Takes due deliveries for as many places as are free; each still has to be sent. */
+/** Claims due deliveries, at most `freeSlots`. The caller sends each with `deliver`. */
 export async function claimDueDeliveries(
   { database, clock, metrics }: DeliverDeps,
-  freePlaces: number,
+  freeSlots: number,
 ): Promise<readonly ClaimedDelivery[]> {
   const now = clock.now();
   const dropped = await dropLostDeliveries(database, { now, attempts: ATTEMPTS });
   metrics.ended('dropped', dropped);
   const leaseUntil = new Date(now.getTime() + LEASE_MS);
   return database.transaction((tx) =>
-    claimDeliveries(tx, { now, leaseUntil, limit: freePlaces, perHost: PER_HOST, attempts: ATTEMPTS }),
+    claimDeliveries(tx, { now, leaseUntil, limit: freeSlots, perHost: PER_HOST, attempts: ATTEMPTS }),
   );
 }
 
-/** Makes one claimed attempt and records its end. */
+/** Makes one claimed attempt and records its outcome. */
 export async function deliver(deps: DeliverDeps, delivery: ClaimedDelivery, signal?: AbortSignal): Promise<void> {
   const { eventId, attempt } = delivery;
+  const url = openUrl(deps.secretBox, delivery, urlContext.delivery(eventId));
   const secret = deps.secretBox.open(delivery.sealedSecret, secretContext.delivery(eventId));
   await faultPoint('before-webhook-post');
   const at = deps.clock.now();
-  const outcome = await sendEvent(deps, { ...delivery, secret, ...(signal === undefined ? {} : { signal }) });
+  const outcome = await sendEvent(deps, { ...delivery, url, secret, ...(signal === undefined ? {} : { signal }) });
   await faultPoint('after-webhook-answer');
-  // Stopped by us: the lease runs out and the next process sends it again.
+  // This process is stopping: the lease expires and the next process sends the event again.
   if (signal?.aborted === true && !outcome.delivered) return;
   const durationMs = Math.max(0, deps.clock.now().getTime() - at.getTime());
   const error = outcome.delivered ? null : outcome.error;
   await insertAttempt(deps.database, eventId, { at, status: outcome.status, error, durationMs });
-  const isCurrent = await record(deps, delivery, outcome);
+  const isCurrent = await recordOutcome(deps, delivery, outcome);
   const { status } = outcome;
   deps.log.info(
     {
       event_id: eventId,
       attempt,
-      host: hostOf(delivery.url),
+      host: hostOf(url),
       status,
       delivered: outcome.delivered,
       is_current: isCurrent,
@@ -76,7 +79,7 @@ export async function deliver(deps: DeliverDeps, delivery: ClaimedDelivery, sign
   );
 }
 
-async function record(
+async function recordOutcome(
   { database, clock, metrics }: DeliverDeps,
   { eventId, attempt }: ClaimedDelivery,
   outcome: SendOutcome,
@@ -91,7 +94,7 @@ async function record(
   return markFailed(database, { eventId, attempt, at, status: outcome.status, error: outcome.error, nextAt });
 }
 
-/** All of a URL that may be logged. */
+/** Returns the host of a URL, the only part that may be logged. */
 function hostOf(url: string): string | null {
   return URL.parse(url)?.host ?? null;
 }

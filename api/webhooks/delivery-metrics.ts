@@ -1,15 +1,16 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Queryable } from '#api/store/database.ts';
 import { oldestDueDelivery } from '#api/webhooks/webhook-delivery-rows.ts';
-import type { Clock } from '#crds/shared/clock.ts';
+import type { Clock } from '#crds/process/clock.ts';
 
-/** `failed`: the attempt failed and another one follows. */
-export type AttemptEnd = 'delivered' | 'failed' | 'dropped';
+/** Outcome of an attempt. `failed`: another attempt follows; `dropped`: none does. */
+export type AttemptOutcome = 'delivered' | 'failed' | 'dropped';
 
 export interface DeliveryMetrics {
-  ended(outcome: AttemptEnd, count: number): void;
+  ended(outcome: AttemptOutcome, count: number): void;
 }
 
+/** Registers the metrics of webhook deliveries. */
 export function makeDeliveryMetrics(
   { database, clock }: { database: Queryable; clock: Clock },
   registry: Registry,

@@ -1,5 +1,6 @@
-/** SQL of webhook deliveries as operators see them: which there are, sending one again, forgetting old ones. */
+/** SQL of webhook deliveries for operators: list, resend, deletion of old ones. */
 import type { Queryable } from '#api/store/database.ts';
+import { shortenUrl } from '#api/webhooks/stored-url.ts';
 
 export interface DeliveryRecord {
   readonly eventId: string;
@@ -7,8 +8,9 @@ export interface DeliveryRecord {
   readonly jobId: string;
   /** null: the job's webhook_url. */
   readonly endpointId: string | null;
-  readonly url: string;
-  /** Attempts begun. */
+  /** URL without the parts that may be secret. */
+  readonly shownUrl: string;
+  /** Number of attempts begun. */
   readonly attempt: number;
   readonly nextAt: Date;
   readonly createdAt: Date;
@@ -19,41 +21,47 @@ export interface DeliveryRecord {
   readonly lastError: string | null;
 }
 
-const COLUMNS = `id as "eventId", account_id as "accountId", job_id as "jobId", endpoint_id as "endpointId", url, attempt,
+const COLUMNS = `id as "eventId", account_id as "accountId", job_id as "jobId", endpoint_id as "endpointId", url, shown_url as "shownUrl", attempt,
   next_at as "nextAt", created_at as "createdAt", done_at as "doneAt", delivered, last_status as "lastStatus",
   last_error as "lastError"`;
+
+/** Row of a delivery. Rows of the previous version have a plain URL and no shortened one. */
+interface Row extends Omit<DeliveryRecord, 'shownUrl'> {
+  readonly url: string | null;
+  readonly shownUrl: string | null;
+}
 
 interface DeliveryFilter {
   /** null: of all accounts. */
   readonly accountId: string | null;
-  /** Absent: whatever they are sent to. */
+  /** Absent: deliveries to any destination. */
   readonly endpointId?: string;
-  /** Those that were dropped. */
+  /** True: dropped deliveries only. */
   readonly onlyDead: boolean;
   readonly limit: number;
 }
 
-/** Newest first. */
+/** Returns deliveries, newest first. */
 export async function selectDeliveries(
   db: Queryable,
   { accountId, endpointId, onlyDead, limit }: DeliveryFilter,
 ): Promise<readonly DeliveryRecord[]> {
-  const { rows } = await db.query<DeliveryRecord>(
+  const { rows } = await db.query<Row>(
     `select ${COLUMNS} from webhook_deliveries
      where ($1::text is null or account_id = $1) and (not $2::boolean or delivered = false)
        and ($4::text is null or endpoint_id = $4)
      order by created_at desc, id desc limit $3`,
     [accountId, onlyDead, limit, endpointId ?? null],
   );
-  return rows;
+  return rows.map((row) => withShownUrl(row));
 }
 
 export async function findDelivery(db: Queryable, eventId: string): Promise<DeliveryRecord | null> {
-  const { rows } = await db.query<DeliveryRecord>(`select ${COLUMNS} from webhook_deliveries where id = $1`, [eventId]);
-  return rows[0] ?? null;
+  const { rows } = await db.query<Row>(`select ${COLUMNS} from webhook_deliveries where id = $1`, [eventId]);
+  return rows[0] === undefined ? null : withShownUrl(rows[0]);
 }
 
-/** The first bytes of what is sent, and how many there are. */
+/** Returns at most `most` bytes of a delivery's body from its start, and its size in bytes. */
 export async function findDeliveryBody(
   db: Queryable,
   eventId: string,
@@ -66,21 +74,28 @@ export async function findDeliveryBody(
   return rows[0] ?? null;
 }
 
-/** Due at `at`, with all its attempts before it: same id, body, URL and secret. null when it is not there or not done. */
-export async function queueDeliveryAgain(tx: Queryable, eventId: string, at: Date): Promise<DeliveryRecord | null> {
-  const { rows } = await tx.query<DeliveryRecord>(
+/**
+ * Queues a done delivery again: due at `at` with all attempts left and the same id, body, URL and secret. Returns null
+ * when it is missing or not done.
+ */
+export async function requeueDelivery(tx: Queryable, eventId: string, at: Date): Promise<DeliveryRecord | null> {
+  const { rows } = await tx.query<Row>(
     `update webhook_deliveries set attempt = 0, next_at = $2, lease_until = null, done_at = null, delivered = null
      where id = $1 and done_at is not null returning ${COLUMNS}`,
     [eventId, at],
   );
-  return rows[0] ?? null;
+  return rows[0] === undefined ? null : withShownUrl(rows[0]);
 }
 
-/** Gives how many that ended by then were forgotten, `limit` at most. */
+/** Deletes deliveries that ended by `before`, at most `limit`. Returns their number. */
 export async function forgetDeliveries(db: Queryable, before: Date, limit: number): Promise<number> {
   const { rowCount } = await db.query(
     'delete from webhook_deliveries where id in (select id from webhook_deliveries where done_at <= $1 limit $2)',
     [before, limit],
   );
   return rowCount;
+}
+
+function withShownUrl({ url, shownUrl, ...row }: Row): DeliveryRecord {
+  return { ...row, shownUrl: shownUrl ?? shortenUrl(url ?? '') };
 }

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { queueJobEvent } from '#api/webhooks/queue-job-event.ts';
 import { signingSecret } from '#api/webhooks/signing-secret.ts';
 import {
-  deleteWebhookEndpoint,
+  deleteWebhookEndpointRow,
   replaceWebhookSecret,
   setWebhookEndpointEnabled,
 } from '#api/webhooks/webhook-endpoint-rows.ts';
 import { newWebhookSecret, secretContext } from '#api/webhooks/webhook-secret.ts';
-import { newId } from '#crds/ids.ts';
+import { newId } from '#crds/contract/ids.ts';
 import { startReceiver, type Received } from '#test/support/receiver.ts';
 import { eventIds, eventOf, expectSigned, START, status, webhookSender } from '#test/support/webhook-sender.ts';
 
@@ -27,7 +27,7 @@ const failedEvent = () =>
   }) as const;
 
 describe('an event', () => {
-  it('arrives as the interface says', async () => {
+  it('has the documented method, headers, body and signature', async () => {
     const receiver = await startReceiver();
     const { secret } = await sender.register(`${receiver.url}/hook`);
     const jobId = await sender.finishJob();
@@ -82,7 +82,7 @@ describe('an event', () => {
     expect(new Set(eventIds(receiver)).size).toBe(2);
   });
 
-  it('is not sent twice when the job is ended twice by mistake', async () => {
+  it('is not sent twice when the job is finished twice by mistake', async () => {
     const receiver = await startReceiver();
     await sender.register(receiver.url);
     const event = failedEvent();
@@ -92,7 +92,7 @@ describe('an event', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('is queued only if the transaction that ends the job commits', async () => {
+  it('is queued only if the transaction that finishes the job commits', async () => {
     const receiver = await startReceiver();
     await sender.register(receiver.url);
     const event = failedEvent();
@@ -105,7 +105,7 @@ describe('an event', () => {
     expect(receiver.received).toHaveLength(0);
   });
 
-  it('keeps secrets encrypted in the database', async () => {
+  it('is stored with an encrypted secret', async () => {
     const { secret } = await sender.register('https://127.0.0.1:1/');
     await sender.finishJob();
     const { rows } = await database.query<{ text: string }>(
@@ -116,8 +116,8 @@ describe('an event', () => {
   });
 });
 
-describe('pausing, deleting, rotating', () => {
-  it('jobs that finish while an endpoint is paused send nothing, not even to the same webhook_url, and not later', async () => {
+describe('a changed endpoint', () => {
+  it('receives no event of a job that finished while it was paused, neither as webhook_url nor later', async () => {
     const receiver = await startReceiver();
     const { id } = await sender.register(receiver.url);
     await setWebhookEndpointEnabled(database, { accountId: sender.accountId, id, enabled: false });
@@ -130,7 +130,7 @@ describe('pausing, deleting, rotating', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('what is queued still runs, with its retries and its secret, after pause, rotation and deletion', async () => {
+  it('receives queued events and retries with the old secret after pause, rotation and deletion', async () => {
     let answers = 500;
     const receiver = await startReceiver({ answer: (response) => status(answers)(response) });
     const { id, secret } = await sender.register(receiver.url);
@@ -142,7 +142,7 @@ describe('pausing, deleting, rotating', () => {
       id,
       sealedSecret: secretBox.seal(newWebhookSecret(), secretContext.endpoint(id)),
     });
-    await deleteWebhookEndpoint(database, { accountId: sender.accountId, id, at: deps.clock.now() });
+    await deleteWebhookEndpointRow(database, { accountId: sender.accountId, id, at: deps.clock.now() });
     answers = 204;
     sender.time += 10_000;
     await sender.deliverDue();
@@ -153,7 +153,7 @@ describe('pausing, deleting, rotating', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  it('a job that finishes after a rotation is signed with the new secret only', async () => {
+  it('receives events of later jobs with the new secret only after a rotation', async () => {
     const receiver = await startReceiver();
     const { id } = await sender.register(receiver.url);
     const rotated = newWebhookSecret();

@@ -1,12 +1,13 @@
 import { notify } from '#api/store/listen.ts';
 import type { Queryable } from '#api/store/database.ts';
 import type { SecretBox } from '#api/store/secret-box.ts';
-import { JOBS_CHANNEL } from '#api/jobs/jobs-channel.ts';
+import { CHANGES_CHANNEL } from '#api/store/changes-channel.ts';
 import { signingSecret } from '#api/webhooks/signing-secret.ts';
+import { openUrl, sealUrl, urlContext } from '#api/webhooks/stored-url.ts';
 import { insertDelivery } from '#api/webhooks/webhook-delivery-rows.ts';
 import { selectWebhookTargets } from '#api/webhooks/webhook-endpoint-rows.ts';
 import { secretContext } from '#api/webhooks/webhook-secret.ts';
-import type { NewId } from '#crds/ids.ts';
+import type { NewId } from '#crds/contract/ids.ts';
 
 interface QueueDeps {
   readonly secretBox: SecretBox;
@@ -20,7 +21,7 @@ interface JobEvent {
   readonly type: 'job.succeeded' | 'job.failed' | 'job.canceled';
   /** The job's `completed_at`. */
   readonly createdAt: Date;
-  /** The job object as it is shown now. */
+  /** Job object of the interface at the time of the event. */
   readonly job: object;
   readonly webhookUrl: string | null;
 }
@@ -33,8 +34,8 @@ interface Destination {
 }
 
 /**
- * Writes one delivery per destination, in the transaction that ends the job. Each has its own event id;
- * body and secret stay as they are now, whatever happens to the endpoint. Spec: Events / When sent.
+ * Inserts one delivery per destination, in the transaction that finishes the job. Each has its own event id. Later
+ * changes of the endpoint do not change body and secret. See docs/reference/webhooks.md#when-events-are-sent.
  */
 export async function queueJobEvent(deps: QueueDeps, tx: Queryable, event: JobEvent): Promise<void> {
   const destinations = await destinationsOf(deps, tx, event);
@@ -45,16 +46,16 @@ export async function queueJobEvent(deps: QueueDeps, tx: Queryable, event: JobEv
       accountId: event.accountId,
       jobId: event.jobId,
       endpointId,
-      url,
+      url: sealUrl(deps.secretBox, url, urlContext.delivery(eventId)),
       sealedSecret: deps.secretBox.seal(secret, secretContext.delivery(eventId)),
       body: eventBody({ ...event, id: eventId, data: { job: event.job } }),
       createdAt: event.createdAt,
     });
   }
-  if (destinations.length > 0) await notify(tx, JOBS_CHANNEL, event.jobId);
+  if (destinations.length > 0) await notify(tx, CHANGES_CHANNEL, event.jobId);
 }
 
-/** The exact bytes of an event. Spec: Events / Envelope. */
+/** Returns the exact bytes of an event: docs/reference/webhooks.md#events. */
 export function eventBody(event: {
   id: string;
   type: string;
@@ -71,7 +72,11 @@ async function destinationsOf(
   tx: Queryable,
   { accountId, webhookUrl }: JobEvent,
 ): Promise<Destination[]> {
-  const registered = await selectWebhookTargets(tx, accountId);
+  const targets = await selectWebhookTargets(tx, accountId);
+  const registered = targets.map((target) => ({
+    ...target,
+    url: openUrl(deps.secretBox, target, urlContext.endpoint(target.id)),
+  }));
   const destinations: Destination[] = registered
     .filter(({ enabled }) => enabled)
     .map(({ id, url, sealedSecret }) => ({
@@ -79,7 +84,7 @@ async function destinationsOf(
       url,
       secret: deps.secretBox.open(sealedSecret, secretContext.endpoint(id)),
     }));
-  // A URL that is registered gets its event as that endpoint, or none while it is paused.
+  // A registered URL receives the event as that endpoint, or no event while the endpoint is paused.
   const isRegistered = registered.some(({ url }) => webhookUrl !== null && isSameUrl(url, webhookUrl));
   if (webhookUrl === null || isRegistered) return destinations;
   return [...destinations, { endpointId: null, url: webhookUrl, secret: await signingSecret(deps, tx, accountId) }];

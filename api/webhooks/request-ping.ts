@@ -1,96 +1,110 @@
 /**
- * `POST /v1/webhook_endpoints/{id}/test`. This process talks to no address that a caller chose: it leaves
- * the ping for the courier and answers what came of it.
+ * Test events. The API process sends no request to an address that a caller chose: it enqueues the ping for the
+ * courier and waits for its outcome.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { z } from 'zod';
+import type { AccountCaller } from '#api/accounts/find-caller.ts';
 import { lockAccount } from '#api/accounts/account-rows.ts';
-import type { ApiDeps } from '#api/api-deps.ts';
-import type { ApiReply, CallerRequest } from '#api/endpoint.ts';
-import { JOBS_CHANNEL } from '#api/jobs/jobs-channel.ts';
+import { recordAudit } from '#api/audit/audit.ts';
+import type { Dependencies } from '#api/dependencies.ts';
+import { CHANGES_CHANNEL } from '#api/store/changes-channel.ts';
+import { checkTargetUrl } from '#api/outbound/public-url.ts';
 import { notify } from '#api/store/listen.ts';
-import { namedEndpoint } from '#api/webhooks/change-webhook-endpoint.ts';
+import { ownedEndpoint } from '#api/webhooks/change-webhook-endpoint.ts';
+import { openUrl, sealUrl, urlContext } from '#api/webhooks/stored-url.ts';
 import { webhookEndpointNotFound } from '#api/webhooks/webhook-endpoint-object.ts';
 import { findWebhookEndpoint } from '#api/webhooks/webhook-endpoint-rows.ts';
-import { findPingEnd, insertPing, withdrawPing, type NewPing, type PingEnd } from '#api/webhooks/webhook-ping-rows.ts';
+import {
+  findPingOutcome,
+  insertPing,
+  withdrawPing,
+  type NewPing,
+  type PingOutcome,
+} from '#api/webhooks/webhook-ping-rows.ts';
 import { secretContext } from '#api/webhooks/webhook-secret.ts';
-import { MediaError } from '#crds/media-error.ts';
-import { checkTargetUrl } from '#crds/public-url.ts';
-
-export const webhookTestSchema = z
-  .object({
-    object: z.literal('webhook_test'),
-    event_id: z.string(),
-    delivered: z.boolean(),
-    status: z.int().meta({ description: 'Of the answer; 0 when none came.' }),
-    duration_ms: z.int(),
-  })
-  .meta({ id: 'WebhookTest' });
+import { MediaError } from '#crds/contract/media-error.ts';
 
 const POLL_MS = 50;
-/** A courier takes a ping at once unless there is none, or too much to do. */
-const TAKEN_WITHIN_MS = 5000;
-/** With the 10 seconds of the sending itself. */
-const DONE_WITHIN_MS = 15_000;
-/** Pings of one account under way at once. */
-const MOST = 20;
+/** Maximum time until a courier claims a ping, in milliseconds; afterwards it is withdrawn. */
+const CLAIM_TIMEOUT_MS = 5000;
+/** Maximum time until the outcome is known, in milliseconds. It includes the 10 seconds of the request. */
+const OUTCOME_TIMEOUT_MS = 15_000;
+/** Maximum number of pings of an account in flight: unresponsive receivers of one account must not occupy a courier. */
+const MAX_PINGS = 20;
 
-/** Sends one `ping`, once; a paused endpoint stays paused. Spec: Webhook endpoints. */
-export async function requestPing(deps: ApiDeps, request: CallerRequest): Promise<ApiReply> {
-  const named = namedEndpoint(request);
-  const endpoint = await findWebhookEndpoint(deps.database, named);
-  if (endpoint === null) throw webhookEndpointNotFound(named.id);
-  checkTargetUrl(endpoint.url, { purpose: 'webhook', privateTargets: deps.privateTargets, param: 'url' });
+interface PingRequest {
+  /** Id of the endpoint. */
+  readonly id: string;
+  /** Aborts the wait for the outcome. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Sends one `ping` to an endpoint, once, paused or not. Returns its outcome.
+ * @throws MediaError not_found, rate_limited; engine_busy when no courier claimed it in time.
+ */
+export async function requestPing(
+  deps: Pick<Dependencies, 'database' | 'clock' | 'newId' | 'secretBox' | 'privateTargets'>,
+  { caller, input }: { caller: AccountCaller; input: PingRequest },
+): Promise<PingOutcome & { eventId: string }> {
+  const { database, secretBox } = deps;
+  const owned = ownedEndpoint(caller, input.id);
+  const endpoint = await findWebhookEndpoint(database, owned);
+  if (endpoint === null) throw webhookEndpointNotFound(owned.id);
+  const url = openUrl(secretBox, endpoint, urlContext.endpoint(endpoint.id));
+  checkTargetUrl(url, { purpose: 'webhook', privateTargets: deps.privateTargets, param: 'url' });
   const eventId = deps.newId('event');
-  const secret = deps.secretBox.open(endpoint.sealedSecret, secretContext.endpoint(endpoint.id));
+  const secret = secretBox.open(endpoint.sealedSecret, secretContext.endpoint(endpoint.id));
   const ping = {
     eventId,
-    accountId: named.accountId,
-    url: endpoint.url,
-    sealedSecret: deps.secretBox.seal(secret, secretContext.ping(eventId)),
-    livemode: request.caller.livemode,
+    accountId: owned.accountId,
+    url: sealUrl(secretBox, url, urlContext.ping(eventId)),
+    sealedSecret: secretBox.seal(secret, secretContext.ping(eventId)),
+    livemode: caller.livemode,
     createdAt: deps.clock.now(),
   };
-  await leave(deps, ping);
-  const { delivered, status, durationMs } = await endOf(deps, ping, request.signal);
-  return {
-    status: 200,
-    body: { object: 'webhook_test', event_id: eventId, delivered, status, duration_ms: durationMs },
-  };
+  await enqueue(deps, ping, { caller, endpointId: owned.id });
+  return { eventId, ...(await outcomeOf(deps, ping, input.signal)) };
 }
 
-/** For the courier. The limit keeps one account's dead receivers from filling every place. */
-async function leave({ database }: ApiDeps, ping: NewPing): Promise<void> {
-  const since = new Date(ping.createdAt.getTime() - DONE_WITHIN_MS);
-  const isLeft = await database.transaction(async (tx) => {
-    await lockAccount(tx, ping.accountId);
-    if (!(await insertPing(tx, ping, { most: MOST, since }))) return false;
-    await notify(tx, JOBS_CHANNEL, ping.eventId);
-    return true;
+async function enqueue(
+  { database }: Pick<Dependencies, 'database'>,
+  ping: NewPing,
+  { caller, endpointId }: { caller: AccountCaller; endpointId: string },
+): Promise<void> {
+  const { accountId, createdAt: at } = ping;
+  const since = new Date(at.getTime() - OUTCOME_TIMEOUT_MS);
+  await database.transaction(async (tx) => {
+    await lockAccount(tx, accountId);
+    if (!(await insertPing(tx, ping, { most: MAX_PINGS, since }))) throw tooManyPings();
+    await recordAudit(tx, caller.actor, { at, action: 'webhook.test', target: endpointId, accountId });
+    await notify(tx, CHANGES_CHANNEL, ping.eventId);
   });
-  if (isLeft) return;
-  throw new MediaError(
-    'rate_limited',
-    `${MOST} tests of webhook endpoints are under way, the most at once. Wait for one to end.`,
-  );
 }
 
-async function endOf(
-  { database, clock }: ApiDeps,
+async function outcomeOf(
+  { database, clock }: Pick<Dependencies, 'database' | 'clock'>,
   { eventId, createdAt }: NewPing,
   signal: AbortSignal,
-): Promise<PingEnd> {
+): Promise<PingOutcome> {
   const waited = (): number => clock.now().getTime() - createdAt.getTime();
-  for (let mayWithdraw = true; waited() < DONE_WITHIN_MS;) {
+  for (let mayWithdraw = true; waited() < OUTCOME_TIMEOUT_MS;) {
     await delay(POLL_MS, undefined, { signal });
-    const end = await findPingEnd(database, eventId);
+    const end = await findPingOutcome(database, eventId);
     if (end !== null) return end;
-    if (!mayWithdraw || waited() < TAKEN_WITHIN_MS) continue;
+    if (!mayWithdraw || waited() < CLAIM_TIMEOUT_MS) continue;
     if (await withdrawPing(database, eventId)) throw notSent();
     mayWithdraw = false;
   }
-  // Taken and never reported: the courier has died with it. A ping is not sent twice.
+  // The courier claimed the ping and ended without an outcome. A ping is not sent twice.
   return { delivered: false, status: 0, durationMs: waited() };
+}
+
+function tooManyPings(): MediaError {
+  return new MediaError(
+    'rate_limited',
+    `${MAX_PINGS} tests of webhook endpoints are under way, the most at once. Wait for one to end.`,
+  );
 }
 
 function notSent(): MediaError {

@@ -1,21 +1,25 @@
-import { JOBS_CHANNEL } from '#api/jobs/jobs-channel.ts';
+import { recordAudit, type Actor } from '#api/audit/audit.ts';
+import type { Dependencies } from '#api/dependencies.ts';
+import { CHANGES_CHANNEL } from '#api/store/changes-channel.ts';
 import { notify } from '#api/store/listen.ts';
-import type { Database } from '#api/store/database.ts';
-import { findDelivery, queueDeliveryAgain, type DeliveryRecord } from '#api/webhooks/delivery-record-rows.ts';
-import { MediaError } from '#crds/media-error.ts';
-import type { Clock } from '#crds/shared/clock.ts';
+import { findDelivery, requeueDelivery, type DeliveryRecord } from '#api/webhooks/delivery-record-rows.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 
 /**
- * Queues a delivered or dead event again: the same id and body, signed anew, eight attempts from now on.
+ * Queues a delivered or dropped event again: the same id and body, a new signature, and eight attempts from now on.
  * @throws MediaError not_found; bad_request (409) while it is still queued.
  */
 export async function resendDelivery(
-  { database, clock }: { readonly database: Database; readonly clock: Clock },
-  eventId: string,
+  { database, clock }: Pick<Dependencies, 'database' | 'clock'>,
+  { caller, input: { eventId } }: { caller: Actor; input: { readonly eventId: string } },
 ): Promise<DeliveryRecord> {
+  const at = clock.now();
   const queued = await database.transaction(async (tx) => {
-    const again = await queueDeliveryAgain(tx, eventId, clock.now());
-    if (again !== null) await notify(tx, JOBS_CHANNEL, again.jobId);
+    const again = await requeueDelivery(tx, eventId, at);
+    if (again === null) return null;
+    const { jobId, accountId } = again;
+    await recordAudit(tx, caller, { at, action: 'webhook.resend', target: eventId, accountId });
+    await notify(tx, CHANGES_CHANNEL, jobId);
     return again;
   });
   if (queued !== null) return queued;

@@ -1,11 +1,12 @@
-/** The courier's side of tests of webhook endpoints (their life: webhook-ping-rows.ts). */
+/** Sending of queued pings by the courier; webhook-ping-rows.ts has their states. */
 import type { Database } from '#api/store/database.ts';
 import type { SecretBox } from '#api/store/secret-box.ts';
 import type { SendDeps } from '#api/webhooks/send-event.ts';
 import { sendPing } from '#api/webhooks/send-ping.ts';
-import { endPing, takePings, type TakenPing } from '#api/webhooks/webhook-ping-rows.ts';
+import { recordPingOutcome, claimPings, type ClaimedPing } from '#api/webhooks/webhook-ping-rows.ts';
+import { openUrl, urlContext } from '#api/webhooks/stored-url.ts';
 import { secretContext } from '#api/webhooks/webhook-secret.ts';
-import type { Log } from '#crds/shared/log.ts';
+import type { Log } from '#crds/process/log.ts';
 
 export interface PingDeps extends SendDeps {
   readonly database: Database;
@@ -13,27 +14,26 @@ export interface PingDeps extends SendDeps {
   readonly log: Log;
 }
 
-/** Pings under way at once in this process. */
-export const AT_ONCE = 100;
-/** Nobody waits any more for an older one. */
-const FRESH_MS = 60_000;
+/** Maximum number of pings in flight in this process. */
+export const MAX_PINGS = 100;
+/** Maximum age of a ping that is sent, in milliseconds: no caller waits for an older one. */
+const MAX_AGE_MS = 60_000;
 
-export async function takeWaitingPings(
+/** Claims waiting pings, at most `freeSlots`. */
+export async function claimWaitingPings(
   { database, clock }: PingDeps,
-  freePlaces: number,
-): Promise<readonly TakenPing[]> {
+  freeSlots: number,
+): Promise<readonly ClaimedPing[]> {
   const now = clock.now();
-  return takePings(database, { now, since: new Date(now.getTime() - FRESH_MS), limit: freePlaces });
+  return claimPings(database, { now, since: new Date(now.getTime() - MAX_AGE_MS), limit: freeSlots });
 }
 
-/** Sends one ping and records what came of it; one that a stop cuts off was not delivered. */
-export async function runPing(
-  deps: PingDeps,
-  { eventId, url, sealedSecret, livemode }: TakenPing,
-  signal?: AbortSignal,
-): Promise<void> {
+/** Sends one ping and records its outcome. A ping that `signal` aborts was not delivered. */
+export async function runPing(deps: PingDeps, ping: ClaimedPing, signal?: AbortSignal): Promise<void> {
+  const { eventId, sealedSecret, livemode } = ping;
+  const url = openUrl(deps.secretBox, ping, urlContext.ping(eventId));
   const secret = deps.secretBox.open(sealedSecret, secretContext.ping(eventId));
   const end = await sendPing(deps, { eventId, url, secret, livemode, ...(signal === undefined ? {} : { signal }) });
-  await endPing(deps.database, { ...end, eventId, at: deps.clock.now() });
+  await recordPingOutcome(deps.database, { ...end, eventId, at: deps.clock.now() });
   deps.log.info({ event_id: eventId, status: end.status, delivered: end.delivered }, 'ping sent');
 }

@@ -10,11 +10,11 @@ describe('nextAttemptAt', () => {
     [5, 7200],
     [6, 21_600],
     [7, 43_200],
-  ])('attempt %i failed: the next one is %i seconds later', (attempt, seconds) => {
+  ])('schedules the attempt after attempt %i %i seconds after its failure', (attempt, seconds) => {
     expect(nextAttemptAt(attempt, new Date(5000))).toEqual(new Date(5000 + seconds * 1000));
   });
 
-  it('nothing follows the eighth', () => {
+  it('returns null after the eighth attempt', () => {
     expect(nextAttemptAt(8, new Date(0))).toBeNull();
   });
 });

@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
 import { sendEvent } from '#api/webhooks/send-event.ts';
-import type { SafeRequest } from '#crds/shared/safe-fetch.ts';
-import { SafeFetchError } from '#crds/shared/safe-fetch-error.ts';
+import type { SafeRequest } from '#api/outbound/safe-fetch.ts';
+import { SafeFetchError } from '#api/outbound/safe-fetch-error.ts';
 
 const event = { url: 'https://example.com/', secret: 'whsec_x', eventId: 'evt_1', body: Buffer.from('{}') };
 const clock = { now: () => new Date(0) };
 
-it('an attempt has 10 seconds in all and follows no redirect', async () => {
-  const asked: SafeRequest[] = [];
+it('sendEvent limits an attempt to 10 seconds and follows no redirect', async () => {
+  const requests: SafeRequest[] = [];
   const safeFetch = async (request: SafeRequest): Promise<never> => {
-    asked.push(request);
+    requests.push(request);
     throw new SafeFetchError('timeout', 'it took longer than 10 seconds');
   };
   expect(await sendEvent({ safeFetch, clock }, event)).toEqual({
@@ -17,10 +17,10 @@ it('an attempt has 10 seconds in all and follows no redirect', async () => {
     status: null,
     error: 'it took longer than 10 seconds',
   });
-  expect(asked[0]).toMatchObject({ purpose: 'webhook', totalMs: 10_000, maxRedirects: 0, method: 'POST' });
+  expect(requests[0]).toMatchObject({ purpose: 'webhook', totalMs: 10_000, maxRedirects: 0, method: 'POST' });
 });
 
-it('a bug is not taken for a failed attempt', async () => {
+it('sendEvent rethrows errors that are no SafeFetchError', async () => {
   const safeFetch = (): Promise<never> => Promise.reject(new TypeError('bug'));
   await expect(sendEvent({ safeFetch, clock }, event)).rejects.toThrow('bug');
 });

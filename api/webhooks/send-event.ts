@@ -1,8 +1,8 @@
 import { signatureHeaders } from '#api/webhooks/sign.ts';
-import { LIMITS } from '#crds/plans.ts';
-import type { Clock } from '#crds/shared/clock.ts';
-import type { SafeFetch } from '#crds/shared/safe-fetch.ts';
-import { SafeFetchError } from '#crds/shared/safe-fetch-error.ts';
+import { LIMITS } from '#crds/catalogue/plans.ts';
+import type { Clock } from '#crds/process/clock.ts';
+import type { SafeFetch } from '#api/outbound/safe-fetch.ts';
+import { SafeFetchError } from '#api/outbound/safe-fetch-error.ts';
 
 export interface SendDeps {
   readonly safeFetch: SafeFetch;
@@ -14,18 +14,18 @@ interface SignedEvent {
   readonly secret: string;
   readonly eventId: string;
   readonly body: Buffer;
-  /** Aborted: we stop; the attempt has failed. */
+  /** Aborts the attempt when the process stops; the attempt has failed. */
   readonly signal?: AbortSignal;
 }
 
 export type SendOutcome =
   | { readonly delivered: true; readonly status: number }
-  /** `status` null: no answer came. */
+  /** `status` null: there was no response. */
   | { readonly delivered: false; readonly status: number | null; readonly error: string };
 
 /**
- * Sends an event once, signed with the time of now. Any 2xx status line within 10 seconds is a success;
- * the answer's body is never awaited and a redirect is a failure. Spec: Events / Responses and retries.
+ * Sends an event once, signed with the current time. Any 2xx status line within 10 seconds is a success. The response
+ * body is discarded. A redirect is a failure. See docs/reference/webhooks.md#responses-and-retries.
  */
 export async function sendEvent({ safeFetch, clock }: SendDeps, event: SignedEvent): Promise<SendOutcome> {
   const { url, secret, eventId, body, signal } = event;

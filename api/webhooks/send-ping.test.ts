@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sendPing } from '#api/webhooks/send-ping.ts';
 import { newWebhookSecret } from '#api/webhooks/webhook-secret.ts';
-import { newId } from '#crds/ids.ts';
+import { newId } from '#crds/contract/ids.ts';
 import { startReceiver, type Received } from '#test/support/receiver.ts';
 import { eventOf, expectSigned, START, status, webhookSender } from '#test/support/webhook-sender.ts';
 
@@ -11,7 +11,7 @@ describe('sendPing', () => {
   it.each([
     [204, true],
     [500, false],
-  ])('%i: delivered %s', async (code, delivered) => {
+  ])('returns for status %i delivered %s', async (code, delivered) => {
     const receiver = await startReceiver({ answer: status(code) });
     const secret = newWebhookSecret();
     const eventId = newId('event');
@@ -30,7 +30,7 @@ describe('sendPing', () => {
     expectSigned(request, secret, START);
   });
 
-  it('no answer is status 0', async () => {
+  it('returns status 0 when there is no response', async () => {
     const ping = { eventId: newId('event'), url: 'https://127.0.0.1:1/', secret: newWebhookSecret(), livemode: true };
     expect(await sendPing(deps, ping)).toMatchObject({ delivered: false, status: 0 });
   });

@@ -9,12 +9,12 @@ const sign = (sentAt: Date, secret = SECRET): Record<string, string> =>
   signatureHeaders({ secret, eventId: 'evt_1', body, sentAt });
 
 describe('signatureHeaders', () => {
-  it('signs time and body with the whole secret', () => {
+  it('signs time and body with the secret, its prefix included', () => {
     const expected = createHmac('sha256', SECRET).update('1700000000.{"id":"evt_1","name":"é"}').digest('hex');
     expect(sign(new Date(1_700_000_000_999))['svc-signature']).toBe(`t=1700000000,v1=${expected}`);
   });
 
-  it('signs for Standard Webhooks with the base64 bytes behind whsec_', () => {
+  it('signs for Standard Webhooks with the base64 bytes after whsec_', () => {
     const headers = sign(new Date(1_700_000_000_000));
     const key = Buffer.from('abcdefghijklmnopqrstuvwxyz012345', 'base64');
     expect(key).toHaveLength(24);
@@ -26,7 +26,7 @@ describe('signatureHeaders', () => {
     });
   });
 
-  it('gives another signature at another time and with another secret', () => {
+  it('returns another signature for another time and another secret', () => {
     const signatures = [sign(new Date(1000)), sign(new Date(2000)), sign(new Date(1000), newWebhookSecret())];
     expect(new Set(signatures.map((headers) => headers['svc-signature'])).size).toBe(3);
     expect(new Set(signatures.map((headers) => headers['webhook-signature'])).size).toBe(3);
@@ -34,7 +34,7 @@ describe('signatureHeaders', () => {
 });
 
 describe('newWebhookSecret', () => {
-  it('is whsec_ and 32 letters and digits, never the same', () => {
+  it('returns whsec_ and 32 random letters and digits', () => {
     const secrets = Array.from({ length: 50 }, newWebhookSecret);
     expect(secrets.every((secret) => /^whsec_[A-Za-z0-9]{32}$/.test(secret))).toBe(true);
     expect(new Set(secrets).size).toBe(50);

@@ -4,16 +4,16 @@ interface Signable {
   /** `whsec_` and 32 letters and digits. */
   readonly secret: string;
   readonly eventId: string;
-  /** Exactly the bytes that are sent. */
+  /** Bytes of the request body. */
   readonly body: Buffer;
   /** Time of this attempt. */
   readonly sentAt: Date;
 }
 
 /**
- * The headers that prove who sent an event. `svc-signature` is keyed with the whole secret, `whsec_`
- * included (spec: Events / Signature). The other three are Standard Webhooks' own: there the key is what
- * `whsec_` is followed by, read as base64 (24 bytes), so that a receiver may use either one with the same secret.
+ * Returns the headers that prove the origin of an event: docs/reference/webhooks.md#verify-the-signature. The key of
+ * `svc-signature` is the secret, `whsec_` included. The other three belong to Standard Webhooks: their key is the text
+ * after `whsec_`, decoded as base64 (24 bytes). A receiver may verify either one with the same secret.
  */
 export function signatureHeaders({ secret, eventId, body, sentAt }: Signable): Record<string, string> {
   const seconds = String(Math.floor(sentAt.getTime() / 1000));

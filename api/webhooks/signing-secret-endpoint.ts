@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Endpoint } from '#api/endpoint.ts';
+import type { Endpoint } from '#api/http/endpoint.ts';
 import { signingSecret } from '#api/webhooks/signing-secret.ts';
 
 const signingSecretSchema = z.object({ object: z.literal('webhook_signing_secret'), secret: z.string() });
 
-/** Spec: Webhook endpoints / signing_secret. */
+/** `GET /v1/webhook_endpoints/signing_secret`: docs/reference/webhooks.md#signing-secret. */
 export const signingSecretEndpoint: Endpoint = {
   method: 'GET',
   path: '/v1/webhook_endpoints/signing_secret',

@@ -4,8 +4,8 @@ import { findSigningSecret, keepSigningSecret } from '#api/webhooks/signing-secr
 import { newWebhookSecret, secretContext } from '#api/webhooks/webhook-secret.ts';
 
 /**
- * The secret of the account for webhook URLs that are no registered endpoints: one per account, made on
- * first need, the same ever after. Spec: `GET /v1/webhook_endpoints/signing_secret`.
+ * Returns the secret that signs events to webhook URLs that are no registered endpoints. An account has one, created on
+ * first need and never changed. See docs/reference/webhooks.md#signing-secret.
  */
 export async function signingSecret(
   { secretBox }: { secretBox: SecretBox },

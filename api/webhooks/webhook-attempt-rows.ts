@@ -1,10 +1,10 @@
-/** SQL of the attempts behind a webhook delivery, those before it was sent again too. They go with it. */
+/** SQL of the attempts of a webhook delivery, those before a resend included. They are deleted with the delivery. */
 import type { Queryable } from '#api/store/database.ts';
 
 export interface WebhookAttempt {
-  /** When it was sent. */
+  /** Time of the request. */
   readonly at: Date;
-  /** null: no answer came. */
+  /** null: there was no response. */
   readonly status: number | null;
   /** null: delivered. */
   readonly error: string | null;
@@ -19,7 +19,7 @@ export async function insertAttempt(db: Queryable, eventId: string, attempt: Web
   );
 }
 
-/** Oldest first. */
+/** Returns the attempts of a delivery, oldest first. */
 export async function selectAttempts(db: Queryable, eventId: string): Promise<readonly WebhookAttempt[]> {
   const { rows } = await db.query<WebhookAttempt>(
     'select at, status, error, duration_ms as "durationMs" from webhook_attempts where event_id = $1 order by at',

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { claimDeliveries } from '#api/webhooks/webhook-delivery-rows.ts';
-import { newId } from '#crds/ids.ts';
+import { newId } from '#crds/contract/ids.ts';
 import { testDatabase } from '#test/support/database.ts';
 
 const database = await testDatabase();
@@ -22,7 +22,7 @@ async function claimedIds(): Promise<string[]> {
   return claimed.map(({ eventId }) => eventId);
 }
 
-it('finds its way when thousands come at once to a database that knows of none', async () => {
+it('claimDeliveries is fast when thousands of deliveries arrive after the last analyze', async () => {
   await insert('done', { count: 300, host: 'a.example', isDone: true });
   await database.query('analyze webhook_deliveries');
   await insert('crowd', { count: 10_000, host: 'a.example', isDone: false });
@@ -30,6 +30,6 @@ it('finds its way when thousands come at once to a database that knows of none',
   const first = await claimedIds();
   expect(first).toHaveLength(CLAIM.perHost + 1);
   expect(first).toContain('single1');
-  // As many as a host may have are under way.
+  // The first host has reached its limit in flight.
   expect(await claimedIds()).toEqual([]);
 });

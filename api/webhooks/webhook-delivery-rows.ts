@@ -1,15 +1,17 @@
 /**
  * SQL of webhook deliveries.
  *
- *   queued ──claim: attempt + 1, lease──→ under way ──2xx──→ done, delivered
+ *   queued ──claim: attempt + 1, lease──→ in flight ──2xx──→ done, delivered
  *     ↑                                      │
  *     ├── failed before the 8th: next_at ────┤
- *     ├── lease ran out (process gone) ──────┴── 8th attempt failed or lost ──→ done, dropped
- *     └── the operator sends a done one again: attempt 0 (delivery-record-rows.ts)
+ *     ├── lease expired (process died) ──────┴── 8th attempt failed or lost ──→ done, dropped
+ *     └── the operator resends a done one: attempt 0 (delivery-record-rows.ts)
  *
- * A claimed attempt counts even when nobody reports its end.
+ * A claimed attempt counts even when its outcome is never recorded.
  */
 import type { Queryable } from '#api/store/database.ts';
+import { plainUrlUntilEnd } from '#api/webhooks/plain-url-rows.ts';
+import type { NewUrl, StoredUrl } from '#api/webhooks/stored-url.ts';
 
 export interface NewDelivery {
   readonly eventId: string;
@@ -17,47 +19,50 @@ export interface NewDelivery {
   readonly jobId: string;
   /** null: the job's webhook_url. */
   readonly endpointId: string | null;
-  readonly url: string;
+  readonly url: NewUrl;
   readonly sealedSecret: Buffer;
   readonly body: Buffer;
   readonly createdAt: Date;
 }
 
-/** One attempt to make now. */
-export interface ClaimedDelivery {
+/** Delivery with a claimed attempt. */
+export interface ClaimedDelivery extends StoredUrl {
   readonly eventId: string;
-  readonly url: string;
   readonly sealedSecret: Buffer;
   readonly body: Buffer;
   /** 1 to 8. */
   readonly attempt: number;
 }
 
-/** Due at once. A job's event to a destination that has it already changes nothing. */
+/** Inserts a delivery that is due at once. Changes nothing when the job's event to this destination exists. */
 export async function insertDelivery(tx: Queryable, delivery: NewDelivery): Promise<void> {
   await tx.query(
-    `insert into webhook_deliveries (id, account_id, job_id, endpoint_id, url, secret, body, next_at, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $8) on conflict (job_id, endpoint_id, url) do nothing`,
+    `insert into webhook_deliveries
+       (id, account_id, job_id, endpoint_id, url, secret, body, next_at, created_at, sealed_url, shown_url)
+     values ($1, $2, $3, $4, ${plainUrlUntilEnd('$5', '$8')}, $6, $7, $8, $8, $9, $10)
+     on conflict (job_id, endpoint_id, url) do nothing`,
     [
       delivery.eventId,
       delivery.accountId,
       delivery.jobId,
       delivery.endpointId,
-      delivery.url,
+      delivery.url.plainUrl,
       delivery.sealedSecret,
       delivery.body,
       delivery.createdAt,
+      delivery.url.sealedUrl,
+      delivery.url.shownUrl,
     ],
   );
 }
 
-/** Any number that no other lock of ours uses. */
+/** Key of the advisory lock of claims; no other lock of this service uses it. */
 const CLAIM_LOCK = 5_604_119_021;
 
 /**
- * Takes due deliveries for one attempt each, the longest due first, so that no host has more than
- * `perHost` under way in all processes together. Call it in a transaction: claims wait for each other.
- * Nothing is joined before it is limited: when many thousands begin to wait at once, the database still plans for none.
+ * Claims due deliveries for one attempt each, the longest due first. No host has more than `perHost` in flight in all
+ * processes together. Needs a transaction, because claims wait for each other. Rows are limited before they are joined:
+ * when thousands arrive at once, the planner's statistics still say that the table is empty.
  */
 export async function claimDeliveries(
   tx: Queryable,
@@ -66,7 +71,7 @@ export async function claimDeliveries(
   await tx.query('select pg_advisory_xact_lock($1)', [CLAIM_LOCK]);
   const { rows } = await tx.query<ClaimedDelivery>(
     `with open as (
-       select id, next_at, attempt, split_part(url, '/', 3) as host, coalesce(lease_until > $1, false) as is_under_way
+       select id, next_at, attempt, split_part(coalesce(shown_url, url), '/', 3) as host, coalesce(lease_until > $1, false) as is_under_way
        from webhook_deliveries where done_at is null and next_at <= $1
      ), placed as (
        select id, next_at, is_under_way,
@@ -81,13 +86,14 @@ export async function claimDeliveries(
      )
      update webhook_deliveries as delivery set attempt = delivery.attempt + 1, lease_until = $2
      from chosen where delivery.id = chosen.id
-     returning delivery.id as "eventId", delivery.url, delivery.secret as "sealedSecret", delivery.body, delivery.attempt`,
+     returning delivery.id as "eventId", delivery.url as "plainUrl",
+       delivery.sealed_url as "sealedUrl", delivery.secret as "sealedSecret", delivery.body, delivery.attempt`,
     [claim.now, claim.leaseUntil, claim.limit, claim.perHost, claim.attempts],
   );
   return rows;
 }
 
-/** Drops deliveries whose last attempt was begun and never reported; gives how many. */
+/** Drops deliveries whose last attempt was lost. Returns their number. */
 export async function dropLostDeliveries(
   db: Queryable,
   { now, attempts }: { now: Date; attempts: number },
@@ -101,7 +107,7 @@ export async function dropLostDeliveries(
   return rowCount;
 }
 
-/** false: the attempt is no longer the current one; its lease had run out. */
+/** Records a success. Returns false when the attempt is no longer the current one, because its lease expired. */
 export async function markDelivered(
   db: Queryable,
   attempt: { eventId: string; attempt: number; at: Date; status: number },
@@ -114,7 +120,7 @@ export async function markDelivered(
   return rowCount === 1;
 }
 
-/** `nextAt` null: the delivery is dropped. false as in `markDelivered`. */
+/** Records a failure; `nextAt` null drops the delivery. Returns false as `markDelivered` does. */
 export async function markFailed(
   db: Queryable,
   attempt: { eventId: string; attempt: number; at: Date; status: number | null; error: string; nextAt: Date | null },
@@ -130,7 +136,7 @@ export async function markFailed(
   return rowCount === 1;
 }
 
-/** When the longest waiting delivery was due; null when none is due. */
+/** Returns the due time of the longest waiting delivery; null when none is due. */
 export async function oldestDueDelivery(db: Queryable, now: Date): Promise<Date | null> {
   const { rows } = await db.query<{ at: Date | null }>(
     'select min(next_at) as at from webhook_deliveries where done_at is null and next_at <= $1',

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import type { SecretBox } from '#api/store/secret-box.ts';
+import { openUrl, urlContext } from '#api/webhooks/stored-url.ts';
 import type { WebhookEndpoint } from '#api/webhooks/webhook-endpoint-rows.ts';
-import { MediaError } from '#crds/media-error.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 
 export const webhookEndpointSchema = z
   .object({
@@ -12,18 +14,18 @@ export const webhookEndpointSchema = z
   })
   .meta({ id: 'WebhookEndpoint' });
 
-/** Only the answers of create and rotate show the secret. */
+/** Endpoint with its secret, which only the responses of create and rotate contain. */
 export const webhookEndpointWithSecretSchema = webhookEndpointSchema
   .extend({ secret: z.string() })
   .meta({ id: 'WebhookEndpointWithSecret' });
 
-/** Spec: Webhook endpoint. */
-export function webhookEndpointObject({
-  id,
-  url,
-  enabled,
-  createdAt,
-}: WebhookEndpoint): z.infer<typeof webhookEndpointSchema> {
+/** Returns the interface's webhook endpoint. */
+export function webhookEndpointObject(
+  { secretBox }: { readonly secretBox: Pick<SecretBox, 'open'> },
+  endpoint: WebhookEndpoint,
+): z.infer<typeof webhookEndpointSchema> {
+  const { id, enabled, createdAt } = endpoint;
+  const url = openUrl(secretBox, endpoint, urlContext.endpoint(id));
   return { id, object: 'webhook_endpoint', url, enabled, created_at: createdAt.toISOString() };
 }
 

@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import {
-  deleteWebhookEndpoint,
+  deleteWebhookEndpointRow,
   findWebhookEndpoint,
   insertWebhookEndpoint,
-  listWebhookEndpoints,
+  selectWebhookEndpoints,
   replaceWebhookSecret,
   setWebhookEndpointEnabled,
   type WebhookEndpoint,
 } from '#api/webhooks/webhook-endpoint-rows.ts';
 import { signingSecret } from '#api/webhooks/signing-secret.ts';
 import { makeSecretBox } from '#api/store/secret-box.ts';
-import { newId } from '#crds/ids.ts';
+import { sealUrl, urlContext } from '#api/webhooks/stored-url.ts';
+import { newId } from '#crds/contract/ids.ts';
 import { testDatabase } from '#test/support/database.ts';
 
 const database = await testDatabase();
@@ -23,10 +24,11 @@ async function newAccount(): Promise<string> {
 }
 
 async function insert(accountId: string, seconds = 0): Promise<WebhookEndpoint | null> {
+  const id = newId('webhookEndpoint');
   const endpoint = {
-    id: newId('webhookEndpoint'),
+    id,
     accountId,
-    url: 'https://example.com/',
+    url: sealUrl(secretBox, 'https://example.com/T0ken', urlContext.endpoint(id)),
     sealedSecret: Buffer.from('s'),
     createdAt: new Date(seconds * 1000),
   };
@@ -34,43 +36,43 @@ async function insert(accountId: string, seconds = 0): Promise<WebhookEndpoint |
 }
 
 describe('webhook endpoints', () => {
-  it('the same URL may be registered repeatedly; the newest is listed first', async () => {
+  it('may have the same URL, and the newest is listed first', async () => {
     const accountId = await newAccount();
     const first = await insert(accountId, 1);
     const second = await insert(accountId, 2);
-    expect(await listWebhookEndpoints(database, accountId)).toEqual([second, first]);
-    expect(first).toMatchObject({ enabled: true, url: 'https://example.com/' });
+    expect(await selectWebhookEndpoints(database, accountId)).toEqual([second, first]);
+    expect(first).toMatchObject({ enabled: true, plainUrl: null, shownUrl: 'https://example.com/T0…' });
   });
 
-  it('twenty at once at nine: exactly one is made', async () => {
+  it('are limited to ten per account, also when twenty are created in parallel', async () => {
     const accountId = await newAccount();
     for (let i = 0; i < 9; i += 1) await insert(accountId);
     const made = await Promise.all(Array.from({ length: 20 }, () => insert(accountId)));
     expect(made.filter((endpoint) => endpoint !== null)).toHaveLength(1);
-    expect(await listWebhookEndpoints(database, accountId)).toHaveLength(10);
+    expect(await selectWebhookEndpoints(database, accountId)).toHaveLength(10);
   });
 
-  it('a deleted one makes room and is found no more', async () => {
+  it('are not found after deletion', async () => {
     const accountId = await newAccount();
     const { id } = (await insert(accountId)) as WebhookEndpoint;
-    expect(await deleteWebhookEndpoint(database, { accountId, id, at: new Date(1) })).toBe(true);
-    expect(await deleteWebhookEndpoint(database, { accountId, id, at: new Date(2) })).toBe(false);
+    expect(await deleteWebhookEndpointRow(database, { accountId, id, at: new Date(1) })).toBe(true);
+    expect(await deleteWebhookEndpointRow(database, { accountId, id, at: new Date(2) })).toBe(false);
     expect(await findWebhookEndpoint(database, { accountId, id })).toBeNull();
     expect(await setWebhookEndpointEnabled(database, { accountId, id, enabled: false })).toBeNull();
     expect(await replaceWebhookSecret(database, { accountId, id, sealedSecret: Buffer.from('x') })).toBeNull();
-    expect(await listWebhookEndpoints(database, accountId)).toEqual([]);
+    expect(await selectWebhookEndpoints(database, accountId)).toEqual([]);
   });
 
-  it("another account's id is unknown", async () => {
+  it('of another account are not found', async () => {
     const { id } = (await insert(await newAccount())) as WebhookEndpoint;
     const other = await newAccount();
     expect(await findWebhookEndpoint(database, { accountId: other, id })).toBeNull();
     expect(await setWebhookEndpointEnabled(database, { accountId: other, id, enabled: false })).toBeNull();
     expect(await replaceWebhookSecret(database, { accountId: other, id, sealedSecret: Buffer.from('x') })).toBeNull();
-    expect(await deleteWebhookEndpoint(database, { accountId: other, id, at: new Date(1) })).toBe(false);
+    expect(await deleteWebhookEndpointRow(database, { accountId: other, id, at: new Date(1) })).toBe(false);
   });
 
-  it('pausing and a new secret are kept', async () => {
+  it('keep a pause and a new secret', async () => {
     const accountId = await newAccount();
     const { id } = (await insert(accountId)) as WebhookEndpoint;
     expect(await setWebhookEndpointEnabled(database, { accountId, id, enabled: false })).toMatchObject({
@@ -85,7 +87,7 @@ describe('webhook endpoints', () => {
 });
 
 describe('signingSecret', () => {
-  it('is made once per account, whoever asks first, and kept encrypted', async () => {
+  it('creates one secret per account, also in parallel, and stores it encrypted', async () => {
     const accountId = await newAccount();
     const secrets = await Promise.all(
       Array.from({ length: 10 }, () => signingSecret({ secretBox }, database, accountId)),

@@ -1,80 +1,90 @@
-/** SQL of webhook endpoints. A deleted one keeps its row; deliveries that are under way still name it. */
+/** SQL of webhook endpoints. A deleted endpoint keeps its row, which queued deliveries refer to. */
 import type { Queryable } from '#api/store/database.ts';
+import { plainUrlUntilEnd } from '#api/webhooks/plain-url-rows.ts';
+import { shortenUrl, type NewUrl, type StoredUrl } from '#api/webhooks/stored-url.ts';
 
-export interface WebhookEndpoint {
+export interface WebhookEndpoint extends StoredUrl {
   readonly id: string;
-  readonly url: string;
-  /** false while paused. */
+  /** URL without the parts that may be secret. */
+  readonly shownUrl: string;
+  /** False while paused. */
   readonly enabled: boolean;
   readonly createdAt: Date;
 }
 
-const COLUMNS = 'id, url, enabled, created_at as "createdAt"';
+const COLUMNS = `id, url as "plainUrl", sealed_url as "sealedUrl", shown_url as "shownUrl", enabled,
+  created_at as "createdAt"`;
 
-/** null when the account has `most` endpoints already; parallel calls wait for each other. */
+type Row<More = unknown> = Omit<WebhookEndpoint, 'shownUrl'> & { readonly shownUrl: string | null } & More;
+
+/** Inserts the endpoint; returns null when the account has `most` already. Parallel calls wait for each other. */
 export async function insertWebhookEndpoint(
   tx: Queryable,
-  endpoint: { id: string; accountId: string; url: string; sealedSecret: Buffer; createdAt: Date },
+  endpoint: { id: string; accountId: string; url: NewUrl; sealedSecret: Buffer; createdAt: Date },
   most: number,
 ): Promise<WebhookEndpoint | null> {
   await tx.query('select 1 from accounts where id = $1 for update', [endpoint.accountId]);
-  const { rows } = await tx.query<WebhookEndpoint>(
-    `insert into webhook_endpoints (id, account_id, url, secret, created_at)
-     select $1, $2, $3, $4, $5
+  const { plainUrl, sealedUrl, shownUrl } = endpoint.url;
+  const { rows } = await tx.query<Row>(
+    `insert into webhook_endpoints (id, account_id, url, secret, created_at, sealed_url, shown_url)
+     select $1, $2, ${plainUrlUntilEnd('$3', '$5')}, $4, $5, $7, $8
      where (select count(*) from webhook_endpoints where account_id = $2 and deleted_at is null) < $6
      returning ${COLUMNS}`,
-    [endpoint.id, endpoint.accountId, endpoint.url, endpoint.sealedSecret, endpoint.createdAt, most],
+    [endpoint.id, endpoint.accountId, plainUrl, endpoint.sealedSecret, endpoint.createdAt, most, sealedUrl, shownUrl],
   );
-  return rows[0] ?? null;
+  return first(rows);
 }
 
-/** Newest first. */
-export async function listWebhookEndpoints(db: Queryable, accountId: string): Promise<readonly WebhookEndpoint[]> {
-  const { rows } = await db.query<WebhookEndpoint>(
+/** Returns the account's endpoints, newest first. */
+export async function selectWebhookEndpoints(db: Queryable, accountId: string): Promise<readonly WebhookEndpoint[]> {
+  const { rows } = await db.query<Row>(
     `select ${COLUMNS} from webhook_endpoints where account_id = $1 and deleted_at is null order by created_at desc, id desc`,
     [accountId],
   );
-  return rows;
+  return rows.map((row) => withShownUrl(row));
 }
 
-/** With the encrypted secret. */
+/** Returns an endpoint with its encrypted secret; null when there is none. */
 export async function findWebhookEndpoint(
   db: Queryable,
   { accountId, id }: { accountId: string; id: string },
 ): Promise<(WebhookEndpoint & { readonly sealedSecret: Buffer }) | null> {
-  const { rows } = await db.query<WebhookEndpoint & { sealedSecret: Buffer }>(
+  const { rows } = await db.query<Row<{ readonly sealedSecret: Buffer }>>(
     `select ${COLUMNS}, secret as "sealedSecret" from webhook_endpoints where account_id = $1 and id = $2 and deleted_at is null`,
     [accountId, id],
   );
-  return rows[0] ?? null;
+  return first(rows);
 }
 
-/** null when there is no such endpoint. */
+/** Pauses or resumes an endpoint; returns null when there is none. */
 export async function setWebhookEndpointEnabled(
   db: Queryable,
   { accountId, id, enabled }: { accountId: string; id: string; enabled: boolean },
 ): Promise<WebhookEndpoint | null> {
-  const { rows } = await db.query<WebhookEndpoint>(
+  const { rows } = await db.query<Row>(
     `update webhook_endpoints set enabled = $3 where account_id = $1 and id = $2 and deleted_at is null returning ${COLUMNS}`,
     [accountId, id, enabled],
   );
-  return rows[0] ?? null;
+  return first(rows);
 }
 
-/** For jobs that finish from now on; deliveries that are queued keep the secret they have. null: no such endpoint. */
+/**
+ * Replaces the secret of events that are created from now on; queued deliveries keep theirs. Returns null when there is
+ * no such endpoint.
+ */
 export async function replaceWebhookSecret(
   db: Queryable,
   { accountId, id, sealedSecret }: { accountId: string; id: string; sealedSecret: Buffer },
 ): Promise<WebhookEndpoint | null> {
-  const { rows } = await db.query<WebhookEndpoint>(
+  const { rows } = await db.query<Row>(
     `update webhook_endpoints set secret = $3 where account_id = $1 and id = $2 and deleted_at is null returning ${COLUMNS}`,
     [accountId, id, sealedSecret],
   );
-  return rows[0] ?? null;
+  return first(rows);
 }
 
-/** New events go there no more; queued deliveries still run. false when there is no such endpoint. */
-export async function deleteWebhookEndpoint(
+/** Marks the endpoint as deleted; queued deliveries still run. Returns false when there is none. */
+export async function deleteWebhookEndpointRow(
   db: Queryable,
   { accountId, id, at }: { accountId: string; id: string; at: Date },
 ): Promise<boolean> {
@@ -85,15 +95,28 @@ export async function deleteWebhookEndpoint(
   return rowCount === 1;
 }
 
-/** The account's endpoints, paused ones too, with their encrypted secrets. */
-export async function selectWebhookTargets(
-  tx: Queryable,
-  accountId: string,
-): Promise<readonly { id: string; url: string; enabled: boolean; sealedSecret: Buffer }[]> {
-  const { rows } = await tx.query<{ id: string; url: string; enabled: boolean; sealedSecret: Buffer }>(
-    `select id, url, enabled, secret as "sealedSecret" from webhook_endpoints
+interface WebhookTarget extends StoredUrl {
+  readonly id: string;
+  readonly enabled: boolean;
+  readonly sealedSecret: Buffer;
+}
+
+/** Returns the account's endpoints, paused ones included, with their encrypted secrets. */
+export async function selectWebhookTargets(tx: Queryable, accountId: string): Promise<readonly WebhookTarget[]> {
+  const { rows } = await tx.query<WebhookTarget>(
+    `select id, url as "plainUrl", sealed_url as "sealedUrl", enabled, secret as "sealedSecret" from webhook_endpoints
      where account_id = $1 and deleted_at is null order by created_at, id`,
     [accountId],
   );
   return rows;
+}
+
+function first<More>(rows: readonly Row<More>[]): (WebhookEndpoint & More) | null {
+  const [row] = rows;
+  return row === undefined ? null : withShownUrl(row);
+}
+
+/** Adds the shortened URL, which rows of the previous version lack. */
+function withShownUrl<More>(row: Row<More>): WebhookEndpoint & More {
+  return { ...row, shownUrl: row.shownUrl ?? shortenUrl(row.plainUrl ?? '') };
 }

@@ -1,13 +1,13 @@
-import { randomWord } from '#crds/ids.ts';
+import { randomWord } from '#crds/contract/ids.ts';
 
 const LETTERS_AND_DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** A fresh signing secret. Spec: Webhook endpoint, `secret`. */
+/** Returns a new signing secret. */
 export function newWebhookSecret(): string {
   return `whsec_${randomWord(LETTERS_AND_DIGITS, 32)}`;
 }
 
-/** Where a secret is kept: what its encryption is bound to. */
+/** Contexts that the encryption of a secret is bound to, by where it is stored. */
 export const secretContext = {
   account: (id: string): string => `account-signing-secret:${id}`,
   endpoint: (id: string): string => `webhook-endpoint:${id}`,

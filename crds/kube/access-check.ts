@@ -1,4 +1,4 @@
-/** What has to be there before a process can do its work in a cluster, each with how to fix it. */
+/** Preconditions of a process in a cluster: a custom resource and permissions. Each problem says how to fix it. */
 import type { KubeClient } from '#crds/kube/kube-client.ts';
 import { isRefusal } from '#crds/kube/kube-error.ts';
 
@@ -16,7 +16,7 @@ export interface AccessNeeds {
   readonly access: readonly Access[];
 }
 
-/** One sentence per missing thing; empty when all is there. */
+/** Returns one sentence per missing precondition; empty when none is missing. */
 export async function missingAccess(
   client: Pick<KubeClient, 'get' | 'create'>,
   needs: AccessNeeds,
@@ -51,7 +51,7 @@ async function missingVerbs(
   namespace: string,
   { group, resource, subresource, verbs }: Access,
 ): Promise<string[]> {
-  const asked = verbs.map(async (verb) => {
+  const reviews = verbs.map(async (verb) => {
     const attributes = { namespace, verb, group, resource, ...(subresource === undefined ? {} : { subresource }) };
     const review = await client.create('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
       apiVersion: 'authorization.k8s.io/v1',
@@ -60,7 +60,7 @@ async function missingVerbs(
     });
     return (review['status'] as { allowed?: boolean } | undefined)?.allowed === true ? [] : [verb];
   });
-  const missing = (await Promise.all(asked)).flat();
+  const missing = (await Promise.all(reviews)).flat();
   if (missing.length === 0) return [];
   const name = `${subresource === undefined ? resource : `${resource}/${subresource}`}${group === '' ? '' : `.${group}`}`;
   return [

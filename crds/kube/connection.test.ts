@@ -13,7 +13,7 @@ import { makeReceiverCertificates, type ReceiverCertificates } from '#test/suppo
 
 const MINUTE = 60_000;
 
-describe('a connection whose files are rotated, as those of a pod are', () => {
+describe('a connection with rotated files', () => {
   let folder: string;
   let server: Server;
   let connection: Connection;
@@ -68,7 +68,7 @@ describe('a connection whose files are rotated, as those of a pod are', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('shows the new token a minute later', async () => {
+  it('sends the new token a minute later', async () => {
     await client.get('/a');
     await prove('second');
     vi.setSystemTime(Date.now() + 2 * MINUTE);
@@ -76,7 +76,7 @@ describe('a connection whose files are rotated, as those of a pod are', () => {
     expect(tokens).toEqual(['Bearer first', 'Bearer second']);
   });
 
-  it('trusts the new authority as soon as it is in its file, and not before', async () => {
+  it('trusts the new authority as soon as its file contains it', async () => {
     await client.get('/a');
     const { port } = server.address() as AddressInfo;
     const next = makeReceiverCertificates();

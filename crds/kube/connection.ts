@@ -1,23 +1,23 @@
 /**
- * The way to an API server: kubeconfig, or the pod's service account, and two HTTP/1.1 agents that every
- * request shares, one for watches and one for the rest. (The library would open a TLS connection per
- * request; over one shared HTTP/2 session watches freeze.)
+ * Connection to an API server: kubeconfig, or the pod's service account, and two shared HTTP/1.1 agents, one for
+ * watches and one for other requests. The library alone opens a TLS connection per request. Watches hang over a shared
+ * HTTP/2 session.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { KubeConfig, type Cluster } from '@kubernetes/client-node';
 import { Agent, type Dispatcher } from 'undici';
 
 export interface Connection {
-  /** Such as https://10.96.0.1:443. */
+  /** Base URL, such as https://10.96.0.1:443. */
   readonly server: string;
-  /** Of the kubeconfig's context, or the pod's own. */
+  /** Namespace of the kubeconfig's context, or of the pod. */
   readonly namespace: string;
   readonly unary: Authenticator;
   readonly watch: Authenticator;
   close(): Promise<void>;
 }
 
-/** A KubeConfig that signs requests and sends them through its one agent. */
+/** KubeConfig that authenticates requests and sends them by its shared agent. */
 export type Authenticator = Pick<KubeConfig, 'applySecurityAuthentication'>;
 
 const NAMESPACE_FILE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
@@ -26,8 +26,8 @@ const HEADERS_MS = 30_000;
 const TCP_PROBE_MS = 30_000;
 
 /**
- * Reads the kubeconfig file, or without one the service account of this pod.
- * @throws Error that says what is missing when there is neither.
+ * Connects by the kubeconfig file, or without one by the service account of this pod.
+ * @throws Error when there is neither.
  */
 export function connect(kubeconfigFile: string | null): Connection {
   const configs = [loadConfig(kubeconfigFile), loadConfig(kubeconfigFile)] as const;
@@ -64,7 +64,7 @@ function namespaceOf(config: KubeConfig, file: string | null): string {
 }
 
 interface Agents {
-  /** The agent for these credentials: a new one only when they have changed, as after a rotation. */
+  /** Returns the agent for the credentials. Creates a new one when they have changed, as after a rotation. */
   get(options: AgentOptions): Dispatcher;
   close(): Promise<unknown>;
 }
@@ -93,12 +93,12 @@ function makeAgents(bodyTimeout: number): Agents {
   };
 }
 
-/** What the library makes an agent with, for every single request; it calls the method private. */
+/** Private method by which the library creates an agent for every request. */
 interface DispatcherMaker {
   createDispatcher(cluster: Cluster | null, options: AgentOptions): Dispatcher | undefined;
 }
 
-/** Of the library's own dispatchers only those of proxies stay: one for each KubeConfig, kept. */
+/** Replaces the library's dispatchers by the shared agents. With a proxy, one dispatcher per KubeConfig is reused. */
 function share(config: KubeConfig, agents: Agents): Authenticator {
   const maker = config as unknown as DispatcherMaker;
   const original = maker.createDispatcher.bind(config);

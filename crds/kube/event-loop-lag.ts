@@ -1,4 +1,4 @@
-/** How late timers fire: a process that is busy or was stopped does nothing in time, whatever it answers. */
+/** Measures the delay of timers. `worstMs` returns the current lag of a process that is busy or was stopped. */
 export function watchEventLoopLag(everyMs = 1000): { worstMs: () => number; stop: () => void } {
   let expected = performance.now() + everyMs;
   let lag = 0;

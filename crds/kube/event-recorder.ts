@@ -1,10 +1,10 @@
-/** Events on objects: what `kubectl describe` shows under Events. They tell, nobody acts on them. */
+/** Kubernetes events of objects, as `kubectl describe` shows them. They are information only. */
 import type { KubeClient } from '#crds/kube/kube-client.ts';
 import type { Time } from '#crds/kube/time.ts';
-import type { Log } from '#crds/shared/log.ts';
+import type { Log } from '#crds/process/log.ts';
 
 export interface EventRecorder {
-  /** Never throws and is never waited for: an event that cannot be written is logged. */
+  /** Creates the event in the background. Never throws: a failure is logged. */
   record(regarding: ObjectReference, event: KubeEvent): void;
 }
 
@@ -18,30 +18,31 @@ export interface ObjectReference {
 
 export interface KubeEvent {
   readonly type: 'Normal' | 'Warning';
-  /** CamelCase, from a closed set. */
+  /** Reason in CamelCase, from a closed set. */
   readonly reason: string;
   readonly message: string;
 }
 
-/** As many events as may be on their way; further ones are dropped. */
-const UNDER_WAY = 50;
+/** Maximum number of events in flight; further ones are dropped. */
+const MAX_IN_FLIGHT = 50;
 const MESSAGE_CHARACTERS = 1000;
 
+/** Creates a recorder for the events of a component. */
 export function makeEventRecorder(
   deps: {
     readonly client: Pick<KubeClient, 'create'>;
     readonly time: Pick<Time, 'now'>;
     readonly log: Log;
-    /** A word that no other event has. */
+    /** Returns a unique word for the event's name. */
     readonly newWord: () => string;
   },
   { component }: { component: string },
 ): EventRecorder {
-  let underWay = 0;
+  let inFlight = 0;
   return {
     record(regarding, { type, reason, message }) {
-      if (underWay >= UNDER_WAY) return;
-      underWay += 1;
+      if (inFlight >= MAX_IN_FLIGHT) return;
+      inFlight += 1;
       const now = deps.time
         .now()
         .toISOString()
@@ -63,7 +64,7 @@ export function makeEventRecorder(
         .create(`/api/v1/namespaces/${regarding.namespace}/events`, event)
         .catch((error: unknown) => deps.log.warn({ err: error, reason }, 'event not recorded'))
         .finally(() => {
-          underWay -= 1;
+          inFlight -= 1;
         });
     },
   };

@@ -35,7 +35,7 @@ describe('a client of an API server', () => {
     await server.close();
   });
 
-  it('sends its requests over connections that stay', async () => {
+  it('reuses its connections', async () => {
     for (let round = 0; round < 30; round += 1) {
       server.others(json(200, { metadata: { name: 'a' }, unknownToUs: { kept: true } }));
       expect(await client.get(`${PATH}/a`)).toHaveProperty('unknownToUs.kept', true);
@@ -43,7 +43,7 @@ describe('a client of an API server', () => {
     expect(server.connections()).toBeLessThanOrEqual(2);
   });
 
-  it('keeps watches apart from the rest', async () => {
+  it('uses separate connections for watches', async () => {
     const ended = new AbortController();
     server.watches(stream(['{}\n'], 'silence'));
     server.others(json(200, {}), json(200, {}));
@@ -55,7 +55,7 @@ describe('a client of an API server', () => {
     ended.abort();
   });
 
-  it('shows itself with the token of the kubeconfig and sends a patch as what it is', async () => {
+  it('sends the token of the kubeconfig and the content type of a patch', async () => {
     let seen: Record<string, unknown> = {};
     server.others((request, response) => {
       seen = request.headers;
@@ -69,7 +69,7 @@ describe('a client of an API server', () => {
     });
   });
 
-  it('deletes only the object of that uid', async () => {
+  it('deletes with the uid as precondition', async () => {
     let body = '';
     server.others((request, response) => {
       request.setEncoding('utf8').on('data', (text: string) => (body += text));
@@ -79,7 +79,7 @@ describe('a client of an API server', () => {
     expect(JSON.parse(body)).toMatchObject({ preconditions: { uid: 'uid-a' }, propagationPolicy: 'Background' });
   });
 
-  it.each([404, 409, 422, 500, 503])('throws what the server says with %i', async (status) => {
+  it.each([404, 409, 422, 500, 503])('throws an error with the message of the server for status %i', async (status) => {
     server.others(refuse(status));
     const error = await client.create(PATH, {}).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(KubeError);
@@ -87,19 +87,19 @@ describe('a client of an API server', () => {
     expect(waits).toEqual([]);
   });
 
-  it('sends again what the server had no time for, after the time that it asks for', async () => {
+  it('retries 429 and 503 after the delay in Retry-After', async () => {
     server.others(refuse(429, { 'retry-after': '2' }), refuse(503, { 'retry-after': '1' }), json(201, { done: true }));
     expect(await client.create(PATH, {})).toEqual({ done: true });
     expect(waits).toEqual([2000, 1000]);
   });
 
-  it('gives up when the server never has time', async () => {
+  it('throws after three retries', async () => {
     server.others(...Array.from({ length: 4 }, () => refuse(429)));
     await expect(client.create(PATH, {})).rejects.toMatchObject({ status: 429 });
     expect(waits).toHaveLength(3);
   });
 
-  it('says when there is no answer', async () => {
+  it('throws an error of status 0 when there is no response', async () => {
     await server.down();
     await expect(client.get(PATH)).rejects.toMatchObject({
       status: 0,
@@ -107,7 +107,7 @@ describe('a client of an API server', () => {
     });
   });
 
-  it('writes nothing when this process may not', async () => {
+  it('sends no write when beforeWrite throws', async () => {
     mayWrite = false;
     server.others(json(200, {}));
     await expect(client.create(PATH, {})).rejects.toThrow('Not leading.');

@@ -1,7 +1,7 @@
 /**
- * Requests to an API server as raw JSON, so that no field that our types do not know gets lost. Unary calls
- * go through @kubernetes/client-node (authentication and transport), at a limited rate and with a time
- * limit; what the server refused unseen (429, or 503 with Retry-After) is sent again.
+ * Requests to an API server as raw JSON, so that unknown fields are preserved. Unary calls use @kubernetes/client-node
+ * for authentication and transport, with a rate limit and a timeout. Requests that the server sheds (429, or 503 with
+ * Retry-After) are retried.
  */
 import { HttpMethod, IsomorphicFetchHttpLibrary, RequestContext } from '@kubernetes/client-node';
 import { request } from 'undici';
@@ -17,22 +17,22 @@ export interface ObjectList {
 }
 
 export interface DeleteOptions {
-  /** The server refuses with 409 when another object has the name by now. */
+  /** Precondition: the server refuses with 409 when another object has the name. */
   readonly uid?: string;
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
   readonly gracePeriodSeconds?: number;
 }
 
-/** Every call throws KubeError: a refusal with its status, or status 0 when there was no answer. */
+/** Client of an API server. Calls throw KubeError: with the status of a refusal, or 0 when there was no response. */
 export interface KubeClient {
   get(path: string): Promise<KubeObject>;
   list(path: string, query: Query): Promise<ObjectList>;
   create(path: string, body: object): Promise<KubeObject>;
-  /** Replaces; the body has the resourceVersion that it was made from. */
+  /** Replaces an object; the body contains the resourceVersion that it is based on. */
   replace(path: string, body: object): Promise<KubeObject>;
   mergePatch(path: string, body: object): Promise<KubeObject>;
   delete(path: string, options?: DeleteOptions): Promise<void>;
-  /** The answer's bytes. Ends with the signal. */
+  /** Returns the bytes of the response. Ends with the signal. */
   watch(path: string, query: Query, signal: AbortSignal): Promise<AsyncIterable<Buffer>>;
 }
 
@@ -43,7 +43,7 @@ export interface KubeClientDeps {
   readonly rateLimit: RateLimit;
   readonly time: Pick<Time, 'wait'>;
   readonly metrics: { requested(method: string, status: number): void };
-  /** Throws when this process may no longer write, as after a lost lease. */
+  /** Called before each write; throws when this process may no longer write, as after a lost lease. */
   readonly beforeWrite?: () => void;
 }
 
@@ -61,10 +61,11 @@ interface Answer {
   readonly body: string;
 }
 
-const CALL_MS = 30_000;
-const TRIES = 4;
-const LONGEST_RETRY_AFTER_MS = 10_000;
+const CALL_TIMEOUT_MS = 30_000;
+const MAX_ATTEMPTS = 4;
+const MAX_RETRY_AFTER_MS = 10_000;
 
+/** Creates a client. */
 export function makeKubeClient(deps: KubeClientDeps): KubeClient {
   const http = new IsomorphicFetchHttpLibrary();
   const call = async <T = KubeObject>(what: Call): Promise<T> => {
@@ -89,24 +90,24 @@ export function makeKubeClient(deps: KubeClientDeps): KubeClient {
 }
 
 async function answerOf(deps: KubeClientDeps, http: IsomorphicFetchHttpLibrary, what: Call): Promise<Answer> {
-  for (let tries = 1; ; tries += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     const answer = await send(deps, http, what);
-    const delay = tries < TRIES ? retryDelay(answer) : null;
+    const delay = attempt < MAX_ATTEMPTS ? retryDelay(answer) : null;
     if (delay === null) return answer;
     await deps.time.wait(delay, new AbortController().signal);
     if (what.method !== 'GET') deps.beforeWrite?.();
   }
 }
 
-/** null: this answer stands. */
+/** Returns the delay before a retry, in milliseconds; null when the response is final. */
 function retryDelay({ status, retryAfter }: Answer): number | null {
   if (status !== 429 && !(status === 503 && retryAfter !== undefined)) return null;
   const seconds = Number(retryAfter ?? 1);
-  return Math.min(LONGEST_RETRY_AFTER_MS, Number.isFinite(seconds) ? seconds * 1000 : 1000);
+  return Math.min(MAX_RETRY_AFTER_MS, Number.isFinite(seconds) ? seconds * 1000 : 1000);
 }
 
 async function send(deps: KubeClientDeps, http: IsomorphicFetchHttpLibrary, what: Call): Promise<Answer> {
-  const signal = AbortSignal.timeout(CALL_MS);
+  const signal = AbortSignal.timeout(CALL_TIMEOUT_MS);
   await deps.rateLimit.take(signal);
   const context = new RequestContext(urlOf(deps, what.path, what.query ?? {}), HttpMethod[what.method]);
   context.setHeaderParam('Accept', 'application/json');
@@ -165,7 +166,7 @@ async function openWatch(
   });
 }
 
-/** Node's fetch says "fetch failed" and keeps why in the cause. */
+/** Returns the message of the cause: the message of Node.js' fetch is only "fetch failed". */
 function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? error.cause.message : error.message;

@@ -1,11 +1,11 @@
-/** An API server's refusal, or its silence (status 0). */
+/** Error of a request to an API server: a refusal, or no response (status 0). */
 export class KubeError extends Error {
   override readonly name = 'KubeError';
-  /** HTTP status; 0 when there was no answer. */
+  /** HTTP status; 0 when there was no response. */
   readonly status: number;
-  /** Of the Status object, such as AlreadyExists; empty when there was none. */
+  /** Reason of the Status object, such as AlreadyExists; empty when there was none. */
   readonly reason: string;
-  /** What the server asked to wait; null when it did not. */
+  /** Delay of Retry-After in milliseconds; null when there was none. */
   readonly retryAfterMs: number | null;
 
   constructor(
@@ -19,12 +19,12 @@ export class KubeError extends Error {
   }
 }
 
-/** True for a refusal with one of these statuses. */
+/** Returns true for a refusal with one of the statuses. */
 export function isRefusal(error: unknown, ...statuses: number[]): error is KubeError {
   return error instanceof KubeError && statuses.includes(error.status);
 }
 
-/** null in place of a refusal with one of these statuses. */
+/** Resolves as the promise; with null for a refusal with one of the statuses. */
 export async function orNull<T>(promise: Promise<T>, ...statuses: number[]): Promise<T | null> {
   try {
     return await promise;
@@ -34,7 +34,7 @@ export async function orNull<T>(promise: Promise<T>, ...statuses: number[]): Pro
   }
 }
 
-/** What an answer that is not 2xx says. */
+/** Returns the error of a response that is not 2xx. */
 export function refusalOf(
   what: string,
   answer: { status: number; retryAfter: string | undefined; body: string },

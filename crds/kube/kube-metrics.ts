@@ -2,14 +2,14 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import { RESTART_REASONS, type ReflectorMetrics } from '#crds/kube/reflector.ts';
 
 export interface KubeMetrics extends ReflectorMetrics {
-  /** status 0: no answer. */
+  /** Counts a request. Status 0: no response. */
   requested(method: string, status: number): void;
-  /** A read of a resource whose watch was behind this process's own writes. */
+  /** Counts a read of a resource while its watch is behind this process's own writes. */
   staleRead(resource: string): void;
   observeLeader(isLeading: () => boolean): void;
 }
 
-/** Registers what tells how the talk with the API server goes. */
+/** Registers the metrics of requests to the API server, lists, watches and leadership. */
 export function makeKubeMetrics(registry: Registry): KubeMetrics {
   const registers = [registry];
   const lists = new Counter({

@@ -1,4 +1,4 @@
-/** An object as an API server gives it: raw JSON, so that fields unknown to us survive. */
+/** Object of an API server as raw JSON, so that unknown fields are preserved. */
 export interface KubeObject {
   readonly apiVersion?: string;
   readonly kind?: string;
@@ -29,8 +29,8 @@ export interface OwnerReference {
 }
 
 /**
- * Whether a resourceVersion is older than another. They are numbers since Kubernetes 1.35 by promise and
- * before that by fact; null when one of them is none, and nothing can be said.
+ * Returns true when a resourceVersion is older than another; null when one of them is no number. Kubernetes guarantees
+ * numbers since 1.35; earlier versions use numbers, too.
  */
 export function isOlder(version: string, than: string): boolean | null {
   if (!/^\d+$/.test(version) || !/^\d+$/.test(than)) return null;

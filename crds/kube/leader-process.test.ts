@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connect, type Connection } from '#crds/kube/connection.ts';
 import { makeKubeMetrics } from '#crds/kube/kube-metrics.ts';
 import { startLeaderProcess, type LeaderProcess, type Leadership } from '#crds/kube/leader-process.ts';
-import { makeLog } from '#crds/shared/log.ts';
+import { makeLog } from '#crds/process/log.ts';
 import {
   line,
   listOf,
@@ -18,7 +18,7 @@ const MINUTE = 60_000;
 const WAIT = { timeout: 10_000, interval: 10 };
 const THINGS = '/apis/mock/v1/namespaces/test/things';
 
-describe('a process that leads', () => {
+describe('a leader process', () => {
   let server: MockApiServer;
   let connection: Connection;
   let leader: LeaderProcess;
@@ -29,7 +29,7 @@ describe('a process that leads', () => {
   let denied: Set<string>;
   let lease: object | null;
 
-  /** What a server with one custom resource, rights and one Lease answers. */
+  /** Responds as an API server with one custom resource, permissions and one Lease. */
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     let text = '';
     request.setEncoding('utf8').on('data', (part: string) => (text += part));
@@ -87,13 +87,13 @@ describe('a process that leads', () => {
       },
     );
   };
-  /** It leads and has listed everything. */
+  /** Resolves when the process leads and has listed everything. */
   const begun = async (): Promise<void> => {
     await vi.waitFor(() => expect(led).toHaveLength(1), WAIT);
     await vi.waitFor(() => expect(leader.notReady()).toBeNull(), WAIT);
   };
 
-  it('is unready without its custom resource, says how to get it, and begins when it is there', async () => {
+  it('is not ready without its custom resource and starts when it exists', async () => {
     served = false;
     start();
     await vi.waitFor(
@@ -106,7 +106,7 @@ describe('a process that leads', () => {
     await begun();
   });
 
-  it('is unready without a right, says which one where, and begins when it is there', async () => {
+  it('is not ready without a permission and starts when it is granted', async () => {
     denied.add('watch');
     start();
     const missing = 'may not watch things.mock in namespace test: add the verbs to its Role.';
@@ -117,13 +117,13 @@ describe('a process that leads', () => {
     await begun();
   });
 
-  it('is unready until everything is listed once', async () => {
+  it('is not ready until everything is listed once', async () => {
     start();
     await vi.waitFor(() => expect(led).toHaveLength(1), WAIT);
     expect(leader.notReady()).toContain('has not listed everything yet');
   });
 
-  it('is alive while the server speaks, and not when a watch has been silent for five minutes', async () => {
+  it('is not alive after five minutes without a byte of a watch', async () => {
     server.lists(listOf('1', []));
     server.watches(stream([line('ADDED', mockObject('a', 2))], 'silence'));
     start();
@@ -133,7 +133,7 @@ describe('a process that leads', () => {
     expect(leader.notAlive()).toMatch(/The API server has said nothing for 36\d s\./);
   });
 
-  it('is not alive when its Lease has not been reached for five minutes, also while it only stands by', async () => {
+  it('is not alive after five minutes without access to its Lease, also on standby', async () => {
     lease = { ...mockObject('lead', 1), spec: { holderIdentity: 'another', leaseDurationSeconds: 3600 } };
     start();
     await vi.waitFor(() => expect(leader.holder()).toBe('another'), WAIT);
@@ -147,7 +147,7 @@ describe('a process that leads', () => {
     await vi.waitFor(() => expect(leader.notAlive()).toBeNull(), WAIT);
   });
 
-  it('writes nothing after its Lease may be another’s', async () => {
+  it('sends no writes after another process may have acquired its Lease', async () => {
     server.lists(listOf('1', []));
     start();
     await begun();

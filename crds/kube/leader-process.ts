@@ -1,10 +1,10 @@
 /**
- * A process that works in a cluster while it leads, and says at any time what it lacks.
+ * Process that works in a cluster while it leads, with its readiness and liveness.
  *
  *   checking ──→ waiting for the Lease ──→ leading ──→ (Lease lost) the process ends, another one leads
- *      ↑ every 10 s while something is missing
+ *      ↑ every 10 s while a precondition is missing
  *
- * Its requests that write are refused as soon as another process may lead. Free of any domain.
+ * Its writes are refused as soon as another process may lead. Independent of any domain.
  */
 import { missingAccess, type AccessNeeds } from '#crds/kube/access-check.ts';
 import type { Connection } from '#crds/kube/connection.ts';
@@ -15,10 +15,10 @@ import { startElector, type Elector } from '#crds/kube/lease-elector.ts';
 import { makeRateLimit } from '#crds/kube/rate-limit.ts';
 import { startReflector, type Reflector, type ReflectorOptions } from '#crds/kube/reflector.ts';
 import type { Time } from '#crds/kube/time.ts';
-import type { Log } from '#crds/shared/log.ts';
+import type { Log } from '#crds/process/log.ts';
 
 export interface Leadership {
-  /** Writes only while this process leads. */
+  /** Client that writes only while this process leads. */
   readonly client: KubeClient;
   /** Aborts when the process stops leading. */
   readonly signal: AbortSignal;
@@ -26,14 +26,14 @@ export interface Leadership {
 }
 
 export interface LeaderProcess {
-  /** What is missing, in a sentence with how to fix it; null when it works or stands by. */
+  /** Returns a sentence with what is missing and how to fix it; null when the process works or is on standby. */
   readonly notReady: () => string | null;
-  /** Why it hangs; null while it does not. */
+  /** Returns why the process hangs; null while it does not. */
   readonly notAlive: () => string | null;
   isLeading(): boolean;
-  /** Identity of the process that leads; null: none. */
+  /** Returns the identity of the leader; null: none. */
   holder(): string | null;
-  /** Stops the work, then gives the Lease back. */
+  /** Stops the work, then releases the Lease. */
   stop(): Promise<void>;
 }
 
@@ -49,16 +49,18 @@ export interface LeaderProcessOptions {
   readonly lease: string;
   readonly identity: string;
   readonly rate: { readonly perSecond: number; readonly burst: number };
-  /** Begins the work; gives how to stop it. Called once at most. */
+  /** Starts the work and returns the function that stops it. Called once at most. */
   readonly work: (leadership: Leadership) => { stop: () => Promise<void> };
-  /** Another process may lead from now on: this one has to end. */
+  /** Called when another process may lead: this process must exit. */
   readonly onLost: (why: string) => void;
 }
 
-const CHECK_MS = 10_000;
-const SILENT_MS = 5 * 60_000;
-const LAG_MS = 5000;
+const CHECK_INTERVAL_MS = 10_000;
+/** Maximum time without a response of the API server while the process is alive, in milliseconds. */
+const MAX_SILENCE_MS = 5 * 60_000;
+const MAX_LAG_MS = 5000;
 
+/** Starts to check the preconditions, then to wait for the Lease. */
 export function startLeaderProcess(deps: LeaderProcessDeps, options: LeaderProcessOptions): LeaderProcess {
   const { time, log, metrics } = deps;
   const stopping = new AbortController();
@@ -78,7 +80,7 @@ export function startLeaderProcess(deps: LeaderProcessDeps, options: LeaderProce
   });
   const lead = (): void => {
     const reflect = (which: Omit<ReflectorOptions, 'firstList'>): Reflector => {
-      // What is missing is acted on: the first list is as new as the leadership.
+      // The work acts on missing objects, so the first list must not be older than the leadership.
       const whole = { ...which, firstList: 'consistent' } as const;
       const reflector = startReflector({ client: fenced, time, log, metrics }, whole, stopping.signal);
       reflectors.push(reflector);
@@ -91,7 +93,7 @@ export function startLeaderProcess(deps: LeaderProcessDeps, options: LeaderProce
       missing = await missingAccess(plain, options.needs);
       if (missing.length === 0) break;
       log.error({ missing }, 'not ready for the cluster');
-      await time.wait(CHECK_MS, stopping.signal);
+      await time.wait(CHECK_INTERVAL_MS, stopping.signal);
     }
     if (stopping.signal.aborted) return;
     elector = startElector(
@@ -115,9 +117,9 @@ export function startLeaderProcess(deps: LeaderProcessDeps, options: LeaderProce
       return waiting ? 'The API server has not listed everything yet; the log says why.' : null;
     },
     notAlive() {
-      if (lag.worstMs() > LAG_MS) return `The event loop is ${Math.round(lag.worstMs() / 1000)} s behind.`;
+      if (lag.worstMs() > MAX_LAG_MS) return `The event loop is ${Math.round(lag.worstMs() / 1000)} s behind.`;
       const silent = Math.max(elector?.silentMs() ?? 0, ...reflectors.map((reflector) => reflector.silentMs()));
-      return silent > SILENT_MS ? `The API server has said nothing for ${Math.round(silent / 1000)} s.` : null;
+      return silent > MAX_SILENCE_MS ? `The API server has said nothing for ${Math.round(silent / 1000)} s.` : null;
     },
     isLeading: () => elector?.isLeading() ?? false,
     holder: () => elector?.holder() ?? null,

@@ -2,11 +2,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { KubeError } from '#crds/kube/kube-error.ts';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
 import { startElector, type Elector } from '#crds/kube/lease-elector.ts';
-import { makeLog } from '#crds/shared/log.ts';
+import { makeLog } from '#crds/process/log.ts';
 
 const PATH = '/apis/coordination.k8s.io/v1/namespaces/test/leases';
 
-/** A Lease as an API server keeps it, and time that goes on only when everybody waits. */
+/** Simulates an API server with one Lease, and a clock that advances only while all electors wait. */
 function makeWorld() {
   let lease: KubeObject | null = null;
   let version = 0;
@@ -61,7 +61,7 @@ function makeWorld() {
       millis = end;
       await settle();
     },
-    /** The process was stopped for so long and does its next turn only now. */
+    /** Simulates a suspended process: the clock advances without an iteration. */
     sleep(seconds: number) {
       millis += seconds * 1000;
     },
@@ -78,7 +78,7 @@ function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-describe('electors of one Lease', () => {
+describe('elections by one Lease', () => {
   let world: ReturnType<typeof makeWorld>;
   let story: string[];
   let electors: Elector[];
@@ -108,7 +108,7 @@ describe('electors of one Lease', () => {
     return elector;
   };
 
-  it('lets one lead and writes times with six digits', async () => {
+  it('have one leader and times with six digits', async () => {
     const first = join('a');
     const second = join('b');
     await world.pass(60);
@@ -123,7 +123,7 @@ describe('electors of one Lease', () => {
     });
   });
 
-  it('hands over at once when the one that leads gives the Lease back', async () => {
+  it('have a new leader at once after a release of the Lease', async () => {
     const first = join('a');
     join('b');
     await world.pass(4);
@@ -133,7 +133,7 @@ describe('electors of one Lease', () => {
     expect(world.spec()).toMatchObject({ holderIdentity: 'b' });
   });
 
-  it('ends the one that cannot renew, before another one may lead', async () => {
+  it('end the leadership without a renewal before another process may lead', async () => {
     const first = join('a');
     await world.pass(4);
     world.reachable = false;
@@ -148,14 +148,14 @@ describe('electors of one Lease', () => {
     expect(story).toEqual(['a leads', 'a lost', 'b leads']);
   });
 
-  it('knows after a sleep that another one may lead', async () => {
+  it('end the leadership of a process that was suspended for longer than the Lease', async () => {
     const first = join('a');
     await world.pass(4);
     world.sleep(30);
     expect(first.isLeading()).toBe(false);
   });
 
-  it('believes its own clock and not the times in the Lease', async () => {
+  it('use the monotonic clock and not the times in the Lease', async () => {
     join('a');
     await world.pass(4);
     await electors[0]?.release();

@@ -1,24 +1,24 @@
 /**
- * One of several processes leads: who holds the Lease and renews it. Who may hold it is decided by when
- * this process saw the Lease change, on its own monotonic clock, never by the times written in it.
+ * Leader election: the process that holds and renews the Lease leads. A Lease expires by the time at which this process
+ * observed its last change, on its monotonic clock, never by the times in the Lease.
  *
- *   waiting ──→ leading (renews every 2 s) ──→ lost: could not renew for 10 s; the process has to end
- *      ↑ every 2 s                          ╲─→ released: the next one leads at once
+ *   waiting ──→ leading (renews every 2 s) ──→ lost: no renewal for 10 s; the process must exit
+ *      ↑ every 2 s                          ╲─→ released: the next process leads at once
  */
 import { isRefusal } from '#crds/kube/kube-error.ts';
 import type { KubeClient } from '#crds/kube/kube-client.ts';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
 import type { Time } from '#crds/kube/time.ts';
-import type { Log } from '#crds/shared/log.ts';
+import type { Log } from '#crds/process/log.ts';
 
 export interface Elector {
-  /** True while nobody else can lead: less than the Lease's length since its last renewal was sent. */
+  /** Returns true while no other process can lead: the last renewal was sent less than the Lease's duration ago. */
   isLeading(): boolean;
-  /** Identity of the holder as last seen; null when nobody leads. */
+  /** Returns the identity of the last known holder; null when no process leads. */
   holder(): string | null;
-  /** Since the last successful look at the Lease. */
+  /** Returns the time since the last successful read of the Lease, in milliseconds. */
   silentMs(): number;
-  /** Gives the Lease back when this process holds it. */
+  /** Releases the Lease when this process holds it. */
   release(): Promise<void>;
 }
 
@@ -29,13 +29,13 @@ export interface ElectorDeps {
 }
 
 export interface ElectorOptions {
-  /** Collection: /apis/coordination.k8s.io/v1/namespaces/<namespace>/leases. */
+  /** Path of the collection: /apis/coordination.k8s.io/v1/namespaces/<namespace>/leases. */
   readonly path: string;
   readonly name: string;
-  /** Differs between any two processes that ever run. */
+  /** Unique among all processes that ever run. */
   readonly identity: string;
   readonly onLeading: () => void;
-  /** Another may lead from now on. */
+  /** Called when another process may lead. */
   readonly onLost: (why: string) => void;
 }
 
@@ -51,6 +51,7 @@ const LEASE_SECONDS = 15;
 const RENEW_WITHIN_MS = 10_000;
 const RETRY_MS = 2000;
 
+/** Starts to poll the Lease. */
 export function startElector(deps: ElectorDeps, options: ElectorOptions): Elector {
   const { client, time, log } = deps;
   const ended = new AbortController();
@@ -58,10 +59,10 @@ export function startElector(deps: ElectorDeps, options: ElectorOptions): Electo
   let seen: { readonly version: string; readonly at: number; readonly spec: LeaseSpec } | null = null;
   let leading = false;
   let renewedAt = -Infinity;
-  let lookedAt = time.monotonic();
+  let readAt = time.monotonic();
 
-  const note = (lease: KubeObject, at: number): LeaseSpec => {
-    lookedAt = time.monotonic();
+  const observe = (lease: KubeObject, at: number): LeaseSpec => {
+    readAt = time.monotonic();
     const spec = (lease['spec'] ?? {}) as LeaseSpec;
     if (seen?.version !== lease.metadata.resourceVersion) seen = { version: lease.metadata.resourceVersion, at, spec };
     return spec;
@@ -69,27 +70,27 @@ export function startElector(deps: ElectorDeps, options: ElectorOptions): Electo
   const isFree = ({ holderIdentity, leaseDurationSeconds = LEASE_SECONDS }: LeaseSpec): boolean =>
     !holderIdentity || time.monotonic() - (seen?.at ?? Infinity) > leaseDurationSeconds * 1000;
 
-  /** True when this process holds the Lease now. */
-  const take = async (): Promise<boolean> => {
+  /** Acquires or renews the Lease. Returns true when this process holds it. */
+  const acquire = async (): Promise<boolean> => {
     const sentAt = time.monotonic();
     const lease = await client.get(path).catch((error: unknown) => {
       if (isRefusal(error, 404)) return null;
       throw error;
     });
     if (lease === null) {
-      note(await client.create(options.path, firstLease(deps, options)), time.monotonic());
+      observe(await client.create(options.path, firstLease(deps, options)), time.monotonic());
       renewedAt = sentAt;
       return true;
     }
-    const spec = note(lease, time.monotonic());
+    const spec = observe(lease, time.monotonic());
     if (spec.holderIdentity !== options.identity && !isFree(spec)) return false;
     const next = { ...spec, ...holding(deps, options, spec) };
-    note(await client.replace(path, { ...lease, spec: next }), time.monotonic());
+    observe(await client.replace(path, { ...lease, spec: next }), time.monotonic());
     renewedAt = sentAt;
     return true;
   };
-  const turn = async (): Promise<void> => {
-    const holds = await take().catch((error: unknown) => {
+  const iterate = async (): Promise<void> => {
+    const holds = await acquire().catch((error: unknown) => {
       if (!isRefusal(error, 409)) log.warn({ err: error, lease: options.name }, 'lease not reached');
       return false;
     });
@@ -107,7 +108,7 @@ export function startElector(deps: ElectorDeps, options: ElectorOptions): Electo
   };
   const run = async (): Promise<void> => {
     while (!ended.signal.aborted) {
-      await turn();
+      await iterate();
       await time.wait(RETRY_MS * (leading ? 1 : 1 + 0.2 * time.random()), ended.signal);
     }
   };
@@ -116,7 +117,7 @@ export function startElector(deps: ElectorDeps, options: ElectorOptions): Electo
   return {
     isLeading: () => leading && time.monotonic() - renewedAt < LEASE_SECONDS * 1000,
     holder: () => (seen === null || isFree(seen.spec) ? null : (seen.spec.holderIdentity ?? null)),
-    silentMs: () => time.monotonic() - lookedAt,
+    silentMs: () => time.monotonic() - readAt,
     async release() {
       ended.abort();
       await running;
@@ -151,7 +152,7 @@ function holding({ time }: ElectorDeps, { identity }: ElectorOptions, before: Le
   };
 }
 
-/** A Lease's times have six digits; the API server refuses three. */
+/** Formats a time of a Lease: the API server requires six decimal digits. */
 function microTime(date: Date): string {
   return date.toISOString().replace('Z', '000Z');
 }

@@ -28,7 +28,7 @@ describe("a store with this process's own writes", () => {
   const names = (objects: readonly KubeObject[]): string[] =>
     objects.map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`).toSorted();
 
-  it('shows what was written before the watch does', () => {
+  it('contains a written object before the watch does', () => {
     view.wrote(mockObject('a', 5));
     expect(view.get('a')?.metadata.resourceVersion).toBe('5');
     expect(names(view.list())).toEqual(['a 5']);
@@ -36,7 +36,7 @@ describe("a store with this process's own writes", () => {
     expect(names(view.indexed('red'))).toEqual([]);
   });
 
-  it('does not fall back to an older version that the watch shows late', () => {
+  it('does not return an older version that the watch delivers late', () => {
     view.wrote(mockObject('a', 5));
     see(store.apply(mockObject('a', 3)));
     expect(view.get('a')?.metadata.resourceVersion).toBe('5');
@@ -46,13 +46,13 @@ describe("a store with this process's own writes", () => {
     expect(staleReads).toBe(1);
   });
 
-  it('compares versions as numbers, however long', () => {
+  it('compares versions as numbers', () => {
     view.wrote(mockObject('a', 100));
     see(store.apply(mockObject('a', 99)));
     expect(view.get('a')?.metadata.resourceVersion).toBe('100');
   });
 
-  it('keeps a written object whose version cannot be compared until the watch shows that version', () => {
+  it('keeps a written object of an incomparable version until the watch delivers that version', () => {
     const odd = (version: string): KubeObject => ({
       ...mockObject('a', 0),
       metadata: { ...mockObject('a', 0).metadata, resourceVersion: version },
@@ -65,7 +65,7 @@ describe("a store with this process's own writes", () => {
     expect(view.get('a')?.metadata.resourceVersion).toBe('v3');
   });
 
-  it('shows nothing of what was deleted, also when an old event comes late', () => {
+  it('does not contain a deleted object, also after a late event', () => {
     see(store.apply(mockObject('a', 5)));
     view.deleted(mockObject('a', 5));
     expect(view.get('a')).toBeUndefined();
@@ -77,7 +77,7 @@ describe("a store with this process's own writes", () => {
     expect(view.get('a')?.metadata.uid).toBe('second');
   });
 
-  it('shows a new object of a name whose earlier one the watch still shows', () => {
+  it('contains a new object of a name while the watch has the earlier one', () => {
     see(store.apply(mockObject('a', 5, { uid: 'first' })));
     view.deleted(mockObject('a', 5, { uid: 'first' }));
     view.wrote(mockObject('a', 8, { uid: 'second' }));
@@ -86,7 +86,7 @@ describe("a store with this process's own writes", () => {
     expect(view.get('a')?.metadata.uid).toBe('second');
   });
 
-  it('forgets a write that the watch never shows', () => {
+  it('drops a write that the watch never delivers', () => {
     view.wrote(mockObject('a', 5));
     millis = 11 * 60_000;
     view.wrote(mockObject('b', 6));

@@ -1,9 +1,8 @@
 /**
- * A store that never shows less than this process has written itself: the answer of each write stands for
- * the object until the watch has caught up. Without it a reader that acts on what is missing would do the
- * same thing twice.
+ * Read-your-writes view of a store: the response of each write replaces the store's object until the watch has caught
+ * up. Otherwise a reader that acts on missing objects would act twice.
  *
- *   written → watch shows that version or a newer one, another uid, or the deletion → the store's again
+ *   written → watch delivers that version or a newer one, another uid, or the deletion → object of the store
  */
 import { isOlder, type KubeObject } from '#crds/kube/kube-object.ts';
 import type { Reflector } from '#crds/kube/reflector.ts';
@@ -12,25 +11,26 @@ export interface OwnWrites {
   get(name: string): KubeObject | undefined;
   list(): readonly KubeObject[];
   indexed(word: string): readonly KubeObject[];
-  /** What a write answered. */
+  /** Records the response of a write. */
   wrote(object: KubeObject): void;
-  /** This object was deleted, or is about to go. */
+  /** Records that an object was deleted or is being deleted. */
   deleted(object: KubeObject): void;
 }
 
 interface Written {
   readonly object: KubeObject;
-  readonly gone: boolean;
+  readonly isDeleted: boolean;
 }
 
-/** What was deleted long ago has come by in the watch, or in the list after it. */
-const FORGET_MS = 10 * 60_000;
+/** Retention of own writes, in milliseconds: until then the watch or a later list has delivered them. */
+const RETENTION_MS = 10 * 60_000;
 
+/** Creates the view of a reflector's store. */
 export function makeOwnWrites(
   deps: {
     readonly reflector: Pick<Reflector, 'store' | 'watch'>;
     readonly monotonic: () => number;
-    /** A read that the watch alone would have answered with what this process knows to be over. */
+    /** Called for a read of an object while the watch is behind an own write. */
     readonly onStale: () => void;
   },
   { indexBy }: { indexBy?: (object: KubeObject) => string | undefined },
@@ -43,13 +43,13 @@ export function makeOwnWrites(
     const own = written.get(object.metadata.name);
     if (own !== undefined && isOver(own, { type, object })) written.delete(object.metadata.name);
   }, signal);
-  const note = (object: KubeObject, gone: boolean): void => {
+  const record = (object: KubeObject, isDeleted: boolean): void => {
     const seen = store.get(object.metadata.name);
-    const known = !gone && seen?.metadata.uid === object.metadata.uid && !isBehind(seen, object);
-    if (known || (gone && seen === undefined)) written.delete(object.metadata.name);
-    else written.set(object.metadata.name, { object, gone, at: deps.monotonic() });
+    const known = !isDeleted && seen?.metadata.uid === object.metadata.uid && !isBehind(seen, object);
+    if (known || (isDeleted && seen === undefined)) written.delete(object.metadata.name);
+    else written.set(object.metadata.name, { object, isDeleted, at: deps.monotonic() });
     for (const [name, { at }] of written) {
-      if (deps.monotonic() - at < FORGET_MS) return;
+      if (deps.monotonic() - at < RETENTION_MS) return;
       written.delete(name);
     }
   };
@@ -64,7 +64,7 @@ export function makeOwnWrites(
       const seen = store.get(name);
       if (own === undefined) return seen;
       deps.onStale();
-      if (!own.gone) return own.object;
+      if (!own.isDeleted) return own.object;
       return seen?.metadata.uid === own.object.metadata.uid ? undefined : seen;
     },
     list: () => overlaid(store.list(), live(written)),
@@ -73,25 +73,25 @@ export function makeOwnWrites(
         store.indexed(word),
         live(written).filter((object) => indexBy?.(object) === word),
       ),
-    wrote: (object) => note(object, false),
-    deleted: (object) => note(object, true),
+    wrote: (object) => record(object, false),
+    deleted: (object) => record(object, true),
   };
   return view;
 }
 
-function isOver({ object, gone }: Written, change: { type: 'applied' | 'deleted'; object: KubeObject }): boolean {
+function isOver({ object, isDeleted }: Written, change: { type: 'applied' | 'deleted'; object: KubeObject }): boolean {
   if (change.object.metadata.uid === object.metadata.uid)
-    return change.type === 'deleted' || (!gone && !isBehind(change.object, object));
-  // The watch shows another object of that name: an older one's end, or a newer one.
+    return change.type === 'deleted' || (!isDeleted && !isBehind(change.object, object));
+  // The watch has another object of that name: the deletion of an older one, or a newer one.
   return change.type === 'applied' && !isBehind(change.object, object);
 }
 
-/** Versions that cannot be compared count as behind: the written object stands until its deletion or its time. */
+/** Returns true when the store's object is older. Incomparable versions count as older until the retention ends. */
 function isBehind(seen: KubeObject, object: KubeObject): boolean {
   if (seen.metadata.resourceVersion === object.metadata.resourceVersion) return false;
   return isOlder(seen.metadata.resourceVersion, object.metadata.resourceVersion) ?? true;
 }
 
 function live(written: ReadonlyMap<string, Written>): readonly KubeObject[] {
-  return [...written.values()].filter(({ gone }) => !gone).map(({ object }) => object);
+  return [...written.values()].filter(({ isDeleted }) => !isDeleted).map(({ object }) => object);
 }

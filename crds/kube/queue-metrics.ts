@@ -1,12 +1,12 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** What a work queue tells of itself. */
+/** Metrics of a work queue. */
 export interface QueueMetrics {
   added(): void;
   retried(): void;
-  /** Seconds that a key has waited. */
+  /** Records how long a key waited, in seconds. */
   waited(seconds: number): void;
-  /** Seconds that a key was in work. */
+  /** Records how long a key was processed, in seconds. */
   worked(seconds: number): void;
   observeDepth(depth: () => number): void;
 }

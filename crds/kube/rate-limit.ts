@@ -1,17 +1,17 @@
 import type { Time } from '#crds/kube/time.ts';
 
 export interface RateLimit {
-  /** Resolves when the next request may go out, in the order of the calls. */
+  /** Resolves when the next request may be sent, in the order of the calls. */
   take(signal: AbortSignal): Promise<void>;
 }
 
-/** A token bucket on our own side, so that a busy moment of ours is no load peak of the API server's. */
+/** Creates a client-side token bucket, so that load peaks of this process are no load peaks of the API server. */
 export function makeRateLimit(
   time: Pick<Time, 'monotonic' | 'wait'>,
   { perSecond, burst }: { perSecond: number; burst: number },
 ): RateLimit {
   const gap = 1000 / perSecond;
-  /** When the bucket would be full again if nothing was taken. */
+  /** Time at which the bucket is full again without further requests. */
   let fullAt = time.monotonic();
   return {
     async take(signal) {

@@ -4,7 +4,7 @@ import { makeKubeClient } from '#crds/kube/kube-client.ts';
 import { makeRateLimit } from '#crds/kube/rate-limit.ts';
 import { startReflector, type Reflector, type ReflectorOptions } from '#crds/kube/reflector.ts';
 import { systemTime } from '#crds/kube/time.ts';
-import { makeLog } from '#crds/shared/log.ts';
+import { makeLog } from '#crds/process/log.ts';
 import {
   blackhole,
   line,
@@ -76,7 +76,7 @@ describe('a reflector', () => {
     vi.waitFor(() => expect(watches().length).toBeGreaterThanOrEqual(count), { timeout: 10_000 });
   const versions = (): (string | null)[] => watches().map((query) => query.get('resourceVersion'));
 
-  it('lists from the cache, then watches from there with bookmarks and a limited time', async () => {
+  it('lists from the cache, then watches from that version with bookmarks and a time limit', async () => {
     server.lists(listOf('7', [a1, b2]));
     const { reflector } = start();
     await seenWatches(1);
@@ -88,7 +88,7 @@ describe('a reflector', () => {
     expect(reflector.store.list().map(({ metadata }) => metadata.name)).toEqual(['a', 'b']);
   });
 
-  it('reads a list page by page, and asks for a consistent one when told', async () => {
+  it('reads a list in pages and consistently when the option is set', async () => {
     server.lists(listOf('7', [a1], 'more'), listOf('7', [b2]));
     const { reflector } = start({ firstList: 'consistent' });
     await reflector.synced;
@@ -109,7 +109,7 @@ describe('a reflector', () => {
     expect(waits).toEqual([400]);
   });
 
-  it('lists without a version when the cache is behind it', async () => {
+  it('lists without a version when the cache is behind the requested one', async () => {
     server.lists(refuse(504), listOf('7', [a1]));
     const { reflector } = start();
     await reflector.synced;
@@ -130,7 +130,7 @@ describe('a reflector', () => {
     expect(versions().at(-1)).toBe(reason === 'refused' ? '1' : '2');
   });
 
-  it('waits as long as the server asks', async () => {
+  it('waits for the time in Retry-After', async () => {
     server.lists(listOf('1', [a1]));
     server.watches(refuse(429, { 'retry-after': '7' }), refuse(503, { 'retry-after': '3' }));
     start();
@@ -138,7 +138,7 @@ describe('a reflector', () => {
     expect(waits).toEqual([7000, 3000]);
   });
 
-  it('waits longer from failure to failure, with jitter, up to half a minute', async () => {
+  it('backs off exponentially with jitter up to half a minute', async () => {
     server.lists(listOf('1', [a1]));
     server.watches(...Array.from({ length: 8 }, () => refuse(500)));
     start();
@@ -146,7 +146,7 @@ describe('a reflector', () => {
     expect(waits).toEqual([400, 800, 1600, 3200, 6400, 12_800, 15_000, 15_000]);
   });
 
-  it('does not spin when watches end at once', async () => {
+  it('backs off when watches end at once', async () => {
     server.lists(listOf('1', [a1]));
     server.watches(stream([], 'end'), stream([], 'end'));
     start();
@@ -154,7 +154,7 @@ describe('a reflector', () => {
     expect(waits).toEqual([400, 800]);
   });
 
-  it('takes no part of an event that was cut off, and takes it whole later', async () => {
+  it('ignores a truncated event and applies it when it is complete', async () => {
     const text = line('MODIFIED', mockObject('a', 5));
     server.lists(listOf('1', [a1]));
     server.watches(stream([text.slice(0, 40)], 'end'), stream([text.slice(0, 20), text.slice(20)], 'silence'));
@@ -168,7 +168,7 @@ describe('a reflector', () => {
     ['a watch answers 410', refuse(410)],
     ['the server sends an ERROR event', stream([line('ERROR', { code: 410, message: 'too old' })], 'silence')],
     ['the ERROR event has another code', stream([line('ERROR', { code: 500, message: 'etcd' })], 'silence')],
-  ])('lists again when %s, and tells of what has gone meanwhile', async (_what, answer) => {
+  ])('lists again when %s and reports objects that were deleted meanwhile', async (_what, answer) => {
     server.lists(listOf('1', [a1]), listOf('9', [b2]));
     server.watches(answer);
     const { changes } = start();
@@ -181,7 +181,7 @@ describe('a reflector', () => {
   it.each([
     ['froze', stream([line('ADDED', b2)], 'silence')],
     ['never answered', blackhole],
-  ])('gives up a watch that %s', async (_what, answer) => {
+  ])('restarts a watch that %s', async (_what, answer) => {
     server.lists(listOf('1', [a1]));
     server.watches(answer);
     start({ silenceMs: 100 });
@@ -190,7 +190,7 @@ describe('a reflector', () => {
     expect(lists()).toHaveLength(1);
   });
 
-  it('takes doubled and late events as no news', async () => {
+  it('ignores duplicate and late events', async () => {
     server.lists(listOf('5', [mockObject('a', 5)]));
     server.watches(
       stream(
@@ -208,7 +208,7 @@ describe('a reflector', () => {
     expect(changes).toEqual(['applied a uid-a 5', 'applied a uid-a 6']);
   });
 
-  it('tells of a deletion and a new object when only the uid has changed', async () => {
+  it('reports a deletion and a new object when only the uid has changed', async () => {
     server.lists(listOf('1', [a1]), listOf('9', [mockObject('a', 9, { uid: 'third' })]));
     server.watches(stream([line('ADDED', mockObject('a', 4, { uid: 'second' }))], 'reset'), refuse(410));
     const { changes } = start();
@@ -222,7 +222,7 @@ describe('a reflector', () => {
     ]);
   });
 
-  it('goes on from a bookmark', async () => {
+  it('continues from a bookmark', async () => {
     server.lists(listOf('1', [a1]));
     server.watches(stream([line('BOOKMARK', mockObject('', 40))], 'reset'));
     start();
@@ -230,7 +230,7 @@ describe('a reflector', () => {
     expect(versions()).toEqual(['1', '40']);
   });
 
-  it('comes back when the server does', async () => {
+  it('reconnects when the server is available again', async () => {
     server.lists(listOf('1', [a1]));
     const { reflector } = start();
     await seenWatches(1);
@@ -242,7 +242,7 @@ describe('a reflector', () => {
     expect(lists()).toHaveLength(1);
   });
 
-  it('finds objects by their index word, also after it has changed', async () => {
+  it('returns objects by their index word, also after it has changed', async () => {
     server.lists(listOf('1', [a1, b2]));
     server.watches(stream([line('MODIFIED', mockObject('a', 5, { label: 'red' }))], 'silence'));
     const { reflector, changes } = start({ indexBy: ({ metadata }) => metadata.labels?.['colour'] });
@@ -251,7 +251,7 @@ describe('a reflector', () => {
     expect(reflector.store.indexed('red').map(({ metadata }) => metadata.name)).toEqual(['a']);
   });
 
-  it('goes on when a watcher throws', async () => {
+  it('continues when a watcher throws', async () => {
     server.lists(listOf('1', [a1, b2]));
     const { reflector } = start();
     const others: string[] = [];
@@ -264,7 +264,7 @@ describe('a reflector', () => {
     expect(waits).toEqual([]);
   });
 
-  it('keeps of an object what it was told to, from a list and from a watch', async () => {
+  it('stores the result of `keep` for objects of lists and watches', async () => {
     const [large, larger] = [a1, b2].map((object) => ({ ...object, spec: { size: 1000 } }));
     server.lists(listOf('1', [large ?? a1]));
     server.watches(stream([line('ADDED', larger ?? b2)], 'silence'));
@@ -272,7 +272,7 @@ describe('a reflector', () => {
     await vi.waitFor(() => expect(reflector.store.list()).toEqual([a1, b2]), { timeout: 10_000 });
   });
 
-  it('keeps no managed fields', async () => {
+  it('stores no managed fields', async () => {
     const object = { ...a1, metadata: { ...a1.metadata, managedFields: [{ manager: 'kubectl' }] } };
     server.lists(listOf('1', [object]));
     const { reflector } = start();

@@ -1,12 +1,12 @@
 /**
- * Keeps a store as the API server has it: lists, then watches from there, for ever.
+ * Keeps a store in sync with an API server: lists, then watches from that version until its signal aborts.
  *
  *   list ──→ watch ──→ ended by the server: watch again from the last version seen
- *    ↑ ↑       ├─ no answer, 429, 5xx, reset, silence: wait, watch again from there
+ *    ↑ ↑       ├─ no response, 429, 5xx, reset, silence: wait, watch again from that version
  *    │ wait    │
  *    └─┴───────┘ 410 or an ERROR event: the versions between are lost, so list again
  *
- * Free of any domain. Nothing ends it but its signal.
+ * Independent of any domain.
  */
 import { makeBackoff } from '#crds/kube/backoff.ts';
 import type { KubeClient, ObjectList } from '#crds/kube/kube-client.ts';
@@ -15,9 +15,9 @@ import type { KubeObject } from '#crds/kube/kube-object.ts';
 import { makeStore, type Store, type StoreChange } from '#crds/kube/store.ts';
 import type { Time } from '#crds/kube/time.ts';
 import { watchEvents } from '#crds/kube/watch-stream.ts';
-import type { Log } from '#crds/shared/log.ts';
+import type { Log } from '#crds/process/log.ts';
 
-/** Why a watch began again. A closed set: it is a metric's label. */
+/** Reasons of a watch's restart; label of a metric. */
 export const RESTART_REASONS = ['ended', 'expired', 'refused', 'broken', 'silent'] as const;
 export type RestartReason = (typeof RESTART_REASONS)[number];
 
@@ -26,9 +26,9 @@ export interface Reflector {
   /** Resolves when the store has been filled once. */
   readonly synced: Promise<void>;
   hasSynced(): boolean;
-  /** Since the server last said anything: an event, a bookmark or a list. */
+  /** Returns the time since the last event, bookmark or list of the server, in milliseconds. */
   silentMs(): number;
-  /** Calls back for what is there and for each change, until the signal aborts. */
+  /** Calls `onChange` for each object in the store and each change, until the signal aborts. */
   watch(onChange: (change: StoreChange) => void, signal: AbortSignal): void;
 }
 
@@ -46,28 +46,29 @@ export interface ReflectorMetrics {
 }
 
 export interface ReflectorOptions {
-  /** Collection, such as /apis/batch/v1/namespaces/media/jobs. */
+  /** Path of the collection, such as /apis/batch/v1/namespaces/media/jobs. */
   readonly path: string;
   readonly labelSelector?: string;
-  /** What of an object is kept, where most of it is never read: a store holds thousands. */
+  /** Returns the part of an object to store, to save memory when most of it is never read. */
   readonly keep?: (object: KubeObject) => KubeObject;
-  /** Word by which the store also finds an object. */
+  /** Returns the index word of an object. */
   readonly indexBy?: (object: KubeObject) => string | undefined;
   /**
-   * `cached`: whatever the server has at hand, which may be older than what this process has seen before it
-   * started; cheap. `consistent`: at least as new as the request; for who acts on what it misses.
+   * `cached`: from the server's cache, which is cheap and may be older than a previous read. `consistent`: at least as
+   * new as the request, for readers that act on missing objects.
    */
   readonly firstList: 'cached' | 'consistent';
-  /** A watch without a byte for so long is dead; the server sends a bookmark about every minute. */
+  /** Maximum time without a byte of a watch, in milliseconds. The server sends a bookmark about every minute. */
   readonly silenceMs?: number;
 }
 
 const SILENCE_MS = 180_000;
 const PAGE = '500';
-/** A server that ends watches faster than this is not to be asked again at once. */
+/** Duration below which a watch counts as too short, in milliseconds: the next one begins after a delay. */
 const SHORT_WATCH_MS = 1000;
 const WATCH_SECONDS = { least: 300, spread: 300 };
 
+/** Starts to list and watch a collection. */
 export function startReflector(deps: ReflectorDeps, options: ReflectorOptions, signal: AbortSignal): Reflector {
   const { time, log, metrics } = deps;
   const resource = options.path.slice(options.path.lastIndexOf('/') + 1);
@@ -76,7 +77,7 @@ export function startReflector(deps: ReflectorDeps, options: ReflectorOptions, s
   const synced = Promise.withResolvers<void>();
   const backoff = makeBackoff(time);
   let isSynced = false;
-  let heardAt = time.monotonic();
+  let lastByteAt = time.monotonic();
 
   const kept = options.keep ?? ((object: KubeObject) => object);
   const call = (watcher: (change: StoreChange) => void, change: StoreChange): void => {
@@ -86,31 +87,31 @@ export function startReflector(deps: ReflectorDeps, options: ReflectorOptions, s
       log.error({ err: error, resource, name: change.object.metadata.name }, 'a watcher failed');
     }
   };
-  const tell = (changes: readonly StoreChange[]): void => {
+  const notify = (changes: readonly StoreChange[]): void => {
     for (const change of changes) for (const watcher of watchers) call(watcher, change);
   };
-  const heard = (): void => {
-    heardAt = time.monotonic();
+  const noteByte = (): void => {
+    lastByteAt = time.monotonic();
   };
   const list = async (first: string): Promise<string> => {
     const { metadata, items } = await listAll(deps, options, first);
     metrics.listed(resource);
-    heard();
-    tell(store.replace(items.map(kept)));
+    noteByte();
+    notify(store.replace(items.map(kept)));
     isSynced = true;
     synced.resolve();
     return metadata.resourceVersion;
   };
   const take = (type: 'ADDED' | 'MODIFIED' | 'DELETED', object: KubeObject): void =>
-    tell(type === 'DELETED' ? store.remove(object) : store.apply(kept(object)));
+    notify(type === 'DELETED' ? store.remove(object) : store.apply(kept(object)));
 
-  /** Watches once; gives the version to go on from. Throws when the watch did not end by itself. */
+  /** Watches once and updates `from.version`. Throws unless the server ends the watch. */
   const watchOnce = async (from: { version: string }): Promise<void> => {
     const silence = new AbortController();
     const quiet = AbortSignal.any([signal, silence.signal]);
     let alarm = setTimeout(() => silence.abort(), options.silenceMs ?? SILENCE_MS);
     const onBytes = (): void => {
-      heard();
+      noteByte();
       clearTimeout(alarm);
       alarm = setTimeout(() => silence.abort(), options.silenceMs ?? SILENCE_MS);
     };
@@ -144,11 +145,11 @@ export function startReflector(deps: ReflectorDeps, options: ReflectorOptions, s
         continue;
       }
       await watchFrom(from);
-      // What expired once is asked for anew: a cache that is behind would give it again.
+      // After an expired version the list must be consistent: a stale cache would return the same version again.
       first = '';
     }
   };
-  /** Until the versions in between are lost. */
+  /** Watches repeatedly until a version has expired. */
   const watchFrom = async (from: { version: string }): Promise<void> => {
     while (!signal.aborted) {
       const began = time.monotonic();
@@ -158,7 +159,7 @@ export function startReflector(deps: ReflectorDeps, options: ReflectorOptions, s
         (thrown: unknown) => thrown,
       );
       if (signal.aborted) return;
-      // A watch that brought something and was cut is no server in trouble.
+      // A watch that delivered events before it was cut is not a failure: reset the backoff.
       if (from.version !== version) backoff.reset();
       const reason = reasonOf(error);
       metrics.watchRestarted(resource, reason);
@@ -173,13 +174,13 @@ export function startReflector(deps: ReflectorDeps, options: ReflectorOptions, s
     }
   };
 
-  metrics.observeAge(resource, () => time.monotonic() - heardAt);
+  metrics.observeAge(resource, () => time.monotonic() - lastByteAt);
   void run();
   return {
     store,
     synced: synced.promise,
     hasSynced: () => isSynced,
-    silentMs: () => time.monotonic() - heardAt,
+    silentMs: () => time.monotonic() - lastByteAt,
     watch(onChange, ended) {
       if (ended.aborted) return;
       watchers.add(onChange);
@@ -189,7 +190,7 @@ export function startReflector(deps: ReflectorDeps, options: ReflectorOptions, s
   };
 }
 
-/** All pages. A first list from the cache has one page only, whatever its limit. */
+/** Lists all pages. A first list from the cache always has a single page. */
 async function listAll({ client }: ReflectorDeps, options: ReflectorOptions, version: string): Promise<ObjectList> {
   const { labelSelector } = options;
   const items: KubeObject[] = [];
@@ -233,7 +234,7 @@ function reasonOf(error: unknown): RestartReason {
   return error.status === 0 ? 'broken' : 'refused';
 }
 
-/** The cache of the server that answered is behind the version that another one had given. */
+/** Returns true when the cache of this server is behind the version that another server returned. */
 function isTooNew(error: unknown): boolean {
   return isRefusal(error, 504) || (error instanceof Error && /too large resource version/i.test(error.message));
 }

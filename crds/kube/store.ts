@@ -7,21 +7,21 @@ export type StoreChange =
 export interface Store {
   get(name: string): KubeObject | undefined;
   list(): readonly KubeObject[];
-  /** Objects for which the index function gave this word. */
+  /** Returns the objects with the index word. */
   indexed(word: string): readonly KubeObject[];
 }
 
 export interface FilledStore extends Store {
-  /** Takes what a list showed; gives the changes against what was known. */
+  /** Replaces all objects by those of a list. Returns the changes. */
   replace(objects: readonly KubeObject[]): StoreChange[];
-  /** Takes an event's object; none when it is no news. */
+  /** Applies the object of an event. Returns the changes; none for a known version. */
   apply(object: KubeObject): StoreChange[];
   remove(object: KubeObject): StoreChange[];
 }
 
 /**
- * Objects of one namespace by name, as last seen. A name that has another uid than before was deleted and
- * made again: both changes are told. Older versions and deletions of earlier objects are no news.
+ * Creates a store of the objects of one namespace by name. An object with another uid than before was deleted and
+ * created again: both changes are returned. Older versions and deletions of earlier objects are ignored.
  */
 export function makeStore(indexBy: (object: KubeObject) => string | undefined = () => undefined): FilledStore {
   const objects = new Map<string, KubeObject>();
@@ -45,7 +45,7 @@ export function makeStore(indexBy: (object: KubeObject) => string | undefined = 
   const apply = (raw: KubeObject): StoreChange[] => {
     const object = withoutManagedFields(raw);
     const known = objects.get(object.metadata.name);
-    if (known !== undefined && isSame(known, object) && !isNews(known, object)) return [];
+    if (known !== undefined && isSame(known, object) && !isNewer(known, object)) return [];
     if (known !== undefined) drop(known);
     put(object);
     const applied: StoreChange = { type: 'applied', object };
@@ -66,8 +66,8 @@ export function makeStore(indexBy: (object: KubeObject) => string | undefined = 
     remove,
     replace(listed) {
       const names = new Set(listed.map(({ metadata }) => metadata.name));
-      const gone = [...objects.values()].filter(({ metadata }) => !names.has(metadata.name));
-      return [...gone.flatMap(remove), ...listed.flatMap(apply)];
+      const missing = [...objects.values()].filter(({ metadata }) => !names.has(metadata.name));
+      return [...missing.flatMap(remove), ...listed.flatMap(apply)];
     },
   };
 }
@@ -76,12 +76,12 @@ function isSame(known: KubeObject, object: KubeObject): boolean {
   return known.metadata.uid === object.metadata.uid;
 }
 
-function isNews({ metadata: known }: KubeObject, { metadata }: KubeObject): boolean {
+function isNewer({ metadata: known }: KubeObject, { metadata }: KubeObject): boolean {
   if (known.resourceVersion === metadata.resourceVersion) return false;
   return isOlder(metadata.resourceVersion, known.resourceVersion) !== true;
 }
 
-/** They are half of an object's size and nobody here reads them. */
+/** Returns the object without managed fields, which are half of its size and never read. */
 function withoutManagedFields(object: KubeObject): KubeObject {
   const { managedFields: _, ...metadata } = object.metadata as KubeObject['metadata'] & { managedFields?: unknown };
   return { ...object, metadata };

@@ -1,14 +1,14 @@
 import { setTimeout as timer } from 'node:timers/promises';
 
-/** Time as retries and leases need it; passed in, so that a test can move it. */
+/** Clocks, timers and randomness of retries and leases; tests pass ones that they control. */
 export interface Time {
-  /** Milliseconds of a clock that is never set. */
+  /** Returns the time of a monotonic clock, in milliseconds. */
   monotonic(): number;
-  /** What a person's clock says. */
+  /** Returns the wall-clock time. */
   now(): Date;
   /** Resolves after the time, or at once when the signal aborts. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
-  /** 0 to below 1. */
+  /** Returns a number from 0 to below 1. */
   random(): number;
 }
 

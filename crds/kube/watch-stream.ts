@@ -6,12 +6,12 @@ export type WatchEvent =
   | { readonly type: 'ERROR'; readonly object: { readonly code?: number; readonly message?: string } };
 
 const TYPES: readonly string[] = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'];
-/** Objects are at most 1.5 MiB in etcd; a longer line is no event. */
+/** Maximum length of a line. Objects have at most 1.5 MiB in etcd. */
 const LINE_BYTES = 8 * 1024 ** 2;
 
 /**
- * The events of a watch. A line that was cut off by the end of the stream is no event: the server sends it again.
- * @throws KubeError for a line that is none.
+ * Yields the events of a watch. Ignores a truncated last line: the server sends the event again.
+ * @throws KubeError for a line that is no event.
  */
 export async function* watchEvents(chunks: AsyncIterable<Buffer>): AsyncGenerator<WatchEvent> {
   const decoder = new TextDecoder();
@@ -29,7 +29,7 @@ function parse(line: string): WatchEvent {
     const event = JSON.parse(line) as WatchEvent;
     if (TYPES.includes(event.type) && typeof event.object === 'object') return event;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw broken(`this is no event: ${line.slice(0, 100)}`);
 }

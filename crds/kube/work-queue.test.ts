@@ -17,7 +17,7 @@ describe('work queue', () => {
     const { values } = (await registry.getSingleMetric(name)?.get()) ?? { values: [] };
     return values.find((value) => part === undefined || ('metricName' in value && value.metricName === part))?.value;
   };
-  /** A queue whose handlers end when the test says so. */
+  /** Creates a queue with handlers that the test ends. */
   const makeHeld = (workers = OPTIONS.workers) => {
     const handled: string[] = [];
     const ends = new Map<string, (again?: number | null) => void>();
@@ -41,7 +41,7 @@ describe('work queue', () => {
     return { queue, handled, end, errors };
   };
 
-  it('handles a key that is added twice while it waits only once', async () => {
+  it('handles a key once when it is added twice while it waits', async () => {
     const { queue, handled, end } = makeHeld(1);
     queue.add('busy');
     queue.add('a');
@@ -52,7 +52,7 @@ describe('work queue', () => {
     expect(handled).toEqual(['busy', 'a']);
   });
 
-  it('handles a key that is added while it is in work once more, and never twice at the same time', async () => {
+  it('handles a key once more when it is added while it is running, never in parallel', async () => {
     const { queue, handled, end } = makeHeld();
     queue.add('a');
     queue.add('a');
@@ -64,7 +64,7 @@ describe('work queue', () => {
     expect(handled).toEqual(['a', 'a']);
   });
 
-  it('handles as many keys at once as it has workers, first come first', async () => {
+  it('handles at most one key per worker in parallel, in the order of their addition', async () => {
     const { queue, handled, end } = makeHeld(2);
     for (const key of ['a', 'b', 'c', 'd']) queue.add(key);
     expect(handled).toEqual(['a', 'b']);
@@ -72,7 +72,7 @@ describe('work queue', () => {
     expect(handled).toEqual(['a', 'b', 'c']);
   });
 
-  it('handles the keys of a sweep behind all others', async () => {
+  it('handles the keys of a sweep after all others', async () => {
     const { queue, handled, end } = makeHeld(1);
     queue.add('busy');
     queue.add('swept', 'sweep');
@@ -84,7 +84,7 @@ describe('work queue', () => {
     expect(handled).toEqual(['busy', 'late', 'both', 'swept']);
   });
 
-  it('counts what comes, what failed, and how long each waits and takes', async () => {
+  it('measures additions, failures, waits and durations', async () => {
     const { queue, end } = makeHeld(1);
     queue.add('a');
     queue.add('b');
@@ -100,7 +100,7 @@ describe('work queue', () => {
     expect(await valueOf('mediajobs_test_queue_work_seconds', 'mediajobs_test_queue_work_seconds_count')).toBe(2);
   });
 
-  it('looks again after the time that the handler gave', async () => {
+  it('handles a key again after the delay that the handler returns', async () => {
     const { queue, handled, end } = makeHeld();
     queue.add('a');
     await end('a', 500);
@@ -110,7 +110,7 @@ describe('work queue', () => {
     expect(handled).toHaveLength(2);
   });
 
-  it('keeps the earliest of several times', async () => {
+  it('uses the earliest of several delays of a key', async () => {
     const { queue, handled } = makeHeld();
     queue.addAfter('a', 300);
     queue.addAfter('a', 100);
@@ -119,7 +119,7 @@ describe('work queue', () => {
     expect(handled).toEqual(['a']);
   });
 
-  it('drops the timer of a key that was added at once meanwhile', async () => {
+  it('cancels the timer of a key that is added without a delay', async () => {
     const { queue, handled, end } = makeHeld();
     queue.addAfter('a', 100);
     queue.add('a');
@@ -128,7 +128,7 @@ describe('work queue', () => {
     expect(handled).toEqual(['a']);
   });
 
-  it('waits twice as long after each error of a key, up to the limit, and starts anew after a success', async () => {
+  it('doubles the delay after each error of a key up to the limit and resets it after a success', async () => {
     let failing = true;
     const retries: number[] = [];
     const queue = makeWorkQueue(
@@ -154,7 +154,7 @@ describe('work queue', () => {
     await queue.stop();
   });
 
-  it('stops after the keys in work and takes no further one', async () => {
+  it('stops after the running keys without a start of further ones', async () => {
     const { queue, handled, end } = makeHeld(1);
     queue.add('a');
     queue.add('b');

@@ -1,65 +1,65 @@
 /**
- * Keys in work, one at a time each. A key that is added while it waits is handled once; one that is
- * added while it is being handled is handled once more afterwards. Keys of a sweep wait behind all others.
- * Free of any domain.
+ * Queue of unique keys. A key that is added while it waits is handled once. A key that is added while it is running is
+ * handled once more afterwards. Keys of a sweep wait behind all others. Independent of any domain.
  *
- *   (timer) ─→ waiting ─→ in work ─→ done, or timer again
- *                 ↑          │ error: timer, twice as long each time
+ *   (timer) ─→ waiting ─→ running ─→ done, or timer again
+ *                 ↑          │ error: timer, with a doubled delay each time
  *                 └── added again meanwhile
  */
 import type { QueueMetrics } from '#crds/kube/queue-metrics.ts';
 
 export interface WorkQueue {
-  /** `sweep`: whatever is not of a sweep goes first. */
+  /** Adds a key. `sweep`: keys without it are handled first. */
   add(key: string, of?: 'sweep'): void;
-  /** Adds the key later, in milliseconds. Of several times the earliest holds. */
+  /** Adds the key after a delay in milliseconds. The earliest of several delays counts. */
   addAfter(key: string, delayMs: number): void;
-  /** Takes no further key and resolves when those in work are done. */
+  /** Starts no further key; resolves when the running ones have ended. */
   stop(): Promise<void>;
 }
 
 interface WorkQueueDeps {
-  /** Handles a key; gives the milliseconds after which to handle it again, or null. */
+  /** Handles a key. Returns the delay in milliseconds after which to handle it again, or null. */
   readonly handle: (key: string) => Promise<number | null>;
-  /** A handler threw; the key comes again after `retryMs`. */
+  /** Called when a handler throws; the key is handled again after `retryMs`. */
   readonly onError: (error: unknown, key: string, retryMs: number) => void;
   readonly metrics: QueueMetrics;
 }
 
 interface WorkQueueOptions {
-  /** Keys handled at once. */
+  /** Maximum number of keys handled in parallel. */
   readonly workers: number;
-  /** Delay after the first error of a key; doubles with each further one. */
+  /** Delay after the first error of a key, in milliseconds; doubles with each further one. */
   readonly firstRetryMs: number;
   readonly lastRetryMs: number;
 }
 
-/** As setTimeout takes it: above, it would fire at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** Maximum delay of setTimeout, in milliseconds: longer ones fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
+/** Creates a queue. */
 export function makeWorkQueue(deps: WorkQueueDeps, options: WorkQueueOptions): WorkQueue {
   const { metrics } = deps;
-  /** Since when, in the order of coming. */
+  /** Times of addition by key, in order. */
   const waiting = new Map<string, number>();
   const ofSweep = new Map<string, number>();
-  const inWork = new Map<string, Promise<void>>();
+  const running = new Map<string, Promise<void>>();
   const timers = new Map<string, { readonly at: number; readonly timer: NodeJS.Timeout }>();
   const failures = new Map<string, number>();
   let stopped = false;
 
   const next = (): readonly [string, number] | undefined => {
-    for (const keys of [waiting, ofSweep]) for (const entry of keys) if (!inWork.has(entry[0])) return entry;
+    for (const keys of [waiting, ofSweep]) for (const entry of keys) if (!running.has(entry[0])) return entry;
     return undefined;
   };
   const pump = (): void => {
-    while (!stopped && inWork.size < options.workers) {
+    while (!stopped && running.size < options.workers) {
       const [key, since] = next() ?? [];
       if (key === undefined || since === undefined) return;
       waiting.delete(key);
       ofSweep.delete(key);
       dropTimer(key);
       metrics.waited((performance.now() - since) / 1000);
-      inWork.set(key, handle(key));
+      running.set(key, handle(key));
     }
   };
   const handle = async (key: string): Promise<void> => {
@@ -76,7 +76,7 @@ export function makeWorkQueue(deps: WorkQueueDeps, options: WorkQueueOptions): W
       deps.onError(error, key, againMs);
     }
     metrics.worked((performance.now() - began) / 1000);
-    inWork.delete(key);
+    running.delete(key);
     if (againMs !== null) addAfter(key, againMs);
     pump();
   };
@@ -96,7 +96,7 @@ export function makeWorkQueue(deps: WorkQueueDeps, options: WorkQueueOptions): W
     const at = performance.now() + delayMs;
     if (stopped || (timers.get(key)?.at ?? Infinity) <= at) return;
     dropTimer(key);
-    timers.set(key, { at, timer: setTimeout(() => add(key), Math.min(Math.max(0, delayMs), LONGEST_TIMER_MS)) });
+    timers.set(key, { at, timer: setTimeout(() => add(key), Math.min(Math.max(0, delayMs), MAX_TIMER_MS)) });
   };
   metrics.observeDepth(() => waiting.size + ofSweep.size);
 
@@ -108,7 +108,7 @@ export function makeWorkQueue(deps: WorkQueueDeps, options: WorkQueueOptions): W
       waiting.clear();
       ofSweep.clear();
       for (const key of timers.keys()) dropTimer(key);
-      await Promise.all(inWork.values());
+      await Promise.all(running.values());
     },
   };
 }

@@ -1,9 +1,9 @@
 /**
- * Enforces NetworkPolicies on the one-node cluster, whose plugins of CNI know none: watches policies, pods and
- * namespaces, and keeps rules of iptables as they say. `hack/cluster/up` starts it; it ends with a signal.
+ * Enforces NetworkPolicies on the one-node cluster, whose CNI plugins do not support them: watches policies, pods and
+ * namespaces, and updates iptables rules from them. `hack/cluster/up` starts it; it ends with a signal.
  *   node hack/cluster/enforce-policies.ts --kubeconfig FILE --links FOLDER
  * `hack/cluster/pod-link` writes a file into the folder for each pod that gets a link, named by its sandbox: address,
- * namespace, name. When the rules hold for that pod, `<file>.walled` appears beside it, and only then the pod starts.
+ * namespace, name. When the rules hold for that pod, `<file>.enforced` appears beside it, and only then the pod starts.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
@@ -15,10 +15,10 @@ import type { KubeObject } from '#crds/kube/kube-object.ts';
 import { makeRateLimit } from '#crds/kube/rate-limit.ts';
 import { systemTime } from '#crds/kube/time.ts';
 import { watchEvents } from '#crds/kube/watch-stream.ts';
-import { makeLog } from '#crds/shared/log.ts';
-import { wallRules, WALLS, type PlacedPod, type Policy } from './policy-rules.ts';
+import { makeLog } from '#crds/process/log.ts';
+import { policyRules, POLICY_CHAIN, type AddressedPod, type Policy } from './policy-rules.ts';
 
-const WALLED = '.walled';
+const ENFORCED = '.enforced';
 const { values } = parseArgs({ options: { kubeconfig: { type: 'string' }, links: { type: 'string' } } });
 const { kubeconfig, links: folder } = values;
 if (kubeconfig === undefined || folder === undefined)
@@ -32,7 +32,7 @@ const client = makeKubeClient({
   metrics: { requested: () => undefined },
 });
 const never = new AbortController().signal;
-/** What the kernel has. */
+/** Rules that the kernel has now. */
 let held = new Map<string, string[]>();
 let isDue = false;
 
@@ -42,10 +42,10 @@ const pods = await follow('/api/v1/pods');
 const namespaces = await follow('/api/v1/namespaces');
 watch(folder, renewSoon);
 renew();
-for (const hook of ['FORWARD', 'INPUT']) execFileSync('iptables', ['-t', 'mangle', '-I', hook, '-j', WALLS]);
+for (const hook of ['FORWARD', 'INPUT']) execFileSync('iptables', ['-t', 'mangle', '-I', hook, '-j', POLICY_CHAIN]);
 log.info('policies hold');
 
-/** The objects of all namespaces, by `namespace/name`, as they are from now on. */
+/** Returns the objects of all namespaces by `namespace/name`, and keeps them up to date. */
 async function follow(path: string): Promise<ReadonlyMap<string, KubeObject>> {
   const objects = new Map<string, KubeObject>();
   const nameOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`;
@@ -92,24 +92,24 @@ function renewSoon(): void {
 }
 
 function renew(): void {
-  const placed = placedPods(folder ?? '');
+  const addressed = addressedPods(folder ?? '');
   const labels = [...namespaces.values()].map(({ metadata }) => [metadata.name, metadata.labels ?? {}] as const);
-  const rules = wallRules({
+  const rules = policyRules({
     policies: [...policies.values()] as unknown as Policy[],
-    pods: placed,
+    pods: addressed,
     namespaces: new Map(labels),
   });
   if (JSON.stringify([...rules]) !== JSON.stringify([...held])) replaceRules(rules);
-  for (const { link, isWalled } of placed) if (!isWalled) writeFileSync(link + WALLED, '');
+  for (const { link, isEnforced } of addressed) if (!isEnforced) writeFileSync(link + ENFORCED, '');
 }
 
-interface LinkedPod extends PlacedPod {
+interface LinkedPod extends AddressedPod {
   readonly link: string;
-  readonly isWalled: boolean;
+  readonly isEnforced: boolean;
 }
 
-/** A pod that the watch has not shown yet comes with its event. */
-function placedPods(folder: string): LinkedPod[] {
+/** Returns the pods with an address; one that the watch has not shown yet follows with its event. */
+function addressedPods(folder: string): LinkedPod[] {
   const files = new Set(readdirSync(folder));
   const written = [...files].filter((file) => !file.includes('.'));
   return written.flatMap((file) => {
@@ -117,7 +117,7 @@ function placedPods(folder: string): LinkedPod[] {
     const [address = '', namespace = '', name = ''] = readLink(link);
     const pod = pods.get(`${namespace}/${name}`);
     if (pod === undefined) return [];
-    return [{ address, namespace, labels: pod.metadata.labels ?? {}, link, isWalled: files.has(file + WALLED) }];
+    return [{ address, namespace, labels: pod.metadata.labels ?? {}, link, isEnforced: files.has(file + ENFORCED) }];
   });
 }
 
@@ -125,19 +125,19 @@ function readLink(link: string): string[] {
   try {
     return readFileSync(link, 'utf8').trim().split(' ');
   } catch {
-    // The pod has just gone.
+    // The pod was deleted meanwhile.
     return [];
   }
 }
 
-/** At once, in one transaction of the kernel. Chains that are no longer called go. */
+/** Replaces all rules in one transaction of the kernel, and deletes chains that no rule calls. */
 function replaceRules(rules: Map<string, string[]>): void {
-  const gone = [...held.keys()].filter((chain) => !rules.has(chain));
+  const unused = [...held.keys()].filter((chain) => !rules.has(chain));
   const lines = [
     '*mangle',
-    ...[...rules.keys(), ...gone].map((chain) => `:${chain} - [0:0]`),
+    ...[...rules.keys(), ...unused].map((chain) => `:${chain} - [0:0]`),
     ...[...rules].flatMap(([chain, own]) => own.map((rule) => `-A ${chain} ${rule}`)),
-    ...gone.map((chain) => `-X ${chain}`),
+    ...unused.map((chain) => `-X ${chain}`),
     'COMMIT',
   ];
   execFileSync('iptables-restore', ['--noflush', '--wait=10'], { input: `${lines.join('\n')}\n` });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { wallRules, WALLS, type Policy, type WalledCluster } from './policy-rules.ts';
+import { policyRules, POLICY_CHAIN, type Policy, type ClusterPolicies } from './policy-rules.ts';
 
 const NAMESPACES = new Map([
   ['media', { team: 'media' }],
@@ -10,34 +10,37 @@ const API = pod('10.0.0.1', 'api');
 const STORE = pod('10.0.0.2', 'store');
 const STRANGER = pod('10.0.0.3', 'api', 'other');
 const policy = (spec: Partial<Policy['spec']>): Policy => ({
-  metadata: { name: 'wall', namespace: 'media' },
+  metadata: { name: 'limit', namespace: 'media' },
   spec: { podSelector: { matchLabels: { app: 'store' } }, policyTypes: ['Ingress'], ...spec },
 });
 
-function rulesOf(policies: readonly Policy[], pods: WalledCluster['pods'] = [API, STORE, STRANGER]) {
-  const { [WALLS]: walls = [], ...chains } = Object.fromEntries(wallRules({ policies, pods, namespaces: NAMESPACES }));
-  return { walls: walls.filter((rule) => rule.includes('-j MEDIAJOBS')), chains: Object.values(chains) };
+function rulesOf(policies: readonly Policy[], pods: ClusterPolicies['pods'] = [API, STORE, STRANGER]) {
+  const { [POLICY_CHAIN]: calls = [], ...chains } = Object.fromEntries(
+    policyRules({ policies, pods, namespaces: NAMESPACES }),
+  );
+  return { calls: calls.filter((rule) => rule.includes('-j MEDIAJOBS')), chains: Object.values(chains) };
 }
 
-describe('wallRules', () => {
-  it('lets everything pass where no policy is', () => {
-    expect(rulesOf([])).toEqual({ walls: [], chains: [] });
+describe('rules of network policies', () => {
+  it('allow everything without a policy', () => {
+    expect(rulesOf([])).toEqual({ calls: [], chains: [] });
   });
 
-  it('sends only the packets of a selected pod, in the direction of the policy, through a chain that drops', () => {
-    expect(rulesOf([policy({})])).toEqual({ walls: ['-d 10.0.0.2/32 -j MEDIAJOBS-IN-1'], chains: [['-j DROP']] });
+  it('send only the packets of a selected pod, in the direction of the policy, through a chain that drops', () => {
+    expect(rulesOf([policy({})])).toEqual({ calls: ['-d 10.0.0.2/32 -j MEDIAJOBS-IN-1'], chains: [['-j DROP']] });
     expect(rulesOf([policy({ policyTypes: ['Egress'] })])).toEqual({
-      walls: ['-s 10.0.0.2/32 -j MEDIAJOBS-OUT-1'],
+      calls: ['-s 10.0.0.2/32 -j MEDIAJOBS-OUT-1'],
       chains: [['-j DROP']],
     });
   });
 
-  it('lets standing connections pass first', () => {
-    const [first] = wallRules({ policies: [policy({})], pods: [STORE], namespaces: NAMESPACES }).get(WALLS) ?? [];
+  it('accept established connections first', () => {
+    const [first] =
+      policyRules({ policies: [policy({})], pods: [STORE], namespaces: NAMESPACES }).get(POLICY_CHAIN) ?? [];
     expect(first).toBe('-m conntrack --ctstate RELATED,ESTABLISHED -j RETURN');
   });
 
-  it('adds up what the policies of one pod allow', () => {
+  it('allow what any policy of the pod allows', () => {
     const policies = [80, 81].map((port) => policy({ ingress: [{ ports: [{ port }] }] }));
     expect(rulesOf(policies).chains).toEqual([
       ['-p tcp --dport 80 -j RETURN', '-p tcp --dport 81 -j RETURN', '-j DROP'],
@@ -56,7 +59,7 @@ describe('wallRules', () => {
     ['no pod', { podSelector: { matchLabels: { app: 'none' } } }, []],
     ['a network', { ipBlock: { cidr: '192.168.0.0/30', except: ['192.168.0.0/31'] } }, ['192.168.0.2/31']],
     ['a network of IPv6, which no pod has', { ipBlock: { cidr: 'fd00::/8' } }, []],
-  ])('knows the peer: %s', (_what, peer, networks) => {
+  ])('select the peers: %s', (_what, peer, networks) => {
     expect(rulesOf([policy({ ingress: [{ from: [peer] }] })]).chains).toEqual([
       [...networks.map((network) => `-s ${network} -j RETURN`), '-j DROP'],
     ]);
@@ -71,10 +74,10 @@ describe('wallRules', () => {
     ['NotIn', ['store'], false],
     ['Exists', [], true],
     ['DoesNotExist', [], false],
-  ] as const)('reads the expression %s %j', (operator, values, selected) => {
+  ] as const)('evaluate the expression %s %j', (operator, values, selected) => {
     const podSelector = { matchExpressions: [{ key: 'app', operator, values }] };
-    const { walls } = rulesOf([policy({ podSelector })], [STORE]);
-    expect(walls).toHaveLength(selected ? 1 : 0);
+    const { calls } = rulesOf([policy({ podSelector })], [STORE]);
+    expect(calls).toHaveLength(selected ? 1 : 0);
   });
 
   it.each([
@@ -83,13 +86,13 @@ describe('wallRules', () => {
     [[{ port: 53, protocol: 'UDP' }], '-p udp --dport 53 -j RETURN'],
     [[{ port: 8000, endPort: 8010 }], '-p tcp --dport 8000:8010 -j RETURN'],
     [[{ protocol: 'SCTP' }], '-p sctp -j RETURN'],
-  ])('reads the ports %j', (ports, rule) => {
+  ])('select the ports %j', (ports, rule) => {
     const given = ports === undefined ? {} : { ports };
     expect(rulesOf([policy({ ingress: [given] })]).chains).toEqual([[rule, '-j DROP']]);
   });
 
-  it('refuses a port that has a name', () => {
+  it('refuse a port that has a name', () => {
     const named = policy({ ingress: [{ ports: [{ port: 'http' }] }] });
-    expect(() => rulesOf([named])).toThrow('NetworkPolicy media/wall names port http: give its number');
+    expect(() => rulesOf([named])).toThrow('NetworkPolicy media/limit names port http: give its number');
   });
 });

@@ -1,26 +1,26 @@
 /**
- * What NetworkPolicies allow, as rules of iptables for the node that all pods run on.
+ * NetworkPolicies as iptables rules for the single node of a test cluster.
  *
- *   MEDIAJOBS-WALLS: a connection that stands passes; a packet from a pod goes through that pod's …-OUT chain, a packet
- *   to a pod through its …-IN chain. Such a chain returns what a policy allows and drops the rest. Pods under the same
- *   policies share a chain; a pod under none has none.
+ *   MEDIAJOBS-POLICIES: accepts packets of established connections; a packet from a pod goes through that pod's …-OUT
+ *   chain, a packet to a pod through its …-IN chain. Such a chain returns what a policy allows and drops the rest. Pods
+ *   under the same policies share a chain; a pod without policies has none.
  *
- * IPv4 only, ports by number: what else a policy says is refused with an error.
+ * IPv4 only, ports by number: a policy with anything else is refused with an error.
  */
 import { subtractNetworks } from './subtract-networks.ts';
 
-/** Every packet that is forwarded, or meant for the node itself, has to pass it after its destination was translated. */
-export const WALLS = 'MEDIAJOBS-WALLS';
+/** Chain for every packet that is forwarded or for the node itself, after its destination was translated. */
+export const POLICY_CHAIN = 'MEDIAJOBS-POLICIES';
 
-export interface WalledCluster {
+export interface ClusterPolicies {
   readonly policies: readonly Policy[];
-  readonly pods: readonly PlacedPod[];
+  readonly pods: readonly AddressedPod[];
   /** Labels by name. */
   readonly namespaces: ReadonlyMap<string, Labels>;
 }
 
-/** One that has an address of its own. */
-export interface PlacedPod {
+/** A pod with an address of its own. */
+export interface AddressedPod {
   readonly address: string;
   readonly namespace: string;
   readonly labels: Labels;
@@ -71,16 +71,16 @@ const DIRECTIONS = {
   Ingress: { chain: 'MEDIAJOBS-IN', pod: '-d', peer: '-s' },
 } as const;
 
-/** Each chain with its rules, as `iptables-restore` reads them. @throws Error that names the policy which says too much. */
-export function wallRules(cluster: WalledCluster): Map<string, string[]> {
-  const walls = ['-m conntrack --ctstate RELATED,ESTABLISHED -j RETURN'];
-  const chains = new Map([[WALLS, walls]]);
-  for (const { address } of cluster.pods) walls.push(`-s ${address}/32 -d ${address}/32 -j RETURN`);
+/** Returns each chain with its rules for `iptables-restore`. @throws Error for a policy that is not supported. */
+export function policyRules(cluster: ClusterPolicies): Map<string, string[]> {
+  const first = ['-m conntrack --ctstate RELATED,ESTABLISHED -j RETURN'];
+  const chains = new Map([[POLICY_CHAIN, first]]);
+  for (const { address } of cluster.pods) first.push(`-s ${address}/32 -d ${address}/32 -j RETURN`);
   for (const direction of ['Egress', 'Ingress'] as const) {
     for (const { policies, pods } of groupsOf(cluster, direction)) {
       const chain = `${DIRECTIONS[direction].chain}-${chains.size}`;
       chains.set(chain, [...policies.flatMap((policy) => allowed(cluster, policy, direction)), '-j DROP']);
-      for (const { address } of pods) walls.push(`${DIRECTIONS[direction].pod} ${address}/32 -j ${chain}`);
+      for (const { address } of pods) first.push(`${DIRECTIONS[direction].pod} ${address}/32 -j ${chain}`);
     }
   }
   return chains;
@@ -88,10 +88,10 @@ export function wallRules(cluster: WalledCluster): Map<string, string[]> {
 
 interface Group {
   readonly policies: readonly Policy[];
-  readonly pods: PlacedPod[];
+  readonly pods: AddressedPod[];
 }
 
-function groupsOf({ policies, pods }: WalledCluster, direction: Direction): Group[] {
+function groupsOf({ policies, pods }: ClusterPolicies, direction: Direction): Group[] {
   const groups = new Map<string, Group>();
   for (const pod of pods) {
     const own = policies.filter((policy) => holdsFor(policy, pod) && policy.spec.policyTypes.includes(direction));
@@ -104,28 +104,28 @@ function groupsOf({ policies, pods }: WalledCluster, direction: Direction): Grou
   return [...groups.values()];
 }
 
-function holdsFor({ metadata, spec }: Policy, { namespace, labels }: PlacedPod): boolean {
+function holdsFor({ metadata, spec }: Policy, { namespace, labels }: AddressedPod): boolean {
   return metadata.namespace === namespace && matches(spec.podSelector, labels);
 }
 
-function allowed(cluster: WalledCluster, policy: Policy, direction: Direction): string[] {
+function allowed(cluster: ClusterPolicies, policy: Policy, direction: Direction): string[] {
   const rules = direction === 'Egress' ? policy.spec.egress : policy.spec.ingress;
   return (rules ?? []).flatMap((rule) => {
     const peers = direction === 'Egress' ? rule.to : rule.from;
-    const places = anyOr(peers, (peer) =>
+    const addresses = anyOr(peers, (peer) =>
       networksOf(cluster, policy, peer).map((network) => `${DIRECTIONS[direction].peer} ${network} `),
     );
     const ports = anyOr(rule.ports, (port) => [portMatch(policy, port)]);
-    return places.flatMap((place) => ports.map((port) => `${place}${port}-j RETURN`));
+    return addresses.flatMap((address) => ports.map((port) => `${address}${port}-j RETURN`));
   });
 }
 
-/** In a rule an absent or empty list allows everything. */
+/** Returns the matches of the entries; an absent or empty list of a rule allows everything. */
 function anyOr<Entry>(entries: readonly Entry[] | undefined, match: (entry: Entry) => string[]): string[] {
   return entries === undefined || entries.length === 0 ? [''] : entries.flatMap(match);
 }
 
-function networksOf({ pods, namespaces }: WalledCluster, { metadata }: Policy, peer: Peer): string[] {
+function networksOf({ pods, namespaces }: ClusterPolicies, { metadata }: Policy, peer: Peer): string[] {
   const { ipBlock, podSelector = {}, namespaceSelector } = peer;
   if (ipBlock?.cidr.includes(':') === true) return [];
   if (ipBlock !== undefined) return subtractNetworks(ipBlock.cidr, ipBlock.except ?? []);

@@ -23,7 +23,7 @@ describe('subtractNetworks', () => {
     expect(left).toContain('169.255.0.0/16');
   });
 
-  it('refuses what is no IPv4 network', () => {
-    expect(() => subtractNetworks('fd00::/8', [])).toThrow('fd00::/8 is no IPv4 network');
+  it('refuses text that is not an IPv4 network', () => {
+    expect(() => subtractNetworks('fd00::/8', [])).toThrow('fd00::/8 is not an IPv4 network');
   });
 });

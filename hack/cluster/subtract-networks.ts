@@ -1,11 +1,11 @@
-/** IPv4 networks as text (CIDRs), less others. */
+/** Subtraction of IPv4 networks, written as CIDRs. */
 
 interface Network {
   readonly base: number;
   readonly bits: number;
 }
 
-/** The fewest CIDRs that cover `from` and nothing of `less`, in the order of their addresses. */
+/** Returns the fewest CIDRs that cover `from` without `less`, in the order of their addresses. */
 export function subtractNetworks(from: string, less: readonly string[]): string[] {
   return less
     .reduce((left, each) => left.flatMap((network) => without(network, parse(each))), [parse(from)])
@@ -26,7 +26,7 @@ function contains({ base, bits }: Network, inner: Network): boolean {
 
 function parse(text: string): Network {
   const parts = /^(\d+)\.(\d+)\.(\d+)\.(\d+)\/(\d+)$/.exec(text)?.slice(1).map(Number);
-  if (parts === undefined) throw new Error(`${text} is no IPv4 network`);
+  if (parts === undefined) throw new Error(`${text} is not an IPv4 network`);
   const [a = 0, b = 0, c = 0, d = 0, bits = 0] = parts;
   const size = 2 ** (32 - bits);
   return { base: Math.floor((a * 2 ** 24 + b * 2 ** 16 + c * 2 ** 8 + d) / size) * size, bits };

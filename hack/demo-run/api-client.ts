@@ -4,12 +4,12 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Agent, request } from 'undici';
 
-/** The calls that the demo makes, as any caller of the service would. */
-export interface ApiClient {
+/** Client for the endpoints that the demo calls. */
+export interface DemoClient {
   call<Answer>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Answer>;
-  /** Creates an upload, sends the file's bytes, and gives the upload's id. */
+  /** Creates an upload, sends the file's bytes, and returns the upload's id. */
   upload(file: string): Promise<string>;
-  /** Saves what a signed link answers; gives its size in bytes. */
+  /** Downloads a signed link to a file and returns its size in bytes. */
   download(link: string, to: string): Promise<number>;
   close(): Promise<void>;
 }
@@ -21,8 +21,8 @@ interface Upload {
   readonly headers: Record<string, string>;
 }
 
-/** @throws from each call: with the error's code and message when the service refuses. */
-export function makeApiClient({ baseUrl, ca, key }: { baseUrl: string; ca: string; key: string }): ApiClient {
+/** Returns a client whose calls throw an Error with code and message when the service refuses. */
+export function makeApiClient({ baseUrl, ca, key }: { baseUrl: string; ca: string; key: string }): DemoClient {
   const dispatcher = new Agent({ connect: { ca } });
   const authorization = `Bearer ${key}`;
 

@@ -2,19 +2,19 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadSamples } from '#api/samples/samples.ts';
-import { FORMATS, formatOfName, KINDS } from '#crds/formats.ts';
-import { USUAL_WORK, type Work } from './usual-work.ts';
+import { FORMATS, formatOfName, KINDS } from '#crds/catalogue/formats.ts';
+import { USUAL_WORK, type DemoWork } from './usual-work.ts';
 
 export interface FileToSend {
   readonly file: string;
-  readonly work: Work;
+  readonly work: DemoWork;
 }
 
-const SAMPLES = fileURLToPath(new URL('../../api/samples/files', import.meta.url));
+const SAMPLES = fileURLToPath(new URL('../../api/data/samples', import.meta.url));
 
 /**
- * The given files, or one published sample of every kind, with what to do to each.
- * @throws when a file's extension stands for no format of the service.
+ * Returns the given files, or one published sample of every kind, each with its operation.
+ * @throws Error for a file whose extension is not a format of the service.
  */
 export function filesToSend(given: readonly string[]): FileToSend[] {
   const files = given.length > 0 ? given : sampleOfEveryKind();
@@ -29,7 +29,7 @@ export function filesToSend(given: readonly string[]): FileToSend[] {
   });
 }
 
-/** The first good sample of every kind. */
+/** Returns the first sample of every kind that can be processed. */
 function sampleOfEveryKind(): string[] {
   const good = loadSamples().all.filter((sample) => sample.expected_error === null);
   return KINDS.map((kind) => {

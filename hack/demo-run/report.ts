@@ -1,5 +1,5 @@
 /** Progress while the jobs run and the table at the end. */
-export interface Outcome {
+export interface DemoOutcome {
   readonly file: string;
   readonly kind: string;
   readonly operation: string;
@@ -9,7 +9,7 @@ export interface Outcome {
   readonly seconds: number;
 }
 
-/** One line per file: rewritten in place on a terminal, else written whenever its status changes. */
+/** Returns a writer of one line per file: rewritten on a terminal, else written when the status changes. */
 export function makeProgress(out: NodeJS.WriteStream): {
   show: (file: string, status: string, detail: string) => void;
   done: () => void;
@@ -28,7 +28,7 @@ export function makeProgress(out: NodeJS.WriteStream): {
   };
 }
 
-export function table(outcomes: readonly Outcome[]): string {
+export function table(outcomes: readonly DemoOutcome[]): string {
   const rows = [
     ['kind', 'operation', 'file', 'bytes in', 'bytes out', 'savings', 'seconds'],
     ...outcomes.map((one) => [

@@ -2,9 +2,9 @@ import { mkdirSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ApiClient } from './api-client.ts';
-import type { Outcome } from './report.ts';
-import type { Work } from './usual-work.ts';
+import type { DemoClient } from './api-client.ts';
+import type { DemoOutcome } from './report.ts';
+import type { DemoWork } from './usual-work.ts';
 import type { WebhookReceiver } from './webhook-receiver.ts';
 
 interface Job {
@@ -22,7 +22,7 @@ interface Job {
 }
 
 interface RunFileDeps {
-  readonly api: ApiClient;
+  readonly api: DemoClient;
   readonly receiver: WebhookReceiver;
   readonly show: (file: string, status: string, detail: string) => void;
   readonly outputFolder: string;
@@ -30,11 +30,11 @@ interface RunFileDeps {
 
 const POLL_MS = 300;
 
-/** One file all the way: upload, job, signed link, signed webhook. @throws with the reason when any step fails. */
+/** Processes one file: upload, job, signed link, signed webhook. @throws Error with the reason when a step fails. */
 export async function runFile(
   { api, receiver, show, outputFolder }: RunFileDeps,
-  { file, work }: { file: string; work: Work },
-): Promise<Outcome> {
+  { file, work }: { file: string; work: DemoWork },
+): Promise<DemoOutcome> {
   const name = path.basename(file);
   const { size: bytesIn } = await stat(file);
   show(name, 'upload', '');
@@ -57,7 +57,7 @@ export async function runFile(
   return { file: name, kind, operation: work.operation, bytesIn, bytesOut, savingsPercent, seconds };
 }
 
-async function untilFinal(api: ApiClient, made: Job, onStatus: (job: Job) => void): Promise<Job> {
+async function untilFinal(api: DemoClient, made: Job, onStatus: (job: Job) => void): Promise<Job> {
   let job = made;
   for (;;) {
     onStatus(job);

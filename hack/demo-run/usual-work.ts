@@ -1,12 +1,12 @@
-import type { Kind, Operation } from '#crds/formats.ts';
+import type { Kind, Operation } from '#crds/catalogue/formats.ts';
 
-export interface Work {
+export interface DemoWork {
   readonly operation: Operation;
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** What the demo does with a file of each kind when nobody says otherwise. */
-export const USUAL_WORK: Readonly<Record<Kind, Work>> = {
+/** Default operation of the demo for each kind of file. */
+export const USUAL_WORK: Readonly<Record<Kind, DemoWork>> = {
   video: { operation: 'compress', options: {} },
   word: { operation: 'convert', options: { convert: { to: 'pdf' } } },
   sheet: { operation: 'convert', options: { convert: { to: 'pdf' } } },

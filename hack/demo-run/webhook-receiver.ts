@@ -4,7 +4,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import type { Certificates } from '#api/embedded/certificates.ts';
-import { closeServer, listen } from '#crds/shared/ops-server.ts';
+import { closeServer, listen } from '#crds/process/ops-server.ts';
 
 interface WebhookEvent {
   readonly id: string;
@@ -14,7 +14,7 @@ interface WebhookEvent {
 
 export interface WebhookReceiver {
   readonly url: string;
-  /** Resolves with the job's event. @throws when none came in time, or its signature is wrong. */
+  /** Resolves with the job's event. @throws Error when none arrived in time or its signature is invalid. */
   eventOf(jobId: string): Promise<WebhookEvent>;
   close(): Promise<void>;
 }
@@ -27,7 +27,7 @@ interface Delivery {
 const WAIT_MS = 30_000;
 const OLDEST_SECONDS = 300;
 
-/** An HTTPS server that receives webhooks as a caller's would: it answers 200 at once and checks each signature. */
+/** Starts an HTTPS server that responds to webhooks with 200 at once and checks each signature. */
 export async function startWebhookReceiver(certificates: Certificates, secret: () => string): Promise<WebhookReceiver> {
   const deliveries = new Map<string, PromiseWithResolvers<Delivery>>();
   const deliveryOf = (jobId: string): PromiseWithResolvers<Delivery> => {
@@ -60,7 +60,7 @@ export async function startWebhookReceiver(certificates: Certificates, secret: (
   };
 }
 
-/** What is wrong with the signature of the raw body; null when it is right. */
+/** Returns the problem of the raw body's signature; null for a valid one. */
 function signatureProblem(
   body: Buffer,
   { header, secret, nowMs }: { header: string; secret: string; nowMs: number },

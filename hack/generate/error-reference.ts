@@ -1,7 +1,8 @@
 import { GATES } from '#api/http/gates.ts';
-import { ERROR_CODES, errorRow, type ErrorCode, type ErrorType } from '#crds/error-codes.ts';
+import { ERROR_CODES, errorRow, type ErrorCode, type ErrorType } from '#crds/contract/error-codes.ts';
 
-/** Spec: Errors / Types and statuses. */
+const CODES = Object.keys(ERROR_CODES) as ErrorCode[];
+/** Whether to retry, by type of error. */
 const RETRY: Readonly<Record<ErrorType, string>> = {
   invalid_request_error: 'no, change the request',
   authentication_error: 'no, use another key',
@@ -12,21 +13,26 @@ const RETRY: Readonly<Record<ErrorType, string>> = {
   api_error: 'yes',
 };
 
-/** What the server and its router refuse before the gates, and what an endpoint refuses after them. */
+/** Refusals of the server and its router before the gates, in order. */
 const BEFORE_GATES = [
   'Plain http (403).',
   'A path that does not exist (404), a method that the path does not support (405).',
 ];
+/** Refusals of an endpoint after the gates, in order. */
 const AFTER_GATES = [
-  'The size of the body, its JSON, the form of `Idempotency-Key` (413, 400), then a key that was used (409).',
-  'The fields of the body (400), a preset that does not exist (400), the options (400), an upload that is not there (404).',
+  'The size of the body, its JSON, the form of `Idempotency-Key` (413, 400), then a key that was used before (409).',
+  'The fields of the body (400), a preset that does not exist (400), the options (400), an upload that does not exist (404).',
   'A test key with another file than the samples (402), too many unfinished jobs (429), work that could pass the spend cap (402).',
 ];
 
 const INTRODUCTION = `# Errors
 
-Every response with a status of 400 or above has this body; \`param\` names the field, header or parameter at fault,
-or is null. Nothing that fails is billed.
+Each code has a section with its meaning and what to do. A failed request is never billed.
+
+## Error object
+
+Body of every response with a status of 400 or above. \`param\` is the field, option, header or parameter at fault, or
+null. The message may change; the code does not.
 
 \`\`\`json
 {
@@ -41,13 +47,30 @@ or is null. Nothing that fails is billed.
 }
 \`\`\`
 
-A job that failed carries \`type\`, \`code\` and \`message\` in its \`error\`.
+A failed or canceled job has \`type\`, \`code\` and \`message\` in its \`error\`.
 `;
 
-/** docs/reference/errors.md: a heading per code, so that the anchors in \`doc_url\` lead to it, and the order of refusals. */
+/** Returns docs/reference/errors.md. Each code is a heading, because `doc_url` links to its anchor. */
 export function errorReference(): string {
-  const codes = (Object.keys(ERROR_CODES) as ErrorCode[]).map(section);
-  return [INTRODUCTION, ...codes, orderOfRefusals()].join('\n');
+  const codes = CODES.map(section);
+  return [INTRODUCTION, typesAndStatuses(), ...codes, orderOfRefusals()].join('\n');
+}
+
+function typesAndStatuses(): string {
+  const rows = Object.entries(RETRY).map(([type, retry]) => {
+    const statuses = CODES.map(errorRow).flatMap((row) =>
+      row.type === type && row.status !== null ? [row.status] : [],
+    );
+    const wrongMethod = type === errorRow('bad_request').type ? [405] : [];
+    const numbers = [...new Set([...statuses, ...wrongMethod])].toSorted((a, b) => a - b);
+    return `| \`${type}\` | ${numbers.join(', ')} | ${retry} |`;
+  });
+  return `## Types and statuses
+
+| type | statuses | retry |
+|---|---|---|
+${rows.join('\n')}
+`;
 }
 
 function section(code: ErrorCode): string {

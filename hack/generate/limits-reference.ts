@@ -1,20 +1,20 @@
-import { LIMITS, PLANS, type Plan, type PlanName } from '#crds/plans.ts';
-import { PRICE_BOOK } from '#crds/prices.ts';
+import { LIMITS, PLANS, type Plan, type PlanName } from '#crds/catalogue/plans.ts';
+import { PRICE_BOOK } from '#crds/catalogue/prices.ts';
 
 const MB = 1024 ** 2;
 const NAMES = Object.keys(PLANS) as PlanName[];
 
-/** docs/reference/limits-and-prices.md, from the plans, the limits and the price book that the service works by. */
+/** Returns docs/reference/limits-and-prices.md, from the plans, limits and price book of the code. */
 export function limitsReference(): string {
   return `# Limits and prices
 
-MB and GB are binary: 25 MB are 26,214,400 bytes. Limits on a file's pixels, pages, frames and length are refused with
-422 \`limit_exceeded\`, with the value and the limit in the message.
+MB and GB are binary: 25 MB are 26,214,400 bytes. Pixels are width times height. A file over a limit of pixels, pages,
+frames or length is refused with 422 \`limit_exceeded\`; the message has the value and the limit.
 
-## By plan
+## Limits by plan
 
 ${table(
-  ['plan', 'requests/s', 'burst', 'direct at once', 'jobs at once', 'direct file', 'job file'],
+  ['plan', 'requests/s', 'burst', 'concurrent direct requests', 'unfinished jobs', 'direct file', 'job file'],
   ({ requestsPerSecond, concurrentDirect, concurrentJobs, maxSyncBytes, maxAsyncBytes }) => [
     requestsPerSecond,
     2 * requestsPerSecond,
@@ -36,42 +36,64 @@ ${table(
   ],
 )}
 
-The plan \`none\` is for test keys only. A test key has ${LIMITS.testRequestsPerSecond} requests a second and a burst of ${2 * LIMITS.testRequestsPerSecond} on every plan, direct files
-to ${bytes(LIMITS.testDirectBytes)}, job files to ${bytes(LIMITS.testJobBytes)} and ${bytes(LIMITS.testUploadAllowanceBytes)} of uploads in 24 hours. The spend cap is the default: an account may have
-its own. Requests that are not direct have ten times the plan's requests a second, 20 at least, and a burst of twice that.
+The plan \`none\` is for test keys only. The spend cap is the default: an account may have its own.
 
-## For every plan
+## Rate limits
+
+Direct requests take one token each from a bucket, per account and mode. It holds twice the plan's requests per second
+and is refilled at the plan's requests per second. An empty bucket is refused with 429 \`rate_limited\`. Responses have
+\`RateLimit-Limit\` (size of the bucket), \`RateLimit-Remaining\` (tokens left) and \`RateLimit-Reset\` (seconds until it is
+full, or until the next request is admitted when this one was refused).
+
+All other requests with a key share a second bucket: ten times the plan's requests per second, at least 20, and a burst
+of twice that. With a test key it is 20 per second. Its refusals have \`Retry-After\`, but no \`RateLimit-*\` headers.
+
+## Concurrency
+
+A direct request over the plan's concurrent requests is refused with 429 \`concurrency_limited\` and \`Retry-After: 1\`. It is
+checked before the rate limit and takes no token. A job over the plan's unfinished jobs is refused with the same code
+and \`Retry-After: 5\`. Both count per account, for both modes together.
+
+## Test keys
+
+A test key has ${LIMITS.testRequestsPerSecond} direct requests per second and a burst of ${2 * LIMITS.testRequestsPerSecond} on every plan, direct files up to ${bytes(LIMITS.testDirectBytes)},
+job files up to ${bytes(LIMITS.testJobBytes)}, and ${bytes(LIMITS.testUploadAllowanceBytes)} of uploads in 24 hours, none of them in parts. It works on the published sample
+files only.
+
+## Limits for every plan
 
 | limit | value |
 |---|---|
 | JSON body | ${bytes(LIMITS.jsonBodyBytes)} |
 | frames of an animated image | ${number(LIMITS.animationFrames)} |
-| direct request in work | ${LIMITS.directSeconds} seconds |
-| job waiting for an engine | ${duration(LIMITS.jobWaitSeconds)} |
-| job in work | ${duration(LIMITS.jobRunSeconds)} |
+| processing time of a direct request | ${LIMITS.directSeconds} seconds |
+| time that a job waits for an engine | ${duration(LIMITS.jobWaitSeconds)} |
+| processing time of a job | ${duration(LIMITS.jobRunSeconds)} |
 | attempts of a job whose engine is lost | ${LIMITS.jobAttempts} |
 | upload in one request | ${bytes(LIMITS.singleUploadBytes)}; beyond that parts of ${bytes(LIMITS.uploadPartBytes)} |
 | unused upload | kept ${duration(LIMITS.uploadUnusedSeconds)} |
 | result of a job | kept ${duration(LIMITS.retentionSeconds.default)}, up to ${LIMITS.retentionSeconds.max / 86_400} days with \`retention_seconds\` |
-| record of a job | readable ${LIMITS.recordReadableSeconds / 86_400} days after its end |
+| record of a job | readable ${LIMITS.recordReadableSeconds / 86_400} days after it finished |
 | \`Idempotency-Key\` | 1 to ${LIMITS.idempotencyKeyLength} characters, kept ${duration(LIMITS.idempotencySeconds)} |
 | \`metadata\` of a job | ${LIMITS.metadataEntries} entries, keys to ${LIMITS.metadataKey} and values to ${LIMITS.metadataValue} characters |
 | \`output.headers\` of a job | ${LIMITS.outputHeaders}, names to ${LIMITS.outputHeaderName} and values to ${number(LIMITS.outputHeaderValue)} characters |
 | redirects of \`input.url\` | ${LIMITS.inputRedirects} |
 | presets | ${LIMITS.presets} |
 | webhook endpoints | ${LIMITS.webhookEndpoints} |
-| answer of a webhook receiver | ${LIMITS.webhookSeconds} seconds |
-| days of one usage query | ${LIMITS.usageDays} |
-| active keys, addresses in a key's allow-list | ${LIMITS.activeKeys}, ${LIMITS.allowListEntries} |
+| response time of a webhook receiver | ${LIMITS.webhookSeconds} seconds |
+| days of a usage query | ${LIMITS.usageDays} |
+| active keys of an account | ${LIMITS.activeKeys} |
+| entries of a key's allow-list | ${LIMITS.allowListEntries} |
+| sides of \`image.resize\` | 100 to 9,999 pixels; other values are moved to the nearest end |
 
 ## Prices
 
-Price book of ${PRICE_BOOK.version}. Only success is charged: not what failed, was canceled or came back unchanged, and nothing of a
-test key.
+Price book of ${PRICE_BOOK.version}. Only success is charged: not work that failed, was canceled or returned the original, and
+no work of a test key.
 
 | meter | counts | unit | price |
 |---|---|---|---|
-| \`images\` | images; PDF pages made into images; files stripped of metadata | file | ${imagePrices()} |
+| \`images\` | images; PDF pages converted to images; files stripped of metadata | file | ${imagePrices()} |
 | \`pdfs\` | PDFs compressed | started 100 pages | ${usd(PRICE_BOOK.flat.pdfs)} |
 | \`documents\` | office documents converted | file | ${usd(PRICE_BOOK.flat.documents)} |
 | \`audio_minutes\` | audio | started minute | ${usd(PRICE_BOOK.flat.audio_minutes)} |

@@ -1,20 +1,40 @@
 import { z } from 'zod';
-import { optionsSchema, resolveOptions } from '#crds/options/options.ts';
+import { optionsSchema, resolveOptions } from '#crds/catalogue/options/options.ts';
 
 const INTRODUCTION = `# Options
 
 Each option with its path, as in a query (\`image.quality=60\`) or nested in JSON (\`{"image": {"quality": 60}}\`). Options
 for other kinds than the file's are checked and ignored. An unknown option, or a value that is not allowed, is refused
-with 400 \`invalid_options\` and its path in \`param\`. \`null\` stands for nothing: leave an option out instead.
+with 400 \`invalid_options\` and its path in \`param\`. \`null\` is not allowed: omit the option instead.
 
 Video options work in jobs; the \`convert\` ones with the operation convert. There \`to\`, \`page\` and \`dpi\` are short for
 \`convert.to\`, \`convert.page\` and \`convert.dpi\` in a query.
 `;
 
-/** docs/reference/options.md: a table per section, from the schemas that validate. */
+const PAIRS = `## Combinations of options
+
+Effect of one option on another, where both are given:
+
+| options | what happens |
+|---|---|
+| \`image.resize\` false, and a mode or side in the same source | the image is resized: setting any of the three turns it on |
+| \`image.resize\` false, and a mode or side of a weaker source (a preset below the query) | the dimensions are kept |
+| \`image.resize.mode\` width with a height, height with a width | the other side is ignored |
+| \`image.strip_metadata\` with PNG output | ignored |
+| \`image.*\`, \`audio.*\`, \`video.*\`, \`pdf.*\` with convert | checked and ignored: convert has fixed settings |
+| \`convert.*\` with compress and strip_metadata | checked and ignored; the short names are no options of compress |
+| \`convert.page\`, \`convert.dpi\` with another input than PDF | checked and ignored |
+| any option or preset with strip_metadata | checked and ignored |
+| \`audio.bitrate_kbps\` and \`audio.quality\` | the bitrate wins |
+| \`audio.bitrate_kbps\` or \`audio.quality\` with a lossless format | ignored |
+| \`audio.sample_rate_hz\` that \`audio.format\` does not support | 400 \`invalid_options\`, whatever the kind of file; with the default format only for audio, by the engine |
+| \`video.codec\` other than vp9 with \`video.format\` webm, or vp9 with mov | 400 \`invalid_options\`, whatever the kind of file and in a preset too |
+`;
+
+/** Returns docs/reference/options.md: a table per section, from the schemas that validate. */
 export function optionsReference(): string {
   const sections = Object.entries(optionsSchema.shape).map(([name, field]) => section(name, field.unwrap()));
-  return [INTRODUCTION, ...sections].join('\n');
+  return [INTRODUCTION, ...sections, PAIRS].join('\n');
 }
 
 function section(name: string, schema: z.ZodObject): string {
@@ -63,7 +83,7 @@ function valuesOf(json: z.core.JSONSchema.BaseSchema): string {
   return '';
 }
 
-/** As the service resolves it; what depends on the input is told by the meaning. */
+/** Returns the default that the service resolves; one that depends on the input is explained in `meaning`. */
 function defaultOf(path: string): string {
   const steps = path.split('.');
   let value: unknown = resolveOptions(new Map());

@@ -1,9 +1,9 @@
 import { serviceSettings, type Ports } from '#api/embedded/process-settings.ts';
-import { settings, type SettingName } from '#crds/shared/settings.ts';
+import { settings, type SettingName } from '#crds/process/settings.ts';
 
 /**
- * The README's table of settings. A default of `–` is a setting that may be absent; "required" is one
- * that stops the start when it is; a star marks what the start on one machine fills in by itself.
+ * Returns the README's table of settings. The default `–` marks an optional setting without a default, and `required`
+ * one without which a process does not start. A star marks settings that the start on one machine generates.
  */
 export function settingsTable(): string {
   const names = Object.keys(settings.shape) as SettingName[];
@@ -16,7 +16,7 @@ export function settingsTable(): string {
 |---|---|---|
 ${rows.join('\n')}
 
-\\* On one machine this is filled in unless you give it.
+\\* Generated on one machine unless you set it.
 `;
 }
 
@@ -28,29 +28,24 @@ function defaultOf(name: SettingName): string {
   return `\`${typeof data === 'string' ? data : JSON.stringify(data)}\``;
 }
 
-/** What the start makes when the operator gives nothing. */
+/** Returns the names of the settings that the start generates when the operator sets none. */
 function filledOnOneMachine(): ReadonlySet<string> {
-  const ports: Ports = {
-    https: 0,
-    http: 0,
-    engine: 0,
-    files: 0,
-    heartbeat: 0,
-    ops: { api: 0, control: 0, courier: 0, engine: 0 },
-  };
+  const ports: Ports = { https: 0, http: 0, ops: null };
+  const ops = { api: '', control: '', courier: '', engine: '', runs: '' };
   const made = serviceSettings({
     given: {},
     folder: { path: '', in: () => '' },
     ports,
+    sockets: { engine: '', files: '', heartbeat: '', runs: '', ops },
     secrets: {
       MEDIAJOBS_KEY_PEPPER: '',
       MEDIAJOBS_ENCRYPTION_KEYS: '',
       MEDIAJOBS_LINK_KEYS: '',
       MEDIAJOBS_RECEIPT_KEYS: '',
     },
-    certificates: { certFile: '', keyFile: '', caFile: '' },
+    certificates: { certFile: '', keyFile: '' },
     databaseUrl: '',
     redisUrl: '',
   });
-  return new Set([...Object.keys(made), 'MEDIAJOBS_OPS_PORT']);
+  return new Set([...Object.keys(made), 'MEDIAJOBS_OPS_SOCKET']);
 }

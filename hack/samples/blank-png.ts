@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib';
 
-/** A white PNG of one bit a pixel: very many pixels in very few bytes. Source: the PNG specification. */
+/** Returns a white PNG with one bit per pixel: many pixels in few bytes. Source: the PNG specification. */
 export function blankPng(width: number, height: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);

@@ -1,4 +1,4 @@
-/** The `CFF ` table of an OpenType font whose glyphs are rectangles. Source: Adobe technical notes 5176 and 5177. */
+/** `CFF ` table of an OpenType font whose glyphs are rectangles. Source: Adobe technical notes 5176 and 5177. */
 
 export interface CffRectangle {
   readonly left: number;
@@ -10,9 +10,9 @@ export interface CffRectangle {
 export interface CffFont {
   /** PostScript name. */
   readonly name: string;
-  /** Of every glyph. */
+  /** Width of every glyph, in font units. */
   readonly advance: number;
-  /** The first one is for characters that the font lacks. */
+  /** The first glyph stands for characters that the font lacks. */
   readonly glyphs: readonly { readonly character: string | null; readonly rectangles: readonly CffRectangle[] }[];
 }
 
@@ -21,7 +21,7 @@ const DRAW = { hlineto: 6, endchar: 14, rmoveto: 21 } as const;
 /** The standard strings begin with the names of the ASCII characters from the space on. */
 const FIRST_NAME = { id: 1, code: 0x20 } as const;
 
-/** The table's bytes. */
+/** Returns the table's bytes. */
 export function cffTable({ name, advance, glyphs }: CffFont): Buffer {
   const header = Buffer.from([1, 0, 4, 4]);
   const names = index([Buffer.from(name, 'latin1')]);
@@ -47,12 +47,12 @@ export function cffTable({ name, advance, glyphs }: CffFont): Buffer {
       ]),
     ]);
   };
-  // Numbers take five bytes each, whatever they are.
+  // Each number has five bytes, so that offsets do not depend on values.
   const before = header.length + names.length + top(0).length + none.length + none.length;
   return Buffer.concat([header, names, top(before), none, none, charset, charStrings, privateDictionary]);
 }
 
-/** One outline a rectangle, each from where the one before ended. */
+/** Returns one outline per rectangle, relative to the end of the previous one. */
 function charString(rectangles: readonly CffRectangle[]): Buffer {
   let [x, y] = [0, 0];
   const parts = rectangles.map(({ left, bottom, right, top }) => {

@@ -1,10 +1,10 @@
 /** A report as PDF; a letter, a budget and slides in every office format; a list of people as every table; a typeface. */
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Format } from '#crds/formats.ts';
+import type { Format } from '#crds/catalogue/formats.ts';
 import { readSfnt } from '#worker-image/engine/font/sfnt.ts';
 import { writeWoff } from '#worker-image/engine/font/woff.ts';
-import { budgetDocument, letterDocument, reportDocument, slidesDocument, type Picture } from './documents.ts';
+import { budgetDocument, letterDocument, reportDocument, slidesDocument, type EmbeddedImage } from './documents.ts';
 import { landscape } from './landscape.ts';
 import { people, peopleTable } from './people.ts';
 import { sample, type Recipe } from './recipe.ts';
@@ -12,10 +12,10 @@ import { office, runTool } from './tools.ts';
 import { openTypeface, typeface } from './typeface.ts';
 
 interface Source {
-  /** Flat OpenDocument, which we write. */
+  /** Flat OpenDocument text. */
   readonly format: Format;
   readonly write: (directory: string) => Promise<void>;
-  /** What LibreOffice saves it as, each with its filter. */
+  /** Formats in which LibreOffice saves it, each with its filter. */
   readonly saved: readonly (readonly [Format, string])[];
 }
 
@@ -96,7 +96,7 @@ async function report(directory: string): Promise<void> {
   });
   await office(directory, 'report.fodt', `pdf:writer_pdf_Export:${options}`);
   await rename(join(directory, 'report.pdf'), join(directory, 'exported.pdf'));
-  // LibreOffice lets every page name the pictures of all pages; most programs do not.
+  // LibreOffice lists the images of all pages in every page; most programs do not.
   const ownPictures = ['--remove-unreferenced-resources=yes', 'exported.pdf', '--pages', '.', '1-z', '--'];
   await runTool(directory, 'qpdf', [...ownPictures, 'report.pdf']);
 }
@@ -119,9 +119,9 @@ interface PictureSet {
   readonly widthCm: number;
 }
 
-async function picturesOf({ width, height, seeds, widthCm }: PictureSet): Promise<Picture[]> {
+async function picturesOf({ width, height, seeds, widthCm }: PictureSet): Promise<EmbeddedImage[]> {
   const heightCm = (widthCm * height) / width;
-  const make = async (seed: number): Promise<Picture> => {
+  const make = async (seed: number): Promise<EmbeddedImage> => {
     const jpeg = await landscape({ width, height, seed }).jpeg({ quality: 92 }).toBuffer();
     return { jpeg, widthCm, heightCm };
   };

@@ -1,7 +1,7 @@
-/** Office documents as flat OpenDocument XML; LibreOffice turns them into the formats that people send. */
+/** Office documents as flat OpenDocument XML; LibreOffice converts them into the usual formats. */
 
-/** A picture inside a document. */
-export interface Picture {
+/** An image inside a document. */
+export interface EmbeddedImage {
   readonly jpeg: Buffer;
   readonly widthCm: number;
   readonly heightCm: number;
@@ -17,8 +17,8 @@ const SENTENCES = [
   'Farmers asked for two more gates near the upper pasture; both are in place.',
 ];
 
-/** Several pages of headings, text, a table and pictures. */
-export function reportDocument(pictures: readonly Picture[]): string {
+/** Returns several pages of headings, text, a table and images. */
+export function reportDocument(pictures: readonly EmbeddedImage[]): string {
   const chapters = pictures.map((picture, index) =>
     [
       `<text:h text:style-name="${index === 0 ? 'Title' : 'Chapter'}" text:outline-level="1">${index === 0 ? 'Ridge path: report of the year' : `${index}. Section ${index}`}</text:h>`,
@@ -31,8 +31,8 @@ export function reportDocument(pictures: readonly Picture[]): string {
   return textDocument(`${chapters.join('\n')}${countTable()}`);
 }
 
-/** A letter of one page with a letterhead. */
-export function letterDocument(picture: Picture): string {
+/** Returns a letter of one page with a letterhead. */
+export function letterDocument(picture: EmbeddedImage): string {
   return textDocument(
     [
       frame(picture, 'letterhead'),
@@ -46,7 +46,7 @@ export function letterDocument(picture: Picture): string {
   );
 }
 
-/** Twelve months of income and costs with sums. */
+/** Returns twelve months of income and costs with sums. */
 export function budgetDocument(): string {
   const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
   const rows = ['Fees', 'Grants', 'Gifts', 'Tools', 'Timber', 'Stone', 'Transport', 'Insurance'].map((name, row) => {
@@ -69,8 +69,8 @@ export function budgetDocument(): string {
   );
 }
 
-/** A slide per picture, with title and points. */
-export function slidesDocument(pictures: readonly Picture[]): string {
+/** Returns a slide per image, with title and points. */
+export function slidesDocument(pictures: readonly EmbeddedImage[]): string {
   const pages = pictures.map((picture, index) => {
     const points = SENTENCES.slice(index, index + 3).map(
       (text) => `<text:list-item><text:p text:style-name="Body">${text}</text:p></text:list-item>`,
@@ -111,12 +111,12 @@ function countTable(): string {
   return `<table:table table:name="Counts"><table:table-column table:number-columns-repeated="3"/>${body.join('')}</table:table>`;
 }
 
-function frame(picture: Picture, name: string): string {
+function frame(picture: EmbeddedImage, name: string): string {
   const size = `svg:width="${picture.widthCm}cm" svg:height="${picture.heightCm}cm"`;
   return `<text:p text:style-name="Body"><draw:frame draw:name="${name}" text:anchor-type="as-char" ${size}>${image(picture)}</draw:frame></text:p>`;
 }
 
-function image({ jpeg }: Picture): string {
+function image({ jpeg }: EmbeddedImage): string {
   return `<draw:image><office:binary-data>${jpeg.toString('base64')}</office:binary-data></draw:image>`;
 }
 

@@ -1,14 +1,14 @@
-/** Files that are refused, for each reason that a file can give. */
+/** Files that are refused, at least one for each cause that lies in the file. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PLANS } from '#crds/plans.ts';
+import { PLANS } from '#crds/catalogue/plans.ts';
 import { blankPng } from './blank-png.ts';
 import { landscape } from './landscape.ts';
 import { silentFile } from './media.ts';
 import type { Recipe } from './recipe.ts';
 import { runTool } from './tools.ts';
 
-/** Over the limits of every plan. */
+/** Image over the pixel limit of every plan. */
 const TOO_MANY_PAGES = PLANS.enterprise.maxPdfPages + 1;
 const TOO_LONG_SECONDS = PLANS.enterprise.maxMediaSeconds + 1;
 
@@ -62,7 +62,7 @@ async function encryptedPdf(directory: string): Promise<void> {
   await runTool(directory, 'qpdf', [...passwords, 'first-page.pdf', 'encrypted.pdf']);
 }
 
-/** Whole at both ends, nonsense from the frame header on. */
+/** Generates a file that is valid at both ends and random from the frame header on. */
 async function corruptPhoto(directory: string): Promise<void> {
   const bytes = await landscape({ width: 320, height: 240, seed: 9 }).jpeg().toBuffer();
   const scan = bytes.indexOf(Buffer.from([0xff, 0xc0]));
@@ -70,7 +70,7 @@ async function corruptPhoto(directory: string): Promise<void> {
   await writeFile(join(directory, 'corrupt.jpg'), bytes);
 }
 
-/** One pixel a frame. Source: the GIF89a specification. */
+/** Returns a GIF with one pixel per frame. Source: the GIF89a specification. */
 function gif(frames: number): Buffer {
   const head = Buffer.from('GIF89a\x01\0\x01\0\x80\0\0\xff\xff\xff\0\0\0', 'latin1');
   const frame = Buffer.from('\x21\xf9\x04\0\x05\0\0\0\x2c\0\0\0\0\x01\0\x01\0\0\x02\x02\x44\x01\0', 'latin1');
@@ -87,7 +87,7 @@ async function tooManyPages(directory: string): Promise<void> {
   ];
   const body = `%PDF-1.4\n${objects.join('\n')}\ntrailer << /Root 1 0 R /Size ${ids.length + 3} >>\n%%EOF\n`;
   await writeFile(join(directory, 'pages.pdf'), body);
-  // The table of offsets, which is not written here, is made by qpdf; that it was missing is a warning (3).
+  // qpdf writes the missing table of offsets and exits with 3, a warning.
   await runTool(directory, 'qpdf', [
     '--warning-exit-0',
     '--object-streams=generate',

@@ -1,4 +1,4 @@
-/** A drawing with flat colours, lines, text and transparency, as SVG. */
+/** Returns an SVG drawing with flat colors, lines, text and transparency. */
 export function graphic(width: number, height: number): string {
   const bars = Array.from({ length: 24 }, (_, index) => {
     const tall = 60 + ((index * 83) % 290);

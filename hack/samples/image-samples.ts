@@ -1,4 +1,4 @@
-/** Pictures: a landscape as a camera, a phone and the web would store it, a drawing, a scan, an animation. */
+/** Images: a landscape as a camera, a phone and the web store it, a drawing, a scan, an animation. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp, { type Sharp } from 'sharp';
@@ -34,7 +34,7 @@ export const IMAGE_SAMPLES: readonly Recipe[] = [
       await writeFile(join(at, `photo.${format}`), drawRaw(format, { ...RAW_SIZE, data }));
     }),
   ),
-  // Over the limit of direct requests with a test key: for jobs.
+  // Over the limit of direct requests with a test key, so it tests jobs.
   sample('large-graphic.bmp', 'bmp', (at) => bitmap(at, 'large-graphic.bmp', 'scale=2560:1600:flags=neighbor')),
 ];
 

@@ -1,4 +1,4 @@
-/** A picture that compresses like a photo: smooth and rough regions, edges, grain. Made of value noise. */
+/** Image that compresses like a photo, made of value noise: smooth and rough regions, edges, grain. */
 import sharp, { type Sharp } from 'sharp';
 import { makeRandom } from './random.ts';
 
@@ -8,20 +8,20 @@ export interface LandscapeSize {
   readonly seed: number;
 }
 
-type Colour = readonly [red: number, green: number, blue: number];
+type Color = readonly [red: number, green: number, blue: number];
 
-/** Raw RGB, as a sharp pipeline. */
+/** Returns a sharp pipeline over raw RGB pixels. */
 export function landscape({ width, height, seed }: LandscapeSize): Sharp {
   const pixels = Buffer.alloc(width * height * 3);
   const scene = makeScene(seed);
   const grain = makeRandom(seed + 1);
   for (let row = 0; row < height; row += 1) {
     for (let column = 0; column < width; column += 1) {
-      const colour = scene(column / height, row / height);
+      const color = scene(column / height, row / height);
       const noise = (grain() + grain() - 1) * 9;
       const at = (row * width + column) * 3;
       for (let channel = 0; channel < 3; channel += 1) {
-        pixels[at + channel] = Math.max(0, Math.min(255, (colour[channel] ?? 0) + noise));
+        pixels[at + channel] = Math.max(0, Math.min(255, (color[channel] ?? 0) + noise));
       }
     }
   }
@@ -30,8 +30,8 @@ export function landscape({ width, height, seed }: LandscapeSize): Sharp {
 
 const RANGES = 5;
 
-/** Colour at a point; the picture's height is 1. */
-function makeScene(seed: number): (x: number, y: number) => Colour {
+/** Returns the function from a point to its color; the image's height is 1. */
+function makeScene(seed: number): (x: number, y: number) => Color {
   const noise = makeNoise(seed);
   const random = makeRandom(seed);
   const sun = { x: 0.3 + random(), y: 0.12 + 0.15 * random() };
@@ -52,21 +52,21 @@ function makeScene(seed: number): (x: number, y: number) => Colour {
 interface GroundPoint {
   readonly x: number;
   readonly y: number;
-  /** 0 at the horizon, 1 in front. */
+  /** From 0 at the horizon to 1 in front. */
   readonly near: number;
   /** Below the ridge. */
   readonly depth: number;
   readonly warm: number;
 }
 
-function ground(noise: Noise, { x, y, near, depth, warm }: GroundPoint): Colour {
+function ground(noise: Noise, { x, y, near, depth, warm }: GroundPoint): Color {
   const coarse = fractal(noise, { x: x * 14 * near + 7, y: y * 26 + near * 90, octaves: 5 });
   const fine = fractal(noise, { x: x * 180, y: y * 260, octaves: 3 });
   const light = 0.45 + 0.75 * coarse + 0.5 * near * (fine - 0.5) - 0.35 * Math.min(0.4, depth);
   const flower = near > 0.9 && noise(x * 130, y * 130) > 0.93;
   if (flower) return [225, 190 * light, 90 + 60 * warm];
-  const haze: Colour = [168 + 40 * warm, 178, 196 - 20 * warm];
-  const meadow: Colour = [70 + 45 * warm, 104, 48];
+  const haze: Color = [168 + 40 * warm, 178, 196 - 20 * warm];
+  const meadow: Color = [70 + 45 * warm, 104, 48];
   return blend(haze, scale(meadow, light * 1.5), near ** 0.75);
 }
 
@@ -77,7 +77,7 @@ interface SkyPoint {
   readonly warm: number;
 }
 
-function sky(noise: Noise, { x, y, sun, warm }: SkyPoint): Colour {
+function sky(noise: Noise, { x, y, sun, warm }: SkyPoint): Color {
   const cloud = Math.max(0, fractal(noise, { x: x * 2.2 + 50, y: y * 6, octaves: 6 }) - 0.48) * 2.6;
   const distance = Math.hypot(x - sun.x, y - sun.y);
   const glow = Math.exp(-distance * 5) * 0.8 + (distance < 0.035 ? 1 : 0);
@@ -88,7 +88,7 @@ function sky(noise: Noise, { x, y, sun, warm }: SkyPoint): Colour {
 
 type Noise = (x: number, y: number) => number;
 
-/** Smooth noise from 0 to 1 with one bump per unit. */
+/** Returns smooth noise from 0 to 1 with one bump per unit. */
 function makeNoise(seed: number): Noise {
   const random = makeRandom(seed * 7919);
   const table = Float64Array.from({ length: 4096 }, () => random());
@@ -118,12 +118,12 @@ function smooth(t: number): number {
   return t * t * (3 - 2 * t);
 }
 
-function blend(from: Colour, to: Colour, share: number): Colour {
+function blend(from: Color, to: Color, share: number): Color {
   return [0, 1, 2].map(
     (channel) => (from[channel] ?? 0) * (1 - share) + (to[channel] ?? 0) * share,
-  ) as unknown as Colour;
+  ) as unknown as Color;
 }
 
-function scale(colour: Colour, factor: number): Colour {
-  return [colour[0] * factor, colour[1] * factor, colour[2] * factor];
+function scale(color: Color, factor: number): Color {
+  return [color[0] * factor, color[1] * factor, color[2] * factor];
 }

@@ -1,4 +1,4 @@
-/** The letters of our own typeface, drawn on a grid of five columns and seven rows, top row first. */
+/** Letters of the sample typeface, drawn on a grid of five columns and seven rows, top row first. */
 export const LETTERS: Readonly<Record<string, readonly string[]>> = {
   A: ['.###.', '#...#', '#...#', '#####', '#...#', '#...#', '#...#'],
   B: ['####.', '#...#', '#...#', '####.', '#...#', '#...#', '####.'],

@@ -1,7 +1,7 @@
-/** Films and sounds: one clip and one talk in every container. */
+/** Video and audio: one clip and one talk in every container. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Format } from '#crds/formats.ts';
+import type { Format } from '#crds/catalogue/formats.ts';
 import { clip, metronome, talk } from './media.ts';
 import { sample, type Recipe } from './recipe.ts';
 import { speech } from './speech.ts';
@@ -9,7 +9,7 @@ import { runTool } from './tools.ts';
 
 const H264 = ['-c:v', 'libx264', '-preset', 'medium', '-crf', '18'];
 
-/** Encoders of each container, chosen as the programs of its time did. */
+/** Encoders of each container, as used by the programs of its time. */
 const CLIPS: Readonly<Partial<Record<Format, readonly string[]>>> = {
   mov: [...H264, '-c:a', 'pcm_s16le'],
   avi: ['-c:v', 'mpeg4', '-q:v', '4', '-c:a', 'libmp3lame', '-b:a', '128k'],
@@ -46,7 +46,7 @@ export const MEDIA_SAMPLES: readonly Recipe[] = [
       await encode(at, ['-i', 'short-talk.wav', '-metadata', 'title=Ridge path', ...encoders, `talk.${format}`]);
     }),
   ),
-  // Over the limit of direct requests with a test key: for jobs.
+  // Over the limit of direct requests with a test key, so it tests jobs.
   sample('large-metronome.wav', 'wav', (at) => writeFile(join(at, 'large-metronome.wav'), metronome(45))),
 ];
 

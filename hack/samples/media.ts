@@ -1,4 +1,4 @@
-/** Moving pictures and sound, made with ffmpeg. */
+/** Video and audio generated with ffmpeg. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { landscape } from './landscape.ts';
@@ -6,7 +6,7 @@ import { speech } from './speech.ts';
 import { runTool } from './tools.ts';
 import { wavFile } from './wav.ts';
 
-/** The camera moves over a landscape while a disc crosses it, with grain and a tone that rises and falls. */
+/** Generates a video: a moving view of a landscape, a disc that crosses it, grain, and a tone that rises and falls. */
 export async function clip(directory: string): Promise<void> {
   await landscape({ width: 2560, height: 900, seed: 42 })
     .png({ compressionLevel: 1 })
@@ -48,7 +48,7 @@ export async function clip(directory: string): Promise<void> {
   ]);
 }
 
-/** A talk of 20 seconds with tags. */
+/** Generates 20 seconds of speech with tags. */
 export async function talk(directory: string): Promise<void> {
   await writeFile(join(directory, 'talk.wav'), speech(20, 5));
   const tags = ['-metadata', 'title=Ridge path, a talk', '-metadata', 'artist=The mediajobs project'];
@@ -67,7 +67,7 @@ export async function talk(directory: string): Promise<void> {
   ]);
 }
 
-/** An audio file by its brand that holds subtitles alone. */
+/** Generates a file with the brand of an audio file that contains only subtitles. */
 export async function silentFile(directory: string): Promise<void> {
   await writeFile(join(directory, 'lines.srt'), '1\n00:00:00,000 --> 00:00:03,000\nNo sound here\n');
   await runTool(directory, 'ffmpeg', [
@@ -86,7 +86,7 @@ export async function silentFile(directory: string): Promise<void> {
   ]);
 }
 
-/** A WAV file of 48 kHz, stereo, 24 bits: the same tick ten times a second, so that it packs well. */
+/** Returns a WAV file of 48 kHz, stereo, 24 bits: the same tick ten times per second, so that it compresses well. */
 export function metronome(seconds: number): Buffer {
   const [rate, bytes] = [48_000, 6];
   const tick = Buffer.alloc((rate / 10) * bytes);

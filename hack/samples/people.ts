@@ -43,7 +43,7 @@ const NOTES = [
   '  spaces kept  ',
 ];
 
-/** A table as CSV with what makes CSV hard: quotes, commas, line breaks, leading zeros, empty fields, accents. */
+/** Returns a CSV table with quotes, commas, line breaks, leading zeros, empty fields and accents. */
 export function people(rows: number, seed: number): string {
   return linesOf(rows, seed)
     .map((line) => `${line.map(quoted).join(',')}\r\n`)
@@ -67,7 +67,7 @@ const WRITERS = {
   },
 } as const satisfies Record<string, (lines: readonly (readonly string[])[]) => string>;
 
-/** The same list in another format. */
+/** Returns the same list in another format. */
 export function peopleTable(format: keyof typeof WRITERS, rows: number, seed: number): string {
   return WRITERS[format](linesOf(rows, seed));
 }

@@ -1,4 +1,4 @@
-/** Gives the same numbers from 0 to 1 for the same seed, so that a sample looks the same each time it is made. */
+/** Returns a generator of numbers from 0 to 1. The same seed yields the same numbers, so that samples are reproducible. */
 export function makeRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

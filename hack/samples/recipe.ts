@@ -1,18 +1,18 @@
-import type { ErrorCode } from '#crds/error-codes.ts';
-import type { Format } from '#crds/formats.ts';
+import type { ErrorCode } from '#crds/contract/error-codes.ts';
+import type { Format } from '#crds/catalogue/formats.ts';
 
-/** How a sample is made. */
+/** Instructions for one sample. */
 export interface Recipe {
   readonly name: string;
-  /** null: none of ours, on purpose. */
+  /** null for a file that is not one of our formats. */
   readonly format: Format | null;
-  /** What a payg account gets for it; null when the service works on it. */
+  /** Error code for a `payg` account; null when the service processes it. */
   readonly error: ErrorCode | null;
-  /** Makes the file in the folder under its name; those made before it are there. */
+  /** Generates the file in the folder under its name; earlier samples exist already. */
   readonly make: (directory: string) => Promise<unknown>;
 }
 
-/** A file that the service works on. */
+/** Returns a sample that the service can process. */
 export function sample(name: string, format: Format, make: Recipe['make']): Recipe {
   return { name, format, error: null, make };
 }

@@ -1,9 +1,9 @@
-/** Sound that compresses like a talk: voiced syllables with moving formants, breaths of noise, pauses. */
+/** Audio that compresses like speech: voiced syllables with moving formants, noise, pauses. */
 import { makeRandom } from './random.ts';
 import { wavFile } from './wav.ts';
 
 const RATE = 44_100;
-/** First two formants of a few vowels in Hz. */
+/** First two formants of some vowels, in Hz. */
 const VOWELS = [
   [730, 1090],
   [270, 2290],
@@ -12,7 +12,7 @@ const VOWELS = [
   [300, 870],
 ] as const;
 
-/** A WAV file, 16 bit, stereo. */
+/** Returns a WAV file of 16 bits, stereo. */
 export function speech(seconds: number, seed: number): Buffer {
   const samples = new Float64Array(seconds * RATE);
   const random = makeRandom(seed);
@@ -41,7 +41,7 @@ function consonant(samples: Float64Array, at: number, random: () => number): num
 
 interface Voice {
   readonly at: number;
-  /** Hz. */
+  /** In Hz. */
   readonly pitch: number;
   readonly random: () => number;
 }
@@ -64,18 +64,18 @@ function vowel(samples: Float64Array, { at, pitch, random }: Voice): number {
 
 function resonator(frequency: number, bandwidth: number): (input: number) => number {
   const radius = Math.exp((-Math.PI * bandwidth) / RATE);
-  const turn = 2 * radius * Math.cos((2 * Math.PI * frequency) / RATE);
+  const feedback = 2 * radius * Math.cos((2 * Math.PI * frequency) / RATE);
   const gain = 1 - radius;
   let [one, two] = [0, 0];
   return (input) => {
-    const output = gain * input * 12 + turn * one - radius * radius * two;
+    const output = gain * input * 12 + feedback * one - radius * radius * two;
     two = one;
     one = output;
     return output;
   };
 }
 
-/** The right channel hears a little later, and both hear the room. */
+/** Returns a WAV file whose right channel is delayed and which has reverberation. */
 function wav(samples: Float64Array, random: () => number): Buffer {
   const loudest = samples.reduce((most, value) => Math.max(most, Math.abs(value)), 0.001);
   const data = Buffer.alloc(samples.length * 4);

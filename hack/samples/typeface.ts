@@ -16,7 +16,7 @@ interface Rectangle {
   readonly top: number;
 }
 
-/** A TTF file with capitals (also for small letters), digits and a few marks. */
+/** Returns a TTF file with capitals (also for small letters), digits and some marks. */
 export function typeface(): Buffer {
   const glyphs = glyphsOf();
   const bodies = glyphs.map(glyphBody);
@@ -24,7 +24,7 @@ export function typeface(): Buffer {
   return font(0x0001_0000, { ...commonTables(glyphs), ...outlines });
 }
 
-/** The same as an OTF file. */
+/** Returns the same font as an OTF file. */
 export function openTypeface(): Buffer {
   const glyphs = glyphsOf();
   const characters = [null, ...Object.keys(LETTERS)];
@@ -53,7 +53,7 @@ function commonTables(glyphs: readonly (readonly Rectangle[])[]): Record<string,
   };
 }
 
-/** The glyph for characters that the font lacks: an empty box. */
+/** Returns the glyph for characters that the font lacks: an empty box. */
 function frame(): Rectangle[] {
   const [right, top] = [5 * DOT, 7 * DOT];
   const line = 40;
@@ -65,7 +65,7 @@ function frame(): Rectangle[] {
   ];
 }
 
-/** One rectangle per run of dots in a row. */
+/** Returns one rectangle per run of dots in a row. */
 function rectangles(rows: readonly string[]): Rectangle[] {
   return rows.flatMap((row, index) =>
     [...row.matchAll(/#+/g)].map((run) => ({
@@ -152,7 +152,7 @@ function os2Table(): Buffer {
   ]);
 }
 
-/** Format 4: a segment per character, small letters included. */
+/** Returns the table in format 4: a segment per character, small letters included. */
 function cmapTable(): Buffer {
   const names = Object.keys(LETTERS);
   const characters = names.flatMap((letter, index) => {
@@ -225,14 +225,14 @@ function padded(bytes: Buffer): Buffer {
   return Buffer.concat([bytes, Buffer.alloc((4 - (bytes.length % 4)) % 4)]);
 }
 
-/** Big-endian 16-bit numbers, signed or not. */
+/** Returns 16-bit numbers in big-endian order, signed or not. */
 function words(...values: number[]): Buffer {
   const bytes = Buffer.alloc(values.length * 2);
   values.forEach((value, index) => bytes.writeUInt16BE(value & 0xffff, index * 2));
   return bytes;
 }
 
-/** Big-endian 32-bit numbers. */
+/** Returns 32-bit numbers in big-endian order. */
 function longs(...values: number[]): Buffer {
   const bytes = Buffer.alloc(values.length * 4);
   values.forEach((value, index) => bytes.writeUInt32BE(value >>> 0, index * 4));

@@ -1,4 +1,4 @@
-/** A WAV file of PCM samples, stereo. */
+/** Returns a stereo WAV file of PCM samples. */
 export function wavFile(data: Buffer, { rate, bits }: { rate: number; bits: number }): Buffer {
   const frame = (bits / 8) * 2;
   const head = Buffer.alloc(44);

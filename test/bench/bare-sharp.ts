@@ -1,7 +1,7 @@
 /** The image library alone, as a process of its own: told a photo, a format and a number of callers, it says files a second. */
 import { readFile } from 'node:fs/promises';
 import sharp, { type Sharp } from 'sharp';
-import { avifSettings, jpegSettings, webpSettings } from '#worker-image/engine/image/encoder-settings.ts';
+import { avifSettings, jpegSettings, webpSettings } from '#worker-image/engine/image/encode/encoder-settings.ts';
 
 export interface BareRun {
   readonly photo: string;

@@ -91,7 +91,7 @@ const CROP = { width: 768, height: 512 } as const;
 const run = promisify(execFile);
 
 /**
- * The set in the cache folder; what is missing is fetched with apt-get (nothing is installed).
+ * Returns the set in the cache folder; missing packages are downloaded with apt-get, not installed.
  * @throws Error when a package holds another file than the set was made with.
  */
 export async function calibrationSet(cache: string): Promise<BenchPicture[]> {
@@ -108,12 +108,12 @@ export async function calibrationSet(cache: string): Promise<BenchPicture[]> {
   return made;
 }
 
-/** A photo as the camera gave it, of 4272 × 2848 pixels. */
+/** Returns an original camera photo of 4272 × 2848 pixels. */
 export function largePhoto(cache: string): Promise<Buffer> {
   return wholePicture(cache, 'sunset_by_Aitzol_Berasategi.jpg');
 }
 
-/** A picture of the set as its package has it. @throws Error when the set has none of that name. */
+/** Returns an image of the set as in its package. @throws Error when the set has none of that name. */
 export async function wholePicture(cache: string, file: string): Promise<Buffer> {
   const found = Object.entries(PACKAGES).find(([, { files }]) => Object.hasOwn(files, file));
   if (found === undefined) throw new Error(`the set has no ${file}`);

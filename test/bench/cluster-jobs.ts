@@ -1,14 +1,14 @@
 /**
  * What the service adds to a bare Kubernetes Job, on the cluster that KUBECONFIG names: the time of one small job, how
- * many a second pass when 40 come at once, how soon an end in the cluster is told. `hack/e2e` says how to build the
+ * many a second pass when 40 come at once, how soon an end in the cluster is notified. `hack/e2e` says how to build the
  * images and name them in E2E_IMAGE_TAG; the chart is installed into the tests' namespace, which goes afterwards.
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { startReflector } from '#crds/kube/reflector.ts';
 import { systemTime } from '#crds/kube/time.ts';
-import { mediaJobName } from '#crds/names.ts';
-import { makeLog } from '#crds/shared/log.ts';
+import { mediaJobName } from '#crds/contract/names.ts';
+import { makeLog } from '#crds/process/log.ts';
 import { median, print } from '#test/bench/print-figures.ts';
 import { NAMESPACE, until } from '#test/e2e/commands.ts';
 import { connectToApi, IMAGE_OF_SERVICE } from '#test/e2e/installation.ts';
@@ -25,7 +25,7 @@ const LONGEST_SECONDS = 300;
 /** Of both kinds of pod: so little that the node starts as many at once as it can. */
 const REQUESTS = { cpu: '20m', memory: '32Mi' };
 const JOBS = `/apis/batch/v1/namespaces/${NAMESPACE}/jobs`;
-const FILE = readFileSync('api/samples/files/people.csv');
+const FILE = readFileSync('api/data/samples/people.csv');
 
 const { key, receiver } = await installWithReceiver({ worker: { resources: { table: { requests: REQUESTS } } } });
 const api = await connectToApi(key);
@@ -39,7 +39,7 @@ const ids: string[] = [];
 try {
   await oneByOne();
   await allAtOnce();
-  await untilTold();
+  await untilNotified();
 } finally {
   stop.abort();
   await kube.close();
@@ -72,13 +72,13 @@ async function allAtOnce(): Promise<void> {
 }
 
 /** From the end as the API server tells it to the first attempt of the webhook. */
-async function untilTold(): Promise<void> {
-  const told = await until('all webhooks', LONGEST_SECONDS, async () => {
+async function untilNotified(): Promise<void> {
+  const notified = await until('all webhooks', LONGEST_SECONDS, async () => {
     const received = await receiverPod(receiver).received();
     const about = ids.map((id) => received.find(({ text }) => text.includes(id))?.at);
     return about.every((at) => at !== undefined) ? about : null;
   });
-  const after = ids.map((id, at) => (told[at] ?? 0) - (ownEnds.get(mediaJobName(id)) ?? 0));
+  const after = ids.map((id, at) => (notified[at] ?? 0) - (ownEnds.get(mediaJobName(id)) ?? 0));
   print('end to first webhook attempt, milliseconds', 'one by one', `of ${BURST} at once`);
   print(
     '  median (goal: 300)',

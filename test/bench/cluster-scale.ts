@@ -7,19 +7,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startPostgres } from '#api/embedded/postgres.ts';
-import { JOBS_CHANNEL } from '#api/jobs/jobs-channel.ts';
+import { CHANGES_CHANNEL } from '#api/store/changes-channel.ts';
 import { makeDatabase } from '#api/store/database.ts';
 import { notify } from '#api/store/listen.ts';
 import { migrate } from '#api/store/migrate.ts';
 import { podsPath, RUN_SELECTOR } from '#controller/kubernetes-runs.ts';
-import { heartbeatToken } from '#crds/heartbeat-token.ts';
+import { heartbeatToken } from '#crds/contract/heartbeat-token.ts';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
 import { startReflector } from '#crds/kube/reflector.ts';
 import { systemTime } from '#crds/kube/time.ts';
-import { buildMediaJobCrd } from '#crds/media-job-crd.ts';
-import { jobIdOfName, LABELS } from '#crds/names.ts';
-import { systemClock } from '#crds/shared/clock.ts';
-import { makeLog } from '#crds/shared/log.ts';
+import { buildMediaJobCrd } from '#crds/contract/media-job-crd.ts';
+import { jobIdOfName, LABELS } from '#crds/contract/names.ts';
+import { systemClock } from '#crds/process/clock.ts';
+import { makeLog } from '#crds/process/log.ts';
 import { startKwokNodes } from '#test/bench/kwok-nodes.ts';
 import { print } from '#test/bench/print-figures.ts';
 import { costOf } from '#test/bench/process-cost.ts';
@@ -126,7 +126,7 @@ async function arrive(): Promise<void> {
     const wait = startedAt + (count * 1000) / RATE - performance.now();
     if (wait > 0) await delay(wait);
     const { id } = await buildJob(database, accounts[count % ACCOUNTS] ?? '', { createdAt: new Date() });
-    await notify(database, JOBS_CHANNEL, id);
+    await notify(database, CHANGES_CHANNEL, id);
   }
 }
 

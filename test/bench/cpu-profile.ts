@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 export interface ProfiledCode {
   /** A folder or file of ours, a package, a module of Node, or what the engine itself did. */
-  readonly place: string;
+  readonly module: string;
   readonly functionName: string;
   /** Part of the samples in which the process was at work. */
   readonly share: number;
@@ -19,7 +19,7 @@ interface Profile {
 const INSPECTOR = 'http://127.0.0.1:9229/json';
 const TRIES = 50;
 
-/** Where the process spent its time while the work ran, the most first, and which part of the time it was busy. */
+/** Returns where the process spent its time while the work ran, the most first, and its share of busy time. */
 export async function profile(
   pid: number,
   work: () => Promise<unknown>,
@@ -80,7 +80,7 @@ async function socketUrl(): Promise<string> {
 
 function summary({ nodes, samples, timeDeltas }: Profile): { busy: number; code: ProfiledCode[] } {
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
-  const times = new Map<string, { place: string; functionName: string; time: number }>();
+  const times = new Map<string, { module: string; functionName: string; time: number }>();
   let [all, working] = [0, 0];
   for (const [at, id] of samples.entries()) {
     const { functionName = '', url = '' } = frames.get(id) ?? {};
@@ -88,15 +88,18 @@ function summary({ nodes, samples, timeDeltas }: Profile): { busy: number; code:
     all += time;
     if (functionName === '(idle)') continue;
     working += time;
-    const one = { place: placeOf(functionName, url), functionName: functionName === '' ? '(anonymous)' : functionName };
-    const key = `${one.place} ${one.functionName}`;
+    const one = {
+      module: moduleOf(functionName, url),
+      functionName: functionName === '' ? '(anonymous)' : functionName,
+    };
+    const key = `${one.module} ${one.functionName}`;
     times.set(key, { ...one, time: (times.get(key)?.time ?? 0) + time });
   }
   const code = [...times.values()].map(({ time, ...one }) => ({ ...one, share: time / working }));
   return { busy: working / all, code: code.toSorted((one, other) => other.share - one.share) };
 }
 
-function placeOf(functionName: string, url: string): string {
+function moduleOf(functionName: string, url: string): string {
   const pack = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1];
   if (pack !== undefined) return pack;
   if (url.startsWith('node:')) return url.split('/').slice(0, 2).join('/');

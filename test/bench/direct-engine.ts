@@ -1,16 +1,15 @@
-/** The engine of the direct lane as a process, and a caller of its port. */
+/** The engine of the direct lane as a process, and a caller of its socket. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { Agent, createServer, request as httpRequest } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { Agent, request as httpRequest } from 'node:http';
+import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { engineRefusalSchema, fromHeader, REPORT_HEADER, toHeader, WORK_TRAILER } from '#crds/direct-work.ts';
-import type { ErrorCode } from '#crds/error-codes.ts';
-import type { Operation } from '#crds/formats.ts';
-import { workerReportSchema, type WorkerReport } from '#crds/media-job.ts';
-import { parseJsonOptions, resolveOptions, type SentOptions } from '#crds/options/options.ts';
-import { fileLimits } from '#crds/plans.ts';
-import { closeServer, listen } from '#crds/shared/ops-server.ts';
+import { engineRefusalSchema, fromHeader, REPORT_HEADER, toHeader, WORK_TRAILER } from '#crds/contract/direct-work.ts';
+import type { ErrorCode } from '#crds/contract/error-codes.ts';
+import type { Operation } from '#crds/catalogue/formats.ts';
+import { workerReportSchema, type WorkerReport } from '#crds/contract/media-job.ts';
+import { parseJsonOptions, resolveOptions, type SentOptions } from '#crds/catalogue/options/options.ts';
+import { fileLimits } from '#crds/catalogue/plans.ts';
 
 export interface DirectRequest {
   readonly file: Buffer;
@@ -31,9 +30,9 @@ export interface DirectEngine {
 
 const SCRIPT = new URL('../../worker-image/serve-direct.ts', import.meta.url).pathname;
 
-/** @param settings - Environment of the engine; the compile cache is in the folder. */
+/** @param settings - Environment of the engine; the compile cache and the sockets are in the folder. */
 export async function startDirectEngine(folder: string, settings: Record<string, string> = {}): Promise<DirectEngine> {
-  const [port, opsPort] = [await freePort(), await freePort()];
+  const socketPath = join(folder, 'engine');
   const engine = fork(SCRIPT, [], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: {
@@ -41,8 +40,8 @@ export async function startDirectEngine(folder: string, settings: Record<string,
       NODE_COMPILE_CACHE: folder,
       MEDIAJOBS_WORK_DIR: folder,
       MEDIAJOBS_LOG_LEVEL: 'error',
-      MEDIAJOBS_ENGINE_PORT: String(port),
-      MEDIAJOBS_OPS_PORT: String(opsPort),
+      MEDIAJOBS_ENGINE_SOCKET: socketPath,
+      MEDIAJOBS_OPS_SOCKET: join(folder, 'ops'),
       ...settings,
     },
   });
@@ -50,9 +49,9 @@ export async function startDirectEngine(folder: string, settings: Record<string,
   const agent = new Agent({ keepAlive: true });
   return {
     pid: engine.pid ?? 0,
-    process: (asked) => send({ agent, port }, asked),
+    process: (work) => send({ agent, socketPath }, work),
     compress: async (file, options, tenant = 'bench') => {
-      const report = await send({ agent, port }, { file, operation: 'compress', options, tenant });
+      const report = await send({ agent, socketPath }, { file, operation: 'compress', options, tenant });
       if (typeof report === 'string') throw new Error(`the engine answered ${report}`);
       return report;
     },
@@ -66,11 +65,10 @@ export async function startDirectEngine(folder: string, settings: Record<string,
 
 const OWN_FAULTS: readonly ErrorCode[] = ['internal', 'engine_busy', 'timeout'];
 
-async function send(to: { agent: Agent; port: number }, asked: DirectRequest): Promise<WorkerReport | ErrorCode> {
-  const { file, operation, options, filename = null, tenant } = asked;
+async function send(to: { agent: Agent; socketPath: string }, order: DirectRequest): Promise<WorkerReport | ErrorCode> {
+  const { file, operation, options, filename = null, tenant } = order;
   const request = httpRequest({
     ...to,
-    host: '127.0.0.1',
     path: '/process',
     method: 'POST',
     headers: { 'transfer-encoding': 'chunked', trailer: WORK_TRAILER },
@@ -94,12 +92,4 @@ async function send(to: { agent: Agent; port: number }, asked: DirectRequest): P
     return code;
   }
   return workerReportSchema.parse(fromHeader(String(response.headers[REPORT_HEADER])));
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await listen(server, { host: '127.0.0.1', port: 0 });
-  const { port } = server.address() as AddressInfo;
-  await closeServer(server);
-  return port;
 }

@@ -13,7 +13,7 @@ export interface ImageTimes {
 sharp.concurrency(Math.min(4, availableParallelism()));
 sharp.cache(false);
 
-/** Structure and grain, as a photo has. */
+/** Returns an image with the structure and grain of a photo. */
 export function makePhoto(): Promise<Buffer> {
   const grain = { type: 'gaussian', mean: 128, sigma: 40 } as const;
   return sharp({ create: { width: 500, height: 375, channels: 3, background: '#88a', noise: grain } })

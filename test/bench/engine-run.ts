@@ -1,12 +1,14 @@
 /** One file through a fresh engine process, as a job has it: seconds, and the memory of its whole tree. */
-import { copyFile, link, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { copyFile, link, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { enableCompileCache } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { CODE_CACHE } from '#api/embedded/code-cache.ts';
-import type { Operation } from '#crds/formats.ts';
-import { parseJsonOptions, resolveOptions, type SentOptions } from '#crds/options/options.ts';
-import { startEngineChild, warmCompileCache } from '#worker-image/engine/engine-child.ts';
+import type { Operation } from '#crds/catalogue/formats.ts';
+import { parseJsonOptions, resolveOptions, type SentOptions } from '#crds/catalogue/options/options.ts';
+import { makeLog } from '#crds/process/log.ts';
+import { SandboxedEngine } from '#worker-image/sandbox/sandboxed-engine.ts';
+import { warmCompileCache } from '#worker-image/sandbox/spawn-engine.ts';
 import type { ProcessedFile } from '#worker-image/engine/process-file.ts';
 import { probeIsolation } from '#worker-image/tools/isolation.ts';
 
@@ -38,11 +40,13 @@ export async function runInEngine(
   { path, operation, options, watchesMemory = false }: EngineTask,
   look: (path: string) => Promise<void> = async () => {},
 ): Promise<EngineRun> {
-  const directory = await mkdtemp(join(tmpdir(), 'mediajobs-bench-'));
+  const folder = await mkdtemp(join(tmpdir(), 'mediajobs-bench-'));
+  const directory = join(folder, 'task');
   const input = join(directory, 'input');
+  await mkdir(directory);
   await link(path, input).catch(() => copyFile(path, input));
   const startedAt = performance.now();
-  const child = startEngineChild(isolation, directory);
+  const child = new SandboxedEngine({ log: makeLog('bench', 'warn') }, { isolation, folder });
   let peak = 0;
   const watch = (): void => {
     void treeMib(child.pid).then((mib) => (peak = Math.max(peak, mib)));
@@ -68,12 +72,15 @@ export async function runInEngine(
       signal: new AbortController().signal,
     });
     const seconds = (performance.now() - startedAt) / 1000;
-    await look(file.path);
+    await using output = file.output;
+    const made = join(folder, 'output');
+    await writeFile(made, output.createReadStream({ autoClose: false }));
+    await look(made);
     return { seconds, peakMib: peak, report: file.report };
   } finally {
     clearInterval(timer);
     await child.kill();
-    await rm(directory, { recursive: true });
+    await rm(folder, { recursive: true });
   }
 }
 

@@ -12,7 +12,7 @@ import type { Role } from '#test/support/service-processes.ts';
 
 const SECONDS = 8;
 const CALLERS = 8;
-const PLACES = 12;
+const MODULES = 12;
 const FUNCTIONS = 12;
 const ROWS = Buffer.from('id,name\n0010,Ada\n0011,Grace\n');
 
@@ -53,18 +53,20 @@ try {
     const load = (): Promise<unknown> => closedLoop({ callers: CALLERS, seconds: SECONDS, send });
     const { busy, code } = await profile(pid, load);
     print(name, `busy ${(100 * busy).toFixed(0)} %`);
-    printShares(byPlace(code).slice(0, PLACES));
-    printShares(code.slice(0, FUNCTIONS).map(({ place, functionName, share }) => [`${place}: ${functionName}`, share]));
+    printShares(byModule(code).slice(0, MODULES));
+    printShares(
+      code.slice(0, FUNCTIONS).map(({ module, functionName, share }) => [`${module}: ${functionName}`, share]),
+    );
   }
 } finally {
   await service.stop();
   await rm(folder, { recursive: true });
 }
 
-function byPlace(code: readonly ProfiledCode[]): [place: string, share: number][] {
-  const groups = Map.groupBy(code, ({ place }) => place);
-  const sums = [...groups].map(([place, all]): [string, number] => [
-    place,
+function byModule(code: readonly ProfiledCode[]): [module: string, share: number][] {
+  const groups = Map.groupBy(code, ({ module }) => module);
+  const sums = [...groups].map(([module, all]): [string, number] => [
+    module,
     all.reduce((sum, { share }) => sum + share, 0),
   ]);
   return sums.toSorted((one, other) => other[1] - one[1]);

@@ -13,7 +13,7 @@ export interface ProcessMemory {
 
 const SERVERS: readonly Role[] = ['postgres', 'backend', 'redis'];
 
-/** Every process of the service on the folder but PostgreSQL's and Redis's. */
+/** Returns the memory of every process of the service except PostgreSQL and Redis. */
 export function idleMemory(data: string): ProcessMemory[] {
   const own = processesOf(data).filter(({ role }) => !SERVERS.includes(role));
   return own.map(({ role, pid }) => {

@@ -12,12 +12,13 @@ import { json } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createAccount } from '#api/accounts/create-account.ts';
 import { createKey } from '#api/accounts/create-key.ts';
+import { MEDIACTL } from '#api/audit/audit.ts';
 import { readConnection } from '#api/embedded/connection.ts';
 import { runService } from '#api/embedded/run-service.ts';
 import { makeDatabase } from '#api/store/database.ts';
-import { newId } from '#crds/ids.ts';
-import { systemClock } from '#crds/shared/clock.ts';
-import { makeLog } from '#crds/shared/log.ts';
+import { newId } from '#crds/contract/ids.ts';
+import { systemClock } from '#crds/process/clock.ts';
+import { makeLog } from '#crds/process/log.ts';
 import { cpuByRole, load, pinApart, type LoadResult } from '#test/bench/load.ts';
 import { median, print } from '#test/bench/print-figures.ts';
 import { makeApiClient } from '#test/support/api-client.ts';
@@ -67,12 +68,18 @@ try {
 
 async function makeOwner(): Promise<{ account: string; key: string }> {
   const account = await createAccount(deps, {
-    name: 'bench',
-    plan: 'enterprise',
-    paymentMethod: true,
-    features: ['video'],
+    caller: MEDIACTL,
+    input: {
+      name: 'bench',
+      plan: 'enterprise',
+      paymentMethod: true,
+      features: ['video'],
+    },
   });
-  const key = await createKey(deps, { accountId: account.id, mode: 'live', name: 'bench', allowList: [] });
+  const key = await createKey(deps, {
+    caller: MEDIACTL,
+    input: { accountId: account.id, mode: 'live', name: 'bench', allowList: [] },
+  });
   return { account: account.id, key: key.keyText };
 }
 
@@ -123,7 +130,7 @@ function signal(name: 'SIGSTOP' | 'SIGCONT'): void {
 }
 
 async function printCreations(name: string): Promise<void> {
-  let turn = 0;
+  let iteration = 0;
   const body = JSON.stringify({ operation: 'compress', input: { url: 'https://files.invalid/a.jpg' } });
   await measure(name, () =>
     load({
@@ -131,7 +138,7 @@ async function printCreations(name: string): Promise<void> {
       connections: CONNECTIONS,
       seconds: SECONDS,
       status: 202,
-      request: () => ({ method: 'POST', path: '/v1/jobs', key: owners[turn++ % owners.length]?.key ?? '', body }),
+      request: () => ({ method: 'POST', path: '/v1/jobs', key: owners[iteration++ % owners.length]?.key ?? '', body }),
     }),
   );
 }

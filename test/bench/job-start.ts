@@ -14,7 +14,7 @@ export interface JobTimes {
 
 const ROWS = Buffer.from('id,name\n0010,Ada\n0011,Grace\n');
 
-/** One CSV to JSON, with nothing else at work. */
+/** Measures one job, CSV to JSON, on an idle service. */
 export async function timeJob({ api, database }: { api: ApiClient; database: Database }): Promise<JobTimes> {
   const input = { upload: await upload(api, ROWS, 'people.csv') };
   const sentAt = performance.now();

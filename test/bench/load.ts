@@ -63,7 +63,7 @@ function pin(pid: number, core: number): void {
   }
 }
 
-/** Seconds of CPU that the processes of each role have used so far. */
+/** Returns the CPU time that the processes of each role have used, in seconds. */
 export function cpuByRole(data: string): ReadonlyMap<Role, number> {
   const seconds = new Map<Role, number>();
   for (const { pid, role } of processesOf(data)) {

@@ -23,7 +23,7 @@ export function costOf(pid: number): ProcessCost {
   };
 }
 
-/** Seconds of processor time that it has taken so far. @throws Error when the process is gone. */
+/** Returns the CPU time of the process, in seconds. @throws Error when the process is gone. */
 export function cpuSecondsOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

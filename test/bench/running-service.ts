@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { readConnection } from '#api/embedded/connection.ts';
 import { runService } from '#api/embedded/run-service.ts';
 import { makeDatabase } from '#api/store/database.ts';
-import { makeLog } from '#crds/shared/log.ts';
+import { makeLog } from '#crds/process/log.ts';
 import { makePhoto, timeImage } from '#test/bench/direct-image.ts';
 import { idleMemory } from '#test/bench/idle-memory.ts';
 import { timeJob } from '#test/bench/job-start.ts';

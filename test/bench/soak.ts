@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import sharp from 'sharp';
-import type { ErrorCode } from '#crds/error-codes.ts';
+import type { ErrorCode } from '#crds/contract/error-codes.ts';
 import { startDirectEngine, type DirectRequest } from '#test/bench/direct-engine.ts';
 import { mebibytesOf, treeOf } from '#test/bench/peers/process-memory.ts';
 import { print } from '#test/bench/print-figures.ts';
@@ -51,9 +51,9 @@ try {
 }
 
 async function send(at: number): Promise<void> {
-  const asked = files[at % files.length];
-  if (asked === undefined) throw new Error('There are no files.');
-  const { refusal, ...request } = asked;
+  const fileToSend = files[at % files.length];
+  if (fileToSend === undefined) throw new Error('There are no files.');
+  const { refusal, ...request } = fileToSend;
   const answer = await engine.process({ ...request, tenant: TENANTS[at % TENANTS.length] ?? '' });
   const code = typeof answer === 'string' ? answer : undefined;
   if (code !== refusal)
@@ -74,10 +74,10 @@ async function leftFiles(): Promise<number> {
 
 /** A hundred files in the proportions that they name, no kind in a row. */
 function mixed(all: readonly SoakFile[]): SoakFile[] {
-  const places = all.flatMap((file) =>
+  const positions = all.flatMap((file) =>
     Array.from({ length: file.share }, (_, i) => ({ file, at: (i + 0.5) / file.share })),
   );
-  return places.toSorted((one, other) => one.at - other.at).map(({ file }) => file);
+  return positions.toSorted((one, other) => one.at - other.at).map(({ file }) => file);
 }
 
 async function images(): Promise<SoakFile[]> {

@@ -12,7 +12,7 @@ export const METRIC_VERSION = '0.5.2';
 
 const run = promisify(execFile);
 
-/** Both pictures are PNG files of one size. */
+/** Returns the score of two PNG files of the same size. */
 export async function ssimulacra2(cache: string): Promise<Score> {
   const root = join(cache, 'tools');
   const tool = join(root, 'bin', CRATE);

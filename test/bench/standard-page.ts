@@ -1,7 +1,7 @@
 /** The page that says what the quality scale gives, out of what was measured. */
 import { cpus } from 'node:os';
 import type { PictureKind } from '#test/bench/calibration-set.ts';
-import { encoderQuality } from '#worker-image/engine/image/image-quality.ts';
+import { encoderQuality } from '#worker-image/engine/image/encode/quality-scale.ts';
 
 export interface Measured {
   readonly who: 'engine' | 'library';
@@ -26,7 +26,7 @@ export function standardPage(measured: readonly Measured[], about: About): strin
 
 <!-- Written by test/bench/image-quality.ts; do not edit. -->
 
-\`image.quality\` stands for a likeness to the input, whatever the format. The likeness is measured with SSIMULACRA2:
+\`image.quality\` stands for a similarity to the input, whatever the format. The similarity is measured with SSIMULACRA2:
 100 is the same, 90 is hardly told apart, 70 is good, 50 is medium. 75, the default, is meant to give about 74.
 
 Measured on ${date.toISOString().slice(0, 10)} with ${metric} and ${library} on ${cpus().length} cores:
@@ -41,7 +41,7 @@ ${scores(measured, 'photo')}
 
 ${scores(measured, 'graphic')}
 
-A PNG has no lossy coding of its own: below 100 its colours are reduced to a palette where that keeps the likeness, and
+A PNG has no lossy coding of its own: below 100 its colours are reduced to a palette where that keeps the similarity, and
 it is lossless where it does not. A graphic in WebP is written exactly, or nearly so, where that is smaller: so
 both may be more like the input than the number asks for.
 

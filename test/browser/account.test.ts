@@ -169,7 +169,7 @@ describe('webhooks', () => {
 
     await page.getByRole('link', { name: 'Webhooks' }).first().click();
     await inspect(page, 'webhooks');
-    await page.getByRole('link', { name: `${receiver.url}/hook` }).click();
+    await page.getByRole('link', { name: `${receiver.url}/h` }).click();
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByText('The endpoint is paused.').waitFor();
     await page.getByText('Replace the secret …').click();

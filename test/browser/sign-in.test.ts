@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { codeOf } from '#api/users/totp.ts';
+import { codeOf } from '#test/support/totp-code.ts';
 import { useService } from '#test/support/use-service.ts';
 import { expectNoComplaints, followLink, inspect, press, signIn, visitor } from './browser.ts';
 
@@ -38,7 +38,7 @@ describe('signing in', () => {
     await page.getByRole('heading', { name: 'test', level: 1 }).waitFor();
 
     await page.goto(link);
-    await page.getByText('This link was used, or its time is over.').waitFor();
+    await page.getByText('This link was used or withdrawn, or its time is over.').waitFor();
     expectNoComplaints();
   });
 
@@ -48,6 +48,11 @@ describe('signing in', () => {
     await followLink(somebody, await invite('grace@example.com'), PASSWORD);
     await open('/profile');
     await inspect(page, 'profile-phone');
+    await page.locator('#f-again').fill('another password');
+    await page.getByRole('button', { name: 'Set up an authenticator app' }).click();
+    await page.getByText('This is not your current password.').waitFor();
+    await inspect(page, 'second-step-refused-phone');
+    await page.locator('#f-again').fill(PASSWORD);
     await page.getByRole('button', { name: 'Set up an authenticator app' }).click();
     const secret = (await page.locator('p:has-text("Key:") code').innerText()).replaceAll(' ', '');
     await inspect(page, 'second-step-set-up-phone');
@@ -58,7 +63,7 @@ describe('signing in', () => {
     const first = code();
     await page.getByLabel('Code', { exact: true }).fill(first);
     await page.getByRole('button', { name: 'Switch the second step on' }).click();
-    await page.getByText('The second step is on.').waitFor();
+    await page.getByText('The second step is on').waitFor();
 
     await press(page, 'Sign out');
     await signIn(somebody, 'grace@example.com', PASSWORD);
@@ -76,24 +81,52 @@ describe('signing in', () => {
     expectNoComplaints();
   });
 
-  it('goes through the company’s identity provider for who was invited, and for nobody else', async () => {
-    await invite('linus@example.com');
-    const provided = async (login: string) => {
+  it('goes through the company’s identity provider from the link of an invitation, and for nobody else', async () => {
+    const provided = async (login: string, link: string | null) => {
       const somebody = await visitor();
-      await somebody.open('/sign-in');
+      if (link === null) await somebody.open('/sign-in');
+      else await somebody.page.goto(link);
       await somebody.page.getByRole('link', { name: 'Sign in with your company' }).click();
       await somebody.page.locator('input[name=login]').fill(login);
       await somebody.page.locator('input[name=password]').fill('any');
       await somebody.page.getByRole('button', { name: 'Sign-in' }).click();
       await somebody.page.getByRole('button', { name: 'Continue' }).click();
-      return somebody.page;
+      return somebody;
     };
-    const page = await provided('linus');
+    const link = await invite('linus@example.com');
+    const refused = 'no login here is connected with it';
+    for (const [login, from] of [
+      ['linus', null],
+      ['mallory', link],
+      ['unverified', await invite('unverified@example.com')],
+    ] as const) {
+      const { page } = await provided(login, from);
+      await page.getByText(refused).waitFor();
+      await inspect(page, 'provider-refused');
+    }
+    const { page, context } = await provided('linus', link);
+    await inspect(page, 'invitation-accept');
+    await page.getByRole('button', { name: 'Accept the invitation' }).click();
     await page.getByRole('heading', { name: 'test', level: 1 }).waitFor();
-    const stranger = await provided('mallory');
-    await stranger.getByText('nobody has invited that e-mail address').waitFor();
-    await inspect(stranger, 'provider-refused');
-    const unverified = await provided('unverified');
-    await unverified.getByText('nobody has invited that e-mail address').waitFor();
+    expect((await context.cookies()).filter(({ path }) => path === '/').map(({ name }) => name)).toContain(
+      '__Host-mediajobs_session',
+    );
+    const again = await provided('linus', null);
+    await again.page.getByRole('heading', { name: 'test', level: 1 }).waitFor();
+    expectNoComplaints();
+  });
+
+  it('with a password leads to connecting the company, which signs in from then on', async () => {
+    const somebody = await visitor();
+    await followLink(somebody, await invite('barbara@example.com'), PASSWORD);
+    await somebody.open('/profile');
+    await somebody.page.getByRole('link', { name: "Connect with your company's sign-in" }).click();
+    await somebody.page.locator('input[name=login]').fill('barbara');
+    await somebody.page.locator('input[name=password]').fill('any');
+    await somebody.page.getByRole('button', { name: 'Sign-in' }).click();
+    await somebody.page.getByRole('button', { name: 'Continue' }).click();
+    await somebody.page.getByRole('heading', { name: 'Profile' }).waitFor();
+    expect(await somebody.page.getByRole('link', { name: 'Connect with' }).count()).toBe(0);
+    await inspect(somebody.page, 'profile-connected');
   });
 });

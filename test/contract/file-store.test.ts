@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { openDiskFiles } from '#api/files/disk-files.ts';
 import { startFileServer } from '#api/files/file-server.ts';
 import type { FileStore } from '#api/files/file-store.ts';
-import { systemClock } from '#crds/shared/clock.ts';
-import { makeLog } from '#crds/shared/log.ts';
+import { systemClock } from '#crds/process/clock.ts';
+import { makeLog } from '#crds/process/log.ts';
 import { describeFileStore } from '#test/contract/file-store.ts';
 
 describeFileStore('the store on disk', async () => {

@@ -12,7 +12,7 @@ export interface FileStoreHome {
 
 const MB = 1024 ** 2;
 
-/** What every file store does. Spec: the port in `api/files/file-store.ts`. */
+/** Conformance tests of `api/files/file-store.ts`, run against every implementation. */
 export function describeFileStore(name: string, make: () => Promise<FileStoreHome>): void {
   describe(`${name}, as a file store`, () => {
     let home: FileStoreHome;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { makeMemoryMediaJobs } from '#crds/memory-media-jobs.ts';
-import { systemClock } from '#crds/shared/clock.ts';
+import { makeMemoryMediaJobs } from '#crds/media-jobs/memory-media-jobs.ts';
+import { systemClock } from '#crds/process/clock.ts';
 import { describeMediaJobClient } from '#test/contract/media-job-client.ts';
 
 describeMediaJobClient('in memory', async () => ({

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { MediaJobClient, MediaJobEvent } from '#crds/media-job-client.ts';
-import type { MediaJob } from '#crds/media-job.ts';
+import type { MediaJobClient, MediaJobEvent } from '#crds/media-jobs/media-job-client.ts';
+import type { MediaJob } from '#crds/contract/media-job.ts';
 import { buildNewMediaJob, buildReport, buildStatus, jobIdOf } from '#test/support/build-media-job.ts';
 
 interface Home {

@@ -2,28 +2,50 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { makeLocalRuns } from '#controller/local-runs.ts';
-import { systemClock } from '#crds/shared/clock.ts';
-import { makeLog } from '#crds/shared/log.ts';
-import { describeRuns } from '#test/contract/runs.ts';
+import { connectRuns } from '#controller/connect-runs.ts';
+import { completeRequest, makeLocalRuns, type LocalRunsOptions } from '#controller/local-runs.ts';
+import { serveLocalRuns } from '#controller/serve-local-runs.ts';
+import { systemClock } from '#crds/process/clock.ts';
+import { makeLog } from '#crds/process/log.ts';
+import { describeRuns, type RunsHome } from '#test/contract/runs.ts';
 
-describeRuns('child processes of this machine', async () => {
+const deps = { clock: systemClock, log: makeLog('test', 'silent') };
+
+async function freshOptions(): Promise<{ folder: string; options: LocalRunsOptions }> {
   const folder = await mkdtemp(join(tmpdir(), 'mediajobs-runs-'));
-  const runs = await makeLocalRuns(
-    { clock: systemClock, log: makeLog('test', 'silent') },
-    {
-      script: fileURLToPath(import.meta.resolve('#test/support/scripted-worker.ts')),
-      directory: join(folder, 'runs'),
-      path: process.env['PATH'] ?? '',
-      stdout: 'ignore',
-      atOnce: 2,
+  const options = {
+    script: fileURLToPath(import.meta.resolve('#test/support/scripted-worker.ts')),
+    directory: join(folder, 'runs'),
+    path: process.env['PATH'] ?? '',
+    stdout: 'ignore',
+    concurrency: 2,
+  } as const;
+  return { folder, options };
+}
+
+describeRuns('child processes of this machine', async (): Promise<RunsHome> => {
+  const { folder, options } = await freshOptions();
+  const local = await makeLocalRuns(deps, options);
+  return {
+    runs: { ...local, start: async (request) => local.start(await completeRequest(request)) },
+    slots: 2,
+    async close() {
+      await local.close();
+      await rm(folder, { recursive: true, force: true });
     },
-  );
+  };
+});
+
+describeRuns('child processes of another process', async (): Promise<RunsHome> => {
+  const { folder, options } = await freshOptions();
+  const server = await serveLocalRuns(deps, options, join(folder, 'runs.sock'));
+  const runs = await connectRuns(join(folder, 'runs.sock'));
   return {
     runs,
-    places: 2,
+    slots: 2,
     async close() {
       await runs.close();
+      await server.close();
       await rm(folder, { recursive: true, force: true });
     },
   };

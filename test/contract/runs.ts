@@ -1,20 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isUnderWay, type Run, type RunOwner, type RunRequest, type Runs } from '#controller/runs.ts';
+import { isUnfinishedRun, type Run, type RunOwner, type RunRequest, type Runs } from '#controller/runs.ts';
 import { buildRunSpec } from '#controller/run-spec.ts';
 import { LOCAL_TIMING } from '#controller/timing.ts';
-import { mediaJobName } from '#crds/names.ts';
+import { mediaJobName } from '#crds/contract/names.ts';
 import { buildSpec, buildTicket, jobIdOf } from '#test/support/build-media-job.ts';
 
 export interface RunsHome {
   readonly runs: Runs;
   /** Runs at once. */
-  readonly places: number;
+  readonly slots: number;
   /** Makes what the run needs, where runs do not live without their MediaJob; gives its owner. */
   readonly adopt?: (request: RunRequest) => Promise<RunOwner>;
   close(): Promise<void>;
 }
 
-/** A request for a run of `test/support/scripted-worker.ts` that behaves as told. */
+/** Returns a request for a run of `test/support/scripted-worker.ts` with the given behavior. */
 export function buildRunRequest(behaviour: string, job = 1, attempt = 1): RunRequest {
   const spec = buildSpec({ jobId: jobIdOf(job) });
   const name = mediaJobName(spec.jobId);
@@ -34,9 +34,11 @@ export function buildRunRequest(behaviour: string, job = 1, attempt = 1): RunReq
   };
 }
 
+type Watched = Pick<Runs, 'observe' | 'watch'>;
+
 /** Resolves with the run of that attempt as soon as it is no longer under way. */
-export function whenOver(runs: Runs, request: RunRequest): Promise<Run> {
-  return whenRun(runs, request, (run) => !isUnderWay(run));
+export function whenOver(runs: Watched, request: RunRequest): Promise<Run> {
+  return whenRun(runs, request, (run) => !isUnfinishedRun(run));
 }
 
 /** Resolves with the request as soon as its worker is at work. */
@@ -45,7 +47,7 @@ async function whenActive(runs: Runs, request: RunRequest): Promise<RunRequest> 
   return request;
 }
 
-function whenRun(runs: Runs, { owner, attempt }: RunRequest, satisfies: (run: Run) => boolean): Promise<Run> {
+function whenRun(runs: Watched, { owner, attempt }: RunRequest, satisfies: (run: Run) => boolean): Promise<Run> {
   const ended = new AbortController();
   return new Promise<Run>((resolve, reject) => {
     const look = (): void =>
@@ -86,7 +88,7 @@ export function describeRuns(name: string, makeHome: () => Promise<RunsHome>): v
     /** Starts runs that hang until no place is left. */
     const fill = async (): Promise<RunRequest[]> => {
       const requests: RunRequest[] = [];
-      for (let job = 1; job <= home.places; job += 1) requests.push(await start('hang', job));
+      for (let job = 1; job <= home.slots; job += 1) requests.push(await start('hang', job));
       return requests;
     };
 
@@ -153,16 +155,16 @@ export function describeRuns(name: string, makeHome: () => Promise<RunsHome>): v
       const [first] = await fill();
       const late = await requested('hang', 99);
       expect(await runs.start(late)).toBe('no-capacity');
-      expect(await runs.reserve(`${late.owner.name}-a1`)).toBe(false);
+      expect(await runs.reserve(`${late.owner.name}-a1`, late.account)).toBe(false);
       await runs.stop(`${first?.owner.name}-a1`);
       expect(await runs.start(late)).toBe('started');
     });
 
     it('keeps a reserved place for its run', async () => {
       const mine = await requested('hang', 99);
-      expect(await runs.reserve(`${mine.owner.name}-a1`)).toBe(true);
-      expect(await runs.reserve(`${mine.owner.name}-a1`)).toBe(true);
-      for (let job = 1; job < home.places; job += 1) await start('hang', job);
+      expect(await runs.reserve(`${mine.owner.name}-a1`, mine.account)).toBe(true);
+      expect(await runs.reserve(`${mine.owner.name}-a1`, mine.account)).toBe(true);
+      for (let job = 1; job < home.slots; job += 1) await start('hang', job);
       expect(await runs.start(await requested('hang', 98))).toBe('no-capacity');
       expect(await runs.start(mine)).toBe('started');
     });
@@ -172,7 +174,7 @@ export function describeRuns(name: string, makeHome: () => Promise<RunsHome>): v
       const ended = new AbortController();
       const changed: string[] = [];
       runs.watch((changedName) => changed.push(changedName), ended.signal);
-      await runs.reserve(`${mine.owner.name}-a1`);
+      await runs.reserve(`${mine.owner.name}-a1`, mine.account);
       await runs.stop(`${mine.owner.name}-a1`);
       expect(changed).toEqual([mine.owner.name]);
       await fill();

@@ -18,6 +18,7 @@ const victims: readonly Victim[] = [
   { role: 'redis', ofJob: false, attempts: 1 },
   { role: 'postgres', ofJob: false, attempts: 1 },
   { role: 'control', ofJob: false, attempts: 2 },
+  { role: 'runs', ofJob: false, attempts: 2 },
   { role: 'worker', ofJob: true, attempts: 2 },
   { role: 'engine child', ofJob: true, attempts: 2 },
   { role: 'tool', ofJob: true, attempts: 2 },

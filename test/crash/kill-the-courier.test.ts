@@ -49,7 +49,7 @@ describe('the courier, killed in the middle of a fetch, a delivery and a webhook
     const ids = {
       fetched: await createJob({ input: { url: source.url } }),
       delivered: await createJob({ output: { url: target.url } }),
-      told: await createJob({ webhook_url: hook.url }),
+      notified: await createJob({ webhook_url: hook.url }),
     };
     await expect
       .poll(() => [source, target, hook].map((one) => one.isHolding()), { timeout: 60_000 })

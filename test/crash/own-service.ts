@@ -8,7 +8,7 @@ import { afterAll, expect } from 'vitest';
 import { readConnection } from '#api/embedded/connection.ts';
 import { runService, type RunningService } from '#api/embedded/run-service.ts';
 import { makeDatabase } from '#api/store/database.ts';
-import { makeLog } from '#crds/shared/log.ts';
+import { makeLog } from '#crds/process/log.ts';
 import { makeApiClient, type ApiClient } from '#test/support/api-client.ts';
 import { authorityFile } from '#test/support/receiver.ts';
 import { processesOf, type Role, type ServiceProcess } from '#test/support/service-processes.ts';
@@ -35,7 +35,7 @@ export interface OwnService {
 const run = promisify(execFile);
 const MEDIACTL = new URL('../../api/mediactl.ts', import.meta.url).pathname;
 
-/** Stopped, and its folder removed, after the file's tests. */
+/** Starts a service that is stopped and removed after the file's tests. */
 export async function startOwnService(settings: Readonly<Record<string, string>> = {}): Promise<OwnService> {
   const data = await mkdtemp(path.join(tmpdir(), 'mediajobs-crash-'));
   const problems: string[] = [];
@@ -107,7 +107,7 @@ function killOne(data: string, role: Role, { ofJob = false }: { ofJob?: boolean 
   return victim.pid;
 }
 
-/** Files below the data folder's part, however deep. */
+/** Returns the files below a part of the data folder, recursively. */
 export async function filesBelow(data: string, ...part: string[]): Promise<string[]> {
   const entries = await readdir(path.join(data, ...part), { recursive: true, withFileTypes: true });
   return entries

@@ -32,7 +32,7 @@ describe('a start on a machine that cannot serve', () => {
   });
 
   it('says that the disk is full', async () => {
-    const { code, said } = await startWhere('mount -t tmpfs -o size=8k,nr_inodes=2 none "$3"');
+    const { code, said } = await startWhere('mount -t tmpfs -o mode=700,size=8k,nr_inodes=2 none "$3"');
     expect(said).toBe(
       `mediajobs: The data folder ${folder} cannot be used: the disk is full. Choose another one with --data.\n`,
     );

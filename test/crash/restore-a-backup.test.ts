@@ -103,7 +103,7 @@ describe('the replacement of every key', () => {
   async function changeSecrets(change: (secrets: Record<string, string>) => Record<string, string>): Promise<void> {
     const secrets = JSON.parse(await readFile(secretsFile, 'utf8')) as Record<string, string>;
     await stop();
-    await writeFile(`${secretsFile}.new`, JSON.stringify({ ...secrets, ...change(secrets) }));
+    await writeFile(`${secretsFile}.new`, JSON.stringify({ ...secrets, ...change(secrets) }), { mode: 0o600 });
     await rename(`${secretsFile}.new`, secretsFile);
     await service.restart();
   }

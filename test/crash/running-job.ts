@@ -22,7 +22,7 @@ const SIZE = { width: 640, height: 360 };
 
 let made: Promise<Buffer> | null = null;
 
-/** Pictures that are hard to compress, so that the encoder is busy for a while. */
+/** Returns a video that is hard to compress, so that the encoder is busy for some time. */
 export function longVideo(): Promise<Buffer> {
   const source = `testsrc2=size=${SIZE.width}x${SIZE.height}:rate=25:duration=${SECONDS},noise=alls=40:allf=t`;
   made ??= drawVideo(source, '-crf', '20');

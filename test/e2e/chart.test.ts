@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments, stringify } from 'yaml';
-import { settings } from '#crds/shared/settings.ts';
+import { settings } from '#crds/process/settings.ts';
 
 const CHART = 'charts/mediajobs';
 const SETUPS = ['production', 'evaluation'];
@@ -13,7 +13,11 @@ const REQUIRED = {
   'database.url': 'postgresql://d',
   'redis.url': 'redis://r',
   's3.bucket': 'b',
+  'networkPolicies.s3.to': '[{"ipBlock":{"cidr":"198.51.100.0/24"}}]',
 };
+/** As arguments of helm. */
+const setting = (values: readonly (readonly [string, string])[]): string[] =>
+  values.flatMap(([name, value]) => [value.startsWith('[') ? '--set-json' : '--set', `${name}=${value}`]);
 /** Helm 4 takes long to build: it is asked where `hack/cluster/build-binaries helm4` has made it. */
 const hasHelm4 = spawnSync('helm4', ['version']).status === 0;
 const HELMS = ['helm', ...(hasHelm4 ? ['helm4'] : [])];
@@ -37,6 +41,20 @@ interface Container {
   readonly env?: readonly { readonly name: string; readonly value?: string }[];
 }
 
+interface Policy {
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    readonly policyTypes: readonly string[];
+    readonly ingress?: readonly PolicyRule[];
+    readonly egress?: readonly PolicyRule[] | null;
+  };
+}
+interface PolicyRule {
+  readonly ports?: readonly { readonly port: number }[];
+  readonly from?: readonly object[];
+  readonly to?: readonly object[];
+}
+
 function render(setup: string, { program = 'helm', more = [] }: { program?: string; more?: string[] } = {}): string {
   const args = ['template', 'mediajobs', CHART, '--namespace', 'media', '--kube-version', '1.34.0'];
   return execFileSync(program, [...args, '--values', `${CHART}/ci/${setup}-values.yaml`, ...more], {
@@ -46,6 +64,8 @@ function render(setup: string, { program = 'helm', more = [] }: { program?: stri
 }
 const manifests = (text: string): Manifest[] =>
   parseAllDocuments(text).flatMap((document) => (document.toJS() as Manifest | null) ?? []);
+const policies = (text: string): Policy[] =>
+  manifests(text).filter(({ kind }) => kind === 'NetworkPolicy') as unknown as Policy[];
 const containers = (text: string): Container[] =>
   manifests(text).flatMap(({ spec }) => spec?.template?.spec?.containers ?? []);
 
@@ -125,11 +145,10 @@ describe('the chart', () => {
 
   it.each(Object.keys(REQUIRED))('says that %s is required', (name) => {
     const given = Object.entries(REQUIRED).filter(([other]) => other !== name);
-    const set = given.flatMap(([other, value]) => ['--set', `${other}=${value}`]);
-    const args = ['template', 'mediajobs', CHART, '--kube-version', '1.34.0', ...set];
+    const args = ['template', 'mediajobs', CHART, '--kube-version', '1.34.0', ...setting(given)];
     const { status, stderr } = spawnSync('helm', args, { encoding: 'utf8' });
     expect(status).not.toBe(0);
-    expect(stderr).toMatch(new RegExp(`${name.replace('.', '\\.')}( or \\S+)? is required`));
+    expect(stderr).toMatch(new RegExp(`${name.replaceAll('.', '\\.')}( or \\S+)? is required`));
   });
 
   it.each([
@@ -157,6 +176,40 @@ describe('the chart', () => {
           });
         }
       }
+    }
+  });
+
+  it.each(SETUPS)('lets nobody but the named ones scrape metrics: %s', (setup) => {
+    for (const { metadata, spec } of policies(render(setup))) {
+      const rules = (spec.ingress ?? []).filter(({ ports = [] }) => ports.some(({ port }) => port === 9090));
+      for (const { from } of rules)
+        expect({ name: metadata.name, from }).toMatchObject({ from: [{ namespaceSelector: {} }] });
+    }
+    const nobody = policies(render(setup, { more: ['--set-json', 'networkPolicies.metricsFrom=[]'] }));
+    expect(JSON.stringify(nobody)).not.toContain('9090');
+  });
+
+  it.each(SETUPS)('names all that pods which open files may reach: %s', (setup) => {
+    const opening = policies(render(setup)).filter(({ metadata }) => /-(engine|worker)$/.test(metadata.name));
+    expect(opening).toHaveLength(2);
+    for (const { metadata, spec } of opening) {
+      expect(spec.policyTypes).toContain('Egress');
+      if (metadata.name.endsWith('-engine')) expect(spec.egress ?? []).toEqual([]);
+      for (const { to = [], ports = [] } of spec.egress ?? []) {
+        expect({ to, ports }).not.toMatchObject({ to: [] });
+        expect({ to, ports }).not.toMatchObject({ ports: [] });
+        expect(JSON.stringify(to)).not.toContain('0.0.0.0/0');
+      }
+    }
+  });
+
+  it('gives the key of the engine to the API and the engine alone', () => {
+    for (const text of SETUPS.map((setup) => render(setup))) {
+      const having = containers(text).filter(({ env = [] }) =>
+        env.some(({ name }) => name === 'MEDIAJOBS_ENGINE_KEYS'),
+      );
+      expect(having.map(({ name }) => name).toSorted()).toEqual(['api', 'engine']);
+      expect(text).not.toMatch(/value: "?http:\/\/\S+-engine:/);
     }
   });
 

@@ -1,7 +1,7 @@
 /** Every kind of work on a real cluster, and what kubectl shows of it. */
 import { afterAll, describe, expect, it } from 'vitest';
-import { DIRECT_KINDS, KINDS } from '#crds/formats.ts';
-import { mediaJobName } from '#crds/names.ts';
+import { DIRECT_KINDS, KINDS } from '#crds/catalogue/formats.ts';
+import { mediaJobName } from '#crds/contract/names.ts';
 import { apply, kubectl, kubectlJson, until } from '#test/e2e/commands.ts';
 import { webhooksOf } from '#test/e2e/receiver-pod.ts';
 import { JOB_SECONDS, sample, useService, WORK } from '#test/e2e/use-installation.ts';

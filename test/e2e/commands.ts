@@ -7,13 +7,13 @@ const LARGEST_OUTPUT = 64 * 1024 ** 2;
 
 export const NAMESPACE = process.env['E2E_NAMESPACE'] ?? 'mediajobs-e2e';
 
-/** Standard output of `kubectl` in the tests' namespace. @throws with its standard error. */
+/** Returns the standard output of `kubectl` in the tests' namespace. @throws with its standard error. */
 export async function kubectl(...args: string[]): Promise<string> {
   const { stdout } = await run('kubectl', ['--namespace', NAMESPACE, ...args], { maxBuffer: LARGEST_OUTPUT });
   return stdout;
 }
 
-/** A list or an object, parsed. */
+/** Returns a list or an object, parsed. */
 export async function kubectlJson<Shape>(...args: string[]): Promise<Shape> {
   return JSON.parse(await kubectl(...args, '--output', 'json')) as Shape;
 }

@@ -35,7 +35,7 @@ export async function changePods(component: string, spec: object): Promise<() =>
   };
 }
 
-/** The pod that holds the Lease of a process of which several run. */
+/** Returns the pod that holds the Lease of a component with several replicas. */
 export async function leaderOf(component: 'controller' | 'recorder'): Promise<string> {
   const lease = await kubectlJson<{ spec: { holderIdentity?: string } }>('get', 'lease', `${RELEASE}-${component}`);
   return (lease.spec.holderIdentity ?? '').split('_')[0] ?? '';

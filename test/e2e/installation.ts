@@ -1,6 +1,6 @@
 /** The chart as the tests install it, as an evaluation, and a client that speaks HTTPS to the API's own Service. */
 import type { lookup, LookupAddress } from 'node:dns';
-import { KINDS } from '#crds/formats.ts';
+import { KINDS } from '#crds/catalogue/formats.ts';
 import { helm, kubectl, kubectlJson, NAMESPACE } from '#test/e2e/commands.ts';
 import { makeApiClient, type ApiClient } from '#test/support/api-client.ts';
 
@@ -41,18 +41,37 @@ export const IMAGE_OF_SERVICE = [VALUES.image.registry, `mediajobs-service:${VAL
 
 /** Installs or upgrades, and waits until everything serves. `values` come on top. */
 export async function install(values: object): Promise<void> {
-  const given = Object.entries({ ...VALUES, ...values }).flatMap(([name, value]) => [
+  const networkPolicies = await policiesOfCluster();
+  const given = Object.entries({ ...VALUES, networkPolicies, ...values }).flatMap(([name, value]) => [
     '--set-json',
     `${name}=${JSON.stringify(value)}`,
   ]);
   await helm('upgrade', '--install', RELEASE, CHART, '--wait', '--timeout', '8m', ...given);
 }
 
+/** Returns values for `networkPolicies`: when DNS is not a pod, as in our cluster, it runs on the node. */
+export async function policiesOfCluster(): Promise<object> {
+  const pods = await kubectl(
+    'get',
+    'pods',
+    '--namespace',
+    'kube-system',
+    '--selector',
+    'k8s-app=kube-dns',
+    '--output',
+    'name',
+  );
+  if (pods.trim() !== '') return {};
+  const { items } = await kubectlJson<Nodes>('get', 'nodes');
+  const addresses = items.flatMap(({ status }) => status.addresses.filter(({ type }) => type === 'InternalIP'));
+  return { dns: { to: addresses.map(({ address }) => ({ ipBlock: { cidr: `${address}/32` } })) } };
+}
+
 export async function uninstall(): Promise<void> {
   await helm('uninstall', RELEASE, '--wait', '--timeout', '5m');
 }
 
-/** What `mediactl` prints in the API's pod. */
+/** Runs `mediactl` in the API's pod and returns its output. */
 export async function mediactl(...args: string[]): Promise<Record<string, any>> {
   const output = await kubectl('exec', `deploy/${RELEASE}-api`, '--', 'mediactl', '--json', ...args);
   return JSON.parse(output) as Record<string, any>;
@@ -65,7 +84,7 @@ interface Nodes {
   readonly items: readonly { readonly status: { readonly addresses: readonly { type: string; address: string }[] } }[];
 }
 
-/** Through the node port of the Service, with the certificate's own name. */
+/** Returns a client through the node port of the Service, with the certificate's name. */
 export async function connectToApi(key: string): Promise<ApiClient> {
   const service = await kubectlJson<Service>('get', 'service', `${RELEASE}-api`);
   const port = service.spec.ports.find(({ name }) => name === 'https')?.nodePort;

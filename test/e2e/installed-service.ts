@@ -11,7 +11,7 @@ declare module 'vitest' {
   }
 }
 
-/** E2E_KEEP leaves everything there, so that the next run begins at once. */
+/** Installs the chart and returns its removal; E2E_KEEP keeps everything, so that the next run begins at once. */
 export default async function installForTests({ provide }: TestProject): Promise<() => Promise<void>> {
   const { key, receiver } = await installWithReceiver();
   const removeAgent = await startNodeAgent(IMAGE_OF_SERVICE);
@@ -23,7 +23,7 @@ export default async function installForTests({ provide }: TestProject): Promise
   };
 }
 
-/** The chart, a receiver of its webhooks, and the key of an account that may everything. `values` are the chart's. */
+/** Installs the chart, a receiver of webhooks, and an account with every feature. `values` are the chart's. */
 export async function installWithReceiver(values: object = {}): Promise<{ key: string; receiver: ReceiverAddress }> {
   apply({
     apiVersion: 'v1',

@@ -1,5 +1,5 @@
 /** One job as the cluster shows it, and the points that it passes. */
-import { mediaJobName } from '#crds/names.ts';
+import { mediaJobName } from '#crds/contract/names.ts';
 import { kubectl, until } from '#test/e2e/commands.ts';
 import { sql } from '#test/e2e/stores.ts';
 
@@ -27,19 +27,19 @@ export async function atWork(id: string, attempt: number): Promise<void> {
   );
 }
 
-/** As PostgreSQL has it. */
+/** Returns the job's attempt from PostgreSQL. */
 export async function attemptOf(id: string): Promise<number> {
   const [row] = await sql<{ attempt: number }>(`select attempt from jobs where id = '${id}'`);
   return row?.attempt ?? 0;
 }
 
-/** What the events of its MediaJob say. */
+/** Returns the messages of the events of its MediaJob. */
 export function storyOf(id: string): Promise<string> {
   const selector = `involvedObject.name=${mediaJobName(id)}`;
   return kubectl('get', 'events', '--field-selector', selector, '--output', 'jsonpath={..message}');
 }
 
-/** Of its MediaJob; empty when there is none. */
+/** Returns the phase of its MediaJob; empty when there is none. */
 export function phaseOf(id: string): Promise<string> {
   const shown = 'jsonpath={.metadata.name}{.status.phase}';
   return kubectl('get', 'mediajob', mediaJobName(id), '--ignore-not-found', '--output', shown).then(

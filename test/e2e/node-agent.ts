@@ -9,7 +9,7 @@ const AGENT_NAMESPACE = 'mediajobs-e2e-node';
 const NAME = 'agent';
 const IN_AGENT = ['--namespace', AGENT_NAMESPACE];
 
-/** Gives how to remove it. */
+/** Starts the agent and returns its removal. */
 export async function startNodeAgent(image: string): Promise<() => Promise<void>> {
   apply({
     apiVersion: 'v1',
@@ -63,7 +63,7 @@ export async function pauseProcess(
   );
 }
 
-/** False on clusters that keep their control plane elsewhere. */
+/** Returns whether the program runs on the node: not on clusters whose control plane is elsewhere. */
 export async function runsOnNode(name: string): Promise<boolean> {
   return (await inAgent(`grep -lx '${name}' /proc/[0-9]*/comm || true`)) !== '';
 }

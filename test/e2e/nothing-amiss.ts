@@ -2,7 +2,7 @@
  * What must hold of every job that was ever accepted, whatever happened in between: PostgreSQL, the receiver and the
  * cluster are asked.
  */
-import { mediaJobName } from '#crds/names.ts';
+import { mediaJobName } from '#crds/contract/names.ts';
 import { kubectlJson } from '#test/e2e/commands.ts';
 import type { ReceiverPod } from '#test/e2e/receiver-pod.ts';
 import { sql } from '#test/e2e/stores.ts';
@@ -26,7 +26,7 @@ interface JobFacts {
   readonly id: string;
   readonly status: string;
   readonly livemode: boolean;
-  readonly webhookUrl: string | null;
+  readonly hasWebhook: boolean;
   readonly charges: number;
   readonly deliveries: number;
   readonly delivered: number;
@@ -34,7 +34,8 @@ interface JobFacts {
 
 const FINAL = ['succeeded', 'failed', 'canceled'];
 const JOBS = `
-  select id, status, livemode, webhook_url as "webhookUrl",
+  select id, status, livemode,
+    coalesce(webhook_url, encode(sealed_webhook_url, 'hex')) is not null as "hasWebhook",
     (select count(*) from ledger where source_id = jobs.id) as charges,
     (select count(*) from webhook_deliveries where job_id = jobs.id) as deliveries,
     (select count(*) from webhook_deliveries where job_id = jobs.id and delivered) as delivered
@@ -57,8 +58,8 @@ async function whatIsAmiss(receiver: ReceiverPod): Promise<string[]> {
 }
 
 function amissOfJob(job: JobFacts, events: ReadonlyMap<string, ReadonlySet<string>>): string[] {
-  const { id, status, charges, webhookUrl } = job;
-  const destinations = webhookUrl === null ? 0 : 1;
+  const { id, status, charges, hasWebhook } = job;
+  const destinations = hasWebhook ? 1 : 0;
   return [
     [FINAL.includes(status), `is ${status}`],
     [charges === 1, `has ${charges} entries in the ledger`],
@@ -98,7 +99,7 @@ interface ObjectOfJob {
   readonly status?: { readonly phase?: string };
 }
 
-/** MediaJobs and what was made for them. */
+/** Returns MediaJobs and the objects created for them. */
 export async function objectsOfJobs(): Promise<readonly ObjectOfJob[]> {
   const kinds = 'mediajobs,jobs.batch,pods,secrets';
   const { items } = await kubectlJson<{ items: ObjectOfJob[] }>('get', kinds, '--selector', 'mediajobs.dev/job');

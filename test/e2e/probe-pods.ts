@@ -44,7 +44,7 @@ const CLIENT = `
   });
 `;
 
-/** Gives their addresses, by name, when all answer. */
+/** Starts the pods and returns their addresses by name, when all respond. */
 export async function startProbes(image: string, probes: readonly Probe[]): Promise<ReadonlyMap<string, string>> {
   for (const probe of probes) apply(pod(image, probe), probe.namespace);
   const found = probes.map(async ({ name, namespace }) => {
@@ -66,6 +66,25 @@ export async function reachedBy(probe: Probe, targets: Readonly<Record<string, T
   const { name, namespace } = probe;
   const command = ['node', '-e', CLIENT, JSON.stringify(targets)];
   return JSON.parse(await kubectl('exec', '--namespace', namespace, podName(name), '--', ...command)) as string[];
+}
+
+/** Sends bytes, prints what comes back until the other side closes. */
+const SENDER = `
+  const [, host, port, bytes] = process.argv;
+  require('node:net').connect({ host, port: Number(port) })
+    .on('connect', function () { this.write(bytes); })
+    .on('error', () => undefined)
+    .pipe(process.stdout);
+`;
+
+/** Returns the response to bytes that a probe sends; empty when the connection ends without one. */
+export async function answerTo(
+  { name, namespace }: Pick<Probe, 'name' | 'namespace'>,
+  { host, port }: { readonly host: string; readonly port: number },
+  bytes: string,
+): Promise<string> {
+  const command = ['node', '-e', SENDER, host, String(port), bytes];
+  return kubectl('exec', '--namespace', namespace, podName(name), '--', ...command);
 }
 
 const podName = (probe: string): string => `probe-${probe}`;

@@ -1,6 +1,6 @@
 /** What a cluster lacks: each process says what it is and how to mend it, is not ready, and recovers by itself. */
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { mediaJobName } from '#crds/names.ts';
+import { mediaJobName } from '#crds/contract/names.ts';
 import { withClock } from '#test/e2e/clock.ts';
 import { apply, kubectl, kubectlJson, until } from '#test/e2e/commands.ts';
 import { changePods, deployment, podsOf, PROCESSES, rolledOut, type Process } from '#test/e2e/deployments.ts';

@@ -47,7 +47,7 @@ const SERVER = `
       await new Promise((resolve) => setTimeout(resolve, 8000));
     }
     if (method !== 'GET') return response.writeHead(204).end();
-    const file = readFileSync('/app/api/samples/files/photo.jpg');
+    const file = readFileSync('/app/api/data/samples/photo.jpg');
     response.writeHead(200, { 'content-length': file.length, 'content-type': 'image/jpeg' }).end(file);
   }).listen(8443);
 `;
@@ -74,7 +74,7 @@ export async function startReceiverPod(image: string): Promise<ReceiverAddress> 
   return { url: `https://${spec.clusterIP}`, authority: certificates.authority };
 }
 
-/** The one that runs. */
+/** Returns the client of the running receiver. */
 export function receiverPod(address: ReceiverAddress): ReceiverPod {
   return {
     ...address,
@@ -85,7 +85,7 @@ export function receiverPod(address: ReceiverAddress): ReceiverPod {
   };
 }
 
-/** The webhooks about a job, once there is one. */
+/** Returns the webhooks about a job, as soon as there is one. */
 export function webhooksOf(receiver: ReceiverPod, jobId: string): Promise<readonly ReceivedInPod[]> {
   return until(`a webhook about ${jobId}`, 60, async () => {
     const about = (await receiver.received()).filter(({ method, text }) => method === 'POST' && text.includes(jobId));

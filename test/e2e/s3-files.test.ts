@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, open, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -74,12 +74,14 @@ describe('a bucket', () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'output-'));
     const path = join(folder.path, 'output');
     await writeFile(path, bytes);
+    await using file = await open(path);
     const shares: number[] = [];
     await upload(
       { now: () => performance.now(), wait: () => Promise.resolve(), random: () => 0 },
       {
         target: { url: await files.signedPut('outputs/a', 60), parts: await files.beginParts('outputs/a', 60) },
-        path,
+        file,
+        size: bytes.length,
         contentType: 'application/octet-stream',
         signal: new AbortController().signal,
         onProgress: (share) => shares.push(share),

@@ -2,7 +2,7 @@
 import { RELEASE } from '#test/e2e/installation.ts';
 import { kubectl } from '#test/e2e/commands.ts';
 
-/** Rows of a query, by the service's own database user. */
+/** Returns the rows of a query, by the service's database user. */
 export async function sql<Row>(query: string): Promise<readonly Row[]> {
   const rows = `select coalesce(json_agg(found), '[]') from (${query}) found`;
   const psql = `PGPASSWORD=$POSTGRES_PASSWORD psql -h 127.0.0.1 -U mediajobs -At -c "$1" mediajobs`;
@@ -11,7 +11,7 @@ export async function sql<Row>(query: string): Promise<readonly Row[]> {
   ) as readonly Row[];
 }
 
-/** Keys of all objects in the bucket. Parts of uploads that were never completed are none. */
+/** Returns the keys of all objects in the bucket, without parts of unfinished uploads. */
 export async function objectKeys(): Promise<readonly string[]> {
   const list = 'cd /data/objects/mediajobs && find . -type f ! -path "./.*/*"';
   const found = await kubectl('exec', `${RELEASE}-s3-0`, '--', 'sh', '-c', list);

@@ -1,7 +1,7 @@
 /** The installed service as a test uses it: a client, jobs on samples, the receiver of their webhooks. */
 import { readFileSync } from 'node:fs';
 import { expect, inject } from 'vitest';
-import type { Kind } from '#crds/formats.ts';
+import type { Kind } from '#crds/catalogue/formats.ts';
 import { connectToApi } from '#test/e2e/installation.ts';
 import { receiverPod, type ReceiverPod } from '#test/e2e/receiver-pod.ts';
 import type { ApiClient } from '#test/support/api-client.ts';
@@ -38,7 +38,7 @@ export const LONG_WORK: Work = { sample: 'clip.mp4', operation: 'compress' };
 /** How long a job may take on a small, busy node. */
 export const JOB_SECONDS = 240;
 
-export const sample = (name: string): Buffer => readFileSync(`api/samples/files/${name}`);
+export const sample = (name: string): Buffer => readFileSync(`api/data/samples/${name}`);
 
 export async function useService(): Promise<Service> {
   const { key, receiverUrl, receiverAuthority } = inject('e2e');

@@ -9,8 +9,8 @@ const ORDER = ['chart', 'alerts', 's3-files', 'cluster', 'walls', 'faults', 'out
 
 class InOrder extends BaseSequencer {
   override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ moduleId }: TestSpecification): number => ORDER.indexOf(basename(moduleId));
-    return Promise.resolve(files.toSorted((a, b) => place(a) - place(b)));
+    const position = ({ moduleId }: TestSpecification): number => ORDER.indexOf(basename(moduleId));
+    return Promise.resolve(files.toSorted((a, b) => position(a) - position(b)));
   }
 }
 

@@ -6,9 +6,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { apply, helm, kubectl, kubectlJson, NAMESPACE, until } from '#test/e2e/commands.ts';
 import { podsOf } from '#test/e2e/deployments.ts';
-import { CHART, IMAGE_OF_SERVICE, RELEASE } from '#test/e2e/installation.ts';
+import { CHART, IMAGE_OF_SERVICE, policiesOfCluster, RELEASE } from '#test/e2e/installation.ts';
 import { attemptOf, phaseOf, podsOfJob } from '#test/e2e/job-in-cluster.ts';
-import { PROBE_PORTS, reachedBy, removeProbes, startProbes, type Probe, type Target } from '#test/e2e/probe-pods.ts';
+import {
+  answerTo,
+  PROBE_PORTS,
+  reachedBy,
+  removeProbes,
+  startProbes,
+  type Probe,
+  type Target,
+} from '#test/e2e/probe-pods.ts';
 import { JOB_SECONDS, LONG_WORK, useService } from '#test/e2e/use-installation.ts';
 import { finished } from '#test/support/run-through.ts';
 
@@ -16,12 +24,13 @@ const { api, receiver, createJob, close } = await useService();
 
 const COMPONENTS = ['api', 'recorder', 'courier', 'controller', 'engine', 'worker', 'migrate'] as const;
 const STORES = ['postgresql', 'redis', 's3'] as const;
-/** Pods under no policy: beside the service's, and in another namespace. */
-const STRANGERS = ['stranger', 'foreigner'] as const;
+/** Pods under no policy: beside the service's, in another namespace, and in the one that `metricsFrom` names by default. */
+const STRANGERS = ['stranger', 'foreigner', 'scraper'] as const;
+const MONITORING = 'monitoring';
 type Name = (typeof COMPONENTS)[number] | (typeof STORES)[number] | (typeof STRANGERS)[number];
 const NAMES: readonly Name[] = [...COMPONENTS, ...STORES, ...STRANGERS];
 
-const METRICS = ['api', 'recorder', 'courier', 'controller', 'engine', ...STRANGERS].map((name) => `${name}'s metrics`);
+const METRICS = ['api', 'recorder', 'courier', 'controller', 'engine'].map((name) => `${name}'s metrics`);
 const OPEN = [
   'the API',
   'the API server',
@@ -30,8 +39,7 @@ const OPEN = [
   'DNS',
   'the internet',
   "the cloud's metadata",
-  ...STRANGERS.map((name) => `${name}'s port`),
-  ...METRICS,
+  ...STRANGERS.flatMap((name) => [`${name}'s port`, `${name}'s metrics`]),
 ];
 /** Where the API server is at any address, so is what listens on its ports elsewhere: `networkPolicies` can name it. */
 const API_SERVER = ['the API server', 'the internet'];
@@ -49,6 +57,7 @@ const REACHES: Readonly<Record<Name, readonly string[]>> = {
   s3: [],
   stranger: OPEN,
   foreigner: OPEN,
+  scraper: [...OPEN, ...METRICS],
 };
 /** Our own cluster alone has such addresses, which lead to nobody else's machines. */
 const OUTSIDE: Readonly<Record<string, Target>> = {
@@ -59,6 +68,7 @@ const OUTSIDE: Readonly<Record<string, Target>> = {
 const PUBLIC_ONLY = 'public-only';
 
 let isOurs = false;
+let isMonitoringOurs = false;
 let isEnforced = true;
 let targets: Readonly<Record<string, Target>> = {};
 /** By each probe. */
@@ -66,6 +76,10 @@ let reached: Readonly<Record<string, readonly string[]>> = {};
 
 beforeAll(async () => {
   isOurs = (await kubectl('get', 'nodes', '--output', 'name')).includes('/mediajobs-node\n');
+  isMonitoringOurs = !(await kubectl('get', 'namespaces', '--output', 'name'))
+    .split('\n')
+    .includes(`namespace/${MONITORING}`);
+  if (isMonitoringOurs) apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: MONITORING } });
   const labels = { 'app.kubernetes.io/name': 'mediajobs', 'app.kubernetes.io/component': 'courier' };
   const courier = { ...labels, 'app.kubernetes.io/instance': PUBLIC_ONLY };
   const probes = await Promise.all(NAMES.map((name) => probeOf(name)));
@@ -78,7 +92,8 @@ beforeAll(async () => {
   isEnforced = isOurs || reached['stranger']?.includes('Redis') === false;
 });
 afterAll(async () => {
-  await removeProbes([NAMESPACE, 'default']);
+  await removeProbes([NAMESPACE, 'default', MONITORING]);
+  if (isMonitoringOurs) await kubectl('delete', 'namespace', MONITORING, '--wait=false');
   await kubectl('delete', 'networkpolicies', '--selector', `app.kubernetes.io/instance=${PUBLIC_ONLY}`);
   await close();
 });
@@ -93,6 +108,14 @@ describe('a pod', () => {
   it('of the courier reaches public addresses alone where there are no privateTargets', ({ skip }) => {
     if (!isEnforced) skip('this cluster enforces no NetworkPolicies');
     expect(reached[PUBLIC_ONLY]).toEqual(['DNS', ...(isOurs ? ['the internet'] : [])]);
+  });
+
+  it('that may reach the engine gets no answer of it without the key of the installation', async () => {
+    const engine = targets['the engine'];
+    if (engine === undefined || !('port' in engine)) throw new Error('the engine has no address');
+    const api = { name: 'api', namespace: NAMESPACE };
+    const request = 'POST /process HTTP/1.1\r\nhost: engine\r\ncontent-length: 0\r\n\r\n';
+    expect(await answerTo(api, engine, request)).not.toContain('HTTP');
   });
 
   it('of a job is heard by the controller, and its first attempt is the only one', async () => {
@@ -113,6 +136,7 @@ function tryAll(probe: Probe): Promise<string[]> {
 /** With the labels that policies select by, taken from a real pod. */
 async function probeOf(name: Name): Promise<Probe> {
   if (name === 'foreigner') return { name, namespace: 'default', labels: { app: name } };
+  if (name === 'scraper') return { name, namespace: MONITORING, labels: { app: name } };
   if (name === 'stranger') return { name, namespace: NAMESPACE, labels: { app: name } };
   const selector = name === 'worker' ? podsOfJob(await createJob(LONG_WORK)) : podsOf(name);
   const labels = await until(`a pod of ${name}`, 120, async () => {
@@ -161,7 +185,8 @@ function portsOf(addresses: ReadonlyMap<string, string>): Record<string, Target>
 
 async function applyCourierPolicy(): Promise<void> {
   const only = ['--show-only', 'templates/networkpolicies.yaml', '--set', 'evaluation.enabled=true'];
-  const text = await helm('template', PUBLIC_ONLY, CHART, '--kube-version', '1.34.0', ...only);
+  const policies = ['--set-json', `networkPolicies=${JSON.stringify(await policiesOfCluster())}`];
+  const text = await helm('template', PUBLIC_ONLY, CHART, '--kube-version', '1.34.0', ...only, ...policies);
   for (const document of parseAllDocuments(text)) {
     const policy = document.toJS() as { metadata: { name: string } } | null;
     if (policy?.metadata.name.endsWith('-courier') === true) apply(policy);

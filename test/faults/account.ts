@@ -3,9 +3,10 @@ import { inspect } from 'node:util';
 import type { IncomingHttpHeaders } from 'undici/types/header.js';
 import { createAccount } from '#api/accounts/create-account.ts';
 import { createKey } from '#api/accounts/create-key.ts';
-import { errorRow, type ErrorCode } from '#crds/error-codes.ts';
-import { newId } from '#crds/ids.ts';
-import type { PlanName } from '#crds/plans.ts';
+import { MEDIACTL } from '#api/audit/audit.ts';
+import { errorRow, type ErrorCode } from '#crds/contract/error-codes.ts';
+import { newId } from '#crds/contract/ids.ts';
+import type { PlanName } from '#crds/catalogue/plans.ts';
 import { makeApiClient, type ApiClient } from '#test/support/api-client.ts';
 import { until } from '#test/faults/until.ts';
 import type { World } from '#test/faults/world.ts';
@@ -22,7 +23,7 @@ export interface Reply {
   readonly failure?: string;
 }
 
-export interface Exchange extends Reply {
+export interface ApiExchange extends Reply {
   /** Milliseconds of the moved clock. */
   readonly sentAt: number;
   readonly answeredAt: number;
@@ -31,11 +32,11 @@ export interface Exchange extends Reply {
   readonly idempotencyKey: string | null;
 }
 
-export interface TestAccount {
+export interface FaultAccount {
   readonly id: string;
   readonly key: string;
   readonly plan: PlanName;
-  readonly exchanges: readonly Exchange[];
+  readonly exchanges: readonly ApiExchange[];
   /** Jobs that a scenario made past `call`. */
   readonly madeElsewhere: string[];
   /** What no answer may be, seen so far; one sentence each. */
@@ -52,18 +53,24 @@ export interface TestAccount {
 
 const NO_ANSWER: Reply = { status: 0, headers: {}, bytes: Buffer.alloc(0), body: null };
 
-export async function openAccount(world: World, plan: PlanName = 'enterprise'): Promise<TestAccount> {
+export async function openAccount(world: World, plan: PlanName = 'enterprise'): Promise<FaultAccount> {
   const peppers = [world.canaries.settings.MEDIAJOBS_KEY_PEPPER] as const;
   const deps = { database: world.database(), clock: world.clock, newId, peppers };
   const { id } = await createAccount(deps, {
-    name: 'faults',
-    plan,
-    paymentMethod: true,
-    features: ['video', 'heic_output'],
+    caller: MEDIACTL,
+    input: {
+      name: 'faults',
+      plan,
+      paymentMethod: true,
+      features: ['video', 'heic_output'],
+    },
   });
-  const { keyText } = await createKey(deps, { accountId: id, mode: 'live', name: 'faults', allowList: [] });
+  const { keyText } = await createKey(deps, {
+    caller: MEDIACTL,
+    input: { accountId: id, mode: 'live', name: 'faults', allowList: [] },
+  });
   const key = world.canaries.add('API key', keyText);
-  const exchanges: Exchange[] = [];
+  const exchanges: ApiExchange[] = [];
   const violations: string[] = [];
   const secrets = new Map<string, string[]>();
   let client = { baseUrl: '', api: makeApiClient(world.service(), key) };
@@ -108,7 +115,7 @@ function jsonOf(headers: IncomingHttpHeaders, bytes: Buffer): unknown {
   return String(headers['content-type']).startsWith('application/json') ? JSON.parse(bytes.toString('utf8')) : null;
 }
 
-/** I9 and I10: an error is the whole error object, and no answer but the one that makes a secret shows it. */
+/** Returns violations of complete-errors and no-secret-shown: an incomplete error object, or a secret in a response. */
 function wrongIn(world: World, { method, path, reply }: { method: string; path: string; reply: Reply }): string[] {
   const { status, headers, body } = reply;
   if (status < 400) return [];
@@ -129,7 +136,7 @@ function wrongIn(world: World, { method, path, reply }: { method: string; path: 
   return [...found, ...wrong.filter((one) => one !== true).map((one) => `${where} has ${one}`)];
 }
 
-/** I2: what a job was once seen to have ended with, it keeps. */
+/** Returns a violation of final-status-is-kept: the job ended with other values before. */
 function changedEnd(seen: Map<string, string>, { body }: Reply): string[] {
   if (body?.object !== 'job' || body.completed_at === null) return [];
   const { id, status, error, billed, completed_at, result } = body;
@@ -147,16 +154,16 @@ function keepSecret(world: World, secrets: Map<string, string[]>, { body }: Repl
 }
 
 export const CSV = Buffer.from('id,name\n0010,Ada\n0011,Grace\n');
-/** What JSON of it says. */
+/** Rows of `CSV` in JSON output. */
 export const ROWS: readonly object[] = [
   { id: '0010', name: 'Ada' },
   { id: '0011', name: 'Grace' },
 ];
 export const TO_JSON = { operation: 'convert', options: { convert: { to: 'json' } } } as const;
 
-/** An upload with content. @throws Error when it is not taken within a minute */
-export async function upload(account: TestAccount, bytes: Buffer = CSV, filename = 'people.csv'): Promise<string> {
-  const sent = await until('an upload is taken', async () => {
+/** Creates an upload and sends its content; returns its id. @throws Error after a minute without success */
+export async function upload(account: FaultAccount, bytes: Buffer = CSV, filename = 'people.csv'): Promise<string> {
+  const sent = await until('an upload succeeds', async () => {
     const made = await account.call('POST', '/v1/uploads', { json: { size: bytes.length, filename } });
     if (made.status !== 201) return null;
     const put = await account.call('PUT', String(made.body.url), { body: bytes });
@@ -165,29 +172,29 @@ export async function upload(account: TestAccount, bytes: Buffer = CSV, filename
   return sent;
 }
 
-/** Asks for a job that makes JSON of a table, unless the fields say otherwise. */
-export function postJob(account: TestAccount, fields: Record<string, unknown>): Promise<Reply> {
+/** Creates a job that converts a table to JSON, unless the fields say otherwise; returns the response. */
+export function postJob(account: FaultAccount, fields: Record<string, unknown>): Promise<Reply> {
   return account.call('POST', '/v1/jobs', { json: { ...TO_JSON, ...fields } });
 }
 
-/** A job that makes JSON of a small table. @throws Error when it is refused */
-export async function createJob(account: TestAccount, fields: Record<string, unknown> = {}): Promise<string> {
+/** Creates a job that converts a small table to JSON; returns its id. @throws Error when it is refused */
+export async function createJob(account: FaultAccount, fields: Record<string, unknown> = {}): Promise<string> {
   const input = fields['input'] ?? { upload: await upload(account) };
   const made = await postJob(account, { ...fields, input });
-  if (made.status !== 202) throw new Error(`a job was answered with ${made.status} ${JSON.stringify(made.body)}`);
+  if (made.status !== 202) throw new Error(`the response to a job is ${made.status} ${JSON.stringify(made.body)}`);
   return String(made.body.id);
 }
 
-/** How many of its jobs have not ended. */
-export async function countUnfinished(world: World, { id }: TestAccount): Promise<number> {
+/** Returns the number of its unfinished jobs. */
+export async function countUnfinished(world: World, { id }: FaultAccount): Promise<number> {
   const unfinished = `select 1 from jobs where account_id = $1 and status in ('queued', 'processing')`;
   return (await world.query(unfinished, [id])).length;
 }
 
 const FINAL: readonly unknown[] = ['succeeded', 'failed', 'canceled'];
 
-/** The job as it ended. */
-export function ended(account: TestAccount, id: string, seconds = 90): Promise<any> {
+/** Returns the finished job. @throws Error after that time */
+export function ended(account: FaultAccount, id: string, seconds = 90): Promise<any> {
   return until(
     `${id} ends`,
     async () => {
@@ -198,6 +205,6 @@ export function ended(account: TestAccount, id: string, seconds = 90): Promise<a
   );
 }
 
-export function direct(account: TestAccount, bytes: Buffer | string = CSV): Promise<Reply> {
+export function direct(account: FaultAccount, bytes: Buffer | string = CSV): Promise<Reply> {
   return account.call('POST', '/v1/convert?to=json&filename=people.csv', { body: bytes });
 }

@@ -9,8 +9,8 @@ import type { SeededRandom } from '#test/faults/seeded-random.ts';
 
 /**
  * error: 500 · slow down: 503, as S3 tells to · late: ten seconds · cut short: half of an object ·
- * other ETag: of an object that is not this one · gone: 404 for what is there · reply lost: done, and nobody is told ·
- * away: no answer at all
+ * other ETag: that of another object · missing: 404 for an existing object · reply lost: done without a response ·
+ * unreachable: no response
  */
 export const BUCKET_FAULTS = [
   'error',
@@ -18,9 +18,9 @@ export const BUCKET_FAULTS = [
   'late',
   'cut short',
   'other ETag',
-  'gone',
+  'missing',
   'reply lost',
-  'away',
+  'unreachable',
 ] as const;
 export type BucketFault = (typeof BUCKET_FAULTS)[number];
 
@@ -73,25 +73,28 @@ export async function startBucketProxy(target: string): Promise<BucketProxy> {
 function isPossible(fault: BucketFault, { method, url = '' }: IncomingMessage): boolean {
   const isObject = new URL(url, 'http://localhost').pathname.split('/').length > 2;
   if (fault === 'cut short') return isObject && method === 'GET';
-  if (fault === 'gone') return isObject && (method === 'GET' || method === 'HEAD');
+  if (fault === 'missing') return isObject && (method === 'GET' || method === 'HEAD');
   return fault !== 'other ETag' || isObject;
 }
 
-interface Exchange {
+interface ProxiedRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly fault: BucketFault | null;
 }
 
-async function answer(to: { target: string; agent: Agent }, { request, response, fault }: Exchange): Promise<void> {
+async function answer(
+  to: { target: string; agent: Agent },
+  { request, response, fault }: ProxiedRequest,
+): Promise<void> {
   switch (fault) {
     case 'error':
       return refuse(request, response, [500, 'InternalError']);
     case 'slow down':
       return refuse(request, response, [503, 'SlowDown']);
-    case 'gone':
+    case 'missing':
       return refuse(request, response, [404, 'NoSuchKey']);
-    case 'away':
+    case 'unreachable':
       return void request.socket.resetAndDestroy();
     case 'late':
       await delay(LATE_MS);
@@ -110,7 +113,10 @@ function refuse(request: IncomingMessage, response: ServerResponse, [status, cod
   response.end(`<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>${code}</Message></Error>`);
 }
 
-function forward({ target, agent }: { target: string; agent: Agent }, { request, response, fault }: Exchange): void {
+function forward(
+  { target, agent }: { target: string; agent: Agent },
+  { request, response, fault }: ProxiedRequest,
+): void {
   // This proxy has answered it already.
   const { expect: _expect, ...headers } = request.headers;
   const upstream = httpRequest(new URL(request.url ?? '/', target), { method: request.method, agent, headers });

@@ -6,7 +6,8 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { randomWord } from '#crds/ids.ts';
+import { randomWord } from '#crds/contract/ids.ts';
+import { getText } from '#test/support/get-text.ts';
 import { processesOf } from '#test/support/service-processes.ts';
 
 export interface Canaries {
@@ -71,7 +72,7 @@ export async function searchStores(
     ops: Record<string, string>;
   };
   for (const [name, url] of Object.entries(connection.ops))
-    look(`the metrics of ${name}`, await (await fetch(`${url}/metrics`)).text());
+    look(`the metrics of ${name}`, (await getText(`${url}/metrics`)).body);
   look(
     'the database',
     execFileSync('pg_dump', ['--data-only', databaseUrl], { maxBuffer: 1024 ** 3, encoding: 'utf8' }),

@@ -1,12 +1,12 @@
-/** I4: every event arrives or is dropped after 8 attempts, the same bytes each time, signed with one known secret. */
+/** Invariant events-delivered: every event arrives or is dropped after 8 attempts, with the same bytes each time, signed with one known secret. */
 import { createHmac } from 'node:crypto';
-import type { TestAccount } from '#test/faults/account.ts';
+import type { FaultAccount } from '#test/faults/account.ts';
 import { wrongSchedule } from '#test/faults/life-cycles.ts';
-import type { Received } from '#test/faults/receiver.ts';
+import type { ReceivedRequest } from '#test/faults/receiver.ts';
 import type { World } from '#test/faults/world.ts';
 
-/** `repeats`: attempts that a crash may have doubled. */
-export async function checkDeliveries(world: World, account: TestAccount, repeats: number): Promise<string[]> {
+/** Returns violations. `repeats`: attempts that a crash may have doubled. */
+export async function checkDeliveries(world: World, account: FaultAccount, repeats: number): Promise<string[]> {
   const rows = await world.query(
     'select id, job_id, attempt, delivered, done_at, body from webhook_deliveries where account_id = $1',
     [account.id],
@@ -25,12 +25,12 @@ export async function checkDeliveries(world: World, account: TestAccount, repeat
       ...(row['delivered'] === false && Number(row['attempt']) < 8 ? ['it was dropped before the 8th attempt'] : []),
       ...wrongAttempts(sent, { body: row['body'] as Buffer, secrets, repeats }),
     ];
-    return wrong.map((one) => `I4: ${row['id']} of ${row['job_id']}: ${one}`);
+    return wrong.map((one) => `events-delivered: ${row['id']} of ${row['job_id']}: ${one}`);
   });
 }
 
 function wrongAttempts(
-  sent: readonly Received[],
+  sent: readonly ReceivedRequest[],
   { body, secrets, repeats }: { body: Buffer; secrets: readonly string[]; repeats: number },
 ): string[] {
   const signed = sent.map((one) => ({
@@ -49,11 +49,11 @@ function wrongAttempts(
   ];
 }
 
-function secondsOf({ headers }: Received): number {
+function secondsOf({ headers }: ReceivedRequest): number {
   return Number(/^t=(\d+),/.exec(String(headers['svc-signature']))?.[1]);
 }
 
-function isSigned(received: Received, secret: string): boolean {
+function isSigned(received: ReceivedRequest, secret: string): boolean {
   const [, time = '', signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(received.headers['svc-signature'])) ?? [];
   return createHmac('sha256', secret).update(`${time}.`).update(received.body).digest('hex') === signature;
 }

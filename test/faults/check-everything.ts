@@ -1,5 +1,5 @@
-/** Brings what a run began to its end, and asks all checks about it. */
-import type { TestAccount } from '#test/faults/account.ts';
+/** Waits for the end of everything that a run began, and checks all invariants. */
+import type { FaultAccount } from '#test/faults/account.ts';
 import { checkDeliveries } from '#test/faults/check-deliveries.ts';
 import { checkLimits } from '#test/faults/check-limits.ts';
 import { checkLeftovers } from '#test/faults/check-leftovers.ts';
@@ -7,8 +7,8 @@ import { checkRecords } from '#test/faults/check-records.ts';
 import { until } from '#test/faults/until.ts';
 import type { World } from '#test/faults/world.ts';
 
-/** Every job of the accounts ends, every event is delivered or dropped. @throws Error when they do not */
-export async function finishEverything(world: World, accounts: readonly TestAccount[]): Promise<void> {
+/** Waits until every job of the accounts has ended and every event is delivered or dropped. @throws Error after two minutes */
+export async function finishEverything(world: World, accounts: readonly FaultAccount[]): Promise<void> {
   const ids = accounts.map(({ id }) => id);
   const unfinished = (): Promise<Record<string, any>[]> =>
     world.query(
@@ -22,7 +22,7 @@ export async function finishEverything(world: World, accounts: readonly TestAcco
       [ids, world.clock.now()],
     );
   await until(
-    'I1: every job ends',
+    'every-job-ends: every job ends',
     async () => {
       if ((await unfinished()).length === 0) return true;
       const at = (await waits())[0]?.['at'] as Date | null;
@@ -34,7 +34,7 @@ export async function finishEverything(world: World, accounts: readonly TestAcco
     throw new Error(`${(error as Error).message}: ${JSON.stringify(await unfinished())}`);
   });
   await until(
-    'I4: every event is delivered or dropped',
+    'events-delivered: every event is delivered or dropped',
     async () => {
       const [row = {}] = await world.query(
         `select min(greatest(next_at, coalesce(lease_until, next_at))) as at, count(*) as open from webhook_deliveries where account_id = any ($1) and done_at is null`,
@@ -50,11 +50,11 @@ export async function finishEverything(world: World, accounts: readonly TestAcco
 }
 
 interface ChecksInput {
-  readonly accounts: readonly TestAccount[];
-  readonly stranger: TestAccount;
+  readonly accounts: readonly FaultAccount[];
+  readonly stranger: FaultAccount;
   /** Webhook attempts that a crash may have doubled. */
   readonly repeats: number;
-  /** Times that Redis may have forgotten the tokens. */
+  /** Number of times that Redis may have lost the tokens. */
   readonly extraBuckets: number;
 }
 

@@ -1,32 +1,34 @@
-/** I5, I6 and I12: nothing is left of what has ended, nobody else sees it, and the next good request succeeds. */
+/** Invariants files-deleted, accounts-separated and nothing-left-over; the next valid request succeeds. */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { direct, type TestAccount } from '#test/faults/account.ts';
+import { direct, type FaultAccount } from '#test/faults/account.ts';
 import { filesBelow } from '#test/faults/kept-files.ts';
 import { until } from '#test/faults/until.ts';
 import type { World } from '#test/faults/world.ts';
 
-export async function checkLeftovers(world: World, account: TestAccount, stranger: TestAccount): Promise<string[]> {
+export async function checkLeftovers(world: World, account: FaultAccount, stranger: FaultAccount): Promise<string[]> {
   return [
-    ...(await settled('I5: objects are left', () => orphans(world, account))),
-    ...(await settled('I5: half written files are left', () =>
+    ...(await settled('files-deleted: objects remain', () => orphans(world, account))),
+    ...(await settled('files-deleted: partly written files remain', () =>
       world.files.proxy === null ? world.files.halfWritten() : [],
     )),
-    ...(await settled('I12: files of work are left', () => filesBelow(path.join(world.data, 'work', 'runs')))),
-    ...(await settled('I12: processes of jobs are left', () =>
+    ...(await settled('nothing-left-over: files of work remain', () =>
+      filesBelow(path.join(world.data, 'work', 'runs')),
+    )),
+    ...(await settled('nothing-left-over: processes of jobs remain', () =>
       world
         .processes()
         .filter(({ ofJob }) => ofJob)
         .map(({ role }) => role),
     )),
     ...bugs(world),
-    ...(await settled('I12: database sessions are stuck', () => stuckSessions(world))),
-    ...(await seenByStranger(account, stranger)),
+    ...(await settled('nothing-left-over: database sessions are stuck', () => stuckSessions(world))),
+    ...(await visibleToOthers(account, stranger)),
     ...(await nextRequest(account)),
   ];
 }
 
-/** Waits for it to become empty; what stays is wrong. */
+/** Waits until the list is empty; returns a violation with what remains. */
 async function settled(what: string, look: () => Promise<readonly string[]> | readonly string[]): Promise<string[]> {
   let left: readonly string[] = [];
   const isEmpty = async (): Promise<boolean> => (left = await look()).length === 0;
@@ -36,8 +38,8 @@ async function settled(what: string, look: () => Promise<readonly string[]> | re
   );
 }
 
-/** Objects that neither an unfinished job, nor a kept output, nor a waiting upload accounts for. */
-async function orphans(world: World, account: TestAccount): Promise<string[]> {
+/** Returns objects that belong to no unfinished job, kept output or waiting upload. */
+async function orphans(world: World, account: FaultAccount): Promise<string[]> {
   const jobs = await world.query('select id, status, files_deleted_at, upload_id from jobs where account_id = $1', [
     account.id,
   ]);
@@ -55,13 +57,13 @@ async function orphans(world: World, account: TestAccount): Promise<string[]> {
   });
 }
 
-/** A process that ends by an error of its own is started again, and nobody would notice. */
+/** Returns crashes in the logs: a process that ends by a bug is restarted, so nothing else shows it. */
 function bugs({ data }: World): string[] {
   const folder = path.join(data, 'log');
   return readdirSync(folder)
     .flatMap((name) => readFileSync(path.join(folder, name), 'utf8').split('\n'))
     .filter((line) => line.includes('"msg":"bug: '))
-    .map((line) => `I12: a process ended by a bug: ${line.slice(0, 500)}`);
+    .map((line) => `nothing-left-over: a process ended by a bug: ${line.slice(0, 500)}`);
 }
 
 async function stuckSessions(world: World): Promise<string[]> {
@@ -72,7 +74,7 @@ async function stuckSessions(world: World): Promise<string[]> {
   return rows.map((row) => `${row['state']}: ${row['query']}`);
 }
 
-async function seenByStranger(account: TestAccount, stranger: TestAccount): Promise<string[]> {
+async function visibleToOthers(account: FaultAccount, stranger: FaultAccount): Promise<string[]> {
   const ids = account.exchanges
     .filter(({ path, status }) => path === '/v1/jobs' && status === 202)
     .map(({ body }) => String(body.id));
@@ -80,16 +82,18 @@ async function seenByStranger(account: TestAccount, stranger: TestAccount): Prom
   for (const id of ids.slice(-2)) {
     for (const part of ['', '/output', '/receipt']) {
       const { status } = await stranger.call('GET', `/v1/jobs/${id}${part}`);
-      if (status !== 404) wrong.push(`I6: another account got ${status} for ${id}${part}`);
+      if (status !== 404) wrong.push(`accounts-separated: another account got ${status} for ${id}${part}`);
     }
   }
   return wrong;
 }
 
-async function nextRequest(account: TestAccount): Promise<string[]> {
+async function nextRequest(account: FaultAccount): Promise<string[]> {
   const answer = await direct(account);
   const isDone = answer.status === 200 || answer.body?.error?.code === 'spend_cap_reached';
   return isDone
     ? []
-    : [`I12: the next good request was answered ${answer.status} ${JSON.stringify(answer.body?.error?.code)}`];
+    : [
+        `nothing-left-over: the response to the next valid request is ${answer.status} ${JSON.stringify(answer.body?.error?.code)}`,
+      ];
 }

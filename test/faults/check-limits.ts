@@ -1,11 +1,11 @@
-/** I8: at no moment more unfinished jobs than the plan allows, and never more direct requests than tokens. */
+/** Invariant limits-respected: never more unfinished jobs than the plan allows, nor more direct requests than tokens. */
 import { directRule } from '#api/limits/plan-rules.ts';
-import { PLANS } from '#crds/plans.ts';
-import type { Exchange, TestAccount } from '#test/faults/account.ts';
+import { PLANS } from '#crds/catalogue/plans.ts';
+import type { ApiExchange, FaultAccount } from '#test/faults/account.ts';
 import type { World } from '#test/faults/world.ts';
 
-/** `extraBuckets`: how often the tokens may have been forgotten, as they are when Redis is. */
-export async function checkLimits(world: World, account: TestAccount, extraBuckets: number): Promise<string[]> {
+/** Returns violations. `extraBuckets`: number of times that Redis may have lost the tokens. */
+export async function checkLimits(world: World, account: FaultAccount, extraBuckets: number): Promise<string[]> {
   const direct = account.exchanges.filter(({ method, path }) => method === 'POST' && DIRECT.test(path));
   return [
     ...wrongHeaders(direct),
@@ -19,20 +19,21 @@ const DIRECT = /^\/v1\/(convert|compress|strip-metadata)\b/;
 /** Refused before a token is taken. */
 const WITHOUT_TOKEN: readonly unknown[] = ['concurrency_limited', 'rate_limited'];
 
-function wrongHeaders(direct: readonly Exchange[]): string[] {
+function wrongHeaders(direct: readonly ApiExchange[]): string[] {
   const wrong = direct.filter(({ status, headers }) => {
-    // Only a request whose key could be looked up has them.
+    // Responses have these headers only when the key could be looked up.
     if (status >= 500 && headers['ratelimit-limit'] === undefined) return false;
     const [limit, remaining] = [Number(headers['ratelimit-limit']), Number(headers['ratelimit-remaining'])];
     return status !== 0 && !(Number.isInteger(remaining) && remaining >= 0 && remaining <= limit);
   });
   return wrong.map(
-    ({ status, headers }) => `I8: an answer ${status} says ${String(headers['ratelimit-remaining'])} tokens are left`,
+    ({ status, headers }) =>
+      `limits-respected: a response ${status} reports ${String(headers['ratelimit-remaining'])} tokens left`,
   );
 }
 
-/** From any request on, no more were admitted than the bucket held and got since. */
-function tooManyTokens({ plan, id }: TestAccount, direct: readonly Exchange[], extraBuckets: number): string[] {
+/** Returns a violation when, from any request on, more were admitted than the bucket held and was refilled with. */
+function tooManyTokens({ plan, id }: FaultAccount, direct: readonly ApiExchange[], extraBuckets: number): string[] {
   const { capacity, refillPerSecond } = directRule({ account: { id, plan }, livemode: true });
   const admitted = direct.filter(({ status, body }) => status !== 0 && !WITHOUT_TOKEN.includes(body?.error?.code));
   const sent = admitted.toSorted((a, b) => a.sentAt - b.sentAt);
@@ -44,13 +45,15 @@ function tooManyTokens({ plan, id }: TestAccount, direct: readonly Exchange[], e
     for (const [count, answeredAt] of answers.entries()) {
       const most = capacity * (1 + extraBuckets) + Math.ceil((refillPerSecond * (answeredAt - sentAt)) / 1000) + 1;
       if (count + 1 > most)
-        return [`I8: ${count + 1} requests took a token in ${answeredAt - sentAt} ms; ${most} were there`];
+        return [
+          `limits-respected: ${count + 1} requests took a token in ${answeredAt - sentAt} ms; the bucket had ${most}`,
+        ];
     }
   }
   return [];
 }
 
-async function tooManyJobs(world: World, { id, plan }: TestAccount): Promise<string[]> {
+async function tooManyJobs(world: World, { id, plan }: FaultAccount): Promise<string[]> {
   const [row = {}] = await world.query(
     `select coalesce(max(open), 0) as most from (
        select sum(step) over (order by at, step) as open from (
@@ -64,14 +67,14 @@ async function tooManyJobs(world: World, { id, plan }: TestAccount): Promise<str
   const most = PLANS[plan].concurrentJobs;
   return Number(row['most']) <= most
     ? []
-    : [`I8: ${row['most']} jobs were unfinished at once; the plan allows ${most}`];
+    : [`limits-respected: ${row['most']} jobs were unfinished at once; the plan allows ${most}`];
 }
 
-/** Everything has ended: nothing may still count against the cap. */
-async function heldMoney(world: World, { id }: TestAccount): Promise<string[]> {
+/** Returns reservations that still count against the cap after everything has ended. */
+async function heldMoney(world: World, { id }: FaultAccount): Promise<string[]> {
   const rows = await world.query(
     'select request_id from direct_reservations where account_id = $1 and lease_until > $2',
     [id, new Date(world.clock.now().getTime() + 60_000)],
   );
-  return rows.map((row) => `I8: ${row['request_id']} is reserved for more than a lease`);
+  return rows.map((row) => `limits-respected: ${row['request_id']} is reserved for more than a lease`);
 }

@@ -1,4 +1,4 @@
-/** What time must have taken: a month and more after everything ended, nothing is left but what was charged. */
+/** Invariants of time: 32 days after everything ended, only the ledger remains. */
 import { until } from '#test/faults/until.ts';
 import type { World } from '#test/faults/world.ts';
 
@@ -7,18 +7,18 @@ const MONTH_SECONDS = 32 * 24 * 3600;
 export async function checkLongAfter(world: World): Promise<string[]> {
   const ledger = await count(world, 'ledger');
   await world.clock.pass(MONTH_SECONDS);
-  // The sweeps that run once an hour run at a start, too.
+  // Hourly clean-ups also run at a start.
   world.kill('control');
   await world.heal();
   const wrong: string[] = [];
-  const gone = async (what: string, left: () => Promise<number> | number): Promise<void> => {
+  const expectNone = async (what: string, left: () => Promise<number> | number): Promise<void> => {
     await until(what, async () => (await left()) === 0, { seconds: 60, everyMs: 500 }).catch(() =>
-      wrong.push(`${what} are left`),
+      wrong.push(`${what} remain`),
     );
   };
-  await gone('I5: objects', () => world.files.objects().length);
-  await gone('I5: half written files', () => world.files.halfWritten().length);
-  // Jobs are forgotten once their files are: at the next start.
+  await expectNone('files-deleted: objects', () => world.files.objects().length);
+  await expectNone('files-deleted: partly written files', () => world.files.halfWritten().length);
+  // Job rows are deleted after their files, at the next start.
   world.kill('control');
   await world.heal();
   for (const table of [
@@ -32,8 +32,8 @@ export async function checkLongAfter(world: World): Promise<string[]> {
     'file_deletions',
     'direct_reservations',
   ])
-    await gone(`I12: rows of ${table}`, () => count(world, table));
-  if ((await count(world, 'ledger')) !== ledger) wrong.push('I3: the ledger has changed');
+    await expectNone(`nothing-left-over: rows of ${table}`, () => count(world, table));
+  if ((await count(world, 'ledger')) !== ledger) wrong.push('charged-once: the ledger has changed');
   return wrong;
 }
 

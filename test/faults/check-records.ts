@@ -1,5 +1,5 @@
-/** I1 to I3 and I7: what was acknowledged has ended once, is charged once, and sums agree. Gives what is wrong. */
-import type { TestAccount } from '#test/faults/account.ts';
+/** Invariants every-job-ends, final-status-is-kept, charged-once and idempotency: acknowledged work ends once and is charged once. */
+import type { FaultAccount } from '#test/faults/account.ts';
 import { isFinal, wrongEnd, wrongLedger, type JobStatus } from '#test/faults/life-cycles.ts';
 import type { World } from '#test/faults/world.ts';
 
@@ -16,7 +16,7 @@ interface JobRow {
   readonly reserved_micro_usd: number;
 }
 
-export async function checkRecords(world: World, account: TestAccount): Promise<string[]> {
+export async function checkRecords(world: World, account: FaultAccount): Promise<string[]> {
   const jobs = (await world.query('select * from jobs where account_id = $1', [account.id])) as unknown as JobRow[];
   const ledger = await world.query('select source_id, meter, amount_micro_usd from ledger where account_id = $1', [
     account.id,
@@ -32,17 +32,19 @@ export async function checkRecords(world: World, account: TestAccount): Promise<
   ];
 }
 
-/** Jobs that were answered 202 are there; others only where an answer got lost or was a 5xx. */
-function lostJobs(account: TestAccount, jobs: readonly JobRow[]): string[] {
+/** Returns jobs answered with 202 that do not exist, and jobs that exist without a lost or 5xx response. */
+function lostJobs(account: FaultAccount, jobs: readonly JobRow[]): string[] {
   const creations = account.exchanges.filter(({ method, path }) => method === 'POST' && path === '/v1/jobs');
   const acknowledged = new Set(creations.filter(({ status }) => status === 202).map(({ body }) => String(body.id)));
   const unknown = creations.filter(({ status }) => status === 0 || status >= 500).length + account.madeElsewhere.length;
-  const there = new Set(jobs.map(({ id }) => id));
-  const extra = [...there].filter((id) => !acknowledged.has(id)).length;
+  const existing = new Set(jobs.map(({ id }) => id));
+  const extra = [...existing].filter((id) => !acknowledged.has(id)).length;
   return [
-    ...[...acknowledged].filter((id) => !there.has(id)).map((id) => `I1: ${id} was answered 202 and is gone`),
+    ...[...acknowledged]
+      .filter((id) => !existing.has(id))
+      .map((id) => `every-job-ends: ${id} was answered with 202 and does not exist`),
     ...(extra > unknown
-      ? [`I1: ${extra} jobs that nobody was told of, after ${unknown} requests without an answer`]
+      ? [`every-job-ends: ${extra} jobs exist without a response, after ${unknown} requests without an answer`]
       : []),
   ];
 }
@@ -60,35 +62,38 @@ function checkJob(job: JobRow, ledger: readonly { meter: string }[]): string[] {
   const charge = wrongLedger(ledger, isFinal(job.status) ? (job.billed ? 'billed' : 'unbilled') : 'none');
   const reserved = job.reserved_micro_usd === 0 || !isFinal(job.status);
   return [
-    ...wrong.map((one) => `I1: ${one}`),
-    ...(charge === null ? [] : [`I3: ${charge}`]),
-    ...(reserved ? [] : ['I3: money is still reserved']),
+    ...wrong.map((one) => `every-job-ends: ${one}`),
+    ...(charge === null ? [] : [`charged-once: ${charge}`]),
+    ...(reserved ? [] : ['charged-once: money is still reserved']),
   ];
 }
 
-function repeatedKeys({ exchanges }: TestAccount): string[] {
+function repeatedKeys({ exchanges }: FaultAccount): string[] {
   const ids = new Map<string, Set<string>>();
   for (const { idempotencyKey, status, body } of exchanges) {
     if (idempotencyKey === null || status !== 202) continue;
     ids.set(idempotencyKey, (ids.get(idempotencyKey) ?? new Set()).add(String(body.id)));
   }
-  return [...ids].filter(([, made]) => made.size > 1).map(([key, made]) => `I7: the key ${key} made ${made.size} jobs`);
+  return [...ids]
+    .filter(([, made]) => made.size > 1)
+    .map(([key, made]) => `idempotency: the key ${key} made ${made.size} jobs`);
 }
 
-/** A 200 is in the ledger once, as its header says; any other answer is not billed. */
-function directCharges({ exchanges }: TestAccount, rowsOf: (id: string) => { meter: string }[]): string[] {
+/** Returns violations: a 200 is in the ledger once, as its header says; any other response is not billed. */
+function directCharges({ exchanges }: FaultAccount, rowsOf: (id: string) => { meter: string }[]): string[] {
   return exchanges.flatMap(({ method, path, status, headers }) => {
     if (method !== 'POST' || !/^\/v1\/(convert|compress|strip-metadata)\b/.test(path) || status === 0) return [];
     const id = String(headers['svc-request-id']);
     const rows = rowsOf(id);
     const billed = rows.filter(({ meter }) => meter !== 'unbilled');
-    if (status !== 200) return billed.length === 0 ? [] : [`I3: ${id} was answered ${status} and is billed`];
+    if (status !== 200)
+      return billed.length === 0 ? [] : [`charged-once: ${id} was answered with ${status} and is billed`];
     const wrong = wrongLedger(rows, headers['svc-billed'] === 'true' ? 'billed' : 'unbilled');
-    return wrong === null ? [] : [`I3: ${id}: ${wrong}`];
+    return wrong === null ? [] : [`charged-once: ${id}: ${wrong}`];
   });
 }
 
-async function wrongSums(world: World, account: TestAccount): Promise<string[]> {
+async function wrongSums(world: World, account: FaultAccount): Promise<string[]> {
   const [sums = {}] = await world.query(
     `select
        (select coalesce(sum(amount_micro_usd), 0) from ledger where account_id = $1) as ledger,
@@ -102,12 +107,12 @@ async function wrongSums(world: World, account: TestAccount): Promise<string[]> 
   const { ledger, months, days, rows, requests } = sums;
   return ledger === months && ledger === days && rows === requests
     ? []
-    : [`I3: the sums differ: ${JSON.stringify(sums)}`];
+    : [`charged-once: the sums differ: ${JSON.stringify(sums)}`];
 }
 
-/** Of the newest few: each receipt says what the ledger says. */
+/** Returns receipts of the newest jobs that differ from the ledger. */
 async function wrongReceipts(
-  account: TestAccount,
+  account: FaultAccount,
   jobs: readonly JobRow[],
   ledger: readonly Record<string, any>[],
 ): Promise<string[]> {
@@ -119,7 +124,7 @@ async function wrongReceipts(
       billing: { amount_usd: number } | null;
     };
     if (Math.round((billing?.amount_usd ?? -1) * 1e6) !== Number(charged?.['amount_micro_usd']))
-      wrong.push(`I3: the receipt of ${id} says ${JSON.stringify(billing)}`);
+      wrong.push(`charged-once: the receipt of ${id} says ${JSON.stringify(billing)}`);
   }
   return wrong;
 }

@@ -1,7 +1,7 @@
 /** The folder behind `MEDIAJOBS_FAULTS_DIR`: what a test arms, and what has fired. */
 import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Fault, FaultPoint } from '#crds/shared/fault-point.ts';
+import type { Fault, FaultPoint } from '#crds/process/fault-point.ts';
 import { until } from '#test/faults/until.ts';
 
 export interface FaultFolder {

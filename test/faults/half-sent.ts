@@ -1,7 +1,7 @@
 /** A request whose body stops in the middle until the test goes on. */
 import { request, type RequestOptions } from 'node:https';
 import { once } from 'node:events';
-import type { TestAccount } from '#test/faults/account.ts';
+import type { FaultAccount } from '#test/faults/account.ts';
 import type { World } from '#test/faults/world.ts';
 
 export interface HalfSent {
@@ -15,7 +15,7 @@ export interface HalfSent {
 /** Resolves when the first half is on its way. */
 export async function sendHalf(
   world: World,
-  account: TestAccount,
+  account: FaultAccount,
   { method, path, body }: { method: 'POST' | 'PUT'; path: string; body: Buffer },
 ): Promise<HalfSent> {
   const options: RequestOptions = {

@@ -1,4 +1,4 @@
-/** What the file store keeps, looked at from outside: in a folder on disk, or in the bucket of an S3 server. */
+/** Content of the file store, read directly: a folder on disk, or the bucket of an S3 server. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -17,7 +17,7 @@ export interface KeptFiles {
   close(): Promise<void>;
 }
 
-/** On disk, where the service keeps them by itself. `data`: its folder. */
+/** Returns the store on disk, the default of the service. `data`: its folder. */
 export function keepOnDisk(data: string): KeptFiles {
   return {
     settings: {},
@@ -29,17 +29,17 @@ export function keepOnDisk(data: string): KeptFiles {
   };
 }
 
-/** Why this machine has no bucket; null when it has. */
+/** Returns the reason why this machine has no bucket; null when it has one. */
 export function whyNoBucket(): string | null {
   const isThere = spawnSync('versitygw', ['--version']).error === undefined;
-  return isThere ? null : 'there is no S3 server; hack/cluster/build-binaries versitygw makes one, where Go is';
+  return isThere ? null : 'there is no S3 server; hack/cluster/build-binaries versitygw builds one with Go';
 }
 
 const BUCKET = 'faults';
-/** Where the server keeps what is being written. */
+/** Folder of the server for unfinished writes. */
 const UNFINISHED = '.sgwtmp';
 
-/** In a bucket behind a proxy. */
+/** Starts an S3 server behind a proxy and returns the store in its bucket. */
 export async function keepInBucket(): Promise<KeptFiles> {
   const store = await startObjectStore();
   const folder = await store.makeBucket(BUCKET);
@@ -63,7 +63,7 @@ export async function keepInBucket(): Promise<KeptFiles> {
   };
 }
 
-/** Paths of all files, from the folder on. */
+/** Returns the paths of all files, relative to the folder. */
 export function filesBelow(folder: string): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true, withFileTypes: true })

@@ -1,6 +1,6 @@
 /**
- * The life cycles as pure functions: what a job, an upload, a delivery and the ledger may look like, whatever happened
- * to the processes. The checks ask them about rows, the commands of the model about answers.
+ * Life cycles as pure functions: the valid states of a job, an upload, a delivery and the ledger after any fault. The
+ * checks apply them to rows, the commands of the model to responses.
  *
  *   job        queued → processing → succeeded | failed | canceled; unfinished → canceled | failed at any time
  *   upload     created → uploaded → used by one job → gone; unused: gone after 24 hours
@@ -20,7 +20,7 @@ const NEXT: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
   canceled: ['canceled'],
 };
 
-/** May a reader see the one status after the other? */
+/** Returns whether a reader may see one status after the other. */
 export function mayFollow(before: JobStatus, after: JobStatus): boolean {
   return NEXT[before].includes(after);
 }
@@ -39,7 +39,7 @@ interface EndedJob {
   readonly times: readonly (Date | null)[];
 }
 
-/** What is wrong with a job that has ended; empty when nothing is. `times`: created, started, completed. */
+/** Returns the problems of a finished job. `times`: created, started, completed. */
 export function wrongEnd(job: EndedJob): string[] {
   const succeeded = job.status === 'succeeded';
   const inOrder = job.times
@@ -55,7 +55,7 @@ export function wrongEnd(job: EndedJob): string[] {
   return rules.filter(([holds]) => !holds).map(([, wrong]) => wrong);
 }
 
-/** Meters of the ledger rows that a piece of work must have. */
+/** Returns the problem of the ledger rows of a piece of work; null for the expected meters. */
 export function wrongLedger(
   rows: readonly { meter: string }[],
   expected: 'billed' | 'unbilled' | 'none',
@@ -67,7 +67,7 @@ export function wrongLedger(
     : `its ledger rows are ${JSON.stringify(meters)} instead of ${JSON.stringify(wanted)}`;
 }
 
-/** Seconds of the attempts of one event, in order: what is wrong with them. A crash may repeat an attempt early. */
+/** Returns the problems of the times of one event's attempts, in seconds. A crash may repeat an attempt early. */
 export function wrongSchedule(seconds: readonly number[], repeatsAllowed: number): string[] {
   const wrong: string[] = [];
   let early = 0;

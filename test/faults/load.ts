@@ -2,42 +2,42 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:tls';
 import sharp from 'sharp';
-import type { Reply, TestAccount } from '#test/faults/account.ts';
+import type { Reply, FaultAccount } from '#test/faults/account.ts';
 import { CSV, direct } from '#test/faults/account.ts';
 import { sendHalf } from '#test/faults/half-sent.ts';
 import { must, mustEqual, type Scenario, type Stage } from '#test/faults/scenario.ts';
-import { ENGINE_PLACES, type World } from '#test/faults/world.ts';
+import { ENGINE_CAPACITY, type World } from '#test/faults/world.ts';
 
 export const LOAD: readonly Scenario[] = [
   {
-    name: 'L1',
-    breaks: 'twice as many callers as the direct lane has places for, for half a minute',
+    name: 'direct-overload',
+    breaks: 'twice as many callers as the direct lane has slots, for half a minute',
     holds:
       'each is done or refused as engine_busy; 16 callers are all accepted; memory does not grow (its times are printed; meant: a refusal in 50 ms, an accepted one in 1.5 times as long as alone)',
     seeds: 1,
     slow: true,
     run: async (stage) => {
       const photo = await noisyPhoto();
-      const { children, queue } = ENGINE_PLACES;
+      const { children, queue } = ENGINE_CAPACITY;
       mustEqual((await compress(stage.account, photo)).status, 200, 'a first request');
       const alone = await callers(stage, { atOnce: children, seconds: 10, photo });
       const few = await callers(stage, { atOnce: 16, seconds: 10, photo });
-      const crowded = { atOnce: 2 * (children + queue), photo };
+      const overload = { atOnce: 2 * (children + queue), photo };
       // As many connections take memory of their own; what matters is that it stays at that.
-      const first = await callers(stage, { ...crowded, seconds: 10 });
+      const first = await callers(stage, { ...overload, seconds: 10 });
       const before = memoryOf(stage.world);
-      const crowd = await callers(stage, { ...crowded, seconds: 30 });
+      const overloaded = await callers(stage, { ...overload, seconds: 30 });
       const after = memoryOf(stage.world);
       const odd = [
         ...[...alone, ...few].filter(({ status }) => status !== 200),
-        ...[...first, ...crowd].filter(({ status }) => status !== 200 && status !== 503),
+        ...[...first, ...overloaded].filter(({ status }) => status !== 200 && status !== 503),
       ];
       mustEqual(
         odd.map(({ status, failure }) => `${status} ${failure ?? ''}`),
         [],
         'odd answers',
       );
-      const [unloaded, accepted, refused] = [timesOf(alone, 200), timesOf(crowd, 200), timesOf(crowd, 503)];
+      const [unloaded, accepted, refused] = [timesOf(alone, 200), timesOf(overloaded, 200), timesOf(overloaded, 503)];
       stage.note(`${children} callers, as many as are worked on: ${unloaded.length / 10} a second, ${shown(unloaded)}`);
       stage.note(`16 callers: ${few.length / 10} a second, ${shown(timesOf(few, 200))}`);
       stage.note(
@@ -50,9 +50,9 @@ export const LOAD: readonly Scenario[] = [
     },
   },
   {
-    name: 'L2',
-    breaks: '200 connections that send a header byte now and then, and bodies that stop in the middle',
-    holds: 'a good request is answered as if they were not there',
+    name: 'slow-connections',
+    breaks: '200 connections that send a header byte from time to time, and bodies that stop in the middle',
+    holds: 'a valid request is answered as without them',
     seeds: 3,
     run: async ({ world, account, note }) => {
       const slow = await Promise.all(Array.from({ length: 200 }, () => slowHeaders(world)));
@@ -98,7 +98,7 @@ async function noisyPhoto(): Promise<Buffer> {
     .toBuffer();
 }
 
-function compress(account: TestAccount, photo: Buffer): Promise<Reply> {
+function compress(account: FaultAccount, photo: Buffer): Promise<Reply> {
   return account.call('POST', '/v1/compress?filename=a.jpg', { body: photo });
 }
 

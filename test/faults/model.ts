@@ -1,7 +1,7 @@
 /**
- * What a caller may expect of an account, as pure data: made from the answers alone, it says which answers may come
- * next. Jobs run by themselves, so a job's status is only known to follow the one last seen. A request without an
- * answer may have been carried out or not: then both are expected.
+ * Model of an account as a caller sees it: pure data derived from responses, which determines the valid next responses.
+ * Jobs run on their own, so a job's status only has to follow the last one seen. A request without a response may have
+ * been processed or not: then both are valid.
  */
 import { isFinal, mayFollow, type JobStatus } from '#test/faults/life-cycles.ts';
 
@@ -39,7 +39,7 @@ export function withJob(model: Model, job: JobModel): Model {
   return { ...model, jobs: new Map(model.jobs).set(job.id, job) };
 }
 
-/** May `POST /v1/jobs` on the upload be answered so? Spec: Upload states. */
+/** Returns whether the response to `POST /v1/jobs` on the upload is valid, by docs/reference/uploads.md#upload-states. */
 export function mayAnswerJobOn(
   model: Model,
   uploadId: string,
@@ -48,13 +48,13 @@ export function mayAnswerJobOn(
   const upload = model.uploads.get(uploadId);
   const jobs = upload?.jobs.map((id) => model.jobs.get(id)) ?? [];
   const isThere = upload?.state === 'uploaded' && jobs.length === 0 && upload.expiresAt > now;
-  const mayBeGone = jobs.length > 0 || upload === undefined || upload.state === 'created' || upload.expiresAt <= now;
+  const mayBeDeleted = jobs.length > 0 || upload === undefined || upload.state === 'created' || upload.expiresAt <= now;
   if (status === 202)
     return upload !== undefined && (isThere || jobs.some((job) => job !== undefined && !isFinal(job.seen)));
-  return status === 404 ? mayBeGone : false;
+  return status === 404 ? mayBeDeleted : false;
 }
 
-/** The job after a reader has seen it so. @throws Error when that may not be */
+/** Returns the job's model after a response. @throws Error when the response is not valid */
 export function afterReading(
   job: JobModel,
   seen: { status: JobStatus; completed_at: string | null; files_deleted: boolean },
@@ -65,7 +65,7 @@ export function afterReading(
   return { ...job, seen: seen.status, completedAt, filesDeleted: seen.files_deleted };
 }
 
-/** May the output of the job be answered so? */
+/** Returns whether the status is valid for the job's output. */
 export function mayAnswerOutput(job: JobModel, status: number): boolean {
   if (status === 200) return job.seen !== 'failed' && job.seen !== 'canceled' && !job.filesDeleted;
   return status === 404;

@@ -1,4 +1,4 @@
-/** A small disk for some folders, that a test makes full. Only where mounts are the run's own and end with it. */
+/** Small disk for some folders, which a test fills. Available only when the run has its own mounts. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, statfsSync } from 'node:fs';
 
@@ -8,12 +8,12 @@ interface OwnDisk {
   unmount(): void;
 }
 
-/** Room for what the runs of a world leave, some of 100 MB each. */
+/** Size of the disk in bytes: the runs of a world use about 100 MB each. */
 const SIZE = 4 * 1024 ** 3;
-/** What is left of a full one: less than any file. */
+/** Free space of the full disk in bytes: less than any file. */
 const ROOM = 4096;
 
-/** null without `FAULTS_OWN_MOUNTS`, which `hack/faults` sets in a mount namespace of its own. */
+/** Returns the mounted disk; null without `FAULTS_OWN_MOUNTS`, which `hack/faults` sets in a mount namespace of its own. */
 export function mountOwnDisk(folders: readonly string[]): OwnDisk | null {
   if (process.env['FAULTS_OWN_MOUNTS'] !== 'true') return null;
   for (const folder of folders) {

@@ -1,11 +1,11 @@
-/** Reads what a client sends to PostgreSQL: which statement each message asks for. */
+/** Parser of a client's messages to PostgreSQL. */
 
 export interface StatementReader {
-  /** Takes the next bytes and gives the texts of the statements that they ask for, in order. */
+  /** Parses the next bytes and returns the statements in them, in order. */
   read(chunk: Buffer): string[];
 }
 
-/** Frontend/backend protocol 3.0: a start-up message without a type, then type, length, payload. */
+/** Returns a parser for protocol 3.0: a start-up message without a type, then type, length, payload. */
 export function makeStatementReader(): StatementReader {
   const prepared = new Map<string, string>();
   let rest = Buffer.alloc(0);

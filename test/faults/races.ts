@@ -1,7 +1,8 @@
 /** Races by barrier: everybody at once for what only some may have. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { createKey } from '#api/accounts/create-key.ts';
-import { newId } from '#crds/ids.ts';
+import { MEDIACTL } from '#api/audit/audit.ts';
+import { newId } from '#crds/contract/ids.ts';
 import { countUnfinished, createJob, direct, ended, postJob, TO_JSON, type Reply } from '#test/faults/account.ts';
 import { answering } from '#test/faults/receiver.ts';
 import { must, mustEqual, type Scenario, type Stage } from '#test/faults/scenario.ts';
@@ -13,8 +14,9 @@ const AT_THEIR_END = 10;
 
 export const RACES: readonly Scenario[] = [
   {
-    name: 'R1',
-    breaks: '50 identical requests with one Idempotency-Key at once, 100 rounds; in some of them the API crashes',
+    name: 'race-idempotency-key',
+    breaks:
+      '50 identical requests with one Idempotency-Key at the same time, 100 rounds; in some of them the API crashes',
     holds: 'one job per round; every other answer is the same one, or 409 idempotency_in_progress',
     seeds: 1,
     run: async (stage) => {
@@ -56,8 +58,8 @@ export const RACES: readonly Scenario[] = [
     },
   },
   {
-    name: 'R2',
-    breaks: 'a job is canceled while it ends, 1,000 times, at every distance',
+    name: 'race-cancel',
+    breaks: 'a job is canceled while it ends, 1,000 times, with every delay',
     holds: 'one final status, one event that says the same, billed only if it succeeded, no output once canceled',
     seeds: 1,
     run: async (stage) => {
@@ -93,8 +95,8 @@ export const RACES: readonly Scenario[] = [
     },
   },
   {
-    name: 'R3',
-    breaks: '50 requests at once at a spend cap that has room for 3',
+    name: 'race-spend-cap',
+    breaks: '50 requests at the same time at a spend cap that admits 3',
     holds: 'three are admitted, direct requests and jobs alike; nothing stays reserved',
     seeds: 10,
     run: async (stage) => {
@@ -124,8 +126,9 @@ export const RACES: readonly Scenario[] = [
     },
   },
   {
-    name: 'R4',
-    breaks: '20 at once at one below the limit: API keys, presets, webhook endpoints, unfinished jobs',
+    name: 'race-limits',
+    breaks:
+      '20 requests at the same time at one below the limit: API keys, presets, webhook endpoints, unfinished jobs',
     holds: 'exactly one of each is made',
     seeds: 10,
     run: async (stage) => {
@@ -199,7 +202,7 @@ async function keysAtTheirLimit({ world, account }: Stage): Promise<void> {
     peppers: [world.canaries.settings.MEDIAJOBS_KEY_PEPPER] as const,
   };
   const make = (): Promise<unknown> =>
-    createKey(deps, { accountId: account.id, mode: 'live', name: 'more', allowList: [] });
+    createKey(deps, { caller: MEDIACTL, input: { accountId: account.id, mode: 'live', name: 'more', allowList: [] } });
   for (let count = 1; count < 19; count += 1) await make();
   const made = await Promise.allSettled(Array.from({ length: 20 }, make));
   mustEqual(made.filter(({ status }) => status === 'fulfilled').length, 1, 'keys made at 19 of 20');

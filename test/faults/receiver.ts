@@ -1,4 +1,4 @@
-/** A real HTTPS server on loopback that callers' URLs name; what it does with a request follows from its path. */
+/** HTTPS server on loopback for callers' URLs; its behavior depends on the path. */
 import { createServer } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -6,30 +6,30 @@ import { buffer } from 'node:stream/consumers';
 import type { TLSSocket } from 'node:tls';
 import type { ReceiverCertificates } from '#test/support/receiver-certificates.ts';
 
-export interface Received {
+export interface ReceivedRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: Buffer;
 }
 
-export type Behaviour = (response: ServerResponse, received: Received) => void;
+export type Behaviour = (response: ServerResponse, received: ReceivedRequest) => void;
 
 export interface FaultReceiver {
   /** Without a path. */
   readonly url: string;
   /** Whole requests whose path begins so, in order. */
-  received(path: string): readonly Received[];
+  received(path: string): readonly ReceivedRequest[];
   /** From now on, for paths that begin so; the longest one counts. Default: 204, and the file to a GET. */
   behave(path: string, behaviour: Behaviour): void;
   close(): Promise<void>;
 }
 
-/** What a GET without a behaviour gets. */
+/** Response to a GET of a path without a behavior. */
 export const SERVED_CSV = Buffer.from('id,name\n0010,Ada\n0011,Grace\n');
 
 export async function startFaultReceiver({ key, certificate }: ReceiverCertificates): Promise<FaultReceiver> {
-  const all: Received[] = [];
+  const all: ReceivedRequest[] = [];
   const behaviours = new Map<string, Behaviour>();
   const behaviourOf = (path: string): Behaviour => {
     const [longest] = [...behaviours.keys()]
@@ -72,11 +72,11 @@ export const answering =
 
 export const hanging: Behaviour = () => undefined;
 
-/** Only the connection below TLS knows a reset. */
+/** Resets the connection below TLS, which has no reset of its own. */
 export const resetting: Behaviour = ({ socket }) =>
   void (socket as TLSSocket & { readonly _parent?: Socket })._parent?.resetAndDestroy();
 
-/** The status line at once, then a body without an end. */
+/** Returns a behavior that sends the status line at once, then an endless body. */
 export const endless =
   (status: number): Behaviour =>
   (response) => {

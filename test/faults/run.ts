@@ -1,11 +1,10 @@
 /**
- * The fault suite: `[--all] [--only NAME,…] [--seed N] [--seeds N] [--minutes N]`. Without arguments a sample that
- * takes minutes.
- * A failing run says how to repeat it. Last line: N passed, N failed.
+ * The fault suite: `[--list] [--all] [--only NAME,…] [--seed N] [--seeds N] [--minutes N]`. Without arguments it runs a
+ * sample of some minutes. A failed run prints how to repeat it. Last line: N passed, N failed.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { openAccount, type TestAccount } from '#test/faults/account.ts';
+import { openAccount, type FaultAccount } from '#test/faults/account.ts';
 import { searchStores } from '#test/faults/canaries.ts';
 import { checkEverything, finishEverything } from '#test/faults/check-everything.ts';
 import { SCENARIOS } from '#test/faults/scenarios.ts';
@@ -18,17 +17,22 @@ import { openWorld, type World } from '#test/faults/world.ts';
 const { values } = parseArgs({
   options: {
     all: { type: 'boolean', default: false },
+    list: { type: 'boolean', default: false },
     only: { type: 'string' },
     seed: { type: 'string' },
     seeds: { type: 'string' },
     minutes: { type: 'string' },
   },
 });
+if (values.list) {
+  for (const { name, breaks } of SCENARIOS) process.stdout.write(`${name.padEnd(28)}${breaks}\n`);
+  process.exit(0);
+}
 const SAMPLE_MINUTES = 3;
 const SEEDS = 20;
-/** Of the rounds of races, in a sample. */
+/** Share of the rounds of races that a sample runs. */
 const SAMPLE_SHARE = 0.04;
-/** A world gathers rows and accounts: a new one now and then keeps runs alike. */
+/** A world collects rows and accounts: a new one after some runs keeps runs comparable. */
 const RUNS_PER_WORLD = 60;
 const LONGEST_RUN_MINUTES = 30;
 
@@ -44,7 +48,7 @@ const planned = plannedRuns();
 say(`${planned.length} runs of ${new Set(planned.map(([{ name }]) => name)).size} scenarios`);
 for (const [index, [scenario, seed]] of planned.entries()) {
   if (performance.now() > endsAt) {
-    say('the time is up; the rest is left out');
+    say('the time is over; the remaining runs are skipped');
     break;
   }
   const files = scenario.files === 'bucket' && whyNoBucket() === null ? 'bucket' : 'disk';
@@ -62,9 +66,12 @@ function isInBucket({ files }: World): boolean {
   return files.proxy !== null;
 }
 
-/** All seeds of one scenario after the other; in a sample one of them for each, another one every day. */
+/** Returns all seeds of each scenario; a sample has one seed of each, another one every day. @throws Error for an unknown name */
 function plannedRuns(): (readonly [Scenario, number])[] {
   const names = values.only?.split(',') ?? null;
+  const unknown = names?.filter((name) => !SCENARIOS.some((scenario) => scenario.name === name)) ?? [];
+  if (unknown.length > 0)
+    throw new Error(`No scenario is named ${unknown.join(', ')}. List them with hack/faults --list.`);
   const chosen = SCENARIOS.filter(({ name, slow }) => names?.includes(name) ?? (values.all || slow !== true));
   if (values.seed !== undefined) return chosen.map((scenario) => [scenario, Number(values.seed)] as const);
   const today = Math.floor(Date.now() / 86_400_000);
@@ -97,12 +104,12 @@ async function attempt(
   }
 }
 
-/** For the list at the end; the whole story was told when it happened. */
+/** Adds a line to the list at the end; the details are printed when it happens. */
 function noteFailure(what: string, problems: readonly string[]): void {
   failures.push(`failed: ${what}: ${problems[0]?.split('\n', 1)[0]}`);
 }
 
-/** A run that hangs must not keep the others from their turn. */
+/** Resolves with a problem after the longest time of a run, so that a run that hangs does not block the others. */
 async function tooLong(): Promise<string[]> {
   await delay(LONGEST_RUN_MINUTES * 60_000, null, { ref: false });
   return [`it has not ended within ${LONGEST_RUN_MINUTES} minutes`];
@@ -114,7 +121,7 @@ async function runOnce(
   { seed, notes }: { seed: number; notes: string[] },
 ): Promise<string[]> {
   runsInWorld += 1;
-  const accounts: TestAccount[] = [];
+  const accounts: FaultAccount[] = [];
   const newAccount: Stage['newAccount'] = async (plan = scenario.plan ?? 'enterprise') => {
     const account = await openAccount(here, plan);
     accounts.push(account);
@@ -142,7 +149,7 @@ async function runOnce(
   return problems;
 }
 
-/** What only the end of a world shows: files and records that time should have taken, and secrets that leaked. */
+/** Closes the world and checks what only its end shows: expired files and records, and leaked secrets. */
 async function closeWorld({ keep = false } = {}): Promise<void> {
   const ending = world;
   world = null;
@@ -153,20 +160,20 @@ async function closeWorld({ keep = false } = {}): Promise<void> {
   else if (!keep) passed += 1;
   if (!keep)
     say(
-      `${problems.length === 0 ? 'ok    ' : 'FAILED'} end of a world: files and records of long ago are gone, no secret is found anywhere${problems.map((one) => `\n         ${one}`).join('')}`,
+      `${problems.length === 0 ? 'ok    ' : 'FAILED'} end of a world: expired files and records are deleted, no secret is found${problems.map((one) => `\n         ${one}`).join('')}`,
     );
   const kept = keep || problems.length > 0;
   await ending.close({ keep: kept }).catch((error: unknown) => say(`closing failed: ${String(error)}`));
-  if (kept) say(`         its folder stays: ${ending.folder}`);
+  if (kept) say(`         its folder is kept: ${ending.folder}`);
 }
 
 async function lastProblems(ending: World): Promise<string[]> {
   await ending.heal();
   await searchStores(ending.canaries, { folder: ending.folder, data: ending.data, databaseUrl: ending.postgres.url() });
-  const found = [...new Set(ending.canaries.found)].map((one) => `I10: ${one}`);
-  const walls = [...new Set(ending.walls.problems)].map((one) => `I11: ${one}`);
-  if (ending.walls.looks() === 0) walls.push('I11: no process that decodes was ever seen');
-  return [...found, ...walls, ...(await checkLongAfter(ending))];
+  const found = [...new Set(ending.canaries.found)].map((one) => `no-secret-shown: ${one}`);
+  const isolation = [...new Set(ending.isolation.problems)].map((one) => `decoders-isolated: ${one}`);
+  if (ending.isolation.observations() === 0) isolation.push('decoders-isolated: no decoding process was observed');
+  return [...found, ...isolation, ...(await checkLongAfter(ending))];
 }
 
 function say(line: string): void {

@@ -1,19 +1,19 @@
-/** One thing that breaks, and what must hold all the same. */
-import type { PlanName } from '#crds/plans.ts';
-import type { TestAccount } from '#test/faults/account.ts';
+/** A fault, and the invariants that must hold during and after it. */
+import type { PlanName } from '#crds/catalogue/plans.ts';
+import type { FaultAccount } from '#test/faults/account.ts';
 import type { SeededRandom } from '#test/faults/seeded-random.ts';
 import type { World } from '#test/faults/world.ts';
 
 export interface Stage {
   readonly world: World;
-  /** Fresh for this run. */
-  readonly account: TestAccount;
-  /** Another fresh one. */
-  readonly newAccount: (plan?: PlanName) => Promise<TestAccount>;
+  /** New account for this run. */
+  readonly account: FaultAccount;
+  /** Opens another account. */
+  readonly newAccount: (plan?: PlanName) => Promise<FaultAccount>;
   readonly random: SeededRandom;
-  /** How many rounds a race runs: few in a sample, all with `--all`. */
+  /** Returns the number of rounds of a race: few in a sample, all with `--all`. */
   readonly rounds: (all: number) => number;
-  /** What is worth a line of the report. */
+  /** Adds a line to the report. */
   readonly note: (text: string) => void;
 }
 
@@ -24,15 +24,15 @@ export interface Scenario {
   readonly plan?: PlanName;
   /** Webhook attempts that a crash in this scenario may double. */
   readonly repeats?: number;
-  /** Buckets of tokens that may have been full anew, since Redis failed. */
+  /** Token buckets that may have been refilled because Redis failed. */
   readonly extraBuckets?: number;
   /** Seeds of `--all`; default 20. */
   readonly seeds?: number;
-  /** Not in the sample, for its time. */
+  /** Not in the sample, because it takes long. */
   readonly slow?: boolean;
-  /** Where the service keeps files; default: on disk. */
+  /** File store of the service; default: on disk. */
   readonly files?: 'bucket';
-  /** @throws Error when something does not hold. The invariants are checked after it. */
+  /** @throws Error when an expectation fails. The invariants are checked afterwards. */
   readonly run: (stage: Stage) => Promise<void>;
 }
 

@@ -9,13 +9,13 @@ import { must, mustEqual, type Scenario, type Stage } from '#test/faults/scenari
 /** How a job may end that met the fault; whatever is not here must succeed. */
 const ENDS: Readonly<Partial<Record<BucketFault, readonly string[]>>> = {
   // What the store says is not there, is not there.
-  gone: ['input_missing', 'output_upload_failed', 'internal'],
+  missing: ['input_missing', 'output_upload_failed', 'internal'],
   'other ETag': ['input_changed'],
 };
 
 export const BUCKET_SCENARIOS: readonly Scenario[] = [
   {
-    name: 'F20',
+    name: 'bucket-errors',
     breaks: 'the bucket answers some requests with errors, late, in part, with wrong ETags or not at all',
     holds: 'uploads and jobs come through with the right bytes; what is given up says so and is not billed',
     files: 'bucket',
@@ -43,8 +43,8 @@ export const BUCKET_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'F20-away',
-    breaks: 'the bucket is away for some seconds while uploads and jobs are on their way, at any step',
+    name: 'bucket-outage',
+    breaks: 'the bucket cannot be reached for some seconds at any step of uploads and jobs',
     holds: 'uploads are refused with 5xx; jobs wait and succeed; nothing is lost',
     files: 'bucket',
     seeds: 10,
@@ -55,7 +55,7 @@ export const BUCKET_SCENARIOS: readonly Scenario[] = [
       const before = [await createJob(account), await createJob(account)];
       const waiting = await upload(account);
       await delay(random.below(1500));
-      proxy.fail({ faults: ['away'], percent: 100, random });
+      proxy.fail({ faults: ['unreachable'], percent: 100, random });
       const made = await account.call('POST', '/v1/uploads', { json: { size: CSV.length, filename: 'people.csv' } });
       mustEqual(made.status, 201, 'an upload without content');
       const put = account.call('PUT', String(made.body.url), { body: CSV });
@@ -71,8 +71,8 @@ export const BUCKET_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'F20-large',
-    breaks: 'an upload of many parts goes to a bucket that fails now and then',
+    name: 'bucket-multipart',
+    breaks: 'an upload of many parts to a bucket that fails sometimes',
     holds: 'a part or the end may have to be sent again; the content is the parts, in order',
     files: 'bucket',
     seeds: 5,
@@ -85,7 +85,7 @@ export const BUCKET_SCENARIOS: readonly Scenario[] = [
       const bytes = Buffer.from(`id,name\n${Array.from({ length: 4_600_000 }, (_, index) => row(index)).join('')}`);
       const json = { size: bytes.length, filename: 'a.csv' };
       const made = (await account.call('POST', '/v1/uploads', { json })).body;
-      proxy.fail({ faults: ['error', 'slow down', 'reply lost', 'away'], percent: 10, random });
+      proxy.fail({ faults: ['error', 'slow down', 'reply lost', 'unreachable'], percent: 10, random });
       for (const [index, part] of (made.parts as { url: string }[]).entries()) {
         const piece = bytes.subarray(index * made.part_size, (index + 1) * made.part_size);
         await untilTaken(() => account.call('PUT', part.url, { body: piece }));

@@ -14,8 +14,9 @@ const SECRET = 'canary-7c1e5f0a-of-the-machine';
 
 export const HOSTILE_SCENARIOS: readonly Scenario[] = [
   {
-    name: 'S06',
-    breaks: 'documents, sheets and playlists name addresses and files of the machine, in jobs and direct requests',
+    name: 'hostile-documents',
+    breaks:
+      'documents, sheets and playlists that refer to addresses and files of the machine, in jobs and direct requests',
     holds: 'nobody calls, nothing of the machine is in a result, and every file ends',
     run: async (stage) => {
       const { world, random } = stage;

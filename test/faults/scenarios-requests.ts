@@ -1,7 +1,7 @@
 /** Requests in work when a process dies. */
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { FaultPoint } from '#crds/shared/fault-point.ts';
+import type { FaultPoint } from '#crds/process/fault-point.ts';
 import {
   createJob,
   CSV,
@@ -11,7 +11,7 @@ import {
   TO_JSON,
   upload,
   type Reply,
-  type TestAccount,
+  type FaultAccount,
 } from '#test/faults/account.ts';
 import { sendHalf } from '#test/faults/half-sent.ts';
 import { must, mustEqual, type Scenario, type Stage } from '#test/faults/scenario.ts';
@@ -19,9 +19,9 @@ import { until } from '#test/faults/until.ts';
 
 export const REQUEST_SCENARIOS: readonly Scenario[] = [
   {
-    name: 'F01',
+    name: 'direct-api-crash',
     breaks:
-      'the API is killed in a direct request: before the body is there, in the engine, before and after the ledger row',
+      'the API is killed in a direct request: before the body has arrived, in the engine, before and after the ledger row',
     holds: 'the client sees a reset; a ledger row only where the result was complete',
     run: async (stage) => {
       const { random, account } = stage;
@@ -40,7 +40,7 @@ export const REQUEST_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'F02',
+    name: 'upload-api-crash',
     breaks: 'the API is killed in the middle of an upload, or between the stored bytes and their record',
     holds: 'the upload is not there yet and no half object can be read; sending again works',
     run: async (stage) => {
@@ -66,8 +66,9 @@ export const REQUEST_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'F03',
-    breaks: 'the API is killed in a part, or in complete after each of its steps; complete comes several times at once',
+    name: 'multipart-api-crash',
+    breaks:
+      'the API is killed in a part, or in complete after each of its steps; complete is called several times at the same time',
     holds: 'completed once, later ones 409; the content is the parts, never mixed',
     seeds: 10,
     slow: true,
@@ -101,8 +102,8 @@ export const REQUEST_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'F04',
-    breaks: 'the API is killed between the claim of an Idempotency-Key, the row of the job and the answer',
+    name: 'idempotency-api-crash',
+    breaks: 'the API is killed between the claim of an Idempotency-Key, the row of the job and the response',
     holds: 'the same request again makes one job; without a key one more at most, which the list shows',
     run: async (stage) => {
       const { world, account, random } = stage;
@@ -129,8 +130,8 @@ export const REQUEST_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'F33',
-    breaks: 'the API is killed with as many direct requests in work as the plan allows',
+    name: 'concurrency-api-crash',
+    breaks: 'the API is killed with as many direct requests in flight as the plan allows',
     holds: 'every place is free again within the lease',
     plan: 'payg',
     run: async ({ world, account }) => {
@@ -156,7 +157,7 @@ export const REQUEST_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'F36',
+    name: 'api-rolling-restart',
     breaks: 'SIGTERM to the API under load, as a rolling restart sends it',
     holds: 'what is in work is answered whole; jobs are untouched',
     run: async ({ world, account, random }) => {
@@ -197,6 +198,6 @@ async function billedRows({ world, account }: Stage): Promise<number> {
   return (await world.query(`select 1 from ledger where account_id = $1 and meter <> 'unbilled'`, [account.id])).length;
 }
 
-async function sendPart(account: TestAccount, url: string, bytes: Buffer): Promise<void> {
+async function sendPart(account: FaultAccount, url: string, bytes: Buffer): Promise<void> {
   mustEqual((await account.call('PUT', url, { body: bytes })).status, 200, 'a part');
 }

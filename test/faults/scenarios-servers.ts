@@ -12,8 +12,8 @@ import { openSecondApi } from '#test/support/second-api.ts';
 
 export const SERVER_SCENARIOS: readonly Scenario[] = [
   {
-    name: 'F11',
-    breaks: 'PostgreSQL crashes, restarts, or cannot be reached for some seconds, in the middle of mixed requests',
+    name: 'postgres-outage',
+    breaks: 'PostgreSQL crashes, restarts, or cannot be reached for some seconds, during mixed requests',
     holds: 'errors, but nothing that was acknowledged is lost or doubled; connections recover by themselves',
     repeats: 1,
     run: async (stage) => {
@@ -37,8 +37,8 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'F12',
-    breaks: 'PostgreSQL takes a COMMIT and its answer is lost',
+    name: 'postgres-lost-commit',
+    breaks: 'PostgreSQL commits and its response is lost',
     holds: 'what is read again decides; nothing is doubled, and what failed is not billed',
     repeats: 1,
     run: async (stage) => {
@@ -69,8 +69,8 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'F13',
-    breaks: 'PostgreSQL refuses with a serialisation failure, a deadlock or a lock timeout, once or again and again',
+    name: 'postgres-conflicts',
+    breaks: 'PostgreSQL refuses with a serialization failure, a deadlock or a lock timeout, once or repeatedly',
     holds: 'the first two are tried again; what still fails is 500 and leaves nothing behind',
     run: async (stage) => {
       const { account, random } = stage;
@@ -89,8 +89,8 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'F14',
-    breaks: 'Redis is emptied, crashes, takes 10 seconds for an answer, or is gone',
+    name: 'redis-outage',
+    breaks: 'Redis is emptied, crashes, responds after 10 seconds, or cannot be reached',
     holds: 'requests go on; at most one extra bucket of tokens, and no place stays taken',
     extraBuckets: 1,
     plan: 'payg',
@@ -98,7 +98,7 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
       const { world, account, random } = stage;
       const kind = random.pick(['flush', 'crash', 'slow', 'gone']);
       const startedAt = performance.now();
-      const burst = (): Promise<Reply[]> => inTurns(4, 24, () => direct(account));
+      const burst = (): Promise<Reply[]> => alternately(4, 24, () => direct(account));
       const before = await burst();
       if (kind === 'flush') execFileSync('redis-cli', ['-s', new URL(world.redis.url()).pathname, 'flushall']);
       else if (kind === 'crash') await world.redis.crash();
@@ -129,7 +129,7 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'F18',
+    name: 'clock-skew',
     breaks: 'the clock of one API process is ten minutes ahead, or ten minutes behind',
     holds: 'jobs that it makes run as others do, no time runs backwards, and links hold for both',
     seeds: 5,
@@ -143,7 +143,7 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
         { data: world.data, ca: world.service().ca },
         {
           ...world.canaries.settings,
-          MEDIAJOBS_ENGINE_URL: 'http://127.0.0.1:1',
+          MEDIAJOBS_ENGINE_URL: 'http+unix://%2Fnobody%2Flistens',
           MEDIAJOBS_CLOCK_FILE: file,
           MEDIAJOBS_PRIVATE_TARGETS: '127.0.0.0/8',
         },
@@ -172,7 +172,7 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'F19',
+    name: 'disk-full',
     breaks: 'the disk is full',
     holds: 'errors, no crash; afterwards everything works again',
     seeds: 3,
@@ -206,7 +206,7 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'F30',
+    name: 'expiry-during-download',
     breaks: 'the files of a job expire, or are deleted, while somebody downloads them',
     holds: 'the whole file or a clean 404, never a truncated 200',
     run: async (stage) => {
@@ -230,8 +230,8 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'F34',
-    breaks: 'the UTC month ends while a job is in work',
+    name: 'month-end',
+    breaks: 'the UTC month ends while a job is running',
     holds: 'it counts on the day it finished, for the cap of that month; the sums agree',
     run: async (stage) => {
       const { world, account, random } = stage;
@@ -253,8 +253,8 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'F35',
-    breaks: 'the schema grows under traffic, as a newer release makes it grow',
+    name: 'schema-migration',
+    breaks: 'the schema is migrated to that of a newer release under traffic',
     holds: 'processes of this release go on',
     seeds: 5,
     run: async (stage) => {
@@ -274,7 +274,7 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'F37',
+    name: 'encryption-key-rotation',
     breaks: 'the key that encrypts stored secrets is rotated, with a restart',
     holds: 'what the old key sealed still opens; new values are sealed with the new one',
     seeds: 3,
@@ -316,7 +316,7 @@ async function mixedTraffic({ account, random }: Stage, uploads: readonly string
     () => postJob(account, { input: { upload: uploads[random.below(uploads.length)] } }),
     () => postJob(account, { input: { url: account.url('people.csv') } }),
   ];
-  const replies = await inTurns(4, 32, async () => {
+  const replies = await alternately(4, 32, async () => {
     await delay(random.below(100));
     return random.pick(kinds)();
   });
@@ -324,7 +324,7 @@ async function mixedTraffic({ account, random }: Stage, uploads: readonly string
 }
 
 /** So many calls, `atOnce` under way at a time. */
-async function inTurns<T>(atOnce: number, count: number, call: () => Promise<T>): Promise<T[]> {
+async function alternately<T>(atOnce: number, count: number, call: () => Promise<T>): Promise<T[]> {
   const results: T[] = [];
   let begun = 0;
   const caller = async (): Promise<void> => {

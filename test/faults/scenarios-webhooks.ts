@@ -1,9 +1,9 @@
 /** Webhooks, whatever their receivers and our courier do. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { FaultPoint } from '#crds/shared/fault-point.ts';
+import type { FaultPoint } from '#crds/process/fault-point.ts';
 import { makeSecretBox } from '#api/store/secret-box.ts';
 import { secretContext } from '#api/webhooks/webhook-secret.ts';
-import { newId } from '#crds/ids.ts';
+import { newId } from '#crds/contract/ids.ts';
 import { makeReceiverCertificates } from '#test/support/receiver-certificates.ts';
 import { createJob, ended } from '#test/faults/account.ts';
 import {
@@ -20,7 +20,7 @@ import { until } from '#test/faults/until.ts';
 
 export const WEBHOOK_SCENARIOS: readonly Scenario[] = [
   {
-    name: 'F22',
+    name: 'webhook-slow-response',
     breaks: 'a webhook is answered after 11 seconds, or after 9',
     holds: 'failure and another attempt, or success',
     seeds: 6,
@@ -34,7 +34,7 @@ export const WEBHOOK_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'F23',
+    name: 'webhook-bad-response',
     breaks:
       'a webhook is answered with 301, 410, 500, a reset or an unknown certificate; or with 200 and a body without end',
     holds: 'failure and another attempt 10 seconds later; a 2xx counts by its headers',
@@ -65,7 +65,7 @@ export const WEBHOOK_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'F24',
+    name: 'webhook-all-attempts-fail',
     breaks: 'a receiver answers 500 eight times',
     holds: 'attempts at 0, 10 s, 1 min, 5 min, 30 min, 2 h, 6 h, 12 h, then dropped; never a ninth',
     run: async (stage) => {
@@ -82,7 +82,7 @@ export const WEBHOOK_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'F25',
+    name: 'courier-crash',
     breaks: 'the courier is killed before or after an event is sent',
     holds: 'it is sent again with the same id and bytes; eight counted attempts at most',
     repeats: 1,
@@ -99,7 +99,7 @@ export const WEBHOOK_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'F26',
+    name: 'webhook-endpoint-changes',
     breaks: 'an endpoint is paused between two jobs, deleted, or its secret is rotated, with attempts waiting',
     holds: 'no event for what ended while it was paused; what was queued goes on with its old secret',
     run: async (stage) => {
@@ -129,7 +129,7 @@ export const WEBHOOK_SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'F27',
+    name: 'webhook-backlog',
     breaks: '10,000 events wait for a host that hangs',
     holds: 'another host gets its event as if they were not there',
     seeds: 2,
@@ -149,7 +149,7 @@ export const WEBHOOK_SCENARIOS: readonly Scenario[] = [
       stage.note(
         `the live host got its event ${Math.round(performance.now() - endedAt)} ms after the job was seen to have ended`,
       );
-      await world.query(`delete from webhook_deliveries where url like $1`, [`${dead.url}%`]);
+      await world.query(`delete from webhook_deliveries where shown_url like $1`, [`${dead.url}%`]);
       await dead.close();
     },
   },

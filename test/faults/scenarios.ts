@@ -9,7 +9,7 @@ import { WEBHOOK_SCENARIOS } from '#test/faults/scenarios-webhooks.ts';
 import type { Scenario } from '#test/faults/scenario.ts';
 import { SOAK } from '#test/faults/soak.ts';
 
-/** All of them, by name; those with a bucket, which need a world of their own, last. */
+/** All scenarios, by name; those with a bucket last, because they need another world. */
 export const SCENARIOS: readonly Scenario[] = [
   ...REQUEST_SCENARIOS,
   ...JOB_SCENARIOS,

@@ -1,4 +1,4 @@
-/** Random numbers that a seed repeats. */
+/** Reproducible random numbers. */
 export interface SeededRandom {
   /** 0 ≤ n < limit, whole. */
   below(limit: number): number;
@@ -6,7 +6,7 @@ export interface SeededRandom {
   shuffled<T>(items: readonly T[]): T[];
 }
 
-/** The same numbers for the same text: mulberry32 on a hash of it. */
+/** Returns a generator (mulberry32) whose seed is a hash of the text. */
 export function seededRandom(seed: string): SeededRandom {
   let state = Buffer.from(seed).reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193), 0x811c9dc5);
   const next = (): number => {

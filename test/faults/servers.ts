@@ -8,7 +8,7 @@ export interface FaultyServer {
   /** Past the proxy. */
   url(): string;
   /** SIGKILL, then started again after the wait. */
-  crash(whileGone?: () => Promise<void>): Promise<void>;
+  crash(whileDown?: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -47,10 +47,10 @@ async function behindProxy({
   return {
     proxy,
     url: () => server.url,
-    crash: async (whileGone = async () => undefined) => {
+    crash: async (whileDown = async () => undefined) => {
       process.kill(server.pid, 'SIGKILL');
       await server.ended;
-      await whileGone();
+      await whileDown();
       server = await start();
       proxy.setTarget({ path: socketOf(server.url) });
     },

@@ -3,7 +3,7 @@
  * them everything is brought to its end and the invariants are asked.
  */
 import fc from 'fast-check';
-import type { Fault, FaultPoint } from '#crds/shared/fault-point.ts';
+import type { Fault, FaultPoint } from '#crds/process/fault-point.ts';
 import { countUnfinished, CSV, direct, TO_JSON, type Reply } from '#test/faults/account.ts';
 import {
   afterReading,
@@ -21,7 +21,7 @@ import { must, type Scenario, type Stage } from '#test/faults/scenario.ts';
 import { until } from '#test/faults/until.ts';
 
 export const SOAK: Scenario = {
-  name: 'F40',
+  name: 'random-soak',
   breaks: 'random requests, faults and hours, by seed',
   holds: 'every answer is one that the model allows, and all invariants',
   repeats: 8,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Asks again and again until the answer is neither null nor false, and gives it. @throws Error after the seconds */
+/** Polls until the result is neither null nor false, and returns it. @throws Error after the time limit */
 export async function until<T>(
   what: string,
   ask: () => Promise<T | null | false> | T | null | false,

@@ -2,13 +2,14 @@
  * The whole service as an operator starts it, with everything around it that can fail: PostgreSQL and Redis behind
  * proxies, a clock that moves, fault points, processes to kill, and a receiver for callers' URLs.
  */
-import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { runService, type RunningService } from '#api/embedded/run-service.ts';
 import { makeDatabase, type Database } from '#api/store/database.ts';
-import { makeLog } from '#crds/shared/log.ts';
+import { makeLog } from '#crds/process/log.ts';
 import { makeApiClient, type ApiClient } from '#test/support/api-client.ts';
+import { getText } from '#test/support/get-text.ts';
 import { makeReceiverCertificates } from '#test/support/receiver-certificates.ts';
 import { processesOf, type Role, type ServiceProcess } from '#test/support/service-processes.ts';
 import { makeCanaries, watchArguments, type Canaries } from '#test/faults/canaries.ts';
@@ -18,7 +19,7 @@ import { makeFaultFolder, type FaultFolder } from '#test/faults/fault-folder.ts'
 import { makeMovedClock, type MovedClock } from '#test/faults/moved-clock.ts';
 import { startFaultReceiver, type FaultReceiver } from '#test/faults/receiver.ts';
 import { startFaultyPostgres, startFaultyRedis, type FaultyServer } from '#test/faults/servers.ts';
-import { watchWalls, type WallWatch } from '#test/faults/watch-walls.ts';
+import { watchIsolation, type IsolationWatch } from '#test/faults/watch-isolation.ts';
 import { until } from '#test/faults/until.ts';
 
 export interface World {
@@ -32,41 +33,41 @@ export interface World {
   readonly receiver: FaultReceiver;
   readonly files: KeptFiles;
   readonly canaries: Canaries;
-  readonly walls: WallWatch;
-  /** Past the proxy. */
+  readonly isolation: IsolationWatch;
+  /** Direct connection, without the proxy. */
   readonly database: () => Database;
   readonly service: () => RunningService;
   readonly query: (sql: string, values?: unknown[]) => Promise<Record<string, any>[]>;
   readonly processes: () => ServiceProcess[];
-  /** Kills the one that serves in that role; gives its process id. */
+  /** Kills the process of that role; returns its process id. */
   readonly kill: (role: Role, signal?: NodeJS.Signals) => number;
-  /** Crashes PostgreSQL, and connects again when it is back. */
-  readonly crashPostgres: (whileGone?: () => Promise<void>) => Promise<void>;
+  /** Crashes PostgreSQL, and connects again when it is up again. */
+  readonly crashPostgres: (whileDown?: () => Promise<void>) => Promise<void>;
   /** Ends the service with that signal and starts it again, with other settings when given. */
   readonly restart: (signal: NodeJS.Signals, settings?: Readonly<Record<string, string>>) => Promise<void>;
   /** Whether `fillDisk` works: the run has mounts of its own. */
   readonly hasOwnDisk: boolean;
-  /** From now on files and work have no room left, until `freeDisk`. */
+  /** Leaves no space for files and work until `freeDisk`. */
   readonly fillDisk: () => void;
   readonly freeDisk: () => void;
-  /** Everything is mended and every process serves. */
+  /** Ends all faults and waits until every process serves. */
   readonly heal: () => Promise<void>;
-  /** Ends everything. `keep`: its folder stays to be looked at. */
+  /** Ends everything. `keep`: its folder is kept for inspection. */
   readonly close: (how?: { keep: boolean }) => Promise<void>;
 }
 
-/** Direct requests that are worked on, and that may wait, at once. */
-export const ENGINE_PLACES = { children: 2, queue: 32 } as const;
+/** Direct requests that run, and that may wait, at the same time. */
+export const ENGINE_CAPACITY = { children: 2, queue: 32 } as const;
 
-/** `files`: where the service keeps them. */
-export async function openWorld({ files: place }: { files: 'disk' | 'bucket' }): Promise<World> {
+/** Starts the service and everything around it. `files`: the store of the service. */
+export async function openWorld({ files: store }: { files: 'disk' | 'bucket' }): Promise<World> {
   const folder = mkdtempSync(path.join(tmpdir(), 'mediajobs-faults-'));
-  const [data, servers, faultsDir] = ['data', 'servers', 'faults'].map((name) => path.join(folder, name)) as [
-    string,
-    string,
-    string,
-  ];
-  for (const made of [data, servers, faultsDir]) mkdirSync(made);
+  const [data, servers, faultsDir, clockFolder] = ['data', 'servers', 'faults', 'clock'].map((name) =>
+    path.join(folder, name),
+  ) as [string, string, string, string];
+  for (const made of [data, servers, faultsDir, clockFolder]) mkdirSync(made);
+  // Processes of other users take a fault's file by renaming it.
+  chmodSync(faultsDir, 0o777);
   const onLine = (line: string): void => appendFileSync(path.join(folder, 'servers.log'), `${line}\n`);
   const [postgres, redis] = await Promise.all([
     startFaultyPostgres({ dataFolder: servers, onLine }),
@@ -77,10 +78,10 @@ export async function openWorld({ files: place }: { files: 'disk' | 'bucket' }):
   const authorityFile = path.join(data, 'receivers-ca.pem');
   writeFileSync(authorityFile, certificates.authority);
   const receiver = await startFaultReceiver(certificates);
-  const clock = makeMovedClock(path.join(folder, 'clock'));
+  const clock = makeMovedClock(path.join(clockFolder, 'ahead'));
   const faults = makeFaultFolder(faultsDir);
   const canaries = makeCanaries();
-  const files = place === 'disk' ? keepOnDisk(data) : await keepInBucket();
+  const files = store === 'disk' ? keepOnDisk(data) : await keepInBucket();
   const disk = mountOwnDisk(['files', 'work'].map((name) => path.join(data, name)));
   const settings = {
     DATABASE_URL: `postgresql://mediajobs@127.0.0.1:${postgres.proxy.port}/postgres`,
@@ -89,8 +90,8 @@ export async function openWorld({ files: place }: { files: 'disk' | 'bucket' }):
     MEDIAJOBS_EXTRA_CA_FILE: authorityFile,
     MEDIAJOBS_CLOCK_FILE: clock.file,
     MEDIAJOBS_FAULTS_DIR: faultsDir,
-    MEDIAJOBS_ENGINE_CHILDREN: String(ENGINE_PLACES.children),
-    MEDIAJOBS_ENGINE_QUEUE: String(ENGINE_PLACES.queue),
+    MEDIAJOBS_ENGINE_CHILDREN: String(ENGINE_CAPACITY.children),
+    MEDIAJOBS_ENGINE_QUEUE: String(ENGINE_CAPACITY.queue),
     ...canaries.settings,
     ...files.settings,
   };
@@ -102,7 +103,7 @@ export async function openWorld({ files: place }: { files: 'disk' | 'bucket' }):
   const connectDatabase = (): Database =>
     makeDatabase({ url: postgres.url(), log: makeLog('faults', 'silent'), maxConnections: 25 });
   let database = connectDatabase();
-  const watches = [watchArguments(canaries, data), watchWalls(data)] as const;
+  const watches = [watchArguments(canaries, data), watchIsolation(data)] as const;
   const kill = (role: Role, signal: NodeJS.Signals = 'SIGKILL'): number => {
     const victim = processesOf(data).find((one) => one.role === role && !one.ofJob);
     if (victim === undefined) throw new Error(`no ${role} runs`);
@@ -125,7 +126,7 @@ export async function openWorld({ files: place }: { files: 'disk' | 'bucket' }):
     receiver,
     files,
     canaries,
-    walls: watches[1],
+    isolation: watches[1],
     database: () => database,
     service: () => service,
     query: async (sql, values = []) => (await database.query<Record<string, any>>(sql, values)).rows,
@@ -134,8 +135,8 @@ export async function openWorld({ files: place }: { files: 'disk' | 'bucket' }):
     fillDisk: () => disk?.fill(),
     freeDisk: () => disk?.free(),
     kill,
-    crashPostgres: async (whileGone) => {
-      await postgres.crash(whileGone);
+    crashPostgres: async (whileDown) => {
+      await postgres.crash(whileDown);
       await database.close();
       database = connectDatabase();
     },
@@ -157,7 +158,7 @@ export async function openWorld({ files: place }: { files: 'disk' | 'bucket' }):
   };
 }
 
-const SERVING: readonly Role[] = ['api', 'control', 'courier', 'engine'];
+const SERVING: readonly Role[] = ['api', 'control', 'courier', 'runs', 'engine'];
 
 /** All four are there and ready, as their own ops ports say. */
 async function untilServing(service: RunningService, data: string): Promise<void> {
@@ -165,7 +166,7 @@ async function untilServing(service: RunningService, data: string): Promise<void
     ops: Record<string, string>;
   };
   const isReady = async (url: string): Promise<boolean> =>
-    fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2000) }).then(
+    getText(`${url}/readyz`, AbortSignal.timeout(2000)).then(
       ({ status }) => status === 200,
       () => false,
     );

@@ -92,6 +92,22 @@ CREATE TABLE public.idempotency_keys (
     body text
 );
 
+CREATE TABLE public.invitations (
+    digest bytea NOT NULL,
+    email text NOT NULL,
+    account_id text,
+    role text,
+    operator boolean NOT NULL,
+    invited_by text,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT invitations_check CHECK (((account_id IS NULL) = (role IS NULL))),
+    CONSTRAINT invitations_check1 CHECK (((account_id IS NOT NULL) OR operator)),
+    CONSTRAINT invitations_digest_check CHECK ((length(digest) = 32)),
+    CONSTRAINT invitations_email_check CHECK ((email = lower(email))),
+    CONSTRAINT invitations_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'developer'::text, 'read_only'::text])))
+);
+
 CREATE TABLE public.jobs (
     id text NOT NULL,
     account_id text NOT NULL,
@@ -127,6 +143,7 @@ CREATE TABLE public.jobs (
     expires_at timestamp with time zone,
     files_deleted_at timestamp with time zone,
     reserved_micro_usd bigint DEFAULT 0 NOT NULL,
+    sealed_webhook_url bytea,
     CONSTRAINT final_has_end CHECK (((status = ANY (ARRAY['queued'::text, 'processing'::text])) = (completed_at IS NULL))),
     CONSTRAINT jobs_delivery_check CHECK ((delivery = ANY (ARRAY['due'::text, 'done'::text]))),
     CONSTRAINT jobs_percent_check CHECK (((percent >= 0) AND (percent <= 100))),
@@ -171,6 +188,10 @@ CREATE TABLE public.monthly_spend (
     images bigint DEFAULT 0 NOT NULL
 );
 
+CREATE TABLE public.plain_urls_end (
+    at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.presets (
     id text NOT NULL,
     account_id text NOT NULL,
@@ -188,7 +209,17 @@ CREATE TABLE public.schema_migrations (
 
 CREATE TABLE public.sign_in_failures (
     subject text NOT NULL,
-    at timestamp with time zone NOT NULL
+    at timestamp with time zone NOT NULL,
+    id bigint NOT NULL
+);
+
+ALTER TABLE public.sign_in_failures ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.sign_in_failures_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 
 CREATE TABLE public.transfers (
@@ -226,7 +257,8 @@ CREATE TABLE public.uploads (
     created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     uploaded_at timestamp with time zone,
-    job_id text
+    job_id text,
+    kinds text[]
 );
 
 CREATE TABLE public.usage_days (
@@ -249,7 +281,7 @@ CREATE TABLE public.user_links (
     created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     CONSTRAINT user_links_digest_check CHECK ((length(digest) = 32)),
-    CONSTRAINT user_links_purpose_check CHECK ((purpose = ANY (ARRAY['password'::text, 'sign_in'::text])))
+    CONSTRAINT user_links_purpose_check CHECK ((purpose = ANY (ARRAY['password'::text, 'password_and_second_step'::text, 'sign_in'::text])))
 );
 
 CREATE TABLE public.user_sessions (
@@ -262,6 +294,8 @@ CREATE TABLE public.user_sessions (
     address text NOT NULL,
     agent text NOT NULL,
     notice bytea,
+    generation integer DEFAULT 0 NOT NULL,
+    totp_pending bytea,
     CONSTRAINT user_sessions_digest_check CHECK ((length(digest) = 32))
 );
 
@@ -274,6 +308,7 @@ CREATE TABLE public.users (
     totp_step bigint,
     identity text,
     created_at timestamp with time zone NOT NULL,
+    generation integer DEFAULT 0 NOT NULL,
     CONSTRAINT users_email_check CHECK ((email = lower(email)))
 );
 
@@ -290,7 +325,7 @@ CREATE TABLE public.webhook_deliveries (
     account_id text NOT NULL,
     job_id text NOT NULL,
     endpoint_id text,
-    url text NOT NULL,
+    url text,
     secret bytea NOT NULL,
     body bytea NOT NULL,
     attempt smallint DEFAULT 0 NOT NULL,
@@ -300,24 +335,28 @@ CREATE TABLE public.webhook_deliveries (
     done_at timestamp with time zone,
     delivered boolean,
     last_status smallint,
-    last_error text
+    last_error text,
+    sealed_url bytea,
+    shown_url text
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02');
 
 CREATE TABLE public.webhook_endpoints (
     id text NOT NULL,
     account_id text NOT NULL,
-    url text NOT NULL,
+    url text,
     enabled boolean DEFAULT true NOT NULL,
     secret bytea NOT NULL,
     created_at timestamp with time zone NOT NULL,
-    deleted_at timestamp with time zone
+    deleted_at timestamp with time zone,
+    sealed_url bytea,
+    shown_url text
 );
 
 CREATE TABLE public.webhook_pings (
     id text NOT NULL,
     account_id text NOT NULL,
-    url text NOT NULL,
+    url text,
     secret bytea NOT NULL,
     livemode boolean NOT NULL,
     created_at timestamp with time zone NOT NULL,
@@ -326,6 +365,7 @@ CREATE TABLE public.webhook_pings (
     delivered boolean,
     status smallint,
     duration_ms integer,
+    sealed_url bytea,
     CONSTRAINT done_has_outcome CHECK ((((done_at IS NULL) = (delivered IS NULL)) AND ((done_at IS NULL) = (status IS NULL)) AND ((done_at IS NULL) = (duration_ms IS NULL))))
 );
 
@@ -349,6 +389,9 @@ ALTER TABLE ONLY public.file_deletions
 
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (account_id, livemode, key);
+
+ALTER TABLE ONLY public.invitations
+    ADD CONSTRAINT invitations_pkey PRIMARY KEY (digest);
 
 ALTER TABLE ONLY public.jobs
     ADD CONSTRAINT jobs_pkey PRIMARY KEY (id);
@@ -390,9 +433,6 @@ ALTER TABLE ONLY public.user_sessions
     ADD CONSTRAINT user_sessions_pkey PRIMARY KEY (digest);
 
 ALTER TABLE ONLY public.users
-    ADD CONSTRAINT users_email_key UNIQUE (email);
-
-ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_identity_key UNIQUE (identity);
 
 ALTER TABLE ONLY public.users
@@ -420,6 +460,12 @@ CREATE INDEX file_deletions_due ON public.file_deletions USING btree (due_at);
 
 CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (created_at);
 
+CREATE INDEX invitations_account ON public.invitations USING btree (account_id);
+
+CREATE INDEX invitations_inviter ON public.invitations USING btree (invited_by);
+
+CREATE UNIQUE INDEX invitations_target ON public.invitations USING btree (email, COALESCE(account_id, ''::text));
+
 CREATE INDEX jobs_completed ON public.jobs USING btree (completed_at) WHERE (completed_at IS NOT NULL);
 
 CREATE INDEX jobs_expiry ON public.jobs USING btree (expires_at) WHERE ((files_deleted_at IS NULL) AND (status = 'succeeded'::text));
@@ -430,11 +476,15 @@ CREATE INDEX jobs_newest_of_operation ON public.jobs USING btree (account_id, li
 
 CREATE INDEX jobs_newest_of_status ON public.jobs USING btree (account_id, livemode, status, created_at DESC, id DESC);
 
+CREATE INDEX jobs_plain_url ON public.jobs USING btree (id) WHERE (webhook_url IS NOT NULL);
+
 CREATE INDEX jobs_unfinished ON public.jobs USING btree (account_id, created_at) WHERE (status = ANY (ARRAY['queued'::text, 'processing'::text]));
 
 CREATE INDEX memberships_account ON public.memberships USING btree (account_id);
 
 CREATE INDEX sign_in_failures_age ON public.sign_in_failures USING btree (at);
+
+CREATE INDEX sign_in_failures_id ON public.sign_in_failures USING btree (id);
 
 CREATE INDEX sign_in_failures_subject ON public.sign_in_failures USING btree (subject, at);
 
@@ -452,6 +502,8 @@ CREATE INDEX user_sessions_expiry ON public.user_sessions USING btree (expires_a
 
 CREATE INDEX user_sessions_user ON public.user_sessions USING btree (user_id);
 
+CREATE INDEX users_email ON public.users USING btree (email);
+
 CREATE INDEX webhook_attempts_event ON public.webhook_attempts USING btree (event_id, at);
 
 CREATE INDEX webhook_deliveries_done ON public.webhook_deliveries USING btree (done_at) WHERE (done_at IS NOT NULL);
@@ -459,6 +511,8 @@ CREATE INDEX webhook_deliveries_done ON public.webhook_deliveries USING btree (d
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (next_at) WHERE (done_at IS NULL);
 
 CREATE INDEX webhook_deliveries_newest ON public.webhook_deliveries USING btree (created_at, id);
+
+CREATE INDEX webhook_deliveries_plain_url ON public.webhook_deliveries USING btree (id) WHERE (url IS NOT NULL);
 
 CREATE INDEX webhook_endpoints_account ON public.webhook_endpoints USING btree (account_id) WHERE (deleted_at IS NULL);
 
@@ -472,6 +526,12 @@ CREATE TRIGGER ledger_adds_to_usage_days AFTER INSERT ON public.ledger REFERENCI
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);
+
+ALTER TABLE ONLY public.invitations
+    ADD CONSTRAINT invitations_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);
+
+ALTER TABLE ONLY public.invitations
+    ADD CONSTRAINT invitations_invited_by_fkey FOREIGN KEY (invited_by) REFERENCES public.users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.jobs
     ADD CONSTRAINT jobs_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);

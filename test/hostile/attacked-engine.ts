@@ -1,6 +1,6 @@
 /**
- * The engine with nothing but its own rules around it: processes without namespaces, on a machine that
- * has something to give away. A loopback server counts who calls, a file tells whether it was read.
+ * The engine without operating system isolation: processes without namespaces. A loopback server records requests, and
+ * the access time of a secret file shows whether it was read.
  */
 import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -8,19 +8,19 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { ErrorCode } from '#crds/error-codes.ts';
-import type { Operation } from '#crds/formats.ts';
-import { MediaError } from '#crds/media-error.ts';
-import { parseJsonOptions, resolveOptions, type SentOptions } from '#crds/options/options.ts';
-import { fileLimits } from '#crds/plans.ts';
-import type { EngineResult } from '#crds/result.ts';
-import { startChildPool } from '#worker-image/engine/child-pool.ts';
-import type { Isolation } from '#worker-image/tools/isolation.ts';
+import type { ErrorCode } from '#crds/contract/error-codes.ts';
+import type { Operation } from '#crds/catalogue/formats.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import { parseJsonOptions, resolveOptions, type SentOptions } from '#crds/catalogue/options/options.ts';
+import { fileLimits } from '#crds/catalogue/plans.ts';
+import type { EngineResult } from '#crds/contract/result.ts';
+import { makeLog } from '#crds/process/log.ts';
+import { startChildPool } from '#worker-image/sandbox/child-pool.ts';
+import { NO_ISOLATION } from '#worker-image/tools/isolation.ts';
 
-/** Words of the file that nothing may read. */
+/** Content of the file that no process may read. */
 export const SECRET = 'canary-7c1e5f0a-of-the-machine';
-const NO_WALLS: Isolation = { tool: [], child: () => [], ownsProcesses: false, seesOnlyHome: false, summary: 'none' };
-/** A file that takes longer, on a machine that does much else, has made the engine hang. */
+/** Timeout after which a file counts as hanging the engine, in seconds. Generous for a busy machine. */
 const HANG_SECONDS = 150;
 
 export interface Attack {
@@ -30,32 +30,32 @@ export interface Attack {
   readonly options?: SentOptions;
 }
 
-export interface Outcome {
+export interface AttackOutcome {
   readonly code: ErrorCode | 'done';
-  /** Of the refusal. */
+  /** Message of the refusal. */
   readonly message: string;
   readonly result: EngineResult | null;
-  /** The output. */
+  /** Bytes of the output. */
   readonly bytes: Buffer;
 }
 
-/** What a hostile file may point to. */
+/** Addresses and paths that a hostile file refers to. */
 export interface Bait {
-  /** `http://127.0.0.1:…/name`. */
+  /** Returns an address of the loopback server: `http://127.0.0.1:…/name`. */
   url(name: string): string;
-  /** The secret file, as a path and as a `file:` address. */
+  /** Path of the secret file; `fileUrl` is its `file:` address. */
   readonly path: string;
   readonly fileUrl: string;
-  /** A file that does not exist; a macro or program that runs would make it. */
+  /** Path of a missing file that a macro or program would create. */
   readonly unwritten: string;
 }
 
 export interface AttackedEngine {
   readonly bait: Bait;
-  send(attack: Attack): Promise<Outcome>;
-  /** Paths that were asked of the loopback server. */
+  send(attack: Attack): Promise<AttackOutcome>;
+  /** Returns the paths that were requested from the loopback server. */
   readonly calls: () => readonly string[];
-  /** What shows that a file reached out of its place; empty when nothing did. */
+  /** Returns descriptions of accesses outside the private folders; empty when there were none. */
   traces(): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -67,7 +67,15 @@ export async function startAttackedEngine(children = 2): Promise<AttackedEngine>
   await Promise.all([home, work, trap].map((path) => mkdir(path)));
   const { server, calls } = await startCanary();
   const bait = await layBait(trap, (server.address() as AddressInfo).port);
-  const pool = startChildPool({ isolation: NO_WALLS, directory: home, children, queue: 1000, filesPerChild: 50 });
+  const pool = startChildPool({
+    log: makeLog('hostile', 'warn'),
+    isolation: NO_ISOLATION,
+    directory: home,
+    children,
+    queue: 1000,
+    extra: 0,
+    filesPerChild: 50,
+  });
   let sent = 0;
   return {
     bait,
@@ -79,7 +87,7 @@ export async function startAttackedEngine(children = 2): Promise<AttackedEngine>
       try {
         return await attackPool(pool, directory, attack);
       } finally {
-        await rm(directory, { recursive: true, maxRetries: 5 });
+        await rm(directory, { recursive: true, force: true, maxRetries: 5 });
       }
     },
     traces: async () => tracesOf({ calls, bait, home, work }),
@@ -96,7 +104,7 @@ async function attackPool(
   pool: ReturnType<typeof startChildPool>,
   directory: string,
   { filename, bytes, operation, options = {} }: Attack,
-): Promise<Outcome> {
+): Promise<AttackOutcome> {
   const path = join(directory, 'input');
   await writeFile(path, bytes);
   try {
@@ -116,14 +124,15 @@ async function attackPool(
       onProgress: () => undefined,
       signal: AbortSignal.timeout(HANG_SECONDS * 1000),
     });
-    return { code: 'done', message: '', result: file.report.result, bytes: await readFile(file.path) };
+    await using output = file.output;
+    return { code: 'done', message: '', result: file.report.result, bytes: await output.readFile() };
   } catch (error) {
     if (!(error instanceof MediaError)) throw error;
     return { code: error.code, message: error.message, result: null, bytes: Buffer.alloc(0) };
   }
 }
 
-/** Answers with a picture, so that whoever calls has a reason to call again. */
+/** Starts the loopback server. Responds with an image, so that a client may request more. */
 async function startCanary(): Promise<{ server: Server; calls: string[] }> {
   const calls: string[] = [];
   const server = createServer((request, response) => {
@@ -146,7 +155,7 @@ async function layBait(trap: string, port: number): Promise<Bait> {
   };
 }
 
-/** Linux notes the time of a read when it was older than the last change. */
+/** Sets the access time before the modification time: Linux then updates it at the next read. */
 async function makeUnread(path: string): Promise<void> {
   await utimes(path, new Date(0), (await stat(path)).mtime);
 }
@@ -156,34 +165,34 @@ export async function wasRead(path: string): Promise<boolean> {
 }
 
 async function tracesOf(at: { calls: readonly string[]; bait: Bait; home: string; work: string }): Promise<string[]> {
-  const isThere = await stat(at.bait.unwritten).then(
+  const exists = await stat(at.bait.unwritten).then(
     () => true,
     () => false,
   );
   return [
     ...at.calls.map((path) => `called ${path}`),
     ...((await wasRead(at.bait.path)) ? ['read the secret file'] : []),
-    ...(isThere ? ['ran a program of the file'] : []),
+    ...(exists ? ['ran a program of the file'] : []),
     ...(await readdir(at.work)).map((name) => `left the directory of file ${name} behind`),
-    ...(await leftIn(at.home)).map((name) => `left ${name} at the home of a process`),
+    ...(await remainingFiles(at.home)).map((name) => `left ${name} at the home of a process`),
     ...(await processesIn(at.work)).map((line) => `left a process running: ${line}`),
   ];
 }
 
-/** What lies in the homes of the processes, one folder each. */
-async function leftIn(folder: string): Promise<string[]> {
+/** Returns the files in the home folders of the engine processes. */
+async function remainingFiles(folder: string): Promise<string[]> {
   const homes = await readdir(folder);
   const names = await Promise.all(homes.map((home) => readdir(join(folder, home)).catch(() => [])));
   return names.flat();
 }
 
-/** Command lines of processes that work below the directory, be it removed by now. */
+/** Returns the command lines of processes whose working directory is below the directory, even if it was removed. */
 async function processesIn(directory: string): Promise<string[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const lines = await Promise.all(
     pids.map(async (pid) => {
-      const place = await readlink(`/proc/${pid}/cwd`).catch(() => '');
-      return place.startsWith(directory) ? [await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => pid)] : [];
+      const folder = await readlink(`/proc/${pid}/cwd`).catch(() => '');
+      return folder.startsWith(directory) ? [await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => pid)] : [];
     }),
   );
   return lines.flat().map((line) => line.replaceAll('\0', ' '));

@@ -1,4 +1,4 @@
-/** Files that are not what their name says, or are two things at once. */
+/** Files of another type than their name says, or of two types at once. */
 import { readFile } from 'node:fs/promises';
 import type { Bait } from '#test/hostile/attacked-engine.ts';
 import { pdf } from '#test/hostile/forge-pdf.ts';
@@ -92,7 +92,7 @@ export const DISGUISED_FILES: readonly HostileFile[] = [
   ].map((filename): HostileFile => ({
     name: `a file named ${JSON.stringify(filename)}`,
     filename,
-    bytes: () => readFile(new URL('../../api/samples/files/photo.jpg', import.meta.url)),
+    bytes: () => readFile(new URL('../../api/data/samples/photo.jpg', import.meta.url)),
     operation: 'strip_metadata',
     ends: ['done'],
   })),

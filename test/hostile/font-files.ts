@@ -113,7 +113,7 @@ function woff(tables: readonly { data: Buffer; length: number }[]): Buffer {
   return bytes;
 }
 
-/** The font with its outlines overwritten by the pattern. */
+/** Returns the font with its outlines overwritten by the pattern. */
 function withGlyphs(font: Buffer, pattern: Buffer): Buffer {
   const entry = font.indexOf('glyf', 12);
   const at = font.readUInt32BE(entry + 8);
@@ -121,5 +121,5 @@ function withGlyphs(font: Buffer, pattern: Buffer): Buffer {
 }
 
 function typeface(): Promise<Buffer> {
-  return readFile(new URL('../../api/samples/files/typeface.ttf', import.meta.url));
+  return readFile(new URL('../../api/data/samples/typeface.ttf', import.meta.url));
 }

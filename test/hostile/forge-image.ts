@@ -1,17 +1,17 @@
-/** Image files with headers that no honest program writes. */
+/** Writers of image files with headers that no real encoder writes. */
 import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { noise } from '#test/fixtures/noise.ts';
 import { makePngChunk, PNG_SIGNATURE } from '#worker-image/engine/image/png-chunks.ts';
 
-interface Size {
+interface DeclaredSize {
   readonly width: number;
   readonly height: number;
 }
 
-/** A grey PNG that claims a size and holds the pixel data given. `more` stands before the pixels. */
+/** Returns a gray PNG with a declared size and the given pixel data. `more` precedes the pixels. */
 export function png(
-  { width, height }: Size,
+  { width, height }: DeclaredSize,
   data = deflateSync(Buffer.alloc(64)),
   more: readonly Buffer[] = [],
 ): Buffer {
@@ -28,20 +28,20 @@ export function png(
   ]);
 }
 
-/** An animation control chunk that claims so many frames. */
+/** Returns an animation control chunk that declares that many frames. */
 export function pngFrames(frames: number): Buffer {
   const data = Buffer.alloc(8);
   data.writeUInt32BE(frames, 0);
   return makePngChunk('acTL', data);
 }
 
-/** An AVIF of a few pixels whose size property claims others. */
-export async function avif({ width, height }: Size): Promise<Buffer> {
+/** Returns an AVIF of a few pixels whose size property declares another size. */
+export async function avif({ width, height }: DeclaredSize): Promise<Buffer> {
   return claimSize(await noise().avif({ quality: 20, effort: 0 }).toBuffer(), { width, height });
 }
 
 /** Overwrites every `ispe` property of a HEIF file. */
-export function claimSize(file: Buffer, { width, height }: Size): Buffer {
+export function claimSize(file: Buffer, { width, height }: DeclaredSize): Buffer {
   const bytes = Buffer.from(file);
   for (let at = bytes.indexOf('ispe'); at !== -1; at = bytes.indexOf('ispe', at + 4)) {
     bytes.writeUInt32BE(width, at + 8);
@@ -50,8 +50,8 @@ export function claimSize(file: Buffer, { width, height }: Size): Buffer {
   return bytes;
 }
 
-/** A GIF of one-pixel frames on a canvas of the size given. */
-export function gif({ width, height }: Size, frames: number): Buffer {
+/** Returns a GIF of one-pixel frames on a logical screen of the given size. */
+export function gif({ width, height }: DeclaredSize, frames: number): Buffer {
   const header = Buffer.from('GIF89a\0\0\0\0\x80\0\0\0\0\0\xff\xff\xff', 'latin1');
   header.writeUInt16LE(width, 6);
   header.writeUInt16LE(height, 8);
@@ -65,8 +65,8 @@ export function gif({ width, height }: Size, frames: number): Buffer {
   return Buffer.concat([header, ...body, Buffer.from([0x3b])]);
 }
 
-/** A JPEG of a few pixels whose frame header claims others. */
-export async function jpeg({ width, height }: Size): Promise<Buffer> {
+/** Returns a JPEG of a few pixels whose frame header declares another size. */
+export async function jpeg({ width, height }: DeclaredSize): Promise<Buffer> {
   const bytes = await noise().jpeg().toBuffer();
   const at = bytes.indexOf(Buffer.from([0xff, 0xc0]));
   bytes.writeUInt16BE(height, at + 5);
@@ -74,8 +74,8 @@ export async function jpeg({ width, height }: Size): Promise<Buffer> {
   return bytes;
 }
 
-/** A progressive JPEG that repeats its last scan, each of which passes over the whole picture. */
-export async function jpegOfScans({ width, height }: Size, scans: number): Promise<Buffer> {
+/** Returns a progressive JPEG that repeats its last scan, each of which covers the whole image. */
+export async function jpegOfScans({ width, height }: DeclaredSize, scans: number): Promise<Buffer> {
   const bytes = await sharp({ create: { width, height, channels: 3, background: '#888' } })
     .jpeg({ progressive: true })
     .toBuffer();
@@ -84,7 +84,7 @@ export async function jpegOfScans({ width, height }: Size, scans: number): Promi
   return Buffer.concat([bytes.subarray(0, last), ...Array.from({ length: scans }, () => scan), bytes.subarray(-2)]);
 }
 
-/** Puts an application segment behind the start of a JPEG, split where it is over the format's length. */
+/** Inserts an application segment after the start of a JPEG, split where it exceeds the maximum length of a segment. */
 export function withSegment(jpegBytes: Buffer, marker: number, data: Buffer): Buffer {
   const parts: Buffer[] = [jpegBytes.subarray(0, 2)];
   for (let at = 0; at < data.length; at += 65_000) {
@@ -94,7 +94,7 @@ export function withSegment(jpegBytes: Buffer, marker: number, data: Buffer): Bu
   return Buffer.concat([...parts, jpegBytes.subarray(2)]);
 }
 
-export interface TiffEntry {
+export interface ForgedTiffEntry {
   readonly tag: number;
   /** 3: two bytes, 4: four bytes. */
   readonly type: number;
@@ -102,8 +102,8 @@ export interface TiffEntry {
   readonly value: number;
 }
 
-/** One little-endian TIFF directory, entries sorted by tag. */
-export function tiffDirectory(entries: readonly TiffEntry[], next: number): Buffer {
+/** Returns one little-endian TIFF directory, entries sorted by tag. */
+export function tiffDirectory(entries: readonly ForgedTiffEntry[], next: number): Buffer {
   const bytes = Buffer.alloc(2 + entries.length * 12 + 4);
   bytes.writeUInt16LE(entries.length, 0);
   entries.forEach(({ tag, type, count, value }, index) => {
@@ -120,9 +120,9 @@ export function tiffDirectory(entries: readonly TiffEntry[], next: number): Buff
 /** Header of a little-endian TIFF whose first directory follows at once. */
 export const TIFF_HEADER = Buffer.from('II*\0\x08\0\0\0', 'latin1');
 
-/** A grey TIFF of one strip, of a size that it claims. */
-export function tiff({ width, height }: Size, next = 0): Buffer {
-  const long = (tag: number, value: number): TiffEntry => ({ tag, type: 4, count: 1, value });
+/** Returns a gray TIFF of one strip with a declared size. */
+export function tiff({ width, height }: DeclaredSize, next = 0): Buffer {
+  const long = (tag: number, value: number): ForgedTiffEntry => ({ tag, type: 4, count: 1, value });
   const entries = [
     long(256, width),
     long(257, height),
@@ -137,7 +137,7 @@ export function tiff({ width, height }: Size, next = 0): Buffer {
   return Buffer.concat([TIFF_HEADER, tiffDirectory(entries, next), Buffer.alloc(4096, 0x55)]);
 }
 
-/** EXIF of so many tags, each a word; `next` is where a further directory is claimed to lie. */
+/** Returns EXIF with that many short text tags. `next` is the declared offset of a further directory. */
 export function exif(tags: number, next = 0): Buffer {
   const entries = Array.from({ length: tags }, (_, index) => ({
     tag: index & 0xffff,
@@ -148,8 +148,8 @@ export function exif(tags: number, next = 0): Buffer {
   return Buffer.concat([Buffer.from('Exif\0\0', 'latin1'), TIFF_HEADER, tiffDirectory(entries, next)]);
 }
 
-/** A WebP container of a canvas with so many empty frames. */
-export function webp({ width, height }: Size, frames: number): Buffer {
+/** Returns a WebP container with the given canvas and number of empty frames. */
+export function webp({ width, height }: DeclaredSize, frames: number): Buffer {
   const chunk = (type: string, data: Buffer): Buffer => {
     const head = Buffer.alloc(8);
     head.write(type, 'latin1');

@@ -1,6 +1,6 @@
-/** Media files built box by box, chunk by chunk and element by element. */
+/** Writers of media files from boxes, chunks and elements. */
 
-/** A box of ISO-BMFF around its parts. */
+/** Returns a box of ISO-BMFF that contains the parts. */
 export function box(type: string, ...parts: readonly (Buffer | string)[]): Buffer {
   const body = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : part)));
   return Buffer.concat([u32(8 + body.length), Buffer.from(type, 'latin1'), body]);
@@ -14,7 +14,7 @@ export function u32(...values: readonly number[]): Buffer {
 
 const CONTAINERS: readonly string[] = ['moov', 'trak', 'mdia', 'minf', 'stbl', 'dinf'];
 
-/** The file with each box of the type replaced; the boxes around it grow or shrink with it. */
+/** Returns the file with each box of the type replaced. Adjusts the lengths of the containing boxes. */
 export function replaceBoxes(file: Buffer, type: string, make: (body: Buffer) => Buffer): Buffer {
   const parts: Buffer[] = [];
   for (let at = 0; at + 8 <= file.length;) {
@@ -29,7 +29,7 @@ export function replaceBoxes(file: Buffer, type: string, make: (body: Buffer) =>
   return Buffer.concat(parts);
 }
 
-/** A WAV of silence whose header claims what is given. */
+/** Returns a WAV of silence with the given values in its header. */
 export function wav(
   claims: { rate: number; channels: number; bits: number; dataBytes?: number },
   bytes: number,
@@ -51,7 +51,7 @@ export function wav(
   return Buffer.concat([header, Buffer.alloc(bytes)]);
 }
 
-/** A chunk or list of RIFF. */
+/** Returns a RIFF chunk or list. */
 export function riff(type: string, ...parts: readonly Buffer[]): Buffer {
   const body = Buffer.concat(parts);
   const head = Buffer.alloc(8);
@@ -60,7 +60,7 @@ export function riff(type: string, ...parts: readonly Buffer[]): Buffer {
   return Buffer.concat([head, body, Buffer.alloc(body.length % 2)]);
 }
 
-/** An AVI of MJPEG frames, with a text stream that carries the given words as an embedded subtitle file. */
+/** Returns an AVI of MJPEG frames with a text stream that contains the text as an embedded subtitle file. */
 export function aviWithSubtitle(picture: Buffer, words: string): Buffer {
   const list = (type: string, ...parts: Buffer[]): Buffer => riff('LIST', Buffer.from(type), ...parts);
   const frames = 10;
@@ -102,7 +102,7 @@ function u32le(...values: readonly number[]): Buffer {
   return bytes;
 }
 
-/** An element of EBML; its id is given in hexadecimal digits. */
+/** Returns an EBML element. @param id Hexadecimal digits. */
 export function element(id: string, ...parts: readonly (Buffer | string | number)[]): Buffer {
   const body = Buffer.concat(
     parts.map((part) => (typeof part === 'number' ? u32(part) : typeof part === 'string' ? Buffer.from(part) : part)),
@@ -112,7 +112,7 @@ export function element(id: string, ...parts: readonly (Buffer | string | number
   return Buffer.concat([Buffer.from(id, 'hex'), size, body]);
 }
 
-/** A Matroska file of so many tracks of pictures, and whatever else stands in its segment. */
+/** Returns a Matroska file with that many video tracks and further elements in its segment. */
 export function matroska(tracks: number, ...more: readonly Buffer[]): Buffer {
   const track = (number: number): Buffer =>
     element(

@@ -1,34 +1,34 @@
-/** Office documents of a few words around parts that no honest program writes. */
+/** Writers of short office documents with parts that no real office program writes. */
 import { zip, type ZipPart } from '#test/hostile/forge-zip.ts';
 
 const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
 export const RELATIONSHIPS = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const MAIN = 'application/vnd.openxmlformats-officedocument';
 
-/** A relationship to something outside of the package. */
+/** Relationship of a package. */
 export interface Link {
   readonly id: string;
-  /** The last part of the type's address, such as `image`. */
+  /** Last segment of the relationship type, such as `image`. */
   readonly type: string;
   readonly target: string;
 }
 
-/** The words that every document shows. */
+/** Visible text of every document. */
 export const WORDS = 'Seen in every document';
 
 interface Docx {
-  /** XML inside of the body, behind a paragraph of words. */
+  /** XML of the body after a paragraph with `WORDS`. */
   readonly body?: string;
   readonly links?: readonly Link[];
-  /** XML inside of the settings, and what they link to. */
+  /** XML of the settings; `settingsLinks` are their relationships. */
   readonly settings?: string;
   readonly settingsLinks?: readonly Link[];
   readonly parts?: readonly ZipPart[];
-  /** Put between the declaration of the document's XML and its root. */
+  /** Inserted between the XML declaration and the root element. */
   readonly doctype?: string;
 }
 
-/** A word-processing document. */
+/** Returns a word-processing document. */
 export function docx({ body = '', links = [], settings, settingsLinks = [], parts = [], doctype = '' }: Docx): Buffer {
   const own = settings === undefined ? [] : [{ id: 'rIdSettings', type: 'settings', target: 'settings.xml' }];
   const extra: ZipPart[] =
@@ -61,18 +61,18 @@ export function docx({ body = '', links = [], settings, settingsLinks = [], part
 }
 
 interface Xlsx {
-  /** XML of rows behind a first one. */
+  /** XML of rows after the first one. */
   readonly rows?: string;
   readonly doctype?: string;
-  /** XML inside of the workbook, behind its sheets. */
+  /** XML of the workbook after its sheets. */
   readonly workbook?: string;
   readonly links?: readonly Link[];
   readonly parts?: readonly ZipPart[];
-  /** Content types of more parts. */
+  /** Content types of further parts. */
   readonly types?: readonly (readonly [part: string, type: string])[];
 }
 
-/** A workbook of one sheet. */
+/** Returns a workbook of one sheet. */
 export function xlsx({ rows = '', doctype = '', workbook = '', links = [], parts = [], types = [] }: Xlsx): Buffer {
   return zip([
     contentTypes([
@@ -100,7 +100,7 @@ export function xlsx({ rows = '', doctype = '', workbook = '', links = [], parts
   ]);
 }
 
-/** An OpenDocument package. `content` is the whole of content.xml. */
+/** Returns an OpenDocument package. `content` is the complete content.xml. */
 export function openDocument(
   type: 'text' | 'spreadsheet' | 'presentation',
   content: string,
@@ -132,24 +132,24 @@ const NAMESPACES = [
 interface OdfXml {
   readonly type: 'text' | 'spreadsheet' | 'presentation';
   readonly body: string;
-  /** XML before the body: scripts, fonts. */
+  /** XML before the body, such as scripts and fonts. */
   readonly before?: string;
   readonly doctype?: string;
 }
 
-/** content.xml of a package, or with `flat` the whole document in one file. */
+/** Returns content.xml of a package, or with `flat` a flat OpenDocument file. */
 export function odfXml({ type, body, before = '', doctype = '' }: OdfXml, flat = false): string {
   const name = flat ? 'office:document' : 'office:document-content';
   const mark = flat ? ` office:mimetype="application/vnd.oasis.opendocument.${type}"` : '';
   return `<?xml version="1.0" encoding="UTF-8"?>${doctype}<${name} ${NAMESPACES} xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:ooo="http://openoffice.org/2004/office" xmlns:dom="http://www.w3.org/2001/xml-events" xmlns:of="urn:oasis:names:tc:opendocument:xmlns:of:1.2" office:version="1.2"${mark}>${before}<office:body><office:${type}>${body}</office:${type}></office:body></${name}>`;
 }
 
-/** An OpenDocument file, flat or as a package. */
+/** Returns an OpenDocument file, flat or as a package. */
 export function odf(flat: boolean, parts: Parameters<typeof odfXml>[0]): Buffer {
   return flat ? Buffer.from(odfXml(parts, true)) : openDocument(parts.type, odfXml(parts));
 }
 
-/** Ten entities of ten of the one before, so deep. */
+/** Returns a document type with nested entities to that depth, each of which repeats the previous one ten times. */
 export function laughs(depth: number): string {
   const lines = Array.from({ length: depth }, (_, level) => `<!ENTITY l${level + 1} "${`&l${level};`.repeat(10)}">`);
   return `<!DOCTYPE x [<!ENTITY l0 "ha">${lines.join('')}]>`;

@@ -1,9 +1,9 @@
-/** Containers of Office 97 to 2003, of one allocation sector. */
+/** Writer of OLE2 containers, as in Office 97 to 2003, with one allocation sector. */
 
 const [SECTOR, SHORT_SECTOR, SHORT_STREAM] = [512, 64, 4096];
 const [END, FREE, TABLE] = [0xffff_fffe, 0xffff_ffff, 0xffff_fffd];
 
-/** A container with these streams in its root, in a chain to the right. */
+/** Returns a container with the streams in its root, each the right sibling of the previous one. */
 export function ole2(streams: readonly { readonly name: string; readonly data: Buffer }[]): Buffer {
   const sectors: Buffer[] = [];
   const next: number[] = [TABLE];

@@ -1,18 +1,18 @@
-/** PDF files of one page around parts that no honest program writes. */
+/** Writer of one-page PDF files with parts that no real program writes. */
 import { deflateSync } from 'node:zlib';
-import { PdfWriter } from '#worker-image/engine/image/pdf-writer.ts';
+import { PdfWriter } from '#worker-image/engine/image/encode/pdf-writer.ts';
 
 interface Page {
-  /** Entries of the page, the catalogue and the page tree, besides their own. */
+  /** Further entries of the page; `catalogue` holds those of the catalog. */
   readonly page?: string;
   readonly catalogue?: string;
-  /** Entries of the content's stream, and its data as they pack it. */
+  /** Entries of the content stream, and its encoded data. */
   readonly content?: { readonly entries: string; readonly data: Buffer };
-  /** Adds objects of the file's own and gives more entries of page and catalogue. */
+  /** Adds objects and returns further entries of page and catalog. */
   readonly more?: (writer: PdfWriter) => { page?: string; catalogue?: string };
 }
 
-/** A PDF of one page. */
+/** Returns a PDF of one page. */
 export function pdf({ page = '', catalogue = '', content, more }: Page = {}): Buffer {
   const writer = new PdfWriter();
   const pages = writer.reserve();
@@ -27,14 +27,14 @@ export function pdf({ page = '', catalogue = '', content, more }: Page = {}): Bu
   return writer.finish(writer.add(`<< /Type /Catalog /Pages ${pages} 0 R ${catalogue} ${own.catalogue ?? ''} >>`));
 }
 
-/** A stream packed by Deflate, so many times. */
+/** Returns entries and data of a stream that is compressed by Deflate `layers` times. */
 export function deflated(plain: Buffer, layers = 1): { entries: string; data: Buffer } {
   let data = plain;
   for (let layer = 0; layer < layers; layer += 1) data = deflateSync(data, { level: 9 });
   return { entries: `/Filter [${'/FlateDecode '.repeat(layers)}]`, data };
 }
 
-/** Blanks, which are content without effect. */
+/** Returns spaces, which draw nothing in a content stream. */
 export function blanks(bytes: number): Buffer {
   return Buffer.alloc(bytes, 0x20);
 }

@@ -1,30 +1,30 @@
-/** Workbooks of Excel 97 to 2003, record by record. Source: [MS-XLS]. */
+/** Writer of Excel 97 to 2003 workbooks. Source: [MS-XLS]. */
 import { ole2 } from '#test/hostile/forge-ole2.ts';
 
 const [BOF, EOF, SHEET, BOOKS, BOOK_NAMES, NAME] = [0x809, 0x0a, 0x85, 0x1ae, 0x17, 0x18];
 const [NUMBER, FORMULA, LINK] = [0x203, 0x06, 0x1b8];
 const [GLOBALS, WORKSHEET] = [5, 0x10];
-/** The file itself, where names of other files stand otherwise. */
+/** Reference to the workbook itself in place of the name of another file. */
 const THIS_BOOK = 0x0401;
-/** Built-in name of what is printed. */
+/** Built-in name of the print area. */
 const PRINT_AREA = 6;
 const [AREA_IN_BOOK, CELL_IN_BOOK] = [0x3b, 0x3a];
-/** Class ids of a hyperlink and of an address. */
+/** Class ids of a hyperlink and of a URL moniker. */
 const LINK_CLASS = Buffer.from('d0c9ea79f9bace118c8200aa004ba90b', 'hex');
 const URL_CLASS = Buffer.from('e0c9ea79f9bace118c8200aa004ba90b', 'hex');
 
 interface Workbook {
   /** Rows and columns of filled cells. */
   readonly cells: readonly (readonly [row: number, column: number])[];
-  /** Last row and column of what is printed. */
+  /** Last row and column of the print area. */
   readonly printed?: readonly [row: number, column: number];
-  /** A workbook elsewhere that a formula in A2 takes its value from, as an address or a path. */
+  /** Address or path of another workbook that a formula in A2 refers to. */
   readonly book?: string;
-  /** Where cell A1 leads at a click. */
+  /** Address of a hyperlink in A1. */
   readonly link?: string;
 }
 
-/** A workbook of one sheet. */
+/** Returns a workbook of one sheet. */
 export function xls({ cells, printed, book, link }: Workbook): Buffer {
   const names = [
     record(BOOKS, u16(1, THIS_BOOK)),
@@ -60,7 +60,7 @@ function printArea([row, column]: readonly [number, number]): Buffer {
   ]);
 }
 
-/** In A2; to be worked out anew as soon as the file is open. */
+/** Returns a formula in A2 that is recalculated when the file is opened. */
 function cellElsewhere(): Buffer {
   const formula = Buffer.concat([Buffer.from([CELL_IN_BOOK]), u16(1, 0, 0)]);
   return Buffer.concat([u16(1, 0, 0), Buffer.alloc(8), u16(3), u32(0), u16(formula.length), formula]);
@@ -71,7 +71,7 @@ function linkTo(address: string): Buffer {
   return Buffer.concat([u16(0, 0, 0, 0), LINK_CLASS, u32(2, 3), URL_CLASS, u32(url.length), url]);
 }
 
-/** Length, one byte that says that a character takes one byte, the characters. */
+/** Returns a string record: length, a flag for one byte per character, characters. */
 function text(characters: string): Buffer {
   return Buffer.concat([u16(characters.length), Buffer.from([0]), Buffer.from(characters, 'latin1')]);
 }

@@ -1,28 +1,28 @@
 import { expect } from 'vitest';
-import type { ErrorCode } from '#crds/error-codes.ts';
-import type { Operation } from '#crds/formats.ts';
-import type { SentOptions } from '#crds/options/options.ts';
-import type { Bait, Outcome } from '#test/hostile/attacked-engine.ts';
+import type { ErrorCode } from '#crds/contract/error-codes.ts';
+import type { Operation } from '#crds/catalogue/formats.ts';
+import type { SentOptions } from '#crds/catalogue/options/options.ts';
+import type { Bait, AttackOutcome } from '#test/hostile/attacked-engine.ts';
 
-/** One hostile file: how it is made, what is asked of it, and how that must end. */
+/** A hostile file, the request for it, and the allowed outcomes. */
 export interface HostileFile {
   /** Completes "the engine withstands …". */
   readonly name: string;
   readonly filename: string;
   readonly bytes: (bait: Bait) => Buffer | Promise<Buffer>;
-  /** `compress` when it is left out. */
+  /** Default: `compress`. */
   readonly operation?: Operation;
   readonly options?: SentOptions;
-  /** The endings that are right. More than one where tools of different versions read on differently. */
+  /** Allowed outcomes. Several where versions of tools differ in what they can read. */
   readonly ends: readonly (ErrorCode | 'done')[];
-  /** What the refusal's message holds. */
+  /** Pattern that the message of the refusal matches. */
   readonly says?: RegExp;
-  /** What the result must be like. */
-  readonly result?: (outcome: Outcome, bait: Bait) => void | Promise<void>;
+  /** Asserts properties of the result. */
+  readonly result?: (outcome: AttackOutcome, bait: Bait) => void | Promise<void>;
 }
 
-/** Fails the test unless the file ended as its row says. */
-export async function expectEnding(file: HostileFile, outcome: Outcome, bait: Bait): Promise<void> {
+/** Asserts that the outcome is one that the file allows. */
+export async function expectOutcome(file: HostileFile, outcome: AttackOutcome, bait: Bait): Promise<void> {
   expect(file.ends, outcome.message).toContain(outcome.code);
   if (file.says !== undefined && outcome.code !== 'done') expect(outcome.message).toMatch(file.says);
   if (outcome.code === 'done') await file.result?.(outcome, bait);

@@ -24,7 +24,7 @@ import { makePngChunk } from '#worker-image/engine/image/png-chunks.ts';
 const HUGE = { width: 65_000, height: 65_000 };
 const SMALL = { width: 64, height: 64 };
 
-/** Refused by their headers, with the value and the limit. */
+/** Images that are refused by their headers, with the value and the limit. */
 export const IMAGES_OVER_LIMITS: readonly HostileFile[] = [
   {
     name: 'a PNG of 65,000 × 65,000 pixels',
@@ -347,7 +347,7 @@ function bmp(width: number, height: number): Buffer {
   return bytes;
 }
 
-/** A DNG of 64 × 64 samples whose tags claim another side. */
+/** Returns a DNG of 64 × 64 samples whose tags declare another side. */
 async function rawOf(side: number): Promise<Buffer> {
   const { width, height } = SMALL;
   const bytes = drawRaw('dng', { width, height, data: await noise(width, height).raw().toBuffer() });
@@ -379,5 +379,5 @@ function bigTiffOfEndlessTags(): Buffer {
 }
 
 function readSample(name: string): Promise<Buffer> {
-  return readFile(new URL(`../../api/samples/files/${name}`, import.meta.url));
+  return readFile(new URL(`../../api/data/samples/${name}`, import.meta.url));
 }

@@ -1,4 +1,4 @@
-/** Office documents that lead to other files and addresses. */
+/** Office documents with links to files and addresses. */
 import type { Bait } from '#test/hostile/attacked-engine.ts';
 import { docx, odf, odfXml, openDocument, WORDS, xlsx } from '#test/hostile/forge-office.ts';
 import { xls } from '#test/hostile/forge-xls.ts';
@@ -6,7 +6,7 @@ import type { HostileFile } from '#test/hostile/hostile-file.ts';
 
 const TO_PDF = { operation: 'convert', options: { convert: { to: 'pdf' } } } as const;
 
-/** Documents that name other files and addresses: what they show beside is of no interest. */
+/** Documents with links to files and addresses. Their other content does not matter. */
 export const DOCUMENTS_WITH_LINKS: readonly HostileFile[] = [
   {
     name: 'a DOCX with pictures elsewhere',
@@ -254,7 +254,7 @@ function linkedSheet(bait: Bait): string {
   ].join('');
 }
 
-/** Runs a program as soon as the document is open, in two languages. */
+/** Returns macros in two languages that run a program when the document is opened. */
 function autoMacro({ unwritten }: Bait): string {
   const event = (href: string): string =>
     `<script:event-listener script:language="ooo:script" script:event-name="dom:load" xlink:href="${xml(href)}" xlink:type="simple"/>`;

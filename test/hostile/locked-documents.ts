@@ -1,4 +1,4 @@
-/** Office documents under a password. */
+/** Office documents that need a password. */
 import { ole2 } from '#test/hostile/forge-ole2.ts';
 import type { HostileFile } from '#test/hostile/hostile-file.ts';
 
@@ -9,7 +9,7 @@ const LOCKED = {
   says: /protected by a password/,
 } as const;
 
-/** Documents of Office 97 to 2003 under a password; all else in them is nothing that could be opened. */
+/** Documents of Office 97 to 2003 with the marks of encryption and no readable content. */
 export const LOCKED_DOCUMENTS: readonly HostileFile[] = [
   {
     ...LOCKED,

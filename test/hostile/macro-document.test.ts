@@ -1,4 +1,4 @@
-/** The macro of the hostile document is a real one: where macros may run, it does. */
+/** Proves that the macro of the hostile document runs where macros are allowed. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { engineDeps, freshDirectory } from '#test/fixtures/engine-work.ts';
 import { macroDocument } from '#test/hostile/macro-document.ts';
 
-it('a LibreOffice that allows macros runs the one that the engine must not run', async () => {
+it('LibreOffice runs the macro of the hostile document when its profile allows macros', async () => {
   const directory = await freshDirectory();
   const [written, user] = [join(directory, 'written'), join(directory, 'profile', 'user')];
   await mkdir(user, { recursive: true });
@@ -15,7 +15,7 @@ it('a LibreOffice that allows macros runs the one that the engine must not run',
     join(user, 'registrymodifications.xcu'),
     '<?xml version="1.0" encoding="UTF-8"?><oor:items xmlns:oor="http://openoffice.org/2001/registry"><item oor:path="/org.openoffice.Office.Common/Security/Scripting"><prop oor:name="MacroSecurityLevel" oor:op="fuse"><value>0</value></prop></item></oor:items>',
   );
-  // Opened, not converted: while LibreOffice converts it runs no macro whatever its profile says.
+  // Opened, not converted: LibreOffice runs no macros during a conversion, whatever its profile allows.
   await engineDeps().run({
     file: 'soffice',
     args: [

@@ -1,11 +1,11 @@
-/** An OpenDocument text whose Basic macro runs as soon as the document is open, where macros may run. */
+/** OpenDocument text with a Basic macro that runs when the document is opened, if macros are allowed. */
 import { odfXml, openDocument, WORDS } from '#test/hostile/forge-office.ts';
 
 const CALL = 'vnd.sun.star.script:Standard.M.Main?language=Basic&amp;location=document';
 const GRAMMAR = (root: string, name: string): string =>
   `<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE ${root} PUBLIC "-//OpenOffice.org//DTD OfficeDocument 1.0//EN" "${name}.dtd">\n`;
 
-/** The macro makes a file at the path, then ends LibreOffice. */
+/** Returns a document with a macro that writes a file at the path, then exits LibreOffice. */
 export function macroDocument(path: string): Buffer {
   const program = `Sub Main\nOpen "${path}" For Output As #1\nPrint #1, "ran"\nClose #1\nStarDesktop.terminate\nEnd Sub\n`;
   const listener = `<script:event-listener script:language="ooo:script" script:event-name="dom:load" xlink:href="${CALL}" xlink:type="simple"/>`;

@@ -1,4 +1,4 @@
-/** Hostile video and sound. */
+/** Hostile video and audio. */
 import { readFile } from 'node:fs/promises';
 import { aviWithSubtitle, box, element, matroska, replaceBoxes, u32, wav } from '#test/hostile/forge-media.ts';
 import { noise } from '#test/fixtures/noise.ts';
@@ -249,5 +249,5 @@ export const HOSTILE_MEDIA: readonly HostileFile[] = [
 ];
 
 function sample(name: string): Promise<Buffer> {
-  return readFile(new URL(`../../api/samples/files/${name}`, import.meta.url));
+  return readFile(new URL(`../../api/data/samples/${name}`, import.meta.url));
 }

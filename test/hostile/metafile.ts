@@ -1,6 +1,6 @@
-/** Metafiles of one record that claims more than there is. */
+/** Metafiles with one record that declares more points than it has. */
 
-/** The header of an enhanced metafile, then a polygon of so many bytes that are not there. */
+/** Returns an enhanced metafile with a polygon that declares that many missing bytes. */
 export function emf(claims: number): Buffer {
   const bytes = Buffer.alloc(108 + 32);
   [1, 108, 0, 0, 900, 900, 0, 0, 9000, 9000].forEach((value, i) => bytes.writeUInt32LE(value, i * 4));
@@ -10,7 +10,7 @@ export function emf(claims: number): Buffer {
   return bytes;
 }
 
-/** The same for a Windows metafile with a placeable header. */
+/** Returns the same record as a Windows metafile with a placeable header. */
 export function wmf(claims: number): Buffer {
   const bytes = Buffer.alloc(22 + 18 + 12);
   bytes.writeUInt32LE(0x9ac6_cdd7, 0);

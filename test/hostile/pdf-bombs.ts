@@ -1,11 +1,11 @@
-/** PDF files that unpack to far more than a document needs. */
+/** PDF files with streams that decode to far more than a document needs. */
 import { blanks, deflated, pdf } from '#test/hostile/forge-pdf.ts';
-import { lzwOfZeros, runsOfZeros } from '#test/hostile/pdf-packers.ts';
+import { lzwOfZeros, runsOfZeros } from '#test/hostile/pdf-zero-encoders.ts';
 import type { HostileFile } from '#test/hostile/hostile-file.ts';
 
 const MIB = 1024 ** 2;
 
-/** Refused before any tool has opened them. */
+/** Files that are refused before any tool opens them. */
 export const PDF_BOMBS: readonly HostileFile[] = [
   {
     name: 'a PDF whose content unpacks to 600 MB',

@@ -2,7 +2,7 @@
 import { deflateSync } from 'node:zlib';
 import { pdf } from '#test/hostile/forge-pdf.ts';
 import type { HostileFile } from '#test/hostile/hostile-file.ts';
-import { PdfWriter } from '#worker-image/engine/image/pdf-writer.ts';
+import { PdfWriter } from '#worker-image/engine/image/encode/pdf-writer.ts';
 
 export const HOSTILE_PDFS: readonly HostileFile[] = [
   {
@@ -159,7 +159,7 @@ export const HOSTILE_PDFS: readonly HostileFile[] = [
     filename: 'a.pdf',
     bytes: async () => {
       const { readFile } = await import('node:fs/promises');
-      return readFile(new URL('../../api/samples/files/encrypted.pdf', import.meta.url));
+      return readFile(new URL('../../api/data/samples/encrypted.pdf', import.meta.url));
     },
     ends: ['encrypted_pdf'],
   },
@@ -182,7 +182,7 @@ export const HOSTILE_PDFS: readonly HostileFile[] = [
   },
 ];
 
-/** Everything that a viewer may do by itself or at a click. */
+/** Returns every action that a viewer performs by itself or on a click. */
 function actions(bait: { url(name: string): string; path: string; unwritten: string; fileUrl: string }): string {
   return [
     `<< /S /JavaScript /JS (app.launchURL\\("${bait.url('javascript')}"\\)) /Next [`,
@@ -196,7 +196,7 @@ function actions(bait: { url(name: string): string; path: string; unwritten: str
   ].join(' ');
 }
 
-/** `/F` of a stream says that its data is in another file. */
+/** Returns a PDF with streams whose data is in other files, by their `/F` entry. */
 function externalStreams(bait: { url(name: string): string; path: string }): Buffer {
   return pdf({
     content: { entries: `/F (${bait.path})`, data: Buffer.alloc(0) },

@@ -1,8 +1,8 @@
-/** Texts that lead a player to other files and addresses, under the names of video and sound. */
+/** Playlists, which refer to other files and addresses, named as video and audio. */
 import type { Bait } from '#test/hostile/attacked-engine.ts';
 import type { HostileFile } from '#test/hostile/hostile-file.ts';
 
-/** Texts that a player would follow to other files and addresses. */
+/** Playlists by format. */
 const PLAYLISTS: readonly (readonly [what: string, text: (bait: Bait) => string])[] = [
   ['an HLS playlist', playlist],
   ['an HLS playlist behind blank lines', (bait) => `\n\n \n${playlist(bait)}`],

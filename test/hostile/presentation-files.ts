@@ -48,9 +48,9 @@ const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
 const SPACES = `xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:r="${RELATIONSHIPS}"`;
 const TYPE = 'application/vnd.openxmlformats-officedocument.presentationml';
 const GROUP = '<p:nvGrpSpPr><p:cNvPr id="1" name="g"/><p:cNvGrpSpPr/><p:nvPr/></p:nvGrpSpPr><p:grpSpPr/>';
-const PLACE = '<a:off x="0" y="0"/><a:ext cx="900000" cy="900000"/>';
+const POSITION = '<a:off x="0" y="0"/><a:ext cx="900000" cy="900000"/>';
 
-/** A presentation of one slide with these shapes. */
+/** Returns a presentation of one slide with the given shapes. */
 function pptx(shapes: string, links: readonly Link[] = []): Buffer {
   return zip([
     contentTypes([
@@ -74,23 +74,23 @@ function pptx(shapes: string, links: readonly Link[] = []): Buffer {
   ]);
 }
 
-/** @param run - XML inside of the text's properties. */
+/** Returns a text shape. @param run XML of the run properties. */
 function words(run: string): string {
-  return `<p:sp><p:nvSpPr><p:cNvPr id="2" name="t"/><p:cNvSpPr/><p:nvPr/></p:nvSpPr><p:spPr><a:xfrm>${PLACE}</a:xfrm><a:prstGeom prst="rect"/></p:spPr><p:txBody><a:bodyPr/><a:p><a:r><a:rPr>${run}</a:rPr><a:t>${WORDS}</a:t></a:r></a:p></p:txBody></p:sp>`;
+  return `<p:sp><p:nvSpPr><p:cNvPr id="2" name="t"/><p:cNvSpPr/><p:nvPr/></p:nvSpPr><p:spPr><a:xfrm>${POSITION}</a:xfrm><a:prstGeom prst="rect"/></p:spPr><p:txBody><a:bodyPr/><a:p><a:r><a:rPr>${run}</a:rPr><a:t>${WORDS}</a:t></a:r></a:p></p:txBody></p:sp>`;
 }
 
-/** @param media - XML of the film or sound that the picture stands for. */
+/** Returns an image shape. @param media XML of the video or audio that it represents. */
 function picture(id: string, media: string): string {
-  return `<p:pic><p:nvPicPr><p:cNvPr id="3" name="p"/><p:cNvPicPr/><p:nvPr>${media}</p:nvPr></p:nvPicPr><p:blipFill><a:blip r:link="${id}"/><a:stretch/></p:blipFill><p:spPr><a:xfrm>${PLACE}</a:xfrm><a:prstGeom prst="rect"/></p:spPr></p:pic>`;
+  return `<p:pic><p:nvPicPr><p:cNvPr id="3" name="p"/><p:cNvPicPr/><p:nvPr>${media}</p:nvPr></p:nvPicPr><p:blipFill><a:blip r:link="${id}"/><a:stretch/></p:blipFill><p:spPr><a:xfrm>${POSITION}</a:xfrm><a:prstGeom prst="rect"/></p:spPr></p:pic>`;
 }
 
 function object(content: string): string {
-  return `<p:graphicFrame><p:nvGraphicFramePr><p:cNvPr id="4" name="f"/><p:cNvGraphicFramePr/><p:nvPr/></p:nvGraphicFramePr><p:xfrm>${PLACE}</p:xfrm><a:graphic><a:graphicData uri="http://schemas.openxmlformats.org/presentationml/2006/ole">${content}</a:graphicData></a:graphic></p:graphicFrame>`;
+  return `<p:graphicFrame><p:nvGraphicFramePr><p:cNvPr id="4" name="f"/><p:cNvGraphicFramePr/><p:nvPr/></p:nvGraphicFramePr><p:xfrm>${POSITION}</p:xfrm><a:graphic><a:graphicData uri="http://schemas.openxmlformats.org/presentationml/2006/ole">${content}</a:graphicData></a:graphic></p:graphicFrame>`;
 }
 
 function table(rows: number, columns: number): string {
   const cell = '<a:tc><a:txBody><a:bodyPr/><a:p><a:r><a:t>x</a:t></a:r></a:p></a:txBody><a:tcPr/></a:tc>';
   const grid = `<a:tblGrid>${'<a:gridCol w="90000"/>'.repeat(columns)}</a:tblGrid>`;
   const lines = `<a:tr h="90000">${cell.repeat(columns)}</a:tr>`.repeat(rows);
-  return `<p:graphicFrame><p:nvGraphicFramePr><p:cNvPr id="5" name="t"/><p:cNvGraphicFramePr/><p:nvPr/></p:nvGraphicFramePr><p:xfrm>${PLACE}</p:xfrm><a:graphic><a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/table"><a:tbl><a:tblPr/>${grid}${lines}</a:tbl></a:graphicData></a:graphic></p:graphicFrame>`;
+  return `<p:graphicFrame><p:nvGraphicFramePr><p:cNvPr id="5" name="t"/><p:cNvGraphicFramePr/><p:nvPr/></p:nvGraphicFramePr><p:xfrm>${POSITION}</p:xfrm><a:graphic><a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/table"><a:tbl><a:tblPr/>${grid}${lines}</a:tbl></a:graphicData></a:graphic></p:graphicFrame>`;
 }

@@ -4,7 +4,7 @@ import type { HostileFile } from '#test/hostile/hostile-file.ts';
 const to = (target: string) => ({ operation: 'convert', options: { convert: { to: target } } }) as const;
 const MIB = 1024 ** 2;
 
-/** Cells that a spreadsheet program would work out, and worse. */
+/** Cells that a spreadsheet program could evaluate as formulas. */
 const FORMULAS = [
   "=cmd|'/c calc'!A1",
   '+1+1',

@@ -1,4 +1,4 @@
-/** Clients that go away in the middle: at any byte, by a proper end or a reset, with and without a look at the answer. */
+/** Clients that disconnect at any byte, by an end or a reset, with and without reading the response. */
 import { once } from 'node:events';
 import { connect as connectPlain } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -14,7 +14,7 @@ const { port } = new URL(service.baseUrl);
 const random = seededRandom('cut connections');
 const CONNECTIONS = 400;
 const AT_ONCE = 8;
-/** From the last byte to the cut: in the middle of an answer, too. */
+/** Delays between the last byte and the disconnection, in milliseconds, so that it also happens during a response. */
 const PAUSES_MS = [0, 0, 1, 5, 20, 100];
 
 const photo = await noise(600, 400).jpeg().toBuffer();
@@ -39,7 +39,7 @@ const REQUESTS: readonly (readonly [request: string, body: Buffer | string, head
   ['POST /sign-in', 'email=a%40b.example&password=x', 'Content-Type: application/x-www-form-urlencoded\r\n'],
 ];
 
-it('ends no process of the service, and the next request is served', async () => {
+it('disconnected clients end no process of the service, and the next request is served', async () => {
   const before = serving();
   let left = CONNECTIONS;
   const client = async (): Promise<void> => {

@@ -1,9 +1,10 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { makeLink } from '#api/users/one-time-link.ts';
-import { inviteUser } from '#api/users/invite-user.ts';
+import { acceptInvitation } from '#api/users/accept-invitation.ts';
 import { openService } from '#api/mediactl/open-service.ts';
 import type { Role } from '#api/users/user.ts';
 import { makeDashboardClient, tokenOf, type DashboardClient } from '#test/support/dashboard-client.ts';
+import { addPerson, invite } from '#test/support/people.ts';
 import { runJob, upload } from '#test/support/run-through.ts';
 import { useService } from '#test/support/use-service.ts';
 
@@ -24,17 +25,26 @@ function stranger(): DashboardClient {
   return client;
 }
 
-/** Somebody who is signed in; `role` null: only an operator. */
+/** Signs a person in. With the role null the person is only an operator. */
 async function somebody(role: Role | null = 'owner', operator = false) {
   invited += 1;
   const membership = role === null ? null : { accountId: account, role };
   const email = `person-${invited}@dashboard.example`;
-  const { user } = await inviteUser(inside, { email, membership, operator, by: 'operator' });
-  const { path } = await makeLink(inside, { userId: user.id, purpose: 'sign_in' });
+  const user = await addPerson(inside, { email, membership, operator });
+  const { path } = await makeLink(inside.database, { userId: user.id, purpose: 'sign_in', at: new Date() });
   const client = stranger();
   const answer = await client.post(path, {}, path);
   expect(answer.status).toBe(303);
   return { ...client, email, user };
+}
+
+/** Adds the tests' owner as an owner of another account. */
+async function join(accountId: string): Promise<void> {
+  const token = await invite(inside, { email: owner.email, membership: { accountId, role: 'owner' } });
+  await acceptInvitation(inside, {
+    caller: { address: '127.0.0.1' },
+    input: { token, acceptance: { userId: owner.user.id } },
+  });
 }
 
 const owner = await somebody();
@@ -68,7 +78,7 @@ describe('every page', () => {
     }
   });
 
-  it('needs a sign-in, and leads back to where it was asked from', async () => {
+  it('needs a sign-in, and returns to the requested page', async () => {
     const answer = await stranger().get(`${base}/keys?x=1`);
     expect(answer).toMatchObject({
       status: 303,
@@ -83,11 +93,19 @@ describe('every page', () => {
     const put = await api('PUT', '/dashboard/sign-in', { key: null });
     expect(put).toMatchObject({ status: 405, headers: { allow: 'GET, POST' } });
   });
+
+  it('has no page at a path that is unknown, incomplete or holds U+0000, and finds one with an encoded name', async () => {
+    for (const path of ['/nowhere', '/accounts', '/accounts//keys', '/links/%00', '/keys', '/assets/none'])
+      expect([path, (await owner.get(path)).status]).toEqual([path, 404]);
+    expect((await owner.get(`/accounts/${account.replace('_', '%5f')}/jobs`)).status).toBe(200);
+    expect((await owner.get(`${base}/jobs/live`)).status).toBe(200);
+    expect((await owner.get(`${base}/jobs/`)).status).toBe(200);
+  });
 });
 
 describe('a session', () => {
   it('is a cookie for this host, over https, out of reach of scripts', async () => {
-    const { path } = await makeLink(inside, { userId: reader.user.id, purpose: 'sign_in' });
+    const { path } = await makeLink(inside.database, { userId: reader.user.id, purpose: 'sign_in', at: new Date() });
     const client = stranger();
     const answer = await client.post(path, {}, path);
     expect([answer.headers['set-cookie']].flat().join()).toMatch(
@@ -95,7 +113,7 @@ describe('a session', () => {
     );
   });
 
-  it('ends with sign-out, when it is revoked, after an hour of rest and after twelve hours', async () => {
+  it('ends with sign-out, when it is revoked, after an idle hour and after twelve hours', async () => {
     const person = await somebody();
     const cookie = new Map(person.cookies);
     await person.post('/sign-out', {}, '/profile');
@@ -126,7 +144,7 @@ describe('a session', () => {
 });
 
 describe('signing in', () => {
-  it('says the same of a wrong password and of nobody, and stops after five tries from one address', async () => {
+  it('has the same message for a wrong password and an unknown address, and stops after five attempts', async () => {
     const client = stranger();
     for (let tries = 0; tries < 5; tries += 1) {
       const answer = await client.post(
@@ -145,8 +163,8 @@ describe('signing in', () => {
     expect(wrong.text).toContain('The e-mail address or the password is wrong.');
   });
 
-  it('does not use a link up by opening it, and takes it once', async () => {
-    const { path } = await makeLink(inside, { userId: reader.user.id, purpose: 'sign_in' });
+  it('accepts a link once, and opening it does not use it', async () => {
+    const { path } = await makeLink(inside.database, { userId: reader.user.id, purpose: 'sign_in', at: new Date() });
     const [first, second] = [stranger(), stranger()];
     await first.get(path);
     const page = await second.get(path);
@@ -192,14 +210,14 @@ describe('roles', () => {
     expect(answer.text).toContain('Only ');
   });
 
-  it('show a reader no button that is refused', async () => {
+  it('show readers no button for refused actions', async () => {
     for (const page of ['keys', 'webhooks', 'presets', 'members', 'plan']) {
       const { text } = await reader.get(`${base}/${page}`);
       expect(text.match(/<form method="post"/g)).toHaveLength(1);
     }
   });
 
-  it('let nobody but operators see the installation', async () => {
+  it('show the installation to operators only', async () => {
     for (const page of [
       '',
       '/queue',
@@ -216,24 +234,19 @@ describe('roles', () => {
     expect((await owner.post(`/operator/accounts/${account}`, { plan: 'scale' }, '/profile')).status).toBe(404);
   });
 
-  it('keep an account from losing its last owner, and an owner from links into other people', async () => {
+  it("keep an account from losing its last owner, and show an invitation's link once", async () => {
     const single = await makeAccount();
-    const alone = await inviteUser(inside, {
+    const alone = await addPerson(inside, {
       email: 'alone@dashboard.example',
       membership: { accountId: single.account, role: 'owner' },
-      operator: false,
-      by: 'operator',
     });
-    const { path } = await makeLink(inside, { userId: alone.user.id, purpose: 'sign_in' });
+    const { path } = await makeLink(inside.database, { userId: alone.id, purpose: 'sign_in', at: new Date() });
     const client = stranger();
     await client.post(path, {}, path);
     const members = `/accounts/${single.account}/members`;
-    const left = await client.post(`${members}/${alone.user.id}`, { role: 'read_only' }, members);
+    const left = await client.post(`${members}/${alone.id}`, { role: 'read_only' }, members);
     expect(left).toMatchObject({ status: 409 });
     expect(left.text).toContain('The account needs an owner');
-    await client.post(members, { email: operator.email, role: 'read_only' }, members);
-    const shown = await client.get(members);
-    expect(shown.text).not.toContain('/links/');
     await client.post(members, { email: 'new@dashboard.example', role: 'read_only' }, members);
     expect((await client.get(members)).text).toContain('/links/');
     expect((await client.get(members)).text).not.toContain('/links/');
@@ -290,6 +303,7 @@ describe("another account's things", () => {
 });
 
 describe('a key', () => {
+  // Promise, Settled where the interface leaves it open: Keys, allow-lists, caps and one-time secrets in the dashboard
   it('is shown once, never in an address, and works until it is revoked', async () => {
     const made = await owner.post(`${base}/keys`, { name: SCRIPT, mode: 'live', allow_list: '' }, `${base}/keys`);
     expect(made).toMatchObject({ status: 303, to: `${base}/keys` });
@@ -307,6 +321,7 @@ describe('a key', () => {
     expect(JSON.stringify(rows)).not.toContain(key);
   });
 
+  // Promise, Settled where the interface leaves it open: Keys, allow-lists, caps and one-time secrets in the dashboard
   it.each([
     ['name', { name: '', mode: 'test' }, 'The name has 0 characters'],
     ['name', { name: 'x'.repeat(61), mode: 'test' }, 'The name has 61 characters'],
@@ -331,14 +346,10 @@ describe('a key', () => {
     if ('allow_list' in fields) expect(answer.text).toContain(fields.allow_list);
   });
 
+  // Promise, Settled where the interface leaves it open: Keys, allow-lists, caps and one-time secrets in the dashboard
   it('is refused when twenty are active', async () => {
     const full = await makeAccount();
-    await inviteUser(inside, {
-      email: owner.email,
-      membership: { accountId: full.account, role: 'owner' },
-      operator: false,
-      by: 'operator',
-    });
+    await join(full.account);
     const path = `/accounts/${full.account}/keys`;
     await service.query(
       `insert into api_keys (id, account_id, livemode, name, digest, hint, created_at)
@@ -372,7 +383,8 @@ describe('forms of an account', () => {
     expect(answer.text).toMatch(new RegExp(`id="f-${field}"[^>]*aria-invalid="true"`));
   });
 
-  it('change what they say', async () => {
+  // Promise, Settled where the interface leaves it open: Keys, allow-lists, caps and one-time secrets in the dashboard
+  it('make the change that they name', async () => {
     await owner.post(`${base}/plan/spend-cap`, { spend_cap_usd: '12.5' }, `${base}/plan`);
     expect((await owner.get(`${base}/plan`)).text).toContain('value="12.5"');
     expect(await service.query('select spend_cap_micro_usd as cap from accounts where id = $1', [account])).toEqual([
@@ -383,7 +395,7 @@ describe('forms of an account', () => {
     expect((await api('GET', '/v1/presets/web')).json()).toMatchObject({ options: { image: { format: 'webp' } } });
   });
 
-  it('are noted with who, when and from where', async () => {
+  it('are recorded with person, time and address', async () => {
     const { text } = await owner.get(`${base}/activity`);
     for (const word of ['preset.save', 'account.spend_cap', developer.email, owner.email, '127.0.0.1'])
       expect(text).toContain(word);
@@ -421,7 +433,7 @@ describe('text of others', () => {
     expect((await operator.get('/operator/deliveries')).text).not.toContain(SCRIPT);
   });
 
-  it('is found no way into by odd addresses', async () => {
+  it('cannot be injected by unusual addresses', async () => {
     for (const path of [
       `/${SCRIPT}`,
       '/%00',
@@ -463,7 +475,7 @@ describe('a receipt', () => {
 });
 
 describe('usage', () => {
-  it('is a table and a CSV of the same days, and a wrong range is told beside its field', async () => {
+  it('is a table and a CSV of the same days, and an invalid range has a message beside its field', async () => {
     const day = new Date().toISOString().slice(0, 10);
     const csv = await owner.get(`${base}/usage.csv?mode=live`);
     expect(csv.headers['content-type']).toBe('text/csv; charset=utf-8');
@@ -478,14 +490,9 @@ describe('usage', () => {
 });
 
 describe('a suspended account', () => {
-  it('is read and not changed, but for what makes it safer', async () => {
+  it('can be read, and changed only by actions that make it safer', async () => {
     const held = await makeAccount();
-    await inviteUser(inside, {
-      email: owner.email,
-      membership: { accountId: held.account, role: 'owner' },
-      operator: false,
-      by: 'operator',
-    });
+    await join(held.account);
     await operator.post(`/operator/accounts/${held.account}/suspend`, {}, '/operator');
     const path = `/accounts/${held.account}`;
     expect((await owner.get(`${path}/keys`)).text).toContain('This account is suspended');

@@ -1,4 +1,4 @@
-/** Direct requests with a file of every kind, and what each kind is refused. The files are the published samples. */
+/** Direct requests with a file of every kind, and the refusals of each kind. The files are the published samples. */
 import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
 import { FormData } from 'undici';
@@ -9,7 +9,7 @@ import { useService } from '#test/support/use-service.ts';
 
 const { service, test, api, makeAccount } = await useService('scale');
 
-const sample = (name: string) => readFile(new URL(`../../api/samples/files/${name}`, import.meta.url));
+const sample = (name: string) => readFile(new URL(`../../api/data/samples/${name}`, import.meta.url));
 const ask = async (path: string, name: string, key?: string) =>
   api('POST', `/v1/${path}`, { body: await sample(name), ...(key === undefined ? {} : { key }) });
 const resultOf = (answer: Answer) => JSON.parse(String(answer.headers['svc-result'])) as Record<string, any>;
@@ -21,6 +21,8 @@ const meterOf = async (answer: Answer) =>
   )[0];
 
 describe('compress', () => {
+  // Promise, Conventions and objects: Result object, in the header on one line of printable ASCII
+  // Promise, What the service does: Images, PDFs, audio, tables and fonts are compressed, converted or stripped in one request
   it.each([
     [
       'report.pdf',
@@ -49,6 +51,8 @@ describe('compress', () => {
     expect(String(answer.headers['svc-result'])).toMatch(/^[\x20-\x7e]+$/);
   });
 
+  // Promise, Bad input, case by case: Files of another kind
+  // Promise, Direct endpoints: Unsupported_input, use_async_job, encrypted_pdf, processing_failed, limit_exceeded with value and limit
   it.each([
     ['typeface.ttf', 'compress'],
     ['people.csv', 'compress?filename=people.csv'],
@@ -59,6 +63,7 @@ describe('compress', () => {
     expectRefusal(await ask(path, name), 'unsupported_input');
   });
 
+  // Promise, Direct endpoints: Unsupported_input, use_async_job, encrypted_pdf, processing_failed, limit_exceeded with value and limit
   it.each([
     ['encrypted.pdf', 'encrypted_pdf'],
     ['corrupt.jpg', 'processing_failed'],
@@ -69,6 +74,7 @@ describe('compress', () => {
     expect(await meterOf(answer)).toEqual({ meter: 'unbilled', quantity: 0, amount: 0 });
   });
 
+  // Promise, Direct endpoints: Unsupported_input, use_async_job, encrypted_pdf, processing_failed, limit_exceeded with value and limit
   it.each([
     ['too-many-pixels.png', /100010000 .*100000000/],
     ['too-many-frames.gif', /2001 .*2000/],
@@ -85,19 +91,24 @@ describe('compress', () => {
     expect((await ask(`${path}?convert.to=jpg`, 'graphic.png')).headers['content-type']).toBe('image/png');
   });
 
-  it('takes a sample rate to the end of its range, and refuses it where the default format does not hold it', async () => {
+  // Promise, Bad input, case by case: Sample rates
+  it('accepts a sample rate at the end of its range, and refuses it where the default format lacks it', async () => {
     const path = 'compress?audio.sample_rate_hz=192000';
     expect((await ask(path, 'graphic.png')).status).toBe(200);
     expect((await ask(`${path}&audio.format=flac`, 'talk.mp3')).status).toBe(200);
     expectRefusal(await ask(path, 'talk.mp3'), 'invalid_options', { param: 'audio.sample_rate_hz' });
   });
 
+  // Promise, Bad input, case by case: Files of another kind
+  // Promise, Direct endpoints: Unsupported_input, use_async_job, encrypted_pdf, processing_failed, limit_exceeded with value and limit
+  // Promise, What the service does: Video and office documents run as jobs only
   it.each(['clip.mp4', 'letter.docx', 'budget.xlsx', 'slides.pptx'])('%s needs a job', async (name) => {
     expectRefusal(await ask('compress', name), 'use_async_job');
     expectRefusal(await ask('convert?to=pdf', name), 'use_async_job');
   });
 
-  it('goes by the content, whatever the name says', async () => {
+  // Promise, Bad input, case by case: Files of another kind
+  it('identifies a file by its content, not by its name', async () => {
     expectRefusal(await ask('compress?filename=photo.jpg', 'letter.docx'), 'use_async_job');
     const answer = await ask('compress?filename=photo.pdf', 'graphic.png');
     expect(resultOf(answer)).toMatchObject({ input_format: 'png', warnings: [expect.any(String)] });
@@ -106,6 +117,8 @@ describe('compress', () => {
 });
 
 describe('convert', () => {
+  // Promise, Direct endpoints: Convert: target, its spellings and case, page, dpi; larger results are returned
+  // Promise, What the service does: Images, PDFs, audio, tables and fonts are compressed, converted or stripped in one request
   it.each([
     ['report.pdf', 'to=png', 'image/png', 'file.png'],
     ['report.pdf', 'to=jpg&page=2&dpi=36&filename=Report.PDF', 'image/jpeg', 'Report.jpg'],
@@ -125,6 +138,9 @@ describe('convert', () => {
     });
   });
 
+  // Promise, Bad input, case by case: Targets, pages, dpi
+  // Promise, Direct endpoints: Unsupported_target lists the targets
+  // Promise, Direct endpoints: Convert: target, its spellings and case, page, dpi; larger results are returned
   it.each([
     ['report.pdf', 'to=png&page=999', 'invalid_options', 'convert.page'],
     ['report.pdf', 'to=png&page=0', 'invalid_options', 'convert.page'],
@@ -142,14 +158,16 @@ describe('convert', () => {
     if (code === 'unsupported_target') expect(answer.json()['error'].message).toMatch(/png|woff|xlsx|flac/);
   });
 
-  it('may be larger, and says so', async () => {
+  // Promise, Direct endpoints: Convert: target, its spellings and case, page, dpi; larger results are returned
+  it('may return a larger file, with a warning', async () => {
     const answer = await api('POST', '/v1/convert?to=bmp', { body: await sample('graphic.png') });
     expect(resultOf(answer)).toMatchObject({ increased: true, kept_original: false });
     expect(Number(answer.headers['svc-savings-percent'])).toBeLessThan(0);
     expect(answer.headers['svc-billed']).toBe('true');
   });
 
-  it('takes one frame of an animation with a warning, or all where the target has frames', async () => {
+  // Promise, Direct endpoints: Frames are kept where the target has them, else one with a warning
+  it('keeps one frame of an animation with a warning, or all frames in targets that have them', async () => {
     const frame = (background: string) =>
       sharp({ create: { width: 40, height: 30, channels: 3, background } })
         .png()
@@ -166,13 +184,16 @@ describe('convert', () => {
 });
 
 describe('strip-metadata', () => {
-  it('gives a BMP back unchanged, with a warning', async () => {
+  // Promise, Bad input, case by case: Kept, stripped
+  // Promise, Direct endpoints: BMP is returned with a warning; a PDF is billed as one image
+  it('returns a BMP unchanged, with a warning', async () => {
     const bmp = (await ask('convert?to=bmp', 'graphic.png')).bytes;
     const answer = await api('POST', '/v1/strip-metadata?filename=a.bmp', { body: bmp });
     expect(answer.bytes.equals(bmp)).toBe(true);
     expect(resultOf(answer)).toMatchObject({ kept_original: false, warnings: [expect.any(String)] });
   });
 
+  // Promise, Direct endpoints: BMP is returned with a warning; a PDF is billed as one image
   it('of a PDF is billed as one image, whatever its pages', async () => {
     const answer = await ask('strip-metadata', 'report.pdf');
     expect(answer.headers).toMatchObject({
@@ -185,7 +206,9 @@ describe('strip-metadata', () => {
 });
 
 describe('HEIC without the feature', () => {
-  it('is no output, of whatever request; metadata is removed all the same', async () => {
+  // Promise, Bad input, case by case: HEIC without the feature
+  // Promise, Direct endpoints: Feature_not_enabled for HEIC output; stripping HEIC is free of it
+  it('is refused as output of every operation; removal of metadata is possible', async () => {
     const other = await makeAccount('scale');
     await service.mediactl('account', 'set', other.account, '--no-feature', 'heic_output');
     expectRefusal(await ask('compress?image.format=heic', 'graphic.png', other.live), 'feature_not_enabled');
@@ -197,7 +220,8 @@ describe('HEIC without the feature', () => {
 });
 
 describe('a test key', () => {
-  it('works with a sample under any name, in both forms, and is never billed', async () => {
+  // Promise, Limits and versions: Test keys: samples only, never billed, 10 MB direct
+  it('processes a sample under any name, in both forms, and is never billed', async () => {
     const bytes = await sample('graphic.png');
     const raw = await api('POST', '/v1/compress?filename=other.jpg', { key: test, body: bytes });
     expect(raw.headers['svc-billed']).toBe('false');
@@ -207,7 +231,9 @@ describe('a test key', () => {
     expect((await api('POST', '/v1/convert?to=jpg', { key: test, body })).status).toBe(200);
   });
 
-  it('does not work with a sample and one byte more', async () => {
+  // Promise, Bad input, case by case: Test keys and samples
+  // Promise, Limits and versions: Test keys: samples only, never billed, 10 MB direct
+  it('does not process a sample with one more byte', async () => {
     const body = Buffer.concat([await sample('graphic.png'), Buffer.from([0])]);
     expectRefusal(await api('POST', '/v1/compress', { key: test, body }), 'test_mode_sample_required');
   });

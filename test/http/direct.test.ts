@@ -35,6 +35,8 @@ describe('compress', () => {
     expect(decodeURIComponent(String(answer.headers['content-disposition']))).toContain(`${'a'.repeat(250)}😀.jpg`);
   });
 
+  // Promise, Direct endpoints: All headers of success
+  // Promise, What the service does: Images, PDFs, audio, tables and fonts are compressed, converted or stripped in one request
   it('answers the file with every header', async () => {
     const answer = await api('POST', '/v1/compress?filename=a/b/My%20photo.JPEG', { body: jpg });
     expect(answer.status).toBe(200);
@@ -67,6 +69,7 @@ describe('compress', () => {
     expect(rows).toEqual([{ meter: 'images', quantity: 1, amount: 2000 }]);
   });
 
+  // Promise, Direct endpoints: Formats and resizing of images
   it.each([
     ['jpg', 'image/jpeg'],
     ['png', 'image/png'],
@@ -83,6 +86,7 @@ describe('compress', () => {
     expect([facts.width, facts.height]).toEqual([300, 200]);
   });
 
+  // Promise, Direct endpoints: Formats and resizing of images
   it.each([
     ['image.resize.width=100&image.resize.mode=width', [100, 67]],
     ['image.resize.width=1&image.resize.mode=width', [100, 67]],
@@ -94,6 +98,8 @@ describe('compress', () => {
     expect([facts.width, facts.height]).toEqual(size);
   });
 
+  // Promise, Bad input, case by case: Lengths
+  // Promise, Direct endpoints: A test key needs Content-Length, a live one does not
   it('takes a streamed body without Content-Length from a live key only', async () => {
     const chunked = (key: string): Promise<{ status: number; text: string }> =>
       new Promise((resolve, reject) => {
@@ -119,6 +125,7 @@ describe('compress', () => {
     expect(JSON.parse(refused.text).error).toMatchObject({ code: 'bad_request', param: 'Content-Length' });
   });
 
+  // Promise, Direct endpoints: Multipart with `file` and `options`; the query wins per field
   it('takes multipart/form-data, and the query wins per field', async () => {
     const options = JSON.stringify({ image: { format: 'webp', quality: 10 } });
     const body = form({ options, file: new Blob([png]) }, { file: 'grafik.png' });
@@ -131,6 +138,9 @@ describe('compress', () => {
     expect((await api('POST', '/v1/compress', { body: lateOptions })).headers['content-type']).toBe('image/webp');
   });
 
+  // Promise, Bad input, case by case: No file, broken multipart, endless part headers
+  // Promise, Direct endpoints: Missing_file, invalid_options, bad_request
+  // Promise, Direct endpoints: Multipart with `file` and `options`; the query wins per field
   it.each([
     ['no file part', form({ options: '{}' }), 'missing_file'],
     ['options that are no JSON', form({ options: '{', file: new Blob([png]) }), 'invalid_options'],
@@ -145,6 +155,8 @@ describe('compress', () => {
     expectRefusal(await api('POST', '/v1/compress', { body }), code);
   });
 
+  // Promise, Bad input, case by case: No file, broken multipart, endless part headers
+  // Promise, Direct endpoints: Multipart with `file` and `options`; the query wins per field
   it.each([
     ['multipart/form-data', 'x'],
     ['multipart/form-data; boundary=b', 'no boundary at all'],
@@ -155,6 +167,7 @@ describe('compress', () => {
     expect(answer.status).toBe(400);
   });
 
+  // Promise, Direct endpoints: Raw body of any content type; name by query or Content-Disposition, the query first
   it.each(['multipart/form-data-x; boundary=b', 'multipart/mixed; boundary=b', 'text/csv; charset=utf-16', 'nonsense'])(
     'takes a body of the type %s as the file itself',
     async (type) => {
@@ -163,6 +176,7 @@ describe('compress', () => {
     },
   );
 
+  // Promise, Bad input, case by case: No file, broken multipart, endless part headers
   it.each([
     ['a part header of a megabyte', `X-Long: ${'x'.repeat(1_000_000)}\r\n\r\nabc\r\n--b--\r\n`],
     ['a part header that never ends', `X-Long: ${'x'.repeat(20_000_000)}`],
@@ -174,6 +188,8 @@ describe('compress', () => {
     expect(answer.json()['error'].message).toContain('16384 bytes');
   });
 
+  // Promise, Direct endpoints: Unknown options are refused, those of other kinds ignored
+  // Promise, Direct endpoints: Missing_file, invalid_options, bad_request
   it.each([
     ['an unknown option', 'image.colour=red', 'invalid_options', 'image.colour'],
     ['a value out of range', 'image.quality=101', 'invalid_options', 'image.quality'],
@@ -195,6 +211,9 @@ describe('compress', () => {
     expect(answer.headers['ratelimit-limit']).toBe('300');
   });
 
+  // Promise, Bad input, case by case: Lengths
+  // Promise, Limits and versions: Test keys: samples only, never billed, 10 MB direct
+  // Promise, Direct endpoints: File_too_large before the body
   it.each([
     ['scale', 'live', 26_214_401],
     ['none', 'test', 10_485_761],
@@ -232,6 +251,7 @@ describe('compress', () => {
     );
   });
 
+  // Promise, Presets, estimate, usage: Failed requests count as free ones, refused ones not at all
   it('counts a file that failed as a free request, and a refused request not at all', async () => {
     const failed = await api('POST', '/v1/compress', { body: jpg.subarray(0, 400) });
     const refused = await api('POST', '/v1/compress?image.quality=101', { body: jpg });
@@ -245,6 +265,7 @@ describe('compress', () => {
 });
 
 describe('convert', () => {
+  // Promise, Direct endpoints: Convert: target, its spellings and case, page, dpi; larger results are returned
   it.each([
     ['to=png', 'image/png', 'photo.png'],
     ['to=JPEG', 'image/jpeg', 'photo.jpg'],
@@ -262,6 +283,10 @@ describe('convert', () => {
     });
   });
 
+  // Promise, Direct endpoints: Convert: target, its spellings and case, page, dpi; larger results are returned
+  // Promise, Bad input, case by case: File names
+  // Promise, Direct endpoints: Only the last component of a name counts; tables need one
+  // Promise, Direct endpoints: Raw body of any content type; name by query or Content-Disposition, the query first
   it.each([
     ['', 'invalid_options'],
     ['?to=docx', 'unsupported_target'],
@@ -272,6 +297,7 @@ describe('convert', () => {
     if (query === '?to=docx') expect(answer.json()['error'].message).toContain('webp');
   });
 
+  // Promise, Direct endpoints: Only the last component of a name counts; tables need one
   it('a table by its name', async () => {
     const answer = await api('POST', '/v1/convert?to=json&filename=people.csv', { body: 'id,name\n0010,Ada\n' });
     expect(JSON.parse(answer.bytes.toString())).toEqual([{ id: '0010', name: 'Ada' }]);
@@ -279,6 +305,7 @@ describe('convert', () => {
 });
 
 describe('strip-metadata', () => {
+  // Promise, Direct endpoints: Unknown options are refused, those of other kinds ignored
   it('removes metadata and keeps every pixel', async () => {
     const answer = await api('POST', '/v1/strip-metadata?image.quality=10', { body: jpg });
     expect(answer.headers).toMatchObject({
@@ -317,6 +344,7 @@ describe('file names', () => {
     expect(answer.headers['x']).toBeUndefined();
   });
 
+  // Promise, Direct endpoints: Raw body of any content type; name by query or Content-Disposition, the query first
   it('come from Content-Disposition when the query has none', async () => {
     const named = { 'content-disposition': 'attachment; filename="from header.png"' };
     const answer = await api('POST', '/v1/compress', { body: jpg, headers: named });

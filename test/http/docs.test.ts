@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ERROR_CODES } from '#crds/error-codes.ts';
+import { ERROR_CODES } from '#crds/contract/error-codes.ts';
 import { expectRefusal } from '#test/support/expect-refusal.ts';
 import { useService } from '#test/support/use-service.ts';
 
@@ -7,6 +7,7 @@ const { service, api } = await useService();
 const open = { key: null };
 
 describe('the documentation', () => {
+  // Promise, Conventions and objects: Error object: type, code, message, param, request id, link to a page that exists
   it('is where doc_url leads, with an anchor for every code', async () => {
     const { error } = (await api('GET', '/v1/jobs', open)).json() as { error: { doc_url: string } };
     const [page = '', anchor] = error.doc_url.split('#');

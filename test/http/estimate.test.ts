@@ -13,6 +13,7 @@ const MB = 1024 ** 2;
 const FREE = 'A file that cannot be made smaller is returned unchanged and free of charge.';
 
 describe('an estimate', () => {
+  // Promise, Conventions and objects: Estimate object and its notes
   it('prices the example of the interface: 150 seconds of 1080p in H.265 are 63 units', async () => {
     const answer = await ask(file('holiday.mp4', { duration_seconds: 150, width: 1920, height: 1080 }));
     expect(answer.status).toBe(200);
@@ -98,6 +99,7 @@ describe('an estimate', () => {
     expect((await ask({ ...fields, options })).json()).toMatchObject({ quantity: 112, output_format: 'webm' });
   });
 
+  // Promise, Presets, estimate, usage: Estimate: fields, free with any key, tiers of the month
   it.each([
     ['direct', 25 * MB],
     ['job', 25 * MB + 1],
@@ -105,6 +107,7 @@ describe('an estimate', () => {
     expect((await ask(file('a.jpg', { size }))).json()['lane']).toBe(lane);
   });
 
+  // Promise, Presets, estimate, usage: Estimate: fields, free with any key, tiers of the month
   it('counts the images already billed this month', async () => {
     const other = await makeAccount('payg');
     await service.query('insert into monthly_spend values ($1, $2, 0, 10000)', [other.account, utcMonth(new Date())]);
@@ -113,6 +116,7 @@ describe('an estimate', () => {
     expect((await ask(file('a.jpg'))).json()['amount_usd']).toBe(0.002);
   });
 
+  // Promise, Presets, estimate, usage: Estimate: fields, free with any key, tiers of the month
   it('is free, and works with a test key', async () => {
     expect((await ask(file('a.jpg'), test)).status).toBe(200);
     expect((await api('GET', '/v1/usage')).json()['totals'].requests).toBe(0);
@@ -124,6 +128,7 @@ describe('the notes of an estimate', () => {
     ['a missing height', file('a.mp4', { duration_seconds: 1, width: 100 }), '1920x1080 is assumed'],
     ['missing pages', file('a.pdf'), '100 pages or fewer are assumed'],
     ['a file over the plan', file('a.jpg', { size: 500 * MB + 1 }), 'larger than the plan allows'],
+    ['a file over every plan', file('a.jpg', { size: 2 ** 60 }), 'larger than the plan allows'],
     ['a TIFF', file('a.tif'), 'becomes png instead of jpg'],
   ])('tell of %s', async (_what, fields, note) => {
     const { notes } = (await ask(fields)).json() as { notes: string[] };
@@ -132,10 +137,12 @@ describe('the notes of an estimate', () => {
     expect(notes[1]).toBe(FREE);
   });
 
+  // Promise, Conventions and objects: Estimate object and its notes
   it('assume 1920x1080 for the price when a side is missing', async () => {
     expect((await ask(file('a.mp4', { duration_seconds: 150, width: 100 }))).json()['quantity']).toBe(63);
   });
 
+  // Promise, Conventions and objects: Estimate object and its notes
   it('say what is not enabled for the account', async () => {
     const made = await service.mediactl('account', 'create', '--name', 'plain', '--plan', 'payg', '--payment-method');
     const { key } = await service.mediactl(
@@ -179,6 +186,7 @@ describe('an estimate that cannot be made', () => {
     expectRefusal(await ask(fields), 'bad_request', { param });
   });
 
+  // Promise, Presets, estimate, usage: Estimate: refusals
   it('needs an object', async () => {
     expectRefusal(await ask([]), 'bad_request');
   });
@@ -192,6 +200,8 @@ describe('an estimate that cannot be made', () => {
     expectRefusal(await ask(fields), 'invalid_options', { param });
   });
 
+  // Promise, Bad input, case by case: Estimates
+  // Promise, Presets, estimate, usage: Estimate: refusals
   it.each([
     [file('a.xyz')],
     [file('noextension')],
@@ -204,6 +214,7 @@ describe('an estimate that cannot be made', () => {
     expectRefusal(await ask(fields), 'unsupported_input', { param: 'filename' });
   });
 
+  // Promise, Presets, estimate, usage: Estimate: refusals
   it.each([['docx'], ['nothing']])('of a conversion to %s has an unsupported target', async (target) => {
     expectRefusal(await ask({ ...file('a.jpg'), ...to(target) }), 'unsupported_target', { param: 'convert.to' });
   });

@@ -1,4 +1,4 @@
-/** How jobs end when something is in their way. */
+/** Final statuses of jobs with missing or changed inputs, failures and cancellations. */
 import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -9,10 +9,10 @@ import { useService } from '#test/support/use-service.ts';
 
 const { service, api, test, makeAccount } = await useService('scale');
 
-const sample = (name: string) => readFile(new URL(`../../api/samples/files/${name}`, import.meta.url));
+const sample = (name: string) => readFile(new URL(`../../api/data/samples/${name}`, import.meta.url));
 const csv = { bytes: Buffer.from('id,name\n1,Ada\n'), filename: 'people.csv' };
 const toJson = { operation: 'convert', options: { convert: { to: 'json' } } };
-/** Seconds of work, so that there is time to come between. */
+/** Input that takes seconds to process, so that the test can act meanwhile. */
 const slow = {
   bytes: await noise(3000, 2200, 60).jpeg().toBuffer(),
   filename: 'slow.jpg',
@@ -26,7 +26,9 @@ async function createJob(fields: object, key?: string): Promise<string> {
 }
 
 describe('a job', () => {
-  it('fails with input_missing when its upload is gone as it starts', async () => {
+  // Promise, Bad input, case by case: Uploads used or changed
+  // Promise, Jobs: Input_missing, input_changed, and the codes of the engine
+  it('fails with input_missing when its upload is missing at the start', async () => {
     const input = await upload(api, csv.bytes, csv.filename);
     await rm(path.join(service.data, 'files', 'objects', 'uploads', input), { recursive: true });
     const done = await finished(api, await createJob({ ...toJson, input: { upload: input } }));
@@ -39,6 +41,8 @@ describe('a job', () => {
     });
   });
 
+  // Promise, Bad input, case by case: Uploads used or changed
+  // Promise, Jobs: Input_missing, input_changed, and the codes of the engine
   it('fails with input_changed when its upload is overwritten after its creation', async () => {
     const input = await upload(api, slow.bytes, slow.filename);
     const id = await createJob({ ...toAvif, input: { upload: input } });
@@ -50,6 +54,8 @@ describe('a job', () => {
     });
   });
 
+  // Promise, Bad input, case by case: Features
+  // Promise, Jobs: Feature_not_enabled after identification
   it.each([
     ['clip.mp4', { operation: 'compress' }, 'video'],
     ['photo.heic', { operation: 'compress' }, 'heic_output'],
@@ -61,6 +67,7 @@ describe('a job', () => {
     expect(done).toMatchObject({ status: 'failed', error: { code: 'feature_not_enabled', type: 'permission_error' } });
   });
 
+  // Promise, Jobs: Input_missing, input_changed, and the codes of the engine
   it.each([
     ['encrypted.pdf', { operation: 'compress' }, 'encrypted_pdf', 'processing_error'],
     ['too-many-pixels.png', { operation: 'compress' }, 'limit_exceeded', 'processing_error'],
@@ -83,7 +90,9 @@ describe('a job', () => {
     expect(done).toMatchObject({ status: 'failed', error: { code, type }, billed: false, files_deleted: true });
   });
 
-  it('that is at work is canceled at once, and its upload goes with it', async () => {
+  // Promise, Jobs: Cancel: now, with its files; may be repeated; of a finished job the files go
+  // Promise, States: One upload serves one job, whatever its end
+  it('that is running is canceled at once, and its upload is deleted', async () => {
     const input = await upload(api, slow.bytes, slow.filename);
     const id = await createJob({ ...toAvif, input: { upload: input } });
     await expect
@@ -100,6 +109,7 @@ describe('a job', () => {
     expectRefusal(await api('PUT', `/v1/uploads/${input}/content`, { body: 'x' }), 'not_found');
   });
 
+  // Promise, What the service does: Live and test keys do not see each other's jobs
   it('with a test key runs on a sample, is seen by test keys only and costs nothing', async () => {
     const asTest = ((method, at, sending = {}) => api(method, at, { key: test, ...sending })) as typeof api;
     const done = await runJob(asTest, { bytes: await sample('people.csv'), filename: 'people.csv' }, toJson);
@@ -109,6 +119,8 @@ describe('a job', () => {
     expect(listed.map(({ id }) => id)).toContain(done['id']);
   });
 
+  // Promise, Settled where the interface leaves it open: A test upload over 25 MB is refused when the job is created
+  // Promise, Uploads: A test job takes samples only, up to 25 MB
   it('with a test key refuses an upload over 25 MB', async () => {
     const { id, url } = (await api('POST', '/v1/uploads', { key: test, json: { size: 26_214_401 } })).json() as {
       id: string;
@@ -123,8 +135,10 @@ describe('a job', () => {
   });
 });
 
-describe('a job of long ago', () => {
-  it('is nowhere to be seen 30 days after it finished, and not before', async () => {
+describe('an old job', () => {
+  // Promise, Bad input, case by case: Deletion, other modes, 30 days
+  // Promise, States: Files go at `expires_at`, the record after 30 days
+  it('is deleted everywhere 30 days after it finished, and not before', async () => {
     const done = await runJob(api, csv, toJson);
     const finishedAgo = (age: string) =>
       service.query('update jobs set completed_at = now() - $2::interval where id = $1', [done['id'], age]);

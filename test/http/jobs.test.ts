@@ -16,6 +16,9 @@ const photo = await noise(600, 400).jpeg({ quality: 95 }).toBuffer();
 
 describe('creating a job', () => {
   const input = { upload: 'upl_00000000000000000000' };
+  // Promise, Bad input, case by case: `output.url` and its headers
+  // Promise, Jobs: Fields, unknown ones refused with their path
+  // Promise, Conventions and objects: Job object; metadata of 20 entries, 40 and 500 characters
   it.each([
     [{}, 'operation'],
     [{ operation: 'compress' }, 'input'],
@@ -79,6 +82,7 @@ describe('creating a job', () => {
     expectRefusal(await job(json), 'bad_request', { param });
   });
 
+  // Promise, Jobs: Fields, unknown ones refused with their path
   it.each([
     [{ operation: 'compress', input, options: { image: { quality: 101 } } }, 'image.quality'],
     [{ operation: 'convert', input }, 'convert.to'],
@@ -88,7 +92,9 @@ describe('creating a job', () => {
     expectRefusal(await job(json), 'invalid_options', { param });
   });
 
-  it('refuses an upload that is not there, is not sent, or is of another account', async () => {
+  // Promise, Bad input, case by case: An upload not complete
+  // Promise, States: An upload that is not complete is not found by a job
+  it('refuses an upload that is unknown, has no content, or belongs to another account', async () => {
     expectRefusal(await job({ operation: 'compress', input }), 'not_found', { param: 'input.upload' });
     const { id } = (await api('POST', '/v1/uploads', { json: { size: 5 } })).json() as { id: string };
     expectRefusal(await job({ operation: 'compress', input: { upload: id } }), 'not_found');
@@ -98,7 +104,9 @@ describe('creating a job', () => {
     expectRefusal(taken, 'not_found');
   });
 
-  it('takes published samples only with a test key, and no URL', async () => {
+  // Promise, Bad input, case by case: Test keys and samples
+  // Promise, Uploads: A test job takes samples only, up to 25 MB
+  it('accepts only published samples with a test key, and no URL', async () => {
     const mine = await upload(api, CSV, 'a.csv');
     const asTest = (json: object) => api('POST', '/v1/jobs', { key: test, json });
     expectRefusal(await asTest({ ...toJson, input: { upload: mine } }), 'test_mode_sample_required');
@@ -108,6 +116,7 @@ describe('creating a job', () => {
     );
   });
 
+  // Promise, Direct endpoints: Feature_not_enabled for HEIC output; stripping HEIC is free of it
   it('refuses HEIC output without the feature', async () => {
     const other = await makeAccount('scale');
     await service.mediactl('account', 'set', other.account, '--no-feature', 'heic_output');
@@ -118,6 +127,8 @@ describe('creating a job', () => {
     });
   });
 
+  // Promise, Bad input, case by case: Unfinished jobs
+  // Promise, Jobs: More unfinished jobs than the plan's: 429 after 5 seconds, also in parallel
   it("refuses more unfinished jobs than the plan's, also in parallel", async () => {
     const other = await makeAccount('payg');
     const otherApi = (json: object) => api('POST', '/v1/jobs', { key: other.live, json });
@@ -134,8 +145,11 @@ describe('creating a job', () => {
   });
 });
 
-describe('a job, one way through', () => {
-  it('answers 202 with the whole object, runs, and gives its output by link and by key', async () => {
+describe('a complete job', () => {
+  // Promise, Jobs: Signed link: no key, no allow-list, 403 before existence, 404 without output, ranges
+  // Promise, States: One upload serves one job, whatever its end
+  // Promise, What the service does: A job takes an upload or a URL; its result is a signed link or a PUT to the caller
+  it('is answered with 202 and the whole object, runs, and has an output by link and by key', async () => {
     const id = await upload(api, photo, 'holiday photo.JPG');
     const created = await job({
       operation: 'compress',
@@ -200,7 +214,9 @@ describe('a job, one way through', () => {
     expectRefusal(await job({ operation: 'compress', input: { upload: id } }), 'not_found');
   });
 
-  it('refuses altered, doubled and expired links before it looks for the job', async () => {
+  // Promise, Bad input, case by case: Signed links
+  // Promise, Jobs: Signed link: no key, no allow-list, 403 before existence, 404 without output, ranges
+  it('refuses altered, repeated and expired links before it reads the job', async () => {
     const done = await runJob(api, csvFile, toJson);
     const url = String(done['result'].download_url);
     const noKey = (address: string) => api('GET', address, { key: null });
@@ -213,6 +229,8 @@ describe('a job, one way through', () => {
     expectRefusal(old, 'unsupported_version');
   });
 
+  // Promise, Direct endpoints: What cannot be made smaller is returned unchanged and free
+  // Promise, States: Failed, kept and test jobs are not billed
   it('keeps what cannot be made smaller, free of charge', async () => {
     const tiny = await sharp({ create: { width: 2, height: 2, channels: 3, background: 'red' } })
       .png({ compressionLevel: 9, palette: true })
@@ -226,6 +244,7 @@ describe('a job, one way through', () => {
     expect((await api('GET', done['result'].download_url, { key: null })).bytes).toEqual(tiny);
   });
 
+  // Promise, Conventions and objects: The error of a job has type, code and message only
   it('fails with the code of the interface', async () => {
     const done = await runJob(
       api,
@@ -245,6 +264,9 @@ describe('a job, one way through', () => {
 });
 
 describe('reading and deleting jobs', () => {
+  // Promise, Bad input, case by case: Revoked keys
+  // Promise, Jobs: A job survives its key and is read by another one of its mode
+  // Promise, What the service does: Live and test keys do not see each other's jobs
   it('hides jobs from the other mode and from other accounts', async () => {
     const done = await runJob(api, csvFile, toJson);
     const stranger = await makeAccount();
@@ -257,6 +279,7 @@ describe('reading and deleting jobs', () => {
     expect((await api('GET', `/v1/jobs/${done['id']}`, { key: second.key })).status).toBe(200);
   });
 
+  // Promise, Jobs: List: newest first, pages both ways, filters, unknown parameters refused
   it('lists newest first, by pages in both directions', async () => {
     const made: string[] = [];
     for (let n = 0; n < 5; n += 1) made.unshift(String((await runJob(api, csvFile, toJson))['id']));
@@ -271,6 +294,7 @@ describe('reading and deleting jobs', () => {
     expect((await ids('limit=100&status=failed&operation=convert')).ids).toEqual([]);
   });
 
+  // Promise, Jobs: List: newest first, pages both ways, filters, unknown parameters refused
   it.each([
     ['limit=0', 'limit'],
     ['limit=101', 'limit'],
@@ -292,6 +316,9 @@ describe('reading and deleting jobs', () => {
     expectRefusal(await api('GET', `/v1/jobs?${query}`), 'bad_request', { param });
   });
 
+  // Promise, Settled where the interface leaves it open: DELETE of a finished job removes its files only
+  // Promise, Bad input, case by case: Deletion, other modes, 30 days
+  // Promise, Jobs: Cancel: now, with its files; may be repeated; of a finished job the files go
   it('deletes the files of a finished job, and may be repeated', async () => {
     const done = await runJob(api, csvFile, toJson);
     for (const _ of [1, 2]) {
@@ -302,6 +329,7 @@ describe('reading and deleting jobs', () => {
     expectRefusal(await api('GET', done['result'].download_url, { key: null }), 'not_found');
   });
 
+  // Promise, Jobs: Cancel: now, with its files; may be repeated; of a finished job the files go
   it('cancels an unfinished job at once', async () => {
     const id = await upload(api, photo, 'a.jpg');
     const options = { image: { format: 'avif' } };
@@ -319,7 +347,9 @@ describe('reading and deleting jobs', () => {
 });
 
 describe('idempotency', () => {
-  it('makes one job of 50 parallel copies', async () => {
+  // Promise, Bad input, case by case: Idempotency
+  // Promise, Jobs: Idempotency: the same answer, conflict, in progress, 24 hours, 1 to 255 characters
+  it('creates one job for 50 parallel copies of a request', async () => {
     const id = await upload(api, CSV, 'a.csv');
     const body = JSON.stringify({ ...toJson, input: { upload: id } });
     const headers = { 'idempotency-key': `parallel-${id}` };
@@ -339,6 +369,7 @@ describe('idempotency', () => {
     expectRefusal(await api('POST', '/v1/jobs', { body: `${body} `, headers }), 'idempotency_conflict');
   });
 
+  // Promise, Bad input, case by case: Idempotency
   it('does not keep a refusal', async () => {
     const headers = { 'idempotency-key': 'later' };
     const { id, url } = (await api('POST', '/v1/uploads', { json: { size: CSV.length } })).json() as {
@@ -351,6 +382,7 @@ describe('idempotency', () => {
     expect((await api('POST', '/v1/jobs', { body, headers, key: live })).status).toBe(202);
   });
 
+  // Promise, Jobs: Idempotency: the same answer, conflict, in progress, 24 hours, 1 to 255 characters
   it.each([[''], ['x'.repeat(256)]])('refuses the key "%s"', async (key) => {
     expectRefusal(await api('POST', '/v1/jobs', { json: {}, headers: { 'idempotency-key': key } }), 'bad_request');
   });

@@ -1,4 +1,4 @@
-/** Rate, concurrency, addresses and the spend cap, as a caller meets them. */
+/** Limits of rate and concurrency, allow-lists and the spend cap, as callers see them. */
 import { readFile } from 'node:fs/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Answer } from '#test/support/api-client.ts';
@@ -7,7 +7,7 @@ import { openRaw, type RawConnection } from '#test/support/raw-connection.ts';
 import { useService } from '#test/support/use-service.ts';
 
 const { service, api, makeAccount, newKey } = await useService('scale');
-const photo = await readFile(new URL('../../api/samples/files/graphic.png', import.meta.url));
+const photo = await readFile(new URL('../../api/data/samples/graphic.png', import.meta.url));
 
 const opened: RawConnection[] = [];
 afterAll(() => {
@@ -15,6 +15,9 @@ afterAll(() => {
 });
 
 describe('direct requests in progress', () => {
+  // Promise, Bad input, case by case: A client that goes away
+  // Promise, Bad input, case by case: Rate and concurrency
+  // Promise, Limits and versions: Concurrency before rate, without a token
   it('over the limit are refused, take no token, and are admitted again once one has ended', async () => {
     const { test: key } = await makeAccount('none');
     const head = `POST /v1/compress HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Length: 100\r\n\r\n`;
@@ -47,6 +50,7 @@ describe('direct requests in progress', () => {
 });
 
 describe('RateLimit headers', () => {
+  // Promise, Limits and versions: Token bucket with exact headers, live and test apart, on every direct answer
   it.each([
     ['an unknown option', '/v1/compress?nope=1', 400],
     ['an unknown preset', '/v1/convert?to=png&preset=nope', 400],
@@ -61,13 +65,16 @@ describe('RateLimit headers', () => {
     });
   });
 
-  it('are on no answer of another endpoint', async () => {
+  // Promise, Limits and versions: Token bucket with exact headers, live and test apart, on every direct answer
+  it('are absent from responses of other endpoints', async () => {
     const answer = await api('GET', '/v1/jobs');
     expect(Object.keys(answer.headers).filter((name) => name.startsWith('ratelimit'))).toEqual([]);
   });
 });
 
 describe('the second bucket', () => {
+  // Promise, Bad input, case by case: The second bucket
+  // Promise, Limits and versions: The second bucket, without those headers
   it('refuses a test key over 40 at once, without RateLimit headers', async () => {
     const { test: key } = await makeAccount('scale');
     const answers = await Promise.all(Array.from({ length: 150 }, () => api('GET', '/v1/presets', { key })));
@@ -82,6 +89,8 @@ describe('the second bucket', () => {
 });
 
 describe('the spend cap', () => {
+  // Promise, Bad input, case by case: The cap
+  // Promise, Limits and versions: Spend cap: one request under it, running work at its largest cost, reset by month
   it('admits one request while the month is under it, and none after', async () => {
     const other = await makeAccount('scale');
     await service.mediactl('account', 'set', other.account, '--spend-cap', '0.003');
@@ -102,6 +111,8 @@ describe('the spend cap', () => {
 });
 
 describe('an allow-list', () => {
+  // Promise, Authentication: Allow-list by family, mapped addresses as IPv4, 20 entries, every request
+  // Promise, Jobs: Signed link: no key, no allow-list, 403 before existence, 404 without output, ranges
   it('holds for every request with the key, and not for a signed link', async () => {
     const key = await newKey({ mode: 'live', allow: ['10.0.0.0/8', '2001:db8::/32'] });
     for (const [method, path] of [

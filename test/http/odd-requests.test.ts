@@ -1,4 +1,4 @@
-/** Requests that no well-behaved client sends, byte by byte. Each answer is whole, and the connection stays usable or is closed. */
+/** Malformed and unusual requests. Each response is complete, and the connection stays usable or is closed. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { openRaw, rawRequest, type RawConnection } from '#test/support/raw-connection.ts';
 import { useService } from '#test/support/use-service.ts';
@@ -31,7 +31,9 @@ function expectError(answer: Awaited<ReturnType<typeof ask>>, status: number, co
   expect(answer.headers['svc-version']).toBe('2026-10-01');
 }
 
-describe('bytes that are no proper HTTP', () => {
+describe('bytes that are no valid HTTP', () => {
+  // Promise, Bad input, case by case: Smuggling and broken framing
+  // Promise, Conventions and objects: Every response has request id and version
   it.each([
     [
       'Content-Length with Transfer-Encoding',
@@ -60,6 +62,7 @@ describe('bytes that are no proper HTTP', () => {
     await raw.closed;
   });
 
+  // Promise, Conventions and objects: Error object: type, code, message, param, request id, link to a page that exists
   it.each([
     ['no Host', 'GET /v1/capabilities HTTP/1.1\r\n\r\n'],
     ['two Hosts', `GET /v1/capabilities HTTP/1.1\r\n${HOST}Host: other\r\n\r\n`],
@@ -69,12 +72,15 @@ describe('bytes that are no proper HTTP', () => {
     expectError(await ask(bytes), 400, 'bad_request');
   });
 
-  it('the next request on another connection is served', async () => {
+  // Promise, Bad input, case by case: Smuggling and broken framing
+  it('do not affect the next request on another connection', async () => {
     expect((await api('GET', '/v1/jobs')).status).toBe(200);
   });
 });
 
 describe('methods', () => {
+  // Promise, Bad input, case by case: Methods and paths
+  // Promise, What the service does: A wrong method is 405 with Allow; a path that is none is 404
   it.each(['TRACE', 'PROPFIND', 'QUERY', 'M-SEARCH', 'LINK', 'PATCH', 'OPTIONS'])(
     '%s /v1/jobs is 405 with Allow',
     async (method) => {
@@ -84,6 +90,7 @@ describe('methods', () => {
     },
   );
 
+  // Promise, What the service does: A wrong method is 405 with Allow; a path that is none is 404
   it.each(['FOO', 'get', 'GETT', 'G@T'])(
     '%s, which nobody knows, is 405, or 400 when it is no name',
     async (method) => {
@@ -94,10 +101,12 @@ describe('methods', () => {
     },
   );
 
+  // Promise, Bad input, case by case: Methods and paths
   it('CONNECT is 405', async () => {
     expectError(await ask(`CONNECT localhost:443 HTTP/1.1\r\n${HOST}\r\n`), 405, 'bad_request');
   });
 
+  // Promise, What the service does: A wrong method is 405 with Allow; a path that is none is 404
   it.each(['PATCH', 'DELETE', 'POST', 'PUT'])('%s of the signing secret is 405: the word is no id', async (method) => {
     const answer = await api(method, '/v1/webhook_endpoints/signing_secret', { json: { enabled: true } });
     expect(answer.status).toBe(405);
@@ -105,6 +114,7 @@ describe('methods', () => {
     expect((await api(method, '/v1/webhook_endpoints/signing_secret/', { json: {} })).status).toBe(405);
   });
 
+  // Promise, What the service does: No CORS headers
   it('no answer has CORS headers', async () => {
     const origin = 'Origin: https://example.com\r\nAccess-Control-Request-Method: POST\r\n';
     for (const bytes of [`OPTIONS /v1/jobs HTTP/1.1\r\n${HOST}${origin}\r\n`, get('/v1/capabilities', origin)]) {
@@ -115,6 +125,8 @@ describe('methods', () => {
 });
 
 describe('paths', () => {
+  // Promise, Bad input, case by case: Methods and paths
+  // Promise, What the service does: A wrong method is 405 with Allow; a path that is none is 404
   it.each([
     '/v1',
     '/v1/',
@@ -130,6 +142,7 @@ describe('paths', () => {
     expectError(await ask(get(path, KEY)), 404, 'not_found');
   });
 
+  // Promise, Bad input, case by case: Methods and paths
   it.each(['/v1/%6aobs', '/v1/jobs/?limit=1', 'https://localhost/v1/jobs', '/v1/jobs?', '/v1/jobs?&&limit=1&'])(
     '%s is the list of jobs',
     async (path) => {
@@ -154,6 +167,7 @@ describe('headers', () => {
     expect(JSON.parse(answer.body)).toMatchObject({ object: 'list' });
   });
 
+  // Promise, Authentication: Bearer only: no query, cookie or basic
   it.each([
     ['bearer in small letters', `authorization: bearer ${live}\r\n`, 200],
     ['spaces after it', `Authorization: Bearer   ${live}  \r\n`, 200],
@@ -166,6 +180,8 @@ describe('headers', () => {
     expect((await ask(Buffer.from(get('/v1/jobs', header), 'latin1'))).status).toBe(status);
   });
 
+  // Promise, Bad input, case by case: No key, another scheme, key in the query
+  // Promise, Authentication: Bearer only: no query, cookie or basic
   it('the key in the query is no key', async () => {
     expectError(await ask(get(`/v1/jobs?api_key=${live}&authorization=Bearer%20${live}`)), 401, 'missing_key');
   });
@@ -180,7 +196,8 @@ describe('headers', () => {
 });
 
 describe('connections', () => {
-  it('that never end their headers hold up nobody, and are closed', async () => {
+  // Promise, Bad input, case by case: Slow clients
+  it('that never end their headers delay no other request, and are closed', async () => {
     const slow = await Promise.all(Array.from({ length: 100 }, connection));
     for (const raw of slow) raw.send('GET /v1/jobs HTTP/1.1\r\nX-Slow: a');
     expect((await ask(get('/v1/jobs', KEY))).status).toBe(200);
@@ -213,6 +230,7 @@ describe('connections', () => {
   const form = 'Content-Type: multipart/form-data; boundary=b\r\n';
   const sized = (path: string, headers: string, body: string) =>
     post(path, `${headers}Content-Length: ${body.length}\r\n`, body);
+  // Promise, Bad input, case by case: No file, broken multipart, endless part headers
   it.each([
     ['a path that is none', sized('/v1/nope', '', big), 404],
     ['JSON that is too long', sized('/v1/jobs', '', big), 400],

@@ -1,6 +1,6 @@
-/** A request with several faults is refused for the first of them, in one order everywhere. */
+/** A request with several faults is refused for the first one, in the same order at every endpoint. */
 import { describe, expect, it } from 'vitest';
-import type { ErrorCode } from '#crds/error-codes.ts';
+import type { ErrorCode } from '#crds/contract/error-codes.ts';
 import { expectRefusal } from '#test/support/expect-refusal.ts';
 import { useService } from '#test/support/use-service.ts';
 
@@ -9,6 +9,7 @@ const { service, test, api, makeAccount } = await useService('scale');
 const OLD = { 'svc-version': '2020-01-01' };
 
 describe('the first fault wins', () => {
+  // Promise, Settled where the interface leaves it open: One order of refusals: path, key, account, version, limits, body
   it.each([
     ['a path that is none, before the key', 'GET', '/v1/nope', {}, 'not_found'],
     ['a method, before the key', 'PUT', '/v1/jobs', {}, 'bad_request'],
@@ -19,6 +20,7 @@ describe('the first fault wins', () => {
     expectRefusal(answer, code, method === 'PUT' ? { status: 405 } : {});
   });
 
+  // Promise, Settled where the interface leaves it open: One order of refusals: path, key, account, version, limits, body
   it('the account, before its address: payment, suspension, allow-list, version', async () => {
     const other = await makeAccount('scale');
     const made = await service.mediactl(
@@ -46,12 +48,14 @@ describe('the first fault wins', () => {
     await refusedFor('ip_not_allowed');
   }, 180_000);
 
+  // Promise, Settled where the interface leaves it open: One order of refusals: path, key, account, version, limits, body
   it('the version, before the body', async () => {
     for (const path of ['/v1/jobs', '/v1/compress']) {
       expectRefusal(await api('POST', path, { headers: OLD, body: '{' }), 'unsupported_version');
     }
   });
 
+  // Promise, Settled where the interface leaves it open: One order of refusals: path, key, account, version, limits, body
   it.each([
     ['JSON, before the Idempotency-Key', '{', '', 'bad_request', null],
     ['the Idempotency-Key, before the fields', '{}', '', 'bad_request', 'Idempotency-Key'],

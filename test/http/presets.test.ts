@@ -13,7 +13,7 @@ const { service, test, api, makeAccount } = await useService('enterprise');
 
 const picture = await noise(300, 200).jpeg({ quality: 97 }).toBuffer();
 const CSV = Buffer.from('id,name\n0010,Ada\n');
-const sample = await readFile(new URL('../../api/samples/files/people.csv', import.meta.url));
+const sample = await readFile(new URL('../../api/data/samples/people.csv', import.meta.url));
 
 const create = (json: unknown, key?: string) =>
   api('POST', '/v1/presets', { json, ...(key === undefined ? {} : { key }) });
@@ -22,7 +22,7 @@ const formatOf = (answer: Answer): unknown => answer.headers['svc-output-format'
 const quality = (value: number) => ({ image: { quality: value } });
 
 let made = 0;
-/** A preset of the file's account under a name of its own. */
+/** Creates a preset of the file's account under a unique name. */
 async function preset(options: object): Promise<{ id: string; name: string }> {
   made += 1;
   const answer = await create({ name: `made-${made}`, options });
@@ -31,6 +31,8 @@ async function preset(options: object): Promise<{ id: string; name: string }> {
 }
 
 describe('creating a preset', () => {
+  // Promise, Presets, estimate, usage: 201, or 200 with the same id for an existing name; 100 at most, also in parallel
+  // Promise, Conventions and objects: Preset object, its options as sent, its name's form
   it('answers 201 with the options exactly as sent', async () => {
     const options = {
       pdf: { quality: 'tiny' },
@@ -52,6 +54,7 @@ describe('creating a preset', () => {
     expect(answer.headers['location']).toBe(`/v1/presets/${body['id']}`);
   });
 
+  // Promise, Presets, estimate, usage: 201, or 200 with the same id for an existing name; 100 at most, also in parallel
   it('replaces the options of an existing name: 200, same id, new updated_at', async () => {
     const { id, name } = await preset(quality(10));
     await service.query(`update presets set created_at = '2026-01-01Z', updated_at = '2026-01-01Z' where id = $1`, [
@@ -70,6 +73,7 @@ describe('creating a preset', () => {
     expect((await get(id)).json()).toEqual(after);
   });
 
+  // Promise, Conventions and objects: Preset object, its options as sent, its name's form
   it.each([
     [{ name: 'x', options: quality(1), colour: 1 }, 'colour'],
     [{ name: '', options: quality(1) }, 'name'],
@@ -89,9 +93,12 @@ describe('creating a preset', () => {
     expectRefusal(await create(json), 'bad_request', { param });
   });
 
+  // Promise, Presets, estimate, usage: Options by the rules of jobs, at least one
   it.each([
     [{}, 'options'],
     [{ image: {} }, 'options'],
+    [{ image: { resize: {} } }, 'options'],
+    [{ image: {}, pdf: {}, video: {}, audio: {}, convert: {} }, 'options'],
     [{ picture: {} }, 'picture'],
     [{ image: { quality: 101 } }, 'image.quality'],
     [{ image: { quality: null } }, 'image.quality'],
@@ -107,11 +114,12 @@ describe('creating a preset', () => {
     );
   });
 
+  // Promise, Conventions and objects: Preset object, its options as sent, its name's form
   it.each([['a'], ['0'], ['0-_'], ['x'.repeat(63)]])('takes the name %s', async (name) => {
     expect((await create({ name, options: quality(1) })).status).toBe(201);
   });
 
-  it('makes one of many that come at once under one name', async () => {
+  it('creates one preset for concurrent requests under one name', async () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, n) => create({ name: 'at-once', options: quality(n) })),
     );
@@ -122,6 +130,8 @@ describe('creating a preset', () => {
 });
 
 describe('the limit of 100', () => {
+  // Promise, Bad input, case by case: Limits in parallel
+  // Promise, Presets, estimate, usage: 201, or 200 with the same id for an existing name; 100 at most, also in parallel
   it('holds among parallel requests, and leaves existing names replaceable', async () => {
     const other = await makeAccount('enterprise');
     const named = (n: number) => create({ name: `n${n}`, options: quality(1) }, other.live);
@@ -140,6 +150,8 @@ describe('the limit of 100', () => {
 });
 
 describe('presets of an account', () => {
+  // Promise, Presets, estimate, usage: Read and deleted by id or name; a deleted one is refused, jobs keep their options
+  // Promise, Conventions and objects: Lists have `object`, `data`, `has_more`
   it('are listed by name, read and deleted by id or name, with live and test keys', async () => {
     const own = await makeAccount();
     for (const name of ['b', 'a_', 'a-', 'a', '9']) await create({ name, options: quality(3) }, own.live);
@@ -153,9 +165,9 @@ describe('presets of an account', () => {
     expect([byName.status, byName.json()]).toEqual([200, { id: a?.id, object: 'preset', deleted: true }]);
     const byId = await api('DELETE', `/v1/presets/${b?.id}`, { key: own.test });
     expect(byId.json()).toEqual({ id: b?.id, object: 'preset', deleted: true });
-    for (const gone of ['a', 'b', String(b?.id)]) {
-      expectRefusal(await get(gone, own.live), 'not_found');
-      expectRefusal(await api('DELETE', `/v1/presets/${gone}`, { key: own.live }), 'not_found');
+    for (const deleted of ['a', 'b', String(b?.id)]) {
+      expectRefusal(await get(deleted, own.live), 'not_found');
+      expectRefusal(await api('DELETE', `/v1/presets/${deleted}`, { key: own.live }), 'not_found');
     }
   });
 
@@ -185,6 +197,7 @@ describe('presets of an account', () => {
 });
 
 describe('a direct request', () => {
+  // Promise, Presets, estimate, usage: Checked again at each use; the section of the kind counts; may give the target
   it('uses the section of its kind, by name or id', async () => {
     const { id, name } = await preset({
       image: { format: 'webp', resize: { width: 150, mode: 'width' } },
@@ -200,6 +213,7 @@ describe('a direct request', () => {
     expect(formatOf(table)).toBe('json');
   });
 
+  // Promise, Direct endpoints: Preset, then JSON, then query
   it('takes the query over the JSON over the preset, field by field', async () => {
     const { name } = await preset({ image: { format: 'webp', resize: { width: 100, height: 100, mode: 'fill' } } });
     const send = (query: string, options: object) => {
@@ -245,6 +259,7 @@ describe('a direct request', () => {
     expectRefusal(await api('POST', query, { body: picture }), 'invalid_options', { param: 'audio.sample_rate_hz' });
   });
 
+  // Promise, Presets, estimate, usage: Checked again at each use; the section of the kind counts; may give the target
   it('convert takes its target from it, and without one has none', async () => {
     const { name } = await preset({ convert: { to: 'NDJSON' } });
     expect(formatOf(await api('POST', `/v1/convert?preset=${name}&filename=a.csv`, { body: CSV }))).toBe('ndjson');
@@ -265,12 +280,14 @@ describe('a direct request', () => {
     });
   });
 
+  // Promise, Bad input, case by case: Unknown preset
   it.each(['nope', '', 'pre_00000000000000000000', '%01'])('is refused when there is no preset `%s`', async (name) => {
     expectRefusal(await api('POST', `/v1/compress?preset=${name}`, { body: picture }), 'bad_request', {
       param: 'preset',
     });
   });
 
+  // Promise, Presets, estimate, usage: Checked again at each use; the section of the kind counts; may give the target
   it('is refused when the options no longer meet the rules', async () => {
     const { id, name } = await preset(quality(5));
     await service.query(`update presets set options = '{"image": {"quality": 500}}' where id = $1`, [id]);
@@ -279,6 +296,7 @@ describe('a direct request', () => {
     });
   });
 
+  // Promise, Presets, estimate, usage: Read and deleted by id or name; a deleted one is refused, jobs keep their options
   it('is refused after the preset was deleted', async () => {
     const { id, name } = await preset(quality(5));
     await api('DELETE', `/v1/presets/${id}`);
@@ -310,6 +328,7 @@ describe('a job', () => {
     expect(await job.done()).toMatchObject({ livemode: false, status: 'succeeded', result: { output_format: 'json' } });
   });
 
+  // Promise, Presets, estimate, usage: Read and deleted by id or name; a deleted one is refused, jobs keep their options
   it('keeps its options when the preset is deleted', async () => {
     const { id } = await preset({ image: { format: 'webp' } });
     const job = await jobOf({ operation: 'compress', preset: id });

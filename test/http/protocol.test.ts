@@ -1,13 +1,14 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:tls';
 import { describe, expect, it } from 'vitest';
-import { errorRow, type ErrorCode } from '#crds/error-codes.ts';
+import { errorRow, type ErrorCode } from '#crds/contract/error-codes.ts';
 import { expectRefusal } from '#test/support/expect-refusal.ts';
 import { useService } from '#test/support/use-service.ts';
 
 const { service, live, test, api, makeAccount, newKey } = await useService();
 
 describe('paths and methods', () => {
+  // Promise, What the service does: A wrong method is 405 with Allow; a path that is none is 404
   it.each([
     ['GET', '/v1/nope', 404, 'not_found'],
     ['GET', '/v2/jobs', 404, 'not_found'],
@@ -24,10 +25,12 @@ describe('paths and methods', () => {
     if (code !== null) expectRefusal(answer, code, { status });
   });
 
+  // Promise, What the service does: A wrong method is 405 with Allow; a path that is none is 404
   it('names the methods of a path', async () => {
     expect((await api('PATCH', '/v1/jobs', { key: null })).headers['allow']).toBe('POST, GET');
   });
 
+  // Promise, What the service does: A trailing slash is ignored
   it('ignores a trailing slash', async () => {
     expect((await api('GET', '/v1/jobs/')).status).toBe(200);
     expect((await api('GET', '/v1/capabilities/', { key: null })).status).toBe(200);
@@ -50,18 +53,22 @@ describe('paths and methods', () => {
 });
 
 describe('every response', () => {
+  // Promise, Conventions and objects: Every response has request id and version
   it('carries request id and version', async () => {
     const answer = await api('GET', '/v1/capabilities', { key: null });
     expect(answer.headers['svc-request-id']).toMatch(/^req_[0-9a-z]{20}$/);
     expect(answer.headers['svc-version']).toBe('2026-10-01');
   });
 
+  // Promise, Bad input, case by case: Versions
+  // Promise, Limits and versions: A version that exists, or 400 with the list
   it.each([['2020-01-01'], [''], ['2026-10-01, 2026-10-01']])('refuses the version "%s"', async (version) => {
     const answer = await api('GET', '/v1/jobs', { headers: { 'svc-version': version } });
     expectRefusal(answer, 'unsupported_version');
     expect(answer.json()['error'].message).toContain('2026-10-01');
   });
 
+  // Promise, Limits and versions: A version that exists, or 400 with the list
   it('takes the version that exists', async () => {
     expect((await api('GET', '/v1/jobs', { headers: { 'svc-version': '2026-10-01' } })).status).toBe(200);
   });
@@ -90,6 +97,8 @@ describe('every response', () => {
 });
 
 describe('plain http', () => {
+  // Promise, Bad input, case by case: Forged proxy headers, plain http
+  // Promise, What the service does: Plain http is refused, and the key noted as exposed; on the HTTPS port it is refused too
   it('is refused with https_required, and the key is noted as exposed', async () => {
     const key = await newKey({ mode: 'live' });
     const answer = await new Promise<{ status: number; body: string }>((resolve, reject) => {
@@ -112,6 +121,8 @@ describe('plain http', () => {
 });
 
 describe('keys', () => {
+  // Promise, Bad input, case by case: No key, another scheme, key in the query
+  // Promise, Authentication: Bearer only: no query, cookie or basic
   it.each([
     ['none', {}],
     ['another scheme', { authorization: 'Basic abc' }],
@@ -122,6 +133,8 @@ describe('keys', () => {
     expect(answer.headers['ratelimit-limit']).toBeUndefined();
   });
 
+  // Promise, Bad input, case by case: Malformed and unknown keys
+  // Promise, Authentication: Malformed, unknown and revoked keys
   it.each([[`svc_live_${'a'.repeat(31)}`], [`svc_live_${'a'.repeat(32)}`], [`svc_prod_${'a'.repeat(32)}`], ['x']])(
     '%s is invalid_key',
     async (key) => {
@@ -132,6 +145,8 @@ describe('keys', () => {
     },
   );
 
+  // Promise, Bad input, case by case: Revoked keys
+  // Promise, Authentication: Malformed, unknown and revoked keys
   it('a revoked key stops working', async () => {
     const key = await newKey({ mode: 'live' });
     expect((await api('GET', '/v1/jobs', { key: key.key })).status).toBe(200);
@@ -139,6 +154,8 @@ describe('keys', () => {
     expectRefusal(await api('GET', '/v1/jobs', { key: key.key }), 'revoked_key');
   });
 
+  // Promise, Bad input, case by case: Address families
+  // Promise, Authentication: Allow-list by family, mapped addresses as IPv4, 20 entries, every request
   it.each([
     [['10.0.0.0/8'], 'ip_not_allowed'],
     [['::/0'], 'ip_not_allowed'],
@@ -152,6 +169,8 @@ describe('keys', () => {
     else expectRefusal(answer, code);
   });
 
+  // Promise, Bad input, case by case: Suspended, unpaid
+  // Promise, Authentication: 402 and 403 of the account, in their order
   it.each([
     [['--no-payment-method'], 'no_payment_method'],
     [['--unpaid-invoice'], 'payment_required'],
@@ -176,6 +195,8 @@ describe('keys', () => {
 });
 
 describe('limits', () => {
+  // Promise, Bad input, case by case: Rate and concurrency
+  // Promise, Limits and versions: Token bucket with exact headers, live and test apart, on every direct answer
   it('refuses the direct request after the burst, with exact headers', async () => {
     const { test: key } = await makeAccount();
     const empty = { key, headers: { 'content-length': '0' } };
@@ -193,6 +214,7 @@ describe('limits', () => {
     });
   });
 
+  // Promise, Limits and versions: Token bucket with exact headers, live and test apart, on every direct answer
   it('live and test keys have buckets of their own', async () => {
     const answer = await api('POST', '/v1/compress', { key: live, headers: { 'content-length': '0' } });
     expectRefusal(answer, 'missing_file');
@@ -203,6 +225,7 @@ describe('limits', () => {
 });
 
 describe('open endpoints', () => {
+  // Promise, Conventions and objects: Capabilities, word for word, the same for everybody, cacheable
   it('capabilities: the same for everybody, cacheable', async () => {
     const answer = await api('GET', '/v1/capabilities', { key: null });
     expect(answer.headers['cache-control']).toBe('public, max-age=300');
@@ -239,6 +262,7 @@ describe('open endpoints', () => {
     });
   });
 
+  // Promise, Jobs: `openapi.json` describes all endpoints
   it('openapi.json describes every endpoint', async () => {
     const body = (await api('GET', '/v1/openapi.json', { key: null })).json();
     expect(body['openapi']).toBe('3.1.0');

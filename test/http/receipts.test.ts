@@ -14,11 +14,11 @@ const CSV = Buffer.from('id,name\n0010,Ada\n0011,Grace\n');
 const csvFile = { bytes: CSV, filename: 'private-name.csv' };
 const toJson = { operation: 'convert', options: { convert: { to: 'json' } }, metadata: { order: 'secret-order' } };
 const hashOf = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex');
-const sampleBytes = (name: string): Buffer => readFileSync(new URL(`../../api/samples/files/${name}`, import.meta.url));
+const sampleBytes = (name: string): Buffer => readFileSync(new URL(`../../api/data/samples/${name}`, import.meta.url));
 const receiptOf = (id: unknown, key?: string) =>
   api('GET', `/v1/jobs/${String(id)}/receipt`, key === undefined ? {} : { key });
 
-/** What the JWS says, by the published JWK alone. */
+/** Returns the payload of the JWS, verified with the published JWK. */
 async function verified(jws: string): Promise<Record<string, any>> {
   const { keys } = (await api('GET', '/v1/receipt_keys', { key: null })).json() as {
     keys: (JsonWebKey & { kid: string })[];
@@ -36,7 +36,7 @@ async function verified(jws: string): Promise<Record<string, any>> {
   return JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as Record<string, any>;
 }
 
-/** Takes connections and never answers: an input from there stays on its way. */
+/** Starts a server that accepts connections and never responds, so that a fetch of an input does not end. */
 async function silentServer(): Promise<{ url: string; close: () => Promise<void> }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -55,7 +55,8 @@ async function silentServer(): Promise<{ url: string; close: () => Promise<void>
 }
 
 describe('the receipt of a finished job', () => {
-  it('attests what went in, what came out and what it cost, by a published key', async () => {
+  // Promise, Jobs: Receipts: signed, the same every time, 409 until the end; keys for anyone
+  it('attests input, output and price with a published key', async () => {
     const job = await runJob(api, csvFile, toJson);
     const output = (await api('GET', `/v1/jobs/${job['id']}/output`)).bytes;
     const answer = await receiptOf(job['id']);
@@ -133,7 +134,7 @@ describe('the receipt of a finished job', () => {
     });
   });
 
-  it('of a test job says so and costs nothing', async () => {
+  it('of a test job has the mode test and no charge', async () => {
     const asTest: ApiClient = Object.assign(
       (method: string, path: string, sending = {}) => api(method, path, { ...sending, key: test }),
       { close: api.close },
@@ -150,7 +151,9 @@ describe('the receipt of a finished job', () => {
   });
 });
 
-describe('a receipt that is not there', () => {
+describe('a missing receipt', () => {
+  // Promise, Bad input, case by case: Receipt too early
+  // Promise, Jobs: Receipts: signed, the same every time, 409 until the end; keys for anyone
   it('is refused until the job has finished', async () => {
     const silent = await silentServer();
     const created = await api('POST', '/v1/jobs', { json: { operation: 'compress', input: { url: silent.url } } });
@@ -171,6 +174,7 @@ describe('a receipt that is not there', () => {
 });
 
 describe('the receipt keys', () => {
+  // Promise, Jobs: Receipts: signed, the same every time, 409 until the end; keys for anyone
   it('are one body for lists and for JWK sets, for anyone', async () => {
     const answer = await api('GET', '/v1/receipt_keys', { key: null });
     expect(answer.headers['cache-control']).toBe('public, max-age=300');

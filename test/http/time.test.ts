@@ -1,6 +1,6 @@
-/** What hours, days and months do, over HTTPS: a service whose clock this file moves. */
+/** Effects of hours, days and months over HTTPS, on a service whose clock the tests set. */
 import { createHmac, randomBytes } from 'node:crypto';
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -15,10 +15,12 @@ const SECOND = 1;
 const MINUTE = 60;
 const HOUR = 3600;
 const DAY = 24 * HOUR;
-/** Longer than a process keeps what it read of the clock. */
+/** Longer than a process caches the time. */
 const SEEN_MS = 60;
 
 const folder = mkdtempSync(path.join(tmpdir(), 'mediajobs-clock-'));
+// The service's processes run as users of their own.
+chmodSync(folder, 0o755);
 afterAll(() => rmSync(folder, { recursive: true }));
 const file = path.join(folder, 'clock');
 let ahead = 0;
@@ -49,6 +51,7 @@ async function allEnded(): Promise<void> {
 }
 
 describe('in time', () => {
+  // Promise, Jobs: Idempotency: the same answer, conflict, in progress, 24 hours, 1 to 255 characters
   it('an Idempotency-Key is kept for 24 hours, and no longer', async () => {
     const headers = { 'idempotency-key': 'once' };
     const body = JSON.stringify({ ...toJson, input: { url: 'https://127.0.0.1:1/a.csv' } });
@@ -68,6 +71,8 @@ describe('in time', () => {
     await allEnded();
   });
 
+  // Promise, Bad input, case by case: 24 hours
+  // Promise, States: An unused upload is there for 24 hours
   it('an unused upload is there for 24 hours', async () => {
     const [used, unused] = [await upload(api, csv.bytes, 'a.csv'), await upload(api, csv.bytes, 'a.csv')];
     await pass(DAY - MINUTE);
@@ -81,6 +86,8 @@ describe('in time', () => {
     expectRefusal(again, 'not_found');
   });
 
+  // Promise, Bad input, case by case: 24 hours
+  // Promise, Uploads: 24-hour allowance, used or not
   it('the upload allowance is of the last 24 hours', async () => {
     await pass(DAY);
     const size = 5 * 1024 ** 3;
@@ -94,6 +101,7 @@ describe('in time', () => {
     await pass(DAY);
   });
 
+  // Promise, States: Files go at `expires_at`, the record after 30 days
   it('files go at `expires_at` and the record 30 days after the end', async () => {
     const job = await runJob(api, csv, toJson);
     const { id } = job;
@@ -122,6 +130,7 @@ describe('in time', () => {
     expect(await listed()).toBe(false);
   });
 
+  // Promise, Limits and versions: Spend cap: one request under it, running work at its largest cost, reset by month
   it('usage and the spend cap begin anew with the UTC month', async () => {
     await pass(secondsUntil(nextMonth()) - 5 * MINUTE);
     const { account_id: account } = (await service.query('select account_id from api_keys'))[0] as {
@@ -151,6 +160,7 @@ describe('in time', () => {
     await service.query('update accounts set spend_cap_micro_usd = null where id = $1', [account]);
   });
 
+  // Promise, Events: Eight attempts on the schedule, the same bytes signed anew, then dropped
   it('a webhook is tried eight times over 21 hours, each time signed anew, then dropped', async () => {
     const receiver = await startReceiver({ answer: (response) => response.writeHead(500).end() });
     const job = await runJob(api, csv, { ...toJson, webhook_url: `${receiver.url}/${randomBytes(4).toString('hex')}` });

@@ -11,7 +11,8 @@ const create = (json: unknown, key?: string) =>
   api('POST', '/v1/uploads', { json, ...(key === undefined ? {} : { key }) });
 
 describe('creating an upload', () => {
-  it('gives where to send the bytes', async () => {
+  // Promise, Uploads: Size and name, one PUT up to 95 MB, parts above, none for test keys
+  it('returns the address for the content', async () => {
     const answer = await create({ size: 10, filename: 'a/b/c photo.jpg' });
     expect(answer.status).toBe(201);
     const body = answer.json();
@@ -21,6 +22,8 @@ describe('creating an upload', () => {
     expect(Date.parse(body['expires_at']) - Date.now()).toBeGreaterThan(23 * 3600 * 1000);
   });
 
+  // Promise, Bad input, case by case: Uploads
+  // Promise, Uploads: Size and name, one PUT up to 95 MB, parts above, none for test keys
   it.each([
     [{ size: 0 }, 'size'],
     [{ size: -1 }, 'size'],
@@ -52,16 +55,22 @@ describe('creating an upload', () => {
     expect(answer.json()['url']).toContain('filename=x%EF%BF%BD.jpg');
   });
 
+  // Promise, Limits and versions: JSON bodies of 64 KB
   it('takes a body of 65,536 bytes and refuses one byte more', async () => {
     const padded = (length: number) => `{"size":1${' '.repeat(length - 10)}}`;
     expect((await api('POST', '/v1/uploads', { body: padded(65_536) })).status).toBe(201);
     expectRefusal(await api('POST', '/v1/uploads', { body: padded(65_537) }), 'bad_request');
   });
 
+  // Promise, Uploads: Over the plan's job file
   it("refuses a size over the plan's job files", async () => {
     expectRefusal(await create({ size: 524_288_001 }), 'file_too_large', { param: 'size' });
+    // More than JavaScript counts exactly.
+    expectRefusal(await create({ size: 2 ** 60 }), 'file_too_large', { param: 'size' });
+    expectRefusal(await create({ size: Number.MAX_VALUE }), 'file_too_large', { param: 'size' });
   });
 
+  // Promise, Uploads: Size and name, one PUT up to 95 MB, parts above, none for test keys
   it('gives parts above 95 MB, but not to a test key', async () => {
     const body = (await create({ size: 2 * PART + 5 })).json();
     expect(body).toMatchObject({ multipart: true, part_size: PART });
@@ -77,6 +86,7 @@ describe('creating an upload', () => {
     expectRefusal(await create({ size: 99_614_721 }, test), 'test_mode_sample_required');
   });
 
+  // Promise, Uploads: 24-hour allowance, used or not
   it('counts every upload on the allowance of 24 hours', async () => {
     const other = await makeAccount();
     for (let sent = 0; sent < 5; sent += 1) expect((await create({ size: 90_000_000 }, other.test)).status).toBe(201);
@@ -84,6 +94,7 @@ describe('creating an upload', () => {
     expect((await create({ size: 90_000_000 }, other.live)).status).toBe(201);
   });
 
+  // Promise, Uploads: 24-hour allowance, used or not
   it('counts what is sent beyond the declared size on the allowance', async () => {
     const other = await makeAccount();
     for (const size of [99_614_720, 99_614_720, 99_614_720, 99_614_720, 99_614_720, 26_214_399])
@@ -104,6 +115,8 @@ describe('creating an upload', () => {
 });
 
 describe('sending the content', () => {
+  // Promise, States: An upload: sent again it is replaced; parts in any order; missing ones are listed; complete only once
+  // Promise, Conventions and objects: Uploaded, part and completed answers
   it('takes it, and takes it again', async () => {
     const id = await upload(api, Buffer.from('first'), 'a.csv');
     const again = await api('PUT', `/v1/uploads/${id}/content`, { body: 'second!' });
@@ -122,6 +135,8 @@ describe('sending the content', () => {
     }
   });
 
+  // Promise, Bad input, case by case: Uploads
+  // Promise, Uploads: Content-Length is needed and exact; over 95 MB at once is refused with the way out
   it('refuses an empty body, an unknown id and a stranger', async () => {
     const { id } = (await create({ size: 5 })).json() as { id: string };
     const path = `/v1/uploads/${id}/content`;
@@ -132,6 +147,7 @@ describe('sending the content', () => {
     expectRefusal(await api('PUT', path, { body: 'x', key: stranger.live }), 'not_found');
   });
 
+  // Promise, Uploads: Content-Length is needed and exact; over 95 MB at once is refused with the way out
   it('refuses a body without Content-Length', async () => {
     const { id } = (await create({ size: 5 })).json() as { id: string };
     const status = await new Promise<number>((resolve, reject) => {
@@ -149,7 +165,8 @@ describe('sending the content', () => {
     expect(status).toBe(400);
   });
 
-  it('forgets a body that was cut off', async () => {
+  // Promise, Uploads: Content-Length is needed and exact; over 95 MB at once is refused with the way out
+  it('discards a truncated body', async () => {
     const { id } = (await create({ size: 100 })).json() as { id: string };
     await new Promise<void>((resolve) => {
       const request = httpsRequest(`${service.baseUrl}/v1/uploads/${id}/content`, {
@@ -164,6 +181,7 @@ describe('sending the content', () => {
     expectRefusal(job, 'not_found', { param: 'input.upload' });
   });
 
+  // Promise, Uploads: Content-Length is needed and exact; over 95 MB at once is refused with the way out
   it('refuses over 95 MB in one request before the body', async () => {
     const { id } = (await create({ size: 5 })).json() as { id: string };
     const answer = await new Promise<{ status: number; text: string }>((resolve, reject) => {
@@ -188,6 +206,10 @@ describe('sending the content', () => {
 });
 
 describe('parts', () => {
+  // Promise, Bad input, case by case: Uploads
+  // Promise, Uploads: Parts: number, size, replacement, order, completion
+  // Promise, States: An upload: sent again it is replaced; parts in any order; missing ones are listed; complete only once
+  // Promise, Conventions and objects: Uploaded, part and completed answers
   it('are joined in their order whatever the order of sending', async () => {
     const { id, parts } = (await create({ size: PART + 40_000_000 })).json() as {
       id: string;

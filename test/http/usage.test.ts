@@ -17,7 +17,7 @@ interface Work {
   readonly microUsd: number;
 }
 
-/** Ledger rows as finished work leaves them, of 1000 bytes in and 400 out. */
+/** Inserts ledger rows as of finished work, with 1000 bytes of input and 400 of output. */
 async function record({ account }: TestAccount, work: readonly Work[]): Promise<void> {
   for (const { day, meter, quantity, microUsd } of work) {
     await service.query(
@@ -28,6 +28,7 @@ async function record({ account }: TestAccount, work: readonly Work[]): Promise<
 }
 
 describe('usage', () => {
+  // Promise, Presets, estimate, usage: Usage: UTC days with both ends, 366 at most, modes apart, only days with requests
   it('is empty before the first request', async () => {
     const account = await makeAccount();
     const counts = { requests: 0, amount_usd: 0, input_bytes: 0, output_bytes: 0, meters: {} };
@@ -42,6 +43,7 @@ describe('usage', () => {
     });
   });
 
+  // Promise, Conventions and objects: Usage object and meters
   it('counts direct requests and jobs, done and failed, by meter', async () => {
     const account = await makeAccount();
     const asAccount: typeof api = Object.assign(
@@ -73,9 +75,10 @@ describe('usage', () => {
     expect(daily).toStrictEqual([{ day: today(), ...totals }]);
   });
 
+  // Promise, Presets, estimate, usage: Usage: UTC days with both ends, 366 at most, modes apart, only days with requests
   it('of the two modes are apart, and test work is all unbilled', async () => {
     const account = await makeAccount();
-    const sample = readFileSync(new URL('../../api/samples/files/people.csv', import.meta.url));
+    const sample = readFileSync(new URL('../../api/data/samples/people.csv', import.meta.url));
     const answer = await api('POST', '/v1/convert?to=json&filename=people.csv', {
       key: account.test,
       body: sample,
@@ -94,6 +97,7 @@ describe('usage', () => {
     expect((await usage(account.live)).json()['totals'].requests).toBe(0);
   });
 
+  // Promise, Conventions and objects: Usage object and meters
   it('sums exactly, by days with both ends included, oldest first', async () => {
     const account = await makeAccount();
     await record(account, [
@@ -123,6 +127,7 @@ describe('usage', () => {
     ]);
   });
 
+  // Promise, Presets, estimate, usage: Usage: UTC days with both ends, 366 at most, modes apart, only days with requests
   it('takes 366 days', async () => {
     const account = await makeAccount();
     expect((await usage(account.live, '?from=2024-01-01&to=2024-12-31')).status).toBe(200);
@@ -130,6 +135,8 @@ describe('usage', () => {
     expectRefusal(await usage(account.live, '?from=2023-01-01&to=2024-01-02'), 'bad_request', { param: 'from' });
   });
 
+  // Promise, Bad input, case by case: Dates of usage
+  // Promise, Presets, estimate, usage: Usage: UTC days with both ends, 366 at most, modes apart, only days with requests
   it.each([
     ['?from=2026-02-30', 'from'],
     ['?from=2026-2-3', 'from'],

@@ -21,7 +21,7 @@ interface Registered {
   readonly secret: string;
 }
 
-/** An account of the test's own. */
+/** Creates an account for one test. */
 async function newCaller(): Promise<{ live: ApiClient; test: ApiClient }> {
   const made = await makeAccount();
   return { live: withKey(api, made.live), test: withKey(api, made.test) };
@@ -48,6 +48,7 @@ function isSigned({ headers, body }: Received, secret: string): boolean {
 }
 
 describe('registering', () => {
+  // Promise, Conventions and objects: Webhook endpoint object; the secret is shown once
   it('answers 201 with the secret, which nothing shows again', async () => {
     const { live, test } = await newCaller();
     const answer = await live('POST', PATH, { json: { url: 'https://example.com/hook?a=1' } });
@@ -68,6 +69,7 @@ describe('registering', () => {
     expect(rows.map((row) => (row['secret'] as Buffer).includes(String(secret)))).toEqual([false]);
   });
 
+  // Promise, Conventions and objects: Lists have `object`, `data`, `has_more`
   it('takes the same URL repeatedly and lists the newest first', async () => {
     const { live } = await newCaller();
     const [first, second, third] = [
@@ -106,6 +108,8 @@ describe('registering', () => {
     expectRefusal(await api('POST', PATH, { body }), 'bad_request');
   });
 
+  // Promise, Bad input, case by case: Limits in parallel
+  // Promise, Limits and versions: 10 webhook endpoints, also in parallel
   it('refuses the eleventh, also among parallel requests; a deleted one makes room', async () => {
     const { live } = await newCaller();
     const create = () => live('POST', PATH, { json: { url: 'https://example.com/' } });
@@ -122,6 +126,7 @@ describe('registering', () => {
 });
 
 describe('an endpoint', () => {
+  // Promise, States: Pause, resume, delete and rotate, and what is queued already
   it('is paused and resumed; its URL cannot be changed', async () => {
     const { live, test } = await newCaller();
     const { secret: _secret, ...endpoint } = await register(live, 'https://example.com/');
@@ -136,6 +141,7 @@ describe('an endpoint', () => {
     expect((await test('PATCH', `${PATH}/${endpoint.id}`, { json: { enabled: true } })).json()).toEqual(endpoint);
   });
 
+  // Promise, Conventions and objects: Webhook endpoint object; the secret is shown once
   it('gets a new secret, shown once', async () => {
     const { live } = await newCaller();
     const { secret, ...endpoint } = await register(live, 'https://example.com/');
@@ -174,6 +180,7 @@ async function expectUnknown(caller: ApiClient, id: string): Promise<void> {
 }
 
 describe('a finished job', () => {
+  // Promise, Events: One event per destination, with its own id and secret; a registered URL gets one
   it('sends one event to each enabled endpoint and to webhook_url, each with its own id and secret', async () => {
     const { live, test } = await newCaller();
     const [one, two, own] = [await startReceiver(), await startReceiver(), await startReceiver()];
@@ -193,7 +200,7 @@ describe('a finished job', () => {
     ]);
     expect(new Set([toFirst, toSecond, toOwn].map((request) => eventOf(request)['id'])).size).toBe(3);
     for (const request of [toFirst, toSecond, toOwn]) expect(eventOf(request)['data'].job).toEqual(done);
-    const sample = await readFile(new URL('../../api/samples/files/people.csv', import.meta.url));
+    const sample = await readFile(new URL('../../api/data/samples/people.csv', import.meta.url));
     await runJob(
       test,
       { bytes: sample, filename: 'people.csv' },
@@ -203,6 +210,8 @@ describe('a finished job', () => {
     expect(eventOf(one.received[1] as Received)).toMatchObject({ type: 'job.succeeded', livemode: false });
   });
 
+  // Promise, Settled where the interface leaves it open: A `webhook_url` that is a paused endpoint gets nothing
+  // Promise, Events: One event per destination, with its own id and secret; a registered URL gets one
   it('whose webhook_url is an enabled endpoint sends once, as that endpoint; a paused one gets nothing', async () => {
     const { live } = await newCaller();
     const [receiver, other] = [await startReceiver(), await startReceiver()];
@@ -215,13 +224,14 @@ describe('a finished job', () => {
     const second = await finishJob(live, { webhook_url: `${receiver.url}/hook` });
     await arrived(other, 2);
     expect(jobsOf(other)).toEqual([first['id'], second['id']]);
-    const rows = await service.query('select endpoint_id from webhook_deliveries where job_id = $1 and url = $2', [
-      second['id'],
-      `${receiver.url}/hook`,
-    ]);
+    const rows = await service.query(
+      'select endpoint_id from webhook_deliveries where job_id = $1 and shown_url like $2',
+      [second['id'], `${receiver.url}/%`],
+    );
     expect([rows, receiver.received.length]).toEqual([[], 1]);
   });
 
+  // Promise, States: Pause, resume, delete and rotate, and what is queued already
   it('while an endpoint is paused or after it was deleted sends it nothing, then or later', async () => {
     const { live } = await newCaller();
     const [pausing, deleting, witness] = [await startReceiver(), await startReceiver(), await startReceiver()];
@@ -238,6 +248,8 @@ describe('a finished job', () => {
     expect(jobsOf(witness)).toEqual([missed['id'], next['id']]);
   });
 
+  // Promise, Bad input, case by case: Rotation during retries
+  // Promise, States: Pause, resume, delete and rotate, and what is queued already
   it('that is queued keeps its delivery and secret when the endpoint is paused, deleted or gets a new one', async () => {
     const { live } = await newCaller();
     const failing = () => {
@@ -298,7 +310,7 @@ describe('a finished job', () => {
         job: job['id'],
         attempts: 1,
         last_status: 204,
-        url: `${receiver.url}/?…`,
+        url: `${receiver.url}/…`,
       }),
     ]);
     expect(await service.mediactl('webhook', 'resend', event)).toMatchObject({ event, state: 'queued', attempts: 0 });
@@ -309,6 +321,7 @@ describe('a finished job', () => {
 });
 
 describe('a test', () => {
+  // Promise, Events: Ping: once, signed, with the key's mode, also while paused
   it.each(['live', 'test'] as const)('sends one signed ping with the mode of a %s key', async (mode) => {
     const caller = await newCaller();
     const receiver = await startReceiver();
@@ -340,6 +353,8 @@ describe('a test', () => {
     expect(isSigned(ping, endpoint.secret)).toBe(true);
   });
 
+  // Promise, Bad input, case by case: Tests of endpoints
+  // Promise, Events: Ping: once, signed, with the key's mode, also while paused
   it.each([500, 301, 410])(
     'says what came of it when the receiver answers %i, and is never sent again',
     async (status) => {
@@ -359,13 +374,14 @@ describe('a test', () => {
     },
   );
 
-  it('has status 0 when nobody answers', async () => {
+  it('has status 0 when no server responds', async () => {
     const { live } = await newCaller();
     const { id } = await register(live, 'https://127.0.0.1:1/');
     expect((await live('POST', `${PATH}/${id}/test`)).json()).toMatchObject({ delivered: false, status: 0 });
   });
 
-  it('has status 0 when the answer takes too long', async () => {
+  // Promise, Bad input, case by case: Tests of endpoints
+  it('has status 0 when the response takes too long', async () => {
     const { live } = await newCaller();
     const receiver = await startReceiver({ answer: () => {} });
     const { id } = await register(live, receiver.url);
@@ -373,6 +389,7 @@ describe('a test', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
+  // Promise, Events: Ping: once, signed, with the key's mode, also while paused
   it('works on a paused endpoint, which stays paused, and on one with a new secret', async () => {
     const { live } = await newCaller();
     const receiver = await startReceiver();
@@ -384,10 +401,13 @@ describe('a test', () => {
     expect((await live('GET', PATH)).json()['data']).toMatchObject([{ id, enabled: false }]);
   });
 
+  // Promise, Bad input, case by case: Tests of endpoints
   it('is refused when the URL no longer meets the rules', async () => {
     const { live } = await newCaller();
     const { id } = await register(live, 'https://example.com/');
-    await service.query(`update webhook_endpoints set url = 'https://10.0.0.1/' where id = $1`, [id]);
+    await service.query(`update webhook_endpoints set url = 'https://10.0.0.1/', sealed_url = null where id = $1`, [
+      id,
+    ]);
     expectRefusal(await live('POST', `${PATH}/${id}/test`), 'bad_request', { param: 'url' });
   });
 

@@ -24,6 +24,7 @@ const signingSecret = async (): Promise<string> =>
   String((await api('GET', '/v1/webhook_endpoints/signing_secret')).json()['secret']);
 
 describe('the signing secret', () => {
+  // Promise, Events: The signing secret is one per account
   it('is one per account, the same every time', async () => {
     const answer = await api('GET', '/v1/webhook_endpoints/signing_secret');
     expect(answer.json()).toEqual({
@@ -35,6 +36,7 @@ describe('the signing secret', () => {
 });
 
 describe("a job's webhook_url", () => {
+  // Promise, Events: Envelope, headers and signature
   it('gets one signed event with the job as it finished', async () => {
     const receiver = await startReceiver();
     const done = await runJob(api, photo, { ...compress, webhook_url: `${receiver.url}/hook?a=1` });
@@ -50,7 +52,8 @@ describe("a job's webhook_url", () => {
     expect(event['data'].job).toEqual(done);
   });
 
-  it('hears of failures and cancellations', async () => {
+  // Promise, Events: Envelope, headers and signature
+  it('gets events of failures and cancellations', async () => {
     const receiver = await startReceiver();
     await runJob(api, { bytes: Buffer.from('nothing'), filename: 'x.bin' }, { ...compress, webhook_url: receiver.url });
     await expect.poll(() => receiver.received.map((received) => eventOf(received)['type'])).toEqual(['job.failed']);
@@ -64,7 +67,7 @@ describe("a job's webhook_url", () => {
       .toEqual(['job.failed', 'job.canceled']);
   });
 
-  it('is tried again with the same event, signed anew', async () => {
+  it('gets the same event again with a new signature after a failure', async () => {
     let answers = 0;
     const receiver = await startReceiver({
       answer: (response) => {
@@ -83,6 +86,7 @@ describe("a job's webhook_url", () => {
 });
 
 describe('input.url', () => {
+  // Promise, What the service does: A job takes an upload or a URL; its result is a signed link or a PUT to the caller
   it('is fetched by plain GET, and names the file', async () => {
     const source = await startReceiver({
       answer: (response) => response.writeHead(200, { 'content-length': picture.length }).end(picture),
@@ -97,6 +101,7 @@ describe('input.url', () => {
     expect(source.received.map(({ method, headers }) => [method, headers.authorization])).toEqual([['GET', undefined]]);
   });
 
+  // Promise, Jobs: `input.url`: status 200, Content-Length, plan's size, three redirects, no private address
   it.each([
     ['a status that is not 200', 404, { 'content-length': '0' }],
     ['a redirect to a private address', 302, { location: 'https://10.0.0.1/secret', 'content-length': '0' }],
@@ -109,6 +114,7 @@ describe('input.url', () => {
     expect(done).toMatchObject({ status: 'failed', error: { code: 'input_fetch_failed' }, billed: false });
   });
 
+  // Promise, Jobs: `input.url`: status 200, Content-Length, plan's size, three redirects, no private address
   it.each([
     ['http://10.0.0.1/a'],
     ['http://169.254.169.254/latest/meta-data'],
@@ -123,6 +129,8 @@ describe('input.url', () => {
 });
 
 describe('output.url', () => {
+  // Promise, Jobs: `output.url`: PUT with the caller's headers; anything but 2xx fails the job
+  // Promise, What the service does: A job takes an upload or a URL; its result is a signed link or a PUT to the caller
   it('gets the result with the headers of the caller; nothing stays to download', async () => {
     const storage = await startReceiver();
     const output = { url: `${storage.url}/bucket/out.webp`, headers: { 'X-Token': 'canary-output-header' } };
@@ -142,6 +150,7 @@ describe('output.url', () => {
     expect(plain[0]?.['n']).toBe(0);
   });
 
+  // Promise, Jobs: `output.url`: PUT with the caller's headers; anything but 2xx fails the job
   it('that redirects fails the job', async () => {
     const storage = await startReceiver({
       answer: (response) => response.writeHead(302, { location: '/elsewhere' }).end(),

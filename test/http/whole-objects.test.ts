@@ -1,4 +1,4 @@
-/** The objects of the interface with all their fields: a field that does not apply is null, none is left out. */
+/** Objects of the interface with all their fields: a field that does not apply is null, none is omitted. */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { request as httpsRequest } from 'node:https';
@@ -37,6 +37,8 @@ describe('a job', () => {
     metadata: {},
   };
 
+  // Promise, Conventions and objects: Job object; metadata of 20 entries, 40 and 500 characters
+  // Promise, Conventions and objects: A field that does not apply is null; times in UTC with milliseconds; ids of 20 letters and digits
   it('has every field from its creation on', async () => {
     const input = { upload: await upload(api, photo, 'a.jpg') };
     const created = await api('POST', '/v1/jobs', { json: { operation: 'compress', input } });
@@ -44,6 +46,9 @@ describe('a job', () => {
     expect(created.json()).toEqual(unfinished);
   });
 
+  // Promise, Conventions and objects: Result object, in the header on one line of printable ASCII
+  // Promise, Conventions and objects: Lists have `object`, `data`, `has_more`
+  // Promise, Conventions and objects: A field that does not apply is null; times in UTC with milliseconds; ids of 20 letters and digits
   it('and its result have every field when it has succeeded', async () => {
     const done = await runJob(api, { bytes: photo, filename: 'a.jpg' }, { operation: 'compress' });
     expect(done).toEqual({
@@ -83,6 +88,7 @@ describe('a job', () => {
 });
 
 describe('other objects', () => {
+  // Promise, Conventions and objects: Upload object, in one piece and in parts
   it('an upload in one piece and in parts', async () => {
     const one = (await api('POST', '/v1/uploads', { json: { size: 5, filename: 'x/Größe 1.csv' } })).json();
     const shared = {
@@ -109,6 +115,7 @@ describe('other objects', () => {
     });
   });
 
+  // Promise, Conventions and objects: Capabilities, word for word, the same for everybody, cacheable
   it('the capabilities', async () => {
     const body = (await api('GET', '/v1/capabilities', { key: null })).json();
     const plan = (rate: number, jobs: number, bytes: number, seconds: number) => ({
@@ -168,7 +175,8 @@ describe('other objects', () => {
 });
 
 describe('a direct request', () => {
-  it('leaves nothing behind: no file, no job, no upload', async () => {
+  // Promise, What the service does: A direct request stores nothing
+  it('leaves no file, job or upload', async () => {
     const before = await rowsOf();
     const sent = await sharp(photo).negate().jpeg({ quality: 95 }).toBuffer();
     const answer = await api('POST', '/v1/compress', { body: sent });
@@ -187,8 +195,10 @@ describe('a direct request', () => {
     return service.query(`select ${count('jobs')}, ${count('uploads')}`, [account]);
   }
 
+  // Promise, Bad input, case by case: Lengths
+  // Promise, What the service does: Direct files up to 25 MB exactly
   it('takes a stream of exactly 25 MB, and not one byte more', async () => {
-    const sample = await readFile(new URL('../../api/samples/files/graphic.png', import.meta.url));
+    const sample = await readFile(new URL('../../api/data/samples/graphic.png', import.meta.url));
     const padded = Buffer.concat([sample, Buffer.alloc(LIMIT - sample.length)]);
     expect(await stream(padded)).toMatchObject({ status: 200 });
     const refused = await stream(Buffer.concat([padded, Buffer.from([0])]));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CONTROLLER_ACCESS } from '#controller/cluster-access.ts';
 import { jobsPath } from '#controller/kubernetes-runs.ts';
-import { mediaJobName } from '#crds/names.ts';
+import { mediaJobName } from '#crds/contract/names.ts';
 import { buildNewMediaJob, jobIdOf } from '#test/support/build-media-job.ts';
 import { startClusterProcess, type ClusterProcess } from '#test/support/cluster-process.ts';
 import { startFakeKubelet, type FakeKubelet } from '#test/support/fake-kubelet.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { mediaJobsPath } from '#crds/kubernetes-media-jobs.ts';
-import type { MediaJobSpec, MediaJobStatus } from '#crds/media-job.ts';
-import { mediaJobName } from '#crds/names.ts';
-import { withoutNulls } from '#crds/wire-form.ts';
+import { mediaJobsPath } from '#crds/media-jobs/kubernetes-media-jobs.ts';
+import type { MediaJobSpec, MediaJobStatus } from '#crds/contract/media-job.ts';
+import { mediaJobName } from '#crds/contract/names.ts';
+import { withoutNulls } from '#crds/contract/wire-form.ts';
 import { buildReport, buildSpec, buildStatus, jobIdOf } from '#test/support/build-media-job.ts';
 import { makeKubeHome, type KubeHome } from '#test/support/kube-home.ts';
 

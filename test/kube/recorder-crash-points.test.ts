@@ -2,12 +2,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RECORDER_ACCESS } from '#api/jobs/cluster-access.ts';
-import { JOBS_CHANNEL } from '#api/jobs/jobs-channel.ts';
+import { RECORDER_ACCESS } from '#api/recorder/cluster-access.ts';
+import { CHANGES_CHANNEL } from '#api/store/changes-channel.ts';
 import { notify } from '#api/store/listen.ts';
 import { recordInput } from '#api/transfers/transfer-rows.ts';
-import { mediaJobsPath } from '#crds/kubernetes-media-jobs.ts';
-import { mediaJobName } from '#crds/names.ts';
+import { mediaJobsPath } from '#crds/media-jobs/kubernetes-media-jobs.ts';
+import { mediaJobName } from '#crds/contract/names.ts';
 import { chunksOf } from '#test/support/chunks-of.ts';
 import { startClusterController } from '#test/support/cluster-controller.ts';
 import { startClusterProcess, type ClusterProcess } from '#test/support/cluster-process.ts';
@@ -101,7 +101,7 @@ describe('a job whose recorder is killed at its writes to the API server', () =>
       if (input === 'fetched') await storeInput(database, { id, home });
       await expect.poll(async () => (await readJob(database, id)).status, POLL).not.toMatch(/queued|processing/);
       await moveTo(AFTER_END_SECONDS);
-      await notify(database, JOBS_CHANNEL, id);
+      await notify(database, CHANGES_CHANNEL, id);
       await expect.poll(() => left(id), POLL).toBe(0);
       const { status, attempt } = await readJob(database, id);
       const { rows } = await database.query<{ count: number }>(
@@ -149,7 +149,7 @@ describe('a job whose recorder is killed at its writes to the API server', () =>
 async function storeInput(database: TestDatabase, { id, home }: { id: string; home: KubeHome }): Promise<void> {
   await home.whenever(mediaJobName(id), ({ spec }) => spec.suspend);
   await recordInput(database, id, { etag: '"in"', filename: 'succeed', size: 1000 });
-  await notify(database, JOBS_CHANNEL, id);
+  await notify(database, CHANGES_CHANNEL, id);
 }
 
 async function countObjects({ client, namespace }: KubeHome, name: string): Promise<number> {

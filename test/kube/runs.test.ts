@@ -2,11 +2,11 @@ import { inject } from 'vitest';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
 import { startReflector, type Reflector, type ReflectorOptions } from '#crds/kube/reflector.ts';
 import { systemTime } from '#crds/kube/time.ts';
-import { mediaJobsPath } from '#crds/kubernetes-media-jobs.ts';
-import { API_GROUP, API_VERSION, jobIdOfName, KIND } from '#crds/names.ts';
-import { makeLog } from '#crds/shared/log.ts';
-import { buildTicketSecret } from '#crds/ticket-secret.ts';
-import { withoutNulls } from '#crds/wire-form.ts';
+import { mediaJobsPath } from '#crds/media-jobs/kubernetes-media-jobs.ts';
+import { API_GROUP, API_VERSION, jobIdOfName, KIND } from '#crds/contract/names.ts';
+import { makeLog } from '#crds/process/log.ts';
+import { buildTicketSecret } from '#crds/contract/ticket-secret.ts';
+import { withoutNulls } from '#crds/contract/wire-form.ts';
 import { makeKubernetesRuns, reflectRuns } from '#controller/kubernetes-runs.ts';
 import { workerPodSchema } from '#controller/worker-pod.ts';
 import { describeRuns } from '#test/contract/runs.ts';
@@ -32,10 +32,10 @@ describeRuns('Kubernetes Jobs', async () => {
       spec: withoutNulls(buildSpec({ jobId: jobIdOfName(name) })),
     });
   return {
-    places: 2,
+    slots: 2,
     runs: makeKubernetesRuns(
       { ...deps, ...reflectRuns(reflect, namespace) },
-      { namespace, pod: workerPodSchema.parse({ image: 'worker' }), atOnce: 2 },
+      { namespace, pod: workerPodSchema.parse({ image: 'worker' }), concurrency: 2 },
       ended.signal,
     ),
     async adopt({ owner: { name }, secretName, ticket }) {

@@ -1,15 +1,15 @@
 /**
- * What a caller wants removed is gone: words planted by other programs in every place that a format has for
- * them are in no byte of the result, while pixels, orientation and colour profile stay.
+ * Removal of metadata: canary words that other programs wrote into every metadata field of a format are in no byte of
+ * the result, while pixels, orientation and color profile stay.
  */
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Format } from '#crds/formats.ts';
-import { audioOptions } from '#crds/options/audio.ts';
-import { imageOptions } from '#crds/options/image.ts';
-import type { SentOptions } from '#crds/options/options.ts';
+import type { Format } from '#crds/catalogue/formats.ts';
+import { audioOptions } from '#crds/catalogue/options/audio.ts';
+import { imageOptions } from '#crds/catalogue/options/image.ts';
+import type { SentOptions } from '#crds/catalogue/options/options.ts';
 import type { Fixture } from '#test/fixtures/engine-work.ts';
 import { makeFixtures } from '#test/fixtures/make-fixtures.ts';
 import { runTool } from '#test/fixtures/run-tool.ts';
@@ -21,7 +21,7 @@ const TIMEOUT_MS = 180_000;
 interface Planting {
   readonly format: Format;
   readonly fixture: string;
-  /** exiftool's arguments. */
+  /** Arguments of exiftool. */
   readonly tags: readonly string[];
   /** EXIF orientation of the fixture. */
   readonly orientation: number;
@@ -70,8 +70,8 @@ const PLANTINGS: readonly Planting[] = [
     orientation: 6,
   },
 ];
-const SOUND_WORDS = ['A tone', 'Nobody'];
-const SOUNDS: readonly Format[] = ['mp3', 'aac', 'wav', 'flac', 'm4a', 'ogg', 'opus', 'wma'];
+const AUDIO_WORDS = ['A tone', 'Nobody'];
+const AUDIO_FORMATS: readonly Format[] = ['mp3', 'aac', 'wav', 'flac', 'm4a', 'ogg', 'opus', 'wma'];
 
 let engine: MatrixEngine;
 let fixtures: readonly Fixture[];
@@ -105,12 +105,12 @@ async function process(path: string, operation: 'compress' | 'strip_metadata', o
   return { path: file.path, bytes: await readFile(file.path), result: file.report.result };
 }
 
-function wordsIn(bytes: Buffer, words: readonly string[] = [WORD]): string[] {
+function foundWords(bytes: Buffer, words: readonly string[] = [WORD]): string[] {
   return words.filter((word) => bytes.includes(word) || bytes.includes(Buffer.from(word, 'utf16le')));
 }
 
-/** Names of the tags that other programs find, but for those that describe the picture's own structure. */
-async function tellingTags(path: string): Promise<string[]> {
+/** Returns the names of metadata tags that exiftool finds, without those of the image structure. */
+async function metadataTags(path: string): Promise<string[]> {
   const list = await runTool(engine.directory, 'exiftool', ['-j', '-a', '-G0', '-s', '-n', path]);
   const [tags = {}] = JSON.parse(list) as Record<string, unknown>[];
   return Object.keys(tags).filter(
@@ -133,13 +133,13 @@ async function pixelsOf(path: string, format: Format): Promise<Buffer> {
 
 describe('strip_metadata', () => {
   it.each(PLANTINGS)(
-    'leaves nothing of what was planted in a $format, and the picture as it was',
+    'removes all planted words from a $format and keeps the image',
     async ({ format, orientation }) => {
       const before = planted.get(format)!;
-      expect(wordsIn(await readFile(before))).toEqual([WORD]);
+      expect(foundWords(await readFile(before))).toEqual([WORD]);
       const { bytes, path } = await process(before, 'strip_metadata');
-      expect(wordsIn(bytes)).toEqual([]);
-      expect(await tellingTags(path)).toEqual([]);
+      expect(foundWords(bytes)).toEqual([]);
+      expect(await metadataTags(path)).toEqual([]);
       const [one, other] = await Promise.all([sharp(before).metadata(), sharp(path).metadata()]);
       expect(other.orientation ?? 1).toBe(orientation);
       expect(other.icc).toEqual(one.icc);
@@ -156,33 +156,35 @@ describe('compress', () => {
       imageOptions.shape.format.unwrap().options.map((target) => [format, target] as const),
     ),
   )(
-    'leaves nothing of what was planted in a %s that becomes %s, unless it is a PNG',
+    'removes all planted words from a %s that becomes %s, except from a PNG',
     async (format, target) => {
       const { bytes, result } = await process(planted.get(format)!, 'compress', { image: { format: target } });
-      if (result.output_format !== 'png') expect(wordsIn(bytes)).toEqual([]);
+      if (result.output_format !== 'png') expect(foundWords(bytes)).toEqual([]);
       if (result.kept_original) expect(result.output_format).toBe('png');
     },
     TIMEOUT_MS,
   );
 
   it.concurrent.each(['jpg', 'webp', 'avif', 'heic', 'tiff'] as const)(
-    'keeps what is in a %s when it is told to',
+    'keeps the metadata of a %s on request',
     async (format) => {
       const options = { image: { strip_metadata: false } };
       const { bytes } = await process(planted.get(format)!, 'compress', options);
-      expect(wordsIn(bytes)).toEqual([WORD]);
+      expect(foundWords(bytes)).toEqual([WORD]);
     },
     TIMEOUT_MS,
   );
 
   it.concurrent.each(
-    SOUNDS.flatMap((format) => audioOptions.shape.format.unwrap().options.map((target) => [format, target] as const)),
+    AUDIO_FORMATS.flatMap((format) =>
+      audioOptions.shape.format.unwrap().options.map((target) => [format, target] as const),
+    ),
   )(
-    'leaves no tag of a %s that becomes %s when it is told to',
+    'removes all tags from a %s that becomes %s on request',
     async (format, target) => {
       const audio = { format: target, strip_metadata: true };
       const { bytes } = await process(pathOf(`sample-${format}.${format}`), 'compress', { audio });
-      expect(wordsIn(bytes, SOUND_WORDS)).toEqual([]);
+      expect(foundWords(bytes, AUDIO_WORDS)).toEqual([]);
     },
     TIMEOUT_MS,
   );

@@ -1,5 +1,5 @@
-/** Every input format × every operation × every target, with what the interface promises for it. */
-import type { ErrorCode } from '#crds/error-codes.ts';
+/** Every input format × every operation × every target, with the documented outcome. */
+import type { ErrorCode } from '#crds/contract/error-codes.ts';
 import {
   CONVERT_TARGETS,
   FORMAT_NAMES,
@@ -8,23 +8,23 @@ import {
   type Format,
   type Kind,
   type Operation,
-} from '#crds/formats.ts';
-import { audioOptions } from '#crds/options/audio.ts';
-import { imageOptions } from '#crds/options/image.ts';
-import type { SentOptions } from '#crds/options/options.ts';
-import { pdfOptions } from '#crds/options/pdf.ts';
-import { videoOptions } from '#crds/options/video.ts';
+} from '#crds/catalogue/formats.ts';
+import { audioOptions } from '#crds/catalogue/options/audio.ts';
+import { imageOptions } from '#crds/catalogue/options/image.ts';
+import type { SentOptions } from '#crds/catalogue/options/options.ts';
+import { pdfOptions } from '#crds/catalogue/options/pdf.ts';
+import { videoOptions } from '#crds/catalogue/options/video.ts';
 
 export interface Cell {
   readonly input: Format;
   readonly operation: Operation;
-  /** As the options name it: a format, `original`, or a tier of PDFs; `–` for an operation without choice. */
+  /** Value of the option: a format, `original`, or a tier of PDFs; `–` for an operation without a target. */
   readonly target: string;
   readonly options: SentOptions;
   readonly refusal: ErrorCode | null;
 }
 
-/** Formats that a compressed file may be written in, as the options name them; a PDF has tiers instead. */
+/** Values of the `format` options of compress; for PDF the tiers. */
 const COMPRESS_CHOICES: Readonly<Partial<Record<Kind, readonly string[]>>> = {
   image: imageOptions.shape.format.unwrap().options,
   pdf: pdfOptions.shape.quality.unwrap().options,
@@ -46,7 +46,7 @@ export const CELLS: readonly Cell[] = INPUTS.flatMap((input) => [
   },
 ]);
 
-/** Kinds without a choice of their own are asked once: they are refused. */
+/** Returns the targets to try; kinds without one are tried once and refused. */
 export function compressChoices(kind: Kind): readonly string[] {
   return COMPRESS_CHOICES[kind] ?? ['–'];
 }
@@ -60,14 +60,14 @@ function compressCell(input: Format, target: string): Cell {
   return { input, operation: 'compress', target, options, refusal: refusalOf(input, 'compress') };
 }
 
-/** Of video, neighbouring inputs take different codecs, so that each goes into every container that holds it. */
-function compressOptions(kind: Kind, target: string, turn: number): SentOptions {
+/** Returns the options of compress. Adjacent video inputs use different codecs, to test each in every container. */
+function compressOptions(kind: Kind, target: string, index: number): SentOptions {
   if (kind === 'image') return { image: { format: target } } as SentOptions;
   if (kind === 'pdf') return { pdf: { quality: target } } as SentOptions;
   if (kind === 'audio') return { audio: { format: target } } as SentOptions;
   if (kind !== 'video') return {};
   const codecs = target === 'webm' ? ['vp9'] : target === 'mov' ? ['h265', 'h264'] : ['h264', 'h265', 'vp9'];
-  return { video: { format: target, codec: codecs[turn % codecs.length] } } as SentOptions;
+  return { video: { format: target, codec: codecs[index % codecs.length] } } as SentOptions;
 }
 
 function convertCell(input: Format, target: Format): Cell {
@@ -77,7 +77,7 @@ function convertCell(input: Format, target: Format): Cell {
   return { input, operation: 'convert', target, options: { convert: { to: target } }, refusal };
 }
 
-/** Spec: Errors / unsupported_input. */
+/** Returns the code of a refused pair, else null (docs/reference/errors.md#unsupported_input). */
 function refusalOf(input: Format, operation: Operation): ErrorCode | null {
   const row: { readonly kind: Kind; readonly raw?: true } = FORMATS[input];
   if (!OPERATION_KINDS[operation].includes(row.kind)) return 'unsupported_input';

@@ -1,21 +1,21 @@
-/** Results of office work: the words, sheets, slides and pages of the published sample documents. */
+/** Compares converted documents: words, sheets, slides and pages of the published samples. */
 import { readFile } from 'node:fs/promises';
 import { strFromU8, unzipSync } from 'fflate';
 import { expect } from 'vitest';
-import type { Format, Kind } from '#crds/formats.ts';
-import type { Look } from '#test/matrix/look.ts';
+import type { Format, Kind } from '#crds/catalogue/formats.ts';
+import type { Comparison } from '#test/matrix/comparison.ts';
 import { pagesOf, wordsOf } from '#test/matrix/compare-pdf.ts';
 
-interface Document {
-  /** Words that stand at its beginning and at its end. */
+interface SampleDocument {
+  /** Words at the beginning and the end. */
   readonly words: readonly string[];
-  /** On the second sheet: lost where the target holds one. */
+  /** Words on the second sheet, which targets with one sheet omit. */
   readonly further: readonly string[];
   readonly pages: { readonly min: number; readonly max: number };
 }
 
-/** What `hack/make-samples.ts` wrote into them. */
-const DOCUMENTS: Readonly<Partial<Record<Kind, Document>>> = {
+/** Content that `hack/make-samples.ts` wrote into the samples. */
+const DOCUMENTS: Readonly<Partial<Record<Kind, SampleDocument>>> = {
   word: { words: ['Dear members,', 'Meeting on 3 May', 'the committee'], further: [], pages: { min: 1, max: 2 } },
   sheet: { words: ['Timber', 'Balance'], further: ['Note 7'], pages: { min: 2, max: 6 } },
   presentation: { words: ['Ridge path 1', 'Ridge path 2'], further: [], pages: { min: 2, max: 5 } },
@@ -30,7 +30,7 @@ const PARTS: Readonly<Partial<Record<Format, RegExp>>> = {
   odp: /^content\.xml$/,
 };
 
-export async function compareDocument({ file, directory }: Look): Promise<void> {
+export async function compareDocument({ file, directory }: Comparison): Promise<void> {
   const { kind, output_format: format } = file.report.result;
   const wanted = DOCUMENTS[kind];
   if (wanted === undefined) throw new Error(`${kind} is no document`);
@@ -60,7 +60,7 @@ function partsOf(bytes: Buffer, part: RegExp): string {
     .join('\n');
 }
 
-/** Without tags, of which some stand inside a word, and with one space for many. */
+/** Returns the text without tags, some of which are inside words, with whitespace collapsed. */
 function plain(xml: string): string {
   return xml
     .replaceAll(/<text:s\/>/g, ' ')

@@ -1,11 +1,11 @@
-/** Results of font work: the same characters and, drawn by another program, the same letters. */
+/** Compares converted fonts: the same characters, and the same glyphs as drawn by another program. */
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { expect } from 'vitest';
 import { runTool } from '#test/fixtures/run-tool.ts';
-import type { Look } from '#test/matrix/look.ts';
+import type { Comparison } from '#test/matrix/comparison.ts';
 
-export async function compareFont({ file, source, directory }: Look): Promise<void> {
+export async function compareFont({ file, source, directory }: Comparison): Promise<void> {
   expect(await charactersOf(file.path, directory)).toBe(await charactersOf(source, directory));
   const [before, after] = [await drawn(source, directory), await drawn(file.path, directory)];
   expect(after.equals(before)).toBe(true);

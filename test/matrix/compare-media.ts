@@ -1,17 +1,17 @@
-/** Results of sound and film work: codecs, length, tones, and that the clap is seen when it is heard. */
+/** Compares processed audio and video: codecs, duration, tones, and that the white flash and its tone stay in sync. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { Format } from '#crds/formats.ts';
+import type { Format } from '#crds/catalogue/formats.ts';
 import { CLAP, FIXTURE_SECONDS, TONES } from '#test/fixtures/make-media-fixtures.ts';
 import { runTool } from '#test/fixtures/run-tool.ts';
-import type { Look } from '#test/matrix/look.ts';
+import type { Comparison } from '#test/matrix/comparison.ts';
 
 const RATE = 16_000;
 const WINDOW_SECONDS = 0.02;
 const FPS = 25;
 const WHITE = 220;
-/** Encoders of sound begin a block early or late. */
+/** Maximum difference of durations, in seconds: audio encoders begin a block early or late. */
 const SECONDS_TOLERANCE = 0.15;
 const SYNC_TOLERANCE = 0.09;
 
@@ -35,13 +35,13 @@ interface Stream {
   readonly height?: number;
 }
 
-export async function compareMedia(look: Look): Promise<void> {
-  const { file, source } = look;
+export async function compareMedia(comparison: Comparison): Promise<void> {
+  const { file, source } = comparison;
   const { result } = file.report;
-  const [before, after] = [await streamsOf(look, source), await streamsOf(look, file.path)];
+  const [before, after] = [await streamsOf(comparison, source), await streamsOf(comparison, file.path)];
   expect(result.duration_seconds).toBeGreaterThan(FIXTURE_SECONDS - SECONDS_TOLERANCE);
   expect(result.duration_seconds).toBeLessThan(FIXTURE_SECONDS + SECONDS_TOLERANCE);
-  const heard = await clapHeard(look);
+  const heard = await highToneStart(comparison);
   if (result.kind === 'audio') {
     expect(after.map(({ codec_type: type }) => type)).toEqual(['audio']);
     expect(after[0]?.codec_name).toMatch(AUDIO_CODECS[result.output_format] ?? /^$/);
@@ -50,11 +50,11 @@ export async function compareMedia(look: Look): Promise<void> {
     return;
   }
   const [pictureBefore, picture] = [videoOf(before), videoOf(after)];
-  const { codec } = look.cell.options.video ?? {};
+  const { codec } = comparison.cell.options.video ?? {};
   if (codec !== undefined && !result.kept_original) expect(picture.codec_name).toBe(VIDEO_CODECS[codec]);
   expect([result.width, result.height]).toEqual([pictureBefore.width, pictureBefore.height]);
   expect([picture.width, picture.height]).toEqual([pictureBefore.width, pictureBefore.height]);
-  expect(Math.abs((await clapSeen(look)) - heard)).toBeLessThan(SYNC_TOLERANCE);
+  expect(Math.abs((await whiteFramesStart(comparison)) - heard)).toBeLessThan(SYNC_TOLERANCE);
 }
 
 function videoOf(streams: readonly Stream[]): Stream {
@@ -63,13 +63,13 @@ function videoOf(streams: readonly Stream[]): Stream {
   return found[0]!;
 }
 
-async function streamsOf({ directory }: Look, path: string): Promise<Stream[]> {
+async function streamsOf({ directory }: Comparison, path: string): Promise<Stream[]> {
   const shown = await runTool(directory, 'ffprobe', ['-v', 'error', '-of', 'json', '-show_streams', path]);
   return (JSON.parse(shown) as { streams: Stream[] }).streams;
 }
 
-/** Seconds at which the high tone begins; the steady tones must be there before it. */
-async function clapHeard({ file, directory }: Look): Promise<number> {
+/** Returns the start of the high tone, in seconds. Asserts that the steady tones precede it. */
+async function highToneStart({ file, directory }: Comparison): Promise<number> {
   const samples = await decode(file.path, join(directory, `${fileId()}.s16`), [
     '-map',
     '0:a:0',
@@ -94,19 +94,19 @@ async function clapHeard({ file, directory }: Look): Promise<number> {
   throw new Error('the high tone is not to be heard');
 }
 
-/** Share of a tone in the whole (Goertzel). */
+/** Returns the share of a tone in the signal's energy (Goertzel algorithm). */
 function power(samples: Int16Array, hertz: number): number {
-  const turn = 2 * Math.cos((2 * Math.PI * hertz) / RATE);
+  const coefficient = 2 * Math.cos((2 * Math.PI * hertz) / RATE);
   let [one, two, all] = [0, 0, 0];
   for (const sample of samples) {
-    [one, two] = [sample + turn * one - two, one];
+    [one, two] = [sample + coefficient * one - two, one];
     all += sample * sample;
   }
-  return all === 0 ? 0 : (2 * (one * one + two * two - turn * one * two)) / (samples.length * all);
+  return all === 0 ? 0 : (2 * (one * one + two * two - coefficient * one * two)) / (samples.length * all);
 }
 
-/** Seconds at which the picture turns white. */
-async function clapSeen({ file, directory }: Look): Promise<number> {
+/** Returns the start of the white frames, in seconds. */
+async function whiteFramesStart({ file, directory }: Comparison): Promise<number> {
   const [width, height] = [16, 9];
   const filter = `fps=${FPS}:start_time=0,scale=${width}:${height}:flags=area,format=gray`;
   const frames = await decode(file.path, join(directory, `${fileId()}.gray`), [

@@ -1,21 +1,21 @@
-/** Results of PDF work: the same pages and words, and pages that look the same. */
+/** Compares processed PDFs: pages, text and rendered appearance. */
 import sharp from 'sharp';
 import { expect } from 'vitest';
 import { unpackedPdf, PLANTED_IN_PDF } from '#test/fixtures/make-pdf-fixtures.ts';
 import { runTool } from '#test/fixtures/run-tool.ts';
-import type { Look } from '#test/matrix/look.ts';
-import { distance, lookAt } from '#test/matrix/picture.ts';
+import type { Comparison } from '#test/matrix/comparison.ts';
+import { distance, openDisplayed } from '#test/matrix/displayed-image.ts';
 
 const TOLERANCE = 4;
-/** What a page is rendered at unless the options say otherwise, over the points of an inch. */
+/** Default resolution of a rendered page, in pixels per point. */
 const DEFAULT_SCALE = 144 / 72;
 
-export async function comparePdf(look: Look): Promise<void> {
-  const { cell, file, source, directory } = look;
+export async function comparePdf(comparison: Comparison): Promise<void> {
+  const { cell, file, source, directory } = comparison;
   const { result } = file.report;
   const [before, after] = [
-    await lookAt(source, 'pdf', directory),
-    await lookAt(file.path, result.output_format, directory),
+    await openDisplayed(source, 'pdf', directory),
+    await openDisplayed(file.path, result.output_format, directory),
   ];
   expect(distance(before, after)).toBeLessThan(TOLERANCE);
   if (cell.operation === 'convert') {
@@ -32,7 +32,7 @@ export async function comparePdf(look: Look): Promise<void> {
   }
 }
 
-/** In the order of the pages, white space aside. */
+/** Returns the text of the pages in order, without white space. */
 export async function wordsOf(path: string, directory: string): Promise<string[]> {
   return (await runTool(directory, 'pdftotext', [path, '-'])).split(/\s+/).filter((word) => word !== '');
 }

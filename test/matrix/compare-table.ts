@@ -1,10 +1,10 @@
-/** Results of table work: the text of every cell. Read by other programs' parsers than the engine's. */
+/** Compares converted tables: the text of every cell, read by other parsers than the engine's. */
 import { readFile } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
 import { strFromU8, unzipSync } from 'fflate';
 import { expect } from 'vitest';
 import { TABLE_ROWS } from '#test/fixtures/make-table-fixtures.ts';
-import type { Look } from '#test/matrix/look.ts';
+import type { Comparison } from '#test/matrix/comparison.ts';
 
 type Rows = readonly (readonly string[])[];
 
@@ -32,7 +32,7 @@ const READERS: Readonly<Record<string, (text: string) => Rows>> = {
       ),
 };
 
-export async function compareTable({ file }: Look): Promise<void> {
+export async function compareTable({ file }: Comparison): Promise<void> {
   const { output_format: format } = file.report.result;
   const bytes = await readFile(file.path);
   const rows = format === 'xlsx' ? fromSheet(bytes) : (READERS[format]?.(bytes.toString()) ?? []);
@@ -44,7 +44,7 @@ function fromObjects(objects: readonly Record<string, string>[]): Rows {
   return [names, ...objects.map((object) => names.map((name) => object[name] ?? ''))];
 }
 
-/** Every cell must be text: the type of the cell says so. */
+/** Reads the sheet of a workbook. Asserts that every cell has the type of text. */
 function fromSheet(bytes: Buffer): Rows {
   const xml = strFromU8(unzipSync(bytes)['xl/worksheets/sheet1.xml'] ?? new Uint8Array());
   expect(xml).not.toContain('<f>');

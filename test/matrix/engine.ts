@@ -1,16 +1,19 @@
-/** The engine as the direct lane and a job's worker use it: files go through a pool of engine processes. */
+/** The engine as in the direct lane and in job workers: a pool of engine processes. */
+import { createWriteStream } from 'node:fs';
 import { copyFile, link, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Operation } from '#crds/formats.ts';
-import { parseJsonOptions, resolveOptions, type SentOptions } from '#crds/options/options.ts';
-import { fileLimits } from '#crds/plans.ts';
-import { startChildPool } from '#worker-image/engine/child-pool.ts';
-import type { Lane } from '#worker-image/engine/guard.ts';
+import { pipeline } from 'node:stream/promises';
+import { extensionOf, type Operation } from '#crds/catalogue/formats.ts';
+import { parseJsonOptions, resolveOptions, type SentOptions } from '#crds/catalogue/options/options.ts';
+import { fileLimits } from '#crds/catalogue/plans.ts';
+import { makeLog } from '#crds/process/log.ts';
+import { startChildPool } from '#worker-image/sandbox/child-pool.ts';
+import type { Lane } from '#crds/contract/work-rules.ts';
 import type { ProcessedFile } from '#worker-image/engine/process-file.ts';
-import { probeIsolation } from '#worker-image/tools/isolation.ts';
+import { probeIsolation, type Isolation } from '#worker-image/tools/isolation.ts';
 
-export interface AskedOfEngine {
+export interface EngineRequest {
   readonly path: string;
   readonly filename: string;
   readonly operation: Operation;
@@ -19,9 +22,9 @@ export interface AskedOfEngine {
 }
 
 export interface MatrixEngine {
-  /** @throws MediaError for a file that is refused. */
-  process(asked: AskedOfEngine): Promise<ProcessedFile>;
-  /** Private folder for whoever looks at results. */
+  /** Processes a file. @throws MediaError for a file that is refused. */
+  process(request: EngineRequest): Promise<ProcessedFile>;
+  /** Private directory for comparisons. */
   readonly directory: string;
   close(): Promise<void>;
 }
@@ -29,20 +32,24 @@ export interface MatrixEngine {
 const FILES_PER_CHILD = 200;
 const QUEUE = 10_000;
 
-export async function startMatrixEngine(): Promise<MatrixEngine> {
+/** Starts a pool. @param given Isolation; by default the best one of this machine. */
+export async function startMatrixEngine(given?: Isolation): Promise<MatrixEngine> {
   const directory = await mkdtemp(join(tmpdir(), 'matrix-'));
   const pool = startChildPool({
-    isolation: await probeIsolation(),
+    log: makeLog('matrix', 'warn'),
+    isolation: given ?? (await probeIsolation()),
     directory,
     children: availableParallelism() + 1,
     queue: QUEUE,
+    extra: 0,
     filesPerChild: FILES_PER_CHILD,
   });
   let files = 0;
   return {
     directory,
     process: async ({ path, filename, operation, options, lane = 'job' }) => {
-      const own = join(directory, `file-${(files += 1)}`);
+      const number = (files += 1);
+      const own = join(directory, `file-${number}`);
       const input = join(own, 'input');
       await mkdir(own);
       await link(path, input).catch(() => copyFile(path, input));
@@ -56,17 +63,20 @@ export async function startMatrixEngine(): Promise<MatrixEngine> {
         filename,
         directory: own,
       };
-      return pool.process({
+      const { output, report } = await pool.process({
         tenant: 'matrix',
         task,
         versions: {},
         onProgress: () => {},
         signal: new AbortController().signal,
       });
+      const made = join(directory, `output-${number}.${extensionOf(report.result.output_format)}`);
+      await pipeline(output.createReadStream(), createWriteStream(made));
+      return { path: made, report };
     },
     close: async () => {
       await pool.close();
-      await rm(directory, { recursive: true, maxRetries: 5 });
+      await rm(directory, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }

@@ -1,4 +1,4 @@
-/** The pages of formats: a table per kind, of the cells that were seen to work. */
+/** Tables of supported formats for the documentation: one per kind, from the cells that passed. */
 import {
   CONVERT_TARGETS,
   FORMAT_NAMES,
@@ -7,7 +7,7 @@ import {
   OPERATION_KINDS,
   type Format,
   type Kind,
-} from '#crds/formats.ts';
+} from '#crds/catalogue/formats.ts';
 import { CELLS, compressChoices, nameOf } from '#test/matrix/cells.ts';
 
 const HEAD = `<!-- Written by test/matrix from what passed. Do not edit. -->
@@ -33,7 +33,7 @@ const TITLES: Readonly<Record<Kind, string>> = {
   font: 'Fonts',
 };
 
-/** Markdown. `passed` holds the names of cells. */
+/** Returns the page as Markdown. @param passed Names of the cells that passed. */
 export function formatTables(passed: ReadonlySet<string>): string {
   return `${HEAD}${KINDS.map((kind) => section(kind, passed)).join('\n')}`;
 }

@@ -1,12 +1,12 @@
 /**
- * The matrix: every input format × every operation × every target, through the pool of engine processes
- * with the real tools, each result opened again and compared. `docs/reference/formats.md` is written from
- * what passed: `npx vitest run --project parts test/matrix -u`.
+ * The matrix: every input format × every operation × every target in the pool of engine processes, with real tools.
+ * Each result is opened and compared with its input. `npx vitest run --project parts test/matrix -u` writes
+ * `docs/reference/formats.md` from the cells that passed.
  */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadSamples } from '#api/samples/samples.ts';
-import { CONVERT_TARGETS, DIRECT_KINDS, FORMAT_NAMES, FORMATS, type Format } from '#crds/formats.ts';
+import { CONVERT_TARGETS, DIRECT_KINDS, FORMAT_NAMES, FORMATS, type Format } from '#crds/catalogue/formats.ts';
 import type { Fixture } from '#test/fixtures/engine-work.ts';
 import { makeFixtures } from '#test/fixtures/make-fixtures.ts';
 import { CELLS, compressChoices, nameOf, type Cell } from '#test/matrix/cells.ts';
@@ -17,15 +17,15 @@ import { compareMedia } from '#test/matrix/compare-media.ts';
 import { comparePdf } from '#test/matrix/compare-pdf.ts';
 import { compareTable } from '#test/matrix/compare-table.ts';
 import { startMatrixEngine, type MatrixEngine } from '#test/matrix/engine.ts';
-import type { Look } from '#test/matrix/look.ts';
+import type { Comparison } from '#test/matrix/comparison.ts';
 import { formatTables } from '#test/matrix/format-tables.ts';
 
-const SAMPLES = join(import.meta.dirname, '../../api/samples/files');
+const SAMPLES = join(import.meta.dirname, '../../api/data/samples');
 const TABLES = join(import.meta.dirname, '../../docs/reference/formats.md');
 const TIMEOUT_MS = 180_000;
 
 const passed = new Set<string>();
-/** Kind and format of what compress gave. */
+/** Kinds and formats that compress returned. */
 const delivered = new Set<string>();
 let engine: MatrixEngine;
 let fixtures: readonly Fixture[];
@@ -36,7 +36,7 @@ beforeAll(async () => {
 }, TIMEOUT_MS);
 afterAll(() => engine.close());
 
-/** The file that stands for a format: a document is a published sample, everything else was just made. */
+/** Returns the input file of a format: a published sample for documents, else a fixture. */
 function fixtureOf(format: Format): Fixture {
   const image = IMAGE_INPUTS.find((input) => input.format === format);
   const found = fixtures.find((one) => (image === undefined ? one.format === format : one.name === image.name));
@@ -46,36 +46,36 @@ function fixtureOf(format: Format): Fixture {
   return { name: sample.name, path: join(SAMPLES, sample.name), format };
 }
 
-async function work(cell: Cell, { path }: Fixture): Promise<Look> {
+async function work(cell: Cell, { path }: Fixture): Promise<Comparison> {
   const { operation, options, input } = cell;
   const file = await engine.process({ path, filename: `sample.${input}`, operation, options });
   expect(file.report.result).toMatchObject({ kind: FORMATS[input].kind, input_format: input });
   return { cell, file, source: path, directory: engine.directory };
 }
 
-async function compare(look: Look, image: ImageInput | undefined): Promise<void> {
-  switch (FORMATS[look.cell.input].kind) {
+async function compare(comparison: Comparison, image: ImageInput | undefined): Promise<void> {
+  switch (FORMATS[comparison.cell.input].kind) {
     case 'image':
       if (image === undefined) throw new Error('no image is known by that name');
-      return compareImage(look, image);
+      return compareImage(comparison, image);
     case 'pdf':
-      return comparePdf(look);
+      return comparePdf(comparison);
     case 'video':
     case 'audio':
-      return compareMedia(look);
+      return compareMedia(comparison);
     case 'word':
     case 'sheet':
     case 'presentation':
-      return compareDocument(look);
+      return compareDocument(comparison);
     case 'table':
-      return compareTable(look);
+      return compareTable(comparison);
     case 'font':
-      return compareFont(look);
+      return compareFont(comparison);
   }
 }
 
-/** A compressed file has the wanted format, or is the input; the two others always make what they are asked for. */
-function expectFormat({ cell, file }: Look): void {
+/** Asserts the output format. Compress may return the input; the other operations return the requested format. */
+function expectFormat({ cell, file }: Comparison): void {
   const { output_format: format, kept_original: kept, output_size: size, original_size: before } = file.report.result;
   if (cell.operation === 'convert') expect(format).toBe(cell.target);
   if (cell.operation === 'strip_metadata') expect(format).toBe(cell.input);
@@ -98,14 +98,14 @@ describe('the matrix', () => {
   it.concurrent.each(CELLS.filter(({ refusal }) => refusal === null).map((cell) => [nameOf(cell), cell] as const))(
     '%s',
     async (name, cell) => {
-      const look = await work(cell, fixtureOf(cell.input));
-      expectFormat(look);
+      const comparison = await work(cell, fixtureOf(cell.input));
+      expectFormat(comparison);
       await compare(
-        look,
+        comparison,
         IMAGE_INPUTS.find(({ format }) => format === cell.input),
       );
       if (cell.operation === 'compress')
-        delivered.add(`${look.file.report.result.kind} ${look.file.report.result.output_format}`);
+        delivered.add(`${comparison.file.report.result.kind} ${comparison.file.report.result.output_format}`);
       passed.add(name);
     },
     TIMEOUT_MS,
@@ -126,7 +126,7 @@ describe('the matrix', () => {
   );
 
   it.concurrent.each(FORMAT_NAMES.filter((format) => FORMATS[format].input))(
-    '%s is refused everything else',
+    '%s is refused for all other operations and targets',
     async (input) => {
       for (const cell of CELLS.filter((one) => one.input === input && one.refusal !== null)) {
         const refusal = await work(cell, fixtureOf(input)).catch((error: unknown) => error);
@@ -144,22 +144,28 @@ describe('the matrix', () => {
   it.concurrent.each(
     FORMAT_NAMES.filter((format) => FORMATS[format].input && !DIRECT_KINDS.includes(FORMATS[format].kind)),
   )(
-    '%s is not worked on while a request waits',
+    '%s is refused for direct requests',
     async (input) => {
       const { path } = fixtureOf(input);
       const to = CONVERT_TARGETS[FORMATS[input].kind][0] ?? '';
-      const asked = { path, filename: `sample.${input}`, operation: 'convert', options: { convert: { to } } } as const;
-      await expect(engine.process({ ...asked, lane: 'direct' })).rejects.toMatchObject({ code: 'use_async_job' });
+      const request = {
+        path,
+        filename: `sample.${input}`,
+        operation: 'convert',
+        options: { convert: { to } },
+      } as const;
+      await expect(engine.process({ ...request, lane: 'direct' })).rejects.toMatchObject({ code: 'use_async_job' });
     },
     TIMEOUT_MS,
   );
 
-  it.each(['image', 'video', 'audio'] as const)('has %s files compressed to every format on offer', (kind) => {
+  it.each(['image', 'video', 'audio'] as const)('compresses %s files to every offered format', (kind) => {
     const offered = compressChoices(kind).filter((target) => target !== 'original');
     expect(offered.filter((format) => !delivered.has(`${kind} ${format}`))).toEqual([]);
   });
 
-  it('is what the published tables say', async () => {
+  // Promise, What the service does: Every input format by every operation to every target
+  it('agrees with the published tables', async () => {
     expect(passed.size).toBe(CELLS.length);
     await expect(formatTables(passed)).toMatchFileSnapshot(TABLES);
   });

@@ -1,17 +1,24 @@
-/** Every published sample through the engine: it works on the good ones and refuses the others as the manifest says. */
+/** Processes every published sample: valid ones have a result, the others the error of the manifest. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadSamples, type Sample } from '#api/samples/samples.ts';
-import { CONVERT_TARGETS, FORMATS, OPERATION_KINDS, type Format, type Kind, type Operation } from '#crds/formats.ts';
-import type { EngineResult } from '#crds/result.ts';
+import {
+  CONVERT_TARGETS,
+  FORMATS,
+  OPERATION_KINDS,
+  type Format,
+  type Kind,
+  type Operation,
+} from '#crds/catalogue/formats.ts';
+import type { EngineResult } from '#crds/contract/result.ts';
 import { startMatrixEngine, type MatrixEngine } from '#test/matrix/engine.ts';
 
 const TIMEOUT_MS = 180_000;
 const samples = loadSamples().all;
-const good = samples.filter((sample) => sample.expected_error === null);
-/** The first of each kind is what a demonstration sends: it must gain something. */
-const shown = new Set(good.filter((sample, i) => good.findIndex(({ kind }) => kind === sample.kind) === i));
-/** The matrix converts documents to everything. */
+const valid = samples.filter((sample) => sample.expected_error === null);
+/** First valid sample of each kind, which demonstrations send: compression must make it smaller. */
+const shown = new Set(valid.filter((sample, i) => valid.findIndex(({ kind }) => kind === sample.kind) === i));
+/** Kinds that are converted here. The matrix converts documents to every target. */
 const CONVERTED: readonly Kind[] = ['image', 'pdf', 'video', 'audio', 'table', 'font'];
 
 let engine: MatrixEngine;
@@ -22,11 +29,11 @@ afterAll(() => engine.close());
 
 interface Task {
   readonly operation: Operation;
-  /** null unless it is a conversion. */
+  /** Target of a conversion, else null. */
   readonly to: Format | null;
 }
 
-/** Every operation of the kind; of the targets one, another for each sample but for video, which would take minutes. */
+/** Returns a task per operation. Each sample has another target, except video, which would take minutes. */
 function tasksOf(sample: Sample, index: number): (readonly [string, Operation, Format | null, Sample])[] {
   const { kind, format } = sample;
   if (kind === null || format === null) return [];
@@ -42,7 +49,7 @@ function tasksOf(sample: Sample, index: number): (readonly [string, Operation, F
 
 async function work(name: string, { operation, to }: Task): Promise<EngineResult> {
   const file = await engine.process({
-    path: join(import.meta.dirname, '../../api/samples/files', name),
+    path: join(import.meta.dirname, '../../api/data/samples', name),
     filename: name,
     operation,
     options: to === null ? {} : { convert: { to } },
@@ -51,8 +58,8 @@ async function work(name: string, { operation, to }: Task): Promise<EngineResult
 }
 
 describe('a published sample', () => {
-  it.concurrent.each(good.flatMap(tasksOf))(
-    '%s gives its result for %s %s',
+  it.concurrent.each(valid.flatMap(tasksOf))(
+    '%s is processed by %s %s',
     async (name, operation, to, sample) => {
       const result = await work(name, { operation, to });
       expect(result).toMatchObject({ kind: sample.kind, input_format: sample.format, original_size: sample.size });

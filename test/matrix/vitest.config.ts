@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** The matrix alone, without the servers of the other tests: for the worker image (hack/cluster/test-image). */
+/** Runs the matrix without the servers of other tests, in the worker image (hack/cluster/test-image). */
 export default defineConfig({
   cacheDir: '/tmp/vitest',
   test: {

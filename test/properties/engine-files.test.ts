@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CONVERT_TARGETS, FORMATS, OPERATION_KINDS, type Format, type Operation } from '#crds/formats.ts';
-import type { SentOptions } from '#crds/options/options.ts';
+import { CONVERT_TARGETS, FORMATS, OPERATION_KINDS, type Format, type Operation } from '#crds/catalogue/formats.ts';
+import type { SentOptions } from '#crds/catalogue/options/options.ts';
 import { makeFontFixtures } from '#test/fixtures/make-font-fixtures.ts';
 import { makeImageFixtures } from '#test/fixtures/make-image-fixtures.ts';
 import { makeMediaFixtures } from '#test/fixtures/make-media-fixtures.ts';
@@ -59,15 +59,19 @@ describe('the engine', () => {
 
 const share = fc.integer({ min: 0, max: 99_999 }).map((part) => part / 100_000);
 /** Headers are at the start: half of the places lie there. */
-const place = fc.oneof(
+const offset = fc.oneof(
   share,
   share.map((part) => part * 0.02),
 );
 const change = fc.oneof(
   fc.record({ what: fc.constant('cut' as const), at: share }),
-  fc.record({ what: fc.constant('set' as const), at: place, bytes: fc.uint8Array({ minLength: 1, maxLength: 8 }) }),
-  fc.record({ what: fc.constant('flip' as const), at: place, bit: fc.integer({ min: 0, max: 7 }) }),
-  fc.record({ what: fc.constant('insert' as const), at: place, bytes: fc.uint8Array({ minLength: 1, maxLength: 64 }) }),
+  fc.record({ what: fc.constant('set' as const), at: offset, bytes: fc.uint8Array({ minLength: 1, maxLength: 8 }) }),
+  fc.record({ what: fc.constant('flip' as const), at: offset, bit: fc.integer({ min: 0, max: 7 }) }),
+  fc.record({
+    what: fc.constant('insert' as const),
+    at: offset,
+    bytes: fc.uint8Array({ minLength: 1, maxLength: 64 }),
+  }),
   fc.record({ what: fc.constant('join' as const), at: share, other: share }),
 );
 const damage = fc.record({

@@ -4,7 +4,8 @@ import { finishJob, type Ending, type FinishDeps } from '#api/jobs/finish-job.ts
 import { markDeliveryDue, recordProgress, setDispatch } from '#api/jobs/job-progress-rows.ts';
 import { isUnfinished, type Job } from '#api/jobs/job.ts';
 import { makeSecretBox } from '#api/store/secret-box.ts';
-import { newId } from '#crds/ids.ts';
+import { sealUrl, urlContext } from '#api/webhooks/stored-url.ts';
+import { newId } from '#crds/contract/ids.ts';
 import { testDatabase } from '#test/support/database.ts';
 import { buildAccount, buildJob, buildReport, readJob } from '#test/support/job-builder.ts';
 
@@ -21,7 +22,7 @@ const deps: FinishDeps = {
   linkKeys: [key],
 };
 
-type Step =
+type JobAction =
   | { readonly do: 'dispatch'; readonly dispatch: string }
   | {
       readonly do: 'progress';
@@ -45,7 +46,7 @@ interface Model {
 
 const dispatch = fc.constantFrom('n1', 'n2');
 const attempt = fc.integer({ min: 1, max: 3 });
-const step: fc.Arbitrary<Step> = fc.oneof(
+const step: fc.Arbitrary<JobAction> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('dispatch' as const), dispatch }) },
   {
     weight: 6,
@@ -62,7 +63,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('give up' as const, 'cancel' as const) }) },
 );
 
-function after(model: Model, taken: Step): Model {
+function after(model: Model, taken: JobAction): Model {
   if (!isUnfinished(model)) return model;
   switch (taken.do) {
     case 'dispatch':
@@ -89,7 +90,7 @@ function after(model: Model, taken: Step): Model {
 const isCurrent = (model: Model, report: { dispatch: string; attempt: number }): boolean =>
   report.dispatch === model.dispatch && report.attempt >= model.attempt;
 
-async function take(job: Job, taken: Step): Promise<void> {
+async function take(job: Job, taken: JobAction): Promise<void> {
   const own = { id: job.id, dispatch: 'dispatch' in taken ? taken.dispatch : '' };
   switch (taken.do) {
     case 'dispatch':
@@ -118,7 +119,7 @@ async function take(job: Job, taken: Step): Promise<void> {
   }
 }
 
-function endingOf(taken: Exclude<Step, { do: 'dispatch' | 'progress' | 'deliver' }>): Ending {
+function endingOf(taken: Exclude<JobAction, { do: 'dispatch' | 'progress' | 'deliver' }>): Ending {
   const error = { code: 'internal', message: 'lost' } as const;
   switch (taken.do) {
     case 'succeed':
@@ -149,11 +150,17 @@ async function traces(id: string): Promise<{ ledger: number; events: number }> {
   };
 }
 
+async function jobWithWebhook(): Promise<Job> {
+  const id = newId('job');
+  const webhookUrl = sealUrl(deps.secretBox, 'https://hooks.test/a', urlContext.job(id));
+  return buildJob(database, account.id, { id, webhookUrl });
+}
+
 describe("a job's row, whatever reports come in whatever order,", () => {
   it('follows the model: one end, no attempt or percent that falls, one ledger row and one event', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
-        const made = await buildJob(database, account.id, { webhookUrl: 'https://hooks.test/a' });
+        const made = await jobWithWebhook();
         let model = modelOf(made);
         for (const taken of steps) {
           const before = await readJob(database, made.id);
@@ -177,7 +184,7 @@ describe("a job's row, whatever reports come in whatever order,", () => {
   it('ends once when every end comes at the same time', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 8 }), async (steps) => {
-        const made = await buildJob(database, account.id, { webhookUrl: 'https://hooks.test/a' });
+        const made = await jobWithWebhook();
         await setDispatch(database, made, 'n1');
         const current = await readJob(database, made.id);
         await Promise.all(

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MediaError } from '#crds/media-error.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 import {
   mergeOptions,
   OPTION_PATHS,
@@ -9,7 +9,7 @@ import {
   resolvedOptionsSchema,
   resolveOptions,
   type FlatOptions,
-} from '#crds/options/options.ts';
+} from '#crds/catalogue/options/options.ts';
 
 const VALUES = [
   'original',
@@ -129,6 +129,7 @@ describe('reading and resolving options', () => {
     );
   });
 
+  // Promise, Bad input, case by case: Options
   it('never throws anything but a refusal, whatever JSON comes', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (sent) => {

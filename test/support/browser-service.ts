@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Provider } from 'oidc-provider';
 import type { TestProject } from 'vitest/node';
-import { closeServer, listen } from '#crds/shared/ops-server.ts';
+import { closeServer, listen } from '#crds/process/ops-server.ts';
 import { provideService } from '#test/support/shared-service.ts';
 
 const CLIENT = { id: 'mediajobs', secret: 'secret-of-the-test-client' };

@@ -1,16 +1,16 @@
-import type { NewMediaJob } from '#crds/media-job-client.ts';
+import type { NewMediaJob } from '#crds/media-jobs/media-job-client.ts';
 import {
   mediaJobSpecSchema,
   type JobTicket,
   type MediaJobSpec,
   type MediaJobStatus,
   type WorkerReport,
-} from '#crds/media-job.ts';
-import { mediaJobName } from '#crds/names.ts';
-import { resolveOptions } from '#crds/options/options.ts';
-import { fileLimits } from '#crds/plans.ts';
+} from '#crds/contract/media-job.ts';
+import { mediaJobName } from '#crds/contract/names.ts';
+import { resolveOptions } from '#crds/catalogue/options/options.ts';
+import { fileLimits } from '#crds/catalogue/plans.ts';
 
-/** A job id of the right form that ends with the number. */
+/** Returns a job id of the right form that ends with the number. */
 export function jobIdOf(number: number): string {
   return `job_${String(number).padStart(20, '0')}`;
 }

@@ -8,11 +8,11 @@ import { workerPodSchema } from '#controller/worker-pod.ts';
 import type { KubeClient } from '#crds/kube/kube-client.ts';
 import { startReflector, type Reflector, type ReflectorOptions } from '#crds/kube/reflector.ts';
 import { systemTime } from '#crds/kube/time.ts';
-import { makeKubernetesMediaJobs, mediaJobsPath } from '#crds/kubernetes-media-jobs.ts';
-import { makeLog } from '#crds/shared/log.ts';
+import { makeKubernetesMediaJobs, mediaJobsPath } from '#crds/media-jobs/kubernetes-media-jobs.ts';
+import { makeLog } from '#crds/process/log.ts';
 import { silentReflectorMetrics } from '#test/support/silent-reflector-metrics.ts';
 
-/** `isHeard`: every worker, from the start. Gives how to take it away, without a last word to the API server. */
+/** Starts a controller and returns a function that stops it without a last request to the API server. `isHeard`: every worker, from the start. */
 export function startClusterController(client: KubeClient, namespace: string, isHeard = true): () => void {
   const ended = new AbortController();
   const log = makeLog('test', 'silent');
@@ -34,7 +34,7 @@ export function startClusterController(client: KubeClient, namespace: string, is
     ),
     runs: makeKubernetesRuns(
       { client, ...reflectRuns(reflect, namespace), time, metrics: silentReflectorMetrics },
-      { namespace, pod: workerPodSchema.parse({ image: 'worker' }), atOnce: null },
+      { namespace, pod: workerPodSchema.parse({ image: 'worker' }), concurrency: null },
       ended.signal,
     ),
     heartbeats: {

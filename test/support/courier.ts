@@ -12,9 +12,9 @@ import { makeSecretBox } from '#api/store/secret-box.ts';
 import { claimDueTransfers, runTransfer, type TransferDeps } from '#api/transfers/run-transfers.ts';
 import { makeTransferMetrics } from '#api/transfers/transfer-metrics.ts';
 import { insertTransfer } from '#api/transfers/transfer-rows.ts';
-import { newId } from '#crds/ids.ts';
-import { makeLog } from '#crds/shared/log.ts';
-import { makeSafeFetch } from '#crds/shared/safe-fetch.ts';
+import { newId } from '#crds/contract/ids.ts';
+import { makeLog } from '#crds/process/log.ts';
+import { makeSafeFetch } from '#api/outbound/safe-fetch.ts';
 import { testDatabase, type TestDatabase } from '#test/support/database.ts';
 import { trustReceivers } from '#test/support/receiver.ts';
 
@@ -147,7 +147,7 @@ export async function testCourier(): Promise<Courier> {
   return courier;
 }
 
-/** An answer with the content, its length and the headers. */
+/** Returns a response with the content, its length and the headers. */
 export function file(
   content: string,
   headers: Readonly<Record<string, string>> = {},
@@ -156,7 +156,7 @@ export function file(
     void response.writeHead(200, { 'content-length': Buffer.byteLength(content), ...headers }).end(content);
 }
 
-/** The http port, on 127.0.0.2, of a server that answers exactly these bytes, as no HTTP library would. */
+/** Returns the port of a server on 127.0.0.2 that responds with exactly these bytes. */
 export async function rawServer(answer: string): Promise<number> {
   const server = createServer(
     (socket) => void socket.on('error', () => undefined).once('data', () => socket.end(answer)),

@@ -28,9 +28,13 @@ export interface DashboardClient {
   readonly close: () => Promise<void>;
 }
 
-/** A browser without scripts: it keeps cookies and sends forms. */
-export function makeDashboardClient({ baseUrl, ca }: Pick<SharedService, 'baseUrl' | 'ca'>): DashboardClient {
-  const dispatcher = new Agent({ connect: { ca }, allowH2: false });
+/** Returns a browser without scripts that keeps cookies and sends forms. @param network loopback address (IPv4) to call from. */
+export function makeDashboardClient(
+  { baseUrl, ca }: Pick<SharedService, 'baseUrl' | 'ca'>,
+  network: string | null = null,
+): DashboardClient {
+  const from = network === null ? {} : { localAddress: network };
+  const dispatcher = new Agent({ connect: network === null ? { ca } : { ca, family: 4 }, ...from, allowH2: false });
   const cookies = new Map<string, string>();
   const call = async (
     method: 'GET' | 'POST',
@@ -68,7 +72,7 @@ export function makeDashboardClient({ baseUrl, ca }: Pick<SharedService, 'baseUr
   };
 }
 
-/** Of the page's first form. */
+/** Returns the token of the page's first form. */
 export function tokenOf(text: string): string {
   return /name="form_token" value="([^"]+)"/.exec(text)?.[1] ?? '';
 }

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, inject } from 'vitest';
 import { makeDatabase, type Database } from '#api/store/database.ts';
-import { makeLog } from '#crds/shared/log.ts';
+import { makeLog } from '#crds/process/log.ts';
 import { TEMPLATE_DATABASE, urlOf } from '#test/support/database-server.ts';
 
 export interface TestDatabase extends Database {
   readonly url: string;
 }
 
-/** A migrated, empty database on the run's real PostgreSQL. Closed and dropped after the file's tests. */
+/** Creates a migrated, empty database on the run's real PostgreSQL, dropped after the file's tests. */
 export async function testDatabase({ migrated = true, maxConnections = 10 } = {}): Promise<TestDatabase> {
   const serverUrl = inject('postgresUrl');
   const log = makeLog('test', 'error');

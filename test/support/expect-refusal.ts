@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import { errorRow, type ErrorCode } from '#crds/error-codes.ts';
+import { errorRow, type ErrorCode } from '#crds/contract/error-codes.ts';
 import type { Answer } from '#test/support/api-client.ts';
 
-/** The answer is the error object of that code, whole and consistent. Spec: Error object. */
+/** Asserts that the response is the complete error object of the code, docs/reference/errors.md#error-object. */
 export function expectRefusal(answer: Answer, code: ErrorCode, more: { status?: number; param?: string } = {}): void {
   const row = errorRow(code);
   const { error } = answer.json() as { error: Record<string, unknown> };

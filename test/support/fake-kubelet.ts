@@ -12,8 +12,14 @@ import { isRefusal } from '#crds/kube/kube-error.ts';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
 import { startReflector } from '#crds/kube/reflector.ts';
 import { systemTime } from '#crds/kube/time.ts';
-import { BETWEEN_FILES, RUN_SPEC, RUN_SPEC_FILE, TERMINATION_BYTES, TERMINATION_FILE } from '#crds/run-files.ts';
-import { makeLog } from '#crds/shared/log.ts';
+import {
+  BETWEEN_FILES,
+  RUN_SPEC,
+  RUN_SPEC_FILE,
+  TERMINATION_BYTES,
+  TERMINATION_FILE,
+} from '#crds/contract/run-files.ts';
+import { makeLog } from '#crds/process/log.ts';
 import { silentReflectorMetrics } from '#test/support/silent-reflector-metrics.ts';
 
 export interface FakeKubelet {

@@ -1,21 +1,22 @@
 import { createAccount } from '#api/accounts/create-account.ts';
+import { MEDIACTL } from '#api/audit/audit.ts';
 import { findJob, insertJob, type NewJob } from '#api/jobs/job-rows.ts';
 import type { Job } from '#api/jobs/job.ts';
 import type { Database, Queryable } from '#api/store/database.ts';
-import { newId, randomWord } from '#crds/ids.ts';
-import type { WorkerReport } from '#crds/media-job.ts';
-import { resolveOptions } from '#crds/options/options.ts';
-import { fileLimits, type PlanName } from '#crds/plans.ts';
+import { newId, randomWord } from '#crds/contract/ids.ts';
+import type { WorkerReport } from '#crds/contract/media-job.ts';
+import { resolveOptions } from '#crds/catalogue/options/options.ts';
+import { fileLimits, type PlanName } from '#crds/catalogue/plans.ts';
 
-/** An account that may do everything. */
+/** Creates an account with every feature. */
 export async function buildAccount(database: Database, plan: PlanName = 'payg'): Promise<{ id: string }> {
   return createAccount(
     { database, clock: { now: () => new Date('2026-01-01T00:00:00Z') }, newId },
-    { name: 'test', plan, paymentMethod: true, features: ['video', 'heic_output'] },
+    { caller: MEDIACTL, input: { name: 'test', plan, paymentMethod: true, features: ['video', 'heic_output'] } },
   );
 }
 
-/** A queued job as creation writes it. */
+/** Creates a queued job. */
 export async function buildJob(db: Queryable, accountId: string, more: Partial<NewJob> = {}): Promise<Job> {
   const id = more.id ?? newId('job');
   return insertJob(db, {

@@ -12,7 +12,7 @@ export interface TestConnection {
   close(): Promise<void>;
 }
 
-/** A client without a limit that a test would notice. */
+/** Returns a client without a noticeable rate limit. */
 export function connectAs(kubeconfig: string): TestConnection {
   const connection = connect(kubeconfig);
   const rateLimit = makeRateLimit(systemTime, { perSecond: 1000, burst: 1000 });
@@ -20,14 +20,14 @@ export function connectAs(kubeconfig: string): TestConnection {
   return { client, close: () => connection.close() };
 }
 
-/** A namespace of a name that no other test has; gives the name. */
+/** Creates a namespace with a unique name and returns the name. */
 export async function makeNamespace(client: KubeClient): Promise<string> {
   const name = `test-${randomBytes(6).toString('hex')}`;
   await client.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   return name;
 }
 
-/** A kubeconfig beside the administrator's, for a user and a namespace, and of another server when given; gives its path. */
+/** Writes a kubeconfig for a user and a namespace, and for another server when given; returns its path. */
 export async function writeKubeconfig(
   admin: string,
   { user, namespace, server }: { user: TestUser | 'admin'; namespace: string; server?: string },

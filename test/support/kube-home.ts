@@ -3,10 +3,10 @@ import { inject } from 'vitest';
 import { startReflector } from '#crds/kube/reflector.ts';
 import type { KubeClient } from '#crds/kube/kube-client.ts';
 import { systemTime } from '#crds/kube/time.ts';
-import { makeKubernetesMediaJobs, mediaJobsPath } from '#crds/kubernetes-media-jobs.ts';
-import type { MediaJobClient } from '#crds/media-job-client.ts';
-import { isFinal, type MediaJob } from '#crds/media-job.ts';
-import { makeLog } from '#crds/shared/log.ts';
+import { makeKubernetesMediaJobs, mediaJobsPath } from '#crds/media-jobs/kubernetes-media-jobs.ts';
+import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
+import { isFinal, type MediaJob } from '#crds/contract/media-job.ts';
+import { makeLog } from '#crds/process/log.ts';
 import { connectAs, makeNamespace } from '#test/support/kube-connection.ts';
 import { silentReflectorMetrics } from '#test/support/silent-reflector-metrics.ts';
 

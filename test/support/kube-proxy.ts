@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { Agent, request as upstreamRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
-import { closeServer, listen } from '#crds/shared/ops-server.ts';
+import { closeServer, listen } from '#crds/process/ops-server.ts';
 
 /** What may befall a watch on its way, and the last two every request. */
 export const TROUBLES = ['cut', 'doubled', 'late', 'stale', 'expired', 'throttled', 'away'] as const;
@@ -36,7 +36,7 @@ export interface KubeProxy {
 
 const OF_ITSELF = /\/(leases|selfsubjectaccessreviews|events)(\/|$|\?)/;
 const LATE_MS = 300;
-const AWAY_MS = 8000;
+const UNREACHABLE_MS = 8000;
 
 export async function startKubeProxy(kubeconfig: string, plan: KubeProxyPlan = {}): Promise<KubeProxy> {
   const { server: upstream, ca } = clusterOf(kubeconfig);
@@ -47,12 +47,12 @@ export async function startKubeProxy(kubeconfig: string, plan: KubeProxyPlan = {
   // An event comes in several chunks: a watch that was always cut at the same one would never bring a large object.
   let patience = 2;
   let requests = 0;
-  let awayUntil: number | null = null;
+  let unreachableUntil: number | null = null;
   /** Whether the server is not reached; from its first write on for a while. */
-  const isAway = (request: IncomingMessage): boolean => {
+  const isUnreachable = (request: IncomingMessage): boolean => {
     if (plan.trouble !== 'away') return false;
-    if (isWrite(request)) awayUntil ??= performance.now() + AWAY_MS;
-    return awayUntil !== null && performance.now() < awayUntil;
+    if (isWrite(request)) unreachableUntil ??= performance.now() + UNREACHABLE_MS;
+    return unreachableUntil !== null && performance.now() < unreachableUntil;
   };
   const isThrottled = (request: IncomingMessage): boolean => {
     requests += 1;
@@ -69,7 +69,7 @@ export async function startKubeProxy(kubeconfig: string, plan: KubeProxyPlan = {
     plan.death?.write === number && plan.death.when === when;
 
   const pass = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    if (dead || isAway(request)) return void request.socket.destroy();
+    if (dead || isUnreachable(request)) return void request.socket.destroy();
     if (isThrottled(request)) return throttle(request, response);
     const number = isWrite(request) ? writes.push(`${request.method} ${request.url}`) : 0;
     if (isTheOne(number, 'before')) return die(request);

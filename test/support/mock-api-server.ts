@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
-import { closeServer, listen } from '#crds/shared/ops-server.ts';
+import { closeServer, listen } from '#crds/process/ops-server.ts';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 

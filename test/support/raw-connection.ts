@@ -17,7 +17,7 @@ export interface RawConnection {
   close(): void;
 }
 
-/** Bytes to the service over TLS exactly as given, and the answers one after the other. */
+/** Opens a TLS connection that sends exactly the given bytes and reads the responses in order. */
 export async function openRaw(service: Pick<SharedService, 'baseUrl' | 'ca'>): Promise<RawConnection> {
   const { hostname, port } = new URL(service.baseUrl);
   const socket = connect({ host: hostname, port: Number(port), ca: service.ca });
@@ -56,7 +56,7 @@ export async function openRaw(service: Pick<SharedService, 'baseUrl' | 'ca'>): P
   return { send: (bytes) => void socket.write(bytes), next, closed, close: () => void socket.destroy() };
 }
 
-/** One request on a connection of its own. */
+/** Sends one request on its own connection. */
 export async function rawRequest(
   service: Pick<SharedService, 'baseUrl' | 'ca'>,
   bytes: string | Buffer,

@@ -18,7 +18,7 @@ declare module 'vitest' {
   }
 }
 
-/** An authority and a certificate for `*.receiver.test`, `localhost`, 127.0.0.1, 127.0.0.2, ::1 and the addresses given. */
+/** Creates an authority and a certificate for `*.receiver.test`, `localhost`, 127.0.0.1, 127.0.0.2, ::1 and the given addresses. */
 export function makeReceiverCertificates(addresses: readonly string[] = []): ReceiverCertificates {
   const folder = mkdtempSync(path.join(tmpdir(), 'mediajobs-ca-'));
   const openssl = (...args: string[]): unknown => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });

@@ -12,7 +12,7 @@ import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { afterAll, inject } from 'vitest';
-import { closeServer, listen } from '#crds/shared/ops-server.ts';
+import { closeServer, listen } from '#crds/process/ops-server.ts';
 import { makeReceiverCertificates, type ReceiverCertificates } from '#test/support/receiver-certificates.ts';
 
 export interface Received {
@@ -40,12 +40,12 @@ interface ReceiverSettings {
   readonly answer?: (response: ServerResponse, received: Received) => void;
 }
 
-/** What a client must trust to talk to receivers: the test's own authority, and nothing else. */
+/** Returns the trust of a client of receivers: only the test's authority. */
 export function trustReceivers(): SecureContext {
   return createSecureContext({ ca: certificates().authority });
 }
 
-/** PEM file of that authority, for processes; removed after the file's tests. */
+/** Returns the path of the authority's PEM file, removed after the file's tests. */
 export function authorityFile(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'mediajobs-ca-'));
   afterAll(() => rmSync(folder, { recursive: true }));
@@ -53,7 +53,7 @@ export function authorityFile(): string {
   return path.join(folder, 'ca.pem');
 }
 
-/** A real HTTPS (or http) server on a loopback address and a free port; closed after the file's tests. */
+/** Starts an HTTPS (or http) server on a loopback address and a free port, closed after the file's tests. */
 export async function startReceiver({
   host = '127.0.0.1',
   tls = true,

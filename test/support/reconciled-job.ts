@@ -1,9 +1,9 @@
 import { Registry } from 'prom-client';
-import { makeMemoryMediaJobs } from '#crds/memory-media-jobs.ts';
-import type { MediaJobClient } from '#crds/media-job-client.ts';
-import type { MediaJobSpec, MediaJobStatus } from '#crds/media-job.ts';
-import { mediaJobName } from '#crds/names.ts';
-import { makeLog } from '#crds/shared/log.ts';
+import { makeMemoryMediaJobs } from '#crds/media-jobs/memory-media-jobs.ts';
+import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
+import type { MediaJobSpec, MediaJobStatus } from '#crds/contract/media-job.ts';
+import { mediaJobName } from '#crds/contract/names.ts';
+import { makeLog } from '#crds/process/log.ts';
 import type { Heartbeat } from '#controller/heartbeats.ts';
 import { makeControllerMetrics } from '#controller/metrics.ts';
 import { reconcile, type ReconcileDeps } from '#controller/reconcile.ts';

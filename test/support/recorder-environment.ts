@@ -8,6 +8,6 @@ export function recorderEnvironment({ databaseUrl, folder }: { databaseUrl: stri
     MEDIAJOBS_ENCRYPTION_KEYS: KEY,
     MEDIAJOBS_LINK_KEYS: KEY,
     MEDIAJOBS_FILES_DIR: folder,
-    MEDIAJOBS_FILES_URL: 'http://127.0.0.1:1',
+    MEDIAJOBS_FILES_URL: 'http+unix://%2Fnobody%2Flistens',
   };
 }

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { afterAll, inject } from 'vitest';
 
 /**
- * An empty Redis database of its own for this file's tests, on the run's real server; emptied and
+ * Opens an empty Redis database for this file's tests, on the run's real server; emptied and
  * closed after them. `url` is for parts that connect on their own.
  */
 export async function testRedis(): Promise<{ redis: Redis; url: string }> {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { ApiClient } from '#test/support/api-client.ts';
 
-/** Uploads the bytes in one request; gives the upload's id. */
+/** Uploads the bytes in one request; returns the upload's id. */
 export async function upload(api: ApiClient, bytes: Buffer, filename: string): Promise<string> {
   const created = await api('POST', '/v1/uploads', { json: { size: bytes.length, filename } });
   expect(created.status).toBe(201);

@@ -1,4 +1,4 @@
-import type { RunOutcome } from '#crds/run-spec.ts';
+import type { RunOutcome } from '#crds/contract/run-spec.ts';
 import {
   mediaJobOfRun,
   runName,
@@ -15,7 +15,7 @@ export interface ScriptedRuns extends Runs {
   readonly started: RunRequest[];
   /** Runs that were under way and were stopped, in order. */
   readonly stopped: string[];
-  places: number;
+  slots: number;
   /** Thrown by the next start. */
   failNext: Error | null;
   end(name: string, outcome: RunOutcome): void;
@@ -25,7 +25,7 @@ export interface ScriptedRuns extends Runs {
   put(run: Run): void;
 }
 
-export function makeScriptedRuns(clock: { now(): Date }, places = 10): ScriptedRuns {
+export function makeScriptedRuns(clock: { now(): Date }, slots = 10): ScriptedRuns {
   const runs = new Map<string, Run>();
   const taken = new Set<string>();
   const watchers = new Set<(mediaJobName: string) => void>();
@@ -40,7 +40,7 @@ export function makeScriptedRuns(clock: { now(): Date }, places = 10): ScriptedR
     free(name);
   };
   const take = (name: string): boolean => {
-    if (!taken.has(name) && taken.size >= scripted.places) return false;
+    if (!taken.has(name) && taken.size >= scripted.slots) return false;
     taken.add(name);
     return true;
   };
@@ -53,7 +53,7 @@ export function makeScriptedRuns(clock: { now(): Date }, places = 10): ScriptedR
   const scripted: ScriptedRuns = {
     started: [],
     stopped: [],
-    places,
+    slots,
     failNext: null,
     reserve: async (name) => take(name),
     async start(request) {

@@ -2,11 +2,11 @@
  * Stands where `worker-image/run-job.ts` stands and does what the file name of its RunSpec says. Like
  * the worker it ends when its standard input does, unless the name tells it to be deaf.
  */
-import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BETWEEN_FILES, joinRunSpec } from '#crds/run-files.ts';
-import { RUN_SPEC, RUN_SPEC_FILE, TERMINATION_FILE, type RunOutcome, type RunSpec } from '#crds/run-spec.ts';
+import { BETWEEN_FILES, joinRunSpec } from '#crds/contract/run-files.ts';
+import { RUN_SPEC, RUN_SPEC_FILE, TERMINATION_FILE, type RunOutcome, type RunSpec } from '#crds/contract/run-spec.ts';
 import { buildReport } from '#test/support/build-media-job.ts';
 
 const files = (process.env[RUN_SPEC_FILE] ?? '').split(BETWEEN_FILES);
@@ -15,14 +15,14 @@ const spec = joinRunSpec(parts.map((part) => JSON.parse(part) as object)) as Run
 const work = spec.filename ?? '';
 
 const BEHAVIOURS: Readonly<Record<string, () => void>> = {
-  succeed: () => leave({ outcome: 'succeeded', report: buildReport() }),
-  refuse: () => leave({ outcome: 'failed', error: { code: 'encrypted_pdf', message: 'The PDF needs a password.' } }),
+  succeed: () => end({ outcome: 'succeeded', report: buildReport() }),
+  refuse: () => end({ outcome: 'failed', error: { code: 'encrypted_pdf', message: 'The PDF needs a password.' } }),
   /** Long enough at work to be seen running. */
   'succeed-heard': () =>
-    void beat().then(() => setTimeout(() => leave({ outcome: 'succeeded', report: buildReport() }), 500)),
+    void beat().then(() => setTimeout(() => end({ outcome: 'succeeded', report: buildReport() }), 500)),
   'report-environment': () => {
     const report = buildReport();
-    leave({
+    end({
       outcome: 'succeeded',
       report: { ...report, tools: { ...process.env, cwd: process.cwd(), attempt: String(spec.attempt) } },
     });
@@ -38,6 +38,10 @@ const BEHAVIOURS: Readonly<Record<string, () => void>> = {
       process.env[TERMINATION_FILE] ?? '',
       JSON.stringify({ outcome: 'failed', error: { code: 'internal', message: 'x' }, more: 'x'.repeat(5000) }),
     ),
+  'link-outcome': () => symlinkSync(otherOutcome(), terminationFile()),
+  'name-outcome-twice': () => linkSync(otherOutcome(), terminationFile()),
+  'pipe-outcome': () => void execFileSync('mkfifo', [terminationFile()]),
+  'folder-as-outcome': () => mkdirSync(terminationFile()),
   hang: () => {
     let tool: number | null = null;
     const end = (): void => {
@@ -60,8 +64,19 @@ const behave = BEHAVIOURS[work];
 if (behave === undefined) throw new Error(`There is no behaviour ${work}.`);
 behave();
 
-function leave(outcome: RunOutcome): void {
-  writeFileSync(process.env[TERMINATION_FILE] ?? '', JSON.stringify(outcome));
+function end(outcome: RunOutcome): void {
+  writeFileSync(terminationFile(), JSON.stringify(outcome));
+}
+
+function terminationFile(): string {
+  return process.env[TERMINATION_FILE] ?? '';
+}
+
+/** Writes an outcome to a file of another name and returns its path. */
+function otherOutcome(): string {
+  const path = join(process.env['TMPDIR'] ?? '', 'other.json');
+  writeFileSync(path, JSON.stringify({ outcome: 'succeeded', report: buildReport() }));
+  return path;
 }
 
 /** Reports once, to whichever controller answers by then. */

@@ -1,12 +1,14 @@
 /** A second HTTP process beside the shared service's own: same records, same files, another engine. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
 import { readConnection } from '#api/embedded/connection.ts';
 import { freePorts } from '#api/embedded/free-ports.ts';
+import { socketUrl } from '#crds/process/start-request.ts';
 import type { SharedService } from '#test/support/use-service.ts';
 
 const SCRIPT = fileURLToPath(new URL('../../api/main.ts', import.meta.url));
@@ -20,12 +22,13 @@ export async function startSecondApi(service: Pick<SharedService, 'data' | 'ca'>
   return address;
 }
 
-/** The same for whoever ends it himself. The settings come beside, or in the place of, those of the service. */
+/** Starts a second API that the test ends itself. The settings extend or replace those of the service. */
 export async function openSecondApi(
   { data, ca }: Pick<SharedService, 'data' | 'ca'>,
   settings: Readonly<Record<string, string>>,
 ): Promise<Address & { readonly stop: () => Promise<void> }> {
-  const [https, http, files, ops] = await freePorts(4);
+  const [https, http] = await freePorts(2);
+  const sockets = await mkdtemp(path.join(tmpdir(), 'second-api-'));
   const connection = readConnection(data);
   if (connection === null) throw new Error(`no service runs on ${data}`);
   const secrets = JSON.parse(await readFile(path.join(data, 'secrets.json'), 'utf8')) as Record<string, string>;
@@ -40,11 +43,11 @@ export async function openSecondApi(
       MEDIAJOBS_BASE_URL: baseUrl,
       MEDIAJOBS_HTTPS_PORT: String(https),
       MEDIAJOBS_HTTP_PORT: String(http),
-      MEDIAJOBS_OPS_PORT: String(ops),
+      MEDIAJOBS_OPS_SOCKET: path.join(sockets, 'ops'),
       MEDIAJOBS_TLS_CERT_FILE: path.join(data, 'tls', 'cert.pem'),
       MEDIAJOBS_TLS_KEY_FILE: path.join(data, 'tls', 'key.pem'),
       MEDIAJOBS_FILES_DIR: path.join(data, 'files'),
-      MEDIAJOBS_FILES_URL: `http://127.0.0.1:${files}`,
+      MEDIAJOBS_FILES_URL: socketUrl(path.join(sockets, 'files')),
       ...settings,
     },
   });
@@ -57,6 +60,7 @@ export async function openSecondApi(
     stop: async () => {
       child.kill('SIGTERM');
       await ended;
+      await rm(sockets, { recursive: true });
     },
   };
 }

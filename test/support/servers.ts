@@ -8,8 +8,8 @@ import { startRedis } from '#api/embedded/redis.ts';
 import { TEMPLATE_DATABASE, urlOf } from '#test/support/database-server.ts';
 import { makeDatabase } from '#api/store/database.ts';
 import { migrate } from '#api/store/migrate.ts';
-import { systemClock } from '#crds/shared/clock.ts';
-import { makeLog } from '#crds/shared/log.ts';
+import { systemClock } from '#crds/process/clock.ts';
+import { makeLog } from '#crds/process/log.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -11,6 +11,7 @@ export type Role =
   | 'supervisor'
   | 'api'
   | 'control'
+  | 'runs'
   | 'courier'
   | 'engine'
   | 'worker'
@@ -33,13 +34,14 @@ const SCRIPTS: readonly (readonly [script: string, role: Role])[] = [
   ['api/embedded.ts', 'supervisor'],
   ['api/main.ts', 'api'],
   ['api/embedded-control.ts', 'control'],
+  ['controller/embedded-runs.ts', 'runs'],
   ['api/courier.ts', 'courier'],
   ['worker-image/serve-direct.ts', 'engine'],
   ['worker-image/run-job.ts', 'worker'],
-  ['worker-image/engine/child.ts', 'engine child'],
+  ['worker-image/sandbox/child.ts', 'engine child'],
 ];
 
-/** Everything that runs for the folder, whoever its parent is by now. */
+/** Returns every process of the folder, whatever its parent. */
 export function processesOf(data: string): ServiceProcess[] {
   const marks = [data, `mediajobs-${folderHash(data)}`, `-${folderHash(data)}-`];
   const pids = readdirSync('/proc')
@@ -48,7 +50,7 @@ export function processesOf(data: string): ServiceProcess[] {
   return pids.flatMap((pid) => {
     const [command, environment] = [read(pid, 'cmdline'), read(pid, 'environ')];
     if (command === '' || !marks.some((mark) => command.includes(mark) || environment.includes(mark))) return [];
-    const ofJob = environment.includes(path.join(data, 'work', 'runs'));
+    const ofJob = environment.includes(`${path.join(data, 'work', 'runs')}/`);
     return [{ pid, role: roleOf(pid, command), ofJob, command: command.replaceAll('\0', ' ') }];
   });
 }
@@ -58,7 +60,7 @@ function roleOf(pid: number, command: string): Role {
   if (program === 'node') return SCRIPTS.find(([script]) => command.includes(script))?.[1] ?? 'tool';
   if (program === 'postgres') return command.startsWith('postgres:') ? 'backend' : 'postgres';
   if (program.startsWith('redis')) return 'redis';
-  return ['setpriv', 'unshare', 'prlimit'].includes(program) ? 'wrapper' : 'tool';
+  return ['setpriv', 'unshare', 'prlimit', 'bash', 'mount'].includes(program) ? 'wrapper' : 'tool';
 }
 
 /** Empty when it is gone. */

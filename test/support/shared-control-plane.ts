@@ -2,7 +2,7 @@
 import type { TestProject } from 'vitest/node';
 import { connectAs } from '#test/support/kube-connection.ts';
 import { startControlPlane } from '#test/support/control-plane.ts';
-import { buildMediaJobCrd } from '#crds/media-job-crd.ts';
+import { buildMediaJobCrd } from '#crds/contract/media-job-crd.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -11,7 +11,7 @@ export default function startSharedService(project: TestProject): Promise<() => 
   return provideService(project, {});
 }
 
-/** The same with further settings. Gives what ends it. */
+/** Starts the service with further settings and returns its stop function. */
 export async function provideService(
   project: TestProject,
   further: Readonly<Record<string, string>>,

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { closeServer, listen } from '#crds/shared/ops-server.ts';
+import { closeServer, listen } from '#crds/process/ops-server.ts';
 
 export interface Beat {
   readonly percent: number;

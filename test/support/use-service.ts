@@ -3,10 +3,11 @@ import { promisify } from 'node:util';
 import { afterAll, inject } from 'vitest';
 import { createAccount } from '#api/accounts/create-account.ts';
 import { createKey } from '#api/accounts/create-key.ts';
+import { MEDIACTL } from '#api/audit/audit.ts';
 import { openService } from '#api/mediactl/open-service.ts';
 import { makeDatabase } from '#api/store/database.ts';
-import type { PlanName } from '#crds/plans.ts';
-import { makeLog } from '#crds/shared/log.ts';
+import type { PlanName } from '#crds/catalogue/plans.ts';
+import { makeLog } from '#crds/process/log.ts';
 import { makeApiClient, type ApiClient } from '#test/support/api-client.ts';
 
 /** The running service that the tests of `test/http` share; each file has an account of its own. */
@@ -45,12 +46,12 @@ interface UsedService extends TestAccount {
 }
 
 const run = promisify(execFile);
-const MEDIACTL = new URL('../../api/mediactl.ts', import.meta.url).pathname;
+const MEDIACTL_PATH = new URL('../../api/mediactl.ts', import.meta.url).pathname;
 
 export async function useService(plan: PlanName = 'growth'): Promise<UsedService> {
   const shared = inject('service');
   const mediactl = async (...words: string[]): Promise<Record<string, any>> => {
-    const { stdout } = await run(process.execPath, [MEDIACTL, '--data', shared.data, ...words, '--json']);
+    const { stdout } = await run(process.execPath, [MEDIACTL_PATH, '--data', shared.data, ...words, '--json']);
     return JSON.parse(stdout) as Record<string, any>;
   };
   // In this process: a command for each would be most of the time of many tests.
@@ -60,12 +61,15 @@ export async function useService(plan: PlanName = 'growth'): Promise<UsedService
     mode: 'live' | 'test',
     allowList: readonly string[] = [],
   ): Promise<{ id: string; key: string }> => {
-    const { row, keyText } = await createKey(inside, { accountId, mode, name: 'test', allowList });
+    const { row, keyText } = await createKey(inside, {
+      caller: MEDIACTL,
+      input: { accountId, mode, name: 'test', allowList },
+    });
     return { id: row.id, key: keyText };
   };
   const makeAccount = async (ofPlan: PlanName = 'payg'): Promise<TestAccount> => {
     const settings = { name: 'test', plan: ofPlan, paymentMethod: true, features: ['video', 'heic_output'] } as const;
-    const { id: account } = await createAccount(inside, settings);
+    const { id: account } = await createAccount(inside, { caller: MEDIACTL, input: settings });
     const [live, test] = [await newKey(account, 'live'), await newKey(account, 'test')];
     return { account, live: live.key, test: test.key };
   };

@@ -6,11 +6,12 @@ import { makeSecretBox } from '#api/store/secret-box.ts';
 import { claimDueDeliveries, deliver, type DeliverDeps } from '#api/webhooks/deliver.ts';
 import { makeDeliveryMetrics } from '#api/webhooks/delivery-metrics.ts';
 import { queueJobEvent } from '#api/webhooks/queue-job-event.ts';
+import { sealUrl, urlContext } from '#api/webhooks/stored-url.ts';
 import { insertWebhookEndpoint } from '#api/webhooks/webhook-endpoint-rows.ts';
 import { newWebhookSecret, secretContext } from '#api/webhooks/webhook-secret.ts';
-import { newId } from '#crds/ids.ts';
-import { makeLog } from '#crds/shared/log.ts';
-import { makeSafeFetch } from '#crds/shared/safe-fetch.ts';
+import { newId } from '#crds/contract/ids.ts';
+import { makeLog } from '#crds/process/log.ts';
+import { makeSafeFetch } from '#api/outbound/safe-fetch.ts';
 import { testDatabase, type TestDatabase } from '#test/support/database.ts';
 import { trustReceivers, type Received, type Receiver } from '#test/support/receiver.ts';
 
@@ -33,7 +34,7 @@ export interface WebhookSender {
   deliverDue(): Promise<void>;
 }
 
-/** Webhook deliveries on a real database to real receivers on loopback, with a clock that a test moves. */
+/** Returns a sender of webhooks with a real database, real receivers on loopback and a clock that a test moves. */
 export async function webhookSender(): Promise<WebhookSender> {
   const database = await testDatabase();
   const registry = new Registry();
@@ -56,7 +57,8 @@ export async function webhookSender(): Promise<WebhookSender> {
       const id = newId('webhookEndpoint');
       const secret = newWebhookSecret();
       const sealedSecret = secretBox.seal(secret, secretContext.endpoint(id));
-      const endpoint = { id, accountId: sender.accountId, url, sealedSecret, createdAt: clock.now() };
+      const stored = sealUrl(secretBox, url, urlContext.endpoint(id));
+      const endpoint = { id, accountId: sender.accountId, url: stored, sealedSecret, createdAt: clock.now() };
       await database.transaction((tx) => insertWebhookEndpoint(tx, endpoint, 10));
       return { id, secret };
     },
@@ -95,7 +97,7 @@ export async function webhookSender(): Promise<WebhookSender> {
   return sender;
 }
 
-/** A receiver's answer with that status and nothing else. */
+/** Returns a receiver's response with that status and no body. */
 export function status(code: number): (response: ServerResponse) => void {
   return (response) => void response.writeHead(code, { location: 'https://127.0.0.1/' }).end();
 }
@@ -108,7 +110,7 @@ export function eventIds({ received }: Receiver): unknown[] {
   return received.map((request) => eventOf(request)['id']);
 }
 
-/** The interface's own signature. Spec: Events / Signature. */
+/** Asserts the signature of docs/reference/webhooks.md#verify-the-signature. */
 export function expectSigned({ headers, body }: Received, secret: string, atMs: number): void {
   const t = Math.floor(atMs / 1000);
   const v1 = createHmac('sha256', secret).update(`${t}.`).update(body).digest('hex');

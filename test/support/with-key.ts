@@ -1,6 +1,6 @@
 import type { ApiClient } from '#test/support/api-client.ts';
 
-/** The same client, calling with another key unless told otherwise. */
+/** Returns the client with another default key. */
 export function withKey(api: ApiClient, key: string): ApiClient {
   const call = (...[method, path, sending]: Parameters<ApiClient>): ReturnType<ApiClient> =>
     api(method, path, { key, ...sending });

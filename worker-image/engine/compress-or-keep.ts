@@ -1,50 +1,77 @@
 import { stat } from 'node:fs/promises';
 import { asRefusal, isPlainError } from '#worker-image/engine/file-fault.ts';
-import type { EngineDeps, KindHandler, Produced, Work } from '#worker-image/engine/handler.ts';
-import type { Made, Step } from '#worker-image/engine/process-file.ts';
+import type { EngineDeps, Facts, InspectedFile, Produced, VerifiedOutput, Work } from '#worker-image/engine/handler.ts';
+import { runOperation, type HandlerOperation } from '#worker-image/engine/run-operation.ts';
 import { sha256 } from '#worker-image/engine/sha256.ts';
 
-type Operation = NonNullable<KindHandler['compress']>;
-
-/** What came of one try; null when its result did not pass the check. */
-interface Tried {
+/** The result of one operation; null when it failed its verification, or when there is nothing to use. */
+interface OperationResult {
   readonly produced: Produced | null;
   readonly warnings: readonly string[];
 }
 
 /**
- * Makes the file smaller, or gives the original back. An original never goes back with metadata that
- * the caller wanted removed: a lossless strip is tried before. Spec: kept_original, image.strip_metadata.
+ * Compresses the file, or returns the original when the result is not smaller. When the caller wants metadata removed,
+ * a lossless strip of the original is tried first.
  */
-export async function compressOrKeep(engine: EngineDeps, step: Step): Promise<Made> {
-  const { handler, work } = step;
-  if (handler.compress === undefined) throw new TypeError(`the handler of ${work.input.kind} lacks compress`);
-  const compressed = await tryOperation(engine, step, handler.compress);
+export async function compressOrKeep(engine: EngineDeps, file: InspectedFile): Promise<VerifiedOutput> {
+  const { work } = file;
+  const compressed = await runVerified(engine, file, 'compress');
   if (compressed.produced !== null && (await sizeOf(compressed.produced)) < work.input.size) {
     return { produced: compressed.produced, keptOriginal: false };
   }
-  const stripped = wantsStrip(work) ? await strip(engine, step) : NOTHING_TRIED;
-  const warnings = [...compressed.warnings, ...stripped.warnings];
+  const discarded = compressed.produced === null ? [] : await discardedWarnings(file, compressed.produced);
+  const stripped = wantsStrip(work) ? await strip(engine, file) : NO_RESULT;
+  const warnings = [...compressed.warnings, ...stripped.warnings, ...discarded];
   if (stripped.produced !== null) {
     return {
       produced: { ...stripped.produced, warnings: [...warnings, ...stripped.produced.warnings] },
       keptOriginal: false,
     };
   }
-  return { produced: original(step, warnings), keptOriginal: true };
+  return { produced: original(file, warnings), keptOriginal: true };
 }
 
-const NOTHING_TRIED: Tried = { produced: null, warnings: [] };
+/**
+ * Returns a warning when the discarded result had another format or size that the caller requested: the original is
+ * returned in its place, and the caller must not mistake it for the requested file.
+ */
+async function discardedWarnings({ work, facts }: InspectedFile, discarded: Produced): Promise<string[]> {
+  const { format, size } = work.input;
+  const [before, after] = [pixels(facts), pixels(discarded.facts)];
+  const hasOtherFormat = discarded.format !== format && namesFormat(work);
+  if (!hasOtherFormat && before === after) return [];
+  const wanted = before === after ? discarded.format : `${discarded.format} of ${after}`;
+  return [
+    `A ${wanted} would have ${await sizeOf(discarded)} bytes, more than the ${size} of the ${format}: compressing never makes a file larger, so its format and dimensions stay. Use convert to change the format.`,
+  ];
+}
 
-async function tryOperation(engine: EngineDeps, { handler, work, facts }: Step, operation: Operation): Promise<Tried> {
-  const { format } = work.input;
+function pixels({ width, height }: Facts): string {
+  return width === undefined ? '' : `${width} × ${height}`;
+}
+
+/** Returns whether the caller chose a format. AAC is also the default, so it is not counted as a choice. */
+function namesFormat({ input, options }: Work): boolean {
+  if (input.kind === 'image') return options.image.format !== 'original';
+  return input.kind === 'audio' && options.audio.format !== 'aac';
+}
+
+const NO_RESULT: OperationResult = { produced: null, warnings: [] };
+
+async function runVerified(
+  engine: EngineDeps,
+  file: InspectedFile,
+  operation: HandlerOperation,
+): Promise<OperationResult> {
+  const { handler, work, facts } = file;
   let produced: Produced;
   try {
-    produced = await operation(engine, work, facts);
+    produced = await runOperation(engine, file, operation);
   } catch (error) {
     throw asRefusal(
       error,
-      `The ${format} file could not be compressed: it is damaged, or uses a feature that is not handled.`,
+      `The ${work.input.format} file could not be compressed: it is damaged, or uses a feature that is not handled.`,
     );
   }
   try {
@@ -57,25 +84,25 @@ async function tryOperation(engine: EngineDeps, { handler, work, facts }: Step, 
   }
 }
 
-/** The stripped file when it differs from the input and is no larger. */
-async function strip(engine: EngineDeps, step: Step): Promise<Tried> {
-  const { handler, work } = step;
-  if (handler.stripMetadata === undefined) return NOTHING_TRIED;
-  const tried = await tryStrip(engine, step, handler.stripMetadata);
-  if (tried.produced === null) return tried;
-  const size = await sizeOf(tried.produced);
-  if (size > work.input.size) return { produced: null, warnings: [LEFT] };
-  const isSame = size === work.input.size && (await haveSameBytes(tried.produced.path, work.input.path));
-  return isSame ? NOTHING_TRIED : tried;
+/** Returns the stripped file when it differs from the input and is no larger. */
+async function strip(engine: EngineDeps, file: InspectedFile): Promise<OperationResult> {
+  const { handler, work } = file;
+  if (handler.stripMetadata === undefined) return NO_RESULT;
+  const result = await tryStrip(engine, file);
+  if (result.produced === null) return result;
+  const size = await sizeOf(result.produced);
+  if (size > work.input.size) return { produced: null, warnings: [STRIPPED_LARGER_WARNING] };
+  const isSame = size === work.input.size && (await haveSameBytes(result.produced.path, work.input.path));
+  return isSame ? NO_RESULT : result;
 }
 
-const LEFT = 'The original was kept with its metadata: removing it would have made the file larger.';
+const STRIPPED_LARGER_WARNING = 'The original was kept with its metadata: removing it would have made the file larger.';
 
-/** The original is good as it is: a strip that fails costs a warning, not the result. */
-async function tryStrip(engine: EngineDeps, step: Step, operation: Operation): Promise<Tried> {
-  const work: Work = { ...step.work, operation: 'strip_metadata' };
+/** Strips the original; a refusal becomes a warning, as the original itself is a valid result. */
+async function tryStrip(engine: EngineDeps, file: InspectedFile): Promise<OperationResult> {
+  const work: Work = { ...file.work, operation: 'strip_metadata' };
   try {
-    return await tryOperation(engine, { ...step, work }, operation);
+    return await runVerified(engine, { ...file, work }, 'stripMetadata');
   } catch (error) {
     engine.signal.throwIfAborted();
     if (!(error instanceof Error) || error.name !== 'MediaError') throw error;
@@ -83,13 +110,13 @@ async function tryStrip(engine: EngineDeps, step: Step, operation: Operation): P
   }
 }
 
-/** `strip_metadata` of the kind's options. It does not apply to PNG. */
+/** Returns the `strip_metadata` option of the kind. It does not apply to PNG. */
 function wantsStrip({ input, options }: Work): boolean {
   if (input.kind === 'image') return options.image.strip_metadata && input.format !== 'png';
   return input.kind === 'audio' && options.audio.strip_metadata;
 }
 
-function original({ work, facts }: Step, warnings: readonly string[]): Produced {
+function original({ work, facts }: InspectedFile, warnings: readonly string[]): Produced {
   return { path: work.input.path, format: work.input.format, facts, warnings };
 }
 
@@ -97,6 +124,6 @@ async function sizeOf(produced: Produced): Promise<number> {
   return (await stat(produced.path)).size;
 }
 
-async function haveSameBytes(a: string, b: string): Promise<boolean> {
-  return (await sha256(a)) === (await sha256(b));
+async function haveSameBytes(one: string, other: string): Promise<boolean> {
+  return (await sha256(one)) === (await sha256(other));
 }

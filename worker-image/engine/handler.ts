@@ -1,85 +1,85 @@
-import type { Format, Kind, Operation } from '#crds/formats.ts';
-import type { ResolvedOptions } from '#crds/options/options.ts';
-import type { FileLimits } from '#crds/plans.ts';
-import type { Probe } from '#worker-image/engine/media/probe.ts';
+/** The contract between the pipeline and the handlers of each kind of file. */
+import type { Format, Kind } from '#crds/catalogue/formats.ts';
+import type { WorkOrder } from '#crds/contract/work-order.ts';
 import type { RunCommand } from '#worker-image/tools/run-command.ts';
 
-/** What identification found. */
+/** The type of a file, as found by `identify`. */
 export interface Identified {
   readonly kind: Kind;
   readonly format: Format;
-  /** Set when the content and the file name disagree: the content won. */
+  /** Set when the content and the file name disagree: the content decides. */
   readonly warning: string | null;
 }
 
-/** One file in work. Paths are inside the file's private directory, with fixed names. */
-export interface Work {
-  readonly operation: Operation;
+/** One file to be processed. Paths are inside the file's private directory, with fixed names. */
+export interface Work extends Pick<WorkOrder, 'operation' | 'options' | 'limits'> {
   readonly input: Identified & { readonly path: string; readonly size: number };
-  /** Private and empty; the handler may make any file in it and need not remove any. */
+  /** Private empty directory; the handler may create any file in it and need not remove any. */
   readonly directory: string;
-  readonly options: ResolvedOptions;
-  readonly limits: FileLimits;
 }
 
-/** What a handler may touch. */
+/** Functions and signal that the pipeline provides to a handler. */
 export interface EngineDeps {
   readonly run: RunCommand;
-  /** 0 to 100 of this handler's own work; may be called at any rate. */
+  /** Reports 0 to 100 percent of the handler's own work; may be called at any rate. */
   readonly onProgress: (percent: number) => void;
   /** Aborted on cancellation and at the time limit. */
   readonly signal: AbortSignal;
 }
 
-/** The facts of a file that guards check and verifiers compare. Null where it does not apply. */
+/**
+ * The facts of a file that limits, CPU budget and report are computed from. A kind adds its own and leaves out what
+ * does not apply to it.
+ */
 export interface Facts {
-  /** As shown: orientation applied. */
-  readonly width: number | null;
-  readonly height: number | null;
+  /** Pixels as shown, with the orientation applied. */
+  readonly width?: number;
+  readonly height?: number;
   /** Frames of an animated image, 1 for a still one. */
-  readonly frames: number | null;
-  readonly pages: number | null;
-  readonly durationSeconds: number | null;
-  readonly videoCodec: string | null;
-  /** All that one reading of a video or audio file told, for the steps that follow. */
-  readonly media: Probe | null;
-  /** What is wrong with an input that is worked on nevertheless, for the caller. */
-  readonly warning: string | null;
+  readonly frames?: number;
+  readonly pages?: number;
+  readonly durationSeconds?: number;
+  readonly videoCodec?: string;
+  /** A defect of an input that is processed nevertheless, for the caller. */
+  readonly warning?: string;
 }
 
-export const NO_FACTS: Facts = {
-  width: null,
-  height: null,
-  frames: null,
-  pages: null,
-  durationSeconds: null,
-  videoCodec: null,
-  media: null,
-  warning: null,
-};
-
 /** A produced file, in the work's directory. */
-export interface Produced {
+export interface Produced<OutputFacts extends Facts = Facts> {
   readonly path: string;
   readonly format: Format;
-  readonly facts: Facts;
+  readonly facts: OutputFacts;
   readonly warnings: readonly string[];
 }
 
 /**
- * What one kind of file can do. Each function throws MediaError for a file or option that it refuses.
- * A missing operation does not apply to the kind.
+ * The operations of one kind of file. Each throws MediaError for a file or option that it refuses; a missing one does
+ * not apply to the kind. They are methods so that a handler of any `KindFacts` is a `KindHandler`: the pipeline passes
+ * facts to the handler that returned them, and to no other.
  */
-export interface KindHandler {
-  /** Loads what a first file would wait for. */
+export interface KindHandler<KindFacts extends Facts = Facts, OutputFacts extends Facts = Facts> {
+  /** Loads libraries that the first file would otherwise wait for. */
   prepare?(): Promise<unknown>;
-  /** Reads the facts from headers, cheaply, before anything is decoded. */
-  inspect(deps: EngineDeps, work: Work): Promise<Facts>;
-  /** Makes it smaller; the pipeline keeps the original when the result is not. */
-  readonly compress?: (deps: EngineDeps, work: Work, facts: Facts) => Promise<Produced>;
-  /** `work.options.convert.to` is in the kind's list of targets. */
-  readonly convert?: (deps: EngineDeps, work: Work, facts: Facts) => Promise<Produced>;
-  readonly stripMetadata?: (deps: EngineDeps, work: Work, facts: Facts) => Promise<Produced>;
-  /** Reopens the result and compares it with the input; throws a plain Error that says what differs. */
-  verify(deps: EngineDeps, work: Work, input: Facts, produced: Produced): Promise<void>;
+  /** Reads the facts, from headers where the format allows it, before anything is decoded. */
+  inspect(deps: EngineDeps, work: Work): Promise<KindFacts>;
+  /** Makes the file smaller; the pipeline keeps the original when the result is not. */
+  compress?(deps: EngineDeps, work: Work, facts: KindFacts): Promise<Produced<OutputFacts>>;
+  /** Converts to `work.options.convert.to`, which is in the kind's list of targets. */
+  convert?(deps: EngineDeps, work: Work, facts: KindFacts): Promise<Produced<OutputFacts>>;
+  stripMetadata?(deps: EngineDeps, work: Work, facts: KindFacts): Promise<Produced<OutputFacts>>;
+  /** Reopens the result and compares it with the input. @throws Error that says what differs. */
+  verify(deps: EngineDeps, work: Work, input: KindFacts, produced: Produced<OutputFacts>): Promise<void>;
+}
+
+/** A file within the limits, with the handler of its kind. */
+export interface InspectedFile {
+  readonly handler: KindHandler;
+  readonly work: Work;
+  readonly facts: Facts;
+}
+
+/** The verified result of an operation. */
+export interface VerifiedOutput {
+  readonly produced: Produced;
+  readonly keptOriginal: boolean;
 }

@@ -1,7 +1,7 @@
-import type { Kind } from '#crds/formats.ts';
+import type { Kind } from '#crds/catalogue/formats.ts';
 import type { KindHandler } from '#worker-image/engine/handler.ts';
 
-/** Loaded when the first file of the kind comes, so that a font never loads the image library. */
+/** Loaders of the handlers. Each is called with the first file of its kind: a font never loads the image library. */
 const HANDLERS: Readonly<Record<Kind, () => Promise<KindHandler>>> = {
   image: async () => (await import('#worker-image/engine/image/image-handler.ts')).imageHandler,
   pdf: async () => (await import('#worker-image/engine/pdf/pdf-handler.ts')).pdfHandler,
@@ -14,9 +14,10 @@ const HANDLERS: Readonly<Record<Kind, () => Promise<KindHandler>>> = {
   font: async () => (await import('#worker-image/engine/font/font-handler.ts')).fontHandler,
 };
 
+/** Loads the handler of a kind. */
 export function loadHandler(kind: Kind): Promise<KindHandler> {
   return HANDLERS[kind]();
 }
 
-/** npm packages that do a kind's work, besides the tools that it starts; their versions go into the report. */
+/** npm packages that process a kind, besides the tools that its handler starts; their versions go into the report. */
 export const LIBRARIES: Readonly<Partial<Record<Kind, readonly string[]>>> = { image: ['sharp'] };

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { strToU8, zipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Format } from '#crds/formats.ts';
+import type { Format } from '#crds/catalogue/formats.ts';
 import { identify } from '#worker-image/engine/identify.ts';
 
 const AUDIO = '409e69f84d5bcf11a8fd00805f5c442b';
 const VIDEO = 'c0ef19bc4d5bcf11a8fd00805f5c442b';
-/** 128 kbit/s at 44,100 Hz. */
+/** Frame of 128 kbit/s at 44,100 Hz. */
 const MP3_FRAME = frame('\xff\xfb\x90\x00', 417);
-/** 200 bytes, 44,100 Hz. */
+/** Frame of 200 bytes at 44,100 Hz. */
 const AAC_FRAME = frame('\xff\xf1\x50\x80\x19\x1f\xfc', 200);
 const LAYER2_FRAME = frame('\xff\xfd\x90\x00', Math.floor((144_000 * 160) / 44_100));
 
@@ -118,7 +118,7 @@ describe('identify by content', () => {
     expect(await identifyBytes(bytes)).toMatchObject({ format, warning: null });
   });
 
-  it('gives the kind with the format', async () => {
+  it('returns the kind with the format', async () => {
     expect(await identifyBytes(odf('spreadsheet'))).toMatchObject({ kind: 'sheet' });
   });
 });
@@ -139,15 +139,15 @@ describe('identify by name, once the bytes are text', () => {
     ['md', 'a.md', strToU8('| a |\n|---|\n')],
     ['txt', 'MZ.txt', strToU8('MZ is how a program begins')],
     ['txt', 'true.txt', strToU8('true story of many tables and more')],
-  ])('takes %s from %s', async (format, filename, bytes) => {
+  ])('returns %s for %s', async (format, filename, bytes) => {
     expect(await identifyBytes(bytes, filename)).toMatchObject({ format, warning: null });
   });
 
-  it('refuses text without a name that tells its kind', async () => {
+  it('refuses text without a name that identifies its format', async () => {
     await expect(identifyBytes(strToU8('a,b\n1,2\n'))).rejects.toThrow('Give a name that ends in .txt, .csv');
   });
 
-  it('takes a Nikon RAW without sensor data from its name', async () => {
+  it('identifies a Nikon RAW without sensor data by its name', async () => {
     expect(await identifyBytes(tiff('II', { 271: 'NIKON\0' }), 'a.nef')).toMatchObject({ format: 'nef' });
   });
 });
@@ -216,7 +216,7 @@ describe('identify refuses', () => {
     });
   });
 
-  it('says what is handled', async () => {
+  it('a Photoshop document with the list of handled formats', async () => {
     await expect(identifyBytes(latin1('8BPS\0'))).rejects.toThrow(/Handled are image \(jpg, .*woff2\)/);
   });
 
@@ -224,7 +224,7 @@ describe('identify refuses', () => {
     ['a newer document under a password', 'password', ole2(['EncryptionInfo', 'EncryptedPackage'])],
     ['one with names in upper case', 'password', ole2(['ENCRYPTIONINFO', 'ENCRYPTEDPACKAGE'])],
     ['an OpenDocument under a password', 'password', encryptedOdf()],
-    ['a package that was cut off', 'cut off', odf('text').subarray(0, 80)],
+    ['a truncated package', 'truncated', odf('text').subarray(0, 80)],
     ['a package with a name outside', 'damaged', zipSync({ '../evil': strToU8('a') })],
     ['a package with too many entries', '10001 entries', manyEntries(10_001)],
     ['a bomb', 'unpacks to', bomb()],
@@ -235,7 +235,7 @@ describe('identify refuses', () => {
     });
   });
 
-  it('survives thousands of comments before the root in little time', async () => {
+  it('thousands of comments before a root element without backtracking', async () => {
     await expect(identifyBytes(strToU8('<!-- --><!-- '.repeat(5000)), 'a.bin')).rejects.toMatchObject({
       code: 'unsupported_input',
     });
@@ -254,7 +254,7 @@ function repeat(bytes: Buffer, times: number): Buffer {
   return Buffer.concat(Array.from({ length: times }, () => bytes));
 }
 
-/** The same bytes on each run, of every value. */
+/** Returns pseudorandom bytes, the same on each run. */
 function randomBytes(count: number): Buffer {
   let state = 12_345;
   return Buffer.from(
@@ -325,7 +325,7 @@ function bmff(major: string, compatible: string[], handlers: string[]): Buffer {
   return Buffer.concat([brands(major, compatible), movie(handlers)]);
 }
 
-/** One directory; text values stand behind it. */
+/** Returns a file with one directory; text values follow it. */
 function tiff(order: 'II' | 'MM', tags: Record<number, number | string>): Buffer {
   const isLittle = order === 'II';
   const bytes = Buffer.alloc(400);
@@ -354,7 +354,7 @@ function sfnt(mark: string): Buffer {
   return latin1(`${mark}\0\x01\0\x10\0\0\0\0glyf${'\0'.repeat(40)}`);
 }
 
-/** Root and its children, chained to the right, in sector 1; the allocation table is sector 0. */
+/** Returns a file with root and children, chained to the right, in sector 1; the allocation table is sector 0. */
 function ole2(names: string[]): Buffer {
   const file = Buffer.alloc(512 * 4);
   Buffer.from('d0cf11e0a1b11ae1', 'hex').copy(file);
@@ -369,7 +369,7 @@ function ole2(names: string[]): Buffer {
   return file;
 }
 
-/** Of so many sectors that the header does not list the part of the allocation table that has the directory's two. */
+/** Returns a file with so many sectors that its header does not list the part of the allocation table in use. */
 function farOle2(names: string[]): Buffer {
   const first = 109 * 128;
   const file = Buffer.alloc(512 * (first + 3));

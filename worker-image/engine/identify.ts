@@ -1,24 +1,26 @@
-import { FORMATS, formatOfName, type Format } from '#crds/formats.ts';
-import { MediaError } from '#crds/media-error.ts';
+import { FORMATS, formatOfName, type Format } from '#crds/catalogue/formats.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
 import type { Identified } from '#worker-image/engine/handler.ts';
 import { formatOfAsf } from '#worker-image/engine/identify/asf.ts';
+import { formatOfBmp } from '#worker-image/engine/identify/bmp.ts';
 import { formatOfEbml } from '#worker-image/engine/identify/ebml.ts';
 import { formatOfIsoBmff } from '#worker-image/engine/identify/iso-bmff.ts';
 import { formatOfMpegAudio } from '#worker-image/engine/identify/mpeg-audio.ts';
 import { formatOfOgg } from '#worker-image/engine/identify/ogg.ts';
 import { formatOfOle2 } from '#worker-image/engine/identify/ole2.ts';
-import { formatOfBmp, formatOfRiff } from '#worker-image/engine/identify/riff.ts';
+import { formatOfRiff } from '#worker-image/engine/identify/riff.ts';
 import { formatOfSignature } from '#worker-image/engine/identify/signatures.ts';
-import { withSniffedFile, type SniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
+import type { SniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
 import { formatOfText } from '#worker-image/engine/identify/text.ts';
 import { formatOfTiff } from '#worker-image/engine/identify/tiff.ts';
 import { unidentified } from '#worker-image/engine/identify/unsupported.ts';
 import { formatOfZip } from '#worker-image/engine/identify/zip.ts';
 
-type Rule = (file: SniffedFile) => Format | null | Promise<Format | null>;
+type FormatRule = (file: SniffedFile) => Format | null | Promise<Format | null>;
 
-/** In order: what has a mark of its own first, what is only probable after it, text at the end. */
-const RULES: readonly Rule[] = [
+/** The rules in order: formats with a signature, then those that are only probable, then text. */
+const RULES: readonly FormatRule[] = [
   ({ head }) => formatOfRiff(head),
   ({ head }) => formatOfEbml(head),
   ({ head }) => formatOfOgg(head),
@@ -30,28 +32,26 @@ const RULES: readonly Rule[] = [
   formatOfIsoBmff,
   ({ head }) => formatOfBmp(head),
   formatOfMpegAudio,
-  pdfBehindOtherBytes,
+  pdfWithinFirstBytes,
   formatOfText,
 ];
 
-/** Formats that share a container and its extension: a name that says the other one is not wrong. */
-const SAME_NAME: readonly (readonly [Format, Format])[] = [
+/** Pairs of formats that share a container and its extension: a name for the other one is no disagreement. */
+const SHARED_NAMES: readonly (readonly [Format, Format])[] = [
   ['ogg', 'opus'],
   ['mp4', 'm4v'],
   ['ttf', 'otf'],
 ];
 
 /**
- * Finds the type of a file by its content; the name only separates what the content cannot. Reads its
- * start, its end and its directory, never the whole.
- * @throws MediaError unsupported_input, or processing_failed for a document under a password and a
- * package that is damaged or a bomb. Spec: Errors / Codes.
+ * Returns the type of a file by its content; the name only distinguishes what the content cannot. Reads the start, the
+ * end and the directory of the file, never the whole.
+ * @throws MediaError unsupported_input; processing_failed for an encrypted document, a damaged package and one that
+ *   unpacks to more than an office document does.
  */
-export function identify(file: { path: string; filename: string | null }): Promise<Identified> {
-  return withSniffedFile(file, async (sniffed) => {
-    const format = await firstFormat(sniffed);
-    return { kind: FORMATS[format].kind, format, warning: disagreement(format, file.filename) };
-  });
+export async function identify({ path, filename }: { path: string; filename: string | null }): Promise<Identified> {
+  const format = await withFileReader(path, (file) => firstFormat({ ...file, filename }));
+  return { kind: FORMATS[format].kind, format, warning: nameWarning(format, filename) };
 }
 
 async function firstFormat(file: SniffedFile): Promise<Format> {
@@ -64,14 +64,14 @@ async function firstFormat(file: SniffedFile): Promise<Format> {
   throw unidentified();
 }
 
-/** Readers accept a PDF whose header stands anywhere in the first 1,024 bytes. */
-function pdfBehindOtherBytes({ head }: SniffedFile): Format | null {
+/** Accepts a PDF whose header is anywhere in the first 1,024 bytes, as PDF readers do. */
+function pdfWithinFirstBytes({ head }: SniffedFile): Format | null {
   return head.subarray(0, 1024).includes('%PDF-') ? 'pdf' : null;
 }
 
-function disagreement(format: Format, filename: string | null): string | null {
+function nameWarning(format: Format, filename: string | null): string | null {
   const named = formatOfName(filename);
   if (named === null || named === format) return null;
-  if (SAME_NAME.some((pair) => pair.includes(named) && pair.includes(format))) return null;
+  if (SHARED_NAMES.some((pair) => pair.includes(named) && pair.includes(format))) return null;
   return `The file's name says ${named}, its content is ${format}: it was processed as ${format}.`;
 }

@@ -3,15 +3,17 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MediaError } from '#crds/media-error.ts';
-import { resolveOptions } from '#crds/options/options.ts';
-import { fileLimits } from '#crds/plans.ts';
-import { NO_FACTS, type KindHandler, type Produced, type Work } from '#worker-image/engine/handler.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import { resolveOptions } from '#crds/catalogue/options/options.ts';
+import { fileLimits } from '#crds/catalogue/plans.ts';
+import type { KindHandler, Produced, Work } from '#worker-image/engine/handler.ts';
 import { processFile, type FileTask, type PipelineDeps } from '#worker-image/engine/process-file.ts';
 import { MissingTool } from '#worker-image/tools/find-tool.ts';
 import { makeRunCommand } from '#worker-image/tools/run-command.ts';
 
 const INPUT = Buffer.concat([Buffer.from('\xff\xd8\xff\xe0', 'latin1'), Buffer.alloc(996, 'i')]);
+/** Facts of the input, as the handler's inspection returns them. */
+const SHAPE = { width: 60, height: 40 };
 let directory: string;
 
 beforeEach(async () => {
@@ -20,9 +22,9 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true }));
 
 describe('processFile', () => {
-  it('gives the smaller file with its report', async () => {
+  it('returns the smaller file with its report', async () => {
     const small = Buffer.alloc(700, 'o');
-    const { path, report } = await go({ compress: writes(small) });
+    const { path, report } = await run({ compress: writes(small) });
     expect(await readFile(path)).toEqual(small);
     expect(report).toEqual({
       result: {
@@ -47,21 +49,21 @@ describe('processFile', () => {
     });
   });
 
-  it('counts no silence that the codec adds at the end', async () => {
-    const inspect: KindHandler['inspect'] = () => Promise.resolve({ ...NO_FACTS, durationSeconds: 60 });
+  it('does not count silence that the codec adds at the end', async () => {
+    const inspect: KindHandler['inspect'] = () => Promise.resolve({ durationSeconds: 60 });
     const lasting = (durationSeconds: number): NonNullable<KindHandler['compress']> => {
       return async (...work) => {
-        const made = await writes(Buffer.alloc(1))(...work);
-        return { ...made, facts: { ...made.facts, durationSeconds } };
+        const produced = await writes(Buffer.alloc(1))(...work);
+        return { ...produced, facts: { ...produced.facts, durationSeconds } };
       };
     };
-    const padded = await go({ inspect, compress: lasting(60.0236) });
+    const padded = await run({ inspect, compress: lasting(60.0236) });
     expect(padded.report.result.duration_seconds).toBe(60);
   });
 
-  it('gives the handler a file named by its content and an empty directory', async () => {
+  it('passes the handler a file named by its content and an empty directory', async () => {
     let seen: Work | null = null;
-    await go(
+    await run(
       { compress: (deps, work, facts) => ((seen = work), writes(Buffer.alloc(1))(deps, work, facts)) },
       { filename: 'a.png' },
     );
@@ -72,7 +74,7 @@ describe('processFile', () => {
   });
 
   it('warns when name and content disagree', async () => {
-    const { report } = await go({ compress: writes(Buffer.alloc(1)) }, { filename: 'a.png' });
+    const { report } = await run({ compress: writes(Buffer.alloc(1)) }, { filename: 'a.png' });
     expect(report.result.warnings[0]).toContain("The file's name says png");
   });
 
@@ -81,7 +83,7 @@ describe('processFile', () => {
       await deps.run({ file: 'true', args: [], directory: work.directory, signal: deps.signal, timeoutSeconds: 5 });
       return writes(Buffer.alloc(1))(deps, work, facts);
     };
-    expect((await go({ compress })).report.tools).toEqual({ sharp: '1.2.3', true: '9.1' });
+    expect((await run({ compress })).report.tools).toEqual({ sharp: '1.2.3', true: '9.1' });
   });
 
   it('reports percents that never fall', async () => {
@@ -91,18 +93,18 @@ describe('processFile', () => {
       deps.onProgress(100);
       return writes(Buffer.alloc(1))(deps, work, facts);
     };
-    await go({ compress }, {}, { onProgress: (percent) => percents.push(percent) });
+    await run({ compress }, {}, { onProgress: (percent) => percents.push(percent) });
     expect(percents).toEqual([2, 49, 96, 96]);
   });
 
   it('refuses before the handler is loaded', async () => {
     const loadHandler = () => Promise.reject(new Error('loaded'));
-    const refused = go({}, { operation: 'convert' }, { loadHandler });
+    const refused = run({}, { operation: 'convert' }, { loadHandler });
     await expect(refused).rejects.toMatchObject({ code: 'invalid_options', param: 'convert.to' });
   });
 
-  it('refuses what is over a limit before the work begins', async () => {
-    const refused = go({ inspect: () => Promise.resolve({ ...NO_FACTS, width: 30_000, height: 30_000 }) });
+  it('refuses a file over a limit before processing it', async () => {
+    const refused = run({ inspect: () => Promise.resolve({ width: 30_000, height: 30_000 }) });
     await expect(refused).rejects.toMatchObject({
       code: 'limit_exceeded',
       message: expect.stringContaining('900000000'),
@@ -125,25 +127,25 @@ describe('processFile', () => {
       'processing_failed',
     ],
   ])('refuses with the right code after %s', async (_what, handler, task, code) => {
-    await expect(go(handler, task)).rejects.toMatchObject({ name: 'MediaError', code });
+    await expect(run(handler, task)).rejects.toMatchObject({ name: 'MediaError', code });
   });
 
   it.each<[string, Error]>([
     ['a bug', new TypeError('x is undefined')],
     ['a missing tool', new MissingTool('no ffmpeg')],
     ['a full disk', Object.assign(new Error('no space left'), { code: 'ENOSPC', syscall: 'write' })],
-  ])('does not blame the file for %s', async (_what, error) => {
-    await expect(go({ compress: () => Promise.reject(error) })).rejects.toBe(error);
+  ])('rethrows %s, for which the file is not refused', async (_what, error) => {
+    await expect(run({ compress: () => Promise.reject(error) })).rejects.toBe(error);
   });
 
-  it('throws the reason of an abort, whatever the step threw', async () => {
+  it('throws the reason of an abort, whatever the handler threw', async () => {
     const stop = new AbortController();
     const compress = () => (stop.abort(new MediaError('timeout', 'too long')), Promise.reject(new Error('killed')));
-    await expect(go({ compress }, {}, { signal: stop.signal })).rejects.toMatchObject({ code: 'timeout' });
+    await expect(run({ compress }, {}, { signal: stop.signal })).rejects.toMatchObject({ code: 'timeout' });
   });
 
-  it('gives a conversion back even when it is larger', async () => {
-    const { report } = await go({ convert: writes(Buffer.alloc(2000)) }, toPng());
+  it('returns a conversion even when it is larger', async () => {
+    const { report } = await run({ convert: writes(Buffer.alloc(2000)) }, toPng());
     expect(report.result).toMatchObject({ increased: true, kept_original: false, savings_percent: -100 });
   });
 });
@@ -152,7 +154,7 @@ describe('processFile when compression gains nothing', () => {
   const larger = writes(Buffer.alloc(2000));
 
   it('keeps the original', async () => {
-    const { path, report } = await go({ compress: larger }, keepMetadata());
+    const { path, report } = await run({ compress: larger }, keepMetadata());
     expect(await readFile(path)).toEqual(INPUT);
     expect(report.result).toMatchObject({
       kept_original: true,
@@ -165,7 +167,7 @@ describe('processFile when compression gains nothing', () => {
   });
 
   it('keeps the original with a warning when the result fails its check', async () => {
-    const { report } = await go(
+    const { report } = await run(
       { compress: writes(Buffer.alloc(1)), verify: () => Promise.reject(new Error('it is black')) },
       keepMetadata(),
     );
@@ -175,56 +177,76 @@ describe('processFile when compression gains nothing', () => {
     });
   });
 
-  it('gives the stripped file rather than an original with metadata', async () => {
+  it('returns the stripped file rather than an original with metadata', async () => {
     const stripped = Buffer.alloc(900, 's');
-    const { path, report } = await go({ compress: larger, stripMetadata: writes(stripped) });
+    const { path, report } = await run({ compress: larger, stripMetadata: writes(stripped) });
     expect(await readFile(path)).toEqual(stripped);
     expect(report.result).toMatchObject({ kept_original: false, output_size: 900 });
   });
 
-  it('gives a stripped file of the same size when its bytes differ', async () => {
-    const { report } = await go({ compress: larger, stripMetadata: writes(Buffer.alloc(1000, 's')) });
+  it('returns a stripped file of the same size when its bytes differ', async () => {
+    const { report } = await run({ compress: larger, stripMetadata: writes(Buffer.alloc(1000, 's')) });
     expect(report.result.kept_original).toBe(false);
   });
 
   it('keeps the original when there was nothing to strip', async () => {
-    const { report } = await go({ compress: larger, stripMetadata: writes(INPUT) });
+    const sameShape = { format: 'jpg', facts: SHAPE } as const;
+    const { report } = await run({ compress: writes(Buffer.alloc(2000), sameShape), stripMetadata: writes(INPUT) });
     expect(report.result).toMatchObject({ kept_original: true, warnings: [] });
   });
+
+  const toPngOfSameSize = { produced: { format: 'png', facts: SHAPE }, requested: { 'image.format': 'png' } } as const;
+  const toOtherSize = { produced: { format: 'jpg' }, requested: { 'image.resize.mode': 'fill' } } as const;
+  it.each([
+    ['format', 'kept', toPngOfSameSize, INPUT, 'A png would have 2000 bytes'],
+    ['format', 'stripped', toPngOfSameSize, Buffer.alloc(900), 'A png would have 2000 bytes'],
+    ['size', 'kept', toOtherSize, INPUT, 'A jpg of 30 × 20 would have 2000 bytes'],
+    ['size', 'stripped', toOtherSize, Buffer.alloc(900), 'A jpg of 30 × 20 would have 2000 bytes'],
+  ])(
+    'warns that the requested %s was not applied when the original is %s',
+    async (_what, how, step, strip, warning) => {
+      const options = resolveOptions(new Map(Object.entries(step.requested)));
+      const compress = writes(Buffer.alloc(2000), step.produced);
+      const { report } = await run({ compress, stripMetadata: writes(strip, { format: 'jpg' }) }, { options });
+      expect(report.result).toMatchObject({ kept_original: how === 'kept', output_format: 'jpg' });
+      expect(report.result.warnings[0]).toContain(warning);
+    },
+  );
 
   it.each<[string, KindHandler['stripMetadata']]>([
     ['is larger', writes(Buffer.alloc(1001))],
     ['fails', () => Promise.reject(new Error('unknown segment'))],
-  ])('says that metadata is left when the strip %s', async (_what, stripMetadata) => {
-    const { report } = await go({ compress: larger, ...(stripMetadata === undefined ? {} : { stripMetadata }) });
+  ])('warns of remaining metadata when the strip %s', async (_what, stripMetadata) => {
+    const { report } = await run({ compress: larger, ...(stripMetadata === undefined ? {} : { stripMetadata }) });
     expect(report.result.kept_original).toBe(true);
     expect(report.result.warnings[0]).toContain('The original was kept with its metadata');
   });
 
   it('does not strip when the caller keeps metadata', async () => {
-    const { report } = await go({ compress: larger, stripMetadata: writes(Buffer.alloc(900)) }, keepMetadata());
+    const { report } = await run({ compress: larger, stripMetadata: writes(Buffer.alloc(900)) }, keepMetadata());
     expect(report.result.kept_original).toBe(true);
   });
 });
 
-/** A handler whose steps are told by the test. */
+/** Returns a handler with the given methods. */
 function handlerOf(steps: Partial<KindHandler>): KindHandler {
   return {
-    inspect: () => Promise.resolve({ ...NO_FACTS, width: 60, height: 40 }),
+    inspect: () => Promise.resolve(SHAPE),
     verify: () => Promise.resolve(),
     ...steps,
   };
 }
 
-function writes(bytes: Buffer): NonNullable<KindHandler['compress']> {
+function writes(bytes: Buffer, over: Partial<Produced> = {}): NonNullable<KindHandler['compress']> {
   return async (_deps, work): Promise<Produced> => {
     const path = join(work.directory, 'made');
     await writeFile(path, bytes);
-    return { path, format: 'webp', facts: { ...NO_FACTS, width: 30, height: 20 }, warnings: ['from the handler'] };
+    const facts = { width: 30, height: 20 };
+    return { path, format: 'webp', facts, warnings: ['from the handler'], ...over };
   };
 }
 
-async function go(steps: Partial<KindHandler>, task: Partial<FileTask> = {}, deps: Partial<PipelineDeps> = {}) {
+async function run(steps: Partial<KindHandler>, task: Partial<FileTask> = {}, deps: Partial<PipelineDeps> = {}) {
   const path = join(directory, 'input');
   await writeFile(path, INPUT);
   return processFile(

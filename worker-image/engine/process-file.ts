@@ -1,60 +1,58 @@
 /**
- * One file, one way through: identify → guard → inspect → guard → process → verify → report.
- * Only this pipeline decides what a caller gets; the handlers only know their kind.
+ * The pipeline of one file: identify → guard → inspect → guard → process → verify → report.
+ * Only the pipeline decides what a caller receives; a handler only knows its kind.
  */
 import { link, mkdir, stat, symlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { extensionOf, type Kind } from '#crds/formats.ts';
-import type { WorkerReport } from '#crds/media-job.ts';
-import type { FileLimits } from '#crds/plans.ts';
+import { extensionOf, type Kind } from '#crds/catalogue/formats.ts';
+import type { WorkerReport } from '#crds/contract/media-job.ts';
+import type { WorkOrder } from '#crds/contract/work-order.ts';
+import type { Lane } from '#crds/contract/work-rules.ts';
 import { compressOrKeep } from '#worker-image/engine/compress-or-keep.ts';
 import { asRefusal } from '#worker-image/engine/file-fault.ts';
-import { refuseBeforeOpening, refuseOverLimits, type Asked } from '#worker-image/engine/guard.ts';
-import type { EngineDeps, Facts, KindHandler, Produced, Work } from '#worker-image/engine/handler.ts';
+import { refuseBeforeOpening, refuseOverLimits } from '#worker-image/engine/guard.ts';
+import type {
+  EngineDeps,
+  Facts,
+  InspectedFile,
+  KindHandler,
+  Produced,
+  VerifiedOutput,
+  Work,
+} from '#worker-image/engine/handler.ts';
 import { LIBRARIES } from '#worker-image/engine/handlers.ts';
 import { identify } from '#worker-image/engine/identify.ts';
 import { makeReport } from '#worker-image/engine/report.ts';
+import { runOperation, type HandlerOperation } from '#worker-image/engine/run-operation.ts';
 import { sha256 } from '#worker-image/engine/sha256.ts';
 import { TOOL_LIBRARIES } from '#worker-image/tools/tool-versions.ts';
 
-export interface FileTask extends Asked {
-  readonly limits: FileLimits;
-  /** The input, inside of the directory. It is read, never changed. */
+export interface FileTask extends WorkOrder {
+  readonly lane: Lane;
+  /** Path of the input, inside the directory. It is read, never changed. */
   readonly path: string;
-  /** As the caller gave it; separates formats that the content cannot. */
-  readonly filename: string | null;
-  /** Private, for this file alone. The caller removes it. */
+  /** Private directory of this file. The caller removes it. */
   readonly directory: string;
 }
 
 export interface ProcessedFile {
-  /** Inside the task's directory. */
+  /** Path inside the task's directory. */
   readonly path: string;
   readonly report: WorkerReport;
 }
 
 export interface PipelineDeps extends EngineDeps {
+  /** Called once, when the file is inspected and within its limits. */
+  readonly onFacts?: (input: Work['input'], facts: Facts) => void;
   readonly loadHandler: (kind: Kind) => Promise<KindHandler>;
-  /** Versions of tools and libraries by name; those that were used go into the report. */
+  /** Versions of tools and libraries, by name; those that were used go into the report. */
   readonly versions: Readonly<Record<string, string>>;
 }
 
-/** What the last step before the report gives. */
-export interface Made {
-  readonly produced: Produced;
-  readonly keptOriginal: boolean;
-}
-
-/** One file with all that a step needs to know. */
-export interface Step {
-  readonly handler: KindHandler;
-  readonly work: Work;
-  readonly facts: Facts;
-}
-
-/** Shares of the progress: inspection ends, and the handler's own work ends. */
+/** Progress at the end of the inspection, in percent. */
 const INSPECTED_PERCENT = 2;
-const MADE_PERCENT = 96;
+/** Progress at the end of the handler's work, in percent. */
+const PROCESSED_PERCENT = 96;
 
 /**
  * Processes one file.
@@ -63,31 +61,33 @@ const MADE_PERCENT = 96;
 export async function processFile(deps: PipelineDeps, task: FileTask): Promise<ProcessedFile> {
   const used = new Set<string>();
   const engine = recordingDeps(deps, used);
-  const reading = new AbortController();
+  const hashing = new AbortController();
   try {
     const work = await openWork(task);
     refuseBeforeOpening(task, work.input);
-    const inputSha256 = sha256(work.input.path, reading.signal);
-    // Awaited at the end; a file that is refused before does not wait for it.
+    const inputSha256 = sha256(work.input.path, hashing.signal);
+    // Awaited at the end: a refused file does not wait for it.
     inputSha256.catch(() => undefined);
     const handler = await deps.loadHandler(work.input.kind);
     const facts = await inspect(engine, handler, work);
     refuseOverLimits(work.input, facts, task.limits);
-    const made = await make(engine, { handler, work, facts });
-    deps.onProgress(MADE_PERCENT);
+    deps.onFacts?.(work.input, facts);
+    const file: InspectedFile = { handler, work, facts };
+    const output = await runRequested(engine, file);
+    deps.onProgress(PROCESSED_PERCENT);
     for (const library of LIBRARIES[work.input.kind] ?? []) used.add(library);
     const tools = versionsOf(used, deps.versions);
-    const report = await makeReport({ handler, work, facts }, made, { inputSha256: await inputSha256, tools });
-    return { path: made.produced.path, report };
+    const report = await makeReport(file, output, { inputSha256: await inputSha256, tools });
+    return { path: output.produced.path, report };
   } catch (error) {
     deps.signal.throwIfAborted();
     throw error;
   } finally {
-    reading.abort();
+    hashing.abort();
   }
 }
 
-/** Identifies the file and gives it a fixed name with the extension of its content, as some tools go by that. */
+/** Identifies the file and links it under a fixed name with the extension of its content, which some tools rely on. */
 async function openWork(task: FileTask): Promise<Work> {
   const { operation, options, limits, directory } = task;
   const found = await identify(task);
@@ -112,26 +112,22 @@ async function inspect(engine: EngineDeps, handler: KindHandler, work: Work): Pr
   }
 }
 
-async function make(engine: EngineDeps, step: Step): Promise<Made> {
-  switch (step.work.operation) {
+async function runRequested(engine: EngineDeps, file: InspectedFile): Promise<VerifiedOutput> {
+  switch (file.work.operation) {
     case 'compress':
-      return compressOrKeep(engine, step);
+      return compressOrKeep(engine, file);
     case 'convert':
-      return { produced: await makeVerified(engine, step, step.handler.convert), keptOriginal: false };
+      return { produced: await runVerified(engine, file, 'convert'), keptOriginal: false };
     case 'strip_metadata':
-      return { produced: await makeVerified(engine, step, step.handler.stripMetadata), keptOriginal: false };
+      return { produced: await runVerified(engine, file, 'stripMetadata'), keptOriginal: false };
   }
 }
 
-/** Runs one of the handler's operations and its check; both fail as processing_failed. */
-async function makeVerified(
-  engine: EngineDeps,
-  { handler, work, facts }: Step,
-  operation: KindHandler['convert'],
-): Promise<Produced> {
-  if (operation === undefined) throw new TypeError(`the handler of ${work.input.kind} lacks ${work.operation}`);
+/** Runs and verifies an operation. @throws MediaError processing_failed when the file makes either fail. */
+async function runVerified(engine: EngineDeps, file: InspectedFile, operation: HandlerOperation): Promise<Produced> {
+  const { handler, work, facts } = file;
   try {
-    const produced = await operation(engine, work, facts);
+    const produced = await runOperation(engine, file, operation);
     await handler.verify(engine, work, facts, produced);
     return produced;
   } catch (error) {
@@ -139,8 +135,9 @@ async function makeVerified(
   }
 }
 
+/** Returns the handler's deps: its progress as a share of the whole file's, and its tools recorded in `used`. */
 function recordingDeps(deps: PipelineDeps, used: Set<string>): EngineDeps {
-  const share = MADE_PERCENT - INSPECTED_PERCENT;
+  const share = PROCESSED_PERCENT - INSPECTED_PERCENT;
   return {
     signal: deps.signal,
     onProgress: (percent) => deps.onProgress(INSPECTED_PERCENT + (Math.min(100, Math.max(0, percent)) * share) / 100),

@@ -1,4 +1,4 @@
-/** Tools that the engine starts and the Debian package that brings each; checks and install scripts read this list. */
+/** Tools that the engine starts, with their Debian packages. Checks and install scripts read this list. */
 
 export const DEBIAN_PACKAGES = {
   ffmpeg: 'ffmpeg',
@@ -24,7 +24,7 @@ export type Tool = keyof typeof DEBIAN_PACKAGES;
 
 export const TOOLS = Object.keys(DEBIAN_PACKAGES) as Tool[];
 
-/** The packages that bring a tool, separated by spaces; null for a tool that is not in the list. */
+/** Returns the packages of a tool, separated by spaces; null for a tool that is not in the list. */
 export function packagesOf(tool: string): string | null {
   return Object.hasOwn(DEBIAN_PACKAGES, tool) ? DEBIAN_PACKAGES[tool as Tool] : null;
 }

@@ -3,7 +3,7 @@ import { ffmpegArguments, ffprobeArguments, progressSeconds } from '#worker-imag
 
 const GUARD = '-protocol_whitelist file,pipe -format_whitelist mov -max_streams 64 -f mov';
 
-describe('the command lines', () => {
+describe('command lines of ffmpeg and ffprobe', () => {
   it('open the input with one demuxer, and files only', () => {
     const input = { path: '/job/in put.mp4', format: 'mp4' } as const;
     const args = ffmpegArguments({
@@ -12,24 +12,24 @@ describe('the command lines', () => {
       output: { path: '/job/out.mkv', format: 'mkv' },
     });
     expect(args.join(' ')).toContain(`${GUARD} -i file:/job/in put.mp4`);
-    // Values with a blank stay one argument.
+    // A value with a blank stays one argument.
     expect(args).toContain('scale=2:2, setsar=1');
     expect(args.slice(-4)).toEqual(['-f', 'matroska', '-y', 'file:/job/out.mkv']);
     expect(ffprobeArguments(input, 'format=duration').join(' ')).toContain(GUARD);
   });
 
-  it('let the content choose between the two MPEG forms, and no other', () => {
+  it('allow the two MPEG demuxers, between which the content decides, and no other', () => {
     const args = ffprobeArguments({ path: '/job/in.mpg', format: 'mpg' }, 'format=duration').join(' ');
     expect(args).toContain('-format_whitelist mpeg,mpegvideo');
     expect(args).not.toContain('-f mpeg');
   });
 
-  it('are never written for a format that is no media', () => {
+  it('are rejected for a format that is not media', () => {
     expect(() => ffprobeArguments({ path: '/job/in.pdf', format: 'pdf' }, '')).toThrow('no demuxer for pdf');
   });
 });
 
-describe('progress', () => {
+describe('progressSeconds', () => {
   it.each([
     ['out_time_us=1500000', 1.5],
     ['out_time_us=N/A', null],

@@ -1,15 +1,14 @@
 /**
- * The command lines of ffmpeg and ffprobe, and their runs. fluent-ffmpeg only writes the command line;
- * the process is started by `run`, like every other tool.
+ * Runs ffmpeg and ffprobe. fluent-ffmpeg only builds the command line; `run` starts the process, as for every tool.
  *
- * Every input is opened with the demuxer that identification chose, and only files may be opened:
- * a playlist that poses as a video never gets to name other files or addresses.
+ * Every input is opened with the demuxer of its identified format, and only files may be opened: a playlist disguised
+ * as a video cannot open other files or addresses.
  */
 import ffmpegCommand from 'fluent-ffmpeg';
-import type { Format } from '#crds/formats.ts';
+import type { Format } from '#crds/catalogue/formats.ts';
 import type { CommandResult, RunCommand } from '#worker-image/tools/run-command.ts';
 
-/** Input formats and the demuxers that may open each: one, or two that the content tells apart. */
+/** Demuxers that may open each input format: one, or two between which the content decides. */
 const DEMUXERS = {
   mp4: 'mov',
   mov: 'mov',
@@ -50,7 +49,7 @@ const MUXERS = {
 export type DemuxableFormat = keyof typeof DEMUXERS;
 export type MuxableFormat = keyof typeof MUXERS;
 
-/** The longest that a job may run; the signal carries the limits that are shorter. Spec: Job processing time. */
+/** Maximum processing time of a job, in seconds (docs/reference/limits-and-prices.md#limits-for-every-plan). */
 const ENCODE_SECONDS = 4 * 3600;
 const MAX_STREAMS = 64;
 
@@ -61,7 +60,7 @@ export interface MediaFile {
 
 interface FfmpegPlan {
   readonly input: MediaFile;
-  /** Such as the decoder of a stream. */
+  /** Options of the input, such as the decoder of a stream. */
   readonly inputOptions?: readonly string[];
   readonly outputOptions: readonly string[];
   readonly output: { readonly path: string; readonly format: MuxableFormat };
@@ -72,7 +71,7 @@ interface FfmpegDeps {
   readonly signal: AbortSignal;
 }
 
-/** ffmpeg's arguments for one input and one output. Pure. */
+/** Returns ffmpeg's arguments for one input and one output. Pure. */
 export function ffmpegArguments({ input, inputOptions = [], outputOptions, output }: FfmpegPlan): string[] {
   const progress = ['-progress', 'pipe:1', '-nostats', '-stats_period', '0.5'];
   return argumentsOf(
@@ -83,8 +82,8 @@ export function ffmpegArguments({ input, inputOptions = [], outputOptions, outpu
 }
 
 /**
- * ffprobe's arguments; what it prints, but for packets, stays under 64 KiB however many streams there are. Pure.
- * @param firstFrameOf the stream whose first frame alone is decoded; null for none.
+ * Returns ffprobe's arguments. Its output without packets stays below 64 KiB for any number of streams. Pure.
+ * @param firstFrameOf index of the stream whose first frame is decoded; null: none.
  */
 export function ffprobeArguments(input: MediaFile, entries: string, firstFrameOf: number | null = null): string[] {
   return [
@@ -108,7 +107,7 @@ interface FfmpegRun {
   readonly onSeconds?: (seconds: number) => void;
 }
 
-/** Runs ffmpeg to its end. Exit codes lie: look at the output. @throws when the signal aborts. */
+/** Runs ffmpeg to its end. Its exit code is unreliable: check the output. @throws the signal's reason on abort. */
 export async function runFfmpeg(deps: FfmpegDeps, { args, directory, onSeconds }: FfmpegRun): Promise<CommandResult> {
   const result = await deps.run({
     file: 'ffmpeg',
@@ -129,11 +128,11 @@ interface FfprobeRun {
   readonly input: MediaFile;
   readonly entries: string;
   readonly directory: string;
-  /** The stream whose first frame is decoded, for entries of frames. */
+  /** Index of the stream whose first frame is decoded, for entries of frames. */
   readonly firstFrameOf?: number;
 }
 
-/** What ffprobe prints as JSON; null when it does not open the file. @throws when the signal aborts. */
+/** Returns ffprobe's parsed output; null when it cannot open the file. @throws the signal's reason on abort. */
 export async function runFfprobe(
   deps: FfmpegDeps,
   { input, entries, directory, firstFrameOf }: FfprobeRun,
@@ -158,8 +157,8 @@ interface FullProbe extends Pick<FfprobeRun, 'input' | 'entries' | 'directory'> 
 const PACKET_ENTRIES = 'packet=stream_index,pts_time,dts_time,duration_time';
 
 /**
- * Reads the file to its end, once, with the times of all packets; gives what ffprobe prints of `streams` and
- * `format` behind them, null when it does not open the file. @throws when the signal aborts.
+ * Reads the file to its end once and reports the times of all packets. Returns ffprobe's parsed output of `streams` and
+ * `format`; null when it cannot open the file. @throws the signal's reason on abort.
  */
 export async function runFullFfprobe(
   deps: FfmpegDeps,
@@ -188,7 +187,7 @@ function parsed(json: string): unknown {
   }
 }
 
-/** Seconds in a line of `-progress`; null for its other lines. */
+/** Returns the seconds in a line of `-progress`; null for its other lines. */
 export function progressSeconds(line: string): number | null {
   const digits = /^out_time_us=(\d{1,15})$/.exec(line.trim())?.[1];
   return digits === undefined ? null : Number(digits) / 1_000_000;
@@ -214,7 +213,7 @@ function argumentsOf(
   return (command as unknown as { _getArguments(): string[] })._getArguments();
 }
 
-/** More than one argument keeps fluent-ffmpeg from splitting strings at blanks. */
+/** Returns at least two arguments, because fluent-ffmpeg splits a single one at blanks. */
 function unsplit([first = '', second = '', ...rest]: string[]): [string, string, ...string[]] {
   return [first, second, ...rest];
 }

@@ -3,7 +3,7 @@ import { access, readdir } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { packagesOf, TOOLS, type Tool } from '#worker-image/tools/debian-packages.ts';
 
-/** The machine lacks a tool: the operator's matter, never the file's. */
+/** The machine lacks a tool. The operator has to install it; the file is not the cause. */
 export class MissingTool extends Error {
   override readonly name = 'MissingTool';
 }
@@ -12,14 +12,14 @@ const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 const PYTHON = join(import.meta.dirname, '../../.tools/python');
 const PYTHON_BIN = join(PYTHON, 'bin');
 
-/** PATH of every tool: the project's Python environment when it was made, then the system's folders. */
+/** Returns the PATH of every tool: the project's Python environment if it exists, then the system's folders. */
 export function toolPath(): string {
   return existsSync(PYTHON_BIN) ? `${PYTHON_BIN}${delimiter}${SYSTEM_PATH}` : SYSTEM_PATH;
 }
 
 /**
- * The tool's full path.
- * @throws MissingTool naming the Debian package that brings it.
+ * Returns the tool's full path.
+ * @throws MissingTool that names its Debian package.
  */
 export async function findTool(name: string): Promise<string> {
   const candidates = isAbsolute(name)
@@ -33,7 +33,7 @@ export async function findTool(name: string): Promise<string> {
   throw new MissingTool(missing(name));
 }
 
-/** The engine's tools that this machine lacks, each with its sentence; empty when all are there. */
+/** Returns the engine's tools that this machine lacks, each with a sentence for the operator. */
 export function missingTools(): { tool: Tool; problem: string }[] {
   const folders = toolPath().split(delimiter);
   return TOOLS.filter((tool) => !folders.some((folder) => isExecutableNow(join(folder, tool)))).map((tool) => ({
@@ -42,7 +42,7 @@ export function missingTools(): { tool: Tool; problem: string }[] {
   }));
 }
 
-/** Where the project's Python environment keeps its packages; null when it was not made. */
+/** Returns the package folder of the project's Python environment; null when that does not exist. */
 export async function pythonPackagesFolder(): Promise<string | null> {
   const versions = await readdir(join(PYTHON, 'lib')).catch(() => []);
   const version = versions.find((name) => name.startsWith('python'));

@@ -1,30 +1,39 @@
 import { spawnSync } from 'node:child_process';
+import { closeSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { probeIsolation, type Isolation } from '#worker-image/tools/isolation.ts';
+import { IsolationMissing, probeIsolation, type Isolation } from '#worker-image/tools/isolation.ts';
+import { withInherited } from '#worker-image/tools/run-command.ts';
 
 let isolation: Isolation;
 let folder: string;
-let home: string;
+let ownFolder: string;
 
 beforeAll(async () => {
   isolation = await probeIsolation();
   folder = await mkdtemp(join(tmpdir(), 'isolation-'));
-  home = join(folder, 'home');
-  await mkdir(home);
+  ownFolder = join(folder, 'home');
+  await mkdir(ownFolder);
   await writeFile(join(folder, 'other'), 'of another caller');
-  await writeFile(join(home, 'own'), 'of this caller');
+  await writeFile(join(ownFolder, 'own'), 'of this caller');
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** What a shell command says behind all walls of an engine process. */
-function behindWalls(command: string): string {
-  return spawnSync('env', [...isolation.child(home), 'sh', '-c', command], { encoding: 'utf8' }).stdout.trim();
+/** Returns the output of a shell command in the isolation of an engine process. */
+function inIsolation(command: string): string {
+  const filter = isolation.openFilter();
+  const stdio = withInherited(['ignore', 'pipe', 'inherit'], filter);
+  const { stdout } = spawnSync('env', [...isolation.child(ownFolder), 'sh', '-c', command], {
+    encoding: 'utf8',
+    stdio,
+  });
+  if (filter !== null) closeSync(filter);
+  return stdout.trim();
 }
 
-describe('the file wall, where the machine allows it', () => {
+describe('the isolation of an engine process', () => {
   it.each([
     ['the file of another caller', () => join(folder, 'other')],
     ['the users of the machine', () => '/etc/passwd'],
@@ -32,32 +41,51 @@ describe('the file wall, where the machine allows it', () => {
     ['what other processes run', () => `/proc/${process.pid}/cmdline`],
     ['the API of the project', () => join(import.meta.dirname, '../../api')],
   ])('hides %s', (_what, path) => {
-    if (!isolation.seesOnlyHome) return;
-    expect(behindWalls(`ls -d '${path()}' || echo hidden`)).toBe('hidden');
+    if (isolation.level !== 'bubblewrap') return;
+    expect(inIsolation(`ls -d '${path()}' 2>&1 || echo hidden`)).toMatch(/^ls: cannot access .*\nhidden$/);
   });
 
-  it('lets a process write into its home alone', async ({ skip }) => {
-    if (!isolation.seesOnlyHome) skip();
-    const script = `cat own; echo made >new; for at in / /usr /etc '${import.meta.dirname}'; do touch "$at/x" && echo "wrote $at"; done`;
-    expect(behindWalls(script)).toBe('of this caller');
-    expect(await readFile(join(home, 'new'), 'utf8')).toBe('made\n');
+  it('lets a process write into its own folder only', async () => {
+    const targets = `/ /usr /etc '${import.meta.dirname}'`;
+    const script = `cat own; echo made >new; for at in ${targets}; do touch "$at/x" 2>/dev/null && echo "wrote $at"; done`;
+    expect(inIsolation(script)).toBe('of this caller');
+    expect(await readFile(join(ownFolder, 'new'), 'utf8')).toBe('made\n');
   });
 
-  it('leaves a process no privileges', ({ skip }) => {
-    if (!isolation.seesOnlyHome) skip();
-    expect(behindWalls('grep CapEff /proc/self/status')).toMatch(/\s0+$/);
+  it('runs a process without privileges and with a filter of system calls', ({ skip }) => {
+    if (isolation.level !== 'bubblewrap') skip();
+    const status = inIsolation('cat /proc/self/status');
+    expect(status).toMatch(/^CapEff:\s+0+$/m);
+    expect(status).toMatch(/^NoNewPrivs:\s+1$/m);
+    expect(status).toMatch(/^Seccomp:\s+2$/m);
   });
 });
 
 describe('probeIsolation', () => {
-  it('goes without the file wall where bubblewrap is missing', ({ skip }) => {
-    if (!isolation.seesOnlyHome) skip();
+  it('falls back to Landlock where bubblewrap is missing', ({ skip }) => {
+    if (isolation.level !== 'bubblewrap') skip();
     const namespace = process.getuid?.() === 0 ? ['--mount'] : ['--map-root-user', '--mount'];
     const probe = `import { probeIsolation } from '${join(import.meta.dirname, 'isolation.ts')}';
-      const { seesOnlyHome, child } = await probeIsolation();
-      console.log(seesOnlyHome, child('/').includes('bwrap'));`;
+      const { level, seesOnlyHome, child } = await probeIsolation();
+      console.log(level, seesOnlyHome, child('/').includes('bwrap'));`;
     const command = 'mount --bind /dev/null "$(command -v bwrap)" && exec "$0" --input-type=module --eval "$1"';
     const { stdout } = spawnSync('unshare', [...namespace, 'sh', '-c', command, process.execPath, probe]);
-    expect(String(stdout).trim()).toBe('false false');
+    expect(String(stdout).trim()).toBe('namespaces true false');
   });
+
+  it('throws IsolationMissing with its remedies when no level passes', async () => {
+    const refused = probeIsolation({ levels: [] });
+    await expect(refused).rejects.toThrow(IsolationMissing);
+    await expect(refused).rejects.toThrow('apt-get install bubblewrap');
+    await expect(refused).rejects.toThrow('MEDIAJOBS_ISOLATION=none');
+  });
+
+  it.each(['pod', 'none'] as const)(
+    'accepts the setting %s when no level passes, and names it in the summary',
+    async (setting) => {
+      const accepted = await probeIsolation({ setting, levels: [] });
+      expect(accepted).toMatchObject({ level: setting, seesOnlyHome: false });
+      expect(accepted.summary).toContain(`MEDIAJOBS_ISOLATION=${setting}`);
+    },
+  );
 });

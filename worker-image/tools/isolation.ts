@@ -1,66 +1,122 @@
+/** Isolation of engine processes on this machine: the strongest level that passes its trial. */
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { fileWall, toolsFitBehindWall, TRIAL } from '#worker-image/tools/file-wall.ts';
-import { makeRunCommand, type RunCommand } from '#worker-image/tools/run-command.ts';
+import { join } from 'node:path';
+import { LEVELS, PARTIAL, type IsolationLevel } from '#worker-image/tools/isolation-levels.ts';
+import { NOT_STARTED, prepareTrial, type Trial } from '#worker-image/tools/isolation-trial.ts';
+import { INHERITED_DESCRIPTOR } from '#worker-image/tools/run-command.ts';
+import { seccompFilter } from '#worker-image/tools/seccomp-filter.ts';
 
-/** What this machine lets us put between a file's decoder and the rest. */
+type LevelName = (typeof LEVELS)[number]['name'];
+
 export interface Isolation {
-  /** Put before a tool's command line: takes the network away. Empty where the machine does not allow it. */
-  readonly tool: readonly string[];
-  /** Put before an engine process that is at home in a folder: all the walls that the machine allows. */
-  readonly child: (home: string) => readonly string[];
+  /** `pod` and `none`: from the setting, because no level passed its trial. */
+  readonly level: LevelName | 'pod' | 'none';
+  /** Returns the prefix of an engine process's command line; the process may write only to the folder. */
+  readonly child: (folder: string) => readonly string[];
+  /** Opens the file that the process inherits as `INHERITED_DESCRIPTOR`, to be closed after its start; null: none. */
+  readonly openFilter: () => number | null;
   /** True when an engine process has a process namespace, so that its whole tree dies with it. */
   readonly ownsProcesses: boolean;
-  /** True when an engine process sees the files of its home alone, beside the system and its code. */
+  /** True when an engine process can open only the files of its folder, the system and its code. */
   readonly seesOnlyHome: boolean;
+  /** True when `/tmp` and `/dev/shm` are private to the process. */
+  readonly ownsMemory: boolean;
   /** One sentence for the log. */
   readonly summary: string;
 }
 
-const NETWORK = ['--net'];
-const PROCESSES = ['--pid', '--fork', '--kill-child=KILL'];
+/** No isolation: an engine process runs like any other process of this user. */
+export const NO_ISOLATION: Isolation = {
+  level: 'none',
+  child: () => [],
+  openFilter: () => null,
+  ownsProcesses: false,
+  seesOnlyHome: false,
+  ownsMemory: false,
+  summary: 'files are opened without isolation',
+};
+
+/** No level passed its trial, which the setting does not accept. The message names the failures and the remedy. */
+export class IsolationMissing extends Error {
+  override readonly name = 'IsolationMissing';
+}
+
+/** Setting for a machine on which no level passes: `pod` relies on the pod, `none` accepts no isolation. */
+export type IsolationSetting = 'auto' | 'pod' | 'none';
+
+interface ProbeInput {
+  /** `MEDIAJOBS_ISOLATION`; default `auto`. */
+  readonly setting?: IsolationSetting;
+  /** Levels that are tried; by default all. */
+  readonly levels?: readonly LevelName[];
+}
 
 /**
- * Tries once what works here: bubblewrap; without it namespaces, as root plain ones, else inside a user
- * namespace. In a pod none of it is allowed; there the network policy and the end of the container do
- * the same, and a job's pod holds nothing but the job.
+ * Returns the first level that passes its trial, with this process as the owner. If none does, returns as much as the
+ * kernel supports for the setting `pod` or `none`.
+ * @throws IsolationMissing with the setting `auto`.
  */
-export async function probeIsolation(): Promise<Isolation> {
-  const run = makeRunCommand();
-  const user = process.getuid?.() === 0 ? [] : ['--user', '--map-current-user'];
-  const prefix = (options: readonly string[]): string[] => ['unshare', ...user, ...options, '--'];
-  const [network, processes, files] = await Promise.all([
-    works(run, [...prefix(NETWORK), 'true']),
-    works(run, [...prefix([...NETWORK, ...PROCESSES]), 'true']),
-    wallStands(run, prefix([...NETWORK, ...PROCESSES])),
-  ]);
-  const tool = network ? prefix(NETWORK) : [];
-  const alone = processes ? prefix([...NETWORK, ...PROCESSES]) : tool;
-  return {
-    tool,
-    child: (home) => (files ? [...alone, ...fileWall(home)] : alone),
-    ownsProcesses: processes,
-    seesOnlyHome: files,
-    summary: sentence({ network, processes, files }),
-  };
+export async function probeIsolation({ setting = 'auto', levels }: ProbeInput = {}): Promise<Isolation> {
+  const trial = await prepareTrial();
+  try {
+    const failures: string[] = [];
+    for (const level of LEVELS.filter(({ name }) => levels?.includes(name) ?? true)) {
+      const { confinement, broken } = await attempt(trial, level);
+      if (broken.length === 0) return { ...confinement, level: level.name, seesOnlyHome: true };
+      failures.push(`${level.name}: ${broken.join(', ')}`);
+    }
+    if (setting === 'auto') throw new IsolationMissing(explain(failures));
+    return await withoutLevel(trial, setting);
+  } finally {
+    await trial.close();
+  }
 }
 
-async function wallStands(run: RunCommand, alone: readonly string[]): Promise<boolean> {
-  return (await toolsFitBehindWall()) && works(run, [...alone, ...fileWall(tmpdir()), ...TRIAL]);
+/** Returns the partial isolation if an engine process can start in it, otherwise none. */
+async function withoutLevel(trial: Trial, level: 'pod' | 'none'): Promise<Isolation> {
+  const { confinement, broken } = await attempt(trial, PARTIAL);
+  const starts = !broken.some((sentence) => sentence.startsWith(NOT_STARTED));
+  const summary = `${ACCEPTED[level]} (MEDIAJOBS_ISOLATION=${level}); of an engine process: ${broken.join(', ')}`;
+  return { ...(starts ? { ...NO_ISOLATION, ...confinement } : NO_ISOLATION), level, summary };
 }
 
-async function works(run: RunCommand, [file = '', ...args]: readonly string[]): Promise<boolean> {
-  const command = { file, args, directory: tmpdir(), timeoutSeconds: 5 };
-  return run({ ...command, signal: new AbortController().signal }).then(
-    ({ exitCode }) => exitCode === 0,
-    () => false,
+const ACCEPTED = { pod: 'the pod is the boundary', none: 'files are opened without isolation' };
+
+type Confinement = Omit<Isolation, 'level' | 'seesOnlyHome'>;
+
+/** Returns the level's confinement and the rules that did not hold in it. */
+async function attempt(
+  trial: Trial,
+  level: IsolationLevel,
+): Promise<{ confinement: Confinement; broken: readonly string[] }> {
+  const { ownsProcesses, ownsMemory, summary, prefix } = level;
+  // Inside a process namespace the owner's process id may be that of another process.
+  const program = seccompFilter({ arch: process.arch, ownerPid: ownsProcesses ? null : process.pid });
+  const { open, close } = program === null ? NO_FILTER : keepFilter(program);
+  const filter = program === null ? null : INHERITED_DESCRIPTOR;
+  const child = (folder: string) => prefix({ folder, filter });
+  const broken = await trial.broken({ prefix: child, openFilter: open });
+  if (broken.length > 0 && level !== PARTIAL) close();
+  return { confinement: { child, openFilter: open, ownsProcesses, ownsMemory, summary }, broken };
+}
+
+const NO_FILTER = { open: () => null, close: () => undefined };
+
+/** Keeps the program open. Each process gets its own descriptor, because copies of one share their position. */
+function keepFilter(program: Buffer): { open: () => number; close: () => void } {
+  const folder = mkdtempSync(join(tmpdir(), 'filter-'));
+  const file = join(folder, 'filter');
+  writeFileSync(file, program);
+  const kept = openSync(file, 'r');
+  rmSync(folder, { recursive: true });
+  return { open: () => openSync(`/proc/self/fd/${kept}`, 'r'), close: () => closeSync(kept) };
+}
+
+function explain(failures: readonly string[]): string {
+  return (
+    `Files cannot be opened in isolation on this machine. ${failures.map((failure) => `With ${failure}.`).join(' ')} ` +
+    'Install bubblewrap (apt-get install bubblewrap) and allow user namespaces, or use a kernel with Landlock (5.19 or newer). ' +
+    'To open files without isolation all the same, set MEDIAJOBS_ISOLATION=none.'
   );
-}
-
-function sentence({ network, processes, files }: { network: boolean; processes: boolean; files: boolean }): string {
-  if (files)
-    return 'engine processes run without network, in a process namespace of their own, and see no files but theirs';
-  if (network && processes)
-    return 'engine processes run without network and in a process namespace of their own; without bubblewrap they can read the files of this user';
-  if (network) return 'engine processes run without network; their tools are killed by process group';
-  return 'the machine allows no namespaces: a network policy must keep engine processes from the network';
 }

@@ -1,10 +1,9 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MediaError } from '#crds/media-error.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 import { MissingTool } from '#worker-image/tools/find-tool.ts';
-import { probeIsolation } from '#worker-image/tools/isolation.ts';
 import { makeRunCommand, ToolKilled, type Command } from '#worker-image/tools/run-command.ts';
 
 const run = makeRunCommand();
@@ -27,7 +26,7 @@ function shell(script: string, more: Partial<Command> = {}): Command {
 }
 
 describe('runCommand', () => {
-  it('gives exit code and both outputs', async () => {
+  it('returns exit code and both outputs', async () => {
     expect(await run(shell('echo out; echo err >&2; exit 3'))).toEqual({
       exitCode: 3,
       stdout: 'out\n',
@@ -35,15 +34,15 @@ describe('runCommand', () => {
     });
   });
 
-  it('reads a signal as 128 plus its number', async () => {
+  it('returns 128 plus its number for a signal', async () => {
     expect((await run(shell('kill -SEGV $$'))).exitCode).toBe(139);
   });
 
-  it('says so when somebody else killed the tool', async () => {
+  it('throws ToolKilled when another process killed the tool', async () => {
     await expect(run(shell('kill -KILL $$'))).rejects.toThrow(ToolKilled);
   });
 
-  it('hands on nothing of its own environment', async () => {
+  it('passes on nothing of its own environment', async () => {
     process.env.SECRET_OF_THE_PARENT = 'x';
     const { stdout } = await run({ ...shell(''), file: 'env', args: [], env: { EXTRA: '1' } });
     delete process.env.SECRET_OF_THE_PARENT;
@@ -55,16 +54,16 @@ describe('runCommand', () => {
     expect(stdout).toContain(`HOME=${directory}\n`);
   });
 
-  it('works in the private directory with a closed input', async () => {
+  it('runs the tool in the private directory with a closed input', async () => {
     expect((await run(shell('pwd; cat'))).stdout).toBe(`${directory}\n`);
   });
 
-  it('kills what the tool left running, grandchildren too', async () => {
+  it('kills the descendants that the tool left running', async () => {
     await run(shell('sleep 600 & echo $! > pid; disown'));
     await expect.poll(() => isRunning(join(directory, 'pid'))).toBe(false);
   });
 
-  it('kills the whole tree at the time limit and says so', async () => {
+  it('kills the whole tree at the time limit and throws timeout', async () => {
     const late = run(shell('(sleep 600 & echo $! > pid; wait)', { timeoutSeconds: 0.5 }));
     await expect(late).rejects.toMatchObject({ code: 'timeout' });
     await expect.poll(() => isRunning(join(directory, 'pid'))).toBe(false);
@@ -80,25 +79,25 @@ describe('runCommand', () => {
     await expect.poll(() => isRunning(join(directory, 'pid'))).toBe(false);
   });
 
-  it('starts nothing when the work is aborted already', async () => {
+  it('starts no tool when the signal is aborted already', async () => {
     const signal = AbortSignal.abort(new Error('over'));
     await expect(run(shell('touch made', { signal }))).rejects.toThrow('over');
     await expect(stat(join(directory, 'made'))).rejects.toThrow('ENOENT');
   });
 
-  it('keeps the first 64 KiB of an endless output and lets the tool go on', async () => {
+  it('keeps the first 64 KiB of a long output without stopping the tool', async () => {
     const { stdout, exitCode } = await run(shell('head -c 10000000 /dev/zero | tr "\\0" x; exit 7'));
     expect(stdout.length).toBe(64 * 1024);
     expect(exitCode).toBe(7);
   });
 
-  it('calls back for each line, the last one without its end too', async () => {
+  it('calls onLine for each line, even for a last one without its newline', async () => {
     const lines: string[] = [];
     await run(shell('printf "one\\ntwo\\nthr"; printf ee', { onLine: (line) => lines.push(line) }));
     expect(lines).toEqual(['one', 'two', 'three']);
   });
 
-  it('stops a file that grows over its cap', async () => {
+  it('limits the size of a file', async () => {
     const { exitCode } = await run({
       ...shell(''),
       file: 'dd',
@@ -119,7 +118,7 @@ describe('runCommand', () => {
     if (process.getuid?.() !== 0) expect(soft('processes')).toBe('4096');
   });
 
-  it('puts the tool at the head of a process group of its own', async () => {
+  it('starts the tool as the leader of its own process group', async () => {
     const { stdout } = await run(shell('ps -o pgid= -p $$; echo $$'));
     const [group, pid] = stdout.trim().split(/\s+/);
     expect(group).toBe(pid);
@@ -131,26 +130,22 @@ describe('runCommand', () => {
     await expect(lacking).rejects.toThrow('The tool no-such-tool is not installed on this machine. Install it.');
   });
 
-  it('takes the network away where the machine allows it', async () => {
-    const { tool } = await probeIsolation();
-    const isolated = makeRunCommand({ isolation: tool });
-    const { stdout } = await isolated({ ...shell(''), file: 'cat', args: ['/proc/self/net/dev'] });
-    const devices = stdout
-      .split('\n')
-      .filter((line) => line.includes(':'))
-      .map((line) => line.split(':')[0]?.trim());
-    if (tool.length > 0) expect(devices).toEqual(['lo']);
-    else expect(devices).toContain('lo');
+  it('passes on one open file', async () => {
+    await writeFile(join(directory, 'open'), 'by its descriptor');
+    const file = await open(join(directory, 'open'));
+    const { stdout } = await run(shell('cat <&9', { inherited: file.fd }));
+    await file.close();
+    expect(stdout).toBe('by its descriptor');
   });
 
-  it('tells of the process group from its start to its end', async () => {
-    const told: boolean[] = [];
-    await makeRunCommand({ onGroup: (_pid, alive) => told.push(alive) })(shell('true'));
-    expect(told).toEqual([true, false]);
+  it('reports start and end of the process group', async () => {
+    const reported: boolean[] = [];
+    await makeRunCommand({ onGroup: (_pid, alive) => reported.push(alive) })(shell('true'));
+    expect(reported).toEqual([true, false]);
   });
 });
 
-/** A killed process may stay as a zombie until its new parent has read its end: that is not running. */
+/** Returns whether the process runs. A killed one may be a zombie until its new parent has read its exit status. */
 async function isRunning(pidFile: string): Promise<boolean> {
   const pid = (await readFile(pidFile, 'utf8')).trim();
   const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);

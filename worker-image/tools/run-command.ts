@@ -1,93 +1,87 @@
 /**
- * The only place that starts a tool. Each one runs in a process group of its own, in the work's private
- * directory, with a minimal environment, resource limits and, where the machine allows it, no network.
+ * Starts every tool: in its own process group, in the task's private directory, with a minimal environment and resource
+ * limits. The tool has the isolation of the process that starts it.
  *
  *   started ─→ ended by itself            → CommandResult
  *      ├─ time limit, or CPU limit (152)  → group killed → MediaError timeout
- *      ├─ killed by somebody else (137)   → ToolKilled
+ *      ├─ killed by another process (137) → ToolKilled
  *      └─ signal aborted                  → group killed → the signal's reason
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { availableParallelism, constants, totalmem } from 'node:os';
 import type { Readable } from 'node:stream';
-import { MediaError } from '#crds/media-error.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import { killGroup } from '#crds/process/process-tree.ts';
 import { findTool, toolPath } from '#worker-image/tools/find-tool.ts';
 
 export interface Command {
-  /** The tool's name, looked for in PATH. */
+  /** Name of the tool, searched in PATH. */
   readonly file: string;
-  /** Full path of the program to start, where what stands in PATH under the name is only a script that starts it. */
+  /** Full path of the program to start, when the file in PATH is only a script that starts it. */
   readonly program?: string;
   readonly args: readonly string[];
   /** Private directory: working directory, HOME and TMPDIR of the tool. */
   readonly directory: string;
   readonly signal: AbortSignal;
-  /** Wall clock. */
+  /** Maximum wall-clock time. */
   readonly timeoutSeconds: number;
-  /** Added to the minimal environment (PATH, HOME, TMPDIR, LANG). */
+  /** Variables added to the minimal environment (PATH, HOME, TMPDIR, LANG). */
   readonly env?: Readonly<Record<string, string>>;
   /** Called with each line of standard output. */
   readonly onLine?: (line: string) => void;
-  /** Cap of any file that the tool writes (RLIMIT_FSIZE). */
+  /** Maximum size of each file that the tool writes (RLIMIT_FSIZE). */
   readonly maxFileBytes?: number;
+  /** Open file that the tool inherits as `INHERITED_DESCRIPTOR`. */
+  readonly inherited?: number | null;
 }
 
 export interface CommandResult {
-  /** Exit code; a signal n reads as 128 + n. */
+  /** Exit code; 128 + n for signal n. */
   readonly exitCode: number;
-  /** The first 64 KiB each. */
+  /** First 64 KiB of each stream. */
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs a tool to its end. Does not throw for a non-zero exit code: exit codes lie, the caller looks at the output. */
+/** Runs a tool to its end. Does not throw for a non-zero exit code: these are unreliable, callers check the output. */
 export type RunCommand = (command: Command) => Promise<CommandResult>;
 
 export interface RunCommandDeps {
-  /** Command line put before every tool, such as `unshare --net --`; see `probeIsolation`. */
-  readonly isolation?: readonly string[];
-  /** Told of each process group that begins and ends, so that a supervisor can end it when this process dies. */
+  /** Called at start and end of each process group, so that a supervisor can end it when this process dies. */
   readonly onGroup?: (pid: number, alive: boolean) => void;
 }
 
-/** Somebody else killed the tool, normally the system for want of memory: not proven to be the file's fault. */
+/** Another process killed the tool, normally the system for lack of memory: the file may not be the cause. */
 export class ToolKilled extends Error {
   override readonly name = 'ToolKilled';
 }
 
+/** Number above the descriptors that our processes start with. */
+export const INHERITED_DESCRIPTOR = 9;
+type StdioEntry = 'ignore' | 'inherit' | 'pipe' | 'ipc' | number;
+
 const KEPT_BYTES = 64 * 1024;
 const MAX_FILE_BYTES = 16 * 1024 ** 3;
-/** The rest is for this process and the system. */
+/** Share of the memory that a tool may use; the rest is for this process and the system. */
 const MEMORY_SHARE = 0.75;
 const MAX_MEMORY_BYTES = Math.floor(MEMORY_SHARE * Math.min(process.constrainedMemory() || Infinity, totalmem()));
 const XCPU_EXIT = 128 + constants.signals.SIGXCPU;
 const KILLED_EXIT = 128 + constants.signals.SIGKILL;
 
 /**
- * Gives the function that starts tools.
- * It throws MediaError timeout at the time limit, the signal's reason on abort, ToolKilled when somebody
- * else killed the tool, and MissingTool when the machine lacks it.
+ * Returns the function that starts tools. It throws MediaError timeout at the time limit, the signal's reason on abort,
+ * ToolKilled when another process killed the tool, and MissingTool when the machine lacks it.
  */
 export function makeRunCommand(deps: RunCommandDeps = {}): RunCommand {
   return async (command) => {
     command.signal.throwIfAborted();
     const tool = command.program ?? (await findTool(command.file));
-    const line = [
-      ...(deps.isolation ?? []),
-      'setpriv',
-      '--pdeathsig',
-      'KILL',
-      'prlimit',
-      ...limits(command),
-      '--',
-      tool,
-      ...command.args,
-    ];
-    const child = spawn(line[0] ?? tool, line.slice(1), {
+    const line = ['--pdeathsig', 'KILL', 'prlimit', ...limits(command), '--', tool, ...command.args];
+    const child = spawn('setpriv', line, {
       cwd: command.directory,
       env: environment(command),
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: withInherited(['ignore', 'pipe', 'pipe'], command.inherited ?? null),
     });
     if (child.pid !== undefined) deps.onGroup?.(child.pid, true);
     try {
@@ -96,6 +90,13 @@ export function makeRunCommand(deps: RunCommandDeps = {}): RunCommand {
       if (child.pid !== undefined) deps.onGroup?.(child.pid, false);
     }
   };
+}
+
+/** Returns the standard streams with one more open file at `INHERITED_DESCRIPTOR`; null: none. */
+export function withInherited(streams: readonly StdioEntry[], inherited: number | null): StdioEntry[] {
+  if (inherited === null) return [...streams];
+  const unused = Array.from({ length: INHERITED_DESCRIPTOR - streams.length }, () => 'ignore' as const);
+  return [...streams, ...unused, inherited];
 }
 
 function environment(command: Command): Record<string, string> {
@@ -109,8 +110,8 @@ function environment(command: Command): Record<string, string> {
 }
 
 /**
- * Memory is limited by what a tool writes to (RLIMIT_DATA), so that it fails rather than the machine runs
- * out. Never RLIMIT_AS: several tools reserve far more address space than they use.
+ * Returns the options of prlimit. Memory is limited by RLIMIT_DATA, so that a tool fails before the machine runs out.
+ * Never by RLIMIT_AS: several tools reserve far more address space than they use.
  */
 function limits(command: Command): string[] {
   const cpuSeconds = Math.ceil(command.timeoutSeconds) * availableParallelism() + 1;
@@ -126,17 +127,17 @@ function limits(command: Command): string[] {
 }
 
 async function finish(child: ChildProcess, command: Command): Promise<CommandResult> {
-  const timer = setTimeout(() => killGroup(child), command.timeoutSeconds * 1000);
+  const timer = setTimeout(() => killGroupOf(child), command.timeoutSeconds * 1000);
   const startedAt = performance.now();
-  const onAbort = (): void => killGroup(child);
+  const onAbort = (): void => killGroupOf(child);
   command.signal.addEventListener('abort', onAbort, { once: true });
   const stdout = keep(child.stdout, command.onLine);
   const stderr = keep(child.stderr);
   try {
     const exitCode = await exitOf(child);
     command.signal.throwIfAborted();
-    const late = exitCode === KILLED_EXIT && performance.now() - startedAt >= command.timeoutSeconds * 1000 - 5;
-    if (late || exitCode === XCPU_EXIT) throw timeLimit(command);
+    const isTimedOut = exitCode === KILLED_EXIT && performance.now() - startedAt >= command.timeoutSeconds * 1000 - 5;
+    if (isTimedOut || exitCode === XCPU_EXIT) throw timeLimit(command);
     if (exitCode === KILLED_EXIT)
       throw new ToolKilled(`the system killed ${command.file}, probably for want of memory`);
     return { exitCode, stdout: stdout(), stderr: stderr() };
@@ -154,27 +155,22 @@ function timeLimit(command: Command): MediaError {
 }
 
 /**
- * Ends with the group's first process, and with its pipes closed. What it left behind is killed
- * first, as it would hold the pipes open.
+ * Resolves with the exit code when the tool has ended and its pipes are closed. Its remaining descendants are killed
+ * before, as they would hold the pipes open.
  */
 function exitOf(child: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('exit', () => killGroup(child));
+    child.once('exit', () => killGroupOf(child));
     child.once('close', (code, signal) => resolve(code ?? 128 + constants.signals[signal ?? 'SIGKILL']));
   });
 }
 
-function killGroup(child: ChildProcess): void {
-  if (child.pid === undefined) return;
-  try {
-    process.kill(-child.pid, 'SIGKILL');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
+function killGroupOf({ pid }: ChildProcess): void {
+  if (pid !== undefined) killGroup(pid);
 }
 
-/** Reads a pipe to its end, keeps the first 64 KiB of it and hands out whole lines. */
+/** Reads a pipe to its end, keeps its first 64 KiB and calls `onLine` with each line. */
 function keep(pipe: Readable | null, onLine?: (line: string) => void): () => string {
   let kept = '';
   let line = '';

@@ -8,12 +8,12 @@ import type { RunCommand } from '#worker-image/tools/run-command.ts';
 
 const LIBRARIES = ['sharp'] as const;
 
-/** Libraries that do a tool's work: their versions belong beside the tool's. */
+/** Libraries that a tool uses, whose versions are reported with the tool's. */
 export const TOOL_LIBRARIES: Readonly<Record<string, readonly string[]>> = { python3: ['pikepdf', 'pymupdf'] };
 
 /**
- * Versions by name of every tool (its Debian package's), of Python packages of the project's
- * environment and of the npm libraries that decode files. What is missing is left out.
+ * Returns the versions, by name, of the tools (from their Debian packages), of the Python packages in the project's
+ * environment and of the npm libraries that decode files. Missing ones are omitted.
  */
 export async function toolVersions(run: RunCommand): Promise<Record<string, string>> {
   const [debian, python, npm] = await Promise.all([debianVersions(run), pythonVersions(), npmVersions()]);
@@ -21,7 +21,7 @@ export async function toolVersions(run: RunCommand): Promise<Record<string, stri
   return { node: process.versions.node, ...Object.fromEntries(tools.filter(isKnown)), ...python, ...npm };
 }
 
-/** Asking the package manager is one start for all tools; asking each tool would be a dozen, one of them of LibreOffice. */
+/** Queries the package manager once, instead of starting every tool, LibreOffice among them. */
 async function debianVersions(run: RunCommand): Promise<Map<string, string>> {
   const packages = [...new Set(TOOLS.flatMap((tool) => packagesOf(tool)?.split(' ')[0] ?? []))];
   const command = {
@@ -38,7 +38,7 @@ async function debianVersions(run: RunCommand): Promise<Map<string, string>> {
   return found;
 }
 
-/** Read off the folder names, such as `pikepdf-10.0.2.dist-info`. */
+/** Reads versions from folder names such as `pikepdf-10.0.2.dist-info`. */
 async function pythonVersions(): Promise<Record<string, string>> {
   const folder = await pythonPackagesFolder();
   const names = folder === null ? [] : await readdir(folder);

@@ -1,35 +1,40 @@
 import { createWriteStream } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { MediaError } from '#crds/media-error.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 import { isTransient, openRequest } from '#worker-image/transfer/http-request.ts';
-import { retrying, TransferFailed, TransientFault, type RetryDeps } from '#worker-image/transfer/retrying.ts';
+import {
+  retryTransfer,
+  TransferFailed,
+  TransientFault,
+  type RetryDeps,
+} from '#worker-image/transfer/retry-transfer.ts';
 
 export interface Download {
   readonly url: string;
-  /** Sent as If-Match. */
+  /** ETag that is sent as If-Match; null: none. */
   readonly etag: string | null;
-  /** Bytes; null when it is not known. */
+  /** Size in bytes; null when it is not known. */
   readonly size: number | null;
   readonly path: string;
   readonly signal: AbortSignal;
-  /** 0 to 1, while the size is known. */
+  /** Called with the received share, 0 to 1, when the size is known. */
   readonly onProgress: (share: number) => void;
 }
 
 /**
  * Streams the input to a file.
- * @throws MediaError input_missing, input_changed; TransferFailed when the store stays out of reach.
+ * @throws MediaError input_missing, input_changed; TransferFailed when the store refuses or stays unreachable.
  */
 export function download(deps: RetryDeps, input: Download): Promise<void> {
-  return retrying(deps, input.signal, async (moved) => {
+  return retryTransfer(deps, input.signal, async (onBytes) => {
     const headers: Record<string, string> = input.etag === null ? {} : { 'if-match': input.etag };
     const response = await openRequest({ method: 'GET', url: input.url, headers, signal: input.signal }, (request) =>
       request.end(),
     );
     try {
       refuseStatus(response.statusCode ?? 0);
-      await store(response, input, moved);
+      await store(response, input, onBytes);
     } finally {
       response.destroy();
     }
@@ -52,7 +57,7 @@ function refuseStatus(status: number): void {
 async function store(
   response: IncomingMessage,
   { path, size, onProgress, signal }: Download,
-  moved: () => void,
+  onBytes: () => void,
 ): Promise<void> {
   const declared = response.headers['content-length'];
   const total = declared === undefined ? size : Number(declared);
@@ -60,7 +65,7 @@ async function store(
   let received = 0;
   response.on('data', (chunk: Buffer) => {
     received += chunk.length;
-    moved();
+    onBytes();
     if (total !== null && total > 0) onProgress(received / total);
   });
   try {
@@ -73,7 +78,7 @@ async function store(
     throw new TransientFault(`the download ended after ${received} of ${total} bytes`);
 }
 
-/** A full or read-only disk is not the network's fault. */
+/** Returns whether the file system failed, such as a full or read-only disk: a retry does not help. */
 function isFileFault(error: unknown): boolean {
   return (
     error instanceof Error &&

@@ -1,9 +1,9 @@
 /**
- * Tells the controller that the attempt lives and how far it is. Imports nothing but Node's own
- * modules: the first beat goes out before anything heavy is loaded.
+ * Reports to the controller that the attempt is running, with its progress. Imports little besides Node's own modules:
+ * the first heartbeat is sent before large modules are loaded.
  */
-import { Agent, request as plainRequest } from 'node:http';
-import { request as tlsRequest } from 'node:https';
+import { Agent } from 'node:http';
+import { startRequest } from '#crds/process/start-request.ts';
 
 export interface HeartbeatTarget {
   readonly jobId: string;
@@ -14,27 +14,27 @@ export interface HeartbeatTarget {
 }
 
 export interface Heartbeats {
-  /** 0 to 99; a lower one than before is ignored. Sent at once when it moved by 5, at most every half second. */
+  /** Reports 0 to 99 percent; ignores a fall. After a rise by 5 it sends at once, every 0.5 seconds at most. */
   report(percent: number): void;
   stop(): void;
 }
 
 const STEP_PERCENT = 5;
-const SHORTEST_GAP_MS = 500;
-const ANSWER_MS = 10_000;
-/** The controller's answer to an attempt that is no longer the job's. */
+const MIN_INTERVAL_MS = 500;
+const TIMEOUT_MS = 10_000;
+/** Status of the controller's response to an attempt that is no longer the job's. */
 const FENCED = 410;
 
-/** Sends the first beat now, then every interval. A beat that fails is not repeated: the next one follows. */
+/** Sends the first heartbeat now, then one in every interval. A failed one is not retried: the next one follows. */
 export function startHeartbeats(target: HeartbeatTarget, onFenced: () => void): Heartbeats {
   const agent = target.url.startsWith('https:') ? undefined : new Agent({ keepAlive: true });
   let percent = 0;
   let sentPercent = 0;
   let sentAt = 0;
-  let early: NodeJS.Timeout | null = null;
+  let earlyTimer: NodeJS.Timeout | null = null;
   const beat = (): void => {
-    if (early !== null) clearTimeout(early);
-    early = null;
+    if (earlyTimer !== null) clearTimeout(earlyTimer);
+    earlyTimer = null;
     sentPercent = percent;
     sentAt = performance.now();
     post(target, { percent, agent }, (status) => {
@@ -46,12 +46,12 @@ export function startHeartbeats(target: HeartbeatTarget, onFenced: () => void): 
   return {
     report(value) {
       percent = Math.max(percent, Math.min(99, Math.floor(value)));
-      if (percent - sentPercent < STEP_PERCENT || early !== null) return;
-      early = setTimeout(beat, Math.max(0, sentAt + SHORTEST_GAP_MS - performance.now()));
+      if (percent - sentPercent < STEP_PERCENT || earlyTimer !== null) return;
+      earlyTimer = setTimeout(beat, Math.max(0, sentAt + MIN_INTERVAL_MS - performance.now()));
     },
     stop() {
       clearInterval(timer);
-      if (early !== null) clearTimeout(early);
+      if (earlyTimer !== null) clearTimeout(earlyTimer);
       agent?.destroy();
     },
   };
@@ -69,11 +69,10 @@ function post(
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
   };
-  const start = url.startsWith('https:') ? tlsRequest : plainRequest;
-  const request = start(url, {
+  const request = startRequest(url, {
     method: 'POST',
     headers,
-    timeout: ANSWER_MS,
+    timeout: TIMEOUT_MS,
     ...(beat.agent === undefined ? {} : { agent: beat.agent }),
   });
   request.once('timeout', () => request.destroy());

@@ -1,6 +1,6 @@
-import { request as plainRequest, type ClientRequest, type IncomingMessage } from 'node:http';
-import { request as tlsRequest } from 'node:https';
-import { TransientFault } from '#worker-image/transfer/retrying.ts';
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { startRequest } from '#crds/process/start-request.ts';
+import { TransientFault } from '#worker-image/transfer/retry-transfer.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'PUT' | 'POST';
@@ -9,8 +9,8 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
 }
 
-/** A connection on which nothing moved for so long is given up. */
-const STILL_MS = 30_000;
+/** Time without traffic after which a connection is closed, in milliseconds. */
+const IDLE_TIMEOUT_MS = 30_000;
 
 /**
  * Sends the request; `send` writes the body and ends the request.
@@ -18,17 +18,16 @@ const STILL_MS = 30_000;
  */
 export function openRequest(input: HttpRequest, send: (request: ClientRequest) => void): Promise<IncomingMessage> {
   const { method, url, headers, signal } = input;
-  const start = url.startsWith('https:') ? tlsRequest : plainRequest;
   return new Promise((resolve, reject) => {
-    const request = start(url, { method, headers, signal, timeout: STILL_MS });
-    request.once('timeout', () => request.destroy(new Error(`nothing moved for ${STILL_MS / 1000} seconds`)));
+    const request = startRequest(url, { method, headers, signal, timeout: IDLE_TIMEOUT_MS });
+    request.once('timeout', () => request.destroy(new Error(`nothing moved for ${IDLE_TIMEOUT_MS / 1000} seconds`)));
     request.once('error', (error) => reject(new TransientFault(error.message, { cause: error })));
     request.once('response', resolve);
     send(request);
   });
 }
 
-/** True for an answer after which the same request may succeed. */
+/** Returns whether the same request may succeed after this response status. */
 export function isTransient(status: number): boolean {
   return status >= 500 || status === 408 || status === 425 || status === 429;
 }

@@ -1,48 +1,56 @@
 import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import type { OutputTarget } from '#crds/media-job.ts';
+import type { OutputTarget } from '#crds/contract/media-job.ts';
 import { isTransient, openRequest } from '#worker-image/transfer/http-request.ts';
-import { retrying, TransferFailed, TransientFault, type RetryDeps } from '#worker-image/transfer/retrying.ts';
+import {
+  retryTransfer,
+  TransferFailed,
+  TransientFault,
+  type RetryDeps,
+} from '#worker-image/transfer/retry-transfer.ts';
 
 export interface Upload {
   readonly target: OutputTarget;
-  readonly path: string;
+  /** File that is open for reading and stays open. */
+  readonly file: FileHandle;
+  /** Size of the file, in bytes. */
+  readonly size: number;
   readonly contentType: string;
   readonly signal: AbortSignal;
-  /** 0 to 1. */
+  /** Called with the sent share, 0 to 1. */
   readonly onProgress: (share: number) => void;
 }
 
-/** Bytes of the file that one PUT sends, both ends included. */
-interface Piece {
+/** Range of the file that one PUT sends, in bytes, both ends included. */
+interface FilePart {
   readonly url: string;
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Streams the output from its file to the store, in parts when it is larger than one of them.
- * @throws TransferFailed when the store stays out of reach or refuses.
+ * Streams the output from its open file to the store, in parts when it is larger than one part.
+ * @throws TransferFailed when the store refuses or stays unreachable.
  */
 export async function upload(deps: RetryDeps, input: Upload): Promise<void> {
-  const { size } = await stat(input.path);
+  const { size } = input;
   const { url, parts } = input.target;
   const share = (sent: number): void => input.onProgress(sent / size);
   if (parts === null || size <= parts.bytes) {
-    await putPiece(deps, { ...input, onProgress: share }, { url, start: 0, end: size - 1 });
+    await putPart(deps, { ...input, onProgress: share }, { url, start: 0, end: size - 1 });
     return;
   }
   const etags: string[] = [];
-  for (const piece of piecesOf(size, parts)) {
-    const onProgress = (sent: number): void => share(piece.start + sent);
-    etags.push(etagOf(await putPiece(deps, { ...input, onProgress }, piece)));
+  for (const part of partsOf(size, parts)) {
+    const onProgress = (sent: number): void => share(part.start + sent);
+    etags.push(etagOf(await putPart(deps, { ...input, onProgress }, part)));
   }
   await complete(deps, { url: parts.completeUrl, signal: input.signal }, etags);
 }
 
-function piecesOf(size: number, { bytes, urls }: NonNullable<OutputTarget['parts']>): readonly Piece[] {
+function partsOf(size: number, { bytes, urls }: NonNullable<OutputTarget['parts']>): readonly FilePart[] {
   if (size > bytes * urls.length) {
     throw new TransferFailed(`the output has ${size} bytes, the store takes ${bytes * urls.length} at most`);
   }
@@ -56,22 +64,23 @@ function etagOf({ headers: { etag } }: IncomingMessage): string {
   return etag;
 }
 
-/** `onProgress` is given the bytes sent of this piece. */
-function putPiece(deps: RetryDeps, input: Upload, { url, start, end }: Piece): Promise<IncomingMessage> {
+/** Sends one part. Calls `onProgress` with its sent bytes. */
+function putPart(deps: RetryDeps, input: Upload, { url, start, end }: FilePart): Promise<IncomingMessage> {
   const length = end - start + 1;
   const headers = { 'content-length': String(length), 'content-type': input.contentType };
-  return retrying(deps, input.signal, async (moved) => {
+  return retryTransfer(deps, input.signal, async (onBytes) => {
     const response = await openRequest({ method: 'PUT', url, headers, signal: input.signal }, (request) => {
       if (length === 0) return void request.end();
       let sent = 0;
-      const file = createReadStream(input.path, { start, end });
+      const file = createReadStream('', { fd: input.file.fd, start, end, autoClose: false });
       file.on('data', (chunk) => {
         sent += chunk.length;
-        moved();
+        onBytes();
         input.onProgress(sent);
       });
       file.once('error', (error) => request.destroy(error));
-      request.once('close', () => file.destroy());
+      // Not destroyed: that would close the file, whose next part may follow.
+      request.once('close', () => file.unpipe(request).pause());
       file.pipe(request);
     });
     response.resume();
@@ -80,7 +89,7 @@ function putPiece(deps: RetryDeps, input: Upload, { url, start, end }: Piece): P
   });
 }
 
-/** Makes one object of the parts. S3 may answer 200 and say in the body that it failed. */
+/** Joins the parts to one object. S3 may report a failure in the body of a response with status 200. */
 async function complete(
   deps: RetryDeps,
   { url, signal }: { readonly url: string; readonly signal: AbortSignal },
@@ -89,7 +98,7 @@ async function complete(
   const parts = etags.map((etag, index) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>${etag}</ETag></Part>`);
   const body = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`;
   const headers = { 'content-length': String(Buffer.byteLength(body)), 'content-type': 'application/xml' };
-  await retrying(deps, signal, async () => {
+  await retryTransfer(deps, signal, async () => {
     const response = await openRequest({ method: 'POST', url, headers, signal }, (request) => request.end(body));
     const answer = await text(response).catch((error: unknown) => {
       throw new TransientFault('the answer was cut off', { cause: error });

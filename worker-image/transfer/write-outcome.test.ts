@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runOutcomeSchema, TERMINATION_BYTES, type RunOutcome } from '#crds/run-spec.ts';
+import { runOutcomeSchema, TERMINATION_BYTES, type RunOutcome } from '#crds/contract/run-spec.ts';
 import { outcomeText, writeOutcome } from '#worker-image/transfer/write-outcome.ts';
 
 let directory: string;
@@ -12,11 +12,11 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true }));
 
 describe('outcomeText', () => {
-  it('leaves an outcome that fits as it is', () => {
+  it('does not change an outcome that fits', () => {
     expect(JSON.parse(outcomeText(succeeded(['one', 'two'])))).toEqual(succeeded(['one', 'two']));
   });
 
-  it('drops the last warnings until it fits', () => {
+  it('drops the last warnings of an outcome until it fits', () => {
     const warnings = Array.from({ length: 10 }, (_, index) => `${index} ${'ä'.repeat(400)}`);
     const text = outcomeText(succeeded(warnings));
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(TERMINATION_BYTES);
@@ -34,7 +34,7 @@ describe('outcomeText', () => {
 });
 
 describe('writeOutcome', () => {
-  it('leaves one whole file', async () => {
+  it('writes one complete file and leaves no other', async () => {
     await writeOutcome(join(directory, 'termination'), succeeded([]));
     expect(await readdir(directory)).toEqual(['termination']);
     expect(JSON.parse(await readFile(join(directory, 'termination'), 'utf8'))).toEqual(succeeded([]));

@@ -2,12 +2,12 @@ import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { html } from '#api/dashboard/html.ts';
 import { forMember, forOperator, type PageReply, type Route, type Visit } from '#api/dashboard/route.ts';
 import { table } from '#api/dashboard/table.ts';
-import { moment } from '#api/dashboard/text.ts';
-import { selectAudit } from '#api/users/audit-rows.ts';
+import { moment } from '#api/dashboard/format-values.ts';
+import { selectAudit } from '#api/audit/audit-rows.ts';
 
-const PAGE = 50;
+const PAGE_SIZE = 50;
 
-/** Who changed what, when and from where. */
+/** Page of the audit log: changes with time, user and address. */
 export const activityRoutes: readonly Route[] = [
   forMember('GET', '/accounts/:account/activity', { needs: 'read_only' }, (deps, visit) =>
     activityPage(deps, visit, visit.account.id),
@@ -21,8 +21,8 @@ async function activityPage(
   accountId: string | null,
 ): Promise<PageReply> {
   const before = /^\d{1,15}$/.test(query.get('before') ?? '') ? Number(query.get('before')) : null;
-  const found = await selectAudit(database, { accountId, before, limit: PAGE + 1 });
-  const page = found.slice(0, PAGE);
+  const found = await selectAudit(database, { accountId, before, limit: PAGE_SIZE + 1 });
+  const page = found.slice(0, PAGE_SIZE);
   const last = page.at(-1);
   return {
     kind: 'page',
@@ -42,7 +42,7 @@ async function activityPage(
         empty: 'Nothing was changed here yet.',
       })}
       ${
-        found.length > PAGE &&
+        found.length > PAGE_SIZE &&
         last !== undefined &&
         html`<nav class="pager" aria-label="Pages">
           <a class="button" href="/dashboard${path}?before=${last.id}">Older</a>

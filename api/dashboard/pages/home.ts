@@ -2,9 +2,9 @@ import { html } from '#api/dashboard/html.ts';
 import { forUser, type Route } from '#api/dashboard/route.ts';
 import { selectMemberships } from '#api/users/membership-rows.ts';
 
-const ROLE_WORDS = { owner: 'owner', developer: 'developer', read_only: 'may read' } as const;
+const ROLE_LABELS = { owner: 'owner', developer: 'developer', read_only: 'may read' } as const;
 
-/** Where people land: their account, or a choice. */
+/** Start page: redirects to the only account, or lists the accounts of the user. */
 export const homeRoutes: readonly Route[] = [
   forUser('GET', '/', async ({ database }, { user }) => {
     const memberships = await selectMemberships(database, user.id);
@@ -28,7 +28,7 @@ export const homeRoutes: readonly Route[] = [
             ({ accountId, accountName, role }) =>
               html`<li>
                 <a class="card" href="/dashboard/accounts/${accountId}"
-                  ><strong>${accountName}</strong><span>${ROLE_WORDS[role]}</span></a
+                  ><strong>${accountName}</strong><span>${ROLE_LABELS[role]}</span></a
                 >
               </li>`,
           )}

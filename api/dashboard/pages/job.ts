@@ -1,28 +1,30 @@
 import { Readable } from 'node:stream';
-import { audit } from '#api/dashboard/audit.ts';
-import { accountRequest } from '#api/dashboard/account-request.ts';
+import { callerOf } from '#api/dashboard/caller-of.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
-import { confirmed } from '#api/dashboard/form.ts';
+import { confirmForm } from '#api/dashboard/form.ts';
 import { html, type Content, type Html } from '#api/dashboard/html.ts';
 import { jobEvents } from '#api/dashboard/job-events.ts';
 import { jobState } from '#api/dashboard/job-state.ts';
 import { notFound } from '#api/dashboard/not-found.ts';
-import { forMember, type AccountVisit, type PageReply, type Reply, type Route } from '#api/dashboard/route.ts';
+import { forMember, type AccountVisit, type PageReply, type Route, type RouteReply } from '#api/dashboard/route.ts';
 import { facts, table } from '#api/dashboard/table.ts';
-import { bytes, duration, moment, number, prose } from '#api/dashboard/text.ts';
+import { bytes, duration, moment, number, prose } from '#api/dashboard/format-values.ts';
 import { deleteJob } from '#api/jobs/delete-job.ts';
 import { isUnfinished, type Job } from '#api/jobs/job.ts';
 import { jobObject, type JobObject } from '#api/jobs/job-object.ts';
-import { readableJob } from '#api/jobs/read-jobs.ts';
-import { receiptOf } from '#api/receipts/receipt-endpoints.ts';
+import { readJob } from '#api/jobs/read-jobs.ts';
+import { readReceipt } from '#api/receipts/read-receipt.ts';
 import { verifyReceipt } from '#api/receipts/verify-receipt.ts';
+import { findRole } from '#api/users/membership-rows.ts';
+import { findSession } from '#api/users/session-rows.ts';
+import { seenAfter } from '#api/users/session.ts';
 import { isAtLeast } from '#api/users/user.ts';
-import { MediaError } from '#crds/media-error.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 
-/** As many as a page of the list has, and some. */
-const MOST_FOLLOWED = 100;
+/** Maximum number of jobs per event stream; more than a page of the list has. */
+const MAX_FOLLOWED_JOBS = 100;
 
-/** One job; what becomes of unfinished ones; its receipt. */
+/** Pages and actions of a job, its receipt, and the event stream of unfinished jobs. */
 export const jobRoutes: readonly Route[] = [
   forMember('GET', '/accounts/:account/jobs/live', { needs: 'read_only' }, (deps, visit) => followJobs(deps, visit)),
   forMember('GET', '/accounts/:account/jobs/:id', { needs: 'read_only' }, jobPage),
@@ -30,13 +32,22 @@ export const jobRoutes: readonly Route[] = [
   forMember('POST', '/accounts/:account/jobs/:id/delete', { needs: 'developer' }, remove),
 ];
 
-function followJobs(deps: DashboardDeps, { account, query, signal }: AccountVisit): Reply {
-  const ids = (query.get('ids') ?? '').split(',').slice(0, MOST_FOLLOWED);
+function followJobs(deps: DashboardDeps, visit: AccountVisit): RouteReply {
+  const { account, query, signal } = visit;
+  const mayRead = () => mayStillRead(deps, visit);
+  const ids = (query.get('ids') ?? '').split(',').slice(0, MAX_FOLLOWED_JOBS);
   return {
     kind: 'file',
-    body: Readable.from(jobEvents(deps, { accountId: account.id, ids, signal })),
+    body: Readable.from(jobEvents(deps, { accountId: account.id, ids, signal, mayRead })),
     headers: { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' },
   };
+}
+
+async function mayStillRead({ database, clock }: DashboardDeps, { session, account }: AccountVisit): Promise<boolean> {
+  const now = clock.now();
+  const found = await findSession(database, session.digest, { now, seenAfter: seenAfter(now) });
+  if (found === null) return false;
+  return found.user.operator || (await findRole(database, { userId: found.user.id, accountId: account.id })) !== null;
 }
 
 async function jobPage(deps: DashboardDeps, visit: AccountVisit): Promise<PageReply> {
@@ -50,8 +61,8 @@ async function jobPage(deps: DashboardDeps, visit: AccountVisit): Promise<PageRe
     body: html`<p><a href="/dashboard${path}?mode=${job.livemode ? 'live' : 'test'}">Jobs</a></p>
       <h1>${job.inputFilename ?? job.operation.replace('_', ' ')}</h1>
       <p class="large" ${isUnfinished(job) && html`data-live="${live}" data-reload="true"`}>${jobState(shown)}</p>
-      ${shown.error !== null && failure(deps, shown.error)} ${facts(aboutJob(shown))}
-      ${shown.result !== null && resultOf(shown.result)}
+      ${shown.error !== null && failureSection(deps, shown.error)} ${facts(jobFacts(shown))}
+      ${shown.result !== null && resultSection(shown.result, visit)}
       <h2>Metadata</h2>
       ${table({
         caption: 'Metadata as sent',
@@ -64,16 +75,16 @@ async function jobPage(deps: DashboardDeps, visit: AccountVisit): Promise<PageRe
         <pre tabindex="0">${JSON.stringify(job.options, null, 2)}</pre>
       </details>
       ${!isUnfinished(job) && (await receiptSection(deps, visit, job))}
-      ${isAtLeast(visit.role, 'developer') && removal(visit, job)}`,
+      ${isAtLeast(visit.role, 'developer') && removalForm(visit, job)}`,
   };
 }
 
-/** Of either mode. */
+/** Returns the job of the page in live or test mode. @throws MediaError not_found */
 async function findJob(deps: DashboardDeps, visit: AccountVisit): Promise<Job> {
-  const params = { id: visit.params['id'] ?? '' };
+  const input = { id: visit.params['id'] ?? '' };
   for (const livemode of [true, false]) {
     try {
-      return await readableJob(deps, accountRequest(visit, { livemode, params }));
+      return await readJob(deps, { caller: callerOf(visit, livemode), input });
     } catch (error) {
       if (!(error instanceof MediaError)) throw error;
     }
@@ -84,7 +95,7 @@ async function findJob(deps: DashboardDeps, visit: AccountVisit): Promise<Job> {
   );
 }
 
-function failure({ docsUrl }: DashboardDeps, { code, message }: NonNullable<JobObject['error']>): Html {
+function failureSection({ docsUrl }: DashboardDeps, { code, message }: NonNullable<JobObject['error']>): Html {
   return html`<section class="notice warning">
     <p>${prose(message)}</p>
     <p>
@@ -93,7 +104,7 @@ function failure({ docsUrl }: DashboardDeps, { code, message }: NonNullable<JobO
   </section>`;
 }
 
-function aboutJob(job: JobObject): readonly (readonly [string, Content])[] {
+function jobFacts(job: JobObject): readonly (readonly [string, Content])[] {
   return [
     ['Job', html`<code>${job.id}</code>`],
     ['Mode', job.livemode ? 'live' : 'test'],
@@ -108,7 +119,8 @@ function aboutJob(job: JobObject): readonly (readonly [string, Content])[] {
   ];
 }
 
-function resultOf(result: NonNullable<JobObject['result']>): Html {
+/** Returns the section of the result. Only members see the link, because it opens the file without a key. */
+function resultSection(result: NonNullable<JobObject['result']>, { isMember }: AccountVisit): Html {
   const size = result.width !== null && result.height !== null ? `${result.width} × ${result.height}` : null;
   const rows: readonly (readonly [string, Content])[] = [
     ['Format', `${result.input_format} → ${result.output_format}`],
@@ -132,11 +144,16 @@ function resultOf(result: NonNullable<JobObject['result']>): Html {
   ];
   return html`<h2>Result</h2>
     ${facts(rows.filter(([, value]) => value !== null))}
-    ${typeof result.download_url === 'string' && html`<p><a class="button" href="${result.download_url}">Download the result</a></p>`}`;
+    ${
+      typeof result.download_url === 'string' &&
+      (isMember
+        ? html`<p><a class="button" href="${result.download_url}">Download the result</a></p>`
+        : html`<p class="hint">Only members of the account are shown the link to the result.</p>`)
+    }`;
 }
 
 async function receiptSection(deps: DashboardDeps, visit: AccountVisit, job: Job): Promise<Html> {
-  const { jws, key_id: keyId } = await receiptOf(deps, job);
+  const { jws, key_id: keyId } = await readReceipt(deps, job);
   const isValid = verifyReceipt(deps.receiptKeys, jws) !== null;
   const base = `/dashboard/accounts/${visit.account.id}`;
   return html`<h2>Receipt</h2>
@@ -150,10 +167,10 @@ async function receiptSection(deps: DashboardDeps, visit: AccountVisit, job: Job
     </p>`;
 }
 
-function removal(visit: AccountVisit, job: Job): Html | null {
+function removalForm(visit: AccountVisit, job: Job): Html | null {
   const action = `/accounts/${visit.account.id}/jobs/${job.id}/delete`;
   if (isUnfinished(job)) {
-    return confirmed(visit, {
+    return confirmForm(visit, {
       summary: 'Cancel the job …',
       action,
       body: html`<p>The work stops and its files are deleted. It is not billed. This cannot be undone.</p>`,
@@ -162,7 +179,7 @@ function removal(visit: AccountVisit, job: Job): Html | null {
     });
   }
   if (job.filesDeletedAt !== null) return null;
-  return confirmed(visit, {
+  return confirmForm(visit, {
     summary: 'Delete the files …',
     action,
     body: html`<p>The result can no longer be downloaded. The record, its status and the bill stay.</p>`,
@@ -171,21 +188,19 @@ function removal(visit: AccountVisit, job: Job): Html | null {
   });
 }
 
-async function remove(deps: DashboardDeps, visit: AccountVisit): Promise<Reply> {
+async function remove(deps: DashboardDeps, visit: AccountVisit): Promise<RouteReply> {
   const job = await findJob(deps, visit);
-  await deleteJob(deps, accountRequest(visit, { livemode: job.livemode, params: { id: job.id } }));
-  const action = isUnfinished(job) ? 'job.cancel' : 'job.delete_files';
-  await audit(deps, visit, { action, target: job.id, accountId: visit.account.id });
+  await deleteJob(deps, { caller: callerOf(visit, job.livemode), input: { id: job.id } });
   const text = isUnfinished(job) ? 'The job is canceled.' : 'The files are deleted.';
   return { kind: 'redirect', to: `/accounts/${visit.account.id}/jobs/${job.id}`, notice: { text } };
 }
 
-async function downloadReceipt(deps: DashboardDeps, visit: AccountVisit): Promise<Reply> {
+async function downloadReceipt(deps: DashboardDeps, visit: AccountVisit): Promise<RouteReply> {
   const job = await findJob(deps, visit);
   if (isUnfinished(job)) throw notFound();
   return {
     kind: 'file',
-    body: `${JSON.stringify(await receiptOf(deps, job), null, 2)}\n`,
+    body: `${JSON.stringify(await readReceipt(deps, job), null, 2)}\n`,
     headers: {
       'Content-Type': 'application/json; charset=utf-8',
       'Content-Disposition': `attachment; filename="receipt-${job.id}.json"`,

@@ -1,27 +1,28 @@
-import { accountRequest } from '#api/dashboard/account-request.ts';
+import { callerOf } from '#api/dashboard/caller-of.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { field, formProblem, refusedForm, type FormState } from '#api/dashboard/form.ts';
 import { html, type Html } from '#api/dashboard/html.ts';
 import { jobState } from '#api/dashboard/job-state.ts';
-import { isLive, modeSwitch } from '#api/dashboard/mode.ts';
+import { isLive, modeSwitch } from '#api/dashboard/mode-switch.ts';
 import { forMember, type AccountVisit, type PageReply, type Route } from '#api/dashboard/route.ts';
 import { table } from '#api/dashboard/table.ts';
-import { bytes, moment } from '#api/dashboard/text.ts';
+import { bytes, moment } from '#api/dashboard/format-values.ts';
 import { JOB_STATUSES } from '#api/jobs/job.ts';
-import type { JobObject } from '#api/jobs/job-object.ts';
-import { pageOfJobs } from '#api/jobs/read-jobs.ts';
-import { OPERATIONS } from '#crds/formats.ts';
-import { MediaError } from '#crds/media-error.ts';
+import { jobObject, type JobObject } from '#api/jobs/job-object.ts';
+import { readJobListQuery } from '#api/jobs/job-list-query.ts';
+import { listJobs } from '#api/jobs/read-jobs.ts';
+import { OPERATIONS } from '#crds/catalogue/formats.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 
-const PAGE = 25;
+const PAGE_SIZE = 25;
 const FILTERS = ['status', 'operation', 'created_after', 'created_before'] as const;
 
-/** The account's jobs, newest first. */
+/** Page with the jobs of an account, newest first. */
 export const jobListRoutes: readonly Route[] = [
   forMember('GET', '/accounts/:account/jobs', { needs: 'read_only' }, jobListPage),
 ];
 
-interface Found {
+interface JobMatches {
   readonly jobs: readonly JobObject[];
   readonly hasMore: boolean;
 }
@@ -39,24 +40,25 @@ async function jobListPage(deps: DashboardDeps, visit: AccountVisit): Promise<Pa
   };
 }
 
-async function search(deps: DashboardDeps, visit: AccountVisit): Promise<{ found: Found | null; form: FormState }> {
+async function search(
+  deps: DashboardDeps,
+  visit: AccountVisit,
+): Promise<{ found: JobMatches | null; form: FormState }> {
   const values = visit.query;
   try {
-    const query = apiQuery(values);
-    const { data, has_more: hasMore } = await pageOfJobs(
-      deps,
-      accountRequest(visit, { livemode: isLive(values), query }),
-    );
-    return { found: { jobs: data, hasMore }, form: { values, problems: {} } };
+    const input = readJobListQuery(apiQuery(values));
+    const { jobs, hasMore } = await listJobs(deps, { caller: callerOf(visit, isLive(values)), input });
+    const found = { jobs: jobs.map((job) => jobObject(deps, job)), hasMore };
+    return { found, form: { values, problems: {} } };
   } catch (error) {
     if (!(error instanceof MediaError)) throw error;
     return { found: null, form: refusedForm(error, { values, fields: FILTERS }) };
   }
 }
 
-/** What `GET /v1/jobs` is asked; a day means its start, in UTC. */
+/** Returns the query of `GET /v1/jobs` for the filters of the page; a day stands for its start in UTC. */
 function apiQuery(values: URLSearchParams): URLSearchParams {
-  const query = new URLSearchParams({ limit: String(PAGE) });
+  const query = new URLSearchParams({ limit: String(PAGE_SIZE) });
   for (const name of [...FILTERS, 'starting_after', 'ending_before']) {
     const value = values.get(name) ?? '';
     const isDay = name.startsWith('created_') && /^\d{4}-\d\d-\d\d$/.test(value);
@@ -79,7 +81,7 @@ function filters(form: FormState, live: boolean): Html {
   </form>`;
 }
 
-function list(visit: AccountVisit, path: string, { jobs, hasMore }: Found): Html {
+function list(visit: AccountVisit, path: string, { jobs, hasMore }: JobMatches): Html {
   const unfinished = jobs.filter(({ completed_at }) => completed_at === null).map(({ id }) => id);
   const live = `/dashboard${path}/live?${new URLSearchParams({ ids: unfinished.join(',') }).toString()}`;
   return html`<div ${unfinished.length > 0 && html`data-live="${live}"`}>
@@ -101,7 +103,7 @@ function list(visit: AccountVisit, path: string, { jobs, hasMore }: Found): Html
     ${pager(path, visit.query, { jobs, hasMore })}`;
 }
 
-function pager(path: string, values: URLSearchParams, { jobs, hasMore }: Found): Html {
+function pager(path: string, values: URLSearchParams, { jobs, hasMore }: JobMatches): Html {
   const isBack = (values.get('ending_before') ?? '') !== '';
   const isLater = (values.get('starting_after') ?? '') !== '';
   const link = (cursor: string, id: string | undefined, label: string): Html | null => {

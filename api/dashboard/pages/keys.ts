@@ -2,27 +2,35 @@ import type { KeyMode } from '#api/accounts/api-key.ts';
 import { createKey } from '#api/accounts/create-key.ts';
 import { selectKeys, type KeyRow } from '#api/accounts/key-rows.ts';
 import { revokeKey } from '#api/accounts/revoke-key.ts';
-import { audit } from '#api/dashboard/audit.ts';
+import { actorOf } from '#api/dashboard/caller-of.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
-import { confirmed, EMPTY_FORM, field, formProblem, postForm, submitted, type FormState } from '#api/dashboard/form.ts';
+import {
+  confirmForm,
+  EMPTY_FORM,
+  field,
+  formProblem,
+  postForm,
+  handleForm,
+  type FormState,
+} from '#api/dashboard/form.ts';
 import { html, type Content, type Html } from '#api/dashboard/html.ts';
 import { notFound } from '#api/dashboard/not-found.ts';
-import { forMember, type AccountVisit, type PageReply, type Reply, type Route } from '#api/dashboard/route.ts';
+import { forMember, type AccountVisit, type PageReply, type Route, type RouteReply } from '#api/dashboard/route.ts';
 import { table } from '#api/dashboard/table.ts';
-import { counted, moment } from '#api/dashboard/text.ts';
+import { counted, moment } from '#api/dashboard/format-values.ts';
 import { isAtLeast } from '#api/users/user.ts';
-import { MediaError } from '#crds/media-error.ts';
-import { LIMITS } from '#crds/plans.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import { LIMITS } from '#crds/catalogue/plans.ts';
 
 const FIELDS = ['name', 'mode', 'allow_list'];
 
-/** API keys: made, listed, revoked. */
+/** Page that lists, creates and revokes API keys. */
 export const keyRoutes: readonly Route[] = [
   forMember('GET', '/accounts/:account/keys', { needs: 'read_only' }, (deps, visit) =>
     keyPage(deps, visit, EMPTY_FORM),
   ),
   forMember('POST', '/accounts/:account/keys', { needs: 'developer' }, (deps, visit) =>
-    submitted(visit, { work: () => create(deps, visit), page: (form) => keyPage(deps, visit, form), fields: FIELDS }),
+    handleForm(visit, { work: () => create(deps, visit), page: (form) => keyPage(deps, visit, form), fields: FIELDS }),
   ),
   forMember('POST', '/accounts/:account/keys/:key/revoke', { needs: 'developer', whileSuspended: true }, revoke),
 ];
@@ -41,14 +49,14 @@ async function keyPage({ database }: DashboardDeps, visit: AccountVisit, form: F
       ${table({
         caption: 'Active keys',
         columns: ['Name', 'Key', 'Mode', 'Addresses', 'Created', 'Last used', ...(mayChange ? ['Revoke'] : [])],
-        rows: active.map((key) => [...cells(key), ...(mayChange ? [revocation(visit, key)] : [])]),
+        rows: active.map((key) => [...cells(key), ...(mayChange ? [revocationForm(visit, key)] : [])]),
         empty: mayChange ? 'No active key. Create one below; a test key costs nothing.' : 'No active key.',
       })}
       ${
         mayChange &&
         html`<section class="card">
           <h2>Create a key</h2>
-          ${creation(visit, form)}
+          ${creationForm(visit, form)}
         </section>`
       }
       ${
@@ -83,8 +91,8 @@ function cells({ name, hint, livemode, allowList, createdAt, lastUsedAt, exposed
   ];
 }
 
-function revocation(visit: AccountVisit, { id, name, hint }: KeyRow): Html {
-  return confirmed(visit, {
+function revocationForm(visit: AccountVisit, { id, name, hint }: KeyRow): Html {
+  return confirmForm(visit, {
     summary: `Revoke ${name} …`,
     action: `/accounts/${visit.account.id}/keys/${id}/revoke`,
     body: html`<p>
@@ -95,7 +103,7 @@ function revocation(visit: AccountVisit, { id, name, hint }: KeyRow): Html {
   });
 }
 
-function creation(visit: AccountVisit, form: FormState): Html {
+function creationForm(visit: AccountVisit, form: FormState): Html {
   const body = html`${formProblem(form)}
   ${field(form, { name: 'name', label: 'Name', hint: 'Up to 60 characters; where the key is used.' })}
   ${field(form, {
@@ -117,12 +125,11 @@ function creation(visit: AccountVisit, form: FormState): Html {
   return postForm(visit, { action: `/accounts/${visit.account.id}/keys`, body, button: 'Create the key' });
 }
 
-async function create(deps: DashboardDeps, visit: AccountVisit): Promise<Reply> {
+async function create(deps: DashboardDeps, visit: AccountVisit): Promise<RouteReply> {
   const { account, form } = visit;
   const entries = (form.get('allow_list') ?? '').split(/[\s,]+/).filter((entry) => entry !== '');
   const input = { accountId: account.id, mode: modeOf(form), name: form.get('name') ?? '', allowList: entries };
-  const { row, keyText } = await createKey(deps, input);
-  await audit(deps, visit, { action: 'key.create', target: row.id, accountId: account.id });
+  const { row, keyText } = await createKey(deps, { caller: actorOf(visit), input });
   return {
     kind: 'redirect',
     to: `/accounts/${account.id}/keys`,
@@ -136,12 +143,11 @@ function modeOf(form: URLSearchParams): KeyMode {
   throw new MediaError('bad_request', 'Choose live or test.', { param: 'mode' });
 }
 
-async function revoke(deps: DashboardDeps, visit: AccountVisit): Promise<Reply> {
+async function revoke(deps: DashboardDeps, visit: AccountVisit): Promise<RouteReply> {
   const { account, params } = visit;
   const key = (await selectKeys(deps.database, account.id)).find(({ id }) => id === params['key']);
   if (key === undefined) throw notFound();
-  await revokeKey(deps, key.id);
-  await audit(deps, visit, { action: 'key.revoke', target: key.id, accountId: account.id });
+  await revokeKey(deps, { caller: actorOf(visit), input: { id: key.id } });
   return {
     kind: 'redirect',
     to: `/accounts/${account.id}/keys`,

@@ -1,30 +1,41 @@
-import { audit } from '#api/dashboard/audit.ts';
+import { actorOf } from '#api/dashboard/caller-of.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
-import { confirmed, EMPTY_FORM, field, formProblem, postForm, submitted, type FormState } from '#api/dashboard/form.ts';
-import { flag, html } from '#api/dashboard/html.ts';
+import {
+  confirmForm,
+  EMPTY_FORM,
+  field,
+  formProblem,
+  postForm,
+  handleForm,
+  type FormState,
+} from '#api/dashboard/form.ts';
+import { flag, html, type Html } from '#api/dashboard/html.ts';
 import { invitationNotice } from '#api/dashboard/invitation-notice.ts';
+import { invitationTable } from '#api/dashboard/invitation-table.ts';
 import { notFound } from '#api/dashboard/not-found.ts';
-import { forMember, type AccountVisit, type PageReply, type Reply, type Route } from '#api/dashboard/route.ts';
+import { forMember, type AccountVisit, type PageReply, type Route, type RouteReply } from '#api/dashboard/route.ts';
 import { table } from '#api/dashboard/table.ts';
-import { moment } from '#api/dashboard/text.ts';
-import { inviteUser } from '#api/users/invite-user.ts';
+import { moment } from '#api/dashboard/format-values.ts';
+import { selectInvitations } from '#api/users/invitation-rows.ts';
+import { inviteUser, withdrawInvitation } from '#api/users/invite-user.ts';
 import { changeMember } from '#api/users/change-member.ts';
 import { selectMembers } from '#api/users/membership-rows.ts';
 import { isAtLeast, ROLES, type Role } from '#api/users/user.ts';
-import { MediaError } from '#crds/media-error.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 
-/** Who belongs to the account. */
+/** Page that lists, invites and changes the members of an account. */
 export const memberRoutes: readonly Route[] = [
   forMember('GET', '/accounts/:account/members', { needs: 'read_only' }, (deps, visit) => memberPage(deps, visit, {})),
   forMember('POST', '/accounts/:account/members', { needs: 'owner' }, (deps, visit) =>
-    submitted(visit, {
+    handleForm(visit, {
       work: () => invite(deps, visit),
       page: (invited) => memberPage(deps, visit, { invited }),
       fields: ['email', 'role'],
     }),
   ),
+  forMember('POST', '/accounts/:account/members/withdraw', { needs: 'owner', whileSuspended: true }, withdraw),
   forMember('POST', '/accounts/:account/members/:user', { needs: 'owner' }, (deps, visit) =>
-    submitted(visit, {
+    handleForm(visit, {
       work: () => change(deps, visit),
       page: (changed) => memberPage(deps, visit, { changed }),
       fields: [],
@@ -44,16 +55,17 @@ interface Forms {
 }
 
 async function memberPage(
-  { database }: DashboardDeps,
+  { database, clock }: DashboardDeps,
   visit: AccountVisit,
   { invited = EMPTY_FORM, changed = EMPTY_FORM }: Forms,
 ): Promise<PageReply> {
   const { account } = visit;
   const members = await selectMembers(database, account.id);
+  const invitations = await selectInvitations(database, account.id, clock.now());
   const path = `/accounts/${account.id}/members`;
   const isOwner = isAtLeast(visit.role, 'owner');
-  const changing = ({ userId, email, role }: (typeof members)[number]) =>
-    confirmed(visit, {
+  const changeForm = ({ userId, email, role }: (typeof members)[number]) =>
+    confirmForm(visit, {
       summary: `Change ${email} …`,
       action: `${path}/${userId}`,
       body: html`<label for="role-${userId}">Role</label>
@@ -77,10 +89,11 @@ async function memberPage(
           member.email,
           member.role.replace('_', ' '),
           moment(member.since),
-          ...(isOwner ? [changing(member)] : []),
+          ...(isOwner ? [changeForm(member)] : []),
         ]),
         empty: 'No members yet.',
       })}
+      ${invitationTable(invitations, isOwner ? ({ email }) => withdrawalForm(visit, `${path}/withdraw`, email) : null)}
       ${
         isOwner &&
         html`<section class="card">
@@ -91,27 +104,35 @@ async function memberPage(
   };
 }
 
-async function invite(deps: DashboardDeps, visit: AccountVisit): Promise<Reply> {
+async function invite(deps: DashboardDeps, visit: AccountVisit): Promise<RouteReply> {
   const { account, form } = visit;
   const membership = { accountId: account.id, role: roleOf(form.get('role')) };
-  const { user, link } = await inviteUser(deps, {
-    email: form.get('email') ?? '',
-    membership,
-    operator: false,
-    by: 'owner',
-  });
-  await audit(deps, visit, { action: 'member.invite', target: user.email, accountId: account.id });
-  return { kind: 'redirect', to: `/accounts/${account.id}/members`, notice: invitationNotice(deps, user, link) };
+  const input = { email: form.get('email') ?? '', membership, operator: false, as: 'owner' } as const;
+  const invited = await inviteUser(deps, { caller: actorOf(visit), input });
+  return { kind: 'redirect', to: `/accounts/${account.id}/members`, notice: invitationNotice(deps, invited) };
 }
 
-async function change(deps: DashboardDeps, visit: AccountVisit): Promise<Reply> {
+function withdrawalForm(visit: AccountVisit, action: string, email: string): Html {
+  const body = html`<input type="hidden" name="email" value="${email}" />`;
+  return postForm(visit, { action, body, button: 'Withdraw' });
+}
+
+async function withdraw(deps: DashboardDeps, visit: AccountVisit): Promise<RouteReply> {
+  const { account, form } = visit;
+  const email = form.get('email') ?? '';
+  const input = { email, accountId: account.id };
+  if (!(await withdrawInvitation(deps, { caller: actorOf(visit), input }))) throw notFound();
+  const text = `The invitation of ${email} is withdrawn; its link no longer works.`;
+  return { kind: 'redirect', to: `/accounts/${account.id}/members`, notice: { text } };
+}
+
+async function change(deps: DashboardDeps, visit: AccountVisit): Promise<RouteReply> {
   const { account, form, params } = visit;
   const wanted = form.get('role') === 'none' ? null : roleOf(form.get('role'));
   const userId = params['user'] ?? '';
   const member = (await selectMembers(deps.database, account.id)).find((one) => one.userId === userId);
   if (member === undefined) throw notFound();
-  await changeMember(deps, { accountId: account.id, userId, role: wanted });
-  await audit(deps, visit, { action: 'member.change', target: member.email, accountId: account.id });
+  await changeMember(deps, { caller: actorOf(visit), input: { accountId: account.id, userId, role: wanted } });
   const text = wanted === null ? `${member.email} is no member any more.` : `${member.email} has another role.`;
   return { kind: 'redirect', to: userId === visit.user.id ? '/' : `/accounts/${account.id}/members`, notice: { text } };
 }

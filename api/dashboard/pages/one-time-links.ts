@@ -1,38 +1,53 @@
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
-import { EMPTY_FORM, field, formProblem, postForm, submitted, type FormState } from '#api/dashboard/form.ts';
+import { EMPTY_FORM, field, formProblem, handleForm, postForm, type FormState } from '#api/dashboard/form.ts';
 import { html } from '#api/dashboard/html.ts';
-import { forAnyone, type PageReply, type Reply, type Route, type Visit } from '#api/dashboard/route.ts';
-import { signedIn } from '#api/dashboard/signed-in.ts';
-import { findLink, takeLink, type LinkTarget } from '#api/users/link-rows.ts';
-import { checkedPassword, hashPassword, PASSWORD_LENGTH } from '#api/users/password.ts';
-import { deleteSessionsOf } from '#api/users/session-rows.ts';
-import { startSession } from '#api/users/session.ts';
+import { acceptHere, invitationPage } from '#api/dashboard/pages/invitations.ts';
+import { forAnyone, type PageReply, type Route, type RouteReply, type Visit } from '#api/dashboard/route.ts';
+import { finishSignIn, requireSecondStep } from '#api/dashboard/finish-sign-in.ts';
+import { linkNotFound } from '#api/users/accept-invitation.ts';
+import { useOneTimeLink } from '#api/users/change-credentials.ts';
+import { findInvitation, type Invitation } from '#api/users/invitation-rows.ts';
+import { findLink, type LinkTarget } from '#api/users/link-rows.ts';
+import { newPasswordHash } from '#api/users/new-password.ts';
+import { PASSWORD_LENGTH } from '#api/users/password.ts';
 import { tokenDigest } from '#api/users/token.ts';
-import { findUser, setPassword } from '#api/users/user-rows.ts';
-import type { User } from '#api/users/user.ts';
-import { MediaError } from '#crds/media-error.ts';
 
-/** Invitations, resets, and the sign-in link of a new installation. Opening one changes nothing. */
+/** Pages of one-time links: invitations, new passwords and sign-in. Opening a link does not use it up. */
 export const oneTimeLinkRoutes: readonly Route[] = [
-  forAnyone('GET', '/links/:token', async (deps, visit) => linkPage(visit, await targetOf(deps, visit), EMPTY_FORM)),
+  forAnyone('GET', '/links/:token', async (deps, visit) =>
+    pageOf(deps, visit, await targetOf(deps, visit), EMPTY_FORM),
+  ),
   forAnyone('POST', '/links/:token', async (deps, visit) => {
     const target = await targetOf(deps, visit);
-    return submitted(visit, {
-      work: () => useLink(deps, visit, target),
-      page: (form) => linkPage(visit, target, form),
+    return handleForm(visit, {
+      work: () =>
+        target.kind === 'invitation' ? acceptHere(deps, visit, target.invitation) : useLink(deps, visit, target.link),
+      page: (form) => pageOf(deps, visit, target, form),
       fields: ['password'],
     });
   }),
 ];
 
-async function targetOf({ database, clock }: DashboardDeps, { params }: Visit): Promise<LinkTarget> {
-  const target = await findLink(database, tokenDigest(params['token'] ?? ''), clock.now());
-  if (target !== null) return target;
-  throw new MediaError('not_found', 'This link was used, or its time is over. Ask for a new one.');
+type Target =
+  | { readonly kind: 'invitation'; readonly invitation: Invitation }
+  | { readonly kind: 'link'; readonly link: LinkTarget };
+
+async function targetOf({ database, clock }: DashboardDeps, { params }: Visit): Promise<Target> {
+  const digest = tokenDigest(params['token'] ?? '');
+  const invitation = await findInvitation(database, digest, clock.now());
+  if (invitation !== null) return { kind: 'invitation', invitation };
+  const link = await findLink(database, digest, clock.now());
+  if (link !== null) return { kind: 'link', link };
+  throw linkNotFound();
+}
+
+function pageOf(deps: DashboardDeps, visit: Visit, target: Target, form: FormState): PageReply {
+  if (target.kind === 'link') return linkPage(visit, target.link, form);
+  return invitationPage(deps, visit, { invitation: target.invitation, form });
 }
 
 function linkPage(visit: Visit, { email, purpose }: LinkTarget, form: FormState): PageReply {
-  const isPassword = purpose === 'password';
+  const isPassword = purpose !== 'sign_in';
   const title = isPassword ? 'Set a password' : 'Sign in';
   const body = html`${formProblem(form)}
     <input type="hidden" name="username" value="${email}" autocomplete="username" />
@@ -56,29 +71,16 @@ function linkPage(visit: Visit, { email, purpose }: LinkTarget, form: FormState)
   };
 }
 
-async function useLink(deps: DashboardDeps, visit: Visit, { userId, email, purpose }: LinkTarget): Promise<Reply> {
-  const password = purpose === 'password' ? checkedPassword(visit.form.get('password') ?? '', { email }) : null;
-  const hashed = password === null ? null : await hashPassword(password);
-  const isFirst = await deps.database.transaction(async (tx) => {
-    if (!(await takeLink(tx, tokenDigest(visit.params['token'] ?? ''), deps.clock.now()))) return false;
-    if (hashed !== null) {
-      await setPassword(tx, userId, hashed);
-      await deleteSessionsOf(tx, userId, null);
-    }
-    return true;
-  });
-  const user = isFirst ? await findUser(deps.database, userId) : null;
-  if (user === null) throw new MediaError('not_found', 'This link was used. Ask for a new one.');
-  return afterLink(deps, visit, { user, how: purpose === 'password' ? 'invitation' : 'link' });
-}
-
-/** Somebody else's mailbox alone is not enough where a second step is on. */
-async function afterLink(
-  deps: DashboardDeps,
-  visit: Visit,
-  { user, how }: { user: User; how: string },
-): Promise<Reply> {
-  if (!user.hasSecondStep) return signedIn(deps, visit, { user, how, next: '/' });
-  const session = await startSession(deps, { userId: user.id, secondStepDue: true, visitor: visit });
-  return { kind: 'redirect', to: '/second-step', session };
+/** Uses a link and signs the user in, after the second step if it is on: a stolen link alone must not be enough. */
+async function useLink(deps: DashboardDeps, visit: Visit, { userId, email, purpose }: LinkTarget): Promise<RouteReply> {
+  const { address, form } = visit;
+  const passwordHash =
+    purpose === 'sign_in'
+      ? null
+      : await newPasswordHash(deps, { email, password: form.get('password') ?? '', userId, address });
+  const digest = tokenDigest(visit.params['token'] ?? '');
+  const user = await useOneTimeLink(deps, { caller: visit, input: { digest, userId, purpose, passwordHash } });
+  if (user === null) throw linkNotFound();
+  const signIn = { user, how: 'link', next: '/' };
+  return user.hasSecondStep ? requireSecondStep(deps, visit, signIn) : finishSignIn(deps, visit, signIn);
 }

@@ -1,33 +1,35 @@
 import { findAccount } from '#api/accounts/account-rows.ts';
 import type { Account } from '#api/accounts/account.ts';
 import { updateAccount } from '#api/accounts/update-account.ts';
-import { audit } from '#api/dashboard/audit.ts';
+import { actorOf } from '#api/dashboard/caller-of.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
-import { FEATURE_WORDS } from '#api/dashboard/feature-words.ts';
+import { FEATURE_LABELS } from '#api/dashboard/feature-labels.ts';
 import {
   checkbox,
-  confirmed,
+  confirmForm,
   EMPTY_FORM,
   field,
   formProblem,
   postForm,
-  submitted,
+  handleForm,
   type FormState,
 } from '#api/dashboard/form.ts';
 import { html } from '#api/dashboard/html.ts';
 import { invitationNotice } from '#api/dashboard/invitation-notice.ts';
+import { invitationTable } from '#api/dashboard/invitation-table.ts';
 import { planField, planOf } from '#api/dashboard/plan-field.ts';
 import { notFound } from '#api/dashboard/not-found.ts';
-import { forOperator, type PageReply, type Reply, type Route, type UserVisit } from '#api/dashboard/route.ts';
+import { forOperator, type PageReply, type Route, type RouteReply, type UserVisit } from '#api/dashboard/route.ts';
 import { facts, table } from '#api/dashboard/table.ts';
-import { moment } from '#api/dashboard/text.ts';
+import { moment } from '#api/dashboard/format-values.ts';
 import { inviteUser } from '#api/users/invite-user.ts';
+import { selectInvitations } from '#api/users/invitation-rows.ts';
 import { selectMembers } from '#api/users/membership-rows.ts';
-import { FEATURES } from '#crds/plans.ts';
+import { FEATURES } from '#crds/catalogue/plans.ts';
 
 const PATH = '/operator/accounts/:id';
 
-/** What only an operator changes about an account. */
+/** Page and actions of an account that are reserved for operators. */
 export const operatorAccountPageRoutes: readonly Route[] = [
   forOperator('GET', PATH, async (deps, visit) => {
     const account = await accountOf(deps, visit);
@@ -35,7 +37,7 @@ export const operatorAccountPageRoutes: readonly Route[] = [
   }),
   forOperator('POST', PATH, async (deps, visit) => {
     const account = await accountOf(deps, visit);
-    return submitted(visit, {
+    return handleForm(visit, {
       work: () => change(deps, visit, account),
       page: (form) => accountPage(deps, visit, { account, form }),
       fields: ['plan'],
@@ -45,7 +47,7 @@ export const operatorAccountPageRoutes: readonly Route[] = [
   forOperator('POST', `${PATH}/reactivate`, (deps, visit) => suspend(deps, visit, false)),
   forOperator('POST', `${PATH}/owner`, async (deps, visit) => {
     const account = await accountOf(deps, visit);
-    return submitted(visit, {
+    return handleForm(visit, {
       work: () => addOwner(deps, visit, account),
       page: (owner) => accountPage(deps, visit, { account, owner }),
       fields: ['email'],
@@ -53,16 +55,20 @@ export const operatorAccountPageRoutes: readonly Route[] = [
   }),
 ];
 
-interface Shown {
+interface AccountPageContent {
   readonly account: Account;
   readonly form?: FormState;
   readonly owner?: FormState;
 }
 
-async function accountPage(deps: DashboardDeps, visit: UserVisit, { account, form, owner }: Shown): Promise<PageReply> {
+async function accountPage(
+  deps: DashboardDeps,
+  visit: UserVisit,
+  { account, form, owner }: AccountPageContent,
+): Promise<PageReply> {
   const members = await selectMembers(deps.database, account.id);
   const path = `/operator/accounts/${account.id}`;
-  const inviting = owner ?? EMPTY_FORM;
+  const newOwner = owner ?? EMPTY_FORM;
   return {
     kind: 'page',
     title: account.name,
@@ -76,12 +82,12 @@ async function accountPage(deps: DashboardDeps, visit: UserVisit, { account, for
       <p><a href="/dashboard/accounts/${account.id}">See it as its members do</a></p>
       <section class="card">
         <h2>Plan, payment, features</h2>
-        ${settings(visit, account, form ?? { values: valuesOf(account), problems: {} })}
+        ${settingsForm(visit, account, form ?? { values: valuesOf(account), problems: {} })}
       </section>
       ${
         account.suspended
           ? postForm(visit, { action: `${path}/reactivate`, body: null, button: 'Reactivate the account' })
-          : confirmed(visit, {
+          : confirmForm(visit, {
               summary: 'Suspend the account …',
               action: `${path}/suspend`,
               body: html`<p>All its keys are refused from the next request on. Its jobs go on. Members still read.</p>`,
@@ -96,15 +102,16 @@ async function accountPage(deps: DashboardDeps, visit: UserVisit, { account, for
         rows: members.map(({ email, role, since }) => [email, role.replace('_', ' '), moment(since)]),
         empty: 'Nobody belongs to the account yet.',
       })}
+      ${invitationTable(await selectInvitations(deps.database, account.id, deps.clock.now()), null)}
       ${postForm(visit, {
         action: `${path}/owner`,
-        body: html`${formProblem(inviting)}${field(inviting, { name: 'email', label: 'E-mail of another owner', type: 'email' })}`,
-        button: 'Add the owner',
+        body: html`${formProblem(newOwner)}${field(newOwner, { name: 'email', label: 'E-mail of another owner', type: 'email' })}`,
+        button: 'Invite the owner',
       })}`,
   };
 }
 
-function settings(visit: UserVisit, { id }: Account, form: FormState) {
+function settingsForm(visit: UserVisit, { id }: Account, form: FormState) {
   const body = html`${formProblem(form)} ${planField(form)}
     <fieldset>
       <legend>Payment</legend>
@@ -113,7 +120,7 @@ function settings(visit: UserVisit, { id }: Account, form: FormState) {
     </fieldset>
     <fieldset>
       <legend>Features</legend>
-      ${FEATURES.map((name) => checkbox(form, { name: 'feature', value: name, label: FEATURE_WORDS[name] }))}
+      ${FEATURES.map((name) => checkbox(form, { name: 'feature', value: name, label: FEATURE_LABELS[name] }))}
     </fieldset>`;
   return postForm(visit, { action: `/operator/accounts/${id}`, body, button: 'Save' });
 }
@@ -132,44 +139,36 @@ async function accountOf({ database }: DashboardDeps, { params }: UserVisit): Pr
   return account;
 }
 
-async function change(deps: DashboardDeps, visit: UserVisit, { id }: Account): Promise<Reply> {
+async function change(deps: DashboardDeps, visit: UserVisit, { id }: Account): Promise<RouteReply> {
   const { form } = visit;
   const payment = form.getAll('payment');
   const on = form.getAll('feature');
-  await updateAccount(deps, id, {
+  const input = {
+    id,
     plan: planOf(form),
     paymentMethod: payment.includes('method'),
     unpaidInvoice: payment.includes('unpaid'),
     addFeatures: FEATURES.filter((name) => on.includes(name)),
     removeFeatures: FEATURES.filter((name) => !on.includes(name)),
-  });
-  return noted(deps, visit, { id, action: 'account.change', text: 'The account is saved.' });
+  };
+  await updateAccount(deps, { caller: actorOf(visit), input });
+  return done(id, 'The account is saved.');
 }
 
-async function suspend(deps: DashboardDeps, visit: UserVisit, suspended: boolean): Promise<Reply> {
+async function suspend(deps: DashboardDeps, visit: UserVisit, suspended: boolean): Promise<RouteReply> {
   const { id } = await accountOf(deps, visit);
-  await updateAccount(deps, id, { suspended });
-  const action = suspended ? 'account.suspend' : 'account.reactivate';
-  return noted(deps, visit, {
-    id,
-    action,
-    text: suspended ? 'The account is suspended.' : 'The account is active again.',
-  });
+  await updateAccount(deps, { caller: actorOf(visit), input: { id, suspended } });
+  return done(id, suspended ? 'The account is suspended.' : 'The account is active again.');
 }
 
-async function addOwner(deps: DashboardDeps, visit: UserVisit, { id }: Account): Promise<Reply> {
+async function addOwner(deps: DashboardDeps, visit: UserVisit, { id }: Account): Promise<RouteReply> {
   const membership = { accountId: id, role: 'owner' } as const;
   const email = visit.form.get('email') ?? '';
-  const { user, link } = await inviteUser(deps, { email, membership, operator: false, by: 'operator' });
-  await audit(deps, visit, { action: 'member.invite', target: user.email, accountId: id });
-  return { kind: 'redirect', to: `/operator/accounts/${id}`, notice: invitationNotice(deps, user, link) };
+  const input = { email, membership, operator: false, as: 'operator' } as const;
+  const invited = await inviteUser(deps, { caller: actorOf(visit), input });
+  return { kind: 'redirect', to: `/operator/accounts/${id}`, notice: invitationNotice(deps, invited) };
 }
 
-async function noted(
-  deps: DashboardDeps,
-  visit: UserVisit,
-  { id, action, text }: { id: string; action: string; text: string },
-): Promise<Reply> {
-  await audit(deps, visit, { action, target: id, accountId: id });
+function done(id: string, text: string): RouteReply {
   return { kind: 'redirect', to: `/operator/accounts/${id}`, notice: { text } };
 }

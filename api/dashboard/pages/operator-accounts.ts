@@ -2,25 +2,26 @@ import { createAccount } from '#api/accounts/create-account.ts';
 import { searchAccounts, type ListedAccount } from '#api/accounts/account-list-rows.ts';
 import { utcMonth } from '#api/billing/calendar.ts';
 import { usdOf } from '#api/billing/usd.ts';
-import { audit } from '#api/dashboard/audit.ts';
+import { actorOf } from '#api/dashboard/caller-of.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
-import { EMPTY_FORM, field, formProblem, postForm, submitted, type FormState } from '#api/dashboard/form.ts';
+import { EMPTY_FORM, field, formProblem, handleForm, postForm, type FormState } from '#api/dashboard/form.ts';
 import { html, type Content } from '#api/dashboard/html.ts';
 import { invitationNotice } from '#api/dashboard/invitation-notice.ts';
 import { planField, planOf } from '#api/dashboard/plan-field.ts';
-import { forOperator, type PageReply, type Reply, type Route, type UserVisit } from '#api/dashboard/route.ts';
+import { forOperator, type PageReply, type Route, type RouteReply, type UserVisit } from '#api/dashboard/route.ts';
 import { table } from '#api/dashboard/table.ts';
-import { moment, usd } from '#api/dashboard/text.ts';
+import { moment, usd } from '#api/dashboard/format-values.ts';
 import { checkedEmail } from '#api/users/email-address.ts';
 import { inviteUser } from '#api/users/invite-user.ts';
 
-const PAGE = 50;
+/** Maximum number of accounts on a page. */
+const LIMIT = 50;
 
-/** Every account of the installation. */
+/** Page that lists, searches and creates accounts of the installation. */
 export const operatorAccountRoutes: readonly Route[] = [
   forOperator('GET', '/operator', (deps, visit) => accountsPage(deps, visit, EMPTY_FORM)),
   forOperator('POST', '/operator/accounts', (deps, visit) =>
-    submitted(visit, {
+    handleForm(visit, {
       work: () => create(deps, visit),
       page: (form) => accountsPage(deps, visit, form),
       fields: ['name', 'plan', 'email'],
@@ -30,10 +31,10 @@ export const operatorAccountRoutes: readonly Route[] = [
 
 async function accountsPage({ database, clock }: DashboardDeps, visit: UserVisit, form: FormState): Promise<PageReply> {
   const text = (visit.query.get('search') ?? '').trim();
-  const offset = PAGE * Math.min(10_000, Number(/^\d{1,6}$/.exec(visit.query.get('page') ?? '')?.[0] ?? 0));
-  const search = { text, month: utcMonth(clock.now()), offset, limit: PAGE + 1 };
+  const offset = LIMIT * Math.min(10_000, Number(/^\d{1,6}$/.exec(visit.query.get('page') ?? '')?.[0] ?? 0));
+  const search = { text, month: utcMonth(clock.now()), offset, limit: LIMIT + 1 };
   const found = await searchAccounts(database, search);
-  const searching: FormState = { values: new URLSearchParams({ search: text }), problems: {} };
+  const searchForm: FormState = { values: new URLSearchParams({ search: text }), problems: {} };
   const page = (number: number, label: string) =>
     html`<a
       class="button"
@@ -42,23 +43,23 @@ async function accountsPage({ database, clock }: DashboardDeps, visit: UserVisit
     >`;
   const body = html`${formProblem(form)} ${field(form, { name: 'name', label: 'Name', hint: 'Up to 100 characters.' })}
   ${planField(form)}
-  ${field(form, { name: 'email', label: "Owner's e-mail", hint: 'You get a one-time link for a new person.', type: 'email', required: false })}`;
+  ${field(form, { name: 'email', label: "Owner's e-mail", hint: 'You get a one-time link to pass on.', type: 'email', required: false })}`;
   return {
     kind: 'page',
     title: 'Accounts',
     body: html`<h1>Accounts</h1>
       <form method="get" class="filters" role="search">
-        ${field(searching, { name: 'search', label: 'Name, id or e-mail', type: 'search', required: false })}
+        ${field(searchForm, { name: 'search', label: 'Name, id or e-mail', type: 'search', required: false })}
         <button>Search</button>
       </form>
       ${table({
         caption: 'Accounts, the newest first',
         columns: ['Name', 'Account', 'Plan', 'State', '#Spent this month', '#Unfinished jobs', 'Created'],
-        rows: found.slice(0, PAGE).map((account) => cells(account)),
+        rows: found.slice(0, LIMIT).map((account) => cells(account)),
         empty: text === '' ? 'No account yet. Create the first one below.' : 'No account fits.',
       })}
       <nav class="pager" aria-label="Pages">
-        ${offset > 0 && page(offset / PAGE - 1, 'Newer')} ${found.length > PAGE && page(offset / PAGE + 1, 'Older')}
+        ${offset > 0 && page(offset / LIMIT - 1, 'Newer')} ${found.length > LIMIT && page(offset / LIMIT + 1, 'Older')}
       </nav>
       <section class="card">
         <h2>Create an account</h2>
@@ -81,17 +82,17 @@ function cells(account: ListedAccount): readonly Content[] {
   ];
 }
 
-async function create(deps: DashboardDeps, visit: UserVisit): Promise<Reply> {
+async function create(deps: DashboardDeps, visit: UserVisit): Promise<RouteReply> {
   const { form } = visit;
   const email = (form.get('email') ?? '').trim();
   if (email !== '') checkedEmail(email);
   const input = { name: form.get('name') ?? '', plan: planOf(form), paymentMethod: false, features: [] };
-  const account = await createAccount(deps, input);
-  await audit(deps, visit, { action: 'account.create', target: account.id, accountId: account.id });
+  const caller = actorOf(visit);
+  const account = await createAccount(deps, { caller, input });
   const to = `/operator/accounts/${account.id}`;
   if (email === '') return { kind: 'redirect', to, notice: { text: `The account “${account.name}” is made.` } };
   const membership = { accountId: account.id, role: 'owner' } as const;
-  const { user, link } = await inviteUser(deps, { email, membership, operator: false, by: 'operator' });
-  await audit(deps, visit, { action: 'member.invite', target: user.email, accountId: account.id });
-  return { kind: 'redirect', to, notice: invitationNotice(deps, user, link) };
+  const invitation = { email, membership, operator: false, as: 'operator' } as const;
+  const invited = await inviteUser(deps, { caller, input: invitation });
+  return { kind: 'redirect', to, notice: invitationNotice(deps, invited) };
 }

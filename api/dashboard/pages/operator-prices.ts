@@ -2,8 +2,8 @@ import { usdOf } from '#api/billing/usd.ts';
 import { html } from '#api/dashboard/html.ts';
 import { forOperator, type Route } from '#api/dashboard/route.ts';
 import { table } from '#api/dashboard/table.ts';
-import { number, usd } from '#api/dashboard/text.ts';
-import { PRICE_BOOK } from '#crds/prices.ts';
+import { number, usd } from '#api/dashboard/format-values.ts';
+import { PRICE_BOOK } from '#crds/catalogue/prices.ts';
 
 const UNITS = {
   pdfs: 'started hundred pages compressed',
@@ -13,7 +13,7 @@ const UNITS = {
   files: 'font or table converted',
 } as const;
 
-/** The price book that work is billed by. */
+/** Page with the price book. */
 export const operatorPriceRoutes: readonly Route[] = [
   forOperator('GET', '/operator/prices', () => ({
     kind: 'page',

@@ -2,15 +2,15 @@ import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { html, type Html } from '#api/dashboard/html.ts';
 import { forOperator, type PageReply, type Route } from '#api/dashboard/route.ts';
 import { facts, table } from '#api/dashboard/table.ts';
-import { counted, duration, moment, number } from '#api/dashboard/text.ts';
+import { counted, duration, moment, number } from '#api/dashboard/format-values.ts';
 import { countEnds, selectFailures, selectQueue, selectTools, type QueueGroup } from '#api/jobs/queue-rows.ts';
-import { FORMATS, formatOfName } from '#crds/formats.ts';
-import { LIMITS } from '#crds/plans.ts';
+import { FORMATS, formatOfName } from '#crds/catalogue/formats.ts';
+import { LIMITS } from '#crds/catalogue/plans.ts';
 
 const HOUR_MS = 3600 * 1000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** What the installation works on, and how it ends. */
+/** Pages of the queue, of failures and of tool versions. */
 export const operatorWorkRoutes: readonly Route[] = [
   forOperator('GET', '/operator/queue', queuePage),
   forOperator('GET', '/operator/failures', failurePage),
@@ -53,11 +53,11 @@ async function queuePage({ database, clock, grafanaUrl }: DashboardDeps): Promis
         ]),
         empty: 'Nothing is queued or in work.',
       })}
-      ${grafana(grafanaUrl)}`,
+      ${grafanaLink(grafanaUrl)}`,
   };
 }
 
-/** When the job came that waits or works longest; null when there is none. */
+/** Returns when the oldest unfinished job was created; null without one. */
 function oldestOf(groups: readonly QueueGroup[]): Date | null {
   const times = groups.map(({ oldest }) => oldest.getTime());
   return times.length === 0 ? null : new Date(Math.min(...times));
@@ -76,7 +76,7 @@ function kindOf({ extension }: QueueGroup): string {
   return format === null ? 'not known yet' : FORMATS[format].kind;
 }
 
-function grafana(grafanaUrl: string | null): Html {
+function grafanaLink(grafanaUrl: string | null): Html {
   if (grafanaUrl === null)
     return html`<p class="hint">Set <code>MEDIAJOBS_GRAFANA_URL</code> for a link to the metrics.</p>`;
   return html`<p><a class="button" href="${grafanaUrl}">Metrics in Grafana</a></p>`;

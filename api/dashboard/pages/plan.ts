@@ -2,26 +2,26 @@ import { updateAccount } from '#api/accounts/update-account.ts';
 import { utcMonth } from '#api/billing/calendar.ts';
 import { selectSpending } from '#api/billing/ledger-rows.ts';
 import { spendCapOf } from '#api/billing/spend-cap.ts';
-import { microUsdOf, MOST_USD, usdOf } from '#api/billing/usd.ts';
-import { audit } from '#api/dashboard/audit.ts';
+import { microUsdOf, MAX_USD, usdOf } from '#api/billing/usd.ts';
+import { actorOf } from '#api/dashboard/caller-of.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
-import { FEATURE_WORDS } from '#api/dashboard/feature-words.ts';
-import { field, formProblem, postForm, submitted, type FormState } from '#api/dashboard/form.ts';
+import { FEATURE_LABELS } from '#api/dashboard/feature-labels.ts';
+import { field, formProblem, handleForm, postForm, type FormState } from '#api/dashboard/form.ts';
 import { html, type Html } from '#api/dashboard/html.ts';
-import { forMember, type AccountVisit, type PageReply, type Reply, type Route } from '#api/dashboard/route.ts';
+import { forMember, type AccountVisit, type PageReply, type Route, type RouteReply } from '#api/dashboard/route.ts';
 import { facts, table } from '#api/dashboard/table.ts';
-import { bytes, duration, number, usd } from '#api/dashboard/text.ts';
+import { bytes, duration, number, usd } from '#api/dashboard/format-values.ts';
 import { isAtLeast } from '#api/users/user.ts';
-import { MediaError } from '#crds/media-error.ts';
-import { FEATURES, LIMITS, PLANS, type Plan } from '#crds/plans.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import { FEATURES, LIMITS, PLANS, type Plan } from '#crds/catalogue/plans.ts';
 
-/** The plan with its limits, and the spend cap. */
+/** Page with the plan and its limits, and the action that sets the spend cap. */
 export const planRoutes: readonly Route[] = [
   forMember('GET', '/accounts/:account/plan', { needs: 'read_only' }, (deps, visit) =>
     planPage(deps, visit, { values: capValues(visit), problems: {} }),
   ),
   forMember('POST', '/accounts/:account/plan/spend-cap', { needs: 'owner' }, (deps, visit) =>
-    submitted(visit, {
+    handleForm(visit, {
       work: () => setCap(deps, visit),
       page: (form) => planPage(deps, visit, form),
       fields: ['spend_cap_usd'],
@@ -36,7 +36,7 @@ async function planPage(deps: DashboardDeps, visit: AccountVisit, form: FormStat
     kind: 'page',
     title: `Plan and spend cap – ${account.name}`,
     body: html`<h1>Plan and spend cap</h1>
-      ${await month(deps, visit)}
+      ${await monthSection(deps, visit)}
       ${
         isAtLeast(visit.role, 'owner') &&
         html`<section class="card">
@@ -55,7 +55,7 @@ async function planPage(deps: DashboardDeps, visit: AccountVisit, form: FormStat
             : 'nothing unpaid',
         ],
         ...FEATURES.map(
-          (name) => [`Feature ${FEATURE_WORDS[name]}`, account.features.includes(name) ? 'on' : 'off'] as const,
+          (name) => [`Feature ${FEATURE_LABELS[name]}`, account.features.includes(name) ? 'on' : 'off'] as const,
         ),
       ])}
       <p class="hint">The operator of the service changes plan, payment and features.</p>
@@ -64,7 +64,7 @@ async function planPage(deps: DashboardDeps, visit: AccountVisit, form: FormStat
   };
 }
 
-async function month({ database, clock }: DashboardDeps, { account }: AccountVisit): Promise<Html> {
+async function monthSection({ database, clock }: DashboardDeps, { account }: AccountVisit): Promise<Html> {
   const now = clock.now();
   const { spent, running } = await selectSpending(database, { accountId: account.id, month: utcMonth(now), now });
   const cap = spendCapOf(account);
@@ -96,16 +96,15 @@ function capValues({ account: { spendCapMicroUsd } }: AccountVisit): URLSearchPa
   return new URLSearchParams(spendCapMicroUsd === null ? {} : { spend_cap_usd: String(usdOf(spendCapMicroUsd)) });
 }
 
-async function setCap(deps: DashboardDeps, visit: AccountVisit): Promise<Reply> {
+async function setCap(deps: DashboardDeps, visit: AccountVisit): Promise<RouteReply> {
   const { account, form } = visit;
   const text = (form.get('spend_cap_usd') ?? '').trim().replace(/^\$/, '');
   const micro = text === '' ? null : microUsdOf(text);
   if (micro === null && text !== '') {
-    const message = `Give US dollars from 0 to ${number(MOST_USD)} with at most 6 decimals, such as 12.50, or nothing.`;
+    const message = `Give US dollars from 0 to ${number(MAX_USD)} with at most 6 decimals, such as 12.50, or nothing.`;
     throw new MediaError('bad_request', message, { param: 'spend_cap_usd' });
   }
-  await updateAccount(deps, account.id, { spendCapMicroUsd: micro });
-  await audit(deps, visit, { action: 'account.spend_cap', target: text === '' ? 'plan' : text, accountId: account.id });
+  await updateAccount(deps, { caller: actorOf(visit), input: { id: account.id, spendCapMicroUsd: micro } });
   const shown = usd(usdOf(spendCapOf({ ...account, spendCapMicroUsd: micro })));
   return {
     kind: 'redirect',

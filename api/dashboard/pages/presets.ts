@@ -1,29 +1,37 @@
-import { audit } from '#api/dashboard/audit.ts';
-import { accountRequest } from '#api/dashboard/account-request.ts';
+import { callerOf } from '#api/dashboard/caller-of.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
-import { confirmed, EMPTY_FORM, field, formProblem, postForm, submitted, type FormState } from '#api/dashboard/form.ts';
+import {
+  confirmForm,
+  EMPTY_FORM,
+  field,
+  formProblem,
+  postForm,
+  handleForm,
+  type FormState,
+} from '#api/dashboard/form.ts';
 import { html } from '#api/dashboard/html.ts';
-import { forMember, type AccountVisit, type PageReply, type Reply, type Route } from '#api/dashboard/route.ts';
+import { forMember, type AccountVisit, type PageReply, type Route, type RouteReply } from '#api/dashboard/route.ts';
+import { checkJsonObject, parseFields } from '#api/http/json-body.ts';
 import { table } from '#api/dashboard/table.ts';
-import { counted, moment } from '#api/dashboard/text.ts';
-import { createPreset } from '#api/presets/create-preset.ts';
+import { counted, moment } from '#api/dashboard/format-values.ts';
 import { deletePreset } from '#api/presets/delete-preset.ts';
 import { selectPresets } from '#api/presets/preset-rows.ts';
+import { presetRequestSchema, savePreset } from '#api/presets/save-preset.ts';
 import { isAtLeast } from '#api/users/user.ts';
-import { MediaError } from '#crds/media-error.ts';
-import { LIMITS } from '#crds/plans.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import { LIMITS } from '#crds/catalogue/plans.ts';
 
-/** Presets: made, replaced, deleted. */
+/** Page that lists, saves and deletes presets. */
 export const presetPageRoutes: readonly Route[] = [
   forMember('GET', '/accounts/:account/presets', { needs: 'read_only' }, (deps, visit) =>
     presetPage(deps, visit, EMPTY_FORM),
   ),
   forMember('POST', '/accounts/:account/presets', { needs: 'developer' }, (deps, visit) =>
-    submitted(visit, {
+    handleForm(visit, {
       work: () => save(deps, visit),
       page: (form) => presetPage(deps, visit, form),
       fields: ['name', 'options'],
-      // A refusal names the option.
+      // The `param` of a refusal is the path of an option.
       names: {
         image: 'options',
         pdf: 'options',
@@ -45,8 +53,8 @@ async function presetPage(
   const presets = await selectPresets(database, visit.account.id);
   const path = `/accounts/${visit.account.id}/presets`;
   const mayChange = isAtLeast(visit.role, 'developer');
-  const removal = ({ id, name }: (typeof presets)[number]) =>
-    confirmed(visit, {
+  const removalForm = ({ id, name }: (typeof presets)[number]) =>
+    confirmForm(visit, {
       summary: `Delete ${name} …`,
       action: `${path}/${id}/delete`,
       body: html`<p>Requests that name it are refused from then on. Jobs that are made keep their options.</p>`,
@@ -68,7 +76,7 @@ async function presetPage(
           html`<code>${preset.name}</code>`,
           html`<code>${JSON.stringify(preset.options)}</code>`,
           moment(preset.updatedAt),
-          ...(mayChange ? [removal(preset)] : []),
+          ...(mayChange ? [removalForm(preset)] : []),
         ]),
         empty: 'No preset yet. A preset keeps options under a name, so that requests need not repeat them.',
       })}
@@ -82,15 +90,14 @@ async function presetPage(
   };
 }
 
-async function save(deps: DashboardDeps, visit: AccountVisit): Promise<Reply> {
+async function save(deps: DashboardDeps, visit: AccountVisit): Promise<RouteReply> {
   const name = visit.form.get('name') ?? '';
-  const json = { name, options: parsed(visit.form.get('options') ?? '') };
-  await createPreset(deps, accountRequest(visit, { livemode: true, json }));
-  await audit(deps, visit, { action: 'preset.save', target: name, accountId: visit.account.id });
+  const object = checkJsonObject({ name, options: parseOptions(visit.form.get('options') ?? '') });
+  await savePreset(deps, { caller: callerOf(visit), input: parseFields(presetRequestSchema, object) });
   return done(visit, `The preset “${name}” is saved.`);
 }
 
-function parsed(text: string): unknown {
+function parseOptions(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
@@ -98,13 +105,11 @@ function parsed(text: string): unknown {
   }
 }
 
-async function remove(deps: DashboardDeps, visit: AccountVisit): Promise<Reply> {
-  const id = visit.params['id'] ?? '';
-  await deletePreset(deps, accountRequest(visit, { livemode: true, params: { id_or_name: id } }));
-  await audit(deps, visit, { action: 'preset.delete', target: id, accountId: visit.account.id });
+async function remove(deps: DashboardDeps, visit: AccountVisit): Promise<RouteReply> {
+  await deletePreset(deps, { caller: callerOf(visit), input: { idOrName: visit.params['id'] ?? '' } });
   return done(visit, 'The preset is deleted.');
 }
 
-function done({ account }: AccountVisit, text: string): Reply {
+function done({ account }: AccountVisit, text: string): RouteReply {
   return { kind: 'redirect', to: `/accounts/${account.id}/presets`, notice: { text } };
 }

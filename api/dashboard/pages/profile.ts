@@ -1,59 +1,71 @@
-import { renderSVG } from 'uqr';
-import { audit } from '#api/dashboard/audit.ts';
+import { actorOf } from '#api/dashboard/caller-of.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
-import { confirmed, EMPTY_FORM, field, formProblem, postForm, submitted, type FormState } from '#api/dashboard/form.ts';
-import { Html, html } from '#api/dashboard/html.ts';
-import { forUser, type PageReply, type Reply, type Route, type UserVisit } from '#api/dashboard/route.ts';
+import { EMPTY_FORM, field, formProblem, handleForm, postForm, type FormState } from '#api/dashboard/form.ts';
+import { html, type Html } from '#api/dashboard/html.ts';
+import { forUser, type PageReply, type Route, type RouteReply, type UserVisit } from '#api/dashboard/route.ts';
+import {
+  passwordField,
+  pendingSecret,
+  secondStepSection,
+  type SecondStepForms,
+} from '#api/dashboard/second-step-section.ts';
 import { table } from '#api/dashboard/table.ts';
-import { moment } from '#api/dashboard/text.ts';
-import { checkedPassword, hashPassword, isPassword, PASSWORD_LENGTH } from '#api/users/password.ts';
-import { deleteSession, deleteSessionsOf, selectSessions } from '#api/users/session-rows.ts';
-import { seenAfter } from '#api/users/session.ts';
-import { takeCode, totpContext } from '#api/users/take-code.ts';
-import { codeCounts, countTry, forgetTries } from '#api/users/throttle.ts';
-import { newTotpSecret, totpAddress } from '#api/users/totp.ts';
-import { findCredentials, findTotpSecret, setPassword, setTotpSecret } from '#api/users/user-rows.ts';
-import { randomWord } from '#crds/ids.ts';
-import { MediaError } from '#crds/media-error.ts';
+import { moment } from '#api/dashboard/format-values.ts';
+import { changeCredential } from '#api/users/change-credentials.ts';
+import { reauthenticate } from '#api/users/check-sign-in.ts';
+import { newPasswordHash } from '#api/users/new-password.ts';
+import { PASSWORD_LENGTH } from '#api/users/password.ts';
+import { selectSessions, setPendingTotp } from '#api/users/session-rows.ts';
+import { endSessions, seenAfter } from '#api/users/session.ts';
+import { verifyFirstCode, totpContext } from '#api/users/consume-code.ts';
+import { newTotpSecret } from '#api/users/totp.ts';
+import { randomWord } from '#crds/contract/ids.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 
-/** What a person may change about themselves. */
+/** Page and actions for the password, second step and sessions of the signed-in user. */
 export const profileRoutes: readonly Route[] = [
   forUser('GET', '/profile', (deps, visit) => profilePage(deps, visit)),
   forUser('POST', '/profile/password', (deps, visit) =>
-    submitted(visit, {
+    handleForm(visit, {
       work: () => changePassword(deps, visit),
       page: (password) => profilePage(deps, visit, { password }),
       fields: ['current', 'password'],
     }),
   ),
-  forUser('POST', '/profile/second-step/start', startSecondStep),
+  forUser('POST', '/profile/second-step/start', (deps, visit) =>
+    handleForm(visit, {
+      work: () => startSecondStep(deps, visit),
+      page: (start) => profilePage(deps, visit, { start }),
+      fields: ['again'],
+      names: { current: 'again' },
+    }),
+  ),
   forUser('POST', '/profile/second-step/confirm', (deps, visit) =>
-    submitted(visit, {
+    handleForm(visit, {
       work: () => confirmSecondStep(deps, visit),
       page: (code) => profilePage(deps, visit, { code }),
       fields: ['code'],
     }),
   ),
   forUser('POST', '/profile/second-step/end', (deps, visit) =>
-    submitted(visit, {
+    handleForm(visit, {
       work: () => endSecondStep(deps, visit),
       page: (end) => profilePage(deps, visit, { end }),
-      fields: ['current'],
+      fields: ['again'],
+      names: { current: 'again' },
     }),
   ),
-  forUser('POST', '/profile/sessions/end', endSessions),
+  forUser('POST', '/profile/sessions/end', end),
 ];
 
-interface Forms {
+interface Forms extends SecondStepForms {
   readonly password?: FormState;
-  readonly code?: FormState;
-  readonly end?: FormState;
 }
 
 async function profilePage(deps: DashboardDeps, visit: UserVisit, forms: Forms = {}): Promise<PageReply> {
   const { user } = visit;
   const password = forms.password ?? EMPTY_FORM;
-  const passwordForm = html`${formProblem(password)} ${user.hasPassword && currentField(password)}
+  const passwordForm = html`${formProblem(password)} ${user.hasPassword && passwordField(password, 'current')}
   ${field(password, {
     name: 'password',
     label: 'New password',
@@ -66,59 +78,26 @@ async function profilePage(deps: DashboardDeps, visit: UserVisit, forms: Forms =
     title: 'Profile',
     body: html`<h1>Profile</h1>
       <p>Signed in as <strong>${user.email}</strong>${user.operator && ', an operator of this installation'}.</p>
+      ${
+        deps.identityProvider !== null &&
+        !user.hasIdentity &&
+        html`<p>
+          <a class="button" href="/dashboard/provider/start?next=/profile">Connect with your company's sign-in</a>
+        </p>`
+      }
       <section>
         <h2>Password</h2>
         ${postForm(visit, { action: '/profile/password', body: passwordForm, button: 'Change the password' })}
       </section>
       <section>
         <h2>Second step</h2>
-        ${await secondStep(deps, visit, forms)}
+        ${await secondStepSection(deps, visit, forms)}
       </section>
       <section>
         <h2>Sessions</h2>
         ${await sessionTable(deps, visit)}
       </section>`,
   };
-}
-
-function currentField(form: FormState): Html {
-  return field(form, {
-    name: 'current',
-    label: 'Current password',
-    type: 'password',
-    autocomplete: 'current-password',
-  });
-}
-
-async function secondStep(deps: DashboardDeps, visit: UserVisit, forms: Forms): Promise<Html> {
-  const { user } = visit;
-  if (user.hasSecondStep) {
-    return html`<p>On: signing in needs a code of your authenticator app.</p>
-      ${confirmed(visit, {
-        summary: 'Switch the second step off …',
-        action: '/profile/second-step/end',
-        body: html`${formProblem(forms.end ?? EMPTY_FORM)}${currentField(forms.end ?? EMPTY_FORM)}`,
-        button: 'Switch it off',
-        danger: true,
-      })}`;
-  }
-  const sealed = await findTotpSecret(deps.database, user.id);
-  if (sealed === null) {
-    return html`<p>Off. With it a stolen password alone lets nobody in.</p>
-      ${postForm(visit, { action: '/profile/second-step/start', body: null, button: 'Set up an authenticator app' })}`;
-  }
-  const secret = deps.secretBox.open(sealed, totpContext(user.id));
-  const form = forms.code ?? EMPTY_FORM;
-  const picture = new Html(renderSVG(totpAddress(secret, user.email), { pixelSize: 5 }));
-  return html`<p>Scan this with your authenticator app, or type the key, then give the code that the app shows.</p>
-    <div class="qr" role="img" aria-label="QR code of the key below">${picture}</div>
-    <p>Key: <code>${secret.match(/.{4}/g)?.join(' ') ?? secret}</code></p>
-    ${postForm(visit, {
-      action: '/profile/second-step/confirm',
-      body: html`${formProblem(form)}
-      ${field(form, { name: 'code', label: 'Code', autocomplete: 'one-time-code', inputmode: 'numeric' })}`,
-      button: 'Switch the second step on',
-    })}`;
 }
 
 async function sessionTable({ database, clock }: DashboardDeps, visit: UserVisit): Promise<Html> {
@@ -145,65 +124,64 @@ async function sessionTable({ database, clock }: DashboardDeps, visit: UserVisit
   ${end('others', 'End all other sessions')}`;
 }
 
-/** Who is signed in gives the password again before it matters. */
-async function requirePassword(deps: DashboardDeps, { user, form }: UserVisit): Promise<void> {
-  if (!user.hasPassword) return;
-  const counts = codeCounts(user.id);
-  await countTry(deps, counts);
-  const found = await findCredentials(deps.database, user.email);
-  if (!(await isPassword(form.get('current') ?? '', found?.password ?? null)))
-    throw new MediaError('bad_request', 'This is not your current password.', { param: 'current' });
-  await forgetTries(deps, counts);
+/** Checks the current password before a change of credentials. @throws MediaError when it is wrong. */
+function requirePassword(deps: DashboardDeps, { user, session, form }: UserVisit): Promise<void> {
+  return reauthenticate(deps, { user, session, password: form.get('current') ?? form.get('again') ?? '' });
 }
 
-async function changePassword(deps: DashboardDeps, visit: UserVisit): Promise<Reply> {
-  const { user, form, session } = visit;
+async function changePassword(deps: DashboardDeps, visit: UserVisit): Promise<RouteReply> {
+  const { user, form, session, address } = visit;
   await requirePassword(deps, visit);
-  await setPassword(deps.database, user.id, await hashPassword(checkedPassword(form.get('password') ?? '', user)));
-  await deleteSessionsOf(deps.database, user.id, session.digest);
-  await note(deps, visit, 'password.change');
+  const password = form.get('password') ?? '';
+  const hash = await newPasswordHash(deps, { email: user.email, password, userId: user.id, address });
+  await changeCredential(deps, {
+    caller: ownerOf(visit),
+    input: { session: session.digest, credential: { kind: 'password', hash } },
+  });
   return done('Your password is changed; all other sessions have ended.');
 }
 
-async function startSecondStep(deps: DashboardDeps, { user }: UserVisit): Promise<Reply> {
-  if (!user.hasSecondStep) {
-    const sealed = deps.secretBox.seal(newTotpSecret(randomWord), totpContext(user.id));
-    await setTotpSecret(deps.database, user.id, sealed);
-  }
+async function startSecondStep(deps: DashboardDeps, visit: UserVisit): Promise<RouteReply> {
+  const { user, session } = visit;
+  await requirePassword(deps, visit);
+  const sealed = deps.secretBox.seal(newTotpSecret(randomWord), totpContext(user.id));
+  await setPendingTotp(deps.database, session.digest, sealed);
   return { kind: 'redirect', to: '/profile' };
 }
 
-async function confirmSecondStep(deps: DashboardDeps, visit: UserVisit): Promise<Reply> {
-  await takeCode(deps, visit.user, visit.form.get('code') ?? '');
-  await note(deps, visit, 'second_step.on');
-  return done('The second step is on.');
-}
-
-async function endSecondStep(deps: DashboardDeps, visit: UserVisit): Promise<Reply> {
-  await requirePassword(deps, visit);
-  await setTotpSecret(deps.database, visit.user.id, null);
-  await note(deps, visit, 'second_step.off');
-  return done('The second step is off.');
-}
-
-async function endSessions(deps: DashboardDeps, visit: UserVisit): Promise<Reply> {
-  const { database, clock } = deps;
-  const asked = visit.form.get('session') ?? '';
-  const now = clock.now();
-  if (asked === 'others') await deleteSessionsOf(database, visit.user.id, visit.session.digest);
-  else {
-    const own = await selectSessions(database, visit.user.id, { now, seenAfter: seenAfter(now) });
-    const named = own.find(({ digest }) => digest.toString('base64url') === asked);
-    if (named !== undefined) await deleteSession(database, named.digest);
+async function confirmSecondStep(deps: DashboardDeps, visit: UserVisit): Promise<RouteReply> {
+  const { user, session, form, address } = visit;
+  const secret = await pendingSecret(deps, visit);
+  if (secret === null || user.hasSecondStep) {
+    throw new MediaError('bad_request', 'Set the authenticator app up first; that asks for your password.');
   }
-  await note(deps, visit, 'session.end');
-  return done(asked === 'others' ? 'All other sessions have ended.' : 'The session has ended.');
+  const step = await verifyFirstCode(deps, { userId: user.id, address, code: form.get('code') ?? '' }, secret);
+  const on = { sealed: deps.secretBox.seal(secret, totpContext(user.id)), step };
+  await changeCredential(deps, {
+    caller: ownerOf(visit),
+    input: { session: session.digest, credential: { kind: 'second_step', on } },
+  });
+  return done('The second step is on; all other sessions have ended.');
 }
 
-async function note(deps: DashboardDeps, visit: UserVisit, action: string): Promise<void> {
-  await audit(deps, visit, { action, target: visit.user.email, accountId: null });
+async function endSecondStep(deps: DashboardDeps, visit: UserVisit): Promise<RouteReply> {
+  await requirePassword(deps, visit);
+  const input = { session: visit.session.digest, credential: { kind: 'second_step', on: null } } as const;
+  await changeCredential(deps, { caller: ownerOf(visit), input });
+  return done('The second step is off; all other sessions have ended.');
 }
 
-function done(text: string): Reply {
+async function end(deps: DashboardDeps, visit: UserVisit): Promise<RouteReply> {
+  const ended = visit.form.get('session') ?? '';
+  await endSessions(deps, { caller: actorOf(visit), input: { own: visit.session.digest, ended } });
+  return done(ended === 'others' ? 'All other sessions have ended.' : 'The session has ended.');
+}
+
+/** Returns the caller of a change of credentials: the user, with the count of changes at the password check. */
+function ownerOf(visit: UserVisit) {
+  return { ...actorOf(visit), user: visit.user };
+}
+
+function done(text: string): RouteReply {
   return { kind: 'redirect', to: '/profile', notice: { text } };
 }

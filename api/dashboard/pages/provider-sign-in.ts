@@ -1,48 +1,53 @@
-import { PROVIDER_COOKIE, setCookie } from '#api/dashboard/cookies.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
-import type { IdentityProvider, ProviderTrip } from '#api/dashboard/identity-provider.ts';
+import type { IdentityProvider, PendingAuthorization } from '#api/dashboard/identity-provider.ts';
 import { notFound } from '#api/dashboard/not-found.ts';
-import { forAnyone, type Reply, type Route, type Visit } from '#api/dashboard/route.ts';
-import { nextOf, signedIn } from '#api/dashboard/signed-in.ts';
-import { bindIdentity, findUserByIdentity } from '#api/users/user-rows.ts';
-import { MediaError } from '#crds/media-error.ts';
+import { forAnyone, type Route, type RouteReply, type Visit } from '#api/dashboard/route.ts';
+import { finishSignIn, nextOf } from '#api/dashboard/finish-sign-in.ts';
+import { findProviderUser } from '#api/users/provider-user.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 
-const TRIP_SECONDS = 600;
-const CONTEXT = 'dashboard-provider-trip';
+/** Maximum duration between redirect and callback, in seconds. */
+const AUTHORIZATION_SECONDS = 600;
 
-/** Sign-in at the company's provider. It signs in who was invited, and makes no users. */
+/**
+ * Sign-in at the company's provider. `state` contains nonce, PKCE verifier and target path, encrypted and bound to the
+ * browser's cookie, so that another browser cannot finish the sign-in.
+ */
 export const providerSignInRoutes: readonly Route[] = [
   forAnyone('GET', '/provider/start', start),
   forAnyone('GET', '/provider/callback', finish),
 ];
 
-async function start(deps: DashboardDeps, visit: Visit): Promise<Reply> {
-  const { address, trip } = await providerOf(deps).start();
-  const kept = {
-    ...trip,
-    next: nextOf(visit.query.get('next')),
-    until: deps.clock.now().getTime() + TRIP_SECONDS * 1000,
-  };
-  const sealed = deps.secretBox.seal(JSON.stringify(kept), CONTEXT).toString('base64url');
-  return { kind: 'redirect', to: address, cookies: [setCookie(PROVIDER_COOKIE, sealed, TRIP_SECONDS)] };
+interface StoredAuthorization extends PendingAuthorization {
+  /** Path below the dashboard to redirect to. */
+  readonly next: string;
+  /** Expiry, in milliseconds since 1970. */
+  readonly until: number;
 }
 
-/** The provider vouches for its own second step. */
-async function finish(deps: DashboardDeps, visit: Visit): Promise<Reply> {
-  const trip = tripOf(deps, visit);
-  const identity = await providerOf(deps).finish(visit.query, trip);
-  const known = await findUserByIdentity(deps.database, identity.id);
-  const user =
-    known ?? (identity.email === null ? null : await bindIdentity(deps.database, identity.email, identity.id));
-  if (user === null) {
-    throw new MediaError(
-      'bad_request',
-      'Your company has signed you in, but nobody has invited that e-mail address here. Ask an owner of your account or the operator.',
-      { status: 403 },
-    );
-  }
-  const reply = await signedIn(deps, visit, { user, how: 'provider', next: trip.next });
-  return reply.kind === 'redirect' ? { ...reply, cookies: [setCookie(PROVIDER_COOKIE, '', 0)] } : reply;
+async function start(deps: DashboardDeps, visit: Visit): Promise<RouteReply> {
+  const until = deps.clock.now().getTime() + AUTHORIZATION_SECONDS * 1000;
+  const next = nextOf(visit.query.get('next'));
+  const to = await providerOf(deps).start((pending) => {
+    const stored: StoredAuthorization = { ...pending, next, until };
+    return deps.secretBox.seal(JSON.stringify(stored), contextOf(visit)).toString('base64url');
+  });
+  return { kind: 'redirect', to };
+}
+
+/** Handles the callback. Does not ask for a second step, which is the responsibility of the provider. */
+async function finish(deps: DashboardDeps, visit: Visit): Promise<RouteReply> {
+  const state = visit.query.get('state') ?? '';
+  const pending = openState(deps, visit, state);
+  const identity = await providerOf(deps).finish(visit.query, { ...pending, state });
+  const link = /^\/links\/([\w-]+)$/.exec(pending.next)?.[1] ?? null;
+  const user = await findProviderUser(deps, { identity, signedIn: visit.session?.user ?? null, link });
+  if (user !== null) return finishSignIn(deps, visit, { user, how: 'provider', next: pending.next });
+  throw new MediaError(
+    'bad_request',
+    'Your company has signed you in, but no login here is connected with it. Open the link of your invitation and sign in from there; or sign in with your password and connect it under Profile.',
+    { status: 403 },
+  );
 }
 
 function providerOf({ identityProvider }: DashboardDeps): IdentityProvider {
@@ -50,20 +55,22 @@ function providerOf({ identityProvider }: DashboardDeps): IdentityProvider {
   return identityProvider;
 }
 
-function tripOf({ secretBox, clock }: DashboardDeps, { cookies }: Visit): ProviderTrip & { readonly next: string } {
-  const lost = (cause?: unknown): MediaError =>
+function contextOf({ browser }: Visit): string {
+  return `dashboard-provider-trip ${browser.toString('base64url')}`;
+}
+
+function openState({ secretBox, clock }: DashboardDeps, visit: Visit, state: string): StoredAuthorization {
+  const invalidState = (cause?: unknown): MediaError =>
     new MediaError('bad_request', 'This sign-in was not started here, or took too long. Start again.', {
       status: 403,
       cause,
     });
-  const sealed = cookies.get(PROVIDER_COOKIE);
-  if (sealed === undefined) throw lost();
   try {
-    const text = secretBox.open(Buffer.from(sealed, 'base64url'), CONTEXT);
-    const trip = JSON.parse(text) as ProviderTrip & { next: string; until: number };
-    if (trip.until > clock.now().getTime()) return trip;
+    const opened = secretBox.open(Buffer.from(state, 'base64url'), contextOf(visit));
+    const pending = JSON.parse(opened) as StoredAuthorization;
+    if (pending.until > clock.now().getTime()) return pending;
   } catch (error) {
-    throw lost(error);
+    throw invalidState(error);
   }
-  throw lost();
+  throw invalidState();
 }

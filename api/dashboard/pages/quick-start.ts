@@ -3,7 +3,7 @@ import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { html, type Html } from '#api/dashboard/html.ts';
 import { forMember, type AccountVisit, type PageReply, type Route } from '#api/dashboard/route.ts';
 
-/** The first page of an account: from a key to a first result. */
+/** Start page of an account with examples of requests. */
 export const quickStartRoutes: readonly Route[] = [
   forMember('GET', '/accounts/:account', { needs: 'read_only' }, quickStart),
 ];

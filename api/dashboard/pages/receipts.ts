@@ -1,25 +1,25 @@
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
-import { EMPTY_FORM, field, formProblem, postForm, submitted, type FormState } from '#api/dashboard/form.ts';
+import { EMPTY_FORM, field, formProblem, handleForm, postForm, type FormState } from '#api/dashboard/form.ts';
 import { html, type Html } from '#api/dashboard/html.ts';
 import { forMember, type AccountVisit, type PageReply, type Route } from '#api/dashboard/route.ts';
 import { verifyReceipt } from '#api/receipts/verify-receipt.ts';
-import { MediaError } from '#crds/media-error.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 
-/** Checks a receipt that somebody was given, of whatever job. */
+/** Page that verifies a receipt of any job. */
 export const receiptRoutes: readonly Route[] = [
   forMember('GET', '/accounts/:account/receipts', { needs: 'read_only' }, (deps, visit) =>
     receiptPage(deps, visit, EMPTY_FORM, null),
   ),
   forMember('POST', '/accounts/:account/receipts', { needs: 'read_only', whileSuspended: true }, (deps, visit) =>
-    submitted(visit, {
-      work: async () => receiptPage(deps, visit, { values: visit.form, problems: {} }, check(deps, visit)),
+    handleForm(visit, {
+      work: async () => receiptPage(deps, visit, { values: visit.form, problems: {} }, verifiedReceipt(deps, visit)),
       page: (form) => receiptPage(deps, visit, form, null),
       fields: ['receipt'],
     }),
   ),
 ];
 
-function check({ receiptKeys }: DashboardDeps, { form }: AccountVisit): Html {
+function verifiedReceipt({ receiptKeys }: DashboardDeps, { form }: AccountVisit): Html {
   const found = verifyReceipt(receiptKeys, jwsOf(form.get('receipt') ?? ''));
   if (found === null) {
     throw new MediaError('bad_request', 'No key of this service signed this text, or it was changed since.', {
@@ -32,7 +32,7 @@ function check({ receiptKeys }: DashboardDeps, { form }: AccountVisit): Html {
   </section>`;
 }
 
-/** Of the whole receipt, or the signed text alone. */
+/** Returns the JWS of a receipt in JSON; other text unchanged. */
 function jwsOf(text: string): string {
   try {
     const { jws } = JSON.parse(text) as { jws?: unknown };

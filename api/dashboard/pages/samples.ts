@@ -2,10 +2,10 @@ import { html } from '#api/dashboard/html.ts';
 import { notFound } from '#api/dashboard/not-found.ts';
 import { forMember, forUser, type Route } from '#api/dashboard/route.ts';
 import { table } from '#api/dashboard/table.ts';
-import { bytes } from '#api/dashboard/text.ts';
+import { bytes } from '#api/dashboard/format-values.ts';
 import { openSample } from '#api/samples/open-sample.ts';
 
-/** The published files that test keys take. */
+/** Page and downloads of the published samples for test keys. */
 export const sampleRoutes: readonly Route[] = [
   forMember('GET', '/accounts/:account/samples', { needs: 'read_only' }, ({ samples, docsUrl }, { account }) => ({
     kind: 'page',

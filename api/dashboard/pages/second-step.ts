@@ -1,19 +1,21 @@
-import { EMPTY_FORM, field, formProblem, postForm, submitted, type FormState } from '#api/dashboard/form.ts';
+import { EMPTY_FORM, field, formProblem, handleForm, postForm, type FormState } from '#api/dashboard/form.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { html } from '#api/dashboard/html.ts';
-import { forAnyone, type PageReply, type Reply, type Route, type Visit } from '#api/dashboard/route.ts';
-import { nextOf, signedIn } from '#api/dashboard/signed-in.ts';
-import { takeCode } from '#api/users/take-code.ts';
+import { forAnyone, type PageReply, type Route, type RouteReply, type Visit } from '#api/dashboard/route.ts';
+import { finishSignIn, nextOf } from '#api/dashboard/finish-sign-in.ts';
+import { consumeCode } from '#api/users/consume-code.ts';
 
-/** The code after the password. */
+/** Page for the code of the second step, after the password. */
 export const secondStepRoutes: readonly Route[] = [
-  forAnyone('GET', '/second-step', (_deps, visit) => (visit.pending === null ? again() : codePage(visit, EMPTY_FORM))),
+  forAnyone('GET', '/second-step', (_deps, visit) =>
+    visit.pending === null ? redirectToSignIn() : codePage(visit, EMPTY_FORM),
+  ),
   forAnyone('POST', '/second-step', (deps, visit) =>
-    submitted(visit, { work: () => takeStep(deps, visit), page: (form) => codePage(visit, form), fields: ['code'] }),
+    handleForm(visit, { work: () => takeStep(deps, visit), page: (form) => codePage(visit, form), fields: ['code'] }),
   ),
 ];
 
-function again(): Reply {
+function redirectToSignIn(): RouteReply {
   return { kind: 'redirect', to: '/sign-in' };
 }
 
@@ -36,9 +38,9 @@ function codePage(visit: Visit, form: FormState): PageReply {
   };
 }
 
-async function takeStep(deps: DashboardDeps, visit: Visit): Promise<Reply> {
-  if (visit.pending === null) return again();
+async function takeStep(deps: DashboardDeps, visit: Visit): Promise<RouteReply> {
+  if (visit.pending === null) return redirectToSignIn();
   const { user } = visit.pending;
-  await takeCode(deps, user, visit.form.get('code') ?? '');
-  return signedIn(deps, visit, { user, how: 'second_step', next: nextOf(visit.form.get('next')) });
+  await consumeCode(deps, { userId: user.id, address: visit.address, code: visit.form.get('code') ?? '' });
+  return finishSignIn(deps, visit, { user, how: 'second_step', next: nextOf(visit.form.get('next')) });
 }

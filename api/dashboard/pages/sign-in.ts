@@ -1,29 +1,25 @@
-import { EMPTY_FORM, field, formProblem, postForm, submitted, type FormState } from '#api/dashboard/form.ts';
+import { EMPTY_FORM, field, formProblem, handleForm, postForm, type FormState } from '#api/dashboard/form.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { html } from '#api/dashboard/html.ts';
-import { forAnyone, type PageReply, type Reply, type Route, type Visit } from '#api/dashboard/route.ts';
-import { nextOf, signedIn } from '#api/dashboard/signed-in.ts';
-import { isPassword } from '#api/users/password.ts';
-import { deleteSession } from '#api/users/session-rows.ts';
-import { startSession } from '#api/users/session.ts';
-import { countTry, forgetTries, signInCounts } from '#api/users/throttle.ts';
-import { findCredentials, findUser } from '#api/users/user-rows.ts';
-import { MediaError } from '#crds/media-error.ts';
+import { forAnyone, type PageReply, type Route, type RouteReply, type Visit } from '#api/dashboard/route.ts';
+import { endSession, finishSignIn, nextOf, requireSecondStep } from '#api/dashboard/finish-sign-in.ts';
+import { checkSignIn } from '#api/users/check-sign-in.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 
+/** Page for signing in by password, and the action that signs out. */
 export const signInRoutes: readonly Route[] = [
   forAnyone('GET', '/sign-in', (deps, visit) =>
     visit.session === null ? signInPage(deps, visit, EMPTY_FORM) : { kind: 'redirect', to: '/' },
   ),
   forAnyone('POST', '/sign-in', (deps, visit) =>
-    submitted(visit, {
+    handleForm(visit, {
       work: () => signIn(deps, visit),
       page: (form) => signInPage(deps, visit, form),
       fields: ['email', 'password'],
     }),
   ),
   forAnyone('POST', '/sign-out', async (deps, visit) => {
-    const session = visit.session ?? visit.pending;
-    if (session !== null) await deleteSession(deps.database, session.digest);
+    await endSession(deps, visit);
     return { kind: 'redirect', to: '/sign-in', session: null };
   }),
 ];
@@ -53,27 +49,25 @@ function signInPage({ identityProvider }: DashboardDeps, visit: Visit, form: For
           >
         </p>`
       }
-      <p class="hint">Forgotten your password? Ask an owner of your account or the operator for a new link.</p>`,
+      <p class="hint">
+        Forgotten your password? The operator can give you a new link; or an owner removes you from the account and
+        invites you again.
+      </p>`,
   };
 }
 
-async function signIn(deps: DashboardDeps, visit: Visit): Promise<Reply> {
-  const email = (visit.form.get('email') ?? '').trim().toLowerCase().slice(0, 200);
-  const counts = signInCounts({ email, address: visit.address });
-  await countTry(deps, counts);
-  const found = await findCredentials(deps.database, email);
-  const isRight = await isPassword(visit.form.get('password') ?? '', found?.password ?? null);
-  const user = isRight && found !== null ? await findUser(deps.database, found.userId) : null;
+async function signIn(deps: DashboardDeps, visit: Visit): Promise<RouteReply> {
+  const { form, address } = visit;
+  const email = (form.get('email') ?? '').trim().toLowerCase().slice(0, 200);
+  const user = await checkSignIn(deps, { email, password: form.get('password') ?? '', address });
   if (user === null) {
-    deps.log.info({ address: visit.address }, 'a sign-in to the dashboard failed');
+    deps.log.info({ address }, 'a sign-in to the dashboard failed');
     throw new MediaError('bad_request', 'The e-mail address or the password is wrong.', {
       param: 'password',
       status: 401,
     });
   }
-  await forgetTries(deps, counts);
-  const next = nextOf(visit.form.get('next'));
-  if (!user.hasSecondStep) return signedIn(deps, visit, { user, how: 'password', next });
-  const session = await startSession(deps, { userId: user.id, secondStepDue: true, visitor: visit });
-  return { kind: 'redirect', to: `/second-step?${new URLSearchParams({ next }).toString()}`, session };
+  const next = nextOf(form.get('next'));
+  if (user.hasSecondStep) return requireSecondStep(deps, visit, { user, next });
+  return finishSignIn(deps, visit, { user, how: 'password', next });
 }

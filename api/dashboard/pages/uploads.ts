@@ -1,22 +1,22 @@
 import { html } from '#api/dashboard/html.ts';
 import { forMember, type Route } from '#api/dashboard/route.ts';
 import { table } from '#api/dashboard/table.ts';
-import { bytes, moment } from '#api/dashboard/text.ts';
+import { bytes, moment } from '#api/dashboard/format-values.ts';
 import { selectOpenUploads, type OpenUpload } from '#api/uploads/open-upload-rows.ts';
 import { partSizes } from '#api/uploads/upload.ts';
 
-const MOST = 100;
+const MAX_UPLOADS = 100;
 
-/** Uploads that no job has used up yet. */
+/** Page with the uploads that no finished job has used. */
 export const uploadPageRoutes: readonly Route[] = [
   forMember('GET', '/accounts/:account/uploads', { needs: 'read_only' }, async ({ database, clock }, { account }) => {
-    const uploads = await selectOpenUploads(database, { accountId: account.id, now: clock.now(), limit: MOST });
+    const uploads = await selectOpenUploads(database, { accountId: account.id, now: clock.now(), limit: MAX_UPLOADS });
     return {
       kind: 'page',
       title: `Uploads – ${account.name}`,
       body: html`<h1>Uploads</h1>
         ${table({
-          caption: `Uploads that no finished job has used, the newest ${MOST}`,
+          caption: `Uploads that no finished job has used, the newest ${MAX_UPLOADS}`,
           columns: ['Upload', 'File', '#Size', 'Mode', 'State', 'Created', 'Deleted unless used'],
           rows: uploads.map((upload) => [
             html`<code>${upload.id}</code>`,

@@ -1,19 +1,20 @@
-import { usageOf } from '#api/billing/usage-endpoint.ts';
-import { accountRequest } from '#api/dashboard/account-request.ts';
+import { readUsage } from '#api/billing/read-usage.ts';
+import { readUsageQuery } from '#api/billing/usage-endpoint.ts';
+import { callerOf } from '#api/dashboard/caller-of.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { EMPTY_FORM, field, formProblem, refusedForm, type FormState } from '#api/dashboard/form.ts';
 import { html, type Html } from '#api/dashboard/html.ts';
-import { isLive, modeSwitch } from '#api/dashboard/mode.ts';
-import { forMember, type AccountVisit, type PageReply, type Reply, type Route } from '#api/dashboard/route.ts';
+import { isLive, modeSwitch } from '#api/dashboard/mode-switch.ts';
+import { forMember, type AccountVisit, type PageReply, type Route, type RouteReply } from '#api/dashboard/route.ts';
 import { facts, table } from '#api/dashboard/table.ts';
-import { bytes, number, usd } from '#api/dashboard/text.ts';
+import { bytes, number, usd } from '#api/dashboard/format-values.ts';
 import { CHART_METERS, usageChart } from '#api/dashboard/usage-chart.ts';
 import type { Usage } from '#api/billing/usage.ts';
-import { MediaError } from '#crds/media-error.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 
 const DAYS = ['from', 'to'];
 
-/** What was used, by day and meter. */
+/** Page and CSV file with the usage by day and meter. */
 export const usageRoutes: readonly Route[] = [
   forMember('GET', '/accounts/:account/usage', { needs: 'read_only' }, usagePage),
   forMember('GET', '/accounts/:account/usage.csv', { needs: 'read_only' }, usageCsv),
@@ -22,7 +23,7 @@ export const usageRoutes: readonly Route[] = [
 async function usagePage(deps: DashboardDeps, visit: AccountVisit): Promise<PageReply> {
   const path = `/accounts/${visit.account.id}/usage`;
   const live = isLive(visit.query);
-  const { usage, form } = await askedUsage(deps, visit);
+  const { usage, form } = await requestedUsage(deps, visit);
   return {
     kind: 'page',
     status: usage === null ? 400 : 200,
@@ -36,11 +37,11 @@ async function usagePage(deps: DashboardDeps, visit: AccountVisit): Promise<Page
         ${field(form, { name: 'to', label: 'To', type: 'date', required: false })}
         <button>Show</button>
       </form>
-      ${usage !== null && found(path, usage)}`,
+      ${usage !== null && usageSection(path, usage)}`,
   };
 }
 
-function found(path: string, usage: Usage): Html {
+function usageSection(path: string, usage: Usage): Html {
   const { totals, daily, from, to, livemode } = usage;
   const csv = new URLSearchParams({ mode: livemode ? 'live' : 'test', from, to }).toString();
   if (daily.length === 0)
@@ -71,14 +72,17 @@ function found(path: string, usage: Usage): Html {
     })}`;
 }
 
-async function askedUsage(deps: DashboardDeps, visit: AccountVisit): Promise<{ usage: Usage | null; form: FormState }> {
-  const asked = new URLSearchParams();
+async function requestedUsage(
+  deps: DashboardDeps,
+  visit: AccountVisit,
+): Promise<{ usage: Usage | null; form: FormState }> {
+  const query = new URLSearchParams();
   for (const name of DAYS) {
     const day = visit.query.get(name) ?? '';
-    if (day !== '') asked.set(name, day);
+    if (day !== '') query.set(name, day);
   }
   try {
-    const usage = await usageOf(deps, accountRequest(visit, { livemode: isLive(visit.query), query: asked }));
+    const usage = await readUsage(deps, { caller: callerOf(visit, isLive(visit.query)), input: readUsageQuery(query) });
     return { usage, form: { ...EMPTY_FORM, values: new URLSearchParams({ from: usage.from, to: usage.to }) } };
   } catch (error) {
     if (!(error instanceof MediaError)) throw error;
@@ -86,8 +90,8 @@ async function askedUsage(deps: DashboardDeps, visit: AccountVisit): Promise<{ u
   }
 }
 
-async function usageCsv(deps: DashboardDeps, visit: AccountVisit): Promise<Reply> {
-  const { usage } = await askedUsage(deps, visit);
+async function usageCsv(deps: DashboardDeps, visit: AccountVisit): Promise<RouteReply> {
+  const { usage } = await requestedUsage(deps, visit);
   if (usage === null) throw new MediaError('bad_request', 'The days are not a range of at most 366 days.');
   const lines = rowsOf(usage).map(({ day, meter, requests, quantity, amount }) =>
     [day, meter, requests, quantity, amount].join(','),

@@ -1,27 +1,26 @@
-import { audit } from '#api/dashboard/audit.ts';
-import { accountRequest } from '#api/dashboard/account-request.ts';
+import { callerOf } from '#api/dashboard/caller-of.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { deliveryTable } from '#api/dashboard/delivery-table.ts';
-import { EMPTY_FORM, field, formProblem, postForm, submitted, type FormState } from '#api/dashboard/form.ts';
+import { EMPTY_FORM, field, formProblem, handleForm, postForm, type FormState } from '#api/dashboard/form.ts';
 import { html } from '#api/dashboard/html.ts';
-import { forMember, type AccountVisit, type PageReply, type Reply, type Route } from '#api/dashboard/route.ts';
+import { forMember, type AccountVisit, type PageReply, type Route, type RouteReply } from '#api/dashboard/route.ts';
 import { table } from '#api/dashboard/table.ts';
-import { counted, moment } from '#api/dashboard/text.ts';
+import { counted, moment } from '#api/dashboard/format-values.ts';
 import { isAtLeast } from '#api/users/user.ts';
 import { createWebhookEndpoint } from '#api/webhooks/create-webhook-endpoint.ts';
 import { selectDeliveries } from '#api/webhooks/delivery-record-rows.ts';
-import { listWebhookEndpoints, type WebhookEndpoint } from '#api/webhooks/webhook-endpoint-rows.ts';
-import { LIMITS } from '#crds/plans.ts';
+import { selectWebhookEndpoints, type WebhookEndpoint } from '#api/webhooks/webhook-endpoint-rows.ts';
+import { LIMITS } from '#crds/catalogue/plans.ts';
 
-const MOST_DELIVERIES = 50;
+const MAX_DELIVERIES = 50;
 
-/** All webhook endpoints of an account and its newest deliveries. */
+/** Page with the webhook endpoints and the newest deliveries of an account. */
 export const webhookListRoutes: readonly Route[] = [
   forMember('GET', '/accounts/:account/webhooks', { needs: 'read_only' }, (deps, visit) =>
     webhookPage(deps, visit, EMPTY_FORM),
   ),
   forMember('POST', '/accounts/:account/webhooks', { needs: 'developer' }, (deps, visit) =>
-    submitted(visit, {
+    handleForm(visit, {
       work: () => create(deps, visit),
       page: (form) => webhookPage(deps, visit, form),
       fields: ['url'],
@@ -35,17 +34,17 @@ async function webhookPage(
   form: FormState,
 ): Promise<PageReply> {
   const { account } = visit;
-  const endpoints = await listWebhookEndpoints(database, account.id);
+  const endpoints = await selectWebhookEndpoints(database, account.id);
   const deliveries = await selectDeliveries(database, {
     accountId: account.id,
     onlyDead: false,
-    limit: MOST_DELIVERIES,
+    limit: MAX_DELIVERIES,
   });
   const path = `/accounts/${account.id}/webhooks`;
   const body = html`${formProblem(form)}
   ${field(form, { name: 'url', label: 'Address', hint: 'A public https address; it gets an event for every finished job.', type: 'url' })}`;
-  const cells = ({ id, url, enabled, createdAt }: WebhookEndpoint) => [
-    html`<a class="break" href="/dashboard${path}/${id}">${url}</a>`,
+  const cells = ({ id, shownUrl, enabled, createdAt }: WebhookEndpoint) => [
+    html`<a class="break" href="/dashboard${path}/${id}">${shownUrl}</a>`,
     html`<span class="status ${enabled ? 'succeeded' : 'canceled'}">${enabled ? 'on' : 'paused'}</span>`,
     moment(createdAt),
   ];
@@ -72,22 +71,20 @@ async function webhookPage(
       }
       <h2>Deliveries</h2>
       ${deliveryTable({
-        caption: `The newest ${MOST_DELIVERIES} deliveries`,
+        caption: `The newest ${MAX_DELIVERIES} deliveries`,
         deliveries,
         empty: 'Nothing was delivered yet. A job that ends sends an event to each endpoint that is on.',
       })}`,
   };
 }
 
-async function create(deps: DashboardDeps, visit: AccountVisit): Promise<Reply> {
+async function create(deps: DashboardDeps, visit: AccountVisit): Promise<RouteReply> {
   const { account, form } = visit;
-  const json = { url: (form.get('url') ?? '').trim() };
-  const { body } = await createWebhookEndpoint(deps, accountRequest(visit, { livemode: true, json }));
-  const { id, secret } = body as { id: string; secret: string };
-  await audit(deps, visit, { action: 'webhook.create', target: id, accountId: account.id });
+  const input = { url: (form.get('url') ?? '').trim() };
+  const { endpoint, secret } = await createWebhookEndpoint(deps, { caller: callerOf(visit), input });
   return {
     kind: 'redirect',
-    to: `/accounts/${account.id}/webhooks/${id}`,
+    to: `/accounts/${account.id}/webhooks/${endpoint.id}`,
     notice: { text: 'The endpoint is on.', secret: { label: 'Signing secret', value: secret } },
   };
 }

@@ -1,6 +1,6 @@
 {{/*
-What the pods read of Secrets that this chart writes. Its hash stands on every pod, so that a change restarts them.
-The passwords of an evaluation are made once and read back from the cluster later.
+Values of Secrets that this chart writes and pods read. Every pod has their hash, so that a change restarts it.
+The passwords of an evaluation are generated once and then read from the cluster.
 */}}
 {{- define "mediajobs.connections" -}}
 {{- $name := printf "%s-connections" (include "mediajobs.fullname" .) -}}

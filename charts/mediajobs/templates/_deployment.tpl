@@ -1,7 +1,7 @@
 {{/*
 The Deployment of one process, with its PodDisruptionBudget.
 dict: root, component, image, command (list), env (text), ports (list of dicts), graceSeconds,
-      account (service account; "" for one without rights or token), volumes, mounts (texts), preStopSeconds
+      account (service account; "" for one without permissions and token), volumes, mounts (texts), preStopSeconds
 */}}
 {{- define "mediajobs.deployment" -}}
 {{- $root := .root -}}
@@ -96,7 +96,7 @@ spec:
             periodSeconds: 5
             timeoutSeconds: 6
           {{- with .preStopSeconds }}
-          # Until every proxy has learned that the pod takes no more requests.
+          # Wait until every proxy has removed the pod from its endpoints.
           lifecycle:
             preStop:
               sleep: {seconds: {{ . }}}

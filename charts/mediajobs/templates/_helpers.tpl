@@ -90,7 +90,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- include "mediajobs.credential" (dict "root" .root "name" .name "secret" (include "mediajobs.secretName" .root)) }}
 {{- end }}
 
-{{/* How a process that takes part in an election calls itself. */}}
+{{/* Identity of a process in the leader election. */}}
 {{- define "mediajobs.env.pod" -}}
 - name: MEDIAJOBS_RELEASE
   value: {{ include "mediajobs.fullname" . }}

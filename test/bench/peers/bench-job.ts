@@ -1,7 +1,7 @@
 /** A file through a job of the service, from bytes in hand to bytes in hand. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Operation } from '#crds/formats.ts';
-import type { SentOptions } from '#crds/options/options.ts';
+import type { Operation } from '#crds/catalogue/formats.ts';
+import type { SentOptions } from '#crds/catalogue/options/options.ts';
 import type { ApiClient } from '#test/support/api-client.ts';
 import { upload } from '#test/support/run-through.ts';
 import type { BenchService } from './bench-service.ts';
@@ -15,7 +15,7 @@ interface BenchJob {
 
 const POLL_MS = 10;
 
-/** Upload, job, wait, download. @throws Error when the job does not succeed. */
+/** Sends the file, creates a job, waits and returns the output. @throws Error when the job does not succeed. */
 export async function runBenchJob({ api }: Pick<BenchService, 'api'>, job: BenchJob): Promise<Buffer> {
   const input = { upload: await upload(api, job.bytes, job.filename) };
   const { operation, options = {} } = job;

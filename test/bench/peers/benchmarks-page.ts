@@ -7,7 +7,7 @@ import type { Column, Row } from './row.ts';
 import { ROWS } from './rows.ts';
 import { sizing } from './rows/sizing.ts';
 
-/** Rows that were never measured are left out. */
+/** Returns the page; rows that were never measured are omitted. */
 export function benchmarksPage(): string {
   const parts = Object.entries(ROWS).map(([name, row]) => rowPart(name, row));
   return `# Benchmarks
@@ -26,7 +26,7 @@ median of the rounds' ratios to the service's own figure: 2 × is twice as much.
 ${parts.filter((part) => part !== '').join('\n')}`;
 }
 
-/** What a file of each kind takes, one line each. */
+/** Returns the resources that a file of each kind needs, one line each. */
 export function sizingTable(): string {
   const cases = readMeasured('sizing').filter(({ name }) => sizing.cases.includes(name));
   const metrics = new Set(cases.flatMap(({ figures }) => figures.map(({ metric }) => metric)));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { noiseOf, ratioToOurs, winsOf } from './compare.ts';
 import { OURS, type Figure, type MeasuredCase } from './measured.ts';
 
-const FRONT = { speed: { metrics: ['perSecond'], better: 'more' }, size: 'bytes', likeness: 'score' } as const;
+const FRONT = { speed: { metrics: ['perSecond'], better: 'more' }, size: 'bytes', similarity: 'score' } as const;
 
 const figure = (who: string, metric: string, ...samples: number[]): Figure => ({ who, metric, samples });
 
@@ -24,7 +24,7 @@ function against(peer: { perSecond: number[]; bytes: number; score: number }): M
 }
 
 describe('the front', () => {
-  it('is broken by a peer that is faster and smaller at the same likeness', () => {
+  it('is broken by a peer that is faster and smaller at the same similarity', () => {
     const wins = winsOf(against({ perSecond: [12, 12, 12], bytes: 900, score: 74 }), FRONT);
     expect(wins).toEqual([{ who: 'peer', metric: 'perSecond', faster: 1.2, smaller: 0.9 }]);
   });

@@ -3,13 +3,13 @@ import { median } from '#test/bench/print-figures.ts';
 import { OURS, samplesOf, type MeasuredCase } from './measured.ts';
 import type { Front } from './row.ts';
 
-/** Half of what lies between the lowest and the highest sample, as a part of the median. */
+/** Returns half the range of the samples, as a share of their median. */
 export function noiseOf(samples: readonly number[]): number {
   const middle = median(samples);
   return middle === 0 ? 0 : (Math.max(...samples) - Math.min(...samples)) / 2 / Math.abs(middle);
 }
 
-/** Median of the rounds' ratios to the service's own figure; null when one of the two was not measured. */
+/** Returns the median ratio of the rounds to the service's figure; null when one of the two was not measured. */
 export function ratioToOurs(one: MeasuredCase, who: string, metric: string): number | null {
   const [theirs, ours] = [samplesOf(one, who, metric), samplesOf(one, OURS, metric)];
   const rounds = Math.min(theirs.length, ours.length);
@@ -31,17 +31,17 @@ const ALIKE = 0.5;
 /** A part of the bytes that nobody would notice. */
 const SAME_SIZE = 0.005;
 
-/** Peers that are faster, by more than the noise of both, and smaller at a likeness that is no worse. */
+/** Peers that are faster, by more than the noise of both, and smaller at a similarity that is no worse. */
 export function winsOf(one: MeasuredCase, front: Front): Win[] {
   const others = [...new Set(one.figures.map(({ who }) => who))].filter((who) => who !== OURS);
   return others.filter((who) => isAlike(one, who, front)).flatMap((who) => winsOfOne(one, who, front));
 }
 
-function isAlike(one: MeasuredCase, who: string, { likeness }: Front): boolean {
+function isAlike(one: MeasuredCase, who: string, { similarity }: Front): boolean {
   if (one.remarks[who] !== undefined) return false;
   // Where it was not measured, what was remarked decides.
-  if (likeness === undefined || samplesOf(one, OURS, likeness).length === 0) return true;
-  const [theirs, ours] = [samplesOf(one, who, likeness), samplesOf(one, OURS, likeness)];
+  if (similarity === undefined || samplesOf(one, OURS, similarity).length === 0) return true;
+  const [theirs, ours] = [samplesOf(one, who, similarity), samplesOf(one, OURS, similarity)];
   return theirs.length > 0 && median(theirs) >= median(ours) - ALIKE;
 }
 

@@ -1,6 +1,6 @@
 const LINES = 10_000;
 
-/** A table of text, numbers and quoted cells of at least so many bytes, piece by piece. */
+/** Yields a table of text, numbers and quoted cells in pieces, of at least that many bytes. */
 export function* csvPieces(bytes: number): Generator<string> {
   yield 'id,name,note,amount\n';
   for (let written = 0, first = 0; written < bytes; first += LINES) {

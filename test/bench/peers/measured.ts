@@ -29,7 +29,7 @@ export type MeasuredCase = z.infer<typeof caseSchema>;
 
 const FOLDER = new URL('./measured/', import.meta.url);
 
-/** In the order in which the cases were first measured; empty when the row never was. */
+/** Returns the cases in the order of their first measurement; none when the row was never measured. */
 export function readMeasured(row: string): MeasuredCase[] {
   try {
     return z.array(caseSchema).parse(JSON.parse(readFileSync(new URL(`${row}.json`, FOLDER), 'utf8')));
@@ -52,7 +52,7 @@ function roundNumber(_name: string, value: unknown): unknown {
   return typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(5)) : value;
 }
 
-/** Samples of one figure; empty when that was not measured. */
+/** Returns the samples of one figure; none when it was not measured. */
 export function samplesOf({ figures }: Pick<MeasuredCase, 'figures'>, who: string, metric: string): readonly number[] {
   return figures.find((figure) => figure.who === who && figure.metric === metric)?.samples ?? [];
 }

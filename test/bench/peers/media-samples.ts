@@ -10,7 +10,7 @@ import type { Bench } from './row.ts';
 const VIDEO_SECONDS = 10;
 const MOST_SECONDS = 300;
 
-/** A view that moves over a photo, with grain and sound. */
+/** Generates a video: a moving view of a photo, with grain and audio. */
 export async function makeVideo({ cache, folder }: Pick<Bench, 'cache' | 'folder'>): Promise<Fixture> {
   const photo = join(folder, 'view.png');
   await sharp(await wholePicture(cache, 'picosdeeuropa_by_Aitzol_Berasategi.jpg'))
@@ -38,7 +38,7 @@ export async function makeVideo({ cache, folder }: Pick<Bench, 'cache' | 'folder
   });
 }
 
-/** Five minutes of pink noise as MP3. */
+/** Generates five minutes of pink noise as MP3. */
 export async function makeSound({ folder }: Pick<Bench, 'folder'>): Promise<Fixture> {
   const source = 'anoisesrc=color=pink:amplitude=0.3:duration=300,aformat=channel_layouts=stereo:sample_rates=44100';
   return draw(makeRunCommand(), folder, {

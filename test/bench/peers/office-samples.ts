@@ -10,7 +10,7 @@ const ROWS = 2000;
 const SLIDES = 20;
 const WORDS = 'Many words make up a document that somebody wrote for somebody else to read in the evening.';
 
-/** By the name of the case. */
+/** Generates the documents and returns their paths by the name of the case. */
 export async function makeOfficeSamples(folder: string): Promise<Record<string, string>> {
   return {
     'docx of 20 pages': await save(folder, { name: 'report.docx', source: 'report.fodt', text: report() }),

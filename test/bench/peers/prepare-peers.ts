@@ -25,7 +25,7 @@ interface Deps {
 const run = promisify(execFile);
 const SYSTEM_PYTHON = '/usr/bin/python3';
 
-/** Those of the names that can be had: a binary that was not given is left out. @throws Error when an install fails. */
+/** Prepares the peers that are available; one without its binary is omitted. @throws Error when an install fails. */
 export async function preparePeers(deps: Deps, names: readonly PeerName[]): Promise<ReadyPeers> {
   await installDebian(deps, names);
   const ready = new Map<PeerName, ReadyPeer>();
@@ -79,10 +79,10 @@ async function installDebian(deps: Deps, names: readonly PeerName[]): Promise<vo
 
 /** Empty when it is not installed. */
 async function debianVersion(name: string): Promise<string> {
-  const asked = await run('dpkg-query', ['-W', '-f', '${db:Status-Abbrev}${Version}', name]).catch(() => ({
+  const queried = await run('dpkg-query', ['-W', '-f', '${db:Status-Abbrev}${Version}', name]).catch(() => ({
     stdout: '',
   }));
-  return /^ii +(\S+)/.exec(asked.stdout)?.[1] ?? '';
+  return /^ii +(\S+)/.exec(queried.stdout)?.[1] ?? '';
 }
 
 /** The stamp is written last: a folder without it is a broken install. */

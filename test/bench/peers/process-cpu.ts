@@ -6,7 +6,7 @@ const SAMPLE_MS = 40;
 const TICKS_PER_SECOND = 100;
 
 /**
- * What a process takes after it was last looked at is missed, a hundredth of a second or so each. Its parent is not
+ * Returns the CPU time of the processes while the work ran, in seconds. It misses the time after the last sample of a process. Its parent is not
  * asked: processes that are killed with their namespace are nobody's children at the end.
  * @param pids - Asked again for each look. Looking takes some CPU: not while seconds count.
  */

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const SAMPLE_MS = 100;
 
 /**
- * Most MiB that the processes held at one moment while the work ran; pages that several of them share are divided
+ * Returns the peak memory of the processes while the work ran, in MiB; pages that several of them share are divided
  * between those. Looking takes some CPU: not while seconds count.
  * @param pids - Asked again for each look.
  */
@@ -25,7 +25,7 @@ export async function peakMemory(pids: () => readonly number[], work: () => Prom
   return peak;
 }
 
-/** Of a process and all below it. */
+/** Returns the ids of a process and its descendants. */
 export function treeOf(root: number): number[] {
   const parents = new Map(
     readdirSync('/proc')
@@ -44,7 +44,7 @@ function parentOf(pid: number): number {
   return Number(/^PPid:\s+(\d+)/m.exec(read(pid, 'status'))?.[1] ?? 0);
 }
 
-/** Proportional set size, or the part of it that stands in no file; 0 when it is gone. */
+/** Returns the proportional set size, or its anonymous part, in MiB; 0 when the process has ended. */
 export function mebibytesOf(pid: number, what: 'Pss' | 'Pss_Anon' = 'Pss'): number {
   return Number(new RegExp(`^${what}:\\s+(\\d+)`, 'm').exec(read(pid, 'smaps_rollup'))?.[1] ?? 0) / 1024;
 }

@@ -9,7 +9,7 @@ export interface Row {
   readonly about: string;
   readonly peers: readonly PeerName[];
   readonly columns: readonly Column[];
-  /** Where it is clear what better means: at no point may a peer be both faster and smaller at an equal likeness. */
+  /** Where it is clear what better means: at no point may a peer be both faster and smaller at an equal similarity. */
   readonly front?: Front;
   /** Names of cases, in the order of measuring. */
   readonly cases: readonly string[];
@@ -32,7 +32,7 @@ export interface Front {
   readonly speed: { readonly metrics: readonly string[]; readonly better: 'more' | 'less' };
   readonly size: string;
   /** A score: higher is nearer to the input. Without one, `remarks` tell what is not equal. */
-  readonly likeness?: string;
+  readonly similarity?: string;
 }
 
 export interface Bench {

@@ -9,7 +9,7 @@ interface Running {
   readonly onStart?: (pid: number) => void;
 }
 
-/** Seconds that it took. @throws Error with the end of what it said when it fails. */
+/** Runs a program and returns its duration in seconds. @throws Error with the end of what it said when it fails. */
 export async function runProgram(
   file: string,
   args: readonly string[],

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ErrorCode } from '#crds/error-codes.ts';
+import type { ErrorCode } from '#crds/contract/error-codes.ts';
 import type { Answer } from '#test/support/api-client.ts';
 import { expectRefusal } from '#test/support/expect-refusal.ts';
 import { useService } from '#test/support/use-service.ts';
@@ -24,7 +24,7 @@ const SAMPLES = [
   'typeface.ttf',
 ];
 const samples = await Promise.all(
-  SAMPLES.map((name) => readFile(new URL(`../../../api/samples/files/${name}`, import.meta.url))),
+  SAMPLES.map((name) => readFile(new URL(`../../../api/data/samples/${name}`, import.meta.url))),
 );
 
 /** Nothing here may be our fault, and whatever is refused is refused in the one shape. */
@@ -52,6 +52,7 @@ describe('bytes that nobody vouches for', () => {
     await expectHealthy();
   }, 120_000);
 
+  // Promise, Bad input, case by case: Damaged files
   it('are refused or processed when they are real files that were cut off', async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...samples), fc.double({ min: 0, max: 1, noNaN: true }), async (file, share) => {
@@ -64,6 +65,7 @@ describe('bytes that nobody vouches for', () => {
     await expectHealthy();
   }, 180_000);
 
+  // Promise, Bad input, case by case: Damaged files
   it('are refused or processed when they are real files with bytes changed', async () => {
     const change = fc.tuple(
       fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),

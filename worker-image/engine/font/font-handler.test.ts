@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Format } from '#crds/formats.ts';
+import type { Format } from '#crds/catalogue/formats.ts';
 import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
 import { makeFontFixtures } from '#test/fixtures/make-font-fixtures.ts';
 import type { Produced } from '#worker-image/engine/handler.ts';
@@ -29,33 +29,36 @@ async function convert(source: Pick<Fixture, 'path' | 'format'>, to: string): Pr
   return runHandler(fontHandler, await workOn({ ...source, operation: 'convert', options: { convert: { to } } }));
 }
 
-/** A copy of the fixture with its bytes changed. */
+/** Writes a modified copy of the fixture. */
 async function changed(format: Format, name: string, change: (bytes: Buffer) => Buffer): Promise<Fixture> {
   const path = join(directory, `${name.replaceAll(' ', '-')}.${format}`);
   await writeFile(path, change(Buffer.from(await readFile(fixture(format).path))));
   return { name, path, format };
 }
 
-describe('converting a font', () => {
-  it.each(FORMATS.flatMap((from) => FORMATS.map((to) => [from, to] as const)))('turns %s into %s', async (from, to) => {
-    expect((await convert(fixture(from), to)).format).toBe(to);
-  });
+describe('the font handler', () => {
+  it.each(FORMATS.flatMap((from) => FORMATS.map((to) => [from, to] as const)))(
+    'converts %s to %s',
+    async (from, to) => {
+      expect((await convert(fixture(from), to)).format).toBe(to);
+    },
+  );
 
-  it('keeps every byte on the way to WOFF and back', async () => {
+  it('converts to WOFF and back without changing a byte', async () => {
     for (const format of ['ttf', 'otf'] as const) {
       const plain = await readFile(fixture(format).path);
       expect(readWoff(writeWoff(readSfnt(plain))).equals(plain)).toBe(true);
     }
   });
 
-  it('makes the packed formats smaller', async () => {
+  it('writes smaller files in the compressed formats', async () => {
     const sizes = await Promise.all(
       ['ttf', 'woff', 'woff2'].map(async (to) => (await readFile((await convert(fixture('ttf'), to)).path)).length),
     );
     expect(sizes).toEqual(sizes.toSorted((a, b) => b - a));
   });
 
-  it('keeps the kind of outlines and says when the extension contradicts it', async () => {
+  it('keeps the kind of outlines and warns when the extension contradicts it', async () => {
     const ttf = await convert(fixture('otf'), 'ttf');
     expect(hasCffOutlines(readSfnt(await readFile(ttf.path)))).toBe(true);
     expect(ttf.warnings).toHaveLength(1);
@@ -64,7 +67,7 @@ describe('converting a font', () => {
   });
 });
 
-describe('damaged fonts', () => {
+describe('the font handler, with a damaged font,', () => {
   it.each(FORMATS)('refuses a truncated %s', async (format) => {
     const source = await changed(format, 'truncated', (bytes) => bytes.subarray(0, bytes.length / 2));
     await expect(convert(source, format === 'woff' ? 'ttf' : 'woff')).rejects.toMatchObject({
@@ -72,7 +75,7 @@ describe('damaged fonts', () => {
     });
   });
 
-  it.each(FORMATS)('refuses nonsense called %s', async (format) => {
+  it.each(FORMATS)('refuses bytes that are no font, named %s', async (format) => {
     const source = await changed(format, 'nonsense', () => Buffer.from('nothing of the kind'.repeat(20)));
     await expect(convert(source, 'ttf')).rejects.toMatchObject({ code: 'processing_failed' });
   });
@@ -98,7 +101,7 @@ describe('damaged fonts', () => {
     });
   });
 
-  it('finds lost glyphs when it checks the result', async () => {
+  it('rejects a result with fewer glyphs', async () => {
     const work = await workOn({ ...fixture('ttf'), operation: 'convert', options: { convert: { to: 'ttf' } } });
     const other = {
       path: fixture('otf').path,

@@ -1,19 +1,19 @@
-/** Fonts: another container around the same tables. Spec: Convert rule 4, "changes the container only". */
+/** Converts fonts: changes the container only, the tables stay (docs/reference/formats.md#fonts). */
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Format } from '#crds/formats.ts';
-import { MediaError } from '#crds/media-error.ts';
-import { NO_FACTS, type EngineDeps, type KindHandler, type Produced, type Work } from '#worker-image/engine/handler.ts';
+import type { Format } from '#crds/catalogue/formats.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import type { EngineDeps, KindHandler, Produced, Work } from '#worker-image/engine/handler.ts';
 import { hasCffOutlines, MAX_FONT_BYTES, readSfnt, type Sfnt } from '#worker-image/engine/font/sfnt.ts';
 import { readWoff, writeWoff } from '#worker-image/engine/font/woff.ts';
 import { readWoff2, writeWoff2 } from '#worker-image/engine/font/woff2.ts';
-import { unsupportedTarget } from '#worker-image/engine/unsupported-target.ts';
+import { unsupportedTarget } from '#crds/contract/work-rules.ts';
 
 type FontFormat = 'ttf' | 'otf' | 'woff' | 'woff2';
 
 export const fontHandler: KindHandler = {
   inspect: (_deps, work) => {
-    if (work.input.size <= MAX_FONT_BYTES) return Promise.resolve(NO_FACTS);
+    if (work.input.size <= MAX_FONT_BYTES) return Promise.resolve({});
     throw new MediaError(
       'processing_failed',
       `The font has ${work.input.size} bytes; at most ${MAX_FONT_BYTES} are opened.`,
@@ -26,7 +26,7 @@ export const fontHandler: KindHandler = {
     const path = join(work.directory, `output.${target}`);
     if (work.input.format === target) await copyFile(work.input.path, path);
     else await writeFile(path, await pack(deps, work, font, target));
-    return { path, format: target, facts: NO_FACTS, warnings: outlineWarning(font, target) };
+    return { path, format: target, facts: {}, warnings: outlineWarning(font, target) };
   },
 
   verify: async (deps, work, _input, produced) => {
@@ -44,7 +44,7 @@ async function openFont(deps: EngineDeps, work: Work, file: { path: string; form
     return readSfnt(await unpack(deps, { bytes, directory: work.directory, format: file.format }));
   } catch (error) {
     deps.signal.throwIfAborted();
-    // System errors and the errors of `run` are not the font's fault.
+    // System errors and errors of `run` do not mean that the font is damaged.
     if (!(error instanceof Error) || error.constructor !== Error || 'syscall' in error) throw error;
     throw new MediaError('processing_failed', `The ${file.format} font could not be opened: ${error.message}.`, {
       cause: error,
@@ -75,7 +75,7 @@ async function pack(deps: EngineDeps, work: Work, font: Sfnt, target: FontFormat
   }
 }
 
-/** The outlines stay what they are, which the extension then contradicts. */
+/** Warns when the extension contradicts the kind of outlines, which conversion does not change. */
 function outlineWarning(font: Sfnt, target: FontFormat): string[] {
   if (target === 'ttf' && hasCffOutlines(font))
     return ['The font keeps its CFF outlines, which belong into an .otf file; some programs refuse them in a .ttf.'];
@@ -84,12 +84,12 @@ function outlineWarning(font: Sfnt, target: FontFormat): string[] {
   return [];
 }
 
-/** WOFF2 removes the signature, which it would break. */
+/** Returns the tags without the signature, which WOFF2 conversion invalidates and therefore removes. */
 function tagsOf({ tables }: Sfnt): string[] {
   return tables.map(({ tag }) => tag).filter((tag) => tag !== 'DSIG');
 }
 
 function fontFormat(target: Format | null): FontFormat {
   if (target === 'ttf' || target === 'otf' || target === 'woff' || target === 'woff2') return target;
-  throw unsupportedTarget('A font', target, ['ttf', 'otf', 'woff', 'woff2']);
+  throw unsupportedTarget('font', target);
 }

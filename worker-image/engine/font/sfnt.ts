@@ -1,6 +1,6 @@
-/** The container inside every font: a directory of tables. Offsets and lengths are bytes, numbers big-endian. */
+/** SFNT, the container of every font: a directory of tables. Offsets and lengths in bytes, numbers big-endian. */
 
-/** The most that a font may take in memory. */
+/** Maximum size of an unpacked font, in bytes. */
 export const MAX_FONT_BYTES = 64 * 1024 ** 2;
 
 export const FLAVOR = { trueType: 0x00010000, appleTrueType: 0x74727565, openType: 0x4f54544f } as const;
@@ -19,12 +19,12 @@ export interface SfntTable {
 export interface Sfnt {
   readonly bytes: Buffer;
   readonly flavor: number;
-  /** In the order of the directory. */
+  /** Tables in the order of the directory. */
   readonly tables: readonly SfntTable[];
   readonly glyphs: number;
 }
 
-/** Reads the directory. @throws Error that says what is not as it should be. */
+/** Parses the directory. @throws Error with the reason for a damaged font. */
 export function readSfnt(bytes: Buffer): Sfnt {
   if (bytes.length < HEADER_BYTES) throw new Error('the font ends in its header');
   const flavor = bytes.readUInt32BE(0);
@@ -36,22 +36,23 @@ export function readSfnt(bytes: Buffer): Sfnt {
   return { bytes, flavor, tables, glyphs: glyphCount(bytes, tables) };
 }
 
-/** Outlines of the CFF kind belong into .otf files, those of the glyf kind into .ttf files. */
+/** Returns whether the font has CFF outlines, which belong into .otf files; glyf outlines belong into .ttf files. */
 export function hasCffOutlines({ tables }: Sfnt): boolean {
   return tables.some(({ tag }) => tag === 'CFF ' || tag === 'CFF2');
 }
 
+/** Returns whether a flavor is that of a single font. */
 export function isFlavor(flavor: number): boolean {
   return flavor === FLAVOR.trueType || flavor === FLAVOR.appleTrueType || flavor === FLAVOR.openType;
 }
 
-/** A font of these tables, laid out one after the other in the given order. */
+/** Returns a font with the tables in the given order. */
 export function writeSfnt(flavor: number, tables: readonly { tag: string; checksum: number; data: Buffer }[]): Buffer {
   const placed: (SfntTable & { data: Buffer })[] = [];
   let offset = HEADER_BYTES + RECORD_BYTES * tables.length;
   for (const { tag, checksum, data } of tables) {
     placed.push({ tag, checksum, data, offset, length: data.length });
-    offset += padded(data.length);
+    offset += alignToFour(data.length);
   }
   const bytes = Buffer.alloc(offset);
   writeHeader(bytes, flavor, tables.length);
@@ -60,9 +61,9 @@ export function writeSfnt(flavor: number, tables: readonly { tag: string; checks
   return bytes;
 }
 
-/** Tables begin at multiples of four. */
-export function padded(length: number): number {
-  // Not by bits: those are of 32 and would make a forged length negative.
+/** Returns a length rounded up to a multiple of four, where the next table begins. */
+export function alignToFour(length: number): number {
+  // No bit operations: with 32 bits a forged length would become negative.
   return Math.ceil(length / 4) * 4;
 }
 
@@ -79,7 +80,7 @@ function readDirectory(bytes: Buffer, count: number): SfntTable[] {
   return tables;
 }
 
-/** Two equal tables may share their place; anything else that overlaps is forged. */
+/** Refuses overlapping tables. Two tables may share exactly the same bytes. */
 function refuseOverlap(tables: readonly SfntTable[]): void {
   let before: SfntTable | null = null;
   for (const table of tables

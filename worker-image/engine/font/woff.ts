@@ -1,15 +1,15 @@
 /**
- * WOFF: a font whose tables are packed one by one (W3C, WOFF File Format 1.0). Tables stay identical
- * byte by byte and in their place, so that the font's own checksum stays right. Metadata and private
- * blocks are not part of the font and are not carried over.
+ * WOFF: a font whose tables are compressed one by one (W3C, WOFF File Format 1.0). Tables keep their bytes and
+ * order, so the checksum of the font stays valid. Metadata and private blocks are not part of the font and are
+ * dropped.
  */
 import { deflateSync, inflateSync } from 'node:zlib';
-import { isFlavor, MAX_FONT_BYTES, padded, writeSfnt, type Sfnt } from '#worker-image/engine/font/sfnt.ts';
+import { isFlavor, MAX_FONT_BYTES, alignToFour, writeSfnt, type Sfnt } from '#worker-image/engine/font/sfnt.ts';
 
 const SIGNATURE = 0x774f4646;
 const HEADER_BYTES = 44;
 const ENTRY_BYTES = 20;
-/** Header and directory of the unpacked font. */
+/** Sizes of the header and of a directory record of the unpacked font. */
 const SFNT_HEADER_BYTES = 12;
 const SFNT_RECORD_BYTES = 16;
 
@@ -21,7 +21,7 @@ interface WoffEntry {
   readonly checksum: number;
 }
 
-/** Packs a font. */
+/** Compresses a font to WOFF. */
 export function writeWoff(font: Sfnt): Buffer {
   const inPlaceOrder = font.tables.toSorted((a, b) => a.offset - b.offset);
   let offset = HEADER_BYTES + ENTRY_BYTES * font.tables.length;
@@ -30,7 +30,7 @@ export function writeWoff(font: Sfnt): Buffer {
     const deflated = deflateSync(plain, { level: 9 });
     const data = deflated.length < plain.length ? deflated : plain;
     const entry = { table, data, offset };
-    offset += padded(data.length);
+    offset += alignToFour(data.length);
     return entry;
   });
   const bytes = Buffer.alloc(offset);
@@ -48,7 +48,7 @@ export function writeWoff(font: Sfnt): Buffer {
   return bytes;
 }
 
-/** Unpacks a font. @throws Error that says what is not as it should be. */
+/** Decompresses a WOFF font. @throws Error with the reason for a damaged font. */
 export function readWoff(bytes: Buffer): Buffer {
   if (bytes.length < HEADER_BYTES || bytes.readUInt32BE(0) !== SIGNATURE) throw new Error('the file is no WOFF font');
   const flavor = bytes.readUInt32BE(4);
@@ -64,7 +64,7 @@ function readDirectory(bytes: Buffer, count: number): WoffEntry[] {
   const end = HEADER_BYTES + ENTRY_BYTES * count;
   if (count === 0 || bytes.length < end) throw new Error(`the font cannot hold the ${count} tables that it names`);
   const entries = Array.from({ length: count }, (_, index) => readEntry(bytes, HEADER_BYTES + ENTRY_BYTES * index));
-  const total = entries.reduce((sum, { length }) => sum + padded(length), end);
+  const total = entries.reduce((sum, { length }) => sum + alignToFour(length), end);
   if (total > MAX_FONT_BYTES)
     throw new Error(`the font unpacks to ${total} bytes; at most ${MAX_FONT_BYTES} are unpacked`);
   return entries;
@@ -101,7 +101,7 @@ function unpack(bytes: Buffer, { tag, offset, packedLength, length }: WoffEntry)
 function writeHeader(bytes: Buffer, font: Sfnt): void {
   const count = font.tables.length;
   const unpacked = font.tables.reduce(
-    (sum, { length }) => sum + padded(length),
+    (sum, { length }) => sum + alignToFour(length),
     SFNT_HEADER_BYTES + SFNT_RECORD_BYTES * count,
   );
   bytes.writeUInt32BE(SIGNATURE, 0);
@@ -109,6 +109,6 @@ function writeHeader(bytes: Buffer, font: Sfnt): void {
   bytes.writeUInt32BE(bytes.length, 8);
   bytes.writeUInt16BE(count, 12);
   bytes.writeUInt32BE(unpacked, 16);
-  // A version of the font itself: the format asks for one, and 1.0 is what most writers give.
+  // Version of the font: a required field, which most writers set to 1.0.
   bytes.writeUInt16BE(1, 20);
 }

@@ -1,4 +1,4 @@
-/** WOFF2 by Google's tools, which write beside their input and name the output themselves. */
+/** WOFF2 by Google's tools, which choose the output path themselves: beside the input. */
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EngineDeps } from '#worker-image/engine/handler.ts';
@@ -6,28 +6,28 @@ import { isFlavor, MAX_FONT_BYTES } from '#worker-image/engine/font/sfnt.ts';
 
 const SIGNATURE = 0x774f4632;
 const HEADER_BYTES = 48;
-/** A large font takes 6 seconds. */
+/** Timeout of a tool, in seconds. */
 const TIMEOUT_SECONDS = 120;
 
 interface Woff2Run {
   readonly bytes: Buffer;
-  /** Private; files named after `name` are written into it. */
+  /** Private directory for files named after `name`. */
   readonly directory: string;
   readonly name: string;
 }
 
-/** Unpacks a font. @throws Error that says what is not as it should be. */
+/** Decompresses a WOFF2 font. @throws Error with the reason for a damaged font. */
 export async function readWoff2(deps: EngineDeps, { bytes, directory, name }: Woff2Run): Promise<Buffer> {
   refuseHeader(bytes);
-  return throughTool(deps, 'woff2_decompress', { bytes, directory, from: `${name}.woff2`, to: `${name}.ttf` });
+  return runWoff2Tool(deps, 'woff2_decompress', { bytes, directory, from: `${name}.woff2`, to: `${name}.ttf` });
 }
 
-/** Packs a font. @throws Error when the tool makes nothing of it. */
+/** Compresses a font to WOFF2. @throws Error when the tool writes no file. */
 export async function writeWoff2(deps: EngineDeps, { bytes, directory, name }: Woff2Run): Promise<Buffer> {
-  return throughTool(deps, 'woff2_compress', { bytes, directory, from: `${name}.ttf`, to: `${name}.woff2` });
+  return runWoff2Tool(deps, 'woff2_compress', { bytes, directory, from: `${name}.ttf`, to: `${name}.woff2` });
 }
 
-/** Sizes as the header gives them, before anything is unpacked. */
+/** Refuses a font by the sizes in its header, before anything is decompressed. */
 function refuseHeader(bytes: Buffer): void {
   if (bytes.length < HEADER_BYTES || bytes.readUInt32BE(0) !== SIGNATURE) throw new Error('the file is no WOFF2 font');
   if (!isFlavor(bytes.readUInt32BE(4))) throw new Error('the WOFF2 font holds no single font');
@@ -37,14 +37,18 @@ function refuseHeader(bytes: Buffer): void {
     throw new Error(`the font unpacks to ${unpacked} bytes; at most ${MAX_FONT_BYTES} are unpacked`);
 }
 
-interface ToolRun {
+interface Woff2ToolRun {
   readonly bytes: Buffer;
   readonly directory: string;
   readonly from: string;
   readonly to: string;
 }
 
-async function throughTool(deps: EngineDeps, tool: string, { bytes, directory, from, to }: ToolRun): Promise<Buffer> {
+async function runWoff2Tool(
+  deps: EngineDeps,
+  tool: string,
+  { bytes, directory, from, to }: Woff2ToolRun,
+): Promise<Buffer> {
   const output = join(directory, to);
   await writeFile(join(directory, from), bytes);
   await deps.run({

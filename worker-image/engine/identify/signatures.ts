@@ -1,18 +1,23 @@
-import type { Format } from '#crds/formats.ts';
+import type { Format } from '#crds/catalogue/formats.ts';
+import { hasBytes } from '#worker-image/engine/containers/has-bytes.ts';
 import { unsupported } from '#worker-image/engine/identify/unsupported.ts';
 
 interface Signature {
   readonly offset: number;
-  /** Latin-1; `\xNN` for other bytes. */
+  /** Signature as Latin-1 text; `\xNN` for other bytes. */
   readonly bytes: string;
-  /** A format, or what to call a file that is not handled. */
+  /** The format, or the description of a type that is not handled. */
   readonly is: Format | { readonly refuse: string };
 }
 
 const format = (is: Format, bytes: string, offset = 0): Signature => ({ offset, bytes, is });
-const refuse = (words: string, bytes: string, offset = 0): Signature => ({ offset, bytes, is: { refuse: words } });
+const refuse = (looksLike: string, bytes: string, offset = 0): Signature => ({
+  offset,
+  bytes,
+  is: { refuse: looksLike },
+});
 
-/** Formats that fixed bytes tell. The first match counts: longer signatures stand before those they contain. */
+/** Formats with fixed bytes. The first match decides: a longer signature precedes those that it contains. */
 const SIGNATURES: readonly Signature[] = [
   format('jpg', '\xff\xd8\xff'),
   format('png', '\x89PNG\r\n\x1a\n'),
@@ -82,32 +87,27 @@ const SIGNATURES: readonly Signature[] = [
 ];
 
 /**
- * The format that a fixed signature tells; null when none matches.
+ * Returns the format of the first matching signature; null when none matches.
  * @throws MediaError unsupported_input for a known type that is not handled.
  */
 export function formatOfSignature(head: Buffer): Format | null {
-  const found = SIGNATURES.find(({ offset, bytes }) => has(head, bytes, offset) && isPlausible(head, bytes));
+  const found = SIGNATURES.find(({ offset, bytes }) => hasBytes(head, bytes, offset) && isPlausible(head, bytes));
   if (found === undefined) return null;
   if (typeof found.is === 'string') return found.is;
   throw unsupported(found.is.refuse);
 }
 
-/** True when the bytes (Latin-1 text) stand there. */
-export function has(head: Buffer, bytes: string, offset = 0): boolean {
-  return head.length >= offset + bytes.length && head.toString('latin1', offset, offset + bytes.length) === bytes;
-}
-
-/** Marks that are also words are looked at twice: data has a zero byte near its start, text has none. */
+/** Returns whether a match is more than text: a signature of letters alone also requires a zero byte near the start. */
 function isPlausible(head: Buffer, bytes: string): boolean {
-  if (FONT_MARKS.includes(bytes)) return isFontDirectory(head);
-  const isWord = /^[ -~]+$/.test(bytes) && !TEXT_MARKS.some((mark) => bytes.startsWith(mark));
+  if (FONT_SIGNATURES.includes(bytes)) return isFontDirectory(head);
+  const isWord = /^[ -~]+$/.test(bytes) && !TEXT_SIGNATURES.some((start) => bytes.startsWith(start));
   return !isWord || head.subarray(0, 512).includes(0);
 }
 
-const FONT_MARKS: readonly string[] = ['\x00\x01\x00\x00', 'true', 'OTTO'];
-const TEXT_MARKS: readonly string[] = ['{\\rtf', '%PDF-', '%!PS'];
+const FONT_SIGNATURES: readonly string[] = ['\x00\x01\x00\x00', 'true', 'OTTO'];
+const TEXT_SIGNATURES: readonly string[] = ['{\\rtf', '%PDF-', '%!PS'];
 
-/** A number of tables, then tags of four printable characters. */
+/** Returns whether a plausible number of tables is followed by a tag of four printable characters. */
 function isFontDirectory(head: Buffer): boolean {
   if (head.length < 28) return false;
   const tables = head.readUInt16BE(4);

@@ -1,5 +1,5 @@
-import { formatOfName, FORMATS, type Format } from '#crds/formats.ts';
-import { MediaError } from '#crds/media-error.ts';
+import { formatOfName, FORMATS, type Format } from '#crds/catalogue/formats.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 import type { SniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
 import { unsupported } from '#worker-image/engine/identify/unsupported.ts';
 import { htmlCharset } from '#worker-image/engine/table/html-charset.ts';
@@ -9,7 +9,7 @@ const TAIL_BYTES = 16 * 1024;
 const FLAT_ODF =
   /\boffice:mimetype\s*=\s*["']application\/vnd\.oasis\.opendocument\.(text|spreadsheet|presentation)(?:-template)?["']/;
 
-/** Texts that a program would follow to other files, or that are another type, by their start. */
+/** Starts of texts that refer to other files, such as playlists, or that are of another type. */
 const REFUSED_STARTS: readonly (readonly [start: RegExp, looksLike: string])[] = [
   [/^#EXTM3U/, 'an m3u8 playlist'],
   [/^ffconcat version/, 'an ffconcat playlist'],
@@ -18,7 +18,7 @@ const REFUSED_STARTS: readonly (readonly [start: RegExp, looksLike: string])[] =
   [/^%!PS/, 'a PostScript program'],
 ];
 
-/** The same for XML, by the name of the root element without its prefix, in lower case. */
+/** XML documents of other types, by the name of the root element without its prefix, in lower case. */
 const REFUSED_ROOTS: ReadonlyMap<string, string> = new Map([
   ['svg', 'an SVG drawing'],
   ['mpd', 'a DASH manifest'],
@@ -32,11 +32,12 @@ const REFUSED_ROOTS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Text kinds: flat OpenDocument by its root, the others by extension once the bytes prove to be text.
- * null when they do not. Spec: "Table inputs are recognised by extension".
+ * Returns flat OpenDocument by its root element, and other text formats by the extension of the name; null when the
+ * bytes are not text.
+ * @throws MediaError unsupported_input for text of another type, in an unknown encoding or without a matching name.
  */
 export async function formatOfText(file: SniffedFile): Promise<Format | null> {
-  if (await endsAsData(file)) return null;
+  if (await endsWithZeros(file)) return null;
   const named = TEXT_FORMATS.find((format) => format === formatOfName(file.filename)) ?? null;
   const text = decode(file, named);
   if (text === null) {
@@ -47,16 +48,16 @@ export async function formatOfText(file: SniffedFile): Promise<Format | null> {
   const flat = flatOpenDocument(text);
   if (flat !== null) return flat;
   if (named !== null) return named;
-  throw new MediaError('unsupported_input', `${disagreement(file.filename)} Give a name that ends in ${extensions()}.`);
+  throw new MediaError('unsupported_input', `${reasonOf(file.filename)} Give a name that ends in ${extensions()}.`);
 }
 
-function disagreement(filename: string | null): string {
-  const said = formatOfName(filename);
-  if (said !== null) return `The file's name says ${said}, but its content is text.`;
+function reasonOf(filename: string | null): string {
+  const named = formatOfName(filename);
+  if (named !== null) return `The file's name says ${named}, but its content is text.`;
   return 'The file is text, and its name does not say of which kind.';
 }
 
-/** Refuses text in an older encoding, which has no control characters; data under the name of a text has some. */
+/** Refuses text in an older encoding, which has no control characters; other data with the name of a text has some. */
 function refuseUnknownEncoding(head: Buffer, named: Format): void {
   if (hasControls(head.toString('latin1'))) return;
   throw new MediaError(
@@ -71,12 +72,12 @@ function refuseLookAlikes(text: string): void {
   if (looksLike !== undefined) throw unsupported(looksLike);
 }
 
-/** The first element's name behind declaration, comments and document type; empty when there is none. */
+/** Returns the name of the first element behind declaration, comments and document type; empty without one. */
 function rootName(text: string): string {
   let at = 0;
   for (;;) {
     while (/\s/.test(text.charAt(at))) at += 1;
-    const end = MISC.find(([open]) => text.startsWith(open, at))?.[1];
+    const end = PROLOG.find(([open]) => text.startsWith(open, at))?.[1];
     if (end === undefined) break;
     const found = text.indexOf(end, at);
     if (found === -1) return '';
@@ -86,12 +87,12 @@ function rootName(text: string): string {
   return name?.[1]?.toLowerCase() ?? '';
 }
 
-/** What may stand before the root, and how each ends. */
-const MISC: readonly (readonly [open: string, end: string])[] = [
+/** Start and end of the constructs that may precede the root element. */
+const PROLOG: readonly (readonly [open: string, end: string])[] = [
   ['<?', '?>'],
   ['<!--', '-->'],
   ['<!', '>'],
-  // Left of a document type with declarations inside.
+  // The remainder of a document type with internal declarations.
   [']', '>'],
 ];
 
@@ -104,17 +105,17 @@ function flatOpenDocument(text: string): Format | null {
 }
 
 /**
- * UTF-8, UTF-16 with or without its mark, else Windows-1252 without control characters, else what a page
- * says of itself; null when it is no text.
+ * Returns the text: UTF-16 with or without a byte order mark, else UTF-8, else Windows-1252 without control characters,
+ * else in the encoding that an HTML page declares; null when the bytes are not text.
  */
 function decode({ head, size }: SniffedFile, named: Format | null): string | null {
-  const isCut = size > head.length;
+  const isTruncated = size > head.length;
   const utf16 = utf16Name(head);
-  if (utf16 !== null) return strictText(head.subarray(0, head.length & ~1), utf16, isCut);
+  if (utf16 !== null) return strictText(head.subarray(0, head.length & ~1), utf16, isTruncated);
   if (head.includes(0)) return null;
-  const text = strictText(head, 'utf-8', isCut) ?? windows1252(head);
+  const text = strictText(head, 'utf-8', isTruncated) ?? windows1252(head);
   const charset = named === 'html' ? htmlCharset(head) : null;
-  return text === null && charset !== null ? strictText(head, charset, isCut) : text;
+  return text === null && charset !== null ? strictText(head, charset, isTruncated) : text;
 }
 
 function utf16Name(head: Buffer): 'utf-16le' | 'utf-16be' | null {
@@ -128,9 +129,9 @@ function utf16Name(head: Buffer): 'utf-16le' | 'utf-16be' | null {
   return zeros(0) > half * 0.7 && zeros(1) === 0 ? 'utf-16be' : null;
 }
 
-function strictText(bytes: Buffer, encoding: string, isCut: boolean): string | null {
+function strictText(bytes: Buffer, encoding: string, isTruncated: boolean): string | null {
   try {
-    const text = new TextDecoder(encoding, { fatal: true }).decode(bytes, { stream: isCut });
+    const text = new TextDecoder(encoding, { fatal: true }).decode(bytes, { stream: isTruncated });
     return hasControls(text) ? null : text;
   } catch {
     return null;
@@ -140,7 +141,7 @@ function strictText(bytes: Buffer, encoding: string, isCut: boolean): string | n
 function windows1252(bytes: Buffer): string | null {
   if (bytes.some((byte) => [0x81, 0x8d, 0x8f, 0x90, 0x9d].includes(byte))) return null;
   const text = new TextDecoder('windows-1252').decode(bytes);
-  // Data without zeros would pass as Windows-1252: real text has mostly letters of ASCII.
+  // Binary data without zeros would pass as Windows-1252: text is mostly ASCII.
   const ascii = bytes.filter((byte) => byte < 0x80).length;
   return hasControls(text) || ascii < bytes.length * 0.5 ? null : text;
 }
@@ -150,8 +151,8 @@ function hasControls(text: string): boolean {
   return /[\x00-\x07\x0e-\x19\x1c-\x1f\x7f]/.test(text);
 }
 
-/** The end of the file is not decoded, as it may begin inside a character: zeros give data away. */
-async function endsAsData(file: SniffedFile): Promise<boolean> {
+/** Returns whether the end of the file has zero bytes. It is not decoded, as it may begin inside a character. */
+async function endsWithZeros(file: SniffedFile): Promise<boolean> {
   if (file.size <= file.head.length || utf16Name(file.head) !== null) return false;
   return (await file.read(Math.max(0, file.size - TAIL_BYTES), TAIL_BYTES)).includes(0);
 }

@@ -1,12 +1,12 @@
-import { FORMATS, inputFormatsOf, KINDS } from '#crds/formats.ts';
-import { MediaError } from '#crds/media-error.ts';
+import { FORMATS, inputFormatsOf, KINDS } from '#crds/catalogue/formats.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 
-/** The refusal of a file whose type is not handled: what it looks like, and what is handled. `looksLike` reads "an SVG drawing". */
+/** Returns the refusal of a file of a known type that is not handled; `looksLike` is such as `an SVG drawing`. */
 export function unsupported(looksLike: string): MediaError {
   return new MediaError('unsupported_input', `The file looks like ${looksLike}, which is not handled. ${HANDLED}`);
 }
 
-/** The refusal of a file that nothing is known of. */
+/** Returns the refusal of a file of unknown type. */
 export function unidentified(): MediaError {
   return new MediaError('unsupported_input', `The type of the file could not be identified. ${HANDLED}`);
 }

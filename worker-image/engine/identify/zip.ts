@@ -1,21 +1,23 @@
 import { promisify } from 'node:util';
 import yauzl, { type Entry, type ZipFile } from 'yauzl';
-import type { Format } from '#crds/formats.ts';
-import { MediaError } from '#crds/media-error.ts';
-import { passwordNeeded } from '#worker-image/engine/identify/ole2.ts';
-import { has } from '#worker-image/engine/identify/signatures.ts';
+import type { Format } from '#crds/catalogue/formats.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import { hasBytes } from '#worker-image/engine/containers/has-bytes.ts';
 import type { SniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
 import { unsupported } from '#worker-image/engine/identify/unsupported.ts';
+import { passwordRequired } from '#worker-image/engine/password-required.ts';
 
+/** Maximum number of entries of a package. */
 const MAX_ENTRIES = 10_000;
 const MAX_UNPACKED_BYTES = 2 * 1024 ** 3;
-/** A package may unpack to this many times its size once it is over the bytes below. */
+/** Maximum ratio of unpacked to packed size, for packages that unpack to more than `RATIO_FROM_BYTES`. */
 const MAX_RATIO = 100;
 const RATIO_FROM_BYTES = 64 * 1024 ** 2;
+/** Maximum size of an entry that is read, in bytes. */
 const MAX_READ_BYTES = 4 * 1024 ** 2;
 
-/** Part of a content type in `[Content_Types].xml` → format; null names one that is not handled. */
-const CONTENT_TYPES: readonly (readonly [part: string, format: Format | null])[] = [
+/** Formats by a part of a content type in `[Content_Types].xml`. */
+const CONTENT_TYPES: readonly (readonly [part: string, format: Format])[] = [
   ['wordprocessingml.document.main+xml', 'docx'],
   ['wordprocessingml.template.main+xml', 'docx'],
   ['ms-word.document.macroenabled.main+xml', 'docm'],
@@ -40,12 +42,12 @@ const ODF_TYPES: readonly (readonly [type: string, format: Format])[] = [
 ];
 
 /**
- * Office packages by what their central directory lists; null when it is no ZIP.
- * @throws MediaError unsupported_input for other archives; processing_failed for one that is damaged,
- * under a password, or unpacks to more than an office document does.
+ * Returns the office format by the entries of a package; null when the file is not ZIP.
+ * @throws MediaError unsupported_input for other archives; processing_failed for one that is damaged or encrypted, or
+ *   unpacks to more than an office document does.
  */
 export async function formatOfZip(file: SniffedFile): Promise<Format | null> {
-  if (!has(file.head, 'PK\x03\x04') && !has(file.head, 'PK\x05\x06')) return null;
+  if (!hasBytes(file.head, 'PK\x03\x04') && !hasBytes(file.head, 'PK\x05\x06')) return null;
   const zip = await openZip(file);
   try {
     const entries = await listEntries(zip);
@@ -65,7 +67,7 @@ async function openZip(file: SniffedFile): Promise<ZipFile> {
   });
 }
 
-/** Names with `..`, backslashes or a leading slash are an error of the reader. */
+/** Returns the entries by name. yauzl rejects names with `..`, backslashes or a leading slash. */
 function listEntries(zip: ZipFile): Promise<ReadonlyMap<string, Entry>> {
   if (zip.entryCount > MAX_ENTRIES) {
     throw new MediaError(
@@ -94,7 +96,7 @@ async function openDocument(zip: ZipFile, entries: ReadonlyMap<string, Entry>): 
   const found = ODF_TYPES.find(([odf]) => odf === name);
   if (found === undefined) throw unsupported(`an OpenDocument ${name.slice(0, 40)} file`);
   const manifest = entries.get('META-INF/manifest.xml');
-  if (manifest !== undefined && (await readEntry(zip, manifest)).includes(':encryption-data')) throw passwordNeeded();
+  if (manifest !== undefined && (await readEntry(zip, manifest)).includes(':encryption-data')) throw passwordRequired();
   return found[1];
 }
 
@@ -117,14 +119,14 @@ function refuseBomb(file: SniffedFile, entries: ReadonlyMap<string, Entry>): voi
 }
 
 async function readEntry(zip: ZipFile, entry: Entry): Promise<string> {
-  if (entry.isEncrypted()) throw passwordNeeded();
+  if (entry.isEncrypted()) throw passwordRequired();
   if (entry.uncompressedSize > MAX_READ_BYTES)
     throw damaged(new Error(`${entry.fileName} has ${entry.uncompressedSize} bytes`));
   const open = promisify<Entry, NodeJS.ReadableStream>(zip.openReadStream.bind(zip));
   try {
-    const parts: Buffer[] = [];
-    for await (const part of await open(entry)) parts.push(part as Buffer);
-    return Buffer.concat(parts).toString('utf8');
+    const chunks: Buffer[] = [];
+    for await (const chunk of await open(entry)) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks).toString('utf8');
   } catch (error) {
     throw damaged(error);
   }
@@ -133,7 +135,7 @@ async function readEntry(zip: ZipFile, entry: Entry): Promise<string> {
 function damaged(cause: unknown): MediaError {
   return new MediaError(
     'processing_failed',
-    'The file is a ZIP package that is damaged or was cut off. Send it whole.',
+    'The file is a ZIP package that is damaged or truncated. Send the whole file.',
     { cause },
   );
 }

@@ -1,64 +1,92 @@
-/** Makes an image smaller. Spec: POST /v1/compress. */
+/** Compresses an image. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { EngineDeps, Facts, Produced, Work } from '#worker-image/engine/handler.ts';
-import { encodeImage } from '#worker-image/engine/image/encode-image.ts';
-import { isRaw, type ImageTarget } from '#worker-image/engine/image/image-formats.ts';
-import { lostParts } from '#worker-image/engine/image/lost-parts.ts';
-import { openImage, type OpenImage } from '#worker-image/engine/image/open-image.ts';
-import { readImageFacts } from '#worker-image/engine/image/read-image-facts.ts';
-import { recompressAnimatedPng } from '#worker-image/engine/image/recompress-png.ts';
+import { isRaw, type Format } from '#crds/catalogue/formats.ts';
+import type { Work } from '#worker-image/engine/handler.ts';
+import { carriedExif, type CarriedExif } from '#worker-image/engine/image/encode/carried-exif.ts';
+import { encodeImage } from '#worker-image/engine/image/encode/encode-image.ts';
+import { recompressAnimatedPng } from '#worker-image/engine/image/encode/recompress-png.ts';
+import {
+  openFacts,
+  type ImageDeps,
+  type ImageFacts,
+  type ProducedImage,
+} from '#worker-image/engine/image/image-facts.ts';
+import { TARGETS, type ImageTarget } from '#worker-image/engine/image/image-formats.ts';
+import type { PixelSource } from '#worker-image/engine/image/picture.ts';
+import { droppedContentWarnings } from '#worker-image/engine/image/warnings/dropped-content-warnings.ts';
 
 const ANIMATED_PNG_WARNING = 'An animated PNG keeps its size and its exact pixels: its frames are only packed tighter.';
-/** RGBA of 16 bits, and room for the filter byte of each row. */
+/** Bytes of an RGBA pixel of 16 bits, and one for the filter byte of each row. */
 const MAX_PIXEL_BYTES = 9;
 
 /**
- * Encodes the picture anew in the wanted size and format. Whether the result is small enough to be given
- * is the pipeline's to decide.
- * @throws MediaError processing_failed, limit_exceeded.
+ * Encodes the image in the requested size and format. The pipeline decides whether the result is small enough to be
+ * returned. @throws MediaError processing_failed, limit_exceeded.
  */
-export async function compressImage(deps: EngineDeps, work: Work, facts: Facts): Promise<Produced> {
-  if (isAnimatedPng(work, facts)) return compressAnimatedPng(work, facts);
+export async function compressImage(deps: ImageDeps, work: Work, { picture }: ImageFacts): Promise<ProducedImage> {
   const { image: options } = work.options;
-  const image = await openImage(deps, work, facts);
+  const format = picture.file.format;
+  const staysPng = format === 'png' && (options.format === 'original' || options.format === 'png');
+  if (staysPng && picture.frames > 1) return compressAnimatedPng(deps, work);
+  const source = await picture.decode(deps);
   deps.onProgress(30);
-  const target = options.format === 'original' ? originalTarget(work, image) : options.format;
+  const target = options.format === 'original' ? originalTarget(format, source) : options.format;
+  const keepMetadata = !options.strip_metadata || target === 'png';
+  const exif = keepMetadata ? await carriedExif(picture, source) : null;
   const path = await encodeImage(deps, {
-    work,
-    facts,
-    image,
+    picture,
+    source,
     target,
     quality: options.quality,
     lossless: false,
     resize: options.resize,
-    keepMetadata: !options.strip_metadata || target === 'png',
+    keepMetadata,
+    exif: exif === 'unreadable' ? null : exif,
   });
   deps.onProgress(90);
-  const written = await readImageFacts(deps, { path, format: target, directory: work.directory });
   return {
     path,
     format: target,
-    facts: written,
-    warnings: await lostParts({ input: work.input, facts, target, image }),
+    facts: await openFacts(deps, work, { path, format: target }),
+    warnings: [
+      ...(await droppedContentWarnings({ picture, source, target })),
+      ...(options.strip_metadata ? [] : detailWarnings({ format, target, exif, source })),
+    ],
   };
 }
 
-function isAnimatedPng({ input, options }: Work, facts: Facts): boolean {
-  const { format } = options.image;
-  return input.format === 'png' && (facts.frames ?? 1) > 1 && (format === 'original' || format === 'png');
+interface KeptDetails {
+  readonly format: Format;
+  readonly target: ImageTarget;
+  readonly exif: CarriedExif;
+  readonly source: PixelSource;
 }
 
-/** The image library takes an animated PNG for its first frame. */
-async function compressAnimatedPng({ input, directory, limits }: Work, facts: Facts): Promise<Produced> {
-  const path = join(directory, 'out.png');
-  await writeFile(path, recompressAnimatedPng(await readFile(input.path), limits.maxPixels * MAX_PIXEL_BYTES));
+/** Returns a warning when the caller keeps metadata and the result lacks camera, location and software details. */
+function detailWarnings({ format, target, exif, source }: KeptDetails): string[] {
+  if (exif === 'unreadable')
+    return [
+      `The camera, location and software details of the ${format} could not be read: the result is without them.`,
+    ];
+  const hasDetails = exif !== null || source.metadata.exif !== undefined;
+  return hasDetails && !TARGETS[target].exif
+    ? [`A ${target} holds no camera, location and software details: the result is without them.`]
+    : [];
+}
+
+/** libvips would keep the first frame only. */
+async function compressAnimatedPng(deps: ImageDeps, work: Work): Promise<ProducedImage> {
+  const path = join(work.directory, 'out.png');
+  const file = await readFile(work.input.path);
+  await writeFile(path, recompressAnimatedPng(file, work.limits.maxPixels * MAX_PIXEL_BYTES));
+  const facts = await openFacts(deps, work, { path, format: 'png' });
   return { path, format: 'png', facts, warnings: [ANIMATED_PNG_WARNING] };
 }
 
-/** Formats that are not written back become the one that suits their content. */
-function originalTarget({ input }: Work, { isDrawn }: OpenImage): ImageTarget {
-  if (isRaw(input.format)) return 'jpg';
-  if (input.format !== 'tiff' && input.format !== 'bmp') return input.format as ImageTarget;
+/** Returns the format for `original`: formats that are not written back become the one that suits their content. */
+function originalTarget(format: Format, { isDrawn }: PixelSource): ImageTarget {
+  if (isRaw(format)) return 'jpg';
+  if (format !== 'tiff' && format !== 'bmp') return format as ImageTarget;
   return isDrawn ? 'png' : 'jpg';
 }

@@ -2,7 +2,7 @@ import { deflateSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { sharp } from '#worker-image/engine/image/configured-sharp.ts';
 
-/** Files that sharp's libraries could open, had they not been told otherwise. */
+/** Files that sharp's libraries can open unless their loaders are blocked. */
 const BLOCKED: readonly (readonly [what: string, bytes: Buffer])[] = [
   [
     'an SVG',

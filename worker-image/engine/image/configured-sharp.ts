@@ -1,7 +1,6 @@
 /**
- * sharp, made safe for strangers' files: only the six loaders that the engine means to use may open
- * anything (the build would also render SVG, and would take a camera RAW for its thumbnail), nothing is
- * cached, and few threads are used.
+ * sharp, configured for untrusted files. Only six loaders are unblocked: the build would also render SVG, and read the
+ * thumbnail of a camera RAW as the image. Nothing is cached, and few threads are used.
  */
 import { availableParallelism } from 'node:os';
 import sharp from 'sharp';

@@ -1,42 +1,47 @@
-/** Writes an image in another format with fixed settings of high quality. Spec: POST /v1/convert. */
-import { MediaError } from '#crds/media-error.ts';
-import { NO_FACTS, type EngineDeps, type Facts, type Produced, type Work } from '#worker-image/engine/handler.ts';
-import { encodeImage } from '#worker-image/engine/image/encode-image.ts';
-import { isImageTarget, isRaw } from '#worker-image/engine/image/image-formats.ts';
-import { lostParts } from '#worker-image/engine/image/lost-parts.ts';
-import { openImage } from '#worker-image/engine/image/open-image.ts';
-import { readImageFacts } from '#worker-image/engine/image/read-image-facts.ts';
+/** Converts an image with fixed settings of high quality. */
+import { isRaw } from '#crds/catalogue/formats.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import type { Work } from '#worker-image/engine/handler.ts';
+import { carriedExif } from '#worker-image/engine/image/encode/carried-exif.ts';
+import { encodeImage } from '#worker-image/engine/image/encode/encode-image.ts';
+import {
+  openFacts,
+  type ImageDeps,
+  type ImageFacts,
+  type ProducedImage,
+} from '#worker-image/engine/image/image-facts.ts';
+import { isImageTarget } from '#worker-image/engine/image/image-formats.ts';
+import { droppedContentWarnings } from '#worker-image/engine/image/warnings/dropped-content-warnings.ts';
 
 const CONVERT_QUALITY = 95;
 
-/** @throws MediaError unsupported_input for camera RAW, processing_failed, limit_exceeded. */
-export async function convertImage(deps: EngineDeps, work: Work, facts: Facts): Promise<Produced> {
+/**
+ * Encodes the image in the target format.
+ * @throws MediaError unsupported_input for camera RAW, processing_failed, limit_exceeded.
+ */
+export async function convertImage(deps: ImageDeps, work: Work, { picture }: ImageFacts): Promise<ProducedImage> {
   const target = work.options.convert.to;
   if (target === null || !isImageTarget(target)) throw new Error(`An image was to be converted to ${target}.`);
-  if (isRaw(work.input.format)) {
+  if (isRaw(picture.file.format)) {
     throw new MediaError('unsupported_input', 'Camera RAW files are not converted. Compress decodes them.');
   }
-  const image = await openImage(deps, work, facts);
+  const source = await picture.decode(deps);
   deps.onProgress(30);
+  const exif = await carriedExif(picture, source);
   const path = await encodeImage(deps, {
-    work,
-    facts,
-    image,
+    picture,
+    source,
     target,
     quality: target === 'gif' ? 100 : CONVERT_QUALITY,
     lossless: true,
     resize: null,
     keepMetadata: true,
+    exif: exif === 'unreadable' ? null : exif,
   });
-  const { width, height } = facts;
-  const written =
-    target === 'pdf'
-      ? { ...NO_FACTS, width, height }
-      : await readImageFacts(deps, { path, format: target, directory: work.directory });
   return {
     path,
     format: target,
-    facts: written,
-    warnings: await lostParts({ input: work.input, facts, target, image }),
+    facts: target === 'pdf' ? picture.size : await openFacts(deps, work, { path, format: target }),
+    warnings: await droppedContentWarnings({ picture, source, target }),
   };
 }

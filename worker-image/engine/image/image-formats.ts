@@ -1,6 +1,6 @@
-import { FORMATS, type Format } from '#crds/formats.ts';
+import type { Format } from '#crds/catalogue/formats.ts';
 
-/** Formats that this handler writes; `pdf` holds one picture on one page. */
+/** Formats that this handler writes; a `pdf` holds one image on one page. */
 export type ImageTarget = 'jpg' | 'png' | 'webp' | 'avif' | 'heic' | 'tiff' | 'bmp' | 'gif' | 'pdf';
 
 interface TargetRow {
@@ -8,7 +8,7 @@ interface TargetRow {
   readonly alpha: boolean;
   readonly animated: boolean;
   readonly profile: boolean;
-  /** More than 8 bits a sample, when written lossless. */
+  /** More than 8 bits per sample when written lossless. */
   readonly deep: boolean;
   readonly exif: boolean;
   /** Longest side in pixels. */
@@ -26,7 +26,7 @@ const row = (name: string, maxSide: number, features: Partial<TargetRow>): Targe
   ...features,
 });
 
-/** What each target can hold. Side limits are the encoders' own. */
+/** Features and maximum side of each target. The limits are those of the encoders. */
 export const TARGETS: Readonly<Record<ImageTarget, TargetRow>> = {
   jpg: row('JPEG', 65_535, { profile: true, exif: true }),
   png: row('PNG', 2 ** 31 - 1, { alpha: true, profile: true, deep: true, exif: true }),
@@ -41,9 +41,4 @@ export const TARGETS: Readonly<Record<ImageTarget, TargetRow>> = {
 
 export function isImageTarget(format: Format): format is ImageTarget {
   return Object.hasOwn(TARGETS, format);
-}
-
-export function isRaw(format: Format): boolean {
-  const formatRow: { readonly raw?: true } = FORMATS[format];
-  return formatRow.raw === true;
 }

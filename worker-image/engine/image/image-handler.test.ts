@@ -2,8 +2,8 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Format, Operation } from '#crds/formats.ts';
-import type { SentOptions } from '#crds/options/options.ts';
+import type { Format, Operation } from '#crds/catalogue/formats.ts';
+import type { SentOptions } from '#crds/catalogue/options/options.ts';
 import { gif } from '#test/hostile/forge-image.ts';
 import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
 import { makeImageFixtures, photo, PLANTED } from '#test/fixtures/make-image-fixtures.ts';
@@ -38,11 +38,17 @@ async function convert(name: string, to: Format): Promise<Produced> {
 async function inspectBytes(format: Format, bytes: Buffer) {
   const path = join(await freshDirectory(), `input.${format}`);
   await writeFile(path, bytes);
-  return imageHandler.inspect(engineDeps(), await workOn({ path, format, operation: 'compress' }));
+  const facts = await imageHandler.inspect(engineDeps(), await workOn({ path, format, operation: 'compress' }));
+  return { ...facts, picture: undefined };
 }
 
-/** RGB of a pixel at a share of width and height, as shown, in sRGB. */
-async function colourAt(path: string, x: number, y: number): Promise<number[]> {
+function inspectPath(one: Work, path: string) {
+  const format = path.slice(path.lastIndexOf('.') + 1) as Format;
+  return imageHandler.inspect(engineDeps(), { ...one, input: { ...one.input, path, format } });
+}
+
+/** Returns the sRGB samples of a pixel of the displayed image. `x` and `y` are shares of width and height. */
+async function sampleAt(path: string, x: number, y: number): Promise<number[]> {
   const { data, info } = await sharp(path)
     .autoOrient()
     .toColourspace('srgb')
@@ -77,7 +83,7 @@ describe('inspect', () => {
     });
   });
 
-  it('answers a PNG of four thousand megapixels from its header', async () => {
+  it('reads the size of a PNG of 4,295 megapixels from its header', async () => {
     const header = Buffer.alloc(13);
     header.writeUInt32BE(65_535, 0);
     header.writeUInt32BE(65_535, 4);
@@ -94,11 +100,11 @@ describe('inspect', () => {
   it.each([
     [60_000, 60_000, { width: 60_000, height: 60_000 }],
     [640, 480, { width: 1, height: 1, warning: expect.stringContaining('640 × 480 pixels, its pictures cover 1 × 1') }],
-    [1, 1, { width: 1, height: 1, warning: null }],
+    [1, 1, { width: 1, height: 1 }],
   ])(
-    'takes a GIF of one pixel on a canvas of %d × %d for what browsers show, or tells',
+    'reads the size of a GIF of one pixel on a logical screen of %d × %d as browsers show it, or warns',
     async (width, height, facts) => {
-      expect(await inspectBytes('gif', gif({ width, height }, 1))).toMatchObject(facts);
+      expect(await inspectBytes('gif', gif({ width, height }, 1))).toEqual({ frames: 1, ...facts });
     },
   );
 
@@ -112,7 +118,7 @@ describe('inspect', () => {
     expect(await inspectBytes('gif', bytes)).toMatchObject({ frames: 2001 });
   });
 
-  it('refuses bytes that are no picture', async () => {
+  it('refuses bytes that are no image', async () => {
     for (const format of ['jpg', 'png', 'heic', 'bmp', 'dng'] as const) {
       await expect(inspectBytes(format, Buffer.from('nothing of the kind'.repeat(20)))).rejects.toMatchObject({
         code: 'processing_failed',
@@ -134,13 +140,13 @@ describe('compress', () => {
     ['bmp-24-bmp', 'jpg'],
     ['bmp-32-alpha-bmp', 'png'],
     ['photo-dng', 'jpg'],
-  ] as const)('makes %s a smaller %s', async (name, format) => {
+  ] as const)('encodes %s as a smaller %s', async (name, format) => {
     const produced = await compress(name);
     expect(produced.format).toBe(format);
     expect((await stat(produced.path)).size).toBeLessThan((await stat(fixture(name).path)).size);
   });
 
-  it.each([1, 2, 3, 4, 5, 6, 7, 8])('shows orientation %i upright', async (orientation) => {
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])('rotates an image of orientation %i upright', async (orientation) => {
     const name = orientation === 1 ? 'photo-jpg' : `orientation-${orientation}-jpg`;
     const produced = await compress(name);
     expect((await sharp(produced.path).metadata()).orientation ?? 1).toBe(1);
@@ -149,7 +155,7 @@ describe('compress', () => {
       [0.7, 0.67],
       [0.1, 0.9],
     ] as const) {
-      expect(near(await colourAt(produced.path, x, y), await colourAt(fixture(name).path, x, y))).toBe(true);
+      expect(near(await sampleAt(produced.path, x, y), await sampleAt(fixture(name).path, x, y))).toBe(true);
     }
   });
 
@@ -165,7 +171,7 @@ describe('compress', () => {
     expect((await compress('photo-jpg', { resize })).facts).toMatchObject({ width, height });
   });
 
-  it('lets lower quality mean fewer bytes, in every format', async () => {
+  it('writes fewer bytes for a lower quality, in every format', async () => {
     for (const format of ['jpg', 'webp', 'avif', 'gif', 'png'] as const) {
       const sizes: number[] = [];
       for (const quality of [20, 60, 95])
@@ -174,19 +180,19 @@ describe('compress', () => {
     }
   });
 
-  it('writes PNG without loss at quality 100, with its depth', async () => {
+  it('writes a lossless PNG of the same depth at quality 100', async () => {
     const { path } = await compress('16-bit-png', { quality: 100 });
     const samples = (file: string) => sharp(file).toColourspace('rgb16').raw({ depth: 'ushort' }).toBuffer();
     expect((await samples(path)).equals(await samples(fixture('16-bit-png').path))).toBe(true);
   });
 
-  it('falls back to a lossless PNG where a palette would show', async () => {
+  it('writes a lossless PNG when the error of a palette would be visible', async () => {
     const produced = await compress('text-png', { quality: 99 });
     expect((await sharp(produced.path).metadata()).isPalette).toBe(false);
     expect((await sharp((await compress('text-png', { quality: 60 })).path).metadata()).isPalette).toBe(true);
   });
 
-  it('removes camera and place, and keeps them when asked to', async () => {
+  it('removes camera details, and keeps them on request', async () => {
     for (const format of ['jpg', 'webp', 'avif', 'heic'] as const) {
       const [clean, full] = await Promise.all([
         compress('orientation-6-jpg', { format }),
@@ -207,26 +213,26 @@ describe('compress', () => {
     expect((await sharp((await compress('photo-jpg')).path).metadata()).icc).toBeUndefined();
     const produced = await compress('cmyk-jpg');
     expect((await sharp(produced.path).metadata()).space).toBe('srgb');
-    expect(near(await colourAt(produced.path, 0.1, 0.1), await colourAt(fixture('p3-jpg').path, 0.1, 0.1))).toBe(true);
+    expect(near(await sampleAt(produced.path, 0.1, 0.1), await sampleAt(fixture('p3-jpg').path, 0.1, 0.1))).toBe(true);
   });
 
-  it('keeps the colours of 16 bits a sample under the profile of sRGB', async () => {
-    const colour = { r: 39, g: 115, b: 198 };
+  it('keeps the colors of samples of 16 bits with the profile of sRGB', async () => {
+    const color = { r: 39, g: 115, b: 198 };
     const path = join(await freshDirectory(), 'deep.png');
-    await sharp({ create: { width: 64, height: 64, channels: 3, background: colour } })
+    await sharp({ create: { width: 64, height: 64, channels: 3, background: color } })
       .toColourspace('rgb16')
       .withIccProfile('srgb')
       .png()
       .toFile(path);
     for (const to of ['jpg', 'png', 'webp', 'gif', 'tiff'] as const) {
-      const asked = await workOn({ path, format: 'png', operation: 'convert', options: { convert: { to } } });
-      const produced = await runHandler(imageHandler, asked);
+      const requested = await workOn({ path, format: 'png', operation: 'convert', options: { convert: { to } } });
+      const produced = await runHandler(imageHandler, requested);
       const samples = await sharp(produced.path, { ignoreIcc: true }).toColourspace('srgb').raw().toBuffer();
-      expect(near([...samples.subarray(0, 3)], Object.values(colour), 4), to).toBe(true);
+      expect(near([...samples.subarray(0, 3)], Object.values(color), 4), to).toBe(true);
     }
   });
 
-  it('packs an animated PNG without touching a pixel', async () => {
+  it('recompresses an animated PNG without changing a pixel', async () => {
     const produced = await compress('animated-png');
     expect(produced).toMatchObject({ facts: { frames: 3 }, warnings: [expect.stringContaining('animated')] });
     expect((await stat(produced.path)).size).toBeLessThan((await stat(fixture('animated-png').path)).size);
@@ -234,29 +240,34 @@ describe('compress', () => {
     expect((await samples(produced.path)).equals(await samples(fixture('animated-png').path))).toBe(true);
   });
 
-  it('turns camera RAW that was taken upright', async () => {
+  it('rotates camera RAW that was taken in portrait orientation', async () => {
     const bytes = await readFile(fixture('photo-dng').path);
     const orientation = bytes.indexOf(Buffer.from('120103000100000001', 'hex'));
     bytes[orientation + 8] = 6;
     const path = join(await freshDirectory(), 'upright.dng');
     await writeFile(path, bytes);
-    const asked = await workOn({ path, format: 'dng', operation: 'compress', options: { image: { format: 'jpg' } } });
-    expect((await runHandler(imageHandler, asked)).facts).toMatchObject({ width: 240, height: 320 });
+    const requested = await workOn({
+      path,
+      format: 'dng',
+      operation: 'compress',
+      options: { image: { format: 'jpg' } },
+    });
+    expect((await runHandler(imageHandler, requested)).facts).toMatchObject({ width: 240, height: 320 });
   });
 
-  it('warns about pages that are left out', async () => {
+  it('warns about pages that are dropped', async () => {
     expect((await compress('two-pages-tiff')).warnings).toEqual([expect.stringContaining('2 pages')]);
   });
 
-  it('refuses a picture that is cut off', async () => {
+  it('refuses a truncated image', async () => {
     const whole = await readFile(fixture('photo-jpg').path);
     const path = join(await freshDirectory(), 'cut.jpg');
     await writeFile(path, whole.subarray(0, whole.length / 2));
-    const cut = await workOn({ path, format: 'jpg', operation: 'compress' });
-    await expect(runHandler(imageHandler, cut)).rejects.toMatchObject({ code: 'processing_failed' });
+    const truncated = await workOn({ path, format: 'jpg', operation: 'compress' });
+    await expect(runHandler(imageHandler, truncated)).rejects.toMatchObject({ code: 'processing_failed' });
   });
 
-  it('refuses a side that the format does not hold', async () => {
+  it('refuses a side that is longer than the format allows', async () => {
     const path = join(await freshDirectory(), 'long.png');
     await photo(17_000, 8).png().toFile(path);
     const long = await workOn({
@@ -288,7 +299,7 @@ describe('convert', () => {
     '16-bit-png',
   ];
 
-  it.each(INPUTS)('writes %s in every format with its size', async (name) => {
+  it.each(INPUTS)('writes %s in every format, in its size', async (name) => {
     const { width, height } = await imageHandler.inspect(
       engineDeps(),
       await work(name, 'convert', { convert: { to: 'png' } }),
@@ -296,11 +307,11 @@ describe('convert', () => {
     for (const to of TARGETS) expect(await convert(name, to)).toMatchObject({ format: to, facts: { width, height } });
   });
 
-  it('lays transparency on white where the format has none', async () => {
-    expect(near(await colourAt((await convert('alpha-png', 'jpg')).path, 0.001, 0.5), [255, 255, 255])).toBe(true);
+  it('composites transparency on white for formats without it', async () => {
+    expect(near(await sampleAt((await convert('alpha-png', 'jpg')).path, 0.001, 0.5), [255, 255, 255])).toBe(true);
   });
 
-  it('keeps transparency elsewhere', async () => {
+  it('keeps transparency in formats that have it', async () => {
     for (const to of ['png', 'webp', 'avif', 'heic', 'tiff', 'gif'] as const) {
       expect((await sharp((await convert('alpha-png', to)).path).metadata()).hasAlpha).toBe(true);
     }
@@ -311,7 +322,7 @@ describe('convert', () => {
     ['animated-gif', 'webp'],
     ['animated-webp', 'gif'],
     ['animated-gif', 'gif'],
-  ] as const)('keeps the frames, the loop and the length from %s to %s', async (name, to) => {
+  ] as const)('keeps frames, loop and duration from %s to %s', async (name, to) => {
     const produced = await convert(name, to);
     const facts = async (path: string) => {
       const { delay = [], loop } = await sharp(path, { animated: true }).metadata();
@@ -323,7 +334,7 @@ describe('convert', () => {
   });
 
   it.each(['animated-gif', 'animated-webp', 'animated-png'])(
-    'takes the first frame of %s for a still target, with a warning',
+    'writes the first frame of %s to a still target, with a warning',
     async (name) => {
       const produced = await convert(name, 'jpg');
       expect(produced).toMatchObject({ facts: { frames: 1 }, warnings: [expect.stringContaining('first')] });
@@ -331,7 +342,7 @@ describe('convert', () => {
   );
 
   it.each(['compress', 'convert'] as const)(
-    'warns of a PNG whose only frame is not its still picture: %s',
+    'warns about a PNG whose only frame is not its still image: %s',
     async (operation) => {
       const chunks = readPngChunks(await photo(64, 48).png().toBuffer())!;
       const [header, ...others] = chunks.filter(({ type }) => type === 'IHDR' || type === 'IDAT' || type === 'IEND');
@@ -357,7 +368,7 @@ describe('convert', () => {
   it.each([
     ['soft', 0.3, [expect.stringContaining('partly transparent')]],
     ['opaque or not there', 0, []],
-  ] as const)('warns of pixels of a GIF that cannot be half there: %s', async (_how, alpha, warnings) => {
+  ] as const)('warns about partly transparent pixels in a GIF: %s', async (_how, alpha, warnings) => {
     const path = join(await freshDirectory(), 'soft.webp');
     await photo(640, 480)
       .composite([
@@ -370,15 +381,15 @@ describe('convert', () => {
       ])
       .webp({ lossless: true })
       .toFile(path);
-    const asked = await workOn({ path, format: 'webp', operation: 'convert', options: { convert: { to: 'gif' } } });
-    expect((await runHandler(imageHandler, asked)).warnings).toEqual(warnings);
+    const requested = await workOn({ path, format: 'webp', operation: 'convert', options: { convert: { to: 'gif' } } });
+    expect((await runHandler(imageHandler, requested)).warnings).toEqual(warnings);
   });
 
   it.each(['gif', 'webp', 'png'] as const)('draws the empty margins of a GIF with transparency in %s', async (to) => {
     const path = join(await freshDirectory(), 'margins.gif');
     const bytes = gif({ width: 640, height: 480 }, 1);
     const control = bytes.indexOf(Buffer.from([0x21, 0xf9]));
-    // The second colour, which no pixel has, is the transparent one.
+    // The second color, which no pixel has, is the transparent one.
     bytes.set([1], control + 3);
     bytes.set([1], control + 6);
     await writeFile(path, bytes);
@@ -396,7 +407,7 @@ describe('convert', () => {
       expect((await sharp((await convert('16-bit-png', to)).path).metadata()).depth).toBe('ushort');
   });
 
-  it('puts a JPEG into a PDF as it is, standing upright', async () => {
+  it('embeds a JPEG in a PDF unchanged and shows it upright', async () => {
     const { path } = await convert('orientation-6-jpg', 'pdf');
     const pdf = await readFile(path);
     expect(pdf.includes(await readFile(fixture('orientation-6-jpg').path))).toBe(true);
@@ -415,7 +426,7 @@ describe('convert', () => {
       [0.2, 0.75],
       [0.9, 0.9],
     ] as const) {
-      expect(near(await colourAt(page, x, y), await colourAt(fixture('orientation-6-jpg').path, x, y))).toBe(true);
+      expect(near(await sampleAt(page, x, y), await sampleAt(fixture('orientation-6-jpg').path, x, y))).toBe(true);
     }
   });
 
@@ -425,24 +436,20 @@ describe('convert', () => {
 });
 
 describe('verify', () => {
-  it('notices another size, and a file that does not decode', async () => {
+  it('rejects an output of another size, and one that does not decode', async () => {
     const one = await work('photo-jpg', 'compress');
     const facts = await imageHandler.inspect(engineDeps(), one);
     const produced = await runHandler(imageHandler, one);
     const small = join(one.directory, 'small.jpg');
     await photo(800, 600).jpeg().toFile(small);
     await expect(
-      imageHandler.verify(engineDeps(), one, facts, {
-        ...produced,
-        path: small,
-        facts: { ...facts, width: 800, height: 600 },
-      }),
+      imageHandler.verify(engineDeps(), one, facts, { ...produced, path: small, facts: await inspectPath(one, small) }),
     ).rejects.toThrow(/800 × 600/);
     await writeFile(produced.path, (await readFile(produced.path)).subarray(0, 20_000));
     await expect(imageHandler.verify(engineDeps(), one, facts, produced)).rejects.toThrow();
   });
 
-  it('takes one frame for an animation of equal ones, and for no other', async () => {
+  it('accepts one frame in place of an animation only if its frames are equal', async () => {
     const path = join(await freshDirectory(), 'equal.gif');
     await writeFile(path, gif({ width: 8, height: 8 }, 3));
     const still = await workOn({ path, format: 'gif', operation: 'convert', options: { convert: { to: 'webp' } } });
@@ -450,15 +457,14 @@ describe('verify', () => {
     const facts = await imageHandler.inspect(engineDeps(), still);
     expect([facts.frames, produced.facts.frames]).toEqual([3, 1]);
     await imageHandler.verify(engineDeps(), still, facts, produced);
-    const moving = { ...still, input: { ...still.input, path: fixture('animated-gif').path } };
-    await photo(320, 240).webp().toFile(join(still.directory, 'first.webp'));
+    const first = join(still.directory, 'first.webp');
+    await photo(320, 240).webp().toFile(first);
     await expect(
-      imageHandler.verify(
-        engineDeps(),
-        moving,
-        { ...facts, width: 320, height: 240, frames: 6 },
-        { ...produced, path: join(still.directory, 'first.webp') },
-      ),
+      imageHandler.verify(engineDeps(), still, await inspectPath(still, fixture('animated-gif').path), {
+        ...produced,
+        path: first,
+        facts: await inspectPath(still, first),
+      }),
     ).rejects.toThrow(/animation lasts/);
   });
 });

@@ -1,4 +1,4 @@
-/** sharp is loaded on first use: its library takes 25 MB, and many works never touch an image. */
+/** Loads sharp on first use: its library takes 25 MB, and many files are no images. */
 import type { sharp } from '#worker-image/engine/image/configured-sharp.ts';
 
 export type SharpFactory = typeof sharp;

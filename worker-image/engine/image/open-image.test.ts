@@ -7,7 +7,7 @@ import { imageHandler } from '#worker-image/engine/image/image-handler.ts';
 const [WIDTH, HEIGHT] = [8000, 4100];
 
 describe('an AVIF of more than 32 megapixels', () => {
-  it('is decoded upright, with its profile, its opacity and the colours of its corners', async () => {
+  it('is decoded upright, with its profile, its opacity and the colors of its corners', async () => {
     const path = join(await freshDirectory(), 'large.avif');
     const create = {
       width: WIDTH,

@@ -9,12 +9,12 @@ export interface PngChunk {
   readonly whole: Buffer;
 }
 
-/** Writers put 8 KiB and more into one: a list of empty ones would fill the memory. */
+/** Maximum number of chunks. Encoders put 8 KiB and more into one; a list of empty ones would fill the memory. */
 const MAX_CHUNKS = 1_000_000;
 
 /**
- * The chunks up to and with IEND; what follows is not part of the picture. Null when the file ends before it, or has
- * more than any picture needs.
+ * Returns the chunks up to and with IEND; later bytes are not part of the image. Returns null when the file is
+ * truncated or has more than `MAX_CHUNKS`.
  */
 export function readPngChunks(file: Buffer): PngChunk[] | null {
   if (!file.subarray(0, PNG_SIGNATURE.length).equals(PNG_SIGNATURE)) return null;
@@ -31,7 +31,7 @@ export function readPngChunks(file: Buffer): PngChunk[] | null {
   return null;
 }
 
-/** A chunk's bytes, checksum included. */
+/** Returns the bytes of a chunk with its checksum. */
 export function makePngChunk(type: string, data: Buffer): Buffer {
   const chunk = Buffer.alloc(12 + data.length);
   chunk.writeUInt32BE(data.length, 0);

@@ -1,35 +1,29 @@
-/** The size of the output picture. Spec: image.resize. */
+/** Size of the output image. See docs/reference/options.md#image. */
 import type { Sharp } from 'sharp';
-import type { ResolvedOptions } from '#crds/options/options.ts';
+import type { ResolvedOptions } from '#crds/catalogue/options/options.ts';
 
 export type Resize = ResolvedOptions['image']['resize'];
 
-export interface Size {
+export interface ImageSize {
   readonly width: number;
   readonly height: number;
 }
 
 /**
- * Adds the resize to a pipeline. fit, width and height only ever shrink; fill gives exactly the box,
- * enlarging a picture that does not cover it.
+ * Adds the resize to a pipeline. `fit`, `width` and `height` only shrink; `fill` returns exactly the requested size and
+ * enlarges an image that does not cover it. Both sides are passed to sharp: it would compute a missing side from the
+ * size that the decoder has already reduced and rounded, so that 3000 × 1500 became 201 × 100.
+ * @param input Size as shown.
  */
-export function resizeImage(pipeline: Sharp, resize: Resize): Sharp {
+export function resizeImage(pipeline: Sharp, input: ImageSize, resize: Resize): Sharp {
   if (resize === null) return pipeline;
-  const { mode, width, height } = resize;
-  switch (mode) {
-    case 'fit':
-      return pipeline.resize({ width, height, fit: 'inside', withoutEnlargement: true });
-    case 'fill':
-      return pipeline.resize({ width, height, fit: 'cover' });
-    case 'width':
-      return pipeline.resize({ width, withoutEnlargement: true });
-    case 'height':
-      return pipeline.resize({ height, withoutEnlargement: true });
-  }
+  const { width, height } = resizedSize(input, resize);
+  if (resize.mode === 'fill') return pipeline.resize({ width, height, fit: 'cover' });
+  return width === input.width && height === input.height ? pipeline : pipeline.resize({ width, height, fit: 'fill' });
 }
 
-/** What size comes out, to within a pixel of rounding. */
-export function resizedSize(input: Size, resize: Resize): Size {
+/** Returns the output size in whole pixels, in the aspect ratio of the input. */
+export function resizedSize(input: ImageSize, resize: Resize): ImageSize {
   if (resize === null) return input;
   if (resize.mode === 'fill') return { width: resize.width, height: resize.height };
   const scale = Math.min(

@@ -1,11 +1,17 @@
-/** The encoder settings of each audio codec. Everything here is pure. */
-import type { AUDIO_TIERS } from '#crds/options/audio.ts';
+/** Encoder settings of each audio codec. Pure. */
+import type { AUDIO_TIERS } from '#crds/catalogue/options/audio.ts';
+import {
+  bitRateRange,
+  hasManagedVorbis,
+  VORBIS_LOWEST_QUALITY,
+  type EncodedAudio,
+} from '#worker-image/engine/media/audio-bit-rates.ts';
+import type { AudioCodec } from '#worker-image/engine/media/audio-codec.ts';
 import type { MediaStream } from '#worker-image/engine/media/probe.ts';
 
-export type AudioCodec = 'aac' | 'mp3' | 'vorbis' | 'opus' | 'pcm' | 'flac' | 'alac';
 export type AudioTier = (typeof AUDIO_TIERS)[number];
 
-/** Kilobits per second of stereo, tiny to maximum; MP3's are what its V9, V6, V4, V2 and V0 come to. */
+/** Bit rates of stereo in kbit/s, by tier; those of MP3 are the averages of its V9, V6, V4, V2 and V0. */
 const TIER_KBPS: Readonly<Record<'aac' | 'mp3' | 'vorbis' | 'opus', Readonly<Record<AudioTier, number>>>> = {
   aac: { tiny: 64, low: 96, balanced: 128, high: 160, maximum: 256 },
   mp3: { tiny: 65, low: 115, balanced: 165, high: 190, maximum: 245 },
@@ -13,49 +19,49 @@ const TIER_KBPS: Readonly<Record<'aac' | 'mp3' | 'vorbis' | 'opus', Readonly<Rec
   opus: { tiny: 32, low: 64, balanced: 96, high: 128, maximum: 192 },
 };
 
+/** Quality levels of LAME (-V). */
 const MP3_LEVELS: Readonly<Record<AudioTier, string>> = { tiny: '9', low: '6', balanced: '4', high: '2', maximum: '0' };
 
-const RATES: Readonly<Partial<Record<AudioCodec, readonly number[]>>> = {
+/** Sample rates that each codec supports, in Hz. */
+const SAMPLE_RATES: Readonly<Partial<Record<AudioCodec, readonly number[]>>> = {
   aac: [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 64_000, 88_200, 96_000],
   mp3: [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000],
   opus: [8000, 12_000, 16_000, 24_000, 48_000],
 };
 
-/** libvorbis in quality mode never refuses; stereo kbit/s of each quality from -1 up. */
-const VORBIS_KBPS: readonly number[] = [45, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 500];
+/** Stereo kbit/s of libvorbis's quality levels from 0 up. Quality mode accepts every sample rate. */
+const VORBIS_KBPS: readonly number[] = [64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 500];
 
 const LOSSLESS = /^(?:pcm_|flac$|alac$|wmalossless$|tta$|wavpack$|ape$|truehd$|mlp$)/;
 
+/** Returns whether a codec, by ffmpeg's name, is lossless. */
 export function isLossless(codecName: string): boolean {
   return LOSSLESS.test(codecName);
 }
 
-/** Bits per second that the tier stands for, for this number of channels. */
+/** Returns the bit rate of a tier for this number of channels, in bits per second. */
 export function tierRate(codec: 'aac' | 'mp3' | 'vorbis' | 'opus', tier: AudioTier, channels: number): number {
   return Math.round((TIER_KBPS[codec][tier] * 1000 * Math.max(1, channels)) / 2);
 }
 
-/** libvorbis refuses 200 kHz and more. */
+/** Highest sample rate of Vorbis output, in Hz: libvorbis rejects 200 kHz and more. */
 const HIGHEST_VORBIS_RATE = 192_000;
 
-/** The nearest sample rate that the codec has, upwards when there is one. */
+/** Returns the next higher sample rate that the codec supports, or its highest. */
 export function nearestRate(codec: AudioCodec, rate: number): number {
   if (codec === 'vorbis') return Math.min(rate, HIGHEST_VORBIS_RATE);
-  const rates = RATES[codec];
+  const rates = SAMPLE_RATES[codec];
   if (rates === undefined) return rate;
   return rates.find((allowed) => allowed >= rate) ?? rates.at(-1) ?? rate;
 }
 
-export interface AudioEncoding {
-  readonly codec: AudioCodec;
+export interface AudioEncoding extends EncodedAudio {
   readonly tier: AudioTier;
-  /** Bits per second that replace the tier's; null for the tier's own. Unused by lossless codecs. */
+  /** Bit rate in place of the tier's, in bits per second; null for the tier's own. Unused by lossless codecs. */
   readonly bitRate: number | null;
-  readonly sampleRate: number;
-  readonly channels: number;
 }
 
-/** ffmpeg's output options that encode one audio stream so. `:a` options apply to every audio output stream. */
+/** Returns ffmpeg's output options for one audio stream. Options with `:a` apply to every audio stream. */
 export function encoderOptions(encoding: AudioEncoding, source: MediaStream): string[] {
   return [...codecOptions(encoding, source), '-ar', String(encoding.sampleRate), ...channelOptions(encoding, source)];
 }
@@ -65,18 +71,11 @@ function codecOptions(encoding: AudioEncoding, source: MediaStream): string[] {
     case 'aac':
       return ['-c:a', 'aac', '-b:a', String(rateOf('aac', encoding))];
     case 'opus':
-      return [
-        '-c:a',
-        'libopus',
-        '-vbr',
-        'on',
-        '-b:a',
-        String(clamp(rateOf('opus', encoding), 6000, encoding.channels * 256_000)),
-      ];
+      return ['-c:a', 'libopus', '-vbr', 'on', '-b:a', String(inRange(rateOf('opus', encoding), encoding))];
     case 'mp3':
       return ['-c:a', 'libmp3lame', ...mp3Rate(encoding)];
     case 'vorbis':
-      return ['-c:a', 'libvorbis', '-q:a', vorbisQuality(rateOf('vorbis', encoding), encoding.channels).toFixed(2)];
+      return ['-c:a', 'libvorbis', ...vorbisRate(encoding)];
     case 'pcm':
       return ['-c:a', pcmOf(source)];
     case 'flac':
@@ -90,11 +89,12 @@ function rateOf(codec: 'aac' | 'opus' | 'vorbis', { bitRate, tier, channels }: A
   return bitRate ?? tierRate(codec, tier, channels);
 }
 
-function mp3Rate({ bitRate, tier }: AudioEncoding): string[] {
-  return bitRate === null ? ['-q:a', MP3_LEVELS[tier]] : ['-b:a', String(clamp(bitRate, 8000, 320_000))];
+function mp3Rate(encoding: AudioEncoding): string[] {
+  const { bitRate, tier } = encoding;
+  return bitRate === null ? ['-q:a', MP3_LEVELS[tier]] : ['-b:a', String(inRange(bitRate, encoding))];
 }
 
-/** What to say when samples of 32 bits become the 24 of ffmpeg's FLAC and ALAC. */
+/** Returns a warning when samples of 32 bits are rounded to the 24 bits of ffmpeg's FLAC and ALAC. */
 export function roundingWarnings(codec: AudioCodec, source: MediaStream): string[] {
   if ((codec !== 'flac' && codec !== 'alac') || bitsOf(source) <= 24) return [];
   return [`The samples of 32 bits were rounded to 24, the most that ${codec} is written with.`];
@@ -106,18 +106,26 @@ function isDeep(source: MediaStream): boolean {
 
 function channelOptions({ codec, channels }: AudioEncoding, source: MediaStream): string[] {
   if (channels !== source.channels) return ['-ac', String(channels)];
-  // libopus refuses layouts such as 5.1(side); the filter picks the nearest that it takes.
+  // libopus rejects layouts such as 5.1(side); the filter selects the nearest supported one.
   return codec === 'opus' && channels > 2 ? ['-af', 'aformat=channel_layouts=7.1|6.1|5.1|5.0|quad|3.0|stereo'] : [];
 }
 
-/** The -1 to 10 scale by what its steps come to, read backwards. */
+/** Returns the rate options of libvorbis. ffmpeg ignores negative levels, so low rates are set as average bit rates. */
+function vorbisRate(encoding: AudioEncoding): string[] {
+  const bitRate = rateOf('vorbis', encoding);
+  return bitRate < VORBIS_LOWEST_QUALITY * encoding.channels && hasManagedVorbis(encoding.sampleRate)
+    ? ['-b:a', String(Math.max(bitRate, bitRateRange(encoding).lowest))]
+    : ['-q:a', vorbisQuality(bitRate, encoding.channels).toFixed(2)];
+}
+
+/** Returns the quality level, 0 to 10, that averages the bit rate. */
 function vorbisQuality(bitRate: number, channels: number): number {
   const kbps = (bitRate / 1000) * (2 / Math.max(1, channels));
   const above = VORBIS_KBPS.findIndex((step) => step >= kbps);
-  if (above === 0) return -1;
+  if (above === 0) return 0;
   if (above === -1) return 10;
   const [low = 0, high = 1] = [VORBIS_KBPS[above - 1], VORBIS_KBPS[above]];
-  return above - 2 + (kbps - low) / (high - low);
+  return above - 1 + (kbps - low) / (high - low);
 }
 
 function pcmOf(source: MediaStream): string {
@@ -128,13 +136,14 @@ function pcmOf(source: MediaStream): string {
   return bits > 16 ? 'pcm_s24le' : 'pcm_s16le';
 }
 
-/** Bits per sample worth keeping: a decoder of a lossy codec gives floats, which hold no more than 16. */
+/** Returns the significant bits per sample. Lossy codecs decode to floats that hold no more than 16. */
 function bitsOf(source: MediaStream): number {
   if (!isLossless(source.codec_name)) return 16;
   const named = /^pcm_[sfu](\d+)/.exec(source.codec_name)?.[1];
   return Math.max(source.bits_per_raw_sample, named === undefined ? 16 : Number(named));
 }
 
-function clamp(value: number, low: number, high: number): number {
-  return Math.min(high, Math.max(low, value));
+function inRange(bitRate: number, encoding: AudioEncoding): number {
+  const { lowest, highest } = bitRateRange(encoding);
+  return Math.min(highest, Math.max(lowest, bitRate));
 }

@@ -1,8 +1,8 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Format } from '#crds/formats.ts';
-import type { SentOptions } from '#crds/options/options.ts';
+import type { Format } from '#crds/catalogue/formats.ts';
+import type { SentOptions } from '#crds/catalogue/options/options.ts';
 import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
 import { draw, FIXTURE_SECONDS, makeSoundFixtures, SOUND_AND_COVER } from '#test/fixtures/make-media-fixtures.ts';
 import type { Produced } from '#worker-image/engine/handler.ts';
@@ -23,7 +23,7 @@ const APE = Buffer.concat([
   apeMark(0x8000_0000),
 ]);
 
-/** Header or footer of an APEv2 tag whose one item has 27 bytes. */
+/** Returns the header or footer of an APEv2 tag whose one item has 27 bytes. */
 function apeMark(flags: number): Buffer {
   const mark = Buffer.alloc(32);
   mark.write('APETAGEX');
@@ -43,6 +43,18 @@ function fixture(format: Format): Fixture {
   const found = fixtures.get(format);
   if (found === undefined) throw new Error(`no fixture for ${format}`);
   return found;
+}
+
+async function averageKbps({ path, facts }: Produced): Promise<number> {
+  return ((await stat(path)).size * 8) / 1000 / (facts.durationSeconds ?? 0);
+}
+
+/** Overwrites the packets, and the number of channels in the sample description. */
+async function breakAudio(path: string): Promise<void> {
+  const bytes = await readFile(path);
+  bytes.fill(0x55, bytes.indexOf('mdat') + 4, bytes.indexOf('moov') - 4);
+  bytes.writeUInt16BE(0, bytes.indexOf('mp4a', bytes.indexOf('stsd')) + 20);
+  await writeFile(path, bytes);
 }
 
 async function compress(source: Fixture, audio: SentOptions['audio'] = {}): Promise<Produced> {
@@ -70,8 +82,8 @@ function stripped(source: Fixture): Promise<Produced> {
   return workOn({ ...source, operation: 'strip_metadata' }).then((work) => runHandler(audioHandler, work));
 }
 
-describe('compressing sound', () => {
-  it.each(AUDIO_INPUTS)('turns %s into aac of the same length', async (format) => {
+describe('compressing audio', () => {
+  it.each(AUDIO_INPUTS)('encodes %s as aac of the same duration', async (format) => {
     const produced = await compress(fixture(format));
     expect(produced.format).toBe('aac');
     expect(Math.abs((produced.facts.durationSeconds ?? 0) - FIXTURE_SECONDS)).toBeLessThan(0.2);
@@ -107,19 +119,16 @@ describe('compressing sound', () => {
     expect((await track(produced))?.codec_name).toBe(codec);
   });
 
-  it.each(['aac', 'mp3', 'ogg', 'opus'] as const)(
-    'makes each tier of %s larger than the one before',
-    async (format) => {
-      const source = await draw(engineDeps().run, directory, { format: 'wav', name: `noise-${format}`, args: NOISE });
-      const sizes: number[] = [];
-      for (const quality of ['tiny', 'low', 'balanced', 'high', 'maximum'] as const) {
-        sizes.push((await stat((await compress(source, { format, quality })).path)).size);
-      }
-      expect(sizes).toEqual([...new Set(sizes)].toSorted((a, b) => a - b));
-    },
-  );
+  it.each(['aac', 'mp3', 'ogg', 'opus'] as const)('produces a larger %s with each tier', async (format) => {
+    const source = await draw(engineDeps().run, directory, { format: 'wav', name: `noise-${format}`, args: NOISE });
+    const sizes: number[] = [];
+    for (const quality of ['tiny', 'low', 'balanced', 'high', 'maximum'] as const) {
+      sizes.push((await stat((await compress(source, { format, quality })).path)).size);
+    }
+    expect(sizes).toEqual([...new Set(sizes)].toSorted((a, b) => a - b));
+  });
 
-  it('copies the stream when encoding it anew would gain nothing', async () => {
+  it('copies the stream when encoding it again would not reduce its bit rate', async () => {
     const source = await draw(engineDeps().run, directory, {
       format: 'mp3',
       name: 'thin',
@@ -129,7 +138,48 @@ describe('compressing sound', () => {
     expect(Math.abs((await stat(produced.path)).size - (await stat(source.path)).size)).toBeLessThan(1000);
   });
 
-  it("never goes above the source's own rate", async () => {
+  it.each([
+    [48, 44_100, 2],
+    [32, 44_100, 1],
+    [24, 16_000, 2],
+  ])('keeps an Ogg file near %i kbit/s at %i Hz with %i channels', async (kbps, rate, channels) => {
+    const produced = await compress(fixture('wav'), {
+      format: 'ogg',
+      bitrate_kbps: kbps,
+      sample_rate_hz: rate,
+      channels: channels === 1 ? 'mono' : 'stereo',
+    });
+    expect(await averageKbps(produced)).toBeLessThan(kbps * 1.3);
+  });
+
+  it.each([
+    ['ogg', 32, 44_100],
+    ['ogg', 16, 96_000],
+    ['mp3', 16, 44_100],
+  ] as const)('refuses %s at %i kbit/s and %i Hz, which the encoder does not support', async (format, kbps, rate) => {
+    const requested = compress(fixture('wav'), { format, bitrate_kbps: kbps, sample_rate_hz: rate });
+    await expect(requested).rejects.toMatchObject({ code: 'invalid_options', param: 'audio.bitrate_kbps' });
+  });
+
+  it('warns when the requested bit rate is above the highest of the encoder', async () => {
+    const produced = await compress(fixture('wav'), { format: 'mp3', bitrate_kbps: 512 });
+    expect(produced.warnings).toEqual([expect.stringContaining('takes at most 320 kbit/s')]);
+  });
+
+  it('reports an audio track as damaged, not as missing, when its first packets do not decode', async () => {
+    const source = await draw(engineDeps().run, directory, {
+      format: 'm4a',
+      name: 'broken-start',
+      args: ['-f', 'lavfi', '-i', 'sine=duration=0.1:sample_rate=48000', '-c:a', 'libmp3lame', '-f', 'mp4'],
+    });
+    await breakAudio(source.path);
+    await expect(compress(source)).rejects.toMatchObject({
+      code: 'processing_failed',
+      message: expect.stringContaining('The audio track is damaged'),
+    });
+  });
+
+  it("never exceeds the source's bit rate", async () => {
     const source = await draw(engineDeps().run, directory, {
       format: 'mp3',
       name: 'thin-2',
@@ -139,7 +189,7 @@ describe('compressing sound', () => {
     expect((await stat(produced.path)).size).toBeLessThan((await stat(source.path)).size * 1.15);
   });
 
-  it('mixes down to one channel and takes the given rates', async () => {
+  it('mixes down to one channel at the given sample rate and bit rate', async () => {
     const produced = await compress(fixture('wav'), {
       format: 'mp3',
       channels: 'mono',
@@ -149,7 +199,7 @@ describe('compressing sound', () => {
     expect(await track(produced)).toMatchObject({ channels: 1, sample_rate: 22_050, bit_rate: 32_000 });
   });
 
-  it('takes the nearest sample rate that the codec has, and says so', async () => {
+  it('uses the nearest sample rate that the codec supports, with a warning', async () => {
     const produced = await compress(fixture('wav'), { format: 'mp3', sample_rate_hz: 40_000 });
     expect((await track(produced))?.sample_rate).toBe(44_100);
     expect(produced.warnings).toEqual(['mp3 has no sample rate of 40000 Hz; 44100 Hz was used.']);
@@ -159,14 +209,14 @@ describe('compressing sound', () => {
     ['opus', 44_100],
     ['mp3', 96_000],
     ['m4a', 192_000],
-  ] as const)('refuses a sample rate that the original format %s does not take', async (format, rate) => {
+  ] as const)('refuses a sample rate that the original format %s does not support', async (format, rate) => {
     await expect(compress(fixture(format), { format: 'original', sample_rate_hz: rate })).rejects.toMatchObject({
       code: 'invalid_options',
       param: 'audio.sample_rate_hz',
     });
   });
 
-  it('brings a sample rate that no encoder takes into range', async () => {
+  it('reduces a sample rate to the highest that the encoder supports', async () => {
     const source = await draw(engineDeps().run, directory, {
       format: 'wav',
       name: 'fast',
@@ -178,7 +228,7 @@ describe('compressing sound', () => {
     expect((await track(await compress(source, { format: 'opus' })))?.sample_rate).toBe(48_000);
   });
 
-  it.each(['aac', 'mp3', 'ogg', 'opus', 'm4a'] as const)('writes %s of a single sample', async (format) => {
+  it.each(['aac', 'mp3', 'ogg', 'opus', 'm4a'] as const)('encodes a single sample as %s', async (format) => {
     const source = await draw(engineDeps().run, directory, {
       format: 'wav',
       name: `sample-${format}`,
@@ -188,7 +238,7 @@ describe('compressing sound', () => {
   });
 
   it.each(['aac', 'mp3', 'ogg', 'opus', 'flac', 'alac', 'wav'] as const)(
-    'takes surround sound to %s',
+    'encodes surround sound as %s',
     async (format) => {
       const source = await draw(engineDeps().run, directory, {
         format: 'wav',
@@ -201,7 +251,7 @@ describe('compressing sound', () => {
     },
   );
 
-  it.each(['flac', 'alac'] as const)('says that %s holds no more than 24 bits', async (format) => {
+  it.each(['flac', 'alac'] as const)('warns that %s supports at most 24 bits', async (format) => {
     const args = ['-f', 'lavfi', '-i', 'sine=duration=1', '-c:a', 'pcm_s32le'];
     const source = await draw(engineDeps().run, directory, { format: 'wav', name: 'deepest', args });
     expect((await compress(source, { format })).warnings).toEqual([expect.stringContaining('rounded to 24')]);
@@ -221,15 +271,15 @@ describe('compressing sound', () => {
   });
 });
 
-describe('tags and covers', () => {
-  it.each(['m4a', 'mp3', 'ogg', 'opus', 'flac'] as const)('keeps the tags in %s, or removes them', async (format) => {
+describe('tags and cover art of audio', () => {
+  it.each(['m4a', 'mp3', 'ogg', 'opus', 'flac'] as const)('are kept in %s, or removed on request', async (format) => {
     for (const from of ['mp3', 'ogg'] as const) {
       expect(await tags(await compress(fixture(from), { format }))).toContain('A tone');
       expect(await tags(await compress(fixture(from), { format, strip_metadata: true }))).not.toMatch(/tone|Nobody/i);
     }
   });
 
-  it.each(['m4a', 'mp3', 'flac'] as const)('keeps the cover in %s and still counts as sound', async (format) => {
+  it.each(['m4a', 'mp3', 'flac'] as const)('are kept in %s, which is still audio', async (format) => {
     const source = await draw(engineDeps().run, directory, {
       format: 'mp3',
       name: `covered-${format}`,
@@ -257,15 +307,15 @@ describe('tags and covers', () => {
 });
 
 // Every format into every target: test/matrix.
-describe('converting sound', () => {
+describe('converting audio', () => {
   it('copies AAC into an m4a', async () => {
     const [from, to] = [fixture('aac'), await convert(fixture('aac'), 'm4a')];
     expect(Math.abs((await stat(to.path)).size - (await stat(from.path)).size)).toBeLessThan(3000);
   });
 });
 
-describe('sound with a pause that the container skips', () => {
-  it.each(['wav', 'mp3', 'opus'] as const)('keeps the pause in %s', async (format) => {
+describe('audio with a gap that the container skips', () => {
+  it.each(['wav', 'mp3', 'opus'] as const)('keeps the gap as silence in %s', async (format) => {
     const source = await draw(engineDeps().run, directory, {
       format: 'm4a',
       name: `pause-${format}`,
@@ -277,14 +327,14 @@ describe('sound with a pause that the container skips', () => {
 });
 
 describe('removing tags without encoding', () => {
-  it.each(AUDIO_INPUTS)('gives %s back without them', async (format) => {
+  it.each(AUDIO_INPUTS)('returns %s without tags', async (format) => {
     const produced = await stripped(fixture(format));
     expect(produced.format).toBe(format);
     expect(await tags(produced)).not.toMatch(/A tone|Nobody/);
     expect((await track(produced))?.codec_name).toBe((await track(fixture(format)))?.codec_name);
   });
 
-  it.each(['mp3', 'aac'] as const)('takes all that stands before and behind the frames of an %s', async (format) => {
+  it.each(['mp3', 'aac'] as const)('removes everything before and behind the frames of an %s', async (format) => {
     const sound = ['-f', 'lavfi', '-i', 'sine=duration=1', '-b:a', '48k'];
     const source = await draw(engineDeps().run, directory, { format, name: 'bare', args: sound });
     const bare = await readFile((await stripped(source)).path);
@@ -293,7 +343,7 @@ describe('removing tags without encoding', () => {
     expect(bare.equals(await readFile(produced.path))).toBe(true);
   });
 
-  it('leaves a flac no larger, with the places of its channels', async () => {
+  it('makes a flac no larger and keeps its channel layout', async () => {
     const source = await draw(engineDeps().run, directory, {
       format: 'flac',
       name: 'placed',
@@ -307,22 +357,22 @@ describe('removing tags without encoding', () => {
     expect(await runFfprobe(engineDeps(), file)).toMatchObject({ streams: [{ channel_layout: '2.1' }] });
   });
 
-  it('refuses to take tags out of a wma that is cut off in its header', async () => {
+  it('rejects a wma that is truncated in its header', async () => {
     const whole = await readFile(fixture('wma').path);
     for (let length = 0; length < 300; length += 7)
       expect(() => stripAsf(whole.subarray(0, length))).toThrow(/damaged/);
   });
 });
 
-describe('the length of a file', () => {
-  it.each(['aac', 'flac', 'opus', 'mp3'] as const)('is counted in %s', async (format) => {
+describe('the duration of a file', () => {
+  it.each(['aac', 'flac', 'opus', 'mp3'] as const)('is measured in %s', async (format) => {
     const facts = await audioHandler.inspect(engineDeps(), await workOn({ ...fixture(format), operation: 'compress' }));
     expect(Math.abs((facts.durationSeconds ?? 0) - FIXTURE_SECONDS)).toBeLessThan(0.1);
   });
 });
 
-describe('a FLAC file whose frames are not numbered one after the other', () => {
-  it.each(['m4a', 'wav', 'mp3'] as const)('plays as long in %s as it does by itself', async (to) => {
+describe('a FLAC file whose frames are not numbered consecutively', () => {
+  it.each(['m4a', 'wav', 'mp3'] as const)('keeps its duration in %s', async (to) => {
     const args = ['-f', 'lavfi', '-i', 'anoisesrc=duration=1:amplitude=0.3'];
     const part = await readFile(
       (await stripped(await draw(engineDeps().run, directory, { format: 'flac', args }))).path,
@@ -335,7 +385,7 @@ describe('a FLAC file whose frames are not numbered one after the other', () => 
 });
 
 describe('a Vorbis stream that ends before its last packet begins', () => {
-  it('is as short as it is, whatever its last packet claims', async () => {
+  it('has the duration of its samples, whatever its last packet declares', async () => {
     const source = await draw(engineDeps().run, directory, {
       format: 'ogg',
       name: 'instant',
@@ -346,7 +396,7 @@ describe('a Vorbis stream that ends before its last packet begins', () => {
   });
 });
 
-describe('files that are no sound', () => {
+describe('files that are not audio', () => {
   it('refuses a file without an audio track', async () => {
     const source = await draw(engineDeps().run, directory, {
       format: 'm4a',
@@ -359,7 +409,7 @@ describe('files that are no sound', () => {
     });
   });
 
-  it.each(AUDIO_INPUTS)('refuses nonsense called %s', async (format) => {
+  it.each(AUDIO_INPUTS)('refuses text with the format %s', async (format) => {
     const path = join(directory, `nonsense.${format}`);
     await writeFile(path, 'nothing of the kind '.repeat(50));
     await expect(compress({ name: 'nonsense', path, format })).rejects.toMatchObject({ code: 'processing_failed' });

@@ -1,18 +1,19 @@
-/** Decides how an audio file is compressed or converted. Pure: probe and options in, ffmpeg's options out. */
-import type { Format } from '#crds/formats.ts';
-import { MediaError } from '#crds/media-error.ts';
-import { sampleRateRule } from '#crds/options/impossible-pairs.ts';
-import type { ResolvedOptions } from '#crds/options/options.ts';
+/** Plans how an audio file is compressed or converted, as ffmpeg's options. Pure. */
+import type { Format } from '#crds/catalogue/formats.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import { sampleRateRule } from '#crds/catalogue/options/impossible-pairs.ts';
+import type { ResolvedOptions } from '#crds/catalogue/options/options.ts';
+import { bitRateWarnings } from '#worker-image/engine/media/audio-bit-rates.ts';
+import type { AudioCodec } from '#worker-image/engine/media/audio-codec.ts';
 import {
   encoderOptions,
   isLossless,
   nearestRate,
   roundingWarnings,
   tierRate,
-  type AudioCodec,
   type AudioEncoding,
 } from '#worker-image/engine/media/audio-encoding.ts';
-import { GAPLESS, type MediaStream, type Probe } from '#worker-image/engine/media/probe.ts';
+import { audioTrackOf, GAPLESS, type MediaStream, type Probe } from '#worker-image/engine/media/probe.ts';
 import type { MuxableFormat } from '#worker-image/tools/ffmpeg.ts';
 
 type AudioOptions = ResolvedOptions['audio'];
@@ -29,7 +30,7 @@ const CODECS: Readonly<Record<AudioOutput, AudioCodec>> = {
   alac: 'alac',
 };
 
-/** Outputs that hold a cover picture. */
+/** Outputs that can contain cover art. */
 const WITH_COVER: ReadonlySet<AudioOutput> = new Set(['m4a', 'alac', 'mp3', 'flac']);
 
 export interface AudioPlan {
@@ -39,9 +40,9 @@ export interface AudioPlan {
 }
 
 /**
- * @param seconds playing time, from which a rate follows when the file names none.
- * @throws MediaError invalid_options for a sample rate that the output does not take,
- *   processing_failed without an audio track. Spec: POST /v1/compress.
+ * Returns the plan for compressing. The stream is copied when encoding it again would not reduce its bit rate.
+ * @throws MediaError invalid_options for a sample rate or bit rate that the output does not support, processing_failed
+ *   without an audio track.
  */
 export function planCompress(probe: Probe, options: AudioOptions): AudioPlan {
   const source = audioTrackOf(probe);
@@ -60,20 +61,21 @@ export function planCompress(probe: Probe, options: AudioOptions): AudioPlan {
   };
   const same = sampleRate === source.sample_rate && channels === source.channels;
   const coding = same && gainsNothing(encoding, probe, source) ? ['-c:a', 'copy'] : encoderOptions(encoding, source);
-  return withOwnTimes(probe, {
+  return withSampleTimes(probe, {
     format,
     outputOptions: [...frameOptions(probe, format, options.strip_metadata), ...coding],
     warnings: [
       ...(options.sample_rate_hz !== null && sampleRate !== wanted
         ? [`${format} has no sample rate of ${wanted} Hz; ${sampleRate} Hz was used.`]
         : []),
+      ...bitRateWarnings(encoding, options.bitrate_kbps),
       ...channelWarning(source, channels, options.channels),
       ...roundingWarnings(codec, source),
     ],
   });
 }
 
-/** Fixed high quality; the stream is copied when the target takes it. Spec: POST /v1/convert. */
+/** Returns the plan for converting, in fixed high quality. The stream is copied when the target supports its codec. */
 export function planConvert(probe: Probe, format: AudioOutput): AudioPlan {
   const source = audioTrackOf(probe);
   const codec = CODECS[format];
@@ -85,9 +87,9 @@ export function planConvert(probe: Probe, format: AudioOutput): AudioPlan {
     sampleRate: nearestRate(codec, source.sample_rate),
     channels,
   };
-  const takes = codecOf(source) === codec || (format === 'm4a' && source.codec_name === 'alac');
-  const copies = takes && codec !== 'pcm';
-  return withOwnTimes(probe, {
+  const isSupported = codecOf(source) === codec || (format === 'm4a' && source.codec_name === 'alac');
+  const copies = isSupported && codec !== 'pcm';
+  return withSampleTimes(probe, {
     format,
     outputOptions: [
       ...frameOptions(probe, format, false),
@@ -97,28 +99,28 @@ export function planConvert(probe: Probe, format: AudioOutput): AudioPlan {
   });
 }
 
-/** The same sound without tags, pictures and chapters, in the container of its codec. */
+/** Returns the plan for copying the audio stream without tags, cover art and chapters. */
 export function planStrip(probe: Probe): AudioPlan {
   const format = originalOf(probe, audioTrackOf(probe));
   return { format, outputOptions: [...frameOptions(probe, format, true), '-c:a', 'copy'], warnings: [] };
 }
 
-/** The plan with silence wherever the input's clock goes on without sound; null for a copy, which cannot have it. */
+/** Returns the plan with silence in the gaps between packets; null for a copy, which cannot be filtered. */
 export function withPauses(plan: AudioPlan): AudioPlan | null {
   return withFilter(plan, 'aresample=async=1');
 }
 
-/** The plan with silence behind sound that is shorter, of which a resampler may leave nothing; null for a copy. */
+/** Returns the plan with silence up to a minimum duration, below which a resampler may drop all; null for a copy. */
 export function withSilentEnd(plan: AudioPlan, seconds: number): AudioPlan | null {
   return withFilter(plan, `apad=whole_dur=${seconds}`);
 }
 
-/** The plan with times that follow from the samples where those of the packets mean nothing. */
-function withOwnTimes({ format }: Probe, plan: AudioPlan): AudioPlan {
+/** Returns the plan with timestamps computed from the sample count, for formats whose packet times are unreliable. */
+function withSampleTimes({ format }: Probe, plan: AudioPlan): AudioPlan {
   return GAPLESS.has(format) ? (withFilter(plan, 'asetpts=N/SR/TB') ?? plan) : plan;
 }
 
-/** True when the sound is not encoded anew. */
+/** Returns whether the plan copies the stream. */
 export function isCopy({ outputOptions }: AudioPlan): boolean {
   return outputOptions[outputOptions.indexOf('-c:a') + 1] === 'copy';
 }
@@ -131,14 +133,7 @@ function withFilter(plan: AudioPlan, filter: string): AudioPlan | null {
   return { ...plan, outputOptions: [...outputOptions, '-af', filters.join(',')] };
 }
 
-/** @throws MediaError processing_failed. Spec: Errors, processing_failed. */
-export function audioTrackOf(probe: Probe): MediaStream {
-  const [track] = probe.audio;
-  if (track !== undefined && track.sample_rate > 0) return track;
-  throw new MediaError('processing_failed', 'The file has no audio track. Send a file that holds sound.');
-}
-
-/** Same codec; wma becomes m4a. */
+/** Returns the output that keeps the codec; wma becomes m4a. */
 function originalOf(probe: Probe, source: MediaStream): AudioOutput {
   const byFormat: Partial<Record<Format, AudioOutput>> = {
     mp3: 'mp3',
@@ -170,23 +165,23 @@ function channelWarning(source: MediaStream, channels: number, wanted: AudioOpti
   return [`The ${source.channels} channels were mixed down to ${channels}, the most that the output holds.`];
 }
 
-interface RateQuestion {
+interface RateInput {
   readonly codec: AudioCodec;
   readonly probe: Probe;
   readonly source: MediaStream;
   readonly channels: number;
 }
 
-/** The rate to encode at, never above a lossy source's own; null for the tier's own. */
-function bitRateOf({ codec, probe, source, channels }: RateQuestion, options: AudioOptions): number | null {
+/** Returns the bit rate to encode at, at most that of a lossy source; null for the tier's own. */
+function bitRateOf({ codec, probe, source, channels }: RateInput, options: AudioOptions): number | null {
   if (!isRated(codec)) return null;
-  const asked = options.bitrate_kbps === null ? null : options.bitrate_kbps * 1000;
+  const requested = options.bitrate_kbps === null ? null : options.bitrate_kbps * 1000;
   const own = sourceRate(probe, source);
-  if (own === null || own >= (asked ?? tierRate(codec, options.quality, channels))) return asked;
+  if (own === null || own >= (requested ?? tierRate(codec, options.quality, channels))) return requested;
   return own;
 }
 
-/** Copying loses nothing, so a re-encode must at least promise fewer bits. */
+/** Returns whether encoding would not reduce the bit rate by `COPY_MARGIN`: copying loses no quality. */
 function gainsNothing(encoding: AudioEncoding, probe: Probe, source: MediaStream): boolean {
   if (codecOf(source) !== encoding.codec) return false;
   if (!isRated(encoding.codec)) return encoding.codec === 'pcm';
@@ -195,14 +190,14 @@ function gainsNothing(encoding: AudioEncoding, probe: Probe, source: MediaStream
   return own !== null && own <= target * COPY_MARGIN;
 }
 
-/** A second lossy generation is not worth less than this. */
+/** Minimum ratio of the source's bit rate to the target's for which a second lossy encoding is worthwhile. */
 const COPY_MARGIN = 1.05;
 
 function isRated(codec: AudioCodec): codec is 'aac' | 'mp3' | 'vorbis' | 'opus' {
   return codec === 'aac' || codec === 'mp3' || codec === 'vorbis' || codec === 'opus';
 }
 
-/** Bits per second of a lossy source; null for lossless ones and when nothing says. */
+/** Returns the bit rate of a lossy source in bits per second; null for a lossless one and when it is unknown. */
 function sourceRate(probe: Probe, source: MediaStream): number | null {
   if (isLossless(source.codec_name)) return null;
   const rate = source.bit_rate > 0 ? source.bit_rate : probe.bitRate;
@@ -217,7 +212,7 @@ function codecOf(source: MediaStream): AudioCodec | null {
     : null;
 }
 
-/** What is mapped and which tags and pictures come along. */
+/** Returns the options that select streams, tags and cover art. */
 function frameOptions(probe: Probe, format: AudioOutput, strip: boolean): string[] {
   const audio = ['-map', `0:${audioTrackOf(probe).index}`];
   const container =
@@ -235,12 +230,12 @@ function frameOptions(probe: Probe, format: AudioOutput, strip: boolean): string
       '+bitexact',
       ...container,
     ];
-  const takesCover = probe.cover !== null && WITH_COVER.has(format) && /^(?:mjpeg|png)$/.test(probe.cover.codec_name);
-  const cover = takesCover ? ['-map', `0:${probe.cover?.index}`, '-c:v', 'copy', '-disposition:v', 'attached_pic'] : [];
+  const keepsCover = probe.cover !== null && WITH_COVER.has(format) && /^(?:mjpeg|png)$/.test(probe.cover.codec_name);
+  const cover = keepsCover ? ['-map', `0:${probe.cover?.index}`, '-c:v', 'copy', '-disposition:v', 'attached_pic'] : [];
   return [...audio, ...cover, ...tagOptions(probe, format), ...container];
 }
 
-/** Ogg keeps its tags on the stream, all others on the file. */
+/** Returns the options that copy the tags: Ogg has them on the stream, all other formats on the file. */
 function tagOptions(probe: Probe, format: AudioOutput): string[] {
   const fromStream = probe.format === 'ogg' || probe.format === 'opus';
   const id3 = format === 'mp3' ? ['-id3v2_version', '3'] : [];

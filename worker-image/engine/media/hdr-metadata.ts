@@ -1,12 +1,12 @@
-/** What a PQ picture says of the screen that it was made on, in the form that x265 takes. */
+/** The HDR metadata of PQ video, in the syntax of x265. */
 import { z } from 'zod';
 import type { EngineDeps } from '#worker-image/engine/handler.ts';
 import { runFfprobe, type MediaFile } from '#worker-image/tools/ffmpeg.ts';
 
 export interface HdrMetadata {
-  /** x265's `master-display`: primaries and white in 1/50,000, luminance in 1/10,000 cd/m². Null when not said. */
+  /** x265's `master-display`: primaries and white in 1/50,000, luminance in 1/10,000 cd/m²; null when missing. */
   readonly masterDisplay: string | null;
-  /** x265's `max-cll`: the lightest dot and the lightest mean of a frame, in cd/m². Null when not said. */
+  /** x265's `max-cll`: maximum luminance of a pixel, and of a frame's mean, in cd/m²; null when missing. */
   readonly maxLight: string | null;
 }
 
@@ -20,17 +20,17 @@ const framesSchema = z.object({
 const CHROMA_UNITS = 50_000;
 const LUMINANCE_UNITS = 10_000;
 
-interface HdrPicture {
+interface HdrVideo {
   readonly input: MediaFile;
   readonly directory: string;
   /** Index of the video stream. */
   readonly stream: number;
 }
 
-/** Reads it off the first frame: not every container repeats it. */
+/** Reads the HDR metadata of the first frame: not every container repeats it. */
 export async function readHdrMetadata(
   deps: Pick<EngineDeps, 'run' | 'signal'>,
-  { input, directory, stream }: HdrPicture,
+  { input, directory, stream }: HdrVideo,
 ): Promise<HdrMetadata> {
   const printed = await runFfprobe(deps, { input, entries: 'frame_side_data', directory, firstFrameOf: stream });
   const frames = framesSchema.safeParse(printed);
@@ -45,8 +45,8 @@ function masterDisplayOf(data: SideData | undefined): string | null {
     const [x, y] = ['x', 'y'].map((axis) => units(data[`${name}_${axis}`], CHROMA_UNITS));
     return `(${x},${y})`;
   };
-  const [most, least] = ['max', 'min'].map((end) => units(data[`${end}_luminance`], LUMINANCE_UNITS));
-  const text = `G${chroma('green')}B${chroma('blue')}R${chroma('red')}WP${chroma('white_point')}L(${most},${least})`;
+  const [max, min] = ['max', 'min'].map((end) => units(data[`${end}_luminance`], LUMINANCE_UNITS));
+  const text = `G${chroma('green')}B${chroma('blue')}R${chroma('red')}WP${chroma('white_point')}L(${max},${min})`;
   return text.includes('NaN') ? null : text;
 }
 
@@ -55,7 +55,7 @@ function maxLightOf(data: SideData | undefined): string | null {
   return peak > 0 && mean >= 0 ? `${peak},${mean}` : null;
 }
 
-/** ffprobe prints `34000/50000`. */
+/** Returns a fraction as printed by ffprobe, such as `34000/50000`, in the given units; NaN for anything else. */
 function units(fraction: unknown, perOne: number): number {
   const [, above, below] = /^(\d{1,12})\/(\d{1,12})$/.exec(typeof fraction === 'string' ? fraction : '') ?? [];
   return Math.round((Number(above) / Number(below)) * perOne);

@@ -3,7 +3,7 @@ import { makePacketClock } from '#worker-image/engine/media/packet-clock.ts';
 
 type Time = number | null;
 
-/** As ffprobe prints it: what it does not know is left out. */
+/** Returns a packet as ffprobe prints it, without unknown times. */
 function packet(stream: number, [shown, decoded, duration]: readonly [Time, Time, Time]): string {
   const times = [
     ['pts_time', shown],
@@ -23,7 +23,7 @@ function endOf(packets: readonly (readonly [Time, Time, Time])[], options = OPTI
 }
 
 describe('makePacketClock', () => {
-  it('ends each stream with the packet that is shown last, its duration included', () => {
+  it('ends each stream with the packet that is presented last, its duration included', () => {
     const clock = makePacketClock({ joinsParts: false, longest: Infinity, isGapless: false });
     const lines = [
       packet(0, [0, -0.08, 0.04]),
@@ -57,19 +57,19 @@ describe('makePacketClock', () => {
     ],
   ] as const)('reads packets %s', (_what, packets, end) => expect(endOf(packets)).toBeCloseTo(end, 6));
 
-  it('goes on where a clock begins anew', () => {
+  it('continues where a clock restarts', () => {
     const part = [0.5, 0.6, 0.7].map((time) => [time, time, 0.1] as const);
     expect(endOf([...part, ...part])).toBeCloseTo(1.1, 6);
     expect(endOf([...part, ...part], { ...OPTIONS, joinsParts: false })).toBeCloseTo(0.8, 6);
     expect(endOf([...part, [3600, 3600, 0.1]])).toBeCloseTo(0.9, 6);
   });
 
-  it('adds up the packets of a format without pauses', () => {
+  it('sums the packets of a format without gaps', () => {
     const jumps = [0, 240.7, 120.4].map((time) => [time, time, 0.1] as const);
     expect(endOf(jumps, { ...OPTIONS, isGapless: true })).toBeCloseTo(0.3, 6);
   });
 
-  it('leaves out what is longer than any packet', () =>
+  it('ignores a packet that is longer than the longest possible one', () =>
     expect(
       endOf([
         [0, 0, 0.02],

@@ -1,16 +1,16 @@
-/** Where the streams of a file end, as the times of their packets add up that ffprobe prints. */
+/** Computes where each stream of a file starts and ends, from the packet times that ffprobe prints. */
 
 export interface PacketClock {
-  /** Takes one line of the list. */
+  /** Processes one line of the list. */
   readonly read: (line: string) => void;
-  /** Where the stream's last packet ends, in seconds on the file's own clock; null when it has none. */
+  /** Returns the end of the stream's last packet, in seconds on the file's clock; null without packets. */
   readonly endOf: (stream: number) => number | null;
-  /** When its first packet is shown, likewise; null also when that does not say. */
+  /** Returns the presentation time of its first packet, likewise; null also when the packet has none. */
   readonly startOf: (stream: number) => number | null;
 }
 
-interface Stream {
-  /** When its last packet is decoded, and when its next one is. */
+interface StreamClock {
+  /** Decoding time of the last packet, and of the one that is to follow, in seconds. */
   readonly last: number;
   readonly next: number;
   readonly end: number;
@@ -19,32 +19,33 @@ interface Stream {
 const PACKET =
   /"stream_index": (\d+)(?:, "pts_time": "(-?[\d.]+)")?(?:, "dts_time": "(-?[\d.]+)")?(?:, "duration_time": "([\d.]+)")?/;
 
-/** Seconds that a clock may jump ahead, or back, and still be the same clock; ffmpeg's own bounds. */
+/** Jumps of the packet times beyond which the clock has restarted, in seconds: the limits of ffmpeg. */
 const JUMP_AHEAD = 10;
 const JUMP_BACK = 0.1;
 
 interface ClockOptions {
-  /** The format may be parts one behind the other whose clocks begin anew. */
+  /** The format may consist of consecutive parts, each with a clock of its own. */
   readonly joinsParts: boolean;
-  /** Seconds of the longest packet that the format has: what claims more is none. */
+  /** Duration of the longest possible packet, in seconds: longer ones are ignored. */
   readonly longest: number;
-  /** The format has no pauses: each packet follows the one before, whatever time it is given. */
+  /** The format has no gaps: each packet follows the previous one, whatever its timestamp. */
   readonly isGapless: boolean;
 }
 
+/** Creates a clock for one file. */
 export function makePacketClock({ joinsParts, longest, isGapless }: ClockOptions): PacketClock {
-  const streams = new Map<number, Stream>();
+  const streams = new Map<number, StreamClock>();
   const starts = new Map<number, number | null>();
   let offset = 0;
   return {
     read: (line) => {
-      const told = packetOf(line);
-      if (told === null || (told.duration ?? 0) > longest) return;
-      const packet = isGapless ? { ...told, shownAt: null, decodedAt: null } : told;
+      const printed = packetOf(line);
+      if (printed === null || (printed.duration ?? 0) > longest) return;
+      const packet = isGapless ? { ...printed, shownAt: null, decodedAt: null } : printed;
       const before = streams.get(packet.stream);
       if (before === undefined) starts.set(packet.stream, packet.shownAt);
       if (joinsParts && before !== undefined) offset += jump(before, packet, offset);
-      streams.set(packet.stream, passed(before, packet, offset));
+      streams.set(packet.stream, advance(before, packet, offset));
     },
     endOf: (stream) => streams.get(stream)?.end ?? null,
     startOf: (stream) => starts.get(stream) ?? null,
@@ -69,26 +70,26 @@ function secondsOf(printed: string | undefined): number | null {
   return printed === undefined ? null : Number(printed);
 }
 
-/** What brings the packet to where the one before it ends, when the clock began anew between them; else 0. */
-function jump({ last, next }: Stream, { decodedAt, shownAt }: Packet, offset: number): number {
-  const told = decodedAt ?? shownAt;
-  if (told === null) return 0;
-  const at = told + offset;
+/** Returns the offset that moves a packet behind the previous one when the clock restarted between them; else 0. */
+function jump({ last, next }: StreamClock, { decodedAt, shownAt }: Packet, offset: number): number {
+  const time = decodedAt ?? shownAt;
+  if (time === null) return 0;
+  const at = time + offset;
   return at < last - JUMP_BACK || at > next + JUMP_AHEAD ? next - at : 0;
 }
 
-/** AVI says only when a packet is decoded; some packets of MPEG streams say nothing and follow the one before. */
-function passed(before: Stream | undefined, packet: Packet, offset: number): Stream {
+/** Returns the clock behind a packet. AVI has decoding times only; packets of MPEG streams may have none at all. */
+function advance(before: StreamClock | undefined, packet: Packet, offset: number): StreamClock {
   const { shownAt, decodedAt } = packet;
-  const told = decodedAt ?? shownAt;
-  const last = told === null ? (before?.next ?? 0) : told + offset;
-  const duration = packet.duration ?? pause(before, last);
+  const time = decodedAt ?? shownAt;
+  const last = time === null ? (before?.next ?? 0) : time + offset;
+  const duration = packet.duration ?? previousDuration(before, last);
   const shown = shownAt === null ? last : shownAt + offset;
   const end = Math.max(shown, last) + duration;
   return { last, next: last + duration, end: Math.max(end, before?.end ?? -Infinity) };
 }
 
-/** A packet that tells no duration, such as one of WMA Lossless, lasts as long as the one before it did. */
-function pause(before: Stream | undefined, last: number): number {
+/** Returns the duration of a packet without one, such as those of WMA Lossless: that of the previous packet. */
+function previousDuration(before: StreamClock | undefined, last: number): number {
   return before === undefined ? 0 : Math.min(Math.max(0, last - before.last), JUMP_AHEAD);
 }

@@ -1,6 +1,6 @@
-/** What a media file holds, as ffprobe and its packets say. */
+/** Reads the streams of a media file, and their times, with ffprobe. */
 import { z } from 'zod';
-import { MediaError } from '#crds/media-error.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 import type { EngineDeps, Facts, Work } from '#worker-image/engine/handler.ts';
 import { readHdrMetadata, type HdrMetadata } from '#worker-image/engine/media/hdr-metadata.ts';
 import { makePacketClock, type PacketClock } from '#worker-image/engine/media/packet-clock.ts';
@@ -12,7 +12,7 @@ const text = z.string().catch('');
 const streamSchema = z.object({
   index: z.int(),
   codec_type: text,
-  /** ffmpeg's name, such as h264, hevc, aac. Empty when it knows none. */
+  /** ffmpeg's name, such as h264, hevc, aac; empty for an unknown codec. */
   codec_name: text,
   codec_tag_string: text,
   width: number.optional().default(0),
@@ -21,13 +21,13 @@ const streamSchema = z.object({
   sample_aspect_ratio: text,
   color_transfer: text,
   color_space: text,
-  /** `tt`, `bb`, `tb` or `bt` for interlaced pictures. */
+  /** `tt`, `bb`, `tb` or `bt` for interlaced video. */
   field_order: text,
   sample_fmt: text,
   sample_rate: number.optional().default(0),
   channels: number.optional().default(0),
   bits_per_raw_sample: number.optional().default(0),
-  /** Bits per second; 0 when the container does not say. */
+  /** Bits per second; 0 when unknown. */
   bit_rate: number.optional().default(0),
   disposition: z.object({ attached_pic: number.optional().default(0) }).optional(),
   side_data_list: z.array(z.object({ side_data_type: text, rotation: number.optional().default(0) })).optional(),
@@ -57,33 +57,41 @@ export type MediaStream = z.infer<typeof streamSchema>;
 
 export interface Probe {
   readonly format: MediaFile['format'];
-  /** The first moving picture that has packets; cover art does not count. */
+  /** The first video stream with packets, other than cover art. */
   readonly video: MediaStream | null;
   readonly audio: readonly MediaStream[];
+  /** There are audio streams, but none declares its channels, because its first packets do not decode. */
+  readonly hasBrokenAudio: boolean;
   /** Cover art. */
   readonly cover: MediaStream | null;
   readonly subtitles: readonly MediaStream[];
-  /** Files inside of the file, such as fonts of its subtitles. */
+  /** Attached files, such as fonts of the subtitles. */
   readonly attachments: readonly MediaStream[];
-  /** Timecode, sensors and whatever else is neither seen nor heard. */
+  /** Number of data streams, such as timecode and sensor data. */
   readonly data: number;
-  /** Moving pictures behind it. */
+  /** Number of further video streams. */
   readonly moreVideos: number;
-  /** Of a PQ picture; null for all others. */
+  /** HDR metadata of PQ video; null for all other. */
   readonly hdr: HdrMetadata | null;
-  /** Of the whole file, in bits per second; 0 when unknown. */
+  /** Bit rate of the whole file, in bits per second; 0 when unknown. */
   readonly bitRate: number;
-  /** Clockwise, 0, 90, 180 or 270. */
+  /** Clockwise rotation in degrees: 0, 90, 180 or 270. */
   readonly rotation: number;
   /**
-   * What the container claims, in seconds from where the file starts: a clock that begins later, or the priming that
-   * players leave out, counts for it too. 0 or less when it claims nothing.
+   * Duration that the container declares, in seconds from the start of the file: it includes a late start of the clock,
+   * and the encoder priming that players skip. 0 or less when it declares none.
    */
   readonly claimedSeconds: number;
-  /** Where the last packet of each stream that has one ends, by the stream's index: in seconds from the file's start. */
+  /** End of the last packet of each stream with packets, by the stream's index, in seconds from the file's start. */
   readonly ends: ReadonlyMap<number, number>;
-  /** Indices of the streams that begin with packets which the file says not to show. */
+  /** Indices of the streams whose first packets the file excludes from playback. */
   readonly trimmed: ReadonlySet<number>;
+}
+
+/** The facts of a video or audio file. */
+export interface MediaFacts extends Facts {
+  readonly durationSeconds: number;
+  readonly probe: Probe;
 }
 
 /**
@@ -109,13 +117,12 @@ export async function probe(deps: EngineDeps, work: Pick<Work, 'directory'>, inp
     clock,
   );
   const video = videos[0] ?? null;
+  const audible = ofType('audio').filter((stream) => stream.channels > 0);
   return {
     format: input.format,
     video,
-    audio: withPackets(
-      ofType('audio').filter((stream) => stream.channels > 0),
-      clock,
-    ),
+    audio: withPackets(audible, clock),
+    hasBrokenAudio: audible.length === 0 && ofType('audio').length > 0,
     cover: ofType('video').find(isCover) ?? null,
     subtitles: ofType('subtitle'),
     attachments: ofType('attachment'),
@@ -130,28 +137,46 @@ export async function probe(deps: EngineDeps, work: Pick<Work, 'directory'>, inp
   };
 }
 
-/** QuickTime's track of them; they are chapters of the file as well. */
+/**
+ * Returns the first audio stream.
+ * @throws MediaError processing_failed when there is none, or none that can be decoded.
+ */
+export function audioTrackOf({ audio: [track], hasBrokenAudio }: Probe): MediaStream {
+  if (track !== undefined && track.sample_rate > 0) return track;
+  const isBroken = hasBrokenAudio || track !== undefined;
+  throw new MediaError(
+    'processing_failed',
+    isBroken
+      ? 'The audio track is damaged: its first packets do not say how many channels and samples it has. Check that the file plays, and send it again.'
+      : 'The file has no audio track. Send a file that holds sound.',
+  );
+}
+
+/** Tag of QuickTime's track of chapter names, which the file's chapters repeat. */
 const CHAPTER_NAMES = 'text';
 
-/** A file of several bit rates lists all of them, and may hold the packets of one. Without any packet: all streams. */
+/**
+ * Returns the streams with packets: a file of several bit rates lists a stream for each, and may contain the packets of
+ * one. Returns all streams when none has packets.
+ */
 function withPackets(streams: readonly MediaStream[], clock: PacketClock): readonly MediaStream[] {
   const filled = streams.filter(({ index }) => clock.endOf(index) !== null);
   return filled.length > 0 ? filled : streams;
 }
 
-/** Formats that are streams: two of them one behind the other are a longer one. */
+/** Formats whose files can be concatenated to a longer one. */
 const JOINABLE: ReadonlySet<MediaFile['format']> = new Set(['mpg', 'ogg', 'opus']);
 
-/** In seconds. */
+/** Duration of the longest possible packet, in seconds. */
 const LONGEST_PACKETS: Partial<Record<MediaFile['format'], number>> = {
-  // RFC 6716. Where another stream begins, ffmpeg takes its headers for packets of a second.
+  // RFC 6716. Where another stream begins, ffmpeg returns its headers as packets of one second.
   opus: 0.12,
   // A short Vorbis stream may end before its last packet begins; ffprobe prints the negative time as one of 32 bits,
   // which is above this at each rate up to 384 kHz.
   ogg: 2 ** 31 / 384_000,
 };
 
-/** ffmpeg makes the times of FLAC from the numbers of its frames, which early encoders counted otherwise. */
+/** Formats without gaps. ffmpeg derives FLAC's times from frame numbers, which early encoders counted differently. */
 export const GAPLESS: ReadonlySet<MediaFile['format']> = new Set(['flac']);
 
 function clockOf(format: MediaFile['format']): PacketClock {
@@ -162,13 +187,13 @@ function clockOf(format: MediaFile['format']): PacketClock {
   });
 }
 
-/** Frames a second of a picture whose only packet has no duration. */
+/** Frame rate assumed for a video whose only packet has no duration, in frames per second. */
 const STILL_RATE = 25;
 
 /**
- * The playing time of streams in seconds as the packets say, because containers lack it or lie: ADTS is off by a
- * sixth, FLAC and WebM may say nothing, and a forged header is how a long file would be sold as a short one.
- * @throws MediaError processing_failed when the streams hold nothing.
+ * Returns the playing time of the streams by their packets, in seconds. Declared durations are missing in FLAC and
+ * WebM, wrong by a sixth in ADTS, and a forged one would bill a long file as a short one.
+ * @throws MediaError processing_failed when the streams have no packets.
  */
 export function playingSeconds({ format, ends }: Probe, streams: readonly (MediaStream | null | undefined)[]): number {
   const found = streams.flatMap((stream) => ends.get(stream?.index ?? -1) ?? []);
@@ -181,18 +206,12 @@ export function playingSeconds({ format, ends }: Probe, streams: readonly (Media
   return seconds === 0 ? 1 / STILL_RATE : seconds;
 }
 
-/** The probe among the facts of a video or audio file. */
-export function mediaOf({ media }: Facts): Probe {
-  if (media === null) throw new TypeError('the facts are not those of a video or audio file');
-  return media;
-}
-
 function endsOf(streams: readonly MediaStream[], clock: PacketClock, start: number): Map<number, number> {
   const ends = streams.map(({ index }) => [index, clock.endOf(index)] as const);
   return new Map(ends.flatMap(([index, end]) => (end === null ? [] : [[index, end - start]])));
 }
 
-/** Seconds that an encoder's priming or a frame's reordering may take; what lies before is cut off. */
+/** Maximum time of encoder priming and frame reordering, in seconds; an earlier start means trimmed packets. */
 const PRIMING = 0.15;
 
 function trimmedOf(streams: readonly MediaStream[], clock: PacketClock): Set<number> {

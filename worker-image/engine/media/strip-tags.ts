@@ -1,16 +1,16 @@
 /**
- * Takes the tags off sound by leaving bytes out, so that no header of a new writer makes the file larger. Sources: ID3v2.4,
- * ID3v1, APEv2, Lyrics3, RFC 9639.
+ * Removes the tags of MP3, ADTS and FLAC by copying the other bytes: ffmpeg would write a header that can make the file
+ * larger. Sources: ID3v2.4, ID3v1, APEv2, Lyrics3, RFC 9639.
  */
 import { createReadStream } from 'node:fs';
 import { open, writeFile } from 'node:fs/promises';
-import { endOfTags, id3Size } from '#worker-image/engine/identify/mpeg-audio.ts';
-import { withSniffedFile, type SniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
+import { withFileReader, type FileReader } from '#worker-image/engine/containers/file-reader.ts';
+import { endOfId3Tags, id3Size } from '#worker-image/engine/containers/id3.ts';
 
-/** Writes the frames of an MP3 or ADTS file to the path. */
+/** Writes the frames of an MP3 or ADTS file, without its tags, to `output`. */
 export function stripFrames(input: string, output: string): Promise<void> {
-  return withSniffedFile({ path: input, filename: null }, async (file) => {
-    const start = await endOfTags(file);
+  return withFileReader(input, async (file) => {
+    const start = await endOfId3Tags(file);
     await write(output, { path: input, header: Buffer.alloc(0), start, end: await startOfEndTags(file, start) });
   });
 }
@@ -20,14 +20,14 @@ const BLOCK_HEAD_BYTES = 4;
 const LAST_BLOCK = 0x80;
 const BLOCK = { streamInfo: 0, seekTable: 3, comment: 4 } as const;
 
-/** Writes a FLAC file to the path with the blocks alone that say how to decode it and where to seek. */
+/** Writes a FLAC file to `output` with only the metadata blocks that decoding and seeking need. */
 export function stripFlac(input: string, output: string): Promise<void> {
-  return withSniffedFile({ path: input, filename: null }, async (file) => {
+  return withFileReader(input, async (file) => {
     const kept: Buffer[] = [];
-    let at = (await endOfTags(file)) + MARKER.length;
+    let at = (await endOfId3Tags(file)) + MARKER.length;
     for (let isLast = false; !isLast;) {
       const head = await file.read(at, BLOCK_HEAD_BYTES);
-      if (head.length < BLOCK_HEAD_BYTES) throw new Error('the blocks of the flac file have no end');
+      if (head.length < BLOCK_HEAD_BYTES) throw new Error('the metadata blocks of the flac file are truncated');
       isLast = (head.readUInt8(0) & LAST_BLOCK) !== 0;
       const type = head.readUInt8(0) & ~LAST_BLOCK;
       const payload = { start: at + BLOCK_HEAD_BYTES, bytes: head.readUIntBE(1, 3) };
@@ -50,7 +50,7 @@ function block(type: number, payload: Buffer): Buffer {
   return Buffer.concat([head, payload]);
 }
 
-/** The one comment that says which speakers the channels are for; nothing without it. */
+/** Returns a comment block with the channel mask, which assigns the channels to speakers; none without a mask. */
 function channelMask(comments: Buffer): Buffer[] {
   const [entry] = /WAVEFORMATEXTENSIBLE_CHANNEL_MASK=0x[\da-f]{1,8}/i.exec(comments.toString('latin1')) ?? [];
   if (entry === undefined) return [];
@@ -61,21 +61,21 @@ function channelMask(comments: Buffer): Buffer[] {
   return [block(BLOCK.comment, payload)];
 }
 
-interface Written {
+interface StrippedFile {
   readonly path: string;
   readonly header: Buffer;
   readonly start: number;
   readonly end: number;
 }
 
-async function write(output: string, { path, header, start, end }: Written): Promise<void> {
+async function write(output: string, { path, header, start, end }: StrippedFile): Promise<void> {
   await using file = await open(output, 'w');
   await file.writeFile(header);
   if (end > start) await writeFile(file, createReadStream(path, { start, end: end - 1 }));
 }
 
-/** Tags at the end stand one behind the other, in any order. */
-async function startOfEndTags(file: SniffedFile, start: number): Promise<number> {
+/** Returns the offset of the first of the consecutive tags at the end, in any order; `file.size` without one. */
+async function startOfEndTags(file: FileReader, start: number): Promise<number> {
   let end = file.size;
   for (;;) {
     const bytes = await endTagBytes(file, end);
@@ -84,18 +84,24 @@ async function startOfEndTags(file: SniffedFile, start: number): Promise<number>
   }
 }
 
-/** Bytes of the tag that ends there; 0 for none. */
-async function endTagBytes(file: SniffedFile, end: number): Promise<number> {
-  const start = Math.max(0, end - LONGEST_END);
+/** Returns the bytes of the tag that ends at `end`; 0 when none does. */
+async function endTagBytes(file: FileReader, end: number): Promise<number> {
+  const start = Math.max(0, end - TAIL_BYTES);
   const tail = await file.read(start, end - start);
   return END_TAGS.map((bytesOf) => bytesOf(tail)).find((bytes) => bytes > 0) ?? 0;
 }
 
-/** The whole of Lyrics3 of the first version, whose size is found by its beginning. */
-const LONGEST_END = 5120;
-const END_TAGS: readonly ((tail: Buffer) => number)[] = [id3v1Bytes, apeBytes, id3v2Bytes, lyricsBytes, oldLyricsBytes];
+/** Window at the end of the file, in bytes: the maximum size of Lyrics3v1, which is found by its start. */
+const TAIL_BYTES = 5120;
+const END_TAGS: readonly ((tail: Buffer) => number)[] = [
+  id3v1Bytes,
+  apeBytes,
+  id3v2Bytes,
+  lyrics3v2Bytes,
+  lyrics3v1Bytes,
+];
 
-/** Whether the name stands so many bytes before the end. */
+/** Returns whether the name begins `bytes` before the end. */
 function isAt(tail: Buffer, bytes: number, name: string): boolean {
   return tail.length >= bytes && tail.subarray(-bytes).toString('latin1', 0, name.length) === name;
 }
@@ -118,14 +124,14 @@ function id3v2Bytes(tail: Buffer): number {
   return isAt(tail, mark, '3DI') ? id3Size(tail.subarray(-4)) + 2 * mark : 0;
 }
 
-function lyricsBytes(tail: Buffer): number {
+function lyrics3v2Bytes(tail: Buffer): number {
   const [digits, mark] = [6, 'LYRICS200'];
   if (!isAt(tail, mark.length, mark)) return 0;
   const size = tail.subarray(-mark.length - digits).toString('latin1', 0, digits);
   return /^\d{6}$/.test(size) ? Number(size) + digits + mark.length : 0;
 }
 
-function oldLyricsBytes(tail: Buffer): number {
+function lyrics3v1Bytes(tail: Buffer): number {
   const mark = 'LYRICSEND';
   const begin = isAt(tail, mark.length, mark) ? tail.lastIndexOf('LYRICSBEGIN') : -1;
   return begin === -1 ? 0 : tail.length - begin;

@@ -1,20 +1,21 @@
 /**
- * What a video holds beside picture and sound: subtitles, cover, attached files, data. Kept where the container
- * takes it, else named in a warning. Pure.
+ * Subtitles, cover art, attached files and data of a video: kept where the container supports them, else named in a
+ * warning. Pure.
  */
 import type { MediaStream, Probe } from '#worker-image/engine/media/probe.ts';
 import type { VideoOutput } from '#worker-image/engine/media/video-output.ts';
 
-export interface Extras {
+/** ffmpeg's options that keep extras, and the warnings about those that are dropped. */
+export interface ExtrasPlan {
   readonly options: readonly string[];
   readonly warnings: readonly string[];
 }
 
 const MAX_SUBTITLES = 32;
-const TEXT: ReadonlySet<string> = new Set(['subrip', 'srt', 'ass', 'ssa', 'webvtt', 'mov_text', 'text']);
-const PICTURES: ReadonlySet<string> = new Set(['dvd_subtitle', 'hdmv_pgs_subtitle', 'dvb_subtitle']);
+const TEXT_SUBTITLES: ReadonlySet<string> = new Set(['subrip', 'srt', 'ass', 'ssa', 'webvtt', 'mov_text', 'text']);
+const BITMAP_SUBTITLES: ReadonlySet<string> = new Set(['dvd_subtitle', 'hdmv_pgs_subtitle', 'dvb_subtitle']);
 
-/** What text subtitles become where they are not taken as they are. */
+/** Codecs that text subtitles are converted to, by container. */
 const TEXT_CODEC: Readonly<Record<VideoOutput, string>> = {
   mp4: 'mov_text',
   mov: 'mov_text',
@@ -22,15 +23,16 @@ const TEXT_CODEC: Readonly<Record<VideoOutput, string>> = {
   mkv: 'subrip',
 };
 
-/** Taken as they are. */
+/** Subtitle codecs that are copied into each container. */
 const COPYABLE: Readonly<Record<VideoOutput, ReadonlySet<string>>> = {
   mp4: new Set(['mov_text']),
   mov: new Set(['mov_text']),
   webm: new Set(['webvtt']),
-  mkv: new Set(['subrip', 'ass', 'ssa', 'webvtt', ...PICTURES]),
+  mkv: new Set(['subrip', 'ass', 'ssa', 'webvtt', ...BITMAP_SUBTITLES]),
 };
 
-export function extrasOf(probe: Probe, format: VideoOutput): Extras {
+/** Returns the plan for the extras of a video. */
+export function extrasOf(probe: Probe, format: VideoOutput): ExtrasPlan {
   const subtitles = probe.subtitles.flatMap((stream) => subtitleOf(stream, format)).slice(0, MAX_SUBTITLES);
   const attachments = format === 'mkv' ? probe.attachments : [];
   const cover = coverOf(probe, format);
@@ -41,31 +43,31 @@ export function extrasOf(probe: Probe, format: VideoOutput): Extras {
       ...(cover === null ? [] : ['-map', `0:${cover.index}`, '-c:v:1', 'copy', '-disposition:v:1', 'attached_pic']),
     ],
     warnings: [
-      ...lost(probe.subtitles.length - subtitles.length, 'subtitle track'),
-      ...lost(probe.attachments.length - attachments.length, 'attached file'),
-      ...lost(probe.cover === null || cover !== null ? 0 : 1, 'cover picture'),
-      ...lost(probe.moreVideos, 'further video track'),
-      ...lost(format === 'mov' ? 0 : probe.data, 'data track'),
+      ...droppedWarning(probe.subtitles.length - subtitles.length, 'subtitle track'),
+      ...droppedWarning(probe.attachments.length - attachments.length, 'attached file'),
+      ...droppedWarning(probe.cover === null || cover !== null ? 0 : 1, 'cover picture'),
+      ...droppedWarning(probe.moreVideos, 'further video track'),
+      ...droppedWarning(format === 'mov' ? 0 : probe.data, 'data track'),
     ],
   };
 }
 
-/** The file without them: one damaged subtitle track must not cost the video. */
-export function withoutExtras(probe: Probe): Extras {
+/** Returns the plan that drops all extras: a damaged subtitle track must not fail the video. */
+export function withoutExtras(probe: Probe): ExtrasPlan {
   return extrasOf({ ...probe, subtitles: [], attachments: [], cover: null }, 'mp4');
 }
 
 function subtitleOf({ index, codec_name: name }: MediaStream, format: VideoOutput): { index: number; codec: string }[] {
   if (COPYABLE[format].has(name)) return [{ index, codec: 'copy' }];
-  return TEXT.has(name) ? [{ index, codec: TEXT_CODEC[format] }] : [];
+  return TEXT_SUBTITLES.has(name) ? [{ index, codec: TEXT_CODEC[format] }] : [];
 }
 
 function coverOf({ cover }: Probe, format: VideoOutput): MediaStream | null {
-  const taken = format === 'mp4' && cover !== null && /^(?:mjpeg|png)$/.test(cover.codec_name);
-  return taken ? cover : null;
+  const isKept = format === 'mp4' && cover !== null && /^(?:mjpeg|png)$/.test(cover.codec_name);
+  return isKept ? cover : null;
 }
 
-function lost(count: number, what: string): string[] {
+function droppedWarning(count: number, what: string): string[] {
   if (count <= 0) return [];
   return [
     count === 1 ? `${/^[aeiou]/.test(what) ? 'An' : 'A'} ${what} was left out.` : `${count} ${what}s were left out.`,

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Format } from '#crds/formats.ts';
-import { MediaError } from '#crds/media-error.ts';
-import type { SentOptions } from '#crds/options/options.ts';
+import type { Format } from '#crds/catalogue/formats.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import type { SentOptions } from '#crds/catalogue/options/options.ts';
 import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
 import { draw, FIXTURE_SECONDS, makeVideoFixtures, SOUND_AND_COVER, X264 } from '#test/fixtures/make-media-fixtures.ts';
 import type { Produced } from '#worker-image/engine/handler.ts';
@@ -13,7 +13,7 @@ import { videoHandler } from '#worker-image/engine/media/video-handler.ts';
 import { runFfprobe } from '#worker-image/tools/ffmpeg.ts';
 
 const VIDEO_INPUTS = ['mp4', 'mov', 'avi', 'mkv', 'webm', 'flv', 'wmv', 'm4v', 'mpg', '3gp'] as const;
-const PICTURE = ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=25:duration=2'];
+const VIDEO_SOURCE = ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=25:duration=2'];
 
 let directory = '';
 let fixtures: Map<Format, Fixture>;
@@ -42,7 +42,7 @@ async function probed({ path, format }: Produced): Promise<Probe> {
 }
 
 describe('compressing a video', () => {
-  it.each(VIDEO_INPUTS)('turns %s into an H.265 mp4 of the same length', async (format) => {
+  it.each(VIDEO_INPUTS)('encodes %s as an H.265 mp4 of the same duration', async (format) => {
     const produced = await compress(fixture(format), { quality: 'tiny' });
     expect(produced).toMatchObject({ format: 'mp4', facts: { videoCodec: 'h265' } });
     expect(Math.abs((produced.facts.durationSeconds ?? 0) - FIXTURE_SECONDS)).toBeLessThan(0.3);
@@ -54,13 +54,13 @@ describe('compressing a video', () => {
     ['mkv', 'h265', 'h265', 'aac'],
     ['webm', 'vp9', 'vp9', 'opus'],
     ['mkv', 'vp9', 'vp9', 'aac'],
-  ] as const)('writes %s with %s', async (format, codec, expected, sound) => {
+  ] as const)('writes %s with %s', async (format, codec, expected, audioCodec) => {
     const produced = await compress(fixture('mp4'), { format, codec, quality: 'low' });
     expect(produced).toMatchObject({ format, facts: { videoCodec: expected, width: 320, height: 180 } });
-    expect((await probed(produced)).audio[0]?.codec_name).toBe(sound);
+    expect((await probed(produced)).audio[0]?.codec_name).toBe(audioCodec);
   });
 
-  it('shrinks the long side to the resolution and keeps the sides even', async () => {
+  it('reduces the long side to the resolution and keeps the sides even', async () => {
     const source = await draw(engineDeps().run, directory, {
       format: 'mp4',
       name: 'tall',
@@ -76,7 +76,7 @@ describe('compressing a video', () => {
     });
   });
 
-  it('makes the odd sides of a picture even', async () => {
+  it('makes odd sides even', async () => {
     const source = await draw(engineDeps().run, directory, {
       format: 'mkv',
       name: 'odd',
@@ -85,7 +85,7 @@ describe('compressing a video', () => {
     expect((await compress(source)).facts).toMatchObject({ width: 200, height: 100 });
   });
 
-  it('takes a picture that is too small for H.265 as H.264, and says so', async () => {
+  it('encodes frames that are too small for H.265 as H.264, with a warning', async () => {
     const source = await draw(engineDeps().run, directory, {
       format: 'mp4',
       name: 'small',
@@ -96,12 +96,12 @@ describe('compressing a video', () => {
     expect(produced.warnings).toEqual([expect.stringContaining('H.264 was used')]);
   });
 
-  it('keeps ten bits and the colour tags of HDR in H.265, and not in the web tier', async () => {
+  it('keeps ten bits and the color properties of HDR in H.265, and not in the web tier', async () => {
     const source = await draw(engineDeps().run, directory, {
       format: 'mp4',
       name: 'hdr',
       args: [
-        ...PICTURE,
+        ...VIDEO_SOURCE,
         '-c:v',
         'libx265',
         '-preset',
@@ -137,7 +137,7 @@ describe('compressing a video', () => {
       format: 'mkv',
       name: 'vfr',
       args: [
-        ...PICTURE,
+        ...VIDEO_SOURCE,
         '-vf',
         "setpts='if(lt(N,25),N/25,1+(N-25)/12.5)/TB'",
         '-fps_mode',
@@ -152,7 +152,7 @@ describe('compressing a video', () => {
     expect(await frameCount(produced)).toBe(50);
   });
 
-  it('tells of its progress', async () => {
+  it('reports its progress', async () => {
     const percents: number[] = [];
     const work = await workOn({ ...fixture('mp4'), operation: 'compress', options: { video: { codec: 'h264' } } });
     await runHandler(videoHandler, work, engineDeps({ onProgress: (percent) => percents.push(percent) }));
@@ -167,7 +167,7 @@ describe('converting a video', () => {
     ['mp4', 'mkv', 'h264'],
     ['mkv', 'mp4', 'h264'],
     ['webm', 'mkv', 'vp8'],
-  ] as const)('copies the picture from %s to %s', async (from, to, codec) => {
+  ] as const)('copies the video stream from %s to %s', async (from, to, codec) => {
     const produced = await convert(fixture(from), to);
     expect(produced.path).toContain('copied');
     expect(produced).toMatchObject({ format: to, facts: { videoCodec: codec, width: 320, height: 180 } });
@@ -179,15 +179,15 @@ describe('converting a video', () => {
     ['wmv', 'mov', 'h264'],
     ['flv', 'mkv', 'h264'],
     ['mpg', 'mp4', 'h264'],
-  ] as const)('encodes the picture from %s to %s', async (from, to, codec) => {
+  ] as const)('encodes the video stream from %s to %s', async (from, to, codec) => {
     expect(await convert(fixture(from), to)).toMatchObject({ format: to, facts: { videoCodec: codec } });
   });
 
-  it('copies the packed frames of an avi, or encodes them, but never fails on them', async () => {
+  it('copies or encodes an avi with packed frames', async () => {
     const source = await draw(engineDeps().run, directory, {
       format: 'avi',
       name: 'bframes',
-      args: [...PICTURE, '-c:v', 'libx264', '-preset', 'medium', '-bf', '3'],
+      args: [...VIDEO_SOURCE, '-c:v', 'libx264', '-preset', 'medium', '-bf', '3'],
     });
     expect((await convert(source, 'mkv')).facts.durationSeconds).toBeCloseTo(2, 0);
   });
@@ -195,13 +195,13 @@ describe('converting a video', () => {
   it.each([
     ['mp4', true],
     ['mkv', false],
-  ])('keeps a turned picture upright in %s', async (to, copied) => {
-    const turned = await draw(engineDeps().run, directory, {
+  ])('keeps the rotation of a video in %s', async (to, copied) => {
+    const rotated = await draw(engineDeps().run, directory, {
       format: 'mp4',
       name: `turned-for-${to}`,
       args: ['-i', fixture('mp4').path, '-c', 'copy', '-metadata:s:v', 'rotate=90'],
     });
-    const produced = await convert(turned, to);
+    const produced = await convert(rotated, to);
     expect(produced.facts).toMatchObject({ width: 180, height: 320 });
     expect(produced.path.includes('copied')).toBe(copied);
   });
@@ -210,7 +210,7 @@ describe('converting a video', () => {
     ['frames that are stored out of order', 2, 'rate=25:duration=2'],
     ['two frames of a second each', 2, 'rate=1:duration=2'],
     ['one frame', 0.04, 'rate=25:duration=0.04'],
-  ])('tells the exact length of a video of %s', async (what, seconds, timing) => {
+  ])('measures the exact duration of a video of %s', async (what, seconds, timing) => {
     const source = await draw(engineDeps().run, directory, {
       format: 'mp4',
       name: `exact ${what}`,
@@ -219,12 +219,12 @@ describe('converting a video', () => {
     expect((await convert(source, 'mkv')).facts.durationSeconds).toBeCloseTo(seconds, 2);
   });
 
-  it('does not bring back what was trimmed off', async () => {
+  it('does not restore trimmed packets', async () => {
     const whole = await draw(engineDeps().run, directory, {
       format: 'mp4',
       name: 'whole',
       args: [
-        ...PICTURE,
+        ...VIDEO_SOURCE,
         '-f',
         'lavfi',
         '-i',
@@ -253,21 +253,30 @@ describe('converting a video', () => {
     }
   });
 
-  it('refuses a file whose key it has not', async () => {
+  it('refuses an encrypted file', async () => {
     const key = '0'.repeat(32);
     const source = await draw(engineDeps().run, directory, {
       format: 'mp4',
       name: 'encrypted',
-      args: [...PICTURE, ...X264, '-encryption_scheme', 'cenc-aes-ctr', '-encryption_key', key, '-encryption_kid', key],
+      args: [
+        ...VIDEO_SOURCE,
+        ...X264,
+        '-encryption_scheme',
+        'cenc-aes-ctr',
+        '-encryption_key',
+        key,
+        '-encryption_kid',
+        key,
+      ],
     });
     await expect(identify({ path: source.path, filename: null })).rejects.toThrow(/mp4 file is encrypted/);
   });
 
-  it('marks copied HEVC so that Apple players show it', async () => {
+  it('tags copied HEVC so that Apple players recognize it', async () => {
     const source = await draw(engineDeps().run, directory, {
       format: 'mkv',
       name: 'hevc',
-      args: [...PICTURE, '-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=error'],
+      args: [...VIDEO_SOURCE, '-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=error'],
     });
     const produced = await convert(source, 'mp4');
     const printed = await engineDeps().run({
@@ -281,7 +290,7 @@ describe('converting a video', () => {
   });
 });
 
-describe('files that are no video', () => {
+describe('files that are not video', () => {
   it.each([
     ['only sound', 'mp4', ['-f', 'lavfi', '-i', 'sine=duration=1', '-c:a', 'aac']],
     ['only a cover', 'mp4', [...SOUND_AND_COVER, '-c:a', 'aac', '-c:v', 'mjpeg', '-disposition:v', 'attached_pic']],
@@ -297,7 +306,7 @@ describe('files that are no video', () => {
     ['a playlist', '#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nfile:///etc/passwd\n#EXT-X-ENDLIST\n'],
     ['a list of files', "ffconcat version 1.0\nfile '/etc/passwd'\n"],
     ['nonsense', 'nothing of the kind'],
-  ])('refuses %s that is called a video', async (name, text) => {
+  ])('refuses %s with the format of a video', async (name, text) => {
     for (const format of ['mp4', 'mkv', 'avi', 'mpg'] as const) {
       const path = join(directory, `${name.replaceAll(' ', '-')}.${format}`);
       await writeFile(path, text);
@@ -305,7 +314,7 @@ describe('files that are no video', () => {
     }
   });
 
-  it('stops at once when it is canceled', async () => {
+  it('stops when it is canceled', async () => {
     const abort = new AbortController();
     const work = await workOn({ ...fixture('mp4'), operation: 'compress' });
     const facts = await videoHandler.inspect(engineDeps(), work);

@@ -1,16 +1,9 @@
-/** Video: compressed and converted by ffmpeg. Spec: Capabilities / compress.video, convert. */
-import { MediaError } from '#crds/media-error.ts';
-import {
-  NO_FACTS,
-  type EngineDeps,
-  type Facts,
-  type KindHandler,
-  type Produced,
-  type Work,
-} from '#worker-image/engine/handler.ts';
-import { compareSeconds, encode } from '#worker-image/engine/media/encode.ts';
-import { withWarning } from '#worker-image/engine/media/missing-end.ts';
-import { mediaOf, playingSeconds, probe, type Probe } from '#worker-image/engine/media/probe.ts';
+/** The handler of video, which ffmpeg compresses and converts. */
+import { MediaError } from '#crds/contract/media-error.ts';
+import type { EngineDeps, KindHandler, Produced, Work } from '#worker-image/engine/handler.ts';
+import { compareSeconds, encode } from '#worker-image/engine/media/run-encoder.ts';
+import { withTruncationWarning } from '#worker-image/engine/media/detect-truncation.ts';
+import { playingSeconds, probe, type MediaFacts, type Probe } from '#worker-image/engine/media/probe.ts';
 import type { VideoOutput } from '#worker-image/engine/media/video-output.ts';
 import {
   planCompress,
@@ -20,18 +13,24 @@ import {
   videoTrackOf,
   type VideoPlan,
 } from '#worker-image/engine/media/video-plan.ts';
-import { unsupportedTarget } from '#worker-image/engine/unsupported-target.ts';
+import { unsupportedTarget } from '#crds/contract/work-rules.ts';
 
-export const videoHandler: KindHandler = {
+interface VideoFacts extends MediaFacts {
+  readonly width: number;
+  readonly height: number;
+  readonly videoCodec: string;
+}
+
+export const videoHandler: KindHandler<VideoFacts, VideoFacts> = {
   inspect: async (deps, work) => {
-    const source = await probe(deps, work, work.input);
-    return withWarning(work, source, factsOf(source));
+    const facts = factsOf(await probe(deps, work, work.input));
+    return withTruncationWarning(work.input, facts);
   },
 
-  compress: (deps, work, facts) => produce(deps, work, planCompress(mediaOf(facts), work.options.video), facts),
+  compress: (deps, work, facts) => produce(deps, work, planCompress(facts.probe, work.options.video), facts),
 
   convert: async (deps, work, facts) => {
-    const source = mediaOf(facts);
+    const source = facts.probe;
     const target = targetOf(work);
     const plan = planConvert(source, target);
     if (!plan.copies) return produce(deps, work, plan, facts);
@@ -39,8 +38,8 @@ export const videoHandler: KindHandler = {
   },
 
   verify: (_deps, _work, input, { facts }) => {
-    const { width, height } = shownSize(mediaOf(facts));
-    if (width > (input.width ?? 0) + 1 || height > (input.height ?? 0) + 1) {
+    const { width, height } = facts;
+    if (width > input.width + 1 || height > input.height + 1) {
       throw new Error(`the output is ${width}x${height}, larger than the input's ${input.width}x${input.height}`);
     }
     compareSeconds(input.durationSeconds, facts.durationSeconds);
@@ -48,19 +47,23 @@ export const videoHandler: KindHandler = {
   },
 };
 
-function factsOf(source: Probe): Facts {
+function factsOf(source: Probe): VideoFacts {
   const video = videoTrackOf(source);
   return {
-    ...NO_FACTS,
     ...shownSize(source),
     durationSeconds: playingSeconds(source, [video, source.audio[0]]),
     videoCodec: video.codec_name === 'hevc' ? 'h265' : video.codec_name,
-    media: source,
+    probe: source,
   };
 }
 
-/** Once more without subtitles and other extras when it fails with them. */
-async function produce(deps: EngineDeps, work: Work, plan: VideoPlan, facts: Facts): Promise<Produced> {
+/** Runs the plan, and again without subtitles and other extras when it fails with them. */
+async function produce(
+  deps: EngineDeps,
+  work: Work,
+  plan: VideoPlan,
+  facts: VideoFacts,
+): Promise<Produced<VideoFacts>> {
   if (plan.bare === null) return run(deps, work, plan, facts);
   try {
     return await run(deps, work, plan, facts);
@@ -70,18 +73,23 @@ async function produce(deps: EngineDeps, work: Work, plan: VideoPlan, facts: Fac
   }
 }
 
-async function run(deps: EngineDeps, work: Work, plan: VideoPlan, facts: Facts): Promise<Produced> {
+async function run(deps: EngineDeps, work: Work, plan: VideoPlan, facts: VideoFacts): Promise<Produced<VideoFacts>> {
   const { format, inputOptions, outputOptions, warnings } = plan;
   const name = `${plan.copies ? 'copied' : 'output'}${plan.bare === null ? '' : '-whole'}`;
   const path = await encode(deps, { work, format, inputOptions, outputOptions, seconds: facts.durationSeconds, name });
   return { path, format, facts: factsOf(await probe(deps, work, { path, format })), warnings };
 }
 
-/** A copy plays what the input plays: frames that an edit list hides would come back in containers without one. */
+/** Tolerated difference of a copy's duration, in seconds. Without edit lists a container would play hidden frames. */
 const COPY_TOLERANCE = 0.15;
 
-/** Some streams cannot be copied for want of timestamps, which only the try shows; null then. */
-async function tryCopy(deps: EngineDeps, work: Work, plan: VideoPlan, facts: Facts): Promise<Produced | null> {
+/** Returns the copied streams; null when copying fails, for example for streams without timestamps. */
+async function tryCopy(
+  deps: EngineDeps,
+  work: Work,
+  plan: VideoPlan,
+  facts: VideoFacts,
+): Promise<Produced<VideoFacts> | null> {
   try {
     const produced = await produce(deps, work, plan, facts);
     compareSeconds(facts.durationSeconds, produced.facts.durationSeconds, COPY_TOLERANCE);
@@ -92,7 +100,7 @@ async function tryCopy(deps: EngineDeps, work: Work, plan: VideoPlan, facts: Fac
   }
 }
 
-/** True when the file is at fault, so that another way may work. */
+/** Returns whether the file caused the error, so that another plan may succeed. */
 function isFailure(deps: EngineDeps, error: unknown): boolean {
   return !deps.signal.aborted && !(error instanceof MediaError && error.code !== 'processing_failed');
 }
@@ -100,5 +108,5 @@ function isFailure(deps: EngineDeps, error: unknown): boolean {
 function targetOf(work: Work): VideoOutput {
   const target = work.options.convert.to;
   if (target === 'mp4' || target === 'mov' || target === 'webm' || target === 'mkv') return target;
-  throw unsupportedTarget('Video', target, ['mp4', 'mov', 'webm', 'mkv']);
+  throw unsupportedTarget('video', target);
 }

@@ -1,6 +1,6 @@
-/** Decides how a video is compressed or converted. Pure: probe and options in, ffmpeg's options out. */
-import { MediaError } from '#crds/media-error.ts';
-import type { ResolvedOptions } from '#crds/options/options.ts';
+/** Plans how a video is compressed or converted, as ffmpeg's options. Pure. */
+import { MediaError } from '#crds/contract/media-error.ts';
+import type { ResolvedOptions } from '#crds/catalogue/options/options.ts';
 import type { MediaStream, Probe } from '#worker-image/engine/media/probe.ts';
 import { extrasOf, withoutExtras } from '#worker-image/engine/media/video-extras.ts';
 import { isQuickTime, type VideoOutput } from '#worker-image/engine/media/video-output.ts';
@@ -9,14 +9,14 @@ import {
   decoderOptions,
   hasAlpha,
   isDeep,
-  pictureOptions,
+  videoOptions,
   shownSides,
-  type Picture,
+  type VideoEncoding,
   type VideoCodec,
-} from '#worker-image/engine/media/video-picture.ts';
-import { bringsBack, soundtrackOptions, soundtrackWarnings } from '#worker-image/engine/media/video-soundtrack.ts';
+} from '#worker-image/engine/media/video-encoding.ts';
+import { restoresTrimmed, audioTrackOptions, audioTrackWarnings } from '#worker-image/engine/media/video-audio.ts';
 
-/** Video codecs, by ffmpeg's names, that each container takes as they are and players then show. */
+/** Video codecs, by ffmpeg's names, that are copied into each container because players support them there. */
 const COPYABLE: Readonly<Record<VideoOutput, ReadonlySet<string>>> = {
   mp4: new Set(['h264', 'hevc', 'av1', 'vp9', 'mpeg4']),
   mov: new Set(['h264', 'hevc', 'mpeg4', 'prores', 'mjpeg', 'dnxhd']),
@@ -40,16 +40,16 @@ const COPYABLE: Readonly<Record<VideoOutput, ReadonlySet<string>>> = {
 
 export interface VideoPlan {
   readonly format: VideoOutput;
-  /** True when the picture is copied and not encoded anew. */
+  /** The video stream is copied. */
   readonly copies: boolean;
   readonly inputOptions: readonly string[];
   readonly outputOptions: readonly string[];
   readonly warnings: readonly string[];
-  /** The same plan without subtitles, attached files and cover, for when they fail; null when there are none. */
+  /** The same plan without subtitles, attached files and cover art, used when they fail; null when there are none. */
   readonly bare: VideoPlan | null;
 }
 
-/** Spec: Capabilities / compress.video. @throws MediaError processing_failed without a video track. */
+/** Returns the plan for compressing. @throws MediaError processing_failed without a video track. */
 export function planCompress(
   probe: Probe,
   { format, codec, quality, resolution }: ResolvedOptions['video'],
@@ -57,11 +57,11 @@ export function planCompress(
   return planEncode(probe, { format, operation: 'compress' }, { codec, tier: quality, longSide: resolution });
 }
 
-/** Copies the picture when the container takes it. Spec: POST /v1/convert, "fixed high-quality settings". */
+/** Returns the plan for converting, in fixed high quality. Copies the video stream when the container supports it. */
 export function planConvert(probe: Probe, format: VideoOutput): VideoPlan {
   const video = videoTrackOf(probe);
-  const turns = probe.rotation !== 0 && !isQuickTime(format);
-  const copies = COPYABLE[format].has(video.codec_name) && !turns && !bringsBack(probe, video, format);
+  const needsRotation = probe.rotation !== 0 && !isQuickTime(format);
+  const copies = COPYABLE[format].has(video.codec_name) && !needsRotation && !restoresTrimmed(probe, video, format);
   if (!copies) return planReencode(probe, format);
   const copied = ['-c:v:0', 'copy'];
   return assemble(probe, { format, operation: 'convert', copies: true }, copied, {
@@ -70,19 +70,19 @@ export function planConvert(probe: Probe, format: VideoOutput): VideoPlan {
   });
 }
 
-/** The conversion that works when copying does not. */
+/** Returns the plan for converting with a new encoding, for streams that cannot be copied. */
 export function planReencode(probe: Probe, format: VideoOutput): VideoPlan {
   const codec: VideoCodec = format === 'webm' ? 'vp9' : isDeep(videoTrackOf(probe)) ? 'h265' : 'h264';
   return planEncode(probe, { format, operation: 'convert' }, { codec, tier: 'maximum', longSide: null });
 }
 
-/** @throws MediaError processing_failed. Spec: Errors, processing_failed. */
+/** Returns the video track. @throws MediaError processing_failed without one. */
 export function videoTrackOf(probe: Probe): MediaStream {
   if (probe.video !== null && probe.video.width > 0 && probe.video.height > 0) return probe.video;
   throw new MediaError('processing_failed', 'The file has no video track. Send a file that holds moving pictures.');
 }
 
-/** Width and height as shown. */
+/** Returns width and height as shown, in pixels. */
 export function shownSize(probe: Probe): { width: number; height: number } {
   return shownSides(probe, videoTrackOf(probe));
 }
@@ -92,12 +92,12 @@ interface Target {
   readonly operation: 'compress' | 'convert';
 }
 
-function planEncode(probe: Probe, target: Target, wanted: Omit<Picture, 'keepsAlpha'>): VideoPlan {
+function planEncode(probe: Probe, target: Target, wanted: Omit<VideoEncoding, 'keepsAlpha'>): VideoPlan {
   const video = videoTrackOf(probe);
   const keepsAlpha = wanted.codec === 'vp9' && (target.format === 'webm' || target.format === 'mkv');
-  const picture = { ...wanted, keepsAlpha };
-  const codec = codecFor(probe, video, picture);
-  const encoded = pictureOptions(probe, video, { ...picture, codec });
+  const encoding = { ...wanted, keepsAlpha };
+  const codec = codecFor(probe, video, encoding);
+  const encoded = videoOptions(probe, video, { ...encoding, codec });
   const warnings = [
     ...(hasAlpha(video) && !keepsAlpha ? [ALPHA_WARNING] : []),
     ...(codec === wanted.codec ? [] : [SMALL_WARNING]),
@@ -111,7 +111,7 @@ const ALPHA_WARNING = 'Transparency was left out: the picture is shown on black.
 function assemble(
   probe: Probe,
   { format, operation, copies }: Target & { readonly copies: boolean },
-  picture: readonly string[],
+  videoCoding: readonly string[],
   { codec, warnings }: { codec: VideoCodec | null; warnings: readonly string[] },
 ): VideoPlan {
   const video = videoTrackOf(probe);
@@ -124,21 +124,21 @@ function assemble(
     '0',
     '-max_muxing_queue_size',
     '4096',
-    ...picture,
-    ...soundtrackOptions(probe, format, operation),
+    ...videoCoding,
+    ...audioTrackOptions(probe, format, operation),
     ...containerOptions(format, codec),
   ];
-  const said = [...warnings, ...soundtrackWarnings(probe)];
+  const common = [...warnings, ...audioTrackWarnings(probe)];
   const bare: VideoPlan = {
     ...base,
     outputOptions: options,
-    warnings: [...said, ...withoutExtras(probe).warnings, EXTRAS_WARNING],
+    warnings: [...common, ...withoutExtras(probe).warnings, EXTRAS_WARNING],
     bare: null,
   };
   return {
     ...base,
     outputOptions: [...options, ...extras.options],
-    warnings: [...said, ...extras.warnings],
+    warnings: [...common, ...extras.warnings],
     bare: extras.options.length === 0 ? null : bare,
   };
 }
@@ -147,6 +147,6 @@ const EXTRAS_WARNING = 'Subtitles, attached files and the cover picture were lef
 
 function containerOptions(format: VideoOutput, codec: VideoCodec | null): string[] {
   if (!isQuickTime(format)) return [];
-  // Apple's players know HEVC by this tag only.
+  // Apple's players recognize HEVC by this tag only.
   return ['-movflags', '+faststart', ...(codec === 'h265' ? ['-tag:v:0', 'hvc1'] : [])];
 }

@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { SentOptions } from '#crds/options/options.ts';
+import type { SentOptions } from '#crds/catalogue/options/options.ts';
 import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
 import { draw, X264, type Drawing } from '#test/fixtures/make-media-fixtures.ts';
 import type { Produced } from '#worker-image/engine/handler.ts';
 import { probe, type Probe } from '#worker-image/engine/media/probe.ts';
 import { videoHandler } from '#worker-image/engine/media/video-handler.ts';
 
-const PICTURE = ['-f', 'lavfi', '-i', 'testsrc2=size=160x90:rate=25:duration=1'];
-const SOUND = ['-f', 'lavfi', '-i', 'sine=duration=1'];
+const VIDEO_SOURCE = ['-f', 'lavfi', '-i', 'testsrc2=size=160x90:rate=25:duration=1'];
+const AUDIO_SOURCE = ['-f', 'lavfi', '-i', 'sine=duration=1'];
 const SUBTITLES = '1\n00:00:00,100 --> 00:00:00,900\nplanted words\n';
 const CHAPTERS =
   ';FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=500\ntitle=First\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=500\nEND=1000\ntitle=Second\n';
@@ -41,8 +41,8 @@ async function probed({ path, format }: Produced): Promise<Probe> {
   return probe(engineDeps(), { directory }, { path, format });
 }
 
-/** The colour of one dot of a frame, as red, green, blue and opacity. */
-async function dotOf({ path }: Produced, filters: string, decoder: readonly string[] = []): Promise<number[]> {
+/** Returns one pixel of a frame: red, green, blue and opacity. */
+async function pixelOf({ path }: Produced, filters: string, decoder: readonly string[] = []): Promise<number[]> {
   const raw = join(directory, 'dot.png');
   await engineDeps().run({
     file: 'ffmpeg',
@@ -79,7 +79,7 @@ async function chaptersOf({ path }: Produced): Promise<string[]> {
   return printed.parse(JSON.parse(stdout)).chapters.map(({ tags }) => tags.title);
 }
 
-describe('what a video holds beside picture and sound', () => {
+describe('further tracks of a video', () => {
   let source: Fixture;
 
   beforeAll(async () => {
@@ -87,9 +87,9 @@ describe('what a video holds beside picture and sound', () => {
       format: 'mkv',
       name: 'extras',
       args: [
-        ...PICTURE,
-        ...SOUND,
-        ...SOUND,
+        ...VIDEO_SOURCE,
+        ...AUDIO_SOURCE,
+        ...AUDIO_SOURCE,
         '-i',
         join(directory, 'words.srt'),
         '-i',
@@ -132,7 +132,7 @@ describe('what a video holds beside picture and sound', () => {
     ['mov', 'mov_text', 0],
     ['webm', 'webvtt', 0],
     ['mkv', 'subrip', 1],
-  ] as const)('goes into %s where the container takes it', async (format, subtitles, attachments) => {
+  ] as const)('are kept in %s where the container supports them', async (format, subtitles, attachments) => {
     const codec = format === 'webm' ? 'vp9' : 'h264';
     const produced = await compress(source, { format, codec });
     const found = await probed(produced);
@@ -143,7 +143,7 @@ describe('what a video holds beside picture and sound', () => {
     expect(produced.warnings).toEqual(attachments === 1 ? [] : ['An attached file was left out.']);
   });
 
-  it('comes along when streams are copied', async () => {
+  it('are kept when streams are copied', async () => {
     const produced = await convert(source, 'mp4');
     const found = await probed(produced);
     expect(found.video?.codec_name).toBe('h264');
@@ -154,12 +154,12 @@ describe('what a video holds beside picture and sound', () => {
     expect(again.warnings).toEqual([]);
   });
 
-  it('keeps the cover picture of an mp4', async () => {
+  it('include the cover art of an mp4', async () => {
     const covered = await drawn({
       format: 'mp4',
       name: 'covered',
       args: [
-        ...PICTURE,
+        ...VIDEO_SOURCE,
         '-f',
         'lavfi',
         '-i',
@@ -185,11 +185,11 @@ describe('what a video holds beside picture and sound', () => {
     expect((await compress(covered, { format: 'mkv' })).warnings).toEqual(['A cover picture was left out.']);
   });
 
-  it('names a timecode track that does not come along', async () => {
+  it('are named in a warning when they are dropped, such as a timecode track', async () => {
     const timed = await drawn({
       format: 'mov',
       name: 'timed',
-      args: [...PICTURE, ...X264, '-crf', '5', '-timecode', '01:00:00:00'],
+      args: [...VIDEO_SOURCE, ...X264, '-crf', '5', '-timecode', '01:00:00:00'],
     });
     expect((await compress(timed)).warnings).toEqual(['A data track was left out.']);
     const kept = await convert(timed, 'mov');
@@ -197,7 +197,7 @@ describe('what a video holds beside picture and sound', () => {
     expect(kept.warnings).toEqual([]);
   });
 
-  it('has no place for tracks without packets', async () => {
+  it('are dropped when they have no packets', async () => {
     const small = ['-f', 'lavfi', '-i', 'testsrc2=size=80x44:rate=25:duration=1'];
     const empty = [
       '-filter_complex',
@@ -209,7 +209,20 @@ describe('what a video holds beside picture and sound', () => {
     ];
     const source = await drawn({
       format: 'wmv',
-      args: [...small, ...PICTURE, ...SOUND, ...empty, '-map', '1:v', '-map', '2:a', '-c:v', 'wmv2', '-c:a', 'wmav2'],
+      args: [
+        ...small,
+        ...VIDEO_SOURCE,
+        ...AUDIO_SOURCE,
+        ...empty,
+        '-map',
+        '1:v',
+        '-map',
+        '2:a',
+        '-c:v',
+        'wmv2',
+        '-c:a',
+        'wmav2',
+      ],
     });
     const produced = await convert(source, 'mp4');
     expect(produced.warnings).toEqual([]);
@@ -246,27 +259,27 @@ describe('transparency', () => {
     });
   });
 
-  it.each(['webm', 'mkv'] as const)('stays in %s with VP9', async (format) => {
+  it.each(['webm', 'mkv'] as const)('is kept in %s with VP9', async (format) => {
     const produced = await compress(source, { format, codec: 'vp9', quality: 'high' });
     const opacity = async (where: string): Promise<number> =>
-      (await dotOf(produced, where, ['-c:v', 'libvpx-vp9']))[3] ?? -1;
+      (await pixelOf(produced, where, ['-c:v', 'libvpx-vp9']))[3] ?? -1;
     expect(await opacity(CLEAR)).toBeLessThan(20);
     expect(await opacity(SEEN)).toBeGreaterThan(235);
     expect(produced.warnings).toEqual([]);
   });
 
-  it('is missed where VP9 is copied into an mp4', async () => {
+  it('is lost with a warning when VP9 is copied into an mp4', async () => {
     expect((await convert(source, 'mp4')).warnings).toEqual([expect.stringContaining('Transparency')]);
   });
 
-  it('becomes black elsewhere, with a warning', async () => {
+  it('becomes black in other outputs, with a warning', async () => {
     const produced = await compress(source, { codec: 'h264' });
     expect(produced.warnings).toEqual([expect.stringContaining('Transparency')]);
-    expect(Math.max(...(await dotOf(produced, CLEAR)).slice(0, 3))).toBeLessThan(30);
-    expect(Math.min(...(await dotOf(produced, SEEN)).slice(0, 3))).toBeGreaterThan(220);
+    expect(Math.max(...(await pixelOf(produced, CLEAR)).slice(0, 3))).toBeLessThan(30);
+    expect(Math.min(...(await pixelOf(produced, SEEN)).slice(0, 3))).toBeGreaterThan(220);
   });
 
-  it('of a ProRes file becomes VP9 with transparency', async () => {
+  it('is kept when ProRes is encoded as VP9', async () => {
     const half = 'color=white:size=160x90:rate=25:duration=1,format=yuva444p10le';
     const mov = await drawn({
       format: 'mov',
@@ -280,8 +293,8 @@ describe('transparency', () => {
   });
 });
 
-describe('the picture', () => {
-  it('of an interlaced file is made whole', async () => {
+describe('the video stream', () => {
+  it('of an interlaced file is deinterlaced', async () => {
     const source = await drawn({
       format: 'mpg',
       name: 'interlaced',
@@ -302,19 +315,19 @@ describe('the picture', () => {
         'vob',
       ],
     });
-    expect((await probed({ ...source, facts: {} as never, warnings: [] })).video?.field_order).toMatch(/^(?:tt|tb)$/);
+    expect((await probed({ ...source, facts: {}, warnings: [] })).video?.field_order).toMatch(/^(?:tt|tb)$/);
     const produced = await compress(source, { codec: 'h264' });
     expect((await probed(produced)).video?.field_order).toMatch(/^(?:progressive|unknown|)$/);
     expect(produced.facts.durationSeconds).toBeCloseTo(1, 0);
   });
 
-  it('of HDR10 keeps the description of its screen', async () => {
+  it('of HDR10 keeps its mastering display metadata', async () => {
     const display = 'G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)';
     const source = await drawn({
       format: 'mkv',
       name: 'hdr10',
       args: [
-        ...PICTURE,
+        ...VIDEO_SOURCE,
         '-c:v',
         'libx265',
         '-preset',
@@ -332,7 +345,7 @@ describe('the picture', () => {
     expect((await probed(produced)).video).toMatchObject({ pix_fmt: 'yuv420p10le', color_transfer: 'smpte2084' });
   });
 
-  it('whose dots are not square keeps its shape when it shrinks', async () => {
+  it('with pixels that are not square keeps its aspect ratio when it is scaled', async () => {
     const source = await drawn({
       format: 'mp4',
       name: 'wide-dots',

@@ -1,12 +1,12 @@
-/** The XML of a document as it comes from its file, for those who look for a few tags in it. */
+/** Streams the XML parts of a document for readers that search it for a few tags. */
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { openPromise } from 'yauzl';
 
-/** A tag that is cut off at the end of a piece; longer ones are none of those that anybody looks for. */
+/** An incomplete tag at the end of a piece. Longer tags are none that any reader searches for. */
 const UNFINISHED = /<[^<>]{0,4096}$/;
 
-/** The parts of a package that have such names; with null the file itself. @throws Error for a damaged package. */
+/** Yields the parts of a package whose names match; with null the file itself. @throws Error for a damaged package. */
 export async function* partsOf(path: string, names: RegExp | null): AsyncGenerator<Readable> {
   if (names === null) return yield createReadStream(path);
   const zip = await openPromise(path, { lazyEntries: true, autoClose: false });
@@ -19,7 +19,7 @@ export async function* partsOf(path: string, names: RegExp | null): AsyncGenerat
   }
 }
 
-/** A part in pieces that end behind a tag or inside of text, each byte a character: names of tags are ASCII. */
+/** Yields a part in pieces that do not end inside a tag, as Latin-1: tag names are ASCII. */
 export async function* wholeTags(part: Readable): AsyncGenerator<string> {
   let tail = '';
   for await (const piece of part) {

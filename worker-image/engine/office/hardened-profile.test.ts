@@ -5,10 +5,10 @@ import { engineDeps, freshDirectory } from '#test/fixtures/engine-work.ts';
 import { writeHardenedProfile } from '#worker-image/engine/office/hardened-profile.ts';
 import { officeFolder } from '#worker-image/engine/office/office-program.ts';
 
-/** Exit code by which LibreOffice asks to be started again. */
-const START_AGAIN = 81;
+/** Exit code by which LibreOffice requests a restart. */
+const RESTART_REQUESTED = 81;
 
-it('LibreOffice works with a fresh profile at its first start, and does not test graphics before', async () => {
+it('LibreOffice converts with a new profile at its first start, without a restart or a graphics test', async () => {
   const directory = await freshDirectory();
   await writeFile(join(directory, 'note.txt'), 'a note');
   const profile = await writeHardenedProfile(directory);
@@ -20,6 +20,6 @@ it('LibreOffice works with a fresh profile at its first start, and does not test
     signal: new AbortController().signal,
     timeoutSeconds: 300,
   });
-  expect(exitCode).not.toBe(START_AGAIN);
+  expect(exitCode).not.toBe(RESTART_REQUESTED);
   expect(await readdir(join(directory, 'profile/user'))).not.toContain('GraphicsRenderTests.log');
 });

@@ -1,4 +1,4 @@
-/** LibreOffice's user profile for strangers' documents: no macros, no links, no network. */
+/** LibreOffice user profile for untrusted documents: no macros, no links, no network. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -14,38 +14,38 @@ const SETTINGS: readonly Setting[] = [
   [SCRIPTING, 'DisableMacrosExecution', true],
   [SCRIPTING, 'DisableActiveContent', true],
   [SCRIPTING, 'MacroSecurityLevel', 3],
-  // Never update links to other files, in each program's own numbering.
+  // Never update links to other files; each program numbers the choices differently.
   ['/org.openoffice.Office.Common/Load', 'UpdateDocMode', 0],
   ['/org.openoffice.Office.Writer/Content/Update', 'Link', 0],
   ['/org.openoffice.Office.Calc/Content/Update', 'Link', 1],
   ['/org.openoffice.Office.Java/VirtualMachine', 'Enable', false],
-  // A proxy that is not there swallows what still wants to leave.
+  // A proxy on a closed port blocks any remaining request.
   [INET, 'ooInetProxyType', 2],
   [INET, 'ooInetHTTPProxyName', '127.0.0.1'],
   [INET, 'ooInetHTTPProxyPort', 9],
   [INET, 'ooInetHTTPSProxyName', '127.0.0.1'],
   [INET, 'ooInetHTTPSProxyPort', 9],
-  // The version that used the profile last. When that is older than the program, which a fresh profile is, each start
-  // tests how graphics are drawn, for more than half of a short conversion's time.
+  // Version that last used the profile. With an older one, or none, LibreOffice tests the graphics driver at start, which
+  // takes more than half of a short conversion.
   ['/org.openoffice.Setup/Product', 'ooSetupLastVersion', '99.9'],
 ];
 
-/** Writes a fresh profile below the directory and gives the URL that `-env:UserInstallation` takes. */
+/** Writes a new profile below the directory and returns its URL for `-env:UserInstallation`. */
 export async function writeHardenedProfile(directory: string): Promise<string> {
   const profile = join(directory, 'profile');
   const extensions = join(profile, 'user', 'extensions');
   await mkdir(extensions, { recursive: true });
   await writeFile(join(profile, 'user', 'registrymodifications.xcu'), registry());
-  const build = await buildOfProgram();
+  const build = await readBuildId();
   if (build !== null) await writeFile(join(extensions, 'buildid'), build);
   return pathToFileURL(profile).href;
 }
 
 /**
- * The build that LibreOffice compares a profile with: without it the program looks through its extensions,
- * ends, and starts anew. Null when it is not where the program has it; that only costs the second start.
+ * Returns the build id that LibreOffice compares with the profile: without it the program checks its extensions and
+ * restarts. Null when the file of the program does not have it, which only costs the restart.
  */
-async function buildOfProgram(): Promise<string | null> {
+async function readBuildId(): Promise<string | null> {
   const settings = await readFile(join(await officeFolder(), 'versionrc'), 'utf8').catch(() => '');
   return /^buildid=(.+)$/m.exec(settings)?.[1]?.trim() ?? null;
 }

@@ -1,11 +1,11 @@
-/** LibreOffice's filter names: what may open each input format, and what writes each target. */
-import { CONVERT_TARGETS, type Format, type Kind } from '#crds/formats.ts';
+/** Names of the LibreOffice filters that open each input format and write each target. */
+import { CONVERT_TARGETS, type Format, type Kind } from '#crds/catalogue/formats.ts';
 
 export type OfficeKind = Extract<Kind, 'word' | 'sheet' | 'presentation'>;
 
 /**
- * Named, so that a file is never opened as another type than it was identified as.
- * Old Word and Excel files have four versions with a filter each; only LibreOffice's own detection tells them apart.
+ * Import filters, so that LibreOffice opens a file only as the type that it was identified as.
+ * Old Word and Excel files have four versions with a filter each; only the detection of LibreOffice distinguishes them.
  */
 const IMPORT_FILTERS: Readonly<Partial<Record<Format, string>>> = {
   docx: 'MS Word 2007 XML',
@@ -41,12 +41,12 @@ const EXPORT_FILTERS: Readonly<Record<OfficeKind, Readonly<Partial<Record<Format
   presentation: { pdf: 'impress_pdf_Export', pptx: 'Impress MS PowerPoint 2007 XML', odp: 'impress8' },
 };
 
-/** null: LibreOffice finds out by itself. */
+/** Returns the import filter; null when LibreOffice detects it. */
 export function importFilter(format: Format): string | null {
   return IMPORT_FILTERS[format] ?? null;
 }
 
-/** null when the kind does not convert to the target. */
+/** Returns the export filter; null when the kind does not convert to the target. */
 export function exportFilter(kind: OfficeKind, target: Format): string | null {
   return CONVERT_TARGETS[kind].includes(target) ? (EXPORT_FILTERS[kind][target] ?? null) : null;
 }

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Format } from '#crds/formats.ts';
+import type { Format } from '#crds/catalogue/formats.ts';
 import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
 import {
   flatDocument,
@@ -33,7 +33,7 @@ function fixture(format: Format): Fixture {
 }
 
 function sample(name: string, format: Format): Fixture {
-  return { name, path: join(import.meta.dirname, '../../../api/samples/files', name), format };
+  return { name, path: join(import.meta.dirname, '../../../api/data/samples', name), format };
 }
 
 async function convert(kind: OfficeKind, source: Fixture, to: string): Promise<Produced> {
@@ -51,16 +51,16 @@ async function pdfText({ path }: Produced): Promise<string> {
   return stdout;
 }
 
-/** A column of values, most with a number format, below a cell of words. */
-function shownCells(): Buffer {
+/** Returns a workbook with a column of values, most of which have a number format. */
+function formattedCells(): Buffer {
   const codes = ['00000', '000-0000', 'dd.mm.yyyy', 'hh:mm', '0%', 'General'];
   const values = [123, 5551234, 45385, 0.5451388888888888, 0.1234, 12345678901234];
   const rows = values.map(
     (value, index) => `<row r="${index + 2}"><c r="A${index + 2}" s="${index}"><v>${value}</v></c></row>`,
   );
   const formats = codes.map((code, index) => `<numFmt numFmtId="${200 + index}" formatCode="${code}"/>`);
-  const looks = codes.map((_code, index) => `<xf numFmtId="${200 + index}" applyNumberFormat="1"/>`);
-  const styles = `<numFmts>${formats.join('')}</numFmts><fonts><font/></fonts><fills><fill/></fills><borders><border/></borders><cellStyleXfs><xf/></cellStyleXfs><cellXfs>${looks.join('')}</cellXfs>`;
+  const cellFormats = codes.map((_code, index) => `<xf numFmtId="${200 + index}" applyNumberFormat="1"/>`);
+  const styles = `<numFmts>${formats.join('')}</numFmts><fonts><font/></fonts><fills><fill/></fills><borders><border/></borders><cellStyleXfs><xf/></cellStyleXfs><cellXfs>${cellFormats.join('')}</cellXfs>`;
   return xlsx({
     rows: `${rows.join('')}<row r="8"><c r="A8" t="b"><v>1</v></c></row><row r="9"><c r="A9" t="e"><v>#DIV/0!</v></c></row>`,
     links: [{ id: 'rIdStyles', type: 'styles', target: 'styles.xml' }],
@@ -74,27 +74,27 @@ function shownCells(): Buffer {
   });
 }
 
-// Every format into every target: test/matrix.
-describe('what is written', () => {
+// test/matrix converts every format to every target.
+describe('the converted document', () => {
   it.each([
     ['word', 'fodt'],
     ['sheet', 'fods'],
     ['presentation', 'fodp'],
-  ] as const)('is a PDF of the words of a %s', async (kind, format) => {
+  ] as const)('is a PDF with the words of a %s', async (kind, format) => {
     const produced = await convert(kind, fixture(format), 'pdf');
     expect(produced.format).toBe('pdf');
     expect(await pdfText(produced)).toContain(OFFICE_WORDS[kind]);
   });
 
-  it('is the first sheet as CSV in UTF-8, with quotes where they are needed', async () => {
+  it('is the first sheet as CSV in UTF-8, with quotes where CSV needs them', async () => {
     const { path, warnings } = await convert('sheet', fixture('fods'), 'csv');
     expect(await readFile(path, 'utf8')).toMatch(/^name,note\n"Jürgen, ""J""",0010\ntwo\u00A0words,x\n/);
     expect(warnings).toEqual(['A csv file holds one sheet: the other one was left out.']);
   });
 
-  it('is CSV of the cells as they are shown', async () => {
+  it('has CSV cells as the spreadsheet displays them', async () => {
     const path = join(directory, 'shown.xlsx');
-    await writeFile(path, shownCells());
+    await writeFile(path, formattedCells());
     const produced = await convert('sheet', { name: 'shown', path, format: 'xlsx' }, 'csv');
     expect((await readFile(produced.path, 'utf8')).split('\n').slice(1)).toEqual([
       '00123',
@@ -115,7 +115,7 @@ describe('what is written', () => {
     expect(await readFile(path, 'utf8')).toContain(OFFICE_WORDS.word);
   });
 
-  it.each(['word', 'sheet'] as const)('is one HTML file of a %s with its pictures inside', async (kind) => {
+  it.each(['word', 'sheet'] as const)('is one HTML file of a %s with embedded images', async (kind) => {
     const source = kind === 'word' ? sample('letter.odt', 'odt') : fixture('fods');
     const html = await readFile((await convert(kind, source, 'html')).path, 'utf8');
     expect(html).toMatch(/src="data:image\/(?:png|jpeg);base64,/);
@@ -126,7 +126,7 @@ describe('what is written', () => {
   it.each([
     ['windows-1252', Buffer.from('Gr\xfc\xdfe aus K\xf6ln', 'latin1')],
     ['UTF-16', Buffer.from('\uFEFFGrüße aus Köln', 'utf16le')],
-  ])('is what plain text in %s says', async (name, bytes) => {
+  ])('contains the words of plain text in %s', async (name, bytes) => {
     const path = join(directory, `${name}.txt`);
     await writeFile(path, bytes);
     const produced = await convert('word', { name, path, format: 'txt' }, 'pdf');
@@ -135,7 +135,7 @@ describe('what is written', () => {
     expect(produced.warnings).toEqual(guessed);
   });
 
-  it('is what a document of Word 2 says', async () => {
+  it('contains the words of a Word 2 document', async () => {
     const path = join(directory, 'old.doc');
     await writeFile(path, wordTwoDocument(OFFICE_WORDS.word));
     const produced = await convert('word', { name: 'old.doc', path, format: 'doc' }, 'pdf');
@@ -143,8 +143,8 @@ describe('what is written', () => {
   });
 });
 
-describe('documents that do not open', () => {
-  it('refuses a truncated one, though LibreOffice calls it a success', async () => {
+describe('the conversion', () => {
+  it('refuses a truncated document, for which LibreOffice reports success', async () => {
     const path = join(directory, 'truncated.docx');
     await copyFile(sample('letter.docx', 'docx').path, path);
     await truncate(path, 2000);
@@ -153,7 +153,7 @@ describe('documents that do not open', () => {
     });
   });
 
-  it('never opens a file as another type than it was identified as', async () => {
+  it('opens a file only as the type that it was identified as', async () => {
     const path = join(directory, 'page.docx');
     await writeFile(path, '<html><body>words</body></html>');
     await expect(convert('word', { name: 'page', path, format: 'docx' }, 'pdf')).rejects.toMatchObject({
@@ -161,7 +161,7 @@ describe('documents that do not open', () => {
     });
   });
 
-  it('refuses one with words that LibreOffice leaves out', async () => {
+  it('refuses a document with content that LibreOffice omits', async () => {
     const path = join(directory, 'chunk.docx');
     const links = [{ id: 'chunk', type: 'aFChunk', target: 'page.html' }];
     await writeFile(path, docx({ body: '<w:altChunk r:id="chunk"/>', links }));
@@ -170,7 +170,7 @@ describe('documents that do not open', () => {
     });
   });
 
-  it('refuses a sheet of few cells whose empty pages take a PDF minutes', async () => {
+  it('refuses a sheet that spans so many empty cells that a PDF would take minutes', async () => {
     const path = join(directory, 'far.xlsx');
     await writeFile(
       path,
@@ -189,15 +189,15 @@ describe('documents that do not open', () => {
 });
 
 describe('links in a document', () => {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const server = createServer((request, response) => {
-    asked.push(request.url ?? '');
+    requested.push(request.url ?? '');
     response.end();
   });
   beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)));
   afterAll(() => new Promise((resolve) => server.close(resolve)));
 
-  it('are not followed, neither to an address nor to a file', async () => {
+  it('to addresses and files are not followed', async () => {
     const { port } = server.address() as AddressInfo;
     const secret = join(directory, 'secret.txt');
     await writeFile(secret, 'the secret words');
@@ -210,7 +210,7 @@ describe('links in a document', () => {
       flatDocument('text', `<text:p>${image(`http://127.0.0.1:${port}/canary.png`)} words</text:p>${section}`),
     );
     const produced = await convert('word', { name: 'links', path, format: 'fodt' }, 'pdf');
-    expect(asked).toEqual([]);
+    expect(requested).toEqual([]);
     expect(await pdfText(produced)).not.toContain('secret');
   });
 });

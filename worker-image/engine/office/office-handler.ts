@@ -1,30 +1,31 @@
-/** Word-processing documents, spreadsheets and presentations: converted by LibreOffice. Spec: POST /v1/convert. */
+/** Converts word-processing documents, spreadsheets and presentations with LibreOffice. */
 import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CONVERT_TARGETS, extensionOf } from '#crds/formats.ts';
-import { MediaError } from '#crds/media-error.ts';
-import { NO_FACTS, type EngineDeps, type KindHandler, type Produced, type Work } from '#worker-image/engine/handler.ts';
-import { isLockedWorkbook, passwordNeeded } from '#worker-image/engine/identify/ole2.ts';
-import { withSniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
-import { embedPictures } from '#worker-image/engine/office/embed-pictures.ts';
-import { leftOutSheets } from '#worker-image/engine/office/left-out-sheets.ts';
+import { extensionOf } from '#crds/catalogue/formats.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import type { EngineDeps, KindHandler, Produced, Work } from '#worker-image/engine/handler.ts';
+import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
+import { isEncryptedWorkbook } from '#worker-image/engine/containers/xls-encryption.ts';
+import { embedImages } from '#worker-image/engine/office/embed-images.ts';
+import { omittedSheetsWarnings } from '#worker-image/engine/office/omitted-sheets-warning.ts';
 import { exportFilter, importFilter, type OfficeKind } from '#worker-image/engine/office/office-filters.ts';
-import { refuseEndlessLayout } from '#worker-image/engine/office/refuse-endless-layout.ts';
-import { refuseEndlessRtf } from '#worker-image/engine/office/refuse-endless-rtf.ts';
-import { refuseForeignChunks } from '#worker-image/engine/office/refuse-foreign-chunks.ts';
+import { refuseOversizedLayout } from '#worker-image/engine/office/refuse-oversized-layout.ts';
+import { refuseHostileRtf } from '#worker-image/engine/office/refuse-hostile-rtf.ts';
+import { refuseAltChunks } from '#worker-image/engine/office/refuse-alt-chunks.ts';
 import { runLibreOffice } from '#worker-image/engine/office/run-libreoffice.ts';
-import { unlinkedDocument } from '#worker-image/engine/office/unlinked-document.ts';
+import { copyWithoutLinks } from '#worker-image/engine/office/copy-without-links.ts';
 import { verifyDocument } from '#worker-image/engine/office/verify-document.ts';
 import { readText } from '#worker-image/engine/table/read-text.ts';
-import { unsupportedTarget } from '#worker-image/engine/unsupported-target.ts';
+import { passwordRequired } from '#worker-image/engine/password-required.ts';
+import { unsupportedTarget } from '#crds/contract/work-rules.ts';
 
-export const wordHandler: KindHandler = handlerOf('word');
-export const sheetHandler: KindHandler = handlerOf('sheet');
-export const presentationHandler: KindHandler = handlerOf('presentation');
+export const wordHandler: KindHandler = makeOfficeHandler('word');
+export const sheetHandler: KindHandler = makeOfficeHandler('sheet');
+export const presentationHandler: KindHandler = makeOfficeHandler('presentation');
 
-function handlerOf(kind: OfficeKind): KindHandler {
+function makeOfficeHandler(kind: OfficeKind): KindHandler {
   return {
-    inspect: () => Promise.resolve(NO_FACTS),
+    inspect: () => Promise.resolve({}),
     convert: (deps, work) => convert(deps, work, kind),
     verify: (deps, work, _input, produced) => verifyDocument(deps, work.directory, produced),
   };
@@ -34,42 +35,41 @@ async function convert(deps: EngineDeps, work: Work, kind: OfficeKind): Promise<
   const { to } = work.options.convert;
   const { path, format } = work.input;
   const filter = to === null ? null : exportFilter(kind, to);
-  if (to === null || filter === null) throw unsupportedTarget(`A ${kind} document`, to, CONVERT_TARGETS[kind]);
-  await refuseEndlessLayout(deps.signal, { path, format });
-  await refuseForeignChunks(path, format);
+  if (to === null || filter === null) throw unsupportedTarget(kind, to);
+  await refuseOversizedLayout(deps.signal, { path, format });
+  await refuseAltChunks(path, format);
   const warnings: string[] = [];
   const output = await runLibreOffice(deps, {
-    path: await openable(work, deps.signal, warnings),
+    path: await prepareInput(work, deps.signal, warnings),
     extension: extensionOf(format),
     importFilter: importFilter(format),
     target: extensionOf(to),
     exportFilter: filter,
     directory: work.directory,
   });
-  if (output === null) throw await notOpened(work);
-  if (to === 'html') await embedPictures(output);
-  if (to === 'csv') warnings.push(...(await leftOutSheets(path, format)));
-  return { path: output.path, format: to, facts: NO_FACTS, warnings };
+  if (output === null) throw await notOpenedError(work);
+  if (to === 'html') await embedImages(output);
+  if (to === 'csv') warnings.push(...(await omittedSheetsWarnings(path, format)));
+  return { path: output.path, format: to, facts: {}, warnings };
 }
 
 /**
- * Plain text is given to LibreOffice in the one encoding that its filter is told, OpenDocument without links to other
- * files. Adds to the warnings.
+ * Returns the path that LibreOffice opens: plain text as UTF-8, which its filter expects, other documents without links
+ * to other files. Adds to the warnings.
  */
-async function openable({ input, directory }: Work, signal: AbortSignal, warnings: string[]): Promise<string> {
-  if (input.format === 'rtf') await refuseEndlessRtf(input, signal);
-  if (input.format !== 'txt') return unlinkedDocument({ path: input.path, format: input.format, directory });
+async function prepareInput({ input, directory }: Work, signal: AbortSignal, warnings: string[]): Promise<string> {
+  if (input.format === 'rtf') await refuseHostileRtf(input, signal);
+  if (input.format !== 'txt') return copyWithoutLinks({ path: input.path, format: input.format, directory });
   const path = join(directory, 'utf-8.txt');
   await using file = await open(path, 'w');
   await writeFile(file, readText(input.path, { warn: (warning) => warnings.push(warning) }));
   return path;
 }
 
-/** Documents that need a password are refused before, but for old workbooks, of which some open without. */
-async function notOpened({ input }: Work): Promise<MediaError> {
-  const isLocked =
-    input.format === 'xls' && (await withSniffedFile({ path: input.path, filename: null }, isLockedWorkbook));
-  if (isLocked) return passwordNeeded();
+/** Returns the error for a document that LibreOffice did not open. Only some locked xls files get here: others are refused earlier. */
+async function notOpenedError({ input }: Work): Promise<MediaError> {
+  const isLocked = input.format === 'xls' && (await withFileReader(input.path, isEncryptedWorkbook));
+  if (isLocked) return passwordRequired();
   return new MediaError(
     'processing_failed',
     `The ${input.format} file could not be opened: it is damaged or not complete. Check that it opens elsewhere.`,

@@ -1,11 +1,11 @@
-/** One conversion in one LibreOffice process with a profile of its own: two on one profile lose files. */
+/** Runs each conversion in its own LibreOffice process and profile: two processes on one profile lose files. */
 import { link, mkdir, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EngineDeps } from '#worker-image/engine/handler.ts';
 import { writeHardenedProfile } from '#worker-image/engine/office/hardened-profile.ts';
 import { runOfficeProgram } from '#worker-image/engine/office/office-program.ts';
 
-/** The slowest of real documents took minutes; a document that needs more is stuck. */
+/** Timeout of a conversion, in seconds: the slowest real documents took minutes. */
 const TIMEOUT_SECONDS = 20 * 60;
 
 const QUIET = [
@@ -20,23 +20,23 @@ const QUIET = [
 
 interface LibreOfficeRun {
   readonly path: string;
-  /** Extension of the input's format: some filters go by it. */
+  /** Extension of the input format, which some filters depend on. */
   readonly extension: string;
   readonly importFilter: string | null;
-  /** Extension of the target, then its filter, as `--convert-to` takes them. */
+  /** Extension of the target format. */
   readonly target: string;
   readonly exportFilter: string;
-  /** Private. */
+  /** Private directory. */
   readonly directory: string;
 }
 
 export interface LibreOfficeOutput {
-  /** The document; pictures that the filter did not embed lie beside it. */
+  /** Path of the document; images that the filter did not embed are in the same directory. */
   readonly path: string;
   readonly directory: string;
 }
 
-/** The converted document; null when LibreOffice made none, which its exit code does not tell. */
+/** Converts a document. Returns null when LibreOffice wrote none, which its exit code does not indicate. */
 export async function runLibreOffice(deps: EngineDeps, conversion: LibreOfficeRun): Promise<LibreOfficeOutput | null> {
   const { directory, extension, target } = conversion;
   const output = join(directory, 'converted');

@@ -1,9 +1,9 @@
-/** Opens a written document as far as tells that it is whole. */
+/** Verifies that a written document is complete. */
 import { stat } from 'node:fs/promises';
 import { openPromise } from 'yauzl';
 import type { EngineDeps, Produced } from '#worker-image/engine/handler.ts';
 
-/** An entry that every package of the format has. */
+/** Entry that every package of the format has. */
 const MAIN_PARTS: Readonly<Record<string, string>> = {
   docx: 'word/document.xml',
   xlsx: 'xl/workbook.xml',
@@ -13,13 +13,13 @@ const MAIN_PARTS: Readonly<Record<string, string>> = {
   odp: 'content.xml',
 };
 
-/** @throws Error that says what is missing. */
+/** Opens the document. @throws Error that names what is missing. */
 export async function verifyDocument(deps: EngineDeps, directory: string, produced: Produced): Promise<void> {
   const { path, format } = produced;
   if (format === 'pdf') return verifyPdf(deps, directory, path);
   const part = MAIN_PARTS[format];
   if (part !== undefined) return verifyPackage(path, part);
-  // A sheet without a filled cell is an empty CSV file.
+  // A sheet without filled cells becomes an empty CSV file.
   if ((await stat(path)).size === 0 && format !== 'csv') throw new Error(`the ${format} file is empty`);
 }
 

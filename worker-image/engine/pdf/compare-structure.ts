@@ -2,8 +2,8 @@ import type { Work } from '#worker-image/engine/handler.ts';
 import { runPdfScript, type PdfDeps } from '#worker-image/engine/pdf/run-pdf-tool.ts';
 
 /**
- * What a rewritten PDF lost of the work's input, one sentence each; empty when pages, outline, links,
- * forms, tags, attachments and text are all there.
+ * Compares a rewritten PDF with the input: pages, outline, links, forms, tags, attachments, text and appearance.
+ * Returns one line per difference.
  */
 export async function compareStructure(deps: PdfDeps, work: Work, rewritten: string): Promise<string[]> {
   const { exitCode, stdout, stderr } = await runPdfScript(deps, work, {

@@ -1,8 +1,10 @@
-/** Makes a PDF smaller. Spec: pdf.quality. */
+/** Compresses a PDF (docs/reference/options.md#pdf). */
+import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ResolvedOptions } from '#crds/options/options.ts';
-import { type EngineDeps, type Facts, type Produced, type Work } from '#worker-image/engine/handler.ts';
+import type { ResolvedOptions } from '#crds/catalogue/options/options.ts';
+import { type EngineDeps, type Produced, type Work } from '#worker-image/engine/handler.ts';
+import type { PdfFacts } from '#worker-image/engine/pdf/inspect-pdf.ts';
 import { compareStructure } from '#worker-image/engine/pdf/compare-structure.ts';
 import {
   damagedPdf,
@@ -12,16 +14,16 @@ import {
   type PdfDeps,
 } from '#worker-image/engine/pdf/run-pdf-tool.ts';
 import { isSigned } from '#worker-image/engine/pdf/is-signed.ts';
-import { wholePdf } from '#worker-image/engine/pdf/whole-pdf.ts';
+import { readablePdf } from '#worker-image/engine/pdf/repair-pdf.ts';
 import type { CommandResult } from '#worker-image/tools/run-command.ts';
 
 interface Tier {
   readonly dpi: number;
-  /** Of JPEG images. */
+  /** JPEG quality, 1 to 100. */
   readonly quality: number;
 }
 
-/** null: no image is changed. Medium is no larger than what Ghostscript's /ebook makes, in the median of real files. */
+/** Image settings of each quality; null leaves images unchanged. Medium is no larger than Ghostscript's /ebook in the median of real files. */
 const TIERS: Readonly<Record<ResolvedOptions['pdf']['quality'], Tier | null>> = {
   tiny: { dpi: 72, quality: 50 },
   small: { dpi: 110, quality: 60 },
@@ -31,18 +33,18 @@ const TIERS: Readonly<Record<ResolvedOptions['pdf']['quality'], Tier | null>> = 
 };
 
 const PACK = ['--object-streams=generate', '--recompress-flate', '--compression-level=9'];
-/** Each page keeps what it draws only: writers that give all pages one list of images would keep the old ones alive. */
+/** Removes resources that a page does not draw: some writers share one list of images among all pages. */
 const PRUNE = ['--remove-unreferenced-resources=yes', '--pages', '.', '1-z', '--'];
 const SIGNED_WARNING = 'The PDF is signed: the compressed file shows the same, but its signature is no longer valid.';
 
 /**
- * Packs the file without loss, and once more with its images rewritten for the tier and its fonts cut down to what
- * is shown; takes the smallest that lost nothing (pages, outline, links, forms, tags, text, look).
+ * Compresses the file losslessly, and again with images rewritten for the tier and fonts subset. Returns the smallest
+ * candidate that `compareStructure` finds equal to the input.
  * @throws MediaError processing_failed when no tool can read the file.
  */
-export async function compressPdf(deps: EngineDeps, work: Work, facts: Facts): Promise<Produced> {
+export async function compressPdf(deps: EngineDeps, work: Work, facts: PdfFacts): Promise<Produced> {
   const tier = TIERS[work.options.pdf.quality];
-  const lossless = await pack(deps, work, { input: await wholePdf(work), name: 'lossless.pdf' });
+  const lossless = await pack(deps, work, { input: await readablePdf(work), name: 'lossless.pdf' });
   deps.onProgress(20);
   const rewritten = tier === null ? [] : await rewrite(deps, work, { lossless, tier });
   deps.onProgress(80);
@@ -67,7 +69,7 @@ async function pack(deps: PdfDeps, work: Work, packing: Packing): Promise<string
   return path;
 }
 
-/** Nothing for a file that qpdf reads and does not rewrite so: one of resources that are no dictionary, for example. */
+/** Returns no path when qpdf reads the file but cannot rewrite it, for example if resources are no dictionary. */
 async function packIfPossible(deps: PdfDeps, work: Work, packing: Packing): Promise<string[]> {
   const { path, result } = await runPacking(deps, work, packing);
   return isQpdfSuccess(result) ? [path] : [];
@@ -79,10 +81,12 @@ async function runPacking(
   { input, name, more = [] }: Packing,
 ): Promise<{ path: string; result: CommandResult }> {
   const path = join(work.directory, name);
-  return { path, result: await runQpdf(deps, work, [...PACK, input, ...more, path]) };
+  const result = await runQpdf(deps, work, [...PACK, input, ...more, path]);
+  if (isQpdfSuccess(result) && !existsSync(path)) throw damagedPdf(result);
+  return { path, result };
 }
 
-/** Candidates; nothing when the rewriting fails: the lossless one remains. */
+/** Returns further candidates; none when rewriting fails. */
 async function rewrite(
   deps: EngineDeps,
   work: Work,

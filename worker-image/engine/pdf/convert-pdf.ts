@@ -1,49 +1,48 @@
-/** Renders one page as a picture. Spec: POST /v1/convert, page and dpi. */
+/** Renders one page as an image (docs/reference/options.md#convert). */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MediaError } from '#crds/media-error.ts';
-import { NO_FACTS, type EngineDeps, type Facts, type Produced, type Work } from '#worker-image/engine/handler.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import type { EngineDeps, Produced, Work } from '#worker-image/engine/handler.ts';
+import type { PdfFacts } from '#worker-image/engine/pdf/inspect-pdf.ts';
 import { readPageSize, type PageEntry, type PageSize } from '#worker-image/engine/pdf/page-size.ts';
 import { damagedPdf, runPdfScript, runPdfTool } from '#worker-image/engine/pdf/run-pdf-tool.ts';
 import type { CommandResult } from '#worker-image/tools/run-command.ts';
-import { wholePdf } from '#worker-image/engine/pdf/whole-pdf.ts';
-import { readImageFacts } from '#worker-image/engine/image/read-image-facts.ts';
+import { readablePdf } from '#worker-image/engine/pdf/repair-pdf.ts';
+import { openPicture } from '#worker-image/engine/image/loaders/open-picture.ts';
 
-export interface Pixels {
+export interface PixelSize {
   readonly width: number;
   readonly height: number;
 }
 
 const POINTS_PER_INCH = 72;
 const JPEG_QUALITY = 90;
-/** libjpeg's. */
+/** Maximum side of libjpeg, in pixels. */
 const MAX_JPEG_SIDE = 65_500;
 
 /**
- * PNG or JPEG of `convert.page` at `convert.dpi`, on white.
- * @throws MediaError invalid_options when there is no such page, limit_exceeded when the picture would have
- * too many pixels, processing_failed.
+ * Renders `convert.page` as PNG or JPEG at `convert.dpi`, on white.
+ * @throws MediaError invalid_options for a missing page, limit_exceeded for too many pixels, processing_failed.
  */
-export async function convertPdf(deps: EngineDeps, work: Work, facts: Facts): Promise<Produced> {
+export async function convertPdf(deps: EngineDeps, work: Work, facts: PdfFacts): Promise<Produced> {
   const { to, page, dpi } = work.options.convert;
   if (to !== 'png' && to !== 'jpg') throw new Error(`A PDF was to be converted to ${to}.`);
-  requirePage(page, facts.pages ?? 0);
+  requirePage(page, facts.pages);
   const size = await readPageSize(deps, work, page);
   requirePixels(pixelSize(size, dpi), work, dpi);
   const path = join(work.directory, `page.${to}`);
-  const source = size.odd.length === 0 ? await wholePdf(work) : await straighten(deps, work, size.odd);
-  const result = await draw(deps, work, { source, unit: size.unit, path });
+  const source = size.invalid.length === 0 ? await readablePdf(work) : await normalize(deps, work, size.invalid);
+  const result = await renderPage(deps, work, { source, unit: size.unit, path });
   deps.onProgress(90);
-  const written = await readImageFacts(deps, { path, format: to, directory: work.directory }).catch(
-    (cause: unknown) => {
-      throw new MediaError('processing_failed', damagedPdf(result).message, { cause });
-    },
-  );
-  return { path, format: to, facts: { ...NO_FACTS, width: written.width, height: written.height }, warnings: [] };
+  const image = { path, format: to, directory: work.directory, maxPixels: work.limits.maxPixels };
+  const picture = await openPicture(deps, image).catch((cause: unknown) => {
+    throw new MediaError('processing_failed', damagedPdf(result).message, { cause });
+  });
+  return { path, format: to, facts: picture.size, warnings: [] };
 }
 
-/** The size of the picture in whole pixels. */
-export function pixelSize({ width, height }: PageSize, dpi: number): Pixels {
+/** Returns the size of the rendered page in whole pixels. */
+export function pixelSize({ width, height }: PageSize, dpi: number): PixelSize {
   const pixels = (points: number): number => Math.max(1, Math.round((points / POINTS_PER_INCH) * dpi));
   return { width: pixels(width), height: pixels(height) };
 }
@@ -59,7 +58,7 @@ function requirePage(page: number, pages: number): void {
   );
 }
 
-function requirePixels({ width, height }: Pixels, { limits, options }: Work, dpi: number): void {
+function requirePixels({ width, height }: PixelSize, { limits, options }: Work, dpi: number): void {
   const side = Math.max(width, height);
   if (options.convert.to === 'jpg' && side > MAX_JPEG_SIDE) {
     throw new MediaError(
@@ -74,35 +73,35 @@ function requirePixels({ width, height }: Pixels, { limits, options }: Work, dpi
   );
 }
 
-/** A copy whose page says what viewers assume, so that both renderers draw it alike. */
-async function straighten(deps: EngineDeps, work: Work, odd: readonly PageEntry[]): Promise<string> {
-  const copy = join(work.directory, 'straight.pdf');
-  const args = [await wholePdf(work), copy, String(work.options.convert.page), ...odd];
-  const result = await runPdfScript(deps, work, { name: 'straighten-page', args });
+/** Replaces invalid page entries in a copy by the values that viewers assume, so that both renderers agree. */
+async function normalize(deps: EngineDeps, work: Work, invalid: readonly PageEntry[]): Promise<string> {
+  const copy = join(work.directory, 'normalized.pdf');
+  const args = [await readablePdf(work), copy, String(work.options.convert.page), ...invalid];
+  const result = await runPdfScript(deps, work, { name: 'normalize-page', args });
   if (result.exitCode !== 0) throw damagedPdf(result);
   return copy;
 }
 
-interface Drawing {
+interface PageRendering {
   readonly source: string;
   readonly unit: number;
-  /** Of the picture, named `page` in the work's directory. */
+  /** Output path: `page` with its extension, in the work's directory. */
   readonly path: string;
 }
 
-/** MuPDF draws PNG faster; where it draws none, poppler may know the file better. */
-async function draw(deps: EngineDeps, work: Work, drawing: Drawing): Promise<CommandResult> {
+/** Renders PNG with MuPDF, which is faster, and otherwise with poppler, which reads some damaged files better. */
+async function renderPage(deps: EngineDeps, work: Work, rendering: PageRendering): Promise<CommandResult> {
   const { to, dpi, page } = work.options.convert;
   if (to === 'png') {
-    const args = [drawing.source, drawing.path, String(page), String(dpi)];
+    const args = [rendering.source, rendering.path, String(page), String(dpi)];
     const result = await runPdfScript(deps, work, { name: 'render-page', args });
-    if (await isFile(drawing.path)) return result;
+    if (await isFile(rendering.path)) return result;
   }
-  return runPdfTool(deps, work, popplerLine(work, drawing));
+  return runPdfTool(deps, work, popplerCommand(work, rendering));
 }
 
-/** pdftoppm knows nothing of a page's own unit: it goes into the resolution. */
-function popplerLine({ options, directory }: Work, { source, unit }: Drawing): [string, ...string[]] {
+/** pdftoppm ignores `UserUnit`, so the resolution is multiplied by it. */
+function popplerCommand({ options, directory }: Work, { source, unit }: PageRendering): [string, ...string[]] {
   const { to, dpi } = options.convert;
   const page = String(options.convert.page);
   const format = to === 'png' ? ['-png'] : ['-jpeg', '-jpegopt', `quality=${JPEG_QUALITY}`];

@@ -1,30 +1,34 @@
-import { NO_FACTS, type Facts, type Work } from '#worker-image/engine/handler.ts';
-import { refuseStreamBomb } from '#worker-image/engine/pdf/refuse-stream-bomb.ts';
-import { damagedPdf, lockedPdf, runQpdf, type PdfDeps } from '#worker-image/engine/pdf/run-pdf-tool.ts';
-import { hasDamagedDirectory, repairPdf } from '#worker-image/engine/pdf/whole-pdf.ts';
+import type { Facts, Work } from '#worker-image/engine/handler.ts';
+import { refuseDecompressionBomb } from '#worker-image/engine/pdf/refuse-decompression-bomb.ts';
+import { damagedPdf, encryptedPdf, pageCount, runQpdf, type PdfDeps } from '#worker-image/engine/pdf/run-pdf-tool.ts';
+import { hasDamagedXref, repairPdf } from '#worker-image/engine/pdf/repair-pdf.ts';
 
-/** `qpdf --requires-password`: 0 when a password is needed, 3 when it is encrypted but opens without, 2 otherwise. */
+export interface PdfFacts extends Facts {
+  readonly pages: number;
+}
+
+/** Exit code of `qpdf --requires-password`: 0 when a password is needed, 3 when an encrypted file opens without, else 2. */
 const NEEDS_PASSWORD = 0;
 
 /**
- * Counts the pages. A file whose owner password alone is set opens.
+ * Counts the pages. A file with an owner password only opens without it.
  * @throws MediaError encrypted_pdf, processing_failed.
  */
-export async function inspectPdf(deps: PdfDeps, work: Pick<Work, 'input' | 'directory'>): Promise<Facts> {
-  await refuseStreamBomb(work.input.path, deps.signal);
+export async function inspectPdf(deps: PdfDeps, work: Pick<Work, 'input' | 'directory'>): Promise<PdfFacts> {
+  await refuseDecompressionBomb(work.input.path, deps.signal);
   const { exitCode } = await runQpdf(deps, work, ['--requires-password', work.input.path]);
-  if (exitCode === NEEDS_PASSWORD) throw lockedPdf();
+  if (exitCode === NEEDS_PASSWORD) throw encryptedPdf();
   const result = await runQpdf(deps, work, ['--show-npages', work.input.path]);
-  const pages = Number(result.stdout.trim()) || 0;
-  const whole = pages < 1 || hasDamagedDirectory(result) ? await repairPdf(deps, work, pages) : pages;
+  const pages = pageCount(result);
+  const whole = pages < 1 || hasDamagedXref(result) ? await repairPdf(deps, work, pages) : pages;
   if (whole < 1) throw damagedPdf(result);
-  return { ...NO_FACTS, pages: whole };
+  return { pages: whole };
 }
 
-/** @throws MediaError processing_failed when the file has no page that can be found. */
+/** Returns the number of pages. @throws MediaError processing_failed when no page is found. */
 export async function countPages(deps: PdfDeps, work: Pick<Work, 'directory'>, path: string): Promise<number> {
   const result = await runQpdf(deps, work, ['--show-npages', path]);
-  const pages = Number(result.stdout.trim());
-  if (!Number.isInteger(pages) || pages < 1) throw damagedPdf(result);
+  const pages = pageCount(result);
+  if (pages < 1) throw damagedPdf(result);
   return pages;
 }

@@ -1,16 +1,16 @@
-/** LZW as PDF has it: codes of 9 to 12 bits, the highest bit first. Source: ISO 32000-2, 7.4.4. */
-import { Piece, type Step } from '#worker-image/engine/pdf/unpacked-piece.ts';
+/** LZW decoder for PDF: codes of 9 to 12 bits, most significant bit first. Source: ISO 32000-2, 7.4.4. */
+import { FilterOutput, type FilterDecoder } from '#worker-image/engine/pdf/filter-output.ts';
 
 const [CLEAR, END, FIRST] = [256, 257, 258];
 const MAX_CODES = 4096;
 
-/** @param early 1 when codes become longer one code before they must, which is usual; 0 otherwise. */
-export function makeLzwStep(early: 0 | 1): Step {
-  const table = new Table();
+/** Makes a decoder. @param early `EarlyChange`: 1 (usual) when code lengths increase one code early, else 0. */
+export function makeLzwDecoder(early: 0 | 1): FilterDecoder {
+  const table = new CodeTable();
   let [held, bits] = [0, 0];
-  return function* step(packed) {
-    const out = new Piece();
-    for (const byte of packed) {
+  return function* decode(encoded) {
+    const out = new FilterOutput();
+    for (const byte of encoded) {
       [held, bits] = [(held << 8) | byte, bits + 8];
       const width = table.width(early);
       if (bits < width) continue;
@@ -18,18 +18,18 @@ export function makeLzwStep(early: 0 | 1): Step {
       const code = held >>> bits;
       held &= (1 << bits) - 1;
       if (!table.read(code, out)) {
-        yield out.take();
+        yield out.flush();
         return true;
       }
-      if (out.isFull) yield out.take();
+      if (out.isFull) yield out.flush();
     }
-    yield out.take();
+    yield out.flush();
     return false;
   };
 }
 
-/** The sequences that codes stand for: each is a shorter one and a byte. */
-class Table {
+/** Code table: each code is a shorter sequence and a last byte. */
+class CodeTable {
   readonly #before = new Uint16Array(MAX_CODES);
   readonly #last = Uint8Array.from({ length: MAX_CODES }, (_, code) => code);
   readonly #length = new Uint16Array(MAX_CODES).fill(1);
@@ -40,8 +40,8 @@ class Table {
     return Math.min(12, 32 - Math.clz32(this.#next + early));
   }
 
-  /** Puts the code's bytes out; false at the end of the data, and at a code that there is not yet. */
-  read(code: number, out: Piece): boolean {
+  /** Writes the bytes of a code. Returns false at the end of the data and for an undefined code. */
+  read(code: number, out: FilterOutput): boolean {
     if (code === CLEAR) {
       [this.#next, this.#previous] = [FIRST, null];
       return true;
@@ -54,7 +54,7 @@ class Table {
     return true;
   }
 
-  /** The sequence of `before`, and the first byte of `after`. */
+  /** Adds the sequence of `before` plus the first byte of `after`. */
   #add(before: number, after: number): void {
     let first = after;
     while (first >= FIRST) first = this.#before[first] ?? 0;
@@ -64,9 +64,9 @@ class Table {
     this.#next += 1;
   }
 
-  #write(code: number, room: Buffer): void {
-    for (let [at, from] = [room.length - 1, code]; at >= 0; at -= 1) {
-      room[at] = this.#last[from] ?? 0;
+  #write(code: number, target: Buffer): void {
+    for (let [at, from] = [target.length - 1, code]; at >= 0; at -= 1) {
+      target[at] = this.#last[from] ?? 0;
       from = this.#before[from] ?? 0;
     }
   }

@@ -1,21 +1,21 @@
 import type { Work } from '#worker-image/engine/handler.ts';
 import { damagedPdf, runPdfTool, type PdfDeps } from '#worker-image/engine/pdf/run-pdf-tool.ts';
-import { wholePdf } from '#worker-image/engine/pdf/whole-pdf.ts';
+import { readablePdf } from '#worker-image/engine/pdf/repair-pdf.ts';
 
-/** Entries of a page that can make no sense; viewers then assume no turn, the MediaBox and 1. */
+/** Page entries that can be invalid; viewers then assume no rotation, the MediaBox and 1. */
 export type PageEntry = 'Rotate' | 'CropBox' | 'UserUnit';
 
-/** As shown: cropped and turned, in points (1/72 inch) with the page's own unit applied. */
+/** Displayed size: cropped and rotated, in points (1/72 inch), with `UserUnit` applied. */
 export interface PageSize {
   readonly width: number;
   readonly height: number;
-  /** Points of one unit of the page, 1 on nearly all. */
+  /** `UserUnit`: points per unit of the page, almost always 1. */
   readonly unit: number;
-  /** Entries that make no sense, which each program takes differently. */
-  readonly odd: readonly PageEntry[];
+  /** Invalid entries, which programs interpret differently. */
+  readonly invalid: readonly PageEntry[];
 }
 
-interface Box {
+interface PageBox {
   readonly left: number;
   readonly bottom: number;
   readonly right: number;
@@ -25,31 +25,35 @@ interface Box {
 const PAGE_ENTRIES: readonly PageEntry[] = ['Rotate', 'CropBox', 'UserUnit'];
 
 /**
- * pdfinfo knows what a page inherits, cuts the CropBox down to the MediaBox and puts US letter in place of a
- * MediaBox that is missing or empty, as viewers do; mutool knows the unit, which is the page's own.
+ * Reads the size of a page. pdfinfo resolves inherited entries, clips the CropBox to the MediaBox and assumes US
+ * letter for a missing or empty MediaBox, as viewers do. mutool reads `UserUnit`, which is not inherited.
  * @throws MediaError processing_failed when the page cannot be read.
  */
 export async function readPageSize(deps: PdfDeps, work: Work, page: number): Promise<PageSize> {
-  const path = await wholePdf(work);
+  const path = await readablePdf(work);
   const [info, own] = await Promise.all([
     runPdfTool(deps, work, ['pdfinfo', '-f', String(page), '-l', String(page), '-box', path]),
     runPdfTool(deps, work, ['mutool', 'pages', path, String(page)]),
   ]);
-  const media = boxOf(info.stdout, 'MediaBox');
+  const media = parseBox(info.stdout, 'MediaBox');
   if (media === null) throw damagedPdf(info);
-  const crop = boxOf(info.stdout, 'CropBox');
-  const turn = Number(/^Page +\d+ rot: +(-?\d+)$/m.exec(info.stdout)?.[1] ?? 0) % 180;
-  const said = Number(/<UserUnit v="([^"]+)"/.exec(own.stdout)?.[1] ?? 1);
-  const isSound: Record<PageEntry, boolean> = { Rotate: turn % 90 === 0, CropBox: crop !== null, UserUnit: said > 0 };
-  const unit = isSound.UserUnit ? said : 1;
+  const crop = parseBox(info.stdout, 'CropBox');
+  const rotation = Number(/^Page +\d+ rot: +(-?\d+)$/m.exec(info.stdout)?.[1] ?? 0) % 180;
+  const userUnit = Number(/<UserUnit v="([^"]+)"/.exec(own.stdout)?.[1] ?? 1);
+  const isValid: Record<PageEntry, boolean> = {
+    Rotate: rotation % 90 === 0,
+    CropBox: crop !== null,
+    UserUnit: userUnit > 0,
+  };
+  const unit = isValid.UserUnit ? userUnit : 1;
   const box = crop ?? media;
   const [width, height] = [(box.right - box.left) * unit, (box.top - box.bottom) * unit];
-  const odd = PAGE_ENTRIES.filter((entry) => !isSound[entry]);
-  return turn === 90 ? { width: height, height: width, unit, odd } : { width, height, unit, odd };
+  const invalid = PAGE_ENTRIES.filter((entry) => !isValid[entry]);
+  return rotation === 90 ? { width: height, height: width, unit, invalid } : { width, height, unit, invalid };
 }
 
-/** null for a box without area. */
-function boxOf(info: string, name: string): Box | null {
+/** Parses a box from the output of pdfinfo. Returns null for one without area. */
+function parseBox(info: string, name: string): PageBox | null {
   const line = new RegExp(`^Page +\\d+ ${name}: +(\\S+) +(\\S+) +(\\S+) +(\\S+)$`, 'm').exec(info) ?? [];
   const [, left, bottom, right, top] = line.map(Number);
   if (left === undefined || bottom === undefined || right === undefined || top === undefined) return null;

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Operation } from '#crds/formats.ts';
-import type { SentOptions } from '#crds/options/options.ts';
+import type { Operation } from '#crds/catalogue/formats.ts';
+import type { SentOptions } from '#crds/catalogue/options/options.ts';
 import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
 import { photo } from '#test/fixtures/make-image-fixtures.ts';
 import { makePdfFixtures, PLANTED_IN_PDF, unpackedPdf } from '#test/fixtures/make-pdf-fixtures.ts';
 import { pdf } from '#test/hostile/forge-pdf.ts';
 import type { Produced, Work } from '#worker-image/engine/handler.ts';
-import type { PdfWriter } from '#worker-image/engine/image/pdf-writer.ts';
+import type { PdfWriter } from '#worker-image/engine/image/encode/pdf-writer.ts';
 import { compareStructure } from '#worker-image/engine/pdf/compare-structure.ts';
 import { pdfHandler } from '#worker-image/engine/pdf/pdf-handler.ts';
 
@@ -26,8 +26,8 @@ function work(name: string, operation: Operation, options: SentOptions = {}): Pr
   return workOn({ ...fixture, operation, options });
 }
 
-/** The picture of a page of 612 × 792 points with entries of its own. */
-async function renderOf(page: string, convert: NonNullable<SentOptions['convert']>): Promise<Produced> {
+/** Renders a page of 612 × 792 points with the given entries. */
+async function renderPage(page: string, convert: NonNullable<SentOptions['convert']>): Promise<Produced> {
   const path = join(await freshDirectory(), 'page.pdf');
   await writeFile(path, pdf({ page }));
   return runHandler(pdfHandler, await workOn({ path, format: 'pdf', operation: 'convert', options: { convert } }));
@@ -45,18 +45,17 @@ describe('inspect', () => {
   it('counts the pages', async () => {
     expect(await pdfHandler.inspect(engineDeps(), await work('photos', 'compress'))).toMatchObject({
       pages: 3,
-      width: null,
     });
   });
 
-  it('refuses a file that opens with a password only', async () => {
+  it('refuses a file that needs a password', async () => {
     await expect(pdfHandler.inspect(engineDeps(), await work('user-password', 'compress'))).rejects.toMatchObject({
       code: 'encrypted_pdf',
     });
   });
 
-  it('refuses one whose encryption is lost with a damaged directory', async () => {
-    const bytes = (await readFile(new URL('../../../api/samples/files/encrypted.pdf', import.meta.url))).toString(
+  it('refuses an encrypted file with a damaged cross-reference table', async () => {
+    const bytes = (await readFile(new URL('../../../api/data/samples/encrypted.pdf', import.meta.url))).toString(
       'latin1',
     );
     const path = join(await freshDirectory(), 'damaged.pdf');
@@ -66,13 +65,13 @@ describe('inspect', () => {
     ).rejects.toMatchObject({ code: 'encrypted_pdf' });
   });
 
-  it('takes a file whose owner password alone is set', async () => {
+  it('accepts a file with an owner password only', async () => {
     expect(await pdfHandler.inspect(engineDeps(), await work('owner-password', 'compress'))).toMatchObject({
       pages: 3,
     });
   });
 
-  it('refuses what only begins like a PDF', async () => {
+  it('refuses a file that only begins like a PDF', async () => {
     await expect(pdfHandler.inspect(engineDeps(), await work('damaged', 'compress'))).rejects.toMatchObject({
       code: 'processing_failed',
     });
@@ -80,7 +79,7 @@ describe('inspect', () => {
 });
 
 describe('compress', () => {
-  it('makes each tier smaller than the next', async () => {
+  it('writes a smaller file for each lower tier', async () => {
     const sizes: number[] = [];
     for (const quality of ['tiny', 'small', 'medium', 'large', 'original'] as const)
       sizes.push((await compressed('photos', quality)).size);
@@ -97,7 +96,7 @@ describe('compress', () => {
       expect(text).toContain(part);
   });
 
-  it('leaves every image byte alone with quality original', async () => {
+  it('keeps every byte of images with quality original', async () => {
     const { produced } = await compressed('photos', 'original');
     const before = await unpackedPdf(await freshDirectory(), (await work('photos', 'compress')).input.path);
     const after = await unpackedPdf(await freshDirectory(), produced.path);
@@ -111,7 +110,7 @@ describe('compress', () => {
     expect(size).toBeLessThan((await work('scan', 'compress')).input.size);
   });
 
-  it('shrinks a JPEG 2000 image that is finer than needed', async () => {
+  it('scales down a JPEG 2000 image of more than the needed resolution', async () => {
     const directory = await freshDirectory();
     const code =
       'import sys; from PIL import Image; Image.effect_mandelbrot((1200, 900), (-2, -1.2, 1, 1.2), 90).convert("RGB").save(sys.argv[1])';
@@ -138,17 +137,17 @@ describe('compress', () => {
     expect(await unpackedPdf(directory, produced.path)).not.toContain('/JPXDecode');
   });
 
-  it('warns that a signature will not hold', async () => {
+  it('warns that a signature becomes invalid', async () => {
     const { produced } = await compressed('signed', 'medium');
     expect(produced.warnings.join()).toContain('signed');
   });
 
-  it('shrinks images that every page names and one page draws', async () => {
+  it('scales down images that every page references and one page draws', async () => {
     const { size } = await compressed('shared-resources', 'medium');
     expect(size).toBeLessThan((await work('shared-resources', 'compress')).input.size / 4);
   });
 
-  it('compresses a file whose form takes another form for its resources', async () => {
+  it('compresses a file in which a form is the resource dictionary of another form', async () => {
     const form = '/Type /XObject /Subtype /Form /BBox [0 0 9 9]';
     const bytes = pdf({
       more: (writer) => {
@@ -163,7 +162,7 @@ describe('compress', () => {
     expect(produced.facts.pages).toBe(1);
   });
 
-  it('keeps two layers of one name apart', async () => {
+  it('keeps two layers of the same name', async () => {
     const more = (writer: PdfWriter) => {
       const layers = [1, 2].map(() => `${writer.add('<< /Type /OCG /Name (Notes) >>')} 0 R`);
       const hidden = `/D << /Order [${layers.join(' ')}] /OFF [${layers[1]}] >>`;
@@ -206,15 +205,15 @@ describe('convert', () => {
     },
   );
 
-  it('renders the page that is asked for', async () => {
-    const pictures = await Promise.all(
+  it('renders the requested page', async () => {
+    const rendered = await Promise.all(
       [1, 2].map(
         async (page) =>
           (await runHandler(pdfHandler, await work('photos', 'convert', { convert: { to: 'png', page, dpi: 36 } })))
             .path,
       ),
     );
-    const [first, second] = await Promise.all(pictures.map((path) => sharp(path).raw().toBuffer()));
+    const [first, second] = await Promise.all(rendered.map((path) => sharp(path).raw().toBuffer()));
     expect(first!.equals(second!)).toBe(false);
   });
 
@@ -226,13 +225,13 @@ describe('convert', () => {
     ['/CropBox [900 900 950 950] /Rotate 90', 792, 612],
   ])('renders a page with %s as %d × %d pixels', async (page, width, height) => {
     for (const to of ['png', 'jpg'] as const)
-      expect((await renderOf(page, { to, dpi: 72 })).facts).toMatchObject({ width, height });
+      expect((await renderPage(page, { to, dpi: 72 })).facts).toMatchObject({ width, height });
   });
 
-  it('draws a page whose turn is no multiple of 90 degrees as viewers do, upright', async () => {
+  it('renders a page with a rotation that is no multiple of 90 degrees upright, as viewers do', async () => {
     const [odd, plain] = await Promise.all(
       ['/Rotate 45', ''].map(async (page) =>
-        sharp((await renderOf(page, { to: 'png', dpi: 72 })).path)
+        sharp((await renderPage(page, { to: 'png', dpi: 72 })).path)
           .raw()
           .toBuffer(),
       ),
@@ -244,20 +243,25 @@ describe('convert', () => {
     ['cyan', '1 0 0 0 k'],
     ['magenta', '0 1 0 0 k'],
     ['yellow', '0 0 1 0 k'],
-  ])('draws the ink %s alike in png and jpg', async (_name, ink) => {
+  ])('renders the ink %s in similar colors as PNG and JPEG', async (_name, ink) => {
     const path = join(await freshDirectory(), 'ink.pdf');
     await writeFile(path, pdf({ content: { entries: '', data: Buffer.from(`${ink} 0 0 612 792 re f`) } }));
     const [png, jpg] = await Promise.all(
       (['png', 'jpg'] as const).map(async (to) => {
-        const asked = { path, format: 'pdf', operation: 'convert', options: { convert: { to, dpi: 36 } } } as const;
-        const { dominant } = await sharp((await runHandler(pdfHandler, await workOn(asked))).path).stats();
+        const conversion = {
+          path,
+          format: 'pdf',
+          operation: 'convert',
+          options: { convert: { to, dpi: 36 } },
+        } as const;
+        const { dominant } = await sharp((await runHandler(pdfHandler, await workOn(conversion))).path).stats();
         return Object.values(dominant);
       }),
     );
     png!.forEach((value, channel) => expect(Math.abs(value - jpg![channel]!)).toBeLessThan(40));
   });
 
-  it('renders a page of the size that it inherits', async () => {
+  it('renders a page in its inherited size', async () => {
     const path = join(await freshDirectory(), 'page.pdf');
     const inherited = pdf()
       .toString('latin1')
@@ -270,8 +274,8 @@ describe('convert', () => {
     }
   });
 
-  it('refuses a jpg with a side that no jpg has', async () => {
-    await expect(renderOf('/UserUnit 108', { to: 'jpg' })).rejects.toMatchObject({
+  it('refuses a side that is too long for JPEG', async () => {
+    await expect(renderPage('/UserUnit 108', { to: 'jpg' })).rejects.toMatchObject({
       code: 'limit_exceeded',
       message: expect.stringContaining('at most 65500 go into a jpg'),
     });
@@ -293,7 +297,7 @@ describe('convert', () => {
 });
 
 describe('strip_metadata', () => {
-  it.each(['photos', 'owner-password'])('leaves no planted word in %s and loses nothing else', async (name) => {
+  it.each(['photos', 'owner-password'])('removes all planted metadata from %s and nothing else', async (name) => {
     const one = await work(name, 'strip_metadata');
     const produced = await runHandler(pdfHandler, one);
     const text = await unpackedPdf(one.directory, produced.path);
@@ -305,8 +309,8 @@ describe('strip_metadata', () => {
   it.each([
     ['by itself', '/DCTDecode', (jpeg: Buffer) => jpeg],
     ['packed again', '[/FlateDecode /DCTDecode]', (jpeg: Buffer) => deflateSync(jpeg)],
-  ])('leaves no word inside of a JPEG that stands %s, and each of its pixels', async (_how, filter, packed) => {
-    const jpeg = await wordyJpeg();
+  ])('removes metadata inside a JPEG %s, and keeps its pixels', async (_how, filter, packed) => {
+    const jpeg = await jpegWithMetadata();
     const entries = `/Type /XObject /Subtype /Image /Width 64 /Height 48 /ColorSpace /DeviceRGB /BitsPerComponent 8 /Filter ${filter}`;
     const path = join(await freshDirectory(), 'wordy.pdf');
     const more = (writer: PdfWriter) => ({
@@ -323,25 +327,25 @@ describe('strip_metadata', () => {
     expect((await samples(left)).equals(await samples(jpeg))).toBe(true);
   });
 
-  it('goes through a file whose outline leads nowhere', async () => {
+  it('processes a file with a dangling outline reference', async () => {
     const path = join(await freshDirectory(), 'nowhere.pdf');
     await writeFile(path, pdf({ catalogue: '/Outlines << /Type /Outlines /First 99 0 R /Last 99 0 R /Count 0 >>' }));
     const one = await workOn({ path, format: 'pdf', operation: 'strip_metadata' });
     expect((await runHandler(pdfHandler, one)).format).toBe('pdf');
   });
 
-  it('finds the planted words before, so that the check means something', async () => {
+  it('is tested with a file that contains the planted metadata', async () => {
     const text = await unpackedPdf(await freshDirectory(), (await work('photos', 'strip_metadata')).input.path);
     for (const planted of PLANTED_IN_PDF) expect(text).toContain(planted);
   });
 });
 
-describe('a file whose directory is damaged', () => {
+describe('a file with a damaged cross-reference table', () => {
   it.each([
     ['strip_metadata', {}],
     ['compress', { pdf: { quality: 'tiny' } }],
     ['convert', { convert: { to: 'png', page: 3, dpi: 36 } }],
-  ] as const)('goes whole through %s', async (operation, options) => {
+  ] as const)('is processed completely by %s', async (operation, options) => {
     const directory = await freshDirectory();
     const [packed, path] = [join(directory, 'packed.pdf'), join(directory, 'damaged.pdf')];
     const { path: source } = (await work('photos', 'compress')).input;
@@ -356,7 +360,7 @@ describe('a file whose directory is damaged', () => {
 });
 
 describe('verify', () => {
-  it('notices a lost outline', async () => {
+  it('rejects a result without the outline of the input', async () => {
     const one = await work('photos', 'compress');
     const bytes = (await readFile(one.input.path, 'latin1')).replace(/\/Outlines(?= \d)/, '/Outlinez');
     const path = `${one.directory}/lost.pdf`;
@@ -370,8 +374,8 @@ describe('verify', () => {
 
 const PLANTED_IN_JPEG = ['planted in the EXIF', 'planted in the XMP', 'planted in a comment'];
 
-/** A JPEG of 64 × 48 pixels in several scans, with a profile. */
-async function wordyJpeg(): Promise<Buffer> {
+/** Returns a progressive JPEG of 64 × 48 pixels with a profile and planted metadata. */
+async function jpegWithMetadata(): Promise<Buffer> {
   const [exif, xmp, comment = ''] = PLANTED_IN_JPEG;
   const jpeg = await photo(64, 48)
     .withIccProfile('p3')

@@ -1,12 +1,12 @@
 import type { KindHandler } from '#worker-image/engine/handler.ts';
 import { compressPdf } from '#worker-image/engine/pdf/compress-pdf.ts';
 import { convertPdf } from '#worker-image/engine/pdf/convert-pdf.ts';
-import { inspectPdf } from '#worker-image/engine/pdf/inspect-pdf.ts';
+import { inspectPdf, type PdfFacts } from '#worker-image/engine/pdf/inspect-pdf.ts';
 import { stripPdf } from '#worker-image/engine/pdf/strip-pdf.ts';
 import { verifyPdf } from '#worker-image/engine/pdf/verify-pdf.ts';
 
-/** PDF: smaller, one page as a picture, or without metadata. */
-export const pdfHandler: KindHandler = {
+/** Handler of PDF: compresses, renders a page as an image, strips metadata. */
+export const pdfHandler: KindHandler<PdfFacts> = {
   inspect: inspectPdf,
   compress: compressPdf,
   convert: convertPdf,

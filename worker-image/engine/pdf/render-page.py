@@ -1,8 +1,8 @@
-"""Draws a page of a PDF as a PNG, on white.
+"""Renders a page of a PDF as a PNG, on white.
 
 usage: render-page.py INPUT OUTPUT PAGE DPI
 
-Debian's own MuPDF is built without colour profiles: inks would come out as the pure colours of a screen.
+Not by Debian's mutool: it is built without color profiles, so CMYK colors would become pure screen colors.
 """
 
 import sys

@@ -2,9 +2,9 @@
 
 usage: rewrite-images.py INPUT OUTPUT DPI JPEG_QUALITY MAX_PIXELS
 
-An image is scaled down when every place that draws it shows it at least 1.5 times finer than DPI, and is
-packed as JPEG, or without loss where that is smaller. Black-and-white images are only packed again (fax
-group 4), never scaled: thin strokes would vanish. Colour spaces, masks and decode arrays are kept.
+An image is scaled down when every use on a page has at least 1.5 times the resolution DPI, and is
+encoded as JPEG, or without loss where that is smaller. Black-and-white images are only re-encoded (fax
+group 4), never scaled: thin strokes would vanish. Color spaces, masks and decode arrays are kept.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from pikepdf import Name
 
 THRESHOLD = 1.5
 POINTS_PER_INCH = 72
-# A new image has to be worth its loss: shares of the old size.
+# Maximum size of a new image as a share of the old one.
 WORTH_OF_JPEG = 0.9
 WORTH_OF_LOSSLESS = 0.75
 MIN_BYTES = 512
@@ -52,11 +52,11 @@ def is_image(item) -> bool:
     return isinstance(item, pikepdf.Stream) and item.get("/Subtype") == Name.Image
 
 
-# ---- where and how large each image is drawn -------------------------------------------------------------------
+# ---- sizes at which pages draw each image ---------------------------------------------------------------------
 
 
 def drawn_sizes(pdf: pikepdf.Pdf) -> dict:
-    """Object number → the largest width and height in inches that a page draws the image with."""
+    """Returns the largest width and height, in inches, at which a page draws each image, by object number."""
     sizes: dict = {}
     for page in pdf.pages:
         unit = float(page.obj.get("/UserUnit", 1)) / POINTS_PER_INCH
@@ -102,7 +102,7 @@ def multiply(one, other):
 
 
 def scale_of(image, shown, dpi) -> float:
-    """1 for an image that is not much finer than needed, or that no page draws directly."""
+    """Returns the scale; 1 for an image of about the needed resolution, or that no page draws directly."""
     width, height = shown.get(image.objgen, (0, 0))
     if width <= 0 or height <= 0:
         return 1
@@ -130,7 +130,7 @@ def rewrite(pdf, image, scale: float, quality: int) -> None:
         return pack_bitonal(image, pixels.convert("1", dither=Image.Dither.NONE), size)
     mask = image.get("/SMask")
     if has_matte(mask):
-        scale = 1  # The colours were mixed with the mask, dot by dot.
+        scale = 1  # The colors are premultiplied with the mask, pixel by pixel.
     if scale < 1:
         pixels = shrink(pixels, scale)
         if is_image(mask):
@@ -151,7 +151,7 @@ def has_matte(mask) -> bool:
 
 
 def decode(image):
-    """The pixels as they are stored, their colour space and whether they were lossy; None for what is left alone."""
+    """Returns the stored pixels, their color space and whether they were lossy; None for an unsupported image."""
     space = image.get("/ColorSpace")
     kind = image.get("/Filter")
     if isinstance(kind, pikepdf.Array):
@@ -173,13 +173,13 @@ def decode_jpeg(image, space):
     pixels = Image.open(io.BytesIO(image.read_raw_bytes()), formats=["JPEG"])
     if pixels.mode != MODES.get(components(space)) or pixels.size != (int(image.Width), int(image.Height)):
         return None
-    # Only with Adobe's mark are inked pixels stored the other way round; Pillow writes the mark always.
+    # CMYK is stored inverted only with an Adobe marker, which Pillow always writes.
     inverted = pixels.mode == "CMYK" and "adobe" not in pixels.info
     return (ImageChops.invert(pixels) if inverted else pixels), space, True
 
 
 def decode_jpeg_2000(image, space):
-    """Only where the PDF itself says what the samples mean, and in the usual depth."""
+    """Decodes JPEG 2000 only with a color space in the PDF and 8 bits per component."""
     if "/Decode" in image:
         return None
     pixels = Image.open(io.BytesIO(image.read_raw_bytes()), formats=["JPEG2000"])
@@ -197,7 +197,7 @@ def decode_flate(image, space):
     if count is None:
         return None
     wanted = width * height * count
-    # Predictors add a byte per row. More than that is not this image's data.
+    # Predictors add a byte per row. More data does not belong to the image.
     if inflated_size(image.read_raw_bytes(), wanted + height + 64) > wanted + height + 64:
         return None
     data = image.read_bytes()
@@ -223,7 +223,7 @@ def inflated_size(data: bytes, most: int) -> int:
 
 
 def components(space):
-    """1, 3 or 4 for a colour space whose values may be averaged; None for all others."""
+    """Returns 1, 3 or 4 for a color space whose values can be averaged; None for others."""
     names = {"/DeviceGray": 1, "/CalGray": 1, "/DeviceRGB": 3, "/CalRGB": 3, "/DeviceCMYK": 4, "/Separation": 1}
     if isinstance(space, pikepdf.Array):
         if space[0] == Name.ICCBased:
@@ -238,7 +238,7 @@ def shrink(pixels, scale: float):
 
 
 def shrink_mask(mask, scale: float) -> None:
-    """A mask is scaled with its image and packed without loss."""
+    """Scales a mask with its image and encodes it losslessly."""
     decoded = decode(mask)
     if decoded is None or decoded[0].mode != "L":
         return
@@ -250,7 +250,7 @@ def shrink_mask(mask, scale: float) -> None:
 
 
 def as_jpeg(pixels, quality: int):
-    """Once in one pass and once in several, which is smaller for all but small images."""
+    """Encodes baseline and progressive JPEG; progressive is smaller for all but small images."""
     subsampling = 0 if pixels.mode == "CMYK" or quality >= 80 else 2
     made = []
     for progressive in (False, True):
@@ -263,7 +263,7 @@ def as_jpeg(pixels, quality: int):
 
 
 def as_flate(pixels):
-    """PNG's filters, which every PDF reader knows, and its packing."""
+    """Encodes with the filters and compression of PNG, which every PDF reader supports."""
     if pixels.mode == "CMYK":
         return []
     packed = io.BytesIO()
@@ -285,7 +285,7 @@ def image_data(png: bytes) -> bytes:
 
 
 def decode_bitonal(image):
-    """The dots of a black-and-white image as they are stored. JBIG2 and fax data is packed well already."""
+    """Returns the stored pixels of a black-and-white image; None for JBIG2 and fax data, which is compressed well already."""
     space = image.get("/ColorSpace")
     indexed = isinstance(space, pikepdf.Array) and space[0] == Name.Indexed
     if image.get("/Filter") != Name.FlateDecode or not (indexed or components(space) == 1):
@@ -299,7 +299,7 @@ def decode_bitonal(image):
 
 
 def pack_bitonal(image, pixels, size: int) -> None:
-    """Fax group 4 keeps every dot."""
+    """Encodes losslessly as fax group 4."""
     packed = io.BytesIO()
     TiffImagePlugin.STRIP_SIZE = 2**31
     pixels.save(packed, "TIFF", compression="group4")
@@ -316,7 +316,7 @@ def pack_bitonal(image, pixels, size: int) -> None:
 
 
 def merge_twins(pdf) -> None:
-    """Images and fonts that are stored more than once become one object."""
+    """Merges images and fonts that are stored more than once."""
     first: dict = {}
     twins: dict = {}
     for item in pdf.objects:
@@ -349,7 +349,7 @@ def relink(holder, twins, depth) -> None:
 
 
 def pack_metadata(pdf) -> None:
-    """XMP goes without the blanks between its tags and the padding behind them; only the document's stays readable."""
+    """Removes whitespace and padding from XMP; compresses it except for the XMP of the document."""
     root = pdf.Root.get("/Metadata")
     for item in pdf.objects:
         if not isinstance(item, pikepdf.Stream) or item.get("/Type") != Name.Metadata or "/Filter" in item:

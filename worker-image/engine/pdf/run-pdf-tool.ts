@@ -1,6 +1,6 @@
-/** How the PDF tools are started: qpdf, and the Python scripts beside this file. */
+/** Runs the PDF tools: qpdf, poppler, MuPDF and the Python scripts beside this file. */
 import { join } from 'node:path';
-import { MediaError } from '#crds/media-error.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 import type { EngineDeps, Work } from '#worker-image/engine/handler.ts';
 import type { CommandResult } from '#worker-image/tools/run-command.ts';
 
@@ -11,28 +11,31 @@ export type PdfScript =
   | 'subset-fonts'
   | 'compare-structure'
   | 'strip-metadata'
-  | 'straighten-page'
+  | 'normalize-page'
   | 'render-page';
 
+/** Timeout of a tool, in seconds. */
 const TOOL_SECONDS = 1800;
 
-/** qpdf's exit code for a file that it read with warnings. */
+/** Exit code of qpdf after warnings. */
 const WITH_WARNINGS = 3;
 
+/** Runs a command with the timeout of PDF tools. */
 export function runPdfTool(
   { run, signal }: PdfDeps,
   work: Pick<Work, 'directory'>,
-  line: readonly [string, ...string[]],
+  command: readonly [string, ...string[]],
 ): Promise<CommandResult> {
-  const [file, ...args] = line;
+  const [file, ...args] = command;
   return run({ file, args, directory: work.directory, signal, timeoutSeconds: TOOL_SECONDS });
 }
 
+/** Runs qpdf. */
 export function runQpdf(deps: PdfDeps, work: Pick<Work, 'directory'>, args: readonly string[]): Promise<CommandResult> {
   return runPdfTool(deps, work, ['qpdf', ...args]);
 }
 
-/** `-I`: nothing from the work's directory or the environment is imported. */
+/** Runs a Python script. `-I`: it imports nothing from the work's directory or the environment. */
 export function runPdfScript(
   deps: PdfDeps,
   work: Pick<Work, 'directory'>,
@@ -41,11 +44,18 @@ export function runPdfScript(
   return runPdfTool(deps, work, ['python3', '-I', join(import.meta.dirname, `${script.name}.py`), ...script.args]);
 }
 
+/** Returns whether qpdf wrote its output, possibly with warnings. */
 export function isQpdfSuccess({ exitCode }: CommandResult): boolean {
   return exitCode === 0 || exitCode === WITH_WARNINGS;
 }
 
-/** The refusal of a file that a tool could not read; what the tool said is logged. */
+/** Returns the number that `qpdf --show-npages` printed; 0 for other output. */
+export function pageCount({ stdout }: CommandResult): number {
+  const text = stdout.trim();
+  return /^\d{1,9}$/.test(text) ? Number(text) : 0;
+}
+
+/** Returns the error for a file that a tool cannot read; its cause, which is logged, has the messages of the tool. */
 export function damagedPdf({ exitCode, stderr }: CommandResult): MediaError {
   return new MediaError(
     'processing_failed',
@@ -56,7 +66,7 @@ export function damagedPdf({ exitCode, stderr }: CommandResult): MediaError {
   );
 }
 
-/** The refusal of a file that nobody opens without its password. */
-export function lockedPdf(): MediaError {
+/** Returns the error for a file that needs a password. */
+export function encryptedPdf(): MediaError {
   return new MediaError('encrypted_pdf', 'The PDF opens with a password only. Save it without one and send it again.');
 }

@@ -1,11 +1,11 @@
-"""Rewrites a PDF without its metadata, then reopens it and makes sure that none is left.
+"""Rewrites a PDF without its metadata, then reopens it and verifies that none remains.
 
 usage: strip-metadata.py INPUT OUTPUT
 
 Removed: the document information, every metadata stream (of the document, its pages and images), private
-data of applications, page thumbnails, and inside of JPEG images EXIF, IPTC, XMP and comments. The pixels stay:
-viewers take no notice of these, not of the EXIF orientation either. Rewriting leaves earlier revisions of the
-file behind. Encryption without a user password is kept.
+data of applications, page thumbnails, and EXIF, IPTC, XMP and comments in JPEG images. Pixels stay: viewers
+ignore this metadata, including the EXIF orientation. Rewriting drops earlier revisions of the file. Encryption
+without a user password is kept.
 """
 
 import io
@@ -22,14 +22,14 @@ END_OF_IMAGE = b"\xff\xd9"
 START_OF_SCAN = 0xDA
 COMMENT = 0xFE
 APPLICATION_MARKS = range(0xE0, 0xF0)
-# What the pixels mean: JFIF, the colour profile, Adobe's colour transform.
+# Application segments that define the colors: JFIF, ICC profile, Adobe color transform.
 KEPT_APPLICATIONS = {0xE0: b"JFIF\0", 0xE2: b"ICC_PROFILE\0", 0xEE: b"Adobe"}
-# In coded data 0xff is followed by 0 or by a restart mark.
-BEHIND_SCAN = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")
+# End of coded data, in which 0xff is followed by 0 or by a restart marker.
+AFTER_SCAN = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")
 
 
 def main(source: str, target: str) -> None:
-    with opened(source) as pdf:
+    with open_pdf(source) as pdf:
         if "/Info" in pdf.trailer:
             del pdf.trailer["/Info"]
         for holder in dictionaries(pdf):
@@ -47,13 +47,13 @@ def main(source: str, target: str) -> None:
     with pikepdf.open(target) as pdf:
         left = ["/Info"] if "/Info" in pdf.trailer else []
         left += [key for holder in dictionaries(pdf) for key in TELLING_KEYS if key in holder]
-        left += ["words in a JPEG" for image in images(pdf) if clean_jpeg(pdf, image) is not None]
+        left += ["metadata in a JPEG" for image in images(pdf) if clean_jpeg(pdf, image) is not None]
         if left:
             raise SystemExit(f"metadata is left: {sorted(set(left))}")
 
 
-def opened(source: str) -> pikepdf.Pdf:
-    """What qpdf cannot repair, MuPDF may; objects that nothing names are left out, as one may be damaged."""
+def open_pdf(source: str) -> pikepdf.Pdf:
+    """Opens a PDF; repairs with MuPDF what qpdf cannot, without unreferenced objects, which may be damaged."""
     try:
         return pikepdf.open(source)
     except pikepdf.PasswordError:
@@ -64,7 +64,7 @@ def opened(source: str) -> pikepdf.Pdf:
 
 
 def dictionaries(pdf: pikepdf.Pdf):
-    """Every dictionary that is an object of its own, or the dictionary of a stream."""
+    """Yields every dictionary that is an indirect object or belongs to a stream."""
     for item in pdf.objects:
         if isinstance(item, (pikepdf.Dictionary, pikepdf.Stream)):
             yield item
@@ -86,17 +86,17 @@ def strip_jpeg(pdf: pikepdf.Pdf, image) -> None:
 
 
 def clean_jpeg(pdf: pikepdf.Pdf, image) -> bytes | None:
-    """The JPEG of an image without words; None where there are none, it is no JPEG, or it cannot be read."""
+    """Returns the JPEG without metadata; None if it has none, is no JPEG or cannot be read."""
     try:
         jpeg = packed_jpeg(pdf, image)
-        clean = None if jpeg is None else without_words(jpeg)
+        clean = None if jpeg is None else without_metadata_segments(jpeg)
     except (pikepdf.PdfError, ValueError, TypeError):
         return None
     return None if clean == jpeg else clean
 
 
 def packed_jpeg(pdf: pikepdf.Pdf, image) -> bytes | None:
-    """The JPEG's bytes, out of what else it is packed with."""
+    """Returns the bytes of the JPEG, with outer filters decoded."""
     *others, last = listed(image.get("/Filter")) or [None]
     if last != Name.DCTDecode:
         return None
@@ -113,8 +113,8 @@ def listed(value) -> list:
     return list(value) if isinstance(value, pikepdf.Array) else [value]
 
 
-def without_words(jpeg: bytes) -> bytes | None:
-    """The JPEG up to its end mark, without the segments that no decoder needs; None when its segments do not join."""
+def without_metadata_segments(jpeg: bytes) -> bytes | None:
+    """Returns the JPEG up to its end marker, without segments that no decoder needs; None for a broken chain of segments."""
     if not jpeg.startswith(START_OF_IMAGE):
         return None
     kept, at = [START_OF_IMAGE], 2
@@ -129,13 +129,13 @@ def without_words(jpeg: bytes) -> bytes | None:
 
 
 def segment_end(jpeg: bytes, at: int) -> int | None:
-    """Behind the segment, and behind the coded data of a scan, which may be cut off."""
+    """Returns the offset after a segment, including the coded data of a scan, which may be truncated."""
     end = at + 2 + int.from_bytes(jpeg[at + 2 : at + 4], "big")
     if jpeg[at : at + 1] != b"\xff" or at + 4 > end or end > len(jpeg):
         return None
     if jpeg[at + 1] != START_OF_SCAN:
         return end
-    mark = BEHIND_SCAN.search(jpeg, end)
+    mark = AFTER_SCAN.search(jpeg, end)
     return len(jpeg) if mark is None else mark.start()
 
 

@@ -1,9 +1,9 @@
-"""Takes the glyphs that no page shows out of the embedded fonts of a PDF.
+"""Removes unused glyphs from the embedded fonts of a PDF.
 
 usage: subset-fonts.py INPUT OUTPUT
 
-Ends with 3 and writes nothing for a PDF with form fields: whoever fills them in needs the other glyphs. A signal
-ends it when it takes too long: on real files the gain is small then.
+Exits with 3 and writes nothing for a PDF with form fields: filling them in needs the other glyphs. A signal
+terminates it when it takes too long: on such files the gain is small.
 """
 
 import signal
@@ -12,14 +12,14 @@ import sys
 import pymupdf
 
 HAS_FIELDS = 3
-# Of the processor's time.
-MOST_SECONDS = 20
-# Merging equal objects, which is worth 2 per cent where files were joined, makes one of two layers of the same name.
+# Limit of CPU time.
+MAX_SECONDS = 20
+# Merging equal objects saves 2 % in joined files, but merges two layers of the same name.
 MERGED, UNMERGED = 3, 2
 
 
 def main(source: str, target: str) -> None:
-    signal.setitimer(signal.ITIMER_VIRTUAL, MOST_SECONDS)
+    signal.setitimer(signal.ITIMER_VIRTUAL, MAX_SECONDS)
     pymupdf.TOOLS.mupdf_display_errors(False)
     document = pymupdf.open(source, filetype="pdf")
     if document.is_form_pdf:

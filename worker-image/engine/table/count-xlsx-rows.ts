@@ -1,7 +1,7 @@
 import { openPromise } from 'yauzl';
 import { SHEET_PART } from '#worker-image/engine/table/write-xlsx.ts';
 
-/** The rows of the sheet that we wrote. @throws Error when the package cannot be read. */
+/** Counts the rows of a workbook that `writeXlsx` wrote. @throws Error when the package cannot be read. */
 export async function countXlsxRows(path: string): Promise<number> {
   const zip = await openPromise(path, { lazyEntries: true, autoClose: false });
   try {
@@ -14,7 +14,7 @@ export async function countXlsxRows(path: string): Promise<number> {
   throw new Error(`the package has no ${SHEET_PART}`);
 }
 
-/** A mark may lie across two chunks. */
+/** Counts the occurrences of a mark, also across chunk boundaries. */
 async function countMarks(stream: AsyncIterable<Buffer>, mark: string): Promise<number> {
   let [rows, rest] = [0, ''];
   for await (const chunk of stream) {

@@ -1,18 +1,18 @@
 /**
- * Names for the columns of JSON output, from the cells of the first row: an empty one becomes
- * `column_<number>`, and one that was there before gets `_2`, `_3` … behind it. Pure.
+ * Returns the column names of JSON output, from the cells of the first row. An empty cell becomes
+ * `column_<number>`; a repeated name gets the suffix `_2`, `_3` … Pure.
  */
 export function headerNames(cells: readonly string[]): string[] {
-  /** Name → the number that the next cell of this name tries. */
+  /** Name → the next suffix to try for it. */
   const taken = new Map<string, number>();
   return cells.map((cell, index) => {
-    const name = firstFree(cell === '' ? `column_${index + 1}` : cell, taken);
+    const name = unusedName(cell === '' ? `column_${index + 1}` : cell, taken);
     taken.set(name, 2);
     return name;
   });
 }
 
-function firstFree(wanted: string, taken: Map<string, number>): string {
+function unusedName(wanted: string, taken: Map<string, number>): string {
   let number = taken.get(wanted);
   if (number === undefined) return wanted;
   while (taken.has(`${wanted}_${number}`)) number += 1;

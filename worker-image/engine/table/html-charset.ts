@@ -1,10 +1,10 @@
 const COMMENT = /<!--[\s\S]*?-->/g;
-/** `<meta charset>`, and the older form, which holds it in `content`. */
+/** `<meta charset>`, and the older form with `charset` in `content`. */
 const META = /<meta\b[^>]{0,500}\bcharset\s*=\s*["']?\s*([\w.:-]{1,40})/i;
 
 /**
- * The encoding that a page names for itself, as `TextDecoder` calls it; null when it names none that is known.
- * A page whose `<meta>` could be read is not in UTF-16, whatever it says. Source: HTML standard, 13.2.3.2.
+ * Returns the encoding that a page declares, as a `TextDecoder` label, or null when it declares no known one.
+ * A page whose `<meta>` is readable as ASCII is not in UTF-16, whatever it declares. Source: HTML standard, 13.2.3.2.
  */
 export function htmlCharset(head: Buffer): string | null {
   const label = META.exec(head.toString('latin1').replaceAll(COMMENT, ''))?.[1];

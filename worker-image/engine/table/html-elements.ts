@@ -1,6 +1,6 @@
-/** Elements of a page, by what they mean for its tables. */
+/** HTML elements by their effect on the text of table cells. */
 
-/** They begin a line of their own; rows and cells do when they are in another cell. */
+/** Elements that begin a new line. Rows and cells begin one inside another cell. */
 export const BLOCKS: ReadonlySet<string> = new Set([
   'br',
   'p',
@@ -21,8 +21,8 @@ export const BLOCKS: ReadonlySet<string> = new Set([
 
 export const CELLS: ReadonlySet<string> = new Set(['td', 'th']);
 
-/** What a table is made of: cells, rows and groups of rows. */
+/** Cells, rows and row groups. */
 export const PARTS: ReadonlySet<string> = new Set([...CELLS, 'tr', 'thead', 'tbody', 'tfoot']);
 
-/** What is in them is not shown. */
-export const SILENT: ReadonlySet<string> = new Set(['script', 'style', 'template']);
+/** Elements whose content is not displayed. */
+export const HIDDEN: ReadonlySet<string> = new Set(['script', 'style', 'template']);

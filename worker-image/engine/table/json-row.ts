@@ -1,23 +1,23 @@
-/** One row of JSON: an object or an array. Numbers keep their spelling, nested values become compact JSON. Pure. */
-import { unparseable, type Row } from '#worker-image/engine/table/table-row.ts';
+/** Parses a row of JSON, an object or an array. Numbers keep their notation; nested values become compact JSON. */
+import { unparseable, type TableRow } from '#worker-image/engine/table/table-row.ts';
 
-export type JsonRow = { readonly cells: Row } | { readonly members: ReadonlyMap<string, string> };
+export type JsonRow = { readonly cells: TableRow } | { readonly members: ReadonlyMap<string, string> };
 
-/** @throws MediaError processing_failed for text that is not JSON, or neither an object nor an array. */
+/** Parses one row. @throws MediaError processing_failed for invalid JSON and for neither an object nor an array. */
 export function parseJsonRow(text: string, format: string): JsonRow {
   const trimmed = text.trim();
   refuseInvalidJson(trimmed, format);
   if (trimmed.startsWith('[')) {
-    const cells = splitParts(trimmed).map(({ value }) => cellText(value));
+    const cells = splitJson(trimmed).map(({ value }) => cellText(value));
     return { cells: cells.length === 0 ? [''] : cells };
   }
   if (!trimmed.startsWith('{')) throw unparseable(format, 'a row is neither an object nor an array');
   return {
-    members: new Map(splitParts(trimmed).map(({ key, value }) => [JSON.parse(key) as string, cellText(value)])),
+    members: new Map(splitJson(trimmed).map(({ key, value }) => [JSON.parse(key) as string, cellText(value)])),
   };
 }
 
-/** @throws MediaError processing_failed. */
+/** Refuses text that is not JSON. @throws MediaError processing_failed. */
 export function refuseInvalidJson(text: string, format: string): void {
   try {
     JSON.parse(text);
@@ -26,41 +26,41 @@ export function refuseInvalidJson(text: string, format: string): void {
   }
 }
 
-interface Part {
-  /** Empty in arrays. */
+interface JsonPart {
+  /** JSON string of the member name; empty in arrays. */
   readonly key: string;
   readonly value: string;
 }
 
-/** The members or elements of valid JSON, as they are spelled. Does not recurse: nesting may be deep. */
-function splitParts(text: string): Part[] {
+/** Returns the source text of the members or elements of valid JSON. Does not recurse: nesting may be deep. */
+function splitJson(text: string): JsonPart[] {
   if (text.slice(1, -1).trim() === '') return [];
-  const parts: Part[] = [];
+  const parts: JsonPart[] = [];
   let [start, colon, depth] = [1, -1, 0];
   for (let at = 1; at < text.length; at += 1) {
     const char = text.charAt(at);
     if (char === '"') at = stringEnd(text, at);
-    else if (depth > 0) depth += depthStep(char);
+    else if (depth > 0) depth += depthChange(char);
     else if (char === ':') colon = at;
     else if (char === ',' || at === text.length - 1) {
       parts.push(partOf(text, start, colon, at));
       [start, colon] = [at + 1, -1];
-    } else depth += depthStep(char);
+    } else depth += depthChange(char);
   }
   return parts;
 }
 
-function depthStep(char: string): number {
+function depthChange(char: string): number {
   if (char === '{' || char === '[') return 1;
   return char === '}' || char === ']' ? -1 : 0;
 }
 
-function partOf(text: string, start: number, colon: number, end: number): Part {
+function partOf(text: string, start: number, colon: number, end: number): JsonPart {
   if (colon === -1) return { key: '', value: text.slice(start, end).trim() };
   return { key: text.slice(start, colon).trim(), value: text.slice(colon + 1, end).trim() };
 }
 
-/** The place of the quote that closes the string. */
+/** Returns the offset of the closing quote of a string. */
 function stringEnd(text: string, open: number): number {
   let at = open + 1;
   while (text.charAt(at) !== '"') at += text.charAt(at) === '\\' ? 2 : 1;
@@ -73,7 +73,7 @@ function cellText(value: string): string {
   return value.startsWith('{') || value.startsWith('[') ? compact(value) : value;
 }
 
-/** Without the blanks between the parts. */
+/** Removes the whitespace between tokens. */
 function compact(json: string): string {
   const pieces: string[] = [];
   let start = 0;

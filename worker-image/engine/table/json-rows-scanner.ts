@@ -1,6 +1,6 @@
 /**
- * Cuts the text of each row out of a JSON file without holding the file: the elements of the root
- * array, or of the array under `data` or `rows` of the root object. Spec: Convert rule 5.
+ * Extracts the JSON text of each row without holding the file in memory: the elements of the root array, or of
+ * the array under `data` or `rows` of the root object.
  *
  *   root → [ rows ] → end
  *   root → { key : value , key : [ rows ] , … } → end
@@ -24,20 +24,19 @@ type State =
 
 const ROWS_KEYS: ReadonlySet<string> = new Set(['data', 'rows']);
 const BLANK = /[ \t\n\r]/;
-/** 1 for the codes of characters that mean something inside of a value. */
+/** Indexed by character code: 1 for characters that are significant inside a value. */
 const MARKS = Uint8Array.from({ length: 128 }, (_, code) => ('"\\{}[]'.includes(String.fromCharCode(code)) ? 1 : 0));
 
-/** Yields the JSON text of one row at a time. @throws MediaError processing_failed. */
+/** Yields the JSON text of each row. @throws MediaError processing_failed. */
 export async function* scanJsonRows(text: AsyncIterable<string>): AsyncGenerator<string> {
   const scanner = new JsonRowsScanner();
   for await (const piece of text) yield* scanner.write(piece);
   scanner.end();
 }
 
-/** A class, because the place in the text is state that every step changes. */
 class JsonRowsScanner {
   #state: State = 'root';
-  /** Where `nested` goes on: behind a row or behind a member that is no row. */
+  /** State after `nested`: the value was a row, or a member that is no row. */
   #after: 'after-row' | 'after-member' = 'after-member';
   /** True inside the root object. */
   #wrapped = false;
@@ -45,7 +44,7 @@ class JsonRowsScanner {
   #depth = 0;
   #quoted = false;
   #escaped = false;
-  /** What is kept of the current row or key. */
+  /** Text of the current row or key so far. */
   #kept = '';
 
   *write(piece: string): Generator<string> {
@@ -71,7 +70,7 @@ class JsonRowsScanner {
     if (!this.#found) throw unparseable('json', 'the object holds no array under `data` or `rows`');
   }
 
-  /** One character outside of nested values. */
+  /** Processes one character outside of nested values. */
   #step(char: string): void {
     if (this.#state === 'key') return this.#keyStep(char);
     if (this.#state === 'scalar') return this.#scalarStep(char);
@@ -79,7 +78,7 @@ class JsonRowsScanner {
     this.#state = this.#next[this.#state](char);
   }
 
-  /** What follows each state at a character that is no blank. */
+  /** Transitions: the next state for a character other than whitespace. */
   readonly #next: Readonly<Record<State, (char: string) => State>> = {
     root: (char) => this.#openRoot(char),
     'first-key': (char) => (char === '}' ? 'end' : this.#openKey(char)),
@@ -138,13 +137,13 @@ class JsonRowsScanner {
     this.#keep(char);
   }
 
-  /** Numbers, true, false and null of members that are not asked for. */
+  /** Skips a number, true, false or null of a member that holds no rows. */
   #scalarStep(char: string): void {
     if (char === ',' || char === '}') this.#state = char === ',' ? 'next-key' : 'end';
     else if (!/[\w.+\-\s]/.test(char)) this.#fail(char);
   }
 
-  /** The place behind the nested value, or the end of the piece. */
+  /** Returns the offset after the nested value, or the end of the piece. */
   #nestedEnd(piece: string, from: number): number {
     for (let at = from; at < piece.length; at += 1) {
       if (this.#escaped) this.#escaped = false;

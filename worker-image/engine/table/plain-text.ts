@@ -1,14 +1,14 @@
-/** One line of a cell's text as it stands in the page. */
-export interface Line {
+/** A line of a cell's text, as in the source of the page. */
+export interface CellLine {
   text: string;
-  /** Blanks count, as in `pre`. */
-  readonly exact: boolean;
+  /** Whitespace is significant, as in `pre`. */
+  readonly preformatted: boolean;
 }
 
-/** Text as a browser shows it: blanks run together, blocks and line breaks begin a line. */
-export function plainText(lines: readonly Line[]): string {
-  const shown = lines.map(({ text, exact }) =>
-    exact ? text : text.replaceAll(/[ \t\n\r\f]+/g, ' ').replaceAll(/^ | $/g, ''),
+/** Returns the text as a browser displays it: collapses whitespace, drops empty lines at the start and end. */
+export function plainText(lines: readonly CellLine[]): string {
+  const shown = lines.map(({ text, preformatted }) =>
+    preformatted ? text : text.replaceAll(/[ \t\n\r\f]+/g, ' ').replaceAll(/^ | $/g, ''),
   );
   const first = shown.findIndex((line) => line !== '');
   return first === -1 ? '' : shown.slice(first, shown.findLastIndex((line) => line !== '') + 1).join('\n');

@@ -1,30 +1,31 @@
 /** Reads CSV and TSV. */
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
-import { voteDelimiter } from '#worker-image/engine/table/dialect.ts';
+import { detectDelimiter } from '#worker-image/engine/table/detect-delimiter.ts';
 import {
   MAX_ROW_CHARS,
   refuseLong,
   refuseWide,
   unparseable,
   type OpenText,
-  type Row,
+  type TableRow,
 } from '#worker-image/engine/table/table-row.ts';
 
 const SAMPLE_CHARS = 64 * 1024;
-/** Excel's own first line that names the separator. */
+/** First line by which Excel declares the delimiter. */
 const SEPARATOR_LINE = /^sep=([,;\t|])\r?\n/i;
 
-export async function* readTsv(open: OpenText): AsyncGenerator<Row> {
+/** Reads tab-separated values. */
+export async function* readTsv(open: OpenText): AsyncGenerator<TableRow> {
   const [sample, text] = await peek(open());
   yield* readDelimited(text, { format: 'tsv', delimiter: '\t', oneColumn: /^[^\t]*\S[^\t]*$/.test(sample) });
 }
 
-/** Separators are found out: comma, semicolon, tab or bar. */
-export async function* readCsv(open: OpenText): AsyncGenerator<Row> {
+/** Reads CSV with a detected delimiter: comma, semicolon, tab or vertical bar. */
+export async function* readCsv(open: OpenText): AsyncGenerator<TableRow> {
   const [sample, text] = await peek(open());
   const named = SEPARATOR_LINE.exec(sample);
-  const delimiter = named?.[1] ?? voteDelimiter(sample);
+  const delimiter = named?.[1] ?? detectDelimiter(sample);
   const dialect = {
     format: 'csv',
     delimiter: delimiter ?? ',',
@@ -36,14 +37,14 @@ export async function* readCsv(open: OpenText): AsyncGenerator<Row> {
 interface Dialect {
   readonly format: 'csv' | 'tsv';
   readonly delimiter: string;
-  /** An empty line is a row whose cell is empty; in wider tables it is nothing. */
+  /** True when an empty line is a row with one empty cell; wider tables ignore empty lines. */
   readonly oneColumn: boolean;
 }
 
 async function* readDelimited(
   text: AsyncIterable<string>,
   { format, delimiter, oneColumn }: Dialect,
-): AsyncGenerator<Row> {
+): AsyncGenerator<TableRow> {
   const parser = parse({
     delimiter,
     record_delimiter: ['\r\n', '\n', '\r'],
@@ -52,7 +53,7 @@ async function* readDelimited(
     skip_empty_lines: !oneColumn,
     max_record_size: MAX_ROW_CHARS,
   });
-  // Errors of either stream come out of the loop.
+  // The loop below throws the errors of either stream.
   pipeline(Readable.from(text), parser, () => {});
   try {
     for await (const row of parser) yield refuseWide(row as string[]);
@@ -63,7 +64,7 @@ async function* readDelimited(
   }
 }
 
-/** The first characters, and the whole text with them. */
+/** Returns the first characters, and the whole text including them. */
 async function peek(text: AsyncIterable<string>): Promise<[string, AsyncIterable<string>]> {
   const iterator = text[Symbol.asyncIterator]();
   let sample = '';
@@ -80,7 +81,7 @@ async function* chain(first: string, rest: AsyncIterator<string>): AsyncGenerato
   for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
 }
 
-/** The characters to skip are all in the first piece. */
+/** Skips characters of the first piece. */
 async function* skip(text: AsyncIterable<string>, chars: number): AsyncGenerator<string> {
   let left = chars;
   for await (const piece of text) {

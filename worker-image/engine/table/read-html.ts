@@ -1,66 +1,66 @@
-/** Reads the first table of an HTML page. Nothing that the page names is ever loaded. */
+/** Reads the first table of an HTML page. Never loads resources that the page references. */
 import { Parser } from 'htmlparser2';
-import { BLOCKS, CELLS, PARTS, SILENT } from '#worker-image/engine/table/html-elements.ts';
+import { BLOCKS, CELLS, HIDDEN, PARTS } from '#worker-image/engine/table/html-elements.ts';
 import { colspanOf, rowspanOf } from '#worker-image/engine/table/html-span.ts';
-import { plainText, type Line } from '#worker-image/engine/table/plain-text.ts';
+import { plainText, type CellLine } from '#worker-image/engine/table/plain-text.ts';
 import {
   MAX_COLUMNS,
   refuseLong,
   refuseWide,
   unparseable,
-  warnOfOthers,
+  warnOfOtherTables,
   type OpenText,
-  type Row,
+  type TableRow,
   type Warn,
 } from '#worker-image/engine/table/table-row.ts';
 
-/** The parser's time grows with the square of the depth. */
+/** Maximum nesting depth: the parser's time grows with its square. */
 const MAX_DEPTH = 5000;
 
-/** Styles that show blanks and line ends as they stand. */
-const EXACT = /(?:^|[;\s])white-space\s*:\s*(?:pre|pre-wrap|break-spaces)\s*(?:;|!|$)/i;
+/** Styles that display whitespace and line ends. */
+const PREFORMATTED = /(?:^|[;\s])white-space\s*:\s*(?:pre|pre-wrap|break-spaces)\s*(?:;|!|$)/i;
 
 interface Cell {
-  readonly lines: Line[];
-  /** Everything in it counts, line ends at its edges too. */
-  readonly exact: boolean;
+  readonly lines: CellLine[];
+  /** Whitespace is significant, including line ends at the edges. */
+  readonly preformatted: boolean;
   chars: number;
   readonly colspan: number;
   readonly rowspan: number;
 }
 
-/** Cells that span columns or rows leave the places behind them empty. */
-export async function* readHtml(open: OpenText, warn: Warn): AsyncGenerator<Row> {
+/** Reads the first table. Positions that a spanning cell covers are empty cells. */
+export async function* readHtml(open: OpenText, warn: Warn): AsyncGenerator<TableRow> {
   const table = new FirstTable();
   for await (const text of open()) {
     yield* table.write(text);
     if (table.stopped) break;
   }
   yield* table.end();
-  warnOfOthers(table.found, warn);
+  warnOfOtherTables(table.found, warn);
 }
 
-/** A class, because the parser's events share the place in the table. */
 class FirstTable {
-  /** Tables of the page so far, without those inside of others. */
+  /** Number of tables of the page so far, without nested ones. */
   found = 0;
-  /** The rest of the page is nested too deep; its tables are not counted. */
+  /** True when the rest of the page is nested too deep to count its tables. */
   stopped = false;
   #closed = false;
   readonly #parser: InstanceType<typeof Parser>;
-  #ready: Row[] = [];
-  /** Tables that are open; those inside of the first are text of their cell. */
+  #ready: TableRow[] = [];
+  /** Number of open tables; a table nested in the first one is text of its cell. */
   #tables = 0;
-  #silent = 0;
-  /** Elements that are open. */
+  /** Number of open elements whose content is not displayed. */
+  #hidden = 0;
+  /** Number of open elements. */
   #depth = 0;
-  #exactTable = false;
-  #exactRow = false;
-  /** `pre` elements that are open in the cell. */
+  #preformattedTable = false;
+  #preformattedRow = false;
+  /** Number of open `pre` elements in the cell. */
   #pre = 0;
   #row: string[] | null = null;
   #cell: Cell | null = null;
-  /** Column → rows below that a cell above still covers. */
+  /** Column → number of further rows that a cell above covers. */
   #covered = new Map<number, number>();
 
   constructor() {
@@ -74,18 +74,18 @@ class FirstTable {
     );
   }
 
-  write(text: string): Row[] {
+  write(text: string): TableRow[] {
     this.#parser.write(text);
     return this.#drain();
   }
 
-  end(): Row[] {
+  end(): TableRow[] {
     this.#parser.end();
     if (this.found === 0) throw unparseable('html', 'the page has no table');
     return this.#drain();
   }
 
-  #drain(): Row[] {
+  #drain(): TableRow[] {
     const rows = this.#ready;
     this.#ready = [];
     return rows;
@@ -93,10 +93,11 @@ class FirstTable {
 
   #open(name: string, attributes: Readonly<Record<string, string>>): void {
     this.#enter();
-    if (name === 'table') this.#openTable(attributes);
+    if (HIDDEN.has(name)) this.#hidden += 1;
+    else if (this.#hidden > 0) return;
+    else if (name === 'table') this.#openTable(attributes);
     else if (this.#closed) return;
     else if (this.#tables === 1 && PARTS.has(name)) this.#openPart(name, attributes);
-    else if (SILENT.has(name)) this.#silent += 1;
     else if (name === 'br') this.#beginLine();
     else if (BLOCKS.has(name)) this.#openBlock(name);
   }
@@ -109,11 +110,11 @@ class FirstTable {
 
   #openRow(attributes: Readonly<Record<string, string>>): void {
     this.#row ??= [];
-    this.#exactRow = isExact(attributes);
+    this.#preformattedRow = isPreformatted(attributes);
   }
 
   #openTable(attributes: Readonly<Record<string, string>>): void {
-    if (this.found === 0) this.#exactTable = isExact(attributes);
+    if (this.found === 0) this.#preformattedTable = isPreformatted(attributes);
     if (this.#tables === 0) this.found += 1;
     this.#tables += 1;
   }
@@ -128,34 +129,34 @@ class FirstTable {
     this.#beginBlock();
   }
 
-  /** A block begins a line of its own; two edges that meet are one line end. */
+  /** Begins a line at the edge of a block; adjacent edges are one line end. */
   #beginBlock(): void {
     const last = this.#cell?.lines.at(-1);
     if (last === undefined) return;
-    if (last.exact ? last.text !== '' : /[^ \t\n\r\f]/.test(last.text)) this.#beginLine();
-    else if (last.exact !== this.#isExact()) this.#cell?.lines.splice(-1, 1, this.#emptyLine());
+    if (last.preformatted ? last.text !== '' : /[^ \t\n\r\f]/.test(last.text)) this.#beginLine();
+    else if (last.preformatted !== this.#isPreformatted()) this.#cell?.lines.splice(-1, 1, this.#emptyLine());
   }
 
   #beginLine(): void {
     this.#cell?.lines.push(this.#emptyLine());
   }
 
-  #emptyLine(): Line {
-    return { text: '', exact: this.#isExact() };
+  #emptyLine(): CellLine {
+    return { text: '', preformatted: this.#isPreformatted() };
   }
 
-  #isExact(): boolean {
-    return this.#pre > 0 || this.#cell?.exact === true;
+  #isPreformatted(): boolean {
+    return this.#pre > 0 || this.#cell?.preformatted === true;
   }
 
   #openCell(attributes: Readonly<Record<string, string>>): void {
     this.#closeCell();
     this.#row ??= [];
     this.#pre = 0;
-    const exact = this.#exactTable || this.#exactRow || isExact(attributes);
+    const preformatted = this.#preformattedTable || this.#preformattedRow || isPreformatted(attributes);
     this.#cell = {
-      lines: [{ text: '', exact }],
-      exact,
+      lines: [{ text: '', preformatted }],
+      preformatted,
       chars: 0,
       colspan: colspanOf(attributes),
       rowspan: rowspanOf(attributes),
@@ -163,7 +164,7 @@ class FirstTable {
   }
 
   #text(text: string): void {
-    if (this.#cell === null || this.#silent > 0) return;
+    if (this.#cell === null || this.#hidden > 0) return;
     this.#cell.chars += text.length;
     refuseLong(this.#cell.chars);
     const line = this.#cell.lines.at(-1);
@@ -180,10 +181,11 @@ class FirstTable {
 
   #close(name: string): void {
     this.#depth -= 1;
-    if (name === 'table') this.#closeTable();
+    if (HIDDEN.has(name)) this.#hidden = Math.max(0, this.#hidden - 1);
+    else if (this.#hidden > 0) return;
+    else if (name === 'table') this.#closeTable();
     else if (this.#closed) return;
     else if (this.#tables === 1 && PARTS.has(name)) this.#closePart(name);
-    else if (SILENT.has(name)) this.#silent = Math.max(0, this.#silent - 1);
     else if (name !== 'br' && BLOCKS.has(name)) this.#closeBlock(name);
   }
 
@@ -203,10 +205,10 @@ class FirstTable {
 
   #closeCell(): void {
     if (this.#cell === null || this.#row === null) return;
-    const { lines, exact, colspan, rowspan } = this.#cell;
+    const { lines, preformatted, colspan, rowspan } = this.#cell;
     this.#fillCovered(this.#row);
     const first = this.#row.length;
-    this.#row.push(exact ? lines.map(({ text }) => text).join('\n') : plainText(lines));
+    this.#row.push(preformatted ? lines.map(({ text }) => text).join('\n') : plainText(lines));
     for (let column = first + 1; column < Math.min(first + colspan, MAX_COLUMNS + 1); column += 1) this.#row.push('');
     if (rowspan > 1)
       for (let column = first; column < this.#row.length; column += 1) this.#covered.set(column, rowspan);
@@ -230,13 +232,13 @@ class FirstTable {
     }
   }
 
-  /** No cell reaches into the next group of rows. */
+  /** Ends a row group: no cell spans into the next one. */
   #endGroup(): void {
     this.#closeRow();
     this.#covered.clear();
   }
 }
 
-function isExact(attributes: Readonly<Record<string, string>>): boolean {
-  return EXACT.test(attributes['style'] ?? '');
+function isPreformatted(attributes: Readonly<Record<string, string>>): boolean {
+  return PREFORMATTED.test(attributes['style'] ?? '');
 }

@@ -1,4 +1,4 @@
-/** Reads JSON and NDJSON. Objects are read twice: their columns are all keys that any of them has. */
+/** Reads JSON and NDJSON. Reads objects twice: the columns are the keys of all objects. */
 import { parseJsonRow, refuseInvalidJson, type JsonRow } from '#worker-image/engine/table/json-row.ts';
 import { scanJsonRows } from '#worker-image/engine/table/json-rows-scanner.ts';
 import {
@@ -6,22 +6,24 @@ import {
   refuseWide,
   unparseable,
   type OpenText,
-  type Rows,
+  type TableRows,
 } from '#worker-image/engine/table/table-row.ts';
 import { linesOf } from '#worker-image/engine/table/text-lines.ts';
 
-type Format = 'json' | 'ndjson';
+type JsonFormat = 'json' | 'ndjson';
 
-export function readJson(open: OpenText): Rows {
+/** Reads the rows of a JSON file. */
+export function readJson(open: OpenText): TableRows {
   return readValues('json', () => valuesOf('json', open));
 }
 
-export function readNdjson(open: OpenText): Rows {
+/** Reads the rows of a file with one JSON value per line. */
+export function readNdjson(open: OpenText): TableRows {
   return readValues('ndjson', () => valuesOf('ndjson', open));
 }
 
-/** Rows without one for the names: in one pass, as the columns do not matter. @throws MediaError processing_failed. */
-export async function countJsonRows(format: Format, open: OpenText): Promise<number> {
+/** Counts the rows in one pass, without a row for the column names. @throws MediaError processing_failed. */
+export async function countJsonRows(format: JsonFormat, open: OpenText): Promise<number> {
   let number = 0;
   for await (const text of valuesOf(format, open)) {
     refuseInvalidJson(text, format);
@@ -30,12 +32,12 @@ export async function countJsonRows(format: Format, open: OpenText): Promise<num
   return number;
 }
 
-/** The JSON text of each row. */
-function valuesOf(format: Format, open: OpenText): AsyncIterable<string> {
+/** Returns the JSON text of each row. */
+function valuesOf(format: JsonFormat, open: OpenText): AsyncIterable<string> {
   return format === 'json' ? scanJsonRows(open()) : filledLines(open());
 }
 
-async function* readValues(format: Format, values: () => AsyncIterable<string>): AsyncGenerator<readonly string[]> {
+async function* readValues(format: JsonFormat, values: () => AsyncIterable<string>): AsyncGenerator<readonly string[]> {
   let columns: string[] | null = null;
   for await (const text of values()) {
     const row = parseJsonRow(text, format);
@@ -47,13 +49,13 @@ async function* readValues(format: Format, values: () => AsyncIterable<string>):
   }
 }
 
-function cellsOf(format: Format, row: JsonRow, columns: readonly string[] | null): readonly string[] {
+function cellsOf(format: JsonFormat, row: JsonRow, columns: readonly string[] | null): readonly string[] {
   if ('members' in row && columns !== null) return columns.map((name) => row.members.get(name) ?? '');
   if ('cells' in row && columns === null) return row.cells;
   throw unparseable(format, 'some rows are objects and some are arrays');
 }
 
-async function columnsOf(format: Format, values: AsyncIterable<string>): Promise<string[]> {
+async function columnsOf(format: JsonFormat, values: AsyncIterable<string>): Promise<string[]> {
   const columns = new Set<string>();
   for await (const text of values) {
     const row = parseJsonRow(text, format);

@@ -1,8 +1,8 @@
-/** Reads a text file of any usual encoding, in pieces. */
+/** Reads a text file of any common encoding, in pieces. */
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 
-/** The one whose every byte is a character of ASCII, so that it is valid UTF-8 too. */
+/** An encoding that uses bytes of ASCII only, so its text is valid UTF-8 too. */
 const SEVEN_BITS = 'iso-2022-jp';
 
 const GUESSED =
@@ -12,15 +12,15 @@ interface ReadTextOptions {
   readonly signal?: AbortSignal;
   /** Called with the bytes read so far. */
   readonly onBytes?: (bytes: number) => void;
-  /** Finds the encoding that the text names for itself in its first bytes; null for none. */
+  /** Returns the encoding that the first bytes declare, or null. */
   readonly declared?: (head: Buffer) => string | null;
-  /** Called when nothing tells the encoding and letters may come out wrong. */
+  /** Called when the encoding is guessed and letters may be wrong. */
   readonly warn?: (warning: string) => void;
 }
 
 /**
- * The text without its byte order mark: UTF-8 if the whole file is that, UTF-16 by its mark or its
- * zeros, else what it says of itself, else Windows-1252, in which every byte means something.
+ * Yields the text without its byte order mark: UTF-16 by its mark or its zero bytes, UTF-8 if the whole file is
+ * valid, else the declared encoding, else Windows-1252, in which every byte is a character.
  */
 export async function* readText(
   path: string,
@@ -40,7 +40,7 @@ export async function* readText(
   if (rest !== '') yield rest;
 }
 
-/** null when nothing tells it. */
+/** Returns the encoding, or null when nothing indicates it. */
 async function encodingOf(
   path: string,
   declared: (head: Buffer) => string | null,
@@ -60,7 +60,7 @@ async function headOf(path: string): Promise<Buffer> {
   return buffer.subarray(0, bytesRead);
 }
 
-/** Latin text in UTF-16 has a zero in every second byte, UTF-8 text has none. */
+/** Detects UTF-16 without a mark: every second byte of Latin text is zero; UTF-8 text has no zero bytes. */
 function utf16WithoutMark(head: Buffer): string | null {
   const zeros = [0, 0];
   head.forEach((byte, index) => {

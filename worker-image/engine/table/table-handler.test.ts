@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { CONVERT_TARGETS, type Format } from '#crds/formats.ts';
+import { CONVERT_TARGETS, type Format } from '#crds/catalogue/formats.ts';
 import { engineDeps, freshDirectory, runHandler, workOn } from '#test/fixtures/engine-work.ts';
 import { makeTableFixtures, TABLE_ROWS } from '#test/fixtures/make-table-fixtures.ts';
 import type { Produced } from '#worker-image/engine/handler.ts';
@@ -35,7 +35,7 @@ async function saved(format: Format, content: string | Buffer): Promise<string> 
   return path;
 }
 
-/** Converts text and gives the text that comes out. */
+/** Converts the content and returns the text of the result. */
 async function convert(format: Format, content: string | Buffer, to: string): Promise<string> {
   return readFile(await convertFile(await saved(format, content), format, to), 'utf8');
 }
@@ -52,16 +52,16 @@ async function rowsOf(format: Format, content: string | Buffer): Promise<string[
   return lines.map((line) => Object.values(JSON.parse(line) as Record<string, string>));
 }
 
-describe('every input to every target', () => {
+describe('a conversion of', () => {
   it.each(INPUTS.flatMap((from) => INPUTS.map((to) => [from, to] as const)))(
-    '%s to %s and on to JSON keeps every cell',
+    '%s to %s and then to JSON keeps every cell',
     async (from, to) => {
       const path = await convertFile(join(directory, `sample.${from}`), from, to);
       expect(JSON.parse(await readFile(await convertFile(path, to, 'json'), 'utf8'))).toEqual(OBJECTS);
     },
   );
 
-  it.each(INPUTS)('%s to a workbook that a spreadsheet program opens with every cell as text', async (from) => {
+  it.each(INPUTS)('%s to a workbook writes cells that a spreadsheet program reads as text', async (from) => {
     const path = await convertFile(join(directory, `sample.${from}`), from, 'xlsx');
     const out = await freshDirectory();
     const csv = 'csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false';
@@ -78,13 +78,13 @@ describe('every input to every target', () => {
     );
   });
 
-  it('writes all targets that the interface lists', async () => {
+  it('CSV writes all documented targets', async () => {
     for (const to of CONVERT_TARGETS.table)
       expect(await convertFile(join(directory, 'sample.csv'), 'csv', to)).toContain(`.${to}`);
   });
 });
 
-describe('any cells', () => {
+describe('random cells', () => {
   const cell = fc.oneof(
     fc.string(),
     fc.string({ unit: fc.constantFrom('a', ',', ';', '"', "'", '\t', '\n', '\r', '|', '\\', '<', '&', '{', '=', ' ') }),
@@ -93,23 +93,26 @@ describe('any cells', () => {
     .integer({ min: 1, max: 4 })
     .chain((width) => fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 1, maxLength: 5 }));
 
-  it.each(['csv', 'tsv', 'json', 'ndjson', 'html', 'md'] as const)('come through %s unharmed', async (format) => {
-    // A character that HTML and Markdown have no word for.
-    const cells = (rows: string[][]): string[][] =>
-      rows.map((row) => row.map((text) => (format === 'html' || format === 'md' ? text.replaceAll('\0', '') : text)));
-    await fc.assert(
-      fc.asyncProperty(table.map(cells), async (rows) => {
-        const header = rows[0]?.map((_, index) => `h${index}`) ?? [];
-        const source = [header, ...rows].map((row) => JSON.stringify(row)).join('\n');
-        const written = await convert('ndjson', source, format);
-        expect(await rowsOf(format, written)).toEqual(rows.map((row) => row.map((text) => text.toWellFormed())));
-      }),
-      { numRuns: 60 },
-    );
-  });
+  it.each(['csv', 'tsv', 'json', 'ndjson', 'html', 'md'] as const)(
+    'are unchanged by a conversion to %s and back',
+    async (format) => {
+      // HTML and Markdown cannot represent NUL.
+      const cells = (rows: string[][]): string[][] =>
+        rows.map((row) => row.map((text) => (format === 'html' || format === 'md' ? text.replaceAll('\0', '') : text)));
+      await fc.assert(
+        fc.asyncProperty(table.map(cells), async (rows) => {
+          const header = rows[0]?.map((_, index) => `h${index}`) ?? [];
+          const source = [header, ...rows].map((row) => JSON.stringify(row)).join('\n');
+          const written = await convert('ndjson', source, format);
+          expect(await rowsOf(format, written)).toEqual(rows.map((row) => row.map((text) => text.toWellFormed())));
+        }),
+        { numRuns: 60 },
+      );
+    },
+  );
 });
 
-describe('reading CSV', () => {
+describe('the reader of CSV', () => {
   it.each([
     ['semicolons and decimal commas', 'a;b\n1,5;2,5\n3,5;4\n'],
     ['tabs', 'a\tb\n1,5\t2,5\n3,5\t4\n'],
@@ -118,7 +121,7 @@ describe('reading CSV', () => {
     ['old line ends', 'a;b\r1,5;2,5\r3,5;4\r'],
     ['mixed line ends', 'a;b\r\n1,5;2,5\n3,5;4'],
     ['blank lines', '\na;b\n\n1,5;2,5\n3,5;4\n\n\n'],
-  ])('with %s', async (_name, text) => {
+  ])('reads a file with %s', async (_name, text) => {
     expect(await rowsOf('csv', text)).toEqual([
       ['1,5', '2,5'],
       ['3,5', '4'],
@@ -131,7 +134,7 @@ describe('reading CSV', () => {
     ['UTF-16 without a mark', Buffer.from('name\nJürgen\n', 'utf16le')],
     ['UTF-16 big-endian', Buffer.from('\uFEFFname\nJürgen\n', 'utf16le').swap16()],
     ['Windows-1252', Buffer.from('name\nJ\xfcrgen\n', 'latin1')],
-  ])('in %s', async (_name, bytes) => {
+  ])('reads a file in %s', async (_name, bytes) => {
     expect(await convert('csv', bytes, 'ndjson')).toBe('{"name":"Jürgen"}\n');
   });
 
@@ -141,7 +144,7 @@ describe('reading CSV', () => {
     ['names', '1;Doe, John\n2;Roe, Jane\n', ['2', 'Roe, Jane']],
     ['units', 'Tag;Temp (°C, außen);Druck (hPa, rel)\n1;12,5;1013,2\n', ['1', '12,5', '1013,2']],
     ['names, by tabs', '1\tDoe, John\n2\tRoe, Jane\n', ['2', 'Roe, Jane']],
-  ])('by semicolons or tabs where every row has commas in %s', async (_name, text, cells) => {
+  ])('splits by semicolons or tabs when every row has commas in %s', async (_name, text, cells) => {
     expect(await rowsOf('csv', text)).toEqual([cells]);
   });
 
@@ -149,14 +152,14 @@ describe('reading CSV', () => {
     ['more commas than semicolons', 'a,b,c;d\n1,2,3;4\n', ['1', '2', '3;4']],
     ['commas and digits alone', '1,2,3\n4,5,6\n', ['4', '5', '6']],
     ['semicolons below its header', 'id,tags\n1,red;blue\n', ['1', 'red;blue']],
-  ])('by commas with %s', async (_name, text, cells) => {
+  ])('splits by commas a file with %s', async (_name, text, cells) => {
     expect(await rowsOf('csv', text)).toEqual([cells]);
   });
 
   it.each([
     ['csv', 'name\nAda\n\nGrace\n""\n'],
     ['tsv', 'name\r\nAda\r\n\r\nGrace\r\n\r\n'],
-  ] as const)('takes an empty line of a %s table with one column for an empty cell', async (format, text) => {
+  ] as const)('reads an empty line of a %s table with one column as an empty cell', async (format, text) => {
     expect(await rowsOf(format, text)).toEqual([['Ada'], [''], ['Grace'], ['']]);
   });
 
@@ -164,7 +167,7 @@ describe('reading CSV', () => {
     ['a bar in one cell', 'note\nred\nblue|green\ngrey\n'],
     ['a semicolon in one cell of two', 'note\nred; blue\n'],
     ['tabs in half of its cells', 'note\nred\tblue\ngreen\tgrey\npink\n'],
-  ])('of one column with %s', async (_name, text) => {
+  ])('reads one column from a file with %s', async (_name, text) => {
     expect(await rowsOf('csv', text)).toEqual(
       text
         .trim()
@@ -178,7 +181,7 @@ describe('reading CSV', () => {
     ['behind lines of a title', 'Report\n\na;b\n1;2\n3;4\n'],
     ['in rows of different lengths', 'a;b;c\n1;2\n3;4;5;6\n7;8\n9;10;11\n'],
     ['in a single row', 'a;b'],
-  ])('by semicolons %s', async (_name, text) => {
+  ])('splits by semicolons %s', async (_name, text) => {
     const cells = text
       .split('\n')
       .filter((line) => line !== '')
@@ -191,7 +194,7 @@ describe('reading CSV', () => {
     ).toEqual(cells);
   });
 
-  it('takes an empty line of a wider table for nothing', async () => {
+  it('ignores an empty line of a wider table', async () => {
     expect(await rowsOf('csv', 'a,b\n\n1,2\n\n')).toEqual([['1', '2']]);
   });
 
@@ -207,17 +210,17 @@ describe('reading CSV', () => {
   });
 });
 
-describe('reading JSON', () => {
+describe('the reader of JSON', () => {
   it.each([
     ['an array of arrays', '[["a","b"],["1",2]]'],
     ['an array of objects', '[{"a":"1","b":2}]'],
     ['data', '{"count": 1, "more": {"data": [[9]]}, "data": [{"a":"1","b":2}], "s": "]}"}'],
     ['rows', ' {"rows" : [ ["a","b"] , ["1" , 2] ] , "n": null} '],
-  ])('from %s', async (_name, text) => {
+  ])('reads rows from %s', async (_name, text) => {
     expect(await convert('json', text, 'csv')).toBe('a,b\n1,2\n');
   });
 
-  it('keeps the spelling of numbers and the text of nested values, and takes all keys', async () => {
+  it('keeps the notation of numbers and the text of nested values, and reads all keys', async () => {
     const text =
       '[{"n":1.10,"big":12345678901234567890},{"n":1e400,"list":[1, {"a b": "c d"}],"gone":null,"yes":true}]';
     expect(await convert('json', text, 'tsv')).toBe(
@@ -225,13 +228,13 @@ describe('reading JSON', () => {
     );
   });
 
-  it('takes the last of equal keys and keeps keys that objects cannot hold in order', async () => {
+  it('reads the last of equal keys, and keeps the order of keys that objects would reorder', async () => {
     expect(await convert('json', '[{"b":1,"10":2,"__proto__":3,"b":4}]', 'json')).toBe(
       '[\n{"b":"4","10":"2","__proto__":"3"}\n]\n',
     );
   });
 
-  it('reads values that lie across pieces of the file', async () => {
+  it('reads values that span pieces of the file', async () => {
     const rows = Array.from({ length: 20_000 }, (_, index) => ({
       id: `${index}`,
       text: `a "quoted" \\ text ${'ü'.repeat(index % 50)}`,
@@ -256,7 +259,7 @@ describe('reading JSON', () => {
     await expect(convert('json', text, 'csv')).rejects.toMatchObject({ code: 'processing_failed' });
   });
 
-  it('survives deep nesting', async () => {
+  it('reads deeply nested values', async () => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     expect(await convert('json', `[["deep"],[${deep}]]`, 'csv')).toBe(`deep\n${deep}\n`);
   });
@@ -269,42 +272,42 @@ describe('reading JSON', () => {
   });
 });
 
-describe('writing JSON', () => {
-  it('names columns that have no name of their own, and cells beyond the first row', async () => {
+describe('the writer of JSON', () => {
+  it('names columns with empty or repeated names, and cells beyond the first row', async () => {
     expect(await convert('csv', 'a,,a,a\n1,2,3,4,5\n6\n', 'ndjson')).toBe(
       '{"a":"1","column_2":"2","a_2":"3","a_3":"4","column_5":"5"}\n{"a":"6","column_2":"","a_2":"","a_3":""}\n',
     );
   });
 
-  it('writes an empty list for names without rows', async () => {
+  it('writes an empty array for column names without rows', async () => {
     expect(await convert('csv', 'a,b\n', 'json')).toBe('[]\n');
   });
 
-  it('writes no line for names without rows', async () => {
+  it('writes no line of NDJSON for column names without rows', async () => {
     expect(await convert('csv', 'a,b\n', 'ndjson')).toBe('');
   });
 });
 
-describe('reading HTML', () => {
-  it('takes the first table, with spans, nested tables and marks as text', async () => {
+describe('the reader of HTML', () => {
+  it('reads the first table, with spans, and nested tables and markup as text', async () => {
     const page = `<base href="http://127.0.0.1:1/"><p>x<table><tr><th colspan=2>a</th><th>b</th></tr>
       <tr><td rowspan=2>1</td><td> two <b>wor</b>ds<br>more </td><td><table><tr><td>in</td><td>side</td></tr></table></td></tr>
       <tr><td>3<script>alert(1)</script></td><td><img src="http://127.0.0.1:1/x">&eacute;</td></tr></table><table><tr><td>other</table>`;
     expect(await convert('html', page, 'csv')).toBe('a,,b\n1,"two words\nmore","in\nside"\n,3,é\n');
   });
 
-  it('lets a cell with rowspan=0 cover the rest of its group, and no cell more than that', async () => {
+  it('lets a cell with rowspan=0 span the rest of its row group, and no cell more than the group', async () => {
     const groups =
       '<thead><tr><th rowspan=9>a<th>b</thead><tbody><tr><td rowspan=0>1<td>2<tr><td>3<tr><td>4<tbody><tr><td>5<td>6';
     expect(await convert('html', `<table>${groups}</table>`, 'csv')).toBe('a,b\n1,2\n,3\n,4\n5,6\n');
   });
 
-  it('reads the first table of a page that is too deep behind it', async () => {
+  it('reads the first table of a page that is nested too deeply after it', async () => {
     const deep = '<div>'.repeat(200_000);
     expect(await convert('html', `<table><tr><td>a</td></tr></table>${deep}`, 'csv')).toBe('a\n');
   });
 
-  it('keeps blanks where the page shows them, and lines where blocks end', async () => {
+  it('keeps whitespace that the page displays, and begins a line at each block', async () => {
     const cells =
       '<td>a  b</td><td style="color:red; white-space: pre-wrap"> a  b\n c </td><td><pre>x  y\nz</pre>w</td>';
     const blocks = '<td><p>a</p><p>b</p>c<br><br>d</td>';
@@ -323,9 +326,17 @@ describe('reading HTML', () => {
     ['<meta charset="iso-8859-1">', Buffer.from('日本'), '日本'],
     ['<!-- <meta charset="koi8-r"> --><meta charset="utf-16">', Buffer.from('日本'), '日本'],
     ['<meta charset="no-such">', Buffer.from([0xe9]), 'é'],
-  ])('in the encoding of %s', async (meta, cell, shown) => {
+  ])('reads a page in the encoding of %s', async (meta, cell, shown) => {
     const page = Buffer.concat([Buffer.from(`${meta}<table><tr><td>`), cell, Buffer.from('</td></tr></table>')]);
     expect(await convert('html', page, 'csv')).toBe(`${shown}\n`);
+  });
+
+  it('reads no table inside a template', async () => {
+    const row = (text: string): string => `<tr><td>${text}</td></tr>`;
+    const template = `<template><table>${row('hidden')}</table></template>`;
+    const page = `${template}<table>${row('a')}<template>${row('b')}</template></table>${template}`;
+    expect(await convert('html', page, 'csv')).toBe('a\n');
+    expect(await warningsOf('html', page)).toEqual([]);
   });
 
   it('refuses a page without a table', async () => {
@@ -333,29 +344,29 @@ describe('reading HTML', () => {
   });
 });
 
-describe('reading Markdown', () => {
-  it('finds the first table outside of code', async () => {
+describe('the reader and writer of Markdown', () => {
+  it('read the first table outside of code', async () => {
     const page = '```\n| x |\n|---|\n| y |\n```\n\na | b\n:--|--:\n`c` | d\\|e\n1\n\n| other |\n|---|\n';
     expect(await convert('md', page, 'csv')).toBe('a,b\n`c`,"d|e"\n1\n');
   });
 
-  it('writes cells that stay what they are', async () => {
+  it('escape syntax in cells', async () => {
     expect(await convert('csv', 'first_name,x\n_a_,"*b*\n<i>"\n', 'md')).toBe(
       '| first_name | x |\n| --- | --- |\n| \\_a\\_ | \\*b\\*<br>\\<i> |\n',
     );
   });
 
-  it('resolves character references', async () => {
+  it('resolve character references', async () => {
     const text = '| a | b |\n|---|---|\n| &amp;&lt;x&gt; &copy | &#32;&#x41;&nbsp; |\n';
     expect(await rowsOf('md', text)).toEqual([['&<x> &copy', ' A\u00a0']]);
   });
 
-  it('refuses a text without a table', async () => {
+  it('refuse a text without a table', async () => {
     await expect(convert('md', '# no table\n\na | b\n', 'csv')).rejects.toMatchObject({ code: 'processing_failed' });
   });
 });
 
-describe('warning', () => {
+describe('a warning', () => {
   const guessed = [expect.stringMatching(/^The text is not UTF-8 .* read as Windows-1252/)];
   const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
 
@@ -366,7 +377,7 @@ describe('warning', () => {
     ['json', latin1('[{"name":"J\xfcrgen"}]')],
     ['html', latin1('<table><tr><td>J\xfcrgen</table>')],
     ['md', latin1('| J\xfcrgen |\n| --- |\n')],
-  ] as const)('says once that the encoding of a %s is a guess', async (format, bytes) => {
+  ] as const)('reports once that the encoding of a %s is guessed', async (format, bytes) => {
     expect(await warningsOf(format, bytes)).toEqual(guessed);
   });
 
@@ -377,7 +388,7 @@ describe('warning', () => {
     ['html', 'that names its encoding', latin1('<meta charset=latin1><table><tr><td>J\xfcrgen</table>')],
     ['html', 'with a table inside of another', '<table><tr><td><table><tr><td>a</table></table>'],
     ['md', 'with a second table in code', '| a |\n|---|\n```\n| b |\n|---|\n```\n'],
-  ] as const)('is not given for a %s %s', async (format, _name, content) => {
+  ] as const)('is not returned for a %s %s', async (format, _name, content) => {
     expect(await warningsOf(format, content)).toEqual([]);
   });
 
@@ -385,7 +396,7 @@ describe('warning', () => {
     ['html', '<table><tr><td>menu</table><table><tr><td><table><tr><td>a</table></table>', 2],
     ['html', `<table><tr><td>a</table>${' '.repeat(300_000)}<table></table><p><table></table>`, 3],
     ['md', '| a |\n|---|\n| 1 |\n\n| b |\n|---|\n| 2 |\n\n# c\n| d |\n|---|\n', 3],
-  ] as const)('names the tables of a file of %s that are left out', async (format, content, tables) => {
+  ] as const)('reports the number of tables in a file of %s', async (format, content, tables) => {
     expect(await warningsOf(format, content)).toEqual([`The file holds ${tables} tables: the first was read.`]);
   });
 });
@@ -404,7 +415,7 @@ describe('limits', () => {
     ['csv', 'more rows than Excel takes', 'a\n'.repeat(1_048_577), 'xlsx'],
     ['csv', 'a quoted cell without end', `a,"${'x'.repeat(17 * 1024 ** 2)}"`, 'json'],
     ['ndjson', 'a line without end', `{"a":"${'x'.repeat(17 * 1024 ** 2)}"}`, 'csv'],
-  ] as const)('%s with %s', async (format, _name, text, to) => {
+  ] as const)('refuse %s with %s', async (format, _name, text, to) => {
     await expect(convert(format, text, to)).rejects.toMatchObject({ code: 'limit_exceeded' });
   });
 
@@ -413,7 +424,7 @@ describe('limits', () => {
     ['md', `| a |\n|---|\n|${'\\'.repeat(10_000_000)}|\n`],
     ['html', '<table>'.repeat(200_000)],
     ['html', `<table><tr><td>${' \n'.repeat(5_000_000)}x</table>`],
-  ] as const)('a hostile %s ends in linear time', { timeout: 20_000 }, async (format, text) => {
+  ] as const)('let a hostile %s end in linear time', { timeout: 20_000 }, async (format, text) => {
     await convert(format, text, 'csv').catch((error: unknown) => expect(error).toMatchObject({ name: 'MediaError' }));
   });
 });

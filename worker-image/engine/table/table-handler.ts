@@ -1,9 +1,9 @@
-/** Tables: read row by row, written row by row. Spec: POST /v1/convert, rules 4 and 5. */
+/** Converts tables row by row (docs/reference/formats.md#tables). */
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CONVERT_TARGETS, type Format } from '#crds/formats.ts';
-import { MediaError } from '#crds/media-error.ts';
-import { NO_FACTS, type EngineDeps, type KindHandler, type Produced } from '#worker-image/engine/handler.ts';
+import type { Format } from '#crds/catalogue/formats.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import type { EngineDeps, KindHandler, Produced } from '#worker-image/engine/handler.ts';
 import { countXlsxRows } from '#worker-image/engine/table/count-xlsx-rows.ts';
 import { htmlCharset } from '#worker-image/engine/table/html-charset.ts';
 import { readCsv, readTsv } from '#worker-image/engine/table/read-delimited.ts';
@@ -11,7 +11,7 @@ import { readHtml } from '#worker-image/engine/table/read-html.ts';
 import { countJsonRows, readJson, readNdjson } from '#worker-image/engine/table/read-json.ts';
 import { readMarkdown } from '#worker-image/engine/table/read-markdown.ts';
 import { readText } from '#worker-image/engine/table/read-text.ts';
-import { unparseable, type OpenText, type Rows, type Warn } from '#worker-image/engine/table/table-row.ts';
+import { unparseable, type OpenText, type TableRows, type Warn } from '#worker-image/engine/table/table-row.ts';
 import {
   writeCsv,
   writeHtml,
@@ -21,9 +21,9 @@ import {
   writeTsv,
 } from '#worker-image/engine/table/write-text-tables.ts';
 import { writeXlsx } from '#worker-image/engine/table/write-xlsx.ts';
-import { unsupportedTarget } from '#worker-image/engine/unsupported-target.ts';
+import { unsupportedTarget } from '#crds/contract/work-rules.ts';
 
-const READERS: Readonly<Partial<Record<Format, (open: OpenText, warn: Warn) => Rows>>> = {
+const READERS: Readonly<Partial<Record<Format, (open: OpenText, warn: Warn) => TableRows>>> = {
   csv: readCsv,
   tsv: readTsv,
   json: readJson,
@@ -32,7 +32,7 @@ const READERS: Readonly<Partial<Record<Format, (open: OpenText, warn: Warn) => R
   md: readMarkdown,
 };
 
-const WRITERS: Readonly<Partial<Record<Format, (rows: Rows) => AsyncIterable<string | Uint8Array>>>> = {
+const WRITERS: Readonly<Partial<Record<Format, (rows: TableRows) => AsyncIterable<string | Uint8Array>>>> = {
   csv: writeCsv,
   tsv: writeTsv,
   json: writeJson,
@@ -42,7 +42,7 @@ const WRITERS: Readonly<Partial<Record<Format, (rows: Rows) => AsyncIterable<str
   xlsx: writeXlsx,
 };
 
-/** Keys repeat in every JSON row, so a table may grow a good deal, but not without bounds. */
+/** Maximum size of the output as a multiple of the input size. JSON repeats the keys in every row. */
 const MAX_GROWTH = 20;
 const MIN_OUTPUT_BYTES = 512 * 1024 ** 2;
 const PIECE_CHARS = 256 * 1024;
@@ -55,15 +55,15 @@ interface TableFile {
 export const tableHandler: KindHandler = makeTableHandler();
 
 function makeTableHandler(): KindHandler {
-  /** How many rows went into each result, so that the check reads a large input only once. */
+  /** Result → rows read for it, so that verification does not read a large input again. */
   const rowsRead = new WeakMap<Produced, number>();
   return {
-    inspect: () => Promise.resolve(NO_FACTS),
+    inspect: () => Promise.resolve({}),
 
     convert: async (deps, work): Promise<Produced> => {
       const { to } = work.options.convert;
       const write = to === null ? undefined : WRITERS[to];
-      if (to === null || write === undefined) throw unsupportedTarget('A table', to, CONVERT_TARGETS.table);
+      if (to === null || write === undefined) throw unsupportedTarget('table', to);
       const path = join(work.directory, `output.${to}`);
       const onBytes = (bytes: number): void => deps.onProgress((bytes / work.input.size) * 100);
       const counter = { rows: 0 };
@@ -71,7 +71,7 @@ function makeTableHandler(): KindHandler {
       const warn = (warning: string): void => void warnings.add(warning);
       const rows = filled(rowsOf(deps, work.input, { onBytes, warn }), { format: work.input.format, counter });
       await save(path, write(rows), Math.max(MIN_OUTPUT_BYTES, work.input.size * MAX_GROWTH));
-      const produced = { path, format: to, facts: NO_FACTS, warnings: [...warnings] };
+      const produced = { path, format: to, facts: {}, warnings: [...warnings] };
       rowsRead.set(produced, counter.rows);
       return produced;
     },
@@ -84,11 +84,11 @@ function makeTableHandler(): KindHandler {
   };
 }
 
-/** Rows of a result, one for the names of its columns among them. */
+/** Counts the rows of a result, including the row of column names. */
 async function countWritten(deps: Pick<EngineDeps, 'signal'>, { path, format }: Produced): Promise<number> {
   if (format === 'xlsx') return countXlsxRows(path);
   if (format !== 'json' && format !== 'ndjson') return count(rowsOf(deps, { path, format }));
-  // There the names are keys.
+  // In JSON the column names are keys, not a row.
   return 1 + (await countJsonRows(format, () => readText(path, deps)));
 }
 
@@ -102,7 +102,7 @@ function rowsOf(
   { signal }: Pick<EngineDeps, 'signal'>,
   { path, format }: TableFile,
   { onBytes, warn = () => {} }: Listeners = {},
-): Rows {
+): TableRows {
   const read = READERS[format];
   if (read === undefined) throw new TypeError(`${format} is no table that is read`);
   const declared = format === 'html' ? { declared: htmlCharset } : {};
@@ -115,7 +115,7 @@ interface Counted {
   readonly counter: { rows: number };
 }
 
-async function* filled(rows: Rows, { format, counter }: Counted): AsyncGenerator<readonly string[]> {
+async function* filled(rows: TableRows, { format, counter }: Counted): AsyncGenerator<readonly string[]> {
   for await (const row of rows) {
     counter.rows += 1;
     yield row;
@@ -146,7 +146,7 @@ async function save(path: string, pieces: AsyncIterable<string | Uint8Array>, ma
   await write(text);
 }
 
-async function count(rows: Rows): Promise<number> {
+async function count(rows: TableRows): Promise<number> {
   let number = 0;
   for await (const _row of rows) number += 1;
   return number;

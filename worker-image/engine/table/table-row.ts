@@ -1,37 +1,37 @@
-/** A table is its rows, read one after the other; the first one names the columns. Every cell is text. */
-import { MediaError } from '#crds/media-error.ts';
+/** A table is a sequence of rows; the first row has the column names. Every cell is text. */
+import { MediaError } from '#crds/contract/media-error.ts';
 
-export type Row = readonly string[];
-export type Rows = AsyncIterable<Row>;
+export type TableRow = readonly string[];
+export type TableRows = AsyncIterable<TableRow>;
 
-/** Opens the table's text from its start; called once per pass over the file. */
+/** Opens the text of the table at its start; called once per pass over the file. */
 export type OpenText = () => AsyncIterable<string>;
 
-/** Takes what the caller should know of a table that is read nevertheless; may be told the same twice. */
+/** Receives warnings for the caller; may receive the same one twice. */
 export type Warn = (warning: string) => void;
 
-/** Excel's width, and far more than any table that people read. */
+/** Maximum number of columns, the same as in Excel. */
 export const MAX_COLUMNS = 16_384;
-/** One row with its cells, in characters. */
+/** Maximum length of a row, in characters. */
 export const MAX_ROW_CHARS = 16 * 1024 ** 2;
 
-/** The file is not a table of its format. Spec: Errors, processing_failed, "unparseable table". */
+/** Returns the error for a file that is not a table of its format (docs/reference/errors.md#processing_failed). */
 export function unparseable(format: string, what: string, cause?: unknown): MediaError {
   return new MediaError('processing_failed', `The ${format} table could not be read: ${what}.`, { cause });
 }
 
-/** Says so when a file holds more tables than the one that is read. */
-export function warnOfOthers(tables: number, warn: Warn): void {
+/** Warns when a file has more tables than the one that is read. */
+export function warnOfOtherTables(tables: number, warn: Warn): void {
   if (tables > 1) warn(`The file holds ${tables} tables: the first was read.`);
 }
 
-/** @throws MediaError limit_exceeded for a row that is too wide. */
-export function refuseWide(row: Row): Row {
+/** Returns the row. @throws MediaError limit_exceeded for more than `MAX_COLUMNS` columns. */
+export function refuseWide(row: TableRow): TableRow {
   refuseColumns(row.length);
   return row;
 }
 
-/** @throws MediaError limit_exceeded for too many columns. */
+/** Refuses too many columns. @throws MediaError limit_exceeded. */
 export function refuseColumns(columns: number): void {
   if (columns <= MAX_COLUMNS) return;
   throw new MediaError(
@@ -40,7 +40,7 @@ export function refuseColumns(columns: number): void {
   );
 }
 
-/** @throws MediaError limit_exceeded for a row that is too long. */
+/** Refuses a row that is too long. @throws MediaError limit_exceeded. */
 export function refuseLong(chars: number): void {
   if (chars <= MAX_ROW_CHARS) return;
   throw new MediaError(

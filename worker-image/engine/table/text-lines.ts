@@ -1,6 +1,6 @@
 import { refuseLong } from '#worker-image/engine/table/table-row.ts';
 
-/** The lines of a text without their ends. @throws MediaError limit_exceeded for a line that is too long. */
+/** Yields the lines of a text without their line ends. @throws MediaError limit_exceeded for a line that is too long. */
 export async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = '';
   for await (const piece of text) {

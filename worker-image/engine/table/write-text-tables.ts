@@ -1,19 +1,19 @@
-/** Writes tables as text. Each writer yields pieces of the file, a row or less at a time. */
+/** Writes tables as text. Each writer yields the file in pieces of at most one row. */
 import { headerNames } from '#worker-image/engine/table/header-names.ts';
-import type { Row, Rows } from '#worker-image/engine/table/table-row.ts';
+import type { TableRow, TableRows } from '#worker-image/engine/table/table-row.ts';
 
-/** Cells with any mark that some program takes for a separator are quoted, so that nobody needs to guess. */
-export function writeCsv(rows: Rows): AsyncGenerator<string> {
+/** Writes CSV. Quotes cells with any character that some program takes for a delimiter. */
+export function writeCsv(rows: TableRows): AsyncGenerator<string> {
   return writeDelimited(rows, ',', /[",;|\t\r\n]|^\s|\s$/);
 }
 
-/** Cells with tabs, line breaks or quotes are quoted, as spreadsheets do. */
-export function writeTsv(rows: Rows): AsyncGenerator<string> {
+/** Writes TSV. Quotes cells with tabs, line breaks or quotes, as spreadsheets do. */
+export function writeTsv(rows: TableRows): AsyncGenerator<string> {
   return writeDelimited(rows, '\t', /["\t\r\n]|^\s|\s$/);
 }
 
-/** One object per row, keyed by the cells of the first row. Spec: Convert rule 5. */
-export async function* writeJson(rows: Rows): AsyncGenerator<string> {
+/** Writes an array of objects, with the cells of the first row as keys (docs/reference/formats.md#tables). */
+export async function* writeJson(rows: TableRows): AsyncGenerator<string> {
   let before = '[\n';
   for await (const object of objectsOf(rows)) {
     yield before + object;
@@ -22,12 +22,13 @@ export async function* writeJson(rows: Rows): AsyncGenerator<string> {
   yield before === '[\n' ? '[]\n' : '\n]\n';
 }
 
-export async function* writeNdjson(rows: Rows): AsyncGenerator<string> {
+/** Writes one JSON object per line. */
+export async function* writeNdjson(rows: TableRows): AsyncGenerator<string> {
   for await (const object of objectsOf(rows)) yield `${object}\n`;
 }
 
-/** The style keeps every blank and line end, for browsers and for our own reader. */
-export async function* writeHtml(rows: Rows): AsyncGenerator<string> {
+/** Writes an HTML page. Its style preserves whitespace and line ends in browsers and in `readHtml`. */
+export async function* writeHtml(rows: TableRows): AsyncGenerator<string> {
   yield '<!DOCTYPE html>\n<html>\n<head>\n<meta charset="utf-8">\n<title>Table</title>\n</head>\n<body>\n<table style="white-space: pre-wrap">\n';
   let tag = 'th';
   for await (const row of rows) {
@@ -38,7 +39,8 @@ export async function* writeHtml(rows: Rows): AsyncGenerator<string> {
   yield '</tbody>\n</table>\n</body>\n</html>\n';
 }
 
-export async function* writeMarkdown(rows: Rows): AsyncGenerator<string> {
+/** Writes a table of GitHub Flavored Markdown. */
+export async function* writeMarkdown(rows: TableRows): AsyncGenerator<string> {
   let isHeader = true;
   for await (const row of rows) {
     yield markdownLine(row.map(markdownText));
@@ -47,17 +49,17 @@ export async function* writeMarkdown(rows: Rows): AsyncGenerator<string> {
   }
 }
 
-async function* writeDelimited(rows: Rows, delimiter: string, quoted: RegExp): AsyncGenerator<string> {
+async function* writeDelimited(rows: TableRows, delimiter: string, quoted: RegExp): AsyncGenerator<string> {
   const cell = (text: string): string => (quoted.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   for await (const row of rows) {
-    // An empty line would be no row.
+    // Readers skip an empty line.
     yield row.length === 1 && row[0] === '' ? '""\n' : `${row.map(cell).join(delimiter)}\n`;
   }
 }
 
-/** The JSON text of each row but the first. Written by hand, as an object would reorder keys such as `10`. */
-async function* objectsOf(rows: Rows): AsyncGenerator<string> {
-  let header: Row | null = null;
+/** Yields the JSON text of each row but the first. Not by JSON.stringify: an object would reorder keys such as `10`. */
+async function* objectsOf(rows: TableRows): AsyncGenerator<string> {
+  let header: TableRow | null = null;
   let keys: string[] = [];
   for await (const row of rows) {
     if (header === null) {
@@ -74,12 +76,12 @@ async function* objectsOf(rows: Rows): AsyncGenerator<string> {
   }
 }
 
-/** With empty cells behind it; wider than needed at once, as rows may grow one by one. */
-function widened(header: Row, width: number): Row {
+/** Appends empty cells; more than needed, because rows may grow one by one. */
+function widened(header: TableRow, width: number): TableRow {
   return [...header, ...Array.from({ length: Math.max(0, width - header.length) }, () => '')];
 }
 
-function keysOf(header: Row): string[] {
+function keysOf(header: TableRow): string[] {
   return headerNames(header).map((name) => JSON.stringify(name));
 }
 
@@ -96,7 +98,7 @@ function markdownLine(cells: readonly string[]): string {
   return `| ${cells.join(' | ')} |\n`;
 }
 
-/** Marks that would turn the cell into something else than its text are escaped, and blanks that would be dropped. */
+/** Escapes Markdown syntax, and whitespace that readers would drop. */
 function markdownText(text: string): string {
   return text
     .replaceAll(/[\\|`*<[]|&(?=[#\w])|(?<!\w)_|_(?!\w)/g, String.raw`\$&`)

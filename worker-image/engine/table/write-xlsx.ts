@@ -1,14 +1,14 @@
-/** Writes a workbook of one sheet, row by row. Every cell is text: nothing is ever read as a formula, number or date. */
+/** Writes a workbook of one sheet, row by row. Every cell is text, never a formula, number or date. */
 import { strToU8, Zip, ZipDeflate } from 'fflate';
-import { MediaError } from '#crds/media-error.ts';
-import { refuseWide, type Row, type Rows } from '#worker-image/engine/table/table-row.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import { refuseWide, type TableRow, type TableRows } from '#worker-image/engine/table/table-row.ts';
 
-/** Excel's own limits. */
+/** Limits of Excel. */
 const MAX_ROWS = 1_048_576;
 const MAX_CELL_CHARS = 32_767;
-/** Above this, a ZIP entry needs a form that not every reader knows. */
+/** Maximum size of the sheet, in bytes: above it a ZIP entry needs ZIP64, which not every reader supports. */
 const MAX_SHEET_BYTES = 0xfffe_0000;
-/** Text is packed in pieces of about this size. */
+/** Approximate length of the pieces that are compressed, in characters. */
 const PIECE_CHARS = 128 * 1024;
 
 const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
@@ -27,8 +27,8 @@ const PARTS: Readonly<Record<string, string>> = {
 
 export const SHEET_PART = 'xl/worksheets/sheet1.xml';
 
-/** @throws MediaError limit_exceeded for more rows, columns or characters in a cell than Excel opens. */
-export async function* writeXlsx(rows: Rows): AsyncGenerator<Uint8Array> {
+/** Yields the bytes of the workbook. @throws MediaError limit_exceeded for a table over the limits of Excel. */
+export async function* writeXlsx(rows: TableRows): AsyncGenerator<Uint8Array> {
   let ready: Uint8Array[] = [];
   const zip = new Zip((error, data) => {
     if (error !== null) throw error;
@@ -56,7 +56,7 @@ function add(zip: Zip, name: string): ZipDeflate {
   return part;
 }
 
-async function* sheetPieces(rows: Rows): AsyncGenerator<string> {
+async function* sheetPieces(rows: TableRows): AsyncGenerator<string> {
   let piece = `${XML}<worksheet xmlns="${MAIN}"><sheetData>`;
   let number = 0;
   for await (const row of rows) {
@@ -70,7 +70,7 @@ async function* sheetPieces(rows: Rows): AsyncGenerator<string> {
   yield `${piece}</sheetData></worksheet>`;
 }
 
-function rowXml(row: Row, number: number): string {
+function rowXml(row: TableRow, number: number): string {
   const cells = row.map((text, column) => {
     if (text === '') return '';
     refuseOver(text.length, MAX_CELL_CHARS, 'characters in a cell');
@@ -79,7 +79,7 @@ function rowXml(row: Row, number: number): string {
   return `<row r="${number}">${cells.join('')}</row>`;
 }
 
-/** A, B … Z, AA … */
+/** Returns A, B … Z, AA … */
 function columnName(column: number): string {
   let name = '';
   for (let rest = column; rest >= 0; rest = Math.floor(rest / 26) - 1)
@@ -87,7 +87,7 @@ function columnName(column: number): string {
   return name;
 }
 
-/** XML has no word for most control characters; `_x0001_` is Excel's, so a text that looks like one is escaped too. */
+/** Escapes text for XML, and control characters as Excel does (`_x0001_`), so text that looks like such an escape too. */
 function xmlText(text: string): string {
   return (
     text

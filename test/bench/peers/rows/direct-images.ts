@@ -1,4 +1,4 @@
-/** Pictures over HTTP, one request each: throughput, waiting, memory and bytes at an equal likeness. */
+/** Pictures over HTTP, one request each: throughput, waiting, memory and bytes at an equal similarity. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
@@ -6,7 +6,7 @@ import { wholePicture } from '#test/bench/calibration-set.ts';
 import { ssimulacra2 } from '#test/bench/ssimulacra2.ts';
 import { closedLoop } from '../closed-loop.ts';
 import { startImageServers, type ImageServer, type ImageWish } from '../image-servers.ts';
-import { likenessTo, openGuesses, tuneTo, type Guesses, type Likeness } from '../likeness.ts';
+import { similarityTo, openGuesses, tuneTo, type Guesses, type Similarity } from '../similarity.ts';
 import { OURS } from '../measured.ts';
 import { peakMemory } from '../process-memory.ts';
 import { Samples, type Bench, type CaseFigures, type Row } from '../row.ts';
@@ -80,7 +80,7 @@ several share are divided.`,
   front: {
     speed: { metrics: ALL_CALLERS.map((callers) => `per second at ${callers}`), better: 'more' },
     size: 'bytes',
-    likeness: 'score',
+    similarity: 'score',
   },
   cases: Object.keys(CASES),
   measure,
@@ -96,8 +96,8 @@ async function* measure(bench: Bench): AsyncGenerator<CaseFigures> {
       if (!bench.wanted(name)) continue;
       const bytes = pictures[one.picture];
       const reference = one.side === undefined ? bytes : await shrunk(bytes, one.side);
-      const likeness = await likenessTo(score, bench.folder, reference);
-      yield { name, ...(await measureCase(bench, { name, one, bytes, likeness, guesses, servers })) };
+      const similarity = await similarityTo(score, bench.folder, reference);
+      yield { name, ...(await measureCase(bench, { name, one, bytes, similarity, guesses, servers })) };
     }
   } finally {
     await Promise.all(servers.map((server) => server.stop()));
@@ -108,14 +108,14 @@ interface Measuring {
   readonly name: string;
   readonly one: PictureCase;
   readonly bytes: Buffer;
-  readonly likeness: Likeness;
+  readonly similarity: Similarity;
   readonly guesses: Guesses;
   readonly servers: readonly ImageServer[];
 }
 
 async function measureCase(
   bench: Bench,
-  { name, one, bytes, likeness, guesses, servers }: Measuring,
+  { name, one, bytes, similarity, guesses, servers }: Measuring,
 ): Promise<Omit<CaseFigures, 'name'>> {
   const samples = new Samples();
   const remarks: Record<string, string> = {};
@@ -127,7 +127,7 @@ async function measureCase(
     bench.say(`${name}: ${server.who} is tuned`);
     try {
       const guess = guesses.of(`${name}, ${server.who}`);
-      const found = await tune(server, { plain, likeness, guess, wanted: server.who === OURS ? null : wanted });
+      const found = await tune(server, { plain, similarity, guess, wanted: server.who === OURS ? null : wanted });
       if (server.who === OURS) wanted = found.score;
       const { quality } = found;
       wishes.set(server, { ...plain, ...(quality === undefined ? {} : { quality }) });
@@ -172,11 +172,16 @@ const LOSSY: readonly ImageWish['format'][] = ['jpg', 'webp', 'avif'];
 /** @param wanted - null for the default quality. */
 async function tune(
   server: ImageServer,
-  { plain, likeness, guess, wanted }: { plain: ImageWish; likeness: Likeness; guess: number; wanted: number | null },
+  {
+    plain,
+    similarity,
+    guess,
+    wanted,
+  }: { plain: ImageWish; similarity: Similarity; guess: number; wanted: number | null },
 ): Promise<TunedServer> {
   const encode = async (quality?: number): Promise<{ bytes: Buffer; score: number }> => {
     const bytes = await server.convert({ ...plain, ...(quality === undefined ? {} : { quality }) });
-    return { bytes, score: await likeness.of(bytes) };
+    return { bytes, score: await similarity.of(bytes) };
   };
   if (wanted !== null && LOSSY.includes(plain.format)) {
     const tuned = await tuneTo({ wanted, guess, encode });

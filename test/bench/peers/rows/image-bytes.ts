@@ -1,4 +1,4 @@
-/** Bytes at an equal likeness over the calibration set: the encoders alone, without a server around them. */
+/** Bytes at an equal similarity over the calibration set: the encoders alone, without a server around them. */
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
@@ -6,7 +6,7 @@ import { calibrationSet, type BenchPicture, type PictureKind } from '#test/bench
 import { ssimulacra2, type Score } from '#test/bench/ssimulacra2.ts';
 import { engineDeps, runHandler, workOn } from '#test/fixtures/engine-work.ts';
 import { imageHandler } from '#worker-image/engine/image/image-handler.ts';
-import { likenessTo, openGuesses, tuneTo, type Guesses, type Likeness } from '../likeness.ts';
+import { similarityTo, openGuesses, tuneTo, type Guesses, type Similarity } from '../similarity.ts';
 import { OURS } from '../measured.ts';
 import { Samples, type Bench, type CaseFigures, type Row } from '../row.ts';
 import { runProgram } from '../run-program.ts';
@@ -50,11 +50,11 @@ const ENCODERS: Readonly<Record<Target, Readonly<Record<string, Encode>>>> = {
 };
 
 export const imageBytes: Row = {
-  title: 'Bytes at an equal likeness',
+  title: 'Bytes at an equal similarity',
   about: `The calibration set (photos and graphics of 768 × 512 pixels at most) through the encoders alone. For each picture the service's
 encoder works at \`image.quality\` 75; every other gets the lowest quality number at which its result is as like the picture
 (SSIMULACRA2), with its other settings left alone. The bytes are the sums over the pictures that all of them can bring to that
-likeness; seconds are those of the last try, of one thread or as many as the encoder takes, start of the program included.`,
+similarity; seconds are those of the last try, of one thread or as many as the encoder takes, start of the program included.`,
   peers: ['ImageMagick', 'cwebp', 'avifenc', 'jpegoptim', 'pngquant'],
   columns: [
     { title: 'bytes', metrics: ['bytes'], digits: 0, ratio: true },
@@ -63,7 +63,7 @@ likeness; seconds are those of the last try, of one thread or as many as the enc
     { title: 'pictures', metrics: ['pictures'], digits: 0 },
     { title: 'could not', metrics: ['failed'], digits: 0 },
   ],
-  front: { speed: { metrics: ['seconds'], better: 'less' }, size: 'bytes', likeness: 'score' },
+  front: { speed: { metrics: ['seconds'], better: 'less' }, size: 'bytes', similarity: 'score' },
   cases: KINDS.flatMap((kind) => FORMATS.map((format) => nameOf(kind, format))),
   measure,
 };
@@ -111,8 +111,8 @@ async function measureSet({
   const rows: Map<string, Encoded | null>[] = [];
   for (const [at, picture] of pictures.entries()) {
     bench.say(`${name}: ${at + 1} of ${pictures.length}, ${picture.name}`);
-    const likeness = await likenessTo(score, bench.folder, await readFile(picture.path));
-    rows.push(await measurePicture(bench, { picture, format, likeness, guesses }));
+    const similarity = await similarityTo(score, bench.folder, await readFile(picture.path));
+    rows.push(await measurePicture(bench, { picture, format, similarity, guesses }));
   }
   return sums(rows);
 }
@@ -120,15 +120,15 @@ async function measureSet({
 interface Encoding {
   readonly picture: BenchPicture;
   readonly format: Target;
-  readonly likeness: Likeness;
+  readonly similarity: Similarity;
   readonly guesses: Guesses;
 }
 
 async function measurePicture(
   bench: Bench,
-  { picture, format, likeness, guesses }: Encoding,
+  { picture, format, similarity, guesses }: Encoding,
 ): Promise<Map<string, Encoded | null>> {
-  const own = await encodeOurs(picture, format, likeness);
+  const own = await encodeOurs(picture, format, similarity);
   const found = new Map<string, Encoded | null>([[OURS, own]]);
   for (const [who, encode] of Object.entries(ENCODERS[format])) {
     const output = join(bench.folder, `${picture.name}-${who.replaceAll(' ', '')}.${format}`);
@@ -139,7 +139,7 @@ async function measurePicture(
       await encode(picture.path, output, quality);
       seconds = (performance.now() - startedAt) / 1000;
       const bytes = await readFile(output);
-      return { bytes, score: await likeness.of(bytes) };
+      return { bytes, score: await similarity.of(bytes) };
     };
     const tuned = await tuneTo({ wanted: own.score, guess: guesses.of(name), encode: attempt });
     if (tuned !== null) await guesses.keep(name, tuned.quality);
@@ -148,7 +148,7 @@ async function measurePicture(
   return found;
 }
 
-async function encodeOurs(picture: BenchPicture, format: Target, likeness: Likeness): Promise<Encoded> {
+async function encodeOurs(picture: BenchPicture, format: Target, similarity: Similarity): Promise<Encoded> {
   const work = await workOn({
     path: picture.path,
     format: 'png',
@@ -158,7 +158,7 @@ async function encodeOurs(picture: BenchPicture, format: Target, likeness: Liken
   const startedAt = performance.now();
   const { path } = await runHandler(imageHandler, work, engineDeps());
   const seconds = (performance.now() - startedAt) / 1000;
-  const score = await likeness.of(await readFile(path));
+  const score = await similarity.of(await readFile(path));
   const { size } = await stat(path);
   await rm(work.directory, { recursive: true });
   return { bytes: size, score, seconds };

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { copyFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { SentOptions } from '#crds/options/options.ts';
+import type { SentOptions } from '#crds/catalogue/options/options.ts';
 import { runInEngine } from '#test/bench/engine-run.ts';
 import { engineDeps, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
 import { planCompress as planAudio } from '#worker-image/engine/media/audio-plan.ts';
@@ -51,9 +51,9 @@ with grain. SSIM is that of the picture against the input's, in per cent.`,
   columns: [
     { title: 'seconds', metrics: ['seconds'], digits: 2, noise: true, ratio: true },
     { title: 'bytes', metrics: ['bytes'], digits: 0, ratio: true },
-    { title: 'SSIM, %', metrics: ['likeness'], digits: 2 },
+    { title: 'SSIM, %', metrics: ['similarity'], digits: 2 },
   ],
-  front: { speed: { metrics: ['seconds'], better: 'less' }, size: 'bytes', likeness: 'likeness' },
+  front: { speed: { metrics: ['seconds'], better: 'less' }, size: 'bytes', similarity: 'similarity' },
   cases: Object.keys(CASES),
   measure,
 };
@@ -96,7 +96,7 @@ async function measureCase(
       samples.add(who, 'seconds', await encode(output));
       if (round > 0) continue;
       samples.add(who, 'bytes', (await stat(output)).size);
-      if (one.source === 'video') samples.add(who, 'likeness', await likeness(source.path, output));
+      if (one.source === 'video') samples.add(who, 'similarity', await similarity(source.path, output));
     }
   return samples.figures;
 }
@@ -129,7 +129,7 @@ async function ffmpegFor(source: Fixture, { source: kind, options }: MediaCase):
 }
 
 /** Mean SSIM of the picture, in per cent. */
-async function likeness(source: string, output: string): Promise<number> {
+async function similarity(source: string, output: string): Promise<number> {
   const args = ['-i', output, '-i', source, '-lavfi', '[0:v][1:v]ssim', '-f', 'null', '-'];
   const { stderr } = await promisify(execFile)('ffmpeg', args, { maxBuffer: 64 * 1024 ** 2 });
   const found = /SSIM .*All:([\d.]+)/.exec(stderr)?.[1];

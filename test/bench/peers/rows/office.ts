@@ -20,7 +20,7 @@ const LONGEST_MS = 120_000;
 export const office: Row = {
   title: 'Office documents to PDF',
   about: `From the document in hand to the PDF in hand. The service gets each as a job over HTTPS (upload, job, wait, download) and starts
-LibreOffice anew for every file; so do bare soffice (with a profile per place that was used before) and
+LibreOffice anew for every file; so do bare soffice (with a profile per index that was used before) and
 libreoffice-convert; unoserver keeps one LibreOffice that converts one document after the other. "First" includes the start of
 what stands by: of the service's whole tree, and of unoserver. Memory is that of the processes that convert.`,
   peers: ['soffice', 'unoserver', 'libreoffice-convert', 'Gotenberg'],
@@ -35,11 +35,11 @@ what stands by: of the service's whole tree, and of unoserver. Memory is that of
   measure,
 };
 
-/** A place is where one conversion runs at a time. */
+/** A index is where one conversion runs at a time. */
 interface Converter {
   readonly who: string;
   /** Writes `<name>.pdf` beside the source and gives its path. */
-  readonly convert: (source: string, place: number) => Promise<string>;
+  readonly convert: (source: string, index: number) => Promise<string>;
   readonly pids: () => readonly number[];
   readonly stop: () => Promise<void>;
 }
@@ -67,18 +67,18 @@ async function measureDocument(bench: Bench, name: string, source: string): Prom
       converters.push(converter);
       bench.say(`${name}: first of ${converter.who}`);
       await unlessFailed(converter, async () => {
-        const made = await convertCopy(bench, converter, { source, place: 0 });
+        const made = await convertCopy(bench, converter, { source, index: 0 });
         samples.add(converter.who, 'first', (performance.now() - startedAt) / 1000);
         samples.add(converter.who, 'bytes', (await stat(made)).size);
       });
     }
-    // Profiles of the other places are made before seconds count.
+    // Profiles of the other indexes are made before seconds count.
     for (const converter of converters) await unlessFailed(converter, () => together(bench, converter, source));
     for (let round = 0; round < bench.rounds; round += 1)
       for (const converter of converters) {
         bench.say(`${name}: round ${round + 1} of ${bench.rounds}, ${converter.who}`);
         await unlessFailed(converter, async () => {
-          samples.add(converter.who, 'alone', await seconds(() => convertCopy(bench, converter, { source, place: 0 })));
+          samples.add(converter.who, 'alone', await seconds(() => convertCopy(bench, converter, { source, index: 0 })));
           samples.add(converter.who, 'together', await seconds(() => together(bench, converter, source)));
         });
       }
@@ -100,15 +100,15 @@ function noteFailure(remarks: Record<string, string>, { who }: Converter, error:
 }
 
 async function together(bench: Bench, converter: Converter, source: string): Promise<void> {
-  const places = Array.from({ length: AT_ONCE }, (_, place) => place);
-  await Promise.all(places.map((place) => convertCopy(bench, converter, { source, place })));
+  const indexes = Array.from({ length: AT_ONCE }, (_, index) => index);
+  await Promise.all(indexes.map((index) => convertCopy(bench, converter, { source, index })));
 }
 
 /** @throws Error when it fails or hangs. */
 async function convertCopy(
   bench: Bench,
   converter: Converter,
-  { source, place }: { source: string; place: number },
+  { source, index }: { source: string; index: number },
 ): Promise<string> {
   const stop = new AbortController();
   const hangs = delay(LONGEST_MS, undefined, { signal: stop.signal }).then((): never => {
@@ -116,7 +116,7 @@ async function convertCopy(
   });
   hangs.catch(() => undefined);
   const copy = await copyOf(bench, source);
-  return Promise.race([converter.convert(copy, place), hangs]).finally(() => stop.abort());
+  return Promise.race([converter.convert(copy, index), hangs]).finally(() => stop.abort());
 }
 
 async function seconds(work: () => Promise<unknown>): Promise<number> {
@@ -183,8 +183,8 @@ async function startSoffice(bench: Bench): Promise<Converter> {
   const running = new Set<number>();
   return {
     who: 'soffice',
-    convert: async (source, place) => {
-      const profile = `-env:UserInstallation=file://${home}/profile-${place}`;
+    convert: async (source, index) => {
+      const profile = `-env:UserInstallation=file://${home}/profile-${index}`;
       const args = [profile, '--headless', '--convert-to', 'pdf', '--outdir', join(source, '..'), source];
       await runProgram('soffice', args, { onStart: (pid) => running.add(pid) });
       return besides(source);

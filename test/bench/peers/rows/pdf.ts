@@ -38,7 +38,7 @@ three).`,
     { title: 'seconds', metrics: ['seconds'], digits: 2, noise: true, ratio: true },
     { title: 'SSIMULACRA2', metrics: ['score'], digits: 1 },
   ],
-  front: { speed: { metrics: ['seconds'], better: 'less' }, size: 'bytes', likeness: 'score' },
+  front: { speed: { metrics: ['seconds'], better: 'less' }, size: 'bytes', similarity: 'score' },
   cases: CASES,
   measure,
 };
@@ -85,7 +85,7 @@ async function measureFile(
       samples.add(who, 'seconds', seconds);
       if (round > 0) continue;
       samples.add(who, 'bytes', (await stat(output)).size);
-      samples.add(who, 'score', await likenessOf(score, work, output));
+      samples.add(who, 'score', await similarityOf(score, work, output));
       const lost = await lostParts(work, output);
       if (lost !== '') remarks[who] = `lost: ${lost}`;
     }
@@ -100,7 +100,7 @@ async function lostParts(work: Work, output: string): Promise<string> {
 const DRAWN_PAGES = 3;
 
 /** Of the page that suffered most; 0 when the two do not have the same pages. */
-async function likenessOf(score: Score, { input, directory }: Work, output: string): Promise<number> {
+async function similarityOf(score: Score, { input, directory }: Work, output: string): Promise<number> {
   const [before, after] = [
     await drawPages(input.path, join(directory, 'before')),
     await drawPages(output, join(directory, 'after')),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { FormData } from 'undici';
 import sharp from 'sharp';
-import type { SentOptions } from '#crds/options/options.ts';
+import type { SentOptions } from '#crds/catalogue/options/options.ts';
 import { wholePicture } from '#test/bench/calibration-set.ts';
 import { fetchPdfSamples } from '#test/bench/pdf-samples.ts';
 import { runBenchJob } from '../bench-job.ts';

@@ -1,13 +1,6 @@
-/** The boxes of an ISO base media file and the items that its `meta` box lists (ISO 14496-12, 8.11). */
+/** Boxes of an ISO base media file and the items that its `meta` box lists (ISO 14496-12, 8.11). */
+import { parseBoxes, type IsoBox } from '#worker-image/engine/containers/iso-boxes.ts';
 import { brokenFile } from '#worker-image/engine/image/strip/strip-refusal.ts';
-
-/** Positions in the file. */
-export interface Box {
-  readonly type: string;
-  readonly start: number;
-  readonly body: number;
-  readonly end: number;
-}
 
 export interface Extent {
   readonly start: number;
@@ -17,14 +10,14 @@ export interface Extent {
 export interface Item {
   readonly id: number;
   readonly type: string;
-  /** Position of the byte whose lowest bit hides the item. */
+  /** Offset of the byte whose lowest bit hides the item. */
   readonly flagsAt: number;
   readonly extents: readonly Extent[];
 }
 
 export interface Reference {
   readonly type: string;
-  readonly box: Box;
+  readonly box: IsoBox;
   readonly from: number;
   readonly to: readonly number[];
 }
@@ -32,49 +25,41 @@ export interface Reference {
 export interface ItemTable {
   readonly items: readonly Item[];
   readonly references: readonly Reference[];
-  readonly properties: readonly Box[];
+  readonly properties: readonly IsoBox[];
 }
 
 interface Association {
-  /** Of the property, from 1. */
+  /** Number of the property, from 1. */
   readonly index: number;
   readonly isEssential: boolean;
 }
 
 /** A property of an item (ISO 23008-12, 6.5). */
 export interface ItemProperty {
-  readonly box: Box;
-  /** A reader that does not know it must not show the item. */
+  readonly box: IsoBox;
+  /** True when a reader that does not know the property must not show the item. */
   readonly isEssential: boolean;
 }
 
-/** Bytes of version and flags. */
+/** Length of version and flags, in bytes. */
 export const FULL_BOX = 4;
 
-/** @throws MediaError processing_failed when a box leaves its container. */
-export function readBoxes(file: Buffer, start: number, end: number): Box[] {
-  const boxes: Box[] = [];
-  let at = start;
-  while (at + 8 <= end) {
-    const short = file.readUInt32BE(at);
-    const body = at + (short === 1 ? 16 : 8);
-    if (body > end) throw brokenFile('HEIF', 'it ends within a box');
-    const size = short === 0 ? end - at : short === 1 ? Number(file.readBigUInt64BE(at + 8)) : short;
-    if (at + size > end || at + size < body) throw brokenFile('HEIF', 'a box is longer than its container');
-    boxes.push({ type: file.toString('latin1', at + 4, at + 8), start: at, body, end: at + size });
-    at += size;
-  }
+/** Returns the boxes directly inside a range. @throws MediaError processing_failed when a box exceeds its container. */
+export function readBoxes(file: Buffer, start: number, end: number): readonly IsoBox[] {
+  const { boxes, fault } = parseBoxes(file, start, end);
+  if (fault !== null) throw brokenFile('HEIF', fault);
   return boxes;
 }
 
-/** @throws MediaError processing_failed when a table is cut off. */
-export function readItems(file: Buffer, meta: Box): ItemTable {
+/** Returns the items that `meta` lists. @throws MediaError processing_failed when a table is truncated. */
+export function readItems(file: Buffer, meta: Pick<IsoBox, 'body' | 'end'>): ItemTable {
   const boxes = readBoxes(file, meta.body + FULL_BOX, meta.end);
-  const child = (type: string): Box | undefined => boxes.find((box) => box.type === type);
+  const child = (type: string): IsoBox | undefined => boxes.find((box) => box.type === type);
   const names = child('iinf');
-  const places = child('iloc');
+  const locationTable = child('iloc');
   try {
-    const locations = places === undefined ? new Map<number, Extent[]>() : readLocations(file, places, child('idat'));
+    const locations =
+      locationTable === undefined ? new Map<number, Extent[]>() : readLocations(file, locationTable, child('idat'));
     const items = names === undefined ? [] : readNames(file, names);
     return {
       items: items.map((item) => ({ ...item, extents: locations.get(item.id) ?? [] })),
@@ -87,7 +72,7 @@ export function readItems(file: Buffer, meta: Box): ItemTable {
   }
 }
 
-function readNames(file: Buffer, names: Box): Omit<Item, 'extents'>[] {
+function readNames(file: Buffer, names: IsoBox): Omit<Item, 'extents'>[] {
   const wide = file[names.body] !== 0;
   return readBoxes(file, names.body + FULL_BOX + (wide ? 4 : 2), names.end)
     .filter((box) => box.type === 'infe' && (file[box.body] ?? 0) >= 2)
@@ -103,7 +88,7 @@ function readNames(file: Buffer, names: Box): Omit<Item, 'extents'>[] {
     });
 }
 
-function readReferences(file: Buffer, iref: Box | undefined): Reference[] {
+function readReferences(file: Buffer, iref: IsoBox | undefined): Reference[] {
   if (iref === undefined) return [];
   const idBytes = file[iref.body] === 0 ? 2 : 4;
   return readBoxes(file, iref.body + FULL_BOX, iref.end).map((box) => {
@@ -113,17 +98,20 @@ function readReferences(file: Buffer, iref: Box | undefined): Reference[] {
   });
 }
 
-function readProperties(file: Buffer, iprp: Box | undefined): Box[] {
+function readProperties(file: Buffer, iprp: IsoBox | undefined): readonly IsoBox[] {
   if (iprp === undefined) return [];
   const list = readBoxes(file, iprp.body, iprp.end).find(({ type }) => type === 'ipco');
   return list === undefined ? [] : readBoxes(file, list.body, list.end);
 }
 
 /**
- * Finds the properties of an item by its id, in the order in which they apply; null when the file has no table of them.
- * @throws RangeError when the table is cut off.
+ * Returns a function that finds the properties of an item by its id, in the order in which they apply; null when the file
+ * has no table of them. @throws RangeError when the table is truncated.
  */
-export function readItemProperties(file: Buffer, meta: Box): ((id: number) => ItemProperty[]) | null {
+export function readItemProperties(
+  file: Buffer,
+  meta: Pick<IsoBox, 'body' | 'end'>,
+): ((id: number) => ItemProperty[]) | null {
   const iprp = readBoxes(file, meta.body + FULL_BOX, meta.end).find((box) => box.type === 'iprp');
   const ipma = iprp && readBoxes(file, iprp.body, iprp.end).find((box) => box.type === 'ipma');
   if (ipma === undefined) return null;
@@ -135,8 +123,8 @@ export function readItemProperties(file: Buffer, meta: Box): ((id: number) => It
     });
 }
 
-/** By the item's id. Source: ISO 23008-12, 9.3. */
-function readAssociations(file: Buffer, ipma: Box): Map<number, Association[]> {
+/** Returns the associations by item id. Source: ISO 23008-12, 9.3. */
+function readAssociations(file: Buffer, ipma: IsoBox): Map<number, Association[]> {
   const idBytes = file[ipma.body] === 0 ? 2 : 4;
   const indexBytes = ((file[ipma.body + 3] ?? 0) & 1) + 1;
   const essential = 2 ** (8 * indexBytes - 1);
@@ -153,13 +141,13 @@ function readAssociations(file: Buffer, ipma: Box): Map<number, Association[]> {
   return associations;
 }
 
-/** Reads the numbers of a table one after the other. */
-interface Cursor {
+/** Sequential reader of the numbers of a table. */
+interface TableReader {
   at: number;
   take(bytes: number): number;
 }
 
-function cursor(file: Buffer, start: number): Cursor {
+function cursor(file: Buffer, start: number): TableReader {
   return {
     at: start,
     take(bytes) {
@@ -175,11 +163,11 @@ interface ExtentLayout {
   readonly indexBytes: number;
   readonly offsetBytes: number;
   readonly lengthBytes: number;
-  /** Of the file. */
+  /** Length of the file. */
   readonly end: number;
 }
 
-function readExtents(reader: Cursor, { base, indexBytes, offsetBytes, lengthBytes, end }: ExtentLayout): Extent[] {
+function readExtents(reader: TableReader, { base, indexBytes, offsetBytes, lengthBytes, end }: ExtentLayout): Extent[] {
   const extents: Extent[] = [];
   for (let left = reader.take(2); left > 0; left -= 1) {
     reader.take(indexBytes);
@@ -189,7 +177,7 @@ function readExtents(reader: Cursor, { base, indexBytes, offsetBytes, lengthByte
   return extents;
 }
 
-function readLocations(file: Buffer, iloc: Box, idat: Box | undefined): Map<number, Extent[]> {
+function readLocations(file: Buffer, iloc: IsoBox, idat: IsoBox | undefined): Map<number, Extent[]> {
   const version = file[iloc.body] ?? 0;
   const reader = cursor(file, iloc.body + FULL_BOX);
   const sizes = reader.take(2);
@@ -213,7 +201,7 @@ function readLocations(file: Buffer, iloc: Box, idat: Box | undefined): Map<numb
       lengthBytes,
       end: file.length,
     });
-    // Method 2 counts from another item's data: such an item has no bytes of its own.
+    // With method 2 offsets are relative to another item's data: such an item has no bytes of its own.
     if (method < 2) locations.set(id, extents);
   }
   return locations;

@@ -1,10 +1,10 @@
-/** The one tag that a stripped picture keeps: how it stands. */
+/** The orientation tag of EXIF, the only one that a stripped image keeps. */
 
 const ORIENTATION_TAG = 0x0112;
 const SHORT = 3;
 export const UPRIGHT = 1;
 
-/** The orientation, 1 to 8, in a TIFF structure as EXIF blocks hold it; 1 when there is none. */
+/** Returns the orientation, 1 to 8, of the TIFF structure of an EXIF block; 1 when there is none. */
 export function readOrientation(tiff: Buffer): number {
   const little = tiff.toString('latin1', 0, 2) === 'II';
   if (tiff.length < 14 || (!little && tiff.toString('latin1', 0, 2) !== 'MM')) return UPRIGHT;
@@ -23,7 +23,7 @@ export function readOrientation(tiff: Buffer): number {
   return UPRIGHT;
 }
 
-/** The smallest TIFF structure with nothing but that orientation: 26 bytes. */
+/** Returns the smallest TIFF structure with an orientation: 26 bytes. */
 export function makeOrientationTiff(orientation: number): Buffer {
   const tiff = Buffer.alloc(26);
   tiff.write('MM', 0, 'latin1');

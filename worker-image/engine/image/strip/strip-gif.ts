@@ -1,10 +1,10 @@
-/** Takes comments, XMP and other applications' blocks out of a GIF; frames, delays and the loop stay. */
+/** Removes comments, XMP and other application blocks from a GIF; frames, delays and the loop stay. */
 import { brokenFile } from '#worker-image/engine/image/strip/strip-refusal.ts';
 
 const EXTENSION = 0x21;
 const IMAGE = 0x2c;
 const TRAILER = 0x3b;
-/** Ends a list of sub-blocks. Some writers put one more behind a picture, which decoders pass over. */
+/** End of a list of sub-blocks. Some encoders write one more after an image, which decoders skip. */
 const TERMINATOR = 0;
 const COMMENT = 0xfe;
 const APPLICATION = 0xff;
@@ -13,12 +13,12 @@ const SCREEN_BYTES = 13;
 const IMAGE_BYTES = 10;
 
 /**
- * Where the end mark alone is missing, it is written.
- * @throws MediaError processing_failed when the blocks do not lead to it, or to the end of the file.
+ * Returns the file without metadata, with the end mark added if it is missing.
+ * @throws MediaError processing_failed when the blocks do not lead to the end mark or the end of the file.
  */
 export function stripGif(file: Buffer): Buffer {
   if (file.length < SCREEN_BYTES) throw brokenFile('GIF', 'its header is cut off');
-  let at = SCREEN_BYTES + colourTableBytes(file[10] ?? 0);
+  let at = SCREEN_BYTES + colorTableBytes(file[10] ?? 0);
   const kept = [file.subarray(0, at)];
   while (at !== file.length && file[at] !== TRAILER) {
     const end = endOfBlock(file, at);
@@ -28,7 +28,7 @@ export function stripGif(file: Buffer): Buffer {
   return Buffer.concat([...kept, Buffer.from([TRAILER])]);
 }
 
-function colourTableBytes(flags: number): number {
+function colorTableBytes(flags: number): number {
   return (flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 7) + 1);
 }
 
@@ -36,7 +36,7 @@ function endOfBlock(file: Buffer, at: number): number {
   if (file[at] === TERMINATOR) return at + 1;
   if (file[at] === EXTENSION) return endOfSubBlocks(file, at + 2);
   if (file[at] !== IMAGE) throw brokenFile('GIF', `there is no block at byte ${at}, and no end mark before it`);
-  const codeSize = at + IMAGE_BYTES + colourTableBytes(file[at + 9] ?? 0);
+  const codeSize = at + IMAGE_BYTES + colorTableBytes(file[at + 9] ?? 0);
   return endOfSubBlocks(file, codeSize + 1);
 }
 

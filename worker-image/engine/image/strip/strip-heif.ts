@@ -1,63 +1,58 @@
 /**
- * Takes metadata out of a HEIC or AVIF in place: the bytes of EXIF, XMP and thumbnail items are blanked,
- * those of auxiliary images included, so that no offset in the file moves and every picture stays as it is.
+ * Removes metadata from a HEIC or AVIF in place: the bytes of EXIF, XMP and thumbnail items are blanked, those of
+ * auxiliary images included. No offset in the file moves and every image stays as it is.
  */
-import {
-  readBoxes,
-  readItems,
-  type Box,
-  type Item,
-  type ItemTable,
-} from '#worker-image/engine/image/strip/heif-items.ts';
+import type { IsoBox } from '#worker-image/engine/containers/iso-boxes.ts';
+import { readBoxes, readItems, type Item, type ItemTable } from '#worker-image/engine/image/strip/heif-items.ts';
 import { makeOrientationTiff, readOrientation } from '#worker-image/engine/image/strip/orientation-exif.ts';
 import { brokenFile } from '#worker-image/engine/image/strip/strip-refusal.ts';
 
-/** Properties that describe the picture in words or say when it was taken. */
-const TELLING_PROPERTIES: ReadonlySet<string> = new Set(['udes', 'altt', 'crtt', 'mdft']);
-const TELLING_BOXES: ReadonlySet<string> = new Set(['uuid', 'udta']);
-/** Makers append boxes of their own, such as a short film or the time of the shot. */
+/** Properties with a description or the time of the image. */
+const METADATA_PROPERTIES: ReadonlySet<string> = new Set(['udes', 'altt', 'crtt', 'mdft']);
+const METADATA_BOXES: ReadonlySet<string> = new Set(['uuid', 'udta']);
+/** Boxes that are kept at the top level. Camera makers append their own, such as a short video or the time of the shot. */
 const KNOWN_AT_TOP: ReadonlySet<string> = new Set(['ftyp', 'meta', 'mdat', 'moov', 'moof', 'free', 'skip']);
 const CONTAINERS: ReadonlySet<string> = new Set(['moov', 'trak', 'mdia', 'minf']);
-/** Boxes of a film that say when it was made and changed. */
+/** Boxes of a sequence with the times of its creation and last change. */
 const DATED_BOXES: ReadonlySet<string> = new Set(['mvhd', 'tkhd', 'mdhd']);
 const TIFF_OFFSET_BYTES = 4;
 const HIDDEN = 1;
 
-/** @throws MediaError processing_failed when the boxes do not nest. */
+/** Returns a copy without metadata. @throws MediaError processing_failed when the boxes do not nest. */
 export function stripHeif(original: Buffer): Buffer {
   const file = Buffer.from(original);
   const boxes = readBoxes(file, 0, file.length);
-  blankTellingBoxes(file, boxes);
+  blankMetadataBoxes(file, boxes);
   for (const box of boxes) if (!KNOWN_AT_TOP.has(box.type)) blankBox(file, box);
   const meta = boxes.find(({ type }) => type === 'meta');
   if (meta === undefined) throw brokenFile('HEIF', 'it has no list of items');
   const table = readItems(file, meta);
   const thumbnails = hideThumbnails(file, table);
-  const gone = table.items.filter((item) => thumbnails.has(item.id) || isMetadata(item));
-  const pictures = table.items.filter((item) => !gone.includes(item));
-  for (const item of gone) blankItem(file, item, pictures);
+  const removed = table.items.filter((item) => thumbnails.has(item.id) || isMetadata(item));
+  const images = table.items.filter((item) => !removed.includes(item));
+  for (const item of removed) blankItem(file, item, images);
   if (!boxes.some(({ type }) => type === 'moov' || type === 'moof')) blankGaps(file, boxes, table.items);
-  for (const box of table.properties) if (TELLING_PROPERTIES.has(box.type)) blankBox(file, box);
+  for (const box of table.properties) if (METADATA_PROPERTIES.has(box.type)) blankBox(file, box);
   return file;
 }
 
-/** Boxes at any depth that hold words, whole `meta` boxes of sequences, and the dates of these. */
-function blankTellingBoxes(file: Buffer, boxes: readonly Box[], inside = false): void {
+/** Blanks metadata boxes at any depth, `meta` boxes of sequences, and the dates of sequences. */
+function blankMetadataBoxes(file: Buffer, boxes: readonly IsoBox[], inside = false): void {
   for (const box of boxes) {
-    if (TELLING_BOXES.has(box.type) || (inside && box.type === 'meta')) blankBox(file, box);
+    if (METADATA_BOXES.has(box.type) || (inside && box.type === 'meta')) blankBox(file, box);
     else if (DATED_BOXES.has(box.type)) blankDates(file, box);
-    else if (CONTAINERS.has(box.type)) blankTellingBoxes(file, readBoxes(file, box.body, box.end), true);
+    else if (CONTAINERS.has(box.type)) blankMetadataBoxes(file, readBoxes(file, box.body, box.end), true);
   }
 }
 
-/** Readers skip a `free` box. */
-function blankBox(file: Buffer, box: Box): void {
+/** Replaces a box by a `free` box, which readers skip. */
+function blankBox(file: Buffer, box: IsoBox): void {
   file.write('free', box.start + 4, 'latin1');
   file.fill(0, box.body, box.end);
 }
 
-/** Two times behind version and flags, of 8 bytes each in version 1 (ISO/IEC 14496-12, 8.2.2). */
-function blankDates(file: Buffer, { body, end }: Box): void {
+/** Blanks the two times after version and flags, of 8 bytes each in version 1 (ISO/IEC 14496-12, 8.2.2). */
+function blankDates(file: Buffer, { body, end }: IsoBox): void {
   const bytes = file[body] === 1 ? 16 : 8;
   file.fill(0, Math.min(body + 4, end), Math.min(body + 4 + bytes, end));
 }
@@ -66,7 +61,7 @@ function isMetadata({ type }: Item): boolean {
   return type === 'Exif' || type === 'mime' || type === 'uri ';
 }
 
-/** A thumbnail without its reference would count as a picture of its own: it is marked hidden. */
+/** Removes the references of thumbnails. Readers would show these as images of their own, so they are marked hidden. */
 function hideThumbnails(file: Buffer, { items, references }: ItemTable): ReadonlySet<number> {
   const thumbnails = new Set<number>();
   for (const reference of references.filter(({ type }) => type === 'thmb')) {
@@ -79,19 +74,19 @@ function hideThumbnails(file: Buffer, { items, references }: ItemTable): Readonl
   return thumbnails;
 }
 
-function blankItem(file: Buffer, item: Item, pictures: readonly Item[]): void {
+function blankItem(file: Buffer, item: Item, images: readonly Item[]): void {
   const orientation = item.type === 'Exif' ? orientationOf(file, item) : null;
   for (const { start, end } of item.extents) {
-    const shared = pictures.some((other) => other.extents.some((extent) => extent.start < end && start < extent.end));
+    const shared = images.some((other) => other.extents.some((extent) => extent.start < end && start < extent.end));
     if (!shared) file.fill(item.type === 'mime' ? ' ' : 0, start, end);
   }
   if (orientation !== null) writeOrientation(file, item, orientation);
 }
 
-/** Data that no item names: programs that edit a file leave the old behind. */
-function blankGaps(file: Buffer, boxes: readonly Box[], items: readonly Item[]): void {
+/** Blanks data that no item refers to: programs that edit a file keep the old data. */
+function blankGaps(file: Buffer, boxes: readonly IsoBox[], items: readonly Item[]): void {
   const used = items.flatMap(({ extents }) => extents).toSorted((one, other) => one.start - other.start);
-  // An extent without length reaches as far as the data does.
+  // An extent without length reaches to the end of the data.
   if (used.some(({ start, end }) => start === end)) return;
   for (const box of boxes.filter(({ type }) => type === 'mdat')) {
     let at = box.body;
@@ -109,7 +104,7 @@ function orientationOf(file: Buffer, { extents }: Item): number {
   return readOrientation(exif.subarray(TIFF_OFFSET_BYTES + exif.readUInt32BE(0)));
 }
 
-/** An EXIF item that stays must be one that readers can open. */
+/** Writes the orientation into an EXIF item, which must stay readable. */
 function writeOrientation(file: Buffer, { extents }: Item, orientation: number): void {
   const tiff = makeOrientationTiff(orientation);
   const extent = extents[0];

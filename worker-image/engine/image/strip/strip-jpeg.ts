@@ -1,4 +1,4 @@
-/** Takes metadata out of a JPEG segment by segment; the coded picture is copied as it is. */
+/** Removes metadata from a JPEG segment by segment; the coded image is copied as it is. */
 import { makeOrientationTiff, readOrientation, UPRIGHT } from '#worker-image/engine/image/strip/orientation-exif.ts';
 import { brokenFile } from '#worker-image/engine/image/strip/strip-refusal.ts';
 
@@ -18,8 +18,8 @@ const ADOBE = Buffer.from('Adobe', 'latin1');
 const JFIF_BYTES = 18;
 
 /**
- * Keeps the picture, JFIF without its thumbnail, colour profile, Adobe's colour flag and the orientation.
- * What follows the end of the picture (second images, gain maps, trailers) goes.
+ * Keeps the image, JFIF without its thumbnail, color profile, Adobe's color flag and the orientation. Removes second
+ * images, gain maps and other data after the end of the image.
  * @throws MediaError processing_failed when the segments do not lead to an end mark.
  */
 export function stripJpeg(file: Buffer): Buffer {
@@ -34,7 +34,7 @@ export function stripJpeg(file: Buffer): Buffer {
 
 interface Segment {
   readonly marker: number;
-  /** Marker, length and content; after a start of scan the coded data as well. */
+  /** Marker, length and content; the coded data too after a start of scan. */
   readonly bytes: Buffer;
 }
 
@@ -51,7 +51,7 @@ function readSegments(file: Buffer): Segment[] {
   return segments;
 }
 
-/** Position of the next marker's 0xff; fill bytes, and what else no decoder takes for a marker, are skipped. */
+/** Returns the offset of the next marker's 0xff. Skips fill bytes and others that no decoder reads as a marker. */
 function markerAt(file: Buffer, at: number): number {
   let position = file.indexOf(0xff, at);
   while (position !== -1 && !isMarker(file[position + 1])) position = file.indexOf(0xff, position + 1);
@@ -90,7 +90,7 @@ function withoutThumbnail(segment: Buffer): Buffer {
   return copy;
 }
 
-/** In coded data 0xff is followed by 0 or by a restart marker; anything else ends the scan. */
+/** Returns the offset of the scan's end. In coded data 0xff is followed by 0 or by a restart marker. */
 function endOfScan(file: Buffer, start: number): number {
   let at = file.indexOf(0xff, start);
   while (at !== -1 && at + 1 < file.length) {

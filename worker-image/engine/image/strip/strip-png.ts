@@ -1,4 +1,4 @@
-/** Takes metadata out of a PNG chunk by chunk; animation and everything that colours depend on stay. */
+/** Removes metadata from a PNG chunk by chunk; animation and everything that colors depend on stay. */
 import { makePngChunk, PNG_SIGNATURE, readPngChunks, type PngChunk } from '#worker-image/engine/image/png-chunks.ts';
 import { makeOrientationTiff, readOrientation, UPRIGHT } from '#worker-image/engine/image/strip/orientation-exif.ts';
 import { brokenFile } from '#worker-image/engine/image/strip/strip-refusal.ts';
@@ -7,7 +7,7 @@ const KEPT_EXTRAS: ReadonlySet<string> = new Set(
   'tRNS cHRM gAMA iCCP sBIT sRGB cICP mDCV cLLI mDCv cLLi bKGD hIST pHYs sPLT acTL fcTL fdAT'.split(' '),
 );
 
-/** @throws MediaError processing_failed when the chunks do not lead to the end chunk. */
+/** Returns the file without metadata. @throws MediaError processing_failed when the chunks do not lead to the end chunk. */
 export function stripPng(file: Buffer): Buffer {
   const chunks = readPngChunks(file);
   if (chunks === null) throw brokenFile('PNG', 'its chunks do not lead to an end chunk');
@@ -18,7 +18,7 @@ export function stripPng(file: Buffer): Buffer {
   return Buffer.concat([PNG_SIGNATURE, ...kept]);
 }
 
-/** A type that begins with a capital letter is needed to show the picture. */
+/** Returns whether a chunk is kept. A type with a capital first letter is needed to show the image. */
 function isKept({ type }: PngChunk): boolean {
   return /^[A-Z]/.test(type) || KEPT_EXTRAS.has(type);
 }

@@ -1,6 +1,6 @@
-import { MediaError } from '#crds/media-error.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 
-/** The refusal of a file whose containers do not nest or end as they must. */
+/** Returns the refusal of a file whose structure is damaged or truncated. */
 export function brokenFile(name: string, why: string): MediaError {
   return new MediaError(
     'processing_failed',

@@ -1,13 +1,13 @@
 /**
- * Takes metadata out of every page of a TIFF. Nothing moves: tags that do not describe the picture leave their
- * directory, and every byte that no remaining tag names is blanked, previews and data left behind included.
+ * Removes metadata from every page of a TIFF in place: tags that do not describe the image are removed from their
+ * directory, and every byte that no remaining tag refers to is blanked, previews and unused data included.
  */
 import { brokenFile } from '#worker-image/engine/image/strip/strip-refusal.ts';
 import {
   numbersOf,
   openTiff,
   readDirectories,
-  type Range,
+  type ByteRange,
   type Tiff,
   type TiffDirectory,
 } from '#worker-image/engine/image/strip/tiff-directories.ts';
@@ -21,7 +21,7 @@ const TAG = {
   tileBytes: 325,
   jpegOffset: 513,
 } as const;
-/** Pixels and how to read them: size, samples, strips and tiles, colours, transparency, position, profile. */
+/** Tags that are kept: size, samples, strips and tiles, colors, transparency, position, profile. */
 const KEPT: ReadonlySet<number> = numbersIn(
   '254-259 262-266 273 274 277-284 286 287 290-293 296 297 301 317-328 332 334 336 338-342 347 512-515 517-521 ' +
     '529-532 32995-32998 34675',
@@ -29,13 +29,13 @@ const KEPT: ReadonlySet<number> = numbersIn(
 const OLD_JPEG = 6;
 const REDUCED = 1;
 
-/** @throws MediaError processing_failed when a directory or its values are cut off. */
+/** Returns a copy without metadata. @throws MediaError processing_failed when a directory or its values are truncated. */
 export function stripTiff(original: Buffer): Buffer {
   const tiff = openTiff(Buffer.from(original));
   const pages = readDirectories(tiff);
   const shown = pages.filter((page, i) => i === 0 || (valueOf(tiff, page, TAG.subfileType) & REDUCED) === 0);
   const removed = [...pages.filter((page) => !shown.includes(page)).map(({ range }) => range), ...removedValues(shown)];
-  // Its tables stand where only its decoder finds them.
+  // Only the decoder of old JPEG finds its tables, so their bytes must stay.
   const isOld = shown.some((page) => valueOf(tiff, page, TAG.compression) === OLD_JPEG);
   const kept = keptRanges(tiff, shown);
   linkPages(tiff, shown);
@@ -53,19 +53,19 @@ function numbersIn(ranges: string): Set<number> {
   return new Set(numbers);
 }
 
-/** The first of an entry's values; 0 without the entry. */
+/** Returns the first value of an entry; 0 without the entry. */
 function valueOf(tiff: Tiff, page: TiffDirectory, tag: number): number {
   const entry = page.entries.find((one) => one.tag === tag);
   return entry === undefined ? 0 : (numbersOf(tiff, entry)[0] ?? 0);
 }
 
-function removedValues(pages: readonly TiffDirectory[]): Range[] {
+function removedValues(pages: readonly TiffDirectory[]): ByteRange[] {
   return pages.flatMap(({ entries }) => entries.filter(({ tag }) => !KEPT.has(tag)).map(({ values }) => values));
 }
 
-/** Header, directories, their values, and the pixels that these name. */
-function keptRanges(tiff: Tiff, pages: readonly TiffDirectory[]): Range[] {
-  const ranges: Range[] = [{ start: 0, end: tiff.headerBytes }];
+/** Returns the ranges of header, directories, their values, and the pixels that these refer to. */
+function keptRanges(tiff: Tiff, pages: readonly TiffDirectory[]): ByteRange[] {
+  const ranges: ByteRange[] = [{ start: 0, end: tiff.headerBytes }];
   for (const page of pages) {
     ranges.push(page.range, ...page.entries.filter(({ tag }) => KEPT.has(tag)).map(({ values }) => values));
     ranges.push(...data(tiff, page, TAG.stripOffsets, TAG.stripBytes));
@@ -74,8 +74,8 @@ function keptRanges(tiff: Tiff, pages: readonly TiffDirectory[]): Range[] {
   return ranges.toSorted((one, other) => one.start - other.start);
 }
 
-/** Without lengths, the data reaches as far as the file does. */
-function data(tiff: Tiff, { entries }: TiffDirectory, offsets: number, lengths: number): Range[] {
+/** Returns the ranges of strips or tiles. Without lengths, they reach to the end of the file. */
+function data(tiff: Tiff, { entries }: TiffDirectory, offsets: number, lengths: number): ByteRange[] {
   const [at, bytes] = [offsets, lengths].map((tag) => entries.find((entry) => entry.tag === tag));
   if (at === undefined) return [];
   const sizes = bytes === undefined ? [] : numbersOf(tiff, bytes);
@@ -86,7 +86,7 @@ function data(tiff: Tiff, { entries }: TiffDirectory, offsets: number, lengths: 
   });
 }
 
-/** The chain passes by the pages that go. */
+/** Links the kept pages, past those that are removed. */
 function linkPages(tiff: Tiff, pages: readonly TiffDirectory[]): void {
   pages.forEach(({ linkAt }, i) => tiff.writeNumber(pages[i + 1]?.range.start ?? 0, linkAt, tiff.isBig ? 8 : 4));
 }
@@ -103,7 +103,7 @@ function dropEntries(tiff: Tiff, { range, entries, linkAt }: TiffDirectory): voi
   link.copy(tiff.file, range.start + countBytes + body.length);
 }
 
-function blankRest(file: Buffer, kept: readonly Range[]): void {
+function blankRest(file: Buffer, kept: readonly ByteRange[]): void {
   let at = 0;
   for (const { start, end } of kept) {
     if (start > at) file.fill(0, at, Math.min(start, file.length));

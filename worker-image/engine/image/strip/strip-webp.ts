@@ -1,8 +1,9 @@
-/** Takes metadata out of a WebP chunk by chunk. */
+/** Removes metadata from a WebP chunk by chunk. */
+import { parseRiffChunks } from '#worker-image/engine/containers/riff.ts';
 import { makeOrientationTiff, readOrientation, UPRIGHT } from '#worker-image/engine/image/strip/orientation-exif.ts';
 import { brokenFile } from '#worker-image/engine/image/strip/strip-refusal.ts';
 
-interface Chunk {
+interface WebpChunk {
   readonly type: string;
   readonly data: Buffer;
 }
@@ -13,7 +14,7 @@ const FRAME_HEADER = 16;
 const EXIF_FLAG = 0x08;
 const XMP_FLAG = 0x04;
 
-/** @throws MediaError processing_failed when the chunks do not fit into the file. */
+/** Returns the file without metadata. @throws MediaError processing_failed when the chunks do not fit into the file. */
 export function stripWebp(file: Buffer): Buffer {
   const length = file.length < 12 ? 0 : Math.min(file.length, 8 + file.readUInt32LE(4));
   const chunks = readChunks(file.subarray(12, length));
@@ -27,27 +28,22 @@ export function stripWebp(file: Buffer): Buffer {
   return Buffer.concat([head, body]);
 }
 
-function readChunks(bytes: Buffer): Chunk[] {
-  const chunks: Chunk[] = [];
-  let at = 0;
-  while (at + 8 <= bytes.length) {
-    const size = bytes.readUInt32LE(at + 4);
-    if (at + 8 + size > bytes.length) throw brokenFile('WebP', 'it ends within a chunk');
-    chunks.push({ type: bytes.toString('latin1', at, at + 4), data: bytes.subarray(at + 8, at + 8 + size) });
-    at += 8 + size + (size % 2);
-  }
+function readChunks(bytes: Buffer): WebpChunk[] {
+  const parsed = parseRiffChunks(bytes);
+  if (parsed === null) throw brokenFile('WebP', 'it ends within a chunk');
+  const chunks = parsed.map(({ id, body, size }) => ({ type: id, data: bytes.subarray(body, body + size) }));
   if (!chunks.some(({ type }) => type.startsWith('VP8') || type === 'ANMF'))
     throw brokenFile('WebP', 'it holds no picture');
   return chunks;
 }
 
-/** Some writers put JPEG's `Exif\0\0` before the structure. */
+/** Returns the orientation. Some encoders write JPEG's `Exif\0\0` before the structure. */
 function orientationOf(exif: Buffer | undefined): number {
   if (exif === undefined) return UPRIGHT;
   return readOrientation(exif.toString('latin1', 0, 4) === 'Exif' ? exif.subarray(6) : exif);
 }
 
-function cleaned(chunk: Chunk, hasExif: boolean): Chunk {
+function cleaned(chunk: WebpChunk, hasExif: boolean): WebpChunk {
   if (chunk.type === 'ANMF') return { type: 'ANMF', data: cleanedFrame(chunk.data) };
   if (chunk.type !== 'VP8X' || chunk.data.length === 0) return chunk;
   const data = Buffer.from(chunk.data);
@@ -60,7 +56,7 @@ function cleanedFrame(data: Buffer): Buffer {
   return Buffer.concat([data.subarray(0, FRAME_HEADER), ...parts.map(writeChunk)]);
 }
 
-function writeChunk({ type, data }: Chunk): Buffer {
+function writeChunk({ type, data }: WebpChunk): Buffer {
   const head = Buffer.alloc(8);
   head.write(type, 0, 'latin1');
   head.writeUInt32LE(data.length, 4);

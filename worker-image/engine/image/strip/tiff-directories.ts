@@ -1,7 +1,7 @@
-/** The directories of a TIFF or BigTIFF: where each entry and its values stand. Source: TIFF 6.0; BigTIFF design. */
+/** Directories of a TIFF or BigTIFF with the offsets of entries and values. Source: TIFF 6.0; BigTIFF design. */
 import { brokenFile } from '#worker-image/engine/image/strip/strip-refusal.ts';
 
-export interface Range {
+export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
@@ -10,27 +10,27 @@ export interface TiffEntry {
   readonly tag: number;
   readonly type: number;
   readonly count: number;
-  /** The entry itself. */
+  /** Offset of the entry. */
   readonly at: number;
-  /** Its values, which may stand inside the entry. */
-  readonly values: Range;
+  /** Range of the values, which may be inside the entry. */
+  readonly values: ByteRange;
 }
 
 export interface TiffDirectory {
-  /** Of the directory, from the number of entries to the link to the next one. */
-  readonly range: Range;
+  /** Range of the directory, from the number of entries to the link to the next one. */
+  readonly range: ByteRange;
   readonly entries: readonly TiffEntry[];
-  /** Position of the link to the next directory. */
+  /** Offset of the link to the next directory. */
   readonly linkAt: number;
 }
 
 export interface Tiff {
   readonly file: Buffer;
   readonly isBig: boolean;
-  /** Bytes of the header. */
+  /** Length of the header, in bytes. */
   readonly headerBytes: number;
   readonly entryBytes: number;
-  /** Unsigned, of 2, 4 or 8 bytes. */
+  /** Reads an unsigned number of 2, 4 or 8 bytes. */
   number(at: number, bytes: number): number;
   writeNumber(value: number, at: number, bytes: number): void;
 }
@@ -56,7 +56,7 @@ const TYPE_BYTES: Readonly<Record<number, number>> = {
 const BIG = 43;
 const MAX_DIRECTORIES = 10_000;
 
-/** @throws MediaError processing_failed when the bytes do not begin as a TIFF. */
+/** Opens a TIFF in memory. @throws MediaError processing_failed when the header is truncated. */
 export function openTiff(file: Buffer): Tiff {
   const isLittle = file.toString('latin1', 0, 2) === 'II';
   if (file.length < 16) throw brokenFile('TIFF', 'its header is cut off');
@@ -81,7 +81,7 @@ export function openTiff(file: Buffer): Tiff {
   };
 }
 
-/** The chain of pages. @throws MediaError processing_failed when it leaves the file or runs in a circle. */
+/** Returns the chain of pages. @throws MediaError processing_failed when it leaves the file or has a cycle. */
 export function readDirectories(tiff: Tiff): TiffDirectory[] {
   const linkBytes = tiff.isBig ? 8 : 4;
   const found: TiffDirectory[] = [];
@@ -97,13 +97,13 @@ export function readDirectories(tiff: Tiff): TiffDirectory[] {
   return found;
 }
 
-/** Numbers that an entry holds, such as where the strips begin. */
+/** Returns the numbers of an entry, such as the offsets of strips. */
 export function numbersOf(tiff: Tiff, { type, count, values }: TiffEntry): number[] {
   const bytes = TYPE_BYTES[type] ?? 1;
   return Array.from({ length: count }, (_, i) => tiff.number(values.start + i * bytes, bytes));
 }
 
-/** @throws MediaError processing_failed when it leaves the file. */
+/** Returns the directory at an offset. @throws MediaError processing_failed when it leaves the file. */
 export function readDirectoryAt(tiff: Tiff, at: number): TiffDirectory {
   const countBytes = tiff.isBig ? 8 : 2;
   const count = tiff.number(at, countBytes);

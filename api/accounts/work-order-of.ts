@@ -1,0 +1,15 @@
+import type { Account } from '#api/accounts/account.ts';
+import { featuresOf } from '#api/accounts/features-of.ts';
+import type { Operation } from '#crds/catalogue/formats.ts';
+import type { ResolvedOptions } from '#crds/catalogue/options/options.ts';
+import { fileLimits } from '#crds/catalogue/plans.ts';
+import type { OpenWorkOrder } from '#crds/contract/work-order.ts';
+
+/** Returns a work order with the limits and features of the account. */
+export function workOrderOf(
+  account: Pick<Account, 'plan' | 'features'>,
+  operation: Operation,
+  options: ResolvedOptions,
+): OpenWorkOrder {
+  return { operation, options, limits: fileLimits(account.plan), features: featuresOf(account) };
+}

@@ -1,0 +1,23 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { watchBody } from '#api/direct/watch-body.ts';
+
+const bytes = Buffer.from('a file of some bytes');
+const refusalOf = () => null;
+
+describe('watchBody', () => {
+  it('hashes the file of a test key, which is compared with the samples', async () => {
+    const body = watchBody(Readable.from([bytes]), { refusalOf, hashes: true });
+    expect(await buffer(body.file)).toEqual(bytes);
+    expect(body.sha256()).toBe(createHash('sha256').update(bytes).digest('hex'));
+  });
+
+  it('does not hash the file of a live key', async () => {
+    const body = watchBody(Readable.from([bytes]), { refusalOf, hashes: false });
+    expect(await buffer(body.file)).toEqual(bytes);
+    expect(body.size()).toBe(bytes.length);
+    expect(() => body.sha256()).toThrow('not hashed');
+  });
+});

@@ -1,0 +1,39 @@
+import { capabilitiesEndpoint } from '#api/http/capabilities.ts';
+import { directEndpoints } from '#api/direct/direct-endpoints.ts';
+import { estimateEndpoint } from '#api/billing/estimate-endpoint.ts';
+import { usageEndpoint } from '#api/billing/usage-endpoint.ts';
+import type { Endpoint } from '#api/http/endpoint.ts';
+import { jobEndpoints } from '#api/jobs/job-endpoints.ts';
+import { openApiDocument } from '#api/openapi/openapi.ts';
+import { presetEndpoints } from '#api/presets/preset-endpoints.ts';
+import { receiptEndpoints } from '#api/receipts/receipt-endpoints.ts';
+import { uploadEndpoints } from '#api/uploads/upload-endpoints.ts';
+import { signingSecretEndpoint } from '#api/webhooks/signing-secret-endpoint.ts';
+import { webhookEndpoints } from '#api/webhooks/webhook-endpoints.ts';
+
+/** Every endpoint of the service. */
+export const ENDPOINTS: readonly Endpoint[] = [
+  capabilitiesEndpoint,
+  {
+    method: 'GET',
+    path: '/v1/openapi.json',
+    summary: 'This description.',
+    lane: 'open',
+    responses: { 200: { description: 'An OpenAPI 3.1 document.' } },
+    errors: [],
+    handle: async ({ baseUrl }) => ({
+      status: 200,
+      headers: { 'Cache-Control': 'public, max-age=300' },
+      body: openApiDocument(ENDPOINTS, baseUrl),
+    }),
+  },
+  ...directEndpoints,
+  ...uploadEndpoints,
+  ...jobEndpoints,
+  ...receiptEndpoints,
+  estimateEndpoint,
+  usageEndpoint,
+  ...presetEndpoints,
+  ...webhookEndpoints,
+  signingSecretEndpoint,
+];

@@ -1,0 +1,21 @@
+import type { Endpoint } from '#api/http/endpoint.ts';
+
+/**
+ * Returns the methods of the endpoints at a request's path; empty for an unknown path. A literal path takes precedence
+ * over one with parameters.
+ */
+export function methodsOfPath(url: string, endpoints: readonly Endpoint[]): string[] {
+  const path = pathOf(url);
+  const literal = endpoints.filter((endpoint) => endpoint.path === path);
+  const matching = literal.length > 0 ? literal : endpoints.filter((endpoint) => patternOf(endpoint.path).test(path));
+  return matching.map((endpoint) => endpoint.method);
+}
+
+/** Returns the path of a request's URL without a slash at its end. */
+export function pathOf(url: string): string {
+  return url.split('?')[0]?.replace(/(.)\/$/, '$1') ?? '/';
+}
+
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll(/:[a-z_]+/g, '[^/]+')}$`);
+}

@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { parseFields } from '#api/http/json-body.ts';
+import { queryNumber, readQuery } from '#api/http/query.ts';
+import { JOB_STATUSES } from '#api/jobs/job.ts';
+import type { JobPageQuery } from '#api/jobs/read-jobs.ts';
+import { OPERATIONS } from '#crds/catalogue/formats.ts';
+
+const moment = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+
+/** Query parameters of `GET /v1/jobs`. */
+export const jobListQuery = z.strictObject({
+  limit: queryNumber({ min: 1, max: 100 }).prefault(20),
+  starting_after: z.string().optional().meta({ description: 'Id of a job: the page goes on with older ones.' }),
+  ending_before: z.string().optional().meta({ description: 'Id of a job: the page ends before it, with newer ones.' }),
+  status: z.enum(JOB_STATUSES).optional(),
+  operation: z.enum(OPERATIONS).optional(),
+  created_after: moment.optional(),
+  created_before: moment.optional(),
+});
+
+/** Parses the query of `GET /v1/jobs`. @throws MediaError bad_request */
+export function readJobListQuery(query: URLSearchParams): JobPageQuery {
+  const fields = parseFields(jobListQuery, Object.fromEntries(readQuery(query)));
+  return {
+    limit: fields.limit,
+    startingAfter: fields.starting_after,
+    endingBefore: fields.ending_before,
+    status: fields.status ?? null,
+    operation: fields.operation ?? null,
+    createdAfter: fields.created_after ?? null,
+    createdBefore: fields.created_before ?? null,
+  };
+}

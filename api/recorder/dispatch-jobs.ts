@@ -1,0 +1,145 @@
+/**
+ * Dispatch of job rows as MediaJobs: round robin between accounts, a bounded number at a time. A row whose MediaJob is
+ * missing (never created, lost with its store, deleted by hand) gets a new one with a new nonce.
+ */
+import type { FileStore } from '#api/files/file-store.ts';
+import { JOB_LINK_SECONDS, outputKey, type Job } from '#api/jobs/job.ts';
+import { selectUndispatchedJobs, setDispatch } from '#api/jobs/job-progress-rows.ts';
+import type { Database } from '#api/store/database.ts';
+import { heartbeatToken } from '#crds/contract/heartbeat-token.ts';
+import { formatOfName, FORMATS, type Kind } from '#crds/catalogue/formats.ts';
+import { isFinal, type JobTicket, type MediaJobSpec, type OutputTarget } from '#crds/contract/media-job.ts';
+import { openWorkOrder } from '#crds/contract/work-order.ts';
+import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
+import { jobIdOfName, LABELS, mediaJobName } from '#crds/contract/names.ts';
+import { LIMITS } from '#crds/catalogue/plans.ts';
+import { faultPoint } from '#crds/process/fault-point.ts';
+import type { Log } from '#crds/process/log.ts';
+
+export interface DispatchDeps {
+  readonly database: Database;
+  readonly mediaJobs: MediaJobClient;
+  readonly files: FileStore;
+  readonly log: Log;
+  /** Returns a random word of a-z and 0-9. */
+  readonly newNonce: () => string;
+  /** Key of the workers' heartbeat tokens, shared with the controller. */
+  readonly heartbeatKey: Buffer;
+  /** Maximum number of unfinished MediaJobs; accounts that have none may exceed it by `EXTRA_SHARE`. */
+  readonly openJobs: number;
+  /** Names of MediaJobs whose creation is in progress. A ticket is created after its MediaJob. */
+  readonly inTheMaking: Set<string>;
+}
+
+/** Share of `openJobs` that may be exceeded, by accounts that have no unfinished MediaJob. */
+const EXTRA_SHARE = 0.05;
+
+/** Maximum number of jobs of one iteration. */
+const MAX_BATCH = 200;
+
+/** MediaJobs created concurrently: most of the time each waits for responses. */
+const CONCURRENCY = 8;
+
+/** Creates missing MediaJobs. Returns the number of jobs that lacked one. */
+export async function dispatchJobs(deps: DispatchDeps): Promise<number> {
+  const present = await deps.mediaJobs.list();
+  const unfinished = present.filter((mediaJob) => !isFinal(mediaJob.status));
+  const freeCapacity = deps.openJobs - unfinished.length;
+  const extra = Math.ceil(deps.openJobs * EXTRA_SHARE) + Math.min(0, freeCapacity);
+  if (freeCapacity + extra <= 0) return 0;
+  const ids = present.map((mediaJob) => jobIdOfName(mediaJob.metadata.name));
+  const limit = Math.min(Math.max(0, freeCapacity) + extra, MAX_BATCH);
+  const waiting = await selectUndispatchedJobs(deps.database, { present: ids, limit });
+  const jobs = withinShare(waiting, { freeCapacity, accounts: unfinished.map(({ spec }) => spec.account) });
+  const remaining = jobs.values();
+  const dispatchNext = async (): Promise<void> => {
+    for (const job of remaining) {
+      const name = mediaJobName(job.id);
+      deps.inTheMaking.add(name);
+      await dispatchJob(deps, job).finally(() => deps.inTheMaking.delete(name));
+    }
+  };
+  const ends = await Promise.allSettled(Array.from({ length: CONCURRENCY }, dispatchNext));
+  const failed = ends.find((end) => end.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+  return jobs.length;
+}
+
+/** Returns the jobs within the limit, and beyond it one of each account that has no MediaJob. */
+function withinShare(
+  jobs: readonly Job[],
+  { freeCapacity, accounts }: { freeCapacity: number; accounts: readonly string[] },
+): readonly Job[] {
+  const accountsWithMediaJob = new Set(accounts);
+  return jobs.filter(({ accountId }, index) => {
+    const isFirst = !accountsWithMediaJob.has(accountId);
+    accountsWithMediaJob.add(accountId);
+    return index < freeCapacity || isFirst;
+  });
+}
+
+async function dispatchJob(deps: DispatchDeps, job: Job): Promise<void> {
+  const nonce = deps.newNonce();
+  if (!(await setDispatch(deps.database, job, nonce))) return;
+  const name = mediaJobName(job.id);
+  await faultPoint('before-dispatch');
+  const outcome = await deps.mediaJobs.create({
+    name,
+    labels: { [LABELS.job]: name, [LABELS.account]: job.accountId, [LABELS.dispatch]: nonce },
+    spec: specOf(job, `${name}-${nonce}`),
+    ticket: await ticketOf(deps, job, nonce),
+  });
+  await faultPoint('after-dispatch');
+  deps.log.info({ job_id: job.id, outcome, first_attempt: job.attempt + 1 }, 'job dispatched');
+}
+
+/** Returns the kind of a file name's extension: an estimate for sizing and display. */
+export function kindOfName(filename: string | null): Kind | null {
+  const format = formatOfName(filename);
+  return format === null ? null : FORMATS[format].kind;
+}
+
+/** Returns a signed GET URL of the job's input. */
+export function inputUrl({ files }: Pick<DispatchDeps, 'files'>, job: Job): Promise<string> {
+  return files.signedGet(job.inputKey, JOB_LINK_SECONDS);
+}
+
+function specOf(job: Job, secretName: string): MediaJobSpec {
+  return {
+    jobId: job.id,
+    account: job.accountId,
+    kind: kindOfName(job.inputFilename),
+    inputSize: job.inputSize,
+    ...openWorkOrder(job),
+    secretName,
+    firstAttempt: Math.min(job.attempt, LIMITS.jobAttempts) + 1,
+    startedAt: job.startedAt?.toISOString() ?? null,
+    waitUntil: new Date(job.createdAt.getTime() + LIMITS.jobWaitSeconds * 1000).toISOString(),
+    suspend: !job.inputStored,
+  };
+}
+
+async function ticketOf(deps: DispatchDeps, job: Job, nonce: string): Promise<JobTicket> {
+  const attempts = Array.from({ length: LIMITS.jobAttempts }, (_, index) => index + 1);
+  return {
+    inputUrl: job.inputStored ? await inputUrl(deps, job) : null,
+    inputEtag: job.inputEtag,
+    filename: job.inputFilename,
+    outputs: await Promise.all(
+      attempts.map((attempt) => outputTarget(deps.files, job, outputKey(job, nonce, attempt))),
+    ),
+    heartbeatTokens: attempts.map((attempt) => heartbeatToken(deps.heartbeatKey, job.id, attempt)),
+  };
+}
+
+async function outputTarget(files: FileStore, job: Job, key: string): Promise<OutputTarget> {
+  return {
+    url: await files.signedPut(key, JOB_LINK_SECONDS),
+    parts: mayOutgrowOnePut(job) ? await files.beginParts(key, JOB_LINK_SECONDS) : null,
+  };
+}
+
+/** Returns whether the output may exceed 5 GiB: only conversions of more than 25 MB can. */
+function mayOutgrowOnePut({ operation, inputSize }: Job): boolean {
+  return operation === 'convert' && (inputSize === null || inputSize > 25_000_000);
+}

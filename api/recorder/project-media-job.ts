@@ -1,0 +1,154 @@
+/**
+ * Projection of one MediaJob: its progress and end go into PostgreSQL, decisions of PostgreSQL go to the MediaJob.
+ * It always reads both anew, so lost, late and duplicate events do no harm.
+ */
+import { finishJob, type FinishDeps } from '#api/jobs/finish-job.ts';
+import { inputUrl, kindOfName, type DispatchDeps } from '#api/recorder/dispatch-jobs.ts';
+import { isUnfinished, outputKey, type Job } from '#api/jobs/job.ts';
+import { markDeliveryDue, recordProgress } from '#api/jobs/job-progress-rows.ts';
+import { findJob } from '#api/jobs/job-rows.ts';
+import { CHANGES_CHANNEL } from '#api/store/changes-channel.ts';
+import { notify } from '#api/store/listen.ts';
+import { insertTransfer } from '#api/transfers/transfer-rows.ts';
+import { isFinal, type MediaJob, type MediaJobStatus } from '#crds/contract/media-job.ts';
+import { jobIdOfName, LABELS } from '#crds/contract/names.ts';
+
+export interface ProjectDeps extends FinishDeps, DispatchDeps {
+  /** Time for which a finished MediaJob is kept for inspection, in seconds. */
+  readonly keepFinishedSeconds: number;
+  /** Uids, by name, of MediaJobs whose ticket was found. */
+  readonly ticketsSeen: Map<string, string>;
+}
+
+type ProjectionStep =
+  | { readonly do: 'nothing' }
+  | { readonly do: 'delete'; readonly why: string; readonly unexpected?: string }
+  /** The creation may have been interrupted: a MediaJob without a ticket cannot start and is created again. */
+  | { readonly do: 'check-ticket' }
+  | { readonly do: 'delete-later'; readonly seconds: number }
+  | { readonly do: 'resume' }
+  | { readonly do: 'progress'; readonly status: MediaJobStatus }
+  | { readonly do: 'end'; readonly status: MediaJobStatus };
+
+/** Applies the next step to a MediaJob and its row. Returns the seconds until the next call; null: the next event. */
+export async function projectMediaJob(deps: ProjectDeps, name: string): Promise<number | null> {
+  const mediaJob = await deps.mediaJobs.get(name);
+  if (mediaJob === null) {
+    deps.ticketsSeen.delete(name);
+    return null;
+  }
+  const job = await findJob(deps.database, jobIdOfName(name));
+  const step = nextStep(deps, mediaJob, job);
+  switch (step.do) {
+    case 'nothing':
+      return null;
+    case 'delete':
+      deps.log.info({ name, why: step.why }, 'MediaJob deleted');
+      await deps.mediaJobs.delete(name, step.unexpected);
+      return null;
+    case 'check-ticket':
+      if ((await deps.mediaJobs.ticket(name)) === null) {
+        deps.log.warn({ name }, 'MediaJob without a ticket deleted, to be created again');
+        await deps.mediaJobs.delete(name);
+        return null;
+      }
+      deps.ticketsSeen.set(name, mediaJob.metadata.uid);
+      return projectMediaJob(deps, name);
+    case 'delete-later':
+      return step.seconds;
+    case 'resume':
+      await resume(deps, mediaJob, job);
+      return null;
+    case 'progress':
+      await recordProgress(deps.database, fenceOf(mediaJob), progressOf(step.status));
+      return null;
+    case 'end':
+      await recordEnd(deps, mediaJob, step.status);
+      return deps.keepFinishedSeconds;
+  }
+}
+
+const NO_RECORD = 'There is no job of that id: jobs are made through the API, and this MediaJob is deleted.';
+
+function nextStep(deps: ProjectDeps, mediaJob: MediaJob, job: Job | null): ProjectionStep {
+  const { status } = mediaJob;
+  if (job === null) return { do: 'delete', why: 'it has no record', unexpected: NO_RECORD };
+  if (isUnfinished(job) && fenceOf(mediaJob).dispatch !== job.dispatch)
+    return { do: 'delete', why: 'a newer one was made' };
+  return isUnfinished(job) ? beforeEnd(deps, mediaJob, job) : afterEnd(deps, status, job);
+}
+
+function beforeEnd(deps: ProjectDeps, mediaJob: MediaJob, job: Job): ProjectionStep {
+  const { status, spec } = mediaJob;
+  if (job.delivery !== null) return { do: 'nothing' };
+  if (status !== undefined && isFinal(status)) return { do: 'end', status };
+  if (isTicketDoubtful(deps, mediaJob)) return { do: 'check-ticket' };
+  if (spec.suspend && job.inputStored) return { do: 'resume' };
+  return status === undefined ? { do: 'nothing' } : { do: 'progress', status };
+}
+
+/** Time after the creation of a MediaJob in which its ticket may still be missing, in seconds. */
+const TICKET_GRACE_SECONDS = 30;
+
+/** Returns whether the ticket may be missing: it was neither found nor used by a worker yet. */
+function isTicketDoubtful({ clock, ticketsSeen, inTheMaking }: ProjectDeps, { metadata, status }: MediaJob): boolean {
+  if (status?.phase === 'Running' || ticketsSeen.get(metadata.name) === metadata.uid) return false;
+  if (inTheMaking.has(metadata.name)) return false;
+  return clock.now().getTime() - Date.parse(metadata.creationTimestamp) >= TICKET_GRACE_SECONDS * 1000;
+}
+
+/** Returns the step for an ended job: an unfinished MediaJob is deleted, a finished one after `keepFinishedSeconds`. */
+function afterEnd(deps: ProjectDeps, status: MediaJobStatus | undefined, job: Job): ProjectionStep {
+  if (!isFinal(status) || job.completedAt === null) return { do: 'delete', why: `the job has ended: ${job.status}` };
+  const age = (deps.clock.now().getTime() - job.completedAt.getTime()) / 1000;
+  if (age >= deps.keepFinishedSeconds) return { do: 'delete', why: 'finished a while ago' };
+  return { do: 'delete-later', seconds: deps.keepFinishedSeconds - age };
+}
+
+async function resume(deps: ProjectDeps, mediaJob: MediaJob, job: Job | null): Promise<void> {
+  if (job === null || job.inputSize === null || job.inputEtag === null) return;
+  await deps.mediaJobs.resume(mediaJob.metadata.name, {
+    inputSize: job.inputSize,
+    inputUrl: await inputUrl(deps, job),
+    inputEtag: job.inputEtag,
+    filename: job.inputFilename,
+    kind: kindOfName(job.inputFilename),
+  });
+}
+
+async function recordEnd(deps: ProjectDeps, mediaJob: MediaJob, status: MediaJobStatus): Promise<void> {
+  const { id, dispatch } = fenceOf(mediaJob);
+  const fence = { dispatch, attempt: status.attempt };
+  const { report } = status;
+  if (status.phase === 'Failed' || report === null) {
+    const error = status.error ?? { code: 'internal', message: 'The work ended without a report.' };
+    await finishJob(deps, id, { kind: 'failed', fence, error });
+    return;
+  }
+  const startedAt = new Date(status.startedAt ?? status.completedAt ?? deps.clock.now());
+  const key = outputKey({ id }, dispatch, status.attempt);
+  const job = await findJob(deps.database, id);
+  if (job?.sendsOutput !== true) {
+    await finishJob(deps, id, { kind: 'succeeded', fence, startedAt, report, outputKey: key });
+    return;
+  }
+  await deps.database.transaction(async (tx) => {
+    const due = await markDeliveryDue(
+      tx,
+      { id, dispatch },
+      { attempt: status.attempt, startedAt, outputKey: key, report },
+    );
+    if (!due) return;
+    await insertTransfer(tx, { jobId: id, direction: 'deliver', nextAt: deps.clock.now() });
+    await notify(tx, CHANGES_CHANNEL, id);
+  });
+}
+
+function progressOf(status: MediaJobStatus): { attempt: number; startedAt: Date | null; percent: number } {
+  const startedAt = status.startedAt === null ? null : new Date(status.startedAt);
+  return { attempt: status.attempt, startedAt, percent: Math.min(status.percent, 99) };
+}
+
+function fenceOf(mediaJob: MediaJob): { id: string; dispatch: string } {
+  return { id: mediaJob.spec.jobId, dispatch: mediaJob.metadata.labels[LABELS.dispatch] ?? '' };
+}

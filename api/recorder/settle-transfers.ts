@@ -1,0 +1,27 @@
+/** End of jobs after their transfers: inputs that could not be fetched, outputs that were delivered or refused. */
+import { finishJob, type FinishDeps } from '#api/jobs/finish-job.ts';
+import { findJob } from '#api/jobs/job-rows.ts';
+import { selectSettledTransfers } from '#api/transfers/transfer-rows.ts';
+
+const BATCH = 100;
+
+/** Ends up to `BATCH` jobs whose transfers decide about them. */
+export async function settleTransfers(deps: FinishDeps): Promise<void> {
+  const settled = await selectSettledTransfers(deps.database, BATCH);
+  for (const { jobId, direction, error } of settled) {
+    if (error !== null) await finishJob(deps, jobId, { kind: 'failed', fence: null, error });
+    else if (direction === 'deliver') await finishDelivered(deps, jobId);
+  }
+}
+
+async function finishDelivered(deps: FinishDeps, jobId: string): Promise<void> {
+  const job = await findJob(deps.database, jobId);
+  if (job === null || job.report === null || job.dispatch === null) return;
+  await finishJob(deps, jobId, {
+    kind: 'succeeded',
+    fence: { dispatch: job.dispatch, attempt: job.attempt },
+    startedAt: job.startedAt ?? job.createdAt,
+    report: job.report,
+    outputKey: null,
+  });
+}

@@ -1,0 +1,254 @@
+import { describe, expect, it } from 'vitest';
+import { dispatchJobs } from '#api/recorder/dispatch-jobs.ts';
+import { projectMediaJob, type ProjectDeps } from '#api/recorder/project-media-job.ts';
+import { settleTransfers } from '#api/recorder/settle-transfers.ts';
+import { openDiskFiles } from '#api/files/disk-files.ts';
+import { makeSecretBox } from '#api/store/secret-box.ts';
+import { newId } from '#crds/contract/ids.ts';
+import type { MediaJob, MediaJobStatus } from '#crds/contract/media-job.ts';
+import { makeMemoryMediaJobs } from '#crds/media-jobs/memory-media-jobs.ts';
+import { mediaJobName } from '#crds/contract/names.ts';
+import { makeLog } from '#crds/process/log.ts';
+import { testDatabase } from '#test/support/database.ts';
+import { buildAccount, buildJob, buildReport, nonce, readJob } from '#test/support/job-builder.ts';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeEach } from 'vitest';
+
+const NOW = new Date('2026-01-01T12:00:00Z');
+const clock = { now: () => NOW };
+const key = { id: 'k1', key: Buffer.alloc(32, 7) };
+const database = await testDatabase();
+const directory = await mkdtemp(join(tmpdir(), 'record-jobs-'));
+afterAll(() => rm(directory, { recursive: true }));
+const files = await openDiskFiles({ clock, directory, baseUrl: 'http://127.0.0.1:1', linkKeys: [key] });
+
+let deps: ProjectDeps;
+beforeEach(async () => {
+  await database.query('delete from transfers');
+  await database.query('delete from jobs');
+  deps = {
+    database,
+    clock,
+    newId,
+    log: makeLog('test', 'error'),
+    secretBox: makeSecretBox([key]),
+    baseUrl: 'https://media.test',
+    linkKeys: [key],
+    files,
+    mediaJobs: makeMemoryMediaJobs({ clock, newUid: nonce }),
+    newNonce: nonce,
+    heartbeatKey: Buffer.alloc(32, 1),
+    openJobs: 100,
+    keepFinishedSeconds: 60,
+    ticketsSeen: new Map(),
+    inTheMaking: new Set(),
+  };
+});
+
+async function mediaJobOf(id: string): Promise<MediaJob> {
+  const mediaJob = await deps.mediaJobs.get(mediaJobName(id));
+  if (mediaJob === null) throw new Error('no MediaJob');
+  return mediaJob;
+}
+
+const status = (more: Partial<MediaJobStatus>): MediaJobStatus => ({
+  phase: 'Running',
+  attempt: 1,
+  percent: 0,
+  startedAt: NOW.toISOString(),
+  completedAt: null,
+  reason: 'Running',
+  message: null,
+  node: null,
+  report: null,
+  error: null,
+  ...more,
+});
+
+async function report(id: string, more: Partial<MediaJobStatus>): Promise<void> {
+  await deps.mediaJobs.updateStatus(await mediaJobOf(id), status(more));
+  await projectMediaJob(deps, mediaJobName(id));
+}
+
+async function dispatched(more: Parameters<typeof buildJob>[2] = {}): Promise<string> {
+  const job = await buildJob(database, (await buildAccount(database)).id, more);
+  await dispatchJobs(deps);
+  return job.id;
+}
+
+describe('dispatchJobs', () => {
+  it('dispatches round robin between accounts, up to the limit of open MediaJobs', async () => {
+    const [greedy, modest] = [await buildAccount(database), await buildAccount(database)];
+    for (let index = 0; index < 6; index += 1) await buildJob(database, greedy.id);
+    const late = await buildJob(database, modest.id, { createdAt: new Date('2026-01-02T00:00:00Z') });
+    deps = { ...deps, openJobs: 2 };
+    expect(await dispatchJobs(deps)).toBe(2);
+    const accounts = (await deps.mediaJobs.list()).map(({ spec }) => spec.account);
+    expect(accounts.toSorted()).toEqual([greedy.id, modest.id].toSorted());
+    expect(await deps.mediaJobs.get(mediaJobName(late.id))).not.toBeNull();
+    expect(await dispatchJobs(deps)).toBe(0);
+  });
+
+  it('exceeds the limit by at most 5 % for accounts that have no MediaJob', async () => {
+    const accounts = [await buildAccount(database), await buildAccount(database), await buildAccount(database)];
+    const [greedy, modest, third] = accounts.map(({ id }) => id) as [string, string, string];
+    deps = { ...deps, openJobs: 2 };
+    for (let index = 0; index < 4; index += 1) await buildJob(database, greedy);
+    expect(await dispatchJobs(deps)).toBe(2);
+    await buildJob(database, modest);
+    await buildJob(database, modest);
+    expect(await dispatchJobs(deps)).toBe(1);
+    await buildJob(database, third);
+    expect(await dispatchJobs(deps)).toBe(0);
+    const dispatchedTo = (await deps.mediaJobs.list()).map(({ spec }) => spec.account);
+    expect(dispatchedTo.toSorted()).toEqual([greedy, greedy, modest].toSorted());
+  });
+
+  it('writes no file name, URL or secret into the MediaJob', async () => {
+    const id = await dispatched({ inputFilename: 'secret-name.jpg', metadata: { note: 'secret-note' } });
+    expect(JSON.stringify(await mediaJobOf(id))).not.toMatch(/secret-name|secret-note|http|signature/);
+    const ticket = await deps.mediaJobs.ticket(mediaJobName(id));
+    expect(ticket?.filename).toBe('secret-name.jpg');
+    expect(new Set(ticket?.outputs.map(({ url }) => url)).size).toBe(3);
+  });
+
+  it('recreates a lost MediaJob with the next attempt and other output keys', async () => {
+    const id = await dispatched();
+    await report(id, { attempt: 1, percent: 30 });
+    const before = await deps.mediaJobs.ticket(mediaJobName(id));
+    await deps.mediaJobs.delete(mediaJobName(id));
+    await dispatchJobs(deps);
+    expect((await mediaJobOf(id)).spec.firstAttempt).toBe(2);
+    expect((await deps.mediaJobs.ticket(mediaJobName(id)))?.outputs).not.toEqual(before?.outputs);
+  });
+});
+
+describe('projectMediaJob', () => {
+  it('recreates a suspended MediaJob without a ticket, unless its creation is in progress', async () => {
+    const id = await dispatched({ inputStored: false });
+    const { metadata } = await mediaJobOf(id);
+    deps = {
+      ...deps,
+      clock: { now: () => new Date(NOW.getTime() + 60_000) },
+      mediaJobs: { ...deps.mediaJobs, ticket: async () => null },
+      inTheMaking: new Set([mediaJobName(id)]),
+    };
+    await projectMediaJob(deps, mediaJobName(id));
+    expect((await mediaJobOf(id)).metadata.uid).toBe(metadata.uid);
+    deps.inTheMaking.clear();
+    await projectMediaJob(deps, mediaJobName(id));
+    expect(await deps.mediaJobs.get(mediaJobName(id))).toBeNull();
+    await dispatchJobs(deps);
+    expect((await mediaJobOf(id)).metadata.uid).not.toBe(metadata.uid);
+  });
+
+  it('reads the ticket of a MediaJob once', async () => {
+    const id = await dispatched();
+    let reads = 0;
+    const { ticket } = deps.mediaJobs;
+    const counted = (name: string): ReturnType<typeof ticket> => {
+      reads += 1;
+      return ticket(name);
+    };
+    deps = {
+      ...deps,
+      clock: { now: () => new Date(NOW.getTime() + 60_000) },
+      mediaJobs: { ...deps.mediaJobs, ticket: counted },
+    };
+    for (let round = 0; round < 3; round += 1) await projectMediaJob(deps, mediaJobName(id));
+    expect(reads).toBe(1);
+  });
+
+  it('sets processing at the first heartbeat and never decreases the percentage', async () => {
+    const id = await dispatched();
+    await report(id, { phase: 'Pending', startedAt: null, attempt: 1 });
+    expect(await readJob(database, id)).toMatchObject({ status: 'queued', startedAt: null, attempt: 1 });
+    await report(id, { percent: 40 });
+    await report(id, { percent: 30 });
+    expect(await readJob(database, id)).toMatchObject({ status: 'processing', startedAt: NOW, percent: 40 });
+  });
+
+  it('ends the job and keeps the finished MediaJob for `keepFinishedSeconds`', async () => {
+    const id = await dispatched();
+    await deps.mediaJobs.updateStatus(
+      await mediaJobOf(id),
+      status({ phase: 'Succeeded', report: buildReport(), completedAt: NOW.toISOString() }),
+    );
+    expect(await projectMediaJob(deps, mediaJobName(id))).toBe(60);
+    const job = await readJob(database, id);
+    expect(job).toMatchObject({ status: 'succeeded', outputKey: `outputs/${id}/${job.dispatch}-1` });
+    expect(await projectMediaJob(deps, mediaJobName(id))).toBe(60);
+    deps = { ...deps, keepFinishedSeconds: 0 };
+    await projectMediaJob(deps, mediaJobName(id));
+    expect(await deps.mediaJobs.get(mediaJobName(id))).toBeNull();
+  });
+
+  it('records the error of a failed MediaJob', async () => {
+    const id = await dispatched();
+    await report(id, { phase: 'Failed', error: { code: 'encrypted_pdf', message: 'It needs a password.' } });
+    const error = { type: 'processing_error', code: 'encrypted_pdf', message: 'It needs a password.' };
+    expect(await readJob(database, id)).toMatchObject({ status: 'failed', error, outputKey: null });
+  });
+
+  it('ignores and deletes a MediaJob that a newer one has replaced', async () => {
+    const id = await dispatched();
+    await database.query(`update jobs set dispatch = 'newer' where id = $1`, [id]);
+    await deps.mediaJobs.updateStatus(await mediaJobOf(id), status({ phase: 'Succeeded', report: buildReport() }));
+    await projectMediaJob(deps, mediaJobName(id));
+    expect(await readJob(database, id)).toMatchObject({ status: 'queued' });
+    expect(await deps.mediaJobs.get(mediaJobName(id))).toBeNull();
+  });
+
+  it('deletes a MediaJob that has no row', async () => {
+    const id = await dispatched();
+    await database.query('delete from jobs where id = $1', [id]);
+    await projectMediaJob(deps, mediaJobName(id));
+    expect(await deps.mediaJobs.get(mediaJobName(id))).toBeNull();
+  });
+
+  it('resumes a suspended MediaJob once the input is stored', async () => {
+    const id = await dispatched({ inputStored: false, inputSize: null, inputEtag: null, inputFilename: null });
+    expect((await mediaJobOf(id)).spec.suspend).toBe(true);
+    await database.query(
+      `update jobs set input_stored = true, input_size = 7, input_etag = '"e"', input_filename = 'a.pdf' where id = $1`,
+      [id],
+    );
+    await projectMediaJob(deps, mediaJobName(id));
+    expect((await mediaJobOf(id)).spec).toMatchObject({ suspend: false, inputSize: 7, kind: 'pdf' });
+  });
+});
+
+describe('a job with output.url', () => {
+  const target = { outputTarget: Buffer.from('sealed') };
+  const done: Partial<MediaJobStatus> = { phase: 'Succeeded', report: buildReport() };
+
+  async function settle(id: string, error: object | null): Promise<void> {
+    await database.query('update transfers set done_at = $2, error = $3 where job_id = $1', [
+      id,
+      NOW,
+      error === null ? null : JSON.stringify(error),
+    ]);
+    await settleTransfers(deps);
+  }
+
+  it('ends after its delivery', async () => {
+    const id = await dispatched(target);
+    await report(id, done);
+    expect(await readJob(database, id)).toMatchObject({ status: 'processing', delivery: 'due', percent: 95 });
+    await settle(id, null);
+    expect(await readJob(database, id)).toMatchObject({ status: 'succeeded', outputKey: null, billed: true });
+  });
+
+  it('fails when its delivery has failed', async () => {
+    const id = await dispatched(target);
+    await report(id, done);
+    await settle(id, { code: 'output_upload_failed', message: 'It answered 500.' });
+    expect(await readJob(database, id)).toMatchObject({
+      status: 'failed',
+      error: { code: 'output_upload_failed' },
+      billed: false,
+    });
+  });
+});

@@ -1,0 +1,24 @@
+import type { Database } from '#api/store/database.ts';
+import { insertUser, selectUsersByEmail } from '#api/users/user-rows.ts';
+import type { NewId } from '#crds/contract/ids.ts';
+import type { Clock } from '#crds/process/clock.ts';
+
+/** Address of the user whom the first link of an installation signs in. */
+const FIRST_OPERATOR = 'operator@localhost';
+
+/** Returns the first operator of an installation; creates it when it is missing. Ignores members of its address. */
+export async function firstOperator({
+  database,
+  clock,
+  newId,
+}: {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly newId: NewId;
+}): Promise<{ readonly id: string }> {
+  const known = (await selectUsersByEmail(database, FIRST_OPERATOR)).find(({ operator }) => operator);
+  if (known !== undefined) return known;
+  const made = { id: newId('user'), email: FIRST_OPERATOR, operator: true, password: null, identity: null };
+  await insertUser(database, { ...made, createdAt: clock.now() });
+  return made;
+}

@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import type { CallerRequest, Endpoint } from '#api/http/endpoint.ts';
+import { parseFields, readJsonBody } from '#api/http/json-body.ts';
+import {
+  changeWebhookEndpoint,
+  deleteWebhookEndpoint,
+  rotateWebhookSecret,
+  webhookEndpointChangeSchema,
+} from '#api/webhooks/change-webhook-endpoint.ts';
+import { createWebhookEndpoint, webhookEndpointRequestSchema } from '#api/webhooks/create-webhook-endpoint.ts';
+import { requestPing } from '#api/webhooks/request-ping.ts';
+import {
+  webhookEndpointObject,
+  webhookEndpointSchema,
+  webhookEndpointWithSecretSchema,
+} from '#api/webhooks/webhook-endpoint-object.ts';
+import { selectWebhookEndpoints } from '#api/webhooks/webhook-endpoint-rows.ts';
+
+const webhookEndpointList = z.object({
+  object: z.literal('list'),
+  data: z.array(webhookEndpointSchema),
+  has_more: z.literal(false),
+});
+
+const deletedWebhookEndpoint = z.object({
+  id: z.string(),
+  object: z.literal('webhook_endpoint'),
+  deleted: z.literal(true),
+});
+
+export const webhookTestSchema = z
+  .object({
+    object: z.literal('webhook_test'),
+    event_id: z.string(),
+    delivered: z.boolean(),
+    status: z.int().meta({ description: 'Of the answer; 0 when none came.' }),
+    duration_ms: z.int(),
+  })
+  .meta({ id: 'WebhookTest' });
+
+/** Endpoints of webhooks: docs/reference/webhooks.md. */
+export const webhookEndpoints: readonly Endpoint[] = [
+  {
+    method: 'POST',
+    path: '/v1/webhook_endpoints',
+    summary: 'Register a URL that gets an event for every finished job.',
+    lane: 'other',
+    body: webhookEndpointRequestSchema,
+    responses: { 201: { description: 'The endpoint with its secret.', schema: webhookEndpointWithSecretSchema } },
+    errors: ['bad_request'],
+    handle: async (deps, request) => {
+      const { object } = await readJsonBody(request);
+      const input = parseFields(webhookEndpointRequestSchema, object);
+      const { endpoint, secret } = await createWebhookEndpoint(deps, { caller: request.caller, input });
+      return {
+        status: 201,
+        headers: { Location: `/v1/webhook_endpoints/${endpoint.id}`, 'Cache-Control': 'no-store' },
+        body: { ...webhookEndpointObject(deps, endpoint), secret },
+      };
+    },
+  },
+  {
+    method: 'GET',
+    path: '/v1/webhook_endpoints',
+    summary: 'List webhook endpoints, newest first.',
+    lane: 'other',
+    responses: { 200: { description: 'All of them, without secrets.', schema: webhookEndpointList } },
+    errors: [],
+    handle: async (deps, { caller }) => {
+      const endpoints = await selectWebhookEndpoints(deps.database, caller.account.id);
+      const data = endpoints.map((endpoint) => webhookEndpointObject(deps, endpoint));
+      return { status: 200, body: { object: 'list', data, has_more: false } };
+    },
+  },
+  {
+    method: 'PATCH',
+    path: '/v1/webhook_endpoints/:id',
+    summary: 'Pause or resume a webhook endpoint.',
+    lane: 'other',
+    body: webhookEndpointChangeSchema,
+    responses: { 200: { description: 'The endpoint.', schema: webhookEndpointSchema } },
+    errors: ['bad_request', 'not_found'],
+    handle: async (deps, request) => {
+      const { object } = await readJsonBody(request);
+      const { enabled } = parseFields(webhookEndpointChangeSchema, object);
+      const input = { id: idOf(request), enabled };
+      const endpoint = await changeWebhookEndpoint(deps, { caller: request.caller, input });
+      return { status: 200, body: webhookEndpointObject(deps, endpoint) };
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/v1/webhook_endpoints/:id',
+    summary: 'Delete a webhook endpoint; queued deliveries still run.',
+    lane: 'other',
+    responses: { 200: { description: 'It is gone.', schema: deletedWebhookEndpoint } },
+    errors: ['not_found'],
+    handle: async (deps, request) => {
+      const id = idOf(request);
+      await deleteWebhookEndpoint(deps, { caller: request.caller, input: { id } });
+      return { status: 200, body: { id, object: 'webhook_endpoint', deleted: true } };
+    },
+  },
+  {
+    method: 'POST',
+    path: '/v1/webhook_endpoints/:id/rotate_secret',
+    summary: 'Give a webhook endpoint a new secret; queued deliveries keep theirs.',
+    lane: 'other',
+    responses: { 200: { description: 'The endpoint with its new secret.', schema: webhookEndpointWithSecretSchema } },
+    errors: ['not_found'],
+    handle: async (deps, request) => {
+      const { endpoint, secret } = await rotateWebhookSecret(deps, {
+        caller: request.caller,
+        input: { id: idOf(request) },
+      });
+      return {
+        status: 200,
+        headers: { 'Cache-Control': 'no-store' },
+        body: { ...webhookEndpointObject(deps, endpoint), secret },
+      };
+    },
+  },
+  {
+    method: 'POST',
+    path: '/v1/webhook_endpoints/:id/test',
+    summary: 'Send one ping to a webhook endpoint, once.',
+    lane: 'other',
+    responses: { 200: { description: 'What came of it, delivered or not.', schema: webhookTestSchema } },
+    errors: ['bad_request', 'not_found', 'engine_busy'],
+    handle: async (deps, request) => {
+      const input = { id: idOf(request), signal: request.signal };
+      const { eventId, delivered, status, durationMs } = await requestPing(deps, { caller: request.caller, input });
+      const body = { object: 'webhook_test', event_id: eventId, delivered, status, duration_ms: durationMs };
+      return { status: 200, body };
+    },
+  },
+];
+
+function idOf({ params }: CallerRequest): string {
+  return params['id'] ?? '';
+}

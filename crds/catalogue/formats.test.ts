@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import {
+  CONVERT_TARGETS,
+  extensionOf,
+  formatOfName,
+  FORMATS,
+  inputFormatsOf,
+  KINDS,
+  targetFormat,
+} from '#crds/catalogue/formats.ts';
+
+describe('formats', () => {
+  it.each([
+    ['photo.JPEG', 'jpg'],
+    ['archive.tar.docx', 'docx'],
+    ['page.htm', 'html'],
+    ['song.m4a', 'm4a'],
+    ['noextension', null],
+    ['odd.xyz', null],
+    [null, null],
+  ])('have for the name %s the format %s', (name, format) => {
+    expect(formatOfName(name)).toBe(format);
+  });
+
+  it.each([
+    ['jpeg', 'jpg'],
+    ['TIF', 'tiff'],
+    ['heif', 'heic'],
+    ['markdown', 'md'],
+    ['jsonl', 'ndjson'],
+    ['constructor', null],
+    ['exe', null],
+  ])('have for the target %s the format %s', (text, format) => {
+    expect(targetFormat(text)).toBe(format);
+  });
+
+  it('have no extension that belongs to two input formats', () => {
+    for (const kind of KINDS) {
+      for (const format of inputFormatsOf(kind)) {
+        for (const extension of FORMATS[format].extensions) expect(formatOfName(`x.${extension}`)).toBe(format);
+      }
+    }
+  });
+
+  it('have an extension for every convert target', () => {
+    for (const kind of KINDS) {
+      for (const target of CONVERT_TARGETS[kind]) expect(extensionOf(target)).toMatch(/^[a-z0-9]+$/);
+    }
+  });
+});

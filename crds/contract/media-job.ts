@@ -1,0 +1,123 @@
+/**
+ * MediaJob: a short-lived ticket of a job's row in PostgreSQL, and the only object that API side and controller share.
+ * It contains no file name, URL, secret or caller text: those are in the job's Secret (`JobTicket`).
+ *
+ *   (created) → Pending → Running → Succeeded
+ *                  ↑         │ ╲
+ *                  └─ lost ──┘  → Failed
+ *
+ * The API side writes `spec` once (later only `suspend` from true to false); the controller alone
+ * writes `status`. Final phases never change, `attempt` never decreases.
+ */
+import { z } from 'zod';
+import { isErrorCode, type ErrorCode } from '#crds/contract/error-codes.ts';
+import { KINDS } from '#crds/catalogue/formats.ts';
+import { PHASES, REASONS } from '#crds/contract/names.ts';
+import { engineResultSchema } from '#crds/contract/result.ts';
+import { openWorkOrderSchema } from '#crds/contract/work-order.ts';
+
+const timestamp = z.iso.datetime();
+
+// The CRD lists the operation before the other fields.
+const { operation, ...otherOrderFields } = openWorkOrderSchema.shape;
+
+export const mediaJobSpecSchema = z.object({
+  jobId: z.string().regex(/^job_[0-9a-z]{20}$/),
+  account: z.string().max(63).meta({ description: 'Account id, for fair order and for labels.' }),
+  operation,
+  kind: z.enum(KINDS).nullable().meta({ description: 'Guess from the file name; the content decides.' }),
+  inputSize: z.int().min(0).nullable().meta({ description: 'Bytes; null until the input is stored.' }),
+  ...otherOrderFields,
+  secretName: z.string().max(253),
+  firstAttempt: z.int().min(1).max(4).meta({ description: 'Above 1 when an earlier MediaJob of this job was lost.' }),
+  startedAt: timestamp
+    .nullable()
+    .meta({ description: 'First heartbeat under an earlier MediaJob; null when the job never ran.' }),
+  waitUntil: timestamp.meta({ description: 'When a job that has not started fails with timeout.' }),
+  suspend: z.boolean().meta({ description: 'true while the input is being fetched.' }),
+});
+
+export const jobErrorSchema = z.object({
+  code: z.custom<ErrorCode>((text) => typeof text === 'string' && isErrorCode(text)),
+  message: z.string().max(1000),
+});
+
+export const workerReportSchema = z.object({
+  result: engineResultSchema,
+  /** In hexadecimal, as is the output's. */
+  inputSha256: z.string(),
+  outputSha256: z.string(),
+  /** Versions by name of the tool. */
+  tools: z.record(z.string(), z.string()),
+  image: z.string().optional().meta({ description: 'Container image of the worker; absent where there is none.' }),
+});
+export type WorkerReport = z.infer<typeof workerReportSchema>;
+
+export const mediaJobStatusSchema = z.object({
+  phase: z.enum(PHASES),
+  attempt: z.int().min(0).meta({ description: 'Number of the current or last attempt; 0 before the first.' }),
+  percent: z.int().min(0).max(100),
+  startedAt: timestamp.nullable().meta({ description: "First heartbeat of the job's first attempt." }),
+  completedAt: timestamp.nullable(),
+  reason: z.enum(REASONS).nullable(),
+  message: z.string().max(1000).nullable(),
+  node: z.string().nullable(),
+  report: workerReportSchema.nullable().meta({ description: 'Set with phase Succeeded.' }),
+  error: jobErrorSchema.nullable().meta({ description: 'Set with phase Failed.' }),
+});
+
+export type MediaJobSpec = z.infer<typeof mediaJobSpecSchema>;
+export type MediaJobStatus = z.infer<typeof mediaJobStatusSchema>;
+
+export interface MediaJob {
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly creationTimestamp: string;
+    readonly labels: Readonly<Record<string, string>>;
+  };
+  readonly spec: MediaJobSpec;
+  /** Absent until the controller has seen it. */
+  readonly status?: MediaJobStatus;
+}
+
+/** Returns true for a status with a final phase. */
+export function isFinal(status: MediaJobStatus | undefined): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
+}
+
+/** Returns true when a status may follow another: final ones never change, `attempt` never decreases. */
+export function mayFollow(old: MediaJobStatus | undefined, next: MediaJobStatus): boolean {
+  return !isFinal(old) && next.attempt >= (old?.attempt ?? 0);
+}
+
+/** Target of an attempt's output: one PUT of `url`, or parts when the output is larger than one part. */
+export const outputTargetSchema = z.object({
+  url: z.url(),
+  /** null: one PUT suffices for any output of the job. */
+  parts: z
+    .object({
+      /** Size of each part except the last, in bytes. */
+      bytes: z.int().min(1),
+      /** URLs of the PUTs, one per part in order; each response has the part's ETag. */
+      urls: z.array(z.url()),
+      /** URL of the POST with the parts' ETags, as S3's CompleteMultipartUpload. */
+      completeUrl: z.url(),
+    })
+    .nullable(),
+});
+export type OutputTarget = z.infer<typeof outputTargetSchema>;
+
+/**
+ * Content of the job's Secret: signed URLs, tokens and the caller's file name. One output per attempt (index 0 is
+ * attempt 1), so that nobody reads what a stale attempt writes.
+ */
+export const jobTicketSchema = z.object({
+  inputUrl: z.url().nullable().meta({ description: 'Signed GET; null until the input is stored.' }),
+  inputEtag: z.string().nullable(),
+  filename: z.string().nullable(),
+  outputs: z.array(outputTargetSchema),
+  heartbeatTokens: z.array(z.string()).meta({ description: 'One per attempt, as the outputs.' }),
+});
+export type JobTicket = z.infer<typeof jobTicketSchema>;

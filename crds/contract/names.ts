@@ -1,0 +1,45 @@
+/** Names on Kubernetes objects: group and kind, labels, phases and reasons. */
+
+export const API_GROUP = 'mediajobs.dev';
+export const CRD_NAME = 'mediajobs.mediajobs.dev';
+export const API_VERSION = 'v1';
+
+export const KIND = 'MediaJob';
+export const PLURAL = 'mediajobs';
+
+export const LABELS = {
+  account: 'mediajobs.dev/account',
+  job: 'mediajobs.dev/job',
+  attempt: 'mediajobs.dev/attempt',
+  dispatch: 'mediajobs.dev/dispatch',
+} as const;
+
+/** Phases of a MediaJob; the last two are final. */
+export const PHASES = ['Pending', 'Running', 'Succeeded', 'Failed'] as const;
+export type Phase = (typeof PHASES)[number];
+
+export const REASONS = [
+  'Suspended',
+  'WaitingForCapacity',
+  'ImageNotPulled',
+  'Running',
+  'Succeeded',
+  'AttemptLost',
+  'WaitTimeout',
+  'RunTimeout',
+  'AttemptsExhausted',
+  'OutOfMemory',
+  'FileRefused',
+  'EngineFault',
+] as const;
+export type Reason = (typeof REASONS)[number];
+
+/** Returns the name of a job's MediaJob: `job-x` for `job_x`. It is unique, because ids have one underscore. */
+export function mediaJobName(jobId: string): string {
+  return jobId.replace('_', '-');
+}
+
+/** Returns the job id of a MediaJob's name: `job_x` for `job-x`. */
+export function jobIdOfName(name: string): string {
+  return name.replace('-', '_');
+}

@@ -1,0 +1,30 @@
+/** Environment of a run's process. It does not import the schemas, so that the process starts without them. */
+
+/** Maximum size of an outcome in bytes: Kubernetes' limit of a termination message. */
+export const TERMINATION_BYTES = 4096;
+
+/** File descriptor of the complete RunSpec in a process on this machine: an unlinked file. */
+export const RUN_SPEC_DESCRIPTOR = 3;
+
+/** Environment variable of `run-job.ts` with the paths of the RunSpec's files. */
+export const RUN_SPEC_FILE = 'MEDIAJOBS_RUN_SPEC_FILE';
+/** Environment variable with the public part of the RunSpec as JSON; the files contain the rest. */
+export const RUN_SPEC = 'MEDIAJOBS_RUN_SPEC';
+export const TERMINATION_FILE = 'MEDIAJOBS_TERMINATION_FILE';
+
+/** Separator of the paths of a RunSpec's files. */
+export const BETWEEN_FILES = ':';
+
+/** Merges the parts of a RunSpec: objects with some of the fields of the first and second level. */
+export function joinRunSpec(parts: readonly object[]): object {
+  const whole: Record<string, unknown> = {};
+  for (const [name, value] of parts.flatMap((part) => Object.entries(part))) {
+    const known = whole[name];
+    whole[name] = isRecord(known) && isRecord(value) ? { ...known, ...value } : value;
+  }
+  return whole;
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,94 @@
+/**
+ * Input and outcome of an attempt. The worker receives a RunSpec as JSON: a file in the run's private directory, or in
+ * a pod an environment variable and, for secrets, files of the job's Secret. It writes a RunOutcome as JSON of at most
+ * 4,096 bytes to its termination file. An exit without an outcome is a lost attempt.
+ */
+import { z } from 'zod';
+import { jobErrorSchema, outputTargetSchema, workerReportSchema, type JobTicket } from '#crds/contract/media-job.ts';
+import { TERMINATION_BYTES } from '#crds/contract/run-files.ts';
+import { PLAIN_TEXT } from '#crds/process/plain-text.ts';
+import { untrustedReportSchema } from '#crds/contract/untrusted-report.ts';
+import { workOrderSchema } from '#crds/contract/work-order.ts';
+
+export const runSpecSchema = z.object({
+  jobId: z.string(),
+  attempt: z.int().min(1),
+  ...workOrderSchema.shape,
+  /** Remaining processing time of the job at the start of the work, in seconds. */
+  timeoutSeconds: z.int().min(1),
+  /** Stored input. `etag` is sent as If-Match, so that the response for an overwritten upload is 412. */
+  input: z.object({ url: z.url(), etag: z.string().nullable(), size: z.int().nullable() }),
+  output: outputTargetSchema,
+  /** Target of heartbeats: POST `HeartbeatBody` with `Authorization: Bearer <token>`. */
+  heartbeat: z.object({ url: z.url(), token: z.string(), intervalSeconds: z.number() }),
+});
+export type RunSpec = z.infer<typeof runSpecSchema>;
+
+/** Public part of a RunSpec, visible in Kubernetes Jobs. */
+export type OpenRunSpec = Omit<RunSpec, 'filename' | 'input' | 'output' | 'heartbeat'> & {
+  readonly input: Pick<RunSpec['input'], 'size'>;
+  readonly heartbeat: Omit<RunSpec['heartbeat'], 'token'>;
+};
+
+/**
+ * Returns the RunSpec of an attempt, completed from the job's ticket.
+ * @throws Error when the ticket lacks the input or that attempt's output.
+ */
+export function completeRunSpec(open: OpenRunSpec, ticket: JobTicket): RunSpec {
+  const output = ticket.outputs[open.attempt - 1];
+  const token = ticket.heartbeatTokens[open.attempt - 1];
+  if (ticket.inputUrl === null) throw new Error(`The ticket of ${open.jobId} has no input URL.`);
+  if (output === undefined || token === undefined)
+    throw new Error(`The ticket of ${open.jobId} has no output for attempt ${open.attempt}.`);
+  return {
+    ...open,
+    filename: ticket.filename,
+    input: { ...open.input, url: ticket.inputUrl, etag: ticket.inputEtag },
+    output,
+    heartbeat: { ...open.heartbeat, token },
+  };
+}
+
+export const heartbeatBodySchema = z.object({
+  jobId: z.string(),
+  attempt: z.int(),
+  /** 0 to 99. */
+  percent: z.int().min(0).max(99),
+});
+export type HeartbeatBody = z.infer<typeof heartbeatBodySchema>;
+
+export const runOutcomeSchema = z.discriminatedUnion('outcome', [
+  z.object({ outcome: z.literal('succeeded'), report: workerReportSchema }),
+  z.object({ outcome: z.literal('failed'), error: jobErrorSchema }),
+]);
+export type RunOutcome = z.infer<typeof runOutcomeSchema>;
+
+/** Schema of an outcome of an untrusted process, which decodes callers' files. */
+const untrustedOutcomeSchema: z.ZodType<RunOutcome> = z.discriminatedUnion('outcome', [
+  z.strictObject({ outcome: z.literal('succeeded'), report: untrustedReportSchema }),
+  z.strictObject({
+    outcome: z.literal('failed'),
+    error: z.strictObject({ ...jobErrorSchema.shape, message: z.string().max(1000).regex(PLAIN_TEXT) }),
+  }),
+]);
+
+/**
+ * Parses the outcome in a termination file or message; returns null for any other text. A compromised worker controls
+ * the text, so it is limited in size, to known fields and to printable characters.
+ */
+export function parseRunOutcome(text: string): RunOutcome | null {
+  if (Buffer.byteLength(text) > TERMINATION_BYTES) return null;
+  try {
+    return untrustedOutcomeSchema.safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+export {
+  BETWEEN_FILES,
+  RUN_SPEC,
+  RUN_SPEC_FILE,
+  TERMINATION_BYTES,
+  TERMINATION_FILE,
+} from '#crds/contract/run-files.ts';

@@ -1,0 +1,28 @@
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { clockOf, type Clock } from '#crds/process/clock.ts';
+import { armFaultPoints } from '#crds/process/fault-point.ts';
+import { makeLog, type Log } from '#crds/process/log.ts';
+import type { SettingName, Settings } from '#crds/process/settings.ts';
+
+/** Settings of every process with a clock and an ops port, for `settings.pick`. */
+export const PROCESS_SETTINGS = {
+  MEDIAJOBS_OPS_SOCKET: true,
+  MEDIAJOBS_OPS_HOST: true,
+  MEDIAJOBS_OPS_PORT: true,
+  MEDIAJOBS_LOG_LEVEL: true,
+  MEDIAJOBS_CLOCK_FILE: true,
+  MEDIAJOBS_FAULTS_DIR: true,
+} as const satisfies Partial<Record<SettingName, true>>;
+
+/** Creates log, clock and metrics registry of a process. The registry contains the metrics of Node.js. */
+export function beginProcess(
+  name: string,
+  config: Pick<Settings, keyof typeof PROCESS_SETTINGS>,
+): { readonly log: Log; readonly clock: Clock; readonly registry: Registry } {
+  const log = makeLog(name, config.MEDIAJOBS_LOG_LEVEL);
+  const clock = clockOf({ log }, config.MEDIAJOBS_CLOCK_FILE);
+  armFaultPoints({ log }, config.MEDIAJOBS_FAULTS_DIR);
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  return { log, clock, registry };
+}

@@ -1,0 +1,243 @@
+/**
+ * Settings of all processes, one zod field each. A process picks the ones that it reads. The README's table is
+ * generated from here. Units are in the names.
+ */
+import { z } from 'zod';
+import { isCidr } from '#crds/process/cidr.ts';
+import { receiptKeyRing } from '#crds/process/receipt-key-ring.ts';
+import { parseRingKey } from '#crds/process/ring-key.ts';
+
+const port = z.coerce.number().int().min(0).max(65_535);
+const socket = z.string().startsWith('/', 'must be an absolute path').optional();
+const count = z.coerce.number().int().min(1);
+const url = z.url();
+const isSocketUrl = (text: string): boolean => /^http\+unix:\/\/%2f[^/?#]+$/i.test(text);
+
+const list = z
+  .string()
+  .transform((text) => text.split(',').map((entry) => entry.trim()))
+  .transform((entries) => entries.filter((entry) => entry !== ''));
+const json = z.string().transform((text, context): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: `must be JSON: ${(error as Error).message}` });
+    return z.NEVER;
+  }
+});
+const cidrs = list.refine((entries) => entries.every((entry) => isCidr(entry)), {
+  message: 'each entry must be a CIDR such as 10.0.0.0/8 or fd00::/8',
+});
+/** Key ring `id:base64,id:base64` of 32 bytes each. The first key is used for new values, the others for old ones. */
+const keyRing = list
+  .pipe(
+    z.array(z.string().regex(/^[0-9a-z]{1,16}:[A-Za-z0-9+/]{43}=$/, 'each entry must be id:base64 of 32 bytes')).min(1),
+  )
+  .transform((entries) => entries.map((entry) => parseRingKey(entry)));
+const pepper = z.string().min(32, 'each entry must have at least 32 characters');
+const pepperRing = list.pipe(z.tuple([pepper], pepper));
+
+export const settings = z.object({
+  DATABASE_URL: z.string().min(1).meta({ description: 'PostgreSQL connection string.' }),
+  REDIS_URL: z
+    .string()
+    .min(1)
+    .meta({ description: 'Redis connection string: `redis://…`, `rediss://…` or `unix:///path`.' }),
+  MEDIAJOBS_BASE_URL: url.meta({ description: 'Public address of the service, used in links.' }),
+  MEDIAJOBS_DOCS_URL: url
+    .optional()
+    .meta({ description: 'Address of the documentation, used in `doc_url`; default `<base url>/docs`.' }),
+  MEDIAJOBS_DASHBOARD_URL: z
+    .union([z.literal('off'), url])
+    .optional()
+    .meta({
+      description:
+        'Public address of the dashboard, whose path is `/dashboard`; with a host of its own it is at no other. Default `<base url>/dashboard`; `off`: there is none.',
+    }),
+  MEDIAJOBS_GRAFANA_URL: url.optional().meta({ description: 'Where the dashboard leads operators for metrics.' }),
+  MEDIAJOBS_OIDC_ISSUER: url.optional().meta({
+    description:
+      'OpenID Connect provider for signing in to the dashboard; its redirect address is `<dashboard>/provider/callback`. People use it from the link of an invitation, or connect their login with it; it makes nobody a member.',
+  }),
+  MEDIAJOBS_OIDC_CLIENT_ID: z.string().optional().meta({ description: 'Client id at that provider.' }),
+  MEDIAJOBS_OIDC_CLIENT_SECRET: z.string().optional().meta({ description: 'Secret of that client.' }),
+  MEDIAJOBS_LISTEN_HOST: z
+    .string()
+    .default('127.0.0.1')
+    .meta({ description: 'Address that the HTTPS and http ports bind to.' }),
+  MEDIAJOBS_HTTPS_PORT: port.default(8443).meta({ description: 'HTTPS port.' }),
+  MEDIAJOBS_HTTP_PORT: port.default(8080).meta({
+    description:
+      'Plain http port: answers 403 `https_required`, and requests that a trusted proxy received over HTTPS.',
+  }),
+  MEDIAJOBS_TLS_CERT_FILE: z.string().meta({ description: 'Certificate chain (PEM).' }),
+  MEDIAJOBS_TLS_KEY_FILE: z.string().meta({ description: 'Private key (PEM).' }),
+  MEDIAJOBS_CONNECTIONS: count.default(2000).meta({
+    description:
+      'Open connections of callers at most, over the HTTPS and http ports; the last tenth is for addresses with fewer than four. Each takes about 50 KB of memory.',
+  }),
+  MEDIAJOBS_CONNECTIONS_PER_ADDRESS: count.default(600).meta({
+    description:
+      'Open connections of one IPv4 address or one IPv6 /64 network at most. Trusted proxies have no limit of their own. Raise it where a load balancer hides the addresses of callers.',
+  }),
+  MEDIAJOBS_TRUSTED_PROXIES: cidrs
+    .default([])
+    .meta({ description: 'Networks whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed.' }),
+  MEDIAJOBS_PRIVATE_TARGETS: cidrs.default([]).meta({
+    description: 'Private networks that `input.url`, `output.url` and webhooks may reach, any port there. Empty: none.',
+  }),
+  MEDIAJOBS_EXTRA_CA_FILE: z
+    .string()
+    .optional()
+    .meta({ description: "Certificates (PEM) that callers' addresses may present besides the system's." }),
+  MEDIAJOBS_KEY_PEPPER: pepperRing.meta({
+    description:
+      'Secrets of at least 32 characters under which API keys are stored as HMAC, comma-separated; the first one stores, and a key found under another one is stored anew at its next use. With several replicas give a new one last to all of them, and then first.',
+  }),
+  MEDIAJOBS_ENCRYPTION_KEYS: keyRing.meta({
+    description: 'Keys that encrypt stored secrets, `id:base64` of 32 bytes, comma-separated; the first one encrypts.',
+  }),
+  MEDIAJOBS_LINK_KEYS: keyRing.meta({ description: 'Keys that sign links, in the same form; the first one signs.' }),
+  MEDIAJOBS_RECEIPT_KEYS: receiptKeyRing.meta({
+    description:
+      'Ed25519 keys that sign receipts, newest first, comma-separated: `base64[@created[/retired]]` of the 32-byte seed, or `public:base64…` of a retired key that shall sign no more; the first one signs.',
+  }),
+  MEDIAJOBS_ENGINE_URL: url
+    .refine((text) => text.startsWith('https:') || isSocketUrl(text), {
+      message:
+        'must be https://host:port, with MEDIAJOBS_ENGINE_KEYS, or http+unix://<path of a socket, percent-encoded>',
+    })
+    .meta({
+      description:
+        'Address of the engine of the direct lane: `https://host:port`, where both sides prove that they have a key of `MEDIAJOBS_ENGINE_KEYS`, or `http+unix://<path of its socket, percent-encoded>`.',
+    }),
+  MEDIAJOBS_ENGINE_KEYS: keyRing.default([]).meta({
+    description:
+      'Keys by which the API and an engine on a port know each other, `id:base64` of 32 bytes, comma-separated; the API uses the first one, the engine takes all. To replace one, give the new key last to both, then first, then alone.',
+  }),
+  MEDIAJOBS_FILES_DIR: z
+    .string()
+    .optional()
+    .meta({ description: 'Folder of the file store on disk; not with `S3_BUCKET`.' }),
+  MEDIAJOBS_FILES_URL: url
+    .refine(isSocketUrl, { message: 'must be http+unix://<path of a socket, percent-encoded>' })
+    .optional()
+    .meta({
+      description:
+        'Address under which workers reach the signed URLs of the file store on disk: `http+unix://<path of a socket, percent-encoded>`.',
+    }),
+  S3_BUCKET: z.string().optional().meta({ description: 'Bucket that keeps the files, instead of a folder on disk.' }),
+  S3_ENDPOINT: url
+    .optional()
+    .meta({ description: 'Address of the S3 API, as workers reach it too; default: that of AWS for the region.' }),
+  S3_REGION: z.string().default('us-east-1').meta({ description: 'Region of the bucket.' }),
+  S3_ACCESS_KEY_ID: z
+    .string()
+    .optional()
+    .meta({ description: 'Access key; default: where the AWS SDK looks, such as the role of a service account.' }),
+  S3_SECRET_ACCESS_KEY: z.string().optional().meta({ description: 'Secret of the access key.' }),
+  S3_PATH_STYLE: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((text) => text === 'true')
+    .meta({
+      description:
+        '`true`: the bucket is in the path of a URL instead of its host name, as most other servers than AWS want it.',
+    }),
+  MEDIAJOBS_ENGINE_SOCKET: socket.meta({
+    description: 'Unix socket that the engine listens on instead of a port; its folder admits who may send it work.',
+  }),
+  MEDIAJOBS_ENGINE_PORT: port.default(8090).meta({ description: 'Port of the engine of the direct lane.' }),
+  MEDIAJOBS_ENGINE_HOST: z.string().default('127.0.0.1').meta({ description: 'Address that the engine binds to.' }),
+  MEDIAJOBS_ENGINE_CHILDREN: count
+    .optional()
+    .meta({ description: 'Direct requests in work at once; default: the number of cores.' }),
+  MEDIAJOBS_ENGINE_QUEUE: z.coerce.number().int().min(0).default(32).meta({
+    description:
+      'Direct requests that may wait for a child. When more come, and for a while after, only those are let in that find a child free soon; the others answer 503 `engine_busy` at once.',
+  }),
+  MEDIAJOBS_ENGINE_SPOOL_MB: z.coerce.number().int().min(64).default(1024).meta({
+    description:
+      'Bodies of direct requests that are received, wait or are processed together take at most so many megabytes of `MEDIAJOBS_WORK_DIR`. When they do, accounts with larger shares and slow bodies make room.',
+  }),
+  MEDIAJOBS_ENGINE_FILES_PER_CHILD: count.default(64).meta({
+    description:
+      'Files of one account that one engine process works on before it is replaced; no process opens files of two accounts.',
+  }),
+  MEDIAJOBS_WORK_DIR: z
+    .string()
+    .optional()
+    .meta({ description: "Folder for files in work; default: the system's temporary folder." }),
+  MEDIAJOBS_ISOLATION: z.enum(['auto', 'pod', 'none']).default('auto').meta({
+    description:
+      'What stands between a file and the machine. `auto`: bubblewrap, else namespaces, Landlock and seccomp, and no start where none of them holds. `pod`: the same, but in a pod of its own also what is there of them. `none`: files are opened even where nothing holds; log, `/readyz` and dashboard say so.',
+  }),
+  MEDIAJOBS_RUNS_AT_ONCE: count.optional().meta({
+    description:
+      'Jobs in work at once; default: the number of cores of one machine, on Kubernetes as many as there are MediaJobs.',
+  }),
+  MEDIAJOBS_RUNS_SOCKET: socket.meta({
+    description: 'Unix socket by which jobs are given to the process that runs them, on one machine.',
+  }),
+  MEDIAJOBS_HEARTBEAT_SOCKET: socket.meta({
+    description: "Unix socket for workers' heartbeats instead of a port, on one machine.",
+  }),
+  MEDIAJOBS_HEARTBEAT_HOST: z
+    .string()
+    .default('127.0.0.1')
+    .meta({ description: "Address that the controller's heartbeat port binds to." }),
+  MEDIAJOBS_HEARTBEAT_PORT: port.default(8091).meta({ description: "Port of the controller for workers' heartbeats." }),
+  MEDIAJOBS_HEARTBEAT_URL: url.optional().meta({
+    description: 'Address by which the pods of jobs reach the heartbeat port, on Kubernetes: that of its Service.',
+  }),
+  MEDIAJOBS_HEARTBEAT_KEY: z
+    .base64()
+    .length(44)
+    .transform((text) => Buffer.from(text, 'base64'))
+    .optional()
+    .meta({
+      description: "Key of the attempts' tokens, base64 of 32 bytes, the same for every controller and recorder.",
+    }),
+  MEDIAJOBS_WORKER_POD: json.optional().meta({
+    description: 'The pods of jobs on Kubernetes, as JSON: `image` and what `controller/worker-pod.ts` has besides.',
+  }),
+  MEDIAJOBS_RELEASE: z
+    .string()
+    .default('mediajobs')
+    .meta({ description: 'On Kubernetes: what the names of the Leases start with.' }),
+  MEDIAJOBS_POD_NAME: z.string().optional().meta({ description: 'On Kubernetes: name of this pod.' }),
+  MEDIAJOBS_POD_IP: z
+    .string()
+    .optional()
+    .meta({ description: 'On Kubernetes: address of this pod, by which the other controllers pass heartbeats on.' }),
+  KUBECONFIG: z.string().optional().meta({
+    description: 'Kubeconfig file, for a process outside the cluster; default: the service account of the pod.',
+  }),
+  MEDIAJOBS_KUBE_QPS: count.default(100).meta({ description: 'Requests to the API server a second, on average.' }),
+  MEDIAJOBS_KUBE_BURST: count.default(200).meta({ description: 'Requests to the API server at once.' }),
+  MEDIAJOBS_OPEN_JOBS: count
+    .default(2000)
+    .meta({ description: 'Unfinished MediaJobs at most; further jobs wait in PostgreSQL.' }),
+  MEDIAJOBS_OPS_SOCKET: socket.meta({
+    description: 'Unix socket of `/metrics`, `/healthz`, `/livez` and `/readyz` of a process instead of a port.',
+  }),
+  MEDIAJOBS_OPS_PORT: port.default(9090).meta({
+    description:
+      'Port of `/metrics`, `/healthz`, `/livez` and `/readyz` of each process. On one machine they are on unix sockets unless this is given; the processes then take this port and the next ones.',
+  }),
+  MEDIAJOBS_OPS_HOST: z.string().default('127.0.0.1').meta({ description: 'Address that the ops port binds to.' }),
+  MEDIAJOBS_CLOCK_FILE: z.string().optional().meta({
+    description:
+      'For tests of the service only: file with the whole seconds that its clock runs ahead. Each process warns at its start.',
+  }),
+  MEDIAJOBS_FAULTS_DIR: z.string().optional().meta({
+    description:
+      'For tests of the service only: folder whose files tell a process where to fail. Each process warns at its start.',
+  }),
+  MEDIAJOBS_LOG_LEVEL: z
+    .enum(['debug', 'info', 'warn', 'error'])
+    .default('info')
+    .meta({ description: 'Lowest level that is logged.' }),
+});
+export type Settings = z.infer<typeof settings>;
+export type SettingName = keyof Settings;

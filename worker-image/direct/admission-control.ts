@@ -1,0 +1,162 @@
+/**
+ * Admission control of the direct lane: decides by a request's headers whether to receive its body. Pure: the clock is
+ * passed in. Two bounds hold, and both are shared fairly between tenants.
+ *
+ * Work: the requests in the lane whose files are received, waiting or processed. A burst waits in the queue. When a
+ * request is shed, the lane is overloaded:
+ *
+ *   normal ──a request is shed──▶ overloaded ──none was shed for 5 seconds, or after a minute──▶ normal
+ *
+ * While overloaded, a long queue would delay every request without raising the throughput. Only as many requests are
+ * admitted as keep the processes busy, and the others are shed at once. This bound grows slowly after files that found
+ * a process idle, and falls by one after a file that waited long. A body that takes longer than `SLOW_BODY_MS` counts
+ * again once it is complete: slow callers keep no process idle.
+ *
+ * Spool: number and declared bytes of all requests (`spool-permits.ts`).
+ */
+import { makeSpoolPermits, type SpoolLimits } from '#worker-image/direct/spool-permits.ts';
+
+export interface AdmissionControl {
+  /** Admits a request. Returns null when it is shed or there is no spool space. */
+  admit(request: AdmissionRequest): Admission | null;
+}
+
+export interface AdmissionRequest {
+  readonly tenant: string;
+  /** Maximum number of bytes of the body. */
+  readonly bytes: number;
+  /** Called when another tenant needs the spool space of a body that is still being received. */
+  readonly onRevoke: () => void;
+}
+
+/** Admission of one request, from its headers to the end of its response. */
+export interface Admission {
+  /** Counts bytes of the body. Returns false when there are more than the request declared. */
+  receive(bytes: number): boolean;
+  /** Marks the body as complete. */
+  complete(): void;
+  /** Records that a process starts on the file, which has waited for it in the queue. */
+  started(waitedMs: number): void;
+  /** Records that the file is processed. */
+  ended(): void;
+  /** Ends the admission. Repeatable. */
+  release(): void;
+}
+
+export interface AdmissionOptions {
+  /** Maximum number of files that are processed at once. */
+  readonly children: number;
+  /** Maximum number of files in the queue. */
+  readonly queue: number;
+  readonly spool: SpoolLimits;
+}
+
+const OVERLOADED_MS = 60_000;
+const QUIET_MS = 5000;
+/** Maximum expected wait for a process, in milliseconds; processing has no more than two minutes. */
+const LONGEST_WAIT_MS = 30_000;
+/** Wait above which fewer requests are admitted while overloaded, as a share of the mean processing time. */
+const LONG_WAIT = 1 / 10;
+/** Wait below which more requests are admitted while overloaded, as a share of the mean processing time. */
+const NO_WAIT = 1 / 50;
+const GROWTH = 1 + 1 / 8;
+/** Weight of the newest file in the mean processing time. */
+const WEIGHT = 1 / 8;
+/** Time that a body may take before its request counts as slow, in milliseconds. */
+export const SLOW_BODY_MS = 2000;
+
+interface InLane {
+  readonly tenant: string;
+  readonly admittedAtMs: number;
+  /** True when it was admitted above the bound, within its tenant's share. */
+  readonly isExtra: boolean;
+  isComplete: boolean;
+}
+
+/** Returns the admission control of one lane. `nowMs`: a monotonic clock, in milliseconds. */
+export function makeAdmissionControl(
+  { nowMs }: { nowMs: () => number },
+  { children, queue, spool }: AdmissionOptions,
+): AdmissionControl {
+  const inLane = new Set<InLane>();
+  const spoolPermits = makeSpoolPermits({ nowMs }, spool);
+  let overloadedSince = -Infinity;
+  let shedAt = -Infinity;
+  let maxOverloaded = children;
+  /** Mean processing time, in milliseconds; null until a file was processed. */
+  let workMs: number | null = null;
+
+  const isOverloaded = (now: number): boolean => now - overloadedSince < OVERLOADED_MS && now - shedAt < QUIET_MS;
+  const maxNormal = (): number =>
+    children + Math.min(queue, workMs === null ? queue : (children * LONGEST_WAIT_MS) / workMs);
+  const maxAdmitted = (now: number): number =>
+    isOverloaded(now) ? Math.min(maxNormal(), Math.floor(maxOverloaded)) : maxNormal();
+  const shed = (now: number): null => {
+    if (!isOverloaded(now)) {
+      overloadedSince = now;
+      maxOverloaded = children;
+    }
+    shedAt = now;
+    return null;
+  };
+  const admissionClassFor = (tenant: string, now: number): 'regular' | 'extra' | null => {
+    const max = maxAdmitted(now);
+    if (inLane.size < max) return 'regular';
+    const counted = [...inLane].filter((one) => one.isComplete || now - one.admittedAtMs < SLOW_BODY_MS);
+    if (counted.length < max) return 'regular';
+    return isBelowShare(counted, { tenant, max }) ? 'extra' : null;
+  };
+  const adjustBound = (waitedMs: number): void => {
+    if (workMs === null) return;
+    if (waitedMs > workMs * LONG_WAIT) maxOverloaded = Math.max(children, maxOverloaded - 1);
+    if (waitedMs < workMs * NO_WAIT) maxOverloaded = Math.min(children + queue, maxOverloaded * GROWTH);
+  };
+  const observeWork = (newestMs: number): void => {
+    workMs = Math.max(1, workMs === null ? newestMs : workMs + (newestMs - workMs) * WEIGHT);
+  };
+  return {
+    admit: ({ tenant, bytes, onRevoke }) => {
+      const now = nowMs();
+      const admissionClass = admissionClassFor(tenant, now);
+      if (admissionClass === null) return shed(now);
+      const one: InLane = { tenant, admittedAtMs: now, isExtra: admissionClass === 'extra', isComplete: false };
+      const revoke = (): void => {
+        inLane.delete(one);
+        onRevoke();
+      };
+      const spooled = spoolPermits.acquire({ tenant, bytes, onRevoke: revoke });
+      if (spooled === null) return null;
+      inLane.add(one);
+      let startedAt = now;
+      return {
+        receive: (size) => spooled.receive(size),
+        complete: () => {
+          one.isComplete = true;
+          spooled.complete();
+        },
+        started: (waitedMs) => {
+          startedAt = nowMs();
+          adjustBound(waitedMs);
+        },
+        ended: () => observeWork(nowMs() - startedAt),
+        release: () => {
+          inLane.delete(one);
+          spooled.release();
+        },
+      };
+    },
+  };
+}
+
+/**
+ * Returns whether the tenant may exceed the bound: it has less than its share of the lane while another tenant has at
+ * least two requests more. All tenants together may exceed the bound by as many requests as it allows.
+ */
+function isBelowShare(counted: readonly InLane[], { tenant, max }: { tenant: string; max: number }): boolean {
+  const held = new Map([[tenant, 0]]);
+  for (const one of counted) held.set(one.tenant, (held.get(one.tenant) ?? 0) + 1);
+  const own = held.get(tenant) ?? 0;
+  const share = Math.max(1, Math.floor(max / held.size));
+  const extra = counted.filter(({ isExtra }) => isExtra).length;
+  return own < share && Math.max(...held.values()) >= own + 2 && extra < max;
+}

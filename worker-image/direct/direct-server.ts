@@ -1,0 +1,228 @@
+/**
+ * HTTP server of the engine, with the contract `crds/contract/direct-work.ts`. A request is admitted by its headers. It
+ * requests an engine process once its body is complete.
+ *
+ *   shed → engine_busy, before the body is read
+ *   admitted → 100 Continue → body to a private file → work read from the trailer → pool → output sent → file removed
+ *                                       ╲→ engine_busy: another tenant needs the space of a body that is not complete
+ *
+ * A client that disconnects aborts the work at any point.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import {
+  directWorkSchema,
+  fromHeader,
+  REPORT_HEADER,
+  TENANT_HEADER,
+  toHeader,
+  WORK_TRAILER,
+  type DirectWork,
+  type EngineRefusal,
+} from '#crds/contract/direct-work.ts';
+import { FORMATS } from '#crds/catalogue/formats.ts';
+import { MediaError, toJobError } from '#crds/contract/media-error.ts';
+import { faultPoint } from '#crds/process/fault-point.ts';
+import type { Log } from '#crds/process/log.ts';
+import type { Admission, AdmissionControl } from '#worker-image/direct/admission-control.ts';
+import type { DirectMetrics } from '#worker-image/direct/direct-metrics.ts';
+import type { EngineOutput } from '#worker-image/sandbox/sandboxed-engine.ts';
+import type { ChildPool } from '#worker-image/sandbox/child-pool.ts';
+import { kindByFirstBytes } from '#worker-image/engine/identify/kind-by-first-bytes.ts';
+import { declaredBody, spoolBody, type DeclaredBody } from '#worker-image/direct/spool-body.ts';
+import { makeWorkDirectory, removeWorkDirectory } from '#worker-image/work-directory.ts';
+
+export interface DirectServerDeps {
+  readonly pool: Pick<ChildPool, 'process' | 'expect'>;
+  readonly admissionControl: AdmissionControl;
+  readonly metrics: Pick<DirectMetrics, 'worked' | 'turnedAway'>;
+  readonly log: Log;
+  readonly versions: Readonly<Record<string, string>>;
+}
+
+export interface DirectServerOptions {
+  /** Folder for the private directories. */
+  readonly root: string;
+  /** Maximum time from the last byte of the input to the result. */
+  readonly maxSeconds: number;
+  readonly maxBytes: number;
+}
+
+/** Handles the requests of a server, by default a new one. The service passes that of `engine-listener.ts`. */
+export function makeDirectServer(
+  deps: DirectServerDeps,
+  options: DirectServerOptions,
+  server: Server = createServer({ requestTimeout: 0 }),
+): Server {
+  const receive = (request: IncomingMessage, response: ServerResponse): void => {
+    if (request.method !== 'POST' || request.url !== '/process') return refuse(request, response, notFound());
+    const declared = declaredBody(request, options.maxBytes);
+    const stop = new AbortController();
+    const admission = deps.admissionControl.admit({ ...declared, onRevoke: () => stop.abort(spoolRevoked()) });
+    if (admission === null) {
+      deps.metrics.turnedAway();
+      return refuse(request, response, busy());
+    }
+    if (request.headers.expect !== undefined) response.writeContinue();
+    void answer({ ...deps, admission }, options, { request, response, declared, stop }).then((refusal) => {
+      admission.release();
+      if (refusal !== null) refuse(request, response, refusal);
+    });
+  };
+  server.on('request', receive);
+  // A request with `Expect: 100-continue` has not sent its body yet.
+  return server.on('checkContinue', (request, response) => server.emit('request', request, response));
+}
+
+/** Dependencies of one request. */
+type AnswerDeps = DirectServerDeps & { readonly admission: Admission };
+
+interface AdmittedRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly declared: DeclaredBody;
+  readonly stop: AbortController;
+}
+
+/** Processes a request and sends the output. Returns a refusal, to be sent once the private files are removed. */
+async function answer(
+  deps: AnswerDeps,
+  options: DirectServerOptions,
+  { request, response, declared, stop }: AdmittedRequest,
+): Promise<MediaError | null> {
+  response.once('close', () => stop.abort(new Error('the client went away')));
+  let directory: string | null = null;
+  try {
+    directory = await makeWorkDirectory(options.root);
+    const path = join(directory, 'input');
+    const onStart = (head: Buffer): void => expectKind(deps.pool, head);
+    const { maxBytes } = options;
+    await spoolBody(deps.admission, request, { path, declared, maxBytes, signal: stop.signal, onStart });
+    const work = readWork(request, declared);
+    const timer = setTimeout(() => stop.abort(timeLimit(options.maxSeconds)), options.maxSeconds * 1000);
+    const file = await processMeasured(deps, work, { path, directory, signal: stop.signal }).finally(() =>
+      clearTimeout(timer),
+    );
+    await send(response, file);
+    return null;
+  } catch (error) {
+    if (!response.destroyed && !response.headersSent) return logged(deps.log, error);
+    response.destroy();
+    return null;
+  } finally {
+    if (directory !== null)
+      await removeWorkDirectory(directory).catch((error: unknown) =>
+        deps.log.error({ err: error }, 'private files not removed'),
+      );
+  }
+}
+
+function expectKind(pool: Pick<ChildPool, 'expect'>, head: Buffer): void {
+  const kind = kindByFirstBytes(head);
+  if (kind !== null) pool.expect(kind);
+}
+
+/** Parses the trailer. @throws MediaError bad_request when it is missing or names another tenant than the header. */
+function readWork({ trailers, headers }: IncomingMessage, declared: DeclaredBody): DirectWork {
+  const text = trailers[WORK_TRAILER];
+  if (text === undefined)
+    throw new MediaError('bad_request', 'The request to the engine ended without saying what to do with the file.');
+  const work = directWorkSchema.parse(fromHeader(text));
+  if (headers[TENANT_HEADER] !== undefined && work.tenant !== declared.tenant)
+    throw new MediaError('bad_request', 'The request to the engine names two tenants.');
+  return work;
+}
+
+async function processMeasured(
+  { pool, metrics, versions, admission }: AnswerDeps,
+  { tenant, ...work }: DirectWork,
+  input: { path: string; directory: string; signal: AbortSignal },
+): Promise<EngineOutput> {
+  const { operation } = work;
+  const { path, directory, signal } = input;
+  const startedAt = performance.now();
+  const seconds = (): number => (performance.now() - startedAt) / 1000;
+  try {
+    const file = await pool.process({
+      tenant,
+      task: { ...work, lane: 'direct', path, directory },
+      versions,
+      signal,
+      onProgress: () => undefined,
+      onStart: (waitedMs) => admission.started(waitedMs),
+    });
+    admission.ended();
+    metrics.worked({ operation, kind: file.report.result.kind, outcome: 'done', seconds: seconds() });
+    return file;
+  } catch (error) {
+    metrics.worked({
+      operation,
+      kind: 'unknown',
+      outcome: error instanceof MediaError ? error.code : 'internal',
+      seconds: seconds(),
+    });
+    throw error;
+  }
+}
+
+/** Sends no more than the announced size: the file may still grow. Destroys a response that lacks bytes. */
+async function send(response: ServerResponse, { output, size, report }: EngineOutput): Promise<void> {
+  await using file = output;
+  await faultPoint('before-engine-answer');
+  response.writeHead(200, {
+    'content-type': FORMATS[report.result.output_format].mediaType,
+    'content-length': size,
+    [REPORT_HEADER]: toHeader(report),
+  });
+  if (size === 0) return void response.end();
+  const source = file.createReadStream({ end: size - 1, autoClose: false });
+  source.once('end', () => {
+    if (source.bytesRead < size) response.destroy();
+  });
+  await pipeline(source, response);
+}
+
+/** Sends a refusal and discards the rest of the body: with unread bytes the client could lose the response. */
+function refuse(request: IncomingMessage, response: ServerResponse, error: MediaError): void {
+  const { code, message, param } = error;
+  response.writeHead(error.status ?? 500, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ code, message, param } satisfies EngineRefusal));
+  request.unpipe();
+  request.resume();
+}
+
+function logged(log: Log, error: unknown): MediaError {
+  if (error instanceof MediaError) {
+    log.info({ code: error.code, reason: error.message, err: error.cause }, 'file refused');
+    return error;
+  }
+  log.error({ err: error }, 'direct request failed');
+  const { code, message } = toJobError(error);
+  return new MediaError(code, message, { cause: error });
+}
+
+function notFound(): MediaError {
+  return new MediaError('not_found', 'The engine has POST /process only.');
+}
+
+function busy(): MediaError {
+  return new MediaError(
+    'engine_busy',
+    'All engines are busy and as many requests wait as can be served soon; nothing was processed. Send the request again.',
+  );
+}
+
+function spoolRevoked(): MediaError {
+  return new MediaError(
+    'engine_busy',
+    'The body came too slowly while others wait for its space; nothing was processed. Send the request again.',
+  );
+}
+
+function timeLimit(seconds: number): MediaError {
+  return new MediaError(
+    'timeout',
+    `The work took longer than the ${seconds} seconds of a direct request. Create a job for this file.`,
+  );
+}

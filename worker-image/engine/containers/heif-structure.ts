@@ -1,0 +1,33 @@
+/** Facts of HEIC and AVIF files from their boxes. */
+import type { FileReader } from '#worker-image/engine/containers/file-reader.ts';
+import { readBoxes, readBoxesByPath } from '#worker-image/engine/containers/iso-boxes.ts';
+
+/** Returns the number of samples of the first track; 0 without one. Source: ISO/IEC 14496-12, 8.7.3. */
+export async function countSequenceFrames(file: FileReader): Promise<number> {
+  const [sizes] = await readBoxesByPath(file, ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stsz']);
+  const count = sizes === undefined ? Buffer.alloc(0) : await file.read(sizes.body + 8, 4);
+  return count.length === 4 ? count.readUInt32BE(0) : 0;
+}
+
+/** Returns the number of items (images, tiles, metadata); 0 without a list. Source: ISO/IEC 14496-12, 8.11.6. */
+export async function countItems(file: FileReader): Promise<number> {
+  const [list] = await readBoxesByPath(file, ['meta', 'iinf']);
+  const bytes = list === undefined ? Buffer.alloc(0) : await file.read(list.body, 8);
+  if (bytes.length < 8) return 0;
+  return bytes[0] === 0 ? bytes.readUInt16BE(4) : bytes.readUInt32BE(4);
+}
+
+/**
+ * Returns whether every image of an AVIF is monochrome with limited-range samples, 16 to 235 as in video. Source: AV1
+ * Codec ISO Media File Format, 2.3; ISO/IEC 14496-12, 12.1.5.
+ */
+export async function isLimitedRangeGray(file: FileReader): Promise<boolean> {
+  const lists = await readBoxesByPath(file, ['meta', 'iprp', 'ipco']);
+  const properties = (await Promise.all(lists.map((list) => readBoxes(file, list)))).flat();
+  const readAll = (type: string, bytes: number): Promise<Buffer[]> =>
+    Promise.all(properties.filter((box) => box.type === type).map(({ body }) => file.read(body, bytes)));
+  const codings = await readAll('av1C', 3);
+  const ranges = (await readAll('colr', 11)).filter((color) => color.toString('latin1', 0, 4) === 'nclx');
+  const isGray = codings.length > 0 && codings.every((coding) => ((coding[2] ?? 0) & 0x10) !== 0);
+  return isGray && ranges.length > 0 && ranges.every((color) => ((color[10] ?? 0x80) & 0x80) === 0);
+}

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { fileReaderOf } from '#test/fixtures/memory-file-reader.ts';
+import {
+  firstTiffDirectory,
+  readTiffDirectories,
+  TIFF_TAG,
+  tiffNumber,
+  tiffNumbers,
+} from '#worker-image/engine/containers/tiff.ts';
+
+type Entry = readonly [tag: number, type: number, count: number, value: number];
+
+/** Returns one directory, little-endian: a count, entries of 12 bytes, and the offset of the next directory. */
+function directory(entries: readonly Entry[], next = 0): Buffer {
+  const bytes = Buffer.alloc(2 + entries.length * 12 + 4);
+  bytes.writeUInt16LE(entries.length);
+  for (const [index, [tag, type, count, value]] of entries.entries()) {
+    const at = 2 + index * 12;
+    bytes.writeUInt16LE(tag, at);
+    bytes.writeUInt16LE(type, at + 2);
+    bytes.writeUInt32LE(count, at + 4);
+    bytes.writeUInt32LE(value, at + 8);
+  }
+  bytes.writeUInt32LE(next, bytes.length - 4);
+  return bytes;
+}
+
+const SHORT = 3;
+const LONG = 4;
+const HEADER = Buffer.from('II*\0\x08\0\0\0', 'latin1');
+
+describe('firstTiffDirectory', () => {
+  it('returns numbers in place and numbers at an offset', async () => {
+    const entries = directory([
+      [TIFF_TAG.width, SHORT, 1, 640],
+      [TIFF_TAG.offsets, LONG, 3, 8 + 30],
+    ]);
+    const offsets = Buffer.from('0100000002000000', 'hex');
+    const file = fileReaderOf(Buffer.concat([HEADER, entries, offsets]));
+    const found = await firstTiffDirectory(file);
+    expect(tiffNumber(found, TIFF_TAG.width)).toBe(640);
+    expect(tiffNumber(found, TIFF_TAG.height, 7)).toBe(7);
+    // The third offset is beyond the end of the file.
+    expect(await tiffNumbers(file, found, TIFF_TAG.offsets, 10)).toEqual([1, 2]);
+    expect(await tiffNumbers(file, found, TIFF_TAG.offsets, 1)).toEqual([1]);
+    expect(await tiffNumbers(file, found, TIFF_TAG.lengths, 10)).toEqual([]);
+  });
+
+  it('returns no entries for other files, and only whole ones of a truncated directory', async () => {
+    expect((await firstTiffDirectory(fileReaderOf(Buffer.from('II+\0\x08\0\0\0')))).size).toBe(0);
+    const truncated = directory([
+      [TIFF_TAG.width, SHORT, 1, 640],
+      [TIFF_TAG.height, SHORT, 1, 480],
+    ]).subarray(0, 20);
+    const found = await firstTiffDirectory(fileReaderOf(Buffer.concat([HEADER, truncated])));
+    expect([...found.keys()]).toEqual([TIFF_TAG.width]);
+  });
+});
+
+describe('readTiffDirectories', () => {
+  it('reads a directory that refers to itself once', async () => {
+    const loop = directory([[TIFF_TAG.subIfds, LONG, 1, 8]], 8);
+    expect(await readTiffDirectories(fileReaderOf(Buffer.concat([HEADER, loop])))).toHaveLength(1);
+  });
+
+  it('reads 16 directories at most', async () => {
+    const chain = Array.from({ length: 40 }, (_, index) => directory([], 8 + 6 * (index + 1)));
+    expect(await readTiffDirectories(fileReaderOf(Buffer.concat([HEADER, ...chain])))).toHaveLength(16);
+  });
+});

@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+import sharp, { type Sharp } from 'sharp';
+import { describe, expect, it } from 'vitest';
+import { freshDirectory } from '#test/fixtures/engine-work.ts';
+import { parseAvif } from '#worker-image/engine/image/encode/parse-avif.ts';
+import { encodeTiled } from '#worker-image/engine/image/encode/encode-avif.ts';
+
+/** Size of two by three tiles, of which the last ones are not full, in pixels. */
+const SIZE = { width: 2100, height: 4100 };
+const SETTINGS = { quality: 70, effort: 0, chromaSubsampling: '4:4:4' } as const;
+/** Maximum mean difference of a sample, of 255. */
+const MAX_DIFFERENCE = 3;
+
+describe('encodeTiled', () => {
+  it.each([
+    ['colour', 8, (): Sharp => drawing()],
+    ['transparency, also where a tile is opaque', 8, (): Sharp => drawing('rgba')],
+    ['grey', 8, (): Sharp => drawing().greyscale()],
+    ['ten bits a sample', 10, (): Sharp => drawing().toColourspace('rgb16')],
+  ] as const)('writes the same image as in one frame: %s', async (_what, bitdepth, pipeline) => {
+    const settings = { ...SETTINGS, bitdepth };
+    const tiled = await encodeTiled({ pipeline, path: await freshPath(), settings });
+    const [written, wanted] = await Promise.all([samples(tiled), samples(await pipeline().png().toBuffer())]);
+    expect(written.info).toMatchObject(SIZE);
+    expect(difference(written.data, wanted.data)).toBeLessThan(MAX_DIFFERENCE);
+  });
+
+  it('writes profile and EXIF once', async () => {
+    const pipeline = (): Sharp =>
+      drawing()
+        .withIccProfile('p3')
+        .withExif({ IFD0: { Copyright: 'Ada' } });
+    const tiled = await encodeTiled({ pipeline, path: await freshPath(), settings: { ...SETTINGS, bitdepth: 8 } });
+    const [written, wanted] = await Promise.all(
+      [tiled, await pipeline().avif(SETTINGS).toBuffer()].map((f) => sharp(f).metadata()),
+    );
+    expect(wanted?.exif?.includes('Ada')).toBe(true);
+    expect(written?.icc).toEqual(wanted?.icc);
+    expect(written?.exif).toEqual(wanted?.exif);
+    expect(parseAvif(tiled).layers).toHaveLength(6);
+  });
+});
+
+async function freshPath(): Promise<string> {
+  return join(await freshDirectory(), 'out.avif');
+}
+
+/** Returns a gradient of colors; with `rgba` the first tile is partly transparent. */
+function drawing(channels: 'rgb' | 'rgba' = 'rgb'): Sharp {
+  const [width, height] = [SIZE.width / 100, SIZE.height / 100];
+  const count = channels.length;
+  const data = Buffer.alloc(width * height * count, 255);
+  for (let y = 0; y < height; y += 1) {
+    for (let x = 0; x < width; x += 1) {
+      const at = (y * width + x) * count;
+      data.set([x * 12, y * 6, 255 - x * 6 - y], at);
+      if (count === 4 && x < 10 && y < 10) data[at + 3] = 128;
+    }
+  }
+  return sharp(data, { raw: { width, height, channels: count === 4 ? 4 : 3 } }).resize({ ...SIZE, kernel: 'nearest' });
+}
+
+function samples(file: Buffer) {
+  return sharp(file).toColourspace('srgb').ensureAlpha().raw({ depth: 'uchar' }).toBuffer({ resolveWithObject: true });
+}
+
+function difference(one: Buffer, other: Buffer): number {
+  let sum = 0;
+  for (let i = 0; i < one.length; i += 1) sum += Math.abs((one[i] ?? 0) - (other[i] ?? 0));
+  return sum / one.length;
+}

@@ -1,0 +1,98 @@
+/** AVIF. Images larger than the frame size of any AV1 level are written as a grid of tiles. */
+import { open, rm, writeFile, type FileHandle } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import type { AvifOptions, Sharp } from 'sharp';
+import { layTiles, writeAvifGrid, type TileLayout } from '#worker-image/engine/image/encode/avif-grid.ts';
+import { loadSharp, type SharpFactory } from '#worker-image/engine/image/load-sharp.ts';
+
+interface AvifEncoding {
+  /** Starts a new pipeline on the input. */
+  readonly pipeline: () => Sharp;
+  readonly path: string;
+  readonly settings: AvifOptions;
+  /** Size of the output, in pixels. */
+  readonly pixels: number;
+}
+
+/** MaxPicSize of AV1's levels 6.0 to 6.3, in pixels. A single frame of 100 megapixels takes 3.7 GB in the encoder. */
+const MAX_FRAME_PIXELS = 35_651_584;
+
+export async function encodeAvif(encoding: AvifEncoding): Promise<void> {
+  const { pipeline, path, settings, pixels } = encoding;
+  if (pixels <= MAX_FRAME_PIXELS) await pipeline().avif(settings).toFile(path);
+  else await writeFile(path, await encodeTiled(encoding));
+}
+
+/** Edge length of the thumbnail whose ICC, EXIF and XMP items are copied into the grid image, in pixels. */
+const THUMBNAIL_SIDE = 64;
+
+/** Returns a grid image. Writes the decoded samples to a temporary file beside the path. */
+export async function encodeTiled({ pipeline, path, settings }: Omit<AvifEncoding, 'pixels'>): Promise<Buffer> {
+  const side = { width: THUMBNAIL_SIDE, height: THUMBNAIL_SIDE, fit: 'fill', kernel: 'nearest' } as const;
+  const thumbnail = await pipeline().resize(side).avif(settings).toBuffer();
+  const samples = `${path}.v`;
+  const { width, height, channels } = await pipeline().toFile(samples);
+  const layout = layTiles(width, height);
+  await using file = await open(samples);
+  const tiles = await encodeTiles({ layout, file, channels, settings });
+  await rm(samples);
+  return writeAvifGrid(layout, tiles, thumbnail);
+}
+
+interface Tiling {
+  readonly layout: TileLayout;
+  /** The decoded image in libvips' own format. */
+  readonly file: FileHandle;
+  readonly channels: 1 | 2 | 3 | 4;
+  readonly settings: AvifOptions;
+}
+
+/** Length of the header before the rows of samples, in bytes. */
+const HEADER_BYTES = 64;
+
+/** Encodes the tiles, one per core at a time. */
+async function encodeTiles(tiling: Tiling): Promise<Buffer[]> {
+  const sharp = await loadSharp();
+  const tiles: Buffer[] = [];
+  const count = tiling.layout.columns * tiling.layout.rows;
+  let next = 0;
+  const encodeNext = async (): Promise<void> => {
+    const rows = Buffer.allocUnsafeSlow(tiling.layout.tileHeight * rowBytes(tiling));
+    for (let at = next++; at < count; at = next++) tiles[at] = await encodeTile(sharp, tiling, { at, rows });
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, encodeNext));
+  return tiles;
+}
+
+/** @param tile `rows` is reused for the rows that contain the tile: a new buffer for each would be 60 MB of garbage. */
+async function encodeTile(
+  sharp: SharpFactory,
+  tiling: Tiling,
+  { at, rows }: { at: number; rows: Buffer },
+): Promise<Buffer> {
+  const { layout, channels, settings } = tiling;
+  const left = (at % layout.columns) * layout.tileWidth;
+  const top = Math.floor(at / layout.columns) * layout.tileHeight;
+  const width = Math.min(layout.tileWidth, layout.width - left);
+  const height = Math.min(layout.tileHeight, layout.height - top);
+  const raw = { width: layout.width, height, channels };
+  const tile = sharp(await readRows(tiling, { top, height, rows }), { raw, limitInputPixels: false })
+    .extract({ left, top: 0, width, height })
+    .extend({ right: layout.tileWidth - width, bottom: layout.tileHeight - height, extendWith: 'copy' });
+  const deep = channels < 3 ? 'grey16' : 'rgb16';
+  return (settings.bitdepth === 8 ? tile : tile.toColourspace(deep)).avif(settings).toBuffer();
+}
+
+async function readRows(
+  tiling: Tiling,
+  { top, height, rows }: { top: number; height: number; rows: Buffer },
+): Promise<Buffer | Uint16Array> {
+  const bytes = rows.subarray(0, height * rowBytes(tiling));
+  const { bytesRead } = await tiling.file.read(bytes, 0, bytes.length, HEADER_BYTES + top * rowBytes(tiling));
+  if (bytesRead < bytes.length) throw new Error('The decoded samples are truncated.');
+  return tiling.settings.bitdepth === 8 ? bytes : new Uint16Array(bytes.buffer, 0, bytes.length / 2);
+}
+
+function rowBytes({ layout, channels, settings }: Tiling): number {
+  return layout.width * channels * (settings.bitdepth === 8 ? 1 : 2);
+}

@@ -1,0 +1,158 @@
+/** PDF of one page that shows one image. */
+import { readFile, writeFile } from 'node:fs/promises';
+import type { Metadata, Sharp } from 'sharp';
+import { hasKeptProfile } from '#worker-image/engine/image/encode/color-profile.ts';
+import type { ImageFile } from '#worker-image/engine/image/picture.ts';
+import { PdfWriter } from '#worker-image/engine/image/encode/pdf-writer.ts';
+import { readPngImage } from '#worker-image/engine/image/encode/png-image-data.ts';
+
+interface PdfEncoding {
+  readonly input: ImageFile;
+  readonly metadata: Metadata;
+  readonly pipeline: () => Sharp;
+  readonly path: string;
+}
+
+/** An image object of the PDF without its position in the file. */
+interface EmbeddedImage {
+  readonly width: number;
+  readonly height: number;
+  /** 1 for gray, 3 for RGB. */
+  readonly channels: number;
+  /** Entries of the stream's dictionary beside size, color space and length. */
+  readonly entries: string;
+  readonly data: Buffer;
+  /** ICC profile; null for sRGB and for gray without a profile. */
+  readonly profile: Buffer | null;
+  readonly softMask: EmbeddedImage | null;
+}
+
+const POINTS_PER_INCH = 72;
+/** Longest side of a page that PDF readers show, in points. */
+const MAX_PAGE_POINTS = 14_400;
+const DENSITY = { min: 72, max: 300 } as const;
+const LOSSY_INPUTS: readonly string[] = ['jpg', 'webp', 'avif', 'heic'];
+const LOSSY_QUALITY = 92;
+const OPAQUE = 255;
+
+type Matrix = (w: number, h: number) => number[];
+
+const UPRIGHT: Matrix = (w, h) => [w, 0, 0, h, 0, 0];
+
+/** Matrices that draw the unit square upright on a page of w × h points, by EXIF orientation. */
+const MATRICES: Readonly<Record<number, Matrix>> = {
+  1: UPRIGHT,
+  2: (w, h) => [-w, 0, 0, h, w, 0],
+  3: (w, h) => [-w, 0, 0, -h, w, h],
+  4: (w, h) => [w, 0, 0, -h, 0, h],
+  5: (w, h) => [0, -h, -w, 0, w, h],
+  6: (w, h) => [0, -h, w, 0, 0, h],
+  7: (w, h) => [0, h, w, 0, 0, 0],
+  8: (w, h) => [0, h, -w, 0, w, 0],
+};
+
+/**
+ * Writes the file. A JPEG is embedded as it is and rotated by the page; other lossy images become a JPEG of high quality;
+ * the rest is embedded losslessly. Transparency becomes a soft mask. The page has the size of the image at its own
+ * density, limited to 72 to 300 pixels per inch.
+ */
+export async function encodePdf({ input, metadata, pipeline, path }: PdfEncoding): Promise<void> {
+  const keepsJpeg = input.format === 'jpg' && isPlainJpeg(metadata);
+  const image = keepsJpeg
+    ? await embedOriginal(input.path, metadata, pipeline)
+    : await embedPixels(input, pipeline, metadata.hasAlpha);
+  const orientation = keepsJpeg ? (metadata.orientation ?? 1) : 1;
+  const isSideways = orientation >= 5;
+  const pixels = isSideways ? { width: image.height, height: image.width } : image;
+  const density = Math.max(
+    densityOf(metadata),
+    (Math.max(pixels.width, pixels.height) * POINTS_PER_INCH) / MAX_PAGE_POINTS,
+  );
+  const points = (length: number): number =>
+    Math.max(1, Math.round(((length * POINTS_PER_INCH) / density) * 100) / 100);
+  const page = { width: points(pixels.width), height: points(pixels.height) };
+  const matrix = (MATRICES[orientation] ?? UPRIGHT)(page.width, page.height);
+  await writeFile(path, writePage(page, matrix, image));
+}
+
+function densityOf({ density }: Metadata): number {
+  return Math.min(DENSITY.max, Math.max(DENSITY.min, density ?? DENSITY.min));
+}
+
+/** Returns whether every PDF reader shows the JPEG as it is: 8 bits, RGB or gray. */
+function isPlainJpeg({ format, space, channels }: Metadata): boolean {
+  return format === 'jpeg' && ((space === 'srgb' && channels === 3) || (space === 'b-w' && channels === 1));
+}
+
+/** Returns the file's own bytes, after decoding them to prove that they are complete. */
+async function embedOriginal(path: string, metadata: Metadata, pipeline: () => Sharp): Promise<EmbeddedImage> {
+  await pipeline().stats();
+  const image = embedJpeg(await readFile(path), metadata);
+  return { ...image, profile: hasKeptProfile(metadata) ? (metadata.icc ?? null) : null };
+}
+
+function embedJpeg(
+  data: Buffer,
+  { width, height, channels }: { width: number; height: number; channels: number },
+): EmbeddedImage {
+  return {
+    width,
+    height,
+    channels,
+    entries: '/BitsPerComponent 8 /Filter /DCTDecode',
+    data,
+    profile: null,
+    softMask: null,
+  };
+}
+
+async function embedPixels(input: ImageFile, pipeline: () => Sharp, hasAlpha: boolean): Promise<EmbeddedImage> {
+  const softMask = hasAlpha ? await embedAlpha(pipeline) : null;
+  const opaque = pipeline().removeAlpha().toColourspace('srgb');
+  if (LOSSY_INPUTS.includes(input.format)) {
+    const { data, info } = await opaque
+      .jpeg({ quality: LOSSY_QUALITY, chromaSubsampling: '4:4:4', mozjpeg: true })
+      .toBuffer({ resolveWithObject: true });
+    return { ...embedJpeg(data, info), softMask };
+  }
+  return { ...embedPng(await opaque.png({ compressionLevel: 9 }).toBuffer()), softMask };
+}
+
+/** Returns the transparency as a gray image; null when the image is opaque. */
+async function embedAlpha(pipeline: () => Sharp): Promise<EmbeddedImage | null> {
+  const alpha = (): Sharp => pipeline().toColourspace('srgb').extractChannel('alpha').toColourspace('b-w');
+  const samples = await alpha().raw({ depth: 'uchar' }).toBuffer();
+  if (samples.every((sample) => sample === OPAQUE)) return null;
+  return embedPng(await alpha().png({ compressionLevel: 9 }).toBuffer());
+}
+
+/** Embeds the compressed rows of a PNG, which PDF reads with their predictors. */
+function embedPng(png: Buffer): EmbeddedImage {
+  const { width, height, channels, bits, data } = readPngImage(png);
+  const parameters = `/DecodeParms << /Predictor 15 /Colors ${channels} /BitsPerComponent ${bits} /Columns ${width} >>`;
+  const entries = `/BitsPerComponent ${bits} /Filter /FlateDecode ${parameters}`;
+  return { width, height, channels, entries, data, profile: null, softMask: null };
+}
+
+function writePage(page: { width: number; height: number }, matrix: number[], image: EmbeddedImage): Buffer {
+  const writer = new PdfWriter();
+  const mask =
+    image.softMask === null ? null : writer.addStream(imageEntries(image.softMask, null), image.softMask.data);
+  const maskEntry = mask === null ? '' : ` /SMask ${mask} 0 R`;
+  const profile = image.profile === null ? null : writer.addStream(`/N ${image.channels}`, image.profile);
+  const imageObject = writer.addStream(`${imageEntries(image, profile)}${maskEntry}`, image.data);
+  const content = writer.addStream('', Buffer.from(`q ${matrix.join(' ')} cm /I Do Q`));
+  const pages = writer.reserve();
+  const only = writer.add(
+    `<< /Type /Page /Parent ${pages} 0 R /MediaBox [0 0 ${page.width} ${page.height}] ` +
+      `/Resources << /XObject << /I ${imageObject} 0 R >> >> /Contents ${content} 0 R >>`,
+  );
+  writer.fill(pages, `<< /Type /Pages /Kids [${only} 0 R] /Count 1 >>`);
+  return writer.finish(writer.add(`<< /Type /Catalog /Pages ${pages} 0 R >>`));
+}
+
+function imageEntries({ width, height, channels, entries }: EmbeddedImage, profile: number | null): string {
+  const device = channels === 1 ? '/DeviceGray' : '/DeviceRGB';
+  const space = profile === null ? device : `[/ICCBased ${profile} 0 R]`;
+  return `/Type /XObject /Subtype /Image /Width ${width} /Height ${height} /ColorSpace ${space} ${entries}`;
+}

@@ -1,0 +1,81 @@
+/**
+ * HEIC and AVIF whose transparency is not rotated and cropped like the image. libheif transforms each on its own and
+ * then stretches one to the size of the other. Browsers combine them first.
+ */
+import { MediaError } from '#crds/contract/media-error.ts';
+import { readTopBoxes, type IsoBox } from '#worker-image/engine/containers/iso-boxes.ts';
+import type { FileReader } from '#worker-image/engine/containers/file-reader.ts';
+import { withImageErrors } from '#worker-image/engine/image/image-errors.ts';
+import { FULL_BOX, readBoxes, readItemProperties, readItems } from '#worker-image/engine/image/strip/heif-items.ts';
+
+/** Properties that rotate, mirror or crop, with their length in bytes (ISO 23008-12, 6.5.9, 6.5.10, 6.5.12). */
+const TRANSFORMS: ReadonlyMap<string, number> = new Map([
+  ['irot', 1],
+  ['imir', 1],
+  ['clap', 32],
+]);
+/** A rotation by 0 degrees. */
+const NO_ROTATION = 'irot\0';
+/** Types of an auxiliary image that is the transparency, with AV1 and with HEVC. */
+const ALPHA_TYPE = /auxiliary:alpha|auxid:1(?!\d)/;
+
+/** Returns the error for transparency in another orientation or for boxes that do not nest; else null. */
+export async function findAlphaFault(heif: FileReader): Promise<Error | null> {
+  try {
+    const differs = await withImageErrors('Reading the image', () => hasTransformedAlpha(heif));
+    return differs ? transformedAlpha() : null;
+  } catch (error) {
+    if (error instanceof MediaError) return error;
+    throw error;
+  }
+}
+
+async function hasTransformedAlpha(heif: FileReader): Promise<boolean> {
+  const box = (await readTopBoxes(heif)).find(({ type }) => type === 'meta');
+  return box !== undefined && transformsDiffer(await heif.read(box.body, box.end - box.body));
+}
+
+/** @param bytes The content of the `meta` box. */
+function transformsDiffer(bytes: Buffer): boolean {
+  const meta = { body: 0, end: bytes.length };
+  const primary = readBoxes(bytes, FULL_BOX, bytes.length).find(({ type }) => type === 'pitm');
+  const propertiesOf = readItemProperties(bytes, meta);
+  if (primary === undefined || propertiesOf === null) return false;
+  const describe = (id: number): DescribedProperty[] =>
+    propertiesOf(id).map(({ box }) => ({ type: box.type, content: bytes.toString('latin1', box.body, box.end) }));
+  const image = itemIn(bytes, primary);
+  const transforms = transformsOf(describe(image));
+  return readItems(bytes, meta)
+    .references.filter(({ type, to }) => type === 'auxl' && to.includes(image))
+    .map(({ from }) => describe(from))
+    .some((auxiliary) => isAlpha(auxiliary) && transformsOf(auxiliary) !== transforms);
+}
+
+interface DescribedProperty {
+  readonly type: string;
+  readonly content: string;
+}
+
+function itemIn(meta: Buffer, { body }: IsoBox): number {
+  return meta[body] === 0 ? meta.readUInt16BE(body + FULL_BOX) : meta.readUInt32BE(body + FULL_BOX);
+}
+
+function isAlpha(properties: readonly DescribedProperty[]): boolean {
+  return properties.some(({ type, content }) => type === 'auxC' && ALPHA_TYPE.test(content));
+}
+
+/** Returns a key that is equal for items with the same transforms. */
+function transformsOf(properties: readonly DescribedProperty[]): string {
+  return properties
+    .filter(({ type }) => TRANSFORMS.has(type))
+    .map(({ type, content }) => type + content.slice(0, TRANSFORMS.get(type)))
+    .filter((transform) => transform !== NO_ROTATION)
+    .join('');
+}
+
+function transformedAlpha(): MediaError {
+  return new MediaError(
+    'processing_failed',
+    'The transparency of the picture is not turned or cut like the picture itself: programs show such a file in different ways. Open it in an image program, save it as PNG or AVIF and send that.',
+  );
+}

@@ -1,0 +1,99 @@
+/**
+ * TIFF variants that libvips rejects or silently reads in wrong colors. Pillow decodes them, and `decode-tiff-samples.ts`
+ * those with unusual sample depths.
+ */
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { MediaError } from '#crds/contract/media-error.ts';
+import type { FileReader } from '#worker-image/engine/containers/file-reader.ts';
+import {
+  firstTiffDirectory,
+  SAMPLE_FORMAT,
+  SEPARATE_PLANES,
+  TIFF_TAG,
+  tiffNumber,
+  tiffNumbers,
+  type TiffEntries,
+} from '#worker-image/engine/containers/tiff.ts';
+import { decodeTiffSamples, isDecodedHere } from '#worker-image/engine/image/loaders/decode-tiff-samples.ts';
+import { besideOutputs } from '#worker-image/engine/image/loaders/libvips-picture.ts';
+import type { DecoderDeps, ImageFile } from '#worker-image/engine/image/picture.ts';
+import type { ImageSize } from '#worker-image/engine/image/resize-image.ts';
+
+const COMPRESSION = { oldJpeg: 6, jpeg: 7 } as const;
+/** Compressions that libvips was built without: LZMA and Zstandard. */
+const NOT_BUILT_IN: readonly number[] = [34_925, 50_000];
+const YCBCR = 6;
+/** CIE L*a*b* in three encodings. */
+const LAB: readonly number[] = [8, 9, 10];
+/** First orientation that swaps width and height. */
+const FIRST_SIDEWAYS_ORIENTATION = 5;
+const DECODE_SECONDS = 600;
+const SCRIPT = join(import.meta.dirname, 'decode-tiff.py');
+
+/** A TIFF that libvips does not read. */
+export interface TiffFallback {
+  /** True for sample depths that Pillow does not read either. */
+  readonly hasUnusualSamples: boolean;
+  /** Size as shown, in pixels. */
+  readonly size: ImageSize;
+}
+
+/** Returns the fallback for a TIFF that libvips reads wrongly or not at all; null for all others. */
+export async function findFallback(tiff: FileReader): Promise<TiffFallback | null> {
+  const entries = await firstTiffDirectory(tiff);
+  const [bits = 1] = await tiffNumbers(tiff, entries, TIFF_TAG.bits, 1);
+  const [format = SAMPLE_FORMAT.unsigned] = await tiffNumbers(tiff, entries, TIFF_TAG.sampleFormat, 1);
+  const hasUnusualSamples = isDecodedHere(entries, bits, format);
+  if (!hasUnusualSamples && !isUnsupported(entries) && !isMisreadFloat(entries, bits, format)) return null;
+  const [width, height] = [tiffNumber(entries, TIFF_TAG.width), tiffNumber(entries, TIFF_TAG.height)];
+  const isSideways = tiffNumber(entries, TIFF_TAG.orientation) >= FIRST_SIDEWAYS_ORIENTATION;
+  return { hasUnusualSamples, size: isSideways ? { width: height, height: width } : { width, height } };
+}
+
+/** Decodes the first page and returns the path of an uncompressed TIFF. @throws MediaError processing_failed. */
+export async function decodeTiff(
+  { run, signal }: DecoderDeps,
+  file: ImageFile,
+  { hasUnusualSamples }: TiffFallback,
+): Promise<string> {
+  const decoded = besideOutputs(file, 'decoded.tif');
+  if (hasUnusualSamples) return decodeTiffSamples(file.path, decoded);
+  const { exitCode, stderr } = await run({
+    file: 'python3',
+    args: ['-I', SCRIPT, file.path, decoded],
+    directory: file.directory,
+    signal,
+    timeoutSeconds: DECODE_SECONDS,
+  });
+  const size = await stat(decoded).then(
+    (written) => written.size,
+    () => 0,
+  );
+  if (exitCode === 0 && size > 0) return decoded;
+  throw new MediaError(
+    'processing_failed',
+    'The TIFF file is damaged, or is packed in a way that is not supported. Save it without compression and send it again.',
+    { cause: new Error(`exit code ${exitCode}: ${stderr.slice(-2000)}`) },
+  );
+}
+
+/** Returns whether libvips reads the floats wrongly: half floats as black, gray ones as integers of two shades. */
+function isMisreadFloat(entries: TiffEntries, bits: number, format: number): boolean {
+  return (
+    format === SAMPLE_FORMAT.float && (bits === 16 || (bits === 32 && tiffNumber(entries, TIFF_TAG.samples, 1) === 1))
+  );
+}
+
+function isUnsupported(entries: TiffEntries): boolean {
+  const compression = tiffNumber(entries, TIFF_TAG.compression);
+  const photometric = tiffNumber(entries, TIFF_TAG.photometric);
+  return (
+    compression === COMPRESSION.oldJpeg ||
+    NOT_BUILT_IN.includes(compression) ||
+    (photometric === YCBCR && compression !== COMPRESSION.jpeg) ||
+    LAB.includes(photometric) ||
+    (tiffNumber(entries, TIFF_TAG.planar) === SEPARATE_PLANES && entries.has(TIFF_TAG.tileWidth)) ||
+    (tiffNumber(entries, TIFF_TAG.sampleFormat) === SAMPLE_FORMAT.signed && tiffNumber(entries, TIFF_TAG.bits) === 8)
+  );
+}

@@ -1,0 +1,70 @@
+/** An image file whose headers were read once, for all later steps: encode, warn, carry EXIF over, verify. */
+import type { Metadata, Sharp } from 'sharp';
+import type { Format } from '#crds/catalogue/formats.ts';
+import type { EngineDeps } from '#worker-image/engine/handler.ts';
+import type { ImageSize } from '#worker-image/engine/image/resize-image.ts';
+
+export interface ImageFile {
+  readonly path: string;
+  readonly format: Format;
+  /** Private directory for tools and readable copies. */
+  readonly directory: string;
+  /** Limit of the decoded size of one frame, in pixels. */
+  readonly maxPixels: number;
+}
+
+/** Programs that decode what libvips does not. */
+export type DecoderDeps = Pick<EngineDeps, 'run' | 'signal'>;
+
+/** Reads the headers of a file; decodes nothing. @throws MediaError processing_failed when they cannot be read. */
+export type ImageLoader = (deps: DecoderDeps, file: ImageFile) => Promise<Picture>;
+
+/** An image file as its loader describes it. Only the loader depends on how the format is read. */
+export interface Picture {
+  readonly file: ImageFile;
+  /** Size as shown, orientation applied, in pixels. */
+  readonly size: ImageSize;
+  /** Frames of an animated image, 1 for a still one. */
+  readonly frames: number;
+  /** A flaw of the file that the caller is informed of. */
+  readonly warning: string | null;
+  /** Null for a format whose animation sharp does not read. */
+  readonly animation: Animation | null;
+  /**
+   * Makes the pixels readable for sharp, with another decoder where libvips does not read them.
+   * @throws MediaError processing_failed when the file cannot be decoded.
+   */
+  decode(deps: DecoderDeps): Promise<PixelSource>;
+  /** Decodes the file to its end and drops the pixels. @throws Error when it is damaged. */
+  verify(deps: DecoderDeps): Promise<void>;
+  /**
+   * Returns the TIFF structure with camera, location and software details, which a decoder in place of libvips drops;
+   * null when there is none. @throws MediaError processing_failed when it cannot be read.
+   */
+  readExif(): Promise<Buffer | null>;
+  /** Returns whether the file holds a gain map for screens of high dynamic range. */
+  hasGainMap(): Promise<boolean>;
+}
+
+export interface Animation {
+  /** Time that each frame is shown, in milliseconds. */
+  readonly delays: readonly number[];
+  readonly frames: number;
+  /** Returns whether all frames look the same at thumbnail size. */
+  isStill(): Promise<boolean>;
+}
+
+/** Pixels that sharp reads. */
+export interface PixelSource {
+  readonly metadata: Metadata;
+  /** Size as decoded, orientation applied, in pixels. */
+  readonly size: ImageSize;
+  /** Frames that sharp reads. */
+  readonly frames: number;
+  /** Pages of a document such as a TIFF; only the first one is decoded. */
+  readonly pages: number;
+  /** True for images with transparency or few colors, which were drawn rather than photographed. */
+  readonly isDrawn: boolean;
+  /** Starts a pipeline on the pixels as shown; `animated` reads all frames instead of the first. */
+  start(how: { animated: boolean; keepProfile: boolean }): Sharp;
+}

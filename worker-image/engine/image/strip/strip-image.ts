@@ -1,0 +1,56 @@
+/** Removes metadata without touching the pixels. */
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { extensionOf, type Format } from '#crds/catalogue/formats.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import type { Work } from '#worker-image/engine/handler.ts';
+import {
+  openFacts,
+  type ImageDeps,
+  type ImageFacts,
+  type ProducedImage,
+} from '#worker-image/engine/image/image-facts.ts';
+import { GAIN_MAP_WARNING } from '#worker-image/engine/image/warnings/gain-map.ts';
+import { stripGif } from '#worker-image/engine/image/strip/strip-gif.ts';
+import { stripHeif } from '#worker-image/engine/image/strip/strip-heif.ts';
+import { stripJpeg } from '#worker-image/engine/image/strip/strip-jpeg.ts';
+import { stripPng } from '#worker-image/engine/image/strip/strip-png.ts';
+import { stripTiff } from '#worker-image/engine/image/strip/strip-tiff.ts';
+import { stripWebp } from '#worker-image/engine/image/strip/strip-webp.ts';
+
+const STRIPPERS: Partial<Readonly<Record<Format, (file: Buffer) => Buffer>>> = {
+  jpg: stripJpeg,
+  png: stripPng,
+  webp: stripWebp,
+  gif: stripGif,
+  heic: stripHeif,
+  avif: stripHeif,
+  tiff: stripTiff,
+};
+
+const BMP_WARNING = 'A BMP file holds no metadata: the file is returned unchanged.';
+
+/**
+ * Removes camera, location, time and software details, XMP, IPTC and embedded thumbnails; keeps pixels,
+ * orientation and color profile. A BMP is returned unchanged with a warning.
+ * @throws MediaError unsupported_input for camera RAW, processing_failed for a damaged file.
+ */
+export async function stripImage(deps: ImageDeps, work: Work, { picture }: ImageFacts): Promise<ProducedImage> {
+  const { format, path: input } = picture.file;
+  const path = join(work.directory, `stripped.${extensionOf(format)}`);
+  if (format === 'bmp') {
+    await copyFile(input, path);
+    return { path, format, facts: await openFacts(deps, work, { path, format }), warnings: [BMP_WARNING] };
+  }
+  const strip = STRIPPERS[format];
+  if (strip === undefined) {
+    throw new MediaError(
+      'unsupported_input',
+      `Metadata cannot be removed from camera RAW of the format ${format}. Compress decodes it to an image without metadata.`,
+    );
+  }
+  await writeFile(path, strip(await readFile(input)));
+  // In a JPEG the data after the image are removed with the metadata; the other formats keep all their images.
+  const warnings = format === 'jpg' && (await picture.hasGainMap()) ? [GAIN_MAP_WARNING] : [];
+  return { path, format, facts: await openFacts(deps, work, { path, format }), warnings };
+}

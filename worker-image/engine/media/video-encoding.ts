@@ -1,0 +1,187 @@
+/** Filters and encoder settings of video. Pure, apart from the number of processors. */
+import { availableParallelism } from 'node:os';
+import type { VIDEO_CODECS, VIDEO_TIERS } from '#crds/catalogue/options/video.ts';
+import type { MediaStream, Probe } from '#worker-image/engine/media/probe.ts';
+
+export type VideoCodec = (typeof VIDEO_CODECS)[number];
+export type VideoTier = (typeof VIDEO_TIERS)[number];
+
+/** Constant rate factors. Those of a row have equal quality (SSIM within 0.02). */
+const CRF: Readonly<Record<VideoTier, Readonly<Record<VideoCodec, number>>>> = {
+  tiny: { h264: 32, h265: 34, vp9: 44 },
+  low: { h264: 28, h265: 31, vp9: 38 },
+  balanced: { h264: 24, h265: 27, vp9: 33 },
+  high: { h264: 21, h265: 24, vp9: 29 },
+  maximum: { h264: 18, h265: 20, vp9: 24 },
+  web: { h264: 23, h265: 26, vp9: 31 },
+};
+
+/** Maximum bit rate of the web tier, in kbit/s. */
+const WEB_KBPS: Readonly<Record<VideoCodec, number>> = { h264: 6000, h265: 4000, vp9: 4000 };
+
+/** Maximum long side of the web tier, in pixels. */
+const WEB_LONG_SIDE = 1920;
+
+const HDR_TRANSFERS: ReadonlySet<string> = new Set(['smpte2084', 'arib-std-b67']);
+const INTERLACED: ReadonlySet<string> = new Set(['tt', 'bb', 'tb', 'bt']);
+const WITH_ALPHA = /^(?:yuva|gbrap|rgba|bgra|argb|abgr|ya8|ya16|ayuv)/;
+
+/** The settings of a video encoding. */
+export interface VideoEncoding {
+  readonly codec: VideoCodec;
+  readonly tier: VideoTier;
+  /** Maximum length of the longer side in pixels; null keeps it. */
+  readonly longSide: number | null;
+  /** The container supports transparency with this codec. */
+  readonly keepsAlpha: boolean;
+}
+
+/** Returns ffmpeg's options that filter and encode the video. */
+export function videoOptions(probe: Probe, video: MediaStream, encoding: VideoEncoding): string[] {
+  const deep = isDeep(video) && encoding.tier !== 'web' && encoding.codec !== 'h264';
+  const alpha = hasAlpha(video) && encoding.keepsAlpha;
+  const filters = [
+    ...sourceFilters(video, alpha),
+    ...sizeFilters(probe, video, longSideOf(encoding)),
+    ...(deep ? [] : toneMap(video)),
+    `format=${pixelFormat(deep, alpha)}`,
+  ];
+  const encoder = codecOptions(encoding, deep ? probe.hdr : null);
+  // The demuxer's time base keeps the times of a variable frame rate exact.
+  const times = ['-fps_mode:v:0', 'vfr', '-enc_time_base:v:0', '-1'];
+  return ['-filter:v:0', filters.join(','), ...times, ...encoder, ...(alpha ? ['-auto-alt-ref', '0'] : [])];
+}
+
+function sourceFilters(video: MediaStream, keepsAlpha: boolean): string[] {
+  return [
+    // Deinterlaces only frames that are marked as interlaced, without changing their number.
+    ...(INTERLACED.has(video.field_order) ? ['bwdif=mode=send_frame:deint=interlaced'] : []),
+    // Shows transparent pixels on black, not in the color that is stored for them.
+    ...(hasAlpha(video) && !keepsAlpha ? ['premultiply=inplace=1'] : []),
+  ];
+}
+
+function pixelFormat(deep: boolean, alpha: boolean): string {
+  if (alpha) return 'yuva420p';
+  return deep ? 'yuv420p10le' : 'yuv420p';
+}
+
+/** Returns ffmpeg's input options: its own decoders of VP8 and VP9 drop transparency. */
+export function decoderOptions(video: MediaStream): string[] {
+  if (!hasAlpha(video) || WITH_ALPHA.test(video.pix_fmt)) return [];
+  return [`-c:${video.index}`, video.codec_name === 'vp8' ? 'libvpx' : 'libvpx-vp9'];
+}
+
+/** Returns whether a video has transparency. */
+export function hasAlpha({ pix_fmt: format, codec_name: codec, tags }: MediaStream): boolean {
+  const marked = (codec === 'vp8' || codec === 'vp9') && (tags['alpha_mode'] ?? tags['ALPHA_MODE']) === '1';
+  return marked || WITH_ALPHA.test(format);
+}
+
+/** Returns whether a video has more than eight bits per sample. */
+export function isDeep(video: MediaStream): boolean {
+  return /(?:9|10|12|14|16)(?:le|be)$/.test(video.pix_fmt) || video.pix_fmt.startsWith('p010');
+}
+
+/** Returns width and height as shown, in pixels. */
+export function shownSides({ rotation }: Probe, { width, height }: MediaStream): { width: number; height: number } {
+  return rotation % 180 === 0 ? { width, height } : { width: height, height: width };
+}
+
+function longSideOf({ tier, longSide }: VideoEncoding): number | null {
+  return tier === 'web' ? Math.min(longSide ?? WEB_LONG_SIDE, WEB_LONG_SIDE) : longSide;
+}
+
+/** Minimum side of x265, in pixels. */
+const H265_SHORTEST_SIDE = 16;
+
+/** Returns the requested codec, or H.264 for dimensions that H.265 does not support. */
+export function codecFor(probe: Probe, video: MediaStream, encoding: VideoEncoding): VideoCodec {
+  const { width, height } = writtenSides(probe, video, longSideOf(encoding));
+  return encoding.codec === 'h265' && Math.min(width, height) < H265_SHORTEST_SIDE ? 'h264' : encoding.codec;
+}
+
+/** Returns the filters that scale the frames, which ffmpeg has rotated before. */
+function sizeFilters(probe: Probe, video: MediaStream, longSide: number | null): string[] {
+  const shown = shownSides(probe, video);
+  const { width, height } = writtenSides(probe, video, longSide);
+  if (width === shown.width && height === shown.height) return [];
+  const square = ['', 'N/A', '0:1', '1:1'].includes(video.sample_aspect_ratio);
+  return [`scale=${width}:${height}`, ...(square ? ['setsar=1'] : [])];
+}
+
+/** Returns even width and height, within the maximum long side. */
+function writtenSides(probe: Probe, video: MediaStream, longSide: number | null): { width: number; height: number } {
+  const { width, height } = shownSides(probe, video);
+  const factor = longSide === null ? 1 : Math.min(1, longSide / Math.max(width, height));
+  const half = factor === 1 ? Math.floor : Math.round;
+  const even = (side: number): number => Math.max(2, half((side * factor) / 2) * 2);
+  return { width: even(width), height: even(height) };
+}
+
+/** Returns the filters from HDR to SDR; none for SDR. Missing color properties are assumed to be those of HDR. */
+function toneMap(video: MediaStream): string[] {
+  if (!HDR_TRANSFERS.has(video.color_transfer)) return [];
+  const named = video.color_space !== '' && video.color_space !== 'unknown';
+  const marks = named ? [] : [`setparams=color_primaries=bt2020:color_trc=${video.color_transfer}:colorspace=bt2020nc`];
+  return [...marks, TONE_MAP];
+}
+
+const TONE_MAP =
+  'zscale=t=linear:npl=100,format=gbrpf32le,zscale=p=bt709,tonemap=hable:desat=0,zscale=t=bt709:m=bt709:r=tv';
+
+/** Threads of x264: its default on up to 8 processors. Each needs memory, and 24 exceeded a job's limit with 4K. */
+const H264_THREADS = Math.min(12, Math.ceil(availableParallelism() * 1.5));
+
+/** Returns the encoder's options. With these presets the longest allowed video takes at most 4 hours on 4 cores. */
+function codecOptions({ codec, tier }: VideoEncoding, hdr: Probe['hdr']): string[] {
+  const crf = String(CRF[tier][codec]);
+  const capped = tier === 'web' ? WEB_KBPS[codec] : null;
+  switch (codec) {
+    case 'h264':
+      return [
+        '-c:v:0',
+        'libx264',
+        '-preset',
+        'veryfast',
+        '-threads:v:0',
+        String(H264_THREADS),
+        '-crf',
+        crf,
+        ...rateCap(capped),
+      ];
+    case 'h265':
+      return ['-c:v:0', 'libx265', '-preset', 'veryfast', '-crf', crf, ...rateCap(capped), ...x265Options(hdr)];
+    case 'vp9':
+      return [
+        '-c:v:0',
+        'libvpx-vp9',
+        '-crf',
+        crf,
+        '-b:v:0',
+        capped === null ? '0' : `${capped}k`,
+        '-deadline',
+        'good',
+        '-cpu-used',
+        '5',
+        '-row-mt',
+        '1',
+        '-tile-columns',
+        '2',
+      ];
+  }
+}
+
+function rateCap(kbps: number | null): string[] {
+  return kbps === null ? [] : ['-maxrate', `${kbps}k`, '-bufsize', `${kbps * 2}k`];
+}
+
+/** Returns x265's options. Older ffmpeg does not pass the HDR metadata on, so they repeat it in every key frame. */
+function x265Options(hdr: Probe['hdr']): string[] {
+  const described = [
+    ...(hdr?.masterDisplay == null ? [] : [`master-display=${hdr.masterDisplay}`]),
+    ...(hdr?.maxLight == null ? [] : [`max-cll=${hdr.maxLight}`]),
+    ...(hdr === null ? [] : ['hdr10=1', 'repeat-headers=1']),
+  ];
+  return ['-x265-params', ['log-level=error', ...described].join(':')];
+}

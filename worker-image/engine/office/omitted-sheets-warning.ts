@@ -1,0 +1,49 @@
+/** Counts the sheets of a workbook: a CSV file has only the first one. */
+import type { Readable } from 'node:stream';
+import type { Format } from '#crds/catalogue/formats.ts';
+import { partsOf, wholeTags } from '#worker-image/engine/office/document-parts.ts';
+
+/** Part that lists all sheets; null for documents that are one file. Binary formats are not read. */
+const PARTS: Readonly<Partial<Record<Format, RegExp | null>>> = {
+  xlsx: /^xl\/workbook\.xml$/,
+  xlsm: /^xl\/workbook\.xml$/,
+  ods: /^content\.xml$/,
+  fods: null,
+};
+
+const TAG = /<(\/?)(?:table:table|(?:\w+:)?sheet)(?=[\s/>])([^<>]*)>/g;
+/** Style of cached sheets of other workbooks, which formulas refer to. */
+const EXTERNAL = '"ta_extref"';
+
+/** Returns the warning for sheets that a CSV file omits, including hidden ones. */
+export async function omittedSheetsWarnings(path: string, format: Format): Promise<string[]> {
+  const sheets = await countSheets(path, format);
+  if (sheets < 2) return [];
+  return [`A csv file holds one sheet: the other ${sheets === 2 ? 'one was' : `${sheets - 1} were`} left out.`];
+}
+
+async function countSheets(path: string, format: Format): Promise<number> {
+  const names = PARTS[format];
+  let sheets = 0;
+  if (names === undefined) return sheets;
+  try {
+    for await (const part of partsOf(path, names)) sheets += await countIn(part);
+  } catch {
+    // LibreOffice opened the document, possibly with repairs: only the warning is missing.
+  }
+  return sheets;
+}
+
+/** Counts the sheets of a part, without nested tables, which belong to charts. */
+async function countIn(part: Readable): Promise<number> {
+  let depth = 0;
+  let sheets = 0;
+  for await (const xml of wholeTags(part)) {
+    for (const [, slash, attributes = ''] of xml.matchAll(TAG)) {
+      if (slash === '' && depth === 0 && !attributes.includes(EXTERNAL)) sheets += 1;
+      if (slash === '/') depth -= 1;
+      else if (!attributes.endsWith('/')) depth += 1;
+    }
+  }
+  return sheets;
+}

@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { deflateSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { lzwOfZeros, runsOfZeros } from '#test/hostile/pdf-zero-encoders.ts';
+import { refuseDecompressionBomb } from '#worker-image/engine/pdf/refuse-decompression-bomb.ts';
+
+const MIB = 1024 ** 2;
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'stream-bomb-'));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+describe('refuseDecompressionBomb', () => {
+  it.each<[string, Buffer]>([
+    ['nothing packed', Buffer.from('%PDF-1.7\n')],
+    ['a stream of 60 MB', packed('/Filter /FlateDecode', Buffer.alloc(60 * MIB))],
+    ['an image as large as it claims', packed(image(12_000, 12_000), Buffer.alloc(12_000 * 12_001))],
+    ['a stream that is damaged', stream('/Filter /FlateDecode', Buffer.from([0x78, 0x9c, 1, 2, 3]))],
+    ['a stream that is cut off', packed('/Filter /FlateDecode', randomBytes(MIB)).subarray(0, 5000)],
+    [
+      'repeated bytes whose end is not marked',
+      Buffer.concat(
+        Array.from({ length: 30 }, () => stream('/Length 2 /Filter /RunLengthDecode', Buffer.from([129, 0]))).concat(
+          stream('', runsOfZeros(30 * MIB)),
+        ),
+      ),
+    ],
+    ['a packed file that is no stream', deflateSync(Buffer.alloc(200 * MIB))],
+    [
+      'much that is hardly packed',
+      Buffer.concat(Array.from({ length: 40 }, () => packed('/Filter /FlateDecode', randomBytes(2 * MIB)))),
+    ],
+  ])('accepts %s', async (_what, bytes) => {
+    await expect(refuse(bytes)).resolves.toBeUndefined();
+  });
+
+  it.each<[string, Buffer]>([
+    ['a stream of 70 MB', packed('/Filter /FlateDecode', Buffer.alloc(70 * MIB))],
+    [
+      'streams of 70 MB in all',
+      Buffer.concat(Array.from({ length: 70 }, () => packed('/Filter/Fl', Buffer.alloc(MIB)))),
+    ],
+    ['a stream whose filter stands elsewhere', packed('/Filter 9 0 R', Buffer.alloc(70 * MIB))],
+    [
+      'a stream whose claims end it early',
+      withEarlyEnd(packed('/Length 10 /Filter /FlateDecode', Buffer.alloc(70 * MIB))),
+    ],
+    [
+      'a stream packed twice',
+      stream('/Filter [/FlateDecode /FlateDecode]', deflateSync(deflateSync(Buffer.alloc(70 * MIB)))),
+    ],
+    ['a stream of repeated bytes', stream('/Filter /RunLengthDecode', runsOfZeros(520 * MIB))],
+    [
+      'a stream of repeated bytes written as text',
+      stream('/Filter [/AHx /Fl /RL]', Buffer.from(`${deflateSync(runsOfZeros(70 * MIB)).toString('hex')}>`)),
+    ],
+    ['a stream under LZW', stream('/Filter /LZWDecode', lzwOfZeros(70 * MIB))],
+    ['a stream under LZW by a name that stands elsewhere', stream('/Filter 9 0 R', lzwOfZeros(70 * MIB))],
+    [
+      'a stream whose dictionary names a filter before its own',
+      stream('/P << /Filter /AHx >> /Filter /LZW', lzwOfZeros(70 * MIB)),
+    ],
+    ['an image larger than it claims', packed(image(100, 100), Buffer.alloc(20 * MIB))],
+    [
+      'a stream behind 5 MB of other things',
+      Buffer.concat([randomBytes(5 * MIB - 7), packed('/Filter /FlateDecode', Buffer.alloc(600 * MIB))]),
+    ],
+  ])('refuses %s', async (_what, bytes) => {
+    await expect(refuse(bytes)).rejects.toMatchObject({ code: 'processing_failed' });
+  });
+
+  it('finds a stream at any offset relative to the read window', async () => {
+    const bomb = packed(image(9, 9), Buffer.alloc(4 * MIB));
+    for (let shift = 0; shift < 40; shift += 1) {
+      const before = Buffer.alloc(4 * MIB - 20 - shift, '%');
+      await expect(refuse(Buffer.concat([before, bomb])), `${shift}`).rejects.toMatchObject({
+        code: 'processing_failed',
+      });
+    }
+  });
+});
+
+async function refuse(bytes: Buffer): Promise<void> {
+  const path = join(directory, 'a.pdf');
+  await writeFile(path, bytes);
+  await refuseDecompressionBomb(path, new AbortController().signal);
+}
+
+function stream(entries: string, data: Buffer): Buffer {
+  return Buffer.concat([
+    Buffer.from(`1 0 obj\n<< ${entries} >>\nstream\r\n`),
+    data,
+    Buffer.from('\nendstream\nendobj\n'),
+  ]);
+}
+
+function packed(entries: string, plain: Buffer): Buffer {
+  return stream(entries, deflateSync(plain));
+}
+
+function image(width: number, height: number): string {
+  return `/Subtype /Image /Width ${width} /Height ${height} /ColorSpace /DeviceGray /BitsPerComponent 8 /Filter /FlateDecode`;
+}
+
+/** Inserts `endstream` into the data as a stored block of Deflate. */
+function withEarlyEnd(bytes: Buffer): Buffer {
+  const at = bytes.indexOf('stream\r\n') + 8;
+  const words = Buffer.from('\nendstream\nendobj\n2 0 obj\n');
+  const head = Buffer.from([0, words.length, 0, ~words.length & 0xff, 0xff]);
+  return Buffer.concat([bytes.subarray(0, at + 2), head, words, bytes.subarray(at + 2)]);
+}

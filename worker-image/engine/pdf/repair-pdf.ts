@@ -1,0 +1,49 @@
+/**
+ * Repairs a PDF with a damaged cross-reference table: MuPDF recovers more than qpdf, as viewers do. MuPDF rewrites the
+ * file once, and qpdf reads the copy.
+ */
+import { rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Work } from '#worker-image/engine/handler.ts';
+import { encryptedPdf, pageCount, runPdfTool, runQpdf, type PdfDeps } from '#worker-image/engine/pdf/run-pdf-tool.ts';
+import type { CommandResult } from '#worker-image/tools/run-command.ts';
+
+/** Returns whether the messages of qpdf mean that the cross-reference table is damaged. */
+export function hasDamagedXref({ stderr }: CommandResult): boolean {
+  return /reconstruct|unable to find trailer/.test(stderr);
+}
+
+/**
+ * Writes the repaired copy and returns its number of pages. Keeps no copy with fewer pages than qpdf found in the input
+ * (`pages`, 0 for none) and returns that number.
+ * @throws MediaError encrypted_pdf for a file whose encryption entry qpdf did not find.
+ */
+export async function repairPdf(
+  deps: PdfDeps,
+  work: Pick<Work, 'input' | 'directory'>,
+  pages: number,
+): Promise<number> {
+  const copy = repairedPath(work);
+  const { stderr } = await runPdfTool(deps, work, ['mutool', 'clean', work.input.path, copy]);
+  if (stderr.includes('cannot authenticate password')) throw encryptedPdf();
+  const found = pageCount(await runQpdf(deps, work, ['--show-npages', copy]));
+  if (found > 0 && found >= pages) return found;
+  await rm(copy, { force: true });
+  return pages;
+}
+
+/** Returns the path that qpdf reads: the repaired copy if there is one, else the input. */
+export async function readablePdf(work: Pick<Work, 'input' | 'directory'>): Promise<string> {
+  return (await isFile(repairedPath(work))) ? repairedPath(work) : work.input.path;
+}
+
+function repairedPath({ directory }: Pick<Work, 'directory'>): string {
+  return join(directory, 'repaired.pdf');
+}
+
+function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    ({ size }) => size > 0,
+    () => false,
+  );
+}

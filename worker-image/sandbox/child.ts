@@ -1,0 +1,140 @@
+/**
+ * Process that decodes untrusted files: one file at a time, without secrets, and without network where the machine
+ * allows that. It ends with its tools when its owner ends.
+ *
+ *   starting ─→ idle ⇄ running ─→ (killed, or the owner has ended)
+ */
+import { readdir, rename } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { join } from 'node:path';
+import { KINDS, type Kind } from '#crds/catalogue/formats.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import { killGroup } from '#crds/process/process-tree.ts';
+import { plainText } from '#crds/process/plain-text.ts';
+import type { FromChild, ToChild } from '#worker-image/sandbox/child-messages.ts';
+import {
+  CHANNEL,
+  MESSAGE_BYTES,
+  OUTPUT_NAME,
+  OWN_MEMORY,
+  TEXT_CHARACTERS,
+  WARM,
+} from '#worker-image/sandbox/child-messages.ts';
+import { cpuBudgetSeconds } from '#worker-image/sandbox/cpu-budget.ts';
+import { isEngineErrorCode } from '#worker-image/sandbox/engine-error-codes.ts';
+import { loadHandler } from '#worker-image/engine/handlers.ts';
+import { messageLine, readMessageLines } from '#worker-image/sandbox/message-lines.ts';
+import { processFile, type PipelineDeps } from '#worker-image/engine/process-file.ts';
+import { makeRunCommand, ToolKilled, type RunCommand } from '#worker-image/tools/run-command.ts';
+
+let currentTask: AbortController | null = null;
+const groups = new Set<number>();
+const MEMORY_FOLDERS = ['/tmp', '/dev/shm'];
+const namesAtStart = namesInMemory();
+
+const channel = process.argv.includes(WARM) ? null : new Socket({ fd: CHANNEL });
+
+const runTool = makeRunCommand({
+  onGroup: (pid, alive) => {
+    if (alive) groups.add(pid);
+    else groups.delete(pid);
+  },
+});
+/** Aborts the task when the system killed a tool, whatever the handler does: the file may not be the cause. */
+const run: RunCommand = (command) =>
+  runTool(command).catch((error: unknown) => {
+    if (error instanceof ToolKilled) currentTask?.abort(error);
+    throw error;
+  });
+
+if (channel !== null) {
+  readMessageLines(channel, {
+    maxBytes: MESSAGE_BYTES,
+    onLine: (line) => receive(JSON.parse(line) as ToChild),
+    onTooLong: end,
+  });
+  channel.once('close', end);
+  channel.on('error', end);
+}
+process.once('SIGTERM', end);
+process.on('uncaughtException', (error) => send(bug(error), () => process.exit(1)));
+if (channel === null) await Promise.all(KINDS.map(prepare));
+
+function receive(message: ToChild): void {
+  if (message.type === 'abort') currentTask?.abort(new MediaError('canceled', 'The work was stopped.'));
+  else if (message.type === 'expect') void prepare(message.kind);
+  else void work(message);
+}
+
+/** Loads the kind's code while the file is received. Ignores a failure: it recurs, and is reported, with the file. */
+async function prepare(kind: Kind): Promise<void> {
+  await loadHandler(kind)
+    .then((handler) => handler.prepare?.())
+    .catch(() => undefined);
+}
+
+async function work({ task, versions }: Extract<ToChild, { type: 'process' }>): Promise<void> {
+  currentTask = new AbortController();
+  let lastPercent = 0;
+  const onProgress = (percent: number): void => {
+    if (Math.floor(percent) <= lastPercent) return;
+    lastPercent = Math.floor(percent);
+    send({ type: 'progress', percent: lastPercent });
+  };
+  const onFacts: PipelineDeps['onFacts'] = (input, facts) =>
+    send({ type: 'budget', cpuSeconds: cpuBudgetSeconds(input, facts) });
+  const deps = { run, onProgress, onFacts, signal: currentTask.signal, loadHandler, versions };
+  const answer = await processFile(deps, task)
+    .then(async ({ path, report }): Promise<FromChild> => {
+      if (!report.result.kept_original) await rename(path, join(task.directory, OUTPUT_NAME));
+      const leftFiles = (await namesInMemory()) !== (await namesAtStart);
+      return { type: 'done', report, rssBytes: process.memoryUsage.rss(), leftFiles };
+    })
+    .catch(refusal);
+  currentTask = null;
+  send(answer);
+}
+
+/** Returns the names in `/tmp` and `/dev/shm` where they are private to this process. */
+async function namesInMemory(): Promise<string> {
+  return process.argv.includes(OWN_MEMORY)
+    ? JSON.stringify(await Promise.all(MEMORY_FOLDERS.map((path) => readdir(path))))
+    : '';
+}
+
+function refusal(error: unknown): FromChild {
+  if (error instanceof ToolKilled)
+    return { type: 'killed', message: plainText(error.message, TEXT_CHARACTERS.message) };
+  if (!(error instanceof MediaError) || !isEngineErrorCode(error.code)) return bug(error);
+  const { code, message, param, cause } = error;
+  return {
+    type: 'refused',
+    code,
+    message: plainText(message, TEXT_CHARACTERS.message),
+    param: param === null ? null : plainText(param, TEXT_CHARACTERS.param),
+    cause: cause instanceof Error ? stackOf(cause) : null,
+    rssBytes: process.memoryUsage.rss(),
+  };
+}
+
+function bug(error: unknown): FromChild {
+  return {
+    type: 'bug',
+    stack: error instanceof Error ? stackOf(error) : String(error).slice(0, TEXT_CHARACTERS.cause),
+  };
+}
+
+function stackOf(error: Error): string {
+  return (error.stack ?? error.message).slice(0, TEXT_CHARACTERS.cause);
+}
+
+function send(message: FromChild, then?: () => void): void {
+  if (channel?.writable === true) channel.write(messageLine(message), () => then?.());
+  else then?.();
+}
+
+/** Ends this process and the process groups of its tools. */
+function end(): void {
+  groups.forEach(killGroup);
+  process.exit(0);
+}

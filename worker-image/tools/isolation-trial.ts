@@ -1,0 +1,93 @@
+/** Tests a confinement by a process that attempts what an engine process must not be able to do. */
+import { once } from 'node:events';
+import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo, type ListenOptions, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PYTHON } from '#worker-image/tools/landlock.ts';
+import { makeRunCommand } from '#worker-image/tools/run-command.ts';
+import { hiddenTools, NEEDED_FILES } from '#worker-image/tools/visible-files.ts';
+
+export interface Trial {
+  /** Returns the rules that did not hold, as clauses about the process; empty when all did. */
+  broken(confinement: {
+    readonly prefix: (folder: string) => readonly string[];
+    /** Opens the seccomp filter. */
+    readonly openFilter: () => number | null;
+  }): Promise<readonly string[]>;
+  /** Removes the secret and closes the ports. */
+  close(): Promise<void>;
+}
+
+/** Beginning of the clause when the trial itself could not run. */
+export const NOT_STARTED = 'it does not start';
+const PROGRAM = join(import.meta.dirname, 'isolation-trial.py');
+const TRIAL_SECONDS = 20;
+
+/** Creates what the process must not reach: a private file of this user, a TCP port and a unix socket. */
+export async function prepareTrial(): Promise<Trial> {
+  const folder = mkdtempSync(join(tmpdir(), 'isolation-'));
+  const ownFolder = join(folder, 'home');
+  const secret = join(folder, 'secret');
+  mkdirSync(ownFolder);
+  writeFileSync(secret, 'secret', { mode: 0o600 });
+  const handle = openSync(folder, 'r');
+  const tcp = await listening({ host: '127.0.0.1', port: 0 });
+  // By the descriptor, because a socket's address has at most 107 bytes.
+  const unix = await listening({ path: `/proc/self/fd/${handle}/socket` });
+  const address = tcp.address() as AddressInfo;
+  const input = [
+    secret,
+    join(folder, 'socket'),
+    String(address.port),
+    String(process.pid),
+    process.execPath,
+    ...NEEDED_FILES,
+  ];
+  const wroteOutside = (): string[] =>
+    readdirSync(folder).includes('secret.written') ? ['it can write files outside of its folder'] : [];
+  return {
+    async broken({ prefix, openFilter }) {
+      const filter = openFilter();
+      try {
+        const broken = await runTrial([...prefix(ownFolder), ...PYTHON, PROGRAM, ...input], { ownFolder, filter });
+        return [...broken, ...wroteOutside()];
+      } finally {
+        if (filter !== null) closeSync(filter);
+      }
+    },
+    async close() {
+      await Promise.all([tcp, unix].map((server) => new Promise((resolve) => server.close(resolve))));
+      closeSync(handle);
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** Starts a server that closes every connection at once: the process only connects. */
+async function listening(options: ListenOptions): Promise<Server> {
+  const server = createServer((socket) => socket.destroy());
+  server.listen(options);
+  await once(server, 'listening');
+  return server;
+}
+
+async function runTrial(
+  [file = '', ...args]: readonly string[],
+  { ownFolder, filter }: { ownFolder: string; filter: number | null },
+): Promise<readonly string[]> {
+  const signal = new AbortController().signal;
+  const command = { file, args, directory: ownFolder, signal, timeoutSeconds: TRIAL_SECONDS, inherited: filter };
+  try {
+    const { exitCode, stdout, stderr } = await makeRunCommand()(command);
+    if (exitCode !== 0) return [notStarted(stderr.trim().split('\n').at(-1) ?? '')];
+    const outside = (await hiddenTools()).map((tool) => `it does not see ${tool}, outside of /usr`);
+    return [...(JSON.parse(stdout) as { broken: string[] }).broken, ...outside];
+  } catch (error) {
+    return [notStarted(error instanceof Error ? error.message : String(error))];
+  }
+}
+
+function notStarted(reason: string): string {
+  return `${NOT_STARTED} (${reason})`;
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import {
+  retryTransfer,
+  TransferFailed,
+  TransientFault,
+  type RetryDeps,
+} from '#worker-image/transfer/retry-transfer.ts';
+
+/** Returns deps with a clock that advances only while the transfer waits. */
+function clockDeps(): RetryDeps & { waits: number[] } {
+  let now = 0;
+  const waits: number[] = [];
+  return {
+    waits,
+    now: () => now,
+    random: () => 1,
+    wait: (milliseconds) => {
+      waits.push(milliseconds);
+      now += milliseconds;
+      return Promise.resolve();
+    },
+  };
+}
+
+const never = new AbortController().signal;
+
+describe('retryTransfer', () => {
+  it('waits longer after each try until one succeeds', async () => {
+    const deps = clockDeps();
+    let tries = 0;
+    const result = await retryTransfer(deps, never, () => {
+      tries += 1;
+      return tries < 8 ? Promise.reject(new TransientFault('503')) : Promise.resolve('done');
+    });
+    expect(result).toBe('done');
+    expect(deps.waits).toEqual([250, 500, 1000, 2000, 4000, 8000, 8000]);
+  });
+
+  it('throws TransferFailed after a minute without a transferred byte', async () => {
+    const deps = clockDeps();
+    await expect(retryTransfer(deps, never, () => Promise.reject(new TransientFault('down')))).rejects.toThrow(
+      TransferFailed,
+    );
+    expect(deps.now()).toBeGreaterThan(45_000);
+    expect(deps.now()).toBeLessThanOrEqual(60_000);
+  });
+
+  it('continues while bytes are transferred, for 20 tries at most', async () => {
+    const deps = clockDeps();
+    let tries = 0;
+    const interrupted = retryTransfer(deps, never, (onBytes) => {
+      tries += 1;
+      onBytes();
+      return Promise.reject(new TransientFault('cut off'));
+    });
+    await expect(interrupted).rejects.toThrow('given up after 20 tries: cut off');
+    expect(tries).toBe(20);
+  });
+
+  it('does not retry a permanent error', async () => {
+    const deps = clockDeps();
+    await expect(retryTransfer(deps, never, () => Promise.reject(new Error('404')))).rejects.toThrow('404');
+    expect(deps.waits).toEqual([]);
+  });
+
+  it('throws the reason of an abort', async () => {
+    const stop = new AbortController();
+    const stopped = retryTransfer(
+      clockDeps(),
+      stop.signal,
+      () => (stop.abort(new Error('canceled')), Promise.reject(new TransientFault('cut'))),
+    );
+    await expect(stopped).rejects.toThrow('canceled');
+  });
+});
