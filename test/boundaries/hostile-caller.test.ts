@@ -2,6 +2,7 @@
  * Attempts of a hostile caller: requests that two programs parse differently, idle connections, modified links and
  * allow-lists. Each attempt fails, and another caller is served meanwhile.
  */
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
@@ -45,6 +46,17 @@ function trackConnection(socket: Socket): OpenConnection {
 /** Opens a TCP connection, by default to the HTTPS port. */
 function openTcp(localAddress = '127.0.0.1', to = port): OpenConnection {
   return trackConnection(connect({ port: to, host: '127.0.0.1', localAddress }));
+}
+
+/** Most connections opened at once: more than the operating system queues (511) would be dropped, and tried anew later. */
+const WAVE = 100;
+
+/** Opens connections in waves, each from the local address that `addressOf` returns for its number. */
+async function openMany(count: number, to: number, addressOf: (n: number) => string): Promise<void> {
+  for (let first = 0; first < count; first += WAVE) {
+    const wave = Array.from({ length: Math.min(WAVE, count - first) }, (_, n) => openTcp(addressOf(first + n), to));
+    await Promise.all(wave.map(({ socket, closed }) => Promise.race([once(socket, 'connect'), closed])));
+  }
 }
 
 async function expectServed(by = api): Promise<void> {
@@ -197,7 +209,7 @@ describe('an idle connection', () => {
 
   it('beyond 200 of one address is closed at once, and 1,000 connections need less than 100 MB', async () => {
     const memory = process.memoryUsage().rss;
-    for (let opening = 0; opening < 1000; opening += 1) openTcp('127.0.2.1', slowTimeouts.port);
+    await openMany(1000, slowTimeouts.port, () => '127.0.2.1');
     await expect.poll(() => closedFor('address_limit', slowTimeouts), POLL).toBe(800);
     await expectServed(slowTimeouts);
     // Half of the memory is the test's side of the connections.
@@ -206,7 +218,7 @@ describe('an idle connection', () => {
 
   it('of an address without others is accepted beside 1,200 of twelve addresses', async () => {
     await expectFewOpen(slowTimeouts);
-    for (let opening = 0; opening < 1200; opening += 1) openTcp(`127.0.3.${(opening % 12) + 1}`, slowTimeouts.port);
+    await openMany(1200, slowTimeouts.port, (n) => `127.0.3.${(n % 12) + 1}`);
     await expect.poll(() => closedFor('total_limit', slowTimeouts), POLL).toBe(120);
     await expectServed(slowTimeouts);
   });
