@@ -1,4 +1,7 @@
 /** Who may import whom. Each rule says in plain words what it protects. */
+import { IMAGE_PACKAGES } from './hack/image-packages.ts';
+
+const packages = (names) => `^node_modules/(${names.map((name) => name.replaceAll('.', '\\.')).join('|')})/`;
 const node = (...names) => names.map((name) => `^(node:)?${name}$`).join('|');
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -59,6 +62,20 @@ export default {
       severity: 'error',
       from: { path: '^(api|controller|crds|worker-image)/', pathNot: '\\.test\\.ts$' },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'], pathNot: '(^|/)node_modules/@types/' },
+    },
+    {
+      name: 'service-image-has-its-packages',
+      comment: 'The service image installs only the packages listed for it in hack/image-packages.ts.',
+      severity: 'error',
+      from: { path: '^(api|controller)/(main|recorder|courier|migrate|mediactl)\\.ts$' },
+      to: { path: '(^|/)node_modules/', pathNot: packages(IMAGE_PACKAGES.service), reachable: true },
+    },
+    {
+      name: 'worker-image-has-its-packages',
+      comment: 'The worker image installs only the packages listed for it in hack/image-packages.ts.',
+      severity: 'error',
+      from: { path: '^worker-image/(run-job|serve-direct|sandbox/child)\\.ts$' },
+      to: { path: '(^|/)node_modules/', pathNot: packages(IMAGE_PACKAGES.worker), reachable: true },
     },
     {
       name: 'api-store-knows-no-concept',

@@ -1,0 +1,57 @@
+/**
+ * Reduces the `package.json` of the current folder to the npm packages that an image needs, in the build of that image:
+ * `node hack/image-packages.ts service`. `npm install` then installs those alone, in the versions of the lock file.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+
+/** Packages that the processes of each image import. `.dependency-cruiser.js` refuses all others there. */
+export const IMAGE_PACKAGES = {
+  service: [
+    '@aws-sdk/client-s3',
+    '@aws-sdk/lib-storage',
+    '@aws-sdk/s3-request-presigner',
+    '@fastify/busboy',
+    '@kubernetes/client-node',
+    'canonicalize',
+    'commander',
+    'content-disposition',
+    'fastify',
+    'ioredis',
+    'ipaddr.js',
+    'marked',
+    'openid-client',
+    'otpauth',
+    'pg',
+    'pino',
+    'prom-client',
+    'undici',
+    'uqr',
+    'zod',
+  ],
+  worker: [
+    'csv-parse',
+    'fflate',
+    'fluent-ffmpeg',
+    'htmlparser2',
+    'ipaddr.js',
+    'marked',
+    'pino',
+    'prom-client',
+    'sharp',
+    'yauzl',
+
+    'zod',
+  ],
+} as const satisfies Record<string, readonly string[]>;
+
+if (import.meta.main) {
+  const [image] = parseArgs({ allowPositionals: true }).positionals;
+  if (image !== 'service' && image !== 'worker') throw new Error(`name an image, service or worker, not ${image}`);
+  const { devDependencies: _, dependencies, ...rest } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const kept = IMAGE_PACKAGES[image].map((name) => {
+    if (dependencies[name] === undefined) throw new Error(`package.json has no dependency ${name}`);
+    return [name, dependencies[name]];
+  });
+  writeFileSync('package.json', JSON.stringify({ ...rest, dependencies: Object.fromEntries(kept) }, null, 2));
+}
