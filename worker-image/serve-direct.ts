@@ -9,10 +9,10 @@ import { listen, opsAddress, startOpsServer } from '#crds/process/ops-server.ts'
 import { announceReady } from '#crds/process/ready.ts';
 import { settings } from '#crds/process/settings.ts';
 import { runUntilStopped } from '#crds/process/shutdown.ts';
-import { makeAdmissionControl } from '#worker-image/direct/admission-control.ts';
+import { AdmissionControl } from '#worker-image/direct/admission-control.ts';
 import { makeDirectMetrics } from '#worker-image/direct/direct-metrics.ts';
 import { makeDirectServer } from '#worker-image/direct/direct-server.ts';
-import { startChildPool } from '#worker-image/sandbox/child-pool.ts';
+import { ChildPool } from '#worker-image/sandbox/child-pool.ts';
 import { warmCompileCache } from '#worker-image/sandbox/spawn-engine.ts';
 import { engineListener, ENGINE_LISTENER_SETTINGS } from '#worker-image/direct/engine-listener.ts';
 import { missingTools } from '#worker-image/tools/find-tool.ts';
@@ -52,7 +52,7 @@ for (const { tool, problem } of missingTools()) log.error({ tool }, problem);
 
 const children = config.MEDIAJOBS_ENGINE_CHILDREN ?? availableParallelism();
 const childrenDirectory = await makeWorkDirectory(root);
-const pool = startChildPool({
+const pool = new ChildPool({
   log,
   isolation,
   directory: childrenDirectory,
@@ -62,7 +62,7 @@ const pool = startChildPool({
   filesPerChild: config.MEDIAJOBS_ENGINE_FILES_PER_CHILD,
 });
 const metrics = makeDirectMetrics(pool, tools);
-const admissionControl = makeAdmissionControl(
+const admissionControl = new AdmissionControl(
   { nowMs: () => performance.now() },
   {
     children,

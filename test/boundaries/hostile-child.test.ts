@@ -12,7 +12,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { MediaError } from '#crds/contract/media-error.ts';
 import { resolveOptions } from '#crds/catalogue/options/options.ts';
 import { fileLimits } from '#crds/catalogue/plans.ts';
-import { startChildPool, type ChildPool } from '#worker-image/sandbox/child-pool.ts';
+import { ChildPool } from '#worker-image/sandbox/child-pool.ts';
 import { NO_ISOLATION } from '#worker-image/tools/isolation.ts';
 import type { AttackOrders } from '#test/boundaries/hostile-child.ts';
 
@@ -41,7 +41,7 @@ beforeEach(async () => {
   await writeFile(join(trap, 'output'), SECRET);
   warnings = [];
   const log = { warn: (fields: object) => void warnings.push(JSON.stringify(fields)) };
-  pool = startChildPool({
+  pool = new ChildPool({
     log,
     isolation: NO_ISOLATION,
     directory: home,

@@ -15,7 +15,7 @@ import { parseJsonOptions, resolveOptions, type SentOptions } from '#crds/catalo
 import { fileLimits } from '#crds/catalogue/plans.ts';
 import type { EngineResult } from '#crds/contract/result.ts';
 import { makeLog } from '#crds/process/log.ts';
-import { startChildPool } from '#worker-image/sandbox/child-pool.ts';
+import { ChildPool } from '#worker-image/sandbox/child-pool.ts';
 import { NO_ISOLATION } from '#worker-image/tools/isolation.ts';
 
 /** Content of the file that no process may read. */
@@ -67,7 +67,7 @@ export async function startAttackedEngine(children = 2): Promise<AttackedEngine>
   await Promise.all([home, work, trap].map((path) => mkdir(path)));
   const { server, calls } = await startCanary();
   const bait = await layBait(trap, (server.address() as AddressInfo).port);
-  const pool = startChildPool({
+  const pool = new ChildPool({
     log: makeLog('hostile', 'warn'),
     isolation: NO_ISOLATION,
     directory: home,
@@ -101,7 +101,7 @@ export async function startAttackedEngine(children = 2): Promise<AttackedEngine>
 }
 
 async function attackPool(
-  pool: ReturnType<typeof startChildPool>,
+  pool: ChildPool,
   directory: string,
   { filename, bytes, operation, options = {} }: Attack,
 ): Promise<AttackOutcome> {

@@ -18,7 +18,7 @@ import { makeApiClient } from '#test/support/api-client.ts';
 import { expectRefusal } from '#test/support/expect-refusal.ts';
 import { startSecondApi } from '#test/support/second-api.ts';
 import { useService, type SharedService } from '#test/support/use-service.ts';
-import { makeAdmissionControl } from '#worker-image/direct/admission-control.ts';
+import { AdmissionControl } from '#worker-image/direct/admission-control.ts';
 import { makeDirectServer } from '#worker-image/direct/direct-server.ts';
 
 const { service, live, api, makeAccount } = await useService('scale');
@@ -37,11 +37,11 @@ const engine = makeDirectServer(
         throw signal.reason;
       },
     },
-    admissionControl: makeAdmissionControl(
+    admissionControl: new AdmissionControl(
       { nowMs: () => performance.now() },
       { children: 1, queue: 0, spool: { requests: 10, bytes: 10_000_000 } },
     ),
-    metrics: { worked: () => undefined, turnedAway: () => undefined },
+    metrics: { worked: () => undefined, shed: () => undefined },
     log: makeLog('test', 'silent'),
     versions: {},
   },

@@ -8,7 +8,7 @@ import { extensionOf, type Operation } from '#crds/catalogue/formats.ts';
 import { parseJsonOptions, resolveOptions, type SentOptions } from '#crds/catalogue/options/options.ts';
 import { fileLimits } from '#crds/catalogue/plans.ts';
 import { makeLog } from '#crds/process/log.ts';
-import { startChildPool } from '#worker-image/sandbox/child-pool.ts';
+import { ChildPool } from '#worker-image/sandbox/child-pool.ts';
 import type { Lane } from '#crds/contract/work-rules.ts';
 import type { ProcessedFile } from '#worker-image/engine/process-file.ts';
 import { probeIsolation, type Isolation } from '#worker-image/tools/isolation.ts';
@@ -35,7 +35,7 @@ const QUEUE = 10_000;
 /** Starts a pool. @param given Isolation; by default the best one of this machine. */
 export async function startMatrixEngine(given?: Isolation): Promise<MatrixEngine> {
   const directory = await mkdtemp(join(tmpdir(), 'matrix-'));
-  const pool = startChildPool({
+  const pool = new ChildPool({
     log: makeLog('matrix', 'warn'),
     isolation: given ?? (await probeIsolation()),
     directory,

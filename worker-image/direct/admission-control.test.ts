@@ -1,10 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import {
-  makeAdmissionControl,
-  SLOW_BODY_MS,
-  type Admission,
-  type AdmissionControl,
-} from '#worker-image/direct/admission-control.ts';
+import { SLOW_BODY_MS, type Admission, AdmissionControl } from '#worker-image/direct/admission-control.ts';
 
 const WORK_MS = 100;
 let now: number;
@@ -17,11 +12,11 @@ beforeEach(() => {
 
 function open(children: number, queue: number): void {
   const spool = { requests: 1000, bytes: 1e9 };
-  control = makeAdmissionControl({ nowMs: () => now }, { children, queue, spool });
+  control = new AdmissionControl({ nowMs: () => now }, { children, queue, spool });
 }
 
 function admit(tenant: string): Admission | null {
-  return control.admit({ tenant, bytes: 1, onRevoke: () => undefined });
+  return control.acquire({ tenant, bytes: 1, onRevoke: () => undefined });
 }
 
 /** Returns the admissions of simultaneous requests; the shed ones are missing. */

@@ -14,12 +14,7 @@
  *
  * Spool: number and declared bytes of all requests (`spool-permits.ts`).
  */
-import { makeSpoolPermits, type SpoolLimits } from '#worker-image/direct/spool-permits.ts';
-
-export interface AdmissionControl {
-  /** Admits a request. Returns null when it is shed or there is no spool space. */
-  admit(request: AdmissionRequest): Admission | null;
-}
+import { SpoolPermits, type SpoolLimits, type SpoolPermit } from '#worker-image/direct/spool-permits.ts';
 
 export interface AdmissionRequest {
   readonly tenant: string;
@@ -73,79 +68,102 @@ interface InLane {
   isComplete: boolean;
 }
 
-/** Returns the admission control of one lane. `nowMs`: a monotonic clock, in milliseconds. */
-export function makeAdmissionControl(
-  { nowMs }: { nowMs: () => number },
-  { children, queue, spool }: AdmissionOptions,
-): AdmissionControl {
-  const inLane = new Set<InLane>();
-  const spoolPermits = makeSpoolPermits({ nowMs }, spool);
-  let overloadedSince = -Infinity;
-  let shedAt = -Infinity;
-  let maxOverloaded = children;
+/** Admission control of one lane. `nowMs`: a monotonic clock, in milliseconds. */
+export class AdmissionControl {
+  readonly #nowMs: () => number;
+  readonly #options: AdmissionOptions;
+  readonly #spoolPermits: SpoolPermits;
+  readonly #inLane = new Set<InLane>();
+  #overloadedSince = -Infinity;
+  #shedAt = -Infinity;
+  /** Maximum number of requests in the lane while it is overloaded. */
+  #maxOverloaded: number;
   /** Mean processing time, in milliseconds; null until a file was processed. */
-  let workMs: number | null = null;
+  #workMs: number | null = null;
 
-  const isOverloaded = (now: number): boolean => now - overloadedSince < OVERLOADED_MS && now - shedAt < QUIET_MS;
-  const maxNormal = (): number =>
-    children + Math.min(queue, workMs === null ? queue : (children * LONGEST_WAIT_MS) / workMs);
-  const maxAdmitted = (now: number): number =>
-    isOverloaded(now) ? Math.min(maxNormal(), Math.floor(maxOverloaded)) : maxNormal();
-  const shed = (now: number): null => {
-    if (!isOverloaded(now)) {
-      overloadedSince = now;
-      maxOverloaded = children;
-    }
-    shedAt = now;
-    return null;
-  };
-  const admissionClassFor = (tenant: string, now: number): 'regular' | 'extra' | null => {
-    const max = maxAdmitted(now);
-    if (inLane.size < max) return 'regular';
-    const counted = [...inLane].filter((one) => one.isComplete || now - one.admittedAtMs < SLOW_BODY_MS);
+  constructor({ nowMs }: { nowMs: () => number }, options: AdmissionOptions) {
+    this.#nowMs = nowMs;
+    this.#options = options;
+    this.#spoolPermits = new SpoolPermits({ nowMs }, options.spool);
+    this.#maxOverloaded = options.children;
+  }
+
+  /** Admits a request. Returns null when it is shed or there is no spool space. */
+  acquire({ tenant, bytes, onRevoke }: AdmissionRequest): Admission | null {
+    const now = this.#nowMs();
+    const admissionClass = this.#admissionClassFor(tenant, now);
+    if (admissionClass === null) return this.#shed(now);
+    const one: InLane = { tenant, admittedAtMs: now, isExtra: admissionClass === 'extra', isComplete: false };
+    const revoke = (): void => {
+      this.#inLane.delete(one);
+      onRevoke();
+    };
+    const permit = this.#spoolPermits.acquire({ tenant, bytes, onRevoke: revoke });
+    if (permit === null) return null;
+    this.#inLane.add(one);
+    return this.#admission(one, permit);
+  }
+
+  #admissionClassFor(tenant: string, now: number): 'regular' | 'extra' | null {
+    const max = this.#maxAdmitted(now);
+    if (this.#inLane.size < max) return 'regular';
+    const counted = [...this.#inLane].filter((one) => one.isComplete || now - one.admittedAtMs < SLOW_BODY_MS);
     if (counted.length < max) return 'regular';
     return isBelowShare(counted, { tenant, max }) ? 'extra' : null;
-  };
-  const adjustBound = (waitedMs: number): void => {
-    if (workMs === null) return;
-    if (waitedMs > workMs * LONG_WAIT) maxOverloaded = Math.max(children, maxOverloaded - 1);
-    if (waitedMs < workMs * NO_WAIT) maxOverloaded = Math.min(children + queue, maxOverloaded * GROWTH);
-  };
-  const observeWork = (newestMs: number): void => {
-    workMs = Math.max(1, workMs === null ? newestMs : workMs + (newestMs - workMs) * WEIGHT);
-  };
-  return {
-    admit: ({ tenant, bytes, onRevoke }) => {
-      const now = nowMs();
-      const admissionClass = admissionClassFor(tenant, now);
-      if (admissionClass === null) return shed(now);
-      const one: InLane = { tenant, admittedAtMs: now, isExtra: admissionClass === 'extra', isComplete: false };
-      const revoke = (): void => {
-        inLane.delete(one);
-        onRevoke();
-      };
-      const spooled = spoolPermits.acquire({ tenant, bytes, onRevoke: revoke });
-      if (spooled === null) return null;
-      inLane.add(one);
-      let startedAt = now;
-      return {
-        receive: (size) => spooled.receive(size),
-        complete: () => {
-          one.isComplete = true;
-          spooled.complete();
-        },
-        started: (waitedMs) => {
-          startedAt = nowMs();
-          adjustBound(waitedMs);
-        },
-        ended: () => observeWork(nowMs() - startedAt),
-        release: () => {
-          inLane.delete(one);
-          spooled.release();
-        },
-      };
-    },
-  };
+  }
+
+  #maxAdmitted(now: number): number {
+    const { children, queue } = this.#options;
+    const startSoon = this.#workMs === null ? queue : (children * LONGEST_WAIT_MS) / this.#workMs;
+    const max = children + Math.min(queue, startSoon);
+    return this.#isOverloaded(now) ? Math.min(max, Math.floor(this.#maxOverloaded)) : max;
+  }
+
+  #isOverloaded(now: number): boolean {
+    return now - this.#overloadedSince < OVERLOADED_MS && now - this.#shedAt < QUIET_MS;
+  }
+
+  #shed(now: number): null {
+    if (!this.#isOverloaded(now)) {
+      this.#overloadedSince = now;
+      this.#maxOverloaded = this.#options.children;
+    }
+    this.#shedAt = now;
+    return null;
+  }
+
+  #admission(one: InLane, permit: SpoolPermit): Admission {
+    let startedAt = one.admittedAtMs;
+    return {
+      receive: (size) => permit.receive(size),
+      complete: () => {
+        one.isComplete = true;
+        permit.complete();
+      },
+      started: (waitedMs) => {
+        startedAt = this.#nowMs();
+        this.#adjustBound(waitedMs);
+      },
+      ended: () => this.#observeWork(this.#nowMs() - startedAt),
+      release: () => {
+        this.#inLane.delete(one);
+        permit.release();
+      },
+    };
+  }
+
+  #adjustBound(waitedMs: number): void {
+    const { children, queue } = this.#options;
+    if (this.#workMs === null) return;
+    if (waitedMs > this.#workMs * LONG_WAIT) this.#maxOverloaded = Math.max(children, this.#maxOverloaded - 1);
+    if (waitedMs < this.#workMs * NO_WAIT)
+      this.#maxOverloaded = Math.min(children + queue, this.#maxOverloaded * GROWTH);
+  }
+
+  #observeWork(newestMs: number): void {
+    const workMs = this.#workMs ?? newestMs;
+    this.#workMs = Math.max(1, workMs + (newestMs - workMs) * WEIGHT);
+  }
 }
 
 /**

@@ -8,7 +8,7 @@ export interface DirectMetrics {
   /** Counts one processed request, with its time from the last byte of the input to the result, in seconds. */
   worked(work: { operation: Operation; kind: Kind | 'unknown'; outcome: 'done' | ErrorCode; seconds: number }): void;
   /** Counts one request that admission control shed before its body was read. */
-  turnedAway(): void;
+  shed(): void;
 }
 
 /** Returns the metrics. Labels are closed sets: operations, kinds, error codes, tools and their installed versions. */
@@ -48,7 +48,7 @@ export function makeDirectMetrics(
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
     registers,
   });
-  const shed = new Counter({
+  const shedRequests = new Counter({
     name: 'mediajobs_engine_turned_away_total',
     help: 'Requests rejected with engine_busy before their body was read.',
     registers,
@@ -56,6 +56,6 @@ export function makeDirectMetrics(
   return {
     registry,
     worked: ({ operation, kind, outcome, seconds: took }) => seconds.observe({ operation, kind, outcome }, took),
-    turnedAway: () => shed.inc(),
+    shed: () => shedRequests.inc(),
   };
 }

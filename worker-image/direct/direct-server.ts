@@ -35,8 +35,8 @@ import { makeWorkDirectory, removeWorkDirectory } from '#worker-image/work-direc
 
 export interface DirectServerDeps {
   readonly pool: Pick<ChildPool, 'process' | 'expect'>;
-  readonly admissionControl: AdmissionControl;
-  readonly metrics: Pick<DirectMetrics, 'worked' | 'turnedAway'>;
+  readonly admissionControl: Pick<AdmissionControl, 'acquire'>;
+  readonly metrics: Pick<DirectMetrics, 'worked' | 'shed'>;
   readonly log: Log;
   readonly versions: Readonly<Record<string, string>>;
 }
@@ -59,9 +59,9 @@ export function makeDirectServer(
     if (request.method !== 'POST' || request.url !== '/process') return refuse(request, response, notFound());
     const declared = declaredBody(request, options.maxBytes);
     const stop = new AbortController();
-    const admission = deps.admissionControl.admit({ ...declared, onRevoke: () => stop.abort(spoolRevoked()) });
+    const admission = deps.admissionControl.acquire({ ...declared, onRevoke: () => stop.abort(spoolRevoked()) });
     if (admission === null) {
-      deps.metrics.turnedAway();
+      deps.metrics.shed();
       return refuse(request, response, busy());
     }
     if (request.headers.expect !== undefined) response.writeContinue();

@@ -1,10 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   CONTENTION_BYTES_PER_SECOND,
-  makeSpoolPermits,
   PACE_GRACE_MS,
   type SpoolPermit,
-  type SpoolPermits,
+  SpoolPermits,
 } from '#worker-image/direct/spool-permits.ts';
 
 let now: number;
@@ -15,7 +14,7 @@ let revoked: string[];
 beforeEach(() => {
   now = 0;
   revoked = [];
-  permits = makeSpoolPermits({ nowMs: () => now }, { requests: 4, bytes: 1000 });
+  permits = new SpoolPermits({ nowMs: () => now }, { requests: 4, bytes: 1000 });
 });
 
 /** Requests a permit for a body, whose name begins with its tenant. */
@@ -80,7 +79,7 @@ describe('permits to spool', () => {
     { what: 'are taken from the slowest body of equals', rates: [0.5, 0.25, 2, 2], taken: ['b1'] },
     { what: 'are not taken from bodies that keep the pace', rates: [1, 2, 2, 2], taken: [] },
   ])('$what', ({ rates, taken }) => {
-    permits = makeSpoolPermits({ nowMs: () => now }, { requests: 4, bytes: 1e9 });
+    permits = new SpoolPermits({ nowMs: () => now }, { requests: 4, bytes: 1e9 });
     const names = ['a1', 'b1', 'c1', 'd1'];
     const acquired = names.map((name) => acquire(name, 1e8));
     now = PACE_GRACE_MS;

@@ -11,11 +11,6 @@ export interface SpoolLimits {
   readonly bytes: number;
 }
 
-export interface SpoolPermits {
-  /** Acquires a permit. Returns null when there is no space. */
-  acquire(request: SpoolRequest): SpoolPermit | null;
-}
-
 export interface SpoolRequest {
   readonly tenant: string;
   /** Maximum number of bytes of the body. */
@@ -44,54 +39,64 @@ interface Spooled extends SpoolRequest {
   isComplete: boolean;
 }
 
-/** Returns permits within the limits. `nowMs`: a monotonic clock, in milliseconds. */
-export function makeSpoolPermits({ nowMs }: { nowMs: () => number }, limits: SpoolLimits): SpoolPermits {
+/** Permits within the limits. `nowMs`: a monotonic clock, in milliseconds. */
+export class SpoolPermits {
+  readonly #nowMs: () => number;
+  readonly #limits: SpoolLimits;
   /** Bodies in the order of arrival. */
-  const spooled = new Set<Spooled>();
-  let bytesTaken = 0;
+  readonly #spooled = new Set<Spooled>();
+  #bytesTaken = 0;
 
-  const remove = (one: Spooled): void => {
-    if (spooled.delete(one)) bytesTaken -= one.bytes;
-  };
-  const fits = (request: SpoolRequest, without: ReadonlySet<Spooled>): boolean => {
-    let freed = 0;
-    for (const one of without) freed += one.bytes;
-    return spooled.size - without.size < limits.requests && bytesTaken - freed + request.bytes <= limits.bytes;
-  };
+  constructor({ nowMs }: { nowMs: () => number }, limits: SpoolLimits) {
+    this.#nowMs = nowMs;
+    this.#limits = limits;
+  }
+
+  /** Acquires a permit. Returns null when there is no space. */
+  acquire(request: SpoolRequest): SpoolPermit | null {
+    const victims = this.#findVictims(request);
+    if (victims === null) return null;
+    for (const victim of victims) {
+      this.#remove(victim);
+      victim.onRevoke();
+    }
+    const one: Spooled = { ...request, sinceMs: this.#nowMs(), received: 0, isComplete: false };
+    this.#spooled.add(one);
+    this.#bytesTaken += one.bytes;
+    return {
+      receive: (bytes) => {
+        one.received += bytes;
+        return one.received <= one.bytes;
+      },
+      complete: () => {
+        one.isComplete = true;
+      },
+      release: () => this.#remove(one),
+    };
+  }
+
   /** Returns the bodies whose permits the request may revoke; null when that does not free enough space. */
-  const findVictims = (request: SpoolRequest): ReadonlySet<Spooled> | null => {
+  #findVictims(request: SpoolRequest): ReadonlySet<Spooled> | null {
     const victims = new Set<Spooled>();
-    while (!fits(request, victims)) {
-      const left = [...spooled].filter((one) => !victims.has(one));
-      const victim = newestOfLargest(limits, left, request) ?? slowest(left, nowMs());
+    while (!this.#fits(request, victims)) {
+      const left = [...this.#spooled].filter((one) => !victims.has(one));
+      const victim = newestOfLargest(this.#limits, left, request) ?? slowest(left, this.#nowMs());
       if (victim === null) return null;
       victims.add(victim);
     }
     return victims;
-  };
-  return {
-    acquire: (request) => {
-      const victims = findVictims(request);
-      if (victims === null) return null;
-      for (const victim of victims) {
-        remove(victim);
-        victim.onRevoke();
-      }
-      const one: Spooled = { ...request, sinceMs: nowMs(), received: 0, isComplete: false };
-      spooled.add(one);
-      bytesTaken += one.bytes;
-      return {
-        receive: (bytes) => {
-          one.received += bytes;
-          return one.received <= one.bytes;
-        },
-        complete: () => {
-          one.isComplete = true;
-        },
-        release: () => remove(one),
-      };
-    },
-  };
+  }
+
+  #fits(request: SpoolRequest, without: ReadonlySet<Spooled>): boolean {
+    const { requests, bytes } = this.#limits;
+    let freed = 0;
+    for (const one of without) freed += one.bytes;
+    return this.#spooled.size - without.size < requests && this.#bytesTaken - freed + request.bytes <= bytes;
+  }
+
+  #remove(one: Spooled): void {
+    if (this.#spooled.delete(one)) this.#bytesTaken -= one.bytes;
+  }
 }
 
 /** Returns the newest body of the tenant with the largest share, when that is larger than the request's would be. */

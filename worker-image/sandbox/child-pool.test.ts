@@ -8,7 +8,7 @@ import { MediaError } from '#crds/contract/media-error.ts';
 import { resolveOptions } from '#crds/catalogue/options/options.ts';
 import { fileLimits } from '#crds/catalogue/plans.ts';
 import { makeLog } from '#crds/process/log.ts';
-import { startChildPool, type ChildPool, type PoolInput, type PoolOptions } from '#worker-image/sandbox/child-pool.ts';
+import { ChildPool, type PoolInput, type PoolOptions } from '#worker-image/sandbox/child-pool.ts';
 import { SandboxedEngine } from '#worker-image/sandbox/sandboxed-engine.ts';
 import { EngineKilled } from '#worker-image/sandbox/engine-messages.ts';
 import { ForeignFile } from '#worker-image/sandbox/private-files.ts';
@@ -121,7 +121,7 @@ describe('SandboxedEngine', () => {
   });
 });
 
-describe('startChildPool', () => {
+describe('ChildPool', () => {
   it('processes several files at once and queues others', async () => {
     pool = open({ children: 2, queue: 2 });
     const all = await Promise.all([1, 2, 3, 4].map(async () => pool?.process(await input())));
@@ -246,7 +246,7 @@ function start(level: Isolation): SandboxedEngine {
 }
 
 function open(more: Partial<PoolOptions>): ChildPool {
-  return startChildPool({ log, isolation, directory, children: 1, queue: 0, extra: 0, filesPerChild: 1, ...more });
+  return new ChildPool({ log, isolation, directory, children: 1, queue: 0, extra: 0, filesPerChild: 1, ...more });
 }
 
 async function input(task: Partial<PoolInput['task']> = {}, bytes = image): Promise<PoolInput> {

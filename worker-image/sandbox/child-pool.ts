@@ -11,8 +11,8 @@ import { MediaError } from '#crds/contract/media-error.ts';
 import type { EngineOutput } from '#worker-image/sandbox/sandboxed-engine.ts';
 import { isOverBudget } from '#worker-image/sandbox/cpu-watch.ts';
 import type { ChildInput } from '#worker-image/sandbox/engine-process.ts';
-import { EXTRA_AFTER_MS, makeEnginePermits, type EnginePermits } from '#worker-image/sandbox/engine-permits.ts';
-import { startTenantChildren, type ChildrenOptions } from '#worker-image/sandbox/tenant-children.ts';
+import { EXTRA_AFTER_MS, EnginePermits, type EnginePermit } from '#worker-image/sandbox/engine-permits.ts';
+import { TenantChildren, type ChildrenOptions } from '#worker-image/sandbox/tenant-children.ts';
 
 export interface PoolOptions extends ChildrenOptions {
   /** Maximum number of files in the queue. */
@@ -28,84 +28,94 @@ export interface PoolInput extends ChildInput {
   readonly onStart?: (waitedMs: number) => void;
 }
 
-export interface ChildPool {
-  /** Announces the kind of the next file to the fresh process. */
-  expect(kind: Kind): void;
-  /**
-   * Processes a file as soon as a permit is granted.
-   * @throws MediaError engine_busy when the queue is full; what `SandboxedEngine.process` throws; the signal's reason.
-   */
-  process(input: PoolInput): Promise<EngineOutput>;
-  readonly busy: () => number;
-  readonly waiting: () => number;
-  /** Ends all processes. */
-  close(): Promise<void>;
-}
-
 /** Factor by which the time of a file that was refused for its cost counts in its tenant's share. */
 const REFUSED_COST_WEIGHT = 2;
 /** Tenant key of all files without a tenant, which have one share together. */
 const NO_TENANT = '';
 
-/** Starts the pool with its first process. */
-export function startChildPool(options: PoolOptions): ChildPool {
-  const children = startTenantChildren(options);
-  const { children: permits, queue, extra } = options;
-  const enginePermits = makeEnginePermits({ nowMs: () => performance.now() }, { permits, queue, extra });
+/** Starts with one process. */
+export class ChildPool {
+  readonly #options: PoolOptions;
+  readonly #children: TenantChildren;
+  readonly #permits: EnginePermits;
 
-  const process = async ({ tenant, onStart, ...input }: PoolInput): Promise<EngineOutput> => {
+  constructor(options: PoolOptions) {
+    const { children: permits, queue, extra } = options;
+    this.#options = options;
+    this.#children = new TenantChildren(options);
+    this.#permits = new EnginePermits({ nowMs: () => performance.now() }, { permits, queue, extra });
+  }
+
+  /** Announces the kind of the next file to the fresh process. */
+  expect(kind: Kind): void {
+    this.#children.expect(kind);
+  }
+
+  /** Returns the number of running files. */
+  busy(): number {
+    return this.#permits.running();
+  }
+
+  /** Returns the number of files in the queue. */
+  waiting(): number {
+    return this.#permits.waiting();
+  }
+
+  /** Ends all processes. */
+  close(): Promise<void> {
+    return this.#children.close();
+  }
+
+  /**
+   * Processes a file as soon as a permit is granted.
+   * @throws MediaError engine_busy when the queue is full; what `SandboxedEngine.process` throws; the signal's reason.
+   */
+  async process({ tenant, onStart, ...input }: PoolInput): Promise<EngineOutput> {
     const requestedAt = performance.now();
-    await acquire(enginePermits, { tenant: tenant ?? NO_TENANT, signal: input.signal, busy: () => busy(options) });
+    const permit = await this.#acquirePermit(tenant ?? NO_TENANT, input.signal);
     const startedAt = performance.now();
     onStart?.(startedAt - requestedAt);
-    const child = children.acquire(tenant);
+    const child = this.#children.acquire(tenant);
     let isGood = false;
     let weight = 1;
     try {
-      const file = await child.process(input);
+      const file = await child.engine.process(input);
       isGood = file.report.result.warnings.length === 0;
       return file;
     } catch (error) {
       if (isRefusedForCost(error)) weight = REFUSED_COST_WEIGHT;
       throw error;
     } finally {
-      children.release(child, { tenant, isGood });
-      enginePermits.release(tenant ?? NO_TENANT, (weight * (performance.now() - startedAt)) / 1000);
+      child.release(isGood);
+      permit.release((weight * (performance.now() - startedAt)) / 1000);
     }
-  };
-  return {
-    expect: (kind) => children.expect(kind),
-    process,
-    busy: enginePermits.running,
-    waiting: enginePermits.waiting,
-    close: () => children.close(),
-  };
-}
+  }
 
-/** Resolves when the permit is granted. @throws MediaError engine_busy; the signal's reason. */
-function acquire(
-  permits: EnginePermits,
-  { tenant, signal, busy: refusal }: { tenant: string; signal: AbortSignal; busy: () => MediaError },
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason as Error);
-    const timer = setTimeout(() => permits.offerExtra(), EXTRA_AFTER_MS + 1);
-    const settle = (then: () => void): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-      then();
-    };
+  /** Resolves when the permit is granted. @throws MediaError engine_busy; the signal's reason. */
+  async #acquirePermit(tenant: string, signal: AbortSignal): Promise<EnginePermit> {
+    signal.throwIfAborted();
+    const granted = Promise.withResolvers<void>();
+    const permit = this.#permits.acquire({
+      tenant,
+      onGrant: granted.resolve,
+      onRefuse: () => granted.reject(busy(this.#options)),
+    });
     const onAbort = (): void => {
-      cancel();
-      settle(() => reject(signal.reason as Error));
+      permit.release();
+      granted.reject(signal.reason);
     };
     signal.addEventListener('abort', onAbort, { once: true });
-    const cancel = permits.request({
-      tenant,
-      onGrant: () => settle(resolve),
-      onRefuse: () => settle(() => reject(refusal())),
-    });
-  });
+    const timer = setTimeout(() => this.#permits.offerExtra(), EXTRA_AFTER_MS + 1);
+    try {
+      await granted.promise;
+      // An abort directly after the grant has released the permit.
+      signal.throwIfAborted();
+      return permit;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
 }
 
 function isRefusedForCost(error: unknown): boolean {

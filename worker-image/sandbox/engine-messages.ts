@@ -23,23 +23,6 @@ export interface WorkListener {
   readonly setBudget: (cpuSeconds: number) => void;
 }
 
-export interface EngineMessages {
-  send(message: ToChild): void;
-  /**
-   * Waits for the outcome of one file.
-   * @throws MediaError for a refused file and after a breach; EngineKilled when the system killed a tool.
-   */
-  outcome(listener: WorkListener): Promise<WorkerReport>;
-  /** Rejects the pending outcome and all later ones. */
-  fail(error: Error): void;
-  /** Refuses the file, closes the channel and calls `onBreach`. */
-  breach(what: string, excerpt?: string): void;
-  readonly isBreached: () => boolean;
-  /** Returns the resident memory after the last file, in bytes. */
-  readonly rssBytes: () => number;
-  readonly leftFiles: () => boolean;
-}
-
 export interface EngineMessagesDeps {
   readonly log: Pick<Log, 'warn'>;
   readonly pid: number;
@@ -52,82 +35,117 @@ export class EngineKilled extends Error {
   override readonly name = 'EngineKilled';
 }
 
-interface Work extends WorkListener {
+interface PendingFile extends WorkListener {
   readonly resolve: (report: WorkerReport) => void;
   readonly reject: (error: Error) => void;
+  /** Last progress that was reported. */
+  percent: number;
+  hasBudget: boolean;
 }
 
 /** Maximum size of the unread messages to a process, in bytes. */
 const MAX_UNREAD_BYTES = 256 * 1024;
 const EXCERPT_CHARACTERS = 200;
 
-/** Reads the messages of the process until its end. */
-export function openEngineMessages(deps: EngineMessagesDeps, channel: Socket): EngineMessages {
-  const state = { rssBytes: 0, leftFiles: false, isBreached: false, percent: 0, hasBudget: false };
-  let work: Work | null = null;
-  let failure: Error | null = null;
+/** Messages to and from one process, which are read until its end. */
+export class EngineMessages {
+  readonly #deps: EngineMessagesDeps;
+  readonly #channel: Socket;
+  #pending: PendingFile | null = null;
+  #failure: Error | null = null;
+  #isBreached = false;
+  #rssBytes = 0;
+  #leftFiles = false;
 
-  const fail = (error: Error): void => {
-    failure ??= error;
-    work?.reject(error);
-    work = null;
-  };
-  const breach = (what: string, excerpt = ''): void => {
-    if (state.isBreached) return;
-    state.isBreached = true;
-    channel.destroy();
-    const { log, pid } = deps;
-    log.warn({ pid, reason: what, excerpt: plainText(excerpt, EXCERPT_CHARACTERS) }, 'engine process broke its rules');
-    fail(refusedFile(`the engine process sent ${what}`));
-    deps.onBreach();
-  };
-  const progress = ({ onProgress }: Work, percent: number, line: string): void => {
-    if (percent <= state.percent) return breach('progress that does not grow', line);
-    state.percent = percent;
-    onProgress(percent);
-  };
-  const budget = ({ setBudget }: Work, cpuSeconds: number, line: string): void => {
-    if (state.hasBudget) return breach('a second budget', line);
-    state.hasBudget = true;
-    setBudget(cpuSeconds);
-  };
-  const receive = (line: string): void => {
+  constructor(deps: EngineMessagesDeps, channel: Socket) {
+    this.#deps = deps;
+    this.#channel = channel;
+    readMessageLines(channel, {
+      maxBytes: MESSAGE_BYTES,
+      onLine: (line) => this.#receive(line),
+      onTooLong: (start) => this.breach(`a message of more than ${MESSAGE_BYTES} bytes`, start),
+    });
+    // Writing to a process that has just died fails; the 'exit' event reports its end.
+    channel.on('error', () => undefined);
+  }
+
+  /** Returns whether the process violated its protocol: none of its results may be used. */
+  isBreached(): boolean {
+    return this.#isBreached;
+  }
+
+  /** Returns the resident memory after the last file, in bytes. */
+  rssBytes(): number {
+    return this.#rssBytes;
+  }
+
+  /** Returns whether tools left files in `/tmp` or `/dev/shm`. */
+  leftFiles(): boolean {
+    return this.#leftFiles;
+  }
+
+  send(message: ToChild): void {
+    const { writable, writableLength } = this.#channel;
+    if (writable && writableLength < MAX_UNREAD_BYTES) this.#channel.write(messageLine(message));
+  }
+
+  /**
+   * Waits for the outcome of one file.
+   * @throws MediaError for a refused file and after a breach; EngineKilled when the system killed a tool.
+   */
+  outcome({ onProgress, setBudget }: WorkListener): Promise<WorkerReport> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure !== null) return reject(this.#failure);
+      this.#pending = { onProgress, setBudget, resolve, reject, percent: 0, hasBudget: false };
+    });
+  }
+
+  /** Rejects the pending outcome and all later ones. */
+  fail(error: Error): void {
+    this.#failure ??= error;
+    this.#pending?.reject(error);
+    this.#pending = null;
+  }
+
+  /** Refuses the file, closes the channel and calls `onBreach`. */
+  breach(what: string, excerpt = ''): void {
+    if (this.#isBreached) return;
+    this.#isBreached = true;
+    this.#channel.destroy();
+    const { log, pid, onBreach } = this.#deps;
+    log.warn(
+      { pid, reason: what, excerpt: plainText(excerpt, EXCERPT_CHARACTERS) },
+      'engine process violated its protocol',
+    );
+    this.fail(refusedFile(`the engine process sent ${what}`));
+    onBreach();
+  }
+
+  #receive(line: string): void {
     const message = parseFromChild(line);
-    if (message === null) return breach('a message that is none', line);
-    if (work === null) return breach('a message without a file', line);
-    if (message.type === 'progress') return progress(work, message.percent, line);
-    if (message.type === 'budget') return budget(work, message.cpuSeconds, line);
-    if ('rssBytes' in message) state.rssBytes = message.rssBytes;
-    if (message.type === 'done') state.leftFiles ||= message.leftFiles;
-    const { resolve, reject } = work;
-    work = null;
-    if (message.type === 'done') resolve(message.report);
-    else reject(errorOf(message));
-  };
-  readMessageLines(channel, {
-    maxBytes: MESSAGE_BYTES,
-    onLine: receive,
-    onTooLong: (start) => breach(`a message of more than ${MESSAGE_BYTES} bytes`, start),
-  });
-  // Writing to a process that has just died fails; the 'exit' event reports its end.
-  channel.on('error', () => undefined);
-  return {
-    send: (message) => {
-      if (channel.writable && channel.writableLength < MAX_UNREAD_BYTES) channel.write(messageLine(message));
-    },
-    outcome: ({ onProgress, setBudget }) => {
-      Object.assign(state, { percent: 0, hasBudget: false });
-      return new Promise((resolve, reject) => {
-        if (failure === null) work = { onProgress, setBudget, resolve, reject };
-        else reject(failure);
-      });
-    },
-    fail,
-    breach,
-    isBreached: () => state.isBreached,
-    rssBytes: () => state.rssBytes,
-    leftFiles: () => state.leftFiles,
-  };
+    const pending = this.#pending;
+    if (message === null) return this.breach('a malformed message', line);
+    if (pending === null) return this.breach('a message without a file', line);
+    if (message.type === 'progress') return this.#progress(pending, message.percent, line);
+    if (message.type === 'budget') return this.#budget(pending, message.cpuSeconds, line);
+    if ('rssBytes' in message) this.#rssBytes = message.rssBytes;
+    this.#pending = null;
+    if (message.type !== 'done') return pending.reject(errorOf(message));
+    this.#leftFiles ||= message.leftFiles;
+    pending.resolve(message.report);
+  }
+
+  #progress(pending: PendingFile, percent: number, line: string): void {
+    if (percent <= pending.percent) return this.breach('progress that does not grow', line);
+    pending.percent = percent;
+    pending.onProgress(percent);
+  }
+
+  #budget(pending: PendingFile, cpuSeconds: number, line: string): void {
+    if (pending.hasBudget) return this.breach('a second budget', line);
+    pending.hasBudget = true;
+    pending.setBudget(cpuSeconds);
+  }
 }
 
 /** Returns the refusal of a file whose process cannot be trusted. */
@@ -145,7 +163,7 @@ export function crash(code: number | null, signal: NodeJS.Signals | null): Error
   const number = signal === null ? (code ?? 0) - 128 : constants.signals[signal];
   const end = signal ?? `exit code ${code}`;
   if (number <= 0 || number === constants.signals.SIGKILL)
-    return new EngineKilled(`the system ended the engine process (${end}), probably for want of memory`);
+    return new EngineKilled(`the system ended the engine process (${end}), probably for lack of memory`);
   const cause = new Error(`the engine process ended with ${end}`);
   return new MediaError('processing_failed', 'The file made the engine crash: it is damaged or built to do so.', {
     cause,

@@ -1,11 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { EXTRA_AFTER_MS, makeEnginePermits, type EnginePermits } from '#worker-image/sandbox/engine-permits.ts';
+import { EnginePermits, EXTRA_AFTER_MS, type EnginePermit } from '#worker-image/sandbox/engine-permits.ts';
 
 let now: number;
 let permits: EnginePermits;
 /** Names of the files, in the order in which they were granted a permit or refused. */
 let granted: string[];
 let refused: string[];
+/** Permits of the files that have not ended. */
+let held: { name: string; permit: EnginePermit }[];
 
 beforeEach(() => {
   now = 0;
@@ -13,25 +15,30 @@ beforeEach(() => {
 });
 
 function open({ queue, extra }: { queue: number; extra: number }): void {
-  [granted, refused] = [[], []];
-  permits = makeEnginePermits({ nowMs: () => now }, { permits: 2, extra, queue });
+  [granted, refused, held] = [[], [], []];
+  permits = new EnginePermits({ nowMs: () => now }, { permits: 2, extra, queue });
 }
 
-/** Requests permits for files, whose names begin with their tenant. Returns a function that cancels the last one. */
+/** Requests permits for files, whose names begin with their tenant. Returns a function that releases the last one. */
 function request(...names: string[]): () => void {
-  let cancel = (): void => undefined;
-  for (const name of names)
-    cancel = permits.request({
+  let release = (): void => undefined;
+  for (const name of names) {
+    const permit: EnginePermit = permits.acquire({
       tenant: name.charAt(0),
       onGrant: () => granted.push(name),
       onRefuse: () => refused.push(name),
     });
-  return cancel;
+    held.push({ name, permit });
+    release = () => permit.release();
+  }
+  return release;
 }
 
-/** Ends a file of the tenant. */
+/** Ends a running file of the tenant. */
 function end(tenant: string, usedSeconds = 1): void {
-  permits.release(tenant, usedSeconds);
+  const running = held.find(({ name }) => name.startsWith(tenant) && granted.includes(name));
+  held = held.filter((file) => file !== running);
+  running?.permit.release(usedSeconds);
 }
 
 describe('permits of engine processes', () => {
@@ -78,6 +85,14 @@ describe('permits of engine processes', () => {
     request('a3')();
     end('a');
     expect([granted, permits.running(), permits.waiting()]).toEqual([['a1', 'a2'], 1, 0]);
+  });
+
+  it('are released once only', () => {
+    const release = request('a1');
+    request('a2', 'a3', 'a4');
+    release();
+    release();
+    expect([granted, permits.running()]).toEqual([['a1', 'a2', 'a3'], 2]);
   });
 
   it.each([

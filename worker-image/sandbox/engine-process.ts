@@ -16,12 +16,7 @@ import { killDescendants, killGroup } from '#crds/process/process-tree.ts';
 import { boundedText } from '#worker-image/engine/bounded-text.ts';
 import { CHANNEL } from '#worker-image/sandbox/child-messages.ts';
 import { withCpuWatch } from '#worker-image/sandbox/cpu-watch.ts';
-import {
-  crash,
-  openEngineMessages,
-  type EngineMessages,
-  type WorkListener,
-} from '#worker-image/sandbox/engine-messages.ts';
+import { crash, EngineMessages, type WorkListener } from '#worker-image/sandbox/engine-messages.ts';
 import type { FileTask } from '#worker-image/engine/process-file.ts';
 import { spawnEngine, type EngineProcessOptions } from '#worker-image/sandbox/spawn-engine.ts';
 import { MissingTool } from '#worker-image/tools/find-tool.ts';
@@ -71,7 +66,7 @@ export class EngineProcess {
     this.pid = pid;
     this.#channel = this.#child.stdio[CHANNEL] as Socket;
     this.#stderr = boundedText(this.#child.stderr);
-    this.#messages = openEngineMessages({ ...deps, pid, onBreach: () => void this.kill() }, this.#channel);
+    this.#messages = new EngineMessages({ ...deps, pid, onBreach: () => void this.kill() }, this.#channel);
     this.ended = this.#end();
     breachWhenSilent(this.#child, this.#channel, this.#messages);
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { makeLog } from '#crds/process/log.ts';
 import type { SandboxedEngine } from '#worker-image/sandbox/sandboxed-engine.ts';
-import { startTenantChildren, type TenantChildren } from '#worker-image/sandbox/tenant-children.ts';
+import { TenantChildren } from '#worker-image/sandbox/tenant-children.ts';
 import { NO_ISOLATION } from '#worker-image/tools/isolation.ts';
 
 const IDLE_MS = 5000;
@@ -13,7 +13,7 @@ let children: TenantChildren;
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'tenant-children-'));
-  children = startTenantChildren({
+  children = new TenantChildren({
     log: makeLog('test', 'silent'),
     isolation: NO_ISOLATION,
     directory,
@@ -27,16 +27,16 @@ afterEach(async () => {
   await rm(directory, { recursive: true, maxRetries: 5 });
 });
 
-describe('startTenantChildren', () => {
+describe('TenantChildren', () => {
   it('returns the process that has opened files of the tenant', () => {
     const first = useProcess('a');
-    expect(children.acquire('a')).toBe(first);
-    expect(children.acquire('a')).not.toBe(first);
+    expect(children.acquire('a').engine).toBe(first);
+    expect(children.acquire('a').engine).not.toBe(first);
   });
 
   it('never returns a process that opened a file to another tenant, nor to a file without one', () => {
     const first = useProcess('a');
-    const others = [children.acquire('b'), children.acquire(null)];
+    const others = [children.acquire('b').engine, children.acquire(null).engine];
     expect(others).not.toContain(first);
     expect(new Set(others).size).toBe(2);
   });
@@ -46,20 +46,19 @@ describe('startTenantChildren', () => {
     ['that was refused', 'a', false],
   ])('ends the process of a file %s', async (_what, tenant, isGood) => {
     const child = children.acquire(tenant);
-    children.release(child, { tenant, isGood });
-    await child.ended;
-    expect(children.acquire(tenant)).not.toBe(child);
+    child.release(isGood);
+    await child.engine.ended;
+    expect(children.acquire(tenant).engine).not.toBe(child.engine);
   });
 
   it('keeps one process more than may run, and ends the one that is idle longest', async () => {
     const both = [children.acquire('a'), children.acquire('b')] as const;
-    children.release(both[0], { tenant: 'a', isGood: true });
-    children.release(both[1], { tenant: 'b', isGood: true });
+    for (const child of both) child.release(true);
     expect(await rootDirectories()).toBe(3);
     useProcess('c');
-    await both[0].ended;
+    await both[0].engine.ended;
     await expect.poll(rootDirectories).toBe(3);
-    expect(children.acquire('b')).toBe(both[1]);
+    expect(children.acquire('b').engine).toBe(both[1].engine);
   });
 
   it('ends a process that is idle for 5 seconds', async () => {
@@ -68,22 +67,22 @@ describe('startTenantChildren', () => {
     vi.advanceTimersByTime(IDLE_MS);
     vi.useRealTimers();
     await child.ended;
-    expect(children.acquire('a')).not.toBe(child);
+    expect(children.acquire('a').engine).not.toBe(child);
   });
 
   it('does not return a process that died while it was idle', async () => {
     const child = useProcess('a');
     process.kill(child.pid, 'SIGKILL');
     await child.ended;
-    expect(children.acquire('a')).not.toBe(child);
+    expect(children.acquire('a').engine).not.toBe(child);
   });
 });
 
 /** Acquires a process for a file of the tenant and releases it. */
 function useProcess(tenant: string): SandboxedEngine {
   const child = children.acquire(tenant);
-  children.release(child, { tenant, isGood: true });
-  return child;
+  child.release(true);
+  return child.engine;
 }
 
 async function rootDirectories(): Promise<number> {

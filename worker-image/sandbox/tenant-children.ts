@@ -24,21 +24,15 @@ export interface ChildrenOptions {
   readonly script?: string;
 }
 
-export interface TenantChildren {
-  /** Announces the kind of the next file to the fresh process. */
-  expect(kind: Kind): void;
-  /** Returns a process for one file of the tenant: an idle one of that tenant, else one that has opened nothing. */
-  acquire(tenant: string | null): SandboxedEngine;
-  /** Releases a process after its file. `isGood`: the file succeeded without a warning. */
-  release(child: SandboxedEngine, file: { tenant: string | null; isGood: boolean }): void;
-  /** Returns the number of processes that are acquired. */
-  readonly busy: () => number;
-  /** Ends all processes. */
-  close(): Promise<void>;
+/** Process that is acquired for one file of a tenant. */
+export interface TenantChild {
+  readonly engine: SandboxedEngine;
+  /** Releases the process after its file. `isGood`: the file succeeded without a warning. */
+  release(isGood: boolean): void;
 }
 
-interface Idle {
-  readonly child: SandboxedEngine;
+interface IdleEngine {
+  readonly engine: SandboxedEngine;
   readonly tenant: string;
   readonly timer: NodeJS.Timeout;
 }
@@ -49,80 +43,103 @@ const MAX_RSS_BYTES = 512 * 1024 ** 2;
 const IDLE_MS = 5000;
 
 /** Starts with one fresh process, so that the first file does not wait for a start. */
-export function startTenantChildren(options: ChildrenOptions): TenantChildren {
-  const alive = new Set<SandboxedEngine>();
+export class TenantChildren {
+  readonly #options: ChildrenOptions;
+  readonly #alive = new Set<SandboxedEngine>();
   /** Idle processes; the one that is idle longest is first. */
-  const idle: Idle[] = [];
-  let fresh: SandboxedEngine | null = null;
-  let busy = 0;
-  let isClosed = false;
+  readonly #idle: IdleEngine[] = [];
+  #fresh: SandboxedEngine | null = null;
+  /** Number of processes that are acquired. */
+  #acquired = 0;
+  #isClosed = false;
 
-  const start = (): SandboxedEngine => {
-    const { log, isolation, directory, script } = options;
-    const child = new SandboxedEngine(
+  constructor(options: ChildrenOptions) {
+    this.#options = options;
+    this.#keepReady();
+  }
+
+  /** Announces the kind of the next file to the fresh process. */
+  expect(kind: Kind): void {
+    this.#fresh?.expect(kind);
+  }
+
+  /** Acquires a process for one file of the tenant: an idle one of that tenant, else one that has opened nothing. */
+  acquire(tenant: string | null): TenantChild {
+    const own = tenant === null ? null : this.#removeIdle((one) => one.tenant === tenant && !one.engine.isBreached());
+    this.#acquired += 1;
+    const engine = own ?? this.#takeFresh();
+    this.#keepReady();
+    return { engine, release: (isGood) => this.#release(engine, isGood ? tenant : null) };
+  }
+
+  /** Ends all processes. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const { timer } of this.#idle) clearTimeout(timer);
+    await Promise.all([...this.#alive].map((engine) => engine.kill()));
+  }
+
+  /** Keeps the process for the tenant's next file if it is usable; null: ends it. */
+  #release(engine: SandboxedEngine, tenant: string | null): void {
+    this.#acquired -= 1;
+    if (tenant !== null && this.#isUsable(engine)) this.#keepIdle(engine, tenant);
+    else void engine.kill();
+    this.#keepReady();
+  }
+
+  #isUsable(engine: SandboxedEngine): boolean {
+    return (
+      !this.#isClosed &&
+      this.#alive.has(engine) &&
+      !engine.isBreached() &&
+      engine.files() < this.#options.filesPerChild &&
+      engine.rssBytes() <= MAX_RSS_BYTES
+    );
+  }
+
+  #keepIdle(engine: SandboxedEngine, tenant: string): void {
+    const one = { engine, tenant, timer: setTimeout(() => this.#endIdle(one), IDLE_MS) };
+    one.timer.unref();
+    this.#idle.push(one);
+  }
+
+  #endIdle(one: IdleEngine | undefined): void {
+    if (one !== undefined) void this.#removeIdle((other) => other === one)?.kill();
+  }
+
+  #removeIdle(matches: (one: IdleEngine) => boolean): SandboxedEngine | null {
+    const at = this.#idle.findLastIndex(matches);
+    const [found] = at < 0 ? [] : this.#idle.splice(at, 1);
+    clearTimeout(found?.timer);
+    return found?.engine ?? null;
+  }
+
+  /** Keeps a fresh process while a slot is free, and ends the oldest idle processes above the maximum. */
+  #keepReady(): void {
+    const { children } = this.#options;
+    if (!this.#isClosed && this.#fresh === null && this.#acquired < children) this.#fresh = this.#start();
+    const maxIdle = children + 1 - this.#acquired - (this.#fresh === null ? 0 : 1);
+    for (let surplus = this.#idle.length - maxIdle; surplus > 0; surplus -= 1) this.#endIdle(this.#idle[0]);
+  }
+
+  #takeFresh(): SandboxedEngine {
+    const engine = this.#fresh ?? this.#start();
+    this.#fresh = null;
+    return engine;
+  }
+
+  #start(): SandboxedEngine {
+    const { log, isolation, directory, script } = this.#options;
+    const engine = new SandboxedEngine(
       { log },
       { isolation, folder: directory, ...(script === undefined ? {} : { script }) },
     );
-    alive.add(child);
-    void child.ended.then(() => {
-      alive.delete(child);
-      if (fresh === child) fresh = null;
-      removeIdle((one) => one.child === child);
+    this.#alive.add(engine);
+    void engine.ended.then(() => {
+      this.#alive.delete(engine);
+      if (this.#fresh === engine) this.#fresh = null;
+      this.#removeIdle((one) => one.engine === engine);
     });
-    return child;
-  };
-  const removeIdle = (matches: (one: Idle) => boolean): SandboxedEngine | null => {
-    const at = idle.findLastIndex(matches);
-    const [found] = at < 0 ? [] : idle.splice(at, 1);
-    clearTimeout(found?.timer);
-    return found?.child ?? null;
-  };
-  const endIdle = (one: Idle | undefined): void => {
-    if (one !== undefined) void removeIdle((other) => other === one)?.kill();
-  };
-  /** Keeps a fresh process while a slot is free, and ends the oldest idle processes above the maximum. */
-  const keepReady = (): void => {
-    if (!isClosed && fresh === null && busy < options.children) fresh = start();
-    const maxIdle = options.children + 1 - busy - (fresh === null ? 0 : 1);
-    for (let surplus = idle.length - maxIdle; surplus > 0; surplus -= 1) endIdle(idle[0]);
-  };
-  const keepIdle = (child: SandboxedEngine, tenant: string): void => {
-    const one = { child, tenant, timer: setTimeout(() => endIdle(one), IDLE_MS) };
-    one.timer.unref();
-    idle.push(one);
-  };
-  const isUsable = (child: SandboxedEngine): boolean =>
-    !isClosed &&
-    alive.has(child) &&
-    !child.isBreached() &&
-    child.files() < options.filesPerChild &&
-    child.rssBytes() <= MAX_RSS_BYTES;
-  const acquireFresh = (): SandboxedEngine => {
-    const child = fresh ?? start();
-    fresh = null;
-    return child;
-  };
-  keepReady();
-  return {
-    expect: (kind) => fresh?.expect(kind),
-    acquire: (tenant) => {
-      const own = tenant === null ? null : removeIdle((one) => one.tenant === tenant && !one.child.isBreached());
-      busy += 1;
-      const child = own ?? acquireFresh();
-      keepReady();
-      return child;
-    },
-    release: (child, { tenant, isGood }) => {
-      busy -= 1;
-      if (tenant !== null && isGood && isUsable(child)) keepIdle(child, tenant);
-      else void child.kill();
-      keepReady();
-    },
-    busy: () => busy,
-    close: async () => {
-      isClosed = true;
-      for (const { timer } of idle) clearTimeout(timer);
-      await Promise.all([...alive].map((child) => child.kill()));
-    },
-  };
+    return engine;
+  }
 }

@@ -139,7 +139,7 @@ async function finish(child: ChildProcess, command: Command): Promise<CommandRes
     const isTimedOut = exitCode === KILLED_EXIT && performance.now() - startedAt >= command.timeoutSeconds * 1000 - 5;
     if (isTimedOut || exitCode === XCPU_EXIT) throw timeLimit(command);
     if (exitCode === KILLED_EXIT)
-      throw new ToolKilled(`the system killed ${command.file}, probably for want of memory`);
+      throw new ToolKilled(`the system killed ${command.file}, probably for lack of memory`);
     return { exitCode, stdout: stdout(), stderr: stderr() };
   } finally {
     clearTimeout(timer);
