@@ -1,4 +1,4 @@
-/** The engine as in the direct lane and in job workers: a pool of engine processes. */
+/** The engine as in the direct lane and in job workers, a pool of engine processes, and its pipeline in this process. */
 import { createWriteStream } from 'node:fs';
 import { copyFile, link, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -10,8 +10,10 @@ import { fileLimits } from '#crds/catalogue/plans.ts';
 import { makeLog } from '#crds/process/log.ts';
 import { ChildPool } from '#worker-image/sandbox/child-pool.ts';
 import type { Lane } from '#crds/contract/work-rules.ts';
-import type { ProcessedFile } from '#worker-image/engine/process-file.ts';
+import { loadHandler } from '#worker-image/engine/handlers.ts';
+import { processFile, type FileTask, type ProcessedFile } from '#worker-image/engine/process-file.ts';
 import { probeIsolation, type Isolation } from '#worker-image/tools/isolation.ts';
+import { makeRunCommand } from '#worker-image/tools/run-command.ts';
 
 export interface EngineRequest {
   readonly path: string;
@@ -24,6 +26,8 @@ export interface EngineRequest {
 export interface MatrixEngine {
   /** Processes a file. @throws MediaError for a file that is refused. */
   process(request: EngineRequest): Promise<ProcessedFile>;
+  /** Processes a file in this process, which costs no engine process for a file that is refused. */
+  processHere(request: EngineRequest): Promise<ProcessedFile>;
   /** Private directory for comparisons. */
   readonly directory: string;
   close(): Promise<void>;
@@ -44,36 +48,34 @@ export async function startMatrixEngine(given?: Isolation): Promise<MatrixEngine
     extra: 0,
     filesPerChild: FILES_PER_CHILD,
   });
+  const rest = { versions: {}, onProgress: () => {}, signal: new AbortController().signal };
   let files = 0;
+  const taskOf = async ({ path, filename, operation, options, lane = 'job' }: EngineRequest): Promise<FileTask> => {
+    const own = join(directory, `file-${(files += 1)}`);
+    const input = join(own, 'input');
+    await mkdir(own);
+    await link(path, input).catch(() => copyFile(path, input));
+    return {
+      lane,
+      operation,
+      options: resolveOptions(parseJsonOptions(options)),
+      limits: fileLimits('payg'),
+      features: { video: true, heicOutput: true },
+      path: input,
+      filename,
+      directory: own,
+    };
+  };
   return {
     directory,
-    process: async ({ path, filename, operation, options, lane = 'job' }) => {
-      const number = (files += 1);
-      const own = join(directory, `file-${number}`);
-      const input = join(own, 'input');
-      await mkdir(own);
-      await link(path, input).catch(() => copyFile(path, input));
-      const task = {
-        lane,
-        operation,
-        options: resolveOptions(parseJsonOptions(options)),
-        limits: fileLimits('payg'),
-        features: { video: true, heicOutput: true },
-        path: input,
-        filename,
-        directory: own,
-      };
-      const { output, report } = await pool.process({
-        tenant: 'matrix',
-        task,
-        versions: {},
-        onProgress: () => {},
-        signal: new AbortController().signal,
-      });
-      const made = join(directory, `output-${number}.${extensionOf(report.result.output_format)}`);
+    process: async (request) => {
+      const task = await taskOf(request);
+      const { output, report } = await pool.process({ ...rest, tenant: 'matrix', task });
+      const made = `${task.directory}-output.${extensionOf(report.result.output_format)}`;
       await pipeline(output.createReadStream(), createWriteStream(made));
       return { path: made, report };
     },
+    processHere: async (request) => processFile({ ...rest, loadHandler, run: makeRunCommand() }, await taskOf(request)),
     close: async () => {
       await pool.close();
       await rm(directory, { recursive: true, force: true, maxRetries: 5 });
