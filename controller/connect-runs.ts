@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createConnection, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { z } from 'zod';
+import { Watchers } from '#crds/process/watchers.ts';
 import { readJsonLines, writeJsonLine } from '#controller/json-lines.ts';
 import { completeRequest } from '#controller/local-runs.ts';
 import { runName, type Run, type RunOwner, type Runs } from '#controller/runs.ts';
@@ -34,7 +35,7 @@ export async function connectRuns(socketPath: string): Promise<ConnectedRuns> {
   const socket = await connect(socketPath);
   const ended = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   const pending = new Map<number, PendingReply>();
-  const watchers = new Set<(mediaJobName: string) => void>();
+  const watchers = new Watchers<string>();
   const started = new Map<string, { readonly owner: RunOwner; readonly attempt: number }>();
   let lastId = 0;
 
@@ -47,7 +48,7 @@ export async function connectRuns(socketPath: string): Promise<ConnectedRuns> {
     maxBytes: REPLY_BYTES,
     onMessage: (message) => {
       const reply = replySchema.parse(message);
-      if ('changed' in reply) return watchers.forEach((watcher) => watcher(reply.changed));
+      if ('changed' in reply) return watchers.notify(reply.changed);
       const found = pending.get(reply.id);
       pending.delete(reply.id);
       if ('error' in reply) found?.reject(new Error(reply.error));
@@ -85,10 +86,7 @@ export async function connectRuns(socketPath: string): Promise<ConnectedRuns> {
       await send({ method: 'release', name: mediaJobName }, resultSchemas.nothing);
       for (const [name, { owner }] of started) if (owner.name === mediaJobName) started.delete(name);
     },
-    watch(onChange, signal) {
-      watchers.add(onChange);
-      signal.addEventListener('abort', () => watchers.delete(onChange), { once: true });
-    },
+    watch: (onChange, signal) => watchers.add(onChange, signal),
     async close() {
       await send({ method: 'close' }, resultSchemas.nothing);
       socket.end();

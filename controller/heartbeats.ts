@@ -20,6 +20,7 @@ import type { Clock } from '#crds/process/clock.ts';
 import type { Log } from '#crds/process/log.ts';
 import { closeServer, listen, portOf, type ListenAddress } from '#crds/process/ops-server.ts';
 import { socketUrl } from '#crds/process/start-request.ts';
+import { Watchers } from '#crds/process/watchers.ts';
 import { forwardHeartbeat, isForwarded } from '#controller/forward-heartbeat.ts';
 
 export interface Heartbeat {
@@ -74,7 +75,7 @@ const PATH = '/heartbeat';
 /** Starts the server. Rejects when its address cannot be bound. */
 export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsOptions): Promise<Heartbeats> {
   const recorded = new Map<string, RecordedHeartbeat>();
-  const watchers = new Set<(jobId: string) => void>();
+  const watchers = new Watchers<string>();
 
   const receive = async (request: IncomingMessage): Promise<number> => {
     if (request.url !== PATH) return 404;
@@ -91,7 +92,7 @@ export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsO
   const receiveAsLeader = async (body: HeartbeatBody): Promise<number> => {
     if (!isCurrent(await deps.mediaJobs.get(mediaJobName(body.jobId)), body.attempt)) return 410;
     const isCallbackDue = recordHeartbeat(recorded, body, deps.clock.now());
-    if (isCallbackDue) for (const watcher of watchers) watcher(body.jobId);
+    if (isCallbackDue) watchers.notify(body.jobId);
     return 204;
   };
 
@@ -114,10 +115,7 @@ export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsO
       return found?.attempt === attempt ? found : null;
     },
     forget: (jobId) => void recorded.delete(jobId),
-    watch(onBeat, signal) {
-      watchers.add(onBeat);
-      signal.addEventListener('abort', () => watchers.delete(onBeat), { once: true });
-    },
+    watch: (onBeat, signal) => watchers.add(onBeat, signal),
     close: () => closeServer(server),
   };
 }

@@ -7,11 +7,13 @@ import type { KubeClient } from '#crds/kube/kube-client.ts';
 import { orNull } from '#crds/kube/kube-error.ts';
 import type { KubeMetrics } from '#crds/kube/kube-metrics.ts';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
-import { makeOwnWrites } from '#crds/kube/own-writes.ts';
+import { makeOwnWrites, type OwnWrites } from '#crds/kube/own-writes.ts';
 import type { Reflector, ReflectorOptions } from '#crds/kube/reflector.ts';
 import type { Time } from '#crds/kube/time.ts';
 import { LABELS } from '#crds/contract/names.ts';
+import { Watchers } from '#crds/process/watchers.ts';
 import { buildJob, STOPPED_ANNOTATION } from '#controller/job-manifest.ts';
+import { RunPermits } from '#controller/run-permits.ts';
 import { isUnfinishedRun, mediaJobOfRun, runName, type Run, type RunRequest, type Runs } from '#controller/runs.ts';
 import { runStateOf } from '#controller/run-state.ts';
 import type { WorkerPod } from '#controller/worker-pod.ts';
@@ -28,7 +30,7 @@ export interface KubernetesRunsDeps {
 export interface KubernetesRunsOptions {
   readonly namespace: string;
   readonly pod: WorkerPod;
-  /** Maximum number of unfinished Jobs; null: unlimited. */
+  /** Maximum number of unfinished Jobs, shared fairly between accounts; null: unlimited. */
   readonly concurrency: number | null;
 }
 
@@ -51,113 +53,146 @@ export function reflectRuns(
   };
 }
 
-/** Returns runs as Kubernetes Jobs. */
-export function makeKubernetesRuns(
-  deps: KubernetesRunsDeps,
-  options: KubernetesRunsOptions,
-  signal: AbortSignal,
-): Runs {
-  const { client } = deps;
-  const path = jobsPath(options.namespace);
-  const { monotonic } = deps.time;
-  const onStale = (): void => deps.metrics.staleRead('jobs');
-  const view = makeOwnWrites({ reflector: deps.jobs, monotonic, onStale }, { indexBy: mediaJobOf }, signal);
-  const reserved = new Set<string>();
+/** Runs as Kubernetes Jobs. */
+export class KubernetesRuns implements Runs {
+  readonly #deps: KubernetesRunsDeps;
+  readonly #options: KubernetesRunsOptions;
+  readonly #path: string;
+  readonly #view: OwnWrites;
+  /** Permits of reserved slots and unfinished Jobs; null: unlimited. */
+  readonly #permits: RunPermits | null;
   /** Uids of finished Jobs of released MediaJobs. They are hidden until garbage collection deletes them. */
-  const released = new Set<string>();
-  const watchers = new Set<(mediaJobName: string) => void>();
-  const notifyWatchers = (name: string | undefined): void => {
-    if (name !== undefined) for (const watcher of watchers) watcher(name);
-  };
-  const synced = async (): Promise<void> => void (await Promise.all([deps.jobs.synced, deps.pods.synced]));
-  const runOf = (job: KubeObject): Run => asRun(job, deps.pods.store.indexed(job.metadata.name));
-  const unreleased = (jobs: readonly KubeObject[]): readonly KubeObject[] =>
-    jobs.filter(({ metadata }) => !released.has(metadata.uid));
+  readonly #released = new Set<string>();
+  readonly #watchers = new Watchers<string>();
 
-  const hasSlot = (name: string): boolean => {
-    if (options.concurrency === null || reserved.has(name)) return true;
-    const busy = unreleased(view.list())
-      .map(runOf)
-      .filter((run) => isUnfinishedRun(run) && !reserved.has(run.name));
-    return busy.some((run) => run.name === name) || busy.length + reserved.size < options.concurrency;
-  };
-  const freeSlot = (name: string): void => {
-    if (reserved.delete(name)) notifyWatchers(mediaJobOfRun(name));
-  };
-  const remove = async (job: KubeObject): Promise<void> => {
+  /** Observes Jobs and pods until the signal aborts. */
+  constructor(deps: KubernetesRunsDeps, options: KubernetesRunsOptions, signal: AbortSignal) {
+    const { monotonic } = deps.time;
+    const onStale = (): void => deps.metrics.staleRead('jobs');
+    this.#deps = deps;
+    this.#options = options;
+    this.#path = jobsPath(options.namespace);
+    this.#view = makeOwnWrites({ reflector: deps.jobs, monotonic, onStale }, { indexBy: mediaJobOf }, signal);
+    this.#permits =
+      options.concurrency === null
+        ? null
+        : new RunPermits({ nowMs: monotonic }, { permits: options.concurrency, extra: 0 });
+    deps.jobs.watch(({ type, object }) => {
+      if (type === 'deleted') this.#released.delete(object.metadata.uid);
+      this.#onChange(object.metadata.name, object);
+    }, signal);
+    deps.pods.watch(({ object }) => this.#onChange(jobOfPod(object), object), signal);
+  }
+
+  async reserve(name: string, account: string): Promise<boolean> {
+    await this.#synced();
+    return this.#permits?.acquire(name, account) ?? true;
+  }
+
+  async start(request: RunRequest): ReturnType<Runs['start']> {
+    await this.#synced();
+    const name = runName(request.owner.name, request.attempt);
+    const known = this.#view.get(name);
+    if (known !== undefined && isOwner(request, known)) return 'exists';
+    if (!(await this.reserve(name, request.account))) return 'no-capacity';
+    const { client } = this.#deps;
+    const created = await orNull(client.create(this.#path, buildJob(this.#options.pod, request)), 409);
+    const job = created ?? (await client.get(`${this.#path}/${name}`));
+    if (!isOwner(request, job)) {
+      await this.#remove(job);
+      throw new Error(`The Job ${name} of an earlier MediaJob still existed. It is deleted now.`);
+    }
+    this.#wrote(job);
+    return created === null ? 'exists' : 'started';
+  }
+
+  async observe(mediaJobName: string, fresh = false): Promise<readonly Run[]> {
+    await this.#synced();
+    const jobs = this.#unreleased(this.#view.indexed(mediaJobName));
+    if (!fresh) return jobs.map((job) => this.#runOf(job));
+    return Promise.all(jobs.map((job) => readRun(this.#deps.client, this.#options.namespace, job)));
+  }
+
+  async list(): Promise<readonly Run[]> {
+    await this.#synced();
+    return this.#unreleased(this.#view.list()).map((job) => this.#runOf(job));
+  }
+
+  async stop(name: string): Promise<void> {
+    await this.#synced();
+    const job = this.#view.get(name);
+    if (job === undefined || !this.#isUnfinished(job)) return this.#releasePermit(name);
+    const stopped = await orNull(this.#deps.client.mergePatch(`${this.#path}/${name}`, stopPatch(job)), 404, 409);
+    if (stopped !== null) this.#wrote(stopped);
+  }
+
+  async release(mediaJobName: string): Promise<void> {
+    await this.#synced();
+    for (const job of this.#unreleased(this.#view.indexed(mediaJobName))) {
+      if (this.#isUnfinished(job)) await this.#remove(job);
+      else this.#released.add(job.metadata.uid);
+    }
+    for (const name of this.#permits?.names() ?? [])
+      if (mediaJobOfRun(name) === mediaJobName) this.#releasePermit(name);
+  }
+
+  watch(onChange: (mediaJobName: string) => void, signal: AbortSignal): void {
+    this.#watchers.add(onChange, signal);
+  }
+
+  /** Updates the permit of a changed Job, then notifies of the change. */
+  #onChange(job: string | undefined, { metadata }: KubeObject): void {
+    if (job !== undefined) this.#updatePermit(job);
+    const mediaJob = metadata.labels?.[LABELS.job];
+    if (mediaJob !== undefined) this.#watchers.notify(mediaJob);
+  }
+
+  /** Holds the permit of an unfinished Job, which another controller may have created; releases that of any other. */
+  #updatePermit(name: string): void {
+    const job = this.#view.get(name);
+    if (job !== undefined && this.#isUnfinished(job)) this.#permits?.hold(name, accountOf(job));
+    else this.#releasePermit(name);
+  }
+
+  #releasePermit(name: string): void {
+    for (const changed of this.#permits?.release(name) ?? []) this.#watchers.notify(mediaJobOfRun(changed));
+  }
+
+  #wrote(job: KubeObject): void {
+    this.#view.wrote(job);
+    this.#updatePermit(job.metadata.name);
+  }
+
+  async #remove(job: KubeObject): Promise<void> {
     const { name, uid } = job.metadata;
-    await orNull(client.delete(`${path}/${name}`, { uid, propagationPolicy: 'Background' }), 404, 409);
-    view.deleted(job);
-  };
+    const options = { uid, propagationPolicy: 'Background' } as const;
+    await orNull(this.#deps.client.delete(`${this.#path}/${name}`, options), 404, 409);
+    this.#view.deleted(job);
+  }
 
-  deps.jobs.watch(({ type, object }) => {
-    if (type === 'deleted') released.delete(object.metadata.uid);
-    notifyWatchers(mediaJobOf(object));
-  }, signal);
-  deps.pods.watch(({ object }) => notifyWatchers(mediaJobOf(object)), signal);
+  async #synced(): Promise<void> {
+    await Promise.all([this.#deps.jobs.synced, this.#deps.pods.synced]);
+  }
 
-  return {
-    async reserve(name) {
-      await synced();
-      if (!hasSlot(name)) return false;
-      reserved.add(name);
-      return true;
-    },
-    async start(request) {
-      await synced();
-      const name = runName(request.owner.name, request.attempt);
-      const known = view.get(name);
-      if (known !== undefined && isOwner(request, known)) return 'exists';
-      if (!hasSlot(name)) return 'no-capacity';
-      const job = await orNull(client.create(path, buildJob(options.pod, request)), 409);
-      if (job !== null) {
-        view.wrote(job);
-        reserved.delete(name);
-        return 'started';
-      }
-      const found = await client.get(`${path}/${name}`);
-      if (!isOwner(request, found)) {
-        await remove(found);
-        throw new Error(`The Job ${name} of an earlier MediaJob was still there; it is deleted now.`);
-      }
-      view.wrote(found);
-      reserved.delete(name);
-      return 'exists';
-    },
-    async observe(mediaJobName, fresh = false) {
-      await synced();
-      const jobs = unreleased(view.indexed(mediaJobName));
-      return fresh ? Promise.all(jobs.map((job) => readRun(client, options.namespace, job))) : jobs.map(runOf);
-    },
-    async list() {
-      await synced();
-      return unreleased(view.list()).map(runOf);
-    },
-    async stop(name) {
-      await synced();
-      freeSlot(name);
-      const job = view.get(name);
-      if (job === undefined || !isUnfinishedRun(runOf(job))) return;
-      const stopped = await orNull(client.mergePatch(`${path}/${name}`, stopPatch(job)), 404, 409);
-      if (stopped !== null) view.wrote(stopped);
-    },
-    async release(mediaJobName) {
-      await synced();
-      for (const name of reserved) if (mediaJobOfRun(name) === mediaJobName) freeSlot(name);
-      for (const job of unreleased(view.indexed(mediaJobName))) {
-        if (isUnfinishedRun(runOf(job))) await remove(job);
-        else released.add(job.metadata.uid);
-      }
-    },
-    watch(onChange, ended) {
-      watchers.add(onChange);
-      ended.addEventListener('abort', () => watchers.delete(onChange), { once: true });
-    },
-  };
+  #runOf(job: KubeObject): Run {
+    return asRun(job, this.#deps.pods.store.indexed(job.metadata.name));
+  }
+
+  #isUnfinished(job: KubeObject): boolean {
+    return isUnfinishedRun(this.#runOf(job));
+  }
+
+  #unreleased(jobs: readonly KubeObject[]): readonly KubeObject[] {
+    return jobs.filter(({ metadata }) => !this.#released.has(metadata.uid));
+  }
 }
 
 function mediaJobOf({ metadata }: KubeObject): string | undefined {
   return metadata.labels?.[LABELS.job];
+}
+
+function accountOf({ metadata }: KubeObject): string {
+  return metadata.labels?.[LABELS.account] ?? '';
 }
 
 function jobOfPod({ metadata }: KubeObject): string | undefined {

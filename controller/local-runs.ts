@@ -6,7 +6,8 @@ import { completeRunSpec, type RunSpec } from '#crds/contract/run-spec.ts';
 import type { Log } from '#crds/process/log.ts';
 import { launch, type LocalProcess, type LocalProcessOptions } from '#controller/local-process.ts';
 import { killProcessesOf } from '#crds/process/process-tree.ts';
-import { makeRunPermits } from '#controller/run-permits.ts';
+import { Watchers } from '#crds/process/watchers.ts';
+import { RunPermits } from '#controller/run-permits.ts';
 import { mediaJobOfRun, runName, type Run, type RunRequest, type Runs } from '#controller/runs.ts';
 
 export interface LocalRunsOptions extends LocalProcessOptions {
@@ -21,10 +22,9 @@ export interface LocalRunRequest extends Pick<RunRequest, 'owner' | 'attempt' | 
   readonly spec: RunSpec;
 }
 
-export interface LocalRuns extends Omit<Runs, 'start'> {
-  start(request: LocalRunRequest): ReturnType<Runs['start']>;
-  /** Stops every run and refuses further starts. */
-  close(): Promise<void>;
+interface LocalRunsDeps {
+  readonly clock: Clock;
+  readonly log: Log;
 }
 
 /** Number of runs above `concurrency`, for accounts that have none running. */
@@ -37,80 +37,96 @@ interface Entry {
   readonly over: Promise<void>;
 }
 
-/**
- * Returns runs as child processes on this machine, with bounded concurrency that is shared fairly between accounts.
- * First ends the processes and deletes the files that a killed controller has left.
- */
-export async function makeLocalRuns(deps: { clock: Clock; log: Log }, options: LocalRunsOptions): Promise<LocalRuns> {
+/** Returns the runs of a folder. First ends the processes and deletes the files that a killed controller has left. */
+export async function makeLocalRuns(deps: LocalRunsDeps, options: LocalRunsOptions): Promise<LocalRuns> {
   await sweep(options.directory);
-  const entries = new Map<string, Entry>();
-  const watchers = new Set<(mediaJobName: string) => void>();
-  const permits = makeRunPermits(
-    { nowMs: () => performance.now() },
-    { permits: options.concurrency, extra: EXTRA_PERMITS },
-  );
-  const release = (name: string): void => {
-    for (const changed of permits.release(name)) for (const watcher of watchers) watcher(mediaJobOfRun(changed));
-  };
+  return new LocalRuns(deps, options);
+}
 
-  const follow = async (run: Run, launching: Promise<LocalProcess>): Promise<void> => {
-    try {
-      const { is, stderr } = await (await launching).done;
-      if (is.state === 'lost' && is.cause !== 'stopped')
-        deps.log.warn({ run: run.name, cause: is.cause, stderr }, 'run lost');
-      entries.set(run.name, { run: { ...run, is }, launching, over: Promise.resolve() });
-    } catch (error) {
-      // `start` rejects with this error, and its caller may retry.
-      deps.log.error({ err: error, run: run.name }, 'run not started, or not cleaned up');
-      entries.delete(run.name);
-    }
-    release(run.name);
-  };
-  const stop = async (name: string): Promise<void> => {
-    const entry = entries.get(name);
-    if (entry === undefined) return release(name);
+/** Runs as child processes on this machine, with bounded concurrency that is shared fairly between accounts. */
+export class LocalRuns implements Omit<Runs, 'start'> {
+  readonly #deps: LocalRunsDeps;
+  readonly #options: LocalRunsOptions;
+  readonly #permits: RunPermits;
+  readonly #entries = new Map<string, Entry>();
+  readonly #watchers = new Watchers<string>();
+
+  constructor(deps: LocalRunsDeps, options: LocalRunsOptions) {
+    this.#deps = deps;
+    this.#options = options;
+    const limits = { permits: options.concurrency, extra: EXTRA_PERMITS };
+    this.#permits = new RunPermits({ nowMs: () => performance.now() }, limits);
+  }
+
+  async reserve(name: string, account: string): Promise<boolean> {
+    return this.#permits.acquire(name, account);
+  }
+
+  async start(request: LocalRunRequest): ReturnType<Runs['start']> {
+    const run = newRun(this.#deps.clock, request);
+    const found = this.#entries.get(run.name);
+    if (found?.run.owner.uid === run.owner.uid) return 'exists';
+    if (found !== undefined) throw new Error(`The run ${run.name} of an earlier MediaJob has not been released.`);
+    if (!this.#permits.acquire(run.name, request.account)) return 'no-capacity';
+    const directory = join(this.#options.directory, run.name);
+    const launching = launch(this.#deps, this.#options, { directory, spec: request.spec });
+    this.#entries.set(run.name, { run, launching, over: this.#follow(run, launching) });
+    await launching;
+    return 'started';
+  }
+
+  async observe(mediaJobName: string): Promise<readonly Run[]> {
+    return (await this.list()).filter(({ owner }) => owner.name === mediaJobName);
+  }
+
+  async list(): Promise<readonly Run[]> {
+    return [...this.#entries.values()].map(({ run }) => run);
+  }
+
+  async stop(name: string): Promise<void> {
+    const entry = this.#entries.get(name);
+    if (entry === undefined) return this.#releasePermit(name);
     const process = await entry.launching.catch(() => null);
     process?.kill();
     await entry.over;
-  };
+  }
 
-  return {
-    async reserve(name, account) {
-      return permits.acquire(name, account);
-    },
-    async start(request) {
-      const run = newRun(deps.clock, request);
-      const found = entries.get(run.name);
-      if (found?.run.owner.uid === run.owner.uid) return 'exists';
-      if (found !== undefined) throw new Error(`The run ${run.name} of an earlier MediaJob has not been released.`);
-      if (!permits.acquire(run.name, request.account)) return 'no-capacity';
-      const directory = join(options.directory, run.name);
-      const launching = launch(deps, options, { directory, spec: request.spec });
-      entries.set(run.name, { run, launching, over: follow(run, launching) });
-      await launching;
-      return 'started';
-    },
-    async observe(mediaJobName) {
-      return [...entries.values()].map(({ run }) => run).filter(({ owner }) => owner.name === mediaJobName);
-    },
-    async list() {
-      return [...entries.values()].map(({ run }) => run);
-    },
-    stop,
-    async release(mediaJobName) {
-      const names = [...entries.keys(), ...permits.names()].filter((name) => mediaJobOfRun(name) === mediaJobName);
-      await Promise.all(names.map(stop));
-      names.forEach((name) => entries.delete(name));
-    },
-    watch(onChange, signal) {
-      watchers.add(onChange);
-      signal.addEventListener('abort', () => watchers.delete(onChange), { once: true });
-    },
-    async close() {
-      permits.close();
-      await Promise.all([...entries.keys()].map(stop));
-    },
-  };
+  async release(mediaJobName: string): Promise<void> {
+    const names = [...this.#entries.keys(), ...this.#permits.names()];
+    const own = names.filter((name) => mediaJobOfRun(name) === mediaJobName);
+    await Promise.all(own.map((name) => this.stop(name)));
+    own.forEach((name) => this.#entries.delete(name));
+  }
+
+  watch(onChange: (mediaJobName: string) => void, signal: AbortSignal): void {
+    this.#watchers.add(onChange, signal);
+  }
+
+  /** Stops every run and refuses further starts. */
+  async close(): Promise<void> {
+    this.#permits.close();
+    await Promise.all([...this.#entries.keys()].map((name) => this.stop(name)));
+  }
+
+  /** Records the end of a run, then releases its permit. */
+  async #follow(run: Run, launching: Promise<LocalProcess>): Promise<void> {
+    const { log } = this.#deps;
+    try {
+      const { is, stderr } = await (await launching).done;
+      if (is.state === 'lost' && is.cause !== 'stopped')
+        log.warn({ run: run.name, cause: is.cause, stderr }, 'run lost');
+      this.#entries.set(run.name, { run: { ...run, is }, launching, over: Promise.resolve() });
+    } catch (error) {
+      // `start` rejects with this error, and its caller may retry.
+      log.error({ err: error, run: run.name }, 'run not started, or not cleaned up');
+      this.#entries.delete(run.name);
+    }
+    this.#releasePermit(run.name);
+  }
+
+  #releasePermit(name: string): void {
+    for (const changed of this.#permits.release(name)) this.#watchers.notify(mediaJobOfRun(changed));
+  }
 }
 
 /** Returns the request with the secret part of its RunSpec, from the job's ticket. @throws Error without a ticket. */

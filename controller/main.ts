@@ -5,7 +5,7 @@
 import { CONTROLLER_ACCESS } from '#controller/cluster-access.ts';
 import { startController } from '#controller/controller.ts';
 import { startHeartbeats } from '#controller/heartbeats.ts';
-import { makeKubernetesRuns, reflectRuns } from '#controller/kubernetes-runs.ts';
+import { KubernetesRuns, reflectRuns } from '#controller/kubernetes-runs.ts';
 import { makeControllerMetrics } from '#controller/metrics.ts';
 import { CLUSTER_TIMING } from '#controller/timing.ts';
 import { workerPodSchema, type WorkerPod } from '#controller/worker-pod.ts';
@@ -84,7 +84,7 @@ runUntilStopped({ log }, async () => {
 
 function work({ client, signal, reflect, mediaJobs }: MediaJobLeadership): { stop: () => Promise<void> } {
   leaderMediaJobs = mediaJobs;
-  const runs = makeKubernetesRuns(
+  const runs = new KubernetesRuns(
     { client, ...reflectRuns(reflect, namespace), time, metrics: kubeMetrics },
     { namespace, pod, concurrency: config.MEDIAJOBS_RUNS_AT_ONCE ?? null },
     signal,

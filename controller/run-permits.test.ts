@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { makeRunPermits, OFFER_MS, type RunPermits } from '#controller/run-permits.ts';
+import { OFFER_MS, RunPermits } from '#controller/run-permits.ts';
 
 let now: number;
 let permits: RunPermits;
@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 
 function open({ extra }: { extra: number }): void {
-  permits = makeRunPermits({ nowMs: () => now }, { permits: 2, extra });
+  permits = new RunPermits({ nowMs: () => now }, { permits: 2, extra });
 }
 
 /** Tries to acquire a permit for each run, named for its account. Returns the runs that got one. */
@@ -18,7 +18,7 @@ function acquire(...runs: string[]): string[] {
   return runs.filter((run) => permits.acquire(run, run.charAt(0)));
 }
 
-describe('makeRunPermits', () => {
+describe('RunPermits', () => {
   it('grants all permits to a single account, one for each run', () => {
     expect(acquire('a1', 'a1', 'a2', 'a3')).toEqual(['a1', 'a1', 'a2']);
   });
@@ -52,13 +52,22 @@ describe('makeRunPermits', () => {
     expect(permits.release('x1')).toEqual(['x1', 'b1']);
   });
 
+  it('counts runs that exist already, also above the limit', () => {
+    for (const run of ['a1', 'a2', 'b1']) permits.hold(run, run.charAt(0));
+    expect(acquire('c1')).toEqual([]);
+    expect(permits.release('a1')).toEqual(['a1', 'c1']);
+    expect(acquire('c1')).toEqual([]);
+    permits.release('b1');
+    expect(acquire('c1')).toEqual(['c1']);
+  });
+
   it('grants nothing after it was closed', () => {
     permits.close();
     expect(acquire('a1')).toEqual([]);
   });
 });
 
-describe('makeRunPermits with extra permits', () => {
+describe('RunPermits with extra permits', () => {
   beforeEach(() => open({ extra: 1 }));
 
   it('grants one to an account that holds none', () => {

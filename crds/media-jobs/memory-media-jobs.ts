@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '#crds/process/clock.ts';
+import { Watchers } from '#crds/process/watchers.ts';
 import type { MediaJobClient, MediaJobEvent, NewMediaJob } from '#crds/media-jobs/media-job-client.ts';
 import {
   jobTicketSchema,
@@ -29,17 +30,14 @@ interface Stored {
  */
 export function makeMemoryMediaJobs(deps: MemoryMediaJobsDeps): MediaJobClient {
   const stored = new Map<string, Stored>();
-  const watchers = new Set<(event: MediaJobEvent) => void>();
+  const watchers = new Watchers<MediaJobEvent>();
   let version = 0;
 
-  const announce = (event: MediaJobEvent): void => {
-    for (const watcher of watchers) watcher(event);
-  };
   const store = (mediaJob: MediaJob, ticket: JobTicket): void => {
     version += 1;
     const next = freeze({ ...mediaJob, metadata: { ...mediaJob.metadata, resourceVersion: String(version) } });
     stored.set(next.metadata.name, { mediaJob: next, ticket: freeze(ticket) });
-    announce({ type: 'applied', mediaJob: next });
+    watchers.notify({ type: 'applied', mediaJob: next });
   };
 
   return {
@@ -79,13 +77,12 @@ export function makeMemoryMediaJobs(deps: MemoryMediaJobsDeps): MediaJobClient {
       const found = stored.get(name);
       if (found === undefined) return;
       stored.delete(name);
-      announce({ type: 'deleted', mediaJob: found.mediaJob });
+      watchers.notify({ type: 'deleted', mediaJob: found.mediaJob });
     },
     watch(onEvent, signal) {
       if (signal.aborted) return;
       const watcher = (event: MediaJobEvent): void => queueMicrotask(() => deliver(deps, { event, onEvent, signal }));
-      watchers.add(watcher);
-      signal.addEventListener('abort', () => watchers.delete(watcher), { once: true });
+      watchers.add(watcher, signal);
       for (const { mediaJob } of stored.values()) watcher({ type: 'applied', mediaJob });
     },
   };

@@ -174,7 +174,7 @@ export const settings = z.object({
   }),
   MEDIAJOBS_RUNS_AT_ONCE: count.optional().meta({
     description:
-      'Jobs in work at once; default: the number of cores of one machine, on Kubernetes as many as there are MediaJobs.',
+      'Maximum number of concurrent runs of jobs, shared fairly between accounts; default: on one machine the number of cores, on Kubernetes unlimited.',
   }),
   MEDIAJOBS_RUNS_SOCKET: socket.meta({
     description: 'Unix socket by which jobs are given to the process that runs them, on one machine.',

@@ -27,7 +27,15 @@ describeRuns('child processes of this machine', async (): Promise<RunsHome> => {
   const { folder, options } = await freshOptions();
   const local = await makeLocalRuns(deps, options);
   return {
-    runs: { ...local, start: async (request) => local.start(await completeRequest(request)) },
+    runs: {
+      reserve: (name, account) => local.reserve(name, account),
+      start: async (request) => local.start(await completeRequest(request)),
+      observe: (name) => local.observe(name),
+      list: () => local.list(),
+      stop: (name) => local.stop(name),
+      release: (name) => local.release(name),
+      watch: (onChange, signal) => local.watch(onChange, signal),
+    },
     slots: 2,
     async close() {
       await local.close();

@@ -160,6 +160,18 @@ export function describeRuns(name: string, makeHome: () => Promise<RunsHome>): v
       expect(await runs.start(late)).toBe('started');
     });
 
+    it('starts the run of another account before further runs of the account that has all slots', async () => {
+      const [first] = await fill();
+      const further = await requested('hang', 98);
+      const other = { ...(await requested('hang', 99)), account: 'acc_00000000000000000002' };
+      expect(await runs.start(further)).toBe('no-capacity');
+      // Where accounts without a run have an extra slot, it gets that one.
+      await runs.reserve(`${other.owner.name}-a1`, other.account);
+      await runs.stop(`${first?.owner.name}-a1`);
+      expect(await runs.start(further)).toBe('no-capacity');
+      expect(await runs.start(other)).toBe('started');
+    });
+
     it('keeps a reserved place for its run', async () => {
       const mine = await requested('hang', 99);
       expect(await runs.reserve(`${mine.owner.name}-a1`, mine.account)).toBe(true);

@@ -7,7 +7,7 @@ import { API_GROUP, API_VERSION, jobIdOfName, KIND } from '#crds/contract/names.
 import { makeLog } from '#crds/process/log.ts';
 import { buildTicketSecret } from '#crds/contract/ticket-secret.ts';
 import { withoutNulls } from '#crds/contract/wire-form.ts';
-import { makeKubernetesRuns, reflectRuns } from '#controller/kubernetes-runs.ts';
+import { KubernetesRuns, reflectRuns } from '#controller/kubernetes-runs.ts';
 import { workerPodSchema } from '#controller/worker-pod.ts';
 import { describeRuns } from '#test/contract/runs.ts';
 import { buildSpec, buildTicket } from '#test/support/build-media-job.ts';
@@ -33,7 +33,7 @@ describeRuns('Kubernetes Jobs', async () => {
     });
   return {
     slots: 2,
-    runs: makeKubernetesRuns(
+    runs: new KubernetesRuns(
       { ...deps, ...reflectRuns(reflect, namespace) },
       { namespace, pod: workerPodSchema.parse({ image: 'worker' }), concurrency: 2 },
       ended.signal,

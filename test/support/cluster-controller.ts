@@ -1,7 +1,7 @@
 /** The controller as `controller/main.ts` composes it, in this process and with a client that the test chooses. */
 import { Registry } from 'prom-client';
 import { startController } from '#controller/controller.ts';
-import { makeKubernetesRuns, reflectRuns } from '#controller/kubernetes-runs.ts';
+import { KubernetesRuns, reflectRuns } from '#controller/kubernetes-runs.ts';
 import { makeControllerMetrics } from '#controller/metrics.ts';
 import { CLUSTER_TIMING } from '#controller/timing.ts';
 import { workerPodSchema } from '#controller/worker-pod.ts';
@@ -32,7 +32,7 @@ export function startClusterController(client: KubeClient, namespace: string, is
       { namespace },
       ended.signal,
     ),
-    runs: makeKubernetesRuns(
+    runs: new KubernetesRuns(
       { client, ...reflectRuns(reflect, namespace), time, metrics: silentReflectorMetrics },
       { namespace, pod: workerPodSchema.parse({ image: 'worker' }), concurrency: null },
       ended.signal,

@@ -1,0 +1,143 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { jobsPath, KubernetesRuns } from '#controller/kubernetes-runs.ts';
+import { runName, type RunRequest } from '#controller/runs.ts';
+import { workerPodSchema } from '#controller/worker-pod.ts';
+import { KubeError } from '#crds/kube/kube-error.ts';
+import type { KubeObject } from '#crds/kube/kube-object.ts';
+import { makeStore, type StoreChange } from '#crds/kube/store.ts';
+import { buildRunRequest } from '#test/contract/runs.ts';
+
+const PATH = jobsPath('media');
+const [FIRST_ACCOUNT, SECOND_ACCOUNT] = ['acc_00000000000000000001', 'acc_00000000000000000002'];
+
+/** Jobs of an API server that answers at once, with their reflector. */
+class MockJobs {
+  readonly store = makeStore(({ metadata }) => metadata.labels?.['mediajobs.dev/job']);
+  readonly synced = Promise.resolve();
+  readonly #watchers: ((change: StoreChange) => void)[] = [];
+  #version = 0;
+
+  watch(onChange: (change: StoreChange) => void): void {
+    this.#watchers.push(onChange);
+    for (const object of this.store.list()) onChange({ type: 'applied', object });
+  }
+
+  see(job: KubeObject): KubeObject {
+    this.#version += 1;
+    const { name } = job.metadata;
+    const uid = (job.metadata as { uid?: string }).uid ?? `uid-${this.#version}`;
+    const metadata = { ...job.metadata, uid, resourceVersion: String(this.#version) };
+    this.#announce(this.store.apply({ ...job, metadata }));
+    return this.find(`${PATH}/${name}`);
+  }
+
+  find(path: string): KubeObject {
+    const job = this.store.get(path.slice(PATH.length + 1));
+    if (job === undefined) throw new KubeError('no such Job', { status: 404 });
+    return job;
+  }
+
+  readonly client = {
+    get: async (path: string) => this.find(path),
+    list: async () => ({ metadata: { resourceVersion: '1' }, items: [] }),
+    create: async (_path: string, body: object) => this.see(body as KubeObject),
+    mergePatch: async (path: string, { metadata }: { metadata?: object }) => {
+      const job = this.find(path);
+      return this.see({ ...job, metadata: { ...job.metadata, ...metadata } });
+    },
+    delete: async (path: string) => this.#announce(this.store.remove(this.find(path))),
+  };
+
+  #announce(changes: readonly StoreChange[]): void {
+    for (const change of changes) for (const watcher of this.#watchers) watcher(change);
+  }
+}
+
+describe('KubernetesRuns', () => {
+  let jobs: MockJobs;
+  let changed: string[];
+
+  beforeEach(() => {
+    jobs = new MockJobs();
+    changed = [];
+  });
+
+  const open = (concurrency: number | null): KubernetesRuns => {
+    const { signal } = new AbortController();
+    const noPods = { store: makeStore(), synced: Promise.resolve(), watch: () => undefined };
+    const runs = new KubernetesRuns(
+      {
+        client: jobs.client,
+        jobs,
+        pods: noPods,
+        time: { monotonic: () => 0 },
+        metrics: { staleRead: () => undefined },
+      },
+      { namespace: 'media', pod: workerPodSchema.parse({ image: 'worker' }), concurrency },
+      signal,
+    );
+    runs.watch((name) => changed.push(name), signal);
+    return runs;
+  };
+  const request = (job: number, account = FIRST_ACCOUNT): RunRequest => ({
+    ...buildRunRequest('succeed', job),
+    account,
+  });
+  const nameOf = ({ owner, attempt }: RunRequest): string => runName(owner.name, attempt);
+  const complete = (run: RunRequest): KubeObject =>
+    jobs.see({
+      ...jobs.find(`${PATH}/${nameOf(run)}`),
+      status: { conditions: [{ type: 'Complete', status: 'True' }] },
+    });
+
+  it('has no limit of runs without one', async () => {
+    const runs = open(null);
+    for (const job of [1, 2, 3]) expect(await runs.start(request(job))).toBe('started');
+  });
+
+  it('starts the run of the account with the fewest runs first, and notifies of it', async () => {
+    const runs = open(2);
+    const first = request(1);
+    for (const run of [first, request(2)]) await runs.start(run);
+    const [further, other] = [request(3), request(4, SECOND_ACCOUNT)];
+    for (const run of [further, other]) expect(await runs.reserve(nameOf(run), run.account)).toBe(false);
+    changed.length = 0;
+    complete(first);
+    expect(new Set(changed)).toEqual(new Set([first.owner.name, other.owner.name]));
+    expect(await runs.start(further)).toBe('no-capacity');
+    expect(await runs.start(other)).toBe('started');
+    expect(await runs.start(further)).toBe('no-capacity');
+  });
+
+  it('counts the Jobs that another controller created, with their accounts', async () => {
+    const before = open(null);
+    const [first, second, third] = [request(1), request(2), request(3, SECOND_ACCOUNT)];
+    for (const run of [first, second, third]) await before.start(run);
+    const runs = open(2);
+    const [further, other] = [request(4), request(5, SECOND_ACCOUNT)];
+    for (const run of [other, further]) expect(await runs.start(run)).toBe('no-capacity');
+    complete(first);
+    expect(await runs.start(other)).toBe('no-capacity');
+    complete(third);
+    expect(await runs.start(further)).toBe('no-capacity');
+    expect(await runs.start(other)).toBe('started');
+  });
+
+  it('releases the permit of a Job that somebody deleted', async () => {
+    const runs = open(1);
+    const first = request(1);
+    await runs.start(first);
+    expect(await runs.start(request(2))).toBe('no-capacity');
+    await jobs.client.delete(`${PATH}/${nameOf(first)}`);
+    expect(await runs.start(request(2))).toBe('started');
+  });
+
+  it.each(['stop', 'release'] as const)('releases the permit of a reserved run by %s', async (how) => {
+    const runs = open(1);
+    const first = request(1);
+    await runs.reserve(nameOf(first), first.account);
+    expect(await runs.start(request(2))).toBe('no-capacity');
+    await (how === 'stop' ? runs.stop(nameOf(first)) : runs.release(first.owner.name));
+    expect(await runs.start(request(2))).toBe('started');
+  });
+});
