@@ -190,13 +190,20 @@ export default {
     {
       name: 'verbs-know-no-http',
       comment:
-        'What the API does is a function of a caller and an input. Requests and replies end in the endpoint files.',
+        'What the API does is a function of a caller and an input. Requests and replies end in the endpoint files, which are named *-endpoints.ts.',
       severity: 'error',
       from: {
-        path: '^api/(accounts|audit|billing|files|limits|presets|receipts|store|transfers|uploads|users|webhooks)/',
-        pathNot: '-endpoints?\\.ts$|\\.test\\.ts$',
+        path: '^api/[^/]+/',
+        pathNot: '^api/(dashboard|docs|http|mediactl|openapi)/|-endpoints\\.ts$|\\.test\\.ts$',
       },
-      to: { path: '^api/(http|dashboard|mediactl)/' },
+      to: { path: '^api/(dashboard|docs|http|mediactl|openapi)/|^node_modules/fastify/' },
+    },
+    {
+      name: 'only-the-list-knows-endpoints',
+      comment: 'Endpoint files adapt functions of the API to HTTP: only the list of endpoints imports them.',
+      severity: 'error',
+      from: { path: '^api/', pathNot: '^api/http/endpoints\\.ts$|\\.test\\.ts$' },
+      to: { path: '^api/[^/]+/[^/]+-endpoints\\.ts$' },
     },
     {
       name: 'no-cycles',

@@ -1,4 +1,6 @@
+import type { EngineClient } from '#api/direct/engine-client.ts';
 import type { FileStore } from '#api/files/file-store.ts';
+import type { SampleFiles } from '#api/samples/samples.ts';
 import type { Database } from '#api/store/database.ts';
 import type { SecretBox } from '#api/store/secret-box.ts';
 import type { NewId } from '#crds/contract/ids.ts';
@@ -13,6 +15,8 @@ export interface Dependencies {
   readonly log: Log;
   readonly database: Database;
   readonly files: FileStore;
+  readonly engine: EngineClient;
+  readonly samples: SampleFiles;
   readonly secretBox: SecretBox;
   readonly linkKeys: readonly RingKey[];
   /** Public URL of the API, without a slash at the end. */

@@ -1,10 +1,13 @@
 /** Price of work without a file: fields → kind → units → price. See docs/reference/estimate-and-usage.md#estimate. */
 import { z } from 'zod';
-import type { Account } from '#api/accounts/account.ts';
 import { featuresOf } from '#api/accounts/features-of.ts';
+import type { AccountCaller } from '#api/accounts/find-caller.ts';
+import { utcMonth } from '#api/billing/calendar.ts';
 import { estimateNotes } from '#api/billing/estimate-notes.ts';
 import { expectedCodec, expectedFrameSize, type ExpectedWork } from '#api/billing/expected-output.ts';
+import { selectImagesOfMonth } from '#api/billing/ledger-rows.ts';
 import { usdOf } from '#api/billing/usd.ts';
+import type { Dependencies } from '#api/dependencies.ts';
 import { fileSize } from '#api/files/file-size.ts';
 import { DIRECT_KINDS, FORMATS, formatOfName, KINDS, OPERATIONS, type Format } from '#crds/catalogue/formats.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
@@ -52,14 +55,16 @@ type Estimate = z.infer<typeof estimateSchema>;
 const FULL_HD = { width: 1920, height: 1080 } as const;
 
 /**
- * Returns the estimate of a request.
- * @param imagesThisMonth images that the account was billed for in this month: their price falls in tiers.
+ * Returns the estimate of a request. The price of an image depends on the images that the account was billed for in
+ * this month.
  * @throws MediaError bad_request, invalid_options, unsupported_input, unsupported_target
  */
-export function estimate(
-  fields: EstimateRequest,
-  { account, imagesThisMonth }: { account: Account; imagesThisMonth: number },
-): Estimate {
+export async function estimate(
+  { database, clock }: Pick<Dependencies, 'database' | 'clock'>,
+  { caller: { account }, input: fields }: { caller: Pick<AccountCaller, 'account'>; input: EstimateRequest },
+): Promise<Estimate> {
+  const month = { accountId: account.id, month: utcMonth(clock.now()) };
+  const imagesThisMonth = await selectImagesOfMonth(database, month);
   const work = readWork(fields);
   const { meter, quantity } = unitsOf(PRICE_BOOK, measure(fields, work));
   const isDirect = DIRECT_KINDS.includes(work.kind) && fields.size <= PLANS[account.plan].maxSyncBytes;

@@ -16,7 +16,7 @@ import { headerText, readVisit, type DashboardExchange } from '#api/dashboard/re
 import { notFound } from '#api/dashboard/not-found.ts';
 import { type PageReply, type Route, type RouteReply, type Visit } from '#api/dashboard/route.ts';
 import { drainBody } from '#api/http/drain-body.ts';
-import { containsNul } from '#api/http/nul-character.ts';
+import { containsNul } from '#api/fields/nul-character.ts';
 import { asMediaError } from '#api/http/refusal.ts';
 import { tokenDigest } from '#api/users/token.ts';
 import { MediaError } from '#crds/contract/media-error.ts';

@@ -1,5 +1,8 @@
 import { z } from 'zod';
 import { processDirect } from '#api/direct/process-direct.ts';
+import { resultHeaders } from '#api/direct/result-headers.ts';
+import { readQuery } from '#api/fields/query.ts';
+import { isMultipart, readFileBody } from '#api/http/file-body.ts';
 import type { Endpoint } from '#api/http/endpoint.ts';
 import type { ErrorCode } from '#crds/contract/error-codes.ts';
 import { convertOptions } from '#crds/catalogue/options/convert.ts';
@@ -71,7 +74,20 @@ const direct = (
     },
   },
   errors: more.errors,
-  handle: (deps, request) => processDirect(deps, request, more.operation),
+  handle: async (deps, request) => {
+    const { id: requestId, caller, query, contentLength, signal } = request;
+    const input = {
+      requestId,
+      operation: more.operation,
+      parameters: readQuery(query),
+      isForm: isMultipart(request),
+      contentLength,
+      readBody: () => readFileBody(request),
+      signal,
+    };
+    const processed = await processDirect(deps, { caller, input });
+    return { status: 200, headers: resultHeaders(processed), body: processed.body };
+  },
 });
 
 /** `POST /v1/compress`, `/v1/convert` and `/v1/strip-metadata` (docs/reference/direct.md). */

@@ -3,18 +3,15 @@
  * here, and only a small window of the body is in memory.
  */
 import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
 import { workOrderOf } from '#api/accounts/work-order-of.ts';
-import type { Caller } from '#api/accounts/find-caller.ts';
-import type { ApiDeps } from '#api/http/api-deps.ts';
+import type { AccountCaller } from '#api/accounts/find-caller.ts';
 import { largestCost } from '#api/billing/largest-cost.ts';
 import { recordWork, type Charge } from '#api/billing/record-work.ts';
 import { reserveDirect } from '#api/billing/reserve-direct.ts';
-import { isMultipart, missingFile, readDirectBody, type DirectBody } from '#api/direct/direct-body.ts';
+import type { Dependencies } from '#api/dependencies.ts';
 import type { AnnouncedBody, EngineSlot } from '#api/direct/engine-client.ts';
 import { watchBody, type WatchedBody } from '#api/direct/watch-body.ts';
-import { directReply } from '#api/direct/direct-reply.ts';
-import type { ApiReply, CallerRequest } from '#api/http/endpoint.ts';
-import { readQuery } from '#api/http/query.ts';
 import { presetOptions } from '#api/presets/preset-options.ts';
 import { lastComponent } from '#api/uploads/upload.ts';
 import type { DirectWork } from '#crds/contract/direct-work.ts';
@@ -40,23 +37,61 @@ const SHORT_NAMES: Readonly<Record<Operation, readonly string[]>> = {
   strip_metadata: ['to', 'page', 'dpi'],
 };
 
-/** Processes the body of a direct request and returns the response with the result. */
-export async function processDirect(deps: ApiDeps, request: CallerRequest, operation: Operation): Promise<ApiReply> {
-  const query = await readDirectQuery(deps, request, operation);
-  const maxBytes = maxDirectBytes(request.caller);
+type DirectDeps = Pick<Dependencies, 'database' | 'clock' | 'log' | 'engine' | 'samples'>;
+
+export interface DirectBody {
+  readonly file: Readable;
+  /** Returns file name and options; complete after the file has ended. */
+  readonly fields: () => { readonly filename: string | null; readonly options: unknown };
+}
+
+interface DirectInput {
+  /** `req_…`: also the id of the reservation and of the ledger's entry. */
+  readonly requestId: string;
+  readonly operation: Operation;
+  /** Names and options beside the body. */
+  readonly parameters: ReadonlyMap<string, string>;
+  /** Whether the body is a form, which may contain further options. */
+  readonly isForm: boolean;
+  /** Size of the whole body in bytes; null when it was not announced. */
+  readonly contentLength: number | null;
+  /** Starts to read the body. @throws MediaError missing_file, bad_request; later ones are errors of the file's stream */
+  readonly readBody: () => DirectBody;
+  /** Aborts when the client disconnects. */
+  readonly signal: AbortSignal;
+}
+
+interface DirectRequest {
+  readonly caller: AccountCaller;
+  readonly input: DirectInput;
+}
+
+interface ProcessedFile {
+  readonly result: EngineResult;
+  readonly body: Readable;
+  /** Name of the input; null when none was sent. */
+  readonly filename: string | null;
+  readonly billed: boolean;
+}
+
+/** Processes the body of a direct request and returns the result with its file. @throws MediaError */
+export async function processDirect(deps: DirectDeps, request: DirectRequest): Promise<ProcessedFile> {
+  const { caller, input } = request;
+  const options = await readDirectOptions(deps, request);
+  const maxBytes = maxDirectBytes(caller);
   refuseLength(request, maxBytes);
-  const body = readDirectBody(request);
+  const body = input.readBody();
   const refusalOf = (size: number) => (size > maxBytes ? tooLarge(size, maxBytes) : null);
   // Only test keys need the hash: it identifies the published samples.
-  const seen = watchBody(body.file, { refusalOf, hashes: !request.caller.livemode });
+  const seen = watchBody(body.file, { refusalOf, hashes: !caller.livemode });
   const kinds = possibleKinds(await seen.firstBytes);
   // The price is reserved before admission. An overloaded engine is asked first, so that a refusal costs no query.
   let slot = deps.engine.isOverloaded() ? await deps.engine.acquireSlot(announcedBody(request)) : null;
   try {
-    const release = await reserve(deps, request, { operation, query, kinds });
+    const release = await reserve(deps, request, { options, kinds });
     try {
       slot ??= await deps.engine.acquireSlot(announcedBody(request));
-      return await processInSlot(deps, request, { operation, query, slot, body, seen });
+      return await processInSlot(deps, request, { options, slot, body, seen });
     } finally {
       await release();
     }
@@ -65,43 +100,37 @@ export async function processDirect(deps: ApiDeps, request: CallerRequest, opera
   }
 }
 
-interface RequestedWork {
-  readonly operation: Operation;
-  readonly query: DirectQuery;
-}
-
-interface ReceivedWork extends RequestedWork {
+interface ReceivedWork {
+  readonly options: DirectOptions;
   readonly slot: EngineSlot;
   readonly body: DirectBody;
   readonly seen: WatchedBody;
 }
 
-/** Reserves the largest price. Options in a multipart body are not known yet; without them the price is never lower. */
+/** Reserves the largest price. The options of a form are not known yet; without them the price is never lower. */
 function reserve(
-  deps: ApiDeps,
-  request: CallerRequest,
-  { operation, query, kinds }: RequestedWork & { readonly kinds: readonly Kind[] },
+  deps: DirectDeps,
+  { caller, input: { operation, isForm, requestId } }: DirectRequest,
+  { options: { preset, sent }, kinds }: { readonly options: DirectOptions; readonly kinds: readonly Kind[] },
 ): Promise<() => Promise<void>> {
-  const { caller } = request;
-  const flat = isMultipart(request) ? new Map() : mergeOptions(query.preset, query.queryOptions);
+  const flat = isForm ? new Map() : mergeOptions(preset, sent);
   const order = workOrderOf(caller.account, operation, resolveOptions(flat, operation));
   const microUsd = largestCost({ ...order, lane: 'direct', kinds });
-  return reserveDirect(deps, { caller, requestId: request.id, microUsd });
+  return reserveDirect(deps, { caller, requestId, microUsd });
 }
 
 async function processInSlot(
-  deps: ApiDeps,
-  request: CallerRequest,
-  { operation, query: { filename, preset, queryOptions }, slot, body, seen }: ReceivedWork,
-): Promise<ApiReply> {
-  const { caller } = request;
+  deps: DirectDeps,
+  { caller, input: { requestId, operation } }: DirectRequest,
+  { options: { filename, preset, sent }, slot, body, seen }: ReceivedWork,
+): Promise<ProcessedFile> {
   let isSubmitted = false;
   const work = (): DirectWork => {
     if (seen.size() === 0) throw missingFile();
     if (!caller.livemode) refuseNonSample(deps, seen.sha256());
     const fields = body.fields();
     const json = parseJsonOptions(fields.options === undefined ? {} : fields.options);
-    const options = mergeOptions(preset, json, queryOptions);
+    const options = mergeOptions(preset, json, sent);
     const directWork = workOf(caller, { operation, options, filename: filename ?? fields.filename });
     isSubmitted = true;
     return directWork;
@@ -109,7 +138,7 @@ async function processInSlot(
   const count = (result: EngineResult | null): Promise<Charge> => {
     const { account, livemode } = caller;
     const counted = {
-      id: request.id,
+      id: requestId,
       accountId: account.id,
       livemode,
       operation,
@@ -126,7 +155,7 @@ async function processInSlot(
     await faultPoint('before-direct-count');
     const { billed } = await count(result);
     await faultPoint('after-direct-count');
-    return directReply({ result, body: answer.body, filename: filename ?? body.fields().filename, billed });
+    return { result, body: answer.body, filename: filename ?? body.fields().filename, billed };
   } catch (error) {
     // A refusal before processing is not counted. A file that failed counts as a request without a price.
     if (isSubmitted && error instanceof MediaError && error.code !== 'engine_busy') await count(null);
@@ -134,28 +163,30 @@ async function processInSlot(
   }
 }
 
-interface DirectQuery {
+interface DirectOptions {
   readonly filename: string | null;
-  /** Options of the preset that the query names. */
+  /** Options of the preset that the parameters name. */
   readonly preset: FlatOptions;
-  readonly queryOptions: FlatOptions;
+  /** Options among the parameters. */
+  readonly sent: FlatOptions;
 }
 
-async function readDirectQuery(deps: ApiDeps, request: CallerRequest, operation: Operation): Promise<DirectQuery> {
-  const query = new Map(readQuery(request.query));
-  const filename = lastComponent(query.get('filename'));
-  const named = { accountId: request.caller.account.id, preset: query.get('preset') };
-  query.delete('filename');
-  query.delete('preset');
-  const preset = await presetOptions(deps, named);
-  const queryOptions = parseQueryOptions(query, SHORT_NAMES[operation]);
-  // Options are checked before the body, except when a multipart body may contain further ones.
-  if (!isMultipart(request)) resolveOptions(mergeOptions(preset, queryOptions), operation);
-  return { filename, preset, queryOptions };
+async function readDirectOptions(
+  deps: Pick<Dependencies, 'database'>,
+  { caller, input: { parameters, operation, isForm } }: DirectRequest,
+): Promise<DirectOptions> {
+  const others = new Map(parameters);
+  others.delete('filename');
+  others.delete('preset');
+  const preset = await presetOptions(deps, { accountId: caller.account.id, preset: parameters.get('preset') });
+  const sent = parseQueryOptions(others, SHORT_NAMES[operation]);
+  // Options are checked before the body, except when a form may contain further ones.
+  if (!isForm) resolveOptions(mergeOptions(preset, sent), operation);
+  return { filename: lastComponent(parameters.get('filename')), preset, sent };
 }
 
 function workOf(
-  caller: Caller,
+  caller: AccountCaller,
   input: { operation: Operation; options: FlatOptions; filename: string | null },
 ): DirectWork {
   const options = resolveOptions(input.options, input.operation);
@@ -166,33 +197,31 @@ function workOf(
 }
 
 /** Returns the announcement of a body. The limit is at most Content-Length: a file is no larger than its body. */
-function announcedBody({ caller, contentLength, signal }: CallerRequest): AnnouncedBody {
+function announcedBody({ caller, input: { contentLength, signal } }: DirectRequest): AnnouncedBody {
   const maxBytes = maxDirectBytes(caller);
   return { tenant: tenantOf(caller), bytes: Math.min(contentLength ?? maxBytes, maxBytes), signal };
 }
 
 /** Returns the tenant of account and mode. An account id has 100 random bits, so the hash does not reveal it. */
-function tenantOf({ account, livemode }: Caller): string {
+function tenantOf({ account, livemode }: AccountCaller): string {
   return createHash('sha256')
     .update(`${account.id} ${livemode ? 'live' : 'test'}`)
     .digest('base64url');
 }
 
-function maxDirectBytes({ account, livemode }: Caller): number {
+function maxDirectBytes({ account, livemode }: AccountCaller): number {
   return livemode ? PLANS[account.plan].maxSyncBytes : LIMITS.testDirectBytes;
 }
 
-/** Bytes for the boundaries, headers and options of a multipart body, in addition to the largest file. */
-const MULTIPART_SLACK = 256 * 1024;
+/** Bytes for the boundaries, headers and options of a form, in addition to the largest file. */
+const FORM_SLACK = 256 * 1024;
 
-function refuseLength(request: CallerRequest, maxBytes: number): void {
-  const { contentLength, caller } = request;
-  const isForm = isMultipart(request);
+function refuseLength({ caller, input: { contentLength, isForm } }: DirectRequest, maxBytes: number): void {
   if (contentLength === null && !caller.livemode && !isForm) {
     const message = 'With a test key the body needs a `Content-Length`.';
     throw new MediaError('bad_request', message, { param: 'Content-Length' });
   }
-  if (contentLength !== null && contentLength > maxBytes + (isForm ? MULTIPART_SLACK : 0))
+  if (contentLength !== null && contentLength > maxBytes + (isForm ? FORM_SLACK : 0))
     throw tooLarge(contentLength, maxBytes);
 }
 
@@ -201,8 +230,16 @@ function tooLarge(size: number, maxBytes: number): MediaError {
   return new MediaError('file_too_large', message);
 }
 
-function refuseNonSample({ samples }: ApiDeps, sha256: string): void {
+function refuseNonSample({ samples }: Pick<Dependencies, 'samples'>, sha256: string): void {
   if (samples.bySha256(sha256) !== null) return;
   const message = 'A test key works with the published sample files only; this file is none of them.';
   throw new MediaError('test_mode_sample_required', message);
+}
+
+/** Returns the refusal of a request without a file. */
+export function missingFile(): MediaError {
+  return new MediaError(
+    'missing_file',
+    'The request has no file: send it as the body, or as the part `file` of multipart/form-data.',
+  );
 }

@@ -1,18 +1,14 @@
 import type { Caller } from '#api/accounts/find-caller.ts';
 import type { Dependencies } from '#api/dependencies.ts';
-import type { EngineClient } from '#api/direct/engine-client.ts';
 import type { ApiMetrics } from '#api/http/metrics.ts';
 import type { Limits } from '#api/limits/limits.ts';
 import type { ReceiptKeys } from '#api/receipts/receipt-keys.ts';
-import type { SampleFiles } from '#api/samples/samples.ts';
 
 /** Dependencies of the HTTP endpoints, composed once by `composeApi`. */
 export interface ApiDeps extends Dependencies {
   readonly metrics: ApiMetrics;
   readonly receiptKeys: ReceiptKeys;
   readonly limits: Limits;
-  readonly engine: EngineClient;
-  readonly samples: SampleFiles;
   /** Networks of the proxies whose `X-Forwarded-…` headers count, as CIDRs. */
   readonly trustedProxies: readonly string[];
   /** Returns the caller of an `Authorization` header. @throws MediaError missing_key, invalid_key, revoked_key */

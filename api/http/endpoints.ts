@@ -1,14 +1,14 @@
 import { capabilitiesEndpoint } from '#api/http/capabilities.ts';
 import { directEndpoints } from '#api/direct/direct-endpoints.ts';
-import { estimateEndpoint } from '#api/billing/estimate-endpoint.ts';
-import { usageEndpoint } from '#api/billing/usage-endpoint.ts';
+import { estimateEndpoint } from '#api/billing/estimate-endpoints.ts';
+import { usageEndpoint } from '#api/billing/usage-endpoints.ts';
 import type { Endpoint } from '#api/http/endpoint.ts';
 import { jobEndpoints } from '#api/jobs/job-endpoints.ts';
 import { openApiDocument } from '#api/openapi/openapi.ts';
 import { presetEndpoints } from '#api/presets/preset-endpoints.ts';
 import { receiptEndpoints } from '#api/receipts/receipt-endpoints.ts';
 import { uploadEndpoints } from '#api/uploads/upload-endpoints.ts';
-import { signingSecretEndpoint } from '#api/webhooks/signing-secret-endpoint.ts';
+import { signingSecretEndpoint } from '#api/webhooks/signing-secret-endpoints.ts';
 import { webhookEndpoints } from '#api/webhooks/webhook-endpoints.ts';
 
 /** Every endpoint of the service. */

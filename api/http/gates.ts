@@ -26,10 +26,12 @@ export interface GateContext {
   release: () => Promise<void>;
 }
 
+type GateDeps = Pick<ApiDeps, 'database' | 'clock' | 'limits' | 'findCaller'>;
+
 interface Gate {
   /** What the gate refuses, as a sentence of the reference page. */
   readonly refuses: string;
-  readonly check: (deps: ApiDeps, context: GateContext) => Promise<void> | void;
+  readonly check: (deps: GateDeps, context: GateContext) => Promise<void> | void;
 }
 
 export const GATES: readonly Gate[] = [
@@ -90,7 +92,7 @@ export const GATES: readonly Gate[] = [
 ];
 
 /** Runs the gates in order. @throws MediaError of the first gate that refuses. */
-export async function passGates(deps: ApiDeps, context: GateContext): Promise<void> {
+export async function passGates(deps: GateDeps, context: GateContext): Promise<void> {
   for (const gate of GATES) await gate.check(deps, context);
 }
 

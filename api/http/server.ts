@@ -10,7 +10,7 @@ import { closeIdleConnections, CONNECTION_TIMEOUTS, type ConnectionTimeouts } fr
 import { drainBody } from '#api/http/drain-body.ts';
 import { passGates, refuseVersion, type GateContext } from '#api/http/gates.ts';
 import { methodsOfPath, pathOf } from '#api/http/request-path.ts';
-import { containsNul, nulCharacterError } from '#api/http/nul-character.ts';
+import { containsNul, nulCharacterError } from '#api/fields/nul-character.ts';
 import { makeConnectionsPausable } from '#api/http/pausable-connections.ts';
 import { HTTPS_ONLY } from '#api/http/https-only.ts';
 import { refuseAmbiguous } from '#api/http/refuse-ambiguous.ts';
@@ -147,11 +147,11 @@ async function serve(deps: ApiDeps, endpoint: Endpoint, { request, reply }: Http
 
 /** Returns the `RateLimit-…` headers of a refusal. A direct request has them even if an earlier gate refused it. */
 async function rateHeadersOf(
-  deps: ApiDeps,
+  { limits }: Pick<ApiDeps, 'limits'>,
   { endpoint, caller, rateHeaders }: GateContext,
 ): Promise<GateContext['rateHeaders']> {
   const isEarly = endpoint.lane === 'direct' && caller !== null && Object.keys(rateHeaders).length === 0;
-  return isEarly ? deps.limits.directHeaders(caller) : rateHeaders;
+  return isEarly ? limits.directHeaders(caller) : rateHeaders;
 }
 
 async function replyOf(deps: ApiDeps, context: GateContext, exchange: HttpExchange): Promise<ApiReply> {
@@ -175,13 +175,17 @@ function isSignedLink(query: URLSearchParams): boolean {
   return query.has('signature') || query.has('expires');
 }
 
-function newGateContext(deps: ApiDeps, endpoint: Endpoint, request: FastifyRequest): GateContext {
+function newGateContext(
+  { trustedProxies }: Pick<ApiDeps, 'trustedProxies'>,
+  endpoint: Endpoint,
+  request: FastifyRequest,
+): GateContext {
   const version = request.headers['svc-version'];
   return {
     endpoint,
     authorization: request.headers.authorization,
     version: Array.isArray(version) ? version.join(', ') : version,
-    address: clientAddress(deps.trustedProxies, {
+    address: clientAddress(trustedProxies, {
       peer: request.raw.socket.remoteAddress ?? '',
       forwardedFor: joined(request.headers['x-forwarded-for']),
       forwardedProto: joined(request.headers['x-forwarded-proto']),
@@ -223,7 +227,7 @@ async function sendBody(reply: FastifyReply, body: ApiReply['body']): Promise<Fa
 }
 
 async function refuseUnknown(
-  deps: ApiDeps,
+  deps: Pick<ApiDeps, 'log' | 'docsUrl'>,
   endpoints: readonly Endpoint[],
   { request, reply }: HttpExchange,
 ): Promise<void> {

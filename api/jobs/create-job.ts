@@ -3,19 +3,18 @@
  * mode) → HEIC output → unfinished jobs → spend reservation → insert. The committed row acknowledges the job. MediaJob,
  * run and events are derived from it.
  */
-import type { Caller } from '#api/accounts/find-caller.ts';
+import type { AccountCaller } from '#api/accounts/find-caller.ts';
 import { workOrderOf } from '#api/accounts/work-order-of.ts';
 import { lockAccount } from '#api/accounts/account-rows.ts';
-import type { ApiDeps } from '#api/http/api-deps.ts';
 import { largestCost } from '#api/billing/largest-cost.ts';
 import { reservationRefusal } from '#api/billing/spend-cap.ts';
-import type { ApiReply, CallerRequest } from '#api/http/endpoint.ts';
-import { parseFields, readJsonBody } from '#api/http/json-body.ts';
-import { handleOnce, readIdempotencyKey, type StoreAnswer } from '#api/jobs/idempotency.ts';
+import type { Dependencies } from '#api/dependencies.ts';
+import { parseFields } from '#api/fields/parse-fields.ts';
+import { handleOnce, type Handled, type StoreAnswer } from '#api/jobs/idempotency.ts';
 import type { Job } from '#api/jobs/job.ts';
-import { jobObject } from '#api/jobs/job-object.ts';
+import { jobObject, type JobObject } from '#api/jobs/job-object.ts';
 import { jobRequestSchema, type JobRequest } from '#api/jobs/job-request.ts';
-import { finishJobIn } from '#api/jobs/finish-job.ts';
+import { finishJobIn, type FinishDeps } from '#api/jobs/finish-job.ts';
 import { countUnfinishedJobs, insertJob, type NewJob } from '#api/jobs/job-rows.ts';
 import { CHANGES_CHANNEL } from '#api/store/changes-channel.ts';
 import { presetOptions } from '#api/presets/preset-options.ts';
@@ -33,20 +32,38 @@ import { LIMITS, PLANS } from '#crds/catalogue/plans.ts';
 import { checkTargetUrl } from '#api/outbound/public-url.ts';
 import { faultPoint } from '#crds/process/fault-point.ts';
 
-/** Creates a job and returns 202 with the job object. A repeated Idempotency-Key gets the stored response. */
-export async function createJob(deps: ApiDeps, request: CallerRequest): Promise<ApiReply> {
-  const { raw, object } = await readJsonBody(request);
-  const { account, livemode } = request.caller;
-  const key = readIdempotencyKey(request.headers['idempotency-key']);
-  return handleOnce(deps, { id: request.id, accountId: account.id, livemode, key, raw }, async (store) => {
-    const newJob = await readNewJob(deps, request.caller, parseFields(jobRequestSchema, object));
-    const job = await admit(deps, { caller: request.caller, newJob, store });
+type CreateJobDeps = Pick<
+  Dependencies,
+  'database' | 'clock' | 'newId' | 'secretBox' | 'samples' | 'baseUrl' | 'linkKeys' | 'privateTargets'
+>;
+
+interface JobInput {
+  /** Fields as sent: `jobRequestSchema` is applied after the key is claimed, so that its refusals are stored. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** Bytes of the request's body, which identify a repeated request. */
+  readonly raw: Buffer;
+  readonly idempotencyKey: string | null;
+}
+
+/**
+ * Creates a job and returns the job object. A request with a known key gets the stored outcome of the first one.
+ * @throws MediaError of the first check that refuses
+ */
+export async function createJob(
+  deps: CreateJobDeps,
+  { caller, input }: { caller: AccountCaller; input: JobInput },
+): Promise<Handled<JobObject>> {
+  const { account, livemode } = caller;
+  const request = { accountId: account.id, livemode, key: input.idempotencyKey, raw: input.raw };
+  return handleOnce(deps, request, async (store) => {
+    const newJob = await readNewJob(deps, caller, parseFields(jobRequestSchema, input.fields));
+    const job = await admit(deps, { caller, newJob, store });
     await faultPoint('after-job-insert');
-    return { status: 202, headers: { Location: `/v1/jobs/${job.id}` }, body: jobObject(deps, job) };
+    return jobObject(deps, job);
   });
 }
 
-async function readNewJob(deps: ApiDeps, caller: Caller, fields: JobRequest): Promise<NewJob> {
+async function readNewJob(deps: CreateJobDeps, caller: AccountCaller, fields: JobRequest): Promise<NewJob> {
   refuseAddresses(deps, fields);
   const preset = await presetOptions(deps, { accountId: caller.account.id, preset: fields.preset });
   const options = resolveOptions(mergeOptions(preset, parseJsonOptions(fields.options ?? {})), fields.operation);
@@ -83,8 +100,8 @@ type InputFields = Pick<
 };
 
 async function readInput(
-  deps: ApiDeps,
-  { caller, fields, jobId }: { caller: Caller; fields: JobRequest; jobId: string },
+  deps: Pick<CreateJobDeps, 'database' | 'clock' | 'samples' | 'secretBox'>,
+  { caller, fields, jobId }: { caller: AccountCaller; fields: JobRequest; jobId: string },
 ): Promise<InputFields> {
   const { upload, url } = fields.input;
   if (upload !== undefined) {
@@ -109,8 +126,8 @@ async function readInput(
 
 /** Checks the limits, reserves and inserts under the account's lock, so that limits hold for concurrent requests. */
 async function admit(
-  deps: ApiDeps,
-  { caller, newJob, store }: { caller: Caller; newJob: NewJob; store: StoreAnswer },
+  deps: CreateJobDeps,
+  { caller, newJob, store }: { caller: AccountCaller; newJob: NewJob; store: StoreAnswer },
 ): Promise<Job> {
   return deps.database.transaction(async (tx) => {
     await lockAccount(tx, caller.account.id);
@@ -120,7 +137,7 @@ async function admit(
     const hasInput = newJob.uploadId === null || (await claimUpload(tx, { id: newJob.uploadId, jobId: newJob.id }));
     const job = hasInput ? await insertJob(tx, newJob) : await insertWithoutInput(deps, tx, newJob);
     if (!newJob.inputStored) await insertTransfer(tx, { jobId: job.id, direction: 'fetch', nextAt: newJob.createdAt });
-    await store(tx, { status: 202, body: jobObject(deps, job) });
+    await store(tx, jobObject(deps, job));
     await notify(tx, CHANGES_CHANNEL, job.id);
     await faultPoint('before-job-commit');
     return job;
@@ -128,7 +145,7 @@ async function admit(
 }
 
 /** Inserts a job and fails it: another job claimed its upload first (docs/reference/errors.md#input_missing). */
-async function insertWithoutInput(deps: ApiDeps, tx: Queryable, newJob: NewJob): Promise<Job> {
+async function insertWithoutInput(deps: FinishDeps, tx: Queryable, newJob: NewJob): Promise<Job> {
   // Ending a job deletes its input. The upload belongs to the other job, so this row names a key without an object.
   const { id } = await insertJob(tx, { ...newJob, uploadId: null, inputKey: ownInputKey(newJob.id), inputEtag: null });
   const message = 'The upload serves another job, or is gone. Create a new upload for each job.';
@@ -142,7 +159,7 @@ function ownInputKey(jobId: string): string {
   return `inputs/${jobId}`;
 }
 
-async function refuseOverLimit(tx: Queryable, { account }: Caller): Promise<void> {
+async function refuseOverLimit(tx: Queryable, { account }: AccountCaller): Promise<void> {
   const unfinished = await countUnfinishedJobs(tx, account.id);
   const limit = PLANS[account.plan].concurrentJobs;
   if (unfinished < limit) return;
@@ -150,7 +167,7 @@ async function refuseOverLimit(tx: Queryable, { account }: Caller): Promise<void
   throw new MediaError('concurrency_limited', message, { retryAfterSeconds: 5 });
 }
 
-function refuseAddresses({ privateTargets }: ApiDeps, fields: JobRequest): void {
+function refuseAddresses({ privateTargets }: Pick<CreateJobDeps, 'privateTargets'>, fields: JobRequest): void {
   const check = (url: string | null | undefined, purpose: 'webhook' | 'output' | 'input', param: string): void => {
     if (url != null) checkTargetUrl(url, { purpose, privateTargets, param });
   };
@@ -163,7 +180,11 @@ function refuse(refusal: MediaError | null): void {
   if (refusal !== null) throw refusal;
 }
 
-function sealOutputTarget(deps: ApiDeps, jobId: string, output: NonNullable<JobRequest['output']>): Buffer {
+function sealOutputTarget(
+  { secretBox }: Pick<CreateJobDeps, 'secretBox'>,
+  jobId: string,
+  output: NonNullable<JobRequest['output']>,
+): Buffer {
   const target = JSON.stringify({ url: output.url, headers: output.headers ?? {} });
-  return deps.secretBox.seal(target, `job-output:${jobId}`);
+  return secretBox.seal(target, `job-output:${jobId}`);
 }

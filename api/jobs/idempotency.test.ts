@@ -1,28 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import { handleOnce, readIdempotencyKey } from '#api/jobs/idempotency.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
-import { makeLog } from '#crds/process/log.ts';
 import { testDatabase } from '#test/support/database.ts';
 
 const database = await testDatabase({ maxConnections: 20 });
 let now = new Date('2026-01-01T00:00:00Z');
-const deps = { database, clock: { now: () => now }, log: makeLog('test', 'error'), docsUrl: 'https://media.test/docs' };
+const deps = { database, clock: { now: () => now } };
 let keys = 0;
 const request = (body = '{"a":1}') => {
   keys += 1;
-  return { id: 'req_1', accountId: 'acc_1', livemode: true, key: `key-${keys}`, raw: Buffer.from(body) };
+  return { accountId: 'acc_1', livemode: true, key: `key-${keys}`, raw: Buffer.from(body) };
 };
 
 /** Returns a handler that stores its response in a transaction, as job creation does, and counts its calls. */
-function handler(): { handle: Parameters<typeof handleOnce>[2]; handled: () => number } {
+function handler(): { handle: Parameters<typeof handleOnce<{ id: string }>>[2]; handled: () => number } {
   let handled = 0;
   return {
     handled: () => handled,
     handle: async (store) => {
       handled += 1;
-      const body = { id: `job_${handled}` };
-      await database.transaction((tx) => store(tx, { status: 202, body }));
-      return { status: 202, body };
+      const created = { id: `job_${handled}` };
+      await database.transaction((tx) => store(tx, created));
+      return created;
     },
   };
 }
@@ -39,11 +38,7 @@ describe('handleOnce', () => {
     const { handle, handled } = handler();
     await handleOnce(deps, first, handle);
     const repeat = await handleOnce(deps, first, handle);
-    expect(repeat).toMatchObject({
-      status: 202,
-      body: { id: 'job_1' },
-      headers: { 'Svc-Idempotent-Replayed': 'true' },
-    });
+    expect(repeat).toEqual({ kind: 'replayed', created: { id: 'job_1' } });
     expect(handled()).toBe(1);
   });
 
@@ -78,7 +73,7 @@ describe('handleOnce', () => {
       throw new MediaError('concurrency_limited', 'later');
     });
     expect(await codeOf(refusing)).toBe('concurrency_limited');
-    expect(await handleOnce(deps, refused, handler().handle)).toMatchObject({ status: 202 });
+    expect(await handleOnce(deps, refused, handler().handle)).toMatchObject({ kind: 'created' });
   });
 
   it('stores a refusal of the body and returns it to a repeated request', async () => {
@@ -87,12 +82,10 @@ describe('handleOnce', () => {
       throw new MediaError('bad_request', 'There is no field `x`.', { param: 'x' });
     });
     expect(await codeOf(refusing)).toBe('bad_request');
-    const repeat = await handleOnce(deps, { ...wrong, id: 'req_2' }, handler().handle);
-    expect(repeat).toMatchObject({
-      status: 400,
-      body: { error: { code: 'bad_request', param: 'x', request_id: 'req_2' } },
-    });
-    expect(repeat.headers).toEqual({ 'Svc-Idempotent-Replayed': 'true' });
+    const repeat = await handleOnce(deps, wrong, handler().handle);
+    const refusal = new MediaError('bad_request', 'There is no field `x`.', { param: 'x' });
+    expect(repeat).toEqual({ kind: 'replayed_refusal', refusal });
+    expect(repeat).toMatchObject({ refusal: { code: 'bad_request', param: 'x', status: 400 } });
     expect(await codeOf(handleOnce(deps, { ...wrong, raw: Buffer.from('{}') }, handler().handle))).toBe(
       'idempotency_conflict',
     );
@@ -103,12 +96,12 @@ describe('handleOnce', () => {
     await new Promise<void>((begun) => {
       void handleOnce(deps, dead, () => {
         begun();
-        return new Promise(() => {});
+        return new Promise<never>(() => {});
       });
     });
     expect(await codeOf(handleOnce(deps, dead, handler().handle))).toBe('idempotency_in_progress');
     now = new Date(now.getTime() + 62_000);
-    expect(await handleOnce(deps, dead, handler().handle)).toMatchObject({ status: 202 });
+    expect(await handleOnce(deps, dead, handler().handle)).toMatchObject({ kind: 'created' });
   });
 
   it('handles a key as new after 24 hours', async () => {

@@ -8,36 +8,33 @@
  * A handler that dies keeps its claim until the lease expires. Then the next identical request claims the key.
  */
 import { createHash, randomInt } from 'node:crypto';
-import type { ApiReply } from '#api/http/endpoint.ts';
-import { refusal } from '#api/http/refusal.ts';
+import type { Dependencies } from '#api/dependencies.ts';
 import { claimKey, findKey, releaseKey, storeAnswer, type IdempotencyScope } from '#api/jobs/idempotency-rows.ts';
-import type { Database, Queryable } from '#api/store/database.ts';
+import type { Queryable } from '#api/store/database.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { LIMITS } from '#crds/catalogue/plans.ts';
-import type { Clock } from '#crds/process/clock.ts';
 import { faultPoint } from '#crds/process/fault-point.ts';
-import type { Log } from '#crds/process/log.ts';
 
 const LEASE_SECONDS = 60;
 /** Statuses of refusals that depend on the body only: a repeated request gets the same one. */
 const STORED_REFUSALS: readonly (number | null)[] = [400, 413, 415];
-const REPLAYED = { 'Svc-Idempotent-Replayed': 'true' };
+/** Status that is stored with a created object. */
+const ACCEPTED = 202;
 
-/** Function that stores the response in the transaction that inserts the job. */
-export type StoreAnswer = (tx: Queryable, answer: { status: number; body: object }) => Promise<void>;
+/** Function that stores the created object in the transaction that creates it. */
+export type StoreAnswer = (tx: Queryable, created: object) => Promise<void>;
 
-interface IdempotencyDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly docsUrl: string;
-}
+/** Outcome of a request: of its own handler, or the stored one of the first request with its key. */
+export type Handled<Created> =
+  | { readonly kind: 'created' | 'replayed'; readonly created: Created }
+  | { readonly kind: 'replayed_refusal'; readonly refusal: MediaError };
+
+type IdempotencyDeps = Pick<Dependencies, 'database' | 'clock'>;
 
 interface IdempotentRequest {
-  /** Id of this request, `req_…`. */
-  readonly id: string;
   readonly accountId: string;
   readonly livemode: boolean;
+  /** null: the request is handled without idempotency. */
   readonly key: string | null;
   readonly raw: Buffer;
 }
@@ -54,35 +51,35 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
   throw new MediaError('bad_request', message, { param: 'Idempotency-Key' });
 }
 
-/** Handles a request and returns its response; returns the stored response when the key is repeated. */
-export async function handleOnce(
+/**
+ * Handles a request and returns its outcome; returns the stored outcome when the key is repeated.
+ * @throws MediaError idempotency_conflict, idempotency_in_progress, and those of `handle`
+ */
+export async function handleOnce<Created extends { readonly id: string }>(
   deps: IdempotencyDeps,
   request: IdempotentRequest,
-  handle: (store: StoreAnswer) => Promise<ApiReply>,
-): Promise<ApiReply> {
-  if (request.key === null) return handle(async () => {});
+  handle: (store: StoreAnswer) => Promise<Created>,
+): Promise<Handled<Created>> {
+  if (request.key === null) return { kind: 'created', created: await handle(async () => {}) };
   const scope: IdempotencyScope = { accountId: request.accountId, livemode: request.livemode, key: request.key };
   const fingerprint = createHash('sha256').update(request.raw).digest();
   const leaseUntil = await claim(deps, scope, fingerprint);
-  if (leaseUntil === null) return answerRepeat(deps, scope, { fingerprint, requestId: request.id });
+  if (leaseUntil === null) return readStored<Created>(deps, scope, fingerprint);
   try {
     await faultPoint('after-idempotency-claim');
-    return await handle(async (tx, answer) => {
-      const stored = await storeAnswer(tx, scope, {
-        leaseUntil,
-        status: answer.status,
-        body: JSON.stringify(answer.body),
-      });
-      if (!stored) throw inProgress();
+    const created = await handle(async (tx, object) => {
+      const answer = { leaseUntil, status: ACCEPTED, body: JSON.stringify(object) };
+      if (!(await storeAnswer(tx, scope, answer))) throw inProgress();
     });
+    return { kind: 'created', created };
   } catch (error) {
-    await settleRefusal(deps.database, scope, { leaseUntil, error });
+    await settleRefusal(deps, scope, { leaseUntil, error });
     throw error;
   }
 }
 
 async function settleRefusal(
-  database: Database,
+  { database }: Pick<IdempotencyDeps, 'database'>,
   scope: IdempotencyScope,
   { leaseUntil, error }: { leaseUntil: Date; error: unknown },
 ): Promise<void> {
@@ -100,7 +97,7 @@ async function settleRefusal(
 
 /** Claims the key. Returns the end of its lease, which also identifies this claim; null when the key is not free. */
 async function claim(
-  { database, clock }: { database: Database; clock: Clock },
+  { database, clock }: IdempotencyDeps,
   scope: IdempotencyScope,
   fingerprint: Buffer,
 ): Promise<Date | null> {
@@ -110,27 +107,27 @@ async function claim(
   return (await claimKey(database, scope, { fingerprint, now, leaseUntil, forgottenBefore })) ? leaseUntil : null;
 }
 
-async function answerRepeat(
-  deps: IdempotencyDeps,
+async function readStored<Created extends { readonly id: string }>(
+  { database }: Pick<IdempotencyDeps, 'database'>,
   scope: IdempotencyScope,
-  { fingerprint, requestId }: { fingerprint: Buffer; requestId: string },
-): Promise<ApiReply> {
-  const known = await findKey(deps.database, scope);
+  fingerprint: Buffer,
+): Promise<Handled<Created>> {
+  const known = await findKey(database, scope);
   if (known === null) throw inProgress();
   if (!known.fingerprint.equals(fingerprint)) {
     const message =
       'This `Idempotency-Key` was used within 24 hours with another body. Use a new key for a new request.';
     throw new MediaError('idempotency_conflict', message, { param: 'Idempotency-Key' });
   }
-  if (known.status === null || known.body === null) throw inProgress();
-  const body = JSON.parse(known.body) as StoredBody;
-  if ('id' in body) return { status: known.status, headers: { ...REPLAYED, Location: `/v1/jobs/${body.id}` }, body };
-  const error = new MediaError(body.code, body.message, body.param === null ? {} : { param: body.param });
-  return { ...refusal(deps, { error, requestId }), headers: REPLAYED };
+  if (known.body === null) throw inProgress();
+  const stored = JSON.parse(known.body) as Created | StoredRefusal;
+  if ('id' in stored) return { kind: 'replayed', created: stored };
+  const { code, message, param } = stored;
+  return { kind: 'replayed_refusal', refusal: new MediaError(code, message, param === null ? {} : { param }) };
 }
 
-/** Stored response: the job object, or the fields of a refusal that are the same in every response. */
-type StoredBody = { readonly id: string } | Pick<MediaError, 'code' | 'message' | 'param'>;
+/** Fields of a refusal that are the same in every response. */
+type StoredRefusal = Pick<MediaError, 'code' | 'message' | 'param'>;
 
 function inProgress(): MediaError {
   return new MediaError(

@@ -1,8 +1,13 @@
 import { z } from 'zod';
-import type { Endpoint } from '#api/http/endpoint.ts';
+import { attachment } from '#api/files/output-name.ts';
+import type { ApiReply, ApiRequest, Endpoint } from '#api/http/endpoint.ts';
+import { readJsonBody } from '#api/http/json-body.ts';
+import { parseRange } from '#api/http/range.ts';
+import { refusal } from '#api/http/refusal.ts';
 import { createJob } from '#api/jobs/create-job.ts';
 import { deleteJob } from '#api/jobs/delete-job.ts';
-import { downloadWithKey, downloadWithLink } from '#api/jobs/download-output.ts';
+import { findLinkedOutput, findOutput, type JobOutput } from '#api/jobs/find-output.ts';
+import { readIdempotencyKey } from '#api/jobs/idempotency.ts';
 import { jobObject, jobObjectSchema } from '#api/jobs/job-object.ts';
 import { jobRequestSchema } from '#api/jobs/job-request.ts';
 import { jobListQuery, readJobListQuery } from '#api/jobs/job-list-query.ts';
@@ -18,6 +23,8 @@ const OUTPUT_HEADERS = {
   ETag: ['string', 'Strong.'],
   'Accept-Ranges': ['string', 'bytes'],
 } as const;
+
+const REPLAYED = { 'Svc-Idempotent-Replayed': 'true' };
 
 const jobList = z.object({ object: z.literal('list'), data: z.array(jobObjectSchema), has_more: z.boolean() });
 
@@ -52,7 +59,18 @@ export const jobEndpoints: readonly Endpoint[] = [
       'feature_not_enabled',
       'concurrency_limited',
     ],
-    handle: createJob,
+    handle: async (deps, request) => {
+      const { raw, object } = await readJsonBody(request);
+      const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key']);
+      const input = { fields: object, raw, idempotencyKey };
+      const outcome = await createJob(deps, { caller: request.caller, input });
+      if (outcome.kind === 'replayed_refusal') {
+        return { ...refusal(deps, { error: outcome.refusal, requestId: request.id }), headers: REPLAYED };
+      }
+      const { kind, created } = outcome;
+      const headers = { ...(kind === 'replayed' && REPLAYED), Location: `/v1/jobs/${created.id}` };
+      return { status: 202, headers, body: created };
+    },
   },
   {
     method: 'GET',
@@ -107,7 +125,34 @@ export const jobEndpoints: readonly Endpoint[] = [
       },
     },
     errors: ['bad_request', 'not_found', 'invalid_signature'],
-    signedLink: downloadWithLink,
-    handle: downloadWithKey,
+    signedLink: async (deps, request) => {
+      const input = { id: request.params['id'] ?? '', query: request.queryText };
+      return sendOutput(request, await findLinkedOutput(deps, { input }));
+    },
+    handle: async (deps, request) => {
+      const { caller, params } = request;
+      return sendOutput(request, await findOutput(deps, { caller, input: { id: params['id'] ?? '' } }));
+    },
   },
 ];
+
+async function sendOutput({ headers }: ApiRequest, output: JobOutput): Promise<ApiReply> {
+  const range = parseRange(headers, output);
+  return {
+    status: range === null ? 200 : 206,
+    headers: {
+      'Content-Type': output.mediaType,
+      'Content-Disposition': attachment(output.filename),
+      'Cache-Control': 'private, no-store',
+      ETag: output.etag,
+      'Accept-Ranges': 'bytes',
+      'Content-Security-Policy': "default-src 'none'; sandbox",
+      ...(range === null ? { 'Content-Length': output.size } : rangeHeaders(range, output.size)),
+    },
+    body: await output.open(range),
+  };
+}
+
+function rangeHeaders({ start, end }: { start: number; end: number }, size: number): Record<string, string | number> {
+  return { 'Content-Length': end - start + 1, 'Content-Range': `bytes ${start}-${end}/${size}` };
+}

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { parseFields } from '#api/http/json-body.ts';
-import { queryNumber, readQuery } from '#api/http/query.ts';
+import { parseFields } from '#api/fields/parse-fields.ts';
+import { queryNumber, readQuery } from '#api/fields/query.ts';
 import { JOB_STATUSES } from '#api/jobs/job.ts';
 import type { JobPageQuery } from '#api/jobs/read-jobs.ts';
 import { OPERATIONS } from '#crds/catalogue/formats.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Endpoint } from '#api/http/endpoint.ts';
-import { parseFields, readJsonBody } from '#api/http/json-body.ts';
+import { parseFields } from '#api/fields/parse-fields.ts';
+import { readJsonBody } from '#api/http/json-body.ts';
 import { deletePreset } from '#api/presets/delete-preset.ts';
 import { presetObject, presetObjectSchema } from '#api/presets/preset.ts';
 import { getPreset, listPresets } from '#api/presets/read-presets.ts';

@@ -1,5 +1,4 @@
 import type { Dependencies } from '#api/dependencies.ts';
-import type { SampleFiles } from '#api/samples/samples.ts';
 import type { Uploader } from '#api/uploads/create-upload.ts';
 import { contentKey } from '#api/uploads/upload.ts';
 import { findUpload, type Upload } from '#api/uploads/upload-rows.ts';
@@ -7,9 +6,7 @@ import { KINDS, type Kind } from '#crds/catalogue/formats.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { LIMITS } from '#crds/catalogue/plans.ts';
 
-interface InputDeps extends Pick<Dependencies, 'database' | 'clock'> {
-  readonly samples: SampleFiles;
-}
+type InputDeps = Pick<Dependencies, 'database' | 'clock' | 'samples'>;
 
 interface UploadInput {
   readonly inputKey: string;

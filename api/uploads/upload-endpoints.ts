@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { withMinimumPace } from '#api/http/body-pace.ts';
 import type { CallerRequest, Endpoint } from '#api/http/endpoint.ts';
-import { parseFields, readJsonBody } from '#api/http/json-body.ts';
-import { readQuery } from '#api/http/query.ts';
+import { parseFields } from '#api/fields/parse-fields.ts';
+import { readJsonBody } from '#api/http/json-body.ts';
+import { readQuery } from '#api/fields/query.ts';
 import { createUpload, uploadRequestSchema } from '#api/uploads/create-upload.ts';
 import { checkContent, completeUpload, receivePart, storeContent } from '#api/uploads/receive-upload.ts';
 import { lastComponent } from '#api/uploads/upload.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { CallerRequest, Endpoint } from '#api/http/endpoint.ts';
-import { parseFields, readJsonBody } from '#api/http/json-body.ts';
+import { parseFields } from '#api/fields/parse-fields.ts';
+import { readJsonBody } from '#api/http/json-body.ts';
 import {
   changeWebhookEndpoint,
   deleteWebhookEndpoint,

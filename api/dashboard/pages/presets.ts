@@ -11,7 +11,7 @@ import {
 } from '#api/dashboard/form.ts';
 import { html } from '#api/dashboard/html.ts';
 import { forMember, type AccountVisit, type PageReply, type Route, type RouteReply } from '#api/dashboard/route.ts';
-import { checkJsonObject, parseFields } from '#api/http/json-body.ts';
+import { checkJsonObject, parseFields } from '#api/fields/parse-fields.ts';
 import { table } from '#api/dashboard/table.ts';
 import { counted, moment } from '#api/dashboard/format-values.ts';
 import { deletePreset } from '#api/presets/delete-preset.ts';

@@ -1,5 +1,5 @@
 import { readUsage } from '#api/billing/read-usage.ts';
-import { readUsageQuery } from '#api/billing/usage-endpoint.ts';
+import { readUsageQuery } from '#api/billing/usage-query.ts';
 import { callerOf } from '#api/dashboard/caller-of.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { EMPTY_FORM, field, formProblem, refusedForm, type FormState } from '#api/dashboard/form.ts';

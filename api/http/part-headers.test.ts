@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PART_HEADER_BYTES, watchPartHeaders } from '#api/direct/part-headers.ts';
+import { PART_HEADER_BYTES, watchPartHeaders } from '#api/http/part-headers.ts';
 
 const part = (headerBytes: number, content = 'abc'): string =>
   `--b\r\n${'X: y'.padEnd(headerBytes - 2, 'y')}\r\n\r\n${content}\r\n`;

@@ -4,29 +4,24 @@
  * ended (docs/reference/direct.md#request-body).
  */
 import { isUtf8 } from 'node:buffer';
-import { PassThrough, type Readable } from 'node:stream';
+import { PassThrough } from 'node:stream';
 import { MIMEType } from 'node:util';
 import { Busboy } from '@fastify/busboy';
 import { parse as parseDisposition } from 'content-disposition';
-import { PART_HEADER_BYTES, watchPartHeaders } from '#api/direct/part-headers.ts';
+import { missingFile, type DirectBody } from '#api/direct/process-direct.ts';
+import { PART_HEADER_BYTES, watchPartHeaders } from '#api/http/part-headers.ts';
 import type { ApiRequest } from '#api/http/endpoint.ts';
 import { withMinimumPace } from '#api/http/body-pace.ts';
 import { lastComponent } from '#api/uploads/upload.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { LIMITS } from '#crds/catalogue/plans.ts';
 
-export interface DirectBody {
-  readonly file: Readable;
-  /** Returns file name and options; complete after the file has ended. */
-  readonly fields: () => { readonly filename: string | null; readonly options: unknown };
-}
-
 type MultipartParser = InstanceType<typeof Busboy>;
 
 const MULTIPART_PARTS = 20;
 
 /** Starts to read a body. @throws MediaError missing_file, bad_request; later ones are errors of the file's stream. */
-export function readDirectBody(request: Pick<ApiRequest, 'body' | 'headers' | 'contentLength'>): DirectBody {
+export function readFileBody(request: Pick<ApiRequest, 'body' | 'headers' | 'contentLength'>): DirectBody {
   if (request.contentLength === 0) throw missingFile();
   if (isMultipart(request)) return multipartBody(request, request.headers['content-type'] ?? '');
   const filename = sentName(request);
@@ -36,14 +31,6 @@ export function readDirectBody(request: Pick<ApiRequest, 'body' | 'headers' | 'c
 /** Returns whether the content type is multipart/form-data. A body of any other type is the file itself. */
 export function isMultipart({ headers }: Pick<ApiRequest, 'headers'>): boolean {
   return /^multipart\/form-data\s*(;|$)/i.test((headers['content-type'] ?? '').trim());
-}
-
-/** Returns the refusal of a request without a file. */
-export function missingFile(): MediaError {
-  return new MediaError(
-    'missing_file',
-    'The request has no file: send it as the body, or as the part `file` of multipart/form-data.',
-  );
 }
 
 function multipartBody({ body }: Pick<ApiRequest, 'body'>, contentType: string): DirectBody {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { containsNul } from '#api/http/nul-character.ts';
+import { containsNul } from '#api/fields/nul-character.ts';
 
 describe('containsNul', () => {
   it.each([['a\0b'], [{ name: '\0' }], [{ 'a\0': 1 }], [[{ deep: ['x', { er: '\0' }] }]]])(

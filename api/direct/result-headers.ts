@@ -1,5 +1,3 @@
-import type { Readable } from 'node:stream';
-import type { ApiReply } from '#api/http/endpoint.ts';
 import { attachment, outputName } from '#api/files/output-name.ts';
 import { FORMATS } from '#crds/catalogue/formats.ts';
 import type { EngineResult } from '#crds/contract/result.ts';
@@ -7,30 +5,28 @@ import type { EngineResult } from '#crds/contract/result.ts';
 /** Some clients reject header blocks above 16 KiB: warnings that do not fit are omitted. */
 const RESULT_HEADER_BYTES = 4000;
 
-/** Returns the response with the file and its headers (docs/reference/direct.md#response). */
-export function directReply(input: {
+/** Returns the headers of the response with the file (docs/reference/direct.md#response). */
+export function resultHeaders({
+  result,
+  filename,
+  billed,
+}: {
   result: EngineResult;
-  body: Readable;
   filename: string | null;
   billed: boolean;
-}): ApiReply {
-  const { result } = input;
+}): Readonly<Record<string, string | number>> {
   return {
-    status: 200,
-    headers: {
-      'Content-Type': FORMATS[result.output_format].mediaType,
-      'Content-Length': result.output_size,
-      'Content-Disposition': attachment(outputName(input.filename, result)),
-      'Cache-Control': 'no-store',
-      'Svc-Original-Size': result.original_size,
-      'Svc-Output-Size': result.output_size,
-      'Svc-Savings-Percent': result.savings_percent.toFixed(1),
-      'Svc-Output-Format': result.output_format,
-      'Svc-Kept-Original': String(result.kept_original),
-      'Svc-Billed': String(input.billed),
-      'Svc-Result': resultHeader(result),
-    },
-    body: input.body,
+    'Content-Type': FORMATS[result.output_format].mediaType,
+    'Content-Length': result.output_size,
+    'Content-Disposition': attachment(outputName(filename, result)),
+    'Cache-Control': 'no-store',
+    'Svc-Original-Size': result.original_size,
+    'Svc-Output-Size': result.output_size,
+    'Svc-Savings-Percent': result.savings_percent.toFixed(1),
+    'Svc-Output-Format': result.output_format,
+    'Svc-Kept-Original': String(result.kept_original),
+    'Svc-Billed': String(billed),
+    'Svc-Result': resultHeader(result),
   };
 }
 

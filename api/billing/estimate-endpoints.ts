@@ -1,8 +1,7 @@
-import { utcMonth } from '#api/billing/calendar.ts';
 import { estimate, estimateRequestSchema, estimateSchema } from '#api/billing/estimate.ts';
-import { selectImagesOfMonth } from '#api/billing/ledger-rows.ts';
 import type { Endpoint } from '#api/http/endpoint.ts';
-import { parseFields, readJsonBody } from '#api/http/json-body.ts';
+import { parseFields } from '#api/fields/parse-fields.ts';
+import { readJsonBody } from '#api/http/json-body.ts';
 
 /** `POST /v1/estimate`: free, with live and test keys. See docs/reference/estimate-and-usage.md#estimate. */
 export const estimateEndpoint: Endpoint = {
@@ -13,12 +12,9 @@ export const estimateEndpoint: Endpoint = {
   body: estimateRequestSchema,
   responses: { 200: { description: 'For a request that succeeds.', schema: estimateSchema } },
   errors: ['bad_request', 'invalid_options', 'unsupported_input', 'unsupported_target'],
-  handle: async ({ database, clock }, request) => {
+  handle: async (deps, request) => {
     const { object } = await readJsonBody(request);
-    const fields = parseFields(estimateRequestSchema, object);
-    const { account } = request.caller;
-    const month = { accountId: account.id, month: utcMonth(clock.now()) };
-    const imagesThisMonth = await selectImagesOfMonth(database, month);
-    return { status: 200, body: estimate(fields, { account, imagesThisMonth }) };
+    const input = parseFields(estimateRequestSchema, object);
+    return { status: 200, body: await estimate(deps, { caller: request.caller, input }) };
   },
 };

@@ -1,0 +1,60 @@
+import type { z } from 'zod';
+import { containsNul, nulCharacterError } from '#api/fields/nul-character.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+
+/** Returns the value if it is an object without U+0000. @throws MediaError bad_request */
+export function checkJsonObject(value: unknown): Readonly<Record<string, unknown>> {
+  if (containsNul(value)) throw nulCharacterError('body');
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new MediaError('bad_request', `The body is ${describeType(value)}; send a JSON object.`);
+  }
+  return value as Record<string, unknown>;
+}
+
+/**
+ * Parses the fields of a body by a schema. `options` is returned as sent, for `parseJsonOptions`.
+ * @throws MediaError bad_request with the field's dotted path in `param`.
+ */
+export function parseFields<Schema extends z.ZodType>(schema: Schema, object: unknown): z.output<Schema> {
+  const protoPath = protoFieldPath(object);
+  if (protoPath !== null) throw unknownFieldError(protoPath);
+  const parsed = schema.safeParse(object);
+  const [issue] = parsed.error?.issues ?? [];
+  if (issue !== undefined) throw fieldError(issue);
+  const data = parsed.data as z.output<Schema>;
+  const hasOptions = typeof data === 'object' && data !== null && 'options' in data;
+  return hasOptions ? { ...data, options: (object as { options: unknown }).options } : data;
+}
+
+/**
+ * Returns the dotted path of a nested field `__proto__`, which zod would drop silently; null without one. `options` is
+ * not searched: `parseJsonOptions` refuses it there as an unknown option.
+ */
+function protoFieldPath(object: unknown): string | null {
+  const pending: [path: string, value: unknown][] = [['', object]];
+  for (const [path, value] of pending) {
+    if (typeof value !== 'object' || value === null) continue;
+    if (path !== '' && Object.hasOwn(value, '__proto__')) return `${path}.__proto__`;
+    for (const [name, child] of Object.entries(value)) {
+      if (path !== '' || name !== 'options') pending.push([path === '' ? name : `${path}.${name}`, child]);
+    }
+  }
+  return null;
+}
+
+function unknownFieldError(param: string): MediaError {
+  return new MediaError('bad_request', `There is no field \`${param}\`. Remove it or check its spelling.`, { param });
+}
+
+function fieldError(issue: z.core.$ZodIssue): MediaError {
+  const path = issue.path.join('.');
+  if (issue.code === 'unrecognized_keys') return unknownFieldError([...issue.path, issue.keys[0]].join('.'));
+  const isMissing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined');
+  const problem = isMissing ? 'is missing; this request needs it' : `is not valid: ${issue.message}`;
+  return new MediaError('bad_request', `\`${path}\` ${problem}.`, { param: path });
+}
+
+function describeType(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'a JSON array' : `a JSON ${typeof value}`;
+}
