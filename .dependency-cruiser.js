@@ -163,6 +163,60 @@ export default {
       to: { path: '^node_modules/sharp/' },
     },
     {
+      name: 'engine-knows-no-process',
+      comment: 'The engine processes one file: it knows neither the sandbox around it nor how files arrive and leave.',
+      severity: 'error',
+      from: { path: '^worker-image/engine/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^worker-image/', pathNot: '^worker-image/(engine|tools)/' },
+    },
+    {
+      name: 'containers-know-no-kind',
+      comment: 'The readers of containers serve every kind: they know neither kinds nor the pipeline.',
+      severity: 'error',
+      from: { path: '^worker-image/engine/containers/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^worker-image/', pathNot: '^worker-image/engine/containers/' },
+    },
+    {
+      name: 'identify-knows-no-kind',
+      comment: 'The type of a file is found by containers and first bytes, before the handler of a kind is loaded.',
+      severity: 'error',
+      from: { path: '^worker-image/engine/identify(/|\\.ts$)', pathNot: '\\.test\\.ts$' },
+      to: { path: '^worker-image/engine/(font|image|media|office|pdf|table)/' },
+    },
+    {
+      name: 'kinds-know-no-other-kind',
+      comment:
+        'A kind imports containers and the contract of the handlers. The shared part of two kinds belongs into containers. ' +
+        'One exception: PDF pages become images, which the loaders of images open for verification.',
+      severity: 'error',
+      from: { path: '^worker-image/engine/(font|image|media|office|pdf|table)/', pathNot: '\\.test\\.ts$' },
+      to: {
+        path: '^worker-image/engine/(identify|font|image|media|office|pdf|table)(/|\\.ts$)',
+        pathNot: ['^worker-image/engine/$1/', '^worker-image/engine/image/loaders/open-picture\\.ts$'],
+      },
+    },
+    {
+      name: 'only-open-picture-knows-the-loaders',
+      comment:
+        'How a format of images is read stays in its loader: everybody else works on the picture that it returns.',
+      severity: 'error',
+      from: { path: '^worker-image/', pathNot: '^worker-image/engine/image/loaders/|\\.test\\.ts$' },
+      to: {
+        path: '^worker-image/engine/image/loaders/',
+        pathNot: '^worker-image/engine/image/loaders/open-picture\\.ts$',
+      },
+    },
+    {
+      name: 'only-image-and-pdf-open-pictures',
+      comment: 'Images are opened by their own kind, and by PDF, which renders pages to images.',
+      severity: 'error',
+      from: {
+        path: '^worker-image/',
+        pathNot: '^worker-image/engine/(image/|pdf/(convert|verify)-pdf\\.ts$)|\\.test\\.ts$',
+      },
+      to: { path: '^worker-image/engine/image/loaders/' },
+    },
+    {
       name: 'one-folder-knows-the-database-driver',
       comment: 'Time limits, retries and types of PostgreSQL are settled in api/store, once for everybody.',
       severity: 'error',

@@ -2,7 +2,7 @@
 import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { noise } from '#test/fixtures/noise.ts';
-import { makePngChunk, PNG_SIGNATURE } from '#worker-image/engine/image/png-chunks.ts';
+import { makePngChunk, PNG_SIGNATURE } from '#worker-image/engine/containers/png-chunks.ts';
 
 interface DeclaredSize {
   readonly width: number;

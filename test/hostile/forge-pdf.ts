@@ -1,6 +1,6 @@
 /** Writer of one-page PDF files with parts that no real program writes. */
 import { deflateSync } from 'node:zlib';
-import { PdfWriter } from '#worker-image/engine/image/encode/pdf-writer.ts';
+import { PdfWriter } from '#worker-image/engine/containers/pdf-writer.ts';
 
 interface Page {
   /** Further entries of the page; `catalogue` holds those of the catalog. */

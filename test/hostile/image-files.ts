@@ -19,7 +19,7 @@ import {
   withSegment,
 } from '#test/hostile/forge-image.ts';
 import type { HostileFile } from '#test/hostile/hostile-file.ts';
-import { makePngChunk } from '#worker-image/engine/image/png-chunks.ts';
+import { makePngChunk } from '#worker-image/engine/containers/png-chunks.ts';
 
 const HUGE = { width: 65_000, height: 65_000 };
 const SMALL = { width: 64, height: 64 };

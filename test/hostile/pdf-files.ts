@@ -2,7 +2,7 @@
 import { deflateSync } from 'node:zlib';
 import { pdf } from '#test/hostile/forge-pdf.ts';
 import type { HostileFile } from '#test/hostile/hostile-file.ts';
-import { PdfWriter } from '#worker-image/engine/image/encode/pdf-writer.ts';
+import { PdfWriter } from '#worker-image/engine/containers/pdf-writer.ts';
 
 export const HOSTILE_PDFS: readonly HostileFile[] = [
   {

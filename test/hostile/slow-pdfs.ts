@@ -1,6 +1,6 @@
 /** Small PDF files that take long, because they draw or read the same objects many times. */
 import { deflated, pdf } from '#test/hostile/forge-pdf.ts';
-import { PdfWriter } from '#worker-image/engine/image/encode/pdf-writer.ts';
+import { PdfWriter } from '#worker-image/engine/containers/pdf-writer.ts';
 
 interface SlowPdf {
   readonly name: string;

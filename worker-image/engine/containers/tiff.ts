@@ -1,4 +1,7 @@
-/** Directories of TIFF files, and of the camera RAW formats built on them. */
+/**
+ * Directories of TIFF and BigTIFF files, of EXIF, and of the camera RAW formats built on TIFF. Sources: TIFF 6.0, BigTIFF
+ * design. A file that is not in memory is read in parts; `tiff-in-memory.ts` reads and changes a whole one.
+ */
 import { hasBytes } from '#worker-image/engine/containers/has-bytes.ts';
 import type { FileReader } from '#worker-image/engine/containers/file-reader.ts';
 
@@ -29,37 +32,140 @@ export const SEPARATE_PLANES = 2;
 export const SAMPLE_FORMAT = { unsigned: 1, signed: 2, float: 3 } as const;
 /** Value type of integers with two bytes. */
 const SHORT = 3;
+/** Version of TIFF; BigTIFF and RAW formats have others. */
+const CLASSIC = 42;
 /** Maximum number of directories that are read, and of entries in each. */
 const MAX_DIRECTORIES = 16;
 const MAX_ENTRIES = 512;
 
-interface TiffEntry {
+/** Range of bytes of a file. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface TiffEntry {
+  readonly tag: number;
   /** Type of the values. */
   readonly type: number;
   readonly count: number;
-  /** The value when there is one, else the offset of the values. */
+  /** Offset of the entry. */
+  readonly at: number;
+  /** The value when there is one of four bytes at most, else the offset of the values. */
   readonly number: number;
-  /** The four bytes of value or offset. */
-  readonly bytes: Buffer;
+  /** Range of the values, which may be inside the entry. */
+  readonly values: ByteRange;
 }
+
 /** The entries of a directory, by tag. */
 export type TiffEntries = ReadonlyMap<number, TiffEntry>;
 
+export interface TiffDirectory {
+  /** Range of the directory, from the number of entries to the offset of the next directory. */
+  readonly range: ByteRange;
+  readonly entries: readonly TiffEntry[];
+  /** Position of the offset of the next directory. */
+  readonly linkAt: number;
+  /** Offset of the next directory; 0 for the last one. */
+  readonly next: number;
+}
+
+/** Byte order and field widths of a TIFF structure. */
+export interface TiffCoding {
+  readonly isLittle: boolean;
+  readonly isBig: boolean;
+  /** Width of the number of entries, in bytes. */
+  readonly countBytes: 2 | 8;
+  readonly entryBytes: 12 | 20;
+  /** Width of offsets and of the number of values, in bytes. */
+  readonly offsetBytes: 4 | 8;
+  /** Position of the offset of the first directory. */
+  readonly firstLinkAt: 4 | 8;
+  /** Returns the unsigned number of 1 to 8 bytes at an offset; 0 when it is truncated. */
+  readonly number: (bytes: Buffer, at: number, width: number) => number;
+}
+
+/** Length of a value by type, in bytes. */
+const TYPE_BYTES: Readonly<Record<number, number>> = {
+  1: 1,
+  2: 1,
+  3: 2,
+  4: 4,
+  5: 8,
+  6: 1,
+  7: 1,
+  8: 2,
+  9: 4,
+  10: 8,
+  11: 4,
+  12: 8,
+  13: 4,
+  16: 8,
+  17: 8,
+  18: 8,
+};
+const BIG = 43;
+
+/** Returns byte order and field widths by the first bytes; null when they name no byte order. */
+export function tiffCoding(head: Buffer): TiffCoding | null {
+  const isLittle = hasBytes(head, 'II');
+  if (!isLittle && !hasBytes(head, 'MM')) return null;
+  const number = (bytes: Buffer, at: number, width: number): number => {
+    if (at < 0 || at + width > bytes.length) return 0;
+    if (width === 8) return Number(isLittle ? bytes.readBigUInt64LE(at) : bytes.readBigUInt64BE(at));
+    return isLittle ? bytes.readUIntLE(at, width) : bytes.readUIntBE(at, width);
+  };
+  return number(head, 2, 2) === BIG
+    ? { isLittle, isBig: true, countBytes: 8, entryBytes: 20, offsetBytes: 8, firstLinkAt: 8, number }
+    : { isLittle, isBig: false, countBytes: 2, entryBytes: 12, offsetBytes: 4, firstLinkAt: 4, number };
+}
+
+/** Returns the length of one value of a type, in bytes; 1 for an unknown type. */
+export function valueBytes(type: number): number {
+  return TYPE_BYTES[type] ?? 1;
+}
+
+/** Parses a directory from its bytes, which begin at `start` of the file. Omits entries that are truncated. */
+export function parseTiffDirectory(coding: TiffCoding, bytes: Buffer, start: number): TiffDirectory {
+  const { countBytes, entryBytes, offsetBytes, number } = coding;
+  const count = number(bytes, 0, countBytes);
+  const whole = Math.max(0, Math.min(count, Math.floor((bytes.length - countBytes) / entryBytes)));
+  const link = countBytes + count * entryBytes;
+  return {
+    range: { start, end: start + link + offsetBytes },
+    entries: Array.from({ length: whole }, (_, index) =>
+      parseEntry(coding, bytes.subarray(countBytes + index * entryBytes), start + countBytes + index * entryBytes),
+    ),
+    linkAt: start + link,
+    next: number(bytes, link, offsetBytes),
+  };
+}
+
+function parseEntry({ number, offsetBytes }: TiffCoding, bytes: Buffer, at: number): TiffEntry {
+  const [tag, type, count] = [number(bytes, 0, 2), number(bytes, 2, 2), number(bytes, 4, offsetBytes)];
+  const field = 4 + offsetBytes;
+  const width = valueBytes(type);
+  const start = count * width <= offsetBytes ? at + field : number(bytes, field, offsetBytes);
+  const value = number(bytes, field, count === 1 && width <= 4 ? width : offsetBytes);
+  return { tag, type, count, at, number: value, values: { start, end: start + count * width } };
+}
+
 /** Returns the entries of the first page; none for BigTIFF and for what is not TIFF. */
 export async function firstTiffDirectory(file: FileReader): Promise<TiffEntries> {
-  const isTiff = hasBytes(file.head, 'II*\0') || hasBytes(file.head, 'MM\0*');
-  return isTiff ? (await readDirectory(file, integerReaders(file).u32(file.head, 4))).entries : new Map();
+  const coding = tiffCoding(file.head);
+  if (coding === null || coding.number(file.head, 2, 2) !== CLASSIC) return new Map();
+  return byTag(await readDirectory(file, coding, coding.number(file.head, coding.firstLinkAt, coding.offsetBytes)));
 }
 
 /** Returns at most `max` integers of an entry, of two or four bytes each; none when the tag is missing. */
 export async function tiffNumbers(file: FileReader, entries: TiffEntries, tag: number, max: number): Promise<number[]> {
-  const entry = entries.get(tag);
-  if (entry === undefined) return [];
-  const { u16, u32 } = integerReaders(file);
-  const [width, read] = entry.type === SHORT ? [2, u16] : [4, u32];
+  const [entry, coding] = [entries.get(tag), tiffCoding(file.head)];
+  if (entry === undefined || coding === null) return [];
+  const width = entry.type === SHORT ? 2 : 4;
   const count = Math.min(entry.count, max);
-  const bytes = entry.count * width <= 4 ? entry.bytes : await file.read(u32(entry.bytes, 0), count * width);
-  return Array.from({ length: Math.min(count, Math.floor(bytes.length / width)) }, (_, at) => read(bytes, at * width));
+  const bytes = await file.read(entry.values.start, count * width);
+  const whole = Math.min(count, Math.floor(bytes.length / width));
+  return Array.from({ length: whole }, (_, index) => coding.number(bytes, index * width, width));
 }
 
 /** Returns the number of an entry that holds one; `otherwise` when the tag is missing. */
@@ -69,57 +175,30 @@ export function tiffNumber(entries: TiffEntries, tag: number, otherwise = 0): nu
 
 /** Returns the directories of all pages, and those nested in them, each once. */
 export async function readTiffDirectories(file: FileReader): Promise<TiffEntries[]> {
-  const { u32 } = integerReaders(file);
+  const coding = tiffCoding(file.head);
+  if (coding === null) return [];
   const found: TiffEntries[] = [];
   const seen = new Set<number>();
-  const pending = [u32(file.head, 4)];
+  const pending = [coding.number(file.head, coding.firstLinkAt, coding.offsetBytes)];
   while (pending.length > 0 && found.length < MAX_DIRECTORIES) {
     const offset = pending.shift() ?? 0;
     if (offset < 8 || offset >= file.size || seen.has(offset)) continue;
     seen.add(offset);
-    const { entries, next } = await readDirectory(file, offset);
+    const directory = await readDirectory(file, coding, offset);
+    const entries = byTag(directory);
     found.push(entries);
-    pending.push(next, ...(await subDirectoryOffsets(file, entries)));
+    pending.push(directory.next, ...(await tiffNumbers(file, entries, TIFF_TAG.subIfds, MAX_DIRECTORIES)));
   }
   return found;
 }
 
-async function readDirectory(file: FileReader, offset: number): Promise<{ entries: TiffEntries; next: number }> {
-  const { u16, u32 } = integerReaders(file);
-  const count = Math.min(u16(await file.read(offset, 2), 0), MAX_ENTRIES);
-  const bytes = await file.read(offset + 2, count * 12 + 4);
-  const entries = new Map<number, TiffEntry>();
-  for (let at = 0; at + 12 <= bytes.length && at < count * 12; at += 12) {
-    const type = u16(bytes, at + 2);
-    const isShort = type === SHORT && u32(bytes, at + 4) === 1;
-    entries.set(u16(bytes, at), {
-      type,
-      count: u32(bytes, at + 4),
-      number: isShort ? u16(bytes, at + 8) : u32(bytes, at + 8),
-      bytes: bytes.subarray(at + 8, at + 12),
-    });
-  }
-  return { entries, next: u32(bytes, count * 12) };
+async function readDirectory(file: FileReader, coding: TiffCoding, offset: number): Promise<TiffDirectory> {
+  const { countBytes, entryBytes, offsetBytes, number } = coding;
+  const count = Math.min(number(await file.read(offset, countBytes), 0, countBytes), MAX_ENTRIES);
+  const bytes = await file.read(offset, countBytes + count * entryBytes + offsetBytes);
+  return parseTiffDirectory(coding, bytes, offset);
 }
 
-async function subDirectoryOffsets(file: FileReader, entries: TiffEntries): Promise<number[]> {
-  const { u32 } = integerReaders(file);
-  const entry = entries.get(TIFF_TAG.subIfds);
-  if (entry === undefined) return [];
-  const count = Math.min(entry.count, MAX_DIRECTORIES);
-  if (count === 1) return [entry.number];
-  const bytes = await file.read(entry.number, count * 4);
-  return Array.from({ length: count }, (_, index) => u32(bytes, index * 4));
-}
-
-/** Returns readers of integers in the file's byte order, which return 0 past the end. */
-function integerReaders(file: FileReader): {
-  u16: (b: Buffer, at: number) => number;
-  u32: (b: Buffer, at: number) => number;
-} {
-  const isLittle = file.head[0] === 0x49;
-  return {
-    u16: (b, at) => (at + 2 > b.length ? 0 : isLittle ? b.readUInt16LE(at) : b.readUInt16BE(at)),
-    u32: (b, at) => (at + 4 > b.length ? 0 : isLittle ? b.readUInt32LE(at) : b.readUInt32BE(at)),
-  };
+function byTag({ entries }: TiffDirectory): TiffEntries {
+  return new Map(entries.map((entry) => [entry.tag, entry]));
 }

@@ -2,7 +2,7 @@ import { formatOfName, FORMATS, type Format } from '#crds/catalogue/formats.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import type { SniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
 import { unsupported } from '#worker-image/engine/identify/unsupported.ts';
-import { htmlCharset } from '#worker-image/engine/table/html-charset.ts';
+import { htmlCharset } from '#worker-image/engine/containers/html-charset.ts';
 
 const TEXT_FORMATS: readonly Format[] = ['txt', 'csv', 'tsv', 'json', 'ndjson', 'html', 'md'];
 const TAIL_BYTES = 16 * 1024;

@@ -53,6 +53,6 @@ function hasSensorData(entries: TiffEntries): boolean {
 async function makerOf(file: FileReader, directories: readonly TiffEntries[]): Promise<string> {
   const make = directories.map((entries) => entries.get(TIFF_TAG.make)).find((entry) => entry !== undefined);
   if (make === undefined) return '';
-  const bytes = make.count <= 4 ? make.bytes : await file.read(make.number, Math.min(make.count, 64));
+  const bytes = await file.read(make.values.start, Math.min(make.count, 64));
   return bytes.toString('latin1').replace(/\0.*$/s, '').trim().toUpperCase();
 }

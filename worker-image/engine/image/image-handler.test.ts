@@ -9,7 +9,7 @@ import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#t
 import { makeImageFixtures, photo, PLANTED } from '#test/fixtures/make-image-fixtures.ts';
 import type { Produced, Work } from '#worker-image/engine/handler.ts';
 import { imageHandler } from '#worker-image/engine/image/image-handler.ts';
-import { makePngChunk, PNG_SIGNATURE, readPngChunks } from '#worker-image/engine/image/png-chunks.ts';
+import { makePngChunk, PNG_SIGNATURE, readPngChunks } from '#worker-image/engine/containers/png-chunks.ts';
 
 let fixtures: readonly Fixture[];
 

@@ -15,7 +15,7 @@ import { refuseAltChunks } from '#worker-image/engine/office/refuse-alt-chunks.t
 import { runLibreOffice } from '#worker-image/engine/office/run-libreoffice.ts';
 import { copyWithoutLinks } from '#worker-image/engine/office/copy-without-links.ts';
 import { verifyDocument } from '#worker-image/engine/office/verify-document.ts';
-import { readText } from '#worker-image/engine/table/read-text.ts';
+import { readText } from '#worker-image/engine/containers/read-text.ts';
 import { passwordRequired } from '#worker-image/engine/password-required.ts';
 import { unsupportedTarget } from '#crds/contract/work-rules.ts';
 

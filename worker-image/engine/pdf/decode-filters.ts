@@ -4,8 +4,8 @@
  */
 import { pipeline, Readable } from 'node:stream';
 import { constants, createInflate } from 'node:zlib';
-import { makeLzwDecoder } from '#worker-image/engine/pdf/lzw.ts';
-import { FilterOutput, type FilterDecoder } from '#worker-image/engine/pdf/filter-output.ts';
+import { makeLzwDecoder } from '#worker-image/engine/containers/lzw.ts';
+import { FilterOutput, type FilterDecoder } from '#worker-image/engine/containers/filter-output.ts';
 
 export type ByteStream = AsyncIterable<Buffer>;
 

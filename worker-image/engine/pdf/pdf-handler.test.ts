@@ -10,7 +10,7 @@ import { photo } from '#test/fixtures/make-image-fixtures.ts';
 import { makePdfFixtures, PLANTED_IN_PDF, unpackedPdf } from '#test/fixtures/make-pdf-fixtures.ts';
 import { pdf } from '#test/hostile/forge-pdf.ts';
 import type { Produced, Work } from '#worker-image/engine/handler.ts';
-import type { PdfWriter } from '#worker-image/engine/image/encode/pdf-writer.ts';
+import type { PdfWriter } from '#worker-image/engine/containers/pdf-writer.ts';
 import { compareStructure } from '#worker-image/engine/pdf/compare-structure.ts';
 import { pdfHandler } from '#worker-image/engine/pdf/pdf-handler.ts';
 

@@ -2,7 +2,7 @@
 import { Parser } from 'htmlparser2';
 import { BLOCKS, CELLS, HIDDEN, PARTS } from '#worker-image/engine/table/html-elements.ts';
 import { colspanOf, rowspanOf } from '#worker-image/engine/table/html-span.ts';
-import { plainText, type CellLine } from '#worker-image/engine/table/plain-text.ts';
+import { displayedText, type CellLine } from '#worker-image/engine/table/displayed-text.ts';
 import {
   MAX_COLUMNS,
   refuseLong,
@@ -208,7 +208,7 @@ class FirstTable {
     const { lines, preformatted, colspan, rowspan } = this.#cell;
     this.#fillCovered(this.#row);
     const first = this.#row.length;
-    this.#row.push(preformatted ? lines.map(({ text }) => text).join('\n') : plainText(lines));
+    this.#row.push(preformatted ? lines.map(({ text }) => text).join('\n') : displayedText(lines));
     for (let column = first + 1; column < Math.min(first + colspan, MAX_COLUMNS + 1); column += 1) this.#row.push('');
     if (rowspan > 1)
       for (let column = first; column < this.#row.length; column += 1) this.#covered.set(column, rowspan);

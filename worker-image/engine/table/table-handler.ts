@@ -5,12 +5,12 @@ import type { Format } from '#crds/catalogue/formats.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import type { EngineDeps, KindHandler, Produced } from '#worker-image/engine/handler.ts';
 import { countXlsxRows } from '#worker-image/engine/table/count-xlsx-rows.ts';
-import { htmlCharset } from '#worker-image/engine/table/html-charset.ts';
+import { htmlCharset } from '#worker-image/engine/containers/html-charset.ts';
 import { readCsv, readTsv } from '#worker-image/engine/table/read-delimited.ts';
 import { readHtml } from '#worker-image/engine/table/read-html.ts';
 import { countJsonRows, readJson, readNdjson } from '#worker-image/engine/table/read-json.ts';
 import { readMarkdown } from '#worker-image/engine/table/read-markdown.ts';
-import { readText } from '#worker-image/engine/table/read-text.ts';
+import { readText } from '#worker-image/engine/containers/read-text.ts';
 import { unparseable, type OpenText, type TableRows, type Warn } from '#worker-image/engine/table/table-row.ts';
 import {
   writeCsv,

@@ -9,8 +9,8 @@ import {
   readDirectories,
   readDirectoryAt,
   type Tiff,
-  type TiffEntry,
-} from '#worker-image/engine/image/strip/tiff-directories.ts';
+} from '#worker-image/engine/containers/tiff-in-memory.ts';
+import type { TiffEntry } from '#worker-image/engine/containers/tiff.ts';
 
 type Fields = Readonly<Record<string, string>>;
 

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import type { Metadata, Sharp } from 'sharp';
 import { hasKeptProfile } from '#worker-image/engine/image/encode/color-profile.ts';
 import type { ImageFile } from '#worker-image/engine/image/picture.ts';
-import { PdfWriter } from '#worker-image/engine/image/encode/pdf-writer.ts';
+import { PdfWriter } from '#worker-image/engine/containers/pdf-writer.ts';
 import { readPngImage } from '#worker-image/engine/image/encode/png-image-data.ts';
 
 interface PdfEncoding {

@@ -1,4 +1,4 @@
-import { openTiff, readDirectories, readDirectoryAt } from '#worker-image/engine/image/strip/tiff-directories.ts';
+import { openTiff, readDirectories, readDirectoryAt } from '#worker-image/engine/containers/tiff-in-memory.ts';
 
 const EXIF_DIRECTORY = 0x8769;
 const PIXEL_X_DIMENSION = 0xa002;

@@ -1,5 +1,5 @@
 import type { IsoBox } from '#worker-image/engine/containers/iso-boxes.ts';
-import { readBoxes, readItemProperties, readItems, type Item } from '#worker-image/engine/image/strip/heif-items.ts';
+import { readBoxes, readItemProperties, readItems, type Item } from '#worker-image/engine/containers/heif-items.ts';
 
 /** A property of an item with its box header (ISO 23008-12, 6.5). */
 export interface AvifProperty {

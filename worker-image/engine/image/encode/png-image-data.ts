@@ -1,4 +1,4 @@
-import { readPngChunks } from '#worker-image/engine/image/png-chunks.ts';
+import { readPngChunks } from '#worker-image/engine/containers/png-chunks.ts';
 
 export interface PngImageData {
   readonly width: number;

@@ -1,7 +1,12 @@
 /** Recompression of the pixel streams of an animated PNG. Frames, metadata and all other chunks stay. */
 import { deflateSync, inflateSync } from 'node:zlib';
-import { makePngChunk, PNG_SIGNATURE, readPngChunks, type PngChunk } from '#worker-image/engine/image/png-chunks.ts';
-import { brokenFile } from '#worker-image/engine/image/strip/strip-refusal.ts';
+import {
+  makePngChunk,
+  PNG_SIGNATURE,
+  readPngChunks,
+  type PngChunk,
+} from '#worker-image/engine/containers/png-chunks.ts';
+import { brokenFile } from '#worker-image/engine/containers/broken-file.ts';
 
 const SEQUENCE_BYTES = 4;
 

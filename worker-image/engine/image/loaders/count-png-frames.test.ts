@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { countPngFrames } from '#worker-image/engine/image/loaders/count-png-frames.ts';
-import { makePngChunk, PNG_SIGNATURE } from '#worker-image/engine/image/png-chunks.ts';
+import { makePngChunk, PNG_SIGNATURE } from '#worker-image/engine/containers/png-chunks.ts';
 
 function png(...chunks: readonly Buffer[]): Parameters<typeof countPngFrames>[0] {
   const file = Buffer.concat([PNG_SIGNATURE, makePngChunk('IHDR', Buffer.alloc(13)), ...chunks]);

@@ -11,13 +11,14 @@ import {
   SAMPLE_FORMAT,
   SEPARATE_PLANES,
   TIFF_TAG,
+  tiffCoding,
   tiffNumber,
   tiffNumbers,
   type TiffEntries,
 } from '#worker-image/engine/containers/tiff.ts';
 import { uncompressedTiffHeader } from '#worker-image/engine/image/loaders/uncompressed-tiff-header.ts';
 import { unpackSamples } from '#worker-image/engine/image/loaders/unpack-tiff-samples.ts';
-import { makeLzwDecoder } from '#worker-image/engine/pdf/lzw.ts';
+import { makeLzwDecoder } from '#worker-image/engine/containers/lzw.ts';
 
 const WHITE_IS_ZERO = 0;
 const RGB = 2;
@@ -122,17 +123,14 @@ async function readStrip(
   const { samplesPerRow, rowsPerStrip, height, planes, bits, isFloat } = layout;
   const rows = Math.min(rowsPerStrip, height - strip * rowsPerStrip);
   const rowBytes = Math.ceil((samplesPerRow * bits) / 8);
+  const isLittle = tiffCoding(file.head)?.isLittle === true;
   const out = new Uint16Array(rows * samplesPerRow * planes);
   for (let plane = 0; plane < planes; plane += 1) {
     const bytes = await stripBytes(file, layout, { index: plane * strips + strip, length: rows * rowBytes });
     for (let row = 0; row < rows; row += 1) {
       const into = { out, at: row * samplesPerRow * planes + plane, step: planes, count: samplesPerRow };
-      unpackSamples(bytes.subarray(row * rowBytes, (row + 1) * rowBytes), into, {
-        bits,
-        isLittle: file.head[0] === 0x49,
-        isInverted,
-        isFloat,
-      });
+      const coding = { bits, isLittle, isInverted, isFloat };
+      unpackSamples(bytes.subarray(row * rowBytes, (row + 1) * rowBytes), into, coding);
     }
   }
   return Buffer.from(out.buffer);
@@ -170,7 +168,7 @@ function decompressLzw(packed: Buffer, length: number): Buffer {
 async function profileOf(file: FileReader, entries: TiffEntries): Promise<Buffer | null> {
   const entry = entries.get(TIFF_TAG.profile);
   if (entry === undefined || entry.count > MAX_PROFILE_BYTES || entry.count < 128) return null;
-  return file.read(entry.number, entry.count);
+  return file.read(entry.values.start, entry.count);
 }
 
 function damaged(cause?: unknown): MediaError {

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { developRaw, readRawSize } from '#worker-image/engine/image/loaders/camera-raw.ts';
 import { openDecoded } from '#worker-image/engine/image/loaders/libvips-picture.ts';
 import type { DecoderDeps, ImageFile, Picture } from '#worker-image/engine/image/picture.ts';
-import { brokenFile } from '#worker-image/engine/image/strip/strip-refusal.ts';
+import { brokenFile } from '#worker-image/engine/containers/broken-file.ts';
 
 /** Maximum size of a TIFF or RAW file whose EXIF is carried over, in bytes: it is read into memory as a whole. */
 const MAX_EXIF_FILE_BYTES = 512 * 1024 ** 2;

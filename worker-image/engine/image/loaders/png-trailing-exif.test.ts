@@ -4,7 +4,7 @@ import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { freshDirectory, runHandler, workOn } from '#test/fixtures/engine-work.ts';
 import { imageHandler } from '#worker-image/engine/image/image-handler.ts';
-import { makePngChunk } from '#worker-image/engine/image/png-chunks.ts';
+import { makePngChunk } from '#worker-image/engine/containers/png-chunks.ts';
 import { makeOrientationTiff } from '#worker-image/engine/image/strip/orientation-exif.ts';
 
 const [WIDTH, HEIGHT] = [64, 32];

@@ -1,7 +1,7 @@
 /** PNG with EXIF behind its pixels. Other programs read it there, libvips does not. */
 import { readFile, writeFile } from 'node:fs/promises';
 import type { FileReader } from '#worker-image/engine/containers/file-reader.ts';
-import { PNG_SIGNATURE, readPngChunks } from '#worker-image/engine/image/png-chunks.ts';
+import { PNG_SIGNATURE, readPngChunks } from '#worker-image/engine/containers/png-chunks.ts';
 
 /** Tail of the file that is searched for an EXIF chunk, in bytes: twice the longest EXIF that a JPEG can hold. */
 const TAIL_BYTES = 128 * 1024;

@@ -1,5 +1,5 @@
 /** Removes comments, XMP and other application blocks from a GIF; frames, delays and the loop stay. */
-import { brokenFile } from '#worker-image/engine/image/strip/strip-refusal.ts';
+import { brokenFile } from '#worker-image/engine/containers/broken-file.ts';
 
 const EXTENSION = 0x21;
 const IMAGE = 0x2c;

@@ -3,9 +3,9 @@
  * auxiliary images included. No offset in the file moves and every image stays as it is.
  */
 import type { IsoBox } from '#worker-image/engine/containers/iso-boxes.ts';
-import { readBoxes, readItems, type Item, type ItemTable } from '#worker-image/engine/image/strip/heif-items.ts';
+import { readBoxes, readItems, type Item, type ItemTable } from '#worker-image/engine/containers/heif-items.ts';
 import { makeOrientationTiff, readOrientation } from '#worker-image/engine/image/strip/orientation-exif.ts';
-import { brokenFile } from '#worker-image/engine/image/strip/strip-refusal.ts';
+import { brokenFile } from '#worker-image/engine/containers/broken-file.ts';
 
 /** Properties with a description or the time of the image. */
 const METADATA_PROPERTIES: ReadonlySet<string> = new Set(['udes', 'altt', 'crtt', 'mdft']);

@@ -12,7 +12,7 @@ import { stripJpeg } from '#worker-image/engine/image/strip/strip-jpeg.ts';
 import { stripPng } from '#worker-image/engine/image/strip/strip-png.ts';
 import { stripTiff } from '#worker-image/engine/image/strip/strip-tiff.ts';
 import { stripWebp } from '#worker-image/engine/image/strip/strip-webp.ts';
-import { openTiff, readDirectories } from '#worker-image/engine/image/strip/tiff-directories.ts';
+import { openTiff, readDirectories } from '#worker-image/engine/containers/tiff-in-memory.ts';
 
 let fixtures: readonly Fixture[];
 

@@ -1,6 +1,6 @@
 /** Removes metadata from a JPEG segment by segment; the coded image is copied as it is. */
 import { makeOrientationTiff, readOrientation, UPRIGHT } from '#worker-image/engine/image/strip/orientation-exif.ts';
-import { brokenFile } from '#worker-image/engine/image/strip/strip-refusal.ts';
+import { brokenFile } from '#worker-image/engine/containers/broken-file.ts';
 
 const SOI = 0xd8;
 const EOI = 0xd9;

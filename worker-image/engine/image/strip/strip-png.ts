@@ -1,7 +1,12 @@
 /** Removes metadata from a PNG chunk by chunk; animation and everything that colors depend on stay. */
-import { makePngChunk, PNG_SIGNATURE, readPngChunks, type PngChunk } from '#worker-image/engine/image/png-chunks.ts';
+import {
+  makePngChunk,
+  PNG_SIGNATURE,
+  readPngChunks,
+  type PngChunk,
+} from '#worker-image/engine/containers/png-chunks.ts';
 import { makeOrientationTiff, readOrientation, UPRIGHT } from '#worker-image/engine/image/strip/orientation-exif.ts';
-import { brokenFile } from '#worker-image/engine/image/strip/strip-refusal.ts';
+import { brokenFile } from '#worker-image/engine/containers/broken-file.ts';
 
 const KEPT_EXTRAS: ReadonlySet<string> = new Set(
   'tRNS cHRM gAMA iCCP sBIT sRGB cICP mDCV cLLI mDCv cLLi bKGD hIST pHYs sPLT acTL fcTL fdAT'.split(' '),

@@ -2,15 +2,9 @@
  * Removes metadata from every page of a TIFF in place: tags that do not describe the image are removed from their
  * directory, and every byte that no remaining tag refers to is blanked, previews and unused data included.
  */
-import { brokenFile } from '#worker-image/engine/image/strip/strip-refusal.ts';
-import {
-  numbersOf,
-  openTiff,
-  readDirectories,
-  type ByteRange,
-  type Tiff,
-  type TiffDirectory,
-} from '#worker-image/engine/image/strip/tiff-directories.ts';
+import { brokenFile } from '#worker-image/engine/containers/broken-file.ts';
+import { numbersOf, openTiff, readDirectories, type Tiff } from '#worker-image/engine/containers/tiff-in-memory.ts';
+import type { ByteRange, TiffDirectory } from '#worker-image/engine/containers/tiff.ts';
 
 const TAG = {
   subfileType: 254,
@@ -88,15 +82,15 @@ function data(tiff: Tiff, { entries }: TiffDirectory, offsets: number, lengths: 
 
 /** Links the kept pages, past those that are removed. */
 function linkPages(tiff: Tiff, pages: readonly TiffDirectory[]): void {
-  pages.forEach(({ linkAt }, i) => tiff.writeNumber(pages[i + 1]?.range.start ?? 0, linkAt, tiff.isBig ? 8 : 4));
+  pages.forEach(({ linkAt }, i) => tiff.writeNumber(pages[i + 1]?.range.start ?? 0, linkAt, tiff.coding.offsetBytes));
 }
 
 function dropEntries(tiff: Tiff, { range, entries, linkAt }: TiffDirectory): void {
   const kept = entries.filter(({ tag }) => KEPT.has(tag));
   if (kept.length === entries.length) return;
-  const countBytes = tiff.isBig ? 8 : 2;
+  const { countBytes, entryBytes } = tiff.coding;
   const link = Buffer.from(tiff.file.subarray(linkAt, range.end));
-  const body = Buffer.concat(kept.map(({ at }) => Buffer.from(tiff.file.subarray(at, at + tiff.entryBytes))));
+  const body = Buffer.concat(kept.map(({ at }) => Buffer.from(tiff.file.subarray(at, at + entryBytes))));
   tiff.file.fill(0, range.start, range.end);
   tiff.writeNumber(kept.length, range.start, countBytes);
   body.copy(tiff.file, range.start + countBytes);

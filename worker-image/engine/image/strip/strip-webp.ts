@@ -1,7 +1,7 @@
 /** Removes metadata from a WebP chunk by chunk. */
 import { parseRiffChunks } from '#worker-image/engine/containers/riff.ts';
 import { makeOrientationTiff, readOrientation, UPRIGHT } from '#worker-image/engine/image/strip/orientation-exif.ts';
-import { brokenFile } from '#worker-image/engine/image/strip/strip-refusal.ts';
+import { brokenFile } from '#worker-image/engine/containers/broken-file.ts';
 
 interface WebpChunk {
   readonly type: string;

@@ -1,6 +1,6 @@
 /** Boxes of an ISO base media file and the items that its `meta` box lists (ISO 14496-12, 8.11). */
 import { parseBoxes, type IsoBox } from '#worker-image/engine/containers/iso-boxes.ts';
-import { brokenFile } from '#worker-image/engine/image/strip/strip-refusal.ts';
+import { brokenFile } from '#worker-image/engine/containers/broken-file.ts';
 
 export interface Extent {
   readonly start: number;

@@ -1,5 +1,5 @@
 /** LZW decoder for PDF: codes of 9 to 12 bits, most significant bit first. Source: ISO 32000-2, 7.4.4. */
-import { FilterOutput, type FilterDecoder } from '#worker-image/engine/pdf/filter-output.ts';
+import { FilterOutput, type FilterDecoder } from '#worker-image/engine/containers/filter-output.ts';
 
 const [CLEAR, END, FIRST] = [256, 257, 258];
 const MAX_CODES = 4096;

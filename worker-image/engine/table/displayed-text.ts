@@ -6,7 +6,7 @@ export interface CellLine {
 }
 
 /** Returns the text as a browser displays it: collapses whitespace, drops empty lines at the start and end. */
-export function plainText(lines: readonly CellLine[]): string {
+export function displayedText(lines: readonly CellLine[]): string {
   const shown = lines.map(({ text, preformatted }) =>
     preformatted ? text : text.replaceAll(/[ \t\n\r\f]+/g, ' ').replaceAll(/^ | $/g, ''),
   );
