@@ -177,22 +177,18 @@ export default {
       to: { path: '^worker-image/', pathNot: '^worker-image/engine/containers/' },
     },
     {
-      name: 'identify-knows-no-kind',
-      comment: 'The type of a file is found by containers and first bytes, before the handler of a kind is loaded.',
-      severity: 'error',
-      from: { path: '^worker-image/engine/identify(/|\\.ts$)', pathNot: '\\.test\\.ts$' },
-      to: { path: '^worker-image/engine/(font|image|media|office|pdf|table)/' },
-    },
-    {
       name: 'kinds-know-no-other-kind',
       comment:
-        'A kind imports containers and the contract of the handlers. The shared part of two kinds belongs into containers. ' +
-        'One exception: PDF pages become images, which the loaders of images open for verification.',
+        'A kind imports containers and the contract of the handlers; what two kinds share belongs into containers. ' +
+        'PDF alone opens images, for it renders pages to them. Identification knows no kind.',
       severity: 'error',
-      from: { path: '^worker-image/engine/(font|image|media|office|pdf|table)/', pathNot: '\\.test\\.ts$' },
+      from: {
+        path: '^worker-image/engine/(identify|font|image|media|office|pdf|table)',
+        pathNot: '^worker-image/engine/pdf/(convert|verify)-pdf\\.ts$|\\.test\\.ts$',
+      },
       to: {
-        path: '^worker-image/engine/(identify|font|image|media|office|pdf|table)(/|\\.ts$)',
-        pathNot: ['^worker-image/engine/$1/', '^worker-image/engine/image/loaders/open-picture\\.ts$'],
+        path: '^worker-image/engine/(identify|font|image|media|office|pdf|table)',
+        pathNot: '^worker-image/engine/$1',
       },
     },
     {
@@ -205,16 +201,6 @@ export default {
         path: '^worker-image/engine/image/loaders/',
         pathNot: '^worker-image/engine/image/loaders/open-picture\\.ts$',
       },
-    },
-    {
-      name: 'only-image-and-pdf-open-pictures',
-      comment: 'Images are opened by their own kind, and by PDF, which renders pages to images.',
-      severity: 'error',
-      from: {
-        path: '^worker-image/',
-        pathNot: '^worker-image/engine/(image/|pdf/(convert|verify)-pdf\\.ts$)|\\.test\\.ts$',
-      },
-      to: { path: '^worker-image/engine/image/loaders/' },
     },
     {
       name: 'one-folder-knows-the-database-driver',
