@@ -1,5 +1,5 @@
 import type { Time } from '#crds/kube/time.ts';
-import { makeWorkQueue } from '#crds/kube/work-queue.ts';
+import { WorkQueue } from '#crds/kube/work-queue.ts';
 import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
 import { isFinal } from '#crds/contract/media-job.ts';
 import { mediaJobName } from '#crds/contract/names.ts';
@@ -39,7 +39,7 @@ export function startController(deps: ControllerDeps): Controller {
   const reconcileDeps: ReconcileDeps = { ...deps, percentWrites: new Map() };
   const waitingForCapacity = new Set<string>();
 
-  const queue = makeWorkQueue(
+  const queue = new WorkQueue(
     {
       async handle(name) {
         const { result, requeueAt } = await reconcile(reconcileDeps, name);

@@ -5,6 +5,7 @@
  *   any ──the signal aborts──▶ no further start; `stop` ends what runs
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { backoffMs } from '#crds/process/backoff.ts';
 import type { Clock } from '#crds/process/clock.ts';
 
 export interface Running {
@@ -33,8 +34,7 @@ interface SuperviseDeps {
   readonly signal: AbortSignal;
 }
 
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5000;
+const PAUSES = { firstMs: 100, maxMs: 5000 };
 /** Running time after which the pause is reset, in milliseconds. */
 const STEADY_MS = 10_000;
 
@@ -67,16 +67,16 @@ interface Life {
 
 async function keepAlive(deps: SuperviseDeps, { name, start, first, onRunning }: Life): Promise<void> {
   let running: Running | null = first;
-  let pauseMs = FIRST_PAUSE_MS;
+  let failures = 0;
   while (!deps.signal.aborted) {
     if (running !== null) {
       const servedMs = await untilItDied(deps, { name, running });
       onRunning(null);
       deps.onChange();
-      if (servedMs >= STEADY_MS) pauseMs = FIRST_PAUSE_MS;
+      if (servedMs >= STEADY_MS) failures = 0;
     }
-    running = await startAgain(deps, { name, start, pauseMs });
-    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+    running = await startAgain(deps, { name, start, pauseMs: backoffMs(PAUSES, failures) });
+    failures += 1;
     onRunning(running);
     if (running !== null) deps.onChange();
   }

@@ -18,7 +18,7 @@ import { sealPlainUrls } from '#api/webhooks/seal-plain-urls.ts';
 import { listen } from '#api/store/listen.ts';
 import { isId } from '#crds/contract/ids.ts';
 import type { QueueMetrics } from '#crds/kube/queue-metrics.ts';
-import { makeWorkQueue } from '#crds/kube/work-queue.ts';
+import { WorkQueue } from '#crds/kube/work-queue.ts';
 import { mediaJobName } from '#crds/contract/names.ts';
 import { startLoop } from '#crds/process/loop.ts';
 
@@ -35,7 +35,7 @@ export function startRecorder(deps: RecorderDeps): { stop: () => Promise<void> }
   const { log } = deps;
   const stopping = new AbortController();
   const projectDeps: ProjectDeps = { ...deps, ticketsSeen: new Map(), inTheMaking: new Set() };
-  const queue = makeWorkQueue(
+  const queue = new WorkQueue(
     {
       handle: async (name) => {
         const seconds = await projectMediaJob(projectDeps, name);

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { backoffMs } from '#crds/process/backoff.ts';
 import type { Log } from '#crds/process/log.ts';
 
 export interface Queryable {
@@ -57,8 +58,8 @@ const IDLE_IN_TRANSACTION_MS = 30_000;
 /** Client-side query timeout, above the server's own: it only ends queries to a server that hangs. */
 const QUERY_TIMEOUT_MS = 60_000;
 const TRANSACTION_ATTEMPTS = 5;
-/** Delay before a repeatable transaction runs again, doubled each time. */
-const RECONNECT_MS = 25;
+/** Delay before a repeatable transaction runs again after a lost connection. */
+const RECONNECT = { firstMs: 50, maxMs: 400 };
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK = '40P01';
 
@@ -148,7 +149,7 @@ async function withRetries<T>(
     } catch (error) {
       const isLost = repeatable && attempt.isLost;
       if (attempts === TRANSACTION_ATTEMPTS || !(isLost || isConflict(error))) throw error;
-      if (isLost) await delay(RECONNECT_MS * 2 ** attempts);
+      if (isLost) await delay(backoffMs(RECONNECT, attempts - 1));
     }
   }
 }

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { connectionSettings, PREPARED, type Queryable } from '#api/store/database.ts';
 import type { Log } from '#crds/process/log.ts';
+import { backoffMs } from '#crds/process/backoff.ts';
 
 interface ListenDeps {
   readonly url: string;
@@ -19,16 +20,17 @@ interface Subscription {
   readonly signal: AbortSignal;
 }
 
-const RECONNECT_MS = { first: 250, max: 10_000 };
+const RECONNECT = { firstMs: 250, maxMs: 10_000 };
 
 /** Listens on a separate connection, which is reestablished with backoff. Resolves when the signal has aborted. */
 export async function listen(deps: ListenDeps, subscription: Subscription): Promise<void> {
   const { channel, signal } = subscription;
-  let waitMs = RECONNECT_MS.first;
+  let failures = 0;
   while (!signal.aborted) {
     const connected = await listenUntilLost(deps, subscription);
     if (signal.aborted) return;
-    waitMs = connected ? RECONNECT_MS.first : Math.min(RECONNECT_MS.max, waitMs * 2);
+    failures = connected ? 0 : failures + 1;
+    const waitMs = backoffMs(RECONNECT, failures);
     deps.log.warn({ channel, wait_ms: waitMs }, 'notification connection lost, connecting again');
     await delay(waitMs, undefined, { signal }).catch(() => undefined);
   }

@@ -20,6 +20,7 @@ import {
   selectPairFailures,
 } from '#api/users/sign-in-failure-rows.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
+import { backoffMs } from '#crds/process/backoff.ts';
 import type { Clock } from '#crds/process/clock.ts';
 
 interface ThrottleDeps {
@@ -126,7 +127,7 @@ async function waitOf(tx: Queryable, { subject, rule }: Count, at: Date): Promis
 
 /** Returns the wait after a pair's last wrong try, in milliseconds. `beyond`: wrong tries above the free ones. */
 export function pairWaitMs(beyond: number): number {
-  return Math.min(MEMORY_MS, WINDOW_MS * 2 ** beyond);
+  return backoffMs({ firstMs: WINDOW_MS, maxMs: MEMORY_MS }, beyond);
 }
 
 function tooMany(waitMs: number): MediaError {

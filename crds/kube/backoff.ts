@@ -1,4 +1,5 @@
 import type { Time } from '#crds/kube/time.ts';
+import { backoffMs } from '#crds/process/backoff.ts';
 
 export interface Backoff {
   /** Returns the delay before the next attempt, in milliseconds. */
@@ -7,8 +8,7 @@ export interface Backoff {
   reset(): void;
 }
 
-const FIRST_MS = 800;
-const MAX_MS = 30_000;
+const DELAYS = { firstMs: 800, maxMs: 30_000 };
 /** Time without a failure after which the next one counts as the first, in milliseconds. */
 const HEALTHY_MS = 120_000;
 
@@ -20,9 +20,8 @@ export function makeBackoff({ monotonic, random }: Pick<Time, 'monotonic' | 'ran
     next() {
       const now = monotonic();
       if (now - lastAt > HEALTHY_MS) failures = 0;
-      const ceiling = Math.min(MAX_MS, FIRST_MS * 2 ** failures);
+      const delay = random() * backoffMs(DELAYS, failures);
       failures += 1;
-      const delay = random() * ceiling;
       lastAt = now + delay;
       return delay;
     },

@@ -1,5 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { RESTART_REASONS, type ReflectorMetrics } from '#crds/kube/reflector.ts';
+import type { ReflectorMetrics } from '#crds/kube/reflector.ts';
+import { RESTART_REASONS } from '#crds/kube/watch-errors.ts';
 
 export interface KubeMetrics extends ReflectorMetrics {
   /** Counts a request. Status 0: no response. */

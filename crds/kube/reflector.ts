@@ -8,29 +8,16 @@
  *
  * Independent of any domain.
  */
-import { makeBackoff } from '#crds/kube/backoff.ts';
+import { makeBackoff, type Backoff } from '#crds/kube/backoff.ts';
 import type { KubeClient, ObjectList } from '#crds/kube/kube-client.ts';
-import { isRefusal, KubeError } from '#crds/kube/kube-error.ts';
+import { KubeError } from '#crds/kube/kube-error.ts';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
-import { makeStore, type Store, type StoreChange } from '#crds/kube/store.ts';
+import { makeStore, type FilledStore, type Store, type StoreChange } from '#crds/kube/store.ts';
 import type { Time } from '#crds/kube/time.ts';
+import { expired, isTooNew, restartReason, retryAfterMs, type RestartReason } from '#crds/kube/watch-errors.ts';
 import { watchEvents } from '#crds/kube/watch-stream.ts';
 import type { Log } from '#crds/process/log.ts';
-
-/** Reasons of a watch's restart; label of a metric. */
-export const RESTART_REASONS = ['ended', 'expired', 'refused', 'broken', 'silent'] as const;
-export type RestartReason = (typeof RESTART_REASONS)[number];
-
-export interface Reflector {
-  readonly store: Store;
-  /** Resolves when the store has been filled once. */
-  readonly synced: Promise<void>;
-  hasSynced(): boolean;
-  /** Returns the time since the last event, bookmark or list of the server, in milliseconds. */
-  silentMs(): number;
-  /** Calls `onChange` for each object in the store and each change, until the signal aborts. */
-  watch(onChange: (change: StoreChange) => void, signal: AbortSignal): void;
-}
+import { Watchers } from '#crds/process/watchers.ts';
 
 export interface ReflectorDeps {
   readonly client: Pick<KubeClient, 'list' | 'watch'>;
@@ -68,126 +55,164 @@ const PAGE = '500';
 const SHORT_WATCH_MS = 1000;
 const WATCH_SECONDS = { least: 300, spread: 300 };
 
-/** Starts to list and watch a collection. */
+/** Starts to list and watch a collection, until the signal aborts. */
 export function startReflector(deps: ReflectorDeps, options: ReflectorOptions, signal: AbortSignal): Reflector {
-  const { time, log, metrics } = deps;
-  const resource = options.path.slice(options.path.lastIndexOf('/') + 1);
-  const store = makeStore(options.indexBy);
-  const watchers = new Set<(change: StoreChange) => void>();
-  const synced = Promise.withResolvers<void>();
-  const backoff = makeBackoff(time);
-  let isSynced = false;
-  let lastByteAt = time.monotonic();
+  const reflector = new Reflector(deps, options, signal);
+  void reflector.run();
+  return reflector;
+}
 
-  const kept = options.keep ?? ((object: KubeObject) => object);
-  const call = (watcher: (change: StoreChange) => void, change: StoreChange): void => {
-    try {
-      watcher(change);
-    } catch (error) {
-      log.error({ err: error, resource, name: change.object.metadata.name }, 'a watcher failed');
+/** Store of a collection with its watchers. */
+export class Reflector {
+  /** Resolves when the store has been filled once. */
+  readonly synced: Promise<void>;
+  readonly #deps: ReflectorDeps;
+  readonly #options: ReflectorOptions;
+  readonly #signal: AbortSignal;
+  /** Last word of the path, for log and metrics. */
+  readonly #resource: string;
+  readonly #store: FilledStore;
+  readonly #watchers = new Watchers<StoreChange>();
+  readonly #backoff: Backoff;
+  readonly #filled = Promise.withResolvers<void>();
+  #isSynced = false;
+  #lastByteAt: number;
+
+  constructor(deps: ReflectorDeps, options: ReflectorOptions, signal: AbortSignal) {
+    this.#deps = deps;
+    this.#options = options;
+    this.#signal = signal;
+    this.#resource = options.path.slice(options.path.lastIndexOf('/') + 1);
+    this.#store = makeStore(options.indexBy);
+    this.#backoff = makeBackoff(deps.time);
+    this.#lastByteAt = deps.time.monotonic();
+    this.synced = this.#filled.promise;
+    deps.metrics.observeAge(this.#resource, () => this.silentMs());
+  }
+
+  get store(): Store {
+    return this.#store;
+  }
+
+  hasSynced(): boolean {
+    return this.#isSynced;
+  }
+
+  /** Returns the time since the last event, bookmark or list of the server, in milliseconds. */
+  silentMs(): number {
+    return this.#deps.time.monotonic() - this.#lastByteAt;
+  }
+
+  /** Calls `onChange` for each object in the store and each change, until the signal aborts. */
+  watch(onChange: (change: StoreChange) => void, signal: AbortSignal): void {
+    if (signal.aborted) return;
+    const watcher = (change: StoreChange): void => this.#call(onChange, change);
+    this.#watchers.add(watcher, signal);
+    for (const object of this.#store.list()) watcher({ type: 'applied', object });
+  }
+
+  /** Lists and watches until the signal aborts. Called once. */
+  async run(): Promise<void> {
+    let first = this.#options.firstList === 'cached' ? '0' : '';
+    while (!this.#signal.aborted) {
+      try {
+        await this.#watchFrom(await this.#list(first));
+        // After an expired version the list must be consistent: a stale cache would return the same version again.
+        first = '';
+      } catch (error) {
+        if (isTooNew(error)) first = '';
+        this.#deps.log.warn({ err: error, resource: this.#resource }, 'list failed');
+        await this.#pause(error);
+      }
     }
-  };
-  const notify = (changes: readonly StoreChange[]): void => {
-    for (const change of changes) for (const watcher of watchers) call(watcher, change);
-  };
-  const noteByte = (): void => {
-    lastByteAt = time.monotonic();
-  };
-  const list = async (first: string): Promise<string> => {
-    const { metadata, items } = await listAll(deps, options, first);
-    metrics.listed(resource);
-    noteByte();
-    notify(store.replace(items.map(kept)));
-    isSynced = true;
-    synced.resolve();
+  }
+
+  /** Fills the store. Returns the version of the list. */
+  async #list(first: string): Promise<string> {
+    const { metadata, items } = await listAll(this.#deps, this.#options, first);
+    this.#deps.metrics.listed(this.#resource);
+    this.#noteByte();
+    this.#notify(this.#store.replace(items.map((object) => this.#kept(object))));
+    this.#isSynced = true;
+    this.#filled.resolve();
     return metadata.resourceVersion;
-  };
-  const take = (type: 'ADDED' | 'MODIFIED' | 'DELETED', object: KubeObject): void =>
-    notify(type === 'DELETED' ? store.remove(object) : store.apply(kept(object)));
+  }
+
+  /** Watches repeatedly until a version has expired. */
+  async #watchFrom(listed: string): Promise<void> {
+    const from = { version: listed };
+    while (!this.#signal.aborted) {
+      const began = this.#deps.time.monotonic();
+      const { version } = from;
+      const error: unknown = await this.#watchOnce(from).then(
+        () => null,
+        (thrown: unknown) => thrown,
+      );
+      if (this.#signal.aborted) return;
+      // A watch that delivered events before it was cut is not a failure: reset the backoff.
+      if (from.version !== version) this.#backoff.reset();
+      const reason = restartReason(error);
+      this.#deps.metrics.watchRestarted(this.#resource, reason);
+      if (error === null && this.#deps.time.monotonic() - began > SHORT_WATCH_MS) continue;
+      if (error !== null) this.#deps.log.warn({ err: error, resource: this.#resource, reason }, 'watch restarts');
+      await this.#pause(error);
+      if (reason === 'expired') return;
+    }
+  }
 
   /** Watches once and updates `from.version`. Throws unless the server ends the watch. */
-  const watchOnce = async (from: { version: string }): Promise<void> => {
+  async #watchOnce(from: { version: string }): Promise<void> {
+    const { path, silenceMs = SILENCE_MS } = this.#options;
     const silence = new AbortController();
-    const quiet = AbortSignal.any([signal, silence.signal]);
-    let alarm = setTimeout(() => silence.abort(), options.silenceMs ?? SILENCE_MS);
+    const timer = setTimeout(() => silence.abort(), silenceMs);
     const onBytes = (): void => {
-      noteByte();
-      clearTimeout(alarm);
-      alarm = setTimeout(() => silence.abort(), options.silenceMs ?? SILENCE_MS);
+      this.#noteByte();
+      timer.refresh();
     };
     try {
-      const chunks = await deps.client.watch(options.path, watchQuery(deps, options, from.version), quiet);
+      const signal = AbortSignal.any([this.#signal, silence.signal]);
+      const chunks = await this.#deps.client.watch(path, watchQuery(this.#deps, this.#options, from.version), signal);
       for await (const event of watchEvents(noting(chunks, onBytes))) {
         if (event.type === 'ERROR') throw expired(event.object);
-        if (event.type !== 'BOOKMARK') take(event.type, event.object);
+        if (event.type !== 'BOOKMARK') this.#apply(event.type, event.object);
         from.version = event.object.metadata.resourceVersion;
       }
     } catch (error) {
       if (silence.signal.aborted) throw new KubeError('watch: no byte for too long', { status: 0, reason: 'Silent' });
       throw error;
     } finally {
-      clearTimeout(alarm);
+      clearTimeout(timer);
     }
-  };
+  }
 
-  const pause = (error: unknown): Promise<void> => time.wait(Math.max(backoff.next(), retryAfter(error)), signal);
+  #apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: KubeObject): void {
+    this.#notify(type === 'DELETED' ? this.#store.remove(object) : this.#store.apply(this.#kept(object)));
+  }
 
-  const run = async (): Promise<void> => {
-    let first = options.firstList === 'cached' ? '0' : '';
-    while (!signal.aborted) {
-      const from = { version: '' };
-      try {
-        from.version = await list(first);
-      } catch (error) {
-        if (isTooNew(error)) first = '';
-        log.warn({ err: error, resource }, 'list failed');
-        await pause(error);
-        continue;
-      }
-      await watchFrom(from);
-      // After an expired version the list must be consistent: a stale cache would return the same version again.
-      first = '';
+  #kept(object: KubeObject): KubeObject {
+    return this.#options.keep?.(object) ?? object;
+  }
+
+  #notify(changes: readonly StoreChange[]): void {
+    for (const change of changes) this.#watchers.notify(change);
+  }
+
+  #call(onChange: (change: StoreChange) => void, change: StoreChange): void {
+    try {
+      onChange(change);
+    } catch (error) {
+      const { name } = change.object.metadata;
+      this.#deps.log.error({ err: error, resource: this.#resource, name }, 'watcher failed');
     }
-  };
-  /** Watches repeatedly until a version has expired. */
-  const watchFrom = async (from: { version: string }): Promise<void> => {
-    while (!signal.aborted) {
-      const began = time.monotonic();
-      const { version } = from;
-      const error: unknown = await watchOnce(from).then(
-        () => null,
-        (thrown: unknown) => thrown,
-      );
-      if (signal.aborted) return;
-      // A watch that delivered events before it was cut is not a failure: reset the backoff.
-      if (from.version !== version) backoff.reset();
-      const reason = reasonOf(error);
-      metrics.watchRestarted(resource, reason);
-      if (error === null && time.monotonic() - began > SHORT_WATCH_MS) continue;
-      if (error === null) {
-        await pause(error);
-        continue;
-      }
-      log.warn({ err: error, resource, reason }, 'watch restarts');
-      await pause(error);
-      if (reason === 'expired') return;
-    }
-  };
+  }
 
-  metrics.observeAge(resource, () => time.monotonic() - lastByteAt);
-  void run();
-  return {
-    store,
-    synced: synced.promise,
-    hasSynced: () => isSynced,
-    silentMs: () => time.monotonic() - lastByteAt,
-    watch(onChange, ended) {
-      if (ended.aborted) return;
-      watchers.add(onChange);
-      ended.addEventListener('abort', () => watchers.delete(onChange), { once: true });
-      for (const object of store.list()) call(onChange, { type: 'applied', object });
-    },
-  };
+  #noteByte(): void {
+    this.#lastByteAt = this.#deps.time.monotonic();
+  }
+
+  #pause(error: unknown): Promise<void> {
+    return this.#deps.time.wait(Math.max(this.#backoff.next(), retryAfterMs(error)), this.#signal);
+  }
 }
 
 /** Lists all pages. A first list from the cache always has a single page. */
@@ -220,25 +245,4 @@ async function* noting(chunks: AsyncIterable<Buffer>, onBytes: () => void): Asyn
     onBytes();
     yield chunk;
   }
-}
-
-function expired({ code, message }: { code?: number; message?: string }): KubeError {
-  return new KubeError(`watch: ${message ?? 'the server sent an error'}`, { status: code ?? 410, reason: 'Expired' });
-}
-
-function reasonOf(error: unknown): RestartReason {
-  if (error === null) return 'ended';
-  if (!(error instanceof KubeError)) return 'broken';
-  if (error.reason === 'Expired' || error.reason === 'Gone' || error.status === 410) return 'expired';
-  if (error.reason === 'Silent') return 'silent';
-  return error.status === 0 ? 'broken' : 'refused';
-}
-
-/** Returns true when the cache of this server is behind the version that another server returned. */
-function isTooNew(error: unknown): boolean {
-  return isRefusal(error, 504) || (error instanceof Error && /too large resource version/i.test(error.message));
-}
-
-function retryAfter(error: unknown): number {
-  return error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0;
 }

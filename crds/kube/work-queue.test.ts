@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Registry } from 'prom-client';
 import { makeQueueMetrics } from '#crds/kube/queue-metrics.ts';
-import { makeWorkQueue, type WorkQueue } from '#crds/kube/work-queue.ts';
+import { WorkQueue } from '#crds/kube/work-queue.ts';
 
 const OPTIONS = { workers: 2, firstRetryMs: 100, lastRetryMs: 1000 };
 
@@ -22,7 +22,7 @@ describe('work queue', () => {
     const handled: string[] = [];
     const ends = new Map<string, (again?: number | null) => void>();
     const errors: { key: string; retryMs: number }[] = [];
-    const queue: WorkQueue = makeWorkQueue(
+    const queue = new WorkQueue(
       {
         handle: (key) =>
           new Promise((resolve) => {
@@ -131,7 +131,7 @@ describe('work queue', () => {
   it('doubles the delay after each error of a key up to the limit and resets it after a success', async () => {
     let failing = true;
     const retries: number[] = [];
-    const queue = makeWorkQueue(
+    const queue = new WorkQueue(
       {
         handle: async () => {
           if (failing) throw new Error('Not now.');

@@ -7,15 +7,7 @@
  *                 └── added again meanwhile
  */
 import type { QueueMetrics } from '#crds/kube/queue-metrics.ts';
-
-export interface WorkQueue {
-  /** Adds a key. `sweep`: keys without it are handled first. */
-  add(key: string, of?: 'sweep'): void;
-  /** Adds the key after a delay in milliseconds. The earliest of several delays counts. */
-  addAfter(key: string, delayMs: number): void;
-  /** Starts no further key; resolves when the running ones have ended. */
-  stop(): Promise<void>;
-}
+import { backoffMs } from '#crds/process/backoff.ts';
 
 interface WorkQueueDeps {
   /** Handles a key. Returns the delay in milliseconds after which to handle it again, or null. */
@@ -36,79 +28,96 @@ interface WorkQueueOptions {
 /** Maximum delay of setTimeout, in milliseconds: longer ones fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Creates a queue. */
-export function makeWorkQueue(deps: WorkQueueDeps, options: WorkQueueOptions): WorkQueue {
-  const { metrics } = deps;
+/** Queue of unique keys with bounded concurrency. */
+export class WorkQueue {
+  readonly #deps: WorkQueueDeps;
+  readonly #options: WorkQueueOptions;
   /** Times of addition by key, in order. */
-  const waiting = new Map<string, number>();
-  const ofSweep = new Map<string, number>();
-  const running = new Map<string, Promise<void>>();
-  const timers = new Map<string, { readonly at: number; readonly timer: NodeJS.Timeout }>();
-  const failures = new Map<string, number>();
-  let stopped = false;
+  readonly #waiting = new Map<string, number>();
+  readonly #ofSweep = new Map<string, number>();
+  readonly #running = new Map<string, Promise<void>>();
+  readonly #timers = new Map<string, { readonly at: number; readonly timer: NodeJS.Timeout }>();
+  readonly #failures = new Map<string, number>();
+  #isStopped = false;
 
-  const next = (): readonly [string, number] | undefined => {
-    for (const keys of [waiting, ofSweep]) for (const entry of keys) if (!running.has(entry[0])) return entry;
-    return undefined;
-  };
-  const pump = (): void => {
-    while (!stopped && running.size < options.workers) {
-      const [key, since] = next() ?? [];
+  constructor(deps: WorkQueueDeps, options: WorkQueueOptions) {
+    this.#deps = deps;
+    this.#options = options;
+    deps.metrics.observeDepth(() => this.#waiting.size + this.#ofSweep.size);
+  }
+
+  /** Adds a key. `sweep`: keys without it are handled first. */
+  add(key: string, of?: 'sweep'): void {
+    if (this.#isStopped || this.#waiting.has(key) || (of === 'sweep' && this.#ofSweep.has(key))) return;
+    const since = this.#ofSweep.get(key) ?? performance.now();
+    this.#ofSweep.delete(key);
+    (of === 'sweep' ? this.#ofSweep : this.#waiting).set(key, since);
+    this.#deps.metrics.added();
+    this.#startWaiting();
+  }
+
+  /** Adds the key after a delay in milliseconds. The earliest of several delays counts. */
+  addAfter(key: string, delayMs: number): void {
+    const at = performance.now() + delayMs;
+    if (this.#isStopped || (this.#timers.get(key)?.at ?? Infinity) <= at) return;
+    this.#dropTimer(key);
+    const timer = setTimeout(() => this.add(key), Math.min(Math.max(0, delayMs), MAX_TIMER_MS));
+    this.#timers.set(key, { at, timer });
+  }
+
+  /** Starts no further key; resolves when the running ones have ended. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#waiting.clear();
+    this.#ofSweep.clear();
+    for (const key of this.#timers.keys()) this.#dropTimer(key);
+    await Promise.all(this.#running.values());
+  }
+
+  #startWaiting(): void {
+    while (!this.#isStopped && this.#running.size < this.#options.workers) {
+      const [key, since] = this.#next() ?? [];
       if (key === undefined || since === undefined) return;
-      waiting.delete(key);
-      ofSweep.delete(key);
-      dropTimer(key);
-      metrics.waited((performance.now() - since) / 1000);
-      running.set(key, handle(key));
+      this.#waiting.delete(key);
+      this.#ofSweep.delete(key);
+      this.#dropTimer(key);
+      this.#deps.metrics.waited((performance.now() - since) / 1000);
+      this.#running.set(key, this.#handle(key));
     }
-  };
-  const handle = async (key: string): Promise<void> => {
+  }
+
+  #next(): readonly [string, number] | undefined {
+    for (const keys of [this.#waiting, this.#ofSweep])
+      for (const entry of keys) if (!this.#running.has(entry[0])) return entry;
+    return undefined;
+  }
+
+  async #handle(key: string): Promise<void> {
+    const { metrics } = this.#deps;
     const began = performance.now();
     let againMs: number | null;
     try {
-      againMs = await deps.handle(key);
-      failures.delete(key);
+      againMs = await this.#deps.handle(key);
+      this.#failures.delete(key);
     } catch (error) {
-      const count = failures.get(key) ?? 0;
-      failures.set(key, count + 1);
-      againMs = Math.min(options.lastRetryMs, options.firstRetryMs * 2 ** count);
+      againMs = this.#delayAfterFailure(key);
       metrics.retried();
-      deps.onError(error, key, againMs);
+      this.#deps.onError(error, key, againMs);
     }
     metrics.worked((performance.now() - began) / 1000);
-    running.delete(key);
-    if (againMs !== null) addAfter(key, againMs);
-    pump();
-  };
-  const dropTimer = (key: string): void => {
-    clearTimeout(timers.get(key)?.timer);
-    timers.delete(key);
-  };
-  const add = (key: string, of?: 'sweep'): void => {
-    if (stopped || waiting.has(key) || (of === 'sweep' && ofSweep.has(key))) return;
-    const since = ofSweep.get(key) ?? performance.now();
-    ofSweep.delete(key);
-    (of === 'sweep' ? ofSweep : waiting).set(key, since);
-    metrics.added();
-    pump();
-  };
-  const addAfter = (key: string, delayMs: number): void => {
-    const at = performance.now() + delayMs;
-    if (stopped || (timers.get(key)?.at ?? Infinity) <= at) return;
-    dropTimer(key);
-    timers.set(key, { at, timer: setTimeout(() => add(key), Math.min(Math.max(0, delayMs), MAX_TIMER_MS)) });
-  };
-  metrics.observeDepth(() => waiting.size + ofSweep.size);
+    this.#running.delete(key);
+    if (againMs !== null) this.addAfter(key, againMs);
+    this.#startWaiting();
+  }
 
-  return {
-    add,
-    addAfter,
-    async stop() {
-      stopped = true;
-      waiting.clear();
-      ofSweep.clear();
-      for (const key of timers.keys()) dropTimer(key);
-      await Promise.all(running.values());
-    },
-  };
+  #delayAfterFailure(key: string): number {
+    const failures = this.#failures.get(key) ?? 0;
+    this.#failures.set(key, failures + 1);
+    return backoffMs({ firstMs: this.#options.firstRetryMs, maxMs: this.#options.lastRetryMs }, failures);
+  }
+
+  #dropTimer(key: string): void {
+    clearTimeout(this.#timers.get(key)?.timer);
+    this.#timers.delete(key);
+  }
 }

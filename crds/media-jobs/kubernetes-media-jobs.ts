@@ -9,16 +9,17 @@ import type { KubeClient } from '#crds/kube/kube-client.ts';
 import { orNull } from '#crds/kube/kube-error.ts';
 import type { KubeMetrics } from '#crds/kube/kube-metrics.ts';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
-import { makeOwnWrites } from '#crds/kube/own-writes.ts';
+import { makeOwnWrites, type OwnWrites } from '#crds/kube/own-writes.ts';
 import type { Reflector } from '#crds/kube/reflector.ts';
 import type { Time } from '#crds/kube/time.ts';
 import { conditionsOf, type Condition } from '#crds/contract/media-job-conditions.ts';
 import { eventOf } from '#crds/media-jobs/media-job-events.ts';
-import type { MediaJobClient, MediaJobEvent, NewMediaJob } from '#crds/media-jobs/media-job-client.ts';
+import type { MediaJobClient, MediaJobEvent, NewMediaJob, StoredInput } from '#crds/media-jobs/media-job-client.ts';
 import {
   mayFollow,
   mediaJobSpecSchema,
   mediaJobStatusSchema,
+  type JobTicket,
   type MediaJob,
   type MediaJobSpec,
   type MediaJobStatus,
@@ -43,112 +44,131 @@ export function mediaJobsPath(namespace: string): string {
   return `/apis/${API_GROUP}/${API_VERSION}/namespaces/${namespace}/${PLURAL}`;
 }
 
-/** Creates the client of a namespace. */
-export function makeKubernetesMediaJobs(
-  deps: KubernetesMediaJobsDeps,
-  { namespace }: { namespace: string },
-  signal: AbortSignal,
-): MediaJobClient {
-  const { client, reflector, time } = deps;
-  const path = mediaJobsPath(namespace);
-  const secrets = `/api/v1/namespaces/${namespace}/secrets`;
-  const onStale = (): void => deps.metrics.staleRead(PLURAL);
-  const view = makeOwnWrites({ reflector, monotonic: time.monotonic, onStale }, {}, signal);
-  const seen = async (name: string): Promise<KubeObject | undefined> => {
-    await reflector.synced;
-    return view.get(name);
-  };
-  /** Returns the Secret of a MediaJob; null when it is missing or belongs to another MediaJob. */
-  const secretOf = async (object: KubeObject): Promise<KubeObject | null> => {
-    const secret = await orNull(client.get(`${secrets}/${mediaJobOf(object).spec.secretName}`), 404);
-    return secret !== null && isOwnedBy(secret, object) ? secret : null;
-  };
-  const remove = async (object: KubeObject): Promise<void> => {
-    const { name, uid } = object.metadata;
-    await orNull(client.delete(`${path}/${name}`, { uid, propagationPolicy: 'Background' }), 404, 409);
-    view.deleted(object);
-  };
+/** Client of the MediaJobs of a namespace. */
+export class KubernetesMediaJobs implements MediaJobClient {
+  readonly #deps: KubernetesMediaJobsDeps;
+  readonly #namespace: string;
+  readonly #path: string;
+  readonly #view: OwnWrites;
 
-  return {
-    async create(request) {
-      const body = newObject(request);
-      const object = await orNull(client.create(path, body), 409);
-      if (object === null) return 'exists';
-      view.wrote(object);
-      try {
-        const { ticket, labels, spec } = request;
-        await client.create(secrets, buildTicketSecret({ owner: object, name: spec.secretName, ticket, labels }));
-      } catch (error) {
-        await remove(object);
-        throw error;
-      }
-      return 'created';
-    },
-    async get(name) {
-      const object = await seen(name);
-      return object === undefined ? null : mediaJobOf(object);
-    },
-    async list() {
-      await reflector.synced;
-      return view.list().map(mediaJobOf);
-    },
-    async ticket(name) {
-      const object = await seen(name);
-      const secret = object === undefined ? null : await secretOf(object);
-      return secret === null ? null : ticketOf(secret);
-    },
-    async resume(name, { inputSize, kind, ...input }) {
-      const object = await seen(name);
-      if (object === undefined) return false;
-      const { spec, metadata } = mediaJobOf(object);
-      if (!spec.suspend) return true;
-      const secret = await secretOf(object);
-      if (secret === null) return false;
-      const { uid, resourceVersion } = secret.metadata;
-      const complete = { metadata: { uid, resourceVersion }, data: encodedInput(input) };
-      await client.mergePatch(`${secrets}/${spec.secretName}`, complete);
-      const patch = { metadata: { uid: metadata.uid }, spec: { inputSize, kind, suspend: false } };
-      const resumed = await orNull(client.mergePatch(`${path}/${name}`, patch), 404, 409);
-      if (resumed !== null) view.wrote(resumed);
-      return resumed !== null;
-    },
-    async updateStatus(mediaJob, status) {
-      const next = mediaJobStatusSchema.parse(status);
-      if (isDeepStrictEqual(mediaJob.status, next)) return 'updated';
-      const { name, uid } = mediaJob.metadata;
-      const object = await seen(name);
-      if (object?.metadata.uid !== uid) return 'gone';
-      if (!mayFollow(mediaJob.status, next)) return 'conflict';
-      const written = await orNull(
-        client.mergePatch(`${path}/${name}/status`, statusPatch(time.now(), { mediaJob, object, next })),
-        404,
-        409,
-      );
-      if (written === null) return whyNot(client, `${path}/${name}`, uid);
-      view.wrote(written);
-      const event = eventOf(mediaJob.status, next);
-      if (event !== null) deps.events.record(referenceTo(object, namespace), event);
-      return 'updated';
-    },
-    async delete(name, unexpected) {
-      const object = await seen(name);
-      if (object === undefined) return;
-      if (unexpected !== undefined)
-        deps.events.record(referenceTo(object, namespace), {
-          type: 'Warning',
-          reason: 'Unexpected',
-          message: unexpected,
-        });
-      await remove(object);
-    },
-    watch(onEvent, ended) {
-      reflector.watch(
-        ({ type, object }) =>
-          queueMicrotask(() => deliver(deps.log, { event: { type, mediaJob: mediaJobOf(object) }, onEvent, ended })),
-        ended,
-      );
-    },
-  };
+  constructor(deps: KubernetesMediaJobsDeps, { namespace }: { namespace: string }, signal: AbortSignal) {
+    const { reflector, time, metrics } = deps;
+    const onStale = (): void => metrics.staleRead(PLURAL);
+    this.#deps = deps;
+    this.#namespace = namespace;
+    this.#path = mediaJobsPath(namespace);
+    this.#view = makeOwnWrites({ reflector, monotonic: time.monotonic, onStale }, {}, signal);
+  }
+
+  async create(request: NewMediaJob): ReturnType<MediaJobClient['create']> {
+    const { client } = this.#deps;
+    const object = await orNull(client.create(this.#path, newObject(request)), 409);
+    if (object === null) return 'exists';
+    this.#view.wrote(object);
+    try {
+      const { ticket, labels, spec } = request;
+      const secret = buildTicketSecret({ owner: object, name: spec.secretName, ticket, labels });
+      await client.create(secretsPath(this.#namespace), secret);
+    } catch (error) {
+      await this.#remove(object);
+      throw error;
+    }
+    return 'created';
+  }
+
+  async get(name: string): Promise<MediaJob | null> {
+    const object = await this.#seen(name);
+    return object === undefined ? null : mediaJobOf(object);
+  }
+
+  async list(): Promise<readonly MediaJob[]> {
+    await this.#deps.reflector.synced;
+    return this.#view.list().map(mediaJobOf);
+  }
+
+  async ticket(name: string): Promise<JobTicket | null> {
+    const object = await this.#seen(name);
+    const secret = object === undefined ? null : await this.#secretOf(object);
+    return secret === null ? null : ticketOf(secret);
+  }
+
+  async resume(name: string, { inputSize, kind, ...input }: StoredInput): Promise<boolean> {
+    const { client } = this.#deps;
+    const object = await this.#seen(name);
+    if (object === undefined) return false;
+    const { spec, metadata } = mediaJobOf(object);
+    if (!spec.suspend) return true;
+    const secret = await this.#secretOf(object);
+    if (secret === null) return false;
+    const { uid, resourceVersion } = secret.metadata;
+    const complete = { metadata: { uid, resourceVersion }, data: encodedInput(input) };
+    await client.mergePatch(`${secretsPath(this.#namespace)}/${spec.secretName}`, complete);
+    const patch = { metadata: { uid: metadata.uid }, spec: { inputSize, kind, suspend: false } };
+    const resumed = await orNull(client.mergePatch(`${this.#path}/${name}`, patch), 404, 409);
+    if (resumed !== null) this.#view.wrote(resumed);
+    return resumed !== null;
+  }
+
+  async updateStatus(mediaJob: MediaJob, status: MediaJobStatus): ReturnType<MediaJobClient['updateStatus']> {
+    const { client, time } = this.#deps;
+    const next = mediaJobStatusSchema.parse(status);
+    if (isDeepStrictEqual(mediaJob.status, next)) return 'updated';
+    const { name, uid } = mediaJob.metadata;
+    const object = await this.#seen(name);
+    if (object?.metadata.uid !== uid) return 'gone';
+    if (!mayFollow(mediaJob.status, next)) return 'conflict';
+    const patch = statusPatch(time.now(), { mediaJob, object, next });
+    const written = await orNull(client.mergePatch(`${this.#path}/${name}/status`, patch), 404, 409);
+    if (written === null) return whyNot(client, `${this.#path}/${name}`, uid);
+    this.#view.wrote(written);
+    const event = eventOf(mediaJob.status, next);
+    if (event !== null) this.#deps.events.record(this.#referenceTo(object), event);
+    return 'updated';
+  }
+
+  async delete(name: string, unexpected?: string): Promise<void> {
+    const object = await this.#seen(name);
+    if (object === undefined) return;
+    if (unexpected !== undefined) {
+      const event = { type: 'Warning', reason: 'Unexpected', message: unexpected } as const;
+      this.#deps.events.record(this.#referenceTo(object), event);
+    }
+    await this.#remove(object);
+  }
+
+  watch(onEvent: (event: MediaJobEvent) => void, ended: AbortSignal): void {
+    this.#deps.reflector.watch(({ type, object }) => {
+      const event = { type, mediaJob: mediaJobOf(object) };
+      queueMicrotask(() => deliver(this.#deps.log, { event, onEvent, ended }));
+    }, ended);
+  }
+
+  async #seen(name: string): Promise<KubeObject | undefined> {
+    await this.#deps.reflector.synced;
+    return this.#view.get(name);
+  }
+
+  /** Returns the Secret of a MediaJob; null when it is missing or belongs to another MediaJob. */
+  async #secretOf(object: KubeObject): Promise<KubeObject | null> {
+    const path = `${secretsPath(this.#namespace)}/${mediaJobOf(object).spec.secretName}`;
+    const secret = await orNull(this.#deps.client.get(path), 404);
+    return secret !== null && isOwnedBy(secret, object) ? secret : null;
+  }
+
+  async #remove(object: KubeObject): Promise<void> {
+    const { name, uid } = object.metadata;
+    const options = { uid, propagationPolicy: 'Background' } as const;
+    await orNull(this.#deps.client.delete(`${this.#path}/${name}`, options), 404, 409);
+    this.#view.deleted(object);
+  }
+
+  #referenceTo({ metadata: { name, uid } }: KubeObject) {
+    return { apiVersion: `${API_GROUP}/${API_VERSION}`, kind: KIND, namespace: this.#namespace, name, uid };
+  }
+}
+
+function secretsPath(namespace: string): string {
+  return `/api/v1/namespaces/${namespace}/secrets`;
 }
 
 function newObject({ name, labels, spec }: NewMediaJob): object {
@@ -200,10 +220,6 @@ async function whyNot(client: Pick<KubeClient, 'get'>, path: string, uid: string
   return now?.metadata.uid === uid ? 'conflict' : 'gone';
 }
 
-function referenceTo({ metadata: { name, uid } }: KubeObject, namespace: string) {
-  return { apiVersion: `${API_GROUP}/${API_VERSION}`, kind: KIND, namespace, name, uid };
-}
-
 function deliver(
   log: Log,
   { event, onEvent, ended }: { event: MediaJobEvent; onEvent: (event: MediaJobEvent) => void; ended: AbortSignal },
@@ -212,6 +228,6 @@ function deliver(
   try {
     onEvent(event);
   } catch (error) {
-    log.error({ err: error, name: event.mediaJob.metadata.name }, 'a watcher failed');
+    log.error({ err: error, name: event.mediaJob.metadata.name }, 'watcher failed');
   }
 }

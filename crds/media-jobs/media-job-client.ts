@@ -7,6 +7,15 @@ export interface NewMediaJob {
   readonly ticket: JobTicket;
 }
 
+/** Input of a suspended MediaJob, after it was fetched and stored. */
+export interface StoredInput {
+  readonly inputSize: number;
+  readonly inputUrl: string;
+  readonly inputEtag: string;
+  readonly filename: string | null;
+  readonly kind: MediaJobSpec['kind'];
+}
+
 export type MediaJobEvent =
   | { readonly type: 'applied'; readonly mediaJob: MediaJob }
   | { readonly type: 'deleted'; readonly mediaJob: MediaJob };
@@ -24,16 +33,7 @@ export interface MediaJobClient {
   /** Returns the ticket in the job's Secret; null when the Secret does not exist. */
   ticket(name: string): Promise<JobTicket | null>;
   /** Ends a suspension: completes spec and Secret with the stored input. Returns false when the MediaJob is missing. */
-  resume(
-    name: string,
-    input: {
-      inputSize: number;
-      inputUrl: string;
-      inputEtag: string;
-      filename: string | null;
-      kind: MediaJobSpec['kind'];
-    },
-  ): Promise<boolean>;
+  resume(name: string, input: StoredInput): Promise<boolean>;
   /**
    * Replaces `status` when the MediaJob still has that resourceVersion.
    * 'conflict': read again; 'gone': deleted. Refuses to leave a final phase or to lower `attempt` ('conflict').

@@ -12,7 +12,7 @@ import {
   type LeaderProcess,
   type LeaderProcessDeps,
 } from '#crds/kube/leader-process.ts';
-import { makeKubernetesMediaJobs, mediaJobsPath } from '#crds/media-jobs/kubernetes-media-jobs.ts';
+import { KubernetesMediaJobs, mediaJobsPath } from '#crds/media-jobs/kubernetes-media-jobs.ts';
 import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
 import { API_GROUP, API_VERSION, CRD_NAME, PLURAL } from '#crds/contract/names.ts';
 import type { SettingName, Settings } from '#crds/process/settings.ts';
@@ -76,5 +76,5 @@ function mediaJobsOf(
     { component: `mediajobs-${name}` },
   );
   const reflector = reflect({ path: mediaJobsPath(namespace) });
-  return makeKubernetesMediaJobs({ client, reflector, events, time, log, metrics }, { namespace }, signal);
+  return new KubernetesMediaJobs({ client, reflector, events, time, log, metrics }, { namespace }, signal);
 }

@@ -8,7 +8,7 @@ import { workerPodSchema } from '#controller/worker-pod.ts';
 import type { KubeClient } from '#crds/kube/kube-client.ts';
 import { startReflector, type Reflector, type ReflectorOptions } from '#crds/kube/reflector.ts';
 import { systemTime } from '#crds/kube/time.ts';
-import { makeKubernetesMediaJobs, mediaJobsPath } from '#crds/media-jobs/kubernetes-media-jobs.ts';
+import { KubernetesMediaJobs, mediaJobsPath } from '#crds/media-jobs/kubernetes-media-jobs.ts';
 import { makeLog } from '#crds/process/log.ts';
 import { silentReflectorMetrics } from '#test/support/silent-reflector-metrics.ts';
 
@@ -27,7 +27,7 @@ export function startClusterController(client: KubeClient, namespace: string, is
   const reflector = reflect({ path: mediaJobsPath(namespace) });
   const events = { record: () => undefined };
   const controller = startController({
-    mediaJobs: makeKubernetesMediaJobs(
+    mediaJobs: new KubernetesMediaJobs(
       { client, reflector, events, time, log, metrics: silentReflectorMetrics },
       { namespace },
       ended.signal,

@@ -3,7 +3,7 @@ import { inject } from 'vitest';
 import { startReflector } from '#crds/kube/reflector.ts';
 import type { KubeClient } from '#crds/kube/kube-client.ts';
 import { systemTime } from '#crds/kube/time.ts';
-import { makeKubernetesMediaJobs, mediaJobsPath } from '#crds/media-jobs/kubernetes-media-jobs.ts';
+import { KubernetesMediaJobs, mediaJobsPath } from '#crds/media-jobs/kubernetes-media-jobs.ts';
 import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
 import { isFinal, type MediaJob } from '#crds/contract/media-job.ts';
 import { makeLog } from '#crds/process/log.ts';
@@ -33,7 +33,7 @@ export async function makeKubeHome(): Promise<KubeHome> {
     ended.signal,
   );
   const events = { record: () => undefined };
-  const mediaJobs = makeKubernetesMediaJobs(
+  const mediaJobs = new KubernetesMediaJobs(
     { client, reflector, events, time: systemTime, log, metrics: silentReflectorMetrics },
     { namespace },
     ended.signal,

@@ -1,4 +1,5 @@
 /** Retries a transfer after faults of the network and of servers that are overloaded or restarting. */
+import { backoffMs } from '#crds/process/backoff.ts';
 
 /** Clock and randomness of a transfer. */
 export interface RetryDeps {
@@ -21,8 +22,7 @@ export class TransferFailed extends Error {
 
 const STALL_MS = 60_000;
 const MAX_TRIES = 20;
-const MIN_DELAY_MS = 250;
-const MAX_DELAY_MS = 8000;
+const DELAYS = { firstMs: 250, maxMs: 8000 };
 
 /**
  * Retries until the transfer succeeds, with a backoff from 0.25 to 8 seconds and jitter.
@@ -44,7 +44,7 @@ export async function retryTransfer<T>(
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof TransientFault)) throw error;
-      const delay = Math.min(MAX_DELAY_MS, MIN_DELAY_MS * 2 ** (tries - 1)) * (0.5 + deps.random() / 2);
+      const delay = backoffMs(DELAYS, tries - 1) * (0.5 + deps.random() / 2);
       const isOver = tries >= MAX_TRIES || deps.now() + delay - lastBytesAt > STALL_MS;
       if (isOver) throw new TransferFailed(`given up after ${tries} tries: ${error.message}`, { cause: error });
       await deps.wait(delay, signal);
