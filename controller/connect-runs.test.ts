@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connectRuns } from '#controller/connect-runs.ts';
-import { writeJsonLine } from '#controller/json-lines.ts';
+import { writeJsonLine } from '#crds/process/message-lines.ts';
 import { completeRequest } from '#controller/local-runs.ts';
 import { killProcessesOf, processesOf } from '#crds/process/process-tree.ts';
 import { REQUEST_BYTES } from '#controller/runs-messages.ts';

@@ -3,7 +3,7 @@ import { createConnection, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { z } from 'zod';
 import { Watchers } from '#crds/process/watchers.ts';
-import { readJsonLines, writeJsonLine } from '#controller/json-lines.ts';
+import { readJsonLines, writeJsonLine } from '#crds/process/message-lines.ts';
 import { completeRequest } from '#controller/local-runs.ts';
 import { runName, type Run, type RunOwner, type Runs } from '#controller/runs.ts';
 import { REPLY_BYTES, replySchema, resultSchemas, type RunsRequest } from '#controller/runs-messages.ts';

@@ -1,27 +1,21 @@
-import { constants } from 'node:fs';
-import { open, type FileHandle } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { parseRunOutcome, TERMINATION_BYTES, type RunOutcome } from '#crds/contract/run-spec.ts';
-
-const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+import { ForeignFile, nameFile, openNamed } from '#crds/process/checked-file.ts';
 
 /**
  * Returns the outcome in the termination file of a run on this machine; null when there is none. A compromised worker
- * may have put anything at that path: links are not followed, pipes are not waited for, and only a small regular file
- * of this user without a second name is read.
+ * may have put anything at that path: only a small regular file of this user without a second name is read.
  */
 export async function readTermination(path: string): Promise<RunOutcome | null> {
-  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => null);
-  if (file === null) return null;
   try {
-    return (await isOwnSmallFile(file)) ? parseRunOutcome(await readText(file)) : null;
-  } finally {
-    await file.close();
+    const uid = process.getuid?.() ?? -1;
+    using file = nameFile(path, { uid, maxBytes: TERMINATION_BYTES, onlyName: true });
+    await using handle = (await openNamed(file)).handle;
+    return parseRunOutcome(await readText(handle));
+  } catch (error) {
+    if (error instanceof ForeignFile) return null;
+    throw error;
   }
-}
-
-async function isOwnSmallFile(file: FileHandle): Promise<boolean> {
-  const stats = await file.stat();
-  return stats.isFile() && stats.nlink === 1 && stats.uid === process.getuid?.() && stats.size <= TERMINATION_BYTES;
 }
 
 /** Reads at most one byte more than allowed: the file may have grown since its size was checked. */

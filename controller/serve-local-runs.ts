@@ -11,7 +11,7 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import type { Clock } from '#crds/process/clock.ts';
 import type { Log } from '#crds/process/log.ts';
-import { readJsonLines, writeJsonLine } from '#controller/json-lines.ts';
+import { readJsonLines, writeJsonLine } from '#crds/process/message-lines.ts';
 import { makeLocalRuns, type LocalRuns, type LocalRunsOptions } from '#controller/local-runs.ts';
 import { REQUEST_BYTES, requestSchema, type RunsRequest } from '#controller/runs-messages.ts';
 

@@ -11,7 +11,7 @@ import { makeLog } from '#crds/process/log.ts';
 import { ChildPool, type PoolInput, type PoolOptions } from '#worker-image/sandbox/child-pool.ts';
 import { SandboxedEngine } from '#worker-image/sandbox/sandboxed-engine.ts';
 import { EngineKilled } from '#worker-image/sandbox/engine-messages.ts';
-import { ForeignFile } from '#worker-image/sandbox/private-files.ts';
+import { ForeignFile } from '#crds/process/checked-file.ts';
 import { NO_ISOLATION, probeIsolation, type Isolation } from '#worker-image/tools/isolation.ts';
 
 const log = makeLog('test', 'silent');

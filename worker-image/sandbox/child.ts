@@ -11,6 +11,7 @@ import { KINDS, type Kind } from '#crds/catalogue/formats.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { killGroup } from '#crds/process/process-tree.ts';
 import { plainText } from '#crds/process/plain-text.ts';
+import { messageLine, readMessageLines } from '#crds/process/message-lines.ts';
 import type { FromChild, ToChild } from '#worker-image/sandbox/child-messages.ts';
 import {
   CHANNEL,
@@ -23,7 +24,6 @@ import {
 import { cpuBudgetSeconds } from '#worker-image/sandbox/cpu-budget.ts';
 import { isEngineErrorCode } from '#worker-image/sandbox/engine-error-codes.ts';
 import { loadHandler } from '#worker-image/engine/handlers.ts';
-import { messageLine, readMessageLines } from '#worker-image/sandbox/message-lines.ts';
 import { processFile, type PipelineDeps } from '#worker-image/engine/process-file.ts';
 import { makeRunCommand, ToolKilled, type RunCommand } from '#worker-image/tools/run-command.ts';
 

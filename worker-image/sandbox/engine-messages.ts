@@ -13,9 +13,9 @@ import { MediaError } from '#crds/contract/media-error.ts';
 import type { WorkerReport } from '#crds/contract/media-job.ts';
 import type { Log } from '#crds/process/log.ts';
 import { plainText } from '#crds/process/plain-text.ts';
+import { messageLine, readMessageLines } from '#crds/process/message-lines.ts';
 import { parseFromChild } from '#worker-image/sandbox/child-message-schema.ts';
 import { MESSAGE_BYTES, type FromChild, type ToChild } from '#worker-image/sandbox/child-messages.ts';
-import { messageLine, readMessageLines } from '#worker-image/sandbox/message-lines.ts';
 
 export interface WorkListener {
   readonly onProgress: (percent: number) => void;

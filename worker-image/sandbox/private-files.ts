@@ -4,56 +4,12 @@
  * renames or replaces, the owner never leaves the directory.
  */
 import { randomUUID } from 'node:crypto';
-import { closeSync, constants, fstatSync, opendirSync, openSync, type Stats } from 'node:fs';
-import { chmod, open, rename, rmdir, unlink, type FileHandle } from 'node:fs/promises';
+import { constants, opendirSync } from 'node:fs';
+import { chmod, rename, rmdir, unlink } from 'node:fs/promises';
+import { Descriptor, O_PATH } from '#crds/process/checked-file.ts';
 
-const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
-/** Flag of open(2) for a path descriptor; the same number on every architecture that Node runs on. */
-const O_PATH = 0o10_000_000;
+const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 const OWNER_ONLY = 0o700;
-
-export interface FileRules {
-  /** User id that the file must belong to. */
-  readonly uid: number;
-  readonly maxBytes: number;
-}
-
-/** File that is opened for reading. */
-export interface OpenFile {
-  readonly handle: FileHandle;
-  /** Size in bytes. */
-  readonly size: number;
-}
-
-/**
- * Open descriptor of a directory, or of a file that it names without opening it (O_PATH). Opened and closed
- * synchronously, because neither waits for a device: a round trip through the thread pool costs more CPU time.
- */
-export class Descriptor implements Disposable {
-  readonly fd: number;
-
-  constructor(path: string, flags: number) {
-    this.fd = openSync(path, flags);
-  }
-
-  /** Path of the open file, which stays valid after a rename. */
-  get path(): string {
-    return `/proc/self/fd/${this.fd}`;
-  }
-
-  stat(): Stats {
-    return fstatSync(this.fd);
-  }
-
-  [Symbol.dispose](): void {
-    closeSync(this.fd);
-  }
-}
-
-/** File of another type, owner, number of names or size than required. */
-export class ForeignFile extends Error {
-  override readonly name = 'ForeignFile';
-}
 
 /** Opens a directory. @throws Error with the code ENOTDIR or ELOOP for anything else. */
 export function openDirectory(path: string): Descriptor {
@@ -65,49 +21,6 @@ export function pathIn(directory: Descriptor, name: string): string {
   if (name === '' || name === '.' || name === '..' || name.includes('/') || name.includes('\0'))
     throw new RangeError(`${JSON.stringify(name)} is not the name of a file`);
   return `${directory.path}/${name}`;
-}
-
-/**
- * Returns a path descriptor of a regular file. It does not open the file, so no device is touched and no pipe blocks.
- * @throws ForeignFile for a link, another type of file, another owner, a second name, or too many bytes.
- */
-export function nameFileIn(
-  directory: Descriptor,
-  name: string,
-  rules: FileRules & { readonly onlyName: boolean },
-): Descriptor {
-  const file = describe(pathIn(directory, name), name);
-  try {
-    refuseForeign(file.stat(), name, rules);
-    return file;
-  } catch (error) {
-    file[Symbol.dispose]();
-    throw error;
-  }
-}
-
-/** Opens the file of a path descriptor for reading. @throws ForeignFile when it cannot be opened. */
-export async function openNamed(file: Descriptor): Promise<OpenFile> {
-  const handle = await open(file.path, O_RDONLY | O_NONBLOCK).catch((cause: unknown) => {
-    throw new ForeignFile('the file cannot be opened', { cause });
-  });
-  return { handle, size: file.stat().size };
-}
-
-function describe(path: string, name: string): Descriptor {
-  try {
-    return new Descriptor(path, O_PATH | O_NOFOLLOW);
-  } catch (cause) {
-    throw new ForeignFile(`${name} cannot be opened`, { cause });
-  }
-}
-
-function refuseForeign(stats: Stats, name: string, rules: FileRules & { readonly onlyName: boolean }): void {
-  if (!stats.isFile()) throw new ForeignFile(`${name} is not a regular file`);
-  if (stats.uid !== rules.uid) throw new ForeignFile(`${name} belongs to user ${stats.uid}, not ${rules.uid}`);
-  if (rules.onlyName && stats.nlink !== 1) throw new ForeignFile(`${name} has ${stats.nlink} names`);
-  if (stats.size > rules.maxBytes)
-    throw new ForeignFile(`${name} has ${stats.size} bytes, more than ${rules.maxBytes}`);
 }
 
 /** Returns whether the directory has no entries. */

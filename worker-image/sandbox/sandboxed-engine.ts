@@ -11,21 +11,17 @@ import { basename, dirname, join, relative } from 'node:path';
 import type { Kind } from '#crds/catalogue/formats.ts';
 import { findContradiction } from '#crds/contract/find-contradiction.ts';
 import type { WorkerReport } from '#crds/contract/media-job.ts';
+import { ForeignFile, nameFile, openNamed, type Descriptor, type OpenFile } from '#crds/process/checked-file.ts';
 import { OUTPUT_NAME } from '#worker-image/sandbox/child-messages.ts';
 import { refusedFile } from '#worker-image/sandbox/engine-messages.ts';
 import { EngineProcess, type ChildInput, type EngineProcessDeps } from '#worker-image/sandbox/engine-process.ts';
 import type { EngineProcessOptions } from '#worker-image/sandbox/spawn-engine.ts';
 import {
-  ForeignFile,
   isEmptyDirectory,
-  nameFileIn,
   openDirectory,
-  openNamed,
   pathIn,
   removeContents,
   removeDirectory,
-  type Descriptor,
-  type OpenFile,
 } from '#worker-image/sandbox/private-files.ts';
 
 export interface EngineOutput {
@@ -158,7 +154,7 @@ export class SandboxedEngine {
     try {
       if (isInput) return await openNamed(input);
       const { uid } = this.#root.stat();
-      using output = nameFileIn(directory, OUTPUT_NAME, { uid, maxBytes: MAX_OUTPUT_BYTES, onlyName: true });
+      using output = nameFile(pathIn(directory, OUTPUT_NAME), { uid, maxBytes: MAX_OUTPUT_BYTES, onlyName: true });
       return await openNamed(output);
     } catch (error) {
       if (!(error instanceof ForeignFile)) throw error;
@@ -214,7 +210,7 @@ function openTask({ task }: ChildInput): OpenTask {
   const directory = openDirectory(task.directory);
   try {
     const { uid } = directory.stat();
-    const input = nameFileIn(directory, basename(task.path), { uid, maxBytes: Infinity, onlyName: false });
+    const input = nameFile(pathIn(directory, basename(task.path)), { uid, maxBytes: Infinity, onlyName: false });
     const close = (): void => [input, directory].forEach((one) => one[Symbol.dispose]());
     return { directory, input, inputSize: input.stat().size, [Symbol.dispose]: close };
   } catch (error) {

@@ -1,3 +1,5 @@
+/** Messages between two processes, one per line, with a maximum length. */
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 
 export interface MessageLines {
@@ -11,14 +13,14 @@ export interface MessageLines {
 const NEWLINE = 0x0a;
 const START_BYTES = 200;
 
-/** Reads newline-delimited messages. Holds at most one message and one chunk of the stream in memory. */
+/** Starts to read lines, until the stream is destroyed. Holds at most one line and one chunk of it in memory. */
 export function readMessageLines(stream: Readable, { maxBytes, onLine, onTooLong }: MessageLines): void {
   let parts: Buffer[] = [];
   let held = 0;
   const stop = (): void => {
     stream.off('data', onData);
-    stream.destroy();
     onTooLong(Buffer.concat(parts).subarray(0, START_BYTES).toString('utf8'));
+    stream.destroy();
   };
   const onData = (chunk: Buffer): void => {
     let from = 0;
@@ -37,6 +39,34 @@ export function readMessageLines(stream: Readable, { maxBytes, onLine, onTooLong
     }
   };
   stream.on('data', onData);
+}
+
+/**
+ * Starts to read JSON values, one per line. A line that is too long or not JSON destroys the socket with an error, and so
+ * does an error of `onMessage`.
+ */
+export function readJsonLines(
+  socket: Socket,
+  { maxBytes, onMessage }: { maxBytes: number; onMessage: (message: unknown) => void },
+): void {
+  const destroy = (error: unknown): void =>
+    void socket.destroy(error instanceof Error ? error : new Error(String(error)));
+  readMessageLines(socket, {
+    maxBytes,
+    onLine: (line) => {
+      try {
+        onMessage(JSON.parse(line));
+      } catch (error) {
+        destroy(error);
+      }
+    },
+    onTooLong: () => destroy(new RangeError(`a message has more than ${maxBytes} bytes`)),
+  });
+}
+
+/** Writes a message as one line; does nothing on a destroyed socket. */
+export function writeJsonLine(socket: Socket, message: object): void {
+  if (!socket.destroyed) socket.write(messageLine(message));
 }
 
 /** Returns the message as one line. */
