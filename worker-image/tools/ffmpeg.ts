@@ -1,10 +1,10 @@
 /**
- * Runs ffmpeg and ffprobe. fluent-ffmpeg only builds the command line; `run` starts the process, as for every tool.
+ * Runs ffmpeg and ffprobe. `run` starts the processes, as for every tool. Why fluent-ffmpeg does not:
+ * hack/decisions/0038-ffmpeg-without-fluent-ffmpeg.md.
  *
  * Every input is opened with the demuxer of its identified format, and only files may be opened: a playlist disguised
  * as a video cannot open other files or addresses.
  */
-import ffmpegCommand from 'fluent-ffmpeg';
 import type { Format } from '#crds/catalogue/formats.ts';
 import type { CommandResult, RunCommand } from '#worker-image/tools/run-command.ts';
 
@@ -74,11 +74,11 @@ interface FfmpegDeps {
 /** Returns ffmpeg's arguments for one input and one output. Pure. */
 export function ffmpegArguments({ input, inputOptions = [], outputOptions, output }: FfmpegPlan): string[] {
   const progress = ['-progress', 'pipe:1', '-nostats', '-stats_period', '0.5'];
-  return argumentsOf(
-    { input, inputOptions },
-    [...progress, ...outputOptions, '-f', MUXERS[output.format]],
-    `file:${output.path}`,
-  );
+  return [
+    ...['-nostdin', '-hide_banner', '-v', 'error', ...guardOptions(input.format), ...inputOptions],
+    ...['-i', `file:${input.path}`],
+    ...[...progress, ...outputOptions, '-f', MUXERS[output.format], '-y', `file:${output.path}`],
+  ];
 }
 
 /**
@@ -195,27 +195,6 @@ export function progressSeconds(line: string): number | null {
 
 export function isDemuxable(format: Format): format is DemuxableFormat {
   return Object.hasOwn(DEMUXERS, format);
-}
-
-function argumentsOf(
-  { input, inputOptions }: Required<Pick<FfmpegPlan, 'input' | 'inputOptions'>>,
-  outputOptions: readonly string[],
-  target: string,
-): string[] {
-  const command = ffmpegCommand()
-    .input(`file:${input.path}`)
-    .inputOptions(
-      ...unsplit(['-nostdin', '-hide_banner', '-v', 'error', ...guardOptions(input.format), ...inputOptions]),
-    )
-    .output(target)
-    .outputOptions(...unsplit([...outputOptions, '-y']));
-  // eslint-disable-next-line no-underscore-dangle, typescript/no-unsafe-type-assertion -- its types leave out the one function that does not run anything.
-  return (command as unknown as { _getArguments(): string[] })._getArguments();
-}
-
-/** Returns at least two arguments, because fluent-ffmpeg splits a single one at blanks. */
-function unsplit([first = '', second = '', ...rest]: string[]): [string, string, ...string[]] {
-  return [first, second, ...rest];
 }
 
 function guardOptions(format: Format): string[] {
