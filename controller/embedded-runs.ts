@@ -4,6 +4,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { tryIsolation } from '#controller/local-process.ts';
 import { serveLocalRuns } from '#controller/serve-local-runs.ts';
 import { beginProcess, PROCESS_SETTINGS } from '#crds/process/begin-process.ts';
 import { loadConfig } from '#crds/process/config.ts';
@@ -25,14 +26,24 @@ const runsSettings = settings
 const config = loadConfig(runsSettings, process.env);
 const { log, clock, registry } = beginProcess('runs', config);
 const concurrency = config.MEDIAJOBS_RUNS_AT_ONCE ?? availableParallelism();
+const path = process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin';
+/** Level that passed its trial; null until then. */
+let isolationLevel: string | null = null;
+tryIsolation(workerScript('print-isolation.ts'), { path }).then(
+  (level) => {
+    isolationLevel = level;
+  },
+  (error: unknown) => log.warn({ err: error }, 'isolation not tried: each run tries it'),
+);
 const runs = await serveLocalRuns(
   { clock, log },
   {
     directory: config.MEDIAJOBS_WORK_DIR,
     concurrency,
-    script: fileURLToPath(new URL('../worker-image/run-job.ts', import.meta.url)),
+    script: workerScript('run-job.ts'),
     isolation: config.MEDIAJOBS_ISOLATION,
-    path: process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
+    triedIsolation: () => isolationLevel,
+    path,
     ...(process.env['NODE_COMPILE_CACHE'] === undefined ? {} : { compileCache: process.env['NODE_COMPILE_CACHE'] }),
     ...(config.MEDIAJOBS_FAULTS_DIR === undefined ? {} : { faultsDir: config.MEDIAJOBS_FAULTS_DIR }),
   },
@@ -46,3 +57,7 @@ runUntilStopped({ log }, async () => {
   await runs.close();
   await ops.close();
 });
+
+function workerScript(name: string): string {
+  return fileURLToPath(new URL(`../worker-image/${name}`, import.meta.url));
+}

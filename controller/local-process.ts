@@ -7,12 +7,13 @@
  * The worker's standard input is a pipe without data. Its end means that the controller has died: the worker then ends
  * its tools and itself. The kernel also sends SIGTERM when the controller dies.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { constants } from 'node:fs';
 import { mkdir, open, readFile, rm, unlink, writeFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Clock } from '#crds/process/clock.ts';
-import { RUN_SPEC_DESCRIPTOR, RUN_SPEC_FILE, TERMINATION_FILE } from '#crds/contract/run-files.ts';
+import { RUN_SPEC_DESCRIPTOR, RUN_SPEC_FILE, TERMINATION_FILE, TRIED_ISOLATION } from '#crds/contract/run-files.ts';
 import type { RunOutcome, RunSpec } from '#crds/contract/run-spec.ts';
 import { killGroup, killProcessesOf } from '#crds/process/process-tree.ts';
 import { readTermination } from '#controller/read-termination.ts';
@@ -29,6 +30,8 @@ export interface LocalProcessOptions {
   readonly compileCache?: string;
   /** `MEDIAJOBS_ISOLATION`; default `auto`. */
   readonly isolation?: string;
+  /** Returns the isolation level that `tryIsolation` has found; default and null: each worker tries the levels. */
+  readonly triedIsolation?: () => string | null;
   /** `MEDIAJOBS_FAULTS_DIR`, for tests. */
   readonly faultsDir?: string;
   /** Destination of the worker's log; default: standard output of this process. */
@@ -89,6 +92,20 @@ export async function launch(
   };
 }
 
+const TRIAL_TIMEOUT_MS = 120_000;
+
+/**
+ * Returns the isolation level that passes its trial on this machine, or `none`. `script` is
+ * `worker-image/print-isolation.ts`. @throws Error when the trial cannot run.
+ */
+export async function tryIsolation(
+  script: string,
+  { path, execPath = process.execPath }: Pick<LocalProcessOptions, 'path' | 'execPath'>,
+): Promise<string> {
+  const { stdout } = await promisify(execFile)(execPath, [script], { env: { PATH: path }, timeout: TRIAL_TIMEOUT_MS });
+  return stdout.trim();
+}
+
 const STOPPED: RunState = { state: 'lost', cause: 'stopped', message: 'it was stopped' };
 
 /** Returns an unlinked file for reading, which no other process can open by a path. */
@@ -111,9 +128,10 @@ function spawnWorker(options: LocalProcessOptions, directory: string, spec: File
 }
 
 function environment(
-  { path, compileCache, faultsDir, isolation }: LocalProcessOptions,
+  { path, compileCache, faultsDir, isolation, triedIsolation }: LocalProcessOptions,
   directory: string,
 ): Record<string, string> {
+  const level = triedIsolation?.() ?? null;
   return {
     PATH: path,
     HOME: directory,
@@ -123,6 +141,7 @@ function environment(
     [TERMINATION_FILE]: join(directory, TERMINATION),
     ...(compileCache === undefined ? {} : { NODE_COMPILE_CACHE: compileCache }),
     ...(isolation === undefined ? {} : { MEDIAJOBS_ISOLATION: isolation }),
+    ...(level === null ? {} : { [TRIED_ISOLATION]: level }),
     ...(faultsDir === undefined ? {} : { MEDIAJOBS_FAULTS_DIR: faultsDir }),
   };
 }

@@ -58,7 +58,7 @@ describe('makeLocalRuns', () => {
   });
 
   it('starts a worker with a private directory and a minimal environment', async () => {
-    const runs = await open({ compileCache: '/var/cache/node' });
+    const runs = await open({ compileCache: '/var/cache/node', triedIsolation: () => 'bubblewrap' });
     const request = buildRunRequest('report-environment', 1, 2);
     await runs.start(await completeRequest(request));
     const { is } = await whenOver(runs, request);
@@ -75,12 +75,13 @@ describe('makeLocalRuns', () => {
             NODE_COMPILE_CACHE: '/var/cache/node',
             MEDIAJOBS_RUN_SPEC_FILE: '/proc/self/fd/3',
             MEDIAJOBS_TERMINATION_FILE: join(own, 'termination.json'),
+            MEDIAJOBS_TRIED_ISOLATION: 'bubblewrap',
             attempt: '2',
           },
         },
       },
     });
-    expect(Object.keys((is as { outcome: { report: { tools: object } } }).outcome.report.tools)).toHaveLength(9);
+    expect(Object.keys((is as { outcome: { report: { tools: object } } }).outcome.report.tools)).toHaveLength(10);
   });
 
   it('passes the spec, which contains signed URLs, in an unlinked file', async () => {

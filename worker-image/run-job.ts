@@ -11,7 +11,14 @@
 import { fstatSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
-import { BETWEEN_FILES, joinRunSpec, RUN_SPEC, RUN_SPEC_FILE, TERMINATION_FILE } from '#crds/contract/run-files.ts';
+import {
+  BETWEEN_FILES,
+  joinRunSpec,
+  RUN_SPEC,
+  RUN_SPEC_FILE,
+  TERMINATION_FILE,
+  TRIED_ISOLATION,
+} from '#crds/contract/run-files.ts';
 import type { RunOutcome, RunSpec } from '#crds/contract/run-spec.ts';
 import type { IsolationSetting } from '#worker-image/tools/isolation.ts';
 import { startHeartbeats } from '#worker-image/transfer/heartbeats.ts';
@@ -29,16 +36,18 @@ process.once('SIGTERM', () => end('SIGTERM'));
 process.once('SIGINT', () => end('SIGINT'));
 endWithOwner();
 
-const { probeIsolation } = await import('#worker-image/tools/isolation.ts');
+const { probeIsolation, triedIsolation } = await import('#worker-image/tools/isolation.ts');
 const { makeLog } = await import('#crds/process/log.ts');
 const log = makeLog('run-job', process.env['MEDIAJOBS_LOG_LEVEL'] ?? 'info').child({
   job_id: sent.jobId,
   attempt: sent.attempt,
 });
-const isolation = await probeIsolation({ setting: isolationSetting() }).catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : String(error));
-  process.exit(1);
-});
+const isolation =
+  triedIsolation(process.env[TRIED_ISOLATION]) ??
+  (await probeIsolation({ setting: isolationSetting() }).catch((error: unknown) => {
+    console.error(error instanceof Error ? error.message : String(error));
+    process.exit(1);
+  }));
 const { makeWorkDirectory, removeWorkDirectory } = await import('#worker-image/work-directory.ts');
 const directory = await makeWorkDirectory(process.env['MEDIAJOBS_WORK_DIR'] ?? tmpdir());
 const { SandboxedEngine } = await import('#worker-image/sandbox/sandboxed-engine.ts');

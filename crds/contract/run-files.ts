@@ -11,6 +11,8 @@ export const RUN_SPEC_FILE = 'MEDIAJOBS_RUN_SPEC_FILE';
 /** Environment variable with the public part of the RunSpec as JSON; the files contain the rest. */
 export const RUN_SPEC = 'MEDIAJOBS_RUN_SPEC';
 export const TERMINATION_FILE = 'MEDIAJOBS_TERMINATION_FILE';
+/** Environment variable with the isolation level that passed its trial on this machine; without it the run tries them. */
+export const TRIED_ISOLATION = 'MEDIAJOBS_TRIED_ISOLATION';
 
 /** Separator of the paths of a RunSpec's files. */
 export const BETWEEN_FILES = ':';

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { IsolationMissing, probeIsolation, type Isolation } from '#worker-image/tools/isolation.ts';
+import { IsolationMissing, probeIsolation, triedIsolation, type Isolation } from '#worker-image/tools/isolation.ts';
 import { withInherited } from '#worker-image/tools/run-command.ts';
 
 let isolation: Isolation;
@@ -61,16 +61,44 @@ describe('the isolation of an engine process', () => {
   });
 });
 
+/** Returns the output of a module on this machine without bubblewrap. */
+function withoutBubblewrap(module: string): string {
+  const namespace = process.getuid?.() === 0 ? ['--mount'] : ['--map-root-user', '--mount'];
+  const command = 'mount --bind /dev/null "$(command -v bwrap)" && exec "$0" --input-type=module --eval "$1"';
+  const { stdout } = spawnSync('unshare', [...namespace, 'sh', '-c', command, process.execPath, module]);
+  return String(stdout).trim();
+}
+
+describe('triedIsolation', () => {
+  it('returns the isolation that a trial in this process would return', () => {
+    const { child, openFilter: _open, ...tried } = triedIsolation(isolation.level) ?? { ...isolation, level: 'none' };
+    expect(isolation).toMatchObject(tried);
+    expect(child(ownFolder)).toEqual(isolation.child(ownFolder));
+  });
+
+  it.each([undefined, '', 'none', 'pod', 'partial', 'NAMESPACES', 'toString'])('returns null for %s', (name) =>
+    expect(triedIsolation(name)).toBeNull(),
+  );
+
+  it('starts no process where the level does not work', ({ skip }) => {
+    if (isolation.level !== 'bubblewrap') skip();
+    const start = `import { spawnSync } from 'node:child_process';
+      import { triedIsolation } from '${join(import.meta.dirname, 'isolation.ts')}';
+      const { child, openFilter } = triedIsolation('bubblewrap');
+      const stdio = ['ignore', 'pipe', 'ignore', ...Array(6).fill('ignore'), openFilter()];
+      const { status, stdout } = spawnSync('env', [...child('${ownFolder}'), 'echo', 'started'], { stdio });
+      console.log(status === 0, String(stdout));`;
+    expect(withoutBubblewrap(start)).toBe('false');
+  });
+});
+
 describe('probeIsolation', () => {
   it('falls back to Landlock where bubblewrap is missing', ({ skip }) => {
     if (isolation.level !== 'bubblewrap') skip();
-    const namespace = process.getuid?.() === 0 ? ['--mount'] : ['--map-root-user', '--mount'];
     const probe = `import { probeIsolation } from '${join(import.meta.dirname, 'isolation.ts')}';
       const { level, seesOnlyHome, child } = await probeIsolation();
       console.log(level, seesOnlyHome, child('/').includes('bwrap'));`;
-    const command = 'mount --bind /dev/null "$(command -v bwrap)" && exec "$0" --input-type=module --eval "$1"';
-    const { stdout } = spawnSync('unshare', [...namespace, 'sh', '-c', command, process.execPath, probe]);
-    expect(String(stdout).trim()).toBe('namespaces true false');
+    expect(withoutBubblewrap(probe)).toBe('namespaces true false');
   });
 
   it('throws IsolationMissing with its remedies when no level passes', async () => {

@@ -73,6 +73,15 @@ export async function probeIsolation({ setting = 'auto', levels }: ProbeInput = 
   }
 }
 
+/**
+ * Returns the isolation of a level that has passed its trial in another process of this user and machine; null: there is
+ * no level of that name. Without a trial, but no level falls back: where it does not work, no engine process starts.
+ */
+export function triedIsolation(name: string | undefined): Isolation | null {
+  const level = LEVELS.find((one) => one.name === name);
+  return level === undefined ? null : { ...confine(level).confinement, level: level.name, seesOnlyHome: true };
+}
+
 /** Returns the partial isolation if an engine process can start in it, otherwise none. */
 async function withoutLevel(trial: Trial, level: 'pod' | 'none'): Promise<Isolation> {
   const { confinement, broken } = await attempt(trial, PARTIAL);
@@ -90,15 +99,21 @@ async function attempt(
   trial: Trial,
   level: IsolationLevel,
 ): Promise<{ confinement: Confinement; broken: readonly string[] }> {
+  const { confinement, close } = confine(level);
+  const broken = await trial.broken({ prefix: confinement.child, openFilter: confinement.openFilter });
+  if (broken.length > 0 && level !== PARTIAL) close();
+  return { confinement, broken };
+}
+
+/** Returns the level's confinement, with a function that closes its seccomp filter. */
+function confine(level: IsolationLevel): { confinement: Confinement; close: () => void } {
   const { ownsProcesses, ownsMemory, summary, prefix } = level;
   // Inside a process namespace the owner's process id may be that of another process.
   const program = seccompFilter({ arch: process.arch, ownerPid: ownsProcesses ? null : process.pid });
   const { open, close } = program === null ? NO_FILTER : keepFilter(program);
   const filter = program === null ? null : INHERITED_DESCRIPTOR;
   const child = (folder: string) => prefix({ folder, filter });
-  const broken = await trial.broken({ prefix: child, openFilter: open });
-  if (broken.length > 0 && level !== PARTIAL) close();
-  return { confinement: { child, openFilter: open, ownsProcesses, ownsMemory, summary }, broken };
+  return { confinement: { child, openFilter: open, ownsProcesses, ownsMemory, summary }, close };
 }
 
 const NO_FILTER = { open: () => null, close: () => undefined };
