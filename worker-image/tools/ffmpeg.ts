@@ -74,11 +74,9 @@ interface FfmpegDeps {
 /** Returns ffmpeg's arguments for one input and one output. Pure. */
 export function ffmpegArguments({ input, inputOptions = [], outputOptions, output }: FfmpegPlan): string[] {
   const progress = ['-progress', 'pipe:1', '-nostats', '-stats_period', '0.5'];
-  return [
-    ...['-nostdin', '-hide_banner', '-v', 'error', ...guardOptions(input.format), ...inputOptions],
-    ...['-i', `file:${input.path}`],
-    ...[...progress, ...outputOptions, '-f', MUXERS[output.format], '-y', `file:${output.path}`],
-  ];
+  const guard = ['-nostdin', '-hide_banner', '-v', 'error', ...guardOptions(input.format)];
+  const target = ['-f', MUXERS[output.format], '-y', `file:${output.path}`];
+  return [...guard, ...inputOptions, '-i', `file:${input.path}`, ...progress, ...outputOptions, ...target];
 }
 
 /**
