@@ -29,7 +29,19 @@ export const IMAGE_PACKAGES = {
     'uqr',
     'zod',
   ],
-  worker: ['csv-parse', 'fflate', 'htmlparser2', 'ipaddr.js', 'marked', 'pino', 'prom-client', 'sharp', 'yauzl', 'zod'],
+  worker: [
+    'csv-parse',
+    'fflate',
+    'fluent-ffmpeg',
+    'htmlparser2',
+    'ipaddr.js',
+    'marked',
+    'pino',
+    'prom-client',
+    'sharp',
+    'yauzl',
+    'zod',
+  ],
 } as const satisfies Record<string, readonly string[]>;
 
 if (import.meta.main) {

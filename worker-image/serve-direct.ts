@@ -15,8 +15,9 @@ import { makeDirectServer } from '#worker-image/direct/direct-server.ts';
 import { ChildPool } from '#worker-image/sandbox/child-pool.ts';
 import { warmCompileCache } from '#worker-image/sandbox/spawn-engine.ts';
 import { engineListener, ENGINE_LISTENER_SETTINGS } from '#worker-image/direct/engine-listener.ts';
-import { missingTools } from '#worker-image/tools/find-tool.ts';
+import { findTool, missingTools } from '#worker-image/tools/find-tool.ts';
 import { IsolationMissing, probeIsolation, type Isolation } from '#worker-image/tools/isolation.ts';
+import { missingCodecs } from '#worker-image/tools/missing-codecs.ts';
 import { makeRunCommand } from '#worker-image/tools/run-command.ts';
 import { toolVersions } from '#worker-image/tools/tool-versions.ts';
 import { makeWorkDirectory, removeWorkDirectory, sweepWorkDirectories } from '#worker-image/work-directory.ts';
@@ -104,6 +105,15 @@ log.info(
   { ...listener.address, children, isolation_level: isolation.level, isolation: isolation.summary, tools },
   'serving',
 );
+
+findTool('ffmpeg')
+  .then(missingCodecs)
+  .then(
+    (missing) => {
+      if (missing.length > 0) log.error({ missing }, 'ffmpeg lacks what some files need: install one that has it');
+    },
+    (error: unknown) => log.error({ err: error }, 'codecs of ffmpeg not read'),
+  );
 
 /** Returns the isolation. Exits when there is none and the setting does not accept that. */
 async function findIsolation(): Promise<Isolation> {

@@ -1,29 +1,6 @@
-import { promisify } from 'node:util';
-import ffmpegCommand from 'fluent-ffmpeg';
 import { describe, expect, it } from 'vitest';
-import { FORMAT_NAMES } from '#crds/catalogue/formats.ts';
-import {
-  ffmpegArguments,
-  ffprobeArguments,
-  isDemuxable,
-  progressSeconds,
-  type MuxableFormat,
-} from '#worker-image/tools/ffmpeg.ts';
+import { ffmpegArguments, ffprobeArguments, progressSeconds } from '#worker-image/tools/ffmpeg.ts';
 
-const MUXABLE = [
-  'mp4',
-  'mov',
-  'mkv',
-  'webm',
-  'm4a',
-  'alac',
-  'mp3',
-  'aac',
-  'wav',
-  'flac',
-  'ogg',
-  'opus',
-] as const satisfies readonly MuxableFormat[];
 const GUARD = '-protocol_whitelist file,pipe -format_whitelist mov -max_streams 64 -f mov';
 
 describe('command lines of ffmpeg and ffprobe', () => {
@@ -45,21 +22,6 @@ describe('command lines of ffmpeg and ffprobe', () => {
     const args = ffprobeArguments({ path: '/job/in.mpg', format: 'mpg' }, 'format=duration').join(' ');
     expect(args).toContain('-format_whitelist mpeg,mpegvideo');
     expect(args).not.toContain('-f mpeg');
-  });
-
-  it('name demuxers and muxers that the installed ffmpeg has', async () => {
-    const installed = await promisify(ffmpegCommand.getAvailableFormats.bind(ffmpegCommand))();
-    const demuxers = FORMAT_NAMES.filter(isDemuxable).flatMap((format) => {
-      const args = ffprobeArguments({ path: '/job/in', format }, '');
-      return (args[args.indexOf('-format_whitelist') + 1] ?? '').split(',');
-    });
-    const muxers = MUXABLE.map((format) => {
-      const input = { path: '/job/in', format: 'mp4' } as const;
-      return ffmpegArguments({ input, outputOptions: [], output: { path: '/job/out', format } }).at(-3) ?? '';
-    });
-    expect(new Set(demuxers).size).toBeGreaterThan(10);
-    expect(demuxers.filter((name) => installed[name]?.canDemux !== true)).toEqual([]);
-    expect(muxers.filter((name) => installed[name]?.canMux !== true)).toEqual([]);
   });
 
   it('are rejected for a format that is not media', () => {

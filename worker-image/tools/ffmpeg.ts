@@ -1,5 +1,5 @@
 /**
- * Runs ffmpeg and ffprobe. `run` starts the processes, as for every tool. Why fluent-ffmpeg does not:
+ * Runs ffmpeg and ffprobe on files. `run` starts the processes, as for every tool. Why fluent-ffmpeg does not:
  * hack/decisions/0038-ffmpeg-without-fluent-ffmpeg.md.
  *
  * Every input is opened with the demuxer of its identified format, and only files may be opened: a playlist disguised
@@ -45,6 +45,10 @@ const MUXERS = {
   ogg: 'ogg',
   opus: 'opus',
 } as const satisfies Partial<Record<Format, string>>;
+
+/** Names of all demuxers and muxers that arguments may contain. */
+export const DEMUXER_NAMES = distinct(DEMUXERS);
+export const MUXER_NAMES = distinct(MUXERS);
 
 export type DemuxableFormat = keyof typeof DEMUXERS;
 export type MuxableFormat = keyof typeof MUXERS;
@@ -207,4 +211,8 @@ function guardOptions(format: Format): string[] {
     String(MAX_STREAMS),
     ...(demuxer.includes(',') ? [] : ['-f', demuxer]),
   ];
+}
+
+function distinct(names: Readonly<Record<string, string>>): string[] {
+  return [...new Set(Object.values(names).flatMap((list) => list.split(',')))];
 }
