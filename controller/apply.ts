@@ -41,7 +41,7 @@ export async function apply(deps: ApplyDeps, facts: Facts, decision: Decision): 
   if (decision.action === 'wait') return { result: 'unchanged', requeueAt: decision.until };
   const { mediaJob } = facts;
   if (mediaJob === null)
-    throw new Error(`The decision ${decision.action} needs a MediaJob, and ${facts.name} is gone.`);
+    throw new Error(`The decision ${decision.action} requires a MediaJob, and ${facts.name} is deleted.`);
   const existing: ExistingFacts = { ...facts, mediaJob };
   switch (decision.action) {
     case 'suspend':
@@ -143,7 +143,7 @@ async function finish(
   if (!(await write(deps, mediaJob, status))) return { result: 'conflict', requeueAt: null };
   const fields = { job_id: mediaJob.spec.jobId, attempt: status.attempt };
   const { contradiction } = decision;
-  if (contradiction !== undefined) deps.log.warn({ ...fields, contradiction }, 'report of a worker refused');
+  if (contradiction !== undefined) deps.log.warn({ ...fields, contradiction }, 'worker report rejected');
   deps.log.info({ ...fields, reason: status.reason, code: status.error?.code }, 'job finished');
   await release(deps, facts);
   return { result: decision.outcome.outcome, requeueAt: null };

@@ -23,23 +23,23 @@ interface UnfinishedFacts extends Facts {
 
 /** Rules in order of precedence. */
 export const CHECKS: readonly MediaJobCheck[] = [
-  { sentence: 'A MediaJob that is gone or final needs no run.', check: whenEnded },
+  { sentence: 'The runs of a deleted or final MediaJob are released.', check: whenEnded },
   { sentence: 'A suspended MediaJob waits for its input.', check: forUnfinished(whenSuspended) },
-  { sentence: "The outcome of the current attempt is the job's end.", check: forUnfinished(whenOutcome) },
-  { sentence: 'A job that has run for 4 hours ends with timeout.', check: forUnfinished(whenRunTooLong) },
-  { sentence: 'A second attempt that ran out of memory ends the job.', check: forUnfinished(whenOutOfMemoryAgain) },
-  { sentence: 'A run without outcome is a lost attempt.', check: forUnfinished(whenRunLost) },
-  { sentence: 'A silent run is a lost attempt.', check: forUnfinished(whenSilent) },
-  { sentence: 'After three attempts there is no further one.', check: forUnfinished(whenExhausted) },
+  { sentence: 'The outcome of the current attempt finishes the job.', check: forUnfinished(whenOutcome) },
+  { sentence: 'A job that has run for 4 hours fails with timeout.', check: forUnfinished(whenRunTooLong) },
+  { sentence: 'A job fails when a second attempt runs out of memory.', check: forUnfinished(whenOutOfMemoryAgain) },
+  { sentence: 'An attempt whose run ended without an outcome is lost.', check: forUnfinished(whenRunLost) },
+  { sentence: 'An attempt without a heartbeat for 60 seconds is lost.', check: forUnfinished(whenSilent) },
+  { sentence: 'A job fails when its third attempt is lost.', check: forUnfinished(whenExhausted) },
   {
-    sentence: 'A job that no attempt could start for 30 minutes ends with timeout.',
+    sentence: 'A job that has waited 30 minutes for capacity fails with timeout.',
     check: forUnfinished(whenWaitedTooLong),
   },
   { sentence: 'A job without a run starts its next attempt.', check: forUnfinished(whenStartable) },
-  { sentence: 'A run that finds no place says why.', check: forUnfinished(whenWithoutCapacity) },
-  { sentence: 'The first heartbeat of an attempt makes the job run.', check: forUnfinished(whenFirstHeard) },
-  { sentence: 'The percent is shown as it grows, in steps.', check: forUnfinished(whenPercentGrew) },
-  { sentence: 'Otherwise nothing happens before the next clock strikes.', check: forUnfinished(whenNothingElse) },
+  { sentence: 'The status shows why a run cannot start.', check: forUnfinished(whenWithoutCapacity) },
+  { sentence: 'The first heartbeat of an attempt sets the phase to Running.', check: forUnfinished(whenFirstHeard) },
+  { sentence: 'The status shows the percentage, in steps.', check: forUnfinished(whenPercentGrew) },
+  { sentence: 'Otherwise wait for the next deadline.', check: forUnfinished(whenNothingElse) },
 ];
 
 /** Returns a check that does not apply to an absent MediaJob. */
@@ -104,7 +104,7 @@ function whenRunLost(_timing: Timing, { run, status }: UnfinishedFacts): Decisio
   if (isLost(status)) return null;
   if (run?.is.state === 'lost') return { action: 'lose', cause: run.is.cause, message: run.is.message };
   if (run !== null || status.phase !== 'Running') return null;
-  return { action: 'lose', cause: 'vanished', message: 'its run is gone' };
+  return { action: 'lose', cause: 'vanished', message: 'its run no longer exists' };
 }
 
 function whenSilent(timing: Timing, facts: UnfinishedFacts): Decision | null {

@@ -51,7 +51,7 @@ const runs = await serveLocalRuns(
 );
 const ops = await startOpsServer({ metrics: registry, notReady: () => null }, opsAddress(config));
 announceReady();
-log.info({ runs_at_once: concurrency }, 'working');
+log.info({ runs_at_once: concurrency }, 'runs process started');
 
 runUntilStopped({ log }, async () => {
   await runs.close();

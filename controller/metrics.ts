@@ -30,13 +30,13 @@ export function makeControllerMetrics(registry: Registry): ControllerMetrics {
   const registers = [registry];
   const reconciles = new Counter({
     name: 'mediajobs_controller_reconciles_total',
-    help: 'Looks at a MediaJob, by how they ended.',
+    help: 'Reconciliations, by result.',
     labelNames: ['result'] as const,
     registers,
   });
   const lost = new Counter({
     name: 'mediajobs_controller_attempts_lost_total',
-    help: 'Attempts that left no outcome, by cause.',
+    help: 'Lost attempts, by reason.',
     labelNames: ['reason'] as const,
     registers,
   });
@@ -49,7 +49,7 @@ export function makeControllerMetrics(registry: Registry): ControllerMetrics {
     observe({ activeRuns }) {
       new Gauge({
         name: 'mediajobs_controller_runs_active',
-        help: 'Attempts under way.',
+        help: 'Runs that are waiting or active.',
         registers,
         async collect() {
           this.set(await activeRuns());

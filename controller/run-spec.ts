@@ -37,7 +37,7 @@ export function buildRunSpec(
 function knownOrder(order: OpenWorkOrder): OpenWorkOrder {
   const { to } = order.options.convert;
   if (to === null || isFormat(to)) return order;
-  throw new Error(`The MediaJob asks for the format ${String(to)}, which does not exist.`);
+  throw new Error(`The MediaJob requests the format ${String(to)}, which does not exist.`);
 }
 
 /** Returns the remaining run time in seconds. All attempts of a job share one limit. */

@@ -51,7 +51,7 @@ describe('runStateOf', () => {
       'no node takes the pod',
       job,
       [buildObject('pod', unscheduled)],
-      { state: 'waiting', for: { on: 'capacity', message: 'No node takes the pod: 0/3 nodes are available' } },
+      { state: 'waiting', for: { on: 'capacity', message: 'The pod cannot be scheduled: 0/3 nodes are available' } },
     ],
     [
       'the image cannot be pulled',
@@ -113,7 +113,12 @@ describe('runStateOf', () => {
       [buildPod({ terminated: { exitCode: 143, startedAt: AT } }, { phase: 'Failed' }, { deletionTimestamp: AT })],
       { state: 'lost', cause: 'vanished', message: 'its pod was deleted' },
     ],
-    ['the pod gone', failedJob, [], { state: 'lost', cause: 'vanished', message: 'its pod is gone (Job has failed)' }],
+    [
+      'the pod gone',
+      failedJob,
+      [],
+      { state: 'lost', cause: 'vanished', message: 'its pod no longer exists (Job has failed)' },
+    ],
     [
       'the pod of an ended Job gone',
       buildObject('job', { conditions: [{ type: 'Complete', status: 'True' }] }),

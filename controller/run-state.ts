@@ -88,10 +88,10 @@ function withoutPod(job: KubeObject): RunState {
     return {
       state: 'lost',
       cause: 'vanished',
-      message: `its pod is gone (${failed.message ?? failed.reason ?? 'deleted'})`,
+      message: `its pod no longer exists (${failed.message ?? failed.reason ?? 'deleted'})`,
     };
   if (is('Complete') !== undefined)
-    return { state: 'lost', cause: 'vanished', message: 'its pod is gone and left no outcome' };
+    return { state: 'lost', cause: 'vanished', message: 'its pod no longer exists and left no outcome' };
   const suspended =
     is('Suspended') === undefined ? null : { on: 'capacity' as const, message: 'The queue has not admitted the job.' };
   return { state: 'waiting', for: suspended };
@@ -112,7 +112,7 @@ function waiting(pod: KubeObject): RunState {
       ? null
       : {
           on: 'capacity',
-          message: `No node takes the pod: ${unscheduled.message ?? unscheduled.reason}`,
+          message: `The pod cannot be scheduled: ${unscheduled.message ?? unscheduled.reason}`,
         };
   return { state: 'waiting', for: capacity };
 }

@@ -63,7 +63,7 @@ async function serveController(deps: ServeRunsDeps, options: LocalRunsOptions, s
     watching.abort();
     await runs.close();
   } catch (error) {
-    deps.log.error({ err: error }, 'runs could not be begun or ended');
+    deps.log.error({ err: error }, 'runs not started or not stopped');
     socket.destroy();
   }
 }

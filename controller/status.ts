@@ -86,7 +86,7 @@ export function statusAfter(
 /** Returns the status of a job without capacity. A lost attempt remains the reason until the next one starts. */
 export function waitingStatus(status: MediaJobStatus): MediaJobStatus {
   if (status.reason === 'AttemptLost') return status;
-  return { ...status, reason: 'WaitingForCapacity', message: 'No engine is free.' };
+  return { ...status, reason: 'WaitingForCapacity', message: 'No slot is free.' };
 }
 
 function finished(

@@ -40,7 +40,7 @@ const processing = (when: string): ErrorRow => ({ type: 'processing_error', stat
 export const ERROR_CODES = {
   bad_request: invalid(400, 'The body, a field, a header or the method is not what the endpoint accepts.'),
   invalid_options: invalid(400, 'An option is unknown or its value is not allowed; `param` is its path.'),
-  missing_file: invalid(400, 'A direct request came without a file.'),
+  missing_file: invalid(400, 'A direct request has no file.'),
   unsupported_version: invalid(400, '`Svc-Version` names a version that does not exist.'),
   not_found: invalid(404, 'The path or the object does not exist for this account and mode.'),
   idempotency_conflict: invalid(409, 'The `Idempotency-Key` was used within 24 hours with another body.'),
@@ -48,10 +48,10 @@ export const ERROR_CODES = {
     ...invalid(409, 'The first request with this `Idempotency-Key` is still being handled.'),
     retryAfterSeconds: 1,
   },
-  job_not_finished: invalid(409, 'A receipt was asked of a queued or processing job.'),
+  job_not_finished: invalid(409, 'A receipt was requested for a queued or processing job.'),
   upload_incomplete: invalid(409, 'Complete was called while parts were missing.'),
   upload_already_completed: invalid(409, 'A part was sent, or complete was called, after completion.'),
-  preset_limit_reached: invalid(409, 'The account already has as many presets as it may.'),
+  preset_limit_reached: invalid(409, 'The account has the maximum number of presets.'),
   file_too_large: invalid(413, 'The file is over the limit that the message names.'),
   unsupported_input: invalid(415, 'The type of file is not handled, or not by this operation.'),
   unsupported_target: invalid(415, 'The convert target is not available for this kind of file.'),
@@ -85,7 +85,7 @@ export const ERROR_CODES = {
   canceled: invalid(null, 'The job was canceled before it finished.'),
   input_fetch_failed: invalid(null, 'The file at `input.url` could not be fetched.'),
   input_changed: invalid(null, 'The upload was overwritten after the job was created.'),
-  input_missing: invalid(null, 'The uploaded file was gone when the job started.'),
+  input_missing: invalid(null, 'The uploaded file no longer existed when the job started.'),
   output_upload_failed: invalid(null, 'The result could not be PUT to `output.url`.'),
 } as const satisfies Record<string, ErrorRow>;
 

@@ -18,7 +18,7 @@ interface ReportRule {
 
 const RULES: readonly ReportRule[] = [
   {
-    rule: 'The kind is the one of the input format.',
+    rule: 'The kind is that of the input format.',
     isBroken: ({ kind, input_format }) => FORMATS[input_format].kind !== kind,
   },
   {
@@ -26,25 +26,25 @@ const RULES: readonly ReportRule[] = [
     isBroken: ({ kind }, { operation }) => !OPERATION_KINDS[operation].includes(kind),
   },
   {
-    rule: 'The output has a format that was asked for.',
+    rule: 'The output has a requested format.',
     isBroken: (result, known) => !isPossibleOutput(result, known),
   },
   {
-    rule: 'The input has the size that was stored.',
+    rule: 'The size of the input is the stored one.',
     isBroken: ({ original_size }, { inputSize }) => inputSize !== null && original_size !== inputSize,
   },
   {
-    rule: 'The output has the size that was received.',
+    rule: 'The size of the output is the received one.',
     isBroken: ({ output_size }, { outputSize }) => outputSize !== null && output_size !== outputSize,
   },
   {
-    rule: 'The savings are those of the sizes.',
+    rule: 'The savings follow from the sizes.',
     isBroken: (result) =>
       result.savings_percent !== savingsPercent(result.original_size, result.output_size) ||
       result.increased !== result.output_size > result.original_size,
   },
   {
-    rule: 'An original that is kept keeps its size and its format.',
+    rule: 'A kept original has the size and format of the input.',
     isBroken: (result, { operation }) =>
       result.kept_original &&
       (operation !== 'compress' ||
@@ -52,11 +52,11 @@ const RULES: readonly ReportRule[] = [
         result.output_format !== result.input_format),
   },
   {
-    rule: 'Only a PDF has pages, as many as it may have.',
+    rule: 'Only a PDF has pages, within the limit.',
     isBroken: ({ kind, pages }, { limits }) => (kind === 'pdf') !== (pages !== null) || (pages ?? 0) > limits.maxPages,
   },
   {
-    rule: 'Only audio and video have a duration, no longer than it may be.',
+    rule: 'Only audio and video have a duration, within the limit.',
     isBroken: ({ kind, duration_seconds: seconds }, { limits }) =>
       seconds !== null && ((kind !== 'audio' && kind !== 'video') || seconds > limits.maxSeconds),
   },

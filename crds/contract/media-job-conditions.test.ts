@@ -52,9 +52,9 @@ describe('events', () => {
 
   it.each<[string, MediaJobStatus | undefined, MediaJobStatus, string | null]>([
     ['a start is no event', undefined, buildStatus({ attempt: 1 }), null],
-    ['the first heartbeat', buildStatus({ attempt: 1 }), running, 'Normal Running: Attempt 1 works on n1.'],
+    ['the first heartbeat', buildStatus({ attempt: 1 }), running, 'Normal Running: Attempt 1 is running on n1.'],
     ['a percent is no event', running, { ...running, percent: 50 }, null],
-    ['success', running, succeeded, 'Normal Succeeded: Attempt 1 left its output.'],
+    ['success', running, succeeded, 'Normal Succeeded: Attempt 1 stored its output.'],
     ['failure', undefined, failed, 'Warning WaitTimeout: timeout: It waited.'],
     ['a lost attempt', running, lost, 'Warning AttemptLost: Attempt 1 was lost: gone.'],
     ['a lost attempt once', lost, { ...lost, percent: 1 }, null],

@@ -24,17 +24,20 @@ const SPEC_RULES: readonly CelRule[] = [
     rule: `oldSelf.suspend || (${sameFields(COMPLETED_BY_RESUME)})`,
     message: 'inputSize and kind may change only while the MediaJob is suspended.',
   },
-  { rule: sameFields(fixedFields()), message: 'The spec may not change, except that a suspension is lifted.' },
+  { rule: sameFields(fixedFields()), message: 'The spec is immutable, except that a suspension may be lifted.' },
 ];
 
 const NAME_RULE: CelRule = {
   rule: "self.metadata.name == self.spec.jobId.replace('_', '-')",
-  message: "A MediaJob is named for its job: spec.jobId with '-' for '_'.",
+  message: "metadata.name must be spec.jobId with '-' instead of '_'.",
 };
 
 const STATUS_RULES: readonly CelRule[] = [
-  { rule: "!(oldSelf.phase in ['Succeeded', 'Failed']) || self == oldSelf", message: 'A final status never changes.' },
-  { rule: 'self.attempt >= oldSelf.attempt', message: 'The attempt never falls: this writer is late.' },
+  {
+    rule: "!(oldSelf.phase in ['Succeeded', 'Failed']) || self == oldSelf",
+    message: 'A final status must not change.',
+  },
+  { rule: 'self.attempt >= oldSelf.attempt', message: 'The attempt must not decrease: this write is stale.' },
 ];
 
 /** Default status until the controller writes the first one. */
@@ -91,7 +94,7 @@ function mediaJobSchema(): StructuralSchema {
   return {
     type: 'object',
     description:
-      'A media processing job: a short-lived ticket of a row in the database. The API creates it, the controller runs it.',
+      'A media processing job, created by the recorder from a row of the database and run by the controller.',
     required: ['spec'],
     properties: {
       apiVersion: { type: 'string' },
@@ -111,7 +114,7 @@ const writtenStatusSchema = mediaJobStatusSchema.extend({
     .array(conditionSchema)
     .max(CONDITION_TYPES.length)
     .nullable()
-    .meta({ description: 'Follow from the fields beside them.' }),
+    .meta({ description: 'Derived from the other fields of the status.' }),
 });
 
 function withRules(schema: z.ZodObject, rules: readonly CelRule[]): StructuralSchema {

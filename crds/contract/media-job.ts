@@ -23,9 +23,9 @@ const { operation, ...otherOrderFields } = openWorkOrderSchema.shape;
 
 export const mediaJobSpecSchema = z.object({
   jobId: z.string().regex(/^job_[0-9a-z]{20}$/),
-  account: z.string().max(63).meta({ description: 'Account id, for fair order and for labels.' }),
+  account: z.string().max(63).meta({ description: 'Account id, for fair scheduling and labels.' }),
   operation,
-  kind: z.enum(KINDS).nullable().meta({ description: 'Guess from the file name; the content decides.' }),
+  kind: z.enum(KINDS).nullable().meta({ description: 'Kind by the file name. The content decides.' }),
   inputSize: z.int().min(0).nullable().meta({ description: 'Bytes; null until the input is stored.' }),
   ...otherOrderFields,
   secretName: z.string().max(253),
@@ -33,7 +33,7 @@ export const mediaJobSpecSchema = z.object({
   startedAt: timestamp
     .nullable()
     .meta({ description: 'First heartbeat under an earlier MediaJob; null when the job never ran.' }),
-  waitUntil: timestamp.meta({ description: 'When a job that has not started fails with timeout.' }),
+  waitUntil: timestamp.meta({ description: 'Time at which a job that has not started fails with timeout.' }),
   suspend: z.boolean().meta({ description: 'true while the input is being fetched.' }),
 });
 

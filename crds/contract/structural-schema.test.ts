@@ -51,7 +51,7 @@ describe('structural schema', () => {
     [
       'a union of different types',
       z.union([z.string(), z.number()]),
-      /\.field may have values of different types: string, number/,
+      /\.field has values of different types: string, number/,
     ],
     ['a value of any type', z.unknown(), /\.field has no type/],
   ])('throws for %s with its path', (_what, schema, message) => {

@@ -68,7 +68,7 @@ function schemaOf(node: JsonSchema, path: string): StructuralSchema {
       return { type: node.type };
     case undefined:
     default:
-      throw new Error(`${path} has no type that a CRD's schema can say.`);
+      throw new Error(`${path} has no type that a CRD schema can express.`);
   }
 }
 
@@ -105,6 +105,6 @@ function unionSchema(members: readonly JsonSchema[], path: string): JsonSchema {
   const types = new Set(members.map(({ type }) => type));
   const [type] = types;
   if (types.size !== 1 || type !== 'string')
-    throw new Error(`${path} may have values of different types: ${[...types].join(', ')}.`);
+    throw new Error(`${path} has values of different types: ${[...types].join(', ')}.`);
   return { type };
 }

@@ -41,11 +41,11 @@ interface KindAndFormat {
 const RULES: readonly WorkRule[] = [
   { rule: 'Video and office documents run as jobs only.', needs: 'content', refusal: refuseLane },
   { rule: 'The operation applies to the kind.', needs: 'content', refusal: refuseOperation },
-  { rule: 'Camera RAW is compressed only.', needs: 'content', refusal: refuseCameraRaw },
-  { rule: 'Video needs its feature.', needs: 'content', refusal: refuseVideo },
-  { rule: 'A conversion names its target.', needs: 'order', refusal: refuseMissingTarget },
-  { rule: 'Only accounts with the feature may write HEIC.', needs: 'name', refusal: refuseHeicOutput },
-  { rule: 'The target is one of the kind.', needs: 'content', refusal: refuseOtherTarget },
+  { rule: 'Camera RAW can only be compressed.', needs: 'content', refusal: refuseCameraRaw },
+  { rule: 'Video requires the feature.', needs: 'content', refusal: refuseVideo },
+  { rule: 'A conversion has a target.', needs: 'order', refusal: refuseMissingTarget },
+  { rule: 'HEIC output requires the feature.', needs: 'name', refusal: refuseHeicOutput },
+  { rule: 'The target is available for the kind.', needs: 'content', refusal: refuseOtherTarget },
 ];
 
 /** Returns the first refusal that is certain by the known facts of the file; null when there is none. */

@@ -27,7 +27,7 @@ export async function missingAccess(
     const missing = await Promise.all(needs.access.map((access) => missingVerbs(client, needs.namespace, access)));
     return missing.flat();
   } catch (error) {
-    return [`The API server cannot be asked: ${error instanceof Error ? error.message : String(error)}`];
+    return [`The API server cannot be reached: ${error instanceof Error ? error.message : String(error)}`];
   }
 }
 

@@ -54,7 +54,7 @@ function loadConfig(file: string | null): KubeConfig {
 
 function noCluster(file: string | null): string {
   return file === null
-    ? 'This process runs in no Kubernetes pod: give it a kubeconfig file in KUBECONFIG.'
+    ? 'This process does not run in a Kubernetes pod. Set KUBECONFIG to a kubeconfig file.'
     : `The kubeconfig ${file} names no current cluster: set current-context in it.`;
 }
 

@@ -21,26 +21,26 @@ export function makeKubeMetrics(registry: Registry): KubeMetrics {
   });
   const restarts = new Counter({
     name: 'mediajobs_reflector_watch_restarts_total',
-    help: 'Watches that began again, by resource and reason.',
+    help: 'Restarted watches, by resource and reason.',
     labelNames: ['resource', 'reason'] as const,
     registers,
   });
   const requests = new Counter({
     name: 'mediajobs_kube_requests_total',
-    help: 'Requests to the API server, by method and status; 0: no answer.',
+    help: 'Requests to the API server, by method and status. Status 0: no response.',
     labelNames: ['method', 'status'] as const,
     registers,
   });
   const stale = new Counter({
     name: 'mediajobs_kube_stale_reads_total',
-    help: "Reads for which this process's own write stood in, because the watch was behind it; by resource.",
+    help: 'Reads of an object whose watch was behind an own write of this process, by resource.',
     labelNames: ['resource'] as const,
     registers,
   });
   const ages = new Map<string, () => number>();
   new Gauge({
     name: 'mediajobs_reflector_silent_seconds',
-    help: 'Time since the API server said anything about a resource: event, bookmark or list.',
+    help: 'Time since the last event, bookmark or list of the API server in seconds, by resource.',
     labelNames: ['resource'] as const,
     registers,
     collect() {
@@ -61,7 +61,7 @@ export function makeKubeMetrics(registry: Registry): KubeMetrics {
     observeLeader(isLeading) {
       new Gauge({
         name: 'mediajobs_leader',
-        help: '1 while this process leads.',
+        help: '1 while this process is the leader, otherwise 0.',
         registers,
         collect() {
           this.set(isLeading() ? 1 : 0);

@@ -120,7 +120,7 @@ describe('a leader process', () => {
   it('is not ready until everything is listed once', async () => {
     start();
     await vi.waitFor(() => expect(led).toHaveLength(1), WAIT);
-    expect(leader.notReady()).toContain('has not listed everything yet');
+    expect(leader.notReady()).toContain('first lists of the API server are not complete');
   });
 
   it('is not alive after five minutes without a byte of a watch', async () => {
@@ -130,7 +130,7 @@ describe('a leader process', () => {
     await begun();
     expect(leader.notAlive()).toBeNull();
     passed = 6 * MINUTE;
-    expect(leader.notAlive()).toMatch(/The API server has said nothing for 36\d s\./);
+    expect(leader.notAlive()).toMatch(/The API server has not responded for 36\d s\./);
   });
 
   it('is not alive after five minutes without access to its Lease, also on standby', async () => {
@@ -141,7 +141,7 @@ describe('a leader process', () => {
     expect(leader.notAlive()).toBeNull();
     await server.down();
     passed = 6 * MINUTE;
-    await vi.waitFor(() => expect(leader.notAlive()).toContain('The API server has said nothing'), WAIT);
+    await vi.waitFor(() => expect(leader.notAlive()).toContain('The API server has not responded'), WAIT);
     await server.up();
     server.others(answer);
     await vi.waitFor(() => expect(leader.notAlive()).toBeNull(), WAIT);
@@ -154,7 +154,7 @@ describe('a leader process', () => {
     await server.down();
     passed = 16_000;
     await vi.waitFor(() => expect(lost).toHaveLength(1), WAIT);
-    await expect(led[0]?.client.create(THINGS, {})).rejects.toThrow('leads no longer');
+    await expect(led[0]?.client.create(THINGS, {})).rejects.toThrow('no longer the leader');
     await server.up();
   });
 });

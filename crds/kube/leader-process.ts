@@ -66,7 +66,7 @@ export function startLeaderProcess(deps: LeaderProcessDeps, options: LeaderProce
   const stopping = new AbortController();
   const lag = watchEventLoopLag();
   const reflectors: Reflector[] = [];
-  let missing: readonly string[] = ['The rights in the cluster are being checked.'];
+  let missing: readonly string[] = ['The permissions in the cluster are being checked.'];
   let elector: Elector | null = null;
   let work: { stop: () => Promise<void> } | null = null;
 
@@ -75,7 +75,7 @@ export function startLeaderProcess(deps: LeaderProcessDeps, options: LeaderProce
     ...deps,
     rateLimit: makeRateLimit(time, options.rate),
     beforeWrite() {
-      if (elector?.isLeading() !== true) throw new Error('This process leads no longer and writes nothing.');
+      if (elector?.isLeading() !== true) throw new Error('The write is refused: this process is no longer the leader.');
     },
   });
   const lead = (): void => {
@@ -92,7 +92,7 @@ export function startLeaderProcess(deps: LeaderProcessDeps, options: LeaderProce
     while (!stopping.signal.aborted) {
       missing = await missingAccess(plain, options.needs);
       if (missing.length === 0) break;
-      log.error({ missing }, 'not ready for the cluster');
+      log.error({ missing }, 'preconditions not met');
       await time.wait(CHECK_INTERVAL_MS, stopping.signal);
     }
     if (stopping.signal.aborted) return;
@@ -114,12 +114,12 @@ export function startLeaderProcess(deps: LeaderProcessDeps, options: LeaderProce
     notReady() {
       if (missing.length > 0) return missing.join(' ');
       const waiting = reflectors.some((reflector) => !reflector.hasSynced());
-      return waiting ? 'The API server has not listed everything yet; the log says why.' : null;
+      return waiting ? 'The first lists of the API server are not complete. See the log for the reason.' : null;
     },
     notAlive() {
       if (lag.worstMs() > MAX_LAG_MS) return `The event loop is ${Math.round(lag.worstMs() / 1000)} s behind.`;
       const silent = Math.max(elector?.silentMs() ?? 0, ...reflectors.map((reflector) => reflector.silentMs()));
-      return silent > MAX_SILENCE_MS ? `The API server has said nothing for ${Math.round(silent / 1000)} s.` : null;
+      return silent > MAX_SILENCE_MS ? `The API server has not responded for ${Math.round(silent / 1000)} s.` : null;
     },
     isLeading: () => elector?.isLeading() ?? false,
     holder: () => elector?.holder() ?? null,

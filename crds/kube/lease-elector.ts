@@ -91,7 +91,7 @@ export function startElector(deps: ElectorDeps, options: ElectorOptions): Electo
   };
   const iterate = async (): Promise<void> => {
     const holds = await acquire().catch((error: unknown) => {
-      if (!isRefusal(error, 409)) log.warn({ err: error, lease: options.name }, 'lease not reached');
+      if (!isRefusal(error, 409)) log.warn({ err: error, lease: options.name }, 'lease request failed');
       return false;
     });
     if (holds && !leading) {

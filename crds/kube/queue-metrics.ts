@@ -17,17 +17,17 @@ const SECONDS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60];
 export function makeQueueMetrics(registry: Registry, of: string): QueueMetrics {
   const name = (end: string): string => `mediajobs_${of}_queue_${end}`;
   const registers = [registry];
-  const adds = new Counter({ name: name('adds_total'), help: 'Keys that were queued.', registers });
-  const retries = new Counter({ name: name('retries_total'), help: 'Keys whose work failed.', registers });
+  const adds = new Counter({ name: name('adds_total'), help: 'Enqueued keys.', registers });
+  const retries = new Counter({ name: name('retries_total'), help: 'Failed attempts to handle a key.', registers });
   const waits = new Histogram({
     name: name('wait_seconds'),
-    help: 'How long keys waited.',
+    help: 'Waiting time of keys, in seconds.',
     buckets: SECONDS,
     registers,
   });
   const works = new Histogram({
     name: name('work_seconds'),
-    help: 'How long keys were in work.',
+    help: 'Handling time of keys, in seconds.',
     buckets: SECONDS,
     registers,
   });
@@ -39,7 +39,7 @@ export function makeQueueMetrics(registry: Registry, of: string): QueueMetrics {
     observeDepth(depth) {
       new Gauge({
         name: name('depth'),
-        help: 'Keys that wait.',
+        help: 'Waiting keys.',
         registers,
         collect() {
           this.set(depth());

@@ -178,7 +178,7 @@ export class Reflector {
         from.version = event.object.metadata.resourceVersion;
       }
     } catch (error) {
-      if (silence.signal.aborted) throw new KubeError('watch: no byte for too long', { status: 0, reason: 'Silent' });
+      if (silence.signal.aborted) throw new KubeError('watch: timeout without a byte', { status: 0, reason: 'Silent' });
       throw error;
     } finally {
       clearTimeout(timer);

@@ -18,7 +18,7 @@ const EVENT_SOURCES: readonly EventSource[] = [success, failure, loss, start, wa
 
 function success({ phase, attempt }: MediaJobStatus): KubeEvent | null {
   if (phase !== 'Succeeded') return null;
-  return { type: 'Normal', reason: 'Succeeded', message: `Attempt ${attempt} left its output.` };
+  return { type: 'Normal', reason: 'Succeeded', message: `Attempt ${attempt} stored its output.` };
 }
 
 function failure({ phase, reason, error }: MediaJobStatus): KubeEvent | null {
@@ -34,11 +34,15 @@ function loss(after: MediaJobStatus, before: MediaJobStatus | undefined): KubeEv
 
 function start({ phase, attempt, node }: MediaJobStatus, before: MediaJobStatus | undefined): KubeEvent | null {
   if (phase !== 'Running' || before?.phase === 'Running') return null;
-  return { type: 'Normal', reason: 'Running', message: `Attempt ${attempt} works on ${node ?? 'a node'}.` };
+  return {
+    type: 'Normal',
+    reason: 'Running',
+    message: `Attempt ${attempt} is running on ${node ?? 'an unknown node'}.`,
+  };
 }
 
 function wait({ reason, message }: MediaJobStatus, before: MediaJobStatus | undefined): KubeEvent | null {
   if (reason !== 'WaitingForCapacity' && reason !== 'ImageNotPulled') return null;
   if (before?.reason === reason && before.message === message) return null;
-  return { type: 'Warning', reason, message: message ?? 'The job waits.' };
+  return { type: 'Warning', reason, message: message ?? 'The job is waiting.' };
 }

@@ -59,8 +59,8 @@ export function startMediaJobLeader(
       access,
     },
     work: (leadership) => work({ ...leadership, mediaJobs: mediaJobsOf(deps, name, leadership) }),
-    onLost(why) {
-      log.fatal({ why }, 'the process ends: another one may lead');
+    onLost(reason) {
+      log.fatal({ reason }, 'leadership lost, exiting');
       process.exit(1);
     },
   });

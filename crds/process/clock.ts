@@ -11,7 +11,7 @@ export const systemClock: Clock = { now: () => new Date() };
 /** Returns the clock of a process by its setting `MEDIAJOBS_CLOCK_FILE`. */
 export function clockOf({ log }: { log: Pick<Log, 'warn'> }, file: string | undefined): Clock {
   if (file === undefined) return systemClock;
-  log.warn({ file }, 'MEDIAJOBS_CLOCK_FILE is set: the clock runs ahead, as only a test may want it');
+  log.warn({ file }, 'MEDIAJOBS_CLOCK_FILE is set: the clock runs ahead, which is for tests only');
   return clockAhead(file);
 }
 
@@ -39,6 +39,6 @@ function clockAhead(file: string): Clock {
 
 function secondsIn(file: string): number {
   const text = readFileSync(file, 'utf8').trim();
-  if (!/^\d{1,10}$/.test(text)) throw new Error(`${file} holds no whole number of seconds`);
+  if (!/^\d{1,10}$/.test(text)) throw new Error(`${file} must contain a whole number of seconds`);
   return Number(text);
 }

@@ -23,7 +23,7 @@ export function loadConfig<Schema extends z.ZodObject>(
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const unknown = Object.keys(given)
     .filter((name) => name.startsWith('MEDIAJOBS_') && !Object.hasOwn(settings.shape, name))
-    .map((name) => `${name}: there is no such setting${suggestion(name)}.`);
+    .map((name) => `${name}: unknown setting${suggestion(name)}.`);
   const parsed = schema.safeParse(given);
   const malformed = parsed.success
     ? []

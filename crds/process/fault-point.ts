@@ -49,7 +49,7 @@ let folder: string | null = null;
 export function armFaultPoints({ log }: { log: Pick<Log, 'warn'> }, directory: string | undefined): void {
   if (directory === undefined) return;
   folder = directory;
-  log.warn({ folder }, 'MEDIAJOBS_FAULTS_DIR is set: this process fails when told to, as only a test may want it');
+  log.warn({ folder }, 'MEDIAJOBS_FAULTS_DIR is set: this process fails on command, which is for tests only');
 }
 
 /** Executes the fault that the point is armed with. @throws Error for the fault `fail`. */

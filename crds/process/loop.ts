@@ -27,7 +27,7 @@ export function startLoop(
     woken = false;
     let nextMs = everyMs;
     await iterate().catch((error: unknown) => {
-      log.error({ err: error, loop: name }, 'a turn failed');
+      log.error({ err: error, loop: name }, 'iteration failed');
       nextMs = Math.min(everyMs, RETRY_MS);
     });
     running = null;

@@ -52,12 +52,12 @@ export const settings = z.object({
     .optional()
     .meta({
       description:
-        'Public address of the dashboard, whose path is `/dashboard`; with a host of its own it is at no other. Default `<base url>/dashboard`; `off`: there is none.',
+        'Public address of the dashboard, whose path is `/dashboard`. With a separate host it is served at that host only. Default `<base url>/dashboard`; `off`: no dashboard.',
     }),
-  MEDIAJOBS_GRAFANA_URL: url.optional().meta({ description: 'Where the dashboard leads operators for metrics.' }),
+  MEDIAJOBS_GRAFANA_URL: url.optional().meta({ description: 'Address of Grafana, for links in the dashboard.' }),
   MEDIAJOBS_OIDC_ISSUER: url.optional().meta({
     description:
-      'OpenID Connect provider for signing in to the dashboard; its redirect address is `<dashboard>/provider/callback`. People use it from the link of an invitation, or connect their login with it; it makes nobody a member.',
+      'OpenID Connect provider for signing in to the dashboard; its redirect address is `<dashboard>/provider/callback`. People use it from an invitation link, or connect it to their login. It adds no members.',
   }),
   MEDIAJOBS_OIDC_CLIENT_ID: z.string().optional().meta({ description: 'Client id at that provider.' }),
   MEDIAJOBS_OIDC_CLIENT_SECRET: z.string().optional().meta({ description: 'Secret of that client.' }),
@@ -74,25 +74,24 @@ export const settings = z.object({
   MEDIAJOBS_TLS_KEY_FILE: z.string().meta({ description: 'Private key (PEM).' }),
   MEDIAJOBS_CONNECTIONS: count.default(2000).meta({
     description:
-      'Open connections of callers at most, over the HTTPS and http ports; the last tenth is for addresses with fewer than four. Each takes about 50 KB of memory.',
+      'Maximum number of open connections of callers on the HTTPS and http ports; the last tenth is reserved for addresses with fewer than four. Each takes about 50 KB of memory.',
   }),
   MEDIAJOBS_CONNECTIONS_PER_ADDRESS: count.default(600).meta({
     description:
-      'Open connections of one IPv4 address or one IPv6 /64 network at most. Trusted proxies have no limit of their own. Raise it where a load balancer hides the addresses of callers.',
+      'Maximum number of open connections of one IPv4 address or IPv6 /64 network. Trusted proxies have no limit per address. Raise it where a load balancer hides the addresses of callers.',
   }),
   MEDIAJOBS_TRUSTED_PROXIES: cidrs
     .default([])
-    .meta({ description: 'Networks whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed.' }),
+    .meta({ description: 'Networks whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted.' }),
   MEDIAJOBS_PRIVATE_TARGETS: cidrs.default([]).meta({
-    description: 'Private networks that `input.url`, `output.url` and webhooks may reach, any port there. Empty: none.',
+    description: 'Private networks that `input.url`, `output.url` and webhooks may reach, on any port. Empty: none.',
   }),
-  MEDIAJOBS_EXTRA_CA_FILE: z
-    .string()
-    .optional()
-    .meta({ description: "Certificates (PEM) that callers' addresses may present besides the system's." }),
+  MEDIAJOBS_EXTRA_CA_FILE: z.string().optional().meta({
+    description: "Certificates (PEM) that are trusted for callers' addresses in addition to those of the system.",
+  }),
   MEDIAJOBS_KEY_PEPPER: pepperRing.meta({
     description:
-      'Secrets of at least 32 characters under which API keys are stored as HMAC, comma-separated; the first one stores, and a key found under another one is stored anew at its next use. With several replicas give a new one last to all of them, and then first.',
+      'Secrets of at least 32 characters for the HMAC of stored API keys, comma-separated. The first one is used for new HMACs; a key stored with another one is stored again at its next use. To add one with several replicas, append it on all of them, then move it to the front.',
   }),
   MEDIAJOBS_ENCRYPTION_KEYS: keyRing.meta({
     description: 'Keys that encrypt stored secrets, `id:base64` of 32 bytes, comma-separated; the first one encrypts.',
@@ -100,7 +99,7 @@ export const settings = z.object({
   MEDIAJOBS_LINK_KEYS: keyRing.meta({ description: 'Keys that sign links, in the same form; the first one signs.' }),
   MEDIAJOBS_RECEIPT_KEYS: receiptKeyRing.meta({
     description:
-      'Ed25519 keys that sign receipts, newest first, comma-separated: `base64[@created[/retired]]` of the 32-byte seed, or `public:base64…` of a retired key that shall sign no more; the first one signs.',
+      'Ed25519 keys that sign receipts, newest first, comma-separated: `base64[@created[/retired]]` of the 32-byte seed, or `public:base64…` of a retired key, which no longer signs. The first one signs.',
   }),
   MEDIAJOBS_ENGINE_URL: url
     .refine((text) => text.startsWith('https:') || isSocketUrl(text), {
@@ -109,11 +108,11 @@ export const settings = z.object({
     })
     .meta({
       description:
-        'Address of the engine of the direct lane: `https://host:port`, where both sides prove that they have a key of `MEDIAJOBS_ENGINE_KEYS`, or `http+unix://<path of its socket, percent-encoded>`.',
+        'Address of the engine of the direct lane: `https://host:port`, where both sides authenticate with `MEDIAJOBS_ENGINE_KEYS`, or `http+unix://<path of its socket, percent-encoded>`.',
     }),
   MEDIAJOBS_ENGINE_KEYS: keyRing.default([]).meta({
     description:
-      'Keys by which the API and an engine on a port know each other, `id:base64` of 32 bytes, comma-separated; the API uses the first one, the engine takes all. To replace one, give the new key last to both, then first, then alone.',
+      'Keys with which the API and an engine on a port authenticate each other, `id:base64` of 32 bytes, comma-separated. The API uses the first one, the engine accepts all. To replace one, append the new key on both, then move it to the front, then remove the old one.',
   }),
   MEDIAJOBS_FILES_DIR: z
     .string()
@@ -126,15 +125,14 @@ export const settings = z.object({
       description:
         'Address under which workers reach the signed URLs of the file store on disk: `http+unix://<path of a socket, percent-encoded>`.',
     }),
-  S3_BUCKET: z.string().optional().meta({ description: 'Bucket that keeps the files, instead of a folder on disk.' }),
+  S3_BUCKET: z.string().optional().meta({ description: 'Bucket of the files, instead of a folder on disk.' }),
   S3_ENDPOINT: url
     .optional()
-    .meta({ description: 'Address of the S3 API, as workers reach it too; default: that of AWS for the region.' }),
+    .meta({ description: 'Address of the S3 API, also for workers; default: that of AWS for the region.' }),
   S3_REGION: z.string().default('us-east-1').meta({ description: 'Region of the bucket.' }),
-  S3_ACCESS_KEY_ID: z
-    .string()
-    .optional()
-    .meta({ description: 'Access key; default: where the AWS SDK looks, such as the role of a service account.' }),
+  S3_ACCESS_KEY_ID: z.string().optional().meta({
+    description: 'Access key; default: the credential chain of the AWS SDK, such as the role of a service account.',
+  }),
   S3_SECRET_ACCESS_KEY: z.string().optional().meta({ description: 'Secret of the access key.' }),
   S3_PATH_STYLE: z
     .enum(['true', 'false'])
@@ -142,42 +140,43 @@ export const settings = z.object({
     .transform((text) => text === 'true')
     .meta({
       description:
-        '`true`: the bucket is in the path of a URL instead of its host name, as most other servers than AWS want it.',
+        '`true`: the bucket is in the path of URLs instead of the host name, as most servers other than AWS require.',
     }),
   MEDIAJOBS_ENGINE_SOCKET: socket.meta({
-    description: 'Unix socket that the engine listens on instead of a port; its folder admits who may send it work.',
+    description:
+      'Unix socket that the engine listens on instead of a port. The permissions of its folder limit who can connect.',
   }),
   MEDIAJOBS_ENGINE_PORT: port.default(8090).meta({ description: 'Port of the engine of the direct lane.' }),
   MEDIAJOBS_ENGINE_HOST: z.string().default('127.0.0.1').meta({ description: 'Address that the engine binds to.' }),
   MEDIAJOBS_ENGINE_CHILDREN: count
     .optional()
-    .meta({ description: 'Direct requests in work at once; default: the number of cores.' }),
+    .meta({ description: 'Maximum number of concurrent direct requests; default: the number of cores.' }),
   MEDIAJOBS_ENGINE_QUEUE: z.coerce.number().int().min(0).default(32).meta({
     description:
-      'Direct requests that may wait for a child. When more come, and for a while after, only those are let in that find a child free soon; the others answer 503 `engine_busy` at once.',
+      'Maximum number of direct requests that wait for a child. Above it, for a while, only requests that soon get a child are admitted; the others are answered with 503 `engine_busy` at once.',
   }),
   MEDIAJOBS_ENGINE_SPOOL_MB: z.coerce.number().int().min(64).default(1024).meta({
     description:
-      'Bodies of direct requests that are received, wait or are processed together take at most so many megabytes of `MEDIAJOBS_WORK_DIR`. When they do, accounts with larger shares and slow bodies make room.',
+      'Part of `MEDIAJOBS_WORK_DIR` for the bodies of incoming, waiting and running direct requests, in megabytes. When it is full, slow bodies and bodies of the accounts with the largest shares are refused.',
   }),
   MEDIAJOBS_ENGINE_FILES_PER_CHILD: count.default(64).meta({
     description:
-      'Files of one account that one engine process works on before it is replaced; no process opens files of two accounts.',
+      'Number of files of one account that an engine process processes before it is replaced. No process opens files of two accounts.',
   }),
   MEDIAJOBS_WORK_DIR: z
     .string()
     .optional()
-    .meta({ description: "Folder for files in work; default: the system's temporary folder." }),
+    .meta({ description: "Folder for files that are being processed; default: the system's temporary folder." }),
   MEDIAJOBS_ISOLATION: z.enum(['auto', 'pod', 'none']).default('auto').meta({
     description:
-      'What stands between a file and the machine. `auto`: bubblewrap, else namespaces, Landlock and seccomp, and no start where none of them holds. `pod`: the same, but in a pod of its own also what is there of them. `none`: files are opened even where nothing holds; log, `/readyz` and dashboard say so.',
+      'Isolation of the processes that open files. `auto`: bubblewrap, otherwise namespaces, Landlock and seccomp; the process does not start when none of them works. `pod`: the same, but when none works the pod is the boundary. `none`: the same, but when none works files are opened without isolation; log, `/readyz` and dashboard show it.',
   }),
   MEDIAJOBS_RUNS_AT_ONCE: count.optional().meta({
     description:
       'Maximum number of concurrent runs of jobs, shared fairly between accounts; default: on one machine the number of cores, on Kubernetes unlimited.',
   }),
   MEDIAJOBS_RUNS_SOCKET: socket.meta({
-    description: 'Unix socket by which jobs are given to the process that runs them, on one machine.',
+    description: 'Unix socket of the process that runs jobs.',
   }),
   MEDIAJOBS_HEARTBEAT_SOCKET: socket.meta({
     description: "Unix socket for workers' heartbeats instead of a port, on one machine.",
@@ -188,7 +187,7 @@ export const settings = z.object({
     .meta({ description: "Address that the controller's heartbeat port binds to." }),
   MEDIAJOBS_HEARTBEAT_PORT: port.default(8091).meta({ description: "Port of the controller for workers' heartbeats." }),
   MEDIAJOBS_HEARTBEAT_URL: url.optional().meta({
-    description: 'Address by which the pods of jobs reach the heartbeat port, on Kubernetes: that of its Service.',
+    description: 'Address of the heartbeat port for the pods of jobs, on Kubernetes: that of its Service.',
   }),
   MEDIAJOBS_HEARTBEAT_KEY: z
     .base64()
@@ -196,43 +195,40 @@ export const settings = z.object({
     .transform((text) => Buffer.from(text, 'base64'))
     .optional()
     .meta({
-      description: "Key of the attempts' tokens, base64 of 32 bytes, the same for every controller and recorder.",
+      description: 'Key of the tokens of attempts, base64 of 32 bytes; the same for every controller and recorder.',
     }),
   MEDIAJOBS_WORKER_POD: json.optional().meta({
-    description: 'The pods of jobs on Kubernetes, as JSON: `image` and what `controller/worker-pod.ts` has besides.',
+    description: 'Pods of jobs on Kubernetes, as JSON: `image` and the other fields in `controller/worker-pod.ts`.',
   }),
-  MEDIAJOBS_RELEASE: z
-    .string()
-    .default('mediajobs')
-    .meta({ description: 'On Kubernetes: what the names of the Leases start with.' }),
+  MEDIAJOBS_RELEASE: z.string().default('mediajobs').meta({ description: 'On Kubernetes: prefix of Lease names.' }),
   MEDIAJOBS_POD_NAME: z.string().optional().meta({ description: 'On Kubernetes: name of this pod.' }),
   MEDIAJOBS_POD_IP: z
     .string()
     .optional()
-    .meta({ description: 'On Kubernetes: address of this pod, by which the other controllers pass heartbeats on.' }),
+    .meta({ description: 'On Kubernetes: address of this pod, to which the other controllers forward heartbeats.' }),
   KUBECONFIG: z.string().optional().meta({
     description: 'Kubeconfig file, for a process outside the cluster; default: the service account of the pod.',
   }),
-  MEDIAJOBS_KUBE_QPS: count.default(100).meta({ description: 'Requests to the API server a second, on average.' }),
-  MEDIAJOBS_KUBE_BURST: count.default(200).meta({ description: 'Requests to the API server at once.' }),
+  MEDIAJOBS_KUBE_QPS: count.default(100).meta({ description: 'Mean requests to the API server per second, at most.' }),
+  MEDIAJOBS_KUBE_BURST: count.default(200).meta({ description: 'Maximum burst of requests to the API server.' }),
   MEDIAJOBS_OPEN_JOBS: count
     .default(2000)
-    .meta({ description: 'Unfinished MediaJobs at most; further jobs wait in PostgreSQL.' }),
+    .meta({ description: 'Maximum number of unfinished MediaJobs; further jobs wait in PostgreSQL.' }),
   MEDIAJOBS_OPS_SOCKET: socket.meta({
-    description: 'Unix socket of `/metrics`, `/healthz`, `/livez` and `/readyz` of a process instead of a port.',
+    description: 'Unix socket of `/metrics`, `/healthz`, `/livez` and `/readyz` of a process, instead of a port.',
   }),
   MEDIAJOBS_OPS_PORT: port.default(9090).meta({
     description:
-      'Port of `/metrics`, `/healthz`, `/livez` and `/readyz` of each process. On one machine they are on unix sockets unless this is given; the processes then take this port and the next ones.',
+      'Port of `/metrics`, `/healthz`, `/livez` and `/readyz` of each process. On one machine they are on unix sockets unless this is set; the processes then use this port and the following ones.',
   }),
   MEDIAJOBS_OPS_HOST: z.string().default('127.0.0.1').meta({ description: 'Address that the ops port binds to.' }),
   MEDIAJOBS_CLOCK_FILE: z.string().optional().meta({
     description:
-      'For tests of the service only: file with the whole seconds that its clock runs ahead. Each process warns at its start.',
+      'For tests of the service only: file with the whole seconds by which its clock runs ahead. Each process logs a warning at its start.',
   }),
   MEDIAJOBS_FAULTS_DIR: z.string().optional().meta({
     description:
-      'For tests of the service only: folder whose files tell a process where to fail. Each process warns at its start.',
+      'For tests of the service only: folder whose files define where a process fails. Each process logs a warning at its start.',
   }),
   MEDIAJOBS_LOG_LEVEL: z
     .enum(['debug', 'info', 'warn', 'error'])

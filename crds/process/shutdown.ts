@@ -26,10 +26,10 @@ export function runUntilStopped(deps: { log: Log }, stop: () => Promise<void>): 
   process.once('SIGINT', () => end('SIGINT'));
   process.once('disconnect', () => {
     setTimeout(() => process.exit(1), ORPHAN_MS).unref();
-    end('supervisor gone');
+    end('supervisor ended');
   });
   const crash = (error: unknown): void => {
-    log.fatal({ err: error }, 'bug: the process ends');
+    log.fatal({ err: error }, 'unhandled error, exiting');
     process.exit(1);
   };
   process.on('uncaughtException', crash);

@@ -74,7 +74,7 @@ describe('the MediaJob CRD on an API server', () => {
     await create();
     await expect(patch(changes)).rejects.toMatchObject({
       status: 422,
-      message: expect.stringContaining('The spec may not change, except that a suspension is lifted.'),
+      message: expect.stringContaining('The spec is immutable, except that a suspension may be lifted.'),
     });
   });
 
@@ -98,7 +98,7 @@ describe('the MediaJob CRD on an API server', () => {
     for (const late of [{ phase: 'Running' }, { percent: 1 }, { message: 'late' }, { attempt: 2 }] as const)
       await expect(patchStatus(late)).rejects.toMatchObject({
         status: 422,
-        message: expect.stringContaining('A final status never changes.'),
+        message: expect.stringContaining('A final status must not change.'),
       });
   });
 
@@ -106,7 +106,7 @@ describe('the MediaJob CRD on an API server', () => {
     await create();
     await patchStatus(buildStatus({ attempt: 2 }));
     await expect(patchStatus({ attempt: 1 })).rejects.toMatchObject({
-      message: expect.stringContaining('The attempt never falls: this writer is late.'),
+      message: expect.stringContaining('The attempt must not decrease: this write is stale.'),
     });
   });
 

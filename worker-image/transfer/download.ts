@@ -46,7 +46,7 @@ function refuseStatus(status: number): void {
   if (status === 404 || status === 410) {
     throw new MediaError(
       'input_missing',
-      'The uploaded file was gone when the job started. Upload it again and create a new job.',
+      'The uploaded file no longer existed when the job started. Upload it again and create a new job.',
     );
   }
   if (status === 412) throw changed();

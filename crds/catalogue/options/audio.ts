@@ -19,10 +19,10 @@ export const audioOptions = z.strictObject({
     .meta({ description: 'Default false; true removes tags such as title and artist.' }),
   bitrate_kbps: z.int().min(16).max(512).optional().meta({
     description:
-      "Replaces the tier's bitrate. Ogg and MP3 refuse less than their encoders keep to at the sample rate: 48 and 32 for stereo of 44100 Hz.",
+      "Replaces the tier's bitrate. Ogg and MP3 have a minimum by sample rate and channels: 48 and 32 for stereo at 44100 Hz.",
   }),
   sample_rate_hz: z.int().min(8000).max(192_000).optional().meta({
     description:
-      "Default: the input's. Opus takes 8000, 12000, 16000, 24000, 48000; MP3 at most 48000; AAC at most 96000.",
+      'Default: the rate of the input. Opus accepts 8000, 12000, 16000, 24000, 48000; MP3 up to 48000; AAC up to 96000.',
   }),
 });

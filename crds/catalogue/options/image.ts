@@ -20,7 +20,7 @@ export const imageOptions = z.strictObject({
     .min(0)
     .max(100)
     .optional()
-    .meta({ description: 'Default 75. The number means: looks like a JPEG of that quality.' }),
+    .meta({ description: 'Default 75. Visual quality on the scale of JPEG, for all formats.' }),
   resize: z
     .union([
       z.boolean(),

@@ -12,7 +12,7 @@ export function refuseImpossiblePairs({ video, audio, isAudioFormatChosen }: Cho
   if ((video.format === 'webm') !== (video.codec === 'vp9') && (video.format === 'webm' || video.format === 'mov')) {
     throw new MediaError(
       'invalid_options',
-      `The codec ${video.codec} does not go into a ${video.format} file. Use vp9 for webm, h264 or h265 for mov.`,
+      `A ${video.format} file cannot contain the codec ${video.codec}. Use vp9 for webm, h264 or h265 for mov.`,
       { param: 'video.codec' },
     );
   }
@@ -21,7 +21,7 @@ export function refuseImpossiblePairs({ video, audio, isAudioFormatChosen }: Cho
   if (allowed !== null) {
     throw new MediaError(
       'invalid_options',
-      `A sample rate of ${rate} Hz does not go into ${audio.format}: ${allowed}.`,
+      `${audio.format} does not support a sample rate of ${rate} Hz. Use ${allowed}.`,
       {
         param: 'audio.sample_rate_hz',
       },
@@ -33,8 +33,8 @@ const OPUS_RATES: readonly number[] = [8000, 12_000, 16_000, 24_000, 48_000];
 
 /** Returns the rates of a format when it does not allow `rate`; null when it does: docs/reference/options.md#audio. */
 export function sampleRateRule(format: string, rate: number): string | null {
-  if (format === 'opus' && !OPUS_RATES.includes(rate)) return `it takes ${OPUS_RATES.join(', ')}`;
-  if (format === 'mp3' && rate > 48_000) return 'it takes at most 48000';
-  if ((format === 'aac' || format === 'm4a') && rate > 96_000) return 'it takes at most 96000';
+  if (format === 'opus' && !OPUS_RATES.includes(rate)) return OPUS_RATES.join(', ');
+  if (format === 'mp3' && rate > 48_000) return '48000 or less';
+  if ((format === 'aac' || format === 'm4a') && rate > 96_000) return '96000 or less';
   return null;
 }

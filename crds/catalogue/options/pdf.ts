@@ -5,5 +5,5 @@ export const pdfOptions = z.strictObject({
   quality: z
     .enum(['tiny', 'small', 'medium', 'large', 'original'])
     .optional()
-    .meta({ description: 'Default `medium`; `original` changes no image.' }),
+    .meta({ description: 'Default `medium`; `original` keeps the images.' }),
 });

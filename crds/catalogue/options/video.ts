@@ -13,5 +13,5 @@ export const videoOptions = z.strictObject({
   resolution: z
     .literal([...VIDEO_RESOLUTIONS])
     .optional()
-    .meta({ description: 'Long side in pixels, default `original`; a picture is never enlarged.' }),
+    .meta({ description: 'Long side in pixels, default `original`; a video is never enlarged.' }),
 });

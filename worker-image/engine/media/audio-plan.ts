@@ -150,7 +150,7 @@ function originalOf(probe: Probe, source: MediaStream): AudioOutput {
 function refuseSampleRate(codec: AudioCodec, rate: number | null): void {
   const allowed = rate === null ? null : sampleRateRule(codec, rate);
   if (allowed === null) return;
-  throw new MediaError('invalid_options', `A sample rate of ${rate} Hz does not go into ${codec}: ${allowed}.`, {
+  throw new MediaError('invalid_options', `${codec} does not support a sample rate of ${rate} Hz. Use ${allowed}.`, {
     param: 'audio.sample_rate_hz',
   });
 }
