@@ -209,10 +209,10 @@ export default {
     },
     {
       name: 'no-cycles',
-      comment: 'Two files that need each other are one thing, or a third is missing.',
+      comment: 'Two files that need each other, even for types alone, are one thing, or a third is missing.',
       severity: 'error',
       from: {},
-      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+      to: { circular: true },
     },
     {
       name: 'nothing-unresolved',

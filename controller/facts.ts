@@ -1,9 +1,6 @@
-import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
 import type { MediaJob } from '#crds/contract/media-job.ts';
-import type { Clock } from '#crds/process/clock.ts';
-import type { Heartbeat, Heartbeats } from '#controller/heartbeats.ts';
-import { statusOf } from '#controller/status.ts';
-import { isUnfinishedRun, runName, type Run, type Runs } from '#controller/runs.ts';
+import type { Heartbeat } from '#controller/heartbeats.ts';
+import type { Run } from '#controller/runs.ts';
 
 /** State on which the decision about a MediaJob depends, read at one time. */
 export interface Facts {
@@ -25,38 +22,4 @@ export interface Facts {
   readonly listeningSince: Date;
   /** Time at which this process last wrote the percentage; null: never. */
   readonly percentWrittenAt: Date | null;
-}
-
-export interface FactsDeps {
-  readonly clock: Clock;
-  readonly mediaJobs: Pick<MediaJobClient, 'get'>;
-  readonly runs: Pick<Runs, 'observe'>;
-  readonly heartbeats: Pick<Heartbeats, 'last' | 'since'>;
-  readonly percentWrites: ReadonlyMap<string, Date>;
-}
-
-/** Reads the facts. `fresh`: reads the runs from their source instead of a cache. */
-export async function gatherFacts(deps: FactsDeps, name: string, fresh = false): Promise<Facts> {
-  const [mediaJob, runs] = await Promise.all([deps.mediaJobs.get(name), deps.runs.observe(name, fresh)]);
-  const own = runs.filter((run) => run.owner.uid === mediaJob?.metadata.uid);
-  const attempt = mediaJob === null ? 0 : currentAttempt(mediaJob, own);
-  const run = own.find((candidate) => candidate.name === runName(name, attempt)) ?? null;
-  return {
-    now: deps.clock.now(),
-    name,
-    mediaJob,
-    attempt,
-    run,
-    strays: runs.filter((candidate) => candidate !== run && isUnfinishedRun(candidate)),
-    outOfMemory: own.filter(({ is }) => is.state === 'lost' && is.cause === 'out_of_memory').length,
-    heartbeat: mediaJob === null ? null : deps.heartbeats.last(mediaJob.spec.jobId, attempt),
-    listeningSince: deps.heartbeats.since,
-    percentWrittenAt: deps.percentWrites.get(name) ?? null,
-  };
-}
-
-function currentAttempt(mediaJob: MediaJob, own: readonly Run[]): number {
-  const { attempt } = statusOf(mediaJob);
-  const { firstAttempt } = mediaJob.spec;
-  return attempt < firstAttempt && own.some((run) => run.attempt === firstAttempt) ? firstAttempt : attempt;
 }

@@ -1,7 +1,7 @@
 import { apply, type Applied, type ApplyDeps } from '#controller/apply.ts';
 import { decide } from '#controller/decide.ts';
 import type { Decision } from '#controller/decision.ts';
-import { gatherFacts, type FactsDeps } from '#controller/facts.ts';
+import { gatherFacts, type FactsDeps } from '#controller/gather-facts.ts';
 
 export type ReconcileDeps = FactsDeps & ApplyDeps;
 
