@@ -5,7 +5,7 @@ import { jobIdOfName } from '#crds/contract/names.ts';
 import { faultPoint } from '#crds/process/fault-point.ts';
 import type { Log } from '#crds/process/log.ts';
 import type { Decision } from '#controller/decision.ts';
-import type { Facts } from '#controller/facts.ts';
+import type { JobFacts } from '#controller/facts.ts';
 import type { Heartbeats } from '#controller/heartbeats.ts';
 import type { ControllerMetrics, ReconcileResult } from '#controller/metrics.ts';
 import { buildRunSpec } from '#controller/run-spec.ts';
@@ -30,12 +30,12 @@ export interface Applied {
 }
 
 /** Facts of a MediaJob that exists. */
-interface ExistingFacts extends Facts {
+interface ExistingFacts extends JobFacts {
   readonly mediaJob: MediaJob;
 }
 
 /** Applies a decision: at most one status write, and other visible effects only after it. */
-export async function apply(deps: ApplyDeps, facts: Facts, decision: Decision): Promise<Applied> {
+export async function apply(deps: ApplyDeps, facts: JobFacts, decision: Decision): Promise<Applied> {
   if (decision.action === 'release') return release(deps, facts);
   await Promise.all(facts.strays.map((run) => deps.runs.stop(run.name)));
   if (decision.action === 'wait') return { result: 'unchanged', requeueAt: decision.until };
@@ -60,7 +60,7 @@ export async function apply(deps: ApplyDeps, facts: Facts, decision: Decision): 
   }
 }
 
-async function release(deps: ApplyDeps, { name }: Facts): Promise<Applied> {
+async function release(deps: ApplyDeps, { name }: JobFacts): Promise<Applied> {
   await deps.runs.release(name);
   deps.heartbeats.forget(jobIdOfName(name));
   deps.percentWrites.delete(name);

@@ -4,7 +4,7 @@ import { isFinal, type MediaJob, type MediaJobSpec, type MediaJobStatus } from '
 import type { Reason } from '#crds/contract/names.ts';
 import type { RunOutcome } from '#crds/contract/run-spec.ts';
 import type { Decision } from '#controller/decision.ts';
-import type { Facts } from '#controller/facts.ts';
+import type { JobFacts } from '#controller/facts.ts';
 import { statusNow, WAITING_REASONS } from '#controller/status.ts';
 import type { Timing } from '#controller/timing.ts';
 
@@ -12,11 +12,11 @@ interface MediaJobCheck {
   /** Rule in words. */
   readonly sentence: string;
   /** Returns the decision; null when the rule does not apply. */
-  readonly check: (timing: Timing, facts: Facts) => Decision | null;
+  readonly check: (timing: Timing, facts: JobFacts) => Decision | null;
 }
 
 /** Facts of a MediaJob that exists and is not final. */
-interface UnfinishedFacts extends Facts {
+interface UnfinishedFacts extends JobFacts {
   readonly mediaJob: MediaJob;
   readonly status: MediaJobStatus;
 }
@@ -51,7 +51,7 @@ function forUnfinished(check: (timing: Timing, facts: UnfinishedFacts) => Decisi
   };
 }
 
-function whenEnded(_timing: Timing, { mediaJob }: Facts): Decision | null {
+function whenEnded(_timing: Timing, { mediaJob }: JobFacts): Decision | null {
   return mediaJob === null || isFinal(mediaJob.status) ? { action: 'release' } : null;
 }
 

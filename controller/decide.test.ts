@@ -3,7 +3,7 @@ import type { MediaJob, MediaJobSpec, MediaJobStatus, WorkerReport } from '#crds
 import type { RunOutcome } from '#crds/contract/run-spec.ts';
 import { CHECKS } from '#controller/checks.ts';
 import { decide } from '#controller/decide.ts';
-import type { Facts } from '#controller/facts.ts';
+import type { JobFacts } from '#controller/facts.ts';
 import { runName, type Run, type RunState } from '#controller/runs.ts';
 import { statusOf } from '#controller/status.ts';
 import { LOCAL_TIMING } from '#controller/timing.ts';
@@ -31,10 +31,10 @@ interface Situation {
   readonly status?: Partial<MediaJobStatus>;
   readonly run?: RunState;
   readonly heard?: { seconds: number; percent: number };
-  readonly more?: Partial<Facts>;
+  readonly more?: Partial<JobFacts>;
 }
 
-function factsOf({ seconds = 0, spec, status, run, heard, more }: Situation): Facts {
+function factsOf({ seconds = 0, spec, status, run, heard, more }: Situation): JobFacts {
   const mediaJob: MediaJob = {
     metadata: { name: NAME, uid: 'uid-1', resourceVersion: '1', creationTimestamp: at(0).toISOString(), labels: {} },
     spec: buildSpec({ waitUntil: at(1800).toISOString(), ...spec }),

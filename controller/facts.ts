@@ -3,7 +3,7 @@ import type { Heartbeat } from '#controller/heartbeats.ts';
 import type { Run } from '#controller/runs.ts';
 
 /** State on which the decision about a MediaJob depends, read at one time. */
-export interface Facts {
+export interface JobFacts {
   readonly now: Date;
   readonly name: string;
   /** MediaJob; null: deleted. */

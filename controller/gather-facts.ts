@@ -1,7 +1,7 @@
 import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
 import type { MediaJob } from '#crds/contract/media-job.ts';
 import type { Clock } from '#crds/process/clock.ts';
-import type { Facts } from '#controller/facts.ts';
+import type { JobFacts } from '#controller/facts.ts';
 import type { Heartbeats } from '#controller/heartbeats.ts';
 import { statusOf } from '#controller/status.ts';
 import { isUnfinishedRun, runName, type Run, type Runs } from '#controller/runs.ts';
@@ -15,7 +15,7 @@ export interface FactsDeps {
 }
 
 /** Reads the facts. `fresh`: reads the runs from their source instead of a cache. */
-export async function gatherFacts(deps: FactsDeps, name: string, fresh = false): Promise<Facts> {
+export async function gatherFacts(deps: FactsDeps, name: string, fresh = false): Promise<JobFacts> {
   const [mediaJob, runs] = await Promise.all([deps.mediaJobs.get(name), deps.runs.observe(name, fresh)]);
   const own = runs.filter((run) => run.owner.uid === mediaJob?.metadata.uid);
   const attempt = mediaJob === null ? 0 : currentAttempt(mediaJob, own);

@@ -1,6 +1,6 @@
 import type { MediaJob, MediaJobStatus } from '#crds/contract/media-job.ts';
 import type { Decision } from '#controller/decision.ts';
-import type { Facts } from '#controller/facts.ts';
+import type { JobFacts } from '#controller/facts.ts';
 import type { Reason } from '#crds/contract/names.ts';
 import { plainText } from '#crds/process/plain-text.ts';
 import type { WaitingFor } from '#controller/runs.ts';
@@ -44,7 +44,7 @@ type WritingDecision = Exclude<Decision, { action: 'release' | 'wait' }>;
 
 /** Returns the status that records a decision. The percentage never decreases, also between attempts. Pure. */
 export function statusAfter(
-  facts: Pick<Facts, 'attempt' | 'run' | 'heartbeat' | 'now'> & { readonly mediaJob: MediaJob },
+  facts: Pick<JobFacts, 'attempt' | 'run' | 'heartbeat' | 'now'> & { readonly mediaJob: MediaJob },
   decision: WritingDecision,
 ): MediaJobStatus {
   const status = statusNow(facts);
@@ -90,7 +90,7 @@ export function waitingStatus(status: MediaJobStatus): MediaJobStatus {
 }
 
 function finished(
-  { run, heartbeat, now }: Pick<Facts, 'run' | 'heartbeat' | 'now'>,
+  { run, heartbeat, now }: Pick<JobFacts, 'run' | 'heartbeat' | 'now'>,
   status: MediaJobStatus,
   { outcome, reason }: WritingDecision & { action: 'finish' },
 ): MediaJobStatus {
@@ -108,7 +108,7 @@ function finished(
 }
 
 /** Returns the start of a job: its first heartbeat, or the start of a run that ended before one was recorded. */
-function firstReportAt({ run, heartbeat }: Pick<Facts, 'run' | 'heartbeat'>): string | null {
+function firstReportAt({ run, heartbeat }: Pick<JobFacts, 'run' | 'heartbeat'>): string | null {
   if (heartbeat !== null) return heartbeat.firstAt.toISOString();
   return run?.is.state === 'ended' ? run.is.startedAt.toISOString() : null;
 }

@@ -39,7 +39,7 @@ const BANNED_PARTS = new Map([
   ['whose', 'tenant, owner'],
 ]);
 /** Identifiers with a banned part in its usual sense. */
-const USUAL_NAMES = /inPlace|decimalPlaces/i;
+const USUAL_NAMES = /inPlace|decimalPlaces|leaveWithout/i;
 /** Type names that say nothing about what they hold. */
 const VAGUE_TYPES = new Set(['Asked', 'Box', 'Check', 'Exchange', 'Look', 'Passage', 'Step', 'Told']);
 const DECLARATIONS: readonly ((node: ts.Node) => boolean)[] = [

@@ -1,6 +1,6 @@
 /**
  * Checks the names of files, identifiers and exported types, the beginnings of docstrings, and that no file contains a
- * path that exists on one machine only. Arguments are further folders whose identifiers to check.
+ * path that exists on one machine only.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
@@ -9,27 +9,6 @@ import { checkFileName, checkNames, repeatedTypes } from './check-names.ts';
 
 const FORBIDDEN = new Set(['utils', 'util', 'helpers', 'helper', 'common', 'types', 'manager', 'service', 'index']);
 const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*$/;
-/** Folders whose identifiers and docstrings follow the glossary already. */
-const DONE: readonly string[] = [
-  'hack/',
-  'api/presets/',
-  'test/bench/',
-  'test/boundaries/',
-  'test/browser/',
-  'test/contract/',
-  'test/crash/',
-  'test/e2e/',
-  'test/faults/',
-  'test/fixtures/',
-  'test/golden/',
-  'test/hostile/',
-  'test/kube/',
-  'test/matrix/',
-  'test/openapi/',
-  'test/properties/',
-  'test/support/',
-  ...process.argv.slice(2),
-];
 /** Checkouts and home folders, but not the same names inside a data folder. */
 const MACHINE_PATH = /(?<![\w})>.*\]])\/(?:work|home|root|Users)\/|\.\.\/shared\b/;
 /** Larger files are data, in bytes. */
@@ -39,7 +18,7 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
   .split('\n')
   .filter((file) => file !== '' && statSync(file, { throwIfNoEntry: false })?.isFile() === true);
 if (files.length < 100) throw new Error(`only ${files.length} files were found: git sees another folder`);
-const sources = files.filter((file) => file.endsWith('.ts') && DONE.some((folder) => file.startsWith(folder)));
+const sources = files.filter((file) => file.endsWith('.ts'));
 const exportedTypes = new Map<string, string[]>();
 const problems = [
   ...files.flatMap((file) => [...nameProblems(file), ...pathProblems(file)]),
@@ -52,7 +31,7 @@ process.exitCode = problems.length === 0 ? 0 : 1;
 
 function nameProblems(file: string): string[] {
   if (!file.endsWith('.ts')) return [];
-  const name = path.basename(file, '.ts').replace(/\.(test|config)$/, '');
+  const name = fileName(file);
   if (FORBIDDEN.has(name)) return [`${file}: the name does not say which one thing is in it`];
   return KEBAB.test(name) ? [] : [`${file}: names are in kebab-case`];
 }
@@ -60,7 +39,7 @@ function nameProblems(file: string): string[] {
 function identifierProblems(file: string): string[] {
   const found = checkNames(file, readFileSync(file, 'utf8'));
   for (const type of found.exportedTypes) exportedTypes.set(type, [...(exportedTypes.get(type) ?? []), file]);
-  return [...checkFileName(path.basename(file, '.ts')).map((problem) => `${file}: ${problem}`), ...found.problems];
+  return [...checkFileName(fileName(file)).map((problem) => `${file}: ${problem}`), ...found.problems];
 }
 
 function pathProblems(file: string): string[] {
@@ -73,4 +52,8 @@ function pathProblems(file: string): string[] {
       const found = MACHINE_PATH.exec(line)?.[0];
       return found === undefined ? [] : [`${file}:${index + 1}: ${found} is a path of one machine`];
     });
+}
+
+function fileName(file: string): string {
+  return path.basename(file, '.ts').replace(/\.(test|config)$/, '');
 }

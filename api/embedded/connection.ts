@@ -16,18 +16,18 @@ const connectionSchema = z.object({
 });
 
 /** Addresses of a running service's processes and servers, for programs of the same machine. */
-export type Connection = z.infer<typeof connectionSchema>;
+export type ServiceConnection = z.infer<typeof connectionSchema>;
 
 export function connectionFile(dataFolder: string): string {
   return path.join(dataFolder, 'run', 'connection.json');
 }
 
-export function writeConnection(dataFolder: string, connection: Connection): void {
+export function writeConnection(dataFolder: string, connection: ServiceConnection): void {
   writeFileAtomically(connectionFile(dataFolder), `${JSON.stringify(connection, null, 2)}\n`);
 }
 
 /** Returns null when no service runs on the folder. After the service was killed, the addresses do not answer. */
-export function readConnection(dataFolder: string): Connection | null {
+export function readConnection(dataFolder: string): ServiceConnection | null {
   const file = connectionFile(dataFolder);
   return existsSync(file) ? connectionSchema.parse(JSON.parse(readFileSync(file, 'utf8'))) : null;
 }

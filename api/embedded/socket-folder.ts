@@ -31,7 +31,7 @@ const MAX_PATH_BYTES = 107;
 const NAME_BYTES = 24;
 
 /**
- * Creates, or empties, a private folder for the sockets of one server.
+ * Creates or empties a private folder for the sockets of one server.
  * `mayEnter`: group whose processes may connect; null: only the owner.
  * @throws StartError when somebody else owns a part of the path.
  */

@@ -104,7 +104,7 @@ export function makeTree({ clock, folder, users, report }: TreeDeps): Tree {
     stop: async () => {
       stopping.abort();
       await Promise.allSettled(starts);
-      await stopInTurn(processes);
+      await stopWorkersLast(processes);
       await Promise.all(servers.map((server) => server.stop()));
     },
   };
@@ -120,7 +120,7 @@ async function allOf<T>(works: readonly (T | Promise<T>)[]): Promise<T[]> {
 }
 
 /** Stops the processes that open files last: the API completes its direct requests first, control ends its runs. */
-async function stopInTurn(processes: readonly Supervised[]): Promise<void> {
+async function stopWorkersLast(processes: readonly Supervised[]): Promise<void> {
   const isWorker = ({ name }: Supervised): boolean => WORKERS.some((worker) => worker === name);
   const [workers, others] = [processes.filter(isWorker), processes.filter((one) => !isWorker(one))];
   await Promise.all(others.map((one) => one.stop()));

@@ -9,7 +9,7 @@ interface RenewDeps {
   readonly log: Pick<Log, 'info' | 'error'>;
 }
 
-export interface CertificateFiles {
+export interface CertificatePaths {
   readonly certFile: string;
   readonly keyFile: string;
 }
@@ -27,7 +27,7 @@ const RELOAD_INTERVAL_MS = 60_000;
  * Reads a certificate and its private key.
  * @throws Error unless both are valid and match: node:tls accepts an empty text, and then every handshake fails.
  */
-export async function readCertificate({ certFile, keyFile }: CertificateFiles): Promise<Certificate> {
+export async function readCertificate({ certFile, keyFile }: CertificatePaths): Promise<Certificate> {
   const [cert, key] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')]);
   let matches: boolean;
   try {
@@ -45,7 +45,7 @@ export async function readCertificate({ certFile, keyFile }: CertificateFiles): 
  */
 export function renewCertificate(
   { server, log }: RenewDeps,
-  files: CertificateFiles,
+  files: CertificatePaths,
   { first, everyMs = RELOAD_INTERVAL_MS }: { first: Certificate; everyMs?: number },
 ): Loop {
   let served = first;

@@ -8,7 +8,7 @@ import { closedLoop } from '#test/bench/peers/closed-loop.ts';
 import { runBenchJob } from '#test/bench/peers/bench-job.ts';
 import { startBenchService } from '#test/bench/peers/bench-service.ts';
 import { print } from '#test/bench/print-figures.ts';
-import type { Role } from '#test/support/service-processes.ts';
+import type { ProcessRole } from '#test/support/service-processes.ts';
 
 const SECONDS = 8;
 const CALLERS = 8;
@@ -40,7 +40,7 @@ async function createAndCancel(): Promise<void> {
   await expectStatus(200, api('DELETE', `/v1/jobs/${String(created.json()['id'])}`));
 }
 
-const LOADS: readonly (readonly [name: string, role: Role, send: () => Promise<unknown>])[] = [
+const LOADS: readonly (readonly [name: string, role: ProcessRole, send: () => Promise<unknown>])[] = [
   ['GET /v1/jobs/{id}, api', 'api', () => expectStatus(200, api('GET', `/v1/jobs/${id}`))],
   ['POST and DELETE /v1/jobs, api', 'api', createAndCancel],
   ['small jobs to their end, recorder and controller', 'control', () => runBenchJob(service, job)],

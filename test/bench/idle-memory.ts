@@ -1,9 +1,9 @@
 /** What the idle tree holds in memory, as the kernel counts it. */
 import { readFileSync } from 'node:fs';
-import { processesOf, type Role } from '#test/support/service-processes.ts';
+import { processesOf, type ProcessRole } from '#test/support/service-processes.ts';
 
 export interface ProcessMemory {
-  readonly role: Role;
+  readonly role: ProcessRole;
   readonly pid: number;
   /** MiB; pages that several processes share are divided between them. */
   readonly pss: number;
@@ -11,7 +11,7 @@ export interface ProcessMemory {
   readonly rss: number;
 }
 
-const SERVERS: readonly Role[] = ['postgres', 'backend', 'redis'];
+const SERVERS: readonly ProcessRole[] = ['postgres', 'backend', 'redis'];
 
 /** Returns the memory of every process of the service except PostgreSQL and Redis. */
 export function idleMemory(data: string): ProcessMemory[] {

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { Pool } from 'undici';
 import { cpuSecondsOf } from '#test/bench/process-cost.ts';
-import { processesOf, type Role } from '#test/support/service-processes.ts';
+import { processesOf, type ProcessRole } from '#test/support/service-processes.ts';
 
 interface Load {
   readonly baseUrl: string;
@@ -64,8 +64,8 @@ function pin(pid: number, core: number): void {
 }
 
 /** Returns the CPU time that the processes of each role have used, in seconds. */
-export function cpuByRole(data: string): ReadonlyMap<Role, number> {
-  const seconds = new Map<Role, number>();
+export function cpuByRole(data: string): ReadonlyMap<ProcessRole, number> {
+  const seconds = new Map<ProcessRole, number>();
   for (const { pid, role } of processesOf(data)) {
     const both = role === 'backend' ? 'postgres' : role;
     seconds.set(both, (seconds.get(both) ?? 0) + cpuOf(pid));

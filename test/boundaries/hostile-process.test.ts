@@ -6,27 +6,27 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { promisify } from 'node:util';
 import { runService, type RunningService } from '#api/embedded/run-service.ts';
-import { processesOf, type Role } from '#test/support/service-processes.ts';
+import { processesOf, type ProcessRole } from '#test/support/service-processes.ts';
 
 const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;
-const ROLES: readonly Role[] = ['api', 'control', 'courier', 'runs', 'engine'];
+const ROLES: readonly ProcessRole[] = ['api', 'control', 'courier', 'runs', 'engine'];
 
 let data: string;
 let service: RunningService;
 
-function statusOf(role: Role): Record<string, string> {
+function statusOf(role: ProcessRole): Record<string, string> {
   const { pid } = processesOf(data).find((one) => one.role === role) ?? { pid: 0 };
   const lines = readFileSync(`/proc/${pid}/status`, 'utf8').trim().split('\n');
   return { Pid: String(pid), ...Object.fromEntries(lines.map((line) => line.split(/:\s*/, 2) as [string, string])) };
 }
 
-function userOf(role: Role): string {
+function userOf(role: ProcessRole): string {
   return statusOf(role)['Uid']?.split('\t')[0] ?? '';
 }
 
 /** Runs a shell command with user and namespaces of the process. Returns whether it succeeds. */
-async function succeedsAs(role: Role, command: string): Promise<boolean> {
+async function succeedsAs(role: ProcessRole, command: string): Promise<boolean> {
   const { Pid: pid = '', Groups: groups = '' } = statusOf(role);
   const uid = userOf(role);
   const further = groups.trim() === '' ? ['--clear-groups'] : ['--groups', groups.trim().replaceAll(' ', ',')];
@@ -67,7 +67,7 @@ describe.runIf(isRoot)('a compromised process of the service', () => {
     expect(new Set(ROLES.map(userOf)).size).toBe(ROLES.length);
   });
 
-  const attempts: readonly (readonly [role: Role, what: string, command: string])[] = [
+  const attempts: readonly (readonly [role: ProcessRole, what: string, command: string])[] = [
     ...(['engine', 'runs'] as const).flatMap((role) =>
       [
         ['the secrets', 'cat "$1/secrets.json"'],

@@ -11,7 +11,7 @@ import { resolveOptions } from '#crds/catalogue/options/options.ts';
 import { fileLimits } from '#crds/catalogue/plans.ts';
 import { loadHandler } from '#worker-image/engine/handlers.ts';
 import { processFile } from '#worker-image/engine/process-file.ts';
-import { makeRunCommand, type CommandResult, type RunCommand } from '#worker-image/tools/run-command.ts';
+import { makeRunCommand, type ToolResult, type RunCommand } from '#worker-image/tools/run-command.ts';
 
 const LIMITS = fileLimits('payg');
 /** Exit code of qpdf for success with warnings. With 0, `--requires-password` would mean an encrypted file. */
@@ -128,7 +128,7 @@ function probe(printed: object): string {
 }
 
 /** Returns a runner that replaces the output of one tool and runs all others. */
-function forgeOutput(name: string, answer: CommandResult): RunCommand {
+function forgeOutput(name: string, answer: ToolResult): RunCommand {
   const run = makeRunCommand();
   return async (command) => {
     if (command.file !== name) return run(command);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { startOwnService } from '#test/crash/own-service.ts';
 import { expectDoneOnce, rowOf, startLongJob, untilEncoding } from '#test/crash/running-job.ts';
-import type { Role } from '#test/support/service-processes.ts';
+import type { ProcessRole } from '#test/support/service-processes.ts';
 
 const service = await startOwnService();
 
 interface Victim {
-  readonly role: Role;
+  readonly role: ProcessRole;
   readonly ofJob: boolean;
   readonly attempts: number;
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { noise } from '#test/fixtures/noise.ts';
 import type { Answer } from '#test/support/api-client.ts';
 import { filesBelow, startOwnService } from '#test/crash/own-service.ts';
-import { processesOf, type Role } from '#test/support/service-processes.ts';
+import { processesOf, type ProcessRole } from '#test/support/service-processes.ts';
 
 const service = await startOwnService();
 const big = await noise(3000, 2000).jpeg({ quality: 90 }).toBuffer();
@@ -29,7 +29,7 @@ function busyChild(): number {
 }
 
 describe('a direct request in work', () => {
-  const victims: [Role, number[]][] = [
+  const victims: [ProcessRole, number[]][] = [
     ['engine', [503]],
     ['engine child', [500]],
   ];

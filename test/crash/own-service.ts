@@ -11,7 +11,7 @@ import { makeDatabase } from '#api/store/database.ts';
 import { makeLog } from '#crds/process/log.ts';
 import { makeApiClient, type ApiClient } from '#test/support/api-client.ts';
 import { authorityFile } from '#test/support/receiver.ts';
-import { processesOf, type Role, type ServiceProcess } from '#test/support/service-processes.ts';
+import { processesOf, type ProcessRole, type ServiceProcess } from '#test/support/service-processes.ts';
 
 export interface OwnService {
   readonly data: string;
@@ -24,7 +24,7 @@ export interface OwnService {
   readonly query: (sql: string, values?: unknown[]) => Promise<Record<string, any>[]>;
   readonly processes: () => ServiceProcess[];
   /** Kills the one process of that role, or of those of that role that work on a job. */
-  readonly kill: (role: Role, which?: { ofJob?: boolean }) => number;
+  readonly kill: (role: ProcessRole, which?: { ofJob?: boolean }) => number;
   readonly pid: () => number;
   /** Resolves with the exit code of the run that is going on; null after a signal. */
   readonly ended: () => Promise<number | null>;
@@ -94,7 +94,7 @@ async function liveKey(data: string): Promise<string> {
   return String(key['key']);
 }
 
-function killOne(data: string, role: Role, { ofJob = false }: { ofJob?: boolean }): number {
+function killOne(data: string, role: ProcessRole, { ofJob = false }: { ofJob?: boolean }): number {
   const found = processesOf(data).filter((one) => one.role === role && one.ofJob === ofJob);
   const [victim] = found;
   if (victim === undefined)

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runService, type RunningService } from '#api/embedded/run-service.ts';
 import { makeApiClient, type ApiClient } from '#test/support/api-client.ts';
 import { runJob } from '#test/support/run-through.ts';
-import { processesOf, type Role } from '#test/support/service-processes.ts';
+import { processesOf, type ProcessRole } from '#test/support/service-processes.ts';
 
 const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;
@@ -63,7 +63,16 @@ describe('the service of a plain user', () => {
 
   it('runs every process, the servers too, as that user without capabilities', () => {
     const processes = processesOf(data);
-    const servers: readonly Role[] = ['supervisor', 'api', 'control', 'courier', 'runs', 'engine', 'postgres', 'redis'];
+    const servers: readonly ProcessRole[] = [
+      'supervisor',
+      'api',
+      'control',
+      'courier',
+      'runs',
+      'engine',
+      'postgres',
+      'redis',
+    ];
     expect(processes.map(({ role }) => role)).toEqual(expect.arrayContaining([...servers]));
     for (const { pid, role } of processes) {
       expect(statSync(`/proc/${pid}`).uid).toBe(uid);

@@ -8,7 +8,7 @@ import { leaderOf, podsOf, PROCESSES, rolledOut } from '#test/e2e/deployments.ts
 import { attemptOf, podsOfJob, reach } from '#test/e2e/job-in-cluster.ts';
 import { pauseProcess, runsOnNode, signalPods } from '#test/e2e/node-agent.ts';
 import { expectNothingAmiss, objectsOfJobs } from '#test/e2e/nothing-amiss.ts';
-import { JOB_SECONDS, LONG_WORK, useService, WORK, type Work } from '#test/e2e/use-installation.ts';
+import { JOB_SECONDS, LONG_WORK, useService, WORK, type SampleWork } from '#test/e2e/use-installation.ts';
 import { objectKeys } from '#test/e2e/stores.ts';
 import { finished } from '#test/support/run-through.ts';
 
@@ -35,7 +35,7 @@ async function during(fault: Promise<unknown>, everyMs = 3000): Promise<string[]
 }
 
 /** As a client does that tries again while the service has no database. */
-function createInTheEnd(work: Work): Promise<string> {
+function createInTheEnd(work: SampleWork): Promise<string> {
   return until('a job to be accepted', 60, () => createJob(work).catch(() => null));
 }
 

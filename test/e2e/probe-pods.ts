@@ -4,7 +4,7 @@
  */
 import { apply, kubectl, kubectlJson } from '#test/e2e/commands.ts';
 
-export interface Probe {
+export interface PodProbe {
   readonly name: string;
   readonly namespace: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -45,7 +45,7 @@ const CLIENT = `
 `;
 
 /** Starts the pods and returns their addresses by name, when all respond. */
-export async function startProbes(image: string, probes: readonly Probe[]): Promise<ReadonlyMap<string, string>> {
+export async function startProbes(image: string, probes: readonly PodProbe[]): Promise<ReadonlyMap<string, string>> {
   for (const probe of probes) apply(pod(image, probe), probe.namespace);
   const found = probes.map(async ({ name, namespace }) => {
     const started = '--for=jsonpath={.status.containerStatuses[0].started}=true';
@@ -62,7 +62,7 @@ export async function removeProbes(namespaces: readonly string[]): Promise<void>
 }
 
 /** Names of the targets that a probe reaches. */
-export async function reachedBy(probe: Probe, targets: Readonly<Record<string, Target>>): Promise<string[]> {
+export async function reachedBy(probe: PodProbe, targets: Readonly<Record<string, Target>>): Promise<string[]> {
   const { name, namespace } = probe;
   const command = ['node', '-e', CLIENT, JSON.stringify(targets)];
   return JSON.parse(await kubectl('exec', '--namespace', namespace, podName(name), '--', ...command)) as string[];
@@ -79,7 +79,7 @@ const SENDER = `
 
 /** Returns the response to bytes that a probe sends; empty when the connection ends without one. */
 export async function answerTo(
-  { name, namespace }: Pick<Probe, 'name' | 'namespace'>,
+  { name, namespace }: Pick<PodProbe, 'name' | 'namespace'>,
   { host, port }: { readonly host: string; readonly port: number },
   bytes: string,
 ): Promise<string> {
@@ -89,7 +89,7 @@ export async function answerTo(
 
 const podName = (probe: string): string => `probe-${probe}`;
 
-function pod(image: string, { name, namespace, labels }: Probe): object {
+function pod(image: string, { name, namespace, labels }: PodProbe): object {
   return {
     apiVersion: 'v1',
     kind: 'Pod',

@@ -11,17 +11,17 @@ export interface Service {
   readonly api: ApiClient;
   readonly receiver: ReceiverPod;
   /** Id of a new job with a webhook to `/webhook`, unless `more` says otherwise. */
-  createJob(work: Work, more?: object): Promise<string>;
+  createJob(work: SampleWork, more?: object): Promise<string>;
   close(): Promise<void>;
 }
 
-export interface Work {
+export interface SampleWork {
   readonly sample: string;
   readonly operation: 'compress' | 'convert';
   readonly to?: string;
 }
 
-export const WORK: Readonly<Record<Kind, Work>> = {
+export const WORK: Readonly<Record<Kind, SampleWork>> = {
   image: { sample: 'photo.jpg', operation: 'compress' },
   pdf: { sample: 'report.pdf', operation: 'compress' },
   video: { sample: 'clip.mkv', operation: 'compress' },
@@ -33,7 +33,7 @@ export const WORK: Readonly<Record<Kind, Work>> = {
   font: { sample: 'typeface.ttf', operation: 'convert', to: 'woff2' },
 };
 /** Long enough to be met at work, also on a quick node. */
-export const LONG_WORK: Work = { sample: 'clip.mp4', operation: 'compress' };
+export const LONG_WORK: SampleWork = { sample: 'clip.mp4', operation: 'compress' };
 
 /** How long a job may take on a small, busy node. */
 export const JOB_SECONDS = 240;

@@ -3,9 +3,17 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The last one uninstalls the chart. */
-const ORDER = ['chart', 'alerts', 's3-files', 'cluster', 'walls', 'faults', 'outages', 'problems', 'changes'].map(
-  (name) => `${name}.test.ts`,
-);
+const ORDER = [
+  'chart',
+  'alerts',
+  's3-files',
+  'cluster',
+  'network-policies',
+  'faults',
+  'outages',
+  'problems',
+  'changes',
+].map((name) => `${name}.test.ts`);
 
 class InOrder extends BaseSequencer {
   override sort(files: TestSpecification[]): Promise<TestSpecification[]> {

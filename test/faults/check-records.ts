@@ -1,6 +1,7 @@
 /** Invariants every-job-ends, final-status-is-kept, charged-once and idempotency: acknowledged work ends once and is charged once. */
 import type { FaultAccount } from '#test/faults/account.ts';
-import { isFinal, wrongEnd, wrongLedger, type JobStatus } from '#test/faults/life-cycles.ts';
+import type { JobStatus } from '#api/jobs/job.ts';
+import { isFinal, wrongEnd, wrongLedger } from '#test/faults/life-cycles.ts';
 import type { World } from '#test/faults/world.ts';
 
 interface JobRow {

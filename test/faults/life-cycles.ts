@@ -8,9 +8,8 @@
  *   ledger     one row per finished job and per direct request that was worked on; billed only if live, succeeded and
  *              not kept
  */
+import type { JobStatus } from '#api/jobs/job.ts';
 import { nextAttemptAt } from '#api/webhooks/schedule.ts';
-
-export type JobStatus = 'queued' | 'processing' | 'succeeded' | 'failed' | 'canceled';
 
 const NEXT: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
   queued: ['queued', 'processing', 'succeeded', 'failed', 'canceled'],

@@ -3,7 +3,8 @@
  * Jobs run on their own, so a job's status only has to follow the last one seen. A request without a response may have
  * been processed or not: then both are valid.
  */
-import { isFinal, mayFollow, type JobStatus } from '#test/faults/life-cycles.ts';
+import type { JobStatus } from '#api/jobs/job.ts';
+import { isFinal, mayFollow } from '#test/faults/life-cycles.ts';
 
 export interface UploadModel {
   readonly id: string;

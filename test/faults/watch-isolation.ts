@@ -1,7 +1,7 @@
 /** Invariant decoders-isolated: processes that decode files have no connection and open only files of their own root directory. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
-import { processesOf, type Role } from '#test/support/service-processes.ts';
+import { processesOf, type ProcessRole } from '#test/support/service-processes.ts';
 
 export interface IsolationWatch {
   /** One sentence each. */
@@ -11,7 +11,7 @@ export interface IsolationWatch {
   stop(): void;
 }
 
-const DECODERS: readonly Role[] = ['engine child', 'tool'];
+const DECODERS: readonly ProcessRole[] = ['engine child', 'tool'];
 const PROTOCOLS = ['tcp', 'tcp6', 'udp', 'udp6'];
 const EVERY_MS = 250;
 

@@ -11,7 +11,7 @@ import { makeLog } from '#crds/process/log.ts';
 import { makeApiClient, type ApiClient } from '#test/support/api-client.ts';
 import { getText } from '#test/support/get-text.ts';
 import { makeReceiverCertificates } from '#test/support/receiver-certificates.ts';
-import { processesOf, type Role, type ServiceProcess } from '#test/support/service-processes.ts';
+import { processesOf, type ProcessRole, type ServiceProcess } from '#test/support/service-processes.ts';
 import { makeCanaries, watchArguments, type Canaries } from '#test/faults/canaries.ts';
 import { mountOwnDisk } from '#test/faults/own-disk.ts';
 import { keepInBucket, keepOnDisk, type KeptFiles } from '#test/faults/kept-files.ts';
@@ -40,7 +40,7 @@ export interface World {
   readonly query: (sql: string, values?: unknown[]) => Promise<Record<string, any>[]>;
   readonly processes: () => ServiceProcess[];
   /** Kills the process of that role; returns its process id. */
-  readonly kill: (role: Role, signal?: NodeJS.Signals) => number;
+  readonly kill: (role: ProcessRole, signal?: NodeJS.Signals) => number;
   /** Crashes PostgreSQL, and connects again when it is up again. */
   readonly crashPostgres: (whileDown?: () => Promise<void>) => Promise<void>;
   /** Ends the service with that signal and starts it again, with other settings when given. */
@@ -104,7 +104,7 @@ export async function openWorld({ files: store }: { files: 'disk' | 'bucket' }):
     makeDatabase({ url: postgres.url(), log: makeLog('faults', 'silent'), maxConnections: 25 });
   let database = connectDatabase();
   const watches = [watchArguments(canaries, data), watchIsolation(data)] as const;
-  const kill = (role: Role, signal: NodeJS.Signals = 'SIGKILL'): number => {
+  const kill = (role: ProcessRole, signal: NodeJS.Signals = 'SIGKILL'): number => {
     const victim = processesOf(data).find((one) => one.role === role && !one.ofJob);
     if (victim === undefined) throw new Error(`no ${role} runs`);
     process.kill(victim.pid, signal);
@@ -158,7 +158,7 @@ export async function openWorld({ files: store }: { files: 'disk' | 'bucket' }):
   };
 }
 
-const SERVING: readonly Role[] = ['api', 'control', 'courier', 'runs', 'engine'];
+const SERVING: readonly ProcessRole[] = ['api', 'control', 'courier', 'runs', 'engine'];
 
 /** All four are there and ready, as their own ops ports say. */
 async function untilServing(service: RunningService, data: string): Promise<void> {

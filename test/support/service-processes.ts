@@ -7,7 +7,7 @@ import { folderHash } from '#api/embedded/folder-hash.ts';
  * `worker` is one attempt of a job, `engine child` the process that decodes, `tool` what that one starts,
  * `backend` what PostgreSQL's first process starts, `wrapper` what stands between an owner and its child.
  */
-export type Role =
+export type ProcessRole =
   | 'supervisor'
   | 'api'
   | 'control'
@@ -24,13 +24,13 @@ export type Role =
 
 export interface ServiceProcess {
   readonly pid: number;
-  readonly role: Role;
+  readonly role: ProcessRole;
   /** True for what works on a job, false for what serves or stands by. */
   readonly ofJob: boolean;
   readonly command: string;
 }
 
-const SCRIPTS: readonly (readonly [script: string, role: Role])[] = [
+const SCRIPTS: readonly (readonly [script: string, role: ProcessRole])[] = [
   ['api/embedded.ts', 'supervisor'],
   ['api/main.ts', 'api'],
   ['api/embedded-control.ts', 'control'],
@@ -55,7 +55,7 @@ export function processesOf(data: string): ServiceProcess[] {
   });
 }
 
-function roleOf(pid: number, command: string): Role {
+function roleOf(pid: number, command: string): ProcessRole {
   const program = path.basename(linkOf(pid));
   if (program === 'node') return SCRIPTS.find(([script]) => command.includes(script))?.[1] ?? 'tool';
   if (program === 'postgres') return command.startsWith('postgres:') ? 'backend' : 'postgres';

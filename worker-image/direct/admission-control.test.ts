@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { SLOW_BODY_MS, type Admission, AdmissionControl } from '#worker-image/direct/admission-control.ts';
+import { SLOW_BODY_MS, type LaneAdmission, AdmissionControl } from '#worker-image/direct/admission-control.ts';
 
 const WORK_MS = 100;
 let now: number;
@@ -15,17 +15,17 @@ function open(children: number, queue: number): void {
   control = new AdmissionControl({ nowMs: () => now }, { children, queue, spool });
 }
 
-function admit(tenant: string): Admission | null {
+function admit(tenant: string): LaneAdmission | null {
   return control.acquire({ tenant, bytes: 1, onRevoke: () => undefined });
 }
 
 /** Returns the admissions of simultaneous requests; the shed ones are missing. */
-function admitAll(count: number, tenantOf: (n: number) => string = () => 'a'): Admission[] {
+function admitAll(count: number, tenantOf: (n: number) => string = () => 'a'): LaneAdmission[] {
   const answers = Array.from({ length: count }, (_, n) => admit(tenantOf(n)));
   return answers.filter((admission) => admission !== null);
 }
 
-function releaseAll(admissions: readonly Admission[]): void {
+function releaseAll(admissions: readonly LaneAdmission[]): void {
   for (const admission of admissions) admission.release();
 }
 

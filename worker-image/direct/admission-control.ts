@@ -25,7 +25,7 @@ export interface AdmissionRequest {
 }
 
 /** Admission of one request, from its headers to the end of its response. */
-export interface Admission {
+export interface LaneAdmission {
   /** Counts bytes of the body. Returns false when there are more than the request declared. */
   receive(bytes: number): boolean;
   /** Marks the body as complete. */
@@ -89,7 +89,7 @@ export class AdmissionControl {
   }
 
   /** Admits a request. Returns null when it is shed or there is no spool space. */
-  acquire({ tenant, bytes, onRevoke }: AdmissionRequest): Admission | null {
+  acquire({ tenant, bytes, onRevoke }: AdmissionRequest): LaneAdmission | null {
     const now = this.#nowMs();
     const admissionClass = this.#admissionClassFor(tenant, now);
     if (admissionClass === null) return this.#shed(now);
@@ -132,7 +132,7 @@ export class AdmissionControl {
     return null;
   }
 
-  #admission(one: InLane, permit: SpoolPermit): Admission {
+  #admission(one: InLane, permit: SpoolPermit): LaneAdmission {
     let startedAt = one.admittedAtMs;
     return {
       receive: (size) => permit.receive(size),

@@ -25,7 +25,7 @@ import { FORMATS } from '#crds/catalogue/formats.ts';
 import { MediaError, toJobError } from '#crds/contract/media-error.ts';
 import { faultPoint } from '#crds/process/fault-point.ts';
 import type { Log } from '#crds/process/log.ts';
-import type { Admission, AdmissionControl } from '#worker-image/direct/admission-control.ts';
+import type { LaneAdmission, AdmissionControl } from '#worker-image/direct/admission-control.ts';
 import type { DirectMetrics } from '#worker-image/direct/direct-metrics.ts';
 import type { EngineOutput } from '#worker-image/sandbox/sandboxed-engine.ts';
 import type { ChildPool } from '#worker-image/sandbox/child-pool.ts';
@@ -76,7 +76,7 @@ export function makeDirectServer(
 }
 
 /** Dependencies of one request. */
-type AnswerDeps = DirectServerDeps & { readonly admission: Admission };
+type AnswerDeps = DirectServerDeps & { readonly admission: LaneAdmission };
 
 interface AdmittedRequest {
   readonly request: IncomingMessage;

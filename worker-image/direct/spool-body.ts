@@ -5,7 +5,7 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { BODY_BYTES_HEADER, TENANT_HEADER } from '#crds/contract/direct-work.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
-import type { Admission } from '#worker-image/direct/admission-control.ts';
+import type { LaneAdmission } from '#worker-image/direct/admission-control.ts';
 
 /** Tenant and size that a request declares before its body. */
 export interface DeclaredBody {
@@ -42,7 +42,7 @@ interface SpoolInput {
  * @throws MediaError file_too_large, bad_request; the signal's reason.
  */
 export async function spoolBody(
-  admission: Pick<Admission, 'receive' | 'complete'>,
+  admission: Pick<LaneAdmission, 'receive' | 'complete'>,
   request: IncomingMessage,
   { path, declared, maxBytes, signal, onStart }: SpoolInput,
 ): Promise<void> {

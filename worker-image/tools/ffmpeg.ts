@@ -6,7 +6,7 @@
  * as a video cannot open other files or addresses.
  */
 import type { Format } from '#crds/catalogue/formats.ts';
-import type { CommandResult, RunCommand } from '#worker-image/tools/run-command.ts';
+import type { ToolResult, RunCommand } from '#worker-image/tools/run-command.ts';
 
 /** Demuxers that may open each input format: one, or two between which the content decides. */
 const DEMUXERS = {
@@ -110,7 +110,7 @@ interface FfmpegRun {
 }
 
 /** Runs ffmpeg to its end. Its exit code is unreliable: check the output. @throws the signal's reason on abort. */
-export async function runFfmpeg(deps: FfmpegDeps, { args, directory, onSeconds }: FfmpegRun): Promise<CommandResult> {
+export async function runFfmpeg(deps: FfmpegDeps, { args, directory, onSeconds }: FfmpegRun): Promise<ToolResult> {
   const result = await deps.run({
     file: 'ffmpeg',
     args,

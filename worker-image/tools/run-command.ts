@@ -35,7 +35,7 @@ export interface Command {
   readonly inherited?: number | null;
 }
 
-export interface CommandResult {
+export interface ToolResult {
   /** Exit code; 128 + n for signal n. */
   readonly exitCode: number;
   /** First 64 KiB of each stream. */
@@ -44,7 +44,7 @@ export interface CommandResult {
 }
 
 /** Runs a tool to its end. Does not throw for a non-zero exit code: these are unreliable, callers check the output. */
-export type RunCommand = (command: Command) => Promise<CommandResult>;
+export type RunCommand = (command: Command) => Promise<ToolResult>;
 
 export interface RunCommandDeps {
   /** Called at start and end of each process group, so that a supervisor can end it when this process dies. */
@@ -126,7 +126,7 @@ function limits(command: Command): string[] {
   return process.getuid?.() === 0 ? list : [...list, '--nproc=4096'];
 }
 
-async function finish(child: ChildProcess, command: Command): Promise<CommandResult> {
+async function finish(child: ChildProcess, command: Command): Promise<ToolResult> {
   const timer = setTimeout(() => killGroupOf(child), command.timeoutSeconds * 1000);
   const startedAt = performance.now();
   const onAbort = (): void => killGroupOf(child);

@@ -13,7 +13,7 @@ export interface HeartbeatTarget {
   readonly intervalSeconds: number;
 }
 
-export interface Heartbeats {
+export interface HeartbeatSender {
   /** Reports 0 to 99 percent; ignores a fall. After a rise by 5 it sends at once, every 0.5 seconds at most. */
   report(percent: number): void;
   stop(): void;
@@ -26,7 +26,7 @@ const TIMEOUT_MS = 10_000;
 const FENCED = 410;
 
 /** Sends the first heartbeat now, then one in every interval. A failed one is not retried: the next one follows. */
-export function startHeartbeats(target: HeartbeatTarget, onFenced: () => void): Heartbeats {
+export function startHeartbeats(target: HeartbeatTarget, onFenced: () => void): HeartbeatSender {
   const agent = target.url.startsWith('https:') ? undefined : new Agent({ keepAlive: true });
   let percent = 0;
   let sentPercent = 0;

@@ -11,7 +11,7 @@ import {
   type RetryDeps,
 } from '#worker-image/transfer/retry-transfer.ts';
 
-export interface Upload {
+export interface OutputUpload {
   readonly target: OutputTarget;
   /** File that is open for reading and stays open. */
   readonly file: FileHandle;
@@ -34,7 +34,7 @@ interface FilePart {
  * Streams the output from its open file to the store, in parts when it is larger than one part.
  * @throws TransferFailed when the store refuses or stays unreachable.
  */
-export async function upload(deps: RetryDeps, input: Upload): Promise<void> {
+export async function upload(deps: RetryDeps, input: OutputUpload): Promise<void> {
   const { size } = input;
   const { url, parts } = input.target;
   const share = (sent: number): void => input.onProgress(sent / size);
@@ -65,7 +65,7 @@ function etagOf({ headers: { etag } }: IncomingMessage): string {
 }
 
 /** Sends one part. Calls `onProgress` with its sent bytes. */
-function putPart(deps: RetryDeps, input: Upload, { url, start, end }: FilePart): Promise<IncomingMessage> {
+function putPart(deps: RetryDeps, input: OutputUpload, { url, start, end }: FilePart): Promise<IncomingMessage> {
   const length = end - start + 1;
   const headers = { 'content-length': String(length), 'content-type': input.contentType };
   return retryTransfer(deps, input.signal, async (onBytes) => {

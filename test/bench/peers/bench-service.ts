@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { runService } from '#api/embedded/run-service.ts';
 import { makeApiClient, type ApiClient } from '#test/support/api-client.ts';
-import { processesOf, type Role, type ServiceProcess } from '#test/support/service-processes.ts';
+import { processesOf, type ProcessRole, type ServiceProcess } from '#test/support/service-processes.ts';
 
 export interface BenchService {
   readonly api: ApiClient;
@@ -41,6 +41,6 @@ export async function startBenchService(folder: string): Promise<BenchService> {
 
 /** Processes of the direct lane: the interface and all that opens files for it. */
 export function ofDirectLane({ role, ofJob }: ServiceProcess): boolean {
-  const roles: readonly Role[] = ['api', 'engine', 'engine child', 'tool', 'wrapper'];
+  const roles: readonly ProcessRole[] = ['api', 'engine', 'engine child', 'tool', 'wrapper'];
   return !ofJob && roles.includes(role);
 }

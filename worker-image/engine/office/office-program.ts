@@ -6,7 +6,7 @@ import { access, constants, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { EngineDeps } from '#worker-image/engine/handler.ts';
 import { findTool } from '#worker-image/tools/find-tool.ts';
-import type { Command, CommandResult } from '#worker-image/tools/run-command.ts';
+import type { Command, ToolResult } from '#worker-image/tools/run-command.ts';
 
 /** Exit code that requests a restart, for example with a profile of another build. */
 const RESTART_REQUESTED = 81;
@@ -15,7 +15,7 @@ const RESTART_REQUESTED = 81;
 export async function runOfficeProgram(
   { run }: Pick<EngineDeps, 'run'>,
   command: Omit<Command, 'file' | 'program'>,
-): Promise<CommandResult> {
+): Promise<ToolResult> {
   const program = join(await officeFolder(), 'soffice.bin');
   const isExecutable = await access(program, constants.X_OK).then(
     () => true,

@@ -15,7 +15,7 @@ import {
 } from '#worker-image/engine/pdf/run-pdf-tool.ts';
 import { isSigned } from '#worker-image/engine/pdf/is-signed.ts';
 import { readablePdf } from '#worker-image/engine/pdf/repair-pdf.ts';
-import type { CommandResult } from '#worker-image/tools/run-command.ts';
+import type { ToolResult } from '#worker-image/tools/run-command.ts';
 
 interface Tier {
   readonly dpi: number;
@@ -79,7 +79,7 @@ async function runPacking(
   deps: PdfDeps,
   work: Work,
   { input, name, more = [] }: Packing,
-): Promise<{ path: string; result: CommandResult }> {
+): Promise<{ path: string; result: ToolResult }> {
   const path = join(work.directory, name);
   const result = await runQpdf(deps, work, [...PACK, input, ...more, path]);
   if (isQpdfSuccess(result) && !existsSync(path)) throw damagedPdf(result);

@@ -6,7 +6,7 @@ import type { EngineDeps, Produced, Work } from '#worker-image/engine/handler.ts
 import type { PdfFacts } from '#worker-image/engine/pdf/inspect-pdf.ts';
 import { readPageSize, type PageEntry, type PageSize } from '#worker-image/engine/pdf/page-size.ts';
 import { damagedPdf, runPdfScript, runPdfTool } from '#worker-image/engine/pdf/run-pdf-tool.ts';
-import type { CommandResult } from '#worker-image/tools/run-command.ts';
+import type { ToolResult } from '#worker-image/tools/run-command.ts';
 import { readablePdf } from '#worker-image/engine/pdf/repair-pdf.ts';
 import { openPicture } from '#worker-image/engine/image/loaders/open-picture.ts';
 
@@ -90,7 +90,7 @@ interface PageRendering {
 }
 
 /** Renders PNG with MuPDF, which is faster, and otherwise with poppler, which reads some damaged files better. */
-async function renderPage(deps: EngineDeps, work: Work, rendering: PageRendering): Promise<CommandResult> {
+async function renderPage(deps: EngineDeps, work: Work, rendering: PageRendering): Promise<ToolResult> {
   const { to, dpi, page } = work.options.convert;
   if (to === 'png') {
     const args = [rendering.source, rendering.path, String(page), String(dpi)];

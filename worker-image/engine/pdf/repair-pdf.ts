@@ -6,10 +6,10 @@ import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Work } from '#worker-image/engine/handler.ts';
 import { encryptedPdf, pageCount, runPdfTool, runQpdf, type PdfDeps } from '#worker-image/engine/pdf/run-pdf-tool.ts';
-import type { CommandResult } from '#worker-image/tools/run-command.ts';
+import type { ToolResult } from '#worker-image/tools/run-command.ts';
 
 /** Returns whether the messages of qpdf mean that the cross-reference table is damaged. */
-export function hasDamagedXref({ stderr }: CommandResult): boolean {
+export function hasDamagedXref({ stderr }: ToolResult): boolean {
   return /reconstruct|unable to find trailer/.test(stderr);
 }
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { MediaError } from '#crds/contract/media-error.ts';
 import type { EngineDeps, Work } from '#worker-image/engine/handler.ts';
-import type { CommandResult } from '#worker-image/tools/run-command.ts';
+import type { ToolResult } from '#worker-image/tools/run-command.ts';
 
 export type PdfDeps = Pick<EngineDeps, 'run' | 'signal'>;
 
@@ -25,13 +25,13 @@ export function runPdfTool(
   { run, signal }: PdfDeps,
   work: Pick<Work, 'directory'>,
   command: readonly [string, ...string[]],
-): Promise<CommandResult> {
+): Promise<ToolResult> {
   const [file, ...args] = command;
   return run({ file, args, directory: work.directory, signal, timeoutSeconds: TOOL_SECONDS });
 }
 
 /** Runs qpdf. */
-export function runQpdf(deps: PdfDeps, work: Pick<Work, 'directory'>, args: readonly string[]): Promise<CommandResult> {
+export function runQpdf(deps: PdfDeps, work: Pick<Work, 'directory'>, args: readonly string[]): Promise<ToolResult> {
   return runPdfTool(deps, work, ['qpdf', ...args]);
 }
 
@@ -40,23 +40,23 @@ export function runPdfScript(
   deps: PdfDeps,
   work: Pick<Work, 'directory'>,
   script: { name: PdfScript; args: readonly string[] },
-): Promise<CommandResult> {
+): Promise<ToolResult> {
   return runPdfTool(deps, work, ['python3', '-I', join(import.meta.dirname, `${script.name}.py`), ...script.args]);
 }
 
 /** Returns whether qpdf wrote its output, possibly with warnings. */
-export function isQpdfSuccess({ exitCode }: CommandResult): boolean {
+export function isQpdfSuccess({ exitCode }: ToolResult): boolean {
   return exitCode === 0 || exitCode === WITH_WARNINGS;
 }
 
 /** Returns the number that `qpdf --show-npages` printed; 0 for other output. */
-export function pageCount({ stdout }: CommandResult): number {
+export function pageCount({ stdout }: ToolResult): number {
   const text = stdout.trim();
   return /^\d{1,9}$/.test(text) ? Number(text) : 0;
 }
 
 /** Returns the error for a file that a tool cannot read; its cause, which is logged, has the messages of the tool. */
-export function damagedPdf({ exitCode, stderr }: CommandResult): MediaError {
+export function damagedPdf({ exitCode, stderr }: ToolResult): MediaError {
   return new MediaError(
     'processing_failed',
     'The PDF is damaged or not complete. Check that it opens in a viewer and send it again.',

@@ -14,7 +14,7 @@ import {
   reachedBy,
   removeProbes,
   startProbes,
-  type Probe,
+  type PodProbe,
   type Target,
 } from '#test/e2e/probe-pods.ts';
 import { JOB_SECONDS, LONG_WORK, useService } from '#test/e2e/use-installation.ts';
@@ -128,13 +128,13 @@ describe('a pod', () => {
 });
 
 /** All but itself, which a pod reaches without a network. */
-function tryAll(probe: Probe): Promise<string[]> {
+function tryAll(probe: PodProbe): Promise<string[]> {
   const others = Object.entries(targets).filter(([target]) => !target.startsWith(`${probe.name}'s`));
   return reachedBy(probe, Object.fromEntries(others));
 }
 
 /** With the labels that policies select by, taken from a real pod. */
-async function probeOf(name: Name): Promise<Probe> {
+async function probeOf(name: Name): Promise<PodProbe> {
   if (name === 'foreigner') return { name, namespace: 'default', labels: { app: name } };
   if (name === 'scraper') return { name, namespace: MONITORING, labels: { app: name } };
   if (name === 'stranger') return { name, namespace: NAMESPACE, labels: { app: name } };
