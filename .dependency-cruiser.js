@@ -1,5 +1,6 @@
 /** Who may import whom. Each rule says in plain words what it protects. */
 import { IMAGE_PACKAGES } from './hack/image-packages.ts';
+import { CRDS_RULES } from './hack/crds-import-rules.ts';
 import { ENGINE_RULES } from './hack/engine-import-rules.ts';
 
 const packages = (names) => `^node_modules/(${names.map((name) => name.replaceAll('.', '\\.')).join('|')})/`;
@@ -163,6 +164,7 @@ export default {
       },
       to: { path: '^node_modules/sharp/' },
     },
+    ...CRDS_RULES,
     ...ENGINE_RULES,
     {
       name: 'one-folder-knows-the-database-driver',
@@ -181,13 +183,6 @@ export default {
         pathNot: '^$1/',
         dependencyTypesNot: ['aliased-subpath-import'],
       },
-    },
-    {
-      name: 'kube-is-free-of-our-domain',
-      comment: 'crds/kube is how we talk to an API server; it would serve any other operator as well.',
-      severity: 'error',
-      from: { path: '^crds/kube/', pathNot: '\\.test\\.ts$' },
-      to: { path: '^crds/', pathNot: '^crds/(kube|process)/' },
     },
     {
       name: 'verbs-know-no-http',

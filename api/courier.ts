@@ -23,7 +23,7 @@ import { makeSafeFetch } from '#api/outbound/safe-fetch.ts';
 import { settings } from '#crds/process/settings.ts';
 import { runUntilStopped } from '#crds/process/shutdown.ts';
 import { trustedCertificates } from '#api/outbound/trusted-certificates.ts';
-import { startPollingWorkers } from '#api/outbound/polling-workers.ts';
+import { startPollingWorkers } from '#api/loops/polling-workers.ts';
 
 const courierSettings = settings.pick({
   ...PROCESS_SETTINGS,

@@ -3,7 +3,7 @@ import { buildJob } from '#controller/job-manifest.ts';
 import { resourcesOf, workerPodSchema } from '#controller/worker-pod.ts';
 import { joinRunSpec } from '#crds/contract/run-files.ts';
 import { completeRunSpec } from '#crds/contract/run-spec.ts';
-import { buildTicketSecret } from '#crds/contract/ticket-secret.ts';
+import { buildTicketSecret } from '#crds/media-jobs/ticket-secret.ts';
 import { buildRunRequest } from '#test/contract/runs.ts';
 import { buildTicket } from '#test/support/build-media-job.ts';
 

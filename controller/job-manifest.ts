@@ -4,7 +4,7 @@
  */
 import { API_GROUP, API_VERSION, KIND, LABELS } from '#crds/contract/names.ts';
 import { BETWEEN_FILES, RUN_SPEC, RUN_SPEC_FILE, TERMINATION_FILE, type OpenRunSpec } from '#crds/contract/run-spec.ts';
-import { attemptKey, INPUT_KEY } from '#crds/contract/ticket-secret.ts';
+import { attemptKey, INPUT_KEY } from '#crds/media-jobs/ticket-secret.ts';
 import { runName, type RunRequest } from '#controller/runs.ts';
 import { resourcesOf, type Resources, type WorkerPod } from '#controller/worker-pod.ts';
 

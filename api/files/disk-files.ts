@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Clock } from '#crds/process/clock.ts';
 import type { RingKey } from '#crds/process/ring-key.ts';
-import { signUrl } from '#crds/contract/signed-url.ts';
+import { signUrl } from '#api/files/signed-url.ts';
 import { FileTooLarge, SizeMismatch, type FileStore } from './file-store.ts';
 import { checkedKey, filePath } from './file-key.ts';
 import { makeFolder, modesIn, type Modes } from './file-modes.ts';

@@ -11,7 +11,7 @@ import type { Clock } from '#crds/process/clock.ts';
 import type { Log } from '#crds/process/log.ts';
 import { closeServer, listen, portOf, type ListenAddress } from '#crds/process/ops-server.ts';
 import type { RingKey } from '#crds/process/ring-key.ts';
-import { splitTarget, verifySignedUrl } from '#crds/contract/signed-url.ts';
+import { splitTarget, verifySignedUrl } from '#api/files/signed-url.ts';
 import { keyOfPath } from './file-key.ts';
 import type { FileStore } from './file-store.ts';
 

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:https';
-import { startLoop, type Loop } from '#crds/process/loop.ts';
+import { startLoop, type Loop } from '#api/loops/loop.ts';
 import type { Log } from '#crds/process/log.ts';
 
 interface RenewDeps {

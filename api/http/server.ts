@@ -20,7 +20,7 @@ import { sendRefusal } from '#api/http/refusal.ts';
 import type { Certificate } from '#api/http/renew-certificate.ts';
 import { clientAddress } from '#api/http/request-address.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
-import { splitTarget } from '#crds/contract/signed-url.ts';
+import { splitTarget } from '#api/files/signed-url.ts';
 
 /** Maximum length of a path parameter: longer than any request line, so that every id reaches its endpoint. */
 const MAX_PARAMETER = 20_000;

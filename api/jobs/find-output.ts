@@ -8,7 +8,7 @@ import { findJob } from '#api/jobs/job-rows.ts';
 import { jobNotFound, readJob } from '#api/jobs/read-jobs.ts';
 import { FORMATS } from '#crds/catalogue/formats.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
-import { verifySignedUrl } from '#crds/contract/signed-url.ts';
+import { verifySignedUrl } from '#api/files/signed-url.ts';
 
 type OutputDeps = Pick<Dependencies, 'database' | 'clock' | 'files'>;
 

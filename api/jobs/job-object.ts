@@ -3,7 +3,7 @@ import { isUnfinished, JOB_STATUSES, type Job } from '#api/jobs/job.ts';
 import { ERROR_CODE_NAMES, ERROR_TYPES } from '#crds/contract/error-codes.ts';
 import { OPERATIONS } from '#crds/catalogue/formats.ts';
 import { resultSchema } from '#crds/contract/result.ts';
-import { signUrl } from '#crds/contract/signed-url.ts';
+import { signUrl } from '#api/files/signed-url.ts';
 import type { RingKey } from '#crds/process/ring-key.ts';
 
 interface LinkDeps {

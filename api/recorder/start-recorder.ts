@@ -20,7 +20,7 @@ import { isId } from '#crds/contract/ids.ts';
 import type { QueueMetrics } from '#crds/kube/queue-metrics.ts';
 import { WorkQueue } from '#crds/kube/work-queue.ts';
 import { mediaJobName } from '#crds/contract/names.ts';
-import { startLoop } from '#crds/process/loop.ts';
+import { startLoop } from '#api/loops/loop.ts';
 
 interface RecorderDeps extends Omit<ProjectDeps, 'ticketsSeen' | 'inTheMaking'> {
   readonly databaseUrl: string;

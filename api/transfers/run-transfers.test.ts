@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { selectDueDeletions } from '#api/files/file-deletion-rows.ts';
 import { claimDueTransfers, runTransfer } from '#api/transfers/run-transfers.ts';
 import { extendLease, recordFetched, selectSettledTransfers } from '#api/transfers/transfer-rows.ts';
-import { startPollingWorkers } from '#api/outbound/polling-workers.ts';
+import { startPollingWorkers } from '#api/loops/polling-workers.ts';
 import { file, testCourier } from '#test/support/courier.ts';
 import { startReceiver } from '#test/support/receiver.ts';
 

@@ -3,7 +3,7 @@ import { createSecureContext } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { claimDueDeliveries, deliver } from '#api/webhooks/deliver.ts';
 import { makeSafeFetch } from '#api/outbound/safe-fetch.ts';
-import { startPollingWorkers } from '#api/outbound/polling-workers.ts';
+import { startPollingWorkers } from '#api/loops/polling-workers.ts';
 import { openUrl, urlContext } from '#api/webhooks/stored-url.ts';
 import { startReceiver, trustReceivers } from '#test/support/receiver.ts';
 import { eventIds, expectSigned, START, status, webhookSender } from '#test/support/webhook-sender.ts';

@@ -26,7 +26,7 @@ import {
 } from '#crds/contract/media-job.ts';
 import { API_GROUP, API_VERSION, KIND, PLURAL } from '#crds/contract/names.ts';
 import type { Log } from '#crds/process/log.ts';
-import { buildTicketSecret, encodedInput, isOwnedBy, ticketOf } from '#crds/contract/ticket-secret.ts';
+import { buildTicketSecret, encodedInput, isOwnedBy, ticketOf } from '#crds/media-jobs/ticket-secret.ts';
 import { withNulls, withoutNulls } from '#crds/contract/wire-form.ts';
 
 export interface KubernetesMediaJobsDeps {

@@ -11,7 +11,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createKey } from '#api/accounts/create-key.ts';
 import { MEDIACTL } from '#api/audit/audit.ts';
 import { outputPath } from '#api/jobs/job-object.ts';
-import { signUrl } from '#crds/contract/signed-url.ts';
+import { signUrl } from '#api/files/signed-url.ts';
 import { startInProcessApi } from '#test/support/in-process-api.ts';
 import { openRaw, rawRequest } from '#test/support/raw-connection.ts';
 

@@ -29,7 +29,7 @@ import { installationClient, installationServer } from '#crds/process/installati
 import { makeLog } from '#crds/process/log.ts';
 import { closeServer, listen, portOf } from '#crds/process/ops-server.ts';
 import { socketUrl, startRequest } from '#crds/process/start-request.ts';
-import { signUrl } from '#crds/contract/signed-url.ts';
+import { signUrl } from '#api/files/signed-url.ts';
 import { buildNewMediaJob, buildStatus, jobIdOf } from '#test/support/build-media-job.ts';
 import { makeReceiverCertificates } from '#test/support/receiver-certificates.ts';
 import { engineListener } from '#worker-image/direct/engine-listener.ts';

@@ -5,7 +5,7 @@ import { systemTime } from '#crds/kube/time.ts';
 import { mediaJobsPath } from '#crds/media-jobs/kubernetes-media-jobs.ts';
 import { API_GROUP, API_VERSION, jobIdOfName, KIND } from '#crds/contract/names.ts';
 import { makeLog } from '#crds/process/log.ts';
-import { buildTicketSecret } from '#crds/contract/ticket-secret.ts';
+import { buildTicketSecret } from '#crds/media-jobs/ticket-secret.ts';
 import { withoutNulls } from '#crds/contract/wire-form.ts';
 import { KubernetesRuns, reflectRuns } from '#controller/kubernetes-runs.ts';
 import { workerPodSchema } from '#controller/worker-pod.ts';

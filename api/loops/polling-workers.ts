@@ -1,5 +1,5 @@
 import type { Log } from '#crds/process/log.ts';
-import { startLoop, type Loop } from '#crds/process/loop.ts';
+import { startLoop, type Loop } from '#api/loops/loop.ts';
 
 interface PollingWorkers<Item> {
   readonly name: string;

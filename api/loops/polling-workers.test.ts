@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeLog } from '#crds/process/log.ts';
-import type { Loop } from '#crds/process/loop.ts';
-import { startPollingWorkers } from '#api/outbound/polling-workers.ts';
+import type { Loop } from '#api/loops/loop.ts';
+import { startPollingWorkers } from '#api/loops/polling-workers.ts';
 
 const log = makeLog('test', 'silent');
 

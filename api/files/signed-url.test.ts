@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RingKey } from '#crds/process/ring-key.ts';
-import { signUrl, verifySignedUrl } from '#crds/contract/signed-url.ts';
+import { signUrl, verifySignedUrl } from '#api/files/signed-url.ts';
 
 const ringKey = (id: string): RingKey => ({ id, key: randomBytes(32) });
 const [oldKey, newKey, strangeKey] = [ringKey('1'), ringKey('2'), ringKey('3')];
