@@ -48,7 +48,9 @@ const KEEP_FINISHED_SECONDS = 60;
 const config = loadConfig(controlSettings, process.env);
 const { log, clock, registry } = beginProcess('control', config);
 const isolationWarning =
-  config.MEDIAJOBS_ISOLATION === 'none' ? 'files are opened even without isolation (MEDIAJOBS_ISOLATION=none)' : null;
+  config.MEDIAJOBS_ISOLATION === 'none'
+    ? 'files are processed even without isolation (MEDIAJOBS_ISOLATION=none)'
+    : null;
 if (isolationWarning !== null) log.warn(isolationWarning);
 
 const database = makeDatabase({ url: config.DATABASE_URL, log, maxConnections: 12 });
@@ -101,7 +103,7 @@ log.info('control started');
 let stopping = false;
 void runs.ended.then(() => {
   if (stopping) return;
-  log.error('the process `runs` has ended: restarting with it');
+  log.error('the process `runs` ended; restarting');
   process.exit(1);
 });
 

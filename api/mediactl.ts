@@ -10,12 +10,10 @@ import { ROLES } from '#api/users/user.ts';
 import { FEATURES, PLAN_NAMES } from '#crds/catalogue/plans.ts';
 
 const program = new Command('mediactl')
-  .description(
-    'Makes and changes the accounts and API keys of a mediajobs service, and shows what its webhooks came to.',
-  )
+  .description('Manages accounts, API keys, users and webhook deliveries of a mediajobs service.')
   .option(
     '--data <dir>',
-    'folder of the service that runs on this machine; without it, DATABASE_URL and MEDIAJOBS_KEY_PEPPER say where',
+    'data folder of a service on this machine; without it, DATABASE_URL and MEDIAJOBS_KEY_PEPPER are used',
   )
   .option('--json', 'print one JSON object')
   .configureHelp({ showGlobalOptions: true });
@@ -33,7 +31,7 @@ const withoutFeature = (): Option => {
 const account = program.command('account').description('accounts');
 account
   .command('create')
-  .description('make an account')
+  .description('create an account')
   .requiredOption('--name <name>', 'name, up to 100 characters')
   .addOption(plan().default('none'))
   .option('--payment-method', 'the account has a payment method')
@@ -45,7 +43,7 @@ account
   );
 account
   .command('set')
-  .description('change an account; what is not named stays')
+  .description('change an account; settings without an option are kept')
   .addArgument(new Argument('<account>', 'id, acc_…'))
   .addOption(plan())
   .option('--payment-method', 'the account has a payment method')
@@ -53,9 +51,9 @@ account
   .option('--unpaid-invoice', 'the account has an unpaid invoice')
   .option('--no-unpaid-invoice', 'it has none')
   .option('--suspended', 'suspend the account')
-  .option('--no-suspended', 'end the suspension')
+  .option('--no-suspended', 'reactivate the account')
   .addOption(
-    new Option('--spend-cap <usd>', 'monthly spend cap in US dollars; `none` for that of the plan').argParser(
+    new Option('--spend-cap <usd>', 'monthly spend cap in US dollars; `none`: the default of the plan').argParser(
       usdOrNone,
     ),
   )
@@ -68,13 +66,13 @@ account
   );
 account
   .command('list')
-  .description('list every account')
+  .description('list all accounts')
   .action(runCommand(program, async (service) => (await import('#api/mediactl/account-commands.ts')).list(service)));
 
 const key = program.command('key').description('API keys');
 key
   .command('create')
-  .description('make a key; its text is shown this once')
+  .description('create a key; the key is shown only once')
   .requiredOption('--account <account>', 'id, acc_…')
   .addOption(new Option('--mode <mode>', 'mode of the key').choices(['live', 'test']).makeOptionMandatory())
   .requiredOption('--name <name>', 'name, up to 60 characters')
@@ -90,7 +88,7 @@ key
   );
 key
   .command('revoke')
-  .description('revoke a key for good')
+  .description('revoke a key permanently')
   .addArgument(new Argument('<key>', 'id, key_…'))
   .action(
     runCommand(program, async (service, _options, [id]) =>
@@ -107,14 +105,14 @@ key
     ),
   );
 
-const user = program.command('user').description('people of the dashboard');
+const user = program.command('user').description('users of the dashboard');
 user
   .command('invite')
   .description('invite a person into an account, or as an operator; prints the one-time link to accept with')
   .requiredOption('--email <address>', 'e-mail address')
   .option('--account <account>', 'id, acc_…')
   .addOption(new Option('--role <role>', 'role in the account').choices(ROLES).default('owner'))
-  .option('--operator', 'an operator of the whole installation')
+  .option('--operator', 'invite an operator of the whole installation')
   .action(
     runCommand(program, async (service, options) =>
       (await import('#api/mediactl/user-commands.ts')).invite(service, options),
@@ -122,9 +120,9 @@ user
   );
 user
   .command('reset')
-  .description('print a one-time link to a new password')
-  .addArgument(new Argument('<email>', 'e-mail address, or the id where several people have it'))
-  .option('--second-step', 'switch the codes of the authenticator app off, too')
+  .description('print a one-time link that sets a new password')
+  .addArgument(new Argument('<email>', 'e-mail address, or the user id when several users have the address'))
+  .option('--second-step', 'also switch off the codes of the authenticator app')
   .action(
     runCommand(program, async (service, options, [email]) =>
       (await import('#api/mediactl/user-commands.ts')).reset(service, email, options),
@@ -132,8 +130,8 @@ user
   );
 user
   .command('sign-in-link')
-  .description('print a one-time link that signs in, for an hour')
-  .addArgument(new Argument('<email>', 'e-mail address, or the id where several people have it'))
+  .description('print a one-time sign-in link, valid for an hour')
+  .addArgument(new Argument('<email>', 'e-mail address, or the user id when several users have the address'))
   .action(
     runCommand(program, async (service, _options, [email]) =>
       (await import('#api/mediactl/user-commands.ts')).signInLink(service, email),
@@ -141,9 +139,9 @@ user
   );
 user
   .command('remove')
-  .description('remove a person, all sessions and open invitations; accounts and what was done stay')
-  .addArgument(new Argument('<email>', 'e-mail address, or the id where several people have it'))
-  .option('--leave-without-owner', 'also the only owner of an account')
+  .description('remove a user with all sessions and open invitations; accounts and the activity log are kept')
+  .addArgument(new Argument('<email>', 'e-mail address, or the user id when several users have the address'))
+  .option('--leave-without-owner', 'remove even the only owner of an account')
   .action(
     runCommand(program, async (service, options, [email]) =>
       (await import('#api/mediactl/user-commands.ts')).remove(service, email, options),
@@ -151,7 +149,7 @@ user
   );
 user
   .command('list')
-  .description('list everybody')
+  .description('list all users')
   .action(runCommand(program, async (service) => (await import('#api/mediactl/user-commands.ts')).list(service)));
 
 const webhook = program.command('webhook').description('webhook deliveries');
@@ -159,7 +157,7 @@ webhook
   .command('deliveries')
   .description('list the newest 1,000 deliveries of the last 30 days')
   .option('--account <account>', 'id, acc_…')
-  .option('--dead', 'only those that were given up after eight attempts')
+  .option('--dead', 'only those dropped after eight failed attempts')
   .action(
     runCommand(program, async (service, options) =>
       (await import('#api/mediactl/webhook-commands.ts')).deliveries(service, options),
@@ -167,7 +165,7 @@ webhook
   );
 webhook
   .command('resend')
-  .description('send a delivered or dead event again: the same id and body, eight attempts from now on')
+  .description('send a delivered or dead event again with the same id and body, in up to eight attempts')
   .addArgument(new Argument('<event>', 'id, evt_…'))
   .action(
     runCommand(program, async (service, _options, [id]) =>

@@ -39,7 +39,12 @@ describe('accountRefusal', () => {
       { paymentMethod: false, unpaidInvoice: true },
       'no_payment_method',
     ],
-    ['admits a test key whatever is unpaid', false, { plan: 'none', paymentMethod: false, unpaidInvoice: true }, null],
+    [
+      'admits a test key of an unpaid account',
+      false,
+      { plan: 'none', paymentMethod: false, unpaidInvoice: true },
+      null,
+    ],
     ['leaves the suspension to the other group', true, { suspended: true }, null],
   ])('%s', (_rule, livemode, change, code) => {
     expect(codeOf(livemode, change, 'billing')).toBe(code);

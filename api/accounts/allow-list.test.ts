@@ -19,7 +19,7 @@ describe('isAllowed', () => {
     ['a mapped client in hexadecimal too', ['10.0.0.0/8'], '::ffff:a01:203', true],
     ['another spelling of an IPv6 address matches', ['2001:db8::1'], '2001:0DB8:0:0:0:0:0:1', true],
     ['a zone does not matter', ['fe80::/10'], 'fe80::1%eth0', true],
-    ['a text that is no address is refused', ['0.0.0.0/0', '::/0'], 'unknown', false],
+    ['a text that is not an address is refused', ['0.0.0.0/0', '::/0'], 'unknown', false],
   ])('%s', (_rule, allowList, address, allowed) => {
     expect(isAllowed(allowList, address)).toBe(allowed);
   });

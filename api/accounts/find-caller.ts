@@ -99,6 +99,6 @@ function recordLastUse({ database, clock, log }: FindCallerDeps, key: CallerKey)
   const notSince = new Date(at.getTime() - LAST_USE_INTERVAL_MS);
   if (key.lastUsedAt !== null && key.lastUsedAt > notSince) return;
   setLastUsed(database, key.id, { at, notSince }).catch((error: unknown) => {
-    log.warn({ err: error, key_id: key.id }, "a key's last use was not noted");
+    log.warn({ err: error, key_id: key.id }, 'recording the last use of a key failed');
   });
 }

@@ -200,7 +200,7 @@ describe('the spend cap', () => {
     expect(await spendCapRefusal(deps, caller(account, 5001))).toBeNull();
     const refusal = await spendCapRefusal(deps, caller(account, 5000));
     expect(refusal?.message).toContain(
-      "usage is $0.002 and work in progress may cost up to $0.003; the account's monthly spend cap is $0.005.",
+      "usage is $0.002 and running work may cost up to $0.003; the account's monthly spend cap is $0.005.",
     );
     await database.query(`update jobs set status = 'failed', completed_at = $2, error = '{}' where id = $1`, [
       id,

@@ -7,10 +7,10 @@ import { readJsonBody } from '#api/http/json-body.ts';
 export const estimateEndpoint: Endpoint = {
   method: 'POST',
   path: '/v1/estimate',
-  summary: 'Price of a piece of work, without a file.',
+  summary: 'Estimate the price of an operation, without a file.',
   lane: 'other',
   body: estimateRequestSchema,
-  responses: { 200: { description: 'For a request that succeeds.', schema: estimateSchema } },
+  responses: { 200: { description: 'The price of a request that succeeds.', schema: estimateSchema } },
   errors: ['bad_request', 'invalid_options', 'unsupported_input', 'unsupported_target'],
   handle: async (deps, request) => {
     const { object } = await readJsonBody(request);

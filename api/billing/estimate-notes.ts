@@ -26,11 +26,11 @@ const NOTES: readonly ((work: ExpectedWork, context: EstimateContext) => string 
       : null,
   (work) =>
     dependsOnPixels(work)
-      ? 'A picture with transparency, a palette or one bit a pixel becomes png instead of jpg.'
+      ? 'An image with transparency, a palette or 1 bit per pixel is converted to png instead of jpg.'
       : null,
   ({ kind, operation }) =>
     kind === 'video' && operation === 'convert'
-      ? 'A picture that the target takes as it is is copied: then the price follows its own codec.'
+      ? 'A video stream that the target format accepts is copied: the price then depends on its own codec.'
       : null,
   ({ kind }, { features }) =>
     kind === 'video' && !features.video ? 'Video is in limited preview and not enabled for this account.' : null,
@@ -51,6 +51,6 @@ export function estimateNotes(work: ExpectedWork, context: EstimateContext): str
 function tooLarge(size: number, plan: PlanName): string | null {
   const limit = PLANS[plan].maxAsyncBytes;
   return size > limit
-    ? `The file is larger than the plan allows: it has ${size} bytes, the plan ${plan} takes ${limit}.`
+    ? `The file is larger than the plan allows: it has ${size} bytes, the plan ${plan} allows ${limit}.`
     : null;
 }

@@ -19,7 +19,7 @@ import { METERS, PRICE_BOOK, priceOf, unitsOf, type MeasuredWork } from '#crds/c
 export const estimateRequestSchema = z
   .strictObject({
     operation: z.enum(OPERATIONS),
-    filename: z.string().min(1).max(4096).meta({ description: 'Its extension decides the kind.' }),
+    filename: z.string().min(1).max(4096).meta({ description: 'The extension determines the kind of file.' }),
     size: fileSize,
     duration_seconds: z
       .number()
@@ -27,10 +27,14 @@ export const estimateRequestSchema = z
       .max(Number.MAX_SAFE_INTEGER)
       .nullish()
       .meta({ description: 'Required for audio and video.' }),
-    pages: z.int().positive().nullish().meta({ description: 'Of a PDF; not given: 100 or fewer.' }),
-    width: z.int().positive().nullish().meta({ description: 'Pixels of a video; either one missing: 1920 by 1080.' }),
+    pages: z.int().positive().nullish().meta({ description: 'Pages of a PDF. Default: 100 or fewer.' }),
+    width: z
+      .int()
+      .positive()
+      .nullish()
+      .meta({ description: 'Width of a video in pixels. Without width and height, 1920 by 1080 is assumed.' }),
     height: z.int().positive().nullish(),
-    options: z.looseObject({}).nullish().meta({ description: 'As in jobs; convert needs `convert.to`.' }),
+    options: z.looseObject({}).nullish().meta({ description: 'Options as in jobs; `convert` requires `convert.to`.' }),
   })
   .meta({ id: 'EstimateRequest' });
 export type EstimateRequest = z.infer<typeof estimateRequestSchema>;
@@ -98,7 +102,7 @@ function refuseMissingDuration({ duration_seconds: seconds }: EstimateRequest, f
   if (format === null || seconds != null) return;
   const { kind } = FORMATS[format];
   if (kind !== 'audio' && kind !== 'video') return;
-  const message = `The price of ${kind} goes by its length: give \`duration_seconds\`.`;
+  const message = `The price of ${kind} depends on its duration: add \`duration_seconds\`.`;
   throw new MediaError('bad_request', message, { param: 'duration_seconds' });
 }
 
@@ -114,7 +118,7 @@ function refuse(order: Pick<ExpectedWork, 'operation' | 'options'>, file: KnownF
 
 function unknownExtension(): MediaError {
   const message =
-    'The extension of `filename` stands for no format that this service reads; GET /v1/capabilities lists them.';
+    'The extension of `filename` belongs to no supported input format. GET /v1/capabilities lists the formats.';
   return new MediaError('unsupported_input', message, { param: 'filename' });
 }
 

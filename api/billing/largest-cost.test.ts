@@ -48,11 +48,11 @@ describe('largestCost', () => {
 
   it.each<[string, 'direct' | 'job', readonly Kind[], boolean, number]>([
     ['that is an image', 'direct', ['image'], true, 2000],
-    ['that is sound or video, which runs as a job only', 'direct', ['video', 'audio'], true, 10 * 2000],
+    ['that is audio or video, which runs as a job only', 'direct', ['video', 'audio'], true, 10 * 2000],
     ['of any kind as the dearest one of the direct lane', 'direct', KINDS, true, 10 * 10_000],
     ['of a kind that compress refuses as the dearest one', 'direct', ['word', 'sheet'], true, 10 * 10_000],
     ['of any kind as the dearest one of all as a job', 'job', KINDS, true, 10 * 56 * 1.5 * 1000],
-    ['that is sound or video, which the account may not have', 'job', ['video', 'audio'], false, 10 * 2000],
+    ['that is audio or video, which is not enabled for the account', 'job', ['video', 'audio'], false, 10 * 2000],
   ])('returns the price of a file %s', (_what, lane, kinds, video, microUsd) => {
     const options = resolveOptions(parseJsonOptions({}));
     const features = { video, heicOutput: false };

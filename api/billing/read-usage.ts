@@ -32,10 +32,10 @@ export async function readUsage(
 function refuseRange({ from, to }: { from: string; to: string }): void {
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
   if (days < 1) {
-    const message = `\`from\` is ${from}, after \`to\`, ${to}. A missing \`from\` is the first day of this month, a missing \`to\` today.`;
+    const message = `\`from\` is ${from}, after \`to\`, ${to}. \`from\` defaults to the first day of this month, \`to\` to today.`;
     throw new MediaError('bad_request', message, { param: 'from' });
   }
   if (days <= LIMITS.usageDays) return;
-  const message = `From ${from} to ${to} are ${days} days; one query covers at most ${LIMITS.usageDays}.`;
+  const message = `The range from ${from} to ${to} has ${days} days; a query may cover at most ${LIMITS.usageDays}.`;
   throw new MediaError('bad_request', message, { param: 'from' });
 }

@@ -73,6 +73,6 @@ function rowOf(work: CountedWork, at: Date): Omit<LedgerRow, 'meter' | 'quantity
 
 async function earlierCharge(tx: Queryable, sourceId: string): Promise<Charge> {
   const charge = await findCharge(tx, sourceId);
-  if (charge === null) throw new Error(`ledger row ${sourceId} is neither new nor there`);
+  if (charge === null) throw new Error(`ledger row ${sourceId} was neither inserted nor found`);
   return { ...charge, billed: charge.meter !== 'unbilled' };
 }

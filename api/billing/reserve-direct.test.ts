@@ -32,7 +32,7 @@ describe('the reservation of a direct request', () => {
     expect(held).toHaveLength(3);
     const refused = admissions.find((admission) => admission.status === 'rejected');
     expect(refused?.reason).toMatchObject({ code: 'spend_cap_reached' });
-    expect(String(refused?.reason.message)).toContain('work in progress may cost up to $0.003');
+    expect(String(refused?.reason.message)).toContain('running work may cost up to $0.003');
     await held[0]?.();
     held[0] = await reserve(caller);
     for (const release of held) await release();

@@ -40,7 +40,8 @@ export async function reserveDirect(
 /** Renews the lease until the returned function deletes it. If the deletion fails, the lease expires. */
 function hold(deps: ReserveDeps, requestId: string): () => Promise<void> {
   const { database, log } = deps;
-  const warn = (error: unknown): void => log.warn({ err: error, request_id: requestId }, 'reservation not updated');
+  const warn = (error: unknown): void =>
+    log.warn({ err: error, request_id: requestId }, 'updating a reservation failed');
   const timer = setInterval(() => {
     renewReservation(database, requestId, leaseFrom(deps)).catch(warn);
   }, RENEW_EVERY_MS);

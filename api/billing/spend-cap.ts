@@ -26,11 +26,11 @@ export async function spendCapRefusal(
   const now = clock.now();
   const { spent, running } = await selectSpending(database, { accountId: account.id, month: utcMonth(now), now });
   if (spent + running < cap) return null;
-  const inProgress = running > 0 ? ` and work in progress may cost up to ${usd(running)}` : '';
+  const inProgress = running > 0 ? ` and running work may cost up to ${usd(running)}` : '';
   return new MediaError(
     'spend_cap_reached',
     `This month's usage is ${usd(spent)}${inProgress}; the account's monthly spend cap is ${usd(cap)}. ` +
-      `${spent < cap ? 'Wait for the work in progress, raise' : 'Raise'} the cap, or wait for the next month (UTC).`,
+      `${spent < cap ? 'Wait for the running work, raise' : 'Raise'} the cap, or wait for the next month (UTC).`,
   );
 }
 

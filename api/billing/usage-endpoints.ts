@@ -7,7 +7,7 @@ import type { Endpoint } from '#api/http/endpoint.ts';
 export const usageEndpoint: Endpoint = {
   method: 'GET',
   path: '/v1/usage',
-  summary: 'What was used, by day and meter.',
+  summary: 'Report usage by day and meter.',
   lane: 'other',
   query: usageQuery,
   responses: { 200: { description: 'Totals and days with at least one request.', schema: usageSchema } },

@@ -14,7 +14,7 @@ interface DeliveryTable {
 export function deliveryTable({ caption, deliveries, empty }: DeliveryTable): Html {
   return table({
     caption,
-    columns: ['Event', 'State', 'Address', 'Job', '#Attempts', 'Last answer', 'Created', 'Next attempt'],
+    columns: ['Event', 'State', 'Address', 'Job', '#Attempts', 'Last response', 'Created', 'Next attempt'],
     rows: deliveries.map((one) => [
       html`<a href="/dashboard/accounts/${one.accountId}/deliveries/${one.eventId}"><code>${one.eventId}</code></a>`,
       html`<span class="status ${deliveryState(one)}">${deliveryState(one)}</span>`,

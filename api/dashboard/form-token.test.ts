@@ -8,7 +8,7 @@ const good = { token: expected, expected, origin: own[0], fetchSite: 'same-origi
 describe('a form', () => {
   it.each([
     ['of one of our pages', good],
-    ['of a browser that does not say where it comes from', { ...good, origin: undefined, fetchSite: undefined }],
+    ['of a browser that sends no origin', { ...good, origin: undefined, fetchSite: undefined }],
   ])('%s is accepted', (_what, posted) => {
     expect(() => checkFormToken(posted)).not.toThrow();
   });
@@ -16,7 +16,7 @@ describe('a form', () => {
   it.each([
     ['without a token', { ...good, token: null }],
     ['with another browser’s token', { ...good, token: formTokenOf('another cookie') }],
-    ['with a token that goes on', { ...good, token: `${expected}x` }],
+    ['with a token that has an appended character', { ...good, token: `${expected}x` }],
     ['of another site', { ...good, fetchSite: 'cross-site' }],
     ['of a neighbour on the same domain', { ...good, fetchSite: 'same-site' }],
     ['of another origin', { ...good, origin: 'https://evil.example' }],

@@ -55,8 +55,8 @@ export async function renderFrame(
 }
 
 const NO_ISOLATION_WARNING = html`<p class="notice warning" role="alert">
-  MEDIAJOBS_ISOLATION is none: a file that takes over its decoder may reach this machine. The engine's
-  <code>/readyz</code> says what is missing.
+  MEDIAJOBS_ISOLATION is none: a file that exploits its decoder may reach this machine. The engine's
+  <code>/readyz</code> lists what is missing.
 </p>`;
 
 async function shownAccount(

@@ -9,7 +9,7 @@ export function invitationNotice(
 ): Notice {
   const until = link.expiresAt.toISOString().slice(0, 16).replace('T', ' ');
   return {
-    text: `Give this link to ${email}, and to nobody else: who opens it accepts the invitation. It works once, until ${until} UTC.`,
+    text: `Send this link to ${email} only: whoever opens it can accept the invitation. It works once, until ${until} UTC.`,
     secret: { label: 'Invitation link', value: `${dashboardUrl}${link.path}` },
   };
 }

@@ -6,7 +6,7 @@ import type { MediaError } from '#crds/contract/media-error.ts';
 const TITLES: ReadonlyMap<number, string> = new Map([
   [403, 'Not allowed'],
   [404, 'Not found'],
-  [429, 'Too many tries'],
+  [429, 'Too many attempts'],
   [500, 'Something failed'],
 ]);
 

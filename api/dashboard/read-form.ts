@@ -10,12 +10,14 @@ export async function readForm({ raw }: FastifyRequest): Promise<URLSearchParams
   for await (const chunk of withMinimumPace(raw) as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > LIMITS.jsonBodyBytes)
-      throw new MediaError('bad_request', `The form has over ${LIMITS.jsonBodyBytes / 1024} KB.`, { status: 413 });
+      throw new MediaError('bad_request', `The form is larger than ${LIMITS.jsonBodyBytes / 1024} KB.`, {
+        status: 413,
+      });
     chunks.push(chunk);
   }
   const form = new URLSearchParams(Buffer.concat(chunks).toString('utf8'));
   for (const [name, value] of form) {
-    if (value.includes('\0')) throw new MediaError('bad_request', `The field \`${name}\` holds a NUL character.`);
+    if (value.includes('\0')) throw new MediaError('bad_request', `The field \`${name}\` contains a NUL character.`);
   }
   return form;
 }

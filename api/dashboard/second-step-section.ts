@@ -19,7 +19,7 @@ export interface SecondStepForms {
 export async function secondStepSection(deps: DashboardDeps, visit: UserVisit, forms: SecondStepForms): Promise<Html> {
   const { user } = visit;
   if (user.hasSecondStep) {
-    return html`<p>On: signing in needs a code of your authenticator app.</p>
+    return html`<p>On: signing in requires a code from your authenticator app.</p>
       ${confirmForm(visit, {
         summary: 'Switch the second step off …',
         action: '/profile/second-step/end',
@@ -30,7 +30,7 @@ export async function secondStepSection(deps: DashboardDeps, visit: UserVisit, f
   }
   const secret = await pendingSecret(deps, visit);
   if (secret !== null) return confirmationForm(visit, secret, forms.code ?? EMPTY_FORM);
-  return html`<p>Off. With it a stolen password alone lets nobody in.</p>
+  return html`<p>Off. With a second step, a stolen password is not enough to sign in.</p>
     ${postForm(visit, {
       action: '/profile/second-step/start',
       body: passwordAgain(user, forms.start ?? EMPTY_FORM),

@@ -38,7 +38,9 @@ const RESULT_HEADERS = {
 } as const;
 
 const name = z.object({
-  filename: z.string().optional().meta({ description: 'Name of the file; separates formats and names the result.' }),
+  filename: z.string().optional().meta({
+    description: 'Name of the input file. It identifies formats that have the same first bytes, and names the result.',
+  }),
   preset: z.string().optional().meta({ description: 'Name or id of a preset.' }),
 });
 

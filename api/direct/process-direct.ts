@@ -232,7 +232,7 @@ function tooLarge(size: number, maxBytes: number): MediaError {
 
 function refuseNonSample({ samples }: Pick<Dependencies, 'samples'>, sha256: string): void {
   if (samples.bySha256(sha256) !== null) return;
-  const message = 'A test key works with the published sample files only; this file is none of them.';
+  const message = 'A test key accepts only the published sample files; this file is not one of them.';
   throw new MediaError('test_mode_sample_required', message);
 }
 

@@ -18,7 +18,7 @@ const inDays = (days: number) => ({ clock: { now: () => new Date(now.getTime() +
 const serial = (file: string): string => new X509Certificate(readFileSync(file)).serialNumber;
 
 describe('openCertificates', () => {
-  it('makes a certificate that a client who trusts the authority alone accepts', async () => {
+  it('creates a certificate that a client accepts that trusts only the authority', async () => {
     const { caFile, certFile, keyFile } = await openCertificates(inDays(0), folder);
     const server = createServer({ cert: readFileSync(certFile), key: readFileSync(keyFile) }, (_, response) =>
       response.end('hello'),
@@ -32,7 +32,7 @@ describe('openCertificates', () => {
     await closeServer(server);
   });
 
-  it('names every way to reach this machine from itself', async () => {
+  it('contains every name and address of the local machine', async () => {
     const { certFile } = await openCertificates(inDays(0), folder);
     const certificate = new X509Certificate(readFileSync(certFile));
     expect([

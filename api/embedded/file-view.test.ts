@@ -41,7 +41,7 @@ describe('the view of a process', () => {
     ]);
   });
 
-  it('does not take a path for one inside of another that begins with the same letters', () => {
+  it('does not mistake a path for one inside another with the same prefix', () => {
     expect(fileView('/usr/sha', ['/usr/share/doc'])).toEqual([['hide', '/usr/sha']]);
   });
 

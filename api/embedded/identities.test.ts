@@ -62,7 +62,7 @@ describe.runIf(isRoot)('the identities of a service that root started', () => {
   it('do not open the data folder to other users when each process has a view of its own', async () => {
     const folder = freshFolder();
     const { summary } = await openIdentities(folder);
-    expect(summary).toContain('sees of the data folder what it needs');
+    expect(summary).toContain('sees only its part of the data folder');
     expect(statSync(folder.path).mode & 0o777).toBe(0o700);
   });
 });

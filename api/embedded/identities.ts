@@ -42,7 +42,7 @@ const TRIAL = ['package.json', 'worker-image/sandbox/child.ts', 'api/main.ts', '
 /** Returns the strictest identities that this machine allows. @throws StartError when no user numbers are free. */
 export async function openIdentities(folder: DataFolder): Promise<Identities> {
   if (process.getuid?.() !== 0) {
-    const summary = `every process runs as the user ${process.getuid?.()}: a file that takes over the program that opens it can do what this user can, as far as the isolation of the engine does not keep it from that. Started by root, each process gets a user of its own.`;
+    const summary = `every process runs as the user ${process.getuid?.()}: a file that exploits its decoder has the rights of this user, except those that the isolation of the engine removes. When root starts the service, each process gets a user of its own.`;
     return { users: null, summary, commandOf: () => [] };
   }
   const users = await chooseUsers(folder.path, folder.in('users.json'));
@@ -56,7 +56,7 @@ export async function openIdentities(folder: DataFolder): Promise<Identities> {
     if (problem === null) {
       return {
         users,
-        summary: `every process runs as a user of its own, without privileges${withView ? ', and sees of the data folder what it needs' : ''}`,
+        summary: `every process runs as a user of its own, without privileges${withView ? ', and sees only its part of the data folder' : ''}`,
         commandOf: (name, needs) => command(name, neededPaths(needs, folder.path), needs.ports),
       };
     }
@@ -67,7 +67,7 @@ export async function openIdentities(folder: DataFolder): Promise<Identities> {
 
 function asRoot(folder: DataFolder, problem: string): Identities {
   chmodSync(folder.path, 0o700);
-  const summary = `every process runs as root, because this machine does not let another user run the service from ${ROOT} (${problem}). A file that takes over the program that opens it can do what root can, as far as the isolation of the engine does not keep it from that. Put the service where every user may read it, such as /opt, or allow mounts.`;
+  const summary = `every process runs as root, because this machine does not let another user run the service from ${ROOT} (${problem}). A file that exploits its decoder has the rights of root, except those that the isolation of the engine removes. Put the service where every user may read it, such as /opt, or allow mounts.`;
   return { users: null, summary, commandOf: () => [] };
 }
 

@@ -8,7 +8,7 @@ const folder = mkdtempSync(path.join(tmpdir(), 'mediajobs-log-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('openLogFile', () => {
-  it('keeps the file below its size, with the lines before in one more', () => {
+  it('keeps the file below its maximum size, with the previous lines in a second file', () => {
     const file = path.join(folder, 'api.log');
     const log = openLogFile({ file, maxBytes: 10 });
     for (const line of ['first 789', 'second', 'third']) log.write(line);
@@ -16,7 +16,7 @@ describe('openLogFile', () => {
     expect(readFileSync(file, 'utf8')).toBe('second\nthird\n');
   });
 
-  it('goes on where an earlier run stopped', () => {
+  it('continues the file of an earlier run', () => {
     const file = path.join(folder, 'courier.log');
     openLogFile({ file }).write('before');
     openLogFile({ file }).write('after');

@@ -34,7 +34,7 @@ describe('startPostgres', () => {
     await second.stop();
   });
 
-  it('comes back after the server was killed, with what was committed', async () => {
+  it('starts again after the server was killed, with all committed data', async () => {
     const first = await start();
     await query(first, 'create table committed as select 2 as value');
     process.kill(first.pid, 'SIGKILL');
@@ -44,7 +44,7 @@ describe('startPostgres', () => {
     await second.stop();
   });
 
-  it('is not held up by the pid file of a server whose number somebody else has now', async () => {
+  it('starts despite the pid file of a server whose process id belongs to another process now', async () => {
     await (await start()).stop();
     writeFileSync(path.join(dataFolder, 'postgres', 'postmaster.pid'), `${process.ppid}\n/nowhere\n`);
     const server = await start();

@@ -11,10 +11,10 @@ describe('problemOf', () => {
       '{"level":60,"err":{"message":"no such table"},"msg":"bug: the process ends"}',
       'bug: the process ends: no such table',
     ],
-    ['a line that is no log entry', 'Segmentation fault', 'Segmentation fault'],
+    ['a line that is not a log entry', 'Segmentation fault', 'Segmentation fault'],
     ['a line that is cut off', '{"level":50,"ms', '{"level":50,"ms'],
     ['an empty line', '', null],
-  ])('tells what %s says', (_, line, problem) => {
+  ])('returns the problem that %s reports', (_, line, problem) => {
     expect(problemOf(line)).toBe(problem);
   });
 });

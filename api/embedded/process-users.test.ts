@@ -52,7 +52,7 @@ describe('the users of the processes', () => {
 });
 
 describe('the choice of user numbers', () => {
-  it('is a row of free numbers between those of the machine and those of containers, and is recorded', async () => {
+  it('is a range of free numbers between those of the machine and those of containers, and is recorded', async () => {
     const file = freshFile();
     const users = await chooseUsers('/usr', file);
     expect(users.of('api').uid).toBe(firstIn(file));
@@ -67,7 +67,7 @@ describe('the choice of user numbers', () => {
   });
 
   it.each(['', '{"first": 1000}', '{"first": 99999}', '[]', '{"first": "65536"}'])(
-    'is made anew when the record is %j',
+    'is created again when the record is %j',
     async (content) => {
       const file = freshFile();
       writeFileSync(file, content);
@@ -83,7 +83,7 @@ describe('the choice of user numbers', () => {
     expect(one.of('api').uid).not.toBe(other.of('api').uid);
   });
 
-  it.runIf(isRoot)('passes over a row that a process of somebody else has a number of', async () => {
+  it.runIf(isRoot)('skips a range in which a process of another user has a number', async () => {
     const file = freshFile();
     writeFileSync(file, '{"first": 81008}');
     await startAs(81_020);

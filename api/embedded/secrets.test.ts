@@ -12,7 +12,7 @@ const later = new Date('2026-12-01T00:00:00.000Z');
 const open = (name: string, now: Date) => openSecrets({ clock: { now: () => now } }, path.join(folder, name));
 
 describe('the secrets of a data folder', () => {
-  it('are made once, in the form that the settings take', () => {
+  it('are generated once, in the form of the settings', () => {
     const made = open('new.json', first);
     for (const name of ['MEDIAJOBS_ENCRYPTION_KEYS', 'MEDIAJOBS_LINK_KEYS', 'MEDIAJOBS_KEY_PEPPER'] as const) {
       expect(settings.shape[name].safeParse(made[name]).success).toBe(true);
@@ -23,7 +23,7 @@ describe('the secrets of a data folder', () => {
     expect(open('new.json', later)).toStrictEqual(made);
   });
 
-  it('of an older service get a receipt key, once, and keep the rest', () => {
+  it('of an older version receive a receipt key once and keep their other keys', () => {
     const older = { MEDIAJOBS_KEY_PEPPER: 'p', MEDIAJOBS_ENCRYPTION_KEYS: 'e', MEDIAJOBS_LINK_KEYS: 'l' };
     const file = path.join(folder, 'older.json');
     writeFileSync(file, JSON.stringify(older));

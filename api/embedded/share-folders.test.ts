@@ -31,7 +31,7 @@ function ownerOf(file: string): { uid: number; gid: number; mode: string } {
 }
 
 describe('the work folders', () => {
-  it('are one for each process that opens files, private and empty', () => {
+  it('exist once for each process that opens files, private and empty', () => {
     const work = path.join(freshFolder(), 'work');
     mkdirSync(path.join(work, 'engine', 'left'), { recursive: true });
     writeFileSync(path.join(work, 'engine', 'left', 'input'), 'a file of a caller');
@@ -52,7 +52,7 @@ describe('the work folders', () => {
     expect(ownerOf(work)).toMatchObject({ uid: 0, mode: '711' });
   });
 
-  it("lose callers' files of a killed older version, and nothing of a process that runs or of anybody else", () => {
+  it("lose callers' files of a killed older version, and no file of a running process or of another user", () => {
     const work = freshFolder();
     const kept = [`mediajobs-work-${process.pid}-abc`, 'mediajobs-workshop', 'other'];
     for (const name of [...kept, `mediajobs-work-${NO_PROCESS}-abc`]) mkdirSync(path.join(work, name));
@@ -60,7 +60,7 @@ describe('the work folders', () => {
     expect(readdirSync(work).toSorted()).toEqual([...kept, 'engine', 'runs'].toSorted());
   });
 
-  it.runIf(isRoot)('are refused in a folder that others may write to when somebody else made one', () => {
+  it.runIf(isRoot)('are refused in a folder that others may write to when another user created one', () => {
     const work = freshFolder();
     chmodSync(work, 0o777);
     mkdirSync(path.join(work, 'engine'));
@@ -77,7 +77,7 @@ describe('the work folders', () => {
 });
 
 describe('the file store', () => {
-  it('stays private without users of its processes', () => {
+  it('stays private when the processes have no users of their own', () => {
     const folder = freshFolder();
     const files = path.join(folder, 'files');
     shareFolders(null, { files, work: path.join(folder, 'work') });

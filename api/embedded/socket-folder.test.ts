@@ -36,7 +36,7 @@ describe('the folder of the sockets', () => {
     expect(lstatSync(path).mode & 0o777).toBe(0o710);
   });
 
-  it('is elsewhere when the path of a socket would be too long, the same at each start, and only its owner makes it', () => {
+  it('is elsewhere when the path of a socket would be too long, the same at each start, and is created by its owner only', () => {
     const data = freshFolder(80);
     const { path, remove } = makeSocketFolder(data, 'test', { owner: null });
     onTestFinished(() => rmSync(dirname(path), { recursive: true, force: true }));

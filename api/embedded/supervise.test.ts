@@ -38,7 +38,7 @@ function makeDeps() {
 }
 
 describe('supervise', () => {
-  it('starts a process again when it dies, and says so', async () => {
+  it('restarts a process that died, and logs it', async () => {
     const { deps, reported, stopping } = makeDeps();
     const process = makeProcess();
     const supervised = await supervise(deps, { name: 'api', start: process.start });
@@ -54,7 +54,7 @@ describe('supervise', () => {
     ]);
   });
 
-  it('tries again when a later start fails', async () => {
+  it('retries when a later start fails', async () => {
     const { deps, reported, stopping } = makeDeps();
     const process = makeProcess();
     let failures = 2;
@@ -73,14 +73,14 @@ describe('supervise', () => {
     expect(reported.filter((line) => line === 'api did not start: no room')).toHaveLength(2);
   });
 
-  it('hands the first failure to its caller', async () => {
+  it('rejects with the first failure', async () => {
     const { deps } = makeDeps();
     await expect(supervise(deps, { name: 'api', start: () => Promise.reject(new Error('no port')) })).rejects.toThrow(
       'no port',
     );
   });
 
-  it('starts nothing once the service stops', async () => {
+  it('starts no process once the service is stopping', async () => {
     const { deps, reported, stopping } = makeDeps();
     const process = makeProcess();
     const supervised = await supervise(deps, { name: 'api', start: process.start });

@@ -5,7 +5,7 @@ import { PROCESSES } from '#api/embedded/process-list.ts';
 import { REFUSED } from '#api/embedded/warm-code-cache.ts';
 
 describe('the setting that loads a process without running it', () => {
-  it.each(PROCESSES)('is refused by $name once its modules are there', async ({ script }) => {
+  it.each(PROCESSES)('is refused by $name once its modules are loaded', async ({ script }) => {
     const child = fork(script, [], { env: REFUSED, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
     expect(await once(child, 'exit')).toEqual([1, null]);
   });

@@ -18,5 +18,5 @@ export function containsNul(value: unknown): boolean {
 
 /** Returns the error for a request with U+0000. @param where the part of the request: "address" or "body". */
 export function nulCharacterError(where: string): MediaError {
-  return new MediaError('bad_request', `The ${where} holds the character U+0000, which is not allowed. Remove it.`);
+  return new MediaError('bad_request', `The ${where} contains the character U+0000, which is not allowed. Remove it.`);
 }

@@ -50,7 +50,7 @@ function fieldError(issue: z.core.$ZodIssue): MediaError {
   const path = issue.path.join('.');
   if (issue.code === 'unrecognized_keys') return unknownFieldError([...issue.path, issue.keys[0]].join('.'));
   const isMissing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined');
-  const problem = isMissing ? 'is missing; this request needs it' : `is not valid: ${issue.message}`;
+  const problem = isMissing ? 'is missing; it is required' : `is not valid: ${issue.message}`;
   return new MediaError('bad_request', `\`${path}\` ${problem}.`, { param: path });
 }
 

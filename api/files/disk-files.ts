@@ -96,12 +96,12 @@ async function writeTemp(
   for await (const chunk of body as AsyncIterable<Buffer | string>) {
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
     size += bytes.length;
-    if (size > limit.maxBytes) throw new FileTooLarge(`more than ${limit.maxBytes} bytes came`);
+    if (size > limit.maxBytes) throw new FileTooLarge(`received more than ${limit.maxBytes} bytes`);
     hash.update(bytes);
     await writeWhole(handle, bytes);
   }
   if (limit.size !== undefined && size !== limit.size) {
-    throw new SizeMismatch(`${size} bytes came, ${limit.size} were announced`);
+    throw new SizeMismatch(`received ${size} bytes; ${limit.size} were announced`);
   }
   await handle.sync();
   return { size, sha256: hash.digest('hex') };

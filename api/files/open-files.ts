@@ -21,7 +21,7 @@ export interface OpenFiles {
 export async function openFiles({ clock }: { readonly clock: Clock }, given: FileSettings): Promise<OpenFiles> {
   const { S3_BUCKET: bucket, MEDIAJOBS_FILES_DIR: directory, MEDIAJOBS_FILES_URL: baseUrl } = given;
   if (bucket !== undefined && directory !== undefined) {
-    throw new ConfigError(['S3_BUCKET and MEDIAJOBS_FILES_DIR are both given: files are kept in one place, give one.']);
+    throw new ConfigError(['S3_BUCKET and MEDIAJOBS_FILES_DIR are both set: set only one of them.']);
   }
   if (bucket !== undefined) return openBucket(given, bucket);
   if (directory === undefined || baseUrl === undefined) {
@@ -34,7 +34,7 @@ export async function openFiles({ clock }: { readonly clock: Clock }, given: Fil
 async function openBucket(given: FileSettings, bucket: string): Promise<OpenFiles> {
   const { S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = given;
   if ((accessKeyId === undefined) !== (secretAccessKey === undefined)) {
-    throw new ConfigError(['S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY belong together: give both or neither.']);
+    throw new ConfigError(['S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY belong together: set both or neither.']);
   }
   const credentials =
     accessKeyId === undefined || secretAccessKey === undefined ? null : { accessKeyId, secretAccessKey };

@@ -119,12 +119,12 @@ function measure(body: Readable, limit: { maxBytes: number; size?: number }): Me
     for await (const chunk of body as AsyncIterable<Buffer | string>) {
       const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
       size += bytes.length;
-      if (size > limit.maxBytes) throw new FileTooLarge(`more than ${limit.maxBytes} bytes came`);
+      if (size > limit.maxBytes) throw new FileTooLarge(`received more than ${limit.maxBytes} bytes`);
       hash.update(bytes);
       yield bytes;
     }
     if (limit.size !== undefined && size !== limit.size) {
-      throw new SizeMismatch(`${size} bytes came, ${limit.size} were announced`);
+      throw new SizeMismatch(`received ${size} bytes; ${limit.size} were announced`);
     }
   }
   const stream = Readable.from(checked(), { objectMode: false });

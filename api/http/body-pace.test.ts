@@ -27,7 +27,7 @@ describe('the pace of a body', () => {
     await new Promise(setImmediate);
     vi.advanceTimersByTime(20_000);
     expect(await failure).toMatchObject(
-      new MediaError('bad_request', 'The body came slower than 1 KiB per second over 20 seconds.'),
+      new MediaError('bad_request', 'The body was slower than 1 KiB per second over 20 seconds.'),
     );
   });
 

@@ -41,9 +41,9 @@ export function withMinimumPace(body: Readable, onChunk?: (chunk: Buffer) => voi
 }
 
 function tooSlowError(): MediaError {
-  return new MediaError('bad_request', 'The body came slower than 1 KiB per second over 20 seconds.');
+  return new MediaError('bad_request', 'The body was slower than 1 KiB per second over 20 seconds.');
 }
 
 function truncatedError(cause?: Error): MediaError {
-  return new MediaError('bad_request', 'The connection closed before the whole body had come.', { cause });
+  return new MediaError('bad_request', 'The connection closed before the whole body was received.', { cause });
 }

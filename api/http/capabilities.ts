@@ -56,11 +56,11 @@ const capabilitiesSchema = z
 export const capabilitiesEndpoint: Endpoint = {
   method: 'GET',
   path: '/v1/capabilities',
-  summary: 'What the service can do.',
+  summary: 'List operations, formats, options and plans.',
   lane: 'open',
   responses: {
     200: {
-      description: 'The same for every caller.',
+      description: 'The capabilities; the same for every caller.',
       schema: capabilitiesSchema,
       headers: { 'Cache-Control': ['string', 'public, max-age=300'] },
     },

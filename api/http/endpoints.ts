@@ -17,7 +17,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     method: 'GET',
     path: '/v1/openapi.json',
-    summary: 'This description.',
+    summary: 'Get this OpenAPI document.',
     lane: 'open',
     responses: { 200: { description: 'An OpenAPI 3.1 document.' } },
     errors: [],

@@ -33,7 +33,7 @@ async function readBytes({ body, contentLength }: Pick<ApiRequest, 'body' | 'con
 function tooLongError(size: number): MediaError {
   return new MediaError(
     'bad_request',
-    `The body has ${size} bytes or more; a JSON body may have ${LIMITS.jsonBodyBytes}.`,
+    `The body has ${size} bytes or more; a JSON body may have at most ${LIMITS.jsonBodyBytes}.`,
   );
 }
 

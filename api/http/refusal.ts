@@ -50,6 +50,6 @@ export function asMediaError(log: Log, { error, requestId }: { error: unknown; r
   log.error({ request_id: requestId, err: error }, 'request failed');
   return new MediaError(
     'internal',
-    'The service failed to handle this request. Try again; if it stays, report the request id.',
+    'The service failed to handle this request. Try again. If it persists, report the request id.',
   );
 }

@@ -44,7 +44,7 @@ const RULES: readonly Rule[] = [
       );
       return name === undefined
         ? null
-        : { message: `There is no header \`${name}\`; write it with \`-\`.`, param: name };
+        : { message: `The header name \`${name}\` contains \`_\`; write it with \`-\`.`, param: name };
     },
   },
   {

@@ -49,7 +49,7 @@ describe('plain http on the HTTPS port', () => {
     clearInterval(writing);
   });
 
-  it('does not response other bytes that are not TLS', async () => {
+  it('closes the connection after other bytes that are not TLS, without a response', async () => {
     expect(await responseTo('\0\0nothing that anybody speaks\r\n\r\n')).not.toContain('HTTP/1.1');
   });
 });

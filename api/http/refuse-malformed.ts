@@ -39,7 +39,7 @@ export function refuseMalformed(deps: RefuseDeps, error: ParserError, socket: Du
 
 const PARSER_MESSAGES: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: 'The headers are over 16 KiB.',
-  ERR_HTTP_REQUEST_TIMEOUT: 'The headers of the request did not come in time.',
+  ERR_HTTP_REQUEST_TIMEOUT: 'The headers of the request were not received in time.',
 };
 
 const METHOD_NOT_ALLOWED = '405 Method Not Allowed';
@@ -57,7 +57,9 @@ function hasUnknownMethod({ code, rawPacket }: ParserError): boolean {
  */
 export function handleConnectAndExpect(deps: RefuseDeps, server: HttpServer | HttpsServer): void {
   server.on('connect', (_request: unknown, socket: Duplex) => {
-    const error = new MediaError('bad_request', 'CONNECT is not supported: this is no proxy.', { status: 405 });
+    const error = new MediaError('bad_request', 'CONNECT is not supported: this server is not a proxy.', {
+      status: 405,
+    });
     sendErrorAndClose(deps, socket, { statusLine: METHOD_NOT_ALLOWED, error });
   });
   server.on('checkExpectation', (request, response) => void server.emit('request', request, response));

@@ -24,9 +24,9 @@ async function write({ cert, key }: Certificate): Promise<void> {
 describe('readCertificate', () => {
   it.for([
     ['the key of another certificate', { ...first, key: second.key }, 'is not the private key'],
-    ['an empty key', { ...first, key: '' }, 'holds no certificate or key'],
-    ['an empty certificate', { ...first, cert: '' }, 'holds no certificate or key'],
-    ['half a key', { ...first, key: first.key.slice(0, 100) }, 'holds no certificate or key'],
+    ['an empty key', { ...first, key: '' }, 'contains no certificate or key'],
+    ['an empty certificate', { ...first, cert: '' }, 'contains no certificate or key'],
+    ['half a key', { ...first, key: first.key.slice(0, 100) }, 'contains no certificate or key'],
   ] as const)('refuses %s', async ([, pair, message]) => {
     await write(pair);
     await expect(readCertificate(filesOf())).rejects.toThrow(message);

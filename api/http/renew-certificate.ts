@@ -33,7 +33,7 @@ export async function readCertificate({ certFile, keyFile }: CertificatePaths): 
   try {
     matches = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
   } catch (error) {
-    throw new Error(`${certFile} or ${keyFile} holds no certificate or key in PEM`, { cause: error });
+    throw new Error(`${certFile} or ${keyFile} contains no certificate or key in PEM format`, { cause: error });
   }
   if (!matches) throw new Error(`${keyFile} is not the private key of the certificate in ${certFile}`);
   return { cert, key };

@@ -9,11 +9,15 @@ describe('the address that a request arrives from', () => {
     ['the peer', hop('203.0.113.9'), '203.0.113.9'],
     ['an IPv4-mapped peer as IPv4', hop('::ffff:203.0.113.9'), '203.0.113.9'],
     ['a peer without its zone', hop('fe80::1%eth0'), 'fe80::1'],
-    ['the peer when a stranger claims another', hop('203.0.113.9', '198.51.100.1'), '203.0.113.9'],
-    ['what a trusted proxy says', hop('10.0.0.1', '198.51.100.1'), '198.51.100.1'],
-    ['the nearest stranger through two proxies', hop('10.0.0.1', '6.6.6.6, 198.51.100.1, 10.0.0.2'), '198.51.100.1'],
-    ['the proxy when it says nothing', hop('10.0.0.1'), '10.0.0.1'],
-    ['the proxy when it says nonsense', hop('10.0.0.1', 'nonsense'), '10.0.0.1'],
+    ['the peer when an untrusted sender claims another', hop('203.0.113.9', '198.51.100.1'), '203.0.113.9'],
+    ['the address that a trusted proxy reports', hop('10.0.0.1', '198.51.100.1'), '198.51.100.1'],
+    [
+      'the nearest untrusted address through two proxies',
+      hop('10.0.0.1', '6.6.6.6, 198.51.100.1, 10.0.0.2'),
+      '198.51.100.1',
+    ],
+    ['the proxy when it reports nothing', hop('10.0.0.1'), '10.0.0.1'],
+    ['the proxy when its report is invalid', hop('10.0.0.1', 'nonsense'), '10.0.0.1'],
   ])('is %s', (_name, given, address) => {
     expect(clientAddress(proxies, given)).toBe(address);
   });

@@ -109,7 +109,7 @@ async function readInput(
   }
   if (url === undefined) throw new MediaError('bad_request', 'Give `input.upload` or `input.url`.', { param: 'input' });
   if (!caller.livemode) {
-    const message = 'A test key takes published sample files from an upload; it cannot use `input.url`.';
+    const message = 'A test key accepts only published sample files, from an upload; it cannot use `input.url`.';
     throw new MediaError('test_mode_sample_required', message, { param: 'input.url' });
   }
   return {
@@ -148,10 +148,10 @@ async function admit(
 async function insertWithoutInput(deps: FinishDeps, tx: Queryable, newJob: NewJob): Promise<Job> {
   // Ending a job deletes its input. The upload belongs to the other job, so this row names a key without an object.
   const { id } = await insertJob(tx, { ...newJob, uploadId: null, inputKey: ownInputKey(newJob.id), inputEtag: null });
-  const message = 'The upload serves another job, or is gone. Create a new upload for each job.';
+  const message = 'The upload was used by another job or no longer exists. Create a new upload for each job.';
   const ending = { kind: 'failed', fence: null, error: { code: 'input_missing', message } } as const;
   const ended = await finishJobIn(deps, tx, { jobId: id, ending });
-  if (ended === null) throw new Error(`job ${id} had ended before it was made`);
+  if (ended === null) throw new Error(`job ${id} ended before it was created`);
   return ended;
 }
 

@@ -45,7 +45,7 @@ export async function findLinkedOutput(
   const verdict = verifySignedUrl(deps.linkKeys, link);
   if (verdict !== 'valid') {
     const problem = verdict === 'expired' ? 'has expired' : 'was altered';
-    throw new MediaError('invalid_signature', `This download link ${problem}. Read the job again for its link.`);
+    throw new MediaError('invalid_signature', `This download link ${problem}. Retrieve the job again for a new link.`);
   }
   const job = await findJob(deps.database, id);
   if (job === null) throw jobNotFound(id);

@@ -20,7 +20,7 @@ const OUTPUTS = [...new Set(OPERATIONS.flatMap((operation) => outputFormatsOf(op
 const OUTPUT_HEADERS = {
   'Content-Disposition': ['string', 'attachment, with the name of the file.'],
   'Cache-Control': ['string', 'private, no-store'],
-  ETag: ['string', 'Strong.'],
+  ETag: ['string', 'Strong ETag.'],
   'Accept-Ranges': ['string', 'bytes'],
 } as const;
 
@@ -39,10 +39,10 @@ export const jobEndpoints: readonly Endpoint[] = [
     body: jobRequestSchema,
     responses: {
       202: {
-        ...job('The job as queued.'),
+        ...job('The queued job.'),
         headers: {
           Location: ['string', 'Path of the job.'],
-          'Svc-Idempotent-Replayed': ['boolean', 'true when the answer repeats that of an earlier request.'],
+          'Svc-Idempotent-Replayed': ['boolean', 'true when the response repeats that of an earlier request.'],
         },
       },
     },
@@ -78,7 +78,7 @@ export const jobEndpoints: readonly Endpoint[] = [
     summary: 'List jobs, newest first.',
     lane: 'other',
     query: jobListQuery,
-    responses: { 200: { description: 'One page.', schema: jobList } },
+    responses: { 200: { description: 'One page of jobs.', schema: jobList } },
     errors: ['bad_request'],
     handle: async (deps, { caller, query }) => {
       const { jobs, hasMore } = await listJobs(deps, { caller, input: readJobListQuery(query) });
@@ -119,9 +119,12 @@ export const jobEndpoints: readonly Endpoint[] = [
     responses: {
       200: { description: 'The file.', files: OUTPUTS, headers: OUTPUT_HEADERS },
       206: {
-        description: 'The part that `Range` asked for.',
+        description: 'The range that `Range` requests.',
         files: OUTPUTS,
-        headers: { ...OUTPUT_HEADERS, 'Content-Range': ['string', 'Which bytes these are, of how many.'] },
+        headers: {
+          ...OUTPUT_HEADERS,
+          'Content-Range': ['string', 'Range of the returned bytes and size of the file.'],
+        },
       },
     },
     errors: ['bad_request', 'not_found', 'invalid_signature'],

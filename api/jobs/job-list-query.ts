@@ -10,8 +10,8 @@ const moment = z.iso.datetime({ offset: true }).transform((text) => new Date(tex
 /** Query parameters of `GET /v1/jobs`. */
 export const jobListQuery = z.strictObject({
   limit: queryNumber({ min: 1, max: 100 }).prefault(20),
-  starting_after: z.string().optional().meta({ description: 'Id of a job: the page goes on with older ones.' }),
-  ending_before: z.string().optional().meta({ description: 'Id of a job: the page ends before it, with newer ones.' }),
+  starting_after: z.string().optional().meta({ description: 'Id of a job: the page continues with older jobs.' }),
+  ending_before: z.string().optional().meta({ description: 'Id of a job: the page ends before it, with newer jobs.' }),
   status: z.enum(JOB_STATUSES).optional(),
   operation: z.enum(OPERATIONS).optional(),
   created_after: moment.optional(),

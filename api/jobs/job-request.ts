@@ -15,13 +15,13 @@ const outputHeaders = z
       .min(1)
       .max(LIMITS.outputHeaderName)
       .regex(HEADER_NAME, 'not a header name')
-      .refine((name) => !FRAMING_HEADERS.test(name), 'the service writes this header itself'),
+      .refine((name) => !FRAMING_HEADERS.test(name), 'the service sets this header itself'),
     z.string().max(LIMITS.outputHeaderValue).regex(HEADER_VALUE, 'header values are printable ASCII'),
   )
   .refine((headers) => Object.keys(headers).length <= LIMITS.outputHeaders, `at most ${LIMITS.outputHeaders} headers`)
   .refine(
     (headers) => new Set(Object.keys(headers).map((name) => name.toLowerCase())).size === Object.keys(headers).length,
-    'each header once, whatever the case of its name',
+    'header names must be unique, ignoring case',
   );
 
 /** Body of `POST /v1/jobs` (docs/reference/jobs.md#request). */

@@ -13,7 +13,7 @@ export interface JobPageQuery extends Pick<JobFilter, 'status' | 'operation' | '
   readonly limit: number;
   /** Id of a job: the page continues with older ones. */
   readonly startingAfter: string | undefined;
-  /** Id of a job: the page ends before it, with newer ones. */
+  /** Id of a job: the page ends before it, with newer jobs. */
   readonly endingBefore: string | undefined;
 }
 

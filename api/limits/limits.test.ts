@@ -164,7 +164,7 @@ describe('limits while Redis is unavailable', () => {
       await limits.other(caller);
       nowMs += 1000;
     }
-    expect(warnings).toEqual(['Redis is away: limits are counted per process']);
+    expect(warnings).toEqual(['Redis is unavailable: limits are counted per process']);
     await limits.other(caller);
     expect(warnings).toHaveLength(2);
   });

@@ -143,6 +143,6 @@ function tooMany(limit: number): MediaError {
 }
 
 function tooFast({ capacity, refillPerSecond }: BucketRule, { resetSeconds }: BucketState): MediaError {
-  const message = `More than ${refillPerSecond} requests a second (${capacity} at once) were sent. Try again in ${resetSeconds} s.`;
+  const message = `The rate limit is ${refillPerSecond} requests per second (burst ${capacity}). Try again in ${resetSeconds} s.`;
   return new MediaError('rate_limited', message, { retryAfterSeconds: Math.max(1, resetSeconds) });
 }

@@ -25,7 +25,7 @@ export function makeRedisOrLocal({ clock, log }: { clock: Clock; log: WarnLog })
       retryAtMs = nowMs + RETRY_AFTER_MS;
       if (nowMs >= nextLogMs) {
         nextLogMs = nowMs + LOG_EVERY_MS;
-        log.warn({ err: error }, 'Redis is away: limits are counted per process');
+        log.warn({ err: error }, 'Redis is unavailable: limits are counted per process');
       }
       return local();
     }

@@ -21,7 +21,7 @@ export async function create(service: MediactlService, options: CreateOptions): 
   const input = { accountId: account, mode, name, allowList: allow };
   const { row, keyText } = await createKey(service, { caller: MEDIACTL, input });
   const { id, ...fields } = keyFields(row);
-  return { object: { id, key: keyText, ...fields }, note: '\nKeep the key now: it is never shown again.' };
+  return { object: { id, key: keyText, ...fields }, note: '\nSave the key now: it is not shown again.' };
 }
 
 /** Revokes a key and returns its fields. @throws MediaError not_found */

@@ -182,7 +182,7 @@ describe('mediactl key', () => {
     expect(data.map((key) => key.account)).toStrictEqual(expect.arrayContaining([one, two]));
   });
 
-  it('prints a new key with the note that it is never shown again', async () => {
+  it('prints a new key with the note that it is not shown again', async () => {
     const { stdout } = await mediactl([
       'key',
       'create',
@@ -194,7 +194,7 @@ describe('mediactl key', () => {
       'k',
     ]);
     expect(stdout).toMatch(/KEY +svc_test_[A-Za-z0-9]{32}\n/);
-    expect(stdout).toContain('never shown again');
+    expect(stdout).toContain('not shown again');
   });
 });
 
@@ -272,7 +272,7 @@ describe('a failed mediactl command', () => {
     ],
     ['a key that does not exist', ['key', 'revoke', 'key_none'], 'There is no key `key_none`'],
     [
-      'a cap that is no amount',
+      'a cap that is not an amount',
       ['account', 'set', 'acc_none', '--spend-cap', '1e3'],
       'Give US dollars from 0 to 1000000000',
     ],

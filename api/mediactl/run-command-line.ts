@@ -39,5 +39,5 @@ async function messageOf(error: unknown): Promise<string> {
   ]);
   const isExpected = error instanceof MediaError || error instanceof ConfigError || error instanceof CommandLineError;
   if (isExpected) return error.message;
-  return `this failed for a reason that mediactl does not know: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+  return `unexpected error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
 }

@@ -21,7 +21,7 @@ interface InviteOptions {
 export async function invite(service: MediactlService, options: InviteOptions): Promise<CommandResult> {
   const { email, account, role, operator = false } = options;
   if (account === undefined && !operator) {
-    throw new MediaError('bad_request', 'Say where to: --account ACCOUNT, or --operator for the whole installation.');
+    throw new MediaError('bad_request', 'Choose --account ACCOUNT, or --operator for the whole installation.');
   }
   const membership = account === undefined ? null : { accountId: account, role };
   const input = { email, membership, operator, as: 'operator' } as const;

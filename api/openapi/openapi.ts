@@ -93,7 +93,7 @@ function errorSchema(): JsonSchema {
   const codes = ERROR_CODE_NAMES.filter((code) => errorRow(code).status !== null);
   const properties = {
     type: { ...text, enum: [...ERROR_TYPES] },
-    code: { ...text, enum: codes, description: 'Stable; the reference page says when each comes.' },
+    code: { ...text, enum: codes, description: 'Stable; the reference page lists when each is returned.' },
     message: text,
     param: { type: ['string', 'null'], description: 'The field or option at fault.' } as unknown as JsonSchema,
     request_id: text,

@@ -68,15 +68,19 @@ function headerParameters(endpoint: Endpoint): Parameter[] {
     header('Svc-Version', 'Pins the version of the API.', { type: 'string', enum: [API_VERSION] }),
     ...(endpoint.errors.includes('idempotency_conflict')
       ? [
-          header('Idempotency-Key', 'The same key and body within 24 hours give the first answer again.', {
-            type: 'string',
-            minLength: 1,
-            maxLength: 255,
-          }),
+          header(
+            'Idempotency-Key',
+            'A repeated key with the same body returns the first response again, for 24 hours.',
+            {
+              type: 'string',
+              minLength: 1,
+              maxLength: 255,
+            },
+          ),
         ]
       : []),
     ...(endpoint.lane === 'direct'
-      ? [header('Content-Disposition', 'May name the file; the query parameter wins.', { type: 'string' })]
+      ? [header('Content-Disposition', 'Name of the file; the query parameter takes precedence.', { type: 'string' })]
       : []),
     ...(206 in endpoint.responses
       ? [header('Range', 'One range of bytes (RFC 9110), such as `bytes=0-1023`.', { type: 'string' })]

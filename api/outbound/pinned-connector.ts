@@ -28,10 +28,10 @@ export async function checkedAddresses(
     throw new SafeFetchError('forbidden_address', 'the URL must name a public host, not an IP address');
   }
   const addresses = await resolve(host);
-  if (addresses.length === 0) throw new SafeFetchError('name_not_found', "the host's name has no address");
+  if (addresses.length === 0) throw new SafeFetchError('name_not_found', 'the host name has no address');
   const isAllowed = (address: string): boolean => isPublicAddress(address) || isInNetworks(address, privateTargets);
   if (addresses.every(isAllowed)) return addresses;
-  throw new SafeFetchError('forbidden_address', `the name ${host} leads to an address that is not public`);
+  throw new SafeFetchError('forbidden_address', `the name ${host} resolves to an address that is not public`);
 }
 
 /**
@@ -87,7 +87,7 @@ async function connectTo(deps: ConnectDeps, url: URL, address: string): Promise<
   }
   if (canonicalAddress(socket.remoteAddress ?? '') === canonicalAddress(address)) return socket;
   socket.destroy();
-  throw new SafeFetchError('forbidden_address', 'the connection led to another address than the checked one');
+  throw new SafeFetchError('forbidden_address', 'the connection reached another address than the checked one');
 }
 
 function openSocket(secureContext: SecureContext, url: URL, address: string): Socket {

@@ -24,9 +24,9 @@ export interface Deadline {
 export function makeDeadline({ totalMs, idleMs, signal: callerSignal }: DeadlineLimits): Deadline {
   const abort = new AbortController();
   const end = (reason: SafeFetchError): void => abort.abort(reason);
-  const onCallerAbort = (): void => end(new SafeFetchError('aborted', 'it was given up'));
+  const onCallerAbort = (): void => end(new SafeFetchError('aborted', 'the request was aborted'));
   const total = setTimeout(() => end(tooLate('it took longer than', totalMs)), totalMs);
-  const idle = setTimeout(() => end(tooLate('nothing moved for', idleMs)), idleMs);
+  const idle = setTimeout(() => end(tooLate('no data was transferred for', idleMs)), idleMs);
   if (callerSignal?.aborted === true) onCallerAbort();
   callerSignal?.addEventListener('abort', onCallerAbort, { once: true });
   return {

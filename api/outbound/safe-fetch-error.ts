@@ -42,7 +42,7 @@ export function toSafeFetchError(error: unknown): SafeFetchError {
 const TRANSIENT: readonly SafeFetchReason[] = ['name_not_found', 'connection_failed', 'timeout', 'bad_answer'];
 
 const ROWS: readonly { codes: RegExp; reason: SafeFetchReason; message: string }[] = [
-  { codes: /^(ENOTFOUND|EAI_|ENODATA)/, reason: 'name_not_found', message: "the host's name has no address" },
+  { codes: /^(ENOTFOUND|EAI_|ENODATA)/, reason: 'name_not_found', message: 'the host name has no address' },
   {
     codes: /CERT|SELF_SIGNED|UNABLE_TO_|ISSUER|HOSTNAME_MISMATCH/,
     reason: 'certificate',
@@ -57,7 +57,7 @@ const ROWS: readonly { codes: RegExp; reason: SafeFetchReason; message: string }
   {
     codes: /^HPE_|HEADERS_OVERFLOW|UND_ERR_RES_/,
     reason: 'bad_answer',
-    message: 'the answer is not valid HTTP, or its headers are too long',
+    message: 'the response is not valid HTTP, or its headers are too long',
   },
   {
     codes: /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH)/,
@@ -67,7 +67,7 @@ const ROWS: readonly { codes: RegExp; reason: SafeFetchReason; message: string }
   {
     codes: /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)/,
     reason: 'connection_failed',
-    message: 'the connection ended before the answer was complete',
+    message: 'the connection closed before the response was complete',
   },
 ];
 

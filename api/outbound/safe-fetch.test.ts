@@ -158,7 +158,7 @@ describe('safeFetch with private addresses', () => {
 
   it('does not name the address in the refusal', async () => {
     await expect(get(`http://private.receiver.test:${canary.port}/`)).rejects.toThrow(
-      /^the name private\.receiver\.test leads to an address that is not public$/,
+      /^the name private\.receiver\.test resolves to an address that is not public$/,
     );
   });
 
@@ -210,9 +210,9 @@ describe('safeFetch with limits', () => {
   it.each([
     ['/hang', { totalMs: 50 }, 'it took longer than 0.05 seconds'],
     ['/redirect/%2Fhang', { totalMs: 300 }, 'it took longer than 0.3 seconds'],
-    ['/hang', { idleMs: 50 }, 'nothing moved for 0.05 seconds'],
+    ['/hang', { idleMs: 50 }, 'no data was transferred for 0.05 seconds'],
     ['/endless', { totalMs: 300 }, 'it took longer than 0.3 seconds'],
-    ['/endless', { idleMs: 300 }, 'nothing moved for 0.3 seconds'],
+    ['/endless', { idleMs: 300 }, 'no data was transferred for 0.3 seconds'],
   ])('ends the request of %s by %o', async (path, limits, message) => {
     await expect(get(at(path), limits).then(text)).rejects.toMatchObject({ reason: 'timeout', message });
   });

@@ -202,10 +202,11 @@ async function* readBody(
     for await (const chunk of body as AsyncIterable<Buffer>) {
       deadline.touch();
       received += chunk.length;
-      if (received > maxBytes) throw new SafeFetchError('body_too_large', `the answer has more than ${maxBytes} bytes`);
+      if (received > maxBytes)
+        throw new SafeFetchError('body_too_large', `the response has more than ${maxBytes} bytes`);
       yield chunk;
     }
-    if (hasExcess()) throw new SafeFetchError('body_too_large', 'the answer has more bytes than its Content-Length');
+    if (hasExcess()) throw new SafeFetchError('body_too_large', 'the response has more bytes than its Content-Length');
   } catch (error) {
     throw toSafeFetchError(deadline.reason() ?? error);
   } finally {

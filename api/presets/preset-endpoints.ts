@@ -40,7 +40,7 @@ export const presetEndpoints: readonly Endpoint[] = [
     path: '/v1/presets',
     summary: 'List presets by name.',
     lane: 'other',
-    responses: { 200: { description: 'All of them.', schema: presetList } },
+    responses: { 200: { description: 'All presets.', schema: presetList } },
     errors: [],
     handle: async (deps, { caller }) => {
       const data = (await listPresets(deps, { caller })).map((one) => presetObject(one));
@@ -64,7 +64,7 @@ export const presetEndpoints: readonly Endpoint[] = [
     path: '/v1/presets/:id_or_name',
     summary: 'Delete a preset.',
     lane: 'other',
-    responses: { 200: { description: 'It is gone.', schema: deletedPreset } },
+    responses: { 200: { description: 'The deleted object.', schema: deletedPreset } },
     errors: ['not_found'],
     handle: async (deps, { caller, params }) => {
       const { id } = await deletePreset(deps, { caller, input: { idOrName: params['id_or_name'] ?? '' } });

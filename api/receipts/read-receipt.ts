@@ -13,7 +13,7 @@ interface ReceiptDeps extends Pick<Dependencies, 'database'> {
 /** Returns the signed receipt of a finished job. @throws MediaError job_not_finished */
 export async function readReceipt({ database, receiptKeys }: ReceiptDeps, job: Job): Promise<Receipt> {
   if (!isFinished(job)) {
-    const message = `The job is ${job.status}; its receipt is there once it has succeeded, failed or been canceled.`;
+    const message = `The job is ${job.status}; its receipt is available once it has succeeded, failed or been canceled.`;
     throw new MediaError('job_not_finished', message);
   }
   const charge = await findCharge(database, job.id);

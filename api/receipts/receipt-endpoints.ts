@@ -11,7 +11,7 @@ export const receiptEndpoints: readonly Endpoint[] = [
     path: '/v1/jobs/:id/receipt',
     summary: 'Get the signed receipt of a finished job.',
     lane: 'other',
-    responses: { 200: { description: 'The same every time.', schema: receiptSchema } },
+    responses: { 200: { description: 'The receipt; every response is the same.', schema: receiptSchema } },
     errors: ['not_found', 'job_not_finished'],
     handle: async (deps, { caller, params }) => {
       const job = await readJob(deps, { caller, input: { id: params['id'] ?? '' } });
@@ -23,7 +23,7 @@ export const receiptEndpoints: readonly Endpoint[] = [
     path: '/v1/receipt_keys',
     summary: 'Public keys that verify receipts: a list, and a JWK set.',
     lane: 'open',
-    responses: { 200: { description: 'The key in use, then the retired ones.', schema: receiptKeysSchema } },
+    responses: { 200: { description: 'The current key, then the retired keys.', schema: receiptKeysSchema } },
     errors: [],
     handle: async ({ receiptKeys }) => ({
       status: 200,

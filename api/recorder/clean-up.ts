@@ -34,7 +34,7 @@ export async function expireOutputs({ database, clock }: FinishDeps): Promise<vo
 export async function failOverdueJobs(deps: FinishDeps): Promise<void> {
   // One minute more than the controller, which ends the jobs that have a MediaJob.
   const since = new Date(deps.clock.now().getTime() - (LIMITS.jobWaitSeconds + 60) * 1000);
-  const message = `The job waited ${LIMITS.jobWaitSeconds / 60} minutes for a free engine and was given up. Send it again later.`;
+  const message = `The job waited ${LIMITS.jobWaitSeconds / 60} minutes for a free engine and failed. Create it again later.`;
   await untilNone(
     () => selectOverdueJobs(deps.database, since, BATCH),
     async (job) => {

@@ -22,7 +22,7 @@ export interface ProjectDeps extends FinishDeps, DispatchDeps {
 
 type ProjectionStep =
   | { readonly do: 'nothing' }
-  | { readonly do: 'delete'; readonly why: string; readonly unexpected?: string }
+  | { readonly do: 'delete'; readonly reason: string; readonly unexpected?: string }
   /** The creation may have been interrupted: a MediaJob without a ticket cannot start and is created again. */
   | { readonly do: 'check-ticket' }
   | { readonly do: 'delete-later'; readonly seconds: number }
@@ -43,7 +43,7 @@ export async function projectMediaJob(deps: ProjectDeps, name: string): Promise<
     case 'nothing':
       return null;
     case 'delete':
-      deps.log.info({ name, why: step.why }, 'MediaJob deleted');
+      deps.log.info({ name, reason: step.reason }, 'MediaJob deleted');
       await deps.mediaJobs.delete(name, step.unexpected);
       return null;
     case 'check-ticket':
@@ -68,13 +68,13 @@ export async function projectMediaJob(deps: ProjectDeps, name: string): Promise<
   }
 }
 
-const NO_RECORD = 'There is no job of that id: jobs are made through the API, and this MediaJob is deleted.';
+const NO_RECORD = 'No job has this id. Jobs are created through the API; this MediaJob is deleted.';
 
 function nextStep(deps: ProjectDeps, mediaJob: MediaJob, job: Job | null): ProjectionStep {
   const { status } = mediaJob;
-  if (job === null) return { do: 'delete', why: 'it has no record', unexpected: NO_RECORD };
+  if (job === null) return { do: 'delete', reason: 'it has no job record', unexpected: NO_RECORD };
   if (isUnfinished(job) && fenceOf(mediaJob).dispatch !== job.dispatch)
-    return { do: 'delete', why: 'a newer one was made' };
+    return { do: 'delete', reason: 'a newer MediaJob exists' };
   return isUnfinished(job) ? beforeEnd(deps, mediaJob, job) : afterEnd(deps, status, job);
 }
 
@@ -99,9 +99,9 @@ function isTicketDoubtful({ clock, ticketsSeen, inTheMaking }: ProjectDeps, { me
 
 /** Returns the step for an ended job: an unfinished MediaJob is deleted, a finished one after `keepFinishedSeconds`. */
 function afterEnd(deps: ProjectDeps, status: MediaJobStatus | undefined, job: Job): ProjectionStep {
-  if (!isFinal(status) || job.completedAt === null) return { do: 'delete', why: `the job has ended: ${job.status}` };
+  if (!isFinal(status) || job.completedAt === null) return { do: 'delete', reason: `the job has ended: ${job.status}` };
   const age = (deps.clock.now().getTime() - job.completedAt.getTime()) / 1000;
-  if (age >= deps.keepFinishedSeconds) return { do: 'delete', why: 'finished a while ago' };
+  if (age >= deps.keepFinishedSeconds) return { do: 'delete', reason: 'finished MediaJobs are not kept longer' };
   return { do: 'delete-later', seconds: deps.keepFinishedSeconds - age };
 }
 
@@ -121,7 +121,7 @@ async function recordEnd(deps: ProjectDeps, mediaJob: MediaJob, status: MediaJob
   const fence = { dispatch, attempt: status.attempt };
   const { report } = status;
   if (status.phase === 'Failed' || report === null) {
-    const error = status.error ?? { code: 'internal', message: 'The work ended without a report.' };
+    const error = status.error ?? { code: 'internal', message: 'Processing ended without a report.' };
     await finishJob(deps, id, { kind: 'failed', fence, error });
     return;
   }

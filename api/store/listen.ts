@@ -31,7 +31,7 @@ export async function listen(deps: ListenDeps, subscription: Subscription): Prom
     if (signal.aborted) return;
     failures = connected ? 0 : failures + 1;
     const waitMs = backoffMs(RECONNECT, failures);
-    deps.log.warn({ channel, wait_ms: waitMs }, 'notification connection lost, connecting again');
+    deps.log.warn({ channel, retry_in_ms: waitMs }, 'notification connection lost, connecting again');
     await delay(waitMs, undefined, { signal }).catch(() => undefined);
   }
 }

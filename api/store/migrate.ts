@@ -60,7 +60,7 @@ async function readMigrations(folder: string): Promise<Migration[]> {
     (await migrationNames(folder)).map(async (name, index) => {
       const version = Number(name.slice(0, 4));
       if (version !== index + 1)
-        throw new Error(`Migration ${name} breaks the row: number ${index + 1} is expected there.`);
+        throw new Error(`Migration ${name} is out of sequence: number ${index + 1} is expected.`);
       return { version, name, sql: await readFile(`${folder}/${name}`, 'utf8') };
     }),
   );

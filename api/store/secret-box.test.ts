@@ -37,7 +37,7 @@ describe('makeSecretBox', () => {
   });
 
   it('rejects a key that is not in the ring, and another key with the same id', () => {
-    expect(() => makeSecretBox([older]).open(box.seal('secret', 'a'), 'a')).toThrow('not among the given ones');
+    expect(() => makeSecretBox([older]).open(box.seal('secret', 'a'), 'a')).toThrow('not among the configured keys');
     expect(() => makeSecretBox([ringKey('2026', 3)]).open(box.seal('secret', 'a'), 'a')).toThrow(SecretBoxError);
   });
 
@@ -59,6 +59,6 @@ describe('makeSecretBox', () => {
   });
 
   it('rejects an empty ring of keys', () => {
-    expect(() => makeSecretBox([])).toThrow('no encryption key');
+    expect(() => makeSecretBox([])).toThrow('No encryption key');
   });
 });

@@ -28,7 +28,7 @@ const TAG_BYTES = 16;
 /** Returns a box that encrypts with the first key and decrypts with all: keys are rotated by prepending a new one. */
 export function makeSecretBox(keys: readonly RingKey[]): SecretBox {
   const first = keys[0];
-  if (first === undefined) throw new SecretBoxError('There is no encryption key: at least one is needed.');
+  if (first === undefined) throw new SecretBoxError('No encryption key is configured: at least one is required.');
   return {
     seal: (plain, context) => seal(first, plain, context),
     open: (sealed, context) => open(keys, sealed, context),
@@ -47,15 +47,13 @@ function seal(ringKey: RingKey, plain: string, context: string): Buffer {
 function open(keys: readonly RingKey[], sealed: Buffer, context: string): string {
   const headLength = 2 + (sealed[1] ?? 0);
   if (sealed[0] !== VERSION || sealed.length < headLength + NONCE_BYTES + TAG_BYTES) {
-    throw new SecretBoxError('A stored secret does not open: it is cut off or not one of ours.');
+    throw new SecretBoxError('Cannot decrypt a stored secret: it is truncated or was not encrypted by this service.');
   }
   const head = sealed.subarray(0, headLength);
   const id = head.subarray(2).toString();
   const ringKey = keys.find((candidate) => candidate.id === id);
   if (ringKey === undefined) {
-    throw new SecretBoxError(
-      'A stored secret does not open: the encryption key that sealed it is not among the given ones.',
-    );
+    throw new SecretBoxError('Cannot decrypt a stored secret: its encryption key is not among the configured keys.');
   }
   const tagAt = headLength + NONCE_BYTES;
   const decipher = createDecipheriv('aes-256-gcm', ringKey.key, sealed.subarray(headLength, tagAt), {
@@ -66,7 +64,7 @@ function open(keys: readonly RingKey[], sealed: Buffer, context: string): string
   try {
     return Buffer.concat([decipher.update(sealed.subarray(tagAt + TAG_BYTES)), decipher.final()]).toString('utf8');
   } catch (error) {
-    throw new SecretBoxError('A stored secret does not open: it was changed, or belongs to another place.', {
+    throw new SecretBoxError('Cannot decrypt a stored secret: it was altered or belongs to another record.', {
       cause: error,
     });
   }

@@ -45,8 +45,8 @@ describe('delivery to output.url', () => {
   it.each([
     [301, 'redirects are not followed'],
     [307, 'redirects are not followed'],
-    [403, 'it answered 403'],
-    [404, 'it answered 404'],
+    [403, 'the response has status 403'],
+    [404, 'the response has status 404'],
   ])('fails without a retry at status %i', async (code, problem) => {
     const receiver = await startReceiver({
       host: '127.0.0.2',
@@ -73,7 +73,10 @@ describe('delivery to output.url', () => {
     }
     expect(await courier.transferOf(failing)).toMatchObject({
       tries: 4,
-      error: { code: 'output_upload_failed', message: 'The result could not be PUT to `output.url`: it answered 500.' },
+      error: {
+        code: 'output_upload_failed',
+        message: 'The result could not be PUT to `output.url`: the response has status 500.',
+      },
     });
     const recovering = await courier.jobWithOutput(`https://127.0.0.2:${receiver.port}/`);
     await courier.runDue();

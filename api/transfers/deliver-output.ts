@@ -54,7 +54,8 @@ export async function deliverOutput(
     });
     response.discard();
     const { status } = response;
-    if (status >= 300 && status < 400) return failed(`it answered ${status}, and redirects are not followed`);
+    if (status >= 300 && status < 400)
+      return failed(`the response has status ${status}, and redirects are not followed`);
     return status >= 200 && status < 300 ? { outcome: 'sent' } : failedWithStatus(status);
   } catch (error) {
     return failedBy(error);

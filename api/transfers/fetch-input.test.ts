@@ -65,19 +65,16 @@ describe('fetch of input.url', () => {
   });
 
   it.each([
-    ['HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n', 'it answered 404'],
-    ['HTTP/1.1 206 Partial Content\r\nContent-Length: 2\r\n\r\nhi', 'it answered 206'],
-    ['HTTP/1.1 304 Not Modified\r\n\r\n', 'it answered 304 without a Location'],
-    [
-      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n',
-      'it answered without a Content-Length',
-    ],
-    ['HTTP/1.1 200 OK\r\n\r\nhi', 'it answered without a Content-Length'],
+    ['HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n', 'the response has status 404'],
+    ['HTTP/1.1 206 Partial Content\r\nContent-Length: 2\r\n\r\nhi', 'the response has status 206'],
+    ['HTTP/1.1 304 Not Modified\r\n\r\n', 'the response has status 304 without a Location'],
+    ['HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n', 'the response has no Content-Length'],
+    ['HTTP/1.1 200 OK\r\n\r\nhi', 'the response has no Content-Length'],
     [
       `HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi${'!'.repeat(2000)}`,
-      'the answer has more bytes than its Content-Length',
+      'the response has more bytes than its Content-Length',
     ],
-    ['HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi!', 'the answer has more bytes than its Content-Length'],
+    ['HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi!', 'the response has more bytes than its Content-Length'],
     ['HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Encoding: gzip\r\n\r\nhi', 'Content-Encoding'],
     [
       `HTTP/1.1 200 OK\r\nContent-Length: ${100 * MB + 1}\r\n\r\nhi`,
@@ -98,7 +95,7 @@ describe('fetch of input.url', () => {
   });
 
   it.each([
-    ['http://private.receiver.test:9/', 'leads to an address that is not public'],
+    ['http://private.receiver.test:9/', 'resolves to an address that is not public'],
     ['http://127.0.0.1:9/', 'not an IP address'],
     ['http://8.8.8.8/', 'not an IP address'],
     ['http://169.254.169.254/latest/meta-data/', 'not an IP address'],
@@ -111,14 +108,14 @@ describe('fetch of input.url', () => {
   });
 
   it.each([
-    ['an error of the server', 'HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n', 'it answered 503'],
+    ['an error of the server', 'HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n', 'the response has status 503'],
     [
       'fewer bytes than announced',
       'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf',
-      'the connection ended before the answer was complete',
+      'the connection closed before the response was complete',
     ],
-    ['no answer', '', 'the connection ended before the answer was complete'],
-  ])('tries three times within a minute after %s', async (_what, answer, problem) => {
+    ['no answer', '', 'the connection closed before the response was complete'],
+  ])('makes three attempts within a minute after %s', async (_what, answer, problem) => {
     const id = await courier.newJob({ inputUrl: `http://127.0.0.2:${await rawServer(answer)}/` });
     await courier.runDue();
     expect(await courier.transferOf(id)).toMatchObject({ tries: 1, next_at: new Date(START + 5000), done_at: null });

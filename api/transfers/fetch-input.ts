@@ -63,8 +63,9 @@ export async function fetchInput(
     const filename = responseFilename(response.header('content-disposition'), url);
     return { outcome: 'fetched', etag: stored.etag, filename, size: stored.size };
   } catch (error) {
-    if (error instanceof FileTooLarge) return failed(`it sent more than the ${maxBytes} bytes that the plan allows`);
-    if (error instanceof SizeMismatch) return failed('it sent another number of bytes than its Content-Length', true);
+    if (error instanceof FileTooLarge)
+      return failed(`the file has more than the ${maxBytes} bytes that the plan allows`);
+    if (error instanceof SizeMismatch) return failed('the file has another size than its Content-Length', true);
     return failedBy(error);
   } finally {
     response?.discard();
@@ -82,14 +83,14 @@ async function* counting(body: AsyncGenerator<Buffer>, onReceived: (bytes: numbe
 
 function refusalOf(response: SafeResponse, maxBytes: number): TransferFailure | null {
   const { status } = response;
-  if (status >= 300 && status < 400) return failed(`it answered ${status} without a Location`);
+  if (status >= 300 && status < 400) return failed(`the response has status ${status} without a Location`);
   if (status !== 200) return failedWithStatus(status);
   const coding = response.header('content-encoding');
   if (coding !== null && coding.toLowerCase() !== 'identity') {
-    return failed('it answered with a Content-Encoding although none was asked for: send the plain file');
+    return failed('the response has a Content-Encoding that was not requested: serve the file without it');
   }
   const length = response.header('content-length');
-  if (length === null || !/^\d{1,15}$/.test(length)) return failed('it answered without a Content-Length');
+  if (length === null || !/^\d{1,15}$/.test(length)) return failed('the response has no Content-Length');
   if (Number(length) > maxBytes) return failed(`the file has ${length} bytes; the plan allows ${maxBytes}`);
   return null;
 }

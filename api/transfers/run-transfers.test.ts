@@ -92,7 +92,10 @@ describe('runTransfer', () => {
     await courier.newJob({ inputUrl: `https://127.0.0.2:${receiver.port}/ok` });
     const id = await courier.newJob({ inputUrl: `https://127.0.0.2:${receiver.port}/gone` });
     await courier.runDue();
-    const error = { code: 'input_fetch_failed', message: '`input.url` could not be fetched: it answered 410.' };
+    const error = {
+      code: 'input_fetch_failed',
+      message: '`input.url` could not be fetched: the response has status 410.',
+    };
     expect(await selectSettledTransfers(database, 10)).toEqual([{ jobId: id, direction: 'fetch', error }]);
   });
 

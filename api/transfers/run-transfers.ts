@@ -87,7 +87,7 @@ async function keepLease(
     const isOurs = await extendLease(database, transfer, new Date(clock.now().getTime() + LEASE_MS));
     if (!isOurs) lost.abort();
   } catch (error) {
-    log.warn({ err: error, job_id: transfer.jobId }, 'a transfer is given up: its lease could not be extended');
+    log.warn({ err: error, job_id: transfer.jobId }, 'transfer aborted: its lease could not be extended');
     lost.abort();
   }
 }
@@ -133,7 +133,7 @@ function reportProgress(
     if (percent <= reported) return;
     reported = percent;
     recordFetched(database, jobId, percent).catch((error: unknown) => {
-      log.warn({ err: error, job_id: jobId }, 'the progress of a fetch was not noted');
+      log.warn({ err: error, job_id: jobId }, 'recording the progress of a fetch failed');
     });
   }, PROGRESS_EVERY_MS).unref();
   return {
@@ -174,7 +174,7 @@ async function record(deps: TransferDeps, transfer: ClaimedTransfer, outcome: Ou
   // The job has ended: the next claim closes the transfer and deletes what was stored.
   if (!isCurrent) return releaseTransfer(deps.database, transfer);
   deps.metrics.ended(direction, error === null ? 'succeeded' : 'failed');
-  deps.log.info({ job_id: jobId, direction, tries, outcome: outcome.outcome }, 'transfer ended');
+  deps.log.info({ job_id: jobId, direction, attempt: tries, outcome: outcome.outcome }, 'transfer ended');
 }
 
 function errorOf(direction: Direction, outcome: Outcome): TransferError | null {
@@ -183,7 +183,7 @@ function errorOf(direction: Direction, outcome: Outcome): TransferError | null {
     case 'sent':
       return null;
     case 'missing':
-      return { code: 'internal', message: 'The result was gone when it was to be delivered. Send the job again.' };
+      return { code: 'internal', message: 'The result was deleted before it was delivered. Create the job again.' };
     case 'failed':
       return direction === 'fetch'
         ? { code: 'input_fetch_failed', message: `\`input.url\` could not be fetched: ${outcome.problem}.` }

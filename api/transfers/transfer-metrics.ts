@@ -14,13 +14,13 @@ export function makeTransferMetrics(
 ): TransferMetrics {
   const tries = new Counter({
     name: 'mediajobs_transfer_tries_total',
-    help: "Tries to fetch input.url or to deliver to output.url, by outcome; failed is the transfer's end.",
+    help: 'Attempts to fetch input.url or to deliver to output.url, by direction and outcome; after failed there is no further attempt.',
     labelNames: ['direction', 'outcome'],
     registers: [registry],
   });
   new Gauge({
     name: 'mediajobs_transfer_oldest_due_seconds',
-    help: 'How long the longest waiting transfer has been due; 0 when none is.',
+    help: 'Time since the oldest due transfer became due, in seconds; 0 when none is due.',
     registers: [registry],
     async collect() {
       const now = clock.now();

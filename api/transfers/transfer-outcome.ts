@@ -20,5 +20,5 @@ export function failedBy(error: unknown): TransferFailure {
 
 /** Returns the failure of an HTTP status. 408, 425, 429 and every 5xx are transient. */
 export function failedWithStatus(status: number): TransferFailure {
-  return failed(`it answered ${status}`, status >= 500 || [408, 425, 429].includes(status));
+  return failed(`the response has status ${status}`, status >= 500 || [408, 425, 429].includes(status));
 }

@@ -51,7 +51,7 @@ function refuseSize({ account, livemode }: Uploader, size: number): void {
   }
   const limit = PLANS[account.plan].maxAsyncBytes;
   if (size <= limit) return;
-  const message = `The file has ${size} bytes; the plan ${account.plan} takes job files of at most ${limit} bytes.`;
+  const message = `The file has ${size} bytes; the plan ${account.plan} allows job files of at most ${limit} bytes.`;
   throw new MediaError('file_too_large', message, { param: 'size' });
 }
 
@@ -71,7 +71,7 @@ export async function countOnUploadAllowance(
   const since = new Date(entry.at.getTime() - LIMITS.uploadUnusedSeconds * 1000);
   const used = await uploadedBytesSince(tx, owner, since);
   if (used + entry.bytes > limit) {
-    const message = `Uploads of the last 24 hours come to ${used} bytes; with ${entry.bytes} more they pass the limit of ${limit}.`;
+    const message = `Uploads of the last 24 hours total ${used} bytes; ${entry.bytes} more would exceed the limit of ${limit}.`;
     throw new MediaError('upload_allowance_reached', message);
   }
   await countOnAllowance(tx, { ...owner, bytes: entry.bytes, at: entry.at });

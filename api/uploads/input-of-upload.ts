@@ -45,6 +45,6 @@ function refuseNonSample({ samples }: InputDeps, upload: Upload, etag: string): 
     throw new MediaError('file_too_large', message, { param: 'input.upload' });
   }
   if (samples.bySha256(etag.replaceAll('"', '')) !== null) return;
-  const message = 'A test key works with the published sample files only; this file is none of them.';
+  const message = 'A test key accepts only the published sample files; this file is not one of them.';
   throw new MediaError('test_mode_sample_required', message, { param: 'input.upload' });
 }

@@ -203,7 +203,7 @@ function requiredLength(size: AnnouncedSize): number {
 function tooLarge(size: number, planLimit: number): MediaError {
   const message =
     size > planLimit
-      ? `The content has ${size} bytes; the plan takes job files of at most ${planLimit} bytes.`
+      ? `The content has ${size} bytes; the plan allows job files of at most ${planLimit} bytes.`
       : `The content has ${size} bytes; one request takes at most ${LIMITS.singleUploadBytes}. Create the upload with its real size to get parts.`;
   return new MediaError('file_too_large', message);
 }

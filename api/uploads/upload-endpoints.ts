@@ -14,7 +14,7 @@ import {
   uploadPartObjectSchema,
 } from '#api/uploads/upload-object.ts';
 
-const uploaded = { 200: { description: 'The content is there.', schema: uploadedObjectSchema } };
+const uploaded = { 200: { description: 'The content is stored.', schema: uploadedObjectSchema } };
 
 /** Endpoints of uploads: docs/reference/uploads.md. */
 export const uploadEndpoints: readonly Endpoint[] = [
@@ -24,7 +24,7 @@ export const uploadEndpoints: readonly Endpoint[] = [
     summary: 'Create an upload.',
     lane: 'other',
     body: uploadRequestSchema,
-    responses: { 201: { description: 'Where to send the bytes.', schema: uploadObjectSchema } },
+    responses: { 201: { description: 'The upload, with the URLs for its content.', schema: uploadObjectSchema } },
     errors: ['bad_request', 'file_too_large', 'test_mode_sample_required', 'upload_allowance_reached'],
     handle: async (deps, request) => {
       const { object } = await readJsonBody(request);
@@ -56,7 +56,7 @@ export const uploadEndpoints: readonly Endpoint[] = [
     summary: 'Send one part.',
     lane: 'other',
     body: 'bytes',
-    responses: { 200: { description: 'The part is there.', schema: uploadPartObjectSchema } },
+    responses: { 200: { description: 'The part is stored.', schema: uploadPartObjectSchema } },
     errors: ['bad_request', 'not_found', 'upload_already_completed'],
     handle: async (deps, request) => {
       const id = idOf(request);
@@ -69,7 +69,7 @@ export const uploadEndpoints: readonly Endpoint[] = [
   {
     method: 'POST',
     path: '/v1/uploads/:id/complete',
-    summary: 'Join the parts.',
+    summary: 'Complete a multipart upload.',
     lane: 'other',
     responses: uploaded,
     errors: ['not_found', 'upload_incomplete', 'upload_already_completed'],

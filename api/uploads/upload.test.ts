@@ -20,7 +20,7 @@ describe('lastComponent', () => {
   it.each([
     ['the extension', `${'a'.repeat(300)}.csv`, `${'a'.repeat(251)}.csv`],
     ['whole characters', `${'a'.repeat(254)}😀😀`, `${'a'.repeat(254)}😀`],
-    ['the start when what follows the dot is no extension', `a.${'b'.repeat(300)}`, `a.${'b'.repeat(253)}`],
+    ['the start when the text after the dot is not an extension', `a.${'b'.repeat(300)}`, `a.${'b'.repeat(253)}`],
   ])('truncates a long name to 255 characters and keeps %s', (_what, sent, name) => {
     expect(lastComponent(sent)).toBe(name);
   });

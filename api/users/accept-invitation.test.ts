@@ -117,7 +117,7 @@ describe('an invitation', () => {
   ])('is refused after it was %s', async (_what, end) => {
     const token = await invite(deps, { email: STRANGER, membership: member(account) });
     await end(token);
-    await expect(accept(token)).rejects.toThrow('This link was used or withdrawn');
+    await expect(accept(token)).rejects.toThrow('This link was used, was withdrawn');
   });
 
   it.each(['read_only', null] as const)('ends when the role of the owner who sent it becomes %s', async (role) => {
@@ -129,7 +129,7 @@ describe('an invitation', () => {
       input: { email: STRANGER, membership: member(account), operator: false, as: 'owner' },
     });
     await changeMember(deps, { caller: actor(id), input: { accountId: account, userId: first.id, role } });
-    await expect(accept(link.path.replace('/links/', ''))).rejects.toThrow('This link was used or withdrawn');
+    await expect(accept(link.path.replace('/links/', ''))).rejects.toThrow('This link was used, was withdrawn');
     expect(await selectInvitations(database, account, now)).toEqual([]);
   });
 
@@ -160,16 +160,14 @@ describe('an invitation', () => {
   it.each(['a\u202eb@example.com', 'a\u200b@example.com', 'ab\u001b[2J@example.com'])(
     'is refused for the address %j, which looks like another one',
     async (email) => {
-      await expect(invite(deps, { email, membership: member(account) })).rejects.toThrow(
-        'a character that is not shown',
-      );
+      await expect(invite(deps, { email, membership: member(account) })).rejects.toThrow('an invisible character');
     },
   );
 });
 
 describe('a one-time link into a login', () => {
   it.each<[string, (user: { id: string; generation: number }) => Promise<unknown>]>([
-    ['another one is made', ({ id }) => makeLink(database, { userId: id, purpose: 'sign_in', at: now })],
+    ['another one is created', ({ id }) => makeLink(database, { userId: id, purpose: 'sign_in', at: now })],
     [
       'an invitation is accepted with that login',
       async ({ id }) => {
@@ -234,7 +232,7 @@ describe('a login', () => {
     await expect(newPasswordHash(deps, { ...guess, password: PASSWORD })).rejects.toThrow('You have a login');
     for (let tries = 0; tries < 4; tries += 1)
       await newPasswordHash(deps, { ...guess, password: `guess number ${tries}` });
-    await expect(newPasswordHash(deps, { ...guess, password: PASSWORD })).rejects.toThrow('Too many wrong tries');
+    await expect(newPasswordHash(deps, { ...guess, password: PASSWORD })).rejects.toThrow('Too many failed attempts');
   });
 
   it('is deleted with its last membership', async () => {
@@ -299,7 +297,7 @@ describe('a member', () => {
     const { id } = await addPerson(deps, { email: STRANGER, membership: member(account) });
     await changeMember(deps, { caller: actor(by), input: { accountId: account, userId: id, role: null } });
     const change = changeMember(deps, { caller: actor(by), input: { accountId: account, userId: id, role: 'owner' } });
-    await expect(change).rejects.toThrow('no member of the account any more');
+    await expect(change).rejects.toThrow('no longer a member of the account');
   });
 
   it('cannot change other members after losing the role of owner', async () => {

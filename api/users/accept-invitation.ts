@@ -61,7 +61,7 @@ export async function acceptInvitation(
 
 /** Returns the refusal of a link that no longer works. */
 export function linkNotFound(): MediaError {
-  return new MediaError('not_found', 'This link was used or withdrawn, or its time is over. Ask for a new one.');
+  return new MediaError('not_found', 'This link was used, was withdrawn or has expired. Ask for a new one.');
 }
 
 async function personOf(

@@ -31,9 +31,11 @@ export async function changeMember(
     const members = await selectMembers(tx, accountId);
     requireOwner(members.find((member) => member.userId === caller.user.id)?.role ?? null);
     const member = members.find((one) => one.userId === userId);
-    if (member === undefined) throw new MediaError('not_found', 'This person is no member of the account any more.');
+    if (member === undefined) throw new MediaError('not_found', 'This user is no longer a member of the account.');
     if (role !== 'owner' && members.every((one) => one.role !== 'owner' || one.userId === userId)) {
-      throw new MediaError('bad_request', 'The account needs an owner: make somebody else one first.', { status: 409 });
+      throw new MediaError('bad_request', 'The account needs an owner. Make another member an owner first.', {
+        status: 409,
+      });
     }
     if (role !== 'owner') await deleteInvitationsBy(tx, { userId, accountId });
     if (role === null) await remove(tx, { userId, accountId, email: member.email });

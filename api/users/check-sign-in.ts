@@ -54,7 +54,7 @@ export async function reauthenticate(deps: SignInDeps, { user, session, password
     if (deps.clock.now().getTime() - session.startedAt.getTime() <= MAX_SIGN_IN_AGE_MS) return;
     throw new MediaError(
       'bad_request',
-      'You signed in over 10 minutes ago and have no password to give again. Sign out, sign in, then repeat this.',
+      'You signed in more than 10 minutes ago and have no password to confirm this with. Sign out, sign in again, then repeat this.',
       { status: 403 },
     );
   }

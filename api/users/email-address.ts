@@ -7,9 +7,9 @@ const MAX_CHARACTERS = 200;
 export function checkedEmail(email: string): string {
   const address = email.trim().toLowerCase();
   if (visibleLine(address) !== address) {
-    const message = `The address holds a character that is not shown: ${visibleLine(address).slice(0, MAX_CHARACTERS)}. Type it anew.`;
+    const message = `The address contains an invisible character: ${visibleLine(address).slice(0, MAX_CHARACTERS)}. Type it again.`;
     throw new MediaError('bad_request', message, { param: 'email' });
   }
   if (address.length <= MAX_CHARACTERS && /^[^\s@<>"]+@[^\s@<>"]+$/.test(address)) return address;
-  throw new MediaError('bad_request', 'This is no e-mail address; it looks like name@example.com.', { param: 'email' });
+  throw new MediaError('bad_request', 'Not a valid e-mail address. Use the form name@example.com.', { param: 'email' });
 }

@@ -18,8 +18,8 @@ describe('a stored password', () => {
     expect(await isPassword('', null)).toBe(false);
   });
 
-  it('throws when it is no argon2id hash of this form', async () => {
-    await expect(isPassword('x', '$2b$10$bcrypt')).rejects.toThrow('no argon2id hash');
+  it('throws when it is not an argon2id hash of this form', async () => {
+    await expect(isPassword('x', '$2b$10$bcrypt')).rejects.toThrow('not an argon2id hash');
   });
 });
 
@@ -28,7 +28,7 @@ describe('a new password', () => {
     ['short', 'It has 5 characters; use 12 to 200.'],
     ['x'.repeat(201), 'It has 201 characters; use 12 to 200.'],
     ['abababababababab', 'It repeats few characters; use at least 5 different ones.'],
-    ['Somebody@Example.com', 'It is the e-mail address; use something that nobody can guess.'],
+    ['Somebody@Example.com', 'It is the e-mail address; choose one that nobody can guess.'],
   ])('must not be %s', (password, message) => {
     expect(() => checkedPassword(password, { email: 'somebody@example.com' })).toThrow(message);
   });

@@ -19,7 +19,7 @@ export function checkedPassword(password: string, { email }: { readonly email: s
     throw refused(`It has ${length} characters; use ${PASSWORD_LENGTH.min} to ${PASSWORD_LENGTH.max}.`);
   }
   if (new Set(password).size < 5) throw refused('It repeats few characters; use at least 5 different ones.');
-  if (password.toLowerCase() === email) throw refused('It is the e-mail address; use something that nobody can guess.');
+  if (password.toLowerCase() === email) throw refused('It is the e-mail address; choose one that nobody can guess.');
   return password;
 }
 
@@ -57,7 +57,7 @@ const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Z
 
 function parse(stored: string): Cost & { readonly salt: Buffer; readonly tag: Buffer } {
   const [, memory, passes, parallelism, salt = '', tag = ''] = PHC.exec(stored) ?? [];
-  if (memory === undefined) throw new Error('a stored password is no argon2id hash of ours');
+  if (memory === undefined) throw new Error('a stored password is not an argon2id hash of this service');
   return {
     memory: Number(memory),
     passes: Number(passes),

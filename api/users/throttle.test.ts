@@ -19,13 +19,13 @@ const attempt = (address: string, email = EMAIL) => countTry(deps, signInCounts(
 const wrong = async (address: string, times: number, email = EMAIL): Promise<void> => {
   for (let tries = 0; tries < times; tries += 1) await attempt(address, email);
 };
-const blocked = 'Too many wrong tries from your network';
+const blocked = 'Too many failed attempts from your network';
 
 beforeEach(async () => {
   await database.query('delete from sign_in_failures');
 });
 
-describe('tries to sign in', () => {
+describe('attempts to sign in', () => {
   it('from one network are free five times and then wait longer after each failure', async () => {
     await wrong('192.0.2.1', 5);
     await expect(attempt('192.0.2.1')).rejects.toThrow('Wait 15 minutes');
@@ -96,7 +96,7 @@ describe('codes of the second step', () => {
   });
 });
 
-describe('the password that is given again', () => {
+describe('the password that confirms an action', () => {
   it('is limited to five attempts per session', async () => {
     const again = (session: string) => countTry(deps, reauthenticationCounts(Buffer.from(session)));
     for (let tries = 0; tries < 5; tries += 1) await again('stolen');

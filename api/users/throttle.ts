@@ -133,7 +133,7 @@ export function pairWaitMs(beyond: number): number {
 function tooMany(waitMs: number): MediaError {
   const minutes = Math.ceil(waitMs / MINUTE_MS);
   const time = minutes < 120 ? `${minutes} minute${minutes === 1 ? '' : 's'}` : `${Math.ceil(minutes / 60)} hours`;
-  return new MediaError('rate_limited', `Too many wrong tries from your network. Wait ${time}, then try again.`, {
+  return new MediaError('rate_limited', `Too many failed attempts from your network. Wait ${time}, then try again.`, {
     retryAfterSeconds: Math.ceil(waitMs / 1000),
   });
 }

@@ -16,7 +16,7 @@ import { isId } from '#crds/contract/ids.ts';
 export const webhookEndpointChangeSchema = z.strictObject({
   enabled: z
     .boolean()
-    .meta({ description: 'false pauses it: jobs that finish meanwhile send it nothing, then or later.' }),
+    .meta({ description: 'false pauses the endpoint: events of jobs that finish meanwhile are never sent to it.' }),
 });
 
 type ChangeDeps = Pick<Dependencies, 'database' | 'clock'>;

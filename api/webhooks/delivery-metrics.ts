@@ -17,13 +17,13 @@ export function makeDeliveryMetrics(
 ): DeliveryMetrics {
   const attempts = new Counter({
     name: 'mediajobs_webhook_attempts_total',
-    help: 'Webhook attempts by outcome; dropped is the end of a delivery that never succeeded.',
+    help: 'Attempts to deliver a webhook, by outcome; dropped: the last attempt failed.',
     labelNames: ['outcome'],
     registers: [registry],
   });
   new Gauge({
     name: 'mediajobs_webhook_oldest_due_seconds',
-    help: 'How long the longest waiting webhook delivery has been due; 0 when none is.',
+    help: 'Time since the oldest due webhook delivery became due, in seconds; 0 when none is due.',
     registers: [registry],
     async collect() {
       const now = clock.now();

@@ -103,7 +103,7 @@ async function outcomeOf(
 function tooManyPings(): MediaError {
   return new MediaError(
     'rate_limited',
-    `${MAX_PINGS} tests of webhook endpoints are under way, the most at once. Wait for one to end.`,
+    `${MAX_PINGS} tests of webhook endpoints are running, which is the limit. Wait for one to end.`,
   );
 }
 

@@ -20,7 +20,7 @@ it('sendEvent limits an attempt to 10 seconds and follows no redirect', async ()
   expect(requests[0]).toMatchObject({ purpose: 'webhook', totalMs: 10_000, maxRedirects: 0, method: 'POST' });
 });
 
-it('sendEvent rethrows errors that are no SafeFetchError', async () => {
+it('sendEvent rethrows errors other than SafeFetchError', async () => {
   const safeFetch = (): Promise<never> => Promise.reject(new TypeError('bug'));
   await expect(sendEvent({ safeFetch, clock }, event)).rejects.toThrow('bug');
 });

@@ -51,7 +51,7 @@ export async function sendEvent({ safeFetch, clock }: SendDeps, event: SignedEve
     response.discard();
     const { status } = response;
     if (status >= 200 && status < 300) return { delivered: true, status };
-    return { delivered: false, status, error: `it answered ${status}` };
+    return { delivered: false, status, error: `the response has status ${status}` };
   } catch (error) {
     if (!(error instanceof SafeFetchError)) throw error;
     return { delivered: false, status: null, error: error.message };

@@ -34,7 +34,7 @@ export const webhookTestSchema = z
     object: z.literal('webhook_test'),
     event_id: z.string(),
     delivered: z.boolean(),
-    status: z.int().meta({ description: 'Of the answer; 0 when none came.' }),
+    status: z.int().meta({ description: 'HTTP status of the response; 0 without a response.' }),
     duration_ms: z.int(),
   })
   .meta({ id: 'WebhookTest' });
@@ -44,7 +44,7 @@ export const webhookEndpoints: readonly Endpoint[] = [
   {
     method: 'POST',
     path: '/v1/webhook_endpoints',
-    summary: 'Register a URL that gets an event for every finished job.',
+    summary: 'Register a URL that receives an event for every finished job.',
     lane: 'other',
     body: webhookEndpointRequestSchema,
     responses: { 201: { description: 'The endpoint with its secret.', schema: webhookEndpointWithSecretSchema } },
@@ -65,7 +65,7 @@ export const webhookEndpoints: readonly Endpoint[] = [
     path: '/v1/webhook_endpoints',
     summary: 'List webhook endpoints, newest first.',
     lane: 'other',
-    responses: { 200: { description: 'All of them, without secrets.', schema: webhookEndpointList } },
+    responses: { 200: { description: 'All webhook endpoints, without secrets.', schema: webhookEndpointList } },
     errors: [],
     handle: async (deps, { caller }) => {
       const endpoints = await selectWebhookEndpoints(deps.database, caller.account.id);
@@ -94,7 +94,7 @@ export const webhookEndpoints: readonly Endpoint[] = [
     path: '/v1/webhook_endpoints/:id',
     summary: 'Delete a webhook endpoint; queued deliveries still run.',
     lane: 'other',
-    responses: { 200: { description: 'It is gone.', schema: deletedWebhookEndpoint } },
+    responses: { 200: { description: 'The deleted object.', schema: deletedWebhookEndpoint } },
     errors: ['not_found'],
     handle: async (deps, request) => {
       const id = idOf(request);
@@ -105,7 +105,7 @@ export const webhookEndpoints: readonly Endpoint[] = [
   {
     method: 'POST',
     path: '/v1/webhook_endpoints/:id/rotate_secret',
-    summary: 'Give a webhook endpoint a new secret; queued deliveries keep theirs.',
+    summary: 'Rotate the secret of a webhook endpoint; queued deliveries keep the old one.',
     lane: 'other',
     responses: { 200: { description: 'The endpoint with its new secret.', schema: webhookEndpointWithSecretSchema } },
     errors: ['not_found'],
@@ -126,7 +126,7 @@ export const webhookEndpoints: readonly Endpoint[] = [
     path: '/v1/webhook_endpoints/:id/test',
     summary: 'Send one ping to a webhook endpoint, once.',
     lane: 'other',
-    responses: { 200: { description: 'What came of it, delivered or not.', schema: webhookTestSchema } },
+    responses: { 200: { description: 'The outcome of the ping.', schema: webhookTestSchema } },
     errors: ['bad_request', 'not_found', 'engine_busy'],
     handle: async (deps, request) => {
       const input = { id: idOf(request), signal: request.signal };

@@ -52,7 +52,7 @@ export async function insertPing(tx: Queryable, ping: NewPing, under: { most: nu
   return rowCount === 1;
 }
 
-/** Claims waiting pings that are newer than `since`, the oldest first. */
+/** Claims waiting pings that are newer than `since`, oldest first. */
 export async function claimPings(
   db: Queryable,
   claim: { now: Date; since: Date; limit: number },

@@ -412,7 +412,7 @@ const withSessions: readonly Attempt[] = [
       await setUpSecondStep(victim);
       expect((await thief.get('/profile')).status).toBe(303);
       expect((await victim.post('/profile/second-step/end', { again: 'wrong' }, '/profile')).status).toBe(400);
-      expect((await victim.get('/profile')).text).toContain('On: signing in needs a code');
+      expect((await victim.get('/profile')).text).toContain('On: signing in requires a code');
     },
   ],
   [

@@ -43,7 +43,7 @@ describe('keys', () => {
 
     await page.getByText('Revoke build server …').click();
     await inspect(page, 'keys-revoking');
-    await page.getByRole('button', { name: 'Revoke for good' }).first().click();
+    await page.getByRole('button', { name: 'Revoke permanently' }).first().click();
     await page.getByText('is revoked').waitFor();
     await expect
       .poll(async () => (await api('GET', '/v1/presets', { key })).status, { timeout: 30_000, interval: 500 })
@@ -153,7 +153,7 @@ describe('webhooks', () => {
     ]);
     await page.reload();
     await page.getByRole('link', { name: /^evt_/ }).first().click();
-    await page.getByText('it answered 500').waitFor();
+    await page.getByText('the response has status 500').waitFor();
     await inspect(page, 'delivery');
     status = 204;
     const before = receiver.received.length;
@@ -173,7 +173,7 @@ describe('webhooks', () => {
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByText('The endpoint is paused.').waitFor();
     await page.getByText('Replace the secret …').click();
-    await page.getByRole('button', { name: 'Make a new secret' }).click();
+    await page.getByRole('button', { name: 'Rotate the secret' }).click();
     expect(await page.locator('#secret').innerText()).toMatch(/^whsec_/);
     await page.getByText('Delete the endpoint …').click();
     await page.getByRole('button', { name: 'Delete the endpoint' }).click();

@@ -38,7 +38,7 @@ describe('signing in', () => {
     await page.getByRole('heading', { name: 'test', level: 1 }).waitFor();
 
     await page.goto(link);
-    await page.getByText('This link was used or withdrawn, or its time is over.').waitFor();
+    await page.getByText('This link was used, was withdrawn or has expired.').waitFor();
     expectNoComplaints();
   });
 
@@ -94,7 +94,7 @@ describe('signing in', () => {
       return somebody;
     };
     const link = await invite('linus@example.com');
-    const refused = 'no login here is connected with it';
+    const refused = 'no login here is connected to it';
     for (const [login, from] of [
       ['linus', null],
       ['mallory', link],

@@ -67,7 +67,7 @@ describe('every page', () => {
     },
   );
 
-  it('holds no inline script and no inline style, and is under 150 kB with all it loads', async () => {
+  it('contains no inline script and no inline style, and is under 150 kB with everything that it loads', async () => {
     const style = /href="\/dashboard(\/assets\/[^"]+)"/.exec((await owner.get('/profile')).text)?.[1] ?? '';
     const script = /src="\/dashboard(\/assets\/[^"]+)"/.exec((await owner.get('/profile')).text)?.[1] ?? '';
     const loaded = (await owner.get(style)).text.length + (await owner.get(script)).text.length;
@@ -88,13 +88,13 @@ describe('every page', () => {
     expect(page.text).toContain('name="next" value="/"');
   });
 
-  it('is off /v1 and takes GET and POST only', async () => {
+  it('is not below /v1 and accepts GET and POST only', async () => {
     expect((await api('GET', '/v1/dashboard')).status).toBe(404);
     const put = await api('PUT', '/dashboard/sign-in', { key: null });
     expect(put).toMatchObject({ status: 405, headers: { allow: 'GET, POST' } });
   });
 
-  it('has no page at a path that is unknown, incomplete or holds U+0000, and finds one with an encoded name', async () => {
+  it('has no page at a path that is unknown, incomplete or contains U+0000, and finds one with an encoded name', async () => {
     for (const path of ['/nowhere', '/accounts', '/accounts//keys', '/links/%00', '/keys', '/assets/none'])
       expect([path, (await owner.get(path)).status]).toEqual([path, 404]);
     expect((await owner.get(`/accounts/${account.replace('_', '%5f')}/jobs`)).status).toBe(200);
@@ -104,7 +104,7 @@ describe('every page', () => {
 });
 
 describe('a session', () => {
-  it('is a cookie for this host, over https, out of reach of scripts', async () => {
+  it('is a cookie for this host, over https, inaccessible to scripts', async () => {
     const { path } = await makeLink(inside.database, { userId: reader.user.id, purpose: 'sign_in', at: new Date() });
     const client = stranger();
     const answer = await client.post(path, {}, path);
@@ -203,14 +203,14 @@ describe('roles', () => {
     ['a reader', reader, `${base}/presets`, { name: 'p', options: '{"image":{"quality":5}}' }],
     ['a developer', developer, `${base}/plan/spend-cap`, { spend_cap_usd: '1' }],
     ['a developer', developer, `${base}/members`, { email: 'friend@dashboard.example', role: 'owner' }],
-    ['an operator who is no member', operator, `${base}/keys`, { name: 'mine', mode: 'test' }],
-  ])('keep %s from what they may not', async (_who, client, path, fields) => {
+    ['an operator who is not a member', operator, `${base}/keys`, { name: 'mine', mode: 'test' }],
+  ])('refuse %s the actions that their role does not permit', async (_who, client, path, fields) => {
     const answer = await client.post(path, fields, '/profile');
     expect(answer.status).toBe(403);
     expect(answer.text).toContain('Only ');
   });
 
-  it('show readers no button for refused actions', async () => {
+  it('show readers no button for actions that they may not take', async () => {
     for (const page of ['keys', 'webhooks', 'presets', 'members', 'plan']) {
       const { text } = await reader.get(`${base}/${page}`);
       expect(text.match(/<form method="post"/g)).toHaveLength(1);
@@ -253,8 +253,8 @@ describe('roles', () => {
   });
 });
 
-describe("another account's things", () => {
-  it('are not there', async () => {
+describe("another account's objects", () => {
+  it('are not found', async () => {
     const theirs = (await service.query('select id from api_keys where account_id = $1', [other.account]))[0]?.['id'];
     const made = await api('POST', '/v1/webhook_endpoints', {
       key: other.live,
@@ -375,7 +375,7 @@ describe('forms of an account', () => {
     ['members', 'members', { email: 'no address', role: 'owner' }, 'email'],
     ['members', 'members', { email: 'a@b.example', role: 'king' }, 'role'],
     ['receipts', 'receipts', { receipt: 'eyJ.eyJ.sig' }, 'receipt'],
-  ])('%s answers beside the field: %s %o', async (path, page, fields, field) => {
+  ])('%s shows a message beside the field: %s %o', async (path, page, fields, field) => {
     const answer = await owner.post(`${base}/${path}`, fields, `${base}/${page}`);
     expect(answer.status).toBeGreaterThanOrEqual(400);
     expect(answer.status).toBeLessThan(500);
@@ -384,7 +384,7 @@ describe('forms of an account', () => {
   });
 
   // Promise, Settled where the interface leaves it open: Keys, allow-lists, caps and one-time secrets in the dashboard
-  it('make the change that they name', async () => {
+  it('make the change that their label names', async () => {
     await owner.post(`${base}/plan/spend-cap`, { spend_cap_usd: '12.5' }, `${base}/plan`);
     expect((await owner.get(`${base}/plan`)).text).toContain('value="12.5"');
     expect(await service.query('select spend_cap_micro_usd as cap from accounts where id = $1', [account])).toEqual([
@@ -402,8 +402,8 @@ describe('forms of an account', () => {
   });
 });
 
-describe('text of others', () => {
-  it('is shown as text wherever it comes from', async () => {
+describe('text that other people wrote', () => {
+  it('is escaped wherever it is shown', async () => {
     const job = await runJob(
       api,
       { bytes: Buffer.from('a,b\n1,2\n'), filename: `${SCRIPT}.csv` },
@@ -453,7 +453,7 @@ describe('text of others', () => {
 });
 
 describe('a receipt', () => {
-  it('is downloaded, and checked: a changed one is refused', async () => {
+  it('can be downloaded and verified; an altered one is refused', async () => {
     const job = await runJob(
       api,
       { bytes: Buffer.from('a,b\n1,2\n'), filename: 'r.csv' },
@@ -490,7 +490,7 @@ describe('usage', () => {
 });
 
 describe('a suspended account', () => {
-  it('can be read, and changed only by actions that make it safer', async () => {
+  it('can be viewed, and changed only by actions that reduce its access', async () => {
     const held = await makeAccount();
     await join(held.account);
     await operator.post(`/operator/accounts/${held.account}/suspend`, {}, '/operator');

@@ -77,7 +77,7 @@ describe('an engine', () => {
   // Promise, Settled where the interface leaves it open: Many large frames are legal: the clock ends them
   // Promise, Bad input, case by case: Busy, hanging and crashing engines
   // Promise, Direct endpoints: Timeout after 120 seconds, internal, processing_failed after a crash
-  it('that exceeds the time limit is stopped: timeout, free of charge', async () => {
+  it('that exceeds the time limit is stopped with timeout, free of charge', async () => {
     const answer = await stuckApi('POST', '/v1/compress', { body: photo });
     expectRefusal(answer, 'timeout', { status: 504 });
     expect(answer.json()['error'].message).toContain('3 seconds');
@@ -87,7 +87,7 @@ describe('an engine', () => {
     expect(await readdir(directory)).toEqual([]);
   });
 
-  it('is tried again when a reused connection ends; an unreachable engine is engine_busy', async () => {
+  it('is tried again when a reused connection ends; an unreachable engine results in engine_busy', async () => {
     let cuts = 2;
     const kept: Socket[] = [];
     const proxy = createServer((socket) => {
@@ -119,7 +119,7 @@ describe('an engine', () => {
 
   // Promise, Bad input, case by case: Busy, hanging and crashing engines
   // Promise, Direct endpoints: Engine_busy before the body, nothing counted
-  it('without a free slot answers engine_busy at once, and the request is not counted', async () => {
+  it('without a free slot refuses with engine_busy at once, and the request is not counted', async () => {
     const arrives = once(engine, 'checkContinue');
     const holder = open(stuck, live, { target: 'compress', length: 100 });
     holder.write('only the beginning'.padEnd(80));
@@ -137,7 +137,7 @@ describe('an engine', () => {
 describe('a client that disconnects', () => {
   // Promise, Settled where the interface leaves it open: A direct request is billed when its result is ready to send
   // Promise, Bad input, case by case: A client that goes away
-  it('while its file is processed stops the work, and pays nothing', async () => {
+  it('while its file is processed stops the processing and is not billed', async () => {
     const other = await makeAccount('scale');
     const count = begun.length;
     const request = open(stuck, other.live, { target: 'compress', length: photo.length });
@@ -150,7 +150,7 @@ describe('a client that disconnects', () => {
   });
 
   // Promise, Bad input, case by case: A client that goes away
-  it('before its file is complete pays nothing', async () => {
+  it('before its file is complete is not billed', async () => {
     const other = await makeAccount('payg');
     const request = open(service, other.live, { target: 'compress', length: photo.length });
     request.write(photo.subarray(0, photo.length - 1));
@@ -163,7 +163,7 @@ describe('a client that disconnects', () => {
 
   // Promise, Settled where the interface leaves it open: A direct request is billed when its result is ready to send
   // Promise, Bad input, case by case: A client that goes away
-  it('when its result is ready pays for it, whether it reads it or not', async () => {
+  it('when its result is ready is billed, whether it reads the result or not', async () => {
     const other = await makeAccount('scale');
     const large = await sharp({ create: { width: 4000, height: 3000, channels: 3, background: '#28c' } })
       .png()

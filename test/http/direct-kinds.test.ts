@@ -68,7 +68,7 @@ describe('compress', () => {
     ['encrypted.pdf', 'encrypted_pdf'],
     ['corrupt.jpg', 'processing_failed'],
     ['no-audio.m4a', 'processing_failed'],
-  ] as const)('%s is refused with %s and costs nothing', async (name, code) => {
+  ] as const)('%s is refused with %s and is not billed', async (name, code) => {
     const answer = await ask('compress', name);
     expectRefusal(answer, code);
     expect(await meterOf(answer)).toEqual({ meter: 'unbilled', quantity: 0, amount: 0 });

@@ -28,7 +28,7 @@ function form(parts: Record<string, Blob | string>, names: Record<string, string
 }
 
 describe('compress', () => {
-  it('answers under a long name whose 255th character is outside the basic plane', async () => {
+  it('responds to a long name whose 255th character is outside the Basic Multilingual Plane', async () => {
     const name = `${'a'.repeat(250)}${'😀'.repeat(5)}.jpg`;
     const answer = await api('POST', `/v1/compress?filename=${encodeURIComponent(name)}`, { body: jpg });
     expect(answer.status).toBe(200);
@@ -37,7 +37,7 @@ describe('compress', () => {
 
   // Promise, Direct endpoints: All headers of success
   // Promise, What the service does: Images, PDFs, audio, tables and fonts are compressed, converted or stripped in one request
-  it('answers the file with every header', async () => {
+  it('returns the file with every header', async () => {
     const answer = await api('POST', '/v1/compress?filename=a/b/My%20photo.JPEG', { body: jpg });
     expect(answer.status).toBe(200);
     const { headers, bytes } = answer;
@@ -100,7 +100,7 @@ describe('compress', () => {
 
   // Promise, Bad input, case by case: Lengths
   // Promise, Direct endpoints: A test key needs Content-Length, a live one does not
-  it('takes a streamed body without Content-Length from a live key only', async () => {
+  it('accepts a streamed body without Content-Length with a live key only', async () => {
     const chunked = (key: string): Promise<{ status: number; text: string }> =>
       new Promise((resolve, reject) => {
         const request = httpsRequest(
@@ -126,7 +126,7 @@ describe('compress', () => {
   });
 
   // Promise, Direct endpoints: Multipart with `file` and `options`; the query wins per field
-  it('takes multipart/form-data, and the query wins per field', async () => {
+  it('accepts multipart/form-data, and the query overrides its options field by field', async () => {
     const options = JSON.stringify({ image: { format: 'webp', quality: 10 } });
     const body = form({ options, file: new Blob([png]) }, { file: 'grafik.png' });
     const answer = await api('POST', '/v1/compress?image.format=avif', { body });
@@ -143,13 +143,13 @@ describe('compress', () => {
   // Promise, Direct endpoints: Multipart with `file` and `options`; the query wins per field
   it.each([
     ['no file part', form({ options: '{}' }), 'missing_file'],
-    ['options that are no JSON', form({ options: '{', file: new Blob([png]) }), 'invalid_options'],
+    ['options that are not JSON', form({ options: '{', file: new Blob([png]) }), 'invalid_options'],
     [
       'options that are wrong',
       form({ file: new Blob([png]), options: '{"image":{"quality":101}}' }),
       'invalid_options',
     ],
-    ['options that are no object', form({ file: new Blob([png]), options: '[]' }), 'invalid_options'],
+    ['options that are not an object', form({ file: new Blob([png]), options: '[]' }), 'invalid_options'],
     ['an empty file part', form({ file: new Blob([]) }), 'missing_file'],
   ] as const)('refuses multipart with %s', async (_name, body, code) => {
     expectRefusal(await api('POST', '/v1/compress', { body }), code);
@@ -238,11 +238,11 @@ describe('compress', () => {
     expect(status).toBe(413);
   });
 
-  it('needs a published sample with a test key', async () => {
+  it('requires a published sample with a test key', async () => {
     expectRefusal(await api('POST', '/v1/compress', { key: test, body: jpg }), 'test_mode_sample_required');
   });
 
-  it('needs the feature for HEIC output', async () => {
+  it('requires the feature for HEIC output', async () => {
     const other = await makeAccount();
     await service.mediactl('account', 'set', other.account, '--no-feature', 'heic_output');
     expectRefusal(

@@ -8,7 +8,7 @@ const open = { key: null };
 
 describe('the documentation', () => {
   // Promise, Conventions and objects: Error object: type, code, message, param, request id, link to a page that exists
-  it('is where doc_url leads, with an anchor for every code', async () => {
+  it('is the target of doc_url, with an anchor for every code', async () => {
     const { error } = (await api('GET', '/v1/jobs', open)).json() as { error: { doc_url: string } };
     const [page = '', anchor] = error.doc_url.split('#');
     expect(page).toBe(`${service.baseUrl}/docs/reference/errors`);
@@ -42,7 +42,7 @@ describe('the documentation', () => {
     },
   );
 
-  it('answers HEAD as GET without a body, and a known ETag with 304', async () => {
+  it('responds to HEAD as to GET without a body, and to a known ETag with 304', async () => {
     const whole = await api('GET', '/docs/style.css', open);
     const head = await api('HEAD', '/docs/style.css', open);
     expect([head.status, head.bytes.length, head.headers['content-length']]).toStrictEqual([
@@ -65,7 +65,7 @@ describe('the documentation', () => {
     '/docs/reference/errors.md',
     '/docs/__proto__',
     '/document',
-  ])('has nothing at %s', async (path) => expectRefusal(await api('GET', path, open), 'not_found'));
+  ])('has no page at %s', async (path) => expectRefusal(await api('GET', path, open), 'not_found'));
 
   it('refuses other methods', async () => {
     const answer = await api('POST', '/docs/reference/errors', { ...open, body: 'x'.repeat(100_000) });

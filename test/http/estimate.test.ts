@@ -103,7 +103,7 @@ describe('an estimate', () => {
   it.each([
     ['direct', 25 * MB],
     ['job', 25 * MB + 1],
-  ])('takes the lane %s for an image of %i bytes', async (lane, size) => {
+  ])('names the lane %s for an image of %i bytes', async (lane, size) => {
     expect((await ask(file('a.jpg', { size }))).json()['lane']).toBe(lane);
   });
 
@@ -129,8 +129,8 @@ describe('the notes of an estimate', () => {
     ['missing pages', file('a.pdf'), '100 pages or fewer are assumed'],
     ['a file over the plan', file('a.jpg', { size: 500 * MB + 1 }), 'larger than the plan allows'],
     ['a file over every plan', file('a.jpg', { size: 2 ** 60 }), 'larger than the plan allows'],
-    ['a TIFF', file('a.tif'), 'becomes png instead of jpg'],
-  ])('tell of %s', async (_what, fields, note) => {
+    ['a TIFF', file('a.tif'), 'converted to png instead of jpg'],
+  ])('mention %s', async (_what, fields, note) => {
     const { notes } = (await ask(fields)).json() as { notes: string[] };
     expect(notes).toHaveLength(2);
     expect(notes[0]).toContain(note);
@@ -143,7 +143,7 @@ describe('the notes of an estimate', () => {
   });
 
   // Promise, Conventions and objects: Estimate object and its notes
-  it('say what is not enabled for the account', async () => {
+  it('name the features that are not enabled for the account', async () => {
     const made = await service.mediactl('account', 'create', '--name', 'plain', '--plan', 'payg', '--payment-method');
     const { key } = await service.mediactl(
       'key',
@@ -166,7 +166,7 @@ describe('the notes of an estimate', () => {
   });
 });
 
-describe('an estimate that cannot be made', () => {
+describe('an estimate that is refused', () => {
   it.each<[unknown, string]>([
     [{}, 'operation'],
     [file('a.jpg', { operation: 'resize' }), 'operation'],
@@ -187,7 +187,7 @@ describe('an estimate that cannot be made', () => {
   });
 
   // Promise, Presets, estimate, usage: Estimate: refusals
-  it('needs an object', async () => {
+  it('requires an object', async () => {
     expectRefusal(await ask([]), 'bad_request');
   });
 
@@ -219,7 +219,7 @@ describe('an estimate that cannot be made', () => {
     expectRefusal(await ask({ ...file('a.jpg'), ...to(target) }), 'unsupported_target', { param: 'convert.to' });
   });
 
-  it('needs a key', async () => {
+  it('requires a key', async () => {
     expectRefusal(await api('POST', '/v1/estimate', { key: null, json: file('a.jpg') }), 'missing_key');
   });
 });

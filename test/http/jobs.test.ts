@@ -149,7 +149,7 @@ describe('a complete job', () => {
   // Promise, Jobs: Signed link: no key, no allow-list, 403 before existence, 404 without output, ranges
   // Promise, States: One upload serves one job, whatever its end
   // Promise, What the service does: A job takes an upload or a URL; its result is a signed link or a PUT to the caller
-  it('is answered with 202 and the whole object, runs, and has an output by link and by key', async () => {
+  it('is created with 202 and the whole object, runs, and has an output by link and by key', async () => {
     const id = await upload(api, photo, 'holiday photo.JPG');
     const created = await job({
       operation: 'compress',
@@ -231,7 +231,7 @@ describe('a complete job', () => {
 
   // Promise, Direct endpoints: What cannot be made smaller is returned unchanged and free
   // Promise, States: Failed, kept and test jobs are not billed
-  it('keeps what cannot be made smaller, free of charge', async () => {
+  it('returns the original, free of charge, when it cannot be made smaller', async () => {
     const tiny = await sharp({ create: { width: 2, height: 2, channels: 3, background: 'red' } })
       .png({ compressionLevel: 9, palette: true })
       .toBuffer();
@@ -245,7 +245,7 @@ describe('a complete job', () => {
   });
 
   // Promise, Conventions and objects: The error of a job has type, code and message only
-  it('fails with the code of the interface', async () => {
+  it('fails with the documented code', async () => {
     const done = await runJob(
       api,
       { bytes: Buffer.from('nothing of ours'), filename: 'a.bin' },

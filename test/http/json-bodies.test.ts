@@ -28,7 +28,7 @@ describe.each(ENDPOINTS)('%s', (path) => {
     ['a raw line feed in a string', '{"a":"\n"}'],
     ['a byte order mark', '\ufeff{}'],
     ['UTF-16', Buffer.from('{}', 'utf16le')],
-    ['bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+    ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
     ['30,000 open brackets', '['.repeat(30_000)],
     ['30,000 nested arrays', deep('[', ']', 30_000)],
     ['an unknown field with 30,000 nested arrays', `{"x":${deep('[', ']', 30_000)}}`],
@@ -62,12 +62,12 @@ describe('the name __proto__', () => {
     ['"metadata":{"__proto__":"x"}', 'metadata.__proto__'],
     ['"output":{"url":"https://example.com/","headers":{"__proto__":"x"}}', 'output.headers.__proto__'],
     ['"output":{"url":"https://example.com/","__proto__":{}}', 'output.__proto__'],
-  ])('is no field in %s', async (more, param) => {
+  ])('is an unknown field in %s', async (more, param) => {
     expectRefusal(await job(more), 'bad_request', { param });
   });
 
   // Promise, Bad input, case by case: JSON that is none, too deep, too long, `__proto__`
-  it('is no option, wherever options are read', async () => {
+  it('is an unknown option, wherever options are read', async () => {
     const options = '"options":{"__proto__":{"image":{"quality":1}}}';
     expectRefusal(await job(options), 'invalid_options', { param: '__proto__' });
     expectRefusal(await job('"options":{"image":{"__proto__":{"quality":1}}}'), 'invalid_options', {
@@ -97,9 +97,12 @@ describe('numbers', () => {
   });
 
   // Promise, Bad input, case by case: Uploads
-  it.each(['0', '-1', '-0', '1.5', '1e400', 'true', '"5"', 'null', '[]', '{}'])('%s is no size', async (text) => {
-    expectRefusal(await send('/v1/uploads', `{"size":${text}}`), 'bad_request', { param: 'size' });
-  });
+  it.each(['0', '-1', '-0', '1.5', '1e400', 'true', '"5"', 'null', '[]', '{}'])(
+    '%s is not a valid size',
+    async (text) => {
+      expectRefusal(await send('/v1/uploads', `{"size":${text}}`), 'bad_request', { param: 'size' });
+    },
+  );
 
   it('are read from the last of two fields of one name', async () => {
     expect((await send('/v1/uploads', '{"size":1,"size":2}')).json()).toMatchObject({ size: 2 });

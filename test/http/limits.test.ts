@@ -55,7 +55,7 @@ describe('RateLimit headers', () => {
     ['an unknown option', '/v1/compress?nope=1', 400],
     ['an unknown preset', '/v1/convert?to=png&preset=nope', 400],
     ['a file that is none', '/v1/strip-metadata', 415],
-  ])('are on the answer to %s', async (_what, path, status) => {
+  ])('are in the response to %s', async (_what, path, status) => {
     const answer = await api('POST', path, { body: 'hello' });
     expect(answer.status).toBe(status);
     expect(answer.headers).toMatchObject({
@@ -75,7 +75,7 @@ describe('RateLimit headers', () => {
 describe('the second bucket', () => {
   // Promise, Bad input, case by case: The second bucket
   // Promise, Limits and versions: The second bucket, without those headers
-  it('refuses a test key over 40 at once, without RateLimit headers', async () => {
+  it('refuses a test key after a burst of 40, without RateLimit headers', async () => {
     const { test: key } = await makeAccount('scale');
     const answers = await Promise.all(Array.from({ length: 150 }, () => api('GET', '/v1/presets', { key })));
     const refused = answers.find(({ status }) => status === 429);
@@ -113,7 +113,7 @@ describe('the spend cap', () => {
 describe('an allow-list', () => {
   // Promise, Authentication: Allow-list by family, mapped addresses as IPv4, 20 entries, every request
   // Promise, Jobs: Signed link: no key, no allow-list, 403 before existence, 404 without output, ranges
-  it('holds for every request with the key, and not for a signed link', async () => {
+  it('applies to every request with the key, and not to a signed link', async () => {
     const key = await newKey({ mode: 'live', allow: ['10.0.0.0/8', '2001:db8::/32'] });
     for (const [method, path] of [
       ['GET', '/v1/jobs'],

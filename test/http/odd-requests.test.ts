@@ -31,7 +31,7 @@ function expectError(answer: Awaited<ReturnType<typeof ask>>, status: number, co
   expect(answer.headers['svc-version']).toBe('2026-10-01');
 }
 
-describe('bytes that are no valid HTTP', () => {
+describe('bytes that are not valid HTTP', () => {
   // Promise, Bad input, case by case: Smuggling and broken framing
   // Promise, Conventions and objects: Every response has request id and version
   it.each([
@@ -67,7 +67,7 @@ describe('bytes that are no valid HTTP', () => {
     ['no Host', 'GET /v1/capabilities HTTP/1.1\r\n\r\n'],
     ['two Hosts', `GET /v1/capabilities HTTP/1.1\r\n${HOST}Host: other\r\n\r\n`],
     ['a percent sign that means nothing', get('/v1/jobs/%zz', KEY)],
-    ['percent-encoded bytes that are no UTF-8', get('/v1/jobs/%ff%fe', KEY)],
+    ['percent-encoded bytes that are not UTF-8', get('/v1/jobs/%ff%fe', KEY)],
   ])('%s: 400', async (_what, bytes) => {
     expectError(await ask(bytes), 400, 'bad_request');
   });
@@ -92,7 +92,7 @@ describe('methods', () => {
 
   // Promise, What the service does: A wrong method is 405 with Allow; a path that is none is 404
   it.each(['FOO', 'get', 'GETT', 'G@T'])(
-    '%s, which nobody knows, is 405, or 400 when it is no name',
+    '%s, an unknown method, is 405, or 400 when it is not a token',
     async (method) => {
       const raw = await connection();
       raw.send(`${method} /v1/jobs HTTP/1.1\r\n${HOST}\r\n`);
@@ -107,15 +107,18 @@ describe('methods', () => {
   });
 
   // Promise, What the service does: A wrong method is 405 with Allow; a path that is none is 404
-  it.each(['PATCH', 'DELETE', 'POST', 'PUT'])('%s of the signing secret is 405: the word is no id', async (method) => {
-    const answer = await api(method, '/v1/webhook_endpoints/signing_secret', { json: { enabled: true } });
-    expect(answer.status).toBe(405);
-    expect(answer.headers['allow']).toBe('GET');
-    expect((await api(method, '/v1/webhook_endpoints/signing_secret/', { json: {} })).status).toBe(405);
-  });
+  it.each(['PATCH', 'DELETE', 'POST', 'PUT'])(
+    '%s of the signing secret is 405: the word is not an id',
+    async (method) => {
+      const answer = await api(method, '/v1/webhook_endpoints/signing_secret', { json: { enabled: true } });
+      expect(answer.status).toBe(405);
+      expect(answer.headers['allow']).toBe('GET');
+      expect((await api(method, '/v1/webhook_endpoints/signing_secret/', { json: {} })).status).toBe(405);
+    },
+  );
 
   // Promise, What the service does: No CORS headers
-  it('no answer has CORS headers', async () => {
+  it('no response has CORS headers', async () => {
     const origin = 'Origin: https://example.com\r\nAccess-Control-Request-Method: POST\r\n';
     for (const bytes of [`OPTIONS /v1/jobs HTTP/1.1\r\n${HOST}${origin}\r\n`, get('/v1/capabilities', origin)]) {
       const names = Object.keys((await ask(bytes)).headers);
@@ -153,7 +156,7 @@ describe('paths', () => {
 
 describe('headers', () => {
   it.each([
-    ['an Expect that nobody knows', 'Expect: bananas\r\n'],
+    ['an unknown Expect', 'Expect: bananas\r\n'],
     ['an Upgrade to WebSocket', 'Connection: Upgrade\r\nUpgrade: websocket\r\n'],
     [
       'an Upgrade to HTTP/2',
@@ -182,11 +185,11 @@ describe('headers', () => {
 
   // Promise, Bad input, case by case: No key, another scheme, key in the query
   // Promise, Authentication: Bearer only: no query, cookie or basic
-  it('the key in the query is no key', async () => {
+  it('a key in the query does not authenticate', async () => {
     expectError(await ask(get(`/v1/jobs?api_key=${live}&authorization=Bearer%20${live}`)), 401, 'missing_key');
   });
 
-  it('Expect: 100-continue is answered before the body is read', async () => {
+  it('Expect: 100-continue receives its response before the body is read', async () => {
     const raw = await connection();
     raw.send(post('/v1/uploads', 'Expect: 100-continue\r\nContent-Length: 10\r\n', ''));
     expect((await raw.next()).status).toBe(100);
@@ -197,7 +200,7 @@ describe('headers', () => {
 
 describe('connections', () => {
   // Promise, Bad input, case by case: Slow clients
-  it('that never end their headers delay no other request, and are closed', async () => {
+  it('that never end their headers do not delay other requests, and are closed', async () => {
     const slow = await Promise.all(Array.from({ length: 100 }, connection));
     for (const raw of slow) raw.send('GET /v1/jobs HTTP/1.1\r\nX-Slow: a');
     expect((await ask(get('/v1/jobs', KEY))).status).toBe(200);
@@ -207,14 +210,14 @@ describe('connections', () => {
     }
   });
 
-  it('HTTP/1.0 needs no Host and is closed after its answer', async () => {
+  it('HTTP/1.0 needs no Host and is closed after its response', async () => {
     const raw = await connection();
     raw.send(`GET /v1/jobs HTTP/1.0\r\n${KEY}\r\n`);
     expect((await raw.next()).status).toBe(200);
     await raw.closed;
   });
 
-  it('requests that come at once are answered in their order', async () => {
+  it('pipelined requests receive their responses in order', async () => {
     const raw = await connection();
     raw.send(get('/v1/capabilities') + get('/v1/nope') + get('/v1/jobs') + get('/v1/jobs', KEY));
     const statuses = [];
@@ -235,11 +238,11 @@ describe('connections', () => {
     ['a path that is none', sized('/v1/nope', '', big), 404],
     ['JSON that is too long', sized('/v1/jobs', '', big), 400],
     ['an option that is wrong', sized('/v1/compress?image.quality=x', '', big), 400],
-    ['bytes that are no file of ours', sized('/v1/compress', '', big), 415],
+    ['bytes of no supported format', sized('/v1/compress', '', big), 415],
     ['an upload that is not there', sized('/v1/uploads/upl_x/complete', '', big), 404],
     ['10,000 parts', sized('/v1/compress', form, `${parts(10_000)}--b--\r\n`), 400],
     ['a multipart body that is cut off', sized('/v1/compress', form, parts(3)), 400],
-    ['a boundary that never comes', sized('/v1/compress', form, big), 400],
+    ['a boundary that is missing in the body', sized('/v1/compress', form, big), 400],
     [
       'chunks that are too many',
       post('/v1/jobs', 'Transfer-Encoding: chunked\r\n', `${big.length.toString(16)}\r\n${big}\r\n0\r\n\r\n`),

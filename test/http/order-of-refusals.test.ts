@@ -8,7 +8,7 @@ const { service, test, api, makeAccount } = await useService('scale');
 
 const OLD = { 'svc-version': '2020-01-01' };
 
-describe('the first fault wins', () => {
+describe('the first problem determines the refusal', () => {
   // Promise, Settled where the interface leaves it open: One order of refusals: path, key, account, version, limits, body
   it.each([
     ['a path that is none, before the key', 'GET', '/v1/nope', {}, 'not_found'],

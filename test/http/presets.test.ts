@@ -33,7 +33,7 @@ async function preset(options: object): Promise<{ id: string; name: string }> {
 describe('creating a preset', () => {
   // Promise, Presets, estimate, usage: 201, or 200 with the same id for an existing name; 100 at most, also in parallel
   // Promise, Conventions and objects: Preset object, its options as sent, its name's form
-  it('answers 201 with the options exactly as sent', async () => {
+  it('returns 201 with the options exactly as sent', async () => {
     const options = {
       pdf: { quality: 'tiny' },
       image: { resize: { width: 20_000, mode: 'width' }, format: 'webp' },
@@ -115,7 +115,7 @@ describe('creating a preset', () => {
   });
 
   // Promise, Conventions and objects: Preset object, its options as sent, its name's form
-  it.each([['a'], ['0'], ['0-_'], ['x'.repeat(63)]])('takes the name %s', async (name) => {
+  it.each([['a'], ['0'], ['0-_'], ['x'.repeat(63)]])('accepts the name %s', async (name) => {
     expect((await create({ name, options: quality(1) })).status).toBe(201);
   });
 
@@ -132,7 +132,7 @@ describe('creating a preset', () => {
 describe('the limit of 100', () => {
   // Promise, Bad input, case by case: Limits in parallel
   // Promise, Presets, estimate, usage: 201, or 200 with the same id for an existing name; 100 at most, also in parallel
-  it('holds among parallel requests, and leaves existing names replaceable', async () => {
+  it('applies to parallel requests, and existing names can still be replaced', async () => {
     const other = await makeAccount('enterprise');
     const named = (n: number) => create({ name: `n${n}`, options: quality(1) }, other.live);
     const first = await Promise.all(Array.from({ length: 99 }, (_, n) => named(n)));
@@ -185,12 +185,12 @@ describe('presets of an account', () => {
     expect((await get(mine.name)).json()['options']).toEqual(quality(5));
   });
 
-  it.each(['nope', 'pre_00000000000000000000', '%01', '%F0%9F%98%80', "'"])('there is none at %s', async (name) => {
+  it.each(['nope', 'pre_00000000000000000000', '%01', '%F0%9F%98%80', "'"])('%s is not found', async (name) => {
     expectRefusal(await get(name), 'not_found');
     expectRefusal(await api('DELETE', `/v1/presets/${name}`), 'not_found');
   });
 
-  it('need a key, and take no other method', async () => {
+  it('require a key and support no other method', async () => {
     expectRefusal(await api('GET', '/v1/presets', { key: null }), 'missing_key');
     expectRefusal(await api('PUT', '/v1/presets/a'), 'bad_request', { status: 405 });
   });
@@ -214,7 +214,7 @@ describe('a direct request', () => {
   });
 
   // Promise, Direct endpoints: Preset, then JSON, then query
-  it('takes the query over the JSON over the preset, field by field', async () => {
+  it('merges the preset, the JSON options and the query, the later overriding the earlier, field by field', async () => {
     const { name } = await preset({ image: { format: 'webp', resize: { width: 100, height: 100, mode: 'fill' } } });
     const send = (query: string, options: object) => {
       const form = new FormData();
@@ -242,7 +242,7 @@ describe('a direct request', () => {
     ]);
   });
 
-  it('judges a pair of options once all sources are together', async () => {
+  it('validates a pair of options after all sources are merged', async () => {
     const { name } = await preset({ audio: { sample_rate_hz: 96_000 } });
     const form = (options: object): FormData => {
       const data = new FormData();
@@ -260,7 +260,7 @@ describe('a direct request', () => {
   });
 
   // Promise, Presets, estimate, usage: Checked again at each use; the section of the kind counts; may give the target
-  it('convert takes its target from it, and without one has none', async () => {
+  it('takes the target of convert from the preset', async () => {
     const { name } = await preset({ convert: { to: 'NDJSON' } });
     expect(formatOf(await api('POST', `/v1/convert?preset=${name}&filename=a.csv`, { body: CSV }))).toBe('ndjson');
     expect(formatOf(await api('POST', `/v1/convert?preset=${name}&to=tsv&filename=a.csv`, { body: CSV }))).toBe('tsv');
@@ -314,7 +314,7 @@ describe('a job', () => {
     return { created, done: () => finished(as, String(created.json()['id'])) };
   };
 
-  it('takes its own options over those of the preset, by name or id', async () => {
+  it('overrides the options of the preset, by name or id, with its own', async () => {
     const { id, name } = await preset({ image: { format: 'webp', resize: { width: 150, mode: 'width' } } });
     const own = await jobOf({ operation: 'compress', preset: id, options: { image: { format: 'png' } } });
     expect((await own.done())['result']).toMatchObject({ output_format: 'png', width: 150 });
@@ -346,7 +346,7 @@ describe('a job', () => {
     });
   });
 
-  it('is refused when the account has no such preset, before its options are looked at', async () => {
+  it('is refused when the account has no such preset, before its options are checked', async () => {
     const json = {
       operation: 'compress',
       input: { upload: 'upl_00000000000000000000' },

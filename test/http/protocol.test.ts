@@ -18,7 +18,7 @@ describe('paths and methods', () => {
     ['OPTIONS', '/v1/jobs', 405, 'bad_request'],
     ['PUT', '/v1/jobs', 405, 'bad_request'],
     ['HEAD', '/v1/capabilities', 405, null],
-  ] as const)('%s %s answers %i before it asks for a key', async (method, path, status, code) => {
+  ] as const)('%s %s returns %i without a key', async (method, path, status, code) => {
     const answer = await api(method, path, { key: null });
     expect(answer.status).toBe(status);
     expect(answer.headers['access-control-allow-origin']).toBeUndefined();
@@ -47,7 +47,7 @@ describe('paths and methods', () => {
     expectRefusal(await api(method, path, method === 'GET' ? {} : { body: 'x' }), 'bad_request');
   });
 
-  it('takes a dot segment as an id that does not exist', async () => {
+  it('treats a dot segment as an id that does not exist', async () => {
     expectRefusal(await api('GET', '/v1/jobs/%2e%2e'), 'not_found');
   });
 });
@@ -69,11 +69,11 @@ describe('every response', () => {
   });
 
   // Promise, Limits and versions: A version that exists, or 400 with the list
-  it('takes the version that exists', async () => {
+  it('accepts the version that exists', async () => {
     expect((await api('GET', '/v1/jobs', { headers: { 'svc-version': '2026-10-01' } })).status).toBe(200);
   });
 
-  it('answers bytes that are no HTTP with the error object', async () => {
+  it('refuses bytes that are not HTTP with the error object', async () => {
     const { hostname, port } = new URL(service.baseUrl);
     const text = await new Promise<string>((resolve, reject) => {
       let received = '';
@@ -99,7 +99,7 @@ describe('every response', () => {
 describe('plain http', () => {
   // Promise, Bad input, case by case: Forged proxy headers, plain http
   // Promise, What the service does: Plain http is refused, and the key noted as exposed; on the HTTPS port it is refused too
-  it('is refused with https_required, and the key is noted as exposed', async () => {
+  it('is refused with https_required, and the key is recorded as exposed', async () => {
     const key = await newKey({ mode: 'live' });
     const answer = await new Promise<{ status: number; body: string }>((resolve, reject) => {
       httpRequest(`${service.httpUrl}/v1/jobs`, { headers: { authorization: `Bearer ${key.key}` } }, (response) => {
@@ -184,7 +184,7 @@ describe('keys', () => {
     else expect(forTest.status).toBe(200);
   });
 
-  it('a reached spend cap refuses new work, not reading', async () => {
+  it('a reached spend cap refuses new work, but not reading', async () => {
     const other = await makeAccount();
     await service.mediactl('account', 'set', other.account, '--spend-cap', '0');
     expectRefusal(await api('POST', '/v1/compress', { key: other.live, body: 'x' }), 'spend_cap_reached');
@@ -215,7 +215,7 @@ describe('limits', () => {
   });
 
   // Promise, Limits and versions: Token bucket with exact headers, live and test apart, on every direct answer
-  it('live and test keys have buckets of their own', async () => {
+  it('live and test keys have separate buckets', async () => {
     const answer = await api('POST', '/v1/compress', { key: live, headers: { 'content-length': '0' } });
     expectRefusal(answer, 'missing_file');
     expect(answer.headers['ratelimit-limit']).toBe('100');
@@ -226,7 +226,7 @@ describe('limits', () => {
 
 describe('open endpoints', () => {
   // Promise, Conventions and objects: Capabilities, word for word, the same for everybody, cacheable
-  it('capabilities: the same for everybody, cacheable', async () => {
+  it('capabilities are the same for every caller, and cacheable', async () => {
     const answer = await api('GET', '/v1/capabilities', { key: null });
     expect(answer.headers['cache-control']).toBe('public, max-age=300');
     const body = answer.json();

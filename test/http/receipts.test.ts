@@ -94,7 +94,7 @@ describe('the receipt of a finished job', () => {
     expect(payload['options_sha256']).toBe(hashOf(JSON.stringify(payload['options'])));
   });
 
-  it('names the tools that did the work, and their versions', async () => {
+  it('names the tools that processed the file, and their versions', async () => {
     const file = { bytes: sampleBytes('graphic.png'), filename: 'graphic.png' };
     const { id } = await runJob(api, file, { operation: 'compress' });
     const { engine, result } = await verified((await receiptOf(id)).json()['jws']);
@@ -165,7 +165,7 @@ describe('a missing receipt', () => {
     expect(payload).toMatchObject({ status: 'canceled', error_code: 'canceled', started_at: null, output: null });
   });
 
-  it('is refused for unknown jobs and strangers', async () => {
+  it('is refused for unknown jobs and for other accounts', async () => {
     expectRefusal(await receiptOf('job_00000000000000000000'), 'not_found');
     const job = await runJob(api, csvFile, toJson);
     expectRefusal(await receiptOf(job['id'], (await makeAccount()).live), 'not_found');
@@ -175,7 +175,7 @@ describe('a missing receipt', () => {
 
 describe('the receipt keys', () => {
   // Promise, Jobs: Receipts: signed, the same every time, 409 until the end; keys for anyone
-  it('are one body for lists and for JWK sets, for anyone', async () => {
+  it('are returned as a list and as a JWK set, without authentication', async () => {
     const answer = await api('GET', '/v1/receipt_keys', { key: null });
     expect(answer.headers['cache-control']).toBe('public, max-age=300');
     const { object, data, has_more, keys } = answer.json();

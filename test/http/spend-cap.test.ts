@@ -8,7 +8,7 @@ const photo = await noise(300, 200).jpeg({ quality: 97 }).toBuffer();
 
 describe('the spend cap', () => {
   // Promise, Limits and versions: Spend cap: one request under it, running work at its largest cost, reset by month
-  it('with room for 3 images lets 3 of 50 parallel direct requests through', async () => {
+  it('that covers 3 images admits 3 of 50 parallel direct requests', async () => {
     const { account, live } = await makeAccount('growth');
     await service.mediactl('account', 'set', account, '--spend-cap', '0.006');
     const answers = await Promise.all(
@@ -22,7 +22,7 @@ describe('the spend cap', () => {
     expect(await service.query('select 1 from direct_reservations where account_id = $1', [account])).toEqual([]);
   });
 
-  it('counts a direct request in work at the most it can cost, by its first bytes when it has no name', async () => {
+  it('counts a running direct request at its maximum cost, by its first bytes when it has no name', async () => {
     const { account, live } = await makeAccount('growth');
     await service.mediactl('account', 'set', account, '--spend-cap', '0.006');
     const answers = await Promise.all(
@@ -30,7 +30,7 @@ describe('the spend cap', () => {
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
     const message = answers.find(({ status }) => status === 402)?.json()['error'].message;
-    expect(message).toMatch(/work in progress may cost up to \$/);
+    expect(message).toMatch(/running work may cost up to \$/);
   });
 
   it('releases the reservation when the file fails', async () => {

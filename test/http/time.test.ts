@@ -50,9 +50,9 @@ async function allEnded(): Promise<void> {
   await expect.poll(unfinished, { timeout: 60_000 }).toBe(0);
 }
 
-describe('in time', () => {
+describe('after the documented time', () => {
   // Promise, Jobs: Idempotency: the same answer, conflict, in progress, 24 hours, 1 to 255 characters
-  it('an Idempotency-Key is kept for 24 hours, and no longer', async () => {
+  it('an Idempotency-Key has expired: it is kept for 24 hours', async () => {
     const headers = { 'idempotency-key': 'once' };
     const body = JSON.stringify({ ...toJson, input: { url: 'https://127.0.0.1:1/a.csv' } });
     const first = await api('POST', '/v1/jobs', { body, headers });
@@ -73,7 +73,7 @@ describe('in time', () => {
 
   // Promise, Bad input, case by case: 24 hours
   // Promise, States: An unused upload is there for 24 hours
-  it('an unused upload is there for 24 hours', async () => {
+  it('an unused upload is deleted: it is kept for 24 hours', async () => {
     const [used, unused] = [await upload(api, csv.bytes, 'a.csv'), await upload(api, csv.bytes, 'a.csv')];
     await pass(DAY - MINUTE);
     expect((await api('POST', '/v1/jobs', { json: { ...toJson, input: { upload: used } } })).status).toBe(202);
@@ -88,7 +88,7 @@ describe('in time', () => {
 
   // Promise, Bad input, case by case: 24 hours
   // Promise, Uploads: 24-hour allowance, used or not
-  it('the upload allowance is of the last 24 hours', async () => {
+  it('the upload allowance is available again: it covers the last 24 hours', async () => {
     await pass(DAY);
     const size = 5 * 1024 ** 3;
     const create = (): Promise<Answer> => api('POST', '/v1/uploads', { json: { size } });
@@ -102,7 +102,7 @@ describe('in time', () => {
   });
 
   // Promise, States: Files go at `expires_at`, the record after 30 days
-  it('files go at `expires_at` and the record 30 days after the end', async () => {
+  it('files are deleted at `expires_at`, the record 30 days after the end', async () => {
     const job = await runJob(api, csv, toJson);
     const { id } = job;
     const link = String(job['result'].download_url);
@@ -131,7 +131,7 @@ describe('in time', () => {
   });
 
   // Promise, Limits and versions: Spend cap: one request under it, running work at its largest cost, reset by month
-  it('usage and the spend cap begin anew with the UTC month', async () => {
+  it('usage and the spend cap start again with the UTC month', async () => {
     await pass(secondsUntil(nextMonth()) - 5 * MINUTE);
     const { account_id: account } = (await service.query('select account_id from api_keys'))[0] as {
       account_id: string;
@@ -161,7 +161,7 @@ describe('in time', () => {
   });
 
   // Promise, Events: Eight attempts on the schedule, the same bytes signed anew, then dropped
-  it('a webhook is tried eight times over 21 hours, each time signed anew, then dropped', async () => {
+  it('a webhook is dropped, after eight attempts over 21 hours with a new signature each', async () => {
     const receiver = await startReceiver({ answer: (response) => response.writeHead(500).end() });
     const job = await runJob(api, csv, { ...toJson, webhook_url: `${receiver.url}/${randomBytes(4).toString('hex')}` });
     const { secret } = (await api('GET', '/v1/webhook_endpoints/signing_secret')).json();

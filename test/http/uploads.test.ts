@@ -49,14 +49,14 @@ describe('creating an upload', () => {
     },
   );
 
-  it('takes a name that ends inside a character', async () => {
+  it('accepts a name that is truncated inside a character', async () => {
     const answer = await api('POST', '/v1/uploads', { body: '{"size":5,"filename":"x\\ud83d.jpg"}' });
     expect(answer.status).toBe(201);
     expect(answer.json()['url']).toContain('filename=x%EF%BF%BD.jpg');
   });
 
   // Promise, Limits and versions: JSON bodies of 64 KB
-  it('takes a body of 65,536 bytes and refuses one byte more', async () => {
+  it('accepts a body of 65,536 bytes and refuses one byte more', async () => {
     const padded = (length: number) => `{"size":1${' '.repeat(length - 10)}}`;
     expect((await api('POST', '/v1/uploads', { body: padded(65_536) })).status).toBe(201);
     expectRefusal(await api('POST', '/v1/uploads', { body: padded(65_537) }), 'bad_request');
@@ -71,7 +71,7 @@ describe('creating an upload', () => {
   });
 
   // Promise, Uploads: Size and name, one PUT up to 95 MB, parts above, none for test keys
-  it('gives parts above 95 MB, but not to a test key', async () => {
+  it('returns parts above 95 MB, but not to a test key', async () => {
     const body = (await create({ size: 2 * PART + 5 })).json();
     expect(body).toMatchObject({ multipart: true, part_size: PART });
     expect(body['url']).toBeUndefined();
@@ -87,7 +87,7 @@ describe('creating an upload', () => {
   });
 
   // Promise, Uploads: 24-hour allowance, used or not
-  it('counts every upload on the allowance of 24 hours', async () => {
+  it('counts every upload towards the allowance of 24 hours', async () => {
     const other = await makeAccount();
     for (let sent = 0; sent < 5; sent += 1) expect((await create({ size: 90_000_000 }, other.test)).status).toBe(201);
     expectRefusal(await create({ size: 90_000_000 }, other.test), 'upload_allowance_reached');
@@ -95,7 +95,7 @@ describe('creating an upload', () => {
   });
 
   // Promise, Uploads: 24-hour allowance, used or not
-  it('counts what is sent beyond the declared size on the allowance', async () => {
+  it('counts bytes beyond the declared size towards the allowance', async () => {
     const other = await makeAccount();
     for (const size of [99_614_720, 99_614_720, 99_614_720, 99_614_720, 99_614_720, 26_214_399])
       expect((await create({ size }, other.test)).status).toBe(201);
@@ -117,13 +117,13 @@ describe('creating an upload', () => {
 describe('sending the content', () => {
   // Promise, States: An upload: sent again it is replaced; parts in any order; missing ones are listed; complete only once
   // Promise, Conventions and objects: Uploaded, part and completed answers
-  it('takes it, and takes it again', async () => {
+  it('stores it, and replaces it when it is sent again', async () => {
     const id = await upload(api, Buffer.from('first'), 'a.csv');
     const again = await api('PUT', `/v1/uploads/${id}/content`, { body: 'second!' });
     expect(again.json()).toEqual({ id, object: 'upload', size: 7, uploaded: true });
   });
 
-  it('names what it holds after many contents came at once', async () => {
+  it('returns the size of the stored content after many concurrent PUTs', async () => {
     for (let round = 0; round < 5; round += 1) {
       const id = await upload(api, Buffer.from('a,b\n'), 'a.csv');
       const contents = Array.from({ length: 12 }, (_, index) => `a,b\n${'1,2\n'.repeat(index)}`);
@@ -137,7 +137,7 @@ describe('sending the content', () => {
 
   // Promise, Bad input, case by case: Uploads
   // Promise, Uploads: Content-Length is needed and exact; over 95 MB at once is refused with the way out
-  it('refuses an empty body, an unknown id and a stranger', async () => {
+  it('refuses an empty body, an unknown id and another account', async () => {
     const { id } = (await create({ size: 5 })).json() as { id: string };
     const path = `/v1/uploads/${id}/content`;
     expectRefusal(await api('PUT', path, { headers: { 'content-length': '0' } }), 'bad_request');

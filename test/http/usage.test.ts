@@ -44,7 +44,7 @@ describe('usage', () => {
   });
 
   // Promise, Conventions and objects: Usage object and meters
-  it('counts direct requests and jobs, done and failed, by meter', async () => {
+  it('counts succeeded and failed direct requests and jobs, by meter', async () => {
     const account = await makeAccount();
     const asAccount: typeof api = Object.assign(
       (method: string, path: string, sending = {}) => api(method, path, { key: account.live, ...sending }),
@@ -76,7 +76,7 @@ describe('usage', () => {
   });
 
   // Promise, Presets, estimate, usage: Usage: UTC days with both ends, 366 at most, modes apart, only days with requests
-  it('of the two modes are apart, and test work is all unbilled', async () => {
+  it('of the two modes is separate, and all test work is unbilled', async () => {
     const account = await makeAccount();
     const sample = readFileSync(new URL('../../api/data/samples/people.csv', import.meta.url));
     const answer = await api('POST', '/v1/convert?to=json&filename=people.csv', {
@@ -128,7 +128,7 @@ describe('usage', () => {
   });
 
   // Promise, Presets, estimate, usage: Usage: UTC days with both ends, 366 at most, modes apart, only days with requests
-  it('takes 366 days', async () => {
+  it('accepts 366 days', async () => {
     const account = await makeAccount();
     expect((await usage(account.live, '?from=2024-01-01&to=2024-12-31')).status).toBe(200);
     expect((await usage(account.live, '?from=2023-01-01&to=2024-01-01')).status).toBe(200);
@@ -153,7 +153,7 @@ describe('usage', () => {
     expectRefusal(await usage(account.live, query), 'bad_request', { param });
   });
 
-  it('needs a key', async () => {
+  it('requires a key', async () => {
     expectRefusal(await api('GET', '/v1/usage', { key: null }), 'missing_key');
   });
 });

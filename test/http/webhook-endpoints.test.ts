@@ -49,7 +49,7 @@ function isSigned({ headers, body }: Received, secret: string): boolean {
 
 describe('registering', () => {
   // Promise, Conventions and objects: Webhook endpoint object; the secret is shown once
-  it('answers 201 with the secret, which nothing shows again', async () => {
+  it('returns 201 with the secret, which no later response contains', async () => {
     const { live, test } = await newCaller();
     const answer = await live('POST', PATH, { json: { url: 'https://example.com/hook?a=1' } });
     expect(answer.status).toBe(201);
@@ -70,7 +70,7 @@ describe('registering', () => {
   });
 
   // Promise, Conventions and objects: Lists have `object`, `data`, `has_more`
-  it('takes the same URL repeatedly and lists the newest first', async () => {
+  it('accepts the same URL repeatedly and lists the newest first', async () => {
     const { live } = await newCaller();
     const [first, second, third] = [
       await register(live, 'https://example.com/'),
@@ -110,7 +110,7 @@ describe('registering', () => {
 
   // Promise, Bad input, case by case: Limits in parallel
   // Promise, Limits and versions: 10 webhook endpoints, also in parallel
-  it('refuses the eleventh, also among parallel requests; a deleted one makes room', async () => {
+  it('refuses the eleventh, also among parallel requests, until one is deleted', async () => {
     const { live } = await newCaller();
     const create = () => live('POST', PATH, { json: { url: 'https://example.com/' } });
     for (let n = 0; n < 9; n += 1) expect((await create()).status).toBe(201);
@@ -142,7 +142,7 @@ describe('an endpoint', () => {
   });
 
   // Promise, Conventions and objects: Webhook endpoint object; the secret is shown once
-  it('gets a new secret, shown once', async () => {
+  it('receives a new secret, shown once', async () => {
     const { live } = await newCaller();
     const { secret, ...endpoint } = await register(live, 'https://example.com/');
     const answer = await live('POST', `${PATH}/${endpoint.id}/rotate_secret`);
@@ -152,7 +152,7 @@ describe('an endpoint', () => {
     expect((await live('GET', PATH)).json()['data']).toEqual([endpoint]);
   });
 
-  it('is gone once deleted', async () => {
+  it('is not found once deleted', async () => {
     const { live } = await newCaller();
     const { id } = await register(live, 'https://example.com/');
     const answer = await live('DELETE', `${PATH}/${id}`);
@@ -212,7 +212,7 @@ describe('a finished job', () => {
 
   // Promise, Settled where the interface leaves it open: A `webhook_url` that is a paused endpoint gets nothing
   // Promise, Events: One event per destination, with its own id and secret; a registered URL gets one
-  it('whose webhook_url is an enabled endpoint sends once, as that endpoint; a paused one gets nothing', async () => {
+  it('whose webhook_url is an enabled endpoint sends one event, as that endpoint; a paused one receives none', async () => {
     const { live } = await newCaller();
     const [receiver, other] = [await startReceiver(), await startReceiver()];
     const endpoint = await register(live, `${receiver.url}/hook`);
@@ -232,7 +232,7 @@ describe('a finished job', () => {
   });
 
   // Promise, States: Pause, resume, delete and rotate, and what is queued already
-  it('while an endpoint is paused or after it was deleted sends it nothing, then or later', async () => {
+  it('sends no event, now or later, to an endpoint that is paused or deleted', async () => {
     const { live } = await newCaller();
     const [pausing, deleting, witness] = [await startReceiver(), await startReceiver(), await startReceiver()];
     const [paused, deleted] = [await register(live, pausing.url), await register(live, deleting.url)];
@@ -250,7 +250,7 @@ describe('a finished job', () => {
 
   // Promise, Bad input, case by case: Rotation during retries
   // Promise, States: Pause, resume, delete and rotate, and what is queued already
-  it('that is queued keeps its delivery and secret when the endpoint is paused, deleted or gets a new one', async () => {
+  it('keeps its queued delivery and secret when the endpoint is paused, deleted or its secret rotated', async () => {
     const { live } = await newCaller();
     const failing = () => {
       let answers = 0;
@@ -411,7 +411,7 @@ describe('a test', () => {
     expectRefusal(await live('POST', `${PATH}/${id}/test`), 'bad_request', { param: 'url' });
   });
 
-  it('may run many at once, up to 20 of an account', async () => {
+  it('may run concurrently, up to 20 of an account', async () => {
     const { live } = await newCaller();
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));

@@ -25,7 +25,7 @@ const signingSecret = async (): Promise<string> =>
 
 describe('the signing secret', () => {
   // Promise, Events: The signing secret is one per account
-  it('is one per account, the same every time', async () => {
+  it('is one per account and does not change', async () => {
     const answer = await api('GET', '/v1/webhook_endpoints/signing_secret');
     expect(answer.json()).toEqual({
       object: 'webhook_signing_secret',
@@ -37,7 +37,7 @@ describe('the signing secret', () => {
 
 describe("a job's webhook_url", () => {
   // Promise, Events: Envelope, headers and signature
-  it('gets one signed event with the job as it finished', async () => {
+  it('receives one signed event with the job as it finished', async () => {
     const receiver = await startReceiver();
     const done = await runJob(api, photo, { ...compress, webhook_url: `${receiver.url}/hook?a=1` });
     await expect.poll(() => receiver.received.length).toBe(1);
@@ -53,7 +53,7 @@ describe("a job's webhook_url", () => {
   });
 
   // Promise, Events: Envelope, headers and signature
-  it('gets events of failures and cancellations', async () => {
+  it('receives events of failures and cancellations', async () => {
     const receiver = await startReceiver();
     await runJob(api, { bytes: Buffer.from('nothing'), filename: 'x.bin' }, { ...compress, webhook_url: receiver.url });
     await expect.poll(() => receiver.received.map((received) => eventOf(received)['type'])).toEqual(['job.failed']);
@@ -67,7 +67,7 @@ describe("a job's webhook_url", () => {
       .toEqual(['job.failed', 'job.canceled']);
   });
 
-  it('gets the same event again with a new signature after a failure', async () => {
+  it('receives the same event again with a new signature after a failure', async () => {
     let answers = 0;
     const receiver = await startReceiver({
       answer: (response) => {
@@ -87,7 +87,7 @@ describe("a job's webhook_url", () => {
 
 describe('input.url', () => {
   // Promise, What the service does: A job takes an upload or a URL; its result is a signed link or a PUT to the caller
-  it('is fetched by plain GET, and names the file', async () => {
+  it('is fetched by a plain GET, and determines the file name', async () => {
     const source = await startReceiver({
       answer: (response) => response.writeHead(200, { 'content-length': picture.length }).end(picture),
     });
@@ -131,7 +131,7 @@ describe('input.url', () => {
 describe('output.url', () => {
   // Promise, Jobs: `output.url`: PUT with the caller's headers; anything but 2xx fails the job
   // Promise, What the service does: A job takes an upload or a URL; its result is a signed link or a PUT to the caller
-  it('gets the result with the headers of the caller; nothing stays to download', async () => {
+  it('receives the result with the headers of the caller; no download remains', async () => {
     const storage = await startReceiver();
     const output = { url: `${storage.url}/bucket/out.webp`, headers: { 'X-Token': 'canary-output-header' } };
     const done = await runJob(api, photo, { ...compress, output });

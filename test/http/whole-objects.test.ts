@@ -176,7 +176,7 @@ describe('other objects', () => {
 
 describe('a direct request', () => {
   // Promise, What the service does: A direct request stores nothing
-  it('leaves no file, job or upload', async () => {
+  it('leaves no file, job or upload behind', async () => {
     const before = await rowsOf();
     const sent = await sharp(photo).negate().jpeg({ quality: 95 }).toBuffer();
     const answer = await api('POST', '/v1/compress', { body: sent });
@@ -197,7 +197,7 @@ describe('a direct request', () => {
 
   // Promise, Bad input, case by case: Lengths
   // Promise, What the service does: Direct files up to 25 MB exactly
-  it('takes a stream of exactly 25 MB, and not one byte more', async () => {
+  it('accepts a stream of exactly 25 MB, and not one byte more', async () => {
     const sample = await readFile(new URL('../../api/data/samples/graphic.png', import.meta.url));
     const padded = Buffer.concat([sample, Buffer.alloc(LIMIT - sample.length)]);
     expect(await stream(padded)).toMatchObject({ status: 200 });

@@ -107,7 +107,7 @@ describe('recorder and controller on a cluster', () => {
       const { items } = await home.client.list(events, { fieldSelector: `involvedObject.name=${name}` });
       return items.map(({ message }) => message);
     };
-    await expect.poll(messages, { timeout: 30_000 }).toEqual([expect.stringContaining('There is no job of that id')]);
+    await expect.poll(messages, { timeout: 30_000 }).toEqual([expect.stringContaining('No job has this id')]);
     await expect.poll(() => home.client.get(`${mediaJobsPath(home.namespace)}/${name}`).catch(String)).toContain('404');
   });
 

@@ -51,7 +51,7 @@ const COMPILER = {
   rootDir: '.',
 };
 
-it('makes a job: upload, create, wait, download', async () => {
+it('runs a job: upload, create, wait, download', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'mediajobs-client-'));
   try {
     const description = path.join(folder, 'openapi.json');

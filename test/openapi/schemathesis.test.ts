@@ -35,7 +35,7 @@ const ARGUMENTS = [
   `--tls-verify=${path.join(service.data, 'tls', 'ca.pem')}`,
 ];
 
-it('finds every answer as described', async () => {
+it('finds every response as described', async () => {
   const child = spawn(
     PROGRAM,
     ['run', `${service.baseUrl}/v1/openapi.json`, ...ARGUMENTS, '-H', `Authorization: Bearer ${live}`],

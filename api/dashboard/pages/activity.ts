@@ -29,8 +29,8 @@ async function activityPage(
     title: 'Activity',
     body: html`<h1>Activity</h1>
       ${table({
-        caption: 'Changes, the newest first',
-        columns: ['When', 'Who', 'From', 'What', 'Of what', ...(accountId === null ? ['Account'] : [])],
+        caption: 'Changes, newest first',
+        columns: ['When', 'Who', 'From', 'What', 'Target', ...(accountId === null ? ['Account'] : [])],
         rows: page.map((entry) => [
           moment(entry.at),
           entry.email,
@@ -39,7 +39,7 @@ async function activityPage(
           entry.target ?? '–',
           ...(accountId === null ? [entry.accountId ?? '–'] : []),
         ]),
-        empty: 'Nothing was changed here yet.',
+        empty: 'No changes yet.',
       })}
       ${
         found.length > PAGE_SIZE &&

@@ -43,8 +43,8 @@ async function deliveryPage(deps: DashboardDeps, visit: AccountVisit): Promise<P
       ${isAtLeast(visit.role, 'developer') && delivery.doneAt !== null && resendForm(visit, delivery)}
       <h2>Attempts</h2>
       ${table({
-        caption: 'Attempts, the oldest first',
-        columns: ['Sent', 'Answer', 'What went wrong', '#Took'],
+        caption: 'Attempts, oldest first',
+        columns: ['Sent', 'Answer', 'Error', '#Took'],
         rows: attempts.map(({ at, status, error, durationMs }) => [
           moment(at),
           status ?? 'none',
@@ -77,7 +77,7 @@ async function findOwn({ database }: DashboardDeps, { account, params }: Account
 
 function resendForm(visit: AccountVisit, { eventId }: DeliveryRecord): Html {
   const action = `/accounts/${visit.account.id}/deliveries/${eventId}/resend`;
-  const body = html`<p class="hint">The same event and body, signed anew, with eight attempts from now on.</p>`;
+  const body = html`<p class="hint">Sends the same event and body, newly signed, in up to eight attempts.</p>`;
   return postForm(visit, { action, body, button: 'Send it again' });
 }
 

@@ -19,7 +19,7 @@ export const homeRoutes: readonly Route[] = [
         ${
           memberships.length === 0 &&
           html`<p class="empty">
-            You are no member of an account yet. Ask an owner of your company's account, or the operator, to invite
+            You are not a member of any account yet. Ask an owner of your company's account, or the operator, to invite
             ${user.email}.
           </p>`
         }

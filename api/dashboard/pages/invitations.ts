@@ -29,7 +29,7 @@ export function invitationPage(
       <p>For <strong>${invitation.email}</strong>, to be ${offeredRoles(invitation)}. The link works once.</p>
       ${user !== null && isOwn ? ownLoginForm(visit, user, form) : newLoginForm(visit, invitation, form)}
       ${user === null && signInOffers(visit, identityProvider !== null)}
-      ${user !== null && !isOwn && html`<p class="hint">You are signed in as ${user.email}. A new login takes its place.</p>`}`,
+      ${user !== null && !isOwn && html`<p class="hint">You are signed in as ${user.email}. A new login replaces it.</p>`}`,
   };
 }
 
@@ -45,7 +45,7 @@ function ownLoginForm(visit: Visit, user: User, form: FormState): Html {
     <p>You are signed in with the login of ${user.email} that was set up ${moment(user.createdAt)}.</p>
     <input type="hidden" name="as" value="${user.id}" />`;
   return html`<div class="card">${postForm(visit, { action: visit.path, body, button: 'Accept the invitation' })}</div>
-    <p class="hint">Not yours? Sign out, open the link again and set a password: that makes a login of your own.</p>`;
+    <p class="hint">Not yours? Sign out, open the link again and set a password: that creates a login of your own.</p>`;
 }
 
 function newLoginForm(visit: Visit, { email }: Invitation, form: FormState): Html {
@@ -54,7 +54,7 @@ function newLoginForm(visit: Visit, { email }: Invitation, form: FormState): Htm
     ${field(form, {
       name: 'password',
       label: 'New password',
-      hint: `At least ${PASSWORD_LENGTH.min} characters. Only you shall know it.`,
+      hint: `At least ${PASSWORD_LENGTH.min} characters. Do not share it.`,
       type: 'password',
       autocomplete: 'new-password',
     })}`;
@@ -66,7 +66,7 @@ function newLoginForm(visit: Visit, { email }: Invitation, form: FormState): Htm
 function signInOffers({ path }: Visit, hasProvider: boolean): Html {
   const next = new URLSearchParams({ next: path }).toString();
   return html`<p>
-      You have a login of this address? <a href="/dashboard/sign-in?${next}">Sign in to accept</a> with it.
+      Do you have a login with this address? <a href="/dashboard/sign-in?${next}">Sign in to accept</a> with it.
     </p>
     ${
       hasProvider &&

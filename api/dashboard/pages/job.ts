@@ -127,7 +127,7 @@ function resultSection(result: NonNullable<JobObject['result']>, { isMember }: A
     ['Size', `${bytes(result.original_size)} → ${bytes(result.output_size)}`],
     [
       'Saved',
-      result.kept_original ? 'nothing smaller was possible: the original' : `${number(result.savings_percent, 1)} %`,
+      result.kept_original ? 'the original: it could not be made smaller' : `${number(result.savings_percent, 1)} %`,
     ],
     ['Pixels', size],
     ['Pages', result.pages],
@@ -173,7 +173,7 @@ function removalForm(visit: AccountVisit, job: Job): Html | null {
     return confirmForm(visit, {
       summary: 'Cancel the job …',
       action,
-      body: html`<p>The work stops and its files are deleted. It is not billed. This cannot be undone.</p>`,
+      body: html`<p>Processing stops and the files are deleted. The job is not billed. This cannot be undone.</p>`,
       button: 'Cancel the job',
       danger: true,
     });

@@ -86,7 +86,7 @@ function list(visit: AccountVisit, path: string, { jobs, hasMore }: JobMatches):
   const live = `/dashboard${path}/live?${new URLSearchParams({ ids: unfinished.join(',') }).toString()}`;
   return html`<div ${unfinished.length > 0 && html`data-live="${live}"`}>
       ${table({
-        caption: 'Jobs, the newest first',
+        caption: 'Jobs, newest first',
         columns: ['Job', 'File', '#Size', 'Operation', 'Status', 'Created'],
         rows: jobs.map((job) => [
           html`<a href="/dashboard${path}/${job.id}"><code>${job.id}</code></a>`,
@@ -96,7 +96,7 @@ function list(visit: AccountVisit, path: string, { jobs, hasMore }: JobMatches):
           jobState(job),
           moment(job.created_at),
         ]),
-        empty: html`No job fits. Jobs are made through the API; the
+        empty: html`No matching jobs. Jobs are created through the API; the
           <a href="/dashboard/accounts/${visit.account.id}">quick start</a> shows how.`,
       })}
     </div>

@@ -76,7 +76,8 @@ async function keyPage({ database }: DashboardDeps, visit: AccountVisit, form: F
 
 function cells({ name, hint, livemode, allowList, createdAt, lastUsedAt, exposedAt }: KeyRow): readonly Content[] {
   const exposed =
-    exposedAt !== null && html` <strong class="problem">came over plain http: others may know it, replace it</strong>`;
+    exposedAt !== null &&
+    html` <strong class="problem">was sent over plain http: others may know it, replace it</strong>`;
   return [
     html`${name}${exposed}`,
     html`<code>${hint}</code>`,
@@ -96,9 +97,9 @@ function revocationForm(visit: AccountVisit, { id, name, hint }: KeyRow): Html {
     summary: `Revoke ${name} …`,
     action: `/accounts/${visit.account.id}/keys/${id}/revoke`,
     body: html`<p>
-      Requests with <code>${hint}</code> are refused within 30 seconds. Its jobs go on. This cannot be undone.
+      Requests with <code>${hint}</code> are refused within 30 seconds. Its jobs continue. This cannot be undone.
     </p>`,
-    button: 'Revoke for good',
+    button: 'Revoke permanently',
     danger: true,
   });
 }
@@ -109,7 +110,7 @@ function creationForm(visit: AccountVisit, form: FormState): Html {
   ${field(form, {
     name: 'mode',
     label: 'Mode',
-    hint: 'A live key takes your own files and is billed; a test key takes the published samples.',
+    hint: 'A live key accepts your own files and is billed; a test key accepts the published samples.',
     choices: [
       ['test', 'test'],
       ['live', 'live'],
@@ -118,7 +119,7 @@ function creationForm(visit: AccountVisit, form: FormState): Html {
   ${field(form, {
     name: 'allow_list',
     label: 'Allowed addresses',
-    hint: `IP addresses or CIDR ranges, one a line, ${LIMITS.allowListEntries} at most; empty for any. They cannot be changed afterwards.`,
+    hint: `IP addresses or CIDR ranges, one per line, ${LIMITS.allowListEntries} at most; empty for any. They cannot be changed afterwards.`,
     rows: 4,
     required: false,
   })}`;
@@ -133,7 +134,7 @@ async function create(deps: DashboardDeps, visit: AccountVisit): Promise<RouteRe
   return {
     kind: 'redirect',
     to: `/accounts/${account.id}/keys`,
-    notice: { text: `The key “${row.name}” works from now on.`, secret: { label: 'API key', value: keyText } },
+    notice: { text: `The key “${row.name}” is created.`, secret: { label: 'API key', value: keyText } },
   };
 }
 

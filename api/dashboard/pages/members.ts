@@ -44,7 +44,7 @@ export const memberRoutes: readonly Route[] = [
 ];
 
 const ROLE_CHOICES: readonly (readonly [Role, string])[] = [
-  ['owner', 'owner: everything, also members and the spend cap'],
+  ['owner', 'owner: everything, including members and the spend cap'],
   ['developer', 'developer: keys, webhooks, presets, jobs'],
   ['read_only', 'read only'],
 ];
@@ -70,7 +70,7 @@ async function memberPage(
       action: `${path}/${userId}`,
       body: html`<label for="role-${userId}">Role</label>
         <select id="role-${userId}" name="role">
-          ${[...ROLE_CHOICES, ['none', 'no member any more'] as const].map(([value, label]) => html`<option value="${value}" ${flag('selected', value === role)}>${label}</option>`)}
+          ${[...ROLE_CHOICES, ['none', 'remove from the account'] as const].map(([value, label]) => html`<option value="${value}" ${flag('selected', value === role)}>${label}</option>`)}
         </select>`,
       button: 'Change',
       danger: true,
@@ -133,7 +133,8 @@ async function change(deps: DashboardDeps, visit: AccountVisit): Promise<RouteRe
   const member = (await selectMembers(deps.database, account.id)).find((one) => one.userId === userId);
   if (member === undefined) throw notFound();
   await changeMember(deps, { caller: actorOf(visit), input: { accountId: account.id, userId, role: wanted } });
-  const text = wanted === null ? `${member.email} is no member any more.` : `${member.email} has another role.`;
+  const text =
+    wanted === null ? `${member.email} is removed from the account.` : `The role of ${member.email} is changed.`;
   return { kind: 'redirect', to: userId === visit.user.id ? '/' : `/accounts/${account.id}/members`, notice: { text } };
 }
 

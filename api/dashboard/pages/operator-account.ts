@@ -79,7 +79,7 @@ async function accountPage(
         ['Created', moment(account.createdAt)],
         ['State', account.suspended ? html`<strong class="problem">suspended</strong>` : 'active'],
       ])}
-      <p><a href="/dashboard/accounts/${account.id}">See it as its members do</a></p>
+      <p><a href="/dashboard/accounts/${account.id}">View it as its members do</a></p>
       <section class="card">
         <h2>Plan, payment, features</h2>
         ${settingsForm(visit, account, form ?? { values: valuesOf(account), problems: {} })}
@@ -90,7 +90,9 @@ async function accountPage(
           : confirmForm(visit, {
               summary: 'Suspend the account …',
               action: `${path}/suspend`,
-              body: html`<p>All its keys are refused from the next request on. Its jobs go on. Members still read.</p>`,
+              body: html`<p>
+                All its keys are refused from the next request on. Its jobs continue. Members can still view it.
+              </p>`,
               button: 'Suspend the account',
               danger: true,
             })
@@ -100,7 +102,7 @@ async function accountPage(
         caption: 'Members of the account',
         columns: ['E-mail', 'Role', 'Since'],
         rows: members.map(({ email, role, since }) => [email, role.replace('_', ' '), moment(since)]),
-        empty: 'Nobody belongs to the account yet.',
+        empty: 'The account has no members yet.',
       })}
       ${invitationTable(await selectInvitations(deps.database, account.id, deps.clock.now()), null)}
       ${postForm(visit, {

@@ -53,10 +53,10 @@ async function accountsPage({ database, clock }: DashboardDeps, visit: UserVisit
         <button>Search</button>
       </form>
       ${table({
-        caption: 'Accounts, the newest first',
+        caption: 'Accounts, newest first',
         columns: ['Name', 'Account', 'Plan', 'State', '#Spent this month', '#Unfinished jobs', 'Created'],
         rows: found.slice(0, LIMIT).map((account) => cells(account)),
-        empty: text === '' ? 'No account yet. Create the first one below.' : 'No account fits.',
+        empty: text === '' ? 'No account yet. Create the first one below.' : 'No matching account.',
       })}
       <nav class="pager" aria-label="Pages">
         ${offset > 0 && page(offset / LIMIT - 1, 'Newer')} ${found.length > LIMIT && page(offset / LIMIT + 1, 'Older')}
@@ -90,7 +90,7 @@ async function create(deps: DashboardDeps, visit: UserVisit): Promise<RouteReply
   const caller = actorOf(visit);
   const account = await createAccount(deps, { caller, input });
   const to = `/operator/accounts/${account.id}`;
-  if (email === '') return { kind: 'redirect', to, notice: { text: `The account “${account.name}” is made.` } };
+  if (email === '') return { kind: 'redirect', to, notice: { text: `The account “${account.name}” is created.` } };
   const membership = { accountId: account.id, role: 'owner' } as const;
   const invitation = { email, membership, operator: false, as: 'operator' } as const;
   const invited = await inviteUser(deps, { caller, input: invitation });

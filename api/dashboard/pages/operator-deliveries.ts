@@ -22,10 +22,10 @@ async function deadPage({ database }: DashboardDeps, visit: UserVisit): Promise<
     kind: 'page',
     title: 'Dead deliveries',
     body: html`<h1>Dead deliveries</h1>
-      <p>Webhook events that were given up after eight attempts, the newest ${MAX_DELIVERIES} of 30 days.</p>
+      <p>Webhook events that were dropped after eight failed attempts, the newest ${MAX_DELIVERIES} of 30 days.</p>
       ${table({
-        caption: 'Dead deliveries, the newest first',
-        columns: ['Event', 'Account', 'Address', 'Last answer', 'Given up', 'Again'],
+        caption: 'Dead deliveries, newest first',
+        columns: ['Event', 'Account', 'Address', 'Last response', 'Dropped', 'Again'],
         rows: dead.map((one) => [
           html`<a href="/dashboard/accounts/${one.accountId}/deliveries/${one.eventId}"
             ><code>${one.eventId}</code></a
@@ -40,7 +40,7 @@ async function deadPage({ database }: DashboardDeps, visit: UserVisit): Promise<
             button: 'Send again',
           }),
         ]),
-        empty: 'No delivery was given up.',
+        empty: 'No delivery was dropped.',
       })}`,
   };
 }

@@ -19,7 +19,7 @@ export const operatorPriceRoutes: readonly Route[] = [
     kind: 'page',
     title: 'Price book',
     body: html`<h1>Price book</h1>
-      <p>Version <code>${PRICE_BOOK.version}</code>. It comes with the service.</p>
+      <p>Version <code>${PRICE_BOOK.version}</code>. It is part of this version of the service.</p>
       ${table({
         caption: 'Unit prices',
         columns: ['Meter', 'Unit', '#Price'],

@@ -39,8 +39,8 @@ async function queuePage({ database, clock, grafanaUrl }: DashboardDeps): Promis
         ],
       ])}
       <p class="hint">
-        A job that no engine has begun after ${LIMITS.jobWaitSeconds / 60} minutes fails with <code>timeout</code>: add
-        capacity before.
+        A job that no engine has started after ${LIMITS.jobWaitSeconds / 60} minutes fails with <code>timeout</code>:
+        add capacity before then.
       </p>
       ${table({
         caption: 'Unfinished jobs by kind, read from the file name',
@@ -51,7 +51,7 @@ async function queuePage({ database, clock, grafanaUrl }: DashboardDeps): Promis
           number(countOf(of, 'processing')),
           moment(oldestOf(of)),
         ]),
-        empty: 'Nothing is queued or in work.',
+        empty: 'No job is queued or processing.',
       })}
       ${grafanaLink(grafanaUrl)}`,
   };
@@ -113,7 +113,7 @@ async function enginePage({ database, clock }: DashboardDeps): Promise<PageReply
     kind: 'page',
     title: 'Engine versions',
     body: html`<h1>Engine versions</h1>
-      <p>What the results of the last 7 days were made with, as their receipts say.</p>
+      <p>Tools that produced the results of the last 7 days, from their receipts.</p>
       ${table({
         caption: 'Tools and versions',
         columns: ['Tool', 'Version', 'Image', '#Jobs', 'Last used'],
@@ -124,7 +124,7 @@ async function enginePage({ database, clock }: DashboardDeps): Promise<PageReply
           number(jobs),
           moment(latest),
         ]),
-        empty: 'No job ended well in the last 7 days.',
+        empty: 'No job succeeded in the last 7 days.',
       })}`,
   };
 }

@@ -74,7 +74,7 @@ async function monthSection({ database, clock }: DashboardDeps, { account }: Acc
     <p class="large">${usd(usdOf(spent))} <span class="hint">of ${usd(usdOf(cap))}</span></p>
     <progress value="${share}" max="100" aria-label="Share of the spend cap that is used">${share} %</progress>
     <p>
-      ${running > 0 && html`Work in progress may cost up to ${usd(usdOf(running))} more. `}${share >= 100 ? 'The cap is reached: new work with live keys is refused until the month ends (UTC) or the cap is raised.' : `${share} % of the cap. The count starts again with the next month (UTC).`}
+      ${running > 0 && html`Running work may cost up to ${usd(usdOf(running))} more. `}${share >= 100 ? 'The cap is reached: new work with live keys is refused until the month ends (UTC) or the cap is raised.' : `${share} % of the cap. The count starts again with the next month (UTC).`}
     </p>
   </section>`;
 }
@@ -85,7 +85,7 @@ function capForm(visit: AccountVisit, form: FormState): Html {
   ${field(form, {
     name: 'spend_cap_usd',
     label: 'Monthly spend cap in US dollars',
-    hint: `Empty for that of the plan, ${usd(usdOf(standard))}.`,
+    hint: `Leave empty for the default of the plan, ${usd(usdOf(standard))}.`,
     inputmode: 'decimal',
     required: false,
   })}`;
@@ -101,7 +101,7 @@ async function setCap(deps: DashboardDeps, visit: AccountVisit): Promise<RouteRe
   const text = (form.get('spend_cap_usd') ?? '').trim().replace(/^\$/, '');
   const micro = text === '' ? null : microUsdOf(text);
   if (micro === null && text !== '') {
-    const message = `Give US dollars from 0 to ${number(MAX_USD)} with at most 6 decimals, such as 12.50, or nothing.`;
+    const message = `Give US dollars from 0 to ${number(MAX_USD)} with at most 6 decimals, such as 12.50, or leave the field empty.`;
     throw new MediaError('bad_request', message, { param: 'spend_cap_usd' });
   }
   await updateAccount(deps, { caller: actorOf(visit), input: { id: account.id, spendCapMicroUsd: micro } });
@@ -116,9 +116,9 @@ async function setCap(deps: DashboardDeps, visit: AccountVisit): Promise<RouteRe
 function limitRows(plan: Plan): readonly (readonly string[])[] {
   const both = (name: string, value: string): readonly string[] => [name, value, value];
   return [
-    ['Direct requests a second', number(plan.requestsPerSecond), number(LIMITS.testRequestsPerSecond)],
-    both('Direct requests at once', number(plan.concurrentDirect)),
-    both('Unfinished jobs at once', number(plan.concurrentJobs)),
+    ['Direct requests per second', number(plan.requestsPerSecond), number(LIMITS.testRequestsPerSecond)],
+    both('Concurrent direct requests', number(plan.concurrentDirect)),
+    both('Unfinished jobs', number(plan.concurrentJobs)),
     ['File of a direct request', bytes(plan.maxSyncBytes), bytes(LIMITS.testDirectBytes)],
     ['File of a job', bytes(plan.maxAsyncBytes), bytes(LIMITS.testJobBytes)],
     both('Video or audio', duration(plan.maxMediaSeconds)),

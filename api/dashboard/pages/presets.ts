@@ -57,12 +57,12 @@ async function presetPage(
     confirmForm(visit, {
       summary: `Delete ${name} …`,
       action: `${path}/${id}/delete`,
-      body: html`<p>Requests that name it are refused from then on. Jobs that are made keep their options.</p>`,
+      body: html`<p>Requests that name it are refused from then on. Existing jobs keep their options.</p>`,
       button: 'Delete the preset',
       danger: true,
     });
   const body = html`${formProblem(form)}
-  ${field(form, { name: 'name', label: 'Name', hint: 'Lower-case letters, digits, hyphens, underscores; up to 63. An existing one gets the new options.' })}
+  ${field(form, { name: 'name', label: 'Name', hint: 'Lower-case letters, digits, hyphens, underscores; up to 63. The options of an existing preset are replaced.' })}
   ${field(form, { name: 'options', label: 'Options as JSON', hint: html`Such as <code>{"image": {"format": "webp"}}</code>; <a href="${docsUrl}/reference/options">all options</a>.`, rows: 6 })}`;
   return {
     kind: 'page',
@@ -78,7 +78,7 @@ async function presetPage(
           moment(preset.updatedAt),
           ...(mayChange ? [removalForm(preset)] : []),
         ]),
-        empty: 'No preset yet. A preset keeps options under a name, so that requests need not repeat them.',
+        empty: 'No preset yet. A preset stores options under a name, so that requests do not repeat them.',
       })}
       ${
         mayChange &&

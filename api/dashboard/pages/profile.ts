@@ -153,7 +153,7 @@ async function confirmSecondStep(deps: DashboardDeps, visit: UserVisit): Promise
   const { user, session, form, address } = visit;
   const secret = await pendingSecret(deps, visit);
   if (secret === null || user.hasSecondStep) {
-    throw new MediaError('bad_request', 'Set the authenticator app up first; that asks for your password.');
+    throw new MediaError('bad_request', 'Set up the authenticator app first; this asks for your password.');
   }
   const step = await verifyFirstCode(deps, { userId: user.id, address, code: form.get('code') ?? '' }, secret);
   const on = { sealed: deps.secretBox.seal(secret, totpContext(user.id)), step };

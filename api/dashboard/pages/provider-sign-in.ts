@@ -45,7 +45,7 @@ async function finish(deps: DashboardDeps, visit: Visit): Promise<RouteReply> {
   if (user !== null) return finishSignIn(deps, visit, { user, how: 'provider', next: pending.next });
   throw new MediaError(
     'bad_request',
-    'Your company has signed you in, but no login here is connected with it. Open the link of your invitation and sign in from there; or sign in with your password and connect it under Profile.',
+    'Your identity provider signed you in, but no login here is connected to it. Open the link of your invitation and sign in from there; or sign in with your password and connect it under Profile.',
     { status: 403 },
   );
 }

@@ -23,8 +23,8 @@ async function quickStart({ database, baseUrl, docsUrl }: DashboardDeps, visit: 
       ${keyStep({ base, test, live })}
       <h2>2. A direct request</h2>
       <p>
-        Images, PDFs, audio, tables and fonts up to 25 MB: the file is the body, the answer is the file. A test key
-        takes the <a href="${base}/samples">published samples</a>.
+        Images, PDFs, audio, tables and fonts up to 25 MB: the file is the request body, the result is the response
+        body. A test key accepts the <a href="${base}/samples">published samples</a>.
       </p>
       ${commands(
         'direct',
@@ -36,8 +36,8 @@ async function quickStart({ database, baseUrl, docsUrl }: DashboardDeps, visit: 
       )}
       <h2>3. A job</h2>
       <p>
-        Everything else, and everything large: give an address, wait or take a <a href="${base}/webhooks">webhook</a>,
-        download.
+        For all other kinds and for large files: send a URL, poll the job or use a
+        <a href="${base}/webhooks">webhook</a>, then download the result.
       </p>
       ${commands(
         'job',

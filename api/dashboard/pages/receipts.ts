@@ -22,7 +22,7 @@ export const receiptRoutes: readonly Route[] = [
 function verifiedReceipt({ receiptKeys }: DashboardDeps, { form }: AccountVisit): Html {
   const found = verifyReceipt(receiptKeys, jwsOf(form.get('receipt') ?? ''));
   if (found === null) {
-    throw new MediaError('bad_request', 'No key of this service signed this text, or it was changed since.', {
+    throw new MediaError('bad_request', 'No key of this service signed this text, or it was altered.', {
       param: 'receipt',
     });
   }

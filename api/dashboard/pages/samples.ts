@@ -11,10 +11,10 @@ export const sampleRoutes: readonly Route[] = [
     kind: 'page',
     title: `Test samples – ${account.name}`,
     body: html`<h1>Test samples</h1>
-      <p>Test keys take these files and no others, recognised by their content whatever their name.</p>
+      <p>Test keys accept only these files. They are recognized by their content, not by their name.</p>
       ${table({
         caption: 'Samples',
-        columns: ['File', 'Kind', 'Format', '#Size', 'What comes of it'],
+        columns: ['File', 'Kind', 'Format', '#Size', 'Outcome'],
         rows: samples.all.map(({ name, kind, format, size, expected_error: code }) => [
           html`<a href="/dashboard/samples/${name}" download>${name}</a>`,
           kind ?? '–',

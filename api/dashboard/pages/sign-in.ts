@@ -37,7 +37,7 @@ function signInPage({ identityProvider }: DashboardDeps, visit: Visit, form: For
       ${
         visit.query.get('ended') === 'true' &&
         html`<p class="notice warning" role="alert">
-          Your session has ended, and nothing was changed. Sign in and repeat it.
+          Your session has ended and nothing was changed. Sign in and try again.
         </p>`
       }
       <div class="card">${postForm(visit, { action: '/sign-in', body, button: 'Sign in' })}</div>

@@ -27,8 +27,7 @@ export const uploadPageRoutes: readonly Route[] = [
             moment(upload.createdAt),
             upload.jobId === null ? moment(upload.expiresAt) : 'with its job',
           ]),
-          empty:
-            'Nothing is being uploaded. An upload is here from its creation until its job has ended, or for 24 hours.',
+          empty: 'No uploads. An upload is listed from its creation until its job has ended, or for 24 hours.',
         })}`,
     };
   }),
@@ -38,5 +37,5 @@ function stateOf({ size, multipart, uploadedAt, jobId, parts }: OpenUpload, acco
   if (jobId !== null)
     return html`used by <a href="/dashboard/accounts/${accountId}/jobs/${jobId}"><code>${jobId}</code></a>`;
   if (uploadedAt !== null) return 'uploaded';
-  return multipart ? `${parts} of ${partSizes(size).length} parts` : 'waits for its content';
+  return multipart ? `${parts} of ${partSizes(size).length} parts` : 'awaiting its content';
 }

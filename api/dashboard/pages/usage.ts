@@ -46,7 +46,7 @@ function usageSection(path: string, usage: Usage): Html {
   const csv = new URLSearchParams({ mode: livemode ? 'live' : 'test', from, to }).toString();
   if (daily.length === 0)
     return html`<p class="empty">
-      Nothing was used from ${from} to ${to} (UTC). A request is here a few seconds after it ends.
+      Nothing was used from ${from} to ${to} (UTC). A request appears here a few seconds after it ends.
     </p>`;
   return html`${facts([
       ['Requests', number(totals.requests)],
@@ -57,7 +57,7 @@ function usageSection(path: string, usage: Usage): Html {
     ${usageChart(usage)}
     <p><a class="button" href="/dashboard${path}.csv?${csv}" download>Download as CSV</a></p>
     ${table({
-      caption: 'Usage by day and meter, days in UTC, the newest first',
+      caption: 'Usage by day and meter, days in UTC, newest first',
       columns: ['Day', 'Meter', '#Requests', '#Quantity', '#Amount'],
       rows: rowsOf(usage)
         .toReversed()

@@ -53,7 +53,7 @@ async function endpointPage({ database, secretBox }: DashboardDeps, visit: Accou
       <h1 class="break">${url}</h1>
       ${facts([
         ['Endpoint', html`<code>${endpoint.id}</code>`],
-        ['State', endpoint.enabled ? 'on' : 'paused: jobs that end meanwhile send it nothing, then or later'],
+        ['State', endpoint.enabled ? 'on' : 'paused: events of jobs that end meanwhile are never sent to it'],
         ['Created', moment(endpoint.createdAt)],
       ])}
       ${isAtLeast(visit.role, 'developer') && actions(visit, endpoint)}
@@ -78,13 +78,13 @@ function actions(visit: AccountVisit, { id, enabled }: WebhookEndpoint): Html {
         Events of jobs that end from then on are signed with the new secret only. Deliveries that are queued keep the
         old one.
       </p>`,
-      button: 'Make a new secret',
+      button: 'Rotate the secret',
       danger: true,
     })}
     ${confirmForm(visit, {
       summary: 'Delete the endpoint …',
       action: action('delete'),
-      body: html`<p>New events send it nothing; queued deliveries still run. This cannot be undone.</p>`,
+      body: html`<p>New events are not sent to it; queued deliveries continue. This cannot be undone.</p>`,
       button: 'Delete the endpoint',
       danger: true,
     })}
@@ -97,13 +97,13 @@ function idOf({ params }: AccountVisit): string {
 
 async function setEnabled(deps: DashboardDeps, visit: AccountVisit, enabled: boolean): Promise<RouteReply> {
   await changeWebhookEndpoint(deps, { caller: callerOf(visit), input: { id: idOf(visit), enabled } });
-  return redirectToEndpoint(visit, { text: enabled ? 'The endpoint is on again.' : 'The endpoint is paused.' });
+  return redirectToEndpoint(visit, { text: enabled ? 'The endpoint is enabled again.' : 'The endpoint is paused.' });
 }
 
 async function test(deps: DashboardDeps, visit: AccountVisit): Promise<RouteReply> {
   const input = { id: idOf(visit), signal: visit.signal };
   const { delivered, status, durationMs } = await requestPing(deps, { caller: callerOf(visit), input });
-  const answer = status === 0 ? 'No answer came' : `It answered ${status}`;
+  const answer = status === 0 ? 'no response' : `It answered ${status}`;
   const text = `${delivered ? 'The test was delivered' : 'The test failed'}: ${answer} after ${durationMs} ms.`;
   return redirectToEndpoint(visit, { text });
 }

@@ -42,7 +42,7 @@ async function webhookPage(
   });
   const path = `/accounts/${account.id}/webhooks`;
   const body = html`${formProblem(form)}
-  ${field(form, { name: 'url', label: 'Address', hint: 'A public https address; it gets an event for every finished job.', type: 'url' })}`;
+  ${field(form, { name: 'url', label: 'Address', hint: 'A public https address; it receives an event for every finished job.', type: 'url' })}`;
   const cells = ({ id, shownUrl, enabled, createdAt }: WebhookEndpoint) => [
     html`<a class="break" href="/dashboard${path}/${id}">${shownUrl}</a>`,
     html`<span class="status ${enabled ? 'succeeded' : 'canceled'}">${enabled ? 'on' : 'paused'}</span>`,
@@ -57,10 +57,10 @@ async function webhookPage(
         <a href="${docsUrl}/reference/webhooks">How to check their signature</a>
       </p>
       ${table({
-        caption: 'Endpoints, the newest first',
+        caption: 'Endpoints, newest first',
         columns: ['Address', 'State', 'Created'],
         rows: endpoints.map((endpoint) => cells(endpoint)),
-        empty: 'No endpoint yet. With one you need not ask whether a job has ended.',
+        empty: 'No endpoint yet. With an endpoint you do not need to poll jobs.',
       })}
       ${
         isAtLeast(visit.role, 'developer') &&
