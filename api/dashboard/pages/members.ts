@@ -70,7 +70,7 @@ async function memberPage(
       action: `${path}/${userId}`,
       body: html`<label for="role-${userId}">Role</label>
         <select id="role-${userId}" name="role">
-          ${[...ROLE_CHOICES, ['none', 'remove from the account'] as const].map(([value, label]) => html`<option value="${value}" ${flag('selected', value === role)}>${label}</option>`)}
+          ${[...ROLE_CHOICES, ['none', 'no longer a member'] as const].map(([value, label]) => html`<option value="${value}" ${flag('selected', value === role)}>${label}</option>`)}
         </select>`,
       button: 'Change',
       danger: true,
