@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { writeTiff, type Tag } from '#test/fixtures/write-tiff.ts';
+import { stripTiff } from '#worker-image/engine/image/strip/strip-tiff.ts';
+
+const HEADER = Buffer.from('II*\0\x08\0\0\0', 'latin1');
+const PIXELS = Buffer.from('PIXELS');
+const text = (id: number, value: string): Tag => ({ id, type: 'ascii', values: [...Buffer.from(`${value}\0`)] });
+const IMAGE: readonly Tag[] = [
+  { id: 256, type: 'short', values: [2] },
+  { id: 273, type: 'long', values: 'picture' },
+  { id: 274, type: 'short', values: [6] },
+  { id: 279, type: 'long', values: [PIXELS.length] },
+];
+const page = (...tags: readonly Tag[]): Buffer =>
+  writeTiff(
+    HEADER,
+    [...IMAGE, ...tags].toSorted((one, other) => one.id - other.id),
+    PIXELS,
+  );
+
+describe('stripTiff', () => {
+  it('removes the tags that do not describe the image, and their values', () => {
+    const stripped = stripTiff(page(text(271, 'maker of cameras'), text(305, 'software'), text(34_853, 'location')));
+    expect(stripped.readUInt16LE(8)).toBe(IMAGE.length);
+    expect(stripped.toString('latin1')).not.toMatch(/maker|software|location/);
+    expect([stripped.includes(PIXELS), stripped.readUInt16LE(10 + 2 * 12)]).toEqual([true, 274]);
+  });
+
+  it('keeps a file without metadata byte for byte', () => {
+    expect(stripTiff(page()).equals(page())).toBe(true);
+  });
+
+  it('blanks bytes that no tag refers to', () => {
+    const stripped = stripTiff(Buffer.concat([page(), Buffer.from('left by an editor')]));
+    expect([stripped.includes(PIXELS), stripped.includes('editor')]).toEqual([true, false]);
+  });
+
+  it('keeps unreferenced bytes of an old JPEG, in which only its decoder finds the tables', () => {
+    const old: Tag = { id: 259, type: 'short', values: [6] };
+    const stripped = stripTiff(Buffer.concat([page(old, text(271, 'maker of cameras')), Buffer.from('tables')]));
+    expect([stripped.includes('tables'), stripped.includes('maker')]).toEqual([true, false]);
+  });
+
+  it('removes a page that is a reduced copy of another one', () => {
+    const first = page();
+    const end = first.length;
+    const reduced = Buffer.alloc(2 + 12 + 4);
+    reduced.writeUInt16LE(1);
+    reduced.write('fe0004000100000001000000', 2, 'hex');
+    const file = Buffer.concat([first, reduced]);
+    file.writeUInt32LE(end, 8 + 2 + IMAGE.length * 12);
+    expect(stripTiff(file).equals(Buffer.concat([first, Buffer.alloc(reduced.length)]))).toBe(true);
+  });
+
+  it.each<readonly [string, Buffer]>([
+    ['no bytes', Buffer.alloc(0)],
+    ['truncated pixels', page().subarray(0, -1)],
+    ['pixels beyond the end', writeTiff(HEADER, IMAGE.slice(0, 3), PIXELS).subarray(0, 40)],
+    ['a cycle of pages', Buffer.from(page()).fill(8, 8 + 2 + 48, 8 + 2 + 49)],
+  ])('refuses a file with %s', (_what, file) => {
+    expect(() => stripTiff(file)).toThrow(expect.objectContaining({ code: 'processing_failed' }));
+  });
+});
