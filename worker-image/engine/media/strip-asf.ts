@@ -19,11 +19,17 @@ export function stripAsf(original: Buffer): Buffer {
   const file = Buffer.from(original);
   const header = objectAt(file, 0);
   if (!header.id.equals(ASF_HEADER)) throw damaged();
-  blankObjects(file, HEADER_BYTES, header.end);
+  // No recursion: a hostile file nests extensions by the thousand.
+  const pending = [{ start: HEADER_BYTES, end: header.end }];
+  for (let range = pending.pop(); range !== undefined; range = pending.pop()) {
+    for (const extension of blankMetadata(file, range))
+      pending.push({ start: extension.start + EXTENSION_BYTES, end: extension.end });
+  }
   return file;
 }
 
-function blankObjects(file: Buffer, start: number, end: number): void {
+/** Blanks the metadata objects of a range and yields its extensions. */
+function* blankMetadata(file: Buffer, { start, end }: { start: number; end: number }): Generator<AsfObject> {
   let at = start;
   while (at + ASF_OBJECT_HEADER_BYTES <= end) {
     const object = objectAt(file, at);
@@ -31,7 +37,7 @@ function blankObjects(file: Buffer, start: number, end: number): void {
     if (ASF_METADATA.some((id) => object.id.equals(id))) {
       ASF_PADDING.copy(file, at);
       file.fill(0, object.body, object.end);
-    } else if (object.id.equals(ASF_HEADER_EXTENSION)) blankObjects(file, at + EXTENSION_BYTES, object.end);
+    } else if (object.id.equals(ASF_HEADER_EXTENSION)) yield object;
     at = object.end;
   }
 }

@@ -94,6 +94,17 @@ describe('stripHeif', () => {
     expect(() => stripHeif(file)).toThrow(expect.objectContaining({ code: 'processing_failed' }));
   });
 
+  it('strips a file with thousands of nested tracks', () => {
+    const depth = 20_000;
+    const heads = Array.from({ length: depth }, (_, index) => {
+      const head = box('moov');
+      head.writeUInt32BE((depth - index) * 8);
+      return head;
+    });
+    const file = Buffer.concat([heif(), ...heads]);
+    expect(stripHeif(file).length).toBe(file.length);
+  });
+
   it('strips a file whose EXIF begins beyond its item', () => {
     const file = heif();
     file.writeUInt32BE(0xffff_ffff, file.indexOf(TIFF) - 4);

@@ -37,11 +37,16 @@ export function stripHeif(original: Buffer): Buffer {
 }
 
 /** Blanks metadata boxes at any depth, `meta` boxes of sequences, and the dates of sequences. */
-function blankMetadataBoxes(file: Buffer, boxes: readonly IsoBox[], inside = false): void {
-  for (const box of boxes) {
-    if (METADATA_BOXES.has(box.type) || (inside && box.type === 'meta')) blankBox(file, box);
+function blankMetadataBoxes(file: Buffer, top: readonly IsoBox[]): void {
+  // No recursion: a hostile file nests boxes by the thousand.
+  const pending = top.map((box) => ({ box, isNested: false }));
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { box, isNested } = next;
+    if (METADATA_BOXES.has(box.type) || (isNested && box.type === 'meta')) blankBox(file, box);
     else if (DATED_BOXES.has(box.type)) blankDates(file, box);
-    else if (CONTAINERS.has(box.type)) blankMetadataBoxes(file, readBoxes(file, box.body, box.end), true);
+    else if (CONTAINERS.has(box.type)) {
+      for (const child of readBoxes(file, box.body, box.end)) pending.push({ box: child, isNested: true });
+    }
   }
 }
 
