@@ -57,6 +57,6 @@ function maxLightOf(data: SideData | undefined): string | null {
 
 /** Returns a fraction as printed by ffprobe, such as `34000/50000`, in the given units; NaN for anything else. */
 function units(fraction: unknown, perOne: number): number {
-  const [, above, below] = /^(\d{1,12})\/(\d{1,12})$/.exec(typeof fraction === 'string' ? fraction : '') ?? [];
+  const [, above, below] = /^(\d{1,12})\/([1-9]\d{0,11})$/.exec(typeof fraction === 'string' ? fraction : '') ?? [];
   return Math.round((Number(above) / Number(below)) * perOne);
 }

@@ -1,0 +1,51 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { freshDirectory } from '#test/fixtures/engine-work.ts';
+import { readText } from '#worker-image/engine/containers/read-text.ts';
+
+let path = '';
+beforeAll(async () => {
+  path = join(await freshDirectory(), 'text');
+});
+
+async function textOf(bytes: Buffer, declared: string | null = null): Promise<{ text: string; warnings: string[] }> {
+  await writeFile(path, bytes);
+  const warnings: string[] = [];
+  let text = '';
+  const options = { declared: () => declared, warn: (warning: string) => void warnings.push(warning) };
+  for await (const piece of readText(path, options)) text += piece;
+  return { text, warnings };
+}
+
+const bytes = (hex: string): Buffer => Buffer.from(hex, 'hex');
+
+describe('readText', () => {
+  it.each<readonly [string, Buffer, string | null, string]>([
+    ['UTF-8', Buffer.from('né'), null, 'né'],
+    ['UTF-8 with a mark', bytes('efbbbf6ec3a9'), null, 'né'],
+    ['UTF-8 in spite of a declaration', Buffer.from('né'), 'iso-8859-2', 'né'],
+    ['UTF-16 with a mark', bytes('feff006e00e9'), null, 'né'],
+    ['UTF-16 without a mark', Buffer.from('name;value\n', 'utf16le'), null, 'name;value\n'],
+    ['a declared encoding', bytes('e9f1'), 'koi8-r', 'ИЯ'],
+    ['a declared encoding of ASCII bytes', bytes('1b2442306c1b2842'), 'iso-2022-jp', '一'],
+    ['an empty file', Buffer.alloc(0), null, ''],
+  ])('reads %s without a warning', async (_what, content, declared, text) => {
+    expect(await textOf(content, declared)).toEqual({ text, warnings: [] });
+  });
+
+  it('reads other bytes as Windows-1252, with a warning', async () => {
+    const { text, warnings } = await textOf(bytes('6ee980'));
+    expect([text, warnings.length]).toEqual(['né€', 1]);
+  });
+
+  it('reads a character that two chunks of the file share', async () => {
+    const long = Buffer.concat([Buffer.alloc(256 * 1024 - 1, 'x'), Buffer.from('é')]);
+    expect((await textOf(long)).text.endsWith('xé')).toBe(true);
+  });
+
+  it('does not take a file for UTF-8 that is invalid at its end alone', async () => {
+    const { text, warnings } = await textOf(Buffer.concat([Buffer.alloc(300_000, 'x'), bytes('c3')]));
+    expect([text.at(-1), warnings.length]).toEqual(['Ã', 1]);
+  });
+});

@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import type { SentOptions } from '#crds/catalogue/options/options.ts';
+import { parseJsonOptions, resolveOptions } from '#crds/catalogue/options/options.ts';
+import {
+  isCopy,
+  planCompress,
+  planConvert,
+  planStrip,
+  withPauses,
+  withSilentEnd,
+  type AudioPlan,
+} from '#worker-image/engine/media/audio-plan.ts';
+import type { MediaStream, Probe } from '#worker-image/engine/media/probe.ts';
+
+function probeOf(stream: Partial<MediaStream>, over: Partial<Probe> = {}): Probe {
+  const track = {
+    index: 1,
+    codec_name: 'mp3',
+    sample_rate: 44_100,
+    channels: 2,
+    bit_rate: 0,
+    bits_per_raw_sample: 0,
+    ...stream,
+  };
+  return { format: 'mp3', audio: [track], cover: null, bitRate: 0, hasBrokenAudio: false, ...over } as unknown as Probe;
+}
+
+const compress = (probe: Probe, audio: SentOptions['audio'] = {}): AudioPlan =>
+  planCompress(probe, resolveOptions(parseJsonOptions({ audio })).audio);
+const text = ({ outputOptions }: AudioPlan): string => outputOptions.join(' ');
+
+const WAV = probeOf({ codec_name: 'pcm_s16le' }, { format: 'wav' });
+
+describe('planCompress', () => {
+  it('encodes with the first audio track at the bit rate of the tier', () => {
+    const plan = compress(WAV);
+    expect(plan.format).toBe('aac');
+    expect(text(plan)).toContain('-map 0:1');
+    expect(text(plan)).toContain('-c:a aac -b:a 160000');
+  });
+
+  it.each([
+    ['copies a source of a lower rate', 120_000, true],
+    ['copies a source of 5 % above the rate', 168_000, true],
+    ['encodes a source above that', 168_001, false],
+    ['encodes a source of unknown rate', 0, false],
+  ])('%s', (_what, rate, copies) => {
+    expect(isCopy(compress(probeOf({ codec_name: 'aac', bit_rate: rate }, { format: 'aac' })))).toBe(copies);
+  });
+
+  it('uses the rate of the file when the stream names none', () => {
+    expect(isCopy(compress(probeOf({ codec_name: 'aac' }, { format: 'aac', bitRate: 64_000 })))).toBe(true);
+  });
+
+  it('never exceeds the rate of a lossy source of another codec', () => {
+    expect(text(compress(probeOf({ bit_rate: 96_000 })))).toContain('-b:a 96000');
+  });
+
+  it('encodes a copyable stream when its channels change', () => {
+    const mono = compress(probeOf({ codec_name: 'aac', bit_rate: 64_000 }, { format: 'aac' }), { channels: 'mono' });
+    expect([isCopy(mono), text(mono).includes('-ac 1'), mono.warnings]).toEqual([false, true, []]);
+  });
+
+  it('warns when more than two channels become MP3', () => {
+    const plan = compress(probeOf({ codec_name: 'flac', channels: 6 }, { format: 'flac' }), { format: 'mp3' });
+    expect(plan.warnings).toEqual([expect.stringContaining('6 channels')]);
+  });
+
+  it('computes the times of FLAC from its samples', () => {
+    expect(text(compress(probeOf({ codec_name: 'flac' }, { format: 'flac' })))).toMatch(/-af asetpts=N\/SR\/TB$/);
+  });
+
+  it('refuses a sample rate that the codec lacks, and a file without audio', () => {
+    expect(() => compress(WAV, { format: 'opus', sample_rate_hz: 44_100 })).toThrow(
+      expect.objectContaining({ code: 'invalid_options', param: 'audio.sample_rate_hz' }),
+    );
+    expect(() => compress({ ...WAV, audio: [] })).toThrow(expect.objectContaining({ code: 'processing_failed' }));
+  });
+});
+
+describe('planConvert', () => {
+  it.each([
+    ['mp3', 'mp3', true],
+    ['mp3', 'm4a', false],
+    ['aac', 'm4a', true],
+    ['alac', 'm4a', true],
+    ['pcm_s16le', 'wav', false],
+    ['vorbis', 'ogg', true],
+  ] as const)('of %s to %s copies: %j', (codec, format, copies) => {
+    expect(isCopy(planConvert(probeOf({ codec_name: codec }), format))).toBe(copies);
+  });
+
+  it.each([
+    ['mjpeg', 'm4a', true],
+    ['png', 'mp3', true],
+    ['bmp', 'mp3', false],
+    ['mjpeg', 'opus', false],
+  ] as const)('keeps cover art of %s in %s: %j', (codec, format, keeps) => {
+    const probe = probeOf({}, { cover: { index: 2, codec_name: codec } as MediaStream });
+    expect(text(planConvert(probe, format)).includes('-map 0:2')).toBe(keeps);
+  });
+
+  it('copies the tags of Ogg from its stream', () => {
+    expect(text(planConvert(probeOf({ codec_name: 'vorbis' }, { format: 'ogg' }), 'mp3'))).toContain(
+      '-map_metadata 0:s:a:0',
+    );
+  });
+});
+
+describe('planStrip', () => {
+  it.each([
+    ['wma', 'wmav2', 'm4a'],
+    ['m4a', 'alac', 'alac'],
+    ['m4a', 'aac', 'm4a'],
+    ['wav', 'pcm_s16le', 'wav'],
+  ] as const)('of %s with %s writes %s, copied without tags and chapters', (format, codec, output) => {
+    const plan = planStrip(probeOf({ codec_name: codec }, { format }));
+    expect([plan.format, isCopy(plan)]).toEqual([output, true]);
+    expect(text(plan)).toContain('-map_metadata -1 -map_chapters -1');
+  });
+});
+
+describe('a filter', () => {
+  it('is added in front of others, and not to a copy', () => {
+    const plan = compress(WAV);
+    const [paused, ended] = [withPauses(plan), withSilentEnd(withPauses(plan) ?? plan, 0.1)];
+    expect(paused === null ? '' : text(paused)).toMatch(/-af aresample=async=1$/);
+    expect(ended === null ? '' : text(ended)).toMatch(/-af apad=whole_dur=0.1,aresample=async=1$/);
+    expect(withPauses(planStrip(WAV))).toBeNull();
+  });
+});

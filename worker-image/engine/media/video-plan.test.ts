@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import type { MediaStream, Probe } from '#worker-image/engine/media/probe.ts';
+import { planConvert, shownSize, videoTrackOf } from '#worker-image/engine/media/video-plan.ts';
+
+function streamOf(over: Partial<MediaStream>): MediaStream {
+  return {
+    index: 0,
+    codec_name: 'h264',
+    width: 640,
+    height: 480,
+    pix_fmt: 'yuv420p',
+    tags: {},
+    ...over,
+  } as MediaStream;
+}
+
+function probeOf(video: Partial<MediaStream>, over: Partial<Probe> = {}): Probe {
+  return {
+    format: 'mkv',
+    video: streamOf({ sample_aspect_ratio: '1:1', color_transfer: '', field_order: 'progressive', ...video }),
+    audio: [],
+    cover: null,
+    subtitles: [],
+    attachments: [],
+    data: 0,
+    moreVideos: 0,
+    hdr: null,
+    rotation: 0,
+    trimmed: new Set(),
+    ...over,
+  } as unknown as Probe;
+}
+
+const copies = (probe: Probe, format: 'mp4' | 'mov' | 'webm' | 'mkv'): boolean => planConvert(probe, format).copies;
+const text = (probe: Probe, format: 'mp4' | 'mov' | 'webm' | 'mkv'): string =>
+  planConvert(probe, format).outputOptions.join(' ');
+
+describe('planConvert', () => {
+  it.each([
+    ['h264', 'mp4', true],
+    ['h264', 'webm', false],
+    ['vp9', 'webm', true],
+    ['vp8', 'mp4', false],
+    ['prores', 'mov', true],
+    ['prores', 'mp4', false],
+    ['wmv2', 'mkv', false],
+  ] as const)('copies %s into %s: %j', (codec, format, expected) => {
+    expect(copies(probeOf({ codec_name: codec }), format)).toBe(expected);
+  });
+
+  it('encodes a rotated video where the container holds no rotation', () => {
+    const rotated = probeOf({}, { rotation: 90 });
+    expect([copies(rotated, 'mp4'), copies(rotated, 'mkv')]).toEqual([true, false]);
+  });
+
+  it('encodes a trimmed video where the container holds no edit list', () => {
+    const trimmed = probeOf({}, { trimmed: new Set([0]) });
+    expect([copies(trimmed, 'mov'), copies(trimmed, 'mkv')]).toEqual([true, false]);
+  });
+
+  it.each([
+    ['yuv420p', 'webm', 'libvpx-vp9'],
+    ['yuv420p', 'mp4', 'libx264'],
+    ['yuv420p10le', 'mp4', 'libx265'],
+  ] as const)('encodes %s for %s with %s', (format, container, encoder) => {
+    expect(text(probeOf({ codec_name: 'wmv2', pix_fmt: format }), container)).toContain(`-c:v:0 ${encoder}`);
+  });
+
+  it('uses H.264 for an image that H.265 cannot hold, with a warning', () => {
+    const plan = planConvert(probeOf({ codec_name: 'wmv2', pix_fmt: 'yuv420p10le', height: 14 }), 'mp4');
+    expect(plan.outputOptions.join(' ')).toContain('-c:v:0 libx264');
+    expect(plan.warnings).toHaveLength(1);
+  });
+
+  it('marks HEVC in MP4 as Apple players need it', () => {
+    expect(text(probeOf({ codec_name: 'hevc' }), 'mp4')).toContain('-tag:v:0 hvc1');
+    expect(text(probeOf({ codec_name: 'hevc' }), 'mkv')).not.toContain('-tag:v:0');
+  });
+
+  it('has a plan without extras for a video with subtitles, and none for one without', () => {
+    const subtitles = [streamOf({ index: 3, codec_name: 'subrip' })];
+    const plan = planConvert(probeOf({}, { subtitles }), 'mp4');
+    expect(plan.outputOptions.join(' ')).toContain('-map 0:3 -c:s:0 mov_text');
+    expect(plan.bare?.outputOptions.join(' ')).not.toContain('0:3');
+    expect(plan.bare?.warnings).toHaveLength(1);
+    expect(planConvert(probeOf({}), 'mp4').bare).toBeNull();
+  });
+});
+
+describe('shownSize', () => {
+  it.each([
+    [0, 640, 480],
+    [90, 480, 640],
+    [180, 640, 480],
+    [270, 480, 640],
+  ])('after a rotation by %d degrees is %d × %d', (rotation, width, height) => {
+    expect(shownSize(probeOf({}, { rotation }))).toEqual({ width, height });
+  });
+});
+
+describe('videoTrackOf', () => {
+  it.each([
+    ['no video track', { video: null }],
+    ['a track without a size', { video: streamOf({ width: 0 }) }],
+  ])('refuses %s', (_what, over) => {
+    expect(() => videoTrackOf(probeOf({}, over))).toThrow(expect.objectContaining({ code: 'processing_failed' }));
+  });
+});

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { detectDelimiter } from '#worker-image/engine/table/detect-delimiter.ts';
+
+describe('detectDelimiter', () => {
+  it.each([
+    ['a,b\n1,2\n', ','],
+    ['a;b\n1,5;2,5\n', ';'],
+    ['a\tb\n1\t2\n', '\t'],
+    ['a|b\r\n1|2\r\n', '|'],
+    ['"a;b;c",d\n"1;2;3",4\n', ','],
+    ['a;b;c\n1;2;3\n4,5,6,7;8;9\n', ';'],
+    ['one column\nof words\n', null],
+    ['words\nwith one | bar\nin one\ncell\n', null],
+    ['1,5\n2,5\n3,5\n', ','],
+    ['', null],
+    ['a,b', ','],
+  ])('of %j is %j', (sample, delimiter) => {
+    expect(detectDelimiter(sample)).toBe(delimiter);
+  });
+
+  it('ignores the last row of a sample, which may be truncated', () => {
+    expect(detectDelimiter('a;b;c\n1;2;3\n4|5|6|7')).toBe(';');
+  });
+
+  it('takes a quote without its partner for a cell up to the end', () => {
+    expect(detectDelimiter(`a;b\n1;"${',x'.repeat(1000)}`)).toBe(';');
+  });
+});
