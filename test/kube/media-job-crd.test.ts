@@ -55,7 +55,7 @@ describe('the MediaJob CRD on an API server', () => {
   it('refuses a name that is not the job’s', async () => {
     await expect(create({}, 'my-job')).rejects.toMatchObject({
       status: 422,
-      message: expect.stringContaining('A MediaJob is named for its job'),
+      message: expect.stringContaining('metadata.name must be spec.jobId'),
     });
   });
 
