@@ -29,7 +29,7 @@ import { MediaError } from '#crds/contract/media-error.ts';
 import { refusalOf } from '#crds/contract/work-rules.ts';
 import { mergeOptions, parseJsonOptions, resolveOptions } from '#crds/catalogue/options/options.ts';
 import { LIMITS, PLANS } from '#crds/catalogue/plans.ts';
-import { checkTargetUrl } from '#api/outbound/public-url.ts';
+import { checkTargetUrl, withAsciiHost } from '#api/outbound/public-url.ts';
 import { faultPoint } from '#crds/process/fault-point.ts';
 
 type CreateJobDeps = Pick<
@@ -119,7 +119,7 @@ async function readInput(
     inputFilename: null,
     inputSize: null,
     inputStored: false,
-    inputUrl: deps.secretBox.seal(url, `job-input:${jobId}`),
+    inputUrl: deps.secretBox.seal(withAsciiHost(url), `job-input:${jobId}`),
     kinds: KINDS,
   };
 }
@@ -185,6 +185,6 @@ function sealOutputTarget(
   jobId: string,
   output: NonNullable<JobRequest['output']>,
 ): Buffer {
-  const target = JSON.stringify({ url: output.url, headers: output.headers ?? {} });
+  const target = JSON.stringify({ url: withAsciiHost(output.url), headers: output.headers ?? {} });
   return secretBox.seal(target, `job-output:${jobId}`);
 }

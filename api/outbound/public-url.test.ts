@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MediaError } from '#crds/contract/media-error.ts';
-import { checkTargetUrl, type TargetPurpose } from '#api/outbound/public-url.ts';
+import { checkTargetUrl, withAsciiHost, type TargetPurpose } from '#api/outbound/public-url.ts';
 import { PRIVATE_HOSTS } from '#test/support/private-hosts.ts';
 
 const check = (url: string, purpose: TargetPurpose = 'webhook', privateTargets: string[] = []): URL =>
@@ -34,6 +34,9 @@ describe('checkTargetUrl', () => {
     ['https://metadata.google.internal/', 'private name'],
     ['https://api.default.svc/', 'private name'],
     ['https://api.default.svc.cluster.local/', 'private name'],
+    ['https://drucker。ｌｏｃａｌ/', '"drucker.local" is a private name'],
+    ['https://bücher.local/', '"xn--bcher-kva.local" is a private name'],
+    ['https://１２７.0.0.1/', 'not an IP address'],
     ['https://8.8.8.8/', 'not an IP address'],
     ['example.com/hook', 'must be an absolute URL'],
     ['https://', 'must be an absolute URL'],
@@ -92,5 +95,19 @@ describe('checkTargetUrl', () => {
     ['https://example.com:8443/', ['127.0.0.0/8'], 'default port'],
   ])('refuses %s although the operator allows %s', (url, networks, reason) => {
     expect(() => check(url, 'output', networks)).toThrow(reason);
+  });
+});
+
+describe('withAsciiHost', () => {
+  it.each([
+    ['https://bücher.example/Hook?a=ü', 'https://xn--bcher-kva.example/Hook?a=%C3%BC'],
+    ['https://BÜCHER.example', 'https://xn--bcher-kva.example/'],
+    ['https://xn--bcher-kva.example/Hook?a=ü', 'https://xn--bcher-kva.example/Hook?a=ü'],
+    ['https://Hooks.Example:8443/T0ken', 'https://hooks.example:8443/T0ken'],
+    ['https://hooks.example', 'https://hooks.example'],
+    ['https://hooks.example:443/T0ken', 'https://hooks.example:443/T0ken'],
+    ['no URL', 'no URL'],
+  ])('returns for %s the URL %s', (sent, url) => {
+    expect(withAsciiHost(sent)).toBe(url);
   });
 });

@@ -27,6 +27,15 @@ export function checkTargetUrl(text: string, { purpose, privateTargets, param }:
   return url;
 }
 
+/**
+ * Returns the URL with its host in the form that is resolved, listed and logged: lower case, international letters in
+ * punycode. The rest is as sent, or as it is requested when the host changes. Text that is no URL is returned unchanged.
+ */
+export function withAsciiHost(text: string): string {
+  const url = URL.parse(text);
+  return url === null || text.startsWith(`${url.protocol}//${url.host}`) ? text : url.href;
+}
+
 /** Returns the violated rule as the end of a sentence about the URL; null when there is none. */
 export function targetProblem(url: URL, { purpose, privateTargets }: Omit<TargetRules, 'param'>): string | null {
   if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';

@@ -12,6 +12,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   'two.receiver.test': ['127.0.0.3', '127.0.0.2'],
   'other.example': ['127.0.0.2'],
   'private.receiver.test': ['127.0.0.1'],
+  'xn--bcher-kva.receiver.test': ['127.0.0.1'],
   'mixed.receiver.test': ['93.184.216.34', '127.0.0.1'],
   'mapped.receiver.test': ['::ffff:127.0.0.1'],
   'nat64.receiver.test': ['64:ff9b::7f00:1'],
@@ -159,6 +160,12 @@ describe('safeFetch with private addresses', () => {
   it('does not name the address in the refusal', async () => {
     await expect(get(`http://private.receiver.test:${canary.port}/`)).rejects.toThrow(
       /^the name private\.receiver\.test resolves to an address that is not public$/,
+    );
+  });
+
+  it('checks a host in international letters in its punycode form, and names it in that form', async () => {
+    await expect(get(`http://bücher.receiver.test:${canary.port}/`)).rejects.toThrow(
+      'the name xn--bcher-kva.receiver.test resolves to an address that is not public',
     );
   });
 

@@ -3,6 +3,7 @@
  * for lists, shortened. Rows from before the encryption store them in plain text. So do rows of the first day after the
  * upgrade: `api/store/migrations/0008-sealed-urls.sql`.
  */
+import { withAsciiHost } from '#api/outbound/public-url.ts';
 import type { SecretBox } from '#api/store/secret-box.ts';
 
 /** URL to store. */
@@ -27,20 +28,21 @@ export const urlContext = {
   job: (id: string): string => `job-webhook-url:${id}`,
 } as const;
 
-/** Encrypts and shortens a URL. */
-export function sealUrl(secretBox: Pick<SecretBox, 'seal'>, url: string, context: string): NewUrl {
+/** Encrypts and shortens a URL, with its host in ASCII. */
+export function sealUrl(secretBox: Pick<SecretBox, 'seal'>, sent: string, context: string): NewUrl {
+  const url = withAsciiHost(sent);
   return { plainUrl: url, sealedUrl: secretBox.seal(url, context), shownUrl: shortenUrl(url) };
 }
 
-/** Decrypts a stored URL. @throws SecretBoxError */
+/** Decrypts a stored URL. Its host is in ASCII, also in rows of earlier versions. @throws SecretBoxError */
 export function openUrl(
   secretBox: Pick<SecretBox, 'open'>,
   { plainUrl, sealedUrl }: StoredUrl,
   context: string,
 ): string {
-  if (sealedUrl !== null) return secretBox.open(sealedUrl, context);
+  if (sealedUrl !== null) return withAsciiHost(secretBox.open(sealedUrl, context));
   if (plainUrl === null) throw new Error(`there is no URL for ${context}`);
-  return plainUrl;
+  return withAsciiHost(plainUrl);
 }
 
 /** Maximum number of characters of the path that lists show. */

@@ -80,6 +80,8 @@ describe('registering', () => {
     expect(first.secret).not.toBe(second.secret);
     const { data } = (await live('GET', PATH)).json() as { data: { id: string }[] };
     expect(data.map(({ id }) => id)).toEqual([third.id, second.id, first.id]);
+    expect(third).toMatchObject({ url: 'https://xn--r8jz45g.jp/x' });
+    expect(data[0]).toMatchObject({ url: 'https://xn--r8jz45g.jp/x' });
   });
 
   it.each([
