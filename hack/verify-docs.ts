@@ -59,7 +59,7 @@ function hasSection(page: string, anchor: string): boolean {
   return existsSync(page) && (anchor === '' || anchorsOf(page).has(anchor));
 }
 
-/** Returns the anchors that GitHub gives to the headings of a page. */
+/** Returns the anchors that GitHub generates for the headings of a page. */
 function anchorsOf(page: string): ReadonlySet<string> {
   const text = readFileSync(page, 'utf8').replaceAll(/^```[^]*?^```/gm, '');
   const anchors = new Set<string>();
@@ -138,5 +138,5 @@ function missingRunbooks(): string[] {
   const page = readFileSync(OPERATIONS, 'utf8');
   const alerts = [...readFileSync(ALERTS, 'utf8').matchAll(/- alert: (\w+)/g)].map((found) => found[1] ?? '');
   const missing = alerts.filter((alert) => !page.includes(`\n### ${alert}\n`));
-  return missing.map((alert) => `${OPERATIONS}: nothing says what to do about ${alert}`);
+  return missing.map((alert) => `${OPERATIONS}: it lacks instructions for ${alert}`);
 }

@@ -79,7 +79,7 @@ async function processInput(deps: AttemptDeps, spec: RunSpec, folder: string): P
 function timeLimit({ timeoutSeconds }: RunSpec): MediaError {
   return new MediaError(
     'timeout',
-    `The work took longer than its limit of ${timeoutSeconds} seconds. Send a smaller file or ask for less.`,
+    `Processing took longer than its limit of ${timeoutSeconds} seconds. Send a smaller file or choose options that need less time.`,
   );
 }
 

@@ -128,8 +128,8 @@ function end(reason: string): void {
 function endWithOwner(): void {
   const input = fstatSync(0, { throwIfNoEntry: false });
   if (input === undefined || !(input.isFIFO() || input.isSocket())) return;
-  process.stdin.once('end', () => end('its owner is gone'));
-  process.stdin.once('error', () => end('its owner is gone'));
+  process.stdin.once('end', () => end('its owner has ended'));
+  process.stdin.once('error', () => end('its owner has ended'));
   process.stdin.resume();
 }
 

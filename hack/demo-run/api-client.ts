@@ -39,7 +39,7 @@ export function makeApiClient({ baseUrl, ca, key }: { baseUrl: string; ca: strin
     const { size } = await stat(file);
     const made = await call<Upload>('POST', '/v1/uploads', { size, filename: path.basename(file) });
     if (made.multipart)
-      throw new Error(`${file} has ${size} bytes and would go up in parts, which this demo does not do.`);
+      throw new Error(`${file} has ${size} bytes and needs a multipart upload, which this demo does not support.`);
     const headers = { ...made.headers, authorization, 'content-length': String(size) };
     const answer = await request(made.url, { dispatcher, method: 'PUT', headers, body: createReadStream(file) });
     await read(answer, 'PUT of the upload');

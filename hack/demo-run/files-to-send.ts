@@ -22,7 +22,7 @@ export function filesToSend(given: readonly string[]): FileToSend[] {
     const format = formatOfName(file);
     if (format === null)
       throw new Error(
-        `${file}: its extension stands for no format of the service, so the demo does not know what to do with it.`,
+        `${file}: its extension is not that of a supported format. Pass files with a supported extension.`,
       );
     if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw new Error(`${file}: there is no such file.`);
     return { file, work: USUAL_WORK[FORMATS[format].kind] };

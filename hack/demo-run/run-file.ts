@@ -49,7 +49,7 @@ export async function runFile(
   const output = path.join(outputFolder, `${path.parse(name).name}.${job.result.output_format}`);
   const bytesOut = await api.download(job.result.download_url, output);
   if (bytesOut !== job.result.output_size)
-    throw new Error(`${name}: the link gave ${bytesOut} bytes, the result says ${job.result.output_size}.`);
+    throw new Error(`${name}: the link returned ${bytesOut} bytes, the result reports ${job.result.output_size}.`);
   show(name, 'webhook', '');
   const event = await receiver.eventOf(job.id);
   show(name, 'done', `${output}, webhook ${event.type} verified`);

@@ -53,7 +53,7 @@ export async function startWebhookReceiver(certificates: Certificates, secret: (
     url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`,
     eventOf: async (jobId) => {
       const { event, problem } = await withDeadline(deliveryOf(jobId).promise, jobId);
-      if (problem !== null) throw new Error(`The webhook of ${jobId} came, but ${problem}.`);
+      if (problem !== null) throw new Error(`The webhook for ${jobId} is invalid: ${problem}.`);
       return event;
     },
     close: () => closeServer(server),
@@ -75,7 +75,7 @@ function signatureProblem(
 function withDeadline(delivery: Promise<Delivery>, jobId: string): Promise<Delivery> {
   return new Promise((resolve, reject) => {
     const late = setTimeout(
-      () => reject(new Error(`No webhook of ${jobId} came within ${WAIT_MS / 1000} seconds.`)),
+      () => reject(new Error(`No webhook for ${jobId} arrived within ${WAIT_MS / 1000} seconds.`)),
       WAIT_MS,
     );
     void delivery.then((value) => {

@@ -1,4 +1,4 @@
-/** The image library alone, as a process of its own: told a photo, a format and a number of callers, it says files a second. */
+/** The image library alone, in its own process. Prints files per second for a photo, a format and a number of callers. */
 import { readFile } from 'node:fs/promises';
 import sharp, { type Sharp } from 'sharp';
 import { avifSettings, jpegSettings, webpSettings } from '#worker-image/engine/image/encode/encoder-settings.ts';

@@ -85,7 +85,7 @@ const PACKAGES: Readonly<Record<string, PackageRow>> = {
 
 /** Photos are brought to this longest side, near to what most callers ask for, */
 const PHOTO_SIDE = 1600;
-/** and of each picture the middle is taken. */
+/** Side of the region in the middle of each image, in pixels. */
 const CROP = { width: 768, height: 512 } as const;
 
 const run = promisify(execFile);

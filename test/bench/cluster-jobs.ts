@@ -71,7 +71,7 @@ async function allAtOnce(): Promise<void> {
   }
 }
 
-/** From the end as the API server tells it to the first attempt of the webhook. */
+/** Time from the end in the API server to the first attempt of the webhook. */
 async function untilNotified(): Promise<void> {
   const notified = await until('all webhooks', LONGEST_SECONDS, async () => {
     const received = await receiverPod(receiver).received();

@@ -130,7 +130,7 @@ async function arrive(): Promise<void> {
   }
 }
 
-/** Stands for the workers: each pod that runs reports once. */
+/** Replaces the workers: each running pod reports once. */
 function sendHeartbeats(): void {
   const heard = new Set<string>();
   const pods = startReflector(

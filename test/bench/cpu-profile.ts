@@ -5,7 +5,7 @@ export interface ProfiledCode {
   /** A folder or file of ours, a package, a module of Node, or what the engine itself did. */
   readonly module: string;
   readonly functionName: string;
-  /** Part of the samples in which the process was at work. */
+  /** Part of the samples in which the process was not idle. */
   readonly share: number;
 }
 

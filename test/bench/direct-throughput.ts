@@ -92,7 +92,7 @@ async function throughput(
         left -= 1;
         const options = { image: { format, quality: QUALITY, resize: false } };
         const { result } = await engine.compress(photo, options, tenantOf(left));
-        if (result.kept_original) throw new Error('the engine gave the photo back as it was');
+        if (result.kept_original) throw new Error('the engine returned the photo unchanged');
       }
     };
     await Promise.all(Array.from({ length: callers }, caller));

@@ -90,7 +90,7 @@ async function treeMib(root: number): Promise<number> {
   const processes = await Promise.all(pids.map((pid) => readProcess(Number(pid))));
   const alive = processes.filter((one) => one !== null);
   const members = new Set([root]);
-  // Parents come before their children by number, but for numbers that began anew.
+  // Parents come before their children by number, unless the numbers have started again.
   for (const { pid, parent } of alive.toSorted((one, other) => one.pid - other.pid))
     if (members.has(parent)) members.add(pid);
   return alive.filter(({ pid }) => members.has(pid)).reduce((sum, { mib }) => sum + mib, 0);

@@ -19,7 +19,7 @@ const ROWS = Buffer.from('id,name\n0010,Ada\n0011,Grace\n');
 const folder = await mkdtemp(join(tmpdir(), 'mediajobs-bench-'));
 const service = await startBenchService(folder);
 const { api } = service;
-const picture = await sharp({ create: { width: 640, height: 480, channels: 3, background: '#88a' } })
+const image = await sharp({ create: { width: 640, height: 480, channels: 3, background: '#88a' } })
   .jpeg()
   .toBuffer();
 const job = {
@@ -44,8 +44,8 @@ const LOADS: readonly (readonly [name: string, role: ProcessRole, send: () => Pr
   ['GET /v1/jobs/{id}, api', 'api', () => expectStatus(200, api('GET', `/v1/jobs/${id}`))],
   ['POST and DELETE /v1/jobs, api', 'api', createAndCancel],
   ['small jobs to their end, recorder and controller', 'control', () => runBenchJob(service, job)],
-  ['small pictures, api', 'api', () => expectStatus(200, api('POST', '/v1/compress', { body: picture }))],
-  ['small pictures, engine parent', 'engine', () => expectStatus(200, api('POST', '/v1/compress', { body: picture }))],
+  ['small images, api', 'api', () => expectStatus(200, api('POST', '/v1/compress', { body: image }))],
+  ['small images, engine parent', 'engine', () => expectStatus(200, api('POST', '/v1/compress', { body: image }))],
 ];
 try {
   for (const [name, role, send] of LOADS) {

@@ -1,4 +1,4 @@
-/** The most memory that one picture of 100 megapixels takes in the engine, by format. */
+/** Peak memory of the engine for one image of 100 megapixels, by format. */
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * What the quality scale gives on the calibration set, format by format, and the bytes beside the image library's
+ * Results of the quality scale on the calibration set, format by format, and the bytes beside the image library's
  * own defaults at an equal score. Writes `docs/reference/standard-v1.md`. Takes about a quarter of an hour.
  */
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -20,7 +20,7 @@ const DEFAULTS: Readonly<Record<string, { numbers: readonly number[]; encode: (f
   webp: { numbers: [45, 75, 93], encode: (from, quality) => from.webp({ quality }) },
   avif: { numbers: [36, 54, 76], encode: (from, quality) => from.avif({ quality }) },
 };
-/** Pictures in work: the scores are made by processes of one thread. */
+/** Images that are measured at once: the scores come from processes with one thread. */
 const AT_ONCE = 6;
 const PAGE = new URL('../../docs/reference/standard-v1.md', import.meta.url);
 

@@ -29,7 +29,7 @@ export async function timeJob({ api, database }: { api: ApiClient; database: Dat
       'select status, extract(epoch from started_at - created_at) * 1000 as ms from jobs where id = $1',
       [id],
     );
-    const status = rows[0]?.status ?? 'gone';
+    const status = rows[0]?.status ?? 'missing';
     if (startedAt === 0 && status !== 'queued') startedAt = performance.now();
     if (status === 'succeeded') {
       return {

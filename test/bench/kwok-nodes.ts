@@ -42,7 +42,7 @@ async function createNode(client: KubeClient, name: string): Promise<void> {
   await client.mergePatch(`/api/v1/nodes/${name}/status`, {
     status: { capacity: CAPACITY, allocatable: CAPACITY, conditions },
   });
-  // An API server without the controller that would take it away has put a taint on the new node.
+  // The API server has put a taint on the new node, and no controller runs that would remove it.
   await client.mergePatch(`/api/v1/nodes/${name}`, { spec: { taints: null } });
 }
 

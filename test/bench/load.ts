@@ -73,7 +73,7 @@ export function cpuByRole(data: string): ReadonlyMap<ProcessRole, number> {
   return seconds;
 }
 
-/** 0 when it is gone. */
+/** 0 when the process has ended. */
 function cpuOf(pid: number): number {
   try {
     return cpuSecondsOf(pid);

@@ -1,4 +1,4 @@
-/** Real PDFs from published npm packages, fetched when a bench asks for them and checked by their hash. */
+/** Real PDFs from published npm packages, fetched when a bench needs them and verified by their hash. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';

@@ -12,7 +12,7 @@ import { pdfHandler } from '#worker-image/engine/pdf/pdf-handler.ts';
 interface Made {
   readonly bytes: number;
   readonly seconds: number;
-  /** What is gone, by name. */
+  /** Names of lost content. */
   readonly lost: string;
 }
 

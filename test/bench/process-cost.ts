@@ -11,7 +11,7 @@ export interface ProcessCost {
 /** Clock ticks a second, as Linux counts them on every machine. */
 const TICKS = 100;
 
-/** @throws Error when the process is gone. */
+/** @throws Error when the process has ended. */
 export function costOf(pid: number): ProcessCost {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const mebibytes = (field: string): number =>
@@ -23,7 +23,7 @@ export function costOf(pid: number): ProcessCost {
   };
 }
 
-/** Returns the CPU time of the process, in seconds. @throws Error when the process is gone. */
+/** Returns the CPU time of the process, in seconds. @throws Error when the process has ended. */
 export function cpuSecondsOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -52,7 +52,7 @@ try {
 
 async function send(at: number): Promise<void> {
   const fileToSend = files[at % files.length];
-  if (fileToSend === undefined) throw new Error('There are no files.');
+  if (fileToSend === undefined) throw new Error('No files were given.');
   const { refusal, ...request } = fileToSend;
   const answer = await engine.process({ ...request, tenant: TENANTS[at % TENANTS.length] ?? '' });
   const code = typeof answer === 'string' ? answer : undefined;

@@ -4,7 +4,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** How close the second picture is to the first: 100 the same, 90 hardly told apart, 70 good, 50 medium, below 30 poor. */
+/** How close the second picture is to the first: 100 the same, 90 hardly distinguishable, 70 good, 50 medium, below 30 poor. */
 export type Score = (reference: string, other: string) => Promise<number>;
 
 const CRATE = 'ssimulacra2_rs';
@@ -22,7 +22,7 @@ export async function ssimulacra2(cache: string): Promise<Score> {
   return async (reference, other) => {
     const { stdout } = await run(tool, ['image', reference, other]);
     const score = /^Score: (-?[\d.]+)/m.exec(stdout)?.[1];
-    if (score === undefined) throw new Error(`${CRATE} gave no score: ${stdout}`);
+    if (score === undefined) throw new Error(`${CRATE} printed no score: ${stdout}`);
     return Number(score);
   };
 }

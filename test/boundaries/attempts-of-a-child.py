@@ -1,7 +1,7 @@
 """Acts as hostile code in an engine process: tries each attempt in a separate process and prints one JSON object with
 the name of each attempt and "done" or the reason of its failure.
 
-    python3 attempts-of-a-child.py PLACES   (JSON: paths, ports and process ids of the machine)
+    python3 attempts-of-a-child.py TARGETS   (JSON: paths, ports and process ids of the machine)
     python3 attempts-of-a-child.py          prints the names of the attempts
 """
 import ctypes
@@ -15,8 +15,8 @@ import socket
 import stat
 import sys
 
-PLACES = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
-OWNER = PLACES.get("owner")
+TARGETS = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
+OWNER = TARGETS.get("owner")
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.syscall.restype = ctypes.c_long
 X64 = platform.machine() == "x86_64"
@@ -53,7 +53,7 @@ def read(path):
 
 def list_service():
     """Lists the folder of the service. A process may see the otherwise empty folder that contains its home."""
-    if os.listdir(os.path.dirname(PLACES["secret"])) == ["home"]:
+    if os.listdir(os.path.dirname(TARGETS["secret"])) == ["home"]:
         raise OSError("its own alone")
 
 
@@ -73,7 +73,7 @@ def connect(family, kind, address):
 
 def send_udp():
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
-        client.sendto(b"x", ("127.0.0.1", PLACES["port"]))
+        client.sendto(b"x", ("127.0.0.1", TARGETS["port"]))
 
 
 def listen_abstract():
@@ -91,14 +91,14 @@ def listen_tcp():
 
 
 def connect_from_folder():
-    os.chdir(os.path.dirname(PLACES["socket"]))
-    connect(socket.AF_UNIX, socket.SOCK_STREAM, os.path.basename(PLACES["socket"]))
+    os.chdir(os.path.dirname(TARGETS["socket"]))
+    connect(socket.AF_UNIX, socket.SOCK_STREAM, os.path.basename(TARGETS["socket"]))
 
 
 def send_to_socket_file():
     """Sends with a datagram socket, which needs no connection."""
     one, _ = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
-    one.sendto(b"x", PLACES["socket"])
+    one.sendto(b"x", TARGETS["socket"])
 
 
 def environment_of(pid):
@@ -127,11 +127,11 @@ def escape_by_parents():
 
 def escape_by_root():
     root = os.open("/", os.O_PATH | os.O_DIRECTORY)
-    os.close(os.open(PLACES["secret"].lstrip("/"), os.O_RDONLY, dir_fd=root))
+    os.close(os.open(TARGETS["secret"].lstrip("/"), os.O_RDONLY, dir_fd=root))
 
 
 def escape_by_link():
-    os.symlink(PLACES["secret"], "link")
+    os.symlink(TARGETS["secret"], "link")
     try:
         read("link")
     finally:
@@ -139,7 +139,7 @@ def escape_by_link():
 
 
 def hard_link():
-    os.link(PLACES["secret"], "hard")
+    os.link(TARGETS["secret"], "hard")
     read("hard")
 
 
@@ -177,27 +177,27 @@ def by_other_numbers():
 ATTEMPTS = {
     # Files.
     "read the passwords of the machine": lambda: read("/etc/shadow"),
-    "read the secrets of the service": lambda: read(PLACES["secret"]),
+    "read the secrets of the service": lambda: read(TARGETS["secret"]),
     "list the folder of the service": list_service,
-    "list another tenant's folder": lambda: os.listdir(PLACES["tenant"]),
-    "read another tenant's file": lambda: read(os.path.join(PLACES["tenant"], "file")),
+    "list another tenant's folder": lambda: os.listdir(TARGETS["tenant"]),
+    "read another tenant's file": lambda: read(os.path.join(TARGETS["tenant"], "file")),
     "read a secret by a symbolic link": escape_by_link,
     "read a secret by a hard link": hard_link,
     "read a secret by the parent of its folder": escape_by_parents,
     "read a secret by the descriptor of its folder": escape_by_folder,
     "read a secret by the descriptor of the root directory": escape_by_root,
     "open a file by its handle": lambda: call("open_by_handle_at", -100, b"\0" * 128, 0),
-    "write outside of its folder": lambda: make(PLACES["secret"] + ".new"),
-    "write into another tenant's folder": lambda: make(os.path.join(PLACES["tenant"], "new")),
-    "overwrite a secret": lambda: open_to_write(PLACES["secret"]),
-    "empty a secret": lambda: os.truncate(PLACES["secret"], 0),
-    "remove a secret": lambda: os.unlink(PLACES["secret"] + ".remove"),
-    "rename a secret": lambda: os.rename(PLACES["secret"] + ".rename", "renamed"),
-    "open a secret to everybody": lambda: os.chmod(PLACES["secret"], 0o666),
-    "give a secret another owner": lambda: os.chown(PLACES["secret"], os.getuid(), os.getgid()),
-    "put an attribute on a secret": lambda: call("setxattr", PLACES["secret"].encode(), b"user.x", b"x", 1, 0),
-    "change the engine's code": lambda: open_to_write(PLACES["code"]),
-    "add to the engine's code": lambda: make(os.path.join(os.path.dirname(PLACES["code"]), "added.ts")),
+    "write outside of its folder": lambda: make(TARGETS["secret"] + ".new"),
+    "write into another tenant's folder": lambda: make(os.path.join(TARGETS["tenant"], "new")),
+    "overwrite a secret": lambda: open_to_write(TARGETS["secret"]),
+    "empty a secret": lambda: os.truncate(TARGETS["secret"], 0),
+    "remove a secret": lambda: os.unlink(TARGETS["secret"] + ".remove"),
+    "rename a secret": lambda: os.rename(TARGETS["secret"] + ".rename", "renamed"),
+    "open a secret to everybody": lambda: os.chmod(TARGETS["secret"], 0o666),
+    "give a secret another owner": lambda: os.chown(TARGETS["secret"], os.getuid(), os.getgid()),
+    "put an attribute on a secret": lambda: call("setxattr", TARGETS["secret"].encode(), b"user.x", b"x", 1, 0),
+    "change the engine's code": lambda: open_to_write(TARGETS["code"]),
+    "add to the engine's code": lambda: make(os.path.join(os.path.dirname(TARGETS["code"]), "added.ts")),
     "change a program of the system": lambda: open_to_write("/usr/bin/env"),
     "create a set-user-id file": set_user_id_at_creation,
     "make a file set-user-id by chmod": lambda: set_user_id_later(lambda path: os.chmod(path, 0o4755)),
@@ -206,8 +206,8 @@ ATTEMPTS = {
     "change a setting of the kernel": lambda: open_to_write("/proc/sys/kernel/core_pattern"),
     "watch files": lambda: call("inotify_init1", 0),
     # Network and sockets.
-    "connect to a TCP port of the machine": lambda: connect(socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", PLACES["port"])),
-    "connect by IPv6": lambda: connect(socket.AF_INET6, socket.SOCK_STREAM, ("::1", PLACES["port"])),
+    "connect to a TCP port of the machine": lambda: connect(socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", TARGETS["port"])),
+    "connect by IPv6": lambda: connect(socket.AF_INET6, socket.SOCK_STREAM, ("::1", TARGETS["port"])),
     "send a UDP datagram": send_udp,
     "listen on a TCP port": listen_tcp,
     "listen on an abstract socket": listen_abstract,
@@ -216,7 +216,7 @@ ATTEMPTS = {
     "open a socket of virtual machines": lambda: socket.socket(40, socket.SOCK_STREAM),
     "connect to the socket file of a database": lambda: connect_from_folder(),
     "send a datagram to a socket file": send_to_socket_file,
-    "connect to an abstract socket": lambda: connect(socket.AF_UNIX, socket.SOCK_STREAM, "\0" + PLACES["abstract"]),
+    "connect to an abstract socket": lambda: connect(socket.AF_UNIX, socket.SOCK_STREAM, "\0" + TARGETS["abstract"]),
     "open a socket by the numbers of another convention": by_other_numbers,
     # Other processes.
     "read the environment of its owner": lambda: environment_of(OWNER),
@@ -255,7 +255,7 @@ ATTEMPTS = {
     "make system calls by a ring": lambda: call("io_uring_setup", 1, b"\0" * 128),
     "read the keys of the user": lambda: call("keyctl", 0, -4, 1),
     "add a key": lambda: call("add_key", b"user", b"x", b"x", 1, -4),
-    "turn off the randomness of addresses": lambda: call("personality", 0x0040000),
+    "disable the randomization of addresses": lambda: call("personality", 0x0040000),
     "rename the machine": lambda: call("sethostname", b"x", 1),
     "put input into a terminal": terminal_input,
     "open a file by the call that the filter cannot read": lambda: call("openat2", -100, b".", b"\0" * 24, 24),
@@ -280,8 +280,8 @@ def outcome(attempt):
     return result or "killed"
 
 
-if PLACES:
-    chosen = PLACES["only"] or ATTEMPTS
+if TARGETS:
+    chosen = TARGETS["only"] or ATTEMPTS
     print(json.dumps({name: outcome(ATTEMPTS[name]) for name in chosen}))
 else:
     print(json.dumps(list(ATTEMPTS)))

@@ -137,7 +137,7 @@ const BODIES: readonly (Body & { what: string })[] = [
   },
   { what: 'are whole but for the last chunk', headers: { 'transfer-encoding': 'chunked' }, sent: photo },
   {
-    what: 'are forms whose last boundary never comes',
+    what: 'are forms without the last boundary',
     headers: { 'content-type': `multipart/form-data; boundary=${BOUNDARY}`, 'transfer-encoding': 'chunked' },
     sent: `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.jpg"\r\n\r\n${'x'.repeat(5000)}`,
   },

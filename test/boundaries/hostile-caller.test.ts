@@ -48,7 +48,7 @@ function openTcp(localAddress = '127.0.0.1', to = port): OpenConnection {
   return trackConnection(connect({ port: to, host: '127.0.0.1', localAddress }));
 }
 
-/** Most connections opened at once: more than the operating system queues (511) would be dropped, and tried anew later. */
+/** Most connections opened at once: more than the operating system queues (511) would be dropped and retried later. */
 const WAVE = 100;
 
 /** Opens connections in waves, each from the local address that `addressOf` returns for its number. */
@@ -126,7 +126,7 @@ describe('a request that another program may parse differently', () => {
     ['Host with a user name', get('Host: localhost@other\r\n')],
     ['a target on another host', `GET https://other/v1/jobs HTTP/1.1\r\n${HOST}${KEY}\r\n`],
     ['a target with another scheme', `GET ftp://localhost/v1/jobs HTTP/1.1\r\n${HOST}${KEY}\r\n`],
-    ['a target with a port that is none', `GET https://localhost:99999999/v1/jobs HTTP/1.1\r\n${HOST}${KEY}\r\n`],
+    ['a target with an invalid port', `GET https://localhost:99999999/v1/jobs HTTP/1.1\r\n${HOST}${KEY}\r\n`],
   ])('%s is refused, and the connection is closed', async (_what, bytes) => {
     const raw = await openRaw(api);
     // If the end of the body were ambiguous, this would be parsed as a second request.
@@ -230,7 +230,7 @@ describe('a response over HTTPS', () => {
     ['an error', `GET /v1/jobs HTTP/1.1\r\n${HOST}\r\n`, 401],
     ['an unknown path', `GET /nothing HTTP/1.1\r\n${HOST}\r\n`, 404],
     ['a malformed path', `GET /v1/jobs/%zz HTTP/1.1\r\n${HOST}${KEY}\r\n`, 400],
-    ['bytes that are no HTTP', 'NONSENSE\r\n\r\n', 400],
+    ['bytes that are not HTTP', 'NONSENSE\r\n\r\n', 400],
     ['the documentation', `GET /docs HTTP/1.1\r\n${HOST}\r\n`, 200],
     ['the dashboard', `GET /dashboard/sign-in HTTP/1.1\r\n${HOST}\r\n`, 200],
   ])('with %s has the Strict-Transport-Security header', async (_what, bytes, status) => {
@@ -281,8 +281,8 @@ describe('a signed link', () => {
     ['a fragment', (link) => `${link}#`],
     ['the path of another job', (link) => link.replace('abcdefghij', 'abcdefghik')],
     ['the signature of a worker', () => sign('/files/outputs/job_0123456789abcdefghij').replace(/^.*\?/, `${path}?`)],
-  ])('with %s is refused', async (_what, bend) => {
-    expect(await askFor(bend(sign(path)))).toEqual({ status: 403, code: 'invalid_signature' });
+  ])('with %s is refused', async (_what, alter) => {
+    expect(await askFor(alter(sign(path)))).toEqual({ status: 403, code: 'invalid_signature' });
   });
 
   it('of a file for workers is refused with a further parameter', async () => {

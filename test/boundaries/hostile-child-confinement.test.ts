@@ -28,17 +28,23 @@ const WITHOUT_NAMESPACES = [
 
 /** Command prefix of the owner, the requested isolation, and the expected one. */
 const SITUATIONS = [
-  ['bubblewrap', { prefix: [], asks: 'bubblewrap', gets: 'bubblewrap' }],
-  ['namespaces, Landlock and seccomp', { prefix: [], asks: 'namespaces', gets: 'namespaces' }],
+  ['bubblewrap', { prefix: [], setting: 'bubblewrap', level: 'bubblewrap' }],
+  ['namespaces, Landlock and seccomp', { prefix: [], setting: 'namespaces', level: 'namespaces' }],
   [
     'namespaces with the machine’s /proc',
-    { prefix: [], asks: 'namespaces-shared-proc', gets: 'namespaces-shared-proc' },
+    { prefix: [], setting: 'namespaces-shared-proc', level: 'namespaces-shared-proc' },
   ],
-  ['Landlock and seccomp alone', { prefix: [], asks: 'landlock', gets: 'landlock' }],
-  ['bubblewrap, started by a user without privileges', { prefix: AS_NOBODY, asks: 'bubblewrap', gets: 'bubblewrap' }],
-  ['namespaces, started by a user without privileges', { prefix: AS_NOBODY, asks: 'namespaces', gets: 'namespaces' }],
-  ['Landlock, started by a user without privileges', { prefix: AS_NOBODY, asks: 'landlock', gets: 'landlock' }],
-  ['a container that allows no namespaces', { prefix: WITHOUT_NAMESPACES, asks: 'auto', gets: 'landlock' }],
+  ['Landlock and seccomp alone', { prefix: [], setting: 'landlock', level: 'landlock' }],
+  [
+    'bubblewrap, started by a user without privileges',
+    { prefix: AS_NOBODY, setting: 'bubblewrap', level: 'bubblewrap' },
+  ],
+  [
+    'namespaces, started by a user without privileges',
+    { prefix: AS_NOBODY, setting: 'namespaces', level: 'namespaces' },
+  ],
+  ['Landlock, started by a user without privileges', { prefix: AS_NOBODY, setting: 'landlock', level: 'landlock' }],
+  ['a container that allows no namespaces', { prefix: WITHOUT_NAMESPACES, setting: 'auto', level: 'landlock' }],
 ] as const;
 
 /** Attempts that succeed without isolation and change nothing but the owner's folder. */
@@ -56,15 +62,15 @@ const POSSIBLE_OTHERWISE = [
   'signal its owner',
 ];
 
-describe.each(SITUATIONS)('in %s', (_who, { prefix, asks, gets }) => {
+describe.each(SITUATIONS)('in %s', (_who, { prefix, setting, level }) => {
   let confined: AttemptReport | null = null;
   beforeAll(() => {
-    confined = runOwner(prefix, [asks]);
+    confined = runOwner(prefix, [setting]);
   }, TIMEOUT_MS);
 
   it('the owner detects this isolation', ({ skip }) => {
     if (confined === null) skip();
-    expect(confined?.level).toBe(gets);
+    expect(confined?.level).toBe(level);
   });
 
   it.each(ATTEMPTS)('hostile code in an engine process cannot %s', (attempt) => {

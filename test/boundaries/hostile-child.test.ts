@@ -68,7 +68,7 @@ const OUTPUTS: readonly [attack: string, ending: AttackEnding][] = [
   ['hard link', 'refused'],
   ['own folder is a link', 'refused'],
   ['own home is a link', 'refused'],
-  ['own folder is gone', 'refused'],
+  ['own folder is deleted', 'refused'],
   ['named pipe', 'refused'],
   ['device', 'refused'],
   ['socket', 'refused'],
@@ -90,10 +90,10 @@ const REPORTS: readonly [attack: string, ending: AttackEnding][] = [
   ['another kind', 'refused'],
   ['more savings', 'refused'],
   ['an original that is kept and changed', 'refused'],
-  ['endless size', 'refused'],
+  ['infinite size', 'refused'],
   ['no number as a size', 'refused'],
   ['a negative size', 'refused'],
-  ['a hash that is none', 'refused'],
+  ['a malformed hash', 'refused'],
   ['a version of its own', 'refused'],
   ['a warning with control characters', 'refused'],
   ['a long warning', 'refused'],
@@ -106,7 +106,7 @@ const MESSAGES: readonly [attack: string, ending: AttackEnding][] = [
   ['no JSON', 'refused'],
   ['an array', 'refused'],
   ['an empty line', 'refused'],
-  ['bytes that are no text', 'refused'],
+  ['bytes that are not UTF-8', 'refused'],
   ['deep JSON', 'refused'],
   ['an unknown type', 'refused'],
   ['no type', 'refused'],
@@ -131,7 +131,7 @@ const BEHAVIOR: readonly [attack: string, ending: AttackEnding][] = [
   ['never answers', 'timeout'],
   ['stops itself', 'timeout'],
   ['closes its pipe and lives on', 'refused'],
-  ['endless standard error', 'timeout'],
+  ['unlimited standard error', 'timeout'],
   ['standard error with control characters', 'honest'],
   ['exits at once', 'lost'],
   ['many files', 'honest'],
@@ -141,7 +141,7 @@ const BEHAVIOR: readonly [attack: string, ending: AttackEnding][] = [
   ['a file beside its task', 'honest'],
 ];
 
-describe('an engine process that a file has taken over', () => {
+describe('a compromised engine process', () => {
   it.each(OUTPUTS)('cannot return a file of the machine as its output: %s (%s)', attempt);
   it.each(REPORTS)('cannot send a report that contradicts the facts of its owner: %s (%s)', attempt);
   it.each(MESSAGES)('does no harm by its messages: %s (%s)', attempt);
@@ -163,7 +163,7 @@ describe('an engine process that a file has taken over', () => {
     expect(isAlive(leftPid())).toBe(false);
   });
 
-  it.each(['a message of 150 MB', 'a progress of 150 MB', 'a flood of progress', 'endless standard error'])(
+  it.each(['a message of 150 MB', 'a progress of 150 MB', 'a flood of progress', 'unlimited standard error'])(
     'makes its owner allocate less than 64 MiB: %s',
     async (attack) => {
       await send('nothing', 'warm');

@@ -1,5 +1,5 @@
 /**
- * Replaces `worker-image/sandbox/child.ts`, as if a file had taken over the decoder. Its input is an `AttackOrders`
+ * Replaces `worker-image/sandbox/child.ts`, as if a file had compromised the decoder. Its input is an `AttackOrders`
  * object as JSON. The tests run it without isolation, so it can do more than an attacker in production.
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -80,7 +80,7 @@ const ATTACKS: Readonly<Record<string, (attack: RunningAttack) => void>> = {
       mkdirSync(home);
       symlinkSync(at.trap, join(home, 'file'));
     }),
-  'own folder is gone': (at) => made(at, () => rmSync(at.task.directory, { recursive: true })),
+  'own folder is deleted': (at) => made(at, () => rmSync(at.task.directory, { recursive: true })),
   'named pipe': (at) => made(at, () => spawnSync('sh', ['-c', 'mkfifo "$0"', at.output])),
   device: (at) => made(at, () => spawnSync('mknod', [at.output, 'c', '1', '5'])),
   socket: (at) => void createServer().listen(at.output, () => done(at)),
@@ -114,10 +114,10 @@ const ATTACKS: Readonly<Record<string, (attack: RunningAttack) => void>> = {
   'another kind': (at) => honest(at, { result: { kind: 'font' } }),
   'more savings': (at) => honest(at, { result: { savings_percent: 99 } }),
   'an original that is kept and changed': (at) => honest(at, { result: { kept_original: true } }),
-  'endless size': (at) => honestText(at, /"output_size":\d+/, '"output_size":1e999'),
+  'infinite size': (at) => honestText(at, /"output_size":\d+/, '"output_size":1e999'),
   'no number as a size': (at) => honestText(at, /"output_size":\d+/, '"output_size":NaN'),
   'a negative size': (at) => honest(at, { result: { original_size: -1 } }),
-  'a hash that is none': (at) => honest(at, { outputSha256: '../../etc/shadow' }),
+  'a malformed hash': (at) => honest(at, { outputSha256: '../../etc/shadow' }),
   'a version of its own': (at) => honest(at, { tools: { sharp: '<script>' } }),
   'a warning with control characters': (at) => honest(at, { result: { warnings: ['\u001b[2J\u202Egone'] } }),
   'a long warning': (at) => honest(at, { result: { warnings: ['x'.repeat(201)] } }),
@@ -129,7 +129,7 @@ const ATTACKS: Readonly<Record<string, (attack: RunningAttack) => void>> = {
   'no JSON': () => write('{{{\n'),
   'an array': () => write('[]\n'),
   'an empty line': () => write('\n'),
-  'bytes that are no text': () => void writeSync(CHANNEL, Buffer.from([0xff, 0xfe, 0x0a])),
+  'bytes that are not UTF-8': () => void writeSync(CHANNEL, Buffer.from([0xff, 0xfe, 0x0a])),
   'deep JSON': () => write(`${'['.repeat(60_000)}\n`),
   'an unknown type': () => say({ type: 'owner' }),
   'no type': () => say({ code: 'timeout' }),
@@ -172,7 +172,7 @@ const ATTACKS: Readonly<Record<string, (attack: RunningAttack) => void>> = {
     channel.destroy();
     setInterval(() => undefined, 1000);
   },
-  'endless standard error': () => {
+  'unlimited standard error': () => {
     const junk = Buffer.alloc(1024 ** 2, 0x78);
     const on = (): void => void process.stderr.write(junk, on);
     process.stderr.on('error', () =>

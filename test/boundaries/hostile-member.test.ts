@@ -203,7 +203,7 @@ const withInvitations: readonly Attempt[] = [
     },
   ],
   [
-    'comes back, once removed, by an invitation that they sent themselves',
+    'rejoins after the removal by an invitation that they sent themselves',
     async () => {
       const leaving = await person('owner');
       await leaving.post(members(), { email: 'friend@members.example', role: 'owner' }, members());
@@ -445,7 +445,7 @@ const withSessions: readonly Attempt[] = [
     },
   ],
   [
-    'guesses at a login without end by signing in between with one that they have set up for the same address',
+    'guesses the password of a login indefinitely by signing in meanwhile with their own login of the same address',
     async () => {
       const victim = await person('developer');
       const { email } = victim.user;

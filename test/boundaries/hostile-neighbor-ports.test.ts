@@ -309,15 +309,15 @@ describe('a signed link of the file store on disk', () => {
   const MISUSES: readonly (readonly [string, string, (url: string) => string])[] = [
     ['writes its object', 'PUT', (url) => url],
     ['removes its object', 'DELETE', (url) => url],
-    ['asks for the headers alone', 'HEAD', (url) => url],
+    ['requests only the headers', 'HEAD', (url) => url],
     ['reads another object', 'GET', (url) => url.replace('/own', '/other')],
     ['reads another object by a path that climbs', 'GET', (url) => url.replace('/own', '/own/%2e%2e/other')],
     ['spells its path in another way', 'GET', (url) => url.replace('/own', '/%6fwn')],
     ['doubles a slash of its path', 'GET', (url) => url.replace('uploads/', 'uploads//')],
     ['reads for longer', 'GET', (url) => url.replace(/expires=\d+/, 'expires=99999999999')],
     ['drops the time', 'GET', (url) => url.replace(/expires=\d+&/, '')],
-    ['gives two times', 'GET', (url) => `${url}&expires=99999999999`],
-    ['gives two signatures', 'GET', (url) => `${url}&signature=x`],
+    ['contains two expiry times', 'GET', (url) => `${url}&expires=99999999999`],
+    ['contains two signatures', 'GET', (url) => `${url}&signature=x`],
     ['appends a parameter', 'GET', (url) => `${url}&x=`],
     ['cuts the signature off', 'GET', (url) => url.slice(0, -1)],
     [

@@ -1,4 +1,4 @@
-/** Outcomes that the controller reads from termination messages of a pod that a file has taken over. */
+/** Outcomes that the controller reads from termination messages of a pod that a file has compromised. */
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
 import { runStateOf } from '#controller/run-state.ts';
@@ -29,21 +29,21 @@ const FORGED: readonly [what: string, message: string][] = [
   ['a code of the prototype', JSON.stringify(failed({ code: 'constructor' }))],
   ['a long message', JSON.stringify(failed({ message: 'x'.repeat(1001) }))],
   ['control characters in its message', JSON.stringify(failed({ message: '\u001b[2Jgone\r\n' }))],
-  ['text that runs backwards in its message', JSON.stringify(failed({ message: 'ok\u202Eko' }))],
+  ['right-to-left text in its message', JSON.stringify(failed({ message: 'ok\u202Eko' }))],
   ['control characters in a warning', JSON.stringify(result({ warnings: ['\u0007'] }))],
   ['many warnings', JSON.stringify(result({ warnings: Array.from({ length: 11 }, () => 'x') }))],
   ['a format that does not exist', JSON.stringify(result({ output_format: 'exe' }))],
   ['a negative size', JSON.stringify(result({ output_size: -1 }))],
-  ['an endless size', JSON.stringify(result({ output_size: 0 })).replace('"output_size":0', '"output_size":1e999')],
+  ['an infinite size', JSON.stringify(result({ output_size: 0 })).replace('"output_size":0', '"output_size":1e999')],
   ['no pages at all', JSON.stringify(result({ pages: 0 }))],
   ['a negative duration', JSON.stringify(result({ duration_seconds: -60 }))],
   ['a codec with markup', JSON.stringify(result({ video_codec: '<script>' }))],
-  ['a hash that is none', JSON.stringify(done({ inputSha256: '../../etc/shadow' }))],
+  ['a malformed hash', JSON.stringify(done({ inputSha256: '../../etc/shadow' }))],
   ['a tool with markup', JSON.stringify(done({ tools: { '<b>': '1' } }))],
   ['an image with control characters', JSON.stringify(done({ image: 'worker\n:1' }))],
 ];
 
-describe('the termination message of a pod that a file has taken over', () => {
+describe('the termination message of a compromised pod', () => {
   it.each(FORGED)('is not accepted as an outcome: %s', (_what, message) => {
     expect(runStateOf(buildObject('job', {}), [endedPod(message)])).toMatchObject({ state: 'lost', cause: 'crashed' });
   });

@@ -81,13 +81,13 @@ describe.runIf(isRoot)('a compromised process of the service', () => {
         ['a connection to Redis', connects('redis/redis.sock')],
       ].map(([what = '', command = '']) => [role, what, command] as const),
     ),
-    ['engine', 'the files of jobs in work', 'ls "$1/work/runs"'],
+    ['engine', 'the files of running jobs', 'ls "$1/work/runs"'],
     ['engine', 'the file store of the API', connects('files/socket')],
     ['engine', "the controller's heartbeats", connects('heartbeat/socket')],
     ['runs', 'the engine of the direct lane', connects('engine/socket')],
     ['courier', 'the engine of the direct lane', connects('engine/socket')],
     ['engine', 'the process that runs jobs', connects('runs/socket')],
-    ['runs', 'the files of the direct lane in work', 'ls "$1/work/engine"'],
+    ['runs', 'the files of direct requests in flight', 'ls "$1/work/engine"'],
     ['courier', 'the key of the certificate', 'cat "$1/run/tls/key.pem"'],
     ['courier', 'Redis', connects('redis/redis.sock')],
     ['courier', 'the process that runs jobs', connects('runs/socket')],
@@ -95,7 +95,7 @@ describe.runIf(isRoot)('a compromised process of the service', () => {
     ['api', 'the key of the authority', 'cat "$1/tls/ca.key"'],
     ['api', 'the process that runs jobs', connects('runs/socket')],
     ['control', 'the key of the certificate', 'cat "$1/run/tls/key.pem"'],
-    ['control', 'the files of jobs in work', 'ls "$1/work/runs"'],
+    ['control', 'the files of running jobs', 'ls "$1/work/runs"'],
   ];
 
   it.each(attempts)('with the role %s cannot access %s', async (role, _what, command) => {

@@ -1,5 +1,5 @@
 /**
- * A tool that a file has taken over prints and writes what the attacker wants. It runs inside the decoder's isolation.
+ * A tool that a file has compromised prints and writes what the attacker wants. It runs inside the decoder's isolation.
  * Its output must lead to a refusal of the file, never to an internal error, a hang or a false report.
  */
 import { copyFile, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
@@ -27,7 +27,7 @@ const PRINTED: readonly (readonly [what: string, tool: string, sample: string, s
   ['streams that are a text', 'ffprobe', 'talk.mp3', probe({ streams: 'many' })],
   ['a stream that is null', 'ffprobe', 'talk.mp3', probe({ streams: [null] })],
   ['an index beyond exact numbers', 'ffprobe', 'talk.mp3', probe({ streams: [{ ...STREAM, index: 2 ** 60 }] })],
-  ['channels without end', 'ffprobe', 'talk.mp3', probe({ streams: [{ ...STREAM, channels: '1e999' }] })],
+  ['infinitely many channels', 'ffprobe', 'talk.mp3', probe({ streams: [{ ...STREAM, channels: '1e999' }] })],
   ['negative channels', 'ffprobe', 'talk.mp3', probe({ streams: [{ ...STREAM, channels: -5 }] })],
   ['a codec with an option of ffmpeg', 'ffprobe', 'talk.mp3', probe({ streams: [{ ...STREAM, codec_name: '-f' }] })],
   ['keys of the prototype', 'ffprobe', 'talk.mp3', `{ "__proto__": { "streams": [] },${probe({}).slice(1)}`],
@@ -35,7 +35,7 @@ const PRINTED: readonly (readonly [what: string, tool: string, sample: string, s
   ['a hundred thousand lines', 'ffprobe', 'talk.mp3', '{\n'.repeat(100_000)],
   ['no pages', 'qpdf', 'report.pdf', '0'],
   ['negative pages', 'qpdf', 'report.pdf', '-3'],
-  ['pages without end', 'qpdf', 'report.pdf', 'Infinity'],
+  ['infinitely many pages', 'qpdf', 'report.pdf', 'Infinity'],
   ['half a page', 'qpdf', 'report.pdf', '1.5'],
   ['more pages than the limit', 'qpdf', 'report.pdf', '1e9'],
   ['a size of no pixels', 'raw-identify', 'photo.dng', 'Output size: 0 x 0\n'],
@@ -117,10 +117,10 @@ it('processes that a tool started end with it', async () => {
     .poll(() =>
       stat(`/proc/${pid}/exe`).then(
         () => 'alive',
-        () => 'gone',
+        () => 'deleted',
       ),
     )
-    .toBe('gone');
+    .toBe('deleted');
 });
 
 function probe(printed: object): string {

@@ -13,13 +13,13 @@ import type { World } from '#test/faults/world.ts';
 
 type Sending = NonNullable<Parameters<ApiClient>[2]>;
 
-/** Status 0: no answer came, so what became of the request is not known. */
+/** Status 0: no response, so the outcome of the request is unknown. */
 export interface Reply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly bytes: Buffer;
   readonly body: any;
-  /** Why no answer came. */
+  /** Cause of a missing response. */
   readonly failure?: string;
 }
 

@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SeededRandom } from '#test/faults/seeded-random.ts';
 
 /**
- * error: 500 · slow down: 503, as S3 tells to · late: ten seconds · cut short: half of an object ·
+ * error: 500 · slow down: 503 SlowDown · late: ten seconds · cut short: half of an object ·
  * other ETag: that of another object · missing: 404 for an existing object · reply lost: done without a response ·
  * unreachable: no response
  */

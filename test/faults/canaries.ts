@@ -13,7 +13,7 @@ import { processesOf } from '#test/support/service-processes.ts';
 export interface Canaries {
   /** Settings that hold secrets. */
   readonly settings: { readonly MEDIAJOBS_KEY_PEPPER: string; readonly MEDIAJOBS_ENCRYPTION_KEYS: string };
-  /** From now on this text must not be found; gives it back. */
+  /** Returns the text, which must not be found from now on. */
   add(name: string, secret: string): string;
   /** A new secret word of that name. */
   make(name: string): string;

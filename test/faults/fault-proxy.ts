@@ -2,7 +2,7 @@
  * A TCP proxy before a server on a unix socket or a port, that fails on command.
  *
  *   passing ──cut──▶ open connections are reset, new ones refused ──mend──▶ passing
- *   passing ──slow──▶ each chunk comes so much later ──mend──▶ passing
+ *   passing ──slow──▶ each chunk is delayed ──mend──▶ passing
  *   passing ──drop the reply──▶ the next COMMIT that fits reaches the server, its answer nobody ──▶ passing
  */
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net';

@@ -3,7 +3,7 @@
  * checks apply them to rows, the commands of the model to responses.
  *
  *   job        queued → processing → succeeded | failed | canceled; unfinished → canceled | failed at any time
- *   upload     created → uploaded → used by one job → gone; unused: gone after 24 hours
+ *   upload     created → uploaded → used by one job → deleted; unused: deleted after 24 hours
  *   delivery   queued → attempt 1 … 8 → delivered | dropped; the n-th attempt no sooner than the schedule says
  *   ledger     one row per finished job and per direct request that was worked on; billed only if live, succeeded and
  *              not kept
@@ -76,7 +76,7 @@ export function wrongSchedule(seconds: readonly number[], repeatsAllowed: number
     const due = nextAttemptAt(index, new Date(before * 1000));
     if (due !== null && second * 1000 < due.getTime() - 1000) early += 1;
   }
-  if (early > repeatsAllowed) wrong.push(`${early} attempts came sooner than the schedule says`);
+  if (early > repeatsAllowed) wrong.push(`${early} attempts were sooner than scheduled`);
   if (seconds.length > 8 + repeatsAllowed) wrong.push(`it was sent ${seconds.length} times`);
   return wrong;
 }

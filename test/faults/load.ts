@@ -1,4 +1,4 @@
-/** Twice as many direct requests as the engine has places for, and connections that are slow on purpose. */
+/** Twice as many direct requests as the engine admits, and connections that are slow on purpose. */
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:tls';
 import sharp from 'sharp';
@@ -28,20 +28,20 @@ export const LOAD: readonly Scenario[] = [
       const before = memoryOf(stage.world);
       const overloaded = await callers(stage, { ...overload, seconds: 30 });
       const after = memoryOf(stage.world);
-      const odd = [
+      const unexpected = [
         ...[...alone, ...few].filter(({ status }) => status !== 200),
         ...[...first, ...overloaded].filter(({ status }) => status !== 200 && status !== 503),
       ];
       mustEqual(
-        odd.map(({ status, failure }) => `${status} ${failure ?? ''}`),
+        unexpected.map(({ status, failure }) => `${status} ${failure ?? ''}`),
         [],
-        'odd answers',
+        'unexpected responses',
       );
       const [unloaded, accepted, refused] = [timesOf(alone, 200), timesOf(overloaded, 200), timesOf(overloaded, 503)];
       stage.note(`${children} callers, as many as are worked on: ${unloaded.length / 10} a second, ${shown(unloaded)}`);
       stage.note(`16 callers: ${few.length / 10} a second, ${shown(timesOf(few, 200))}`);
       stage.note(
-        `twice the ${children + queue} places: ${(accepted.length / 30).toFixed(1)} a second, ${shown(accepted)}; ${refused.length} refused, ${shown(refused)}`,
+        `twice the ${children + queue} admitted: ${(accepted.length / 30).toFixed(1)} a second, ${shown(accepted)}; ${refused.length} refused, ${shown(refused)}`,
       );
       stage.note(`memory of the API and the engine: ${before.toFixed(0)} → ${after.toFixed(0)} MiB`);
       must(accepted.length > 0 && refused.length > 0, `${accepted.length} were accepted and ${refused.length} refused`);
@@ -102,7 +102,7 @@ function compress(account: FaultAccount, photo: Buffer): Promise<Reply> {
   return account.call('POST', '/v1/compress?filename=a.jpg', { body: photo });
 }
 
-/** So many callers, each of which sends the next request at once; a refused one waits a moment, as it is told to. */
+/** Runs concurrent callers, each of which sends its next request at once. A refused one waits for its `Retry-After`. */
 async function callers(
   { account }: Stage,
   { atOnce, seconds, photo }: { atOnce: number; seconds: number; photo: Buffer },
@@ -145,7 +145,7 @@ function shown(sorted: readonly number[]): string {
   return `median ${at(sorted, 0.5).toFixed(0)} ms, p95 ${at(sorted, 0.95).toFixed(0)} ms`;
 }
 
-/** Gives what ends it. */
+/** Returns a function that ends it. */
 function slowHeaders(world: World): Promise<() => void> {
   const { hostname, port } = new URL(world.service().baseUrl);
   return new Promise((resolve) => {

@@ -34,16 +34,16 @@ export const RACES: readonly Scenario[] = [
         if (crashes) world.faults.arm(random.pick(['before-job-commit', 'after-job-insert']), 'crash');
         const send = (): Promise<Reply> => account.call('POST', '/v1/jobs', { body, headers });
         const answers = await Promise.all(Array.from({ length: AT_ONCE }, send));
-        const odd = answers.filter(
+        const unexpected = answers.filter(
           ({ status, body: answer }) =>
             status !== 202 &&
             answer?.error?.code !== 'idempotency_in_progress' &&
             !(crashes && [0, 500].includes(status)),
         );
         mustEqual(
-          odd.map(({ status }) => status),
+          unexpected.map(({ status }) => status),
           [],
-          `odd answers in round ${round}`,
+          `unexpected responses in round ${round}`,
         );
         if (crashes) await world.heal();
         ids.add(await accepted(stage, send));
@@ -149,9 +149,9 @@ export const RACES: readonly Scenario[] = [
   },
 ];
 
-/** The job of that request, once it is told. */
+/** Returns the job of that request, once it is known. */
 function accepted({ world }: Stage, send: () => Promise<Reply>): Promise<string> {
-  return until('the job is told', async () => {
+  return until('the job is known', async () => {
     const { status, body } = await send();
     if (status === 202) return String(body.id);
     // The lease of a handler that died.

@@ -76,8 +76,8 @@ export const hanging: Behaviour = () => undefined;
 export const resetting: Behaviour = ({ socket }) =>
   void (socket as TLSSocket & { readonly _parent?: Socket })._parent?.resetAndDestroy();
 
-/** Returns a behavior that sends the status line at once, then an endless body. */
-export const endless =
+/** Returns a behavior that sends the status line at once, then an unlimited body. */
+export const unlimitedBody =
   (status: number): Behaviour =>
   (response) => {
     response.writeHead(status);

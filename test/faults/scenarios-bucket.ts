@@ -1,4 +1,4 @@
-/** A bucket that fails, lies or is away, while requests and jobs use it. */
+/** A bucket that fails, returns wrong responses or is unreachable, while requests and jobs use it. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { createHash } from 'node:crypto';
 import { createJob, CSV, direct, ended, postJob, ROWS, upload } from '#test/faults/account.ts';
@@ -60,7 +60,7 @@ export const BUCKET_SCENARIOS: readonly Scenario[] = [
       mustEqual(made.status, 201, 'an upload without content');
       const put = account.call('PUT', String(made.body.url), { body: CSV });
       const during = await postJob(account, { input: { upload: waiting } });
-      mustEqual(during.status, 202, 'a job while the bucket is away');
+      mustEqual(during.status, 202, 'a job while the bucket is unreachable');
       await delay(2000 + random.below(6000));
       proxy.mend();
       must([200, 500, 503].includes((await put).status), `an upload was answered with ${(await put).status}`);

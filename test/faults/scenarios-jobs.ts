@@ -77,7 +77,7 @@ export const JOB_SCENARIOS: readonly Scenario[] = [
         world.faults.arm('before-output-put', 'crash');
       }
       await mustBeGivenUp(stage, id);
-      const events = await until('the event comes', () => {
+      const events = await until('the event arrives', () => {
         const received = world.receiver.received(account.path);
         return received.length > 0 ? received.map(({ body }) => String(JSON.parse(body.toString()).type)) : null;
       });
@@ -208,7 +208,7 @@ export const JOB_SCENARIOS: readonly Scenario[] = [
         const held = poison;
         await until('the attempt is recorded', async () => (await attemptOf(stage, held)) === attempt);
         others.push(await createJob(account));
-        // At the last crash it is in work, too.
+        // At the last crash it is running, too.
         if (attempt < 3) await mustSucceed(stage, others.at(-1) as string);
         killWorker(world, held);
         world.faults.clear();
@@ -273,7 +273,7 @@ function killWorker(world: World, id: string): void {
   for (const pid of workersOf(world, id)) process.kill(pid, 'SIGKILL');
 }
 
-/** Where the attempt in work was told to write. */
+/** Returns the upload URL of the running attempt. */
 function outputUrlOf(world: World, id: string): string {
   const [worker] = workersOf(world, id);
   must(worker !== undefined, 'no attempt is running');

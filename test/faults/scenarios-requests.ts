@@ -1,4 +1,4 @@
-/** Requests in work when a process dies. */
+/** Requests in flight when a process dies. */
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FaultPoint } from '#crds/process/fault-point.ts';
@@ -123,7 +123,7 @@ export const REQUEST_SCENARIOS: readonly Scenario[] = [
       if (again.status === 409) again = await send();
       const listed = (await account.call('GET', '/v1/jobs')).body.data.map(({ id }: { id: string }) => id);
       const isTwice = headers['idempotency-key'] === undefined;
-      // Without a key the first job may have ended meanwhile, and its upload is gone.
+      // Without a key the first job may have ended meanwhile, and its upload is deleted.
       if (isTwice && again.status === 404) return mustEqual(listed.length, 1, 'jobs of an upload that was used up');
       mustEqual(again.status, 202, 'the same request again');
       must(listed.length <= (isTwice ? 2 : 1), `${listed.length} jobs were made`);
@@ -142,7 +142,7 @@ export const REQUEST_SCENARIOS: readonly Scenario[] = [
       );
       const reserved = (): Promise<unknown[]> =>
         world.query('select 1 from direct_reservations where account_id = $1', [account.id]);
-      await until('all are in work', async () => (await reserved()).length === 5, { seconds: 20 });
+      await until('all are in flight', async () => (await reserved()).length === 5, { seconds: 20 });
       mustEqual((await direct(account)).body?.error?.code, 'concurrency_limited', 'one more');
       world.kill('api');
       for (const { status } of all) mustEqual(await status, 0, 'a request whose process died');
@@ -159,7 +159,7 @@ export const REQUEST_SCENARIOS: readonly Scenario[] = [
   {
     name: 'api-rolling-restart',
     breaks: 'SIGTERM to the API under load, as a rolling restart sends it',
-    holds: 'what is in work is answered whole; jobs are untouched',
+    holds: 'requests in flight get complete responses; jobs are not affected',
     run: async ({ world, account, random }) => {
       const job = await createJob(account);
       const inWork = Array.from({ length: 6 }, () => direct(account));
@@ -172,7 +172,7 @@ export const REQUEST_SCENARIOS: readonly Scenario[] = [
       world.kill('api', 'SIGTERM');
       await delay(random.below(40));
       half.finish();
-      mustEqual(await half.status, 200, 'a request in work');
+      mustEqual(await half.status, 200, 'a request in flight');
       const statuses = (await Promise.all(inWork)).map(({ status }) => status);
       must(
         statuses.every((status) => status === 200 || status === 0 || status === 503),

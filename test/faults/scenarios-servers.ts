@@ -1,4 +1,4 @@
-/** PostgreSQL, Redis, disk, keys and schema, while requests and jobs are in work. */
+/** PostgreSQL, Redis, disk, keys and schema, while requests are in flight and jobs run. */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -96,7 +96,7 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
     plan: 'payg',
     run: async (stage) => {
       const { world, account, random } = stage;
-      const kind = random.pick(['flush', 'crash', 'slow', 'gone']);
+      const kind = random.pick(['flush', 'crash', 'slow', 'missing']);
       const startedAt = performance.now();
       const burst = (): Promise<Reply[]> => alternately(4, 24, () => direct(account));
       const before = await burst();
@@ -131,7 +131,7 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
   {
     name: 'clock-skew',
     breaks: 'the clock of one API process is ten minutes ahead, or ten minutes behind',
-    holds: 'jobs that it makes run as others do, no time runs backwards, and links hold for both',
+    holds: 'jobs that it makes run as others do, no time decreases, and links hold for both',
     seeds: 5,
     run: async (stage) => {
       const { world, account, random } = stage;
@@ -223,7 +223,7 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
       for (const { status, bytes } of await Promise.all(downloads)) {
         must(
           status === 404 || (status === 200 && bytes.length === size),
-          `a download gave ${status} and ${bytes.length} of ${size} bytes`,
+          `a download returned ${status} and ${bytes.length} of ${size} bytes`,
         );
       }
       await account.call('DELETE', `/v1/jobs/${id}`);
@@ -307,7 +307,7 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-/** Requests of every kind at once, the same for the same seed. Gives their statuses. */
+/** Requests of every kind at once, the same for the same seed. Returns their statuses. */
 async function mixedTraffic({ account, random }: Stage, uploads: readonly string[]): Promise<number[]> {
   const kinds: readonly (() => Promise<Reply>)[] = [
     () => direct(account),
@@ -337,7 +337,7 @@ async function alternately<T>(atOnce: number, count: number, call: () => Promise
   return results;
 }
 
-/** The next inserts into the table fail with that code; gives what ends it. A sequence counts through rollbacks. */
+/** Makes inserts into the table fail with that code. Returns a function that ends it. A sequence counts through rollbacks. */
 async function refuseInserts(
   { world }: Stage,
   { table, code, times }: { table: string; code: string; times: number },

@@ -8,7 +8,7 @@ import { makeReceiverCertificates } from '#test/support/receiver-certificates.ts
 import { createJob, ended } from '#test/faults/account.ts';
 import {
   answering,
-  endless,
+  unlimitedBody,
   hanging,
   resetting,
   startFaultReceiver,
@@ -36,16 +36,16 @@ export const WEBHOOK_SCENARIOS: readonly Scenario[] = [
   {
     name: 'webhook-bad-response',
     breaks:
-      'a webhook is answered with 301, 410, 500, a reset or an unknown certificate; or with 200 and a body without end',
+      'a webhook is answered with 301, 410, 500, a reset or an unknown certificate; or with 200 and an unlimited body',
     holds: 'failure and another attempt 10 seconds later; a 2xx counts by its headers',
     run: async (stage) => {
-      const kind = stage.random.pick(['301', '410', '500', 'reset', 'certificate', 'endless']);
+      const kind = stage.random.pick(['301', '410', '500', 'reset', 'certificate', 'unlimited']);
       const behaviours: Readonly<Record<string, Behaviour>> = {
         '301': answering(301, { location: 'https://127.0.0.1/' }),
         '410': answering(410),
         '500': answering(500),
         reset: resetting,
-        endless: endless(200),
+        unlimited: unlimitedBody(200),
       };
       const stranger = kind === 'certificate' ? await startFaultReceiver(makeReceiverCertificates()) : null;
       const behaviour = behaviours[kind];
@@ -54,12 +54,12 @@ export const WEBHOOK_SCENARIOS: readonly Scenario[] = [
       await untilCounted(stage, job, 1);
       mustEqual(
         (await deliveryOf(stage, job))?.['delivered'],
-        kind === 'endless' ? true : null,
+        kind === 'unlimited' ? true : null,
         `delivered after ${kind}`,
       );
       if (stranger !== null) mustEqual(stranger.received('/').length, 0, 'requests to a host that nobody vouches for');
       await stranger?.close();
-      if (kind === 'endless' || kind === 'certificate') return;
+      if (kind === 'unlimited' || kind === 'certificate') return;
       await stage.world.clock.pass(10);
       await untilDelivered(stage, job);
     },

@@ -1,6 +1,6 @@
 /**
  * Random commands of callers, operators and faults, by fast-check, against the running service and the model. After
- * them everything is brought to its end and the invariants are asked.
+ * them all work is completed and the invariants are checked.
  */
 import fc from 'fast-check';
 import type { Fault, FaultPoint } from '#crds/process/fault-point.ts';
@@ -220,7 +220,7 @@ async function sendUpload({ world, account }: Stage, model: Model, content: 'goo
   const upload = { id, url, state: 'created', jobs: [], expiresAt: Date.parse(expires) } as const;
   if (content === 'none') return withUpload(model, upload);
   const sent = await account.call('PUT', url, { body: bytes });
-  // Whether it is there is not known: it is not asked for again.
+  // Its existence is unknown, so it is not requested again.
   if (isLost(sent)) return model;
   must(sent.status === 200, `content was answered with ${sent.status} at ${world.clock.now().toISOString()}`);
   return withUpload(model, { ...upload, state: 'uploaded' });

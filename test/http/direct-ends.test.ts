@@ -144,7 +144,7 @@ describe('a client that disconnects', () => {
     request.end(photo);
     await expect.poll(() => begun.length, PATIENT).toBe(count + 1);
     request.destroy();
-    await expect.poll(() => begun.at(-1)?.reason, PATIENT).toMatchObject({ message: 'the client went away' });
+    await expect.poll(() => begun.at(-1)?.reason, PATIENT).toMatchObject({ message: 'the client disconnected' });
     await expect.poll(() => readdir(directory), PATIENT).toEqual([]);
     expect(await metersOfAccount(other.account)).toEqual([]);
   });

@@ -4,7 +4,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly bytes: Buffer;
-  /** The body as JSON; throws when it is none. */
+  /** Parses the body as JSON. @throws SyntaxError when it is not JSON. */
   readonly json: () => Record<string, any>;
 }
 

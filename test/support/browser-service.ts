@@ -9,7 +9,7 @@ import { provideService } from '#test/support/shared-service.ts';
 const CLIENT = { id: 'mediajobs', secret: 'secret-of-the-test-client' };
 
 export default async function startService(project: TestProject): Promise<() => Promise<void>> {
-  // The service needs the provider's address, the provider that of the service: its handler comes later.
+  // The service needs the provider's address, the provider that of the service: its handler is set later.
   const server = createServer((request, response) => void provider?.callback()(request, response));
   let provider: Provider | null = null;
   await listen(server, { host: '127.0.0.1', port: 0 });

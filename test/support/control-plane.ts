@@ -20,7 +20,7 @@ export interface ControlPlane {
   close(): Promise<void>;
 }
 
-/** Users, with `<user>-token`, that the API server knows besides the administrator; RBAC gives them rights or not. */
+/** Users, with `<user>-token`, that the API server knows besides the administrator; RBAC decides about their rights. */
 export const TEST_USERS = ['controller', 'recorder', 'nobody'] as const;
 export type TestUser = (typeof TEST_USERS)[number];
 

@@ -50,7 +50,7 @@ export interface Courier {
   jobWithOutput(url: string, headers?: Readonly<Record<string, string>>): Promise<string>;
   /** The job is canceled. */
   finish(id: string): Promise<void>;
-  /** Claims everything that is due and makes one try each; gives how many. */
+  /** Claims everything that is due and makes one attempt each. Returns their number. */
   runDue(): Promise<number>;
   transferOf(id: string): Promise<TransferState>;
   inputOf(id: string): Promise<unknown>;
@@ -61,7 +61,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'private.receiver.test': '127.0.0.1',
 };
 
-/** Transfers on a real database and disk, with a clock that a test moves. 127.0.0.2 stands for the public network. */
+/** Transfers on a real database and disk, with a clock that a test moves. 127.0.0.2 represents the public network. */
 export async function testCourier(): Promise<Courier> {
   const database = await testDatabase();
   const registry = new Registry();

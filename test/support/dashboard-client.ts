@@ -17,7 +17,7 @@ interface Posting {
 
 export interface DashboardClient {
   readonly get: (below: string) => Promise<DashboardAnswer>;
-  /** Sends a form as it stands on the page `from`, with its token. */
+  /** Sends a form as it is on the page `from`, with its token. */
   readonly post: (
     below: string,
     fields: Readonly<Record<string, string>>,

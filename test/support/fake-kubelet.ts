@@ -69,7 +69,7 @@ export async function startFakeKubelet(client: KubeClient, namespace: string): P
     kill(workers.get(pod.metadata.uid));
     await client.delete(`${pods}/${pod.metadata.name}`, { uid: pod.metadata.uid, gracePeriodSeconds: 0 });
   };
-  /** A pod that is gone meanwhile needs nothing more. */
+  /** A pod that was deleted meanwhile needs nothing more. */
   const follow = (work: Promise<void>): void => {
     const task = work.catch((error: unknown) => {
       if (!ended.signal.aborted && !isRefusal(error, 404, 409)) throw error;
@@ -102,7 +102,7 @@ export async function startFakeKubelet(client: KubeClient, namespace: string): P
   };
 }
 
-/** Mounts the Secret of the pod; gives the files that hold the parts of the run's spec. */
+/** Mounts the Secret of the pod. Returns the files with the parts of the run's spec. */
 async function mountSecret(
   client: KubeClient,
   namespace: string,

@@ -49,7 +49,7 @@ interface Kubeconfig {
   readonly clusters: readonly { readonly name: string; readonly cluster: object }[];
 }
 
-/** Gives a user these rights in a namespace, as the chart's Role does. */
+/** Grants a user these rights in a namespace, as the chart's Role does. */
 export async function grant(
   client: KubeClient,
   { user, namespace, access }: { user: TestUser; namespace: string; access: readonly Access[] },

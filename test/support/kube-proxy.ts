@@ -1,5 +1,5 @@
 /**
- * Stands between a process and the API server: counts its writes, ends the process before or after one of them,
+ * Proxy between a process and the API server: counts its writes, ends the process before or after one of them,
  * and serves watches badly. What a process says about itself (Leases, reviews of its rights, events) is passed on
  * and counts as no write.
  */
@@ -11,7 +11,7 @@ import { pipeline } from 'node:stream/promises';
 import { closeServer, listen } from '#crds/process/ops-server.ts';
 
 /** What may befall a watch on its way, and the last two every request. */
-export const TROUBLES = ['cut', 'doubled', 'late', 'stale', 'expired', 'throttled', 'away'] as const;
+export const TROUBLES = ['cut', 'doubled', 'late', 'stale', 'expired', 'throttled', 'unreachable'] as const;
 export type Trouble = (typeof TROUBLES)[number];
 
 export interface KubeProxyPlan {
@@ -19,8 +19,8 @@ export interface KubeProxyPlan {
   readonly death?: { readonly write: number; readonly when: 'before' | 'after'; readonly kill: () => void };
   /**
    * `cut` in the middle of a line after some chunks, every line twice (`doubled`), or `late`; `stale` lists what
-   * the server has in its cache, whatever was asked for; after some chunks a version that is too old (`expired`);
-   * 429 to every third request (`throttled`); `away` for some seconds from the first write on.
+   * the server has in its cache, whatever was requested; after some chunks a version that is too old (`expired`);
+   * 429 to every third request (`throttled`); `unreachable` for some seconds from the first write on.
    */
   readonly trouble?: Trouble;
 }
@@ -44,13 +44,13 @@ export async function startKubeProxy(kubeconfig: string, plan: KubeProxyPlan = {
   const died = Promise.withResolvers<void>();
   const writes: string[] = [];
   let dead = false;
-  // An event comes in several chunks: a watch that was always cut at the same one would never bring a large object.
+  // An event has several chunks: a watch that was always cut at the same one would never deliver a large object.
   let patience = 2;
   let requests = 0;
   let unreachableUntil: number | null = null;
   /** Whether the server is not reached; from its first write on for a while. */
   const isUnreachable = (request: IncomingMessage): boolean => {
-    if (plan.trouble !== 'away') return false;
+    if (plan.trouble !== 'unreachable') return false;
     if (isWrite(request)) unreachableUntil ??= performance.now() + UNREACHABLE_MS;
     return unreachableUntil !== null && performance.now() < unreachableUntil;
   };
@@ -87,7 +87,7 @@ export async function startKubeProxy(kubeconfig: string, plan: KubeProxyPlan = {
   };
 
   const server = createServer((request, response) => {
-    // Whoever goes away in mid-answer has nothing more to hear.
+    // A client that disconnects during a response gets nothing more.
     pass(request, response).catch(() => response.destroy());
   });
   await listen(server, { host: '127.0.0.1', port: 0 });

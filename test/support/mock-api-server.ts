@@ -1,4 +1,4 @@
-/** An API server that misbehaves as told: each request takes the next answer of its queue. */
+/** API server that misbehaves on command: each request gets the next response of its queue. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -26,7 +26,7 @@ export interface Receiver {
   /** `https://127.0.0.1:41234`, or http. */
   readonly url: string;
   readonly port: number;
-  /** Whole requests, in the order in which they came. */
+  /** Complete requests, in the order of arrival. */
   readonly received: readonly Received[];
   /** Connections ever accepted, whether or not a request followed. */
   connections(): number;

@@ -23,7 +23,7 @@ export interface ReconciledJob {
   readonly mediaJobs: MediaJobClient;
   readonly runs: ScriptedRuns;
   create(spec?: Partial<MediaJobSpec>): Promise<unknown>;
-  /** Reconciles once; gives how it ended. */
+  /** Reconciles once. Returns the result. */
   step(): Promise<string>;
   status(): Promise<MediaJobStatus | undefined>;
   beat(attempt: number, percent: number): void;

@@ -1,6 +1,6 @@
 const KEY = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
 
-/** What `api/recorder.ts` wants to be told, with its files in a folder of this machine. */
+/** Settings of `api/recorder.ts`, with its files in a folder of this machine. */
 export function recorderEnvironment({ databaseUrl, folder }: { databaseUrl: string; folder: string }) {
   return {
     DATABASE_URL: databaseUrl,

@@ -1,6 +1,6 @@
 /**
- * Stands where `worker-image/run-job.ts` stands and does what the file name of its RunSpec says. Like
- * the worker it ends when its standard input does, unless the name tells it to be deaf.
+ * Replaces `worker-image/run-job.ts` and does what the file name of its RunSpec says. Like
+ * the worker it ends when its standard input does, unless the name contains `deaf`.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ const work = spec.filename ?? '';
 const BEHAVIOURS: Readonly<Record<string, () => void>> = {
   succeed: () => end({ outcome: 'succeeded', report: buildReport() }),
   refuse: () => end({ outcome: 'failed', error: { code: 'encrypted_pdf', message: 'The PDF needs a password.' } }),
-  /** Long enough at work to be seen running. */
+  /** Runs long enough to be observed as running. */
   'succeed-heard': () =>
     void beat().then(() => setTimeout(() => end({ outcome: 'succeeded', report: buildReport() }), 500)),
   'report-environment': () => {

@@ -5,7 +5,7 @@ import { folderHash } from '#api/embedded/folder-hash.ts';
 
 /**
  * `worker` is one attempt of a job, `engine child` the process that decodes, `tool` what that one starts,
- * `backend` what PostgreSQL's first process starts, `wrapper` what stands between an owner and its child.
+ * `backend` what PostgreSQL's first process starts, `wrapper` a process between an owner and its child.
  */
 export type ProcessRole =
   | 'supervisor'
@@ -25,7 +25,7 @@ export type ProcessRole =
 export interface ServiceProcess {
   readonly pid: number;
   readonly role: ProcessRole;
-  /** True for what works on a job, false for what serves or stands by. */
+  /** True for a process of a running job, false for a server or an idle process. */
   readonly ofJob: boolean;
   readonly command: string;
 }
@@ -63,7 +63,7 @@ function roleOf(pid: number, command: string): ProcessRole {
   return ['setpriv', 'unshare', 'prlimit', 'bash', 'mount'].includes(program) ? 'wrapper' : 'tool';
 }
 
-/** Empty when it is gone. */
+/** Returns an empty text when the process has ended. */
 function read(pid: number, name: 'cmdline' | 'environ'): string {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'utf8');

@@ -34,11 +34,11 @@ export interface TestAccount {
 
 interface UsedService extends TestAccount {
   readonly service: SharedService & {
-    /** Runs `mediactl --data … --json` and gives what it prints. */
+    /** Runs `mediactl --data … --json`. Returns its output. */
     readonly mediactl: (...words: string[]) => Promise<Record<string, any>>;
     readonly query: (sql: string, values?: unknown[]) => Promise<Record<string, unknown>[]>;
   };
-  /** Calls with the file's live key unless told otherwise. */
+  /** Calls the API, by default with the file's live key. */
   readonly api: ApiClient;
   /** Another account, with every feature. */
   readonly makeAccount: (plan?: PlanName) => Promise<TestAccount>;

@@ -28,7 +28,7 @@ export interface WebhookSender {
   readonly deps: DeliverDeps;
   /** Registers an endpoint of the account. */
   register(url: string): Promise<{ id: string; secret: string }>;
-  /** Queues the events of a job that ends now; gives the job's id. */
+  /** Queues the events of a job that ends now. Returns the job's id. */
   finishJob(webhookUrl?: string | null): Promise<string>;
   /** Claims and sends everything that is due, as often as there is something. */
   deliverDue(): Promise<void>;

@@ -20,14 +20,14 @@ export function makeDirectMetrics(
   const registers = [registry];
   const tools = new Gauge({
     name: 'mediajobs_engine_tool_info',
-    help: 'Tools and libraries that open files, by name and version; always 1.',
+    help: 'Tools and libraries that open files, by tool and version. Always 1.',
     labelNames: ['tool', 'version'],
     registers,
   });
   for (const [tool, version] of Object.entries(versions)) tools.set({ tool, version }, 1);
   new Gauge({
     name: 'mediajobs_engine_busy_children',
-    help: 'Engine processes that are running a file.',
+    help: 'Engine processes with a file.',
     registers,
     collect() {
       this.set(pool.busy());
@@ -43,14 +43,14 @@ export function makeDirectMetrics(
   });
   const seconds = new Histogram({
     name: 'mediajobs_engine_work_seconds',
-    help: 'Time from the last byte of the input to the result, by operation, kind and outcome.',
+    help: 'Time from the last byte of the input to the result in seconds, by operation, kind and outcome.',
     labelNames: ['operation', 'kind', 'outcome'],
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
     registers,
   });
   const shedRequests = new Counter({
     name: 'mediajobs_engine_turned_away_total',
-    help: 'Requests rejected with engine_busy before their body was read.',
+    help: 'Requests refused with engine_busy before their body was read.',
     registers,
   });
   return {

@@ -91,7 +91,7 @@ async function answer(
   options: DirectServerOptions,
   { request, response, declared, stop }: AdmittedRequest,
 ): Promise<MediaError | null> {
-  response.once('close', () => stop.abort(new Error('the client went away')));
+  response.once('close', () => stop.abort(new Error('the client disconnected')));
   let directory: string | null = null;
   try {
     directory = await makeWorkDirectory(options.root);
@@ -127,10 +127,13 @@ function expectKind(pool: Pick<ChildPool, 'expect'>, head: Buffer): void {
 function readWork({ trailers, headers }: IncomingMessage, declared: DeclaredBody): DirectWork {
   const text = trailers[WORK_TRAILER];
   if (text === undefined)
-    throw new MediaError('bad_request', 'The request to the engine ended without saying what to do with the file.');
+    throw new MediaError('bad_request', `The request to the engine lacks the trailer ${WORK_TRAILER}.`);
   const work = directWorkSchema.parse(fromHeader(text));
   if (headers[TENANT_HEADER] !== undefined && work.tenant !== declared.tenant)
-    throw new MediaError('bad_request', 'The request to the engine names two tenants.');
+    throw new MediaError(
+      'bad_request',
+      'The header and the trailer of the request to the engine name different tenants.',
+    );
   return work;
 }
 
@@ -203,20 +206,20 @@ function logged(log: Log, error: unknown): MediaError {
 }
 
 function notFound(): MediaError {
-  return new MediaError('not_found', 'The engine has POST /process only.');
+  return new MediaError('not_found', 'The engine serves POST /process only.');
 }
 
 function busy(): MediaError {
   return new MediaError(
     'engine_busy',
-    'All engines are busy and as many requests wait as can be served soon; nothing was processed. Send the request again.',
+    'All engines are busy and their queue is full. The file was not processed. Send the request again.',
   );
 }
 
 function spoolRevoked(): MediaError {
   return new MediaError(
     'engine_busy',
-    'The body came too slowly while others wait for its space; nothing was processed. Send the request again.',
+    'The engine needed the space of this body for other requests before it was complete. The file was not processed. Send the request again.',
   );
 }
 

@@ -125,6 +125,6 @@ function isRefusedForCost(error: unknown): boolean {
 function busy({ children, queue }: PoolOptions): MediaError {
   return new MediaError(
     'engine_busy',
-    `All ${children} engines are busy and ${queue} files wait. Send the request again.`,
+    `All ${children} engines are busy and the queue of ${queue} files is full. Send the request again.`,
   );
 }

@@ -61,7 +61,7 @@ process.on('uncaughtException', (error) => send(bug(error), () => process.exit(1
 if (channel === null) await Promise.all(KINDS.map(prepare));
 
 function receive(message: ToChild): void {
-  if (message.type === 'abort') currentTask?.abort(new MediaError('canceled', 'The work was stopped.'));
+  if (message.type === 'abort') currentTask?.abort(new MediaError('canceled', 'Processing was canceled.'));
   else if (message.type === 'expect') void prepare(message.kind);
   else void work(message);
 }

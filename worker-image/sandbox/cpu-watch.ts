@@ -15,7 +15,7 @@ class CpuBudgetExceeded extends MediaError {
   constructor(usedSeconds: number, budgetSeconds: number) {
     super(
       'processing_failed',
-      `The work used ${Math.round(usedSeconds)} seconds of CPU time; a file of this kind and size may use ${budgetSeconds}. Save it anew with another program, simplify its content, or split it and send the parts.`,
+      `The work used ${Math.round(usedSeconds)} seconds of CPU time; a file of this kind and size may use ${budgetSeconds}. Save it again with another program, simplify its content, or split it and send the parts.`,
     );
   }
 }

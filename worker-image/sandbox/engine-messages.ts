@@ -150,9 +150,13 @@ export class EngineMessages {
 
 /** Returns the refusal of a file whose process cannot be trusted. */
 export function refusedFile(reason: string): MediaError {
-  return new MediaError('processing_failed', 'The file made the engine fail: it is damaged or built to do so.', {
-    cause: new Error(reason),
-  });
+  return new MediaError(
+    'processing_failed',
+    'The engine failed on the file, which is damaged or malicious. Save it again with another program.',
+    {
+      cause: new Error(reason),
+    },
+  );
 }
 
 /**
@@ -165,9 +169,13 @@ export function crash(code: number | null, signal: NodeJS.Signals | null): Error
   if (number <= 0 || number === constants.signals.SIGKILL)
     return new EngineKilled(`the system ended the engine process (${end}), probably for lack of memory`);
   const cause = new Error(`the engine process ended with ${end}`);
-  return new MediaError('processing_failed', 'The file made the engine crash: it is damaged or built to do so.', {
-    cause,
-  });
+  return new MediaError(
+    'processing_failed',
+    'The engine crashed on the file, which is damaged or malicious. Save it again with another program.',
+    {
+      cause,
+    },
+  );
 }
 
 function errorOf(message: Exclude<FromChild, { type: 'done' | 'progress' | 'budget' }>): Error {

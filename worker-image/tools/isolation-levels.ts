@@ -28,14 +28,14 @@ export const LEVELS = [
     name: 'bubblewrap',
     ownsProcesses: true,
     ownsMemory: true,
-    summary: 'engine processes have namespaces of their own, see no files but theirs and make few system calls',
+    summary: 'engine processes have their own namespaces, see only their own files and may make few system calls',
     prefix: ({ folder, filter }) => [...unshare(NAMESPACES), ...bubblewrapPrefix(folder, filter)],
   },
   {
     name: 'namespaces',
     ownsProcesses: true,
     ownsMemory: false,
-    summary: 'engine processes have namespaces of their own, open no files but theirs and make few system calls',
+    summary: 'engine processes have their own namespaces, open only their own files and may make few system calls',
     prefix: (input) => [
       ...unshare([...NAMESPACES, '--mount-proc']),
       ...landlock({ ...input, ownProc: true, lenient: false }),
@@ -46,14 +46,15 @@ export const LEVELS = [
     name: 'namespaces-shared-proc',
     ownsProcesses: true,
     ownsMemory: false,
-    summary: 'engine processes have most namespaces of their own, open no files but theirs and make few system calls',
+    summary:
+      'engine processes have most namespaces of their own, open only their own files and may make few system calls',
     prefix: (input) => [...unshare(NAMESPACES), ...landlock({ ...input, ownProc: false, lenient: false })],
   },
   {
     name: 'landlock',
     ownsProcesses: false,
     ownsMemory: false,
-    summary: 'engine processes open no files but theirs and make few system calls; they have no namespaces',
+    summary: 'engine processes open only their own files and may make few system calls, but have no namespaces',
     prefix: (input) => landlock({ ...input, ownProc: false, lenient: false }),
   },
 ] as const satisfies readonly IsolationLevel[];

@@ -90,7 +90,7 @@ async function withoutLevel(trial: Trial, level: 'pod' | 'none'): Promise<Isolat
   return { ...(starts ? { ...NO_ISOLATION, ...confinement } : NO_ISOLATION), level, summary };
 }
 
-const ACCEPTED = { pod: 'the pod is the boundary', none: 'files are opened without isolation' };
+const ACCEPTED = { pod: 'only the pod isolates files', none: 'files are opened without isolation' };
 
 type Confinement = Omit<Isolation, 'level' | 'seesOnlyHome'>;
 
@@ -132,6 +132,6 @@ function explain(failures: readonly string[]): string {
   return (
     `Files cannot be opened in isolation on this machine. ${failures.map((failure) => `With ${failure}.`).join(' ')} ` +
     'Install bubblewrap (apt-get install bubblewrap) and allow user namespaces, or use a kernel with Landlock (5.19 or newer). ' +
-    'To open files without isolation all the same, set MEDIAJOBS_ISOLATION=none.'
+    'To open files without isolation anyway, set MEDIAJOBS_ISOLATION=none.'
   );
 }

@@ -150,7 +150,7 @@ async function finish(child: ChildProcess, command: Command): Promise<ToolResult
 function timeLimit(command: Command): MediaError {
   return new MediaError(
     'timeout',
-    `A step of the work took longer than its limit of ${command.timeoutSeconds} seconds. Send a smaller file or ask for less.`,
+    `A processing step took longer than its limit of ${command.timeoutSeconds} seconds. Send a smaller file or choose options that need less time.`,
   );
 }
 

@@ -50,7 +50,7 @@ function refuseStatus(status: number): void {
     );
   }
   if (status === 412) throw changed();
-  if (isTransient(status)) throw new TransientFault(`the store answered ${status}`);
+  if (isTransient(status)) throw new TransientFault(`the store responded with status ${status}`);
   throw new TransferFailed(`the store refused the download with status ${status}`);
 }
 
@@ -72,7 +72,7 @@ async function store(
     await pipeline(response, createWriteStream(path), { signal });
   } catch (error) {
     if (isFileFault(error)) throw error;
-    throw new TransientFault('the download was cut off', { cause: error });
+    throw new TransientFault('the download was interrupted', { cause: error });
   }
   if (total !== null && received !== total)
     throw new TransientFault(`the download ended after ${received} of ${total} bytes`);

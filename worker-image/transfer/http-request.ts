@@ -20,7 +20,9 @@ export function openRequest(input: HttpRequest, send: (request: ClientRequest) =
   const { method, url, headers, signal } = input;
   return new Promise((resolve, reject) => {
     const request = startRequest(url, { method, headers, signal, timeout: IDLE_TIMEOUT_MS });
-    request.once('timeout', () => request.destroy(new Error(`nothing moved for ${IDLE_TIMEOUT_MS / 1000} seconds`)));
+    request.once('timeout', () =>
+      request.destroy(new Error(`no byte was transferred for ${IDLE_TIMEOUT_MS / 1000} seconds`)),
+    );
     request.once('error', (error) => reject(new TransientFault(error.message, { cause: error })));
     request.once('response', resolve);
     send(request);

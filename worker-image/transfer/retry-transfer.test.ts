@@ -25,7 +25,7 @@ function clockDeps(): RetryDeps & { waits: number[] } {
 const never = new AbortController().signal;
 
 describe('retryTransfer', () => {
-  it('waits longer after each try until one succeeds', async () => {
+  it('waits longer after each failure until the transfer succeeds', async () => {
     const deps = clockDeps();
     let tries = 0;
     const result = await retryTransfer(deps, never, () => {
@@ -53,7 +53,7 @@ describe('retryTransfer', () => {
       onBytes();
       return Promise.reject(new TransientFault('cut off'));
     });
-    await expect(interrupted).rejects.toThrow('given up after 20 tries: cut off');
+    await expect(interrupted).rejects.toThrow('the transfer failed 20 times: cut off');
     expect(tries).toBe(20);
   });
 

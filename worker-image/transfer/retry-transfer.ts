@@ -46,7 +46,7 @@ export async function retryTransfer<T>(
       if (!(error instanceof TransientFault)) throw error;
       const delay = backoffMs(DELAYS, tries - 1) * (0.5 + deps.random() / 2);
       const isOver = tries >= MAX_TRIES || deps.now() + delay - lastBytesAt > STALL_MS;
-      if (isOver) throw new TransferFailed(`given up after ${tries} tries: ${error.message}`, { cause: error });
+      if (isOver) throw new TransferFailed(`the transfer failed ${tries} times: ${error.message}`, { cause: error });
       await deps.wait(delay, signal);
     }
   }

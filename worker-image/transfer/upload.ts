@@ -52,7 +52,7 @@ export async function upload(deps: RetryDeps, input: OutputUpload): Promise<void
 
 function partsOf(size: number, { bytes, urls }: NonNullable<OutputTarget['parts']>): readonly FilePart[] {
   if (size > bytes * urls.length) {
-    throw new TransferFailed(`the output has ${size} bytes, the store takes ${bytes * urls.length} at most`);
+    throw new TransferFailed(`the output has ${size} bytes, its upload URLs accept ${bytes * urls.length} at most`);
   }
   return urls
     .slice(0, Math.ceil(size / bytes))
@@ -60,7 +60,7 @@ function partsOf(size: number, { bytes, urls }: NonNullable<OutputTarget['parts'
 }
 
 function etagOf({ headers: { etag } }: IncomingMessage): string {
-  if (etag === undefined) throw new TransferFailed('the store took a part without an ETag');
+  if (etag === undefined) throw new TransferFailed('the store accepted a part and returned no ETag');
   return etag;
 }
 
@@ -104,12 +104,12 @@ async function complete(
       throw new TransientFault('the answer was cut off', { cause: error });
     });
     refuse(response);
-    if (answer.includes('<Error>')) throw new TransientFault('the store could not join the parts');
+    if (answer.includes('<Error>')) throw new TransientFault('the store failed to complete the multipart upload');
   });
 }
 
 function refuse({ statusCode: status = 0 }: IncomingMessage): void {
   if (status >= 200 && status < 300) return;
-  if (isTransient(status)) throw new TransientFault(`the store answered ${status}`);
+  if (isTransient(status)) throw new TransientFault(`the store responded with status ${status}`);
   throw new TransferFailed(`the store refused the upload with status ${status}`);
 }

@@ -24,7 +24,7 @@ export async function runBenchJob({ api }: Pick<BenchService, 'api'>, job: Bench
   return (await api('GET', url, { key: null })).bytes;
 }
 
-/** Asks again and again; gives the job's result. @throws Error when it does not succeed. */
+/** Polls until the job ends. Returns its result. @throws Error when it does not succeed. */
 export async function untilSucceeded(api: ApiClient, id: string): Promise<{ readonly download_url: string }> {
   for (;;) {
     const { status, result, error } = (await api('GET', `/v1/jobs/${id}`)).json();

@@ -1,4 +1,4 @@
-/** The service and its peers as servers of pictures: each is told a picture and what it shall become. */
+/** The service and its peers as image servers: each gets an image and its target format and size. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { availableParallelism } from 'node:os';
@@ -10,7 +10,7 @@ import { freePort, startServerProcess } from './server-process.ts';
 
 export interface ImageServer {
   readonly who: string;
-  /** @throws Error when it gives no picture. */
+  /** @throws Error when it returns no image. */
   readonly convert: (wish: ImageWish) => Promise<Buffer>;
   readonly pids: () => readonly number[];
   readonly stop: () => Promise<void>;
@@ -27,7 +27,7 @@ export interface ImageWish {
   readonly side?: number;
 }
 
-/** @param folder - Where the pictures are that peers read themselves. @throws Error when one does not start; none is left then. */
+/** @param folder - Folder of the images that peers read themselves. @throws Error when one does not start; no server runs then. */
 export async function startImageServers(peers: ReadyPeers, folder: string): Promise<ImageServer[]> {
   const [thumbor, ipx, imgproxy] = [peers.get('thumbor'), peers.get('ipx'), peers.get('imgproxy')];
   const starts = [

@@ -8,7 +8,7 @@ const TICKS_PER_SECOND = 100;
 /**
  * Returns the CPU time of the processes while the work ran, in seconds. It misses the time after the last sample of a process. Its parent is not
  * asked: processes that are killed with their namespace are nobody's children at the end.
- * @param pids - Asked again for each look. Looking takes some CPU: not while seconds count.
+ * @param pids - Called for each measurement, which takes some CPU time: not while seconds are measured.
  */
 export async function cpuOfWork(pids: () => readonly number[], work: () => Promise<unknown>): Promise<number> {
   const before = new Map(pids().map((pid) => [pid, ticksOf(pid)]));
@@ -28,7 +28,7 @@ export async function cpuOfWork(pids: () => readonly number[], work: () => Promi
   return ticks / TICKS_PER_SECOND;
 }
 
-/** Of the process alone; 0 when it is gone. */
+/** Returns the time of the process alone; 0 when it has ended. */
 function ticksOf(pid: number): number {
   try {
     const [, after = ''] = /^.*\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];

@@ -7,7 +7,7 @@ const SAMPLE_MS = 100;
 /**
  * Returns the peak memory of the processes while the work ran, in MiB; pages that several of them share are divided
  * between those. Looking takes some CPU: not while seconds count.
- * @param pids - Asked again for each look.
+ * @param pids - Called for each measurement.
  */
 export async function peakMemory(pids: () => readonly number[], work: () => Promise<unknown>): Promise<number> {
   let isOver = false;
@@ -49,7 +49,7 @@ export function mebibytesOf(pid: number, what: 'Pss' | 'Pss_Anon' = 'Pss'): numb
   return Number(new RegExp(`^${what}:\\s+(\\d+)`, 'm').exec(read(pid, 'smaps_rollup'))?.[1] ?? 0) / 1024;
 }
 
-/** Empty when it is gone. */
+/** Returns an empty text when the process has ended. */
 function read(pid: number, name: string): string {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'utf8');

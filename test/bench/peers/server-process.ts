@@ -16,7 +16,7 @@ interface Program {
   readonly file: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Rejects, or gives false, until it listens. */
+  /** Rejects, or returns false, until it listens. */
   readonly isUp: () => Promise<boolean>;
 }
 
@@ -24,7 +24,7 @@ const START_MS = 30_000;
 const STOP_MS = 5000;
 const LOOK_EVERY_MS = 50;
 
-/** Comes back once it listens. @throws Error when it does not; nothing of it is left then. */
+/** Resolves once it listens. @throws Error when it does not; no process of it runs then. */
 export async function startServerProcess({ who, file, args, env = {}, isUp }: Program): Promise<ServerProcess> {
   const child = spawn(file, args, { stdio: 'ignore', env: { ...process.env, ...env } });
   const ended = once(child, 'exit');

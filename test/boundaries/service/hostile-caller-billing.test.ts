@@ -27,7 +27,7 @@ const sample = (name: string): Promise<Buffer> =>
   readFile(new URL(`../../../api/data/samples/${name}`, import.meta.url));
 const document = pdf({ content: { entries: '', data: blanks(300_000) } });
 const photo = await noise(300, 200).jpeg({ quality: 97 }).toBuffer();
-const sound = await sample('talk.wav');
+const audioFile = await sample('talk.wav');
 
 /** Server of a PDF that a job fetches under the name of an image. */
 const host = await startReceiver({
@@ -224,8 +224,8 @@ const ATTEMPTS: readonly (readonly [what: string, attempt: Attempt])[] = [
     },
   ],
   [
-    'sound named a.png',
-    ({ call }) => many(AT_ONCE, () => call('POST', '/v1/compress?filename=a.png', { body: sound })),
+    'audio named a.png',
+    ({ call }) => many(AT_ONCE, () => call('POST', '/v1/compress?filename=a.png', { body: audioFile })),
   ],
 ];
 
@@ -243,7 +243,7 @@ describe('a caller who tries to exceed the spend cap', () => {
   });
 
   it('by any mix of files, names, lanes and forms, fifty at once, exceeds it by one request at most', async () => {
-    const files = { pdf: document, image: photo, audio: sound } as const;
+    const files = { pdf: document, image: photo, audio: audioFile } as const;
     const work = fc.record({
       file: fc.constantFrom(...(Object.keys(files) as (keyof typeof files)[])),
       name: fc.constantFrom('a.png', 'a.pdf', 'a.mp3', 'a.csv', 'a.mp4', 'a', null),

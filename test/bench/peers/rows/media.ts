@@ -18,7 +18,7 @@ import { runProgram } from '../run-program.ts';
 interface MediaCase {
   readonly source: 'video' | 'sound';
   readonly options: SentOptions;
-  /** HandBrake's words for the same encoder; it writes no sound alone. */
+  /** HandBrake's words for the same encoder; it writes no audio files. */
   readonly handBrake?: readonly string[];
 }
 
@@ -101,7 +101,7 @@ async function measureCase(
   return samples.figures;
 }
 
-/** The service leaves sound that fits as it is. */
+/** The service copies audio that needs no change. */
 function soundOf({ options }: MediaCase): string {
   return options.video?.format === 'webm' ? 'opus' : 'copy:aac';
 }
@@ -109,7 +109,7 @@ function soundOf({ options }: MediaCase): string {
 async function encodeOurs(source: Fixture, options: SentOptions, output: string): Promise<number> {
   const task = { path: source.path, operation: 'compress', options } as const;
   const { seconds, report } = await runInEngine(task, (path) => copyFile(path, output));
-  if (report.result.kept_original) throw new Error('the engine gave the input back as it was');
+  if (report.result.kept_original) throw new Error('the engine returned the input unchanged');
   return seconds;
 }
 
@@ -128,11 +128,11 @@ async function ffmpegFor(source: Fixture, { source: kind, options }: MediaCase):
     ]);
 }
 
-/** Mean SSIM of the picture, in per cent. */
+/** Mean SSIM of the video, in percent. */
 async function similarity(source: string, output: string): Promise<number> {
   const args = ['-i', output, '-i', source, '-lavfi', '[0:v][1:v]ssim', '-f', 'null', '-'];
   const { stderr } = await promisify(execFile)('ffmpeg', args, { maxBuffer: 64 * 1024 ** 2 });
   const found = /SSIM .*All:([\d.]+)/.exec(stderr)?.[1];
-  if (found === undefined) throw new Error('ffmpeg gave no SSIM');
+  if (found === undefined) throw new Error('ffmpeg printed no SSIM');
   return 100 * Number(found);
 }

@@ -38,7 +38,7 @@ what stands by: of the service's whole tree, and of unoserver. Memory is that of
 /** A index is where one conversion runs at a time. */
 interface Converter {
   readonly who: string;
-  /** Writes `<name>.pdf` beside the source and gives its path. */
+  /** Writes `<name>.pdf` beside the source. Returns its path. */
   readonly convert: (source: string, index: number) => Promise<string>;
   readonly pids: () => readonly number[];
   readonly stop: () => Promise<void>;
@@ -219,7 +219,7 @@ async function startNodePackage({ folder }: ReadyPeer): Promise<Converter> {
       }).finally(() => (working -= 1));
       return writeBeside(source, made);
     },
-    // It tells nothing of the processes that it starts: they are the new children of this one.
+    // It does not report the processes that it starts: they are the new children of this one.
     pids: () => treeOf(process.pid).filter((pid) => !standing.has(pid)),
     stop: async () => {},
   };

@@ -45,7 +45,7 @@ three).`,
 
 interface Compressor {
   readonly who: string;
-  /** Gives the seconds. */
+  /** Returns the seconds. */
   readonly compress: (input: string, output: string) => Promise<number>;
 }
 
