@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { conditionSchema, conditionsOf, type Condition } from '#crds/contract/media-job-conditions.ts';
-import { eventOf } from '#crds/media-jobs/media-job-events.ts';
 import type { MediaJobStatus } from '#crds/contract/media-job.ts';
 import { buildReport, buildStatus } from '#test/support/build-media-job.ts';
 
@@ -43,25 +42,5 @@ describe('conditions', () => {
     const earlier = conditionsOf({ status: running, generation: 1, before: [], now: new Date('2026-01-01T00:00:00Z') });
     const times = conditions(succeeded, earlier).map(({ lastTransitionTime }) => lastTransitionTime);
     expect(times).toEqual(['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', NOW.toISOString()]);
-  });
-});
-
-describe('events', () => {
-  const lost = buildStatus({ attempt: 1, reason: 'AttemptLost', message: 'Attempt 1 was lost: gone.' });
-  const waiting = buildStatus({ attempt: 1, reason: 'ImageNotPulled', message: 'The image w cannot be pulled.' });
-
-  it.each<[string, MediaJobStatus | undefined, MediaJobStatus, string | null]>([
-    ['a start is no event', undefined, buildStatus({ attempt: 1 }), null],
-    ['the first heartbeat', buildStatus({ attempt: 1 }), running, 'Normal Running: Attempt 1 is running on n1.'],
-    ['a percent is no event', running, { ...running, percent: 50 }, null],
-    ['success', running, succeeded, 'Normal Succeeded: Attempt 1 stored its output.'],
-    ['failure', undefined, failed, 'Warning WaitTimeout: timeout: It waited.'],
-    ['a lost attempt', running, lost, 'Warning AttemptLost: Attempt 1 was lost: gone.'],
-    ['a lost attempt once', lost, { ...lost, percent: 1 }, null],
-    ['an image', buildStatus(), waiting, 'Warning ImageNotPulled: The image w cannot be pulled.'],
-    ['an image once', waiting, waiting, null],
-  ])('%s', (_what, before, after, expected) => {
-    const event = eventOf(before, after);
-    expect(event === null ? null : `${event.type} ${event.reason}: ${event.message}`).toBe(expected);
   });
 });

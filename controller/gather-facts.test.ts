@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { gatherFacts } from '#controller/gather-facts.ts';
+import { runName, type Run, type RunState } from '#controller/runs.ts';
+import type { JobFacts } from '#controller/facts.ts';
+import type { MediaJob, MediaJobStatus } from '#crds/contract/media-job.ts';
+import { buildSpec, buildStatus } from '#test/support/build-media-job.ts';
+
+const NOW = new Date('2026-01-01T00:10:00Z');
+const ACTIVE: RunState = { state: 'active', startedAt: NOW };
+const OUT_OF_MEMORY: RunState = { state: 'lost', cause: 'out_of_memory', message: 'out of memory' };
+
+function buildMediaJob(status: MediaJobStatus | null, firstAttempt = 1): MediaJob {
+  const metadata = {
+    name: 'job-1',
+    uid: 'uid',
+    resourceVersion: '1',
+    creationTimestamp: NOW.toISOString(),
+    labels: {},
+  };
+  return { metadata, spec: buildSpec({ firstAttempt }), ...(status === null ? {} : { status }) };
+}
+
+function buildRun(attempt: number, is: RunState, uid = 'uid'): Run {
+  return { name: runName('job-1', attempt), owner: { name: 'job-1', uid }, attempt, node: null, is };
+}
+
+function gather(mediaJob: MediaJob | null, runs: readonly Run[]): Promise<JobFacts> {
+  return gatherFacts(
+    {
+      clock: { now: () => NOW },
+      mediaJobs: { get: async () => mediaJob },
+      runs: { observe: async () => runs },
+      heartbeats: { since: NOW, last: (_job, attempt) => ({ firstAt: NOW, lastAt: NOW, percent: attempt }) },
+      percentWrites: new Map([['job-1', NOW]]),
+    },
+    'job-1',
+  );
+}
+
+describe('gatherFacts', () => {
+  it('selects run and heartbeat of the attempt in the status', async () => {
+    const [lost, active] = [buildRun(1, OUT_OF_MEMORY), buildRun(2, ACTIVE)];
+    const facts = await gather(buildMediaJob(buildStatus({ attempt: 2 })), [lost, active]);
+    expect(facts).toMatchObject({ attempt: 2, run: active, strays: [], outOfMemory: 1, percentWrittenAt: NOW });
+    expect(facts.heartbeat?.percent).toBe(2);
+  });
+
+  it('counts the first run of a MediaJob as its attempt before the status names it', async () => {
+    expect(await gather(buildMediaJob(null), [buildRun(1, ACTIVE)])).toMatchObject({ attempt: 1 });
+    expect(await gather(buildMediaJob(null, 3), [buildRun(3, ACTIVE)])).toMatchObject({ attempt: 3 });
+    expect(await gather(buildMediaJob(null, 3), [])).toMatchObject({ attempt: 2, run: null });
+  });
+
+  it('reports unfinished runs of earlier attempts and of an earlier MediaJob as strays', async () => {
+    const [earlier, foreign] = [buildRun(1, ACTIVE), buildRun(2, ACTIVE, 'earlier')];
+    const facts = await gather(buildMediaJob(buildStatus({ attempt: 2 })), [
+      earlier,
+      foreign,
+      buildRun(3, OUT_OF_MEMORY),
+    ]);
+    expect(facts).toMatchObject({ run: null, strays: [earlier, foreign] });
+  });
+
+  it('has neither attempt nor heartbeat of a deleted MediaJob', async () => {
+    const active = buildRun(1, ACTIVE);
+    expect(await gather(null, [active])).toMatchObject({
+      mediaJob: null,
+      attempt: 0,
+      run: null,
+      heartbeat: null,
+      strays: [active],
+    });
+  });
+});
