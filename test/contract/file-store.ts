@@ -4,8 +4,8 @@ import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FileTooLarge, SizeMismatch, type FileStore } from '#api/files/file-store.ts';
 
-/** A store, empty, whose signed URLs answer. */
-export interface FileStoreHome {
+/** An empty store whose signed URLs are served. */
+export interface TestedFileStore {
   readonly files: FileStore;
   close(): Promise<void>;
 }
@@ -13,15 +13,15 @@ export interface FileStoreHome {
 const MB = 1024 ** 2;
 
 /** Conformance tests of `api/files/file-store.ts`, run against every implementation. */
-export function describeFileStore(name: string, make: () => Promise<FileStoreHome>): void {
+export function describeFileStore(name: string, make: () => Promise<TestedFileStore>): void {
   describe(`${name}, as a file store`, () => {
-    let home: FileStoreHome;
+    let tested: TestedFileStore;
     let files: FileStore;
     beforeEach(async () => {
-      home = await make();
-      files = home.files;
+      tested = await make();
+      files = tested.files;
     });
-    afterEach(() => home.close());
+    afterEach(() => tested.close());
 
     const putText = (key: string, text: string) =>
       files.put(key, Readable.from([Buffer.from(text)]), { maxBytes: 1000 });
@@ -35,7 +35,7 @@ export function describeFileStore(name: string, make: () => Promise<FileStoreHom
       return found.toSorted();
     };
 
-    it('gives back what was put, with size, hash and a strong ETag', async () => {
+    it('returns what was put, with size, hash and a strong ETag', async () => {
       const bytes = randomBytes(3 * MB + 17);
       const stored = await files.put('uploads/upl_a', Readable.from(chunksOf(bytes)), {
         maxBytes: 4 * MB,
@@ -55,14 +55,14 @@ export function describeFileStore(name: string, make: () => Promise<FileStoreHom
       expect(await read('a')).toBe('');
     });
 
-    it('gives null for what is not there, a folder included', async () => {
+    it('returns null for an absent object and for a folder', async () => {
       await putText('a/b/c', 'text');
       expect(await files.get('a/b/d')).toBeNull();
       expect(await files.head('a/b')).toBeNull();
       expect(await files.get('a')).toBeNull();
     });
 
-    it('gives a part, both ends included', async () => {
+    it('returns a range that includes both ends', async () => {
       await putText('a', '0123456789');
       expect(await read('a', { start: 2, end: 4 })).toBe('234');
       expect(await read('a', { start: 9, end: 9 })).toBe('9');
@@ -78,7 +78,7 @@ export function describeFileStore(name: string, make: () => Promise<FileStoreHom
       expect(await read('a')).toBe('first');
     });
 
-    it('goes on reading an object that is replaced or deleted meanwhile', async () => {
+    it('continues to read an object that is replaced or deleted meanwhile', async () => {
       await putText('a', 'old');
       const found = await files.get('a');
       await putText('a', 'new');
@@ -86,7 +86,7 @@ export function describeFileStore(name: string, make: () => Promise<FileStoreHom
       expect(found === null ? null : (await buffer(found.body)).toString()).toBe('old');
     });
 
-    it('refuses more bytes than allowed and leaves what was there', async () => {
+    it('refuses more bytes than allowed and keeps the earlier object', async () => {
       await putText('a', 'before');
       const endless = Readable.from(endlessBytes());
       await expect(files.put('a', endless, { maxBytes: 50_000 })).rejects.toThrow(FileTooLarge);
@@ -103,7 +103,7 @@ export function describeFileStore(name: string, make: () => Promise<FileStoreHom
       expect(await files.head('a')).toBeNull();
     });
 
-    it('leaves what was there when the stream breaks off', async () => {
+    it('keeps the earlier object when the stream fails', async () => {
       await putText('a', 'before');
       const breaking = Readable.from(
         (async function* half() {
@@ -115,14 +115,14 @@ export function describeFileStore(name: string, make: () => Promise<FileStoreHom
       expect(await read('a')).toBe('before');
     });
 
-    it('keeps one whole object of many writers at once', async () => {
+    it('keeps one complete object of concurrent writers', async () => {
       const texts = Array.from({ length: 20 }, (_, index) => `text number ${index}`);
       await Promise.all(texts.map((text) => putText('a/b', text)));
       expect(texts).toContain(await read('a/b'));
       expect(await keys('')).toEqual(['a/b']);
     });
 
-    it('deletes, again without error, and forgets empty folders', async () => {
+    it('deletes an object, repeatedly without an error, and its empty folders', async () => {
       await putText('a/b/c', 'x');
       await putText('a/d', 'y');
       await files.delete('a/b/c');
@@ -158,7 +158,7 @@ export function describeFileStore(name: string, make: () => Promise<FileStoreHom
         expect(await response.text()).toBe('content');
       });
 
-      it('GET answers 404 when the object is gone, 412 when If-Match differs', async () => {
+      it('GET answers 404 for a deleted object and 412 when If-Match differs', async () => {
         const { etag } = await putText('a', 'content');
         const url = await files.signedGet('a', 60);
         expect(await status(url, { headers: { 'if-match': etag } })).toBe(200);
@@ -175,13 +175,13 @@ export function describeFileStore(name: string, make: () => Promise<FileStoreHom
         expect(found === null ? null : bytes.equals(await buffer(found.body))).toBe(true);
       });
 
-      it('PUT needs Content-Length', async () => {
+      it('PUT requires Content-Length', async () => {
         const body = new Blob(['streamed']).stream();
         expect(await status(await files.signedPut('a', 60), { method: 'PUT', body, duplex: 'half' })).toBe(411);
         expect(await files.head('a')).toBeNull();
       });
 
-      it('answer only the method and the object that they were signed for', async () => {
+      it('are valid for the method and the object that they were signed for only', async () => {
         await putText('a', 'content');
         await putText('b', 'content');
         expect(await status(await files.signedPut('a', 60))).toBe(403);

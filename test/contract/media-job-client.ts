@@ -3,26 +3,26 @@ import type { MediaJobClient, MediaJobEvent } from '#crds/media-jobs/media-job-c
 import type { MediaJob } from '#crds/contract/media-job.ts';
 import { buildNewMediaJob, buildReport, buildStatus, jobIdOf } from '#test/support/build-media-job.ts';
 
-interface Home {
+interface TestedClient {
   readonly client: MediaJobClient;
   close(): Promise<void>;
 }
 
-/** What every home of MediaJobs has to do. */
-export function describeMediaJobClient(name: string, makeHome: () => Promise<Home>): void {
+/** Conformance tests of `MediaJobClient`, run against every implementation. */
+export function describeMediaJobClient(name: string, makeClient: () => Promise<TestedClient>): void {
   describe(`MediaJobClient: ${name}`, () => {
-    let home: Home;
+    let tested: TestedClient;
     let client: MediaJobClient;
     const ended = { controller: new AbortController() };
 
     beforeEach(async () => {
-      home = await makeHome();
-      client = home.client;
+      tested = await makeClient();
+      client = tested.client;
       ended.controller = new AbortController();
     });
     afterEach(async () => {
       ended.controller.abort();
-      await home.close();
+      await tested.close();
     });
 
     const create = async (...parts: Parameters<typeof buildNewMediaJob>): Promise<MediaJob> => {
@@ -63,7 +63,7 @@ export function describeMediaJobClient(name: string, makeHome: () => Promise<Hom
         expect(await client.ticket(request.name)).toEqual(request.ticket);
       });
 
-      it('takes a name that exists as success and changes nothing', async () => {
+      it('succeeds for a name that exists, without a change', async () => {
         const first = await create();
         expect(await client.create(buildNewMediaJob({ operation: 'convert' }))).toBe('exists');
         expect(await client.get(first.metadata.name)).toEqual(first);
@@ -75,7 +75,7 @@ export function describeMediaJobClient(name: string, makeHome: () => Promise<Hom
         expect(await client.get(request.name)).toBeNull();
       });
 
-      it('gives another uid to a MediaJob that is created again after its deletion', async () => {
+      it('assigns another uid to a MediaJob that is created again after its deletion', async () => {
         const first = await create();
         await client.delete(first.metadata.name);
         const second = await create({ secretName: 'second' });
@@ -83,7 +83,7 @@ export function describeMediaJobClient(name: string, makeHome: () => Promise<Hom
       });
     });
 
-    it('knows nothing of a name that was never created', async () => {
+    it('returns nothing for a name that was never created', async () => {
       expect(await client.get('job-unknown')).toBeNull();
       expect(await client.ticket('job-unknown')).toBeNull();
       expect(await client.resume('job-unknown', INPUT)).toBe(false);
@@ -119,7 +119,7 @@ export function describeMediaJobClient(name: string, makeHome: () => Promise<Hom
     });
 
     describe('updateStatus', () => {
-      it('replaces the status and gives a new resourceVersion', async () => {
+      it('replaces the status and returns a new resourceVersion', async () => {
         const mediaJob = await create();
         const status = buildStatus({ attempt: 1, message: 'begins' });
         expect(await client.updateStatus(mediaJob, status)).toBe('updated');
@@ -135,7 +135,7 @@ export function describeMediaJobClient(name: string, makeHome: () => Promise<Hom
         expect((await read(client, mediaJob.metadata.name)).status?.attempt).toBe(1);
       });
 
-      it('says that a deleted MediaJob is gone, also when its name was taken again', async () => {
+      it('returns `gone` for a deleted MediaJob, also when its name exists again', async () => {
         const mediaJob = await create();
         await client.delete(mediaJob.metadata.name);
         expect(await client.updateStatus(mediaJob, buildStatus())).toBe('gone');
@@ -162,7 +162,7 @@ export function describeMediaJobClient(name: string, makeHome: () => Promise<Hom
         expect((await read(client, created.metadata.name)).status).toEqual(final);
       });
 
-      it('takes the same status again as success, without a change', async () => {
+      it('succeeds for the same status, without a change', async () => {
         const created = await create();
         await client.updateStatus(created, buildStatus({ attempt: 1 }));
         const mediaJob = await read(client, created.metadata.name);
@@ -182,7 +182,7 @@ export function describeMediaJobClient(name: string, makeHome: () => Promise<Hom
     });
 
     describe('watch', () => {
-      it('tells of what is there, then of every change, then of the deletion', async () => {
+      it('reports the existing MediaJobs, then every change and the deletion', async () => {
         const mediaJob = await create();
         const { events, until } = collect();
         await until((seen) => seen.length >= 1);
@@ -201,7 +201,7 @@ export function describeMediaJobClient(name: string, makeHome: () => Promise<Hom
         await until((seen) => seen.length === 1);
       });
 
-      it('goes on when a watcher throws', async () => {
+      it('continues when a watcher throws', async () => {
         client.watch(() => {
           throw new Error('A watcher that fails.');
         }, ended.controller.signal);
@@ -211,7 +211,7 @@ export function describeMediaJobClient(name: string, makeHome: () => Promise<Hom
         await until((seen) => seen.length === 2);
       });
 
-      it('is silent after its signal', async () => {
+      it('reports nothing after its signal has aborted', async () => {
         const { events } = collect();
         ended.controller.abort();
         await create();

@@ -7,7 +7,7 @@ import { completeRequest, makeLocalRuns, type LocalRunsOptions } from '#controll
 import { serveLocalRuns } from '#controller/serve-local-runs.ts';
 import { systemClock } from '#crds/process/clock.ts';
 import { makeLog } from '#crds/process/log.ts';
-import { describeRuns, type RunsHome } from '#test/contract/runs.ts';
+import { describeRuns, type TestedRuns } from '#test/contract/runs.ts';
 
 const deps = { clock: systemClock, log: makeLog('test', 'silent') };
 
@@ -23,7 +23,7 @@ async function freshOptions(): Promise<{ folder: string; options: LocalRunsOptio
   return { folder, options };
 }
 
-describeRuns('child processes of this machine', async (): Promise<RunsHome> => {
+describeRuns('child processes of this machine', async (): Promise<TestedRuns> => {
   const { folder, options } = await freshOptions();
   const local = await makeLocalRuns(deps, options);
   return {
@@ -44,7 +44,7 @@ describeRuns('child processes of this machine', async (): Promise<RunsHome> => {
   };
 });
 
-describeRuns('child processes of another process', async (): Promise<RunsHome> => {
+describeRuns('child processes of another process', async (): Promise<TestedRuns> => {
   const { folder, options } = await freshOptions();
   const server = await serveLocalRuns(deps, options, join(folder, 'runs.sock'));
   const runs = await connectRuns(join(folder, 'runs.sock'));

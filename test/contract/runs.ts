@@ -5,11 +5,11 @@ import { LOCAL_TIMING } from '#controller/timing.ts';
 import { mediaJobName } from '#crds/contract/names.ts';
 import { buildSpec, buildTicket, jobIdOf } from '#test/support/build-media-job.ts';
 
-export interface RunsHome {
+export interface TestedRuns {
   readonly runs: Runs;
-  /** Runs at once. */
+  /** Maximum number of concurrent runs. */
   readonly slots: number;
-  /** Makes what the run needs, where runs do not live without their MediaJob; gives its owner. */
+  /** Creates what a run needs, where runs require their MediaJob. Returns its owner. */
   readonly adopt?: (request: RunRequest) => Promise<RunOwner>;
   close(): Promise<void>;
 }
@@ -36,12 +36,12 @@ export function buildRunRequest(behaviour: string, job = 1, attempt = 1): RunReq
 
 type Watched = Pick<Runs, 'observe' | 'watch'>;
 
-/** Resolves with the run of that attempt as soon as it is no longer under way. */
+/** Resolves with the run of that attempt as soon as it is finished. */
 export function whenOver(runs: Watched, request: RunRequest): Promise<Run> {
   return whenRun(runs, request, (run) => !isUnfinishedRun(run));
 }
 
-/** Resolves with the request as soon as its worker is at work. */
+/** Resolves with the request as soon as its run is active. */
 async function whenActive(runs: Runs, request: RunRequest): Promise<RunRequest> {
   await whenRun(runs, request, ({ is }) => is.state === 'active');
   return request;
@@ -62,17 +62,17 @@ function whenRun(runs: Watched, { owner, attempt }: RunRequest, satisfies: (run:
   }).finally(() => ended.abort());
 }
 
-/** What every place where attempts run has to do. Its worker is the scripted one. */
-export function describeRuns(name: string, makeHome: () => Promise<RunsHome>): void {
+/** Conformance tests of `Runs`, run against every implementation with the scripted worker. */
+export function describeRuns(name: string, makeRuns: () => Promise<TestedRuns>): void {
   describe(`Runs: ${name}`, () => {
-    let home: RunsHome;
+    let tested: TestedRuns;
     let runs: Runs;
 
     beforeEach(async () => {
-      home = await makeHome();
-      runs = home.runs;
+      tested = await makeRuns();
+      runs = tested.runs;
     });
-    afterEach(() => home.close());
+    afterEach(() => tested.close());
 
     const start = async (...parts: Parameters<typeof buildRunRequest>): Promise<RunRequest> => {
       const request = await requested(...parts);
@@ -82,17 +82,17 @@ export function describeRuns(name: string, makeHome: () => Promise<RunsHome>): v
 
     const requested = async (...parts: Parameters<typeof buildRunRequest>): Promise<RunRequest> => {
       const request = buildRunRequest(...parts);
-      return { ...request, owner: (await home.adopt?.(request)) ?? request.owner };
+      return { ...request, owner: (await tested.adopt?.(request)) ?? request.owner };
     };
 
-    /** Starts runs that hang until no place is left. */
+    /** Starts runs that hang until no slot is free. */
     const fill = async (): Promise<RunRequest[]> => {
       const requests: RunRequest[] = [];
-      for (let job = 1; job <= home.slots; job += 1) requests.push(await start('hang', job));
+      for (let job = 1; job <= tested.slots; job += 1) requests.push(await start('hang', job));
       return requests;
     };
 
-    it('shows a run that is under way with owner, attempt and node', async () => {
+    it('returns an active run with owner, attempt and node', async () => {
       const { owner } = await whenActive(runs, await start('hang'));
       expect(await runs.observe(owner.name)).toEqual([
         {
@@ -151,7 +151,7 @@ export function describeRuns(name: string, makeHome: () => Promise<RunsHome>): v
       ]);
     });
 
-    it('has no capacity when every place is taken, until a run ends', async () => {
+    it('has no capacity while every slot is in use', async () => {
       const [first] = await fill();
       const late = await requested('hang', 99);
       expect(await runs.start(late)).toBe('no-capacity');
@@ -172,16 +172,16 @@ export function describeRuns(name: string, makeHome: () => Promise<RunsHome>): v
       expect(await runs.start(other)).toBe('started');
     });
 
-    it('keeps a reserved place for its run', async () => {
+    it('keeps a reserved slot for its run', async () => {
       const mine = await requested('hang', 99);
       expect(await runs.reserve(`${mine.owner.name}-a1`, mine.account)).toBe(true);
       expect(await runs.reserve(`${mine.owner.name}-a1`, mine.account)).toBe(true);
-      for (let job = 1; job < home.slots; job += 1) await start('hang', job);
+      for (let job = 1; job < tested.slots; job += 1) await start('hang', job);
       expect(await runs.start(await requested('hang', 98))).toBe('no-capacity');
       expect(await runs.start(mine)).toBe('started');
     });
 
-    it('gives a reserved place back that is not used, and says so', async () => {
+    it('releases a reserved slot that is not used, and notifies of it', async () => {
       const mine = await requested('hang', 99);
       const ended = new AbortController();
       const changed: string[] = [];
@@ -207,12 +207,12 @@ export function describeRuns(name: string, makeHome: () => Promise<RunsHome>): v
       expect((await whenOver(runs, request)).is.state).toBe('ended');
     });
 
-    it('takes the stop of a run that never was as done', async () => {
+    it('ignores the stop of a run that does not exist', async () => {
       await expect(runs.stop('job-unknown-a1')).resolves.toBeUndefined();
       await expect(runs.release('job-unknown')).resolves.toBeUndefined();
     });
 
-    it('forgets every run of a MediaJob that is released, and stops those under way', async () => {
+    it('forgets every run of a released MediaJob, and stops the active ones', async () => {
       await whenOver(runs, await start('crash', 1, 1));
       const { owner } = await start('hang', 1, 2);
       const other = await start('hang', 2);

@@ -14,7 +14,7 @@ const service = await startOwnService();
 const SECONDS = { timeout: 20_000, interval: 100 };
 
 describe('the whole service', () => {
-  it('dies to the last process with its supervisor, and the next start finishes the job', async () => {
+  it('ends with all processes when its supervisor is killed, and the next start finishes the job', async () => {
     const job = await startLongJob(service);
     await untilEncoding(service, job);
     process.kill(service.pid(), 'SIGKILL');
@@ -34,7 +34,7 @@ describe('the whole service', () => {
     await expectDoneOnce(service, job);
   }, 240_000);
 
-  it('stops cleanly on SIGTERM in the middle of a job, which costs the job no attempt', async () => {
+  it('stops on SIGTERM during a job, which loses no attempt', async () => {
     const job = await startLongJob(service);
     await untilEncoding(service, job);
     process.kill(service.pid(), 'SIGTERM');

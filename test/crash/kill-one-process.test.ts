@@ -24,7 +24,7 @@ const victims: readonly Victim[] = [
   { role: 'tool', ofJob: true, attempts: 2 },
 ];
 
-describe('a job in work, when a process is killed,', () => {
+describe('a running job, when a process is killed,', () => {
   it.each(victims)(
     'ends once and well after the loss of the $role, at attempt $attempts',
     async ({ role, ofJob, attempts }) => {

@@ -14,7 +14,7 @@ const toJson = { operation: 'convert', options: { convert: { to: 'json' } } };
 
 const service = await startOwnService();
 
-/** Keeps whoever comes first waiting for ever, and answers the others. */
+/** Never answers the first request, and answers the others. */
 async function startHolding(answer: (response: ServerResponse, received: Received) => void) {
   const held: ServerResponse[] = [];
   const receiver = await startReceiver({
@@ -40,7 +40,7 @@ async function createJob(fields: Record<string, unknown>): Promise<string> {
 }
 
 describe('the courier, killed in the middle of a fetch, a delivery and a webhook,', () => {
-  it('does all three again, and each job still ends once', async () => {
+  it('repeats all three, and each job ends once', async () => {
     const [source, target, hook] = [
       await startHolding(sendCsv),
       await startHolding(noContent),

@@ -8,7 +8,7 @@ const service = await startOwnService();
 const big = await noise(3000, 2000).jpeg({ quality: 90 }).toBuffer();
 const small = await noise(64, 64).png().toBuffer();
 
-/** Takes some seconds of encoding. */
+/** Sends a file whose encoding takes some seconds. */
 const slowRequest = (): Promise<Answer> => service.api()('POST', '/v1/convert?to=avif', { body: big });
 const quickRequest = (): Promise<Answer> => service.api()('POST', '/v1/compress', { body: small });
 
@@ -21,14 +21,14 @@ async function untilDecoding(): Promise<void> {
     .toContain('in/input.jpg');
 }
 
-/** The process that works on the file: it uses the processor, the spare one does not. */
+/** Process that processes the file: it uses CPU time, the idle one does not. */
 function busyChild(): number {
   const children = processesOf(service.data).filter((one) => one.role === 'engine child');
   expect(children.length).toBeGreaterThan(0);
   return Math.min(...children.map((one) => one.pid));
 }
 
-describe('a direct request in work', () => {
+describe('a running direct request', () => {
   const victims: [ProcessRole, number[]][] = [
     ['engine', [503]],
     ['engine child', [500]],
@@ -59,7 +59,7 @@ describe('a direct request in work', () => {
     120_000,
   );
 
-  it('is cut off when the API is killed, is not billed, and the next one succeeds', async () => {
+  it('fails when the API is killed and is not billed, and the next one succeeds', async () => {
     const before = await service.query('select source_id from ledger');
     const cut = slowRequest().then(
       () => 'answered',

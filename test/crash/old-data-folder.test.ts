@@ -175,7 +175,7 @@ describe('a data folder of an older version', () => {
     expect(rows[0]?.version).toBe(readdirSync(MIGRATIONS_FOLDER).length);
   });
 
-  it('loses the files that the older version had in work when it was killed', () => {
+  it('deletes the files that the older version was processing when it was killed', () => {
     expect(readdirSync(path.join(data, 'work')).toSorted()).toEqual(['engine', 'runs']);
   });
 

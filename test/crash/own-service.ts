@@ -1,4 +1,4 @@
-/** A service of a test's own, as an operator starts it, that the test may kill and start again. */
+/** Separate service of one test, started as by an operator. The test may kill and restart it. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,18 +15,18 @@ import { processesOf, type ProcessRole, type ServiceProcess } from '#test/suppor
 
 export interface OwnService {
   readonly data: string;
-  /** Of the run that is going on. */
+  /** Address of the running service. */
   readonly baseUrl: () => string;
-  /** Of the run that is going on; calls with a live key of an account with every feature. */
+  /** Client with a live key of an account with every feature. */
   readonly api: () => ApiClient;
-  /** What the operator has read so far, one line each. */
+  /** Output so far, by lines. */
   readonly problems: readonly string[];
   readonly query: (sql: string, values?: unknown[]) => Promise<Record<string, any>[]>;
   readonly processes: () => ServiceProcess[];
   /** Kills the one process of that role, or of those of that role that work on a job. */
   readonly kill: (role: ProcessRole, which?: { ofJob?: boolean }) => number;
   readonly pid: () => number;
-  /** Resolves with the exit code of the run that is going on; null after a signal. */
+  /** Resolves with the exit code of the running service; null after a signal. */
   readonly ended: () => Promise<number | null>;
   /** Starts it again after its end. */
   readonly restart: () => Promise<void>;

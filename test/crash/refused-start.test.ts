@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const NAMESPACE = process.getuid?.() === 0 ? ['--mount'] : ['--map-root-user', '--mount'];
 
-/** Starts the service on a machine that a shell command has changed, for it alone; gives what it said when it ended. */
+/** Starts the service after a shell command in a private mount namespace. Returns its output after its end. */
 async function startWhere(change: string): Promise<{ code: number | null; said: string }> {
   const command = `set -e; ${change}; exec "$1" "$2" --data "$3" --port 0`;
   const args = [...NAMESPACE, '--', 'sh', '-c', command, 'sh', process.execPath, SCRIPT, folder];
@@ -23,7 +23,7 @@ async function startWhere(change: string): Promise<{ code: number | null; said: 
 }
 
 describe('a start on a machine that cannot serve', () => {
-  it('says that the data folder is on a read-only file system', async () => {
+  it('reports that the data folder is on a read-only file system', async () => {
     const { code, said } = await startWhere('mount -t tmpfs -o ro none "$3"');
     expect(said).toBe(
       `mediajobs: The data folder ${folder} cannot be used: it is on a read-only file system. Choose another one with --data.\n`,
@@ -31,7 +31,7 @@ describe('a start on a machine that cannot serve', () => {
     expect(code).toBe(1);
   });
 
-  it('says that the disk is full', async () => {
+  it('reports that the disk is full', async () => {
     const { code, said } = await startWhere('mount -t tmpfs -o mode=700,size=8k,nr_inodes=2 none "$3"');
     expect(said).toBe(
       `mediajobs: The data folder ${folder} cannot be used: the disk is full. Choose another one with --data.\n`,
@@ -39,7 +39,7 @@ describe('a start on a machine that cannot serve', () => {
     expect(code).toBe(1);
   });
 
-  it('names every tool that is missing, with what brings it', async () => {
+  it('reports every missing tool with its package', async () => {
     const { code, said } = await startWhere(
       'mount --bind /dev/null /usr/bin/ffmpeg; mount --bind /dev/null /usr/bin/qpdf',
     );

@@ -1,4 +1,4 @@
-/** What `docs/operations.md` tells operators to do: backup and restore, and the replacement of every key. */
+/** Procedures of `docs/operations.md`: backup and restore, and the replacement of every key. */
 import { execFile } from 'node:child_process';
 import { createPublicKey, randomBytes, verify, type JsonWebKey } from 'node:crypto';
 import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -27,7 +27,7 @@ interface Known {
   readonly signingSecret: unknown;
 }
 
-/** Makes a job and reads all that a restored service must still give. */
+/** Creates a job and reads everything that a restored service must return. */
 async function finishedWork(): Promise<Known> {
   const api = service.api();
   const { id } = await runJob(api, file, toJson);
@@ -54,7 +54,7 @@ async function expectKnown({ job, output, receipt, signingSecret }: Known): Prom
   await expectGenuine(receipt);
 }
 
-/** By the published keys alone. Gives the name of the key that signed. */
+/** Verifies a signature by the published keys alone. Returns the id of the key. */
 async function expectGenuine(jws: string): Promise<string> {
   const [header = '', payload = '', signature = ''] = jws.split('.');
   const { kid } = JSON.parse(Buffer.from(header, 'base64url').toString()) as { kid: string };
@@ -74,7 +74,7 @@ async function stop(): Promise<void> {
 const databaseUrl = (): string => readConnection(service.data)?.DATABASE_URL ?? '';
 
 describe('a backup of database, files and secrets', () => {
-  it('brings jobs, results, keys, links and receipts back after everything was wiped', async () => {
+  it('restores jobs, results, keys, links and receipts after everything was deleted', async () => {
     const known = await finishedWork();
     const dump = path.join(backup, 'database.dump');
     await run('pg_dump', ['--format=custom', '--no-owner', `--file=${dump}`, databaseUrl()]);
@@ -108,7 +108,7 @@ describe('the replacement of every key', () => {
     await service.restart();
   }
 
-  it('leaves everything from before readable, and new receipts have the new key', async () => {
+  it('keeps everything readable, and new receipts have the new key', async () => {
     const known = await finishedWork();
     const oldKey = await expectGenuine(known.receipt);
     const now = new Date().toISOString();
@@ -123,7 +123,7 @@ describe('the replacement of every key', () => {
     expect(await expectGenuine(receipt)).not.toBe(oldKey);
   }, 240_000);
 
-  it('ends without the old pepper and the old link key: keys that were used meanwhile still open the door', async () => {
+  it('allows the removal of the old pepper and link key: API keys that were used meanwhile are still valid', async () => {
     const known = await finishedWork();
     const first = (list = ''): string => list.split(',')[0] ?? '';
     await changeSecrets((both) => ({

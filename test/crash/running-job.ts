@@ -1,4 +1,4 @@
-/** A video job that takes some seconds, caught while it runs, and all that must be true when it has ended. */
+/** A video job that takes some seconds, observed while it runs, with the checks after its end. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ export function longVideo(): Promise<Buffer> {
   return made;
 }
 
-/** Creates the job and comes back once its encoder has made some progress. */
+/** Creates the job and resolves when its encoder has made some progress. */
 export async function startLongJob(service: OwnService, fields: Record<string, unknown> = {}): Promise<RunningJob> {
   const receiver = await startReceiver();
   const input = fields['input'] ?? { upload: await upload(service.api(), await longVideo(), 'long.mp4') };
@@ -39,7 +39,7 @@ export async function startLongJob(service: OwnService, fields: Record<string, u
   return { id: String(created.json()['id']), receiver };
 }
 
-/** Over 10 percent: the input is there and its frames are being encoded. */
+/** Resolves above 10 percent: the input is stored and its frames are being encoded. */
 export async function untilEncoding(service: OwnService, { id }: RunningJob): Promise<void> {
   await expect
     .poll(async () => (await rowOf(service, id))['percent'], { timeout: 60_000, interval: 50 })
@@ -47,7 +47,7 @@ export async function untilEncoding(service: OwnService, { id }: RunningJob): Pr
   expect(await rowOf(service, id)).toMatchObject({ status: 'processing' });
 }
 
-/** The encoder of that attempt runs. (The percent says nothing here: it never falls from attempt to attempt.) */
+/** Resolves when the encoder of that attempt runs. Its percentage is no sign: it never decreases between attempts. */
 export async function untilAttempt(service: OwnService, { id }: RunningJob, attempt: number): Promise<void> {
   await expect.poll(async () => (await rowOf(service, id))['attempt'], { timeout: 60_000, interval: 50 }).toBe(attempt);
   await expect.poll(() => encoders(service), { timeout: 60_000, interval: 50 }).toHaveLength(1);
@@ -79,7 +79,7 @@ export async function expectDoneOnce(service: OwnService, { id, receiver }: Runn
   if (url !== null) await expectPlays(await download(service, url), size);
 }
 
-/** Duplicates may come, but always of the same event. */
+/** Checks that duplicates are of the same event. */
 async function expectOneEvent(service: OwnService, { id, receiver }: RunningJob): Promise<void> {
   const events = (): string[] =>
     receiver.received.map(({ body }) => (JSON.parse(body.toString()) as { id: string }).id);
@@ -88,7 +88,7 @@ async function expectOneEvent(service: OwnService, { id, receiver }: RunningJob)
   expect([...new Set(events())]).toEqual(rows.map((row) => row['id']));
 }
 
-/** No process, private directory, half written file or input outlives the job. */
+/** Checks that no process, private directory, partial file or input remains after the job. */
 export async function expectNothingLeft(service: OwnService): Promise<void> {
   await expect.poll(() => service.processes().filter((one) => one.ofJob), { timeout: 20_000 }).toEqual([]);
   await expect.poll(() => filesBelow(service.data, 'work', 'runs'), { timeout: 20_000 }).toEqual([]);
@@ -108,7 +108,7 @@ async function download(service: OwnService, url: string): Promise<Buffer> {
   return answer.bytes;
 }
 
-/** Every frame of it, for as long as the input did. */
+/** Checks that the output has every frame and the duration of the input. */
 export async function expectPlays(bytes: Buffer, size: number = bytes.length): Promise<void> {
   expect(bytes.length).toBe(size);
   await inFolder(async (folder) => {

@@ -1,4 +1,4 @@
-/** An API that is told to stop, as in a rolling restart: what clients still send on connections that they have is answered. */
+/** An API that is stopped, as in a rolling restart: requests on open connections are still answered. */
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { connect } from 'node:tls';

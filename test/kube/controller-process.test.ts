@@ -10,7 +10,7 @@ import { makeKubeHome, type KubeHome } from '#test/support/kube-home.ts';
 
 const nextHalfHour = (): string => new Date(Date.now() + 1_800_000).toISOString();
 
-describe('the controller, two of them, with the rights of its Role', () => {
+describe('two replicas of the controller, with the permissions of its Role', () => {
   let home: KubeHome;
   let kubelet: FakeKubelet;
   let kubeconfig: string;
@@ -49,13 +49,13 @@ describe('the controller, two of them, with the rights of its Role', () => {
     await home.close();
   });
 
-  it('brings a MediaJob to its end', async () => {
+  it('run a MediaJob until it is final', async () => {
     const { status } = await home.whenFinal(await create('succeed'));
     expect(status).toMatchObject({ phase: 'Succeeded', attempt: 1, percent: 100, node: 'node-1', reason: 'Succeeded' });
     expect(status?.report?.result.output_size).toBe(600);
   });
 
-  it('tells the story in conditions and events', async () => {
+  it('record conditions and events', async () => {
     const name = await create('refuse');
     await home.whenFinal(name);
     const object = await home.client.get(`/apis/mediajobs.dev/v1/namespaces/${home.namespace}/mediajobs/${name}`);
@@ -76,7 +76,7 @@ describe('the controller, two of them, with the rights of its Role', () => {
     await expect.poll(story, { timeout: 30_000 }).toContainEqual(end);
   });
 
-  it('tries a lost attempt again, three times in all', async () => {
+  it('retry a lost attempt, up to three attempts', async () => {
     const name = await create('crash');
     const { status } = await home.whenFinal(name);
     expect(status).toMatchObject({
@@ -88,7 +88,7 @@ describe('the controller, two of them, with the rights of its Role', () => {
     expect(await jobNames(name)).toEqual([`${name}-a1`, `${name}-a2`, `${name}-a3`]);
   });
 
-  it('starts another attempt when the pod is deleted', async () => {
+  it('start another attempt when the pod is deleted', async () => {
     const name = await create('hang');
     const pods = `/api/v1/namespaces/${home.namespace}/pods`;
     const pod = await podOf(kubelet, `${name}-a1`);
@@ -98,14 +98,14 @@ describe('the controller, two of them, with the rights of its Role', () => {
     await home.mediaJobs.delete(name);
   });
 
-  it('leaves no Job behind when the MediaJob is deleted', async () => {
+  it('delete the Job of a deleted MediaJob', async () => {
     const name = await create('hang');
     await podOf(kubelet, `${name}-a1`);
     await home.mediaJobs.delete(name);
     await expect.poll(() => jobNames(name), { timeout: 30_000 }).toEqual([]);
   });
 
-  it('goes on when the one that leads is killed, without a second run of an attempt', async () => {
+  it('continue when the leader is killed, without a second run of an attempt', async () => {
     const name = await create('hang');
     await podOf(kubelet, `${name}-a1`);
     const first = await holder();
@@ -119,7 +119,7 @@ describe('the controller, two of them, with the rights of its Role', () => {
     await home.mediaJobs.delete(name);
   });
 
-  it('hands over at once when it is told to stop', async () => {
+  it('hand over the Lease at once when the leader is stopped', async () => {
     const first = await holder();
     const leader = controllers.find((controller) => controller.logged().includes(`"${first}"`));
     expect(await leader?.end('SIGTERM')).toBe(0);

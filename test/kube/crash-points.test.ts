@@ -19,11 +19,11 @@ interface Life {
   readonly attempt: number | undefined;
   /** Names of the Jobs, in order. */
   readonly jobs: readonly string[];
-  /** Most pods that one attempt had at work. */
+  /** Maximum number of concurrent pods of one attempt. */
   readonly podsOfOneAttempt: number;
 }
 
-/** What a file is like, how its job has to end whatever happens to the controller, and what that costs. */
+/** Files with the required end of their job, whatever happens to the controller, and its number of attempts. */
 const LIVES = [
   {
     behaviour: 'succeed-heard',
@@ -48,12 +48,12 @@ const LIVES = [
   },
 ] as const;
 
-/** Lives at once: each has processes of its own. */
+/** Maximum number of concurrent lives. Each has its own processes. */
 const AT_ONCE = 3;
 const JOB = jobIdOf(1);
 const NAME = mediaJobName(JOB);
 
-/** Lives a job from its start to its end. */
+/** Runs a job from its start to its end. */
 async function live(behaviour: string, play: (home: KubeHome) => Promise<() => unknown>): Promise<Life> {
   const home = await makeKubeHome();
   const kubelet = await startFakeKubelet(home.client, home.namespace);
@@ -83,7 +83,7 @@ async function live(behaviour: string, play: (home: KubeHome) => Promise<() => u
   };
 }
 
-/** A controller behind a proxy and, when it was killed, the one that comes after it. */
+/** A controller behind a proxy and, after it was killed, its successor. */
 const controlled =
   (plan: (kill: () => void) => KubeProxyPlan, onEnd: (proxy: KubeProxy) => void = () => undefined) =>
   async (home: KubeHome): Promise<() => Promise<void>> => {
@@ -96,7 +96,7 @@ const controlled =
     const start = async (server?: string): Promise<void> => {
       const kubeconfig = await writeKubeconfig(admin, { user: 'controller', namespace, ...given(server) });
       const environment = {
-        // A Lease of its own: what is tested is what it finds, not how long it waits.
+        // A separate Lease, so that the successor does not wait for the first one to expire.
         MEDIAJOBS_RELEASE: `release-${controllers.length}`,
         MEDIAJOBS_HEARTBEAT_PORT: String(port),
         MEDIAJOBS_HEARTBEAT_URL: `http://127.0.0.1:${port}/heartbeat`,
@@ -113,7 +113,7 @@ const controlled =
   };
 
 describe.each(LIVES)('a job whose worker would $behaviour', ({ behaviour, end, writes }) => {
-  it('takes these writes of the controller', async () => {
+  it('needs these writes of the controller', async () => {
     let seen: readonly string[] = [];
     const count = controlled(
       () => ({}),
@@ -134,7 +134,7 @@ describe.each(LIVES)('a job whose worker would $behaviour', ({ behaviour, end, w
     }
   });
 
-  it('ends the same whatever befalls its controller’s watches and requests', async () => {
+  it('ends the same when watches and requests of its controller fail', async () => {
     for (const batch of chunksOf(TROUBLES, AT_ONCE)) {
       const lives = await Promise.all(
         batch.map((trouble) =>
@@ -148,7 +148,7 @@ describe.each(LIVES)('a job whose worker would $behaviour', ({ behaviour, end, w
     }
   });
 
-  it('ends the same with two controllers that both believe to lead', async () => {
+  it('ends the same with two controllers that both act as the leader', async () => {
     const twice = async ({ client, namespace }: KubeHome): Promise<() => void> => {
       const stops = [client, client].map((each) => startClusterController(each, namespace));
       return () => stops.forEach((stop) => stop());

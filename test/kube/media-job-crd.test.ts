@@ -52,14 +52,14 @@ describe('the MediaJob CRD on an API server', () => {
     await expect(create(changes)).rejects.toMatchObject({ status: 422, message: expect.stringContaining(message) });
   });
 
-  it('refuses a name that is not the job’s', async () => {
+  it('refuses a name other than that of the job', async () => {
     await expect(create({}, 'my-job')).rejects.toMatchObject({
       status: 422,
       message: expect.stringContaining('metadata.name must be spec.jobId'),
     });
   });
 
-  it('drops fields that it does not know', async () => {
+  it('drops unknown fields', async () => {
     expect(await create({ secretUrl: 'http://x' })).not.toHaveProperty('spec.secretUrl');
   });
 
@@ -70,7 +70,7 @@ describe('the MediaJob CRD on an API server', () => {
     ['limits', { limits: { maxPages: 1 } }],
     ['options', { options: { image: { quality: 1 } } }],
     ['secretName', { secretName: 'other' }],
-  ])('keeps %s as it was made', async (_what, changes) => {
+  ])('refuses a change of %s', async (_what, changes) => {
     await create();
     await expect(patch(changes)).rejects.toMatchObject({
       status: 422,
@@ -78,7 +78,7 @@ describe('the MediaJob CRD on an API server', () => {
     });
   });
 
-  it('lets the suspension be lifted, once, with what became known', async () => {
+  it('allows one lift of the suspension, with size and kind of the input', async () => {
     await create();
     await patch({ suspend: false, inputSize: 5, kind: 'image' });
     await expect(patch({ suspend: true })).rejects.toMatchObject({
@@ -92,7 +92,7 @@ describe('the MediaJob CRD on an API server', () => {
   it.each<[string, Partial<MediaJobStatus>]>([
     ['Succeeded', { phase: 'Succeeded', percent: 100, report: buildReport() }],
     ['Failed', { phase: 'Failed', error: { code: 'internal', message: 'No.' } }],
-  ])('never changes a status that is %s', async (_what, final) => {
+  ])('refuses a change of a status that is %s', async (_what, final) => {
     await create();
     await patchStatus(buildStatus({ attempt: 1, ...final }));
     for (const late of [{ phase: 'Running' }, { percent: 1 }, { message: 'late' }, { attempt: 2 }] as const)
@@ -102,7 +102,7 @@ describe('the MediaJob CRD on an API server', () => {
       });
   });
 
-  it('never lets the attempt fall', async () => {
+  it('refuses a lower attempt', async () => {
     await create();
     await patchStatus(buildStatus({ attempt: 2 }));
     await expect(patchStatus({ attempt: 1 })).rejects.toMatchObject({
@@ -110,13 +110,13 @@ describe('the MediaJob CRD on an API server', () => {
     });
   });
 
-  it('keeps spec and status apart', async () => {
+  it('ignores the status in a write of the MediaJob', async () => {
     await create();
     await home.client.mergePatch(`${path}/${name}`, { status: buildStatus({ attempt: 3 }) });
     expect(await home.client.get(`${path}/${name}`)).toHaveProperty('status.attempt', 0);
   });
 
-  it('is pending as soon as it is there', async () => {
+  it('has the phase Pending after its creation', async () => {
     await create({ account: 'acc_pending' });
     const { items } = await home.client.list(path, { fieldSelector: 'status.phase=Pending,spec.account=acc_pending' });
     expect(items.map(({ status }) => status)).toEqual([{ phase: 'Pending', attempt: 0, percent: 0 }]);
@@ -129,7 +129,7 @@ describe('the MediaJob CRD on an API server', () => {
     expect(items.map(({ metadata }) => metadata.name)).toEqual([name]);
   });
 
-  it('shows itself as a table', async () => {
+  it('is displayed as a table', async () => {
     await create();
     await patch({ suspend: false, inputSize: 5, kind: 'image' });
     const crd = await home.client.get(

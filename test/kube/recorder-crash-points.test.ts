@@ -24,9 +24,9 @@ interface Life {
   readonly attempt: number;
   /** Rows of the ledger. */
   readonly charges: number;
-  /** Pods that worked on it. */
+  /** Number of its pods. */
   readonly pods: number;
-  /** MediaJobs and Secrets that are left after the MediaJob's time. */
+  /** MediaJobs and Secrets that remain after the retention of MediaJobs. */
   readonly left: number;
 }
 
@@ -39,12 +39,12 @@ const LIVES = [
   },
 ] as const;
 
-/** Lives at once: each has a database and processes of its own. */
+/** Maximum number of concurrent lives. Each has its own database and processes. */
 const AT_ONCE = 2;
 const POLL = { timeout: 90_000, interval: 100 };
-/** Longer than a MediaJob may be without its ticket … */
+/** Time above the maximum age of a MediaJob without a ticket. */
 const TICKET_LATE_SECONDS = 60;
-/** … and than a finished one stays. */
+/** Time above the retention of a finished MediaJob. */
 const AFTER_END_SECONDS = 400;
 
 describe('a job whose recorder is killed at its writes to the API server', () => {
@@ -57,7 +57,7 @@ describe('a job whose recorder is killed at its writes to the API server', () =>
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  /** Lives a job from its row to the day when its MediaJob is forgotten. */
+  /** Runs a job from its row to the deletion of its MediaJob. */
   const live = async (
     database: TestDatabase,
     { input, plan }: { input: 'there' | 'fetched'; plan: (kill: () => void) => KubeProxyPlan },
@@ -75,7 +75,7 @@ describe('a job whose recorder is killed at its writes to the API server', () =>
       const to = { user: 'recorder', namespace, ...(server === undefined ? {} : { server }) } as const;
       const environment = {
         ...recorderEnvironment({ databaseUrl: database.url, folder }),
-        // A Lease of its own: what is tested is what it finds, not how long it waits.
+        // A separate Lease, so that the successor does not wait for the first one to expire.
         MEDIAJOBS_RELEASE: `release-${recorders.length}`,
         MEDIAJOBS_CLOCK_FILE: clockFile,
       };
@@ -122,7 +122,7 @@ describe('a job whose recorder is killed at its writes to the API server', () =>
   };
 
   describe.each(LIVES)('with an input that is $input', ({ input, writes }) => {
-    it('takes these writes of the recorder', async () => {
+    it('needs these writes of the recorder', async () => {
       const [database] = databases;
       if (database === undefined) throw new Error('No database.');
       const { life, writes: seen } = await live(database, { input, plan: () => ({}) });
@@ -145,7 +145,7 @@ describe('a job whose recorder is killed at its writes to the API server', () =>
   });
 });
 
-/** As the courier does once the MediaJob waits for it. */
+/** Stores the input, as the courier does for a suspended MediaJob. */
 async function storeInput(database: TestDatabase, { id, home }: { id: string; home: KubeHome }): Promise<void> {
   await home.whenever(mediaJobName(id), ({ spec }) => spec.suspend);
   await recordInput(database, id, { etag: '"in"', filename: 'succeed', size: 1000 });

@@ -61,7 +61,7 @@ describe('recorder and controller on a cluster', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('is unready and says which rights are missing, until they are there', async () => {
+  it('is not ready and names the missing permissions until they are granted', async () => {
     const recorder = await startRecorder();
     await expect
       .poll(() => readiness(recorder), { timeout: 30_000 })
@@ -70,7 +70,7 @@ describe('recorder and controller on a cluster', () => {
     await expect.poll(() => readiness(recorder), { timeout: 30_000 }).toBe('ready\n');
   });
 
-  it('is unready and says so when PostgreSQL does not answer', async () => {
+  it('is not ready while PostgreSQL does not respond', async () => {
     const recorder = await startRecorder('postgres://127.0.0.1:1/none');
     await expect
       .poll(() => readiness(recorder), { timeout: 30_000 })
@@ -78,7 +78,7 @@ describe('recorder and controller on a cluster', () => {
     await recorder.end('SIGKILL');
   });
 
-  it('brings a queued row through MediaJob and Job to its end', async () => {
+  it('runs a queued row as MediaJob and Job until it is final', async () => {
     await grant(home.client, { user: 'controller', namespace: home.namespace, access: CONTROLLER_ACCESS });
     await startController();
     const id = await queue('succeed');
@@ -88,13 +88,13 @@ describe('recorder and controller on a cluster', () => {
     expect(job.startedAt).not.toBeNull();
   });
 
-  it('records the end of a job that was refused', async () => {
+  it('records the failure of a refused file', async () => {
     const id = await queue('refuse');
     await expect.poll(async () => (await readJob(database, id)).status, { timeout: 60_000 }).toBe('failed');
     expect((await readJob(database, id)).error).toMatchObject({ code: 'encrypted_pdf' });
   });
 
-  it('deletes a MediaJob that nobody asked for, and says why', async () => {
+  it('deletes a MediaJob without a row, with an event that names the reason', async () => {
     const name = mediaJobName(jobIdOf(77));
     await home.client.create(mediaJobsPath(home.namespace), {
       apiVersion: 'mediajobs.dev/v1',
@@ -111,7 +111,7 @@ describe('recorder and controller on a cluster', () => {
     await expect.poll(() => home.client.get(`${mediaJobsPath(home.namespace)}/${name}`).catch(String)).toContain('404');
   });
 
-  it('makes a MediaJob again that somebody has deleted', async () => {
+  it('creates a deleted MediaJob again', async () => {
     const id = await queue('hang');
     const name = mediaJobName(id);
     const { metadata } = await home.whenever(name, () => true);
