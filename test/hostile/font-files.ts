@@ -13,7 +13,7 @@ export const HOSTILE_FONTS: readonly HostileFile[] = [
     bytes: () => woff2(0xffff_ffff),
     ...TO_TTF,
     ends: ['processing_failed'],
-    says: /4294967295 bytes; at most 67108864/,
+    says: /4294967295 bytes; the maximum is 67108864/,
   },
   {
     name: 'a WOFF2 that claims to be small and holds rubbish',
@@ -28,10 +28,10 @@ export const HOSTILE_FONTS: readonly HostileFile[] = [
     bytes: () => woff(Array.from({ length: 20 }, () => ({ data: Buffer.alloc(20), length: 0xffff_ffff }))),
     ...TO_TTF,
     ends: ['processing_failed'],
-    says: /unpacks to \d+ bytes/,
+    says: /decompresses to \d+ bytes/,
   },
   {
-    name: 'a WOFF whose table unpacks to 500 MB and claims 1 kB',
+    name: 'a WOFF whose table decompresses to 500 MB and claims 1 kB',
     filename: 'a.woff',
     bytes: () => woff([{ data: deflateSync(Buffer.alloc(500 * 1024 ** 2)), length: 600_000 }]),
     ...TO_TTF,

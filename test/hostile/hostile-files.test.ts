@@ -27,7 +27,7 @@ const GROUPS: readonly (readonly [what: string, files: readonly HostileFile[]])[
   ['PDF bombs', PDF_BOMBS],
   ['PDF files', HOSTILE_PDFS],
   ['playlists', DISGUISED_PLAYLISTS],
-  ['video and sound', HOSTILE_MEDIA],
+  ['video and audio', HOSTILE_MEDIA],
   ['documents that lead elsewhere', DOCUMENTS_WITH_LINKS],
   ['documents', HOSTILE_DOCUMENTS],
   ['presentations', HOSTILE_PRESENTATIONS],

@@ -122,7 +122,7 @@ export const HOSTILE_IMAGES: readonly HostileFile[] = [
     ends: ['done', 'processing_failed'],
   },
   {
-    name: 'a PNG with a colour profile that unpacks to 512 MB',
+    name: 'a PNG with a color profile that decompresses to 512 MB',
     filename: 'a.png',
     bytes: () =>
       png(SMALL, deflateSync(Buffer.alloc(65 * 64)), [
@@ -191,7 +191,7 @@ export const HOSTILE_IMAGES: readonly HostileFile[] = [
     result: ({ bytes }) => expectNo(bytes, '<rdf:li>'),
   },
   {
-    name: 'a JPEG with a colour profile of 255 parts that never ends',
+    name: 'a JPEG with a color profile of 255 parts that never ends',
     filename: 'a.jpg',
     bytes: async () => {
       const picture = await noise().jpeg().toBuffer();
@@ -201,7 +201,7 @@ export const HOSTILE_IMAGES: readonly HostileFile[] = [
     ends: ['done', 'processing_failed'],
   },
   {
-    name: 'a JPEG with a colour profile that claims 4 GB',
+    name: 'a JPEG with a color profile that claims 4 GB',
     filename: 'a.jpg',
     bytes: async () => {
       const profile = Buffer.alloc(400, 0);
@@ -307,7 +307,7 @@ export const HOSTILE_IMAGES: readonly HostileFile[] = [
     ends: ['processing_failed'],
   },
   {
-    name: 'a BMP that is cut off behind its header',
+    name: 'a BMP that is truncated after its header',
     filename: 'a.bmp',
     bytes: () => bmp(4000, 4000),
     ends: ['processing_failed', 'done'],

@@ -202,7 +202,7 @@ export const HOSTILE_MEDIA: readonly HostileFile[] = [
     ends: ['done', 'processing_failed'],
   },
   {
-    name: 'a sound of 11 minutes where 10 are allowed',
+    name: 'audio of 11 minutes with a limit of 10',
     filename: 'a.wav',
     bytes: () => wav({ rate: 8000, channels: 1, bits: 8 }, 8000 * 660),
     ends: ['limit_exceeded'],
@@ -215,7 +215,7 @@ export const HOSTILE_MEDIA: readonly HostileFile[] = [
     ends: ['unsupported_input', 'processing_failed', 'done'],
   },
   {
-    name: 'a sound file without sound',
+    name: 'an audio file without audio',
     filename: 'a.m4a',
     bytes: () => sample('no-audio.m4a'),
     ends: ['processing_failed'],

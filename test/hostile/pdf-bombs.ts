@@ -8,28 +8,28 @@ const MIB = 1024 ** 2;
 /** Files that are refused before any tool opens them. */
 export const PDF_BOMBS: readonly HostileFile[] = [
   {
-    name: 'a PDF whose content unpacks to 600 MB',
+    name: 'a PDF whose content decompresses to 600 MB',
     filename: 'a.pdf',
     bytes: () => pdf({ content: deflated(blanks(600 * MIB)) }),
     ends: ['processing_failed'],
-    says: /unpacks to more than 67108864 bytes/,
+    says: /decompresses to more than 67108864 bytes/,
   },
   {
-    name: 'a PDF whose content is packed twice and unpacks to 600 MB',
+    name: 'a PDF whose content is compressed twice and decompresses to 600 MB',
     filename: 'a.pdf',
     bytes: () => pdf({ content: deflated(blanks(600 * MIB), 2) }),
     ends: ['processing_failed'],
-    says: /unpacks to more than/,
+    says: /decompresses to more than/,
   },
   {
-    name: 'a PDF whose content unpacks to 600 MB by LZW',
+    name: 'a PDF whose content decompresses to 600 MB by LZW',
     filename: 'a.pdf',
     bytes: () => pdf({ content: { entries: '/Filter /LZWDecode', data: lzwOfZeros(600 * MIB) } }),
     ends: ['processing_failed'],
-    says: /unpacks to more than 67108864 bytes/,
+    says: /decompresses to more than 67108864 bytes/,
   },
   {
-    name: 'a PDF whose content unpacks to 600 MB through runs inside of Deflate inside of digits',
+    name: 'a PDF whose content decompresses to 600 MB through runs inside of Deflate inside of digits',
     filename: 'a.pdf',
     bytes: () => {
       const packed = deflated(runsOfZeros(600 * MIB)).data.toString('hex');
@@ -37,7 +37,7 @@ export const PDF_BOMBS: readonly HostileFile[] = [
       return pdf({ content: { entries, data: Buffer.from(`${packed}>`) } });
     },
     ends: ['processing_failed'],
-    says: /unpacks to more than/,
+    says: /decompresses to more than/,
   },
   {
     name: 'a PDF of a thousand streams that unpack to 1 MB each',
@@ -51,10 +51,10 @@ export const PDF_BOMBS: readonly HostileFile[] = [
       });
     },
     ends: ['processing_failed'],
-    says: /unpacks to more than/,
+    says: /decompresses to more than/,
   },
   {
-    name: 'a PDF with an image of 4 pixels that unpacks to 200 MB',
+    name: 'a PDF with an image of 4 pixels that decompresses to 200 MB',
     filename: 'a.pdf',
     bytes: () =>
       pdf({
@@ -68,7 +68,7 @@ export const PDF_BOMBS: readonly HostileFile[] = [
     says: /An image of the PDF/,
   },
   {
-    name: 'a PDF whose directory is a stream that unpacks to 600 MB',
+    name: 'a PDF whose directory is a stream that decompresses to 600 MB',
     filename: 'a.pdf',
     bytes: () => {
       const { entries, data } = deflated(Buffer.alloc(600 * MIB));
@@ -76,6 +76,6 @@ export const PDF_BOMBS: readonly HostileFile[] = [
       return Buffer.concat([Buffer.from(head), data, Buffer.from('\nendstream\nendobj\nstartxref\n9\n%%EOF\n')]);
     },
     ends: ['processing_failed'],
-    says: /unpacks to more than/,
+    says: /decompresses to more than/,
   },
 ];

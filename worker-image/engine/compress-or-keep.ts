@@ -80,7 +80,7 @@ async function runVerified(
   } catch (error) {
     engine.signal.throwIfAborted();
     if (!isPlainError(error)) throw error;
-    return { produced: null, warnings: [`The compressed file did not pass its check (${error.message}).`] };
+    return { produced: null, warnings: [`The compressed file did not pass verification (${error.message}).`] };
   }
 }
 

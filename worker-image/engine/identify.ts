@@ -73,5 +73,5 @@ function nameWarning(format: Format, filename: string | null): string | null {
   const named = formatOfName(filename);
   if (named === null || named === format) return null;
   if (SHARED_NAMES.some((pair) => pair.includes(named) && pair.includes(format))) return null;
-  return `The file's name says ${named}, its content is ${format}: it was processed as ${format}.`;
+  return `The file name indicates ${named}, but its content is ${format}: it was processed as ${format}.`;
 }

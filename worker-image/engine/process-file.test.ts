@@ -75,7 +75,7 @@ describe('processFile', () => {
 
   it('warns when name and content disagree', async () => {
     const { report } = await run({ compress: writes(Buffer.alloc(1)) }, { filename: 'a.png' });
-    expect(report.result.warnings[0]).toContain("The file's name says png");
+    expect(report.result.warnings[0]).toContain('The file name indicates png');
   });
 
   it('lists the tools that ran with their versions', async () => {
@@ -173,7 +173,7 @@ describe('processFile when compression gains nothing', () => {
     );
     expect(report.result).toMatchObject({
       kept_original: true,
-      warnings: ['The compressed file did not pass its check (it is black).'],
+      warnings: ['The compressed file did not pass verification (it is black).'],
     });
   });
 

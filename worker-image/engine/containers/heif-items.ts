@@ -67,7 +67,7 @@ export function readItems(file: Buffer, meta: Pick<IsoBox, 'body' | 'end'>): Ite
       properties: readProperties(file, child('iprp')),
     };
   } catch (error) {
-    if (error instanceof RangeError) throw brokenFile('HEIF', 'a table of items is cut off');
+    if (error instanceof RangeError) throw brokenFile('HEIF', 'a table of items is truncated');
     throw error;
   }
 }

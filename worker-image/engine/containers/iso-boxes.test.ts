@@ -78,7 +78,7 @@ describe('parseBoxes', () => {
     ['is longer than the range', box('mdat', Buffer.alloc(4), 13), 'a box is longer than its container'],
     ['has a long size beyond the range', longBox('mdat', Buffer.alloc(4), 99n), 'a box is longer than its container'],
     ['is smaller than its header', box('mdat', Buffer.alloc(4), 4), 'a box is longer than its container'],
-    ['has a truncated long size', box('mdat', Buffer.alloc(4), 1), 'it ends within a box'],
+    ['has a truncated long size', box('mdat', Buffer.alloc(4), 1), 'a box is truncated'],
   ])('returns the boxes before one that %s', (_what, bytes, fault) => {
     const all = Buffer.concat([FREE, bytes]);
     expect(parseBoxes(all, 0, all.length)).toMatchObject({ boxes: [{ type: 'free' }], fault });

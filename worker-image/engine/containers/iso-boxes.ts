@@ -68,7 +68,7 @@ export function parseBoxes(bytes: Buffer, start: number, end: number): ParsedBox
   let at = start;
   while (at + SHORT_HEADER_BYTES <= end) {
     const box = parseHeader(bytes.subarray(at, end), at, end);
-    if (box === null) return { boxes, fault: 'it ends within a box' };
+    if (box === null) return { boxes, fault: 'a box is truncated' };
     if (box.isTruncated || box.end < box.body) return { boxes, fault: 'a box is longer than its container' };
     boxes.push(box);
     at = box.end;

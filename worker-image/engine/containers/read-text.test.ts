@@ -44,7 +44,7 @@ describe('readText', () => {
     expect((await textOf(long)).text.endsWith('xé')).toBe(true);
   });
 
-  it('does not take a file for UTF-8 that is invalid at its end alone', async () => {
+  it('does not read a file as UTF-8 that is invalid at its end only', async () => {
     const { text, warnings } = await textOf(Buffer.concat([Buffer.alloc(300_000, 'x'), bytes('c3')]));
     expect([text.at(-1), warnings.length]).toEqual(['Ã', 1]);
   });

@@ -6,7 +6,7 @@ import { open } from 'node:fs/promises';
 const SEVEN_BITS = 'iso-2022-jp';
 
 const GUESSED =
-  'The text is not UTF-8 and names no encoding: it was read as Windows-1252. If letters came out wrong, save it as UTF-8 and send it again.';
+  'The text is not UTF-8 and declares no encoding: it was read as Windows-1252. If letters are wrong, save it as UTF-8 and send it again.';
 
 interface ReadTextOptions {
   readonly signal?: AbortSignal;

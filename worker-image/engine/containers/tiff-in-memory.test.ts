@@ -62,7 +62,7 @@ describe('readDirectories', () => {
     ['a truncated directory', PAGE.subarray(0, LINK + 3), 'directory'],
     ['values beyond the end', page((bytes) => bytes.writeUInt32LE(PAGE.length - 11, OFFSET)), 'tag 273'],
     ['more values than bytes', page((bytes) => bytes.writeUInt32LE(0xffff_ffff, COUNT)), 'tag 273'],
-    ['a page that links to itself', page((bytes) => bytes.writeUInt32LE(8, LINK)), 'lead back'],
+    ['a page that links to itself', page((bytes) => bytes.writeUInt32LE(8, LINK)), 'cycle'],
   ])('refuses %s', (_what, bytes, reason) => {
     expect(() => readDirectories(openTiff(bytes))).toThrow(expect.objectContaining({ code: 'processing_failed' }));
     expect(() => readDirectories(openTiff(bytes))).toThrow(reason);

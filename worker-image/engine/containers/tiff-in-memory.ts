@@ -31,7 +31,7 @@ export function openTiff(file: Buffer): Tiff {
     coding,
     headerBytes: coding.firstLinkAt + coding.offsetBytes,
     number: (at, width) => {
-      if (at < 0 || at + width > file.length) throw brokenFile('TIFF', 'a directory is cut off');
+      if (at < 0 || at + width > file.length) throw brokenFile('TIFF', 'a directory is truncated');
       return coding.number(file, at, width);
     },
     writeNumber: (value, at, width) => {
@@ -49,7 +49,7 @@ export function readDirectories(tiff: Tiff): TiffDirectory[] {
   const seen = new Set<number>();
   let at = tiff.number(tiff.coding.firstLinkAt, tiff.coding.offsetBytes);
   while (at !== 0) {
-    if (seen.has(at) || found.length >= MAX_DIRECTORIES) throw brokenFile('TIFF', 'its pages lead back to themselves');
+    if (seen.has(at) || found.length >= MAX_DIRECTORIES) throw brokenFile('TIFF', 'its pages form a cycle');
     seen.add(at);
     const directory = readDirectoryAt(tiff, at);
     found.push(directory);
@@ -69,9 +69,9 @@ export function readDirectoryAt(tiff: Tiff, at: number): TiffDirectory {
   const { file, coding } = tiff;
   const { countBytes, entryBytes, offsetBytes } = coding;
   const end = at + countBytes + tiff.number(at, countBytes) * entryBytes + offsetBytes;
-  if (end > file.length) throw brokenFile('TIFF', 'a directory is cut off');
+  if (end > file.length) throw brokenFile('TIFF', 'a directory is truncated');
   const directory = parseTiffDirectory(coding, file.subarray(at, end), at);
   const outside = directory.entries.find(({ values }) => values.end > file.length);
-  if (outside !== undefined) throw brokenFile('TIFF', `the values of tag ${outside.tag} are cut off`);
+  if (outside !== undefined) throw brokenFile('TIFF', `the values of tag ${outside.tag} are truncated`);
   return directory;
 }

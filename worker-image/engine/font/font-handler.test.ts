@@ -84,7 +84,7 @@ describe('the font handler, with a damaged font,', () => {
     ['woff', 'a table of 4 GB', (bytes: Buffer) => (bytes.writeUInt32BE(0xffffffff, 44 + 12), bytes)],
     [
       'woff',
-      'a stream that unpacks to more than it says',
+      'a stream that decompresses to more than it declares',
       (bytes: Buffer) => (bytes.writeUInt32BE(bytes.readUInt32BE(44 + 12) - 1, 44 + 12), bytes),
     ],
     ['woff2', 'a font of 4 GB', (bytes: Buffer) => (bytes.writeUInt32BE(0xffffffff, 16), bytes)],

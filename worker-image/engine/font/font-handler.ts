@@ -16,7 +16,7 @@ export const fontHandler: KindHandler = {
     if (work.input.size <= MAX_FONT_BYTES) return Promise.resolve({});
     throw new MediaError(
       'processing_failed',
-      `The font has ${work.input.size} bytes; at most ${MAX_FONT_BYTES} are opened.`,
+      `The font has ${work.input.size} bytes; the maximum is ${MAX_FONT_BYTES}. Send a smaller font.`,
     );
   },
 
@@ -78,7 +78,9 @@ async function pack(deps: EngineDeps, work: Work, font: Sfnt, target: FontFormat
 /** Warns when the extension contradicts the kind of outlines, which conversion does not change. */
 function outlineWarning(font: Sfnt, target: FontFormat): string[] {
   if (target === 'ttf' && hasCffOutlines(font))
-    return ['The font keeps its CFF outlines, which belong into an .otf file; some programs refuse them in a .ttf.'];
+    return [
+      'The font keeps its CFF outlines, which are meant for .otf files: some programs reject them in a .ttf file.',
+    ];
   if (target === 'otf' && !hasCffOutlines(font))
     return ['The font keeps its TrueType outlines; only the extension is .otf.'];
   return [];

@@ -26,9 +26,9 @@ export interface Sfnt {
 
 /** Parses the directory. @throws Error with the reason for a damaged font. */
 export function readSfnt(bytes: Buffer): Sfnt {
-  if (bytes.length < HEADER_BYTES) throw new Error('the font ends in its header');
+  if (bytes.length < HEADER_BYTES) throw new Error('the header is truncated');
   const flavor = bytes.readUInt32BE(0);
-  if (!isFlavor(flavor)) throw new Error(`no font begins with 0x${flavor.toString(16)}`);
+  if (!isFlavor(flavor)) throw new Error(`0x${flavor.toString(16)} is no known font signature`);
   const tables = readDirectory(bytes, bytes.readUInt16BE(4));
   for (const tag of REQUIRED) {
     if (!tables.some((table) => table.tag === tag)) throw new Error(`the font has no ${tag} table`);
@@ -69,13 +69,13 @@ export function alignToFour(length: number): number {
 
 function readDirectory(bytes: Buffer, count: number): SfntTable[] {
   const end = HEADER_BYTES + RECORD_BYTES * count;
-  if (count === 0 || bytes.length < end) throw new Error(`the font cannot hold the ${count} tables that it names`);
+  if (count === 0 || bytes.length < end) throw new Error(`the directory of ${count} tables is empty or truncated`);
   const tables = Array.from({ length: count }, (_, index) => readRecord(bytes, HEADER_BYTES + RECORD_BYTES * index));
   for (const { tag, offset, length } of tables) {
     if (offset < end || offset + length > bytes.length)
-      throw new Error(`the table ${JSON.stringify(tag)} lies outside of the font`);
+      throw new Error(`the table ${JSON.stringify(tag)} is outside the file`);
   }
-  if (new Set(tables.map(({ tag }) => tag)).size !== count) throw new Error('the font names a table twice');
+  if (new Set(tables.map(({ tag }) => tag)).size !== count) throw new Error('a table occurs twice');
   refuseOverlap(tables);
   return tables;
 }
@@ -88,7 +88,7 @@ function refuseOverlap(tables: readonly SfntTable[]): void {
     .toSorted((a, b) => a.offset - b.offset || a.length - b.length)) {
     const shared = before?.offset === table.offset && before.length === table.length;
     if (before !== null && !shared && table.offset < before.offset + before.length) {
-      throw new Error(`the table ${JSON.stringify(table.tag)} lies over another one`);
+      throw new Error(`the table ${JSON.stringify(table.tag)} overlaps another table`);
     }
     before = table;
   }
@@ -105,7 +105,7 @@ function readRecord(bytes: Buffer, at: number): SfntTable {
 
 function glyphCount(bytes: Buffer, tables: readonly SfntTable[]): number {
   const maxp = tables.find(({ tag }) => tag === 'maxp');
-  if (maxp === undefined || maxp.length < 6) throw new Error('the maxp table is cut off');
+  if (maxp === undefined || maxp.length < 6) throw new Error('the maxp table is truncated');
   const glyphs = bytes.readUInt16BE(maxp.offset + 4);
   if (glyphs === 0) throw new Error('the font has no glyphs');
   return glyphs;

@@ -52,7 +52,7 @@ export function writeWoff(font: Sfnt): Buffer {
 export function readWoff(bytes: Buffer): Buffer {
   if (bytes.length < HEADER_BYTES || bytes.readUInt32BE(0) !== SIGNATURE) throw new Error('the file is no WOFF font');
   const flavor = bytes.readUInt32BE(4);
-  if (!isFlavor(flavor)) throw new Error('the WOFF font holds no single font');
+  if (!isFlavor(flavor)) throw new Error('the WOFF file does not contain a single font');
   const entries = readDirectory(bytes, bytes.readUInt16BE(12));
   const tables = entries
     .toSorted((a, b) => a.offset - b.offset)
@@ -62,11 +62,11 @@ export function readWoff(bytes: Buffer): Buffer {
 
 function readDirectory(bytes: Buffer, count: number): WoffEntry[] {
   const end = HEADER_BYTES + ENTRY_BYTES * count;
-  if (count === 0 || bytes.length < end) throw new Error(`the font cannot hold the ${count} tables that it names`);
+  if (count === 0 || bytes.length < end) throw new Error(`the directory of ${count} tables is empty or truncated`);
   const entries = Array.from({ length: count }, (_, index) => readEntry(bytes, HEADER_BYTES + ENTRY_BYTES * index));
   const total = entries.reduce((sum, { length }) => sum + alignToFour(length), end);
   if (total > MAX_FONT_BYTES)
-    throw new Error(`the font unpacks to ${total} bytes; at most ${MAX_FONT_BYTES} are unpacked`);
+    throw new Error(`the font decompresses to ${total} bytes; the maximum is ${MAX_FONT_BYTES}`);
   return entries;
 }
 
@@ -80,7 +80,7 @@ function readEntry(bytes: Buffer, at: number): WoffEntry {
   };
   const { offset, packedLength, length } = entry;
   if (packedLength > length || offset + packedLength > bytes.length)
-    throw new Error(`the table ${JSON.stringify(entry.tag)} lies outside of the font`);
+    throw new Error(`the table ${JSON.stringify(entry.tag)} is outside the file`);
   return entry;
 }
 

@@ -30,11 +30,11 @@ export async function writeWoff2(deps: EngineDeps, { bytes, directory, name }: W
 /** Refuses a font by the sizes in its header, before anything is decompressed. */
 function refuseHeader(bytes: Buffer): void {
   if (bytes.length < HEADER_BYTES || bytes.readUInt32BE(0) !== SIGNATURE) throw new Error('the file is no WOFF2 font');
-  if (!isFlavor(bytes.readUInt32BE(4))) throw new Error('the WOFF2 font holds no single font');
-  if (bytes.readUInt32BE(8) !== bytes.length) throw new Error('the WOFF2 font was cut off');
+  if (!isFlavor(bytes.readUInt32BE(4))) throw new Error('the WOFF2 file does not contain a single font');
+  if (bytes.readUInt32BE(8) !== bytes.length) throw new Error('the WOFF2 font is truncated');
   const unpacked = bytes.readUInt32BE(16);
   if (unpacked > MAX_FONT_BYTES)
-    throw new Error(`the font unpacks to ${unpacked} bytes; at most ${MAX_FONT_BYTES} are unpacked`);
+    throw new Error(`the font decompresses to ${unpacked} bytes; the maximum is ${MAX_FONT_BYTES}`);
 }
 
 interface Woff2ToolRun {
@@ -63,6 +63,6 @@ async function runWoff2Tool(
     (file) => file.size,
     () => 0,
   );
-  if (size === 0) throw new Error(`${tool} wrote nothing: the font is damaged`);
+  if (size === 0) throw new Error(`${tool} wrote no output: the font is damaged`);
   return readFile(output);
 }

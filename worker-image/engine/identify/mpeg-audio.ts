@@ -26,7 +26,7 @@ export async function formatOfMpegAudio(file: SniffedFile): Promise<Format | nul
     if (frame.format === 'layer12') throw unsupported('MPEG audio of layer I or II');
     return frame.format;
   }
-  if (start > 0) throw unsupported('an ID3 tag without MP3, AAC or FLAC behind it');
+  if (start > 0) throw unsupported('an ID3 tag without MP3, AAC or FLAC after it');
   return null;
 }
 

@@ -53,8 +53,8 @@ export async function formatOfText(file: SniffedFile): Promise<Format | null> {
 
 function reasonOf(filename: string | null): string {
   const named = formatOfName(filename);
-  if (named !== null) return `The file's name says ${named}, but its content is text.`;
-  return 'The file is text, and its name does not say of which kind.';
+  if (named !== null) return `The file name indicates ${named}, but its content is text.`;
+  return 'The file is text, and its name has no known extension.';
 }
 
 /** Refuses text in an older encoding, which has no control characters; other data with the name of a text has some. */
@@ -62,7 +62,7 @@ function refuseUnknownEncoding(head: Buffer, named: Format): void {
   if (hasControls(head.toString('latin1'))) return;
   throw new MediaError(
     'unsupported_input',
-    `The file's name says ${named}, but its text is neither UTF-8 nor UTF-16, and its encoding is not known. Save it as UTF-8 and send it again.`,
+    `The file name indicates ${named}, but its text is neither UTF-8 nor UTF-16, and its encoding is not known. Save it as UTF-8 and send it again.`,
   );
 }
 

@@ -114,7 +114,7 @@ function refuseBomb(file: SniffedFile, entries: ReadonlyMap<string, Entry>): voi
   if (unpacked <= allowed) return;
   throw new MediaError(
     'processing_failed',
-    `The document unpacks to ${unpacked} bytes from ${file.size}; at most ${allowed} are unpacked. Save it again with less in it.`,
+    `The document decompresses from ${file.size} to ${unpacked} bytes; the maximum is ${allowed}. Save it with less content.`,
   );
 }
 

@@ -16,7 +16,7 @@ import { TARGETS, type ImageTarget } from '#worker-image/engine/image/image-form
 import type { PixelSource } from '#worker-image/engine/image/picture.ts';
 import { droppedContentWarnings } from '#worker-image/engine/image/warnings/dropped-content-warnings.ts';
 
-const ANIMATED_PNG_WARNING = 'An animated PNG keeps its size and its exact pixels: its frames are only packed tighter.';
+const ANIMATED_PNG_WARNING = 'An animated PNG keeps its dimensions and pixels: only its compression was improved.';
 /** Bytes of an RGBA pixel of 16 bits, and one for the filter byte of each row. */
 const MAX_PIXEL_BYTES = 9;
 
@@ -66,12 +66,10 @@ interface KeptDetails {
 /** Returns a warning when the caller keeps metadata and the result lacks camera, location and software details. */
 function detailWarnings({ format, target, exif, source }: KeptDetails): string[] {
   if (exif === 'unreadable')
-    return [
-      `The camera, location and software details of the ${format} could not be read: the result is without them.`,
-    ];
+    return [`The camera, location and software details of the ${format} could not be read: the result has none.`];
   const hasDetails = exif !== null || source.metadata.exif !== undefined;
   return hasDetails && !TARGETS[target].exif
-    ? [`A ${target} holds no camera, location and software details: the result is without them.`]
+    ? [`A ${target} file cannot contain camera, location and software details: the result has none.`]
     : [];
 }
 

@@ -10,7 +10,7 @@ const BLOCKED: readonly (readonly [what: string, bytes: Buffer])[] = [
   ],
   ['a packed SVG', deflateSync(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'))],
   ['a PPM', Buffer.from('P6\n1 1\n255\nabc', 'latin1')],
-  ['a Radiance picture', Buffer.from('#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 1\nabcd', 'latin1')],
+  ['a Radiance image', Buffer.from('#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 1\nabcd', 'latin1')],
   ['a CSV matrix', Buffer.from('1,2\n3,4\n')],
 ];
 

@@ -21,7 +21,7 @@ const CONVERT_QUALITY = 95;
  */
 export async function convertImage(deps: ImageDeps, work: Work, { picture }: ImageFacts): Promise<ProducedImage> {
   const target = work.options.convert.to;
-  if (target === null || !isImageTarget(target)) throw new Error(`An image was to be converted to ${target}.`);
+  if (target === null || !isImageTarget(target)) throw new Error(`Images cannot be converted to ${target}.`);
   if (isRaw(picture.file.format)) {
     throw new MediaError('unsupported_input', 'Camera RAW files are not converted. Compress decodes them.');
   }

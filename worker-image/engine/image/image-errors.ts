@@ -15,7 +15,7 @@ export async function withImageErrors<T>(doing: string, operation: () => Promise
 
 function messageOf(doing: string, message: string): string {
   if (message.startsWith('Processed image is too large')) {
-    return `${doing} failed: a side of the picture is longer than the format allows. Choose another format or a smaller size.`;
+    return `${doing} failed: a side of the image is longer than the format allows. Choose another format or a smaller size.`;
   }
   return `${doing} failed: the file is damaged, not complete, or uses a feature that is not supported. Check that it opens in a viewer and send it again.`;
 }

@@ -99,7 +99,7 @@ describe('inspect', () => {
 
   it.each([
     [60_000, 60_000, { width: 60_000, height: 60_000 }],
-    [640, 480, { width: 1, height: 1, warning: expect.stringContaining('640 × 480 pixels, its pictures cover 1 × 1') }],
+    [640, 480, { width: 1, height: 1, warning: expect.stringContaining('640 × 480 pixels, its frames cover 1 × 1') }],
     [1, 1, { width: 1, height: 1 }],
   ])(
     'reads the size of a GIF of one pixel on a logical screen of %d × %d as browsers show it, or warns',
@@ -278,7 +278,7 @@ describe('compress', () => {
     });
     await expect(runHandler(imageHandler, long)).rejects.toMatchObject({
       code: 'limit_exceeded',
-      message: expect.stringContaining('; WebP holds at most 16383'),
+      message: expect.stringContaining('the maximum side of WebP is 16383'),
     });
   });
 });
@@ -449,7 +449,7 @@ describe('verify', () => {
     await expect(imageHandler.verify(engineDeps(), one, facts, produced)).rejects.toThrow();
   });
 
-  it('accepts one frame in place of an animation only if its frames are equal', async () => {
+  it('accepts one frame instead of an animation only if its frames are equal', async () => {
     const path = join(await freshDirectory(), 'equal.gif');
     await writeFile(path, gif({ width: 8, height: 8 }, 3));
     const still = await workOn({ path, format: 'gif', operation: 'convert', options: { convert: { to: 'webp' } } });

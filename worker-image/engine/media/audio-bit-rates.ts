@@ -60,12 +60,12 @@ export function bitRateWarnings(audio: EncodedAudio, kbps: number | null): strin
   if (kbps * 1000 < lowest) {
     throw new MediaError(
       'invalid_options',
-      `${where} takes at least ${Math.ceil(lowest / 1000)} kbit/s, not ${kbps}. Ask for a higher bit rate, one channel, a lower sample rate or another format.`,
+      `${where} supports at least ${Math.ceil(lowest / 1000)} kbit/s, not ${kbps}. Choose a higher bit rate, one channel, a lower sample rate or another format.`,
       { param: 'audio.bitrate_kbps' },
     );
   }
   if (kbps * 1000 <= highest) return [];
-  return [`${where} takes at most ${highest / 1000} kbit/s: this was used in place of ${kbps}.`];
+  return [`${where} supports at most ${highest / 1000} kbit/s, which was used instead of ${kbps}.`];
 }
 
 function lowestVorbis(sampleRate: number, channels: number): number {

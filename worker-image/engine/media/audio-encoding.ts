@@ -97,7 +97,7 @@ function mp3Rate(encoding: AudioEncoding): string[] {
 /** Returns a warning when samples of 32 bits are rounded to the 24 bits of ffmpeg's FLAC and ALAC. */
 export function roundingWarnings(codec: AudioCodec, source: MediaStream): string[] {
   if ((codec !== 'flac' && codec !== 'alac') || bitsOf(source) <= 24) return [];
-  return [`The samples of 32 bits were rounded to 24, the most that ${codec} is written with.`];
+  return [`The samples of 32 bits were rounded to 24 bits, the maximum of the ${codec} encoder.`];
 }
 
 function isDeep(source: MediaStream): boolean {

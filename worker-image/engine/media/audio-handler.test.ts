@@ -163,7 +163,7 @@ describe('compressing audio', () => {
 
   it('warns when the requested bit rate is above the highest of the encoder', async () => {
     const produced = await compress(fixture('wav'), { format: 'mp3', bitrate_kbps: 512 });
-    expect(produced.warnings).toEqual([expect.stringContaining('takes at most 320 kbit/s')]);
+    expect(produced.warnings).toEqual([expect.stringContaining('supports at most 320 kbit/s')]);
   });
 
   it('reports an audio track as damaged, not as missing, when its first packets do not decode', async () => {

@@ -39,7 +39,7 @@ export const audioHandler: KindHandler<MediaFacts, MediaFacts> = {
 
   verify: (_deps, _work, input, { facts }) => {
     const tracks = facts.probe.audio.length;
-    if (tracks !== 1) throw new Error(`the output holds ${tracks} audio tracks`);
+    if (tracks !== 1) throw new Error(`the output has ${tracks} audio tracks`);
     compareSeconds(input.durationSeconds, facts.durationSeconds);
     return Promise.resolve();
   },

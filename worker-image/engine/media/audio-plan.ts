@@ -162,7 +162,7 @@ function channelsOf(codec: AudioCodec, source: MediaStream, wanted: AudioOptions
 
 function channelWarning(source: MediaStream, channels: number, wanted: AudioOptions['channels']): string[] {
   if (wanted === 'mono' || channels === source.channels) return [];
-  return [`The ${source.channels} channels were mixed down to ${channels}, the most that the output holds.`];
+  return [`The ${source.channels} channels were mixed down to ${channels}, the maximum of the output format.`];
 }
 
 interface RateInput {

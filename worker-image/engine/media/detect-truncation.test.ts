@@ -47,13 +47,13 @@ function sample(name: string): Promise<Buffer> {
 describe('truncation of a media file', () => {
   it.each([...TIMED, ...COUNTED])('is reported with the remaining seconds in %s', async (name) => {
     expect(await warningFor(name, { share: 0.6, readable: 3.21 })).toBe(
-      'The file ends early: 3.21 of 10 seconds could be read. The result holds those.',
+      'The file is truncated: 3.21 of 10 seconds could be read. The result contains those.',
     );
   });
 
   it.each(SIZED)('is detected by sizes in %s', async (name) => {
     expect(await warningFor(name, { share: 0.6, readable: 3.21 })).toBe(
-      'The file ends early: its end is missing. The result holds what could be read.',
+      'The file is truncated: its end is missing. The result contains what could be read.',
     );
   });
 
@@ -85,7 +85,9 @@ describe('truncation of a media file', () => {
     bytes.write('none', Math.max(bytes.indexOf('Xing'), bytes.indexOf('Info')));
     expect(await warningForBytes('talk.mp3', { bytes, readable: 3 })).toBeUndefined();
     for (const missing of [1, 100, 5000])
-      expect(await warningForBytes('talk.mp3', { bytes: bytes.subarray(0, -missing), readable: 10 })).toMatch(/early/);
+      expect(await warningForBytes('talk.mp3', { bytes: bytes.subarray(0, -missing), readable: 10 })).toMatch(
+        /truncated/,
+      );
   });
 
   it.each(['talk.aac', 'talk.mp3'])('is not reported for %s with a tag behind its last frame', async (name) => {
@@ -105,6 +107,6 @@ describe('truncation of a media file', () => {
     const bytes = await sample('talk.flac');
     await writeFile(path, bytes.subarray(0, bytes.length / 2));
     const work = await workOn({ path, format: 'flac', operation: 'compress' });
-    expect((await audioHandler.inspect(engineDeps(), work)).warning).toMatch(/ends early: 3\.\d+ of 8 seconds/);
+    expect((await audioHandler.inspect(engineDeps(), work)).warning).toMatch(/truncated: 3\.\d+ of 8 seconds/);
   });
 });

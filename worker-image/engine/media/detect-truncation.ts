@@ -40,8 +40,8 @@ export async function withTruncationWarning<T extends TimedFacts>(
 
 function warningOf(time: PlayingTime): string {
   return isShorter(time)
-    ? `The file ends early: ${rounded(time.readable)} of ${rounded(time.declared)} seconds could be read. The result holds those.`
-    : 'The file ends early: its end is missing. The result holds what could be read.';
+    ? `The file is truncated: ${rounded(time.readable)} of ${rounded(time.declared)} seconds could be read. The result contains those.`
+    : 'The file is truncated: its end is missing. The result contains what could be read.';
 }
 
 /** Formats whose header declares the duration; for others ffprobe estimates it by size and bit rate. */

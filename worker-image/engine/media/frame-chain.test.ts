@@ -48,7 +48,7 @@ describe('endsInsideFrame', () => {
     expect(await endsInsideFrame(fileReaderOf(whole), PROGRAM_STREAM_PACKET)).toBe(false);
   });
 
-  it('does not take two frames for a chain', async () => {
+  it('does not count two frames as a chain', async () => {
     expect(await endsInsideFrame(fileReaderOf(chain(adts, 2).subarray(0, -1)), ADTS_FRAME)).toBe(false);
   });
 

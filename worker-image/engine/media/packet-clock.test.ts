@@ -46,7 +46,7 @@ describe('makePacketClock', () => {
       ],
       3.9,
     ],
-    ['of an AVI, which says when they are decoded only', [[null, 0.4, 0.04]], 0.44],
+    ['of an AVI, which has decoding times only', [[null, 0.4, 0.04]], 0.44],
     [
       'without times',
       [

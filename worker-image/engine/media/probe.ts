@@ -147,8 +147,8 @@ export function audioTrackOf({ audio: [track], hasBrokenAudio }: Probe): MediaSt
   throw new MediaError(
     'processing_failed',
     isBroken
-      ? 'The audio track is damaged: its first packets do not say how many channels and samples it has. Check that the file plays, and send it again.'
-      : 'The file has no audio track. Send a file that holds sound.',
+      ? 'The audio track is damaged: its first packets do not declare channels and sample rate. Check that the file plays, and send it again.'
+      : 'The file has no audio track. Send a file with audio.',
   );
 }
 
@@ -200,7 +200,7 @@ export function playingSeconds({ format, ends }: Probe, streams: readonly (Media
   if (found.length === 0)
     throw new MediaError(
       'processing_failed',
-      `The ${format} file holds no frame that can be read: it is damaged, or coded in a way that is not handled. Check that it plays elsewhere, and save it in a usual way.`,
+      `The ${format} file has no readable frame: it is damaged, or its codec is not supported. Check that it plays elsewhere, and save it with a common codec.`,
     );
   const seconds = Math.max(0, ...found);
   return seconds === 0 ? 1 / STILL_RATE : seconds;

@@ -50,5 +50,5 @@ export async function encode(
 /** Compares two playing times. @throws Error when they differ by more than `tolerance` seconds and by more than 2 %. */
 export function compareSeconds(input: number, output: number, tolerance = 1): void {
   if (Math.abs(input - output) <= Math.max(tolerance, input * 0.02)) return;
-  throw new Error(`the output plays for ${output} seconds, the input for ${input}`);
+  throw new Error(`the output lasts ${output} seconds, the input ${input}`);
 }

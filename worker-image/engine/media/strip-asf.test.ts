@@ -31,7 +31,7 @@ describe('stripAsf', () => {
     },
   );
 
-  it('changes nothing behind the header', () => {
+  it('changes nothing after the header', () => {
     const file = Buffer.concat([header(), TITLE]);
     expect(stripAsf(file).equals(file)).toBe(true);
   });

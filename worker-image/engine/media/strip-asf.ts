@@ -49,5 +49,5 @@ function objectAt(file: Buffer, at: number): AsfObject {
 }
 
 function damaged(): MediaError {
-  return new MediaError('processing_failed', 'The wma file is damaged: its header does not hold together.');
+  return new MediaError('processing_failed', 'The wma file is damaged: its header is inconsistent.');
 }

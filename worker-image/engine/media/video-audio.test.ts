@@ -29,7 +29,7 @@ describe('audioTrackOptions', () => {
     expect(options).toContain('-ac:a:0 8');
   });
 
-  it('encodes a trimmed track where the container holds no edit list', () => {
+  it('encodes a trimmed track where the container stores no edit list', () => {
     expect(text(probeOf(['aac'], {}, [0]), 'mp4', 'convert')).toContain('copy');
     expect(text(probeOf(['aac'], {}, [0]), 'mkv', 'convert')).not.toContain('copy');
   });

@@ -45,7 +45,7 @@ export function extrasOf(probe: Probe, format: VideoOutput): ExtrasPlan {
     warnings: [
       ...droppedWarning(probe.subtitles.length - subtitles.length, 'subtitle track'),
       ...droppedWarning(probe.attachments.length - attachments.length, 'attached file'),
-      ...droppedWarning(probe.cover === null || cover !== null ? 0 : 1, 'cover picture'),
+      ...droppedWarning(probe.cover === null || cover !== null ? 0 : 1, 'cover image'),
       ...droppedWarning(probe.moreVideos, 'further video track'),
       ...droppedWarning(format === 'mov' ? 0 : probe.data, 'data track'),
     ],
@@ -70,6 +70,6 @@ function coverOf({ cover }: Probe, format: VideoOutput): MediaStream | null {
 function droppedWarning(count: number, what: string): string[] {
   if (count <= 0) return [];
   return [
-    count === 1 ? `${/^[aeiou]/.test(what) ? 'An' : 'A'} ${what} was left out.` : `${count} ${what}s were left out.`,
+    count === 1 ? `${/^[aeiou]/.test(what) ? 'An' : 'A'} ${what} was dropped.` : `${count} ${what}s were dropped.`,
   ];
 }

@@ -292,7 +292,7 @@ describe('converting a video', () => {
 
 describe('files that are not video', () => {
   it.each([
-    ['only sound', 'mp4', ['-f', 'lavfi', '-i', 'sine=duration=1', '-c:a', 'aac']],
+    ['audio only', 'mp4', ['-f', 'lavfi', '-i', 'sine=duration=1', '-c:a', 'aac']],
     ['only a cover', 'mp4', [...SOUND_AND_COVER, '-c:a', 'aac', '-c:v', 'mjpeg', '-disposition:v', 'attached_pic']],
   ] as const)('refuses %s', async (name, format, args) => {
     const source = await draw(engineDeps().run, directory, { format, name: name.replace(' ', '-'), args });

@@ -48,12 +48,12 @@ describe('planConvert', () => {
     expect(copies(probeOf({ codec_name: codec }), format)).toBe(expected);
   });
 
-  it('encodes a rotated video where the container holds no rotation', () => {
+  it('encodes a rotated video where the container stores no rotation', () => {
     const rotated = probeOf({}, { rotation: 90 });
     expect([copies(rotated, 'mp4'), copies(rotated, 'mkv')]).toEqual([true, false]);
   });
 
-  it('encodes a trimmed video where the container holds no edit list', () => {
+  it('encodes a trimmed video where the container stores no edit list', () => {
     const trimmed = probeOf({}, { trimmed: new Set([0]) });
     expect([copies(trimmed, 'mov'), copies(trimmed, 'mkv')]).toEqual([true, false]);
   });
@@ -66,7 +66,7 @@ describe('planConvert', () => {
     expect(text(probeOf({ codec_name: 'wmv2', pix_fmt: format }), container)).toContain(`-c:v:0 ${encoder}`);
   });
 
-  it('uses H.264 for an image that H.265 cannot hold, with a warning', () => {
+  it('uses H.264 for an image that H.265 does not support, with a warning', () => {
     const plan = planConvert(probeOf({ codec_name: 'wmv2', pix_fmt: 'yuv420p10le', height: 14 }), 'mp4');
     expect(plan.outputOptions.join(' ')).toContain('-c:v:0 libx264');
     expect(plan.warnings).toHaveLength(1);

@@ -79,7 +79,7 @@ export function planReencode(probe: Probe, format: VideoOutput): VideoPlan {
 /** Returns the video track. @throws MediaError processing_failed without one. */
 export function videoTrackOf(probe: Probe): MediaStream {
   if (probe.video !== null && probe.video.width > 0 && probe.video.height > 0) return probe.video;
-  throw new MediaError('processing_failed', 'The file has no video track. Send a file that holds moving pictures.');
+  throw new MediaError('processing_failed', 'The file has no video track. Send a file with video.');
 }
 
 /** Returns width and height as shown, in pixels. */
@@ -105,8 +105,8 @@ function planEncode(probe: Probe, target: Target, wanted: Omit<VideoEncoding, 'k
   return assemble(probe, { ...target, copies: false }, encoded, { codec, warnings });
 }
 
-const SMALL_WARNING = 'The picture is smaller than 16 pixels, which H.265 cannot hold: H.264 was used.';
-const ALPHA_WARNING = 'Transparency was left out: the picture is shown on black. webm with vp9 keeps it.';
+const SMALL_WARNING = 'A side of the video is shorter than 16 pixels, which H.265 does not support: H.264 was used.';
+const ALPHA_WARNING = 'Transparency was dropped: the video is shown on black. webm with vp9 keeps it.';
 
 function assemble(
   probe: Probe,
@@ -143,7 +143,7 @@ function assemble(
   };
 }
 
-const EXTRAS_WARNING = 'Subtitles, attached files and the cover picture were left out: they could not be read.';
+const EXTRAS_WARNING = 'Subtitles, attached files and the cover image were dropped: they could not be read.';
 
 function containerOptions(format: VideoOutput, codec: VideoCodec | null): string[] {
   if (!isQuickTime(format)) return [];

@@ -140,7 +140,7 @@ describe('further tracks of a video', () => {
     expect(found.attachments).toHaveLength(attachments);
     expect(found.audio).toHaveLength(2);
     expect(await chaptersOf(produced)).toEqual(['First', 'Second']);
-    expect(produced.warnings).toEqual(attachments === 1 ? [] : ['An attached file was left out.']);
+    expect(produced.warnings).toEqual(attachments === 1 ? [] : ['An attached file was dropped.']);
   });
 
   it('are kept when streams are copied', async () => {
@@ -182,7 +182,7 @@ describe('further tracks of a video', () => {
     const produced = await compress(covered);
     expect(produced.facts).toMatchObject({ width: 160, height: 90, videoCodec: 'h265' });
     expect((await probed(produced)).cover?.codec_name).toBe('mjpeg');
-    expect((await compress(covered, { format: 'mkv' })).warnings).toEqual(['A cover picture was left out.']);
+    expect((await compress(covered, { format: 'mkv' })).warnings).toEqual(['A cover image was dropped.']);
   });
 
   it('are named in a warning when they are dropped, such as a timecode track', async () => {
@@ -191,7 +191,7 @@ describe('further tracks of a video', () => {
       name: 'timed',
       args: [...VIDEO_SOURCE, ...X264, '-crf', '5', '-timecode', '01:00:00:00'],
     });
-    expect((await compress(timed)).warnings).toEqual(['A data track was left out.']);
+    expect((await compress(timed)).warnings).toEqual(['A data track was dropped.']);
     const kept = await convert(timed, 'mov');
     expect((await probed(kept)).data).toBe(1);
     expect(kept.warnings).toEqual([]);

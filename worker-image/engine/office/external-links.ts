@@ -63,7 +63,7 @@ export function refuseUnusualXml(start: string): void {
 function unusualXml(why: string): MediaError {
   return new MediaError(
     'processing_failed',
-    `The document is not as office programs write it: ${why}. Save it again from one.`,
+    `The document has XML that office programs do not write: ${why}. Open it in one and save it again.`,
   );
 }
 

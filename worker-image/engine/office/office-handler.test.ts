@@ -89,7 +89,7 @@ describe('the converted document', () => {
   it('is the first sheet as CSV in UTF-8, with quotes where CSV needs them', async () => {
     const { path, warnings } = await convert('sheet', fixture('fods'), 'csv');
     expect(await readFile(path, 'utf8')).toMatch(/^name,note\n"Jürgen, ""J""",0010\ntwo\u00A0words,x\n/);
-    expect(warnings).toEqual(['A csv file holds one sheet: the other one was left out.']);
+    expect(warnings).toEqual(['A csv file contains one sheet: the other one was dropped.']);
   });
 
   it('has CSV cells as the spreadsheet displays them', async () => {
@@ -126,7 +126,7 @@ describe('the converted document', () => {
   it.each([
     ['windows-1252', Buffer.from('Gr\xfc\xdfe aus K\xf6ln', 'latin1')],
     ['UTF-16', Buffer.from('\uFEFFGrüße aus Köln', 'utf16le')],
-  ])('contains the words of plain text in %s', async (name, bytes) => {
+  ])('contains the text of a plain file in %s', async (name, bytes) => {
     const path = join(directory, `${name}.txt`);
     await writeFile(path, bytes);
     const produced = await convert('word', { name, path, format: 'txt' }, 'pdf');
@@ -135,7 +135,7 @@ describe('the converted document', () => {
     expect(produced.warnings).toEqual(guessed);
   });
 
-  it('contains the words of a Word 2 document', async () => {
+  it('contains the text of a Word 2 document', async () => {
     const path = join(directory, 'old.doc');
     await writeFile(path, wordTwoDocument(OFFICE_WORDS.word));
     const produced = await convert('word', { name: 'old.doc', path, format: 'doc' }, 'pdf');

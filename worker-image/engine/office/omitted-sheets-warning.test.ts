@@ -21,13 +21,13 @@ describe('omittedSheetsWarnings', () => {
   it.each(['xlsx', 'xlsm'] as const)('counts the sheets of %s, including hidden ones', async (format) => {
     const three = '<sheet name="A"/><sheet name="B" state="hidden"/><sheet name="C"></sheet>';
     expect(await warningsOf(workbook(three), format)).toEqual([
-      'A csv file holds one sheet: the other 2 were left out.',
+      'A csv file contains one sheet: the other 2 were dropped.',
     ]);
   });
 
   it('counts sheets with any namespace prefix, and has another text for one omitted sheet', async () => {
     expect(await warningsOf(workbook('<x:sheet name="A"/><x:sheet name="B"/>'), 'xlsx')).toEqual([
-      'A csv file holds one sheet: the other one was left out.',
+      'A csv file contains one sheet: the other one was dropped.',
     ]);
   });
 
@@ -36,14 +36,14 @@ describe('omittedSheetsWarnings', () => {
     ['fods', true],
   ] as const)('counts the tables of %s', async (format, flat) => {
     expect(await warningsOf(odf(flat, { type: 'spreadsheet', body: TABLE.repeat(3) }), format)).toEqual([
-      'A csv file holds one sheet: the other 2 were left out.',
+      'A csv file contains one sheet: the other 2 were dropped.',
     ]);
   });
 
   it.each([
     ['one sheet', TABLE],
     ['the table of a chart in a sheet', TABLE.replace('<table:table-row/>', `<table:shapes>${TABLE}</table:shapes>`)],
-    ['what is kept of another workbook', TABLE + TABLE.replace('>', ' table:style-name="ta_extref">')],
+    ['cached sheets of another workbook', TABLE + TABLE.replace('>', ' table:style-name="ta_extref">')],
   ])('does not warn about %s', async (_what, body) => {
     expect(await warningsOf(odf(true, { type: 'spreadsheet', body }), 'fods')).toEqual([]);
   });

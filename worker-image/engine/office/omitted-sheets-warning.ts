@@ -19,7 +19,7 @@ const EXTERNAL = '"ta_extref"';
 export async function omittedSheetsWarnings(path: string, format: Format): Promise<string[]> {
   const sheets = await countSheets(path, format);
   if (sheets < 2) return [];
-  return [`A csv file holds one sheet: the other ${sheets === 2 ? 'one was' : `${sheets - 1} were`} left out.`];
+  return [`A csv file contains one sheet: the other ${sheets === 2 ? 'one was' : `${sheets - 1} were`} dropped.`];
 }
 
 async function countSheets(path: string, format: Format): Promise<number> {

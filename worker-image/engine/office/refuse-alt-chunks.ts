@@ -44,6 +44,6 @@ async function refuseAny(part: Readable, foreign: ReadonlySet<string>): Promise<
 function omittedChunk(): MediaError {
   return new MediaError(
     'processing_failed',
-    'The document holds a part as an embedded file of another format, such as HTML (altChunk), which is not shown here. Open it in Word, save it again and send that.',
+    'The document embeds a file of another format, such as HTML (altChunk), which is not supported. Open it in Word, save it again and send that.',
   );
 }

@@ -32,6 +32,6 @@ export async function refuseHostileRtf(
 function truncatedRtf(claimed: number, size: number): MediaError {
   return new MediaError(
     'processing_failed',
-    `The rtf file is damaged or was cut off: it claims ${claimed} bytes of data in one place and has ${size} in all.`,
+    `The rtf file is damaged or truncated: it declares a data block of ${claimed} bytes and has ${size} bytes in total.`,
   );
 }

@@ -8,6 +8,6 @@ export function refuseTooManyPages(breaks: number): void {
   if (breaks <= MAX_BREAKS) return;
   throw new MediaError(
     'limit_exceeded',
-    `The document begins a new page more than ${MAX_BREAKS} times, which takes too long to lay out. Split it and send the parts.`,
+    `The document has more than ${MAX_BREAKS} page breaks, which take too long to lay out. Split it and send the parts.`,
   );
 }

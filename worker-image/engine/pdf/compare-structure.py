@@ -44,7 +44,7 @@ def compare_rendering(original: str, rewritten: str) -> None:
         squares = [max(1, side // SQUARE) for side in before.size]
         difference = ImageChops.difference(*(look.resize(squares, Image.Resampling.BOX) for look in (before, after)))
         if difference.getextrema()[1] > MAX_DIFFERENCE:
-            print(f"look: page {number + 1} differs by {difference.getextrema()[1]} of 255")
+            print(f"rendering: page {number + 1} differs by {difference.getextrema()[1]} of 255")
 
 
 def rendered(page):

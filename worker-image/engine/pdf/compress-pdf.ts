@@ -35,7 +35,7 @@ const TIERS: Readonly<Record<ResolvedOptions['pdf']['quality'], Tier | null>> = 
 const PACK = ['--object-streams=generate', '--recompress-flate', '--compression-level=9'];
 /** Removes resources that a page does not draw: some writers share one list of images among all pages. */
 const PRUNE = ['--remove-unreferenced-resources=yes', '--pages', '.', '1-z', '--'];
-const SIGNED_WARNING = 'The PDF is signed: the compressed file shows the same, but its signature is no longer valid.';
+const SIGNED_WARNING = 'The PDF is signed: the compressed file looks the same, but its signature is no longer valid.';
 
 /**
  * Compresses the file losslessly, and again with images rewritten for the tier and fonts subset. Returns the smallest

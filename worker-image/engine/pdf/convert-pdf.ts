@@ -26,7 +26,7 @@ const MAX_JPEG_SIDE = 65_500;
  */
 export async function convertPdf(deps: EngineDeps, work: Work, facts: PdfFacts): Promise<Produced> {
   const { to, page, dpi } = work.options.convert;
-  if (to !== 'png' && to !== 'jpg') throw new Error(`A PDF was to be converted to ${to}.`);
+  if (to !== 'png' && to !== 'jpg') throw new Error(`PDFs cannot be converted to ${to}.`);
   requirePage(page, facts.pages);
   const size = await readPageSize(deps, work, page);
   requirePixels(pixelSize(size, dpi), work, dpi);
@@ -63,7 +63,7 @@ function requirePixels({ width, height }: PixelSize, { limits, options }: Work, 
   if (options.convert.to === 'jpg' && side > MAX_JPEG_SIDE) {
     throw new MediaError(
       'limit_exceeded',
-      `The page at ${dpi} dpi would have a side of ${side} pixels; at most ${MAX_JPEG_SIDE} go into a jpg. Choose a smaller dpi, or png.`,
+      `The page at ${dpi} dpi would have a side of ${side} pixels; the maximum of jpg is ${MAX_JPEG_SIDE}. Choose a smaller dpi, or png.`,
     );
   }
   if (width * height <= limits.maxPixels) return;

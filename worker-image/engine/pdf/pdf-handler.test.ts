@@ -277,7 +277,7 @@ describe('convert', () => {
   it('refuses a side that is too long for JPEG', async () => {
     await expect(renderPage('/UserUnit 108', { to: 'jpg' })).rejects.toMatchObject({
       code: 'limit_exceeded',
-      message: expect.stringContaining('at most 65500 go into a jpg'),
+      message: expect.stringContaining('the maximum of jpg is 65500'),
     });
   });
 

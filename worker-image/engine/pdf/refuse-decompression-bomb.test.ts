@@ -20,7 +20,7 @@ describe('refuseDecompressionBomb', () => {
     ['a stream of 60 MB', packed('/Filter /FlateDecode', Buffer.alloc(60 * MIB))],
     ['an image as large as it claims', packed(image(12_000, 12_000), Buffer.alloc(12_000 * 12_001))],
     ['a stream that is damaged', stream('/Filter /FlateDecode', Buffer.from([0x78, 0x9c, 1, 2, 3]))],
-    ['a stream that is cut off', packed('/Filter /FlateDecode', randomBytes(MIB)).subarray(0, 5000)],
+    ['a truncated stream', packed('/Filter /FlateDecode', randomBytes(MIB)).subarray(0, 5000)],
     [
       'repeated bytes whose end is not marked',
       Buffer.concat(
@@ -44,7 +44,7 @@ describe('refuseDecompressionBomb', () => {
       'streams of 70 MB in all',
       Buffer.concat(Array.from({ length: 70 }, () => packed('/Filter/Fl', Buffer.alloc(MIB)))),
     ],
-    ['a stream whose filter stands elsewhere', packed('/Filter 9 0 R', Buffer.alloc(70 * MIB))],
+    ['a stream whose filter is an indirect object', packed('/Filter 9 0 R', Buffer.alloc(70 * MIB))],
     [
       'a stream whose claims end it early',
       withEarlyEnd(packed('/Length 10 /Filter /FlateDecode', Buffer.alloc(70 * MIB))),
@@ -59,7 +59,7 @@ describe('refuseDecompressionBomb', () => {
       stream('/Filter [/AHx /Fl /RL]', Buffer.from(`${deflateSync(runsOfZeros(70 * MIB)).toString('hex')}>`)),
     ],
     ['a stream under LZW', stream('/Filter /LZWDecode', lzwOfZeros(70 * MIB))],
-    ['a stream under LZW by a name that stands elsewhere', stream('/Filter 9 0 R', lzwOfZeros(70 * MIB))],
+    ['an LZW stream whose filter is an indirect object', stream('/Filter 9 0 R', lzwOfZeros(70 * MIB))],
     [
       'a stream whose dictionary names a filter before its own',
       stream('/P << /Filter /AHx >> /Filter /LZW', lzwOfZeros(70 * MIB)),

@@ -187,13 +187,13 @@ async function* bytesFrom(file: FileHandle, at: number, end: number): AsyncGener
 function decompressionBomb(size: number, allowed: number): MediaError {
   return new MediaError(
     'processing_failed',
-    `The PDF of ${size} bytes unpacks to more than ${allowed} bytes besides its images; no more are unpacked. Save it again with less in it.`,
+    `The PDF of ${size} bytes decompresses to more than ${allowed} bytes without its images, which is the maximum. Save it with less content.`,
   );
 }
 
 function oversizedImage(claimed: number): MediaError {
   return new MediaError(
     'processing_failed',
-    `An image of the PDF unpacks to more than the ${claimed} bytes that its size takes: it is damaged or built to do harm.`,
+    `An image of the PDF decompresses to more than the ${claimed} bytes of its dimensions: it is damaged or malicious.`,
   );
 }

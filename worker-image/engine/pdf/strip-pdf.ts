@@ -5,7 +5,7 @@ import { isSigned } from '#worker-image/engine/pdf/is-signed.ts';
 import { damagedPdf, runPdfScript } from '#worker-image/engine/pdf/run-pdf-tool.ts';
 import { readablePdf } from '#worker-image/engine/pdf/repair-pdf.ts';
 
-const SIGNED_WARNING = 'The PDF is signed: the rewritten file shows the same, but its signature is no longer valid.';
+const SIGNED_WARNING = 'The PDF is signed: the rewritten file looks the same, but its signature is no longer valid.';
 
 /**
  * Removes title, author, software, dates and XMP; pages and content stay (docs/reference/formats.md#pdf).

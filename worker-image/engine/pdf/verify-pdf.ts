@@ -22,7 +22,7 @@ export async function verifyPdf(deps: VerifyDeps, work: Work, input: PdfFacts, p
   const pages = await countPages(deps, work, produced.path);
   if (pages !== input.pages) throw new Error(`The output has ${pages} pages instead of ${input.pages}.`);
   const lost = await compareStructure(deps, work, produced.path);
-  if (lost.length > 0) throw new Error(`The output lost something: ${lost.join('; ')}`);
+  if (lost.length > 0) throw new Error(`The output lacks content of the input: ${lost.join('; ')}`);
 }
 
 async function verifyImage(deps: VerifyDeps, work: Work, { path, format }: Produced): Promise<void> {

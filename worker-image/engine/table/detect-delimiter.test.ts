@@ -22,7 +22,7 @@ describe('detectDelimiter', () => {
     expect(detectDelimiter('a;b;c\n1;2;3\n4|5|6|7')).toBe(';');
   });
 
-  it('takes a quote without its partner for a cell up to the end', () => {
+  it('treats an unclosed quote as a cell up to the end', () => {
     expect(detectDelimiter(`a;b\n1;"${',x'.repeat(1000)}`)).toBe(';');
   });
 });

@@ -22,16 +22,16 @@ describe('scanJsonRows', () => {
     ['{"data": [[1]], "rows": [[2]]}', ['[1]']],
     ['[{"a": "}]\\"{", "b\\\\": [["]"]]}]', ['{"a": "}]\\"{", "b\\\\": [["]"]]}']],
     ['{"a\\"": 1, "data": [[3]]}', ['[3]']],
-  ])('extracts the rows of %s, however the text is cut', async (text, expected) => {
+  ])('extracts the rows of %s, however the text is split', async (text, expected) => {
     for (const length of [text.length, 1, 2, 3, 7]) expect(await rows(text, length)).toEqual(expected);
   });
 
   it.each([
-    ['', 'too early'],
-    ['[', 'too early'],
-    ['[{"a": 1}', 'too early'],
-    ['[{"a": "1}]', 'too early'],
-    ['{"data": [[1]]', 'too early'],
+    ['', 'truncated'],
+    ['[', 'truncated'],
+    ['[{"a": 1}', 'truncated'],
+    ['[{"a": "1}]', 'truncated'],
+    ['{"data": [[1]]', 'truncated'],
     ['{}', 'no array'],
     ['{"Data": [[1]]}', 'no array'],
     ['"text"', 'unexpected'],

@@ -66,8 +66,8 @@ class JsonRowsScanner {
   }
 
   end(): void {
-    if (this.#state !== 'end') throw unparseable('json', 'the file ends too early');
-    if (!this.#found) throw unparseable('json', 'the object holds no array under `data` or `rows`');
+    if (this.#state !== 'end') throw unparseable('json', 'the file is truncated');
+    if (!this.#found) throw unparseable('json', 'the object has no array under `data` or `rows`');
   }
 
   /** Processes one character outside of nested values. */

@@ -60,7 +60,7 @@ async function* readDelimited(
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     if (error.code === 'CSV_MAX_RECORD_SIZE') refuseLong(MAX_ROW_CHARS + 1);
-    throw unparseable(format, `there is a quote without its partner near line ${Number(error['lines'])}`, error);
+    throw unparseable(format, `a quote near line ${Number(error['lines'])} is not closed`, error);
   }
 }
 

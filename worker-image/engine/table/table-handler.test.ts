@@ -178,7 +178,7 @@ describe('the reader of CSV', () => {
   });
 
   it.each([
-    ['behind lines of a title', 'Report\n\na;b\n1;2\n3;4\n'],
+    ['after lines of a title', 'Report\n\na;b\n1;2\n3;4\n'],
     ['in rows of different lengths', 'a;b;c\n1;2\n3;4;5;6\n7;8\n9;10;11\n'],
     ['in a single row', 'a;b'],
   ])('splits by semicolons %s', async (_name, text) => {
@@ -252,7 +252,7 @@ describe('the reader of JSON', () => {
     ['a comma too many', '[{"a":1},]'],
     ['an early end', '[{"a":1},{"a":'],
     ['rows of two kinds', '[{"a":1},[1]]'],
-    ['text behind it', '[{"a":1}] x'],
+    ['text after it', '[{"a":1}] x'],
     ['a bare word', '[{"a":NaN}]'],
     ['no rows', '[]'],
   ])('refuses %s', async (_name, text) => {
@@ -397,7 +397,7 @@ describe('a warning', () => {
     ['html', `<table><tr><td>a</table>${' '.repeat(300_000)}<table></table><p><table></table>`, 3],
     ['md', '| a |\n|---|\n| 1 |\n\n| b |\n|---|\n| 2 |\n\n# c\n| d |\n|---|\n', 3],
   ] as const)('reports the number of tables in a file of %s', async (format, content, tables) => {
-    expect(await warningsOf(format, content)).toEqual([`The file holds ${tables} tables: the first was read.`]);
+    expect(await warningsOf(format, content)).toEqual([`The file has ${tables} tables: the first was read.`]);
   });
 });
 
@@ -411,8 +411,8 @@ describe('limits', () => {
       'csv',
     ],
     ['html', 'more columns by spans', `<table><tr>${'<td colspan=1000>'.repeat(20)}</table>`, 'csv'],
-    ['csv', 'a cell longer than Excel takes', `a\n${'x'.repeat(32_768)}\n`, 'xlsx'],
-    ['csv', 'more rows than Excel takes', 'a\n'.repeat(1_048_577), 'xlsx'],
+    ['csv', 'a cell longer than the maximum of Excel', `a\n${'x'.repeat(32_768)}\n`, 'xlsx'],
+    ['csv', 'more rows than the maximum of Excel', 'a\n'.repeat(1_048_577), 'xlsx'],
     ['csv', 'a quoted cell without end', `a,"${'x'.repeat(17 * 1024 ** 2)}"`, 'json'],
     ['ndjson', 'a line without end', `{"a":"${'x'.repeat(17 * 1024 ** 2)}"}`, 'csv'],
   ] as const)('refuse %s with %s', async (format, _name, text, to) => {

@@ -22,7 +22,7 @@ export function unparseable(format: string, what: string, cause?: unknown): Medi
 
 /** Warns when a file has more tables than the one that is read. */
 export function warnOfOtherTables(tables: number, warn: Warn): void {
-  if (tables > 1) warn(`The file holds ${tables} tables: the first was read.`);
+  if (tables > 1) warn(`The file has ${tables} tables: the first was read.`);
 }
 
 /** Returns the row. @throws MediaError limit_exceeded for more than `MAX_COLUMNS` columns. */

@@ -108,6 +108,6 @@ function refuseOver(value: number, limit: number, what: string): void {
   if (value <= limit) return;
   throw new MediaError(
     'limit_exceeded',
-    `The table has ${value} ${what}; an xlsx file holds at most ${limit}. Split it, or convert to csv.`,
+    `The table has ${value} ${what}; the maximum of xlsx is ${limit}. Split it, or convert to csv.`,
   );
 }

@@ -54,7 +54,9 @@ it('a GIF without the details that the caller keeps has a warning', async () => 
   const options = { image: { format: 'gif', strip_metadata: false } } as const;
   const work = await workOn({ ...(await planted('photo-heic')), operation: 'compress', options });
   const { warnings } = await runHandler(imageHandler, work);
-  expect(warnings).toEqual([expect.stringContaining('A gif holds no camera, location and software details')]);
+  expect(warnings).toEqual([
+    expect.stringContaining('A gif file cannot contain camera, location and software details'),
+  ]);
 });
 
 it.each([

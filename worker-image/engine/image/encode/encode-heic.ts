@@ -28,6 +28,6 @@ export async function encodeHeic(
     timeoutSeconds: ENCODE_SECONDS,
   });
   await access(encoding.path).catch((cause: unknown) => {
-    throw new Error(`heif-enc ended with ${exitCode} and wrote nothing: ${stderr.slice(0, 500)}`, { cause });
+    throw new Error(`heif-enc exited with ${exitCode} and wrote no output: ${stderr.slice(0, 500)}`, { cause });
   });
 }

@@ -169,6 +169,6 @@ function requireSides({ target, picture, resize }: Encoding): void {
   if (Math.max(width, height) <= maxSide) return;
   throw new MediaError(
     'limit_exceeded',
-    `The picture would be ${width} × ${height} pixels; ${name} holds at most ${maxSide} on a side. Choose another format or a smaller size.`,
+    `The image would be ${width} × ${height} pixels; the maximum side of ${name} is ${maxSide}. Choose another format or a smaller size.`,
   );
 }

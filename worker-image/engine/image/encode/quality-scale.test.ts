@@ -56,7 +56,7 @@ describe('the settings of the encoders', () => {
 });
 
 describe('the scales of palette formats', () => {
-  it('gives a GIF 256 colors and exact frames at quality 100, and 8 colors at 0', () => {
+  it('returns 256 colors and exact frames for a GIF of quality 100, and 8 colors at 0', () => {
     expect(gifSettings(100)).toMatchObject({ colours: 256, interFrameMaxError: 0 });
     expect(gifSettings(0).colours).toBe(8);
   });

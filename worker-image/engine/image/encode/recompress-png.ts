@@ -13,7 +13,7 @@ const SEQUENCE_BYTES = 4;
 /** Returns the recompressed file. @throws MediaError processing_failed when a stream is damaged or unpacks to more than `maxFrameBytes`. */
 export function recompressAnimatedPng(file: Buffer, maxFrameBytes: number): Buffer {
   const chunks = readPngChunks(file);
-  if (chunks === null) throw brokenFile('PNG', 'its chunks do not lead to an end chunk');
+  if (chunks === null) throw brokenFile('PNG', 'its end chunk is missing');
   let sequence = 0;
   const written = groupStreams(chunks).map((group) => {
     const [first] = group;
@@ -46,7 +46,7 @@ function repack(group: ChunkGroup, skip: number, maxOutputLength: number): Buffe
     const smaller = deflateSync(inflateSync(packed, { maxOutputLength }), { level: 9 });
     return smaller.length < packed.length ? smaller : packed;
   } catch {
-    throw brokenFile('PNG', 'a frame does not unpack');
+    throw brokenFile('PNG', 'a frame cannot be decompressed');
   }
 }
 

@@ -76,6 +76,6 @@ function transformsOf(properties: readonly DescribedProperty[]): string {
 function transformedAlpha(): MediaError {
   return new MediaError(
     'processing_failed',
-    'The transparency of the picture is not turned or cut like the picture itself: programs show such a file in different ways. Open it in an image program, save it as PNG or AVIF and send that.',
+    'The transparency of the image is not rotated or cropped like the image itself: programs show such a file differently. Open it in an image editor, save it as PNG or AVIF and send that.',
   );
 }

@@ -37,11 +37,11 @@ const COMPRESSIONS: Readonly<Record<number, BmpHeader['compression']>> = {
  */
 export function readBmpHeader(bytes: Buffer): BmpHeader {
   if (bytes.length < FILE_HEADER + OS2_HEADER || bytes.toString('latin1', 0, 2) !== 'BM')
-    throw damaged('its header is cut off');
+    throw damaged('its header is truncated');
   const headerBytes = bytes.readUInt32LE(FILE_HEADER);
   if (headerBytes !== OS2_HEADER && headerBytes < OS2_SHORT_HEADER)
     throw damaged(`its header of ${headerBytes} bytes is of no known version`);
-  if (bytes.length < FILE_HEADER + Math.min(headerBytes, WINDOWS_HEADER)) throw damaged('its header is cut off');
+  if (bytes.length < FILE_HEADER + Math.min(headerBytes, WINDOWS_HEADER)) throw damaged('its header is truncated');
   return headerBytes === OS2_HEADER ? os2Header(bytes) : windowsHeader(wholeHeader(bytes, headerBytes), headerBytes);
 }
 
@@ -100,7 +100,7 @@ function windowsHeader(bytes: Buffer, headerBytes: number): BmpHeader {
 
 function sentMasks(bytes: Buffer, headerBytes: number): BmpHeader['masks'] {
   const start = FILE_HEADER + WINDOWS_HEADER;
-  if (bytes.length < start + 12) throw damaged('its colour masks are cut off');
+  if (bytes.length < start + 12) throw damaged('its color masks are truncated');
   const alpha = headerBytes >= ALPHA_INSIDE && bytes.length >= start + 16 ? bytes.readUInt32LE(start + 12) : 0;
   return {
     red: bytes.readUInt32LE(start),
@@ -121,6 +121,6 @@ function depth(bits: number): BmpHeader['bits'] {
 }
 
 function side(value: number): number {
-  if (value < 1) throw damaged(`a side is ${value} pixels long`);
+  if (value < 1) throw damaged(`a side has ${value} pixels`);
   return value;
 }

@@ -16,7 +16,8 @@ const MOVE = 2;
  * @throws MediaError processing_failed when the file ends within a run, or depth and compression disagree.
  */
 export function readRunLengths(bytes: Buffer, header: BmpHeader): Uint8Array {
-  if (header.bits !== (header.compression === 'rle4' ? 4 : 8)) throw damaged('its depth and its compression disagree');
+  if (header.bits !== (header.compression === 'rle4' ? 4 : 8))
+    throw damaged('its bit depth does not match its compression');
   const indices = new Uint8Array(header.width * header.height);
   const cursor: PixelCursor = { x: 0, y: 0 };
   const put = (index: number): void => draw(indices, header, { cursor, index });
@@ -27,7 +28,7 @@ export function readRunLengths(bytes: Buffer, header: BmpHeader): Uint8Array {
     for (let i = 0; i < count; i += 1) put(indexIn(header, value, i));
     at = count > 0 ? at + 2 : escape(bytes, at + 2, { value, header, cursor, put });
   }
-  throw damaged('it ends before its end mark');
+  throw damaged('its end marker is missing');
 }
 
 interface EscapeCode {

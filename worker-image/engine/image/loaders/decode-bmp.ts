@@ -31,7 +31,7 @@ function rowBytes(header: BmpHeader): number {
 function requireRows(bytes: Buffer, header: BmpHeader): void {
   const needed = header.pixelOffset + rowBytes(header) * header.height;
   // The padding of the last row is often missing.
-  if (bytes.length + 3 < needed) throw damaged(`it ends after ${bytes.length} of ${needed} bytes`);
+  if (bytes.length + 3 < needed) throw damaged(`it is truncated after ${bytes.length} of ${needed} bytes`);
 }
 
 /** Returns the offset of an image row in the file. */

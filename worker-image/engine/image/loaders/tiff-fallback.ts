@@ -73,7 +73,7 @@ export async function decodeTiff(
   if (exitCode === 0 && size > 0) return decoded;
   throw new MediaError(
     'processing_failed',
-    'The TIFF file is damaged, or is packed in a way that is not supported. Save it without compression and send it again.',
+    'The TIFF file is damaged, or is compressed in a way that is not supported. Save it without compression and send it again.',
     { cause: new Error(`exit code ${exitCode}: ${stderr.slice(-2000)}`) },
   );
 }

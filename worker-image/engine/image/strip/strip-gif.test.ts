@@ -24,7 +24,7 @@ describe('stripGif', () => {
     expect(stripGif(gif(frame, END)).equals(gif(frame, END))).toBe(true);
   });
 
-  it('adds a missing end mark, and drops data behind it', () => {
+  it('adds a missing end marker, and drops data after it', () => {
     expect(stripGif(gif(FRAME)).equals(gif(FRAME, END))).toBe(true);
     expect(stripGif(gif(FRAME, END, COMMENT)).equals(gif(FRAME, END))).toBe(true);
   });

@@ -17,7 +17,7 @@ const IMAGE_BYTES = 10;
  * @throws MediaError processing_failed when the blocks do not lead to the end mark or the end of the file.
  */
 export function stripGif(file: Buffer): Buffer {
-  if (file.length < SCREEN_BYTES) throw brokenFile('GIF', 'its header is cut off');
+  if (file.length < SCREEN_BYTES) throw brokenFile('GIF', 'its header is truncated');
   let at = SCREEN_BYTES + colorTableBytes(file[10] ?? 0);
   const kept = [file.subarray(0, at)];
   while (at !== file.length && file[at] !== TRAILER) {
@@ -35,7 +35,7 @@ function colorTableBytes(flags: number): number {
 function endOfBlock(file: Buffer, at: number): number {
   if (file[at] === TERMINATOR) return at + 1;
   if (file[at] === EXTENSION) return endOfSubBlocks(file, at + 2);
-  if (file[at] !== IMAGE) throw brokenFile('GIF', `there is no block at byte ${at}, and no end mark before it`);
+  if (file[at] !== IMAGE) throw brokenFile('GIF', `no block begins at byte ${at}, and the end marker is missing`);
   const codeSize = at + IMAGE_BYTES + colorTableBytes(file[at + 9] ?? 0);
   return endOfSubBlocks(file, codeSize + 1);
 }
@@ -47,7 +47,7 @@ function endOfSubBlocks(file: Buffer, start: number): number {
     at += 1 + size;
     if (size === TERMINATOR) return at;
   }
-  throw brokenFile('GIF', 'it ends within a block');
+  throw brokenFile('GIF', 'a block is truncated');
 }
 
 function isKept(file: Buffer, at: number): boolean {

@@ -28,7 +28,7 @@ const STRIPPERS: Partial<Readonly<Record<Format, (file: Buffer) => Buffer>>> = {
   tiff: stripTiff,
 };
 
-const BMP_WARNING = 'A BMP file holds no metadata: the file is returned unchanged.';
+const BMP_WARNING = 'A BMP file has no metadata: the file is returned unchanged.';
 
 /**
  * Removes camera, location, time and software details, XMP, IPTC and embedded thumbnails; keeps pixels,

@@ -53,14 +53,14 @@ describe('stripJpeg', () => {
     expect(stripJpeg(jpeg(exif(3), exif(8), TABLE)).equals(jpeg(exif(8), TABLE))).toBe(true);
   });
 
-  it('keeps all scans of a progressive image, and nothing behind the end mark', () => {
+  it('keeps all scans of a progressive image, and nothing after the end marker', () => {
     expect(stripJpeg(Buffer.concat([jpeg(TABLE, SCAN, TABLE), jpeg()])).equals(jpeg(TABLE, SCAN, TABLE))).toBe(true);
   });
 
   it.each<readonly [string, Buffer]>([
     ['no bytes', Buffer.alloc(0)],
-    ['no start mark', EOI],
-    ['no end mark', jpeg(TABLE).subarray(0, -2)],
+    ['no start marker', EOI],
+    ['no end marker', jpeg(TABLE).subarray(0, -2)],
     ['a truncated scan', jpeg(TABLE).subarray(0, -3)],
     ['a segment longer than the file', Buffer.concat([SOI, segment(0xdb, 'ab', 0xffff), EOI])],
     ['a segment of length 1', Buffer.concat([SOI, segment(0xdb, 'ab', 1), SCAN, EOI])],

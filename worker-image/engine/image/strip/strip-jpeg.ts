@@ -23,7 +23,7 @@ const JFIF_BYTES = 18;
  * @throws MediaError processing_failed when the segments do not lead to an end mark.
  */
 export function stripJpeg(file: Buffer): Buffer {
-  if (file[0] !== 0xff || file[1] !== SOI) throw brokenFile('JPEG', 'it has no start mark');
+  if (file[0] !== 0xff || file[1] !== SOI) throw brokenFile('JPEG', 'its start marker is missing');
   const segments = readSegments(file);
   const exif = segments.findLast(({ marker, bytes }) => marker === APP1 && startsWith(bytes, EXIF));
   const orientation = exif === undefined ? UPRIGHT : readOrientation(exif.bytes.subarray(4 + EXIF.length));
@@ -55,7 +55,7 @@ function readSegments(file: Buffer): Segment[] {
 function markerAt(file: Buffer, at: number): number {
   let position = file.indexOf(0xff, at);
   while (position !== -1 && !isMarker(file[position + 1])) position = file.indexOf(0xff, position + 1);
-  if (position === -1) throw brokenFile('JPEG', 'it ends before its end mark');
+  if (position === -1) throw brokenFile('JPEG', 'its end marker is missing');
   return position;
 }
 
@@ -64,9 +64,9 @@ function isMarker(byte: number | undefined): boolean {
 }
 
 function lengthAt(file: Buffer, at: number): number {
-  if (at + 2 > file.length) throw brokenFile('JPEG', 'it ends within a segment');
+  if (at + 2 > file.length) throw brokenFile('JPEG', 'a segment is truncated');
   const length = file.readUInt16BE(at);
-  if (length < 2 || at + length > file.length) throw brokenFile('JPEG', 'it ends within a segment');
+  if (length < 2 || at + length > file.length) throw brokenFile('JPEG', 'a segment is truncated');
   return length;
 }
 
@@ -98,7 +98,7 @@ function endOfScan(file: Buffer, start: number): number {
     if (next !== 0 && next !== 0xff && (next < 0xd0 || next > 0xd7)) return at;
     at = file.indexOf(0xff, next === 0xff ? at + 1 : at + 2);
   }
-  throw brokenFile('JPEG', 'it ends before its end mark');
+  throw brokenFile('JPEG', 'its end marker is missing');
 }
 
 function orientationSegment(orientation: number): Buffer {

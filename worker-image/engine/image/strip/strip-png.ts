@@ -15,7 +15,7 @@ const KEPT_EXTRAS: ReadonlySet<string> = new Set(
 /** Returns the file without metadata. @throws MediaError processing_failed when the chunks do not lead to the end chunk. */
 export function stripPng(file: Buffer): Buffer {
   const chunks = readPngChunks(file);
-  if (chunks === null) throw brokenFile('PNG', 'its chunks do not lead to an end chunk');
+  if (chunks === null) throw brokenFile('PNG', 'its end chunk is missing');
   const exif = chunks.find(({ type }) => type === 'eXIf');
   const orientation = exif === undefined ? UPRIGHT : readOrientation(exif.data);
   const kept = chunks.filter(isKept).map(({ whole }) => whole);

@@ -75,7 +75,7 @@ function data(tiff: Tiff, { entries }: TiffDirectory, offsets: number, lengths: 
   const sizes = bytes === undefined ? [] : numbersOf(tiff, bytes);
   return numbersOf(tiff, at).map((start, i) => {
     const end = start + (sizes[i] ?? tiff.file.length - start);
-    if (end > tiff.file.length) throw brokenFile('TIFF', 'its pixels are cut off');
+    if (end > tiff.file.length) throw brokenFile('TIFF', 'its pixels are truncated');
     return { start, end };
   });
 }

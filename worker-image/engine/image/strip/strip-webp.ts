@@ -30,10 +30,10 @@ export function stripWebp(file: Buffer): Buffer {
 
 function readChunks(bytes: Buffer): WebpChunk[] {
   const parsed = parseRiffChunks(bytes);
-  if (parsed === null) throw brokenFile('WebP', 'it ends within a chunk');
+  if (parsed === null) throw brokenFile('WebP', 'a chunk is truncated');
   const chunks = parsed.map(({ id, body, size }) => ({ type: id, data: bytes.subarray(body, body + size) }));
   if (!chunks.some(({ type }) => type.startsWith('VP8') || type === 'ANMF'))
-    throw brokenFile('WebP', 'it holds no picture');
+    throw brokenFile('WebP', 'it contains no image');
   return chunks;
 }
 

@@ -22,7 +22,7 @@ export async function droppedContentWarnings(conversion: ImageConversion): Promi
 }
 
 const PARTIAL_ALPHA_WARNING =
-  'The picture is partly transparent, and a GIF holds no such pixels: the fainter half of them became fully transparent, the others opaque. Choose png or webp to keep them.';
+  'The image is partly transparent, which GIF does not support: pixels below half opacity became transparent, the others opaque. Choose png or webp to keep them.';
 /** Edge length of the sample of each frame, in pixels. */
 const SAMPLE_SIDE = 256;
 
@@ -46,8 +46,8 @@ function droppedFrames({ picture: { frames }, target, source }: ImageConversion)
   const { name, animated } = TARGETS[target];
   if (frames > 1 && !(animated && source.frames > 1)) {
     return [
-      `The picture is animated and its ${frames} frames cannot all be kept in the ${name} file: only the first one was used.`,
+      `The image is animated, and a ${name} file cannot contain all ${frames} frames: only the first one was used.`,
     ];
   }
-  return source.pages > 1 ? [`The TIFF holds ${source.pages} pages: only the first one was used.`] : [];
+  return source.pages > 1 ? [`The TIFF has ${source.pages} pages: only the first one was used.`] : [];
 }

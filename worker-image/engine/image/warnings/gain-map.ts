@@ -11,7 +11,7 @@ const GAIN_MAP_NAMES = [
 const ITEM_LIST_BYTES = 65_536;
 
 export const GAIN_MAP_WARNING =
-  'The picture holds a gain map for screens of high dynamic range, which is not carried over: it looks as on an ordinary screen.';
+  'The image has a gain map for HDR screens, which was dropped: the result shows standard dynamic range.';
 
 /** Returns whether the file names a gain map beside the image that every program shows. */
 export function namesGainMap(file: Buffer): boolean {
