@@ -16,7 +16,7 @@ import pikepdf
 import pymupdf
 from pikepdf import Name
 
-TELLING_KEYS = ("/Metadata", "/PieceInfo", "/LastModified", "/Thumb")
+METADATA_KEYS = ("/Metadata", "/PieceInfo", "/LastModified", "/Thumb")
 START_OF_IMAGE = b"\xff\xd8"
 END_OF_IMAGE = b"\xff\xd9"
 START_OF_SCAN = 0xDA
@@ -33,7 +33,7 @@ def main(source: str, target: str) -> None:
         if "/Info" in pdf.trailer:
             del pdf.trailer["/Info"]
         for holder in dictionaries(pdf):
-            for key in TELLING_KEYS:
+            for key in METADATA_KEYS:
                 if key in holder:
                     del holder[key]
         for image in images(pdf):
@@ -46,10 +46,10 @@ def main(source: str, target: str) -> None:
         )
     with pikepdf.open(target) as pdf:
         left = ["/Info"] if "/Info" in pdf.trailer else []
-        left += [key for holder in dictionaries(pdf) for key in TELLING_KEYS if key in holder]
+        left += [key for holder in dictionaries(pdf) for key in METADATA_KEYS if key in holder]
         left += ["metadata in a JPEG" for image in images(pdf) if clean_jpeg(pdf, image) is not None]
         if left:
-            raise SystemExit(f"metadata is left: {sorted(set(left))}")
+            raise SystemExit(f"metadata remains: {sorted(set(left))}")
 
 
 def open_pdf(source: str) -> pikepdf.Pdf:

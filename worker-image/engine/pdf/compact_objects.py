@@ -1,0 +1,60 @@
+"""Merges equal streams of a PDF and compresses its metadata streams."""
+
+import hashlib
+import re
+import zlib
+
+import pikepdf
+from pikepdf import Name
+
+from drawn_sizes import is_image
+
+MIN_BYTES = 512
+# Maximum depth of direct objects.
+MAX_DEPTH = 8
+
+
+def merge_duplicates(pdf) -> None:
+    """Merges images and fonts that are stored more than once."""
+    first: dict = {}
+    duplicates: dict = {}
+    for item in pdf.objects:
+        if not isinstance(item, pikepdf.Stream) or int(item.get("/Length", 0)) < MIN_BYTES:
+            continue
+        if is_image(item) or "/Length1" in item or item.get("/Subtype") == Name.Type1C:
+            key = hashlib.sha256(item.read_raw_bytes()).digest() + item.stream_dict.unparse(resolved=False)
+            known = first.setdefault(key, item)
+            if known.objgen != item.objgen:
+                duplicates[item.objgen] = known
+    if duplicates:
+        for holder in pdf.objects:
+            relink(holder, duplicates, 0)
+
+
+def relink(holder, duplicates, depth) -> None:
+    if isinstance(holder, pikepdf.Stream):
+        holder = holder.stream_dict
+    if depth > MAX_DEPTH or not isinstance(holder, (pikepdf.Dictionary, pikepdf.Array)):
+        return
+    for key in list(holder.keys()) if isinstance(holder, pikepdf.Dictionary) else range(len(holder)):
+        value = holder[key]
+        if not isinstance(value, pikepdf.Object):
+            continue
+        if value.is_indirect:
+            if value.objgen in duplicates:
+                holder[key] = duplicates[value.objgen]
+        else:
+            relink(value, duplicates, depth + 1)
+
+
+def pack_metadata(pdf) -> None:
+    """Removes whitespace and padding from XMP; compresses it except for the XMP of the document."""
+    root = pdf.Root.get("/Metadata")
+    for item in pdf.objects:
+        if not isinstance(item, pikepdf.Stream) or item.get("/Type") != Name.Metadata or "/Filter" in item:
+            continue
+        text = re.sub(rb">\s+<", b">\n<", item.read_raw_bytes())
+        if root is not None and item.objgen == root.objgen:
+            item.write(text)
+        else:
+            item.write(zlib.compress(text, 9), filter=Name.FlateDecode)
