@@ -1,5 +1,6 @@
 /** Who may import whom. Each rule says in plain words what it protects. */
 import { IMAGE_PACKAGES } from './hack/image-packages.ts';
+import { API_RULES } from './hack/api-import-rules.ts';
 import { CRDS_RULES } from './hack/crds-import-rules.ts';
 import { ENGINE_RULES } from './hack/engine-import-rules.ts';
 
@@ -80,51 +81,6 @@ export default {
       to: { path: '(^|/)node_modules/', pathNot: packages(IMAGE_PACKAGES.worker), reachable: true },
     },
     {
-      name: 'api-store-knows-no-concept',
-      comment: 'The database of the API knows none of the folders that keep their records in it.',
-      severity: 'error',
-      from: { path: '^api/store/', pathNot: '\\.test\\.ts$' },
-      to: { path: '^api/', pathNot: '^api/store/' },
-    },
-    {
-      name: 'outbound-knows-no-records',
-      comment: "Requests to callers' addresses know only the address: no accounts, jobs or webhooks.",
-      severity: 'error',
-      from: { path: '^api/outbound/', pathNot: '\\.test\\.ts$' },
-      to: { path: '^api/', pathNot: '^api/outbound/' },
-    },
-    {
-      name: 'accounts-and-users-know-no-work',
-      comment:
-        'Accounts, users, files and limits come first: the folders of work import them, never the other way round.',
-      severity: 'error',
-      from: { path: '^api/(accounts|audit|files|limits|users)/', pathNot: '\\.test\\.ts$' },
-      to: {
-        path: '^api/(billing|dashboard|direct|http|jobs|mediactl|presets|receipts|recorder|transfers|uploads|webhooks)/',
-      },
-    },
-    {
-      name: 'transfers-and-webhooks-know-no-jobs',
-      comment: 'Jobs queue transfers and webhook deliveries; what sends these knows only their own rows.',
-      severity: 'error',
-      from: { path: '^api/(transfers|webhooks)/', pathNot: '\\.test\\.ts$' },
-      to: { path: '^api/(jobs|recorder)/' },
-    },
-    {
-      name: 'only-processes-start-the-recorder',
-      comment: 'Dispatch, projection and clean-up run in the recorder alone: nothing in the API calls them.',
-      severity: 'error',
-      from: { path: '^api/', pathNot: '^api/(recorder/|recorder\\.ts$|embedded-control\\.ts$)|\\.test\\.ts$' },
-      to: { path: '^api/recorder/' },
-    },
-    {
-      name: 'nothing-needs-the-dashboard',
-      comment: 'Dashboard and mediactl adapt to the functions of the API: only compositions import them.',
-      severity: 'error',
-      from: { path: '^api/[^/]+/', pathNot: '^api/(dashboard|mediactl)/|\\.test\\.ts$' },
-      to: { path: '^api/(dashboard|mediactl)/' },
-    },
-    {
       name: 'decisions-are-pure',
       comment: 'decide and checks compute from facts alone: no files, no network, no clock, no packages.',
       severity: 'error',
@@ -164,6 +120,7 @@ export default {
       },
       to: { path: '^node_modules/sharp/' },
     },
+    ...API_RULES,
     ...CRDS_RULES,
     ...ENGINE_RULES,
     {
@@ -183,24 +140,6 @@ export default {
         pathNot: '^$1/',
         dependencyTypesNot: ['aliased-subpath-import'],
       },
-    },
-    {
-      name: 'verbs-know-no-http',
-      comment:
-        'What the API does is a function of a caller and an input. Requests and replies end in the endpoint files, which are named *-endpoints.ts.',
-      severity: 'error',
-      from: {
-        path: '^api/[^/]+/',
-        pathNot: '^api/(dashboard|docs|http|mediactl|openapi)/|-endpoints\\.ts$|\\.test\\.ts$',
-      },
-      to: { path: '^api/(dashboard|docs|http|mediactl|openapi)/|^node_modules/fastify/' },
-    },
-    {
-      name: 'only-the-list-knows-endpoints',
-      comment: 'Endpoint files adapt functions of the API to HTTP: only the list of endpoints imports them.',
-      severity: 'error',
-      from: { path: '^api/', pathNot: '^api/http/endpoints\\.ts$|\\.test\\.ts$' },
-      to: { path: '^api/[^/]+/[^/]+-endpoints\\.ts$' },
     },
     {
       name: 'no-cycles',

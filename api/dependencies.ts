@@ -1,4 +1,3 @@
-import type { EngineClient } from '#api/direct/engine-client.ts';
 import type { FileStore } from '#api/files/file-store.ts';
 import type { SampleFiles } from '#api/samples/samples.ts';
 import type { Database } from '#api/store/database.ts';
@@ -15,7 +14,6 @@ export interface Dependencies {
   readonly log: Log;
   readonly database: Database;
   readonly files: FileStore;
-  readonly engine: EngineClient;
   readonly samples: SampleFiles;
   readonly secretBox: SecretBox;
   readonly linkKeys: readonly RingKey[];

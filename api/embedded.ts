@@ -6,7 +6,7 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { dashboardUrlOf } from '#api/dashboard/dashboard-url.ts';
+import { dashboardUrlOf } from '#api/users/dashboard-url.ts';
 import { copyCertificate } from '#api/embedded/certificate-copies.ts';
 import { openCertificates, type CertificateFiles } from '#api/embedded/certificates.ts';
 import { CODE_CACHE } from '#api/embedded/code-cache.ts';

@@ -1,5 +1,5 @@
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
-import { dashboardUrlOf } from '#api/dashboard/dashboard-url.ts';
+import { dashboardUrlOf } from '#api/users/dashboard-url.ts';
 import { makeIdentityProvider, type IdentityProvider } from '#api/dashboard/identity-provider.ts';
 import { ConfigError } from '#crds/process/config.ts';
 import type { Settings } from '#crds/process/settings.ts';

@@ -10,7 +10,7 @@ import { largestCost } from '#api/billing/largest-cost.ts';
 import { recordWork, type Charge } from '#api/billing/record-work.ts';
 import { reserveDirect } from '#api/billing/reserve-direct.ts';
 import type { Dependencies } from '#api/dependencies.ts';
-import type { AnnouncedBody, EngineSlot } from '#api/direct/engine-client.ts';
+import type { AnnouncedBody, EngineClient, EngineSlot } from '#api/direct/engine-client.ts';
 import { watchBody, type WatchedBody } from '#api/direct/watch-body.ts';
 import { presetOptions } from '#api/presets/preset-options.ts';
 import { lastComponent } from '#api/uploads/upload.ts';
@@ -37,7 +37,9 @@ const SHORT_NAMES: Readonly<Record<Operation, readonly string[]>> = {
   strip_metadata: ['to', 'page', 'dpi'],
 };
 
-type DirectDeps = Pick<Dependencies, 'database' | 'clock' | 'log' | 'engine' | 'samples'>;
+interface DirectDeps extends Pick<Dependencies, 'database' | 'clock' | 'log' | 'samples'> {
+  readonly engine: EngineClient;
+}
 
 export interface DirectBody {
   readonly file: Readable;

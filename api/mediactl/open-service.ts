@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Peppers } from '#api/accounts/api-key.ts';
-import { dashboardUrlOf } from '#api/dashboard/dashboard-url.ts';
+import { dashboardUrlOf } from '#api/users/dashboard-url.ts';
 import { CommandLineError } from '#api/mediactl/command-line-error.ts';
 import { makeDatabase, type Database } from '#api/store/database.ts';
 import { newId, type NewId } from '#crds/contract/ids.ts';
