@@ -17,6 +17,7 @@ const codeOf = (livemode: boolean, change: Partial<Account>, group: 'billing' | 
   accountRefusal({ livemode, account: { ...good, ...change } }, group)?.code ?? null;
 
 describe('accountRefusal', () => {
+  // Promise, Authentication: 402 and 403 of the account, in their order
   it.each<[string, boolean, Partial<Account>, string | null]>([
     ['admits a live key of an account in order', true, {}, null],
     [

@@ -96,6 +96,7 @@ describe('an account', () => {
 });
 
 describe('a key', () => {
+  // Promise, Authentication: Keys are stored as a digest under a pepper that can be replaced; secrets are encrypted under keys with ids
   it('is stored without its text', async () => {
     const { id } = await anAccount();
     const { row, keyText } = await aKey(id);
@@ -118,6 +119,7 @@ describe('a key', () => {
     ).rejects.toThrow(message);
   });
 
+  // Promise, Authentication: 20 active keys, names of 60 characters, permanent revocation
   it('accepts a name of 60 characters, also outside ASCII', async () => {
     const { id } = await anAccount();
     const { row } = await createKey(deps, {
@@ -131,6 +133,7 @@ describe('a key', () => {
     await expect(aKey('acc_nobody')).rejects.toThrow('There is no account `acc_nobody`');
   });
 
+  // Promise, Authentication: 20 active keys, names of 60 characters, permanent revocation
   it('is one of at most 20 active ones, also when 30 are created in parallel', async () => {
     const { id } = await anAccount();
     const made = await Promise.allSettled(Array.from({ length: 30 }, () => aKey(id)));
@@ -144,6 +147,7 @@ describe('a key', () => {
     await expect(aKey(id)).rejects.toThrow('Revoke one first');
   });
 
+  // Promise, Authentication: 20 active keys, names of 60 characters, permanent revocation
   it('is revoked permanently, and a second revocation changes nothing', async () => {
     const { row } = await aKey((await anAccount()).id);
     const first = await revokeKey(deps, { caller: MEDIACTL, input: { id: row.id } });
@@ -180,6 +184,7 @@ describe('findCaller', () => {
     await expect(findCaller(deps, authorization)).rejects.toMatchObject({ code });
   });
 
+  // Promise, Authentication: Malformed, unknown and revoked keys
   it('applies a revocation and a change of the account at the next request', async () => {
     const account = await anAccount();
     const { row, keyText } = await aKey(account.id);
@@ -190,6 +195,7 @@ describe('findCaller', () => {
     await expect(findCaller(deps, `Bearer ${keyText}`)).rejects.toMatchObject({ code: 'revoked_key' });
   });
 
+  // Promise, Authentication: Keys are stored as a digest under a pepper that can be replaced; secrets are encrypted under keys with ids
   it('refuses a key under another pepper', async () => {
     const { keyText } = await aKey((await anAccount()).id);
     await expect(findCaller({ ...deps, peppers: ['q'.repeat(32)] }, `Bearer ${keyText}`)).rejects.toMatchObject({
@@ -197,6 +203,7 @@ describe('findCaller', () => {
     });
   });
 
+  // Promise, Authentication: Keys are stored as a digest under a pepper that can be replaced; secrets are encrypted under keys with ids
   it('finds a key under an earlier pepper and stores it under the current one at its next use', async () => {
     const [present, earlier] = ['q'.repeat(32), pepper] as const;
     const { keyText } = await aKey((await anAccount()).id);

@@ -3,6 +3,7 @@ import { isAllowed, parseAllowList } from '#api/accounts/allow-list.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 
 describe('isAllowed', () => {
+  // Promise, Bad input, case by case: Address families
   it.each([
     ['an empty list allows any address', [], '203.0.113.9', true],
     ['an address allows itself', ['203.0.113.9'], '203.0.113.9', true],
@@ -73,6 +74,7 @@ describe('parseAllowList', () => {
     },
   );
 
+  // Promise, Authentication: Allow-list by family, mapped addresses as IPv4, 20 entries, every request
   it('accepts 20 entries, refuses 21, and counts the same range once', () => {
     const entries = Array.from({ length: 21 }, (_, i) => `10.0.0.${i}`);
     expect(parseAllowList(entries.slice(1))).toHaveLength(20);

@@ -17,6 +17,7 @@ function readBody(): { body: PassThrough; failure: Promise<unknown>; hasFailed: 
 }
 
 describe('the pace of a body', () => {
+  // Promise, Bad input, case by case: Slow clients
   it('fails a body that falls below the minimum pace', async () => {
     const { body, failure, hasFailed } = readBody();
     body.write(Buffer.alloc(20 * KIB));

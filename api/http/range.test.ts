@@ -4,6 +4,7 @@ import { parseRange } from '#api/http/range.ts';
 const object = { size: 100, etag: '"a"' };
 
 describe('the Range header', () => {
+  // Promise, Jobs: Signed link: no key, no allow-list, 403 before existence, 404 without output, ranges
   it.each([
     ['bytes=0-9', { start: 0, end: 9 }],
     ['bytes=90-', { start: 90, end: 99 }],

@@ -25,6 +25,7 @@ function responseTo(bytes: string): Promise<string> {
 }
 
 describe('plain http on the HTTPS port', () => {
+  // Promise, What the service does: Plain http is refused, and the key recorded as exposed; on the HTTPS port it is refused too
   it.each(['GET', 'POST', 'PUT', 'HEAD'])('refuses %s with the error object', async (method) => {
     const response = await responseTo(`${method} /v1/jobs HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     const [head = '', body = ''] = response.split('\r\n\r\n');

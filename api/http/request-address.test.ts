@@ -5,6 +5,8 @@ const proxies = ['10.0.0.0/8', 'fd00::/8'];
 const hop = (peer: string, forwardedFor?: string, forwardedProto?: string) => ({ peer, forwardedFor, forwardedProto });
 
 describe('the address that a request arrives from', () => {
+  // Promise, Authentication: The address is that of the peer, or the one that a trusted proxy reports
+  // Promise, Bad input, case by case: Forged proxy headers, plain http
   it.each([
     ['the peer', hop('203.0.113.9'), '203.0.113.9'],
     ['an IPv4-mapped peer as IPv4', hop('::ffff:203.0.113.9'), '203.0.113.9'],
@@ -24,6 +26,7 @@ describe('the address that a request arrives from', () => {
 });
 
 describe('the scheme that a request came with', () => {
+  // Promise, Bad input, case by case: Forged proxy headers, plain http
   it.each([
     [hop('10.0.0.1', undefined, 'https'), true],
     [hop('10.0.0.1', undefined, 'http'), false],

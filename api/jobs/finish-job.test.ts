@@ -46,6 +46,7 @@ const count = async (table: string, column: string, id: string): Promise<number>
 };
 
 describe('finishJob', () => {
+  // Promise, States: Success, failure and cancellation set result, error, billing, files and event together, once
   it('writes status, result, ledger, deletions and webhook delivery in one transaction', async () => {
     const id = await runningJob();
     const job = await finishJob(deps, id, success('n1', 1));
@@ -72,6 +73,7 @@ describe('finishJob', () => {
     expect(await count('ledger', 'source_id', id)).toBe(0);
   });
 
+  // Promise, States: Success, failure and cancellation set result, error, billing, files and event together, once
   it('applies exactly one of a concurrent cancellation, success and failure', async () => {
     for (let round = 0; round < 25; round += 1) {
       const id = await runningJob();
@@ -104,6 +106,7 @@ describe('finishJob', () => {
     expect(await count('uploads', 'id', uploadId)).toBe(0);
   });
 
+  // Promise, States: Failed, kept and test jobs are not billed
   it.each([
     ['a kept original', { livemode: true }, { kept_original: true }],
     ['a test job', { livemode: false }, {}],

@@ -33,6 +33,7 @@ const codeOf = (work: Promise<unknown>) =>
   );
 
 describe('handleOnce', () => {
+  // Promise, Jobs: Idempotency: the same response, conflict, in progress, 24 hours, 1 to 255 characters
   it('returns the stored response to a repeated request', async () => {
     const first = request();
     const { handle, handled } = handler();
@@ -42,6 +43,7 @@ describe('handleOnce', () => {
     expect(handled()).toBe(1);
   });
 
+  // Promise, Jobs: Idempotency: the same response, conflict, in progress, 24 hours, 1 to 255 characters
   it('rejects a repeated key with another body', async () => {
     const first = request();
     await handleOnce(deps, first, handler().handle);
@@ -50,6 +52,7 @@ describe('handleOnce', () => {
     );
   });
 
+  // Promise, Jobs: Idempotency: the same response, conflict, in progress, 24 hours, 1 to 255 characters
   it('handles the same key of another mode or account as a first request', async () => {
     const first = request();
     await handleOnce(deps, first, handler().handle);
@@ -67,6 +70,7 @@ describe('handleOnce', () => {
     expect(codes.filter((code) => code !== null && code !== 'idempotency_in_progress')).toEqual([]);
   });
 
+  // Promise, Settled where the interface leaves it open: An Idempotency-Key stores the job and refusals of the body itself
   it('releases the key after a refusal that a retry may pass', async () => {
     const refused = request();
     const refusing = handleOnce(deps, refused, async () => {
@@ -76,6 +80,7 @@ describe('handleOnce', () => {
     expect(await handleOnce(deps, refused, handler().handle)).toMatchObject({ kind: 'created' });
   });
 
+  // Promise, Settled where the interface leaves it open: An Idempotency-Key stores the job and refusals of the body itself
   it('stores a refusal of the body and returns it to a repeated request', async () => {
     const wrong = request();
     const refusing = handleOnce(deps, wrong, async () => {
@@ -91,6 +96,7 @@ describe('handleOnce', () => {
     );
   });
 
+  // Promise, Bad input, case by case: Idempotency
   it('handles the request again after the lease of a dead handler has expired', async () => {
     const dead = request();
     await new Promise<void>((begun) => {

@@ -5,6 +5,7 @@ const accepts = (metadata: Record<string, string>): boolean =>
   jobRequestSchema.safeParse({ operation: 'compress', input: { upload: 'upl_x' }, metadata }).success;
 
 describe('jobRequestSchema', () => {
+  // Promise, Conventions and objects: Job object; metadata of 20 entries, 40 and 500 characters
   it('counts a character outside the Basic Multilingual Plane as one in metadata', () => {
     expect(accepts({ a: '😀'.repeat(500), ['😀'.repeat(40)]: 'v' })).toBe(true);
     expect(accepts({ a: '😀'.repeat(501) })).toBe(false);

@@ -128,6 +128,7 @@ describe('direct requests', () => {
 });
 
 describe('other requests', () => {
+  // Promise, Limits and versions: The second bucket, without those headers
   it('are refused above the second bucket, which is separate from that of direct requests', async () => {
     const caller = someCaller('none', false);
     for (let request = 0; request < 40; request += 1) await limits.other(caller);

@@ -46,6 +46,7 @@ describe.each([
     expect(await buckets.take(other, slow)).toEqual({ admitted: false, remaining: 0, resetSeconds: 1 });
   });
 
+  // Promise, Limits and versions: Token bucket with exact headers, separate for live and test, on every direct response
   it('refill one token after exactly 1/refillPerSecond seconds', async () => {
     const name = freshName();
     await empty(buckets, name);

@@ -29,6 +29,7 @@ async function deadEvent(): Promise<{
 }
 
 describe('webhook deliveries', () => {
+  // Promise, Events: The operator lists dropped events and sends them again
   it('lists those of an account, newest first, or only dead ones', async () => {
     const { id } = await deadEvent();
     const waiting = await sender.finishJob();
@@ -54,6 +55,7 @@ describe('webhook deliveries', () => {
 });
 
 describe('webhook resend', () => {
+  // Promise, Events: The operator lists dropped events and sends them again
   it('sends a dead event again with the same id, body and secret, a new signature and eight attempts', async () => {
     const { id, secret, receiver, recover } = await deadEvent();
     expect(await resend(service, id)).toMatchObject({

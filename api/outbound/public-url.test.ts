@@ -7,6 +7,7 @@ const check = (url: string, purpose: TargetPurpose = 'webhook', privateTargets: 
   checkTargetUrl(url, { purpose, privateTargets, param: 'webhook_url' });
 
 describe('checkTargetUrl', () => {
+  // Promise, Bad input, case by case: URLs of webhooks
   it.each([
     'https://example.com/hook?a=1',
     'https://example.com:443/',
@@ -19,6 +20,7 @@ describe('checkTargetUrl', () => {
     expect(check(url).protocol).toBe('https:');
   });
 
+  // Promise, Bad input, case by case: URLs of webhooks
   it.each([
     ['http://example.com/', 'must be an https URL, not http:'],
     ['ftp://example.com/', 'must be an https URL, not ftp:'],
@@ -49,6 +51,7 @@ describe('checkTargetUrl', () => {
     expect(() => check(url, 'output')).toThrow(reason);
   });
 
+  // Promise, Bad input, case by case: Private hosts in every notation
   it.each(PRIVATE_HOSTS)('refuses the host %s for webhook and output', (host) => {
     expect(() => check(`https://${host}/`)).toThrow(MediaError);
     expect(() => check(`https://${host}/`, 'output')).toThrow(MediaError);

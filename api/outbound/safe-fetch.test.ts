@@ -124,6 +124,7 @@ describe('safeFetch', () => {
 });
 
 describe('safeFetch with private addresses', () => {
+  // Promise, Bad input, case by case: Private hosts in every notation
   it.each(HOSTS)('does not connect to %s', async (host) => {
     await expect(get(`http://${host}:${canary.port}/`)).rejects.toMatchObject({
       name: 'SafeFetchError',
@@ -132,6 +133,7 @@ describe('safeFetch with private addresses', () => {
     expect(canary.connections()).toBe(0);
   });
 
+  // Promise, Bad input, case by case: Redirects to private addresses
   it.each([
     ...HOSTS.map((host) => `http://${host}:${canary.port}/`),
     'file:///etc/passwd',
@@ -147,6 +149,7 @@ describe('safeFetch with private addresses', () => {
     expect(canary.connections()).toBe(0);
   });
 
+  // Promise, Bad input, case by case: A host name that later resolves to another address
   it('connects to the checked address when the name resolves to another one later', async () => {
     let lookups = 0;
     const rebinding = async (): Promise<string[]> => [(lookups += 1) === 1 ? '127.0.0.2' : '127.0.0.1'];

@@ -29,6 +29,7 @@ describe('expiry of uploads, outputs and files', () => {
     (await database.query<{ n: number }>('select count(*)::int as n from file_deletions')).rows[0]?.n;
   beforeEach(() => database.query('truncate file_deletions, uploads, jobs cascade'));
 
+  // Promise, States: All expired files are deleted, however many have expired
   it('deletes more unused uploads than one batch in one call, with their parts', async () => {
     await database.query(
       `insert into uploads (id, account_id, livemode, size, multipart, created_at, expires_at)
@@ -41,6 +42,7 @@ describe('expiry of uploads, outputs and files', () => {
     expect(await deletions()).toBe(900);
   });
 
+  // Promise, States: All expired files are deleted, however many have expired
   it('deletes more outputs and files than one batch in one call', async () => {
     for (let n = 0; n < 3; n += 1) await buildJob(database, sender.accountId);
     await database.query(

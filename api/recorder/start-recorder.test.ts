@@ -161,6 +161,7 @@ describe('projectMediaJob', () => {
     expect(reads).toBe(1);
   });
 
+  // Promise, States: Processing begins with the worker's first heartbeat; percent never decreases
   it('sets processing at the first heartbeat and never decreases the percentage', async () => {
     const id = await dispatched();
     await report(id, { phase: 'Pending', startedAt: null, attempt: 1 });

@@ -21,6 +21,7 @@ describe('makeSecretBox', () => {
     expect(one.includes('whsec_secret')).toBe(false);
   });
 
+  // Promise, Authentication: Keys are stored as a digest under a pepper that can be replaced; secrets are encrypted under keys with ids
   it('encrypts with the first key and decrypts with every key of the ring', () => {
     expect(box.open(makeSecretBox([older]).seal('old', 'a'), 'a')).toBe('old');
     expect(makeSecretBox([newer]).open(box.seal('new', 'a'), 'a')).toBe('new');

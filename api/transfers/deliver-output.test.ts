@@ -32,6 +32,7 @@ describe('delivery to output.url', () => {
     expect(receiver.received[0]?.headers['content-type']).toBe('application/x-own');
   });
 
+  // Promise, Jobs: `output.url`: PUT with the caller's headers; anything but 2xx fails the job
   it.each([200, 201, 204])('succeeds with status %i', async (code) => {
     const receiver = await startReceiver({
       host: '127.0.0.2',
@@ -42,6 +43,7 @@ describe('delivery to output.url', () => {
     expect(await courier.transferOf(id)).toMatchObject({ done_at: deps.clock.now(), error: null });
   });
 
+  // Promise, Jobs: `output.url`: PUT with the caller's headers; anything but 2xx fails the job
   it.each([
     [301, 'redirects are not followed'],
     [307, 'redirects are not followed'],
@@ -86,6 +88,7 @@ describe('delivery to output.url', () => {
     expect(await courier.transferOf(recovering)).toMatchObject({ tries: 2, error: null, done_at: deps.clock.now() });
   });
 
+  // Promise, Bad input, case by case: `output.url` and its headers
   it('refuses a private address and plain http', async () => {
     const [one, two] = [
       await courier.jobWithOutput('https://127.0.0.1:9/'),

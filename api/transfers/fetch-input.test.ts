@@ -37,6 +37,7 @@ describe('fetch of input.url', () => {
     );
   });
 
+  // Promise, Settled where the interface leaves it open: `input.url` may be http, on any port
   it('accepts http, the file name of Content-Disposition and an empty file', async () => {
     const answer = file('', { 'content-disposition': "attachment; filename*=UTF-8''caf%C3%A9.csv" });
     const receiver = await startReceiver({ host: '127.0.0.2', tls: false, answer });
@@ -45,6 +46,7 @@ describe('fetch of input.url', () => {
     expect(await courier.inputOf(id)).toMatchObject({ input_stored: true, input_filename: 'café.csv', input_size: 0 });
   });
 
+  // Promise, Jobs: `input.url`: status 200, Content-Length, plan's size, three redirects, no private address
   it('follows at most three redirects and takes the file name from the given URL', async () => {
     const answer = (response: ServerResponse, { path: at }: Received): void => {
       const left = Number(at.slice(1));
@@ -64,6 +66,8 @@ describe('fetch of input.url', () => {
     });
   });
 
+  // Promise, Jobs: `input.url`: status 200, Content-Length, plan's size, three redirects, no private address
+  // Promise, Bad input, case by case: `input.url` that cannot be fetched, also with a wrong Content-Length
   it.each([
     ['HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n', 'the response has status 404'],
     ['HTTP/1.1 206 Partial Content\r\nContent-Length: 2\r\n\r\nhi', 'the response has status 206'],
@@ -107,6 +111,7 @@ describe('fetch of input.url', () => {
     expect(error?.message).toContain(problem);
   });
 
+  // Promise, Bad input, case by case: `input.url` that cannot be fetched, also with a wrong Content-Length
   it.each([
     ['an error of the server', 'HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n', 'the response has status 503'],
     [
@@ -132,6 +137,7 @@ describe('fetch of input.url', () => {
     expect(await files.head(`inputs/${id}`)).toBeNull();
   });
 
+  // Promise, Jobs: `input.url`: status 200, Content-Length, plan's size, three redirects, no private address
   it('accepts a larger file on a larger plan', async () => {
     const receiver = await startReceiver({
       host: '127.0.0.2',

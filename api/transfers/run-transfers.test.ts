@@ -123,6 +123,7 @@ describe('claimDueTransfers', () => {
 });
 
 describe('progress of a fetch', () => {
+  // Promise, States: The fetch of `input.url` is the first tenth of the progress
   it('is 0 to 10 percent of the job, and is not recorded when the job has its input', async () => {
     let finish = (): void => undefined;
     const receiver = await startReceiver({

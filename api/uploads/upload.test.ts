@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { lastComponent, partSizes } from '#api/uploads/upload.ts';
 
 describe('lastComponent', () => {
+  // Promise, Bad input, case by case: File names
   it.each([
     ['../../etc/passwd', 'passwd'],
     ['C:\\x\\y.png', 'y.png'],

@@ -12,6 +12,7 @@ const sender = await webhookSender();
 const { database, deps } = sender;
 
 describe('a delivery', () => {
+  // Promise, Events: Eight attempts on the schedule, the same bytes with a new signature each, then dropped
   it('makes eight attempts at the scheduled times, with the same bytes and a new signature each time', async () => {
     const times: number[] = [];
     const receiver = await startReceiver({
@@ -41,6 +42,7 @@ describe('a delivery', () => {
     expect(rows).toEqual([{ attempt: 8, delivered: false, last_status: 503, done: true }]);
   });
 
+  // Promise, Events: Any 2xx within 10 seconds is success; redirects fail; the body is not awaited
   it.each([200, 201, 204, 299])('is done after a response with status %i', async (code) => {
     const receiver = await startReceiver({ answer: status(code) });
     await sender.register(receiver.url);
@@ -51,6 +53,7 @@ describe('a delivery', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
+  // Promise, Events: Any 2xx within 10 seconds is success; redirects fail; the body is not awaited
   it.each([301, 302, 307, 400, 410, 500])('fails with status %i and is due again 10 seconds later', async (code) => {
     const receiver = await startReceiver({ answer: status(code) });
     await sender.register(receiver.url);
@@ -61,6 +64,8 @@ describe('a delivery', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
+  // Promise, Events: Any 2xx within 10 seconds is success; redirects fail; the body is not awaited
+  // Promise, Settled where the interface leaves it open: The status line of the response decides the result of a delivery
   it('does not wait for the end of the response body', async () => {
     const receiver = await startReceiver({ answer: (response) => void response.writeHead(200).write('and then') });
     await sender.register(receiver.url);
@@ -176,6 +181,7 @@ describe('a delivery with a lost attempt', () => {
 });
 
 describe('claims', () => {
+  // Promise, Events: A slow receiver delays no other
   it('are limited to four per host, so that a slow host delays no other', async () => {
     const blocked: ServerResponse[] = [];
     const slow = await startReceiver({ host: '127.0.0.2', answer: (response) => void blocked.push(response) });

@@ -6,6 +6,7 @@ import { SafeFetchError } from '#api/outbound/safe-fetch-error.ts';
 const event = { url: 'https://example.com/', secret: 'whsec_x', eventId: 'evt_1', body: Buffer.from('{}') };
 const clock = { now: () => new Date(0) };
 
+// Promise, Events: Any 2xx within 10 seconds is success; redirects fail; the body is not awaited
 it('sendEvent limits an attempt to 10 seconds and follows no redirect', async () => {
   const requests: SafeRequest[] = [];
   const safeFetch = async (request: SafeRequest): Promise<never> => {

@@ -9,6 +9,7 @@ const sign = (sentAt: Date, secret = SECRET): Record<string, string> =>
   signatureHeaders({ secret, eventId: 'evt_1', body, sentAt });
 
 describe('signatureHeaders', () => {
+  // Promise, Events: Envelope, headers and signature
   it('signs time and body with the secret, its prefix included', () => {
     const expected = createHmac('sha256', SECRET).update('1700000000.{"id":"evt_1","name":"é"}').digest('hex');
     expect(sign(new Date(1_700_000_000_999))['svc-signature']).toBe(`t=1700000000,v1=${expected}`);

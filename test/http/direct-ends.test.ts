@@ -74,7 +74,7 @@ function open(at: Pick<SharedService, 'baseUrl' | 'ca'>, key: string, { target =
 }
 
 describe('an engine', () => {
-  // Promise, Settled where the interface leaves it open: Many large frames are legal: the clock ends them
+  // Promise, Settled where the interface leaves it open: Many large frames are legal: the time limit ends them
   // Promise, Bad input, case by case: Busy, hanging and crashing engines
   // Promise, Direct endpoints: Timeout after 120 seconds, internal, processing_failed after a crash
   it('that exceeds the time limit is stopped with timeout, free of charge', async () => {
@@ -136,7 +136,7 @@ describe('an engine', () => {
 
 describe('a client that disconnects', () => {
   // Promise, Settled where the interface leaves it open: A direct request is billed when its result is ready to send
-  // Promise, Bad input, case by case: A client that goes away
+  // Promise, Bad input, case by case: A client that disconnects
   it('while its file is processed stops the processing and is not billed', async () => {
     const other = await makeAccount('scale');
     const count = begun.length;
@@ -149,7 +149,7 @@ describe('a client that disconnects', () => {
     expect(await metersOfAccount(other.account)).toEqual([]);
   });
 
-  // Promise, Bad input, case by case: A client that goes away
+  // Promise, Bad input, case by case: A client that disconnects
   it('before its file is complete is not billed', async () => {
     const other = await makeAccount('payg');
     const request = open(service, other.live, { target: 'compress', length: photo.length });
@@ -162,7 +162,7 @@ describe('a client that disconnects', () => {
   });
 
   // Promise, Settled where the interface leaves it open: A direct request is billed when its result is ready to send
-  // Promise, Bad input, case by case: A client that goes away
+  // Promise, Bad input, case by case: A client that disconnects
   it('when its result is ready is billed, whether it reads the result or not', async () => {
     const other = await makeAccount('scale');
     const large = await sharp({ create: { width: 4000, height: 3000, channels: 3, background: '#28c' } })

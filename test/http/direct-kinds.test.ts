@@ -207,7 +207,7 @@ describe('strip-metadata', () => {
 
 describe('HEIC without the feature', () => {
   // Promise, Bad input, case by case: HEIC without the feature
-  // Promise, Direct endpoints: Feature_not_enabled for HEIC output; stripping HEIC is free of it
+  // Promise, Direct endpoints: Feature_not_enabled for HEIC output; stripping HEIC does not need it
   it('is refused as output of every operation; removal of metadata is possible', async () => {
     const other = await makeAccount('scale');
     await service.mediactl('account', 'set', other.account, '--no-feature', 'heic_output');

@@ -99,7 +99,7 @@ describe('compress', () => {
   });
 
   // Promise, Bad input, case by case: Lengths
-  // Promise, Direct endpoints: A test key needs Content-Length, a live one does not
+  // Promise, Direct endpoints: A test key requires Content-Length, a live one does not
   it('accepts a streamed body without Content-Length with a live key only', async () => {
     const chunked = (key: string): Promise<{ status: number; text: string }> =>
       new Promise((resolve, reject) => {
@@ -125,7 +125,7 @@ describe('compress', () => {
     expect(JSON.parse(refused.text).error).toMatchObject({ code: 'bad_request', param: 'Content-Length' });
   });
 
-  // Promise, Direct endpoints: Multipart with `file` and `options`; the query wins per field
+  // Promise, Direct endpoints: Multipart with `file` and `options`; the query overrides per field
   it('accepts multipart/form-data, and the query overrides its options field by field', async () => {
     const options = JSON.stringify({ image: { format: 'webp', quality: 10 } });
     const body = form({ options, file: new Blob([png]) }, { file: 'grafik.png' });
@@ -140,7 +140,7 @@ describe('compress', () => {
 
   // Promise, Bad input, case by case: No file, broken multipart, endless part headers
   // Promise, Direct endpoints: Missing_file, invalid_options, bad_request
-  // Promise, Direct endpoints: Multipart with `file` and `options`; the query wins per field
+  // Promise, Direct endpoints: Multipart with `file` and `options`; the query overrides per field
   it.each([
     ['no file part', form({ options: '{}' }), 'missing_file'],
     ['options that are not JSON', form({ options: '{', file: new Blob([png]) }), 'invalid_options'],
@@ -156,7 +156,7 @@ describe('compress', () => {
   });
 
   // Promise, Bad input, case by case: No file, broken multipart, endless part headers
-  // Promise, Direct endpoints: Multipart with `file` and `options`; the query wins per field
+  // Promise, Direct endpoints: Multipart with `file` and `options`; the query overrides per field
   it.each([
     ['multipart/form-data', 'x'],
     ['multipart/form-data; boundary=b', 'no boundary at all'],
@@ -251,7 +251,7 @@ describe('compress', () => {
     );
   });
 
-  // Promise, Presets, estimate, usage: Failed requests count as free ones, refused ones not at all
+  // Promise, Presets, estimate, usage: Failed requests are counted as unbilled, refused ones are not counted
   it('counts a file that failed as a free request, and a refused request not at all', async () => {
     const failed = await api('POST', '/v1/compress', { body: jpg.subarray(0, 400) });
     const refused = await api('POST', '/v1/compress?image.quality=101', { body: jpg });
@@ -285,7 +285,7 @@ describe('convert', () => {
 
   // Promise, Direct endpoints: Convert: target, its spellings and case, page, dpi; larger results are returned
   // Promise, Bad input, case by case: File names
-  // Promise, Direct endpoints: Only the last component of a name counts; tables need one
+  // Promise, Direct endpoints: Only the last component of a name is used; tables need a name
   // Promise, Direct endpoints: Raw body of any content type; name by query or Content-Disposition, the query first
   it.each([
     ['', 'invalid_options'],
@@ -297,7 +297,7 @@ describe('convert', () => {
     if (query === '?to=docx') expect(answer.json()['error'].message).toContain('webp');
   });
 
-  // Promise, Direct endpoints: Only the last component of a name counts; tables need one
+  // Promise, Direct endpoints: Only the last component of a name is used; tables need a name
   it('a table by its name', async () => {
     const answer = await api('POST', '/v1/convert?to=json&filename=people.csv', { body: 'id,name\n0010,Ada\n' });
     expect(JSON.parse(answer.bytes.toString())).toEqual([{ id: '0010', name: 'Ada' }]);

@@ -90,8 +90,8 @@ describe('a job', () => {
     expect(done).toMatchObject({ status: 'failed', error: { code, type }, billed: false, files_deleted: true });
   });
 
-  // Promise, Jobs: Cancel: now, with its files; may be repeated; of a finished job the files go
-  // Promise, States: One upload serves one job, whatever its end
+  // Promise, Jobs: Cancel: at once, with its files; repeatable; deletes the files of a finished job
+  // Promise, States: One upload serves one job, whatever its result
   it('that is running is canceled at once, and its upload is deleted', async () => {
     const input = await upload(api, slow.bytes, slow.filename);
     const id = await createJob({ ...toAvif, input: { upload: input } });
@@ -137,7 +137,7 @@ describe('a job', () => {
 
 describe('an old job', () => {
   // Promise, Bad input, case by case: Deletion, other modes, 30 days
-  // Promise, States: Files go at `expires_at`, the record after 30 days
+  // Promise, States: Files are deleted at `expires_at`, the record after 30 days
   it('is deleted everywhere 30 days after it finished, and not before', async () => {
     const done = await runJob(api, csv, toJson);
     const finishedAgo = (age: string) =>

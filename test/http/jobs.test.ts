@@ -116,7 +116,7 @@ describe('creating a job', () => {
     );
   });
 
-  // Promise, Direct endpoints: Feature_not_enabled for HEIC output; stripping HEIC is free of it
+  // Promise, Direct endpoints: Feature_not_enabled for HEIC output; stripping HEIC does not need it
   it('refuses HEIC output without the feature', async () => {
     const other = await makeAccount('scale');
     await service.mediactl('account', 'set', other.account, '--no-feature', 'heic_output');
@@ -128,7 +128,7 @@ describe('creating a job', () => {
   });
 
   // Promise, Bad input, case by case: Unfinished jobs
-  // Promise, Jobs: More unfinished jobs than the plan's: 429 after 5 seconds, also in parallel
+  // Promise, Jobs: More unfinished jobs than the plan's: 429 with Retry-After 5, also in parallel
   it("refuses more unfinished jobs than the plan's, also in parallel", async () => {
     const other = await makeAccount('payg');
     const otherApi = (json: object) => api('POST', '/v1/jobs', { key: other.live, json });
@@ -147,7 +147,7 @@ describe('creating a job', () => {
 
 describe('a complete job', () => {
   // Promise, Jobs: Signed link: no key, no allow-list, 403 before existence, 404 without output, ranges
-  // Promise, States: One upload serves one job, whatever its end
+  // Promise, States: One upload serves one job, whatever its result
   // Promise, What the service does: A job takes an upload or a URL; its result is a signed link or a PUT to the caller
   it('is created with 202 and the whole object, runs, and has an output by link and by key', async () => {
     const id = await upload(api, photo, 'holiday photo.JPG');
@@ -318,7 +318,7 @@ describe('reading and deleting jobs', () => {
 
   // Promise, Settled where the interface leaves it open: DELETE of a finished job removes its files only
   // Promise, Bad input, case by case: Deletion, other modes, 30 days
-  // Promise, Jobs: Cancel: now, with its files; may be repeated; of a finished job the files go
+  // Promise, Jobs: Cancel: at once, with its files; repeatable; deletes the files of a finished job
   it('deletes the files of a finished job, and may be repeated', async () => {
     const done = await runJob(api, csvFile, toJson);
     for (const _ of [1, 2]) {
@@ -329,7 +329,7 @@ describe('reading and deleting jobs', () => {
     expectRefusal(await api('GET', done['result'].download_url, { key: null }), 'not_found');
   });
 
-  // Promise, Jobs: Cancel: now, with its files; may be repeated; of a finished job the files go
+  // Promise, Jobs: Cancel: at once, with its files; repeatable; deletes the files of a finished job
   it('cancels an unfinished job at once', async () => {
     const id = await upload(api, photo, 'a.jpg');
     const options = { image: { format: 'avif' } };
@@ -348,7 +348,7 @@ describe('reading and deleting jobs', () => {
 
 describe('idempotency', () => {
   // Promise, Bad input, case by case: Idempotency
-  // Promise, Jobs: Idempotency: the same answer, conflict, in progress, 24 hours, 1 to 255 characters
+  // Promise, Jobs: Idempotency: the same response, conflict, in progress, 24 hours, 1 to 255 characters
   it('creates one job for 50 parallel copies of a request', async () => {
     const id = await upload(api, CSV, 'a.csv');
     const body = JSON.stringify({ ...toJson, input: { upload: id } });
@@ -382,7 +382,7 @@ describe('idempotency', () => {
     expect((await api('POST', '/v1/jobs', { body, headers, key: live })).status).toBe(202);
   });
 
-  // Promise, Jobs: Idempotency: the same answer, conflict, in progress, 24 hours, 1 to 255 characters
+  // Promise, Jobs: Idempotency: the same response, conflict, in progress, 24 hours, 1 to 255 characters
   it.each([[''], ['x'.repeat(256)]])('refuses the key "%s"', async (key) => {
     expectRefusal(await api('POST', '/v1/jobs', { json: {}, headers: { 'idempotency-key': key } }), 'bad_request');
   });

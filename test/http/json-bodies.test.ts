@@ -10,7 +10,7 @@ const send = (path: string, body: string | Buffer) => api('POST', path, { body }
 const deep = (open: string, close: string, depth: number) => `${open.repeat(depth)}${close.repeat(depth)}`;
 
 describe.each(ENDPOINTS)('%s', (path) => {
-  // Promise, Bad input, case by case: JSON that is none, too deep, too long, `__proto__`
+  // Promise, Bad input, case by case: Invalid, too deep and too long JSON, `__proto__`
   it.each([
     ['nothing', ''],
     ['a cut object', '{"a":1'],
@@ -37,7 +37,7 @@ describe.each(ENDPOINTS)('%s', (path) => {
     expectRefusal(await send(path, body), 'bad_request');
   });
 
-  // Promise, Bad input, case by case: JSON that is none, too deep, too long, `__proto__`
+  // Promise, Bad input, case by case: Invalid, too deep and too long JSON, `__proto__`
   // Promise, Jobs: Fields, unknown ones refused with their path
   it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', '', 'Options'])(
     'has no field "%s"',
@@ -66,7 +66,7 @@ describe('the name __proto__', () => {
     expectRefusal(await job(more), 'bad_request', { param });
   });
 
-  // Promise, Bad input, case by case: JSON that is none, too deep, too long, `__proto__`
+  // Promise, Bad input, case by case: Invalid, too deep and too long JSON, `__proto__`
   it('is an unknown option, wherever options are read', async () => {
     const options = '"options":{"__proto__":{"image":{"quality":1}}}';
     expectRefusal(await job(options), 'invalid_options', { param: '__proto__' });
@@ -80,7 +80,7 @@ describe('the name __proto__', () => {
     expectRefusal(query, 'invalid_options', { param: 'image.__proto__.quality' });
   });
 
-  // Promise, Bad input, case by case: JSON that is none, too deep, too long, `__proto__`
+  // Promise, Bad input, case by case: Invalid, too deep and too long JSON, `__proto__`
   it('changed nothing for the next request', async () => {
     const estimate = await api('POST', '/v1/estimate', { json: { operation: 'compress', filename: 'a.jpg', size: 1 } });
     expect(estimate.json()).toMatchObject({ quantity: 1, notes: [expect.any(String)] });

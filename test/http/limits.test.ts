@@ -15,7 +15,7 @@ afterAll(() => {
 });
 
 describe('direct requests in progress', () => {
-  // Promise, Bad input, case by case: A client that goes away
+  // Promise, Bad input, case by case: A client that disconnects
   // Promise, Bad input, case by case: Rate and concurrency
   // Promise, Limits and versions: Concurrency before rate, without a token
   it('over the limit are refused, take no token, and are admitted again once one has ended', async () => {
@@ -50,7 +50,7 @@ describe('direct requests in progress', () => {
 });
 
 describe('RateLimit headers', () => {
-  // Promise, Limits and versions: Token bucket with exact headers, live and test apart, on every direct answer
+  // Promise, Limits and versions: Token bucket with exact headers, separate for live and test, on every direct response
   it.each([
     ['an unknown option', '/v1/compress?nope=1', 400],
     ['an unknown preset', '/v1/convert?to=png&preset=nope', 400],
@@ -65,7 +65,7 @@ describe('RateLimit headers', () => {
     });
   });
 
-  // Promise, Limits and versions: Token bucket with exact headers, live and test apart, on every direct answer
+  // Promise, Limits and versions: Token bucket with exact headers, separate for live and test, on every direct response
   it('are absent from responses of other endpoints', async () => {
     const answer = await api('GET', '/v1/jobs');
     expect(Object.keys(answer.headers).filter((name) => name.startsWith('ratelimit'))).toEqual([]);
@@ -90,7 +90,7 @@ describe('the second bucket', () => {
 
 describe('the spend cap', () => {
   // Promise, Bad input, case by case: The cap
-  // Promise, Limits and versions: Spend cap: one request under it, running work at its largest cost, reset by month
+  // Promise, Limits and versions: Spend cap: one request under it, running work at its maximum cost, reset by month
   it('admits one request while the month is under it, and none after', async () => {
     const other = await makeAccount('scale');
     await service.mediactl('account', 'set', other.account, '--spend-cap', '0.003');

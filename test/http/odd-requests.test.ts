@@ -80,7 +80,7 @@ describe('bytes that are not valid HTTP', () => {
 
 describe('methods', () => {
   // Promise, Bad input, case by case: Methods and paths
-  // Promise, What the service does: A wrong method is 405 with Allow; a path that is none is 404
+  // Promise, What the service does: A wrong method is 405 with Allow; an unknown path is 404
   it.each(['TRACE', 'PROPFIND', 'QUERY', 'M-SEARCH', 'LINK', 'PATCH', 'OPTIONS'])(
     '%s /v1/jobs is 405 with Allow',
     async (method) => {
@@ -90,7 +90,7 @@ describe('methods', () => {
     },
   );
 
-  // Promise, What the service does: A wrong method is 405 with Allow; a path that is none is 404
+  // Promise, What the service does: A wrong method is 405 with Allow; an unknown path is 404
   it.each(['FOO', 'get', 'GETT', 'G@T'])(
     '%s, an unknown method, is 405, or 400 when it is not a token',
     async (method) => {
@@ -106,7 +106,7 @@ describe('methods', () => {
     expectError(await ask(`CONNECT localhost:443 HTTP/1.1\r\n${HOST}\r\n`), 405, 'bad_request');
   });
 
-  // Promise, What the service does: A wrong method is 405 with Allow; a path that is none is 404
+  // Promise, What the service does: A wrong method is 405 with Allow; an unknown path is 404
   it.each(['PATCH', 'DELETE', 'POST', 'PUT'])(
     '%s of the signing secret is 405: the word is not an id',
     async (method) => {
@@ -129,7 +129,7 @@ describe('methods', () => {
 
 describe('paths', () => {
   // Promise, Bad input, case by case: Methods and paths
-  // Promise, What the service does: A wrong method is 405 with Allow; a path that is none is 404
+  // Promise, What the service does: A wrong method is 405 with Allow; an unknown path is 404
   it.each([
     '/v1',
     '/v1/',

@@ -197,7 +197,7 @@ describe('presets of an account', () => {
 });
 
 describe('a direct request', () => {
-  // Promise, Presets, estimate, usage: Checked again at each use; the section of the kind counts; may give the target
+  // Promise, Presets, estimate, usage: Validated at each use; the section of the kind applies; may contain the target
   it('uses the section of its kind, by name or id', async () => {
     const { id, name } = await preset({
       image: { format: 'webp', resize: { width: 150, mode: 'width' } },
@@ -259,7 +259,7 @@ describe('a direct request', () => {
     expectRefusal(await api('POST', query, { body: picture }), 'invalid_options', { param: 'audio.sample_rate_hz' });
   });
 
-  // Promise, Presets, estimate, usage: Checked again at each use; the section of the kind counts; may give the target
+  // Promise, Presets, estimate, usage: Validated at each use; the section of the kind applies; may contain the target
   it('takes the target of convert from the preset', async () => {
     const { name } = await preset({ convert: { to: 'NDJSON' } });
     expect(formatOf(await api('POST', `/v1/convert?preset=${name}&filename=a.csv`, { body: CSV }))).toBe('ndjson');
@@ -287,7 +287,7 @@ describe('a direct request', () => {
     });
   });
 
-  // Promise, Presets, estimate, usage: Checked again at each use; the section of the kind counts; may give the target
+  // Promise, Presets, estimate, usage: Validated at each use; the section of the kind applies; may contain the target
   it('is refused when the options no longer meet the rules', async () => {
     const { id, name } = await preset(quality(5));
     await service.query(`update presets set options = '{"image": {"quality": 500}}' where id = $1`, [id]);

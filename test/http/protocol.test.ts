@@ -8,7 +8,7 @@ import { useService } from '#test/support/use-service.ts';
 const { service, live, test, api, makeAccount, newKey } = await useService();
 
 describe('paths and methods', () => {
-  // Promise, What the service does: A wrong method is 405 with Allow; a path that is none is 404
+  // Promise, What the service does: A wrong method is 405 with Allow; an unknown path is 404
   it.each([
     ['GET', '/v1/nope', 404, 'not_found'],
     ['GET', '/v2/jobs', 404, 'not_found'],
@@ -25,7 +25,7 @@ describe('paths and methods', () => {
     if (code !== null) expectRefusal(answer, code, { status });
   });
 
-  // Promise, What the service does: A wrong method is 405 with Allow; a path that is none is 404
+  // Promise, What the service does: A wrong method is 405 with Allow; an unknown path is 404
   it('names the methods of a path', async () => {
     expect((await api('PATCH', '/v1/jobs', { key: null })).headers['allow']).toBe('POST, GET');
   });
@@ -98,7 +98,7 @@ describe('every response', () => {
 
 describe('plain http', () => {
   // Promise, Bad input, case by case: Forged proxy headers, plain http
-  // Promise, What the service does: Plain http is refused, and the key noted as exposed; on the HTTPS port it is refused too
+  // Promise, What the service does: Plain http is refused, and the key recorded as exposed; on the HTTPS port it is refused too
   it('is refused with https_required, and the key is recorded as exposed', async () => {
     const key = await newKey({ mode: 'live' });
     const answer = await new Promise<{ status: number; body: string }>((resolve, reject) => {
@@ -196,7 +196,7 @@ describe('keys', () => {
 
 describe('limits', () => {
   // Promise, Bad input, case by case: Rate and concurrency
-  // Promise, Limits and versions: Token bucket with exact headers, live and test apart, on every direct answer
+  // Promise, Limits and versions: Token bucket with exact headers, separate for live and test, on every direct response
   it('refuses the direct request after the burst, with exact headers', async () => {
     const { test: key } = await makeAccount();
     const empty = { key, headers: { 'content-length': '0' } };
@@ -214,7 +214,7 @@ describe('limits', () => {
     });
   });
 
-  // Promise, Limits and versions: Token bucket with exact headers, live and test apart, on every direct answer
+  // Promise, Limits and versions: Token bucket with exact headers, separate for live and test, on every direct response
   it('live and test keys have separate buckets', async () => {
     const answer = await api('POST', '/v1/compress', { key: live, headers: { 'content-length': '0' } });
     expectRefusal(answer, 'missing_file');
@@ -225,7 +225,7 @@ describe('limits', () => {
 });
 
 describe('open endpoints', () => {
-  // Promise, Conventions and objects: Capabilities, word for word, the same for everybody, cacheable
+  // Promise, Conventions and objects: Capabilities, word for word, the same for every caller, cacheable
   it('capabilities are the same for every caller, and cacheable', async () => {
     const answer = await api('GET', '/v1/capabilities', { key: null });
     expect(answer.headers['cache-control']).toBe('public, max-age=300');

@@ -55,7 +55,7 @@ async function silentServer(): Promise<{ url: string; close: () => Promise<void>
 }
 
 describe('the receipt of a finished job', () => {
-  // Promise, Jobs: Receipts: signed, the same every time, 409 until the end; keys for anyone
+  // Promise, Jobs: Receipts: signed, the same every time, 409 until the end; public keys
   it('attests input, output and price with a published key', async () => {
     const job = await runJob(api, csvFile, toJson);
     const output = (await api('GET', `/v1/jobs/${job['id']}/output`)).bytes;
@@ -153,7 +153,7 @@ describe('the receipt of a finished job', () => {
 
 describe('a missing receipt', () => {
   // Promise, Bad input, case by case: Receipt too early
-  // Promise, Jobs: Receipts: signed, the same every time, 409 until the end; keys for anyone
+  // Promise, Jobs: Receipts: signed, the same every time, 409 until the end; public keys
   it('is refused until the job has finished', async () => {
     const silent = await silentServer();
     const created = await api('POST', '/v1/jobs', { json: { operation: 'compress', input: { url: silent.url } } });
@@ -174,7 +174,7 @@ describe('a missing receipt', () => {
 });
 
 describe('the receipt keys', () => {
-  // Promise, Jobs: Receipts: signed, the same every time, 409 until the end; keys for anyone
+  // Promise, Jobs: Receipts: signed, the same every time, 409 until the end; public keys
   it('are returned as a list and as a JWK set, without authentication', async () => {
     const answer = await api('GET', '/v1/receipt_keys', { key: null });
     expect(answer.headers['cache-control']).toBe('public, max-age=300');

@@ -7,7 +7,7 @@ const { service, api, makeAccount } = await useService();
 const photo = await noise(300, 200).jpeg({ quality: 97 }).toBuffer();
 
 describe('the spend cap', () => {
-  // Promise, Limits and versions: Spend cap: one request under it, running work at its largest cost, reset by month
+  // Promise, Limits and versions: Spend cap: one request under it, running work at its maximum cost, reset by month
   it('that covers 3 images admits 3 of 50 parallel direct requests', async () => {
     const { account, live } = await makeAccount('growth');
     await service.mediactl('account', 'set', account, '--spend-cap', '0.006');

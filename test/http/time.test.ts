@@ -51,7 +51,7 @@ async function allEnded(): Promise<void> {
 }
 
 describe('after the documented time', () => {
-  // Promise, Jobs: Idempotency: the same answer, conflict, in progress, 24 hours, 1 to 255 characters
+  // Promise, Jobs: Idempotency: the same response, conflict, in progress, 24 hours, 1 to 255 characters
   it('an Idempotency-Key has expired: it is kept for 24 hours', async () => {
     const headers = { 'idempotency-key': 'once' };
     const body = JSON.stringify({ ...toJson, input: { url: 'https://127.0.0.1:1/a.csv' } });
@@ -72,7 +72,7 @@ describe('after the documented time', () => {
   });
 
   // Promise, Bad input, case by case: 24 hours
-  // Promise, States: An unused upload is there for 24 hours
+  // Promise, States: An unused upload is kept for 24 hours
   it('an unused upload is deleted: it is kept for 24 hours', async () => {
     const [used, unused] = [await upload(api, csv.bytes, 'a.csv'), await upload(api, csv.bytes, 'a.csv')];
     await pass(DAY - MINUTE);
@@ -101,7 +101,7 @@ describe('after the documented time', () => {
     await pass(DAY);
   });
 
-  // Promise, States: Files go at `expires_at`, the record after 30 days
+  // Promise, States: Files are deleted at `expires_at`, the record after 30 days
   it('files are deleted at `expires_at`, the record 30 days after the end', async () => {
     const job = await runJob(api, csv, toJson);
     const { id } = job;
@@ -130,7 +130,7 @@ describe('after the documented time', () => {
     expect(await listed()).toBe(false);
   });
 
-  // Promise, Limits and versions: Spend cap: one request under it, running work at its largest cost, reset by month
+  // Promise, Limits and versions: Spend cap: one request under it, running work at its maximum cost, reset by month
   it('usage and the spend cap start again with the UTC month', async () => {
     await pass(secondsUntil(nextMonth()) - 5 * MINUTE);
     const { account_id: account } = (await service.query('select account_id from api_keys'))[0] as {
@@ -160,7 +160,7 @@ describe('after the documented time', () => {
     await service.query('update accounts set spend_cap_micro_usd = null where id = $1', [account]);
   });
 
-  // Promise, Events: Eight attempts on the schedule, the same bytes signed anew, then dropped
+  // Promise, Events: Eight attempts on the schedule, the same bytes with a new signature each, then dropped
   it('a webhook is dropped, after eight attempts over 21 hours with a new signature each', async () => {
     const receiver = await startReceiver({ answer: (response) => response.writeHead(500).end() });
     const job = await runJob(api, csv, { ...toJson, webhook_url: `${receiver.url}/${randomBytes(4).toString('hex')}` });

@@ -116,7 +116,7 @@ describe('creating an upload', () => {
 
 describe('sending the content', () => {
   // Promise, States: An upload: sent again it is replaced; parts in any order; missing ones are listed; complete only once
-  // Promise, Conventions and objects: Uploaded, part and completed answers
+  // Promise, Conventions and objects: Uploaded, part and completed responses
   it('stores it, and replaces it when it is sent again', async () => {
     const id = await upload(api, Buffer.from('first'), 'a.csv');
     const again = await api('PUT', `/v1/uploads/${id}/content`, { body: 'second!' });
@@ -136,7 +136,7 @@ describe('sending the content', () => {
   });
 
   // Promise, Bad input, case by case: Uploads
-  // Promise, Uploads: Content-Length is needed and exact; over 95 MB at once is refused with the way out
+  // Promise, Uploads: Content-Length is required and exact; more than 95 MB in one request is refused with a reference to parts
   it('refuses an empty body, an unknown id and another account', async () => {
     const { id } = (await create({ size: 5 })).json() as { id: string };
     const path = `/v1/uploads/${id}/content`;
@@ -147,7 +147,7 @@ describe('sending the content', () => {
     expectRefusal(await api('PUT', path, { body: 'x', key: stranger.live }), 'not_found');
   });
 
-  // Promise, Uploads: Content-Length is needed and exact; over 95 MB at once is refused with the way out
+  // Promise, Uploads: Content-Length is required and exact; more than 95 MB in one request is refused with a reference to parts
   it('refuses a body without Content-Length', async () => {
     const { id } = (await create({ size: 5 })).json() as { id: string };
     const status = await new Promise<number>((resolve, reject) => {
@@ -165,7 +165,7 @@ describe('sending the content', () => {
     expect(status).toBe(400);
   });
 
-  // Promise, Uploads: Content-Length is needed and exact; over 95 MB at once is refused with the way out
+  // Promise, Uploads: Content-Length is required and exact; more than 95 MB in one request is refused with a reference to parts
   it('discards a truncated body', async () => {
     const { id } = (await create({ size: 100 })).json() as { id: string };
     await new Promise<void>((resolve) => {
@@ -181,7 +181,7 @@ describe('sending the content', () => {
     expectRefusal(job, 'not_found', { param: 'input.upload' });
   });
 
-  // Promise, Uploads: Content-Length is needed and exact; over 95 MB at once is refused with the way out
+  // Promise, Uploads: Content-Length is required and exact; more than 95 MB in one request is refused with a reference to parts
   it('refuses over 95 MB in one request before the body', async () => {
     const { id } = (await create({ size: 5 })).json() as { id: string };
     const answer = await new Promise<{ status: number; text: string }>((resolve, reject) => {
@@ -209,7 +209,7 @@ describe('parts', () => {
   // Promise, Bad input, case by case: Uploads
   // Promise, Uploads: Parts: number, size, replacement, order, completion
   // Promise, States: An upload: sent again it is replaced; parts in any order; missing ones are listed; complete only once
-  // Promise, Conventions and objects: Uploaded, part and completed answers
+  // Promise, Conventions and objects: Uploaded, part and completed responses
   it('are joined in their order whatever the order of sending', async () => {
     const { id, parts } = (await create({ size: PART + 40_000_000 })).json() as {
       id: string;

@@ -28,7 +28,7 @@ async function record({ account }: TestAccount, work: readonly Work[]): Promise<
 }
 
 describe('usage', () => {
-  // Promise, Presets, estimate, usage: Usage: UTC days with both ends, 366 at most, modes apart, only days with requests
+  // Promise, Presets, estimate, usage: Usage: UTC days with both ends, 366 at most, modes separate, only days with requests
   it('is empty before the first request', async () => {
     const account = await makeAccount();
     const counts = { requests: 0, amount_usd: 0, input_bytes: 0, output_bytes: 0, meters: {} };
@@ -75,7 +75,7 @@ describe('usage', () => {
     expect(daily).toStrictEqual([{ day: today(), ...totals }]);
   });
 
-  // Promise, Presets, estimate, usage: Usage: UTC days with both ends, 366 at most, modes apart, only days with requests
+  // Promise, Presets, estimate, usage: Usage: UTC days with both ends, 366 at most, modes separate, only days with requests
   it('of the two modes is separate, and all test work is unbilled', async () => {
     const account = await makeAccount();
     const sample = readFileSync(new URL('../../api/data/samples/people.csv', import.meta.url));
@@ -127,7 +127,7 @@ describe('usage', () => {
     ]);
   });
 
-  // Promise, Presets, estimate, usage: Usage: UTC days with both ends, 366 at most, modes apart, only days with requests
+  // Promise, Presets, estimate, usage: Usage: UTC days with both ends, 366 at most, modes separate, only days with requests
   it('accepts 366 days', async () => {
     const account = await makeAccount();
     expect((await usage(account.live, '?from=2024-01-01&to=2024-12-31')).status).toBe(200);
@@ -136,7 +136,7 @@ describe('usage', () => {
   });
 
   // Promise, Bad input, case by case: Dates of usage
-  // Promise, Presets, estimate, usage: Usage: UTC days with both ends, 366 at most, modes apart, only days with requests
+  // Promise, Presets, estimate, usage: Usage: UTC days with both ends, 366 at most, modes separate, only days with requests
   it.each([
     ['?from=2026-02-30', 'from'],
     ['?from=2026-2-3', 'from'],

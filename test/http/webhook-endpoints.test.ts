@@ -182,7 +182,7 @@ async function expectUnknown(caller: ApiClient, id: string): Promise<void> {
 }
 
 describe('a finished job', () => {
-  // Promise, Events: One event per destination, with its own id and secret; a registered URL gets one
+  // Promise, Events: One event per destination, with its own id and secret; a registered URL receives one
   it('sends one event to each enabled endpoint and to webhook_url, each with its own id and secret', async () => {
     const { live, test } = await newCaller();
     const [one, two, own] = [await startReceiver(), await startReceiver(), await startReceiver()];
@@ -212,8 +212,8 @@ describe('a finished job', () => {
     expect(eventOf(one.received[1] as Received)).toMatchObject({ type: 'job.succeeded', livemode: false });
   });
 
-  // Promise, Settled where the interface leaves it open: A `webhook_url` that is a paused endpoint gets nothing
-  // Promise, Events: One event per destination, with its own id and secret; a registered URL gets one
+  // Promise, Settled where the interface leaves it open: A `webhook_url` that is a paused endpoint receives nothing
+  // Promise, Events: One event per destination, with its own id and secret; a registered URL receives one
   it('whose webhook_url is an enabled endpoint sends one event, as that endpoint; a paused one receives none', async () => {
     const { live } = await newCaller();
     const [receiver, other] = [await startReceiver(), await startReceiver()];

@@ -115,7 +115,7 @@ describe('other objects', () => {
     });
   });
 
-  // Promise, Conventions and objects: Capabilities, word for word, the same for everybody, cacheable
+  // Promise, Conventions and objects: Capabilities, word for word, the same for every caller, cacheable
   it('the capabilities', async () => {
     const body = (await api('GET', '/v1/capabilities', { key: null })).json();
     const plan = (rate: number, jobs: number, bytes: number, seconds: number) => ({
