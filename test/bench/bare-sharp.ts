@@ -9,7 +9,7 @@ export interface BareRun {
   readonly callers: number;
   readonly files: number;
   readonly quality: number;
-  /** Of the library for one file. */
+  /** Number of threads of the library for one file. */
   readonly threads: number;
 }
 

@@ -22,7 +22,7 @@ const ROUNDS = 8;
 const BURST = 40;
 const BURST_ROUNDS = 2;
 const LONGEST_SECONDS = 300;
-/** Of both kinds of pod: so little that the node starts as many at once as it can. */
+/** Requests of both kinds of pod. They are small, so that they do not limit the number of concurrent pods. */
 const REQUESTS = { cpu: '20m', memory: '32Mi' };
 const JOBS = `/apis/batch/v1/namespaces/${NAMESPACE}/jobs`;
 const FILE = readFileSync('api/data/samples/people.csv');
@@ -146,7 +146,7 @@ function prepareOwn(uploadId: string): () => Promise<void> {
   };
 }
 
-/** When each object was first seen to have ended, in milliseconds since 1970, by its name. */
+/** Returns the time at which each object was first seen as ended, in milliseconds since 1970, by name. */
 function watchEnds(path: string, hasEnded: (status: Record<string, unknown>) => boolean): ReadonlyMap<string, number> {
   const ends = new Map<string, number>();
   const deps = {

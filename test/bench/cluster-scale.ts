@@ -33,10 +33,10 @@ import { silentReflectorMetrics } from '#test/support/silent-reflector-metrics.t
 const JOBS = Number(process.env['JOBS'] ?? 2000);
 const RATE = Number(process.env['RATE'] ?? 50);
 const ACCOUNTS = 10;
-/** After so long without an end of the last job the figures are those of the jobs that have ended. */
+/** Maximum wait for the last job, in milliseconds. Afterwards the figures are those of the ended jobs. */
 const LONGEST_MS = 330_000;
 
-/** What Node takes by itself in a pod with the chart's limit of 512 MiB. */
+/** Heap limit that Node chooses in a pod with the chart's limit of 512 MiB. */
 const NODE_OPTIONS = '--max-old-space-size=256';
 
 const log = makeLog('bench', 'silent');

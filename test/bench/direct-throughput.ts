@@ -71,7 +71,7 @@ function filesFor(format: BareRun['format']): number {
   return format === 'avif' ? 6 : 16;
 }
 
-/** With one thread a file when there is a file for every core, else with all. */
+/** Returns the throughput of the library: one thread per file when there is a file for every core, otherwise all threads. */
 async function bareThroughput(format: BareRun['format'], callers: number): Promise<number> {
   const threads = callers >= availableParallelism() ? 1 : availableParallelism();
   const run = { photo: photoPath, format, callers, files: filesFor(format), quality: QUALITY, threads };

@@ -1,4 +1,4 @@
-/** Where the processes of the service spend their CPU under load: shares by package and folder, and the hottest functions. */
+/** CPU profile of the service's processes under load: shares by package and folder, and the hottest functions. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

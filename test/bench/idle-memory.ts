@@ -1,4 +1,4 @@
-/** What the idle tree holds in memory, as the kernel counts it. */
+/** Memory of the idle process tree, as counted by the kernel. */
 import { readFileSync } from 'node:fs';
 import { processesOf, type ProcessRole } from '#test/support/service-processes.ts';
 

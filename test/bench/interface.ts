@@ -123,7 +123,7 @@ async function printReads(): Promise<void> {
   );
 }
 
-/** To the processes that take up what was created. */
+/** Sends the signal to the processes that dispatch new jobs. */
 function signal(name: 'SIGSTOP' | 'SIGCONT'): void {
   for (const { pid, role } of processesOf(folder))
     if (role === 'control' || role === 'courier') process.kill(pid, name);

@@ -1,4 +1,4 @@
-/** How long a small job takes from the answer of `POST /v1/jobs`, seen in its row. */
+/** Time of a small job from the response to `POST /v1/jobs`, as observed in its row. */
 import type { Database } from '#api/store/database.ts';
 import type { ApiClient } from '#test/support/api-client.ts';
 import { upload } from '#test/support/run-through.ts';

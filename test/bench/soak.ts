@@ -15,9 +15,9 @@ import { print } from '#test/bench/print-figures.ts';
 import { makeFixtures } from '#test/fixtures/make-fixtures.ts';
 
 type SoakFile = Omit<DirectRequest, 'tenant'> & {
-  /** Of each hundred files. */
+  /** Number among each hundred files. */
   readonly share: number;
-  /** What the engine answers instead of a result. */
+  /** Expected error code; absent: a result. */
   readonly refusal?: ErrorCode;
 };
 

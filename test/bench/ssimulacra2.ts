@@ -4,7 +4,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** How close the second picture is to the first: 100 the same, 90 hardly distinguishable, 70 good, 50 medium, below 30 poor. */
+/** Returns the similarity of two images: 100 the same, 90 hardly distinguishable, 70 good, 50 medium, below 30 poor. */
 export type Score = (reference: string, other: string) => Promise<number>;
 
 const CRATE = 'ssimulacra2_rs';

@@ -6,7 +6,7 @@ import { encoderQuality } from '#worker-image/engine/image/encode/quality-scale.
 export interface Measured {
   readonly who: 'engine' | 'library';
   readonly format: string;
-  /** Of the service's scale for the engine, of the encoder's own for the library. */
+  /** Quality number: of the service's scale for the engine, of the encoder's own scale for the library. */
   readonly quality: number;
   readonly kind: PictureKind;
   readonly bytes: number;

@@ -39,11 +39,11 @@ export interface FaultAccount {
   readonly exchanges: readonly ApiExchange[];
   /** Jobs that a scenario made past `call`. */
   readonly madeElsewhere: string[];
-  /** What no answer may be, seen so far; one sentence each. */
+  /** Violations in responses so far, one sentence each. */
   readonly violations: string[];
   /** Signing secrets ever shown, newest last: of the account, then of endpoints by id. */
   readonly secrets: Map<string, string[]>;
-  /** Where its webhooks and files go: a path of its own at the receiver. */
+  /** Path of its webhooks and files at the receiver. */
   readonly path: string;
   readonly url: (name: string) => string;
   /** Never rejects. */

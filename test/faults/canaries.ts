@@ -19,7 +19,7 @@ export interface Canaries {
   make(name: string): string;
   /** Names of those that are in the text, in clear or as hex, which is how PostgreSQL shows bytes. */
   foundIn(text: string): string[];
-  /** Where something was found, as one sentence each. */
+  /** Leaks so far, one sentence each. */
   readonly found: string[];
 }
 

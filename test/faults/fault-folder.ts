@@ -10,9 +10,9 @@ export interface FaultFolder {
   /** Resolves when a process has come by. */
   fired(point: FaultPoint, seconds?: number): Promise<void>;
   hasFired(point: FaultPoint): boolean;
-  /** Lets the held process go on. */
+  /** Resumes the held process. */
   release(point: FaultPoint): void;
-  /** Disarms everything and lets everybody go on. */
+  /** Disarms all fault points and resumes all processes. */
   clear(): void;
 }
 

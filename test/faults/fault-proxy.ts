@@ -10,7 +10,7 @@ import { makeStatementReader } from '#test/faults/postgres-messages.ts';
 
 export interface FaultProxy {
   readonly port: number;
-  /** Where it connects to; a restarted server may have moved. */
+  /** Sets the server to connect to: a restarted server may have another address. */
   setTarget(target: Target): void;
   cut(): void;
   slow(ms: number): void;

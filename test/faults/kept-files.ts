@@ -8,11 +8,11 @@ import { startBucketProxy, type BucketProxy } from '#test/faults/bucket-proxy.ts
 export interface KeptFiles {
   /** The service's settings for it. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Before the bucket; null on disk. */
+  /** Proxy of the bucket; null for files on disk. */
   readonly proxy: BucketProxy | null;
   /** Keys of all objects. */
   objects(): string[];
-  /** Of objects that somebody writes, or has not written to the end. */
+  /** Returns the keys of partly written objects. */
   halfWritten(): string[];
   close(): Promise<void>;
 }

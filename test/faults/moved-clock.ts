@@ -5,9 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 export interface MovedClock {
   readonly file: string;
   now(): Date;
-  /** Whole seconds. Resolves when every process has seen it. */
+  /** Advances the clock by whole seconds. Resolves when every process has read it. */
   pass(seconds: number): Promise<void>;
-  /** In small steps, so that no heartbeat or lease that is kept alive seems lost. */
+  /** Advances the clock in small steps, so that no renewed heartbeat or lease expires. */
   passGently(seconds: number): Promise<void>;
 }
 

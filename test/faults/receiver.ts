@@ -18,9 +18,9 @@ export type Behaviour = (response: ServerResponse, received: ReceivedRequest) =>
 export interface FaultReceiver {
   /** Without a path. */
   readonly url: string;
-  /** Whole requests whose path begins so, in order. */
+  /** Returns complete requests whose path begins with the text, in order. */
   received(path: string): readonly ReceivedRequest[];
-  /** From now on, for paths that begin so; the longest one counts. Default: 204, and the file to a GET. */
+  /** Sets the response for paths that begin with the text; the longest match applies. Default: 204, and the file to a GET. */
   behave(path: string, behaviour: Behaviour): void;
   close(): Promise<void>;
 }

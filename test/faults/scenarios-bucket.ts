@@ -6,7 +6,7 @@ import { BUCKET_FAULTS, type BucketFault, type BucketProxy } from '#test/faults/
 import { whyNoBucket } from '#test/faults/kept-files.ts';
 import { must, mustEqual, type Scenario, type Stage } from '#test/faults/scenario.ts';
 
-/** How a job may end that met the fault; whatever is not here must succeed. */
+/** Allowed ends of a job during the fault, by fault. In all other cases it must succeed. */
 const ENDS: Readonly<Partial<Record<BucketFault, readonly string[]>>> = {
   // What the store says is not there, is not there.
   missing: ['input_missing', 'output_upload_failed', 'internal'],
@@ -109,7 +109,7 @@ function bucketOf({ world, note }: Stage): BucketProxy | null {
   return world.files.proxy;
 }
 
-/** How the job ended, while the fault goes on. What can be read of its output is the output. */
+/** Returns the end of the job while the fault continues. Checks that a readable output is complete. */
 async function outcomeUnder({ account }: Stage, id: string, allowed: readonly string[]): Promise<string> {
   const job = await ended(account, id, 180);
   if (job.status === 'succeeded') {

@@ -323,7 +323,7 @@ async function mixedTraffic({ account, random }: Stage, uploads: readonly string
   return replies.map(({ status }) => (status === 201 ? 200 : status));
 }
 
-/** So many calls, `atOnce` under way at a time. */
+/** Returns the results of `count` calls, `atOnce` of them concurrently. */
 async function alternately<T>(atOnce: number, count: number, call: () => Promise<T>): Promise<T[]> {
   const results: T[] = [];
   let begun = 0;

@@ -191,7 +191,7 @@ async function untilDelivered(stage: Stage, job: string): Promise<void> {
   });
 }
 
-/** As if so many jobs had ended. */
+/** Queues the events of `count` ended jobs. */
 async function queueEvents({ world, account }: Stage, { url }: FaultReceiver, count: number): Promise<void> {
   const [id, text] = world.canaries.settings.MEDIAJOBS_ENCRYPTION_KEYS.split(':') as [string, string];
   const box = makeSecretBox([{ id, key: Buffer.from(text, 'base64') }]);

@@ -45,7 +45,7 @@ export interface World {
   readonly crashPostgres: (whileDown?: () => Promise<void>) => Promise<void>;
   /** Ends the service with that signal and starts it again, with other settings when given. */
   readonly restart: (signal: NodeJS.Signals, settings?: Readonly<Record<string, string>>) => Promise<void>;
-  /** Whether `fillDisk` works: the run has mounts of its own. */
+  /** True when `fillDisk` works, because the run has its own mounts. */
   readonly hasOwnDisk: boolean;
   /** Leaves no space for files and work until `freeDisk`. */
   readonly fillDisk: () => void;

@@ -25,7 +25,7 @@ interface CalledService {
   readonly baseUrl: string;
   /** PEM of its own certificate authority. */
   readonly ca?: string;
-  /** In its place: everything about the connection. */
+  /** Connection options that replace it. */
   readonly connection?: buildConnector.BuildOptions;
 }
 

@@ -6,15 +6,15 @@ import { freePorts } from '#api/embedded/free-ports.ts';
 export interface ClusterProcess {
   readonly child: ChildProcess;
   readonly opsUrl: string;
-  /** Of a controller. */
+  /** URL of a controller's heartbeat port. */
   readonly heartbeatUrl: string;
-  /** What it has logged. */
+  /** Returns its log. */
   logged(): string;
   /** Ends it with that signal; resolves with the exit code. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Of every controller and recorder of a run: tokens hold wherever the key is the same. */
+/** Key of every controller and recorder of a run: a token is valid in all of them. */
 export const HEARTBEAT_KEY = randomBytes(32).toString('base64');
 
 /** Starts `controller/main.ts` or `api/recorder.ts` as it runs in a pod, but with a kubeconfig. */

@@ -13,7 +13,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { freePorts } from '#api/embedded/free-ports.ts';
 
 export interface ControlPlane {
-  /** Of a user who may do everything. */
+  /** Kubeconfig of an administrator. */
   readonly kubeconfig: string;
   readonly server: string;
   readonly apiServer: ChildProcess;

@@ -18,7 +18,7 @@ import { makeSafeFetch } from '#api/outbound/safe-fetch.ts';
 import { testDatabase, type TestDatabase } from '#test/support/database.ts';
 import { trustReceivers } from '#test/support/receiver.ts';
 
-/** When every test begins. */
+/** Time at which every test begins. */
 export const START = Date.UTC(2026, 0, 1);
 export const MB = 1024 ** 2;
 

@@ -5,13 +5,13 @@ export interface DashboardAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
-  /** Where it leads, below the dashboard; null: nowhere. */
+  /** Target of its redirect below the dashboard; null: no redirect. */
   readonly to: string | null;
 }
 
 interface Posting {
   readonly headers?: Readonly<Record<string, string>>;
-  /** In place of the page's own; null: none. */
+  /** Token that replaces the page's own; null: none. */
   readonly formToken?: string | null;
 }
 

@@ -39,7 +39,7 @@ interface InProcessApi {
   /** `https://localhost:41234`. */
   readonly baseUrl: string;
   readonly port: number;
-  /** Of plain http. */
+  /** Port for plain HTTP. */
   readonly httpPort: number;
   /** PEM. */
   readonly ca: string;

@@ -10,12 +10,12 @@ import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { closeServer, listen } from '#crds/process/ops-server.ts';
 
-/** What may befall a watch on its way, and the last two every request. */
+/** Faults of a watch; the last two affect every request. */
 export const TROUBLES = ['cut', 'doubled', 'late', 'stale', 'expired', 'throttled', 'unreachable'] as const;
 export type Trouble = (typeof TROUBLES)[number];
 
 export interface KubeProxyPlan {
-  /** Before the server hears of that write, or after it has done it and before the process hears of it. */
+  /** Kills the process before the server receives that write, or after the write and before its response. */
   readonly death?: { readonly write: number; readonly when: 'before' | 'after'; readonly kill: () => void };
   /**
    * `cut` in the middle of a line after some chunks, every line twice (`doubled`), or `late`; `stale` lists what
@@ -48,7 +48,7 @@ export async function startKubeProxy(kubeconfig: string, plan: KubeProxyPlan = {
   let patience = 2;
   let requests = 0;
   let unreachableUntil: number | null = null;
-  /** Whether the server is not reached; from its first write on for a while. */
+  /** Returns whether the server is unreachable: for some time from its first write on. */
   const isUnreachable = (request: IncomingMessage): boolean => {
     if (plan.trouble !== 'unreachable') return false;
     if (isWrite(request)) unreachableUntil ??= performance.now() + UNREACHABLE_MS;

@@ -1,4 +1,4 @@
-/** What processes listen on, read from /proc: nothing that a process says of itself is trusted here. */
+/** Sockets on which processes listen, read from /proc: the processes themselves are not trusted. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 const TCP_LISTEN = '0A';

@@ -90,7 +90,7 @@ async function beat(): Promise<void> {
   await beat();
 }
 
-/** In a process group and a directory of its own, as the worker's tools are. */
+/** Starts a process in its own process group and directory, like the worker's tools. */
 function startTool(): number {
   const directory = join(process.env['TMPDIR'] ?? '', 'tool');
   mkdirSync(directory);
