@@ -19,7 +19,7 @@ import { LOCAL_TIMING } from '#controller/timing.ts';
 import { nameWord, newId } from '#crds/contract/ids.ts';
 import { makeQueueMetrics } from '#crds/kube/queue-metrics.ts';
 import { systemTime } from '#crds/kube/time.ts';
-import { makeMemoryMediaJobs } from '#crds/media-jobs/memory-media-jobs.ts';
+import { MemoryMediaJobs } from '#crds/media-jobs/memory-media-jobs.ts';
 import { jobIdOfName } from '#crds/contract/names.ts';
 import { beginProcess, PROCESS_SETTINGS } from '#crds/process/begin-process.ts';
 import { loadConfig } from '#crds/process/config.ts';
@@ -55,7 +55,7 @@ if (isolationWarning !== null) log.warn(isolationWarning);
 
 const database = makeDatabase({ url: config.DATABASE_URL, log, maxConnections: 12 });
 const { files, close: closeFiles } = await openFiles({ clock }, config);
-const mediaJobs = makeMemoryMediaJobs({
+const mediaJobs = new MemoryMediaJobs({
   clock,
   newUid: () => nameWord(20),
   onWatcherError: (error) => log.error({ err: error }, 'a MediaJob watcher failed'),

@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { heartbeatToken } from '#crds/contract/heartbeat-token.ts';
 import { systemTime } from '#crds/kube/time.ts';
-import { makeMemoryMediaJobs } from '#crds/media-jobs/memory-media-jobs.ts';
+import { MemoryMediaJobs } from '#crds/media-jobs/memory-media-jobs.ts';
 import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
 import type { Phase } from '#crds/contract/names.ts';
 import { mediaJobName } from '#crds/contract/names.ts';
@@ -30,7 +30,7 @@ describe('controller', () => {
 
   beforeEach(async () => {
     registry = new Registry();
-    mediaJobs = makeMemoryMediaJobs({ clock: systemClock, newUid: () => `uid-${(uids += 1)}` });
+    mediaJobs = new MemoryMediaJobs({ clock: systemClock, newUid: () => `uid-${(uids += 1)}` });
     runs = makeScriptedRuns(systemClock, 1);
     heartbeats = await startHeartbeats(
       { clock: systemClock, log, mediaJobs },
@@ -114,8 +114,8 @@ describe('controller', () => {
   });
 
   it('finds MediaJobs without an event by its resync', async () => {
-    const withoutEvents: MediaJobClient = { ...mediaJobs, watch: () => undefined };
-    start({ mediaJobs: withoutEvents, timing: { ...LOCAL_TIMING, resyncMs: 20 } });
+    vi.spyOn(mediaJobs, 'watch').mockImplementation(() => undefined);
+    start({ timing: { ...LOCAL_TIMING, resyncMs: 20 } });
     await create(1);
     await vi.waitFor(() => expect(startedJobs()).toHaveLength(1), WAIT);
   });

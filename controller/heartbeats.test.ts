@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { heartbeatToken } from '#crds/contract/heartbeat-token.ts';
-import { makeMemoryMediaJobs } from '#crds/media-jobs/memory-media-jobs.ts';
+import { MemoryMediaJobs } from '#crds/media-jobs/memory-media-jobs.ts';
 import type { MediaJobStatus } from '#crds/contract/media-job.ts';
 import { mediaJobName } from '#crds/contract/names.ts';
 import { makeLog } from '#crds/process/log.ts';
@@ -14,12 +14,12 @@ const tokenOf = (jobId: string, attempt: number): string => heartbeatToken(KEY, 
 describe('startHeartbeats', () => {
   let now: Date;
   const clock = { now: () => now };
-  let mediaJobs: ReturnType<typeof makeMemoryMediaJobs>;
+  let mediaJobs: MemoryMediaJobs;
   let heartbeats: Heartbeats;
 
   beforeEach(async () => {
     now = new Date('2026-01-01T00:00:00Z');
-    mediaJobs = makeMemoryMediaJobs({ clock, newUid: () => 'uid-1' });
+    mediaJobs = new MemoryMediaJobs({ clock, newUid: () => 'uid-1' });
     await mediaJobs.create(buildNewMediaJob());
     heartbeats = await startHeartbeats(
       { clock, log: makeLog('test', 'silent'), mediaJobs },

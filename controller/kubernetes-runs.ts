@@ -7,7 +7,7 @@ import type { KubeClient } from '#crds/kube/kube-client.ts';
 import { orNull } from '#crds/kube/kube-error.ts';
 import type { KubeMetrics } from '#crds/kube/kube-metrics.ts';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
-import { makeOwnWrites, type OwnWrites } from '#crds/kube/own-writes.ts';
+import { OwnWrites } from '#crds/kube/own-writes.ts';
 import type { Reflector, ReflectorOptions } from '#crds/kube/reflector.ts';
 import type { Time } from '#crds/kube/time.ts';
 import { LABELS } from '#crds/contract/names.ts';
@@ -72,7 +72,7 @@ export class KubernetesRuns implements Runs {
     this.#deps = deps;
     this.#options = options;
     this.#path = jobsPath(options.namespace);
-    this.#view = makeOwnWrites({ reflector: deps.jobs, monotonic, onStale }, { indexBy: mediaJobOf }, signal);
+    this.#view = new OwnWrites({ reflector: deps.jobs, monotonic, onStale }, { indexBy: mediaJobOf }, signal);
     this.#permits =
       options.concurrency === null
         ? null

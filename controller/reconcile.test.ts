@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { reconcile } from '#controller/reconcile.ts';
 import { buildReport, buildTicket } from '#test/support/build-media-job.ts';
 import { JOB, makeReconciledJob, NAME, type ReconciledJob } from '#test/support/reconciled-job.ts';
@@ -128,8 +128,8 @@ describe('reconcile', () => {
     job.runs.slots = 0;
     await job.step();
     job.runs.slots = 10;
-    const stale = { ...job.deps, mediaJobs: { ...job.mediaJobs, updateStatus: async () => 'conflict' as const } };
-    expect((await reconcile(stale, NAME)).result).toBe('conflict');
+    vi.spyOn(job.mediaJobs, 'updateStatus').mockResolvedValueOnce('conflict');
+    expect((await reconcile(job.deps, NAME)).result).toBe('conflict');
     expect(job.runs.started).toEqual([]);
     job.runs.slots = 1;
     expect(await job.runs.reserve('job-other-a1', 'acc_other')).toBe(true);

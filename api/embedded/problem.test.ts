@@ -8,8 +8,8 @@ describe('problemOf', () => {
     ['an error', '{"level":50,"msg":"a run failed"}', 'a run failed'],
     [
       'an error with its cause',
-      '{"level":60,"err":{"message":"no such table"},"msg":"bug: the process ends"}',
-      'bug: the process ends: no such table',
+      '{"level":60,"err":{"message":"no such table"},"msg":"unhandled error, exiting"}',
+      'unhandled error, exiting: no such table',
     ],
     ['a line that is not a log entry', 'Segmentation fault', 'Segmentation fault'],
     ['a line that is cut off', '{"level":50,"ms', '{"level":50,"ms'],

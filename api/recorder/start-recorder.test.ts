@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { dispatchJobs } from '#api/recorder/dispatch-jobs.ts';
 import { projectMediaJob, type ProjectDeps } from '#api/recorder/project-media-job.ts';
 import { settleTransfers } from '#api/recorder/settle-transfers.ts';
@@ -6,7 +6,7 @@ import { openDiskFiles } from '#api/files/disk-files.ts';
 import { makeSecretBox } from '#api/store/secret-box.ts';
 import { newId } from '#crds/contract/ids.ts';
 import type { MediaJob, MediaJobStatus } from '#crds/contract/media-job.ts';
-import { makeMemoryMediaJobs } from '#crds/media-jobs/memory-media-jobs.ts';
+import { MemoryMediaJobs } from '#crds/media-jobs/memory-media-jobs.ts';
 import { mediaJobName } from '#crds/contract/names.ts';
 import { makeLog } from '#crds/process/log.ts';
 import { testDatabase } from '#test/support/database.ts';
@@ -37,7 +37,7 @@ beforeEach(async () => {
     baseUrl: 'https://media.test',
     linkKeys: [key],
     files,
-    mediaJobs: makeMemoryMediaJobs({ clock, newUid: nonce }),
+    mediaJobs: new MemoryMediaJobs({ clock, newUid: nonce }),
     newNonce: nonce,
     heartbeatKey: Buffer.alloc(32, 1),
     openJobs: 100,
@@ -129,10 +129,10 @@ describe('projectMediaJob', () => {
   it('recreates a suspended MediaJob without a ticket, unless its creation is in progress', async () => {
     const id = await dispatched({ inputStored: false });
     const { metadata } = await mediaJobOf(id);
+    vi.spyOn(deps.mediaJobs, 'ticket').mockResolvedValue(null);
     deps = {
       ...deps,
       clock: { now: () => new Date(NOW.getTime() + 60_000) },
-      mediaJobs: { ...deps.mediaJobs, ticket: async () => null },
       inTheMaking: new Set([mediaJobName(id)]),
     };
     await projectMediaJob(deps, mediaJobName(id));
@@ -146,19 +146,10 @@ describe('projectMediaJob', () => {
 
   it('reads the ticket of a MediaJob once', async () => {
     const id = await dispatched();
-    let reads = 0;
-    const { ticket } = deps.mediaJobs;
-    const counted = (name: string): ReturnType<typeof ticket> => {
-      reads += 1;
-      return ticket(name);
-    };
-    deps = {
-      ...deps,
-      clock: { now: () => new Date(NOW.getTime() + 60_000) },
-      mediaJobs: { ...deps.mediaJobs, ticket: counted },
-    };
+    const ticket = vi.spyOn(deps.mediaJobs, 'ticket');
+    deps = { ...deps, clock: { now: () => new Date(NOW.getTime() + 60_000) } };
     for (let round = 0; round < 3; round += 1) await projectMediaJob(deps, mediaJobName(id));
-    expect(reads).toBe(1);
+    expect(ticket).toHaveBeenCalledTimes(1);
   });
 
   // Promise, States: Processing begins with the worker's first heartbeat; percent never decreases

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
-import { makeOwnWrites, type OwnWrites } from '#crds/kube/own-writes.ts';
+import { OwnWrites } from '#crds/kube/own-writes.ts';
 import { makeStore, type FilledStore, type StoreChange } from '#crds/kube/store.ts';
 import { mockObject } from '#test/support/mock-api-server.ts';
 
@@ -22,7 +22,7 @@ describe("a store with this process's own writes", () => {
     staleReads = 0;
     const onStale = (): void => void (staleReads += 1);
     const deps = { reflector, monotonic: () => millis, onStale };
-    view = makeOwnWrites(deps, { indexBy: colour }, new AbortController().signal);
+    view = new OwnWrites(deps, { indexBy: colour }, new AbortController().signal);
   });
 
   const names = (objects: readonly KubeObject[]): string[] =>

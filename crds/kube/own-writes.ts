@@ -7,16 +7,6 @@
 import { isOlder, type KubeObject } from '#crds/kube/kube-object.ts';
 import type { Reflector } from '#crds/kube/reflector.ts';
 
-export interface OwnWrites {
-  get(name: string): KubeObject | undefined;
-  list(): readonly KubeObject[];
-  indexed(word: string): readonly KubeObject[];
-  /** Records the response of a write. */
-  wrote(object: KubeObject): void;
-  /** Records that an object was deleted or is being deleted. */
-  deleted(object: KubeObject): void;
-}
-
 interface Written {
   readonly object: KubeObject;
   readonly isDeleted: boolean;
@@ -25,58 +15,75 @@ interface Written {
 /** Retention of own writes, in milliseconds: until then the watch or a later list has delivered them. */
 const RETENTION_MS = 10 * 60_000;
 
-/** Creates the view of a reflector's store. */
-export function makeOwnWrites(
-  deps: {
-    readonly reflector: Pick<Reflector, 'store' | 'watch'>;
-    readonly monotonic: () => number;
-    /** Called for a read of an object while the watch is behind an own write. */
-    readonly onStale: () => void;
-  },
-  { indexBy }: { indexBy?: (object: KubeObject) => string | undefined },
-  signal: AbortSignal,
-): OwnWrites {
-  const { store } = deps.reflector;
-  const written = new Map<string, Written & { readonly at: number }>();
+interface OwnWritesDeps {
+  readonly reflector: Pick<Reflector, 'store' | 'watch'>;
+  readonly monotonic: () => number;
+  /** Called for a read of an object while the watch is behind an own write. */
+  readonly onStale: () => void;
+}
 
-  deps.reflector.watch(({ type, object }) => {
-    const own = written.get(object.metadata.name);
-    if (own !== undefined && isOver(own, { type, object })) written.delete(object.metadata.name);
-  }, signal);
-  const record = (object: KubeObject, isDeleted: boolean): void => {
-    const seen = store.get(object.metadata.name);
-    const known = !isDeleted && seen?.metadata.uid === object.metadata.uid && !isBehind(seen, object);
-    if (known || (isDeleted && seen === undefined)) written.delete(object.metadata.name);
-    else written.set(object.metadata.name, { object, isDeleted, at: deps.monotonic() });
-    for (const [name, { at }] of written) {
-      if (deps.monotonic() - at < RETENTION_MS) return;
-      written.delete(name);
+type IndexBy = (object: KubeObject) => string | undefined;
+
+/** View of a reflector's store, with this process's own writes. */
+export class OwnWrites {
+  readonly #deps: OwnWritesDeps;
+  readonly #indexBy: IndexBy | undefined;
+  readonly #written = new Map<string, Written & { readonly at: number }>();
+
+  constructor(deps: OwnWritesDeps, { indexBy }: { indexBy?: IndexBy }, signal: AbortSignal) {
+    this.#deps = deps;
+    this.#indexBy = indexBy;
+    deps.reflector.watch(({ type, object }) => {
+      const own = this.#written.get(object.metadata.name);
+      if (own !== undefined && isOver(own, { type, object })) this.#written.delete(object.metadata.name);
+    }, signal);
+  }
+
+  get(name: string): KubeObject | undefined {
+    const own = this.#written.get(name);
+    const seen = this.#deps.reflector.store.get(name);
+    if (own === undefined) return seen;
+    this.#deps.onStale();
+    if (!own.isDeleted) return own.object;
+    return seen?.metadata.uid === own.object.metadata.uid ? undefined : seen;
+  }
+
+  list(): readonly KubeObject[] {
+    return this.#overlaid(this.#deps.reflector.store.list(), live(this.#written));
+  }
+
+  indexed(word: string): readonly KubeObject[] {
+    const own = live(this.#written).filter((object) => this.#indexBy?.(object) === word);
+    return this.#overlaid(this.#deps.reflector.store.indexed(word), own);
+  }
+
+  /** Records the response of a write. */
+  wrote(object: KubeObject): void {
+    this.#record(object, false);
+  }
+
+  /** Records that an object was deleted or is being deleted. */
+  deleted(object: KubeObject): void {
+    this.#record(object, true);
+  }
+
+  #record(object: KubeObject, isDeleted: boolean): void {
+    const { name, uid } = object.metadata;
+    const seen = this.#deps.reflector.store.get(name);
+    const known = !isDeleted && seen?.metadata.uid === uid && !isBehind(seen, object);
+    if (known || (isDeleted && seen === undefined)) this.#written.delete(name);
+    else this.#written.set(name, { object, isDeleted, at: this.#deps.monotonic() });
+    for (const [earlier, { at }] of this.#written) {
+      if (this.#deps.monotonic() - at < RETENTION_MS) return;
+      this.#written.delete(earlier);
     }
-  };
-  const overlaid = (seen: readonly KubeObject[], also: readonly KubeObject[]): readonly KubeObject[] => {
-    if (written.size === 0) return seen;
-    const byName = new Map([...seen, ...also].map((object) => [object.metadata.name, object]));
-    return [...byName.keys()].map((name) => view.get(name)).filter((object) => object !== undefined);
-  };
-  const view: OwnWrites = {
-    get(name) {
-      const own = written.get(name);
-      const seen = store.get(name);
-      if (own === undefined) return seen;
-      deps.onStale();
-      if (!own.isDeleted) return own.object;
-      return seen?.metadata.uid === own.object.metadata.uid ? undefined : seen;
-    },
-    list: () => overlaid(store.list(), live(written)),
-    indexed: (word) =>
-      overlaid(
-        store.indexed(word),
-        live(written).filter((object) => indexBy?.(object) === word),
-      ),
-    wrote: (object) => record(object, false),
-    deleted: (object) => record(object, true),
-  };
-  return view;
+  }
+
+  #overlaid(seen: readonly KubeObject[], own: readonly KubeObject[]): readonly KubeObject[] {
+    if (this.#written.size === 0) return seen;
+    const names = new Set([...seen, ...own].map(({ metadata }) => metadata.name));
+    return [...names].map((name) => this.get(name)).filter((object) => object !== undefined);
+  }
 }
 
 function isOver({ object, isDeleted }: Written, change: { type: 'applied' | 'deleted'; object: KubeObject }): boolean {

@@ -9,7 +9,7 @@ import type { KubeClient } from '#crds/kube/kube-client.ts';
 import { orNull } from '#crds/kube/kube-error.ts';
 import type { KubeMetrics } from '#crds/kube/kube-metrics.ts';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
-import { makeOwnWrites, type OwnWrites } from '#crds/kube/own-writes.ts';
+import { OwnWrites } from '#crds/kube/own-writes.ts';
 import type { Reflector } from '#crds/kube/reflector.ts';
 import type { Time } from '#crds/kube/time.ts';
 import { conditionsOf, type Condition } from '#crds/contract/media-job-conditions.ts';
@@ -57,7 +57,7 @@ export class KubernetesMediaJobs implements MediaJobClient {
     this.#deps = deps;
     this.#namespace = namespace;
     this.#path = mediaJobsPath(namespace);
-    this.#view = makeOwnWrites({ reflector, monotonic: time.monotonic, onStale }, {}, signal);
+    this.#view = new OwnWrites({ reflector, monotonic: time.monotonic, onStale }, {}, signal);
   }
 
   async create(request: NewMediaJob): ReturnType<MediaJobClient['create']> {

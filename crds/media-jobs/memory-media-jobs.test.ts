@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { makeMemoryMediaJobs } from '#crds/media-jobs/memory-media-jobs.ts';
+import { MemoryMediaJobs } from '#crds/media-jobs/memory-media-jobs.ts';
 import { buildNewMediaJob } from '#test/support/build-media-job.ts';
 
 describe('MediaJobs in memory', () => {
   it('use the uid and the clock of their dependencies', async () => {
-    const client = makeMemoryMediaJobs({
+    const client = new MemoryMediaJobs({
       clock: { now: () => new Date('2026-01-01T00:00:00Z') },
       newUid: () => 'uid-1',
     });
@@ -14,7 +14,7 @@ describe('MediaJobs in memory', () => {
   });
 
   it('cannot be changed by readers or creators', async () => {
-    const client = makeMemoryMediaJobs({ clock: { now: () => new Date() }, newUid: () => 'uid-1' });
+    const client = new MemoryMediaJobs({ clock: { now: () => new Date() }, newUid: () => 'uid-1' });
     const request = buildNewMediaJob();
     await client.create(request);
     request.spec.account = 'changed';
@@ -27,7 +27,7 @@ describe('MediaJobs in memory', () => {
 
   it('pass errors of watchers to `onWatcherError`', async () => {
     const errors: unknown[] = [];
-    const client = makeMemoryMediaJobs({
+    const client = new MemoryMediaJobs({
       clock: { now: () => new Date() },
       newUid: () => 'uid-1',
       onWatcherError: (error) => errors.push(error),

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '#crds/process/clock.ts';
 import { Watchers } from '#crds/process/watchers.ts';
-import type { MediaJobClient, MediaJobEvent, NewMediaJob } from '#crds/media-jobs/media-job-client.ts';
+import type { MediaJobClient, MediaJobEvent, NewMediaJob, StoredInput } from '#crds/media-jobs/media-job-client.ts';
 import {
   jobTicketSchema,
   mayFollow,
@@ -9,6 +9,7 @@ import {
   mediaJobStatusSchema,
   type JobTicket,
   type MediaJob,
+  type MediaJobStatus,
 } from '#crds/contract/media-job.ts';
 
 interface MemoryMediaJobsDeps {
@@ -25,67 +26,77 @@ interface Stored {
 }
 
 /**
- * Creates a client of MediaJobs in this process's memory, for one machine without Kubernetes. It refuses what the CRD's
- * schema and rules refuse. All returned objects are frozen, so that no reader changes those of others.
+ * MediaJobs in this process's memory, for one machine without Kubernetes. Refuses what the CRD's schema and rules
+ * refuse. All returned objects are frozen, so that no reader changes those of others.
  */
-export function makeMemoryMediaJobs(deps: MemoryMediaJobsDeps): MediaJobClient {
-  const stored = new Map<string, Stored>();
-  const watchers = new Watchers<MediaJobEvent>();
-  let version = 0;
+export class MemoryMediaJobs implements MediaJobClient {
+  readonly #deps: MemoryMediaJobsDeps;
+  readonly #stored = new Map<string, Stored>();
+  readonly #watchers = new Watchers<MediaJobEvent>();
+  #version = 0;
 
-  const store = (mediaJob: MediaJob, ticket: JobTicket): void => {
-    version += 1;
-    const next = freeze({ ...mediaJob, metadata: { ...mediaJob.metadata, resourceVersion: String(version) } });
-    stored.set(next.metadata.name, { mediaJob: next, ticket: freeze(ticket) });
-    watchers.notify({ type: 'applied', mediaJob: next });
-  };
+  constructor(deps: MemoryMediaJobsDeps) {
+    this.#deps = deps;
+  }
 
-  return {
-    async create(request) {
-      if (stored.has(request.name)) return 'exists';
-      store(newMediaJob(deps, request), jobTicketSchema.parse(request.ticket));
-      return 'created';
-    },
-    async get(name) {
-      return stored.get(name)?.mediaJob ?? null;
-    },
-    async list() {
-      return [...stored.values()].map(({ mediaJob }) => mediaJob);
-    },
-    async ticket(name) {
-      return stored.get(name)?.ticket ?? null;
-    },
-    async resume(name, { inputSize, kind, ...input }) {
-      const found = stored.get(name);
-      if (found === undefined) return false;
-      if (!found.mediaJob.spec.suspend) return true;
-      const spec = mediaJobSpecSchema.parse({ ...found.mediaJob.spec, inputSize, kind, suspend: false });
-      store({ ...found.mediaJob, spec }, jobTicketSchema.parse({ ...found.ticket, ...input }));
-      return true;
-    },
-    async updateStatus({ metadata }, status) {
-      const found = stored.get(metadata.name);
-      if (found === undefined || found.mediaJob.metadata.uid !== metadata.uid) return 'gone';
-      if (found.mediaJob.metadata.resourceVersion !== metadata.resourceVersion) return 'conflict';
-      const next = mediaJobStatusSchema.parse(status);
-      if (isDeepStrictEqual(found.mediaJob.status, next)) return 'updated';
-      if (!mayFollow(found.mediaJob.status, next)) return 'conflict';
-      store({ ...found.mediaJob, status: next }, found.ticket);
-      return 'updated';
-    },
-    async delete(name) {
-      const found = stored.get(name);
-      if (found === undefined) return;
-      stored.delete(name);
-      watchers.notify({ type: 'deleted', mediaJob: found.mediaJob });
-    },
-    watch(onEvent, signal) {
-      if (signal.aborted) return;
-      const watcher = (event: MediaJobEvent): void => queueMicrotask(() => deliver(deps, { event, onEvent, signal }));
-      watchers.add(watcher, signal);
-      for (const { mediaJob } of stored.values()) watcher({ type: 'applied', mediaJob });
-    },
-  };
+  async create(request: NewMediaJob): ReturnType<MediaJobClient['create']> {
+    if (this.#stored.has(request.name)) return 'exists';
+    this.#store(newMediaJob(this.#deps, request), jobTicketSchema.parse(request.ticket));
+    return 'created';
+  }
+
+  async get(name: string): Promise<MediaJob | null> {
+    return this.#stored.get(name)?.mediaJob ?? null;
+  }
+
+  async list(): Promise<readonly MediaJob[]> {
+    return [...this.#stored.values()].map(({ mediaJob }) => mediaJob);
+  }
+
+  async ticket(name: string): Promise<JobTicket | null> {
+    return this.#stored.get(name)?.ticket ?? null;
+  }
+
+  async resume(name: string, { inputSize, kind, ...input }: StoredInput): Promise<boolean> {
+    const found = this.#stored.get(name);
+    if (found === undefined) return false;
+    if (!found.mediaJob.spec.suspend) return true;
+    const spec = mediaJobSpecSchema.parse({ ...found.mediaJob.spec, inputSize, kind, suspend: false });
+    this.#store({ ...found.mediaJob, spec }, jobTicketSchema.parse({ ...found.ticket, ...input }));
+    return true;
+  }
+
+  async updateStatus({ metadata }: MediaJob, status: MediaJobStatus): ReturnType<MediaJobClient['updateStatus']> {
+    const found = this.#stored.get(metadata.name);
+    if (found === undefined || found.mediaJob.metadata.uid !== metadata.uid) return 'gone';
+    if (found.mediaJob.metadata.resourceVersion !== metadata.resourceVersion) return 'conflict';
+    const next = mediaJobStatusSchema.parse(status);
+    if (isDeepStrictEqual(found.mediaJob.status, next)) return 'updated';
+    if (!mayFollow(found.mediaJob.status, next)) return 'conflict';
+    this.#store({ ...found.mediaJob, status: next }, found.ticket);
+    return 'updated';
+  }
+
+  async delete(name: string): Promise<void> {
+    const found = this.#stored.get(name);
+    if (found === undefined) return;
+    this.#stored.delete(name);
+    this.#watchers.notify({ type: 'deleted', mediaJob: found.mediaJob });
+  }
+
+  watch(onEvent: (event: MediaJobEvent) => void, signal: AbortSignal): void {
+    const watcher = (event: MediaJobEvent): void =>
+      queueMicrotask(() => deliver(this.#deps, { event, onEvent, signal }));
+    this.#watchers.add(watcher, signal);
+    for (const { mediaJob } of this.#stored.values()) watcher({ type: 'applied', mediaJob });
+  }
+
+  #store(mediaJob: MediaJob, ticket: JobTicket): void {
+    this.#version += 1;
+    const next = freeze({ ...mediaJob, metadata: { ...mediaJob.metadata, resourceVersion: String(this.#version) } });
+    this.#stored.set(next.metadata.name, { mediaJob: next, ticket: freeze(ticket) });
+    this.#watchers.notify({ type: 'applied', mediaJob: next });
+  }
 }
 
 function newMediaJob(deps: MemoryMediaJobsDeps, request: NewMediaJob): MediaJob {

@@ -21,7 +21,7 @@ import type { FileStore } from '#api/files/file-store.ts';
 import { startHeartbeats, type Heartbeats } from '#controller/heartbeats.ts';
 import { heartbeatToken } from '#crds/contract/heartbeat-token.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
-import { makeMemoryMediaJobs } from '#crds/media-jobs/memory-media-jobs.ts';
+import { MemoryMediaJobs } from '#crds/media-jobs/memory-media-jobs.ts';
 import { mediaJobName } from '#crds/contract/names.ts';
 import { resolveOptions } from '#crds/catalogue/options/options.ts';
 import { fileLimits } from '#crds/catalogue/plans.ts';
@@ -202,7 +202,7 @@ describe('a worker with the token of its own attempt', () => {
 
   beforeAll(async () => {
     const clock = { now: () => new Date('2026-01-01T00:00:00Z') };
-    const mediaJobs = makeMemoryMediaJobs({ clock, newUid: () => 'uid' });
+    const mediaJobs = new MemoryMediaJobs({ clock, newUid: () => 'uid' });
     await mediaJobs.create(buildNewMediaJob());
     const mediaJob = await mediaJobs.get(mediaJobName(OWN));
     if (mediaJob !== null) await mediaJobs.updateStatus(mediaJob, buildStatus({ attempt: 1 }));
@@ -259,7 +259,7 @@ describe('a controller that is not the leader', () => {
       {
         clock,
         log: makeLog('test', 'silent'),
-        mediaJobs: makeMemoryMediaJobs({ clock, newUid: () => 'uid' }),
+        mediaJobs: new MemoryMediaJobs({ clock, newUid: () => 'uid' }),
         leader: () => new URL(`http://127.0.0.1:${portOf(leader)}/heartbeat`),
       },
       { address: LOOPBACK, key: Buffer.alloc(32, 1) },

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { makeMemoryMediaJobs } from '#crds/media-jobs/memory-media-jobs.ts';
+import { MemoryMediaJobs } from '#crds/media-jobs/memory-media-jobs.ts';
 import { systemClock } from '#crds/process/clock.ts';
 import { describeMediaJobClient } from '#test/contract/media-job-client.ts';
 
 describeMediaJobClient('in memory', async () => ({
-  client: makeMemoryMediaJobs({ clock: systemClock, newUid: randomUUID, onWatcherError: () => undefined }),
+  client: new MemoryMediaJobs({ clock: systemClock, newUid: randomUUID, onWatcherError: () => undefined }),
   close: async () => undefined,
 }));

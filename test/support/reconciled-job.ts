@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import { makeMemoryMediaJobs } from '#crds/media-jobs/memory-media-jobs.ts';
+import { MemoryMediaJobs } from '#crds/media-jobs/memory-media-jobs.ts';
 import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
 import type { MediaJobSpec, MediaJobStatus } from '#crds/contract/media-job.ts';
 import { mediaJobName } from '#crds/contract/names.ts';
@@ -35,7 +35,7 @@ export function makeReconciledJob(): ReconciledJob {
   let uids = 0;
   const registry = new Registry();
   const beats = new Map<string, Heartbeat>();
-  const mediaJobs = makeMemoryMediaJobs({ clock, newUid: () => `uid-${(uids += 1)}` });
+  const mediaJobs = new MemoryMediaJobs({ clock, newUid: () => `uid-${(uids += 1)}` });
   const runs = makeScriptedRuns(clock);
   const deps: ReconcileDeps = {
     clock,
