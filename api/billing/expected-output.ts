@@ -1,5 +1,5 @@
 /** Prediction of the engine's output for a file that is known by its name and its figures alone. */
-import type { Format, Kind } from '#crds/catalogue/formats.ts';
+import { FORMATS, type Format, type Kind } from '#crds/catalogue/formats.ts';
 import type { WorkOrder } from '#crds/contract/work-order.ts';
 
 export interface ExpectedWork extends Pick<WorkOrder, 'operation' | 'options'> {
@@ -20,7 +20,7 @@ const WEB_LONG_SIDE = 1920;
 /** Returns true when the output format depends on the pixels: TIFF and BMP become PNG or JPEG. */
 export function dependsOnPixels({ operation, kind, inputFormat, options }: ExpectedWork): boolean {
   const isOriginal = operation === 'compress' && kind === 'image' && options.image.format === 'original';
-  return isOriginal && (inputFormat === 'tiff' || inputFormat === 'bmp');
+  return isOriginal && FORMATS[inputFormat].compressedAs === 'jpg or png';
 }
 
 /** Returns the frame size that the engine encodes: even sides, never enlarged. Convert keeps the input's size. */

@@ -15,6 +15,8 @@ interface FormatRow {
   readonly input: boolean;
   /** Camera RAW: compress decodes it, convert and strip refuse it. */
   readonly raw?: true;
+  /** What compress writes for the format `original`, if not this format. `jpg or png`: photos, and drawn images. */
+  readonly compressedAs?: 'jpg' | 'jpg or png' | 'm4a';
 }
 
 const image = (mediaType: string, extensions: string[], more: Partial<FormatRow> = {}): FormatRow => ({
@@ -24,7 +26,8 @@ const image = (mediaType: string, extensions: string[], more: Partial<FormatRow>
   input: true,
   ...more,
 });
-const raw = (extension: string, mediaType: string): FormatRow => image(mediaType, [extension], { raw: true });
+const raw = (extension: string, mediaType: string): FormatRow =>
+  image(mediaType, [extension], { raw: true, compressedAs: 'jpg' });
 const row = (kind: Kind, mediaType: string, extensions: string[], more: Partial<FormatRow> = {}): FormatRow => ({
   kind,
   mediaType,
@@ -40,8 +43,8 @@ const ROWS = {
   avif: image('image/avif', ['avif']),
   heic: image('image/heic', ['heic', 'heif', 'hif']),
   gif: image('image/gif', ['gif']),
-  tiff: image('image/tiff', ['tiff', 'tif']),
-  bmp: image('image/bmp', ['bmp', 'dib']),
+  tiff: image('image/tiff', ['tiff', 'tif'], { compressedAs: 'jpg or png' }),
+  bmp: image('image/bmp', ['bmp', 'dib'], { compressedAs: 'jpg or png' }),
   cr2: raw('cr2', 'image/x-canon-cr2'),
   nef: raw('nef', 'image/x-nikon-nef'),
   arw: raw('arw', 'image/x-sony-arw'),
@@ -70,7 +73,7 @@ const ROWS = {
   m4a: row('audio', 'audio/mp4', ['m4a', 'm4b']),
   ogg: row('audio', 'audio/ogg', ['ogg', 'oga']),
   opus: row('audio', 'audio/ogg', ['opus']),
-  wma: row('audio', 'audio/x-ms-wma', ['wma']),
+  wma: row('audio', 'audio/x-ms-wma', ['wma'], { compressedAs: 'm4a' }),
   alac: row('audio', 'audio/mp4', ['m4a'], { input: false }),
 
   doc: row('word', 'application/msword', ['doc', 'dot']),

@@ -89,8 +89,8 @@ export function outputFormatOf(
   if (operation === 'strip_metadata') return input;
   if (operation === 'convert') return options.convert.to ?? input;
   const { kind } = FORMATS[input];
-  if (kind === 'image') return options.image.format === 'original' ? originalImage(input) : options.image.format;
-  if (kind === 'audio') return options.audio.format === 'original' ? originalAudio(input) : options.audio.format;
+  if (kind === 'image') return options.image.format === 'original' ? compressedAs(input) : options.image.format;
+  if (kind === 'audio') return options.audio.format === 'original' ? compressedAs(input) : options.audio.format;
   return kind === 'video' ? options.video.format : input;
 }
 
@@ -104,12 +104,9 @@ function withKind(format: Format): KindAndFormat {
   return { kind: FORMATS[format].kind, format };
 }
 
-function originalImage(format: Format): Format {
-  return isRaw(format) || format === 'tiff' || format === 'bmp' ? 'jpg' : format;
-}
-
-function originalAudio(format: Format): Format {
-  return format === 'wma' ? 'm4a' : format;
+function compressedAs(format: Format): Format {
+  const written = FORMATS[format].compressedAs ?? format;
+  return written === 'jpg or png' ? 'jpg' : written;
 }
 
 function refuseLane(_order: RuledOrder, { kind, format }: KindAndFormat, lane: Lane): MediaError | null {

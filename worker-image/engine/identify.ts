@@ -10,7 +10,7 @@ import { formatOfMpegAudio } from '#worker-image/engine/identify/mpeg-audio.ts';
 import { formatOfOgg } from '#worker-image/engine/identify/ogg.ts';
 import { formatOfOle2 } from '#worker-image/engine/identify/ole2.ts';
 import { formatOfRiff } from '#worker-image/engine/identify/riff.ts';
-import { formatOfSignature } from '#worker-image/engine/identify/signatures.ts';
+import { formatOfSignature, refuseLaterSignature } from '#worker-image/engine/identify/signatures.ts';
 import type { SniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
 import { formatOfText } from '#worker-image/engine/identify/text.ts';
 import { formatOfTiff } from '#worker-image/engine/identify/tiff.ts';
@@ -19,8 +19,9 @@ import { formatOfZip } from '#worker-image/engine/identify/zip.ts';
 
 type FormatRule = (file: SniffedFile) => Format | null | Promise<Format | null>;
 
-/** The rules in order: formats with a signature, then those that are only probable, then text. */
+/** The rules in order: formats with a signature, beginning with the most frequent ones, then probable ones, then text. */
 const RULES: readonly FormatRule[] = [
+  ({ head }) => formatOfSignature(head),
   ({ head }) => formatOfRiff(head),
   ({ head }) => formatOfEbml(head),
   ({ head }) => formatOfOgg(head),
@@ -28,7 +29,7 @@ const RULES: readonly FormatRule[] = [
   formatOfZip,
   formatOfOle2,
   formatOfTiff,
-  ({ head }) => formatOfSignature(head),
+  ({ head }) => refuseLaterSignature(head),
   formatOfIsoBmff,
   ({ head }) => formatOfBmp(head),
   formatOfMpegAudio,

@@ -10,14 +10,14 @@ interface Signature {
   readonly is: Format | { readonly refuse: string };
 }
 
-const format = (is: Format, bytes: string, offset = 0): Signature => ({ offset, bytes, is });
+const format = (is: Format, bytes: string): Signature => ({ offset: 0, bytes, is });
 const refuse = (looksLike: string, bytes: string, offset = 0): Signature => ({
   offset,
   bytes,
   is: { refuse: looksLike },
 });
 
-/** Formats with fixed bytes. The first match decides: a longer signature precedes those that it contains. */
+/** Formats whose files begin with fixed bytes. The first match decides: a longer signature precedes those that it contains. */
 const SIGNATURES: readonly Signature[] = [
   format('jpg', '\xff\xd8\xff'),
   format('png', '\x89PNG\r\n\x1a\n'),
@@ -50,8 +50,6 @@ const SIGNATURES: readonly Signature[] = [
   refuse('a Photoshop document', '8BPS'),
   refuse('a JPEG 2000 image', '\x00\x00\x00\x0cjP  \r\n\x87\n'),
   refuse('a JPEG 2000 image', '\xff\x4f\xff\x51'),
-  refuse('a fragment of a stream', 'styp', 4),
-  refuse('a fragment of a stream', 'moof', 4),
   refuse('a JPEG XL image', '\x00\x00\x00\x0cJXL \r\n\x87\n'),
   refuse('a JPEG XL image', '\xff\x0a'),
   refuse('a MNG animation', '\x8aMNG\r\n\x1a\n'),
@@ -61,8 +59,6 @@ const SIGNATURES: readonly Signature[] = [
   refuse('a GIMP image', 'gimp xcf'),
   refuse('an OpenEXR image', 'v/1\x01'),
   refuse('a DjVu document', 'AT&TFORM'),
-  refuse('an AIFF audio file', 'AIFF', 8),
-  refuse('an AIFF audio file', 'AIFC', 8),
   refuse('a Core Audio file', 'caff\x00\x01'),
   refuse('a MIDI file', 'MThd'),
   refuse('an AMR audio file', '#!AMR'),
@@ -81,17 +77,35 @@ const SIGNATURES: readonly Signature[] = [
   refuse('a bzip2 archive', 'BZh'),
   refuse('an xz archive', '\xfd7zXZ\x00'),
   refuse('a Zstandard archive', '\x28\xb5\x2f\xfd'),
-  refuse('a tar archive', 'ustar', 257),
   refuse('an SQLite database', 'SQLite format 3\x00'),
   refuse('a Windows program', 'MZ'),
 ];
 
+/** Types with fixed bytes elsewhere, which files of other formats may contain at the same offset. */
+const LATER_SIGNATURES: readonly Signature[] = [
+  refuse('a fragment of a stream', 'styp', 4),
+  refuse('a fragment of a stream', 'moof', 4),
+  refuse('an AIFF audio file', 'AIFF', 8),
+  refuse('an AIFF audio file', 'AIFC', 8),
+  refuse('a tar archive', 'ustar', 257),
+];
+
 /**
- * Returns the format of the first matching signature; null when none matches.
+ * Returns the format of the first signature at the start of the file; null when none matches.
  * @throws MediaError unsupported_input for a known type that is not handled.
  */
 export function formatOfSignature(head: Buffer): Format | null {
-  const found = SIGNATURES.find(({ offset, bytes }) => hasBytes(head, bytes, offset) && isPlausible(head, bytes));
+  return firstMatch(SIGNATURES, head);
+}
+
+/** Refuses known types whose signature is not at the start. @throws MediaError unsupported_input. */
+export function refuseLaterSignature(head: Buffer): null {
+  firstMatch(LATER_SIGNATURES, head);
+  return null;
+}
+
+function firstMatch(signatures: readonly Signature[], head: Buffer): Format | null {
+  const found = signatures.find(({ offset, bytes }) => hasBytes(head, bytes, offset) && isPlausible(head, bytes));
   if (found === undefined) return null;
   if (typeof found.is === 'string') return found.is;
   throw unsupported(found.is.refuse);

@@ -1,7 +1,7 @@
 /** Compresses an image. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isRaw, type Format } from '#crds/catalogue/formats.ts';
+import { FORMATS, type Format } from '#crds/catalogue/formats.ts';
 import type { Work } from '#worker-image/engine/handler.ts';
 import { carriedExif, type CarriedExif } from '#worker-image/engine/image/encode/carried-exif.ts';
 import { encodeImage } from '#worker-image/engine/image/encode/encode-image.ts';
@@ -12,7 +12,7 @@ import {
   type ImageFacts,
   type ProducedImage,
 } from '#worker-image/engine/image/image-facts.ts';
-import { TARGETS, type ImageTarget } from '#worker-image/engine/image/image-formats.ts';
+import { isImageTarget, TARGETS, type ImageTarget } from '#worker-image/engine/image/image-formats.ts';
 import type { PixelSource } from '#worker-image/engine/image/picture.ts';
 import { droppedContentWarnings } from '#worker-image/engine/image/warnings/dropped-content-warnings.ts';
 
@@ -82,9 +82,10 @@ async function compressAnimatedPng(deps: ImageDeps, work: Work): Promise<Produce
   return { path, format: 'png', facts, warnings: [ANIMATED_PNG_WARNING] };
 }
 
-/** Returns the format for `original`: formats that are not written back become the one that suits their content. */
+/** Returns the format for `original`. */
 function originalTarget(format: Format, { isDrawn }: PixelSource): ImageTarget {
-  if (isRaw(format)) return 'jpg';
-  if (format !== 'tiff' && format !== 'bmp') return format as ImageTarget;
-  return isDrawn ? 'png' : 'jpg';
+  const written = FORMATS[format].compressedAs ?? format;
+  if (written === 'jpg or png') return isDrawn ? 'png' : 'jpg';
+  if (isImageTarget(written)) return written;
+  throw new TypeError(`no encoder writes ${written}`);
 }

@@ -26,6 +26,8 @@ export interface Picture {
   readonly size: ImageSize;
   /** Frames of an animated image, 1 for a still one. */
   readonly frames: number;
+  /** True for formats whose encoders usually discard details: an exact copy of the pixels would be large. */
+  readonly isLossy: boolean;
   /** A flaw of the file that the caller is informed of. */
   readonly warning: string | null;
   /** Null for a format whose animation sharp does not read. */

@@ -93,7 +93,7 @@ const WRITERS: Readonly<Record<ImageTarget, Writer>> = {
   },
   bmp: (_deps, { encoding, pipeline, path }) => writeBitmap(encoding, pipeline(), path),
   pdf: (_deps, { encoding: { picture, source }, pipeline, path }) =>
-    encodePdf({ input: picture.file, metadata: source.metadata, pipeline, path }),
+    encodePdf({ picture, metadata: source.metadata, pipeline, path }),
 };
 
 async function targetQuality({ quality, source }: Encoding): Promise<TargetQuality> {

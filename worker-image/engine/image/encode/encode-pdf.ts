@@ -2,12 +2,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Metadata, Sharp } from 'sharp';
 import { hasKeptProfile } from '#worker-image/engine/image/encode/color-profile.ts';
-import type { ImageFile } from '#worker-image/engine/image/picture.ts';
+import type { Picture } from '#worker-image/engine/image/picture.ts';
 import { PdfWriter } from '#worker-image/engine/containers/pdf-writer.ts';
 import { readPngImage } from '#worker-image/engine/image/encode/png-image-data.ts';
 
 interface PdfEncoding {
-  readonly input: ImageFile;
+  readonly picture: Pick<Picture, 'file' | 'isLossy'>;
   readonly metadata: Metadata;
   readonly pipeline: () => Sharp;
   readonly path: string;
@@ -31,7 +31,6 @@ const POINTS_PER_INCH = 72;
 /** Longest side of a page that PDF readers show, in points. */
 const MAX_PAGE_POINTS = 14_400;
 const DENSITY = { min: 72, max: 300 } as const;
-const LOSSY_INPUTS: readonly string[] = ['jpg', 'webp', 'avif', 'heic'];
 const LOSSY_QUALITY = 92;
 const OPAQUE = 255;
 
@@ -56,11 +55,11 @@ const MATRICES: Readonly<Record<number, Matrix>> = {
  * the rest is embedded losslessly. Transparency becomes a soft mask. The page has the size of the image at its own
  * density, limited to 72 to 300 pixels per inch.
  */
-export async function encodePdf({ input, metadata, pipeline, path }: PdfEncoding): Promise<void> {
-  const keepsJpeg = input.format === 'jpg' && isPlainJpeg(metadata);
+export async function encodePdf({ picture, metadata, pipeline, path }: PdfEncoding): Promise<void> {
+  const keepsJpeg = isPlainJpeg(metadata);
   const image = keepsJpeg
-    ? await embedOriginal(input.path, metadata, pipeline)
-    : await embedPixels(input, pipeline, metadata.hasAlpha);
+    ? await embedOriginal(picture.file.path, metadata, pipeline)
+    : await embedPixels(picture, pipeline, metadata.hasAlpha);
   const orientation = keepsJpeg ? (metadata.orientation ?? 1) : 1;
   const isSideways = orientation >= 5;
   const pixels = isSideways ? { width: image.height, height: image.width } : image;
@@ -106,10 +105,14 @@ function embedJpeg(
   };
 }
 
-async function embedPixels(input: ImageFile, pipeline: () => Sharp, hasAlpha: boolean): Promise<EmbeddedImage> {
+async function embedPixels(
+  { isLossy }: Pick<Picture, 'isLossy'>,
+  pipeline: () => Sharp,
+  hasAlpha: boolean,
+): Promise<EmbeddedImage> {
   const softMask = hasAlpha ? await embedAlpha(pipeline) : null;
   const opaque = pipeline().removeAlpha().toColourspace('srgb');
-  if (LOSSY_INPUTS.includes(input.format)) {
+  if (isLossy) {
     const { data, info } = await opaque
       .jpeg({ quality: LOSSY_QUALITY, chromaSubsampling: '4:4:4', mozjpeg: true })
       .toBuffer({ resolveWithObject: true });

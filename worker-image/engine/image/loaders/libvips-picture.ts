@@ -32,6 +32,7 @@ interface LibvipsPicture extends LibvipsFile {
   readonly metadata: Metadata;
   readonly size?: ImageSize;
   readonly frames?: number;
+  readonly isLossy?: boolean;
   readonly warning?: string | null;
   /** Replaces what differs from an image that libvips reads as it is. */
   readonly decode?: Picture['decode'];
@@ -64,6 +65,7 @@ export function libvipsPicture({ file, path, metadata, ...differing }: LibvipsPi
     file,
     size,
     frames,
+    isLossy: differing.isLossy ?? false,
     warning: differing.warning ?? null,
     animation: animated ? readAnimation(libvips, metadata) : null,
     decode:

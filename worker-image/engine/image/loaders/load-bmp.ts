@@ -13,6 +13,7 @@ export async function loadBmp(_deps: DecoderDeps, file: ImageFile): Promise<Pict
     file,
     size: { width, height },
     frames: 1,
+    isLossy: false,
     warning: null,
     animation: null,
     decode: () => openBmp(path),

@@ -86,6 +86,7 @@ function heifPicture(heif: HeifFile, decode: (deps: DecoderDeps) => Promise<Pixe
   const { file, metadata, alphaFault } = heif;
   return libvipsPicture({
     ...heif,
+    isLossy: true,
     decode: (deps) => (alphaFault === null ? decode(deps) : Promise.reject(alphaFault)),
     readExif: () => Promise.resolve(tiffStructureOf(metadata)),
     hasGainMap: async () => containsGainMapItem(await readFile(file.path)),

@@ -7,7 +7,13 @@ import { namesGainMap } from '#worker-image/engine/image/warnings/gain-map.ts';
 export async function loadJpeg(_deps: DecoderDeps, file: ImageFile): Promise<Picture> {
   const { path } = file;
   const metadata = await readMetadata({ path });
-  return libvipsPicture({ file, path, metadata, hasGainMap: async () => namesGainMap(await readFile(path)) });
+  return libvipsPicture({
+    file,
+    path,
+    metadata,
+    isLossy: true,
+    hasGainMap: async () => namesGainMap(await readFile(path)),
+  });
 }
 
 export async function loadWebp(_deps: DecoderDeps, file: ImageFile): Promise<Picture> {
@@ -15,5 +21,5 @@ export async function loadWebp(_deps: DecoderDeps, file: ImageFile): Promise<Pic
   const metadata = await readMetadata({ path, animated: true });
   const { width, height, pageHeight = height, pages = 1, autoOrient } = metadata;
   const size = pages > 1 ? { width, height: pageHeight } : autoOrient;
-  return libvipsPicture({ file, path, metadata, animated: true, frames: pages, size });
+  return libvipsPicture({ file, path, metadata, isLossy: true, animated: true, frames: pages, size });
 }

@@ -13,6 +13,7 @@ export async function loadRaw(deps: DecoderDeps, file: ImageFile): Promise<Pictu
     file,
     size: await readRawSize(deps, file),
     frames: 1,
+    isLossy: false,
     warning: null,
     animation: null,
     decode: async (decoders) => openDecoded(await developRaw(decoders, file), file),

@@ -30,6 +30,7 @@ function fallbackPicture(file: ImageFile, fallback: TiffFallback): Picture {
     file,
     size: fallback.size,
     frames: 1,
+    isLossy: false,
     warning: null,
     animation: null,
     decode: async (deps) => openDecoded(await decodeTiff(deps, file, fallback), file),

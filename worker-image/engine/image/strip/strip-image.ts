@@ -18,7 +18,8 @@ import { stripPng } from '#worker-image/engine/image/strip/strip-png.ts';
 import { stripTiff } from '#worker-image/engine/image/strip/strip-tiff.ts';
 import { stripWebp } from '#worker-image/engine/image/strip/strip-webp.ts';
 
-const STRIPPERS: Partial<Readonly<Record<Format, (file: Buffer) => Buffer>>> = {
+/** Functions by format; null for a format that has no metadata. */
+const STRIPPERS: Partial<Readonly<Record<Format, ((file: Buffer) => Buffer) | null>>> = {
   jpg: stripJpeg,
   png: stripPng,
   webp: stripWebp,
@@ -26,31 +27,32 @@ const STRIPPERS: Partial<Readonly<Record<Format, (file: Buffer) => Buffer>>> = {
   heic: stripHeif,
   avif: stripHeif,
   tiff: stripTiff,
+  bmp: null,
 };
-
-const BMP_WARNING = 'A BMP file has no metadata: the file is returned unchanged.';
 
 /**
  * Removes camera, location, time and software details, XMP, IPTC and embedded thumbnails; keeps pixels,
- * orientation and color profile. A BMP is returned unchanged with a warning.
+ * orientation and color profile. A file of a format without metadata is returned unchanged with a warning.
  * @throws MediaError unsupported_input for camera RAW, processing_failed for a damaged file.
  */
 export async function stripImage(deps: ImageDeps, work: Work, { picture }: ImageFacts): Promise<ProducedImage> {
   const { format, path: input } = picture.file;
   const path = join(work.directory, `stripped.${extensionOf(format)}`);
-  if (format === 'bmp') {
-    await copyFile(input, path);
-    return { path, format, facts: await openFacts(deps, work, { path, format }), warnings: [BMP_WARNING] };
-  }
   const strip = STRIPPERS[format];
   if (strip === undefined) {
     throw new MediaError(
       'unsupported_input',
-      `Metadata cannot be removed from camera RAW of the format ${format}. Compress decodes it to an image without metadata.`,
+      `Metadata cannot be removed from ${format} files. Compress the file: the result has no metadata.`,
     );
   }
-  await writeFile(path, strip(await readFile(input)));
-  // In a JPEG the data after the image are removed with the metadata; the other formats keep all their images.
-  const warnings = format === 'jpg' && (await picture.hasGainMap()) ? [GAIN_MAP_WARNING] : [];
-  return { path, format, facts: await openFacts(deps, work, { path, format }), warnings };
+  if (strip === null) await copyFile(input, path);
+  else await writeFile(path, strip(await readFile(input)));
+  const facts = await openFacts(deps, work, { path, format });
+  // In a JPEG the images after the first one are removed with the metadata.
+  const lostGainMap = (await picture.hasGainMap()) && !(await facts.picture.hasGainMap());
+  const warnings = [
+    ...(strip === null ? [`A ${format.toUpperCase()} file has no metadata: the file is returned unchanged.`] : []),
+    ...(lostGainMap ? [GAIN_MAP_WARNING] : []),
+  ];
+  return { path, format, facts, warnings };
 }

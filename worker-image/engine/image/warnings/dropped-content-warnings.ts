@@ -27,7 +27,7 @@ const PARTIAL_ALPHA_WARNING =
 const SAMPLE_SIDE = 256;
 
 async function dropsPartialAlpha({ picture, target, source }: ImageConversion): Promise<boolean> {
-  if (target !== 'gif' || picture.file.format === 'gif' || !source.metadata.hasAlpha) return false;
+  if (target !== 'gif' || picture.file.format === target || !source.metadata.hasAlpha) return false;
   const opacity = await withImageErrors('Reading the image', () =>
     source
       .start({ animated: true, keepProfile: true })
