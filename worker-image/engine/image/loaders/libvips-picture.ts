@@ -59,21 +59,20 @@ export async function readMetadata(
 
 /** Returns a picture that libvips reads. Loaders of odd formats override what differs. */
 export function libvipsPicture({ file, path, metadata, ...differing }: LibvipsPicture): Picture {
-  const { animated = false, unlimited = false, frames = 1, size = metadata.autoOrient } = differing;
+  const { animated = false, unlimited = false, frames = 1, size = metadata.autoOrient, ...more } = differing;
   const libvips = { path, animated, unlimited };
   return {
+    isLossy: false,
+    warning: null,
+    decode: () => openPixels({ ...libvips, metadata, size, maxPixels: file.maxPixels, frames: animated ? frames : 1 }),
+    readExif: () => Promise.resolve(null),
+    hasGainMap: () => Promise.resolve(false),
+    ...more,
     file,
     size,
     frames,
-    isLossy: differing.isLossy ?? false,
-    warning: differing.warning ?? null,
     animation: animated ? readAnimation(libvips, metadata) : null,
-    decode:
-      differing.decode ??
-      (() => openPixels({ ...libvips, metadata, size, maxPixels: file.maxPixels, frames: animated ? frames : 1 })),
     verify: async () => void (await readThumbnail(libvips)),
-    readExif: differing.readExif ?? (() => Promise.resolve(null)),
-    hasGainMap: differing.hasGainMap ?? (() => Promise.resolve(false)),
   };
 }
 

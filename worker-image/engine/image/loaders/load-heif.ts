@@ -83,9 +83,13 @@ function readHeif(file: ImageFile): Promise<HeifFile> {
 }
 
 function heifPicture(heif: HeifFile, decode: (deps: DecoderDeps) => Promise<PixelSource>): Picture {
-  const { file, metadata, alphaFault } = heif;
+  const { file, path, metadata, frames, unlimited, alphaFault } = heif;
   return libvipsPicture({
-    ...heif,
+    file,
+    path,
+    metadata,
+    frames,
+    unlimited,
     isLossy: true,
     decode: (deps) => (alphaFault === null ? decode(deps) : Promise.reject(alphaFault)),
     readExif: () => Promise.resolve(tiffStructureOf(metadata)),
