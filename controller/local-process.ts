@@ -102,7 +102,8 @@ export async function tryIsolation(
   script: string,
   { path, execPath = process.execPath }: Pick<LocalProcessOptions, 'path' | 'execPath'>,
 ): Promise<string> {
-  const { stdout } = await promisify(execFile)(execPath, [script], { env: { PATH: path }, timeout: TRIAL_TIMEOUT_MS });
+  const args = ['--pdeathsig', 'KILL', '--', execPath, script];
+  const { stdout } = await promisify(execFile)('setpriv', args, { env: { PATH: path }, timeout: TRIAL_TIMEOUT_MS });
   return stdout.trim();
 }
 
