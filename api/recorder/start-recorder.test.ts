@@ -236,7 +236,7 @@ describe('a job with output.url', () => {
   it('fails when its delivery has failed', async () => {
     const id = await dispatched(target);
     await report(id, done);
-    await settle(id, { code: 'output_upload_failed', message: 'It answered 500.' });
+    await settle(id, { code: 'output_upload_failed', message: 'The response has status 500.' });
     expect(await readJob(database, id)).toMatchObject({
       status: 'failed',
       error: { code: 'output_upload_failed' },

@@ -142,7 +142,7 @@ describe('webhooks', () => {
     expect(await page.locator('#secret').innerText()).toMatch(/^whsec_[A-Za-z0-9]{32}$/);
     await inspect(page, 'webhook-created');
     await page.getByRole('button', { name: 'Send a test' }).click();
-    await page.getByText('The test failed: It answered 500').waitFor();
+    await page.getByText('The test failed: status 500').waitFor();
 
     const id = await upload(api, Buffer.from('a,b\n1,2\n'), 't.csv');
     const json = { operation: 'convert', input: { upload: id }, options: { convert: { to: 'json' } } };
