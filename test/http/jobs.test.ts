@@ -365,7 +365,24 @@ describe('idempotency', () => {
     expect(rows[0]?.['n']).toBe(1);
     const replay = await api('POST', '/v1/jobs', { body, headers });
     expect(replay.headers['svc-idempotent-replayed']).toBe('true');
+    expect(replay.headers['location']).toBe(`/v1/jobs/${[...jobs][0]}`);
     expect(replay.json()['status']).toBe('queued');
+    expectRefusal(await api('POST', '/v1/jobs', { body: `${body} `, headers }), 'idempotency_conflict');
+  });
+
+  // Promise, Settled where the interface leaves it open: An Idempotency-Key stores the job and refusals of the body itself
+  it('returns a refusal of the body again, with the id of the repeated request', async () => {
+    const body = JSON.stringify({ ...toJson, input: { upload: 'upl_1', nmae: 'a' } });
+    const headers = { 'idempotency-key': 'refused body' };
+    const [first, replay] = [
+      await api('POST', '/v1/jobs', { body, headers }),
+      await api('POST', '/v1/jobs', { body, headers }),
+    ];
+    for (const answer of [first, replay]) expectRefusal(answer, 'bad_request', { param: 'input.nmae' });
+    expect([first, replay].map((answer) => answer.headers['svc-idempotent-replayed'])).toEqual([undefined, 'true']);
+    const requestIds = [first, replay].map((answer) => (answer.json()['error'] as { request_id: string }).request_id);
+    expect(requestIds).toEqual([first, replay].map((answer) => answer.headers['svc-request-id']));
+    expect(new Set(requestIds).size).toBe(2);
     expectRefusal(await api('POST', '/v1/jobs', { body: `${body} `, headers }), 'idempotency_conflict');
   });
 
