@@ -37,6 +37,7 @@ describe('a signed URL', () => {
     expect(url).toMatch(/^http:\/\/files\.example\/store\/a\?expires=1&signature=/);
   });
 
+  // Promise, Jobs: Signed link: no key, no allow-list, 403 before existence, 404 without output, ranges
   it('expires exactly at its time', () => {
     expect(verify(download(), { now: new Date(EXPIRES * 1000 - 1) })).toBe('valid');
     expect(verify(download(), { now: new Date(EXPIRES * 1000) })).toBe('expired');
@@ -78,6 +79,7 @@ describe('a signed URL', () => {
     expect(verify(download().replace('signature=', 'signature=A'), { now: new Date(EXPIRES * 1000) })).toBe('invalid');
   });
 
+  // Promise, Bad input, case by case: Signed links
   it('is invalid when any bit of path or query is flipped', () => {
     const url = download();
     const signedPart = url.slice(base.length);
