@@ -7,7 +7,7 @@ import type { HostileFile } from '#test/hostile/hostile-file.ts';
 
 export const DISGUISED_FILES: readonly HostileFile[] = [
   ...['a.svg', 'a.png', 'a.jpg', 'a.html'].map((filename): HostileFile => ({
-    name: `an SVG with entities, pictures and scripts named ${filename}`,
+    name: `an SVG with entities, images and scripts named ${filename}`,
     filename,
     bytes: (bait) => Buffer.from(svg(bait)),
     ends: ['unsupported_input'],

@@ -8,7 +8,7 @@ const TO_WOFF2 = { operation: 'convert', options: { convert: { to: 'woff2' } } }
 
 export const HOSTILE_FONTS: readonly HostileFile[] = [
   {
-    name: 'a WOFF2 that claims to unpack to 4 GB',
+    name: 'a WOFF2 that claims to decompress to 4 GB',
     filename: 'a.woff2',
     bytes: () => woff2(0xffff_ffff),
     ...TO_TTF,
@@ -16,7 +16,7 @@ export const HOSTILE_FONTS: readonly HostileFile[] = [
     says: /4294967295 bytes; the maximum is 67108864/,
   },
   {
-    name: 'a WOFF2 that claims to be small and holds rubbish',
+    name: 'a WOFF2 that claims to be small and contains random bytes',
     filename: 'a.woff2',
     bytes: () => woff2(1000),
     ...TO_TTF,
@@ -49,7 +49,7 @@ export const HOSTILE_FONTS: readonly HostileFile[] = [
     ends: ['processing_failed'],
   },
   {
-    name: 'a TTF whose table lies outside of the file',
+    name: 'a TTF whose table is outside the file',
     filename: 'a.ttf',
     bytes: async () => {
       const bytes = await typeface();

@@ -116,7 +116,7 @@ export const IMAGES_OVER_LIMITS: readonly HostileFile[] = [
 
 export const HOSTILE_IMAGES: readonly HostileFile[] = [
   {
-    name: 'a PNG with far more pixel data than its size takes',
+    name: 'a PNG with far more pixel data than its dimensions need',
     filename: 'a.png',
     bytes: () => png(SMALL, deflateSync(Buffer.alloc(512 * 1024 ** 2))),
     ends: ['done', 'processing_failed'],
@@ -131,7 +131,7 @@ export const HOSTILE_IMAGES: readonly HostileFile[] = [
     ends: ['done', 'processing_failed'],
   },
   {
-    name: 'a PNG with a thousand texts that unpack to 8 MB each',
+    name: 'a PNG with a thousand texts that decompress to 8 MB each',
     filename: 'a.png',
     bytes: () => {
       const text = makePngChunk(
@@ -164,7 +164,7 @@ export const HOSTILE_IMAGES: readonly HostileFile[] = [
     ends: ['processing_failed', 'done'],
   },
   {
-    name: 'a JPEG whose EXIF holds 5,000 tags and goes round in a circle',
+    name: 'a JPEG whose EXIF has 5,000 tags and a cycle',
     filename: 'a.jpg',
     bytes: async () => withSegment(await noise().jpeg().toBuffer(), 0xe1, exif(5000, 8)),
     operation: 'strip_metadata',
@@ -172,7 +172,7 @@ export const HOSTILE_IMAGES: readonly HostileFile[] = [
     result: ({ bytes }) => expectNo(bytes, 'Exif'),
   },
   {
-    name: 'a JPEG whose EXIF points far behind its end',
+    name: 'a JPEG whose EXIF points far beyond its end',
     filename: 'a.jpg',
     bytes: async () => withSegment(await noise().jpeg().toBuffer(), 0xe1, exif(3, 0xffff_fff0)),
     ends: ['done'],
@@ -252,7 +252,7 @@ export const HOSTILE_IMAGES: readonly HostileFile[] = [
     ends: ['processing_failed', 'done'],
   },
   {
-    name: 'a HEIF of VVC pictures',
+    name: 'a HEIF of VVC images',
     filename: 'a.heic',
     bytes: async () => {
       const bytes = await readSample('photo.heic');
@@ -291,7 +291,7 @@ export const HOSTILE_IMAGES: readonly HostileFile[] = [
     ends: ['processing_failed'],
   },
   {
-    name: 'a GIF whose only frame lies outside of the canvas',
+    name: 'a GIF whose only frame is outside the canvas',
     filename: 'a.gif',
     bytes: () => {
       const bytes = gif({ width: 1, height: 1 }, 1);
@@ -301,7 +301,7 @@ export const HOSTILE_IMAGES: readonly HostileFile[] = [
     ends: ['done', 'processing_failed'],
   },
   {
-    name: 'a GIF of one byte of pictures',
+    name: 'a GIF with one byte of image data',
     filename: 'a.gif',
     bytes: () => gif(SMALL, 3).subarray(0, 40),
     ends: ['processing_failed'],

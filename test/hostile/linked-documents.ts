@@ -9,7 +9,7 @@ const TO_PDF = { operation: 'convert', options: { convert: { to: 'pdf' } } } as 
 /** Documents with links to files and addresses. Their other content does not matter. */
 export const DOCUMENTS_WITH_LINKS: readonly HostileFile[] = [
   {
-    name: 'a DOCX with pictures elsewhere',
+    name: 'a DOCX with linked images',
     filename: 'a.docx',
     bytes: (bait) =>
       docx({
@@ -53,7 +53,7 @@ export const DOCUMENTS_WITH_LINKS: readonly HostileFile[] = [
     ends: ['done', 'processing_failed'],
   },
   {
-    name: 'a DOCX whose fields include files, pictures and the answers of programs',
+    name: 'a DOCX whose fields include files, images and the output of programs',
     filename: 'a.docx',
     bytes: (bait) =>
       docx({
@@ -89,7 +89,7 @@ export const DOCUMENTS_WITH_LINKS: readonly HostileFile[] = [
     ends: ['done'],
   },
   {
-    name: 'an RTF with pictures, objects and a template elsewhere',
+    name: 'an RTF with linked images, objects and a template',
     filename: 'a.rtf',
     bytes: (bait) =>
       Buffer.from(
@@ -107,7 +107,7 @@ export const DOCUMENTS_WITH_LINKS: readonly HostileFile[] = [
     ends: ['done'],
   },
   ...(['odt', 'fodt'] as const).map((format): HostileFile => ({
-    name: `an ${format.toUpperCase()} with pictures, sections and scripts elsewhere`,
+    name: `an ${format.toUpperCase()} with linked images, sections and scripts`,
     filename: `a.${format}`,
     bytes: (bait) => odf(format === 'fodt', { type: 'text', body: linkedText(bait), before: autoMacro(bait) }),
     ...TO_PDF,
@@ -121,7 +121,7 @@ export const DOCUMENTS_WITH_LINKS: readonly HostileFile[] = [
     ends: ['done'],
   })),
   {
-    name: 'an ODP with pictures, sounds and films elsewhere',
+    name: 'an ODP with linked images, audio and video',
     filename: 'a.odp',
     bytes: (bait) =>
       odf(false, {
@@ -180,7 +180,7 @@ export const DOCUMENTS_WITH_LINKS: readonly HostileFile[] = [
   },
   ...['pdf', 'csv', 'xlsx'].flatMap((to) =>
     ['an address', 'a file'].map((where): HostileFile => ({
-      name: `an XLS whose formula takes its value from ${where}, and whose cell leads there, converted to ${to}`,
+      name: `an XLS whose formula reads its value from ${where}, and whose cell links there, converted to ${to}`,
       filename: 'a.xls',
       bytes: (bait) => {
         const link = where === 'a file' ? bait.fileUrl : bait.url('book.xls');

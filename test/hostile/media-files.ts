@@ -9,14 +9,14 @@ const TO_MP4 = { operation: 'convert', options: { convert: { to: 'mp4' } } } as 
 
 export const HOSTILE_MEDIA: readonly HostileFile[] = [
   {
-    name: 'an HLS playlist behind the brand of an MP4',
+    name: 'an HLS playlist after the brand of an MP4',
     filename: 'a.mp4',
     bytes: (bait) => Buffer.concat([box('ftyp', 'isom\0\0\0\0isom'), Buffer.from(playlist(bait))]),
     ...TO_MP4,
     ends: ['processing_failed'],
   },
   {
-    name: 'an HLS playlist behind an ID3 tag',
+    name: 'an HLS playlist after an ID3 tag',
     filename: 'a.mp3',
     bytes: (bait) => Buffer.concat([Buffer.from('ID3\x04\0\0\0\0\0\0', 'latin1'), Buffer.from(playlist(bait))]),
     ends: ['unsupported_input'],
@@ -29,7 +29,7 @@ export const HOSTILE_MEDIA: readonly HostileFile[] = [
     ends: ['done', 'processing_failed'],
   },
   {
-    name: 'an MP4 whose data lies in another file',
+    name: 'an MP4 whose data is in another file',
     filename: 'a.mp4',
     bytes: async ({ path }) =>
       replaceBoxes(await sample('clip.mp4'), 'dref', () =>
@@ -39,7 +39,7 @@ export const HOSTILE_MEDIA: readonly HostileFile[] = [
     ends: ['done', 'processing_failed'],
   },
   {
-    name: 'a MOV whose data lies in another file by an alias',
+    name: 'a MOV whose data is in another file by an alias',
     filename: 'a.mov',
     bytes: async ({ path }) => {
       const alias = Buffer.alloc(150);
@@ -101,7 +101,7 @@ export const HOSTILE_MEDIA: readonly HostileFile[] = [
     ends: ['done', 'processing_failed', 'limit_exceeded'],
   })),
   {
-    name: 'an MP4 whose pictures claim 65,535 × 65,535 pixels',
+    name: 'an MP4 whose frames claim 65,535 × 65,535 pixels',
     filename: 'a.mp4',
     bytes: async () =>
       replaceBoxes(await sample('clip.mp4'), 'stsd', (body) => {
@@ -133,7 +133,7 @@ export const HOSTILE_MEDIA: readonly HostileFile[] = [
     ends: ['processing_failed'],
   },
   {
-    name: 'an MP4 without its pictures',
+    name: 'an MP4 without its frames',
     filename: 'a.mp4',
     bytes: async () => replaceBoxes(await sample('clip.mp4'), 'mdat', () => box('mdat')),
     ...TO_MP4,
@@ -161,7 +161,7 @@ export const HOSTILE_MEDIA: readonly HostileFile[] = [
     ends: ['processing_failed'],
   },
   {
-    name: 'a video of an address in place of its codec',
+    name: 'a video with a URL instead of its codec',
     filename: 'a.mp4',
     bytes: async ({ url }) =>
       Buffer.from(

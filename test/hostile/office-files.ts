@@ -59,7 +59,7 @@ export const HOSTILE_DOCUMENTS: readonly HostileFile[] = [
     says: /decompresses from \d+ to \d+ bytes; the maximum is 67108864/,
   },
   {
-    name: 'an XLSX whose shared strings unpack to 300 MB and claim 300 bytes',
+    name: 'an XLSX whose shared strings decompress to 300 MB and claim 300 bytes',
     filename: 'a.xlsx',
     bytes: () =>
       xlsx({
@@ -92,7 +92,7 @@ export const HOSTILE_DOCUMENTS: readonly HostileFile[] = [
     says: /decompresses from/,
   },
   {
-    name: 'a DOCX that holds itself',
+    name: 'a DOCX that contains itself',
     filename: 'a.docx',
     bytes: () => holdsItself([...minimalDocx(), { name: 'word/embeddings/a.docx', data: '' }]),
     ...TO_PDF,
@@ -115,7 +115,7 @@ export const HOSTILE_DOCUMENTS: readonly HostileFile[] = [
     ends: ['processing_failed'],
   })),
   {
-    name: 'a DOCX whose picture is a symbolic link',
+    name: 'a DOCX whose image is a symbolic link',
     filename: 'a.docx',
     bytes: ({ path }) => docx({ parts: [{ name: 'word/media/a.png', data: path, mode: 0o120777 }] }),
     ...TO_PDF,

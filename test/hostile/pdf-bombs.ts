@@ -40,7 +40,7 @@ export const PDF_BOMBS: readonly HostileFile[] = [
     says: /decompresses to more than/,
   },
   {
-    name: 'a PDF of a thousand streams that unpack to 1 MB each',
+    name: 'a PDF of a thousand streams that decompress to 1 MB each',
     filename: 'a.pdf',
     bytes: () => {
       const { entries, data } = deflated(blanks(MIB));

@@ -27,7 +27,7 @@ export const HOSTILE_PDFS: readonly HostileFile[] = [
     ends: ['done'],
   },
   {
-    name: 'a PDF whose content, fonts and pictures lie in other files',
+    name: 'a PDF whose content, fonts and images are in other files',
     filename: 'a.pdf',
     bytes: (bait) => externalStreams(bait),
     ends: ['done', 'processing_failed'],
@@ -88,7 +88,7 @@ export const HOSTILE_PDFS: readonly HostileFile[] = [
     says: /1001 pages.*1000/,
   },
   {
-    name: 'a PDF whose outline goes round in a circle',
+    name: 'a PDF whose outline has a cycle',
     filename: 'a.pdf',
     bytes: () =>
       pdf({
@@ -106,7 +106,7 @@ export const HOSTILE_PDFS: readonly HostileFile[] = [
     ends: ['done', 'processing_failed'],
   },
   {
-    name: 'a PDF that draws itself inside of itself',
+    name: 'a PDF whose form draws itself',
     filename: 'a.pdf',
     bytes: () =>
       pdf({

@@ -7,7 +7,7 @@ const TO_PDF = { operation: 'convert', options: { convert: { to: 'pdf' } } } as 
 
 export const HOSTILE_PRESENTATIONS: readonly HostileFile[] = [
   {
-    name: 'a PPTX with pictures, sounds, films and objects elsewhere',
+    name: 'a PPTX with linked images, audio, video and objects',
     filename: 'a.pptx',
     bytes: (bait) =>
       pptx(

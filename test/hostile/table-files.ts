@@ -83,7 +83,7 @@ export const HOSTILE_TABLES: readonly HostileFile[] = [
     says: /columns; at most 16384/,
   },
   {
-    name: 'a CSV of nothing but line ends',
+    name: 'a CSV of line ends only',
     filename: 'a.csv',
     bytes: () => Buffer.alloc(2 * MIB, '\n'),
     ...to('json'),

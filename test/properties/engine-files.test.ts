@@ -49,7 +49,7 @@ describe('the engine', () => {
     RUNS * FILE_SECONDS * 1000,
   );
 
-  it('has left nothing behind and works on the next good file', async () => {
+  it('leaves no file and processes the next valid file', async () => {
     expect(await engine.traces()).toEqual([]);
     const bytes = files.find(({ format }) => format === 'jpg')?.bytes ?? Buffer.alloc(0);
     const outcome = await engine.send({ bytes, filename: 'a.jpg', operation: 'compress' });

@@ -91,7 +91,7 @@ describe('merging options', () => {
     );
   });
 
-  it('gives the same in one step and one after the other', () => {
+  it('returns the same for one merge and for two', () => {
     fc.assert(
       fc.property(options, options, options, (a, b, c) => {
         expect(entriesOf(mergeOptions(a, b, c))).toEqual(entriesOf(mergeOptions(mergeOptions(a, b), c)));
@@ -99,7 +99,7 @@ describe('merging options', () => {
     );
   });
 
-  it('keeps all of the strongest source and what the weaker one says of other paths', () => {
+  it('keeps the strongest source, and other paths of the weaker one', () => {
     fc.assert(
       fc.property(options, options, (weak, strong) => {
         const merged = mergeOptions(weak, strong);
@@ -130,7 +130,7 @@ describe('reading and resolving options', () => {
   });
 
   // Promise, Bad input, case by case: Options
-  it('never throws anything but a refusal, whatever JSON comes', () => {
+  it('throws refusals only, for any JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (sent) => {
         try {

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { strToU8, zipSync, type Zippable } from 'fflate';
+import { strToU8, zipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
 import { freshDirectory } from '#test/fixtures/engine-work.ts';
 import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
@@ -13,7 +13,7 @@ async function format(bytes: Uint8Array): Promise<string | null> {
 }
 
 const zip = (entries: Readonly<Record<string, string>>): Uint8Array =>
-  zipSync(Object.fromEntries(Object.entries(entries).map(([name, text]) => [name, strToU8(text)])) as Zippable);
+  zipSync(Object.fromEntries(Object.entries(entries).map(([name, text]) => [name, strToU8(text)])));
 const types = (type: string): Readonly<Record<string, string>> => ({
   '[Content_Types].xml': `<Override ContentType="application/vnd.${type}"/>`,
 });

@@ -10,7 +10,7 @@ async function embedded(html: string, files: Readonly<Record<string, string>>): 
   const path = join(directory, 'page.html');
   await writeFile(path, html);
   for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
-  await embedImages({ path, directory } as Parameters<typeof embedImages>[0]);
+  await embedImages({ path, directory });
   return readFile(path, 'utf8');
 }
 
