@@ -33,7 +33,7 @@ describe('fetch of input.url', () => {
     });
     expect(await courier.runDue()).toBe(0);
     expect(await courier.registry.metrics()).toContain(
-      'mediajobs_transfer_tries_total{direction="fetch",outcome="succeeded"} 1',
+      'mediajobs_transfer_attempts_total{direction="fetch",outcome="succeeded"} 1',
     );
   });
 

@@ -13,7 +13,7 @@ export function makeTransferMetrics(
   registry: Registry,
 ): TransferMetrics {
   const tries = new Counter({
-    name: 'mediajobs_transfer_tries_total',
+    name: 'mediajobs_transfer_attempts_total',
     help: 'Attempts to fetch input.url or to deliver to output.url, by direction and outcome; after failed there is no further attempt.',
     labelNames: ['direction', 'outcome'],
     registers: [registry],

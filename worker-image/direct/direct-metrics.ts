@@ -49,7 +49,7 @@ export function makeDirectMetrics(
     registers,
   });
   const shedRequests = new Counter({
-    name: 'mediajobs_engine_turned_away_total',
+    name: 'mediajobs_engine_shed_total',
     help: 'Requests refused with engine_busy before their body was read.',
     registers,
   });
