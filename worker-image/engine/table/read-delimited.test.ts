@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { readCsv, readTsv } from '#worker-image/engine/table/read-delimited.ts';
+import { MAX_COLUMNS } from '#worker-image/engine/table/table-row.ts';
+
+async function rowsOf(read: typeof readCsv, ...pieces: readonly string[]): Promise<(readonly string[])[]> {
+  const rows: (readonly string[])[] = [];
+  const open = async function* (): AsyncGenerator<string> {
+    yield* pieces;
+  };
+  for await (const row of read(open)) rows.push(row);
+  return rows;
+}
+
+describe('readCsv', () => {
+  it.each([
+    [
+      'a,b\r\n1,2\r3,4\n',
+      [
+        ['a', 'b'],
+        ['1', '2'],
+        ['3', '4'],
+      ],
+    ],
+    ['sep=;\na;b,c\n', [['a', 'b,c']]],
+    ['SEP=|\r\na|b\n', [['a', 'b']]],
+    [
+      'a,b\n\n1,2\n',
+      [
+        ['a', 'b'],
+        ['1', '2'],
+      ],
+    ],
+    ['a\n\nb\n', [['a'], [''], ['b']]],
+    [
+      'a;b\n"x;""y""\nz";1\n',
+      [
+        ['a', 'b'],
+        ['x;"y"\nz', '1'],
+      ],
+    ],
+    ['a,b\n1\n1,2,3\n', [['a', 'b'], ['1'], ['1', '2', '3']]],
+    ['', []],
+  ])('reads %j', async (text, rows) => {
+    expect(await rowsOf(readCsv, text)).toEqual(rows);
+    expect(await rowsOf(readCsv, ...text)).toEqual(rows);
+  });
+
+  it('refuses an unclosed quote, and too many columns', async () => {
+    await expect(rowsOf(readCsv, 'a,b\n"x,1\n2,3\n')).rejects.toMatchObject({ code: 'processing_failed' });
+    await expect(rowsOf(readCsv, ','.repeat(MAX_COLUMNS))).rejects.toMatchObject({ code: 'limit_exceeded' });
+  });
+});
+
+describe('readTsv', () => {
+  it('splits at tabs only', async () => {
+    expect(await rowsOf(readTsv, 'a\tb,c;d\n1\t2\n')).toEqual([
+      ['a', 'b,c;d'],
+      ['1', '2'],
+    ]);
+  });
+});
