@@ -42,7 +42,7 @@ describe('readCsv', () => {
     ['', []],
   ])('reads %j', async (text, rows) => {
     expect(await rowsOf(readCsv, text)).toEqual(rows);
-    expect(await rowsOf(readCsv, ...text)).toEqual(rows);
+    expect(await rowsOf(readCsv, ...text.split(''))).toEqual(rows);
   });
 
   it('refuses an unclosed quote, and too many columns', async () => {

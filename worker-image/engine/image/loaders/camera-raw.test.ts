@@ -5,7 +5,7 @@ import { developRaw, readRawSize } from '#worker-image/engine/image/loaders/came
 import type { ImageFile } from '#worker-image/engine/image/picture.ts';
 
 const file = async (): Promise<ImageFile> => ({
-  path: '/work/input.dng',
+  path: '/job/input.dng',
   format: 'dng',
   directory: await freshDirectory(),
   maxPixels: 1,
