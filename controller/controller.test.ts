@@ -67,6 +67,7 @@ describe('controller', () => {
   const startedJobs = (): string[] => runs.started.map(({ spec }) => spec.jobId);
   const metricsText = (): Promise<string> => registry.metrics();
 
+  // Promise, States: Processing begins with the worker's first heartbeat; percent never decreases
   it('starts a created MediaJob, marks it running at its first heartbeat and ends it with its run', async () => {
     start();
     await create(1);

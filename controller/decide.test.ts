@@ -78,6 +78,10 @@ const lostStatus = (attempt: number, changes: Partial<MediaJobStatus> = {}): Par
 });
 
 describe('decide', () => {
+  // Promise, Bad input, case by case: 30 minutes, 4 hours
+  // Promise, States: A job whose attempts were lost three times fails with internal
+  // Promise, States: 30 minutes without capacity, or 4 hours of work: timeout
+  // Promise, States: Processing begins with the worker's first heartbeat; percent never decreases
   it.each<[string, Situation, object]>([
     ['a MediaJob that is gone is released', { more: { mediaJob: null } }, { action: 'release' }],
     [

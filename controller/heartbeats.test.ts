@@ -41,6 +41,7 @@ describe('startHeartbeats', () => {
   const beat = (percent: number, attempt = 1): Promise<Response> =>
     send({ jobId: JOB, attempt, percent }, { token: tokenOf(JOB, attempt) });
 
+  // Promise, States: Processing begins with the worker's first heartbeat; percent never decreases
   it('records times and percentage, which never decreases', async () => {
     await become({ attempt: 1 });
     const firstAt = now;

@@ -12,6 +12,7 @@ describe('reconcile with lost attempts', () => {
     job = makeReconciledJob();
   });
 
+  // Promise, States: A job whose attempts were lost three times fails with internal
   it('starts a next attempt with another output after each lost one, and fails after three', async () => {
     await job.create();
     for (const attempt of [1, 2, 3]) {
@@ -86,12 +87,15 @@ describe('reconcile with lost attempts', () => {
     expect(await job.status()).toMatchObject({ attempt: 1, reason: 'AttemptLost' });
   });
 
+  // Promise, States: A job whose attempts were lost three times fails with internal
   it('fails a job with the number of the third attempt when all three were lost with earlier MediaJobs', async () => {
     await job.create({ firstAttempt: 4 });
     expect(await job.step()).toBe('failed');
     expect(await job.status()).toMatchObject({ attempt: 3, reason: 'AttemptsExhausted', error: { code: 'internal' } });
   });
 
+  // Promise, Bad input, case by case: 30 minutes, 4 hours
+  // Promise, States: 30 minutes without capacity, or 4 hours of work: timeout
   it('stops a run after 4 hours and fails with timeout', async () => {
     await job.create();
     await job.step();
@@ -104,6 +108,7 @@ describe('reconcile with lost attempts', () => {
     expect(job.runs.stopped).toEqual([runName(1)]);
   });
 
+  // Promise, States: 30 minutes without capacity, or 4 hours of work: timeout
   it('starts a further attempt with the rest of the 4 hours as its timeout', async () => {
     await job.create();
     await job.step();

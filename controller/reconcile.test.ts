@@ -12,6 +12,7 @@ describe('reconcile', () => {
     job = makeReconciledJob();
   });
 
+  // Promise, States: Processing begins with the worker's first heartbeat; percent never decreases
   it('runs a job from its creation to its success', async () => {
     await job.create();
     expect(await job.step()).toBe('started');
@@ -114,6 +115,8 @@ describe('reconcile', () => {
     expect(await job.status()).toMatchObject({ attempt: 1, reason: null, message: null });
   });
 
+  // Promise, Bad input, case by case: 30 minutes, 4 hours
+  // Promise, States: 30 minutes without capacity, or 4 hours of work: timeout
   it('requeues a waiting job for the end of its 30 minutes', async () => {
     await job.create({ waitUntil: '2026-01-01T00:30:00.000Z' });
     job.runs.slots = 0;

@@ -29,6 +29,7 @@ describe('buildRunSpec', () => {
     expect(text).not.toMatch(/(output|token)-[13]/);
   });
 
+  // Promise, States: 30 minutes without capacity, or 4 hours of work: timeout
   it('sets the rest of the 4 hours since the first attempt as timeout', () => {
     const running = { ...mediaJob, status: buildStatus({ startedAt: '2026-01-01T00:00:00.000Z' }) };
     expect(buildRunSpec(LOCAL_TIMING, { ...input, mediaJob: running }).timeoutSeconds).toBe(3 * 3600);

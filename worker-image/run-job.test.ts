@@ -50,6 +50,7 @@ describe('run-job', () => {
     expect(outcome).toMatchObject({ report: { result: { original_size: photo.length, output_size: output?.length } } });
   });
 
+  // Promise, States: Processing begins with the worker's first heartbeat; percent never decreases
   it('sends heartbeats with its token from the start, in which the percent never falls', async () => {
     await run({ input: photo }, {});
     const beats = host?.beats ?? [];
@@ -68,6 +69,8 @@ describe('run-job', () => {
     expect(host?.seen).toEqual(['GET 503', 'GET 200', 'GET 200', 'PUT 500', 'PUT 200']);
   });
 
+  // Promise, Bad input, case by case: Uploads used or changed
+  // Promise, Jobs: Input_missing, input_changed, and the codes of the engine
   it.each<[string, StoreHostOptions, Partial<RunSpec>]>([
     ['input_missing', {}, {}],
     ['input_changed', { input: Buffer.from('x'), etag: '"v2"' }, {}],
@@ -79,6 +82,7 @@ describe('run-job', () => {
     expect(ended).toMatchObject({ code: 0, outcome: { outcome: 'failed', error: { code } } });
   });
 
+  // Promise, Bad input, case by case: Uploads used or changed
   it('fails with input_changed when the size differs', async () => {
     const { outcome } = await run({ input: photo }, {}, { size: photo.length + 1 });
     expect(outcome).toMatchObject({ error: { code: 'input_changed' } });

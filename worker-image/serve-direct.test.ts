@@ -70,6 +70,7 @@ describe('serve-direct', () => {
     expect((await sharp(answer.body).metadata()).format).toBe('webp');
   });
 
+  // Promise, Direct endpoints: Unsupported_input, use_async_job, encrypted_pdf, processing_failed, limit_exceeded with value and limit
   it.each<[string, number, Buffer, DirectWork | null]>([
     ['unsupported_input', 415, Buffer.from('8BPS\0\0\0\0'), workOf('original')],
     ['use_async_job', 415, Buffer.from('\x1a\x45\xdf\xa3\x87\x42\x82\x84webm', 'latin1'), workOf('original')],
@@ -110,6 +111,8 @@ describe('serve-direct', () => {
     await expect.poll(requestDirectories, SOON).toBe(0);
   });
 
+  // Promise, Bad input, case by case: Busy, hanging and crashing engines
+  // Promise, Direct endpoints: Engine_busy before the body, nothing counted
   it('refuses a request before its body when it has no permit left', async () => {
     const held = [openRequest(), openRequest()];
     for (const { request } of held) request.write('x');
@@ -121,6 +124,7 @@ describe('serve-direct', () => {
     }
   });
 
+  // Promise, Bad input, case by case: A client that disconnects
   it('removes the files of a request whose client disconnects', async () => {
     const { request, answered } = openRequest();
     request.write('x');

@@ -22,6 +22,7 @@ describe('formats', () => {
     expect(formatOfName(name)).toBe(format);
   });
 
+  // Promise, Direct endpoints: Convert: target, its spellings and case, page, dpi; larger results are returned
   it.each([
     ['jpeg', 'jpg'],
     ['TIF', 'tiff'],

@@ -13,6 +13,8 @@ const work = (more: Partial<MeasuredWork>): MeasuredWork => ({
 });
 
 describe('units', () => {
+  // Promise, Conventions and objects: Units and price of each meter
+  // Promise, Direct endpoints: BMP is returned with a warning; a PDF is billed as one image
   it.each([
     ['an image', work({}), 'images', 1],
     ['a PDF of 101 pages', work({ kind: 'pdf', pages: 101 }), 'pdfs', 2],
@@ -45,6 +47,7 @@ describe('units', () => {
 });
 
 describe('prices in micro-dollars', () => {
+  // Promise, Conventions and objects: Units and price of each meter
   it.each([
     ['images', 1, 0, 2000],
     ['images', 1, 10_000, 1000],

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { savingsPercent } from '#crds/catalogue/savings.ts';
 
+// Promise, Conventions and objects: Result object, in the header on one line of printable ASCII
 it.each([
   [1000, 600, 40],
   [3, 2, 33.3],

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ID_PREFIXES, isId, newId, randomWord, type IdKind } from '#crds/contract/ids.ts';
 
 describe('ids', () => {
+  // Promise, Conventions and objects: A field that does not apply is null; times in UTC with milliseconds; ids of 20 letters and digits
   it.each(Object.entries(ID_PREFIXES) as [IdKind, string][])('of a %s begin with %s_', (kind, prefix) => {
     const id = newId(kind);
     expect(id).toMatch(new RegExp(`^${prefix}_[0-9a-z]{20}$`));

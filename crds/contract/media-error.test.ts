@@ -19,6 +19,7 @@ describe('MediaError', () => {
 });
 
 describe('toJobError', () => {
+  // Promise, Conventions and objects: The error of a job has type, code and message only
   it('returns type, code and message of a refusal', () => {
     const error = new MediaError('encrypted_pdf', 'The PDF needs a password.', { param: 'file' });
     expect(toJobError(error)).toEqual({

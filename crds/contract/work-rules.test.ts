@@ -26,6 +26,14 @@ function orderOf({ operation = 'compress', to, image, features }: Change): Ruled
 }
 
 describe('the refusal of an order for a file of known content', () => {
+  // Promise, Bad input, case by case: Features
+  // Promise, Bad input, case by case: HEIC without the feature
+  // Promise, Bad input, case by case: Files of another kind
+  // Promise, Jobs: Feature_not_enabled after identification
+  // Promise, Direct endpoints: Camera RAW is compressed, not converted
+  // Promise, Direct endpoints: Feature_not_enabled for HEIC output; stripping HEIC does not need it
+  // Promise, Direct endpoints: Unsupported_input, use_async_job, encrypted_pdf, processing_failed, limit_exceeded with value and limit
+  // Promise, What the service does: Video and office documents run as jobs only
   it.each<[string, Format, Change, string | null]>([
     ['an image in a request', 'jpg', {}, null],
     ['video in a request', 'mp4', {}, 'use_async_job'],
@@ -59,6 +67,7 @@ describe('the refusal of an order for a file of known content', () => {
     expect(refusalOf(orderOf(change), { by: 'content', format }, lane)?.code ?? null).toBe(code);
   });
 
+  // Promise, Direct endpoints: Unsupported_target lists the targets
   it('lists the targets of the kind', () => {
     const refusal = refusalOf(orderOf({ operation: 'convert', to: 'mp3' }), { by: 'content', format: 'pdf' }, 'job');
     expect(refusal?.message).toBe('A pdf file does not convert to mp3. The targets of pdf files are png, jpg.');
@@ -77,6 +86,7 @@ describe('the refusal of an order before the file is known', () => {
   const toHeic = { convert: { to: 'HEIF' } };
   const asHeic = { image: { format: 'heic' } };
 
+  // Promise, Direct endpoints: Feature_not_enabled for HEIC output; stripping HEIC does not need it
   it.each([
     ['convert', toHeic, null, 'convert.to'],
     ['convert', toHeic, 'photo.jpg', 'convert.to'],

@@ -33,6 +33,9 @@ describe('a running direct request', () => {
     ['engine', [503]],
     ['engine child', [500]],
   ];
+  // Promise, Settled where the interface leaves it open: A crash is the fault of the file; a kill by the system is not
+  // Promise, Bad input, case by case: Busy, hanging and crashing engines
+  // Promise, Direct endpoints: Timeout after 120 seconds, internal, processing_failed after a crash
   it.each(victims)(
     'is answered with an error when the %s is killed, and the next one succeeds',
     async (role, statuses) => {

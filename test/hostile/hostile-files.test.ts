@@ -38,6 +38,8 @@ const GROUPS: readonly (readonly [what: string, files: readonly HostileFile[]])[
 ];
 
 describe.each(GROUPS)('the engine, given hostile %s,', (_what, files) => {
+  // Promise, Bad input, case by case: Pixels, frames, pages, durations
+  // Promise, Bad input, case by case: Passwords
   it.concurrent.each(files)(
     'withstands $name',
     async (file) => {

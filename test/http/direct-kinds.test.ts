@@ -64,6 +64,8 @@ describe('compress', () => {
   });
 
   // Promise, Direct endpoints: Unsupported_input, use_async_job, encrypted_pdf, processing_failed, limit_exceeded with value and limit
+  // Promise, Bad input, case by case: Damaged files
+  // Promise, Bad input, case by case: Passwords
   it.each([
     ['encrypted.pdf', 'encrypted_pdf'],
     ['corrupt.jpg', 'processing_failed'],
@@ -75,6 +77,8 @@ describe('compress', () => {
   });
 
   // Promise, Direct endpoints: Unsupported_input, use_async_job, encrypted_pdf, processing_failed, limit_exceeded with value and limit
+  // Promise, Bad input, case by case: Pixels, frames, pages, durations
+  // Promise, Limits and versions: Length, pixels, pages and frames of the plan
   it.each([
     ['too-many-pixels.png', /100010000 .*100000000/],
     ['too-many-frames.gif', /2001 .*2000/],

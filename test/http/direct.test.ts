@@ -200,6 +200,9 @@ describe('compress', () => {
     expectRefusal(await api('POST', `/v1/compress?${query}`, { body: jpg }), code, { param });
   });
 
+  // Promise, Bad input, case by case: Damaged files
+  // Promise, Bad input, case by case: No file, broken multipart, endless part headers
+  // Promise, Direct endpoints: Missing_file, invalid_options, bad_request
   it.each([
     ['an empty body', Buffer.alloc(0), 'missing_file'],
     ['bytes that are nothing', Buffer.from('hello there, this is nothing'), 'unsupported_input'],

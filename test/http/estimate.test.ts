@@ -31,6 +31,7 @@ describe('an estimate', () => {
     });
   });
 
+  // Promise, Conventions and objects: Units and price of each meter
   it.each<[string, object, object]>([
     [
       'an image',
@@ -80,6 +81,7 @@ describe('an estimate', () => {
     expect((await ask(fields)).json()).toMatchObject(expected);
   });
 
+  // Promise, Conventions and objects: Units and price of each meter
   it.each<[string, object, number]>([
     ['854', { resolution: 854 }, 3 * 3 * 1.5],
     ['854, upright', { resolution: 854, upright: true }, 3 * 3 * 1.5],
@@ -124,6 +126,7 @@ describe('an estimate', () => {
 });
 
 describe('the notes of an estimate', () => {
+  // Promise, Conventions and objects: Estimate object and its notes
   it.each<[string, object, string]>([
     ['a missing height', file('a.mp4', { duration_seconds: 1, width: 100 }), '1920x1080 is assumed'],
     ['missing pages', file('a.pdf'), '100 pages or fewer are assumed'],

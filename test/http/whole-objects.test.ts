@@ -116,6 +116,7 @@ describe('other objects', () => {
   });
 
   // Promise, Conventions and objects: Capabilities, word for word, the same for every caller, cacheable
+  // Promise, Direct endpoints: Compress options: defaults and ranges; box sides are clamped to 100 to 9,999
   it('the capabilities', async () => {
     const body = (await api('GET', '/v1/capabilities', { key: null })).json();
     const plan = (rate: number, jobs: number, bytes: number, seconds: number) => ({

@@ -22,6 +22,9 @@ describe('refuseBeforeOpening', () => {
 });
 
 describe('refuseOverLimits', () => {
+  // Promise, Bad input, case by case: Pixels, frames, pages, durations
+  // Promise, Limits and versions: Length, pixels, pages and frames of the plan
+  // Promise, Direct endpoints: Unsupported_input, use_async_job, encrypted_pdf, processing_failed, limit_exceeded with value and limit
   it.each<[Partial<Facts>, string | null]>([
     [{ width: 10, height: 10 }, null],
     [{ width: 101, height: 1 }, '101 pixels (width times height); at most 100'],

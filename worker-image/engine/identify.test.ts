@@ -114,6 +114,7 @@ describe('identify by content', () => {
     ['fodp', 'flat presentation', flat('presentation')],
   ];
 
+  // Promise, Settled where the interface leaves it open: Office formats are identified by content, text formats by name
   it.each(rows)('finds %s in %s without a name', async (format, _what, bytes) => {
     expect(await identifyBytes(bytes)).toMatchObject({ format, warning: null });
   });
@@ -124,6 +125,7 @@ describe('identify by content', () => {
 });
 
 describe('identify by name, once the bytes are text', () => {
+  // Promise, Settled where the interface leaves it open: Office formats are identified by content, text formats by name
   it.each<[Format, string, Uint8Array]>([
     ['txt', 'notes.txt', strToU8('Grüße')],
     ['csv', 'a.csv', strToU8('a,b\n1,2\n')],
@@ -153,6 +155,7 @@ describe('identify by name, once the bytes are text', () => {
 });
 
 describe('identify when content and name disagree', () => {
+  // Promise, Bad input, case by case: Files of another kind
   it('follows the content and warns', async () => {
     expect(await identifyBytes(latin1('\xff\xd8\xff\xe0'), 'photo.png')).toEqual({
       kind: 'image',
@@ -167,6 +170,8 @@ describe('identify when content and name disagree', () => {
 });
 
 describe('identify refuses', () => {
+  // Promise, Bad input, case by case: Files of another kind
+  // Promise, Direct endpoints: Unsupported_input, use_async_job, encrypted_pdf, processing_failed, limit_exceeded with value and limit
   it.each<[string, Uint8Array, string | null]>([
     [
       'an SVG drawing',
@@ -216,10 +221,13 @@ describe('identify refuses', () => {
     });
   });
 
+  // Promise, Bad input, case by case: Files of another kind
   it('a Photoshop document with the list of handled formats', async () => {
     await expect(identifyBytes(latin1('8BPS\0'))).rejects.toThrow(/Handled are image \(jpg, .*woff2\)/);
   });
 
+  // Promise, Bad input, case by case: Damaged documents
+  // Promise, Bad input, case by case: Passwords
   it.each<[string, string, Uint8Array]>([
     ['a newer document under a password', 'password', ole2(['EncryptionInfo', 'EncryptedPackage'])],
     ['one with names in upper case', 'password', ole2(['ENCRYPTIONINFO', 'ENCRYPTEDPACKAGE'])],

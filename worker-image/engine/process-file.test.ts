@@ -22,6 +22,7 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true }));
 
 describe('processFile', () => {
+  // Promise, Conventions and objects: Result object, in the header on one line of printable ASCII
   it('returns the smaller file with its report', async () => {
     const small = Buffer.alloc(700, 'o');
     const { path, report } = await run({ compress: writes(small) });
@@ -86,6 +87,7 @@ describe('processFile', () => {
     expect((await run({ compress })).report.tools).toEqual({ sharp: '1.2.3', true: '9.1' });
   });
 
+  // Promise, States: Processing begins with the worker's first heartbeat; percent never decreases
   it('reports percents that never fall', async () => {
     const percents: number[] = [];
     const compress: KindHandler['compress'] = (deps, work, facts) => {
@@ -103,6 +105,9 @@ describe('processFile', () => {
     await expect(refused).rejects.toMatchObject({ code: 'invalid_options', param: 'convert.to' });
   });
 
+  // Promise, Bad input, case by case: Pixels, frames, pages, durations
+  // Promise, Limits and versions: Length, pixels, pages and frames of the plan
+  // Promise, Direct endpoints: Unsupported_input, use_async_job, encrypted_pdf, processing_failed, limit_exceeded with value and limit
   it('refuses a file over a limit before processing it', async () => {
     const refused = run({ inspect: () => Promise.resolve({ width: 30_000, height: 30_000 }) });
     await expect(refused).rejects.toMatchObject({
@@ -144,6 +149,7 @@ describe('processFile', () => {
     await expect(run({ compress }, {}, { signal: stop.signal })).rejects.toMatchObject({ code: 'timeout' });
   });
 
+  // Promise, Direct endpoints: Convert: target, its spellings and case, page, dpi; larger results are returned
   it('returns a conversion even when it is larger', async () => {
     const { report } = await run({ convert: writes(Buffer.alloc(2000)) }, toPng());
     expect(report.result).toMatchObject({ increased: true, kept_original: false, savings_percent: -100 });
@@ -153,6 +159,8 @@ describe('processFile', () => {
 describe('processFile when compression gains nothing', () => {
   const larger = writes(Buffer.alloc(2000));
 
+  // Promise, Bad input, case by case: Kept, stripped
+  // Promise, Direct endpoints: What cannot be made smaller is returned unchanged and free
   it('keeps the original', async () => {
     const { path, report } = await run({ compress: larger }, keepMetadata());
     expect(await readFile(path)).toEqual(INPUT);
@@ -177,6 +185,7 @@ describe('processFile when compression gains nothing', () => {
     });
   });
 
+  // Promise, Bad input, case by case: Kept, stripped
   it('returns the stripped file rather than an original with metadata', async () => {
     const stripped = Buffer.alloc(900, 's');
     const { path, report } = await run({ compress: larger, stripMetadata: writes(stripped) });

@@ -54,6 +54,7 @@ describe('makeReport', () => {
     expect((await report({ keptOriginal: true })).outputSha256).toBe('input');
   });
 
+  // Promise, Conventions and objects: Result object, in the header on one line of printable ASCII
   it.each<readonly [Kind, number | null, string | null]>([
     ['pdf', 7, null],
     ['video', null, 'hevc'],

@@ -35,6 +35,7 @@ describe('ChildPool', () => {
     expect([pool.busy(), pool.waiting()]).toEqual([0, 0]);
   });
 
+  // Promise, Bad input, case by case: Busy, hanging and crashing engines
   it('refuses a file with engine_busy when the queue is full', async () => {
     pool = open({ children: 1, queue: 0 });
     const first = pool.process(await input());
@@ -42,6 +43,7 @@ describe('ChildPool', () => {
     await first;
   });
 
+  // Promise, Bad input, case by case: A client that disconnects
   it('removes an aborted file from the queue', async () => {
     pool = open({ children: 1, queue: 1 });
     const first = pool.process(await input());

@@ -144,6 +144,7 @@ describe('fail', () => {
 });
 
 describe('crash', () => {
+  // Promise, Settled where the interface leaves it open: A crash is the fault of the file; a kill by the system is not
   it.each<[number | null, NodeJS.Signals | null]>([
     [null, 'SIGKILL'],
     [137, null],
@@ -154,6 +155,8 @@ describe('crash', () => {
     expect(crash(code, signal)).toBeInstanceOf(EngineKilled);
   });
 
+  // Promise, Settled where the interface leaves it open: A crash is the fault of the file; a kill by the system is not
+  // Promise, Direct endpoints: Timeout after 120 seconds, internal, processing_failed after a crash
   it.each<[number | null, NodeJS.Signals | null]>([
     [null, 'SIGSEGV'],
     [null, 'SIGABRT'],

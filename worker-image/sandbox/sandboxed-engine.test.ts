@@ -55,6 +55,9 @@ describe('SandboxedEngine', () => {
     await child.kill();
   });
 
+  // Promise, Settled where the interface leaves it open: A crash is the fault of the file; a kill by the system is not
+  // Promise, Bad input, case by case: Busy, hanging and crashing engines
+  // Promise, Direct endpoints: Timeout after 120 seconds, internal, processing_failed after a crash
   it('refuses a file that makes the process crash', async () => {
     const child = start(NO_ISOLATION);
     const crashed = child.process(await input());
@@ -69,6 +72,8 @@ describe('SandboxedEngine', () => {
     await child.ended;
   });
 
+  // Promise, Settled where the interface leaves it open: A crash is the fault of the file; a kill by the system is not
+  // Promise, Bad input, case by case: Busy, hanging and crashing engines
   it('throws EngineKilled when the system kills the process', async () => {
     const child = start(isolation);
     const killed = child.process(await input());
@@ -77,6 +82,7 @@ describe('SandboxedEngine', () => {
     await child.ended;
   });
 
+  // Promise, Settled where the interface leaves it open: A crash is the fault of the file; a kill by the system is not
   it('throws EngineKilled when the process inside its namespace is killed', async ({ skip }) => {
     if (!isolation.ownsProcesses) skip();
     const child = start(isolation);

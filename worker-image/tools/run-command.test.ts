@@ -63,6 +63,7 @@ describe('runCommand', () => {
     await expect.poll(() => isRunning(join(directory, 'pid'))).toBe(false);
   });
 
+  // Promise, Bad input, case by case: Busy, hanging and crashing engines
   it('kills the whole tree at the time limit and throws timeout', async () => {
     const late = run(shell('(sleep 600 & echo $! > pid; wait)', { timeoutSeconds: 0.5 }));
     await expect(late).rejects.toMatchObject({ code: 'timeout' });

@@ -51,6 +51,7 @@ describe('download', () => {
     expect(host?.seen).toEqual(['GET 503', 'GET 200', 'GET 200']);
   });
 
+  // Promise, Bad input, case by case: Uploads used or changed
   it.each<[string, string, StoreHostOptions, Partial<Download>]>([
     ['input_missing', 'a missing object', { faults: { GET: [404] } }, {}],
     ['input_missing', 'a deleted object', { faults: { GET: [410] } }, {}],

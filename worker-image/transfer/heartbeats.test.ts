@@ -43,6 +43,7 @@ describe('startHeartbeats', () => {
     await expect.poll(percents).toEqual([0, 5, 99]);
   });
 
+  // Promise, States: Processing begins with the worker's first heartbeat; percent never decreases
   it('sends the highest percentage when it falls', async () => {
     await start({ intervalSeconds: 0.05 });
     beats?.report(3);

@@ -20,6 +20,7 @@ describe('refuseImpossiblePairs', () => {
     else expect(check).toThrow(expect.objectContaining({ code: 'invalid_options', param: 'video.codec' }));
   });
 
+  // Promise, Bad input, case by case: Sample rates
   it('checks a sample rate against a chosen format only', () => {
     const audio = { format: 'mp3', sample_rate_hz: 96_000 };
     expect(() => refuseImpossiblePairs({ video: VIDEO, audio, isAudioFormatChosen: false })).not.toThrow();
@@ -33,6 +34,7 @@ describe('refuseImpossiblePairs', () => {
 });
 
 describe('sampleRateRule', () => {
+  // Promise, Bad input, case by case: Sample rates
   it.each([
     ['opus', 44_100, '8000, 12000, 16000, 24000, 48000'],
     ['opus', 48_000, null],

@@ -17,6 +17,11 @@ function refusalOf(work: () => unknown): { code: string; param: string | null } 
 }
 
 describe('options in JSON', () => {
+  // Promise, Bad input, case by case: Invalid, too deep and too long JSON, `__proto__`
+  // Promise, Bad input, case by case: Targets, pages, dpi
+  // Promise, Bad input, case by case: Options
+  // Promise, Direct endpoints: Compress options: defaults and ranges; box sides are clamped to 100 to 9,999
+  // Promise, Direct endpoints: Unknown options are refused, those of other kinds ignored
   it.each([
     [{ image: { quality: 101 } }, 'image.quality'],
     [{ image: { quality: -1 } }, 'image.quality'],
@@ -43,6 +48,8 @@ describe('options in JSON', () => {
 });
 
 describe('options in a query', () => {
+  // Promise, Bad input, case by case: Targets, pages, dpi
+  // Promise, Bad input, case by case: Options
   it.each([
     [{ 'image.quality': '60.5' }, 'image.quality'],
     [{ 'image.quality': '1e2' }, 'image.quality'],
@@ -55,6 +62,7 @@ describe('options in a query', () => {
     expect(refusalOf(() => query(entries))).toEqual({ code: 'invalid_options', param });
   });
 
+  // Promise, Direct endpoints: Convert: target, its spellings and case, page, dpi; larger results are returned
   it('are parsed as numbers, booleans, words and short names of convert', () => {
     const options = resolveOptions(query({ 'image.quality': '60', 'image.resize': 'false', to: 'JPEG', dpi: '300' }));
     expect(options.image).toMatchObject({ quality: 60, resize: null });
@@ -63,6 +71,7 @@ describe('options in a query', () => {
 });
 
 describe('resolveOptions', () => {
+  // Promise, Direct endpoints: Compress options: defaults and ranges; box sides are clamped to 100 to 9,999
   it('fills in every default', () => {
     expect(resolveOptions(new Map())).toEqual({
       image: {
@@ -85,6 +94,8 @@ describe('resolveOptions', () => {
     });
   });
 
+  // Promise, Bad input, case by case: Options
+  // Promise, Direct endpoints: Compress options: defaults and ranges; box sides are clamped to 100 to 9,999
   it.each([
     [1, 100],
     [99, 100],
@@ -98,6 +109,7 @@ describe('resolveOptions', () => {
     });
   });
 
+  // Promise, Direct endpoints: Compress options: defaults and ranges; box sides are clamped to 100 to 9,999
   it.each([
     ['a box turns resize on in the same source', { 'image.resize': 'false', 'image.resize.width': '300' }, 300],
     ['an empty object turns it on', { 'image.resize': 'true' }, 2000],
@@ -105,6 +117,7 @@ describe('resolveOptions', () => {
     expect(resolveOptions(query(entries)).image.resize).toMatchObject({ width });
   });
 
+  // Promise, Direct endpoints: Preset, then JSON, then query
   it('uses the strongest source of each path', () => {
     const preset = parseJsonOptions({ image: { quality: 10, format: 'webp' } });
     const json = parseJsonOptions({ image: { quality: 20, strip_metadata: false } });
@@ -138,6 +151,8 @@ describe('resolveOptions', () => {
     expect(resolveOptions(parseJsonOptions({ video: { format: 'webm' } })).video.codec).toBe('vp9');
   });
 
+  // Promise, Bad input, case by case: Sample rates
+  // Promise, Bad input, case by case: Options
   it.each([
     [{ video: { format: 'webm', codec: 'h264' } }, 'invalid_options', 'video.codec'],
     [{ video: { format: 'mov', codec: 'vp9' } }, 'invalid_options', 'video.codec'],
@@ -149,6 +164,7 @@ describe('resolveOptions', () => {
     expect(refusalOf(() => resolveOptions(parseJsonOptions(options)))).toEqual({ code, param });
   });
 
+  // Promise, Bad input, case by case: Sample rates
   it('leaves a sample rate to the engine when no output format is chosen', () => {
     const sent = parseJsonOptions({ audio: { sample_rate_hz: 192_000 } });
     expect(resolveOptions(sent).audio).toMatchObject({ format: 'aac', sample_rate_hz: 192_000 });
@@ -168,6 +184,7 @@ describe('resolveOptions', () => {
     },
   );
 
+  // Promise, Direct endpoints: Unsupported_target lists the targets
   it.each(KINDS)('lists the targets of %s files when it refuses a target', (kind) => {
     expect(() => resolveOptions(parseJsonOptions({ convert: { to: 'exe' } }))).toThrow(
       `${kind} to ${CONVERT_TARGETS[kind].join(', ')}`,

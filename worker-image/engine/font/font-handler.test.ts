@@ -44,6 +44,7 @@ describe('the font handler', () => {
     },
   );
 
+  // Promise, Direct endpoints: Fonts change their container only; table cells are text
   it('converts to WOFF and back without changing a byte', async () => {
     for (const format of ['ttf', 'otf'] as const) {
       const plain = await readFile(fixture(format).path);
@@ -58,6 +59,7 @@ describe('the font handler', () => {
     expect(sizes).toEqual(sizes.toSorted((a, b) => b - a));
   });
 
+  // Promise, Direct endpoints: Fonts change their container only; table cells are text
   it('keeps the kind of outlines and warns when the extension contradicts it', async () => {
     const ttf = await convert(fixture('otf'), 'ttf');
     expect(hasCffOutlines(readSfnt(await readFile(ttf.path)))).toBe(true);
@@ -68,6 +70,7 @@ describe('the font handler', () => {
 });
 
 describe('the font handler, with a damaged font,', () => {
+  // Promise, Bad input, case by case: Damaged files
   it.each(FORMATS)('refuses a truncated %s', async (format) => {
     const source = await changed(format, 'truncated', (bytes) => bytes.subarray(0, bytes.length / 2));
     await expect(convert(source, format === 'woff' ? 'ttf' : 'woff')).rejects.toMatchObject({

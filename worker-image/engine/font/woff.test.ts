@@ -18,6 +18,7 @@ function woff(change: (bytes: Buffer) => unknown = () => {}): Buffer {
 }
 
 describe('WOFF', () => {
+  // Promise, Direct endpoints: Fonts change their container only; table cells are text
   it('is smaller than the font, and is read back without a changed byte', () => {
     expect(woff().length).toBeLessThan(PLAIN.length);
     expect(readWoff(woff()).equals(PLAIN)).toBe(true);

@@ -83,6 +83,7 @@ describe('inspect', () => {
     });
   });
 
+  // Promise, Bad input, case by case: Pixels, frames, pages, durations
   it('reads the size of a PNG of 4,295 megapixels from its header', async () => {
     const header = Buffer.alloc(13);
     header.writeUInt32BE(65_535, 0);
@@ -108,6 +109,7 @@ describe('inspect', () => {
     },
   );
 
+  // Promise, Bad input, case by case: Pixels, frames, pages, durations
   it('counts 2,001 frames of a GIF without decoding them', async () => {
     const frame = Buffer.from('2c00000000010001000002024c0100', 'hex');
     const bytes = Buffer.concat([
@@ -128,6 +130,7 @@ describe('inspect', () => {
 });
 
 describe('compress', () => {
+  // Promise, Direct endpoints: Camera RAW is compressed, not converted
   it.each([
     ['photo-jpg', 'jpg'],
     ['photo-png', 'png'],
@@ -159,6 +162,7 @@ describe('compress', () => {
     }
   });
 
+  // Promise, Direct endpoints: Formats and resizing of images
   it.each([
     [{ mode: 'fit', width: 400, height: 400 }, 400, 300],
     [{ mode: 'fill', width: 400, height: 400 }, 400, 400],
@@ -171,6 +175,7 @@ describe('compress', () => {
     expect((await compress('photo-jpg', { resize })).facts).toMatchObject({ width, height });
   });
 
+  // Promise, Direct endpoints: Compress options change the result: quality, format, channels, rates, metadata
   it('writes fewer bytes for a lower quality, in every format', async () => {
     for (const format of ['jpg', 'webp', 'avif', 'gif', 'png'] as const) {
       const sizes: number[] = [];
@@ -192,6 +197,7 @@ describe('compress', () => {
     expect((await sharp((await compress('text-png', { quality: 60 })).path).metadata()).isPalette).toBe(true);
   });
 
+  // Promise, Direct endpoints: Compress options change the result: quality, format, channels, rates, metadata
   it('removes camera details, and keeps them on request', async () => {
     for (const format of ['jpg', 'webp', 'avif', 'heic'] as const) {
       const [clean, full] = await Promise.all([
@@ -259,6 +265,7 @@ describe('compress', () => {
     expect((await compress('two-pages-tiff')).warnings).toEqual([expect.stringContaining('2 pages')]);
   });
 
+  // Promise, Bad input, case by case: Damaged files
   it('refuses a truncated image', async () => {
     const whole = await readFile(fixture('photo-jpg').path);
     const path = join(await freshDirectory(), 'cut.jpg');
@@ -318,6 +325,7 @@ describe('convert', () => {
     expect((await readFile((await convert('alpha-png', 'pdf')).path)).includes('/SMask')).toBe(true);
   });
 
+  // Promise, Direct endpoints: Frames are kept where the target has them, else one with a warning
   it.each([
     ['animated-gif', 'webp'],
     ['animated-webp', 'gif'],
@@ -333,6 +341,7 @@ describe('convert', () => {
     expect(await facts(produced.path)).toEqual(await facts(fixture(name).path));
   });
 
+  // Promise, Direct endpoints: Frames are kept where the target has them, else one with a warning
   it.each(['animated-gif', 'animated-webp', 'animated-png'])(
     'writes the first frame of %s to a still target, with a warning',
     async (name) => {
@@ -430,6 +439,7 @@ describe('convert', () => {
     }
   });
 
+  // Promise, Direct endpoints: Camera RAW is compressed, not converted
   it('refuses camera RAW', async () => {
     await expect(convert('photo-dng', 'jpg')).rejects.toMatchObject({ code: 'unsupported_input' });
   });

@@ -7,6 +7,7 @@ const jpeg = await sharp({ create: { width: 3000, height: 1500, channels: 3, bac
   .toBuffer();
 const box = { width: 100, height: 100 };
 
+// Promise, Direct endpoints: Formats and resizing of images
 it.each<[NonNullable<Resize>, { width: number; height: number }]>([
   [
     { mode: 'height', ...box },

@@ -90,6 +90,7 @@ describe('compressing audio', () => {
     expect(await track(produced)).toMatchObject({ codec_name: 'aac', channels: 2 });
   });
 
+  // Promise, Direct endpoints: Compress options change the result: quality, format, channels, rates, metadata
   it.each([
     ['m4a', 'aac', 44_100],
     ['mp3', 'mp3', 44_100],
@@ -119,6 +120,7 @@ describe('compressing audio', () => {
     expect((await track(produced))?.codec_name).toBe(codec);
   });
 
+  // Promise, Direct endpoints: Compress options change the result: quality, format, channels, rates, metadata
   it.each(['aac', 'mp3', 'ogg', 'opus'] as const)('produces a larger %s with each tier', async (format) => {
     const source = await draw(engineDeps().run, directory, { format: 'wav', name: `noise-${format}`, args: NOISE });
     const sizes: number[] = [];
@@ -189,6 +191,7 @@ describe('compressing audio', () => {
     expect((await stat(produced.path)).size).toBeLessThan((await stat(source.path)).size * 1.15);
   });
 
+  // Promise, Direct endpoints: Compress options change the result: quality, format, channels, rates, metadata
   it('mixes down to one channel at the given sample rate and bit rate', async () => {
     const produced = await compress(fixture('wav'), {
       format: 'mp3',
@@ -205,6 +208,7 @@ describe('compressing audio', () => {
     expect(produced.warnings).toEqual(['mp3 has no sample rate of 40000 Hz; 44100 Hz was used.']);
   });
 
+  // Promise, Bad input, case by case: Sample rates
   it.each([
     ['opus', 44_100],
     ['mp3', 96_000],
@@ -272,6 +276,7 @@ describe('compressing audio', () => {
 });
 
 describe('tags and cover art of audio', () => {
+  // Promise, Direct endpoints: Compress options change the result: quality, format, channels, rates, metadata
   it.each(['m4a', 'mp3', 'ogg', 'opus', 'flac'] as const)('are kept in %s, or removed on request', async (format) => {
     for (const from of ['mp3', 'ogg'] as const) {
       expect(await tags(await compress(fixture(from), { format }))).toContain('A tone');
@@ -365,6 +370,7 @@ describe('removing tags without encoding', () => {
 });
 
 describe('the duration of a file', () => {
+  // Promise, Bad input, case by case: Pixels, frames, pages, durations
   it.each(['aac', 'flac', 'opus', 'mp3'] as const)('is measured in %s', async (format) => {
     const facts = await audioHandler.inspect(engineDeps(), await workOn({ ...fixture(format), operation: 'compress' }));
     expect(Math.abs((facts.durationSeconds ?? 0) - FIXTURE_SECONDS)).toBeLessThan(0.1);

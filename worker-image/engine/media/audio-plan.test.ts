@@ -70,6 +70,7 @@ describe('planCompress', () => {
     expect(text(compress(probeOf({ codec_name: 'flac' }, { format: 'flac' })))).toMatch(/-af asetpts=N\/SR\/TB$/);
   });
 
+  // Promise, Bad input, case by case: Sample rates
   it('refuses a sample rate that the codec lacks, and a file without audio', () => {
     expect(() => compress(WAV, { format: 'opus', sample_rate_hz: 44_100 })).toThrow(
       expect.objectContaining({ code: 'invalid_options', param: 'audio.sample_rate_hz' }),

@@ -144,6 +144,7 @@ describe('the converted document', () => {
 });
 
 describe('the conversion', () => {
+  // Promise, Bad input, case by case: Damaged documents
   it('refuses a truncated document, for which LibreOffice reports success', async () => {
     const path = join(directory, 'truncated.docx');
     await copyFile(sample('letter.docx', 'docx').path, path);

@@ -42,18 +42,22 @@ async function compressed(
 }
 
 describe('inspect', () => {
+  // Promise, Bad input, case by case: Pixels, frames, pages, durations
   it('counts the pages', async () => {
     expect(await pdfHandler.inspect(engineDeps(), await work('photos', 'compress'))).toMatchObject({
       pages: 3,
     });
   });
 
+  // Promise, Bad input, case by case: Passwords
+  // Promise, Direct endpoints: Unsupported_input, use_async_job, encrypted_pdf, processing_failed, limit_exceeded with value and limit
   it('refuses a file that needs a password', async () => {
     await expect(pdfHandler.inspect(engineDeps(), await work('user-password', 'compress'))).rejects.toMatchObject({
       code: 'encrypted_pdf',
     });
   });
 
+  // Promise, Bad input, case by case: Passwords
   it('refuses an encrypted file with a damaged cross-reference table', async () => {
     const bytes = (await readFile(new URL('../../../api/data/samples/encrypted.pdf', import.meta.url))).toString(
       'latin1',
@@ -65,12 +69,15 @@ describe('inspect', () => {
     ).rejects.toMatchObject({ code: 'encrypted_pdf' });
   });
 
+  // Promise, Settled where the interface leaves it open: A PDF with an owner password only is processed
+  // Promise, Bad input, case by case: Passwords
   it('accepts a file with an owner password only', async () => {
     expect(await pdfHandler.inspect(engineDeps(), await work('owner-password', 'compress'))).toMatchObject({
       pages: 3,
     });
   });
 
+  // Promise, Bad input, case by case: Damaged files
   it('refuses a file that only begins like a PDF', async () => {
     await expect(pdfHandler.inspect(engineDeps(), await work('damaged', 'compress'))).rejects.toMatchObject({
       code: 'processing_failed',
@@ -79,6 +86,7 @@ describe('inspect', () => {
 });
 
 describe('compress', () => {
+  // Promise, Direct endpoints: Compress options change the result: quality, format, channels, rates, metadata
   it('writes a smaller file for each lower tier', async () => {
     const sizes: number[] = [];
     for (const quality of ['tiny', 'small', 'medium', 'large', 'original'] as const)
@@ -182,6 +190,7 @@ describe('compress', () => {
     expect(text.match(/\/Type \/OCG\b/g)).toHaveLength(2);
   });
 
+  // Promise, Settled where the interface leaves it open: A PDF with an owner password only is processed
   it('compresses a file with restrictions', async () => {
     const { produced, size } = await compressed('owner-password', 'medium');
     expect(size).toBeLessThan((await work('owner-password', 'compress')).input.size / 4);
@@ -191,6 +200,7 @@ describe('compress', () => {
 });
 
 describe('convert', () => {
+  // Promise, Direct endpoints: Convert: target, its spellings and case, page, dpi; larger results are returned
   it.each([
     { name: 'photos', to: 'png', dpi: 144, width: 1224, height: 1584 },
     { name: 'photos', to: 'jpg', dpi: 36, width: 306, height: 396 },
@@ -205,6 +215,7 @@ describe('convert', () => {
     },
   );
 
+  // Promise, Direct endpoints: Convert: target, its spellings and case, page, dpi; larger results are returned
   it('renders the requested page', async () => {
     const rendered = await Promise.all(
       [1, 2].map(
@@ -281,11 +292,14 @@ describe('convert', () => {
     });
   });
 
+  // Promise, Bad input, case by case: Targets, pages, dpi
+  // Promise, Direct endpoints: Convert: target, its spellings and case, page, dpi; larger results are returned
   it('refuses a page beyond the end and names the option', async () => {
     const refused = runHandler(pdfHandler, await work('photos', 'convert', { convert: { to: 'png', page: 4 } }));
     await expect(refused).rejects.toMatchObject({ code: 'invalid_options', param: 'convert.page' });
   });
 
+  // Promise, Bad input, case by case: Pixels, frames, pages, durations
   it('refuses more pixels than the limit before rendering', async () => {
     const one = await work('turned', 'convert', { convert: { to: 'png', dpi: 144 } });
     const refused = runHandler(pdfHandler, { ...one, limits: { ...one.limits, maxPixels: 319_999 } });
@@ -297,6 +311,8 @@ describe('convert', () => {
 });
 
 describe('strip_metadata', () => {
+  // Promise, Settled where the interface leaves it open: A PDF with an owner password only is processed
+  // Promise, Direct endpoints: Strip-metadata: what is removed and what is kept, for images and PDFs
   it.each(['photos', 'owner-password'])('removes all planted metadata from %s and nothing else', async (name) => {
     const one = await work(name, 'strip_metadata');
     const produced = await runHandler(pdfHandler, one);
@@ -341,6 +357,7 @@ describe('strip_metadata', () => {
 });
 
 describe('a file with a damaged cross-reference table', () => {
+  // Promise, Bad input, case by case: Damaged files
   it.each([
     ['strip_metadata', {}],
     ['compress', { pdf: { quality: 'tiny' } }],

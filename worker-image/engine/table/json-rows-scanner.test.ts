@@ -13,6 +13,7 @@ async function rows(text: string, length = text.length): Promise<string[]> {
 }
 
 describe('scanJsonRows', () => {
+  // Promise, Direct endpoints: JSON and NDJSON tables: arrays of objects or of arrays, also under `data` or `rows`; one object per row is written
   it.each([
     ['[]', []],
     [' [ {"a": 1} ,\n[2] ] ', ['{"a": 1}', '[2]']],

@@ -53,6 +53,7 @@ async function rowsOf(format: Format, content: string | Buffer): Promise<string[
 }
 
 describe('a conversion of', () => {
+  // Promise, Direct endpoints: Fonts change their container only; table cells are text
   it.each(INPUTS.flatMap((from) => INPUTS.map((to) => [from, to] as const)))(
     '%s to %s and then to JSON keeps every cell',
     async (from, to) => {
@@ -61,6 +62,7 @@ describe('a conversion of', () => {
     },
   );
 
+  // Promise, Direct endpoints: Fonts change their container only; table cells are text
   it.each(INPUTS)('%s to a workbook writes cells that a spreadsheet program reads as text', async (from) => {
     const path = await convertFile(join(directory, `sample.${from}`), from, 'xlsx');
     const out = await freshDirectory();
@@ -211,6 +213,7 @@ describe('the reader of CSV', () => {
 });
 
 describe('the reader of JSON', () => {
+  // Promise, Direct endpoints: JSON and NDJSON tables: arrays of objects or of arrays, also under `data` or `rows`; one object per row is written
   it.each([
     ['an array of arrays', '[["a","b"],["1",2]]'],
     ['an array of objects', '[{"a":"1","b":2}]'],
@@ -264,6 +267,7 @@ describe('the reader of JSON', () => {
     expect(await convert('json', `[["deep"],[${deep}]]`, 'csv')).toBe(`deep\n${deep}\n`);
   });
 
+  // Promise, Direct endpoints: JSON and NDJSON tables: arrays of objects or of arrays, also under `data` or `rows`; one object per row is written
   it.each([
     ['arrays', '["a","b"]\n["1",2]\n'],
     ['objects', '{"a":"1","b":2}\n\n'],
@@ -273,6 +277,7 @@ describe('the reader of JSON', () => {
 });
 
 describe('the writer of JSON', () => {
+  // Promise, Direct endpoints: JSON and NDJSON tables: arrays of objects or of arrays, also under `data` or `rows`; one object per row is written
   it('names columns with empty or repeated names, and cells beyond the first row', async () => {
     expect(await convert('csv', 'a,,a,a\n1,2,3,4,5\n6\n', 'ndjson')).toBe(
       '{"a":"1","column_2":"2","a_2":"3","a_3":"4","column_5":"5"}\n{"a":"6","column_2":"","a_2":"","a_3":""}\n',

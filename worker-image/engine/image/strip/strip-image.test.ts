@@ -44,6 +44,8 @@ async function pixels(path: string): Promise<Buffer> {
 }
 
 describe('removal of metadata', () => {
+  // Promise, Bad input, case by case: Kept, stripped
+  // Promise, Direct endpoints: Strip-metadata: what is removed and what is kept, for images and PDFs
   it.each([
     ['photo-jpg', [PLANTED.make, PLANTED.xmp, '2026:05:04']],
     ['orientation-6-jpg', [PLANTED.make, PLANTED.xmp]],
@@ -63,16 +65,19 @@ describe('removal of metadata', () => {
     expect((await pixels(after)).equals(await pixels(before))).toBe(true);
   });
 
+  // Promise, Direct endpoints: Strip-metadata: what is removed and what is kept, for images and PDFs
   it.each([2, 3, 4, 5, 6, 7, 8])('keeps orientation %i of a JPEG', async (orientation) => {
     const { after } = await stripped(`orientation-${orientation}-jpg`);
     expect((await sharp(after).metadata()).orientation).toBe(orientation);
   });
 
+  // Promise, Direct endpoints: Strip-metadata: what is removed and what is kept, for images and PDFs
   it.each(['photo-png', 'photo-webp', 'photo-tiff'])('keeps the orientation of %s', async (name) => {
     const { after } = await stripped(name);
     expect((await sharp(after).metadata()).orientation).toBe(6);
   });
 
+  // Promise, Direct endpoints: Strip-metadata: what is removed and what is kept, for images and PDFs
   it.each(['p3-jpg', 'cmyk-jpg', 'photo-webp', 'photo-heic'])('keeps the color profile of %s', async (name) => {
     const { before, after } = await stripped(name);
     const [one, other] = await Promise.all([sharp(before).metadata(), sharp(after).metadata()]);
@@ -89,6 +94,7 @@ describe('removal of metadata', () => {
     expect(await facts(after)).toEqual(await facts(before));
   });
 
+  // Promise, Direct endpoints: Strip-metadata: what is removed and what is kept, for images and PDFs
   it('drops the thumbnail of a HEIC and hides its item', async () => {
     const { before, after } = await stripped('photo-heic');
     const [original, clean] = await Promise.all([readFile(before), readFile(after)]);
@@ -171,6 +177,8 @@ describe('removal of metadata', () => {
     expect(stripJpeg(dirty).equals(stripJpeg(whole))).toBe(true);
   });
 
+  // Promise, Bad input, case by case: Kept, stripped
+  // Promise, Direct endpoints: BMP is returned with a warning; a PDF is billed as one image
   it('returns a BMP unchanged with a warning', async () => {
     const path = join(await freshDirectory(), 'x.bmp');
     await writeFile(path, drawBmp(BMP_PICTURE, '8'));
@@ -181,6 +189,7 @@ describe('removal of metadata', () => {
 });
 
 describe('damaged files', () => {
+  // Promise, Bad input, case by case: Damaged files
   it.each([
     ['photo-jpg', stripJpeg],
     ['photo-png', stripPng],

@@ -22,6 +22,7 @@ const exif = (orientation: number): Buffer =>
 const jpeg = (...segments: readonly Buffer[]): Buffer => Buffer.concat([SOI, ...segments, SCAN, EOI]);
 
 describe('stripJpeg', () => {
+  // Promise, Direct endpoints: Strip-metadata: what is removed and what is kept, for images and PDFs
   it('keeps the image, the color profile and the color transform, and removes all other segments', () => {
     const [profile, adobe] = [segment(0xe2, 'ICC_PROFILE\0abc'), segment(0xee, 'Adobe.....')];
     const removed = [
@@ -35,12 +36,14 @@ describe('stripJpeg', () => {
     expect(stripped.equals(jpeg(profile, adobe, TABLE))).toBe(true);
   });
 
+  // Promise, Direct endpoints: Strip-metadata: what is removed and what is kept, for images and PDFs
   it('removes the thumbnail of JFIF', () => {
     const jfif = (size: string, thumbnail: string): Buffer =>
       segment(0xe0, Buffer.concat([Buffer.from('JFIF\0'), bytes('0101 00 0001 0001'), bytes(size + thumbnail)]));
     expect(stripJpeg(jpeg(jfif('0101', 'aabbcc'), TABLE)).equals(jpeg(jfif('0000', ''), TABLE))).toBe(true);
   });
 
+  // Promise, Direct endpoints: Strip-metadata: what is removed and what is kept, for images and PDFs
   it.each([
     [1, 0],
     [6, 1],

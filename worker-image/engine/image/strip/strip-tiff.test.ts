@@ -19,6 +19,7 @@ const page = (...tags: readonly Tag[]): Buffer =>
   );
 
 describe('stripTiff', () => {
+  // Promise, Direct endpoints: Strip-metadata: what is removed and what is kept, for images and PDFs
   it('removes the tags that do not describe the image, and their values', () => {
     const stripped = stripTiff(page(text(271, 'maker of cameras'), text(305, 'software'), text(34_853, 'location')));
     expect(stripped.readUInt16LE(8)).toBe(IMAGE.length);
