@@ -72,6 +72,12 @@ describe('process tree', () => {
     expect(isRunning(childPid)).toBe(false);
   });
 
+  it('finds processes while they execute other programs', async () => {
+    const again = 'n=$1; [ $n -lt 2000 ] && exec sh -c "$0" "$0" $((n+1)); exec sleep 60';
+    const { pid } = await shell(`echo $$; exec sh -c '${again}' '${again}' 0`, { TMPDIR: directory });
+    for (let scan = 0; scan < 100; scan += 1) expect(await processesOf(directory)).toEqual([pid]);
+  });
+
   it('kills the processes whose TMPDIR is in a directory', async () => {
     const { pid, childPid } = await shell('sleep 60 & echo $!; wait', { TMPDIR: join(directory, 'below') });
     expect((await processesOf(directory)).toSorted()).toEqual([pid, childPid].toSorted());

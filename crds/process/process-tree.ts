@@ -21,6 +21,9 @@ export interface ProcessStat {
 const TICKS_PER_SECOND = 100;
 const KILL_ROUNDS = 200;
 const KILL_ROUND_MS = 10;
+/** Reads of an empty environment, and the time between two of them in milliseconds. */
+const ENVIRONMENT_READS = 5;
+const ENVIRONMENT_READ_MS = 2;
 
 /** Returns the content of `/proc/<pid>/stat`; null when there is no such process. */
 export function readProcessStat(pid: number): ProcessStat | null {
@@ -147,8 +150,22 @@ async function worksIn(pid: number, directory: string): Promise<boolean> {
 
 /** Returns false also when the process ends during the read or belongs to another user. */
 async function hasVariable(pid: number, name: RegExp, directory: string): Promise<boolean> {
-  const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
+  const environment = await readEnvironment(pid);
   return environment.split('\0').some((entry) => name.test(entry) && isBelow(entry.replace(/^\w+=/, ''), directory));
+}
+
+/**
+ * Returns the environment of a process as `NAME=value` entries with a NUL after each. It is empty while the process
+ * executes another program, so it is read again; kernel threads and zombies, without a program, have none.
+ */
+async function readEnvironment(pid: number): Promise<string> {
+  for (let read = 1; ; read += 1) {
+    const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => null);
+    if (environment !== '' || read === ENVIRONMENT_READS) return environment ?? '';
+    const program = await readlink(`/proc/${pid}/exe`).catch(() => null);
+    if (program === null) return '';
+    await wait(ENVIRONMENT_READ_MS);
+  }
 }
 
 function isBelow(path: string, directory: string): boolean {
