@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { FILE_SETTINGS } from '#api/files/file-settings.ts';
 import { openFiles } from '#api/files/open-files.ts';
-import { forgiveAttempt } from '#api/jobs/job-progress-rows.ts';
+import { revertAttempt } from '#api/jobs/job-progress-rows.ts';
 import { startRecorder } from '#api/recorder/start-recorder.ts';
 import { makeDatabase } from '#api/store/database.ts';
 import { makeSecretBox } from '#api/store/secret-box.ts';
@@ -113,8 +113,7 @@ runUntilStopped({ log }, async () => {
   await controller.stop();
   const interrupted = (await runs.list()).filter(isUnfinishedRun);
   await runs.close();
-  for (const { owner, attempt } of interrupted)
-    await forgiveAttempt(database, { id: jobIdOfName(owner.name), attempt });
+  for (const { owner, attempt } of interrupted) await revertAttempt(database, { id: jobIdOfName(owner.name), attempt });
   await Promise.all([heartbeats.close(), ops.close()]);
   closeFiles();
   await database.close();

@@ -104,10 +104,10 @@ async function start(
     return { result: 'conflict', requeueAt: null };
   }
   await faultPoint('before-attempt-start');
-  const answer = await deps.runs.start(request);
+  const outcome = await deps.runs.start(request);
   await faultPoint('after-attempt-start');
-  if (answer === 'no-capacity') return { result: 'no_capacity', requeueAt: decision.deadline };
-  if (answer === 'started') deps.log.info({ job_id: mediaJob.spec.jobId, attempt }, 'attempt started');
+  if (outcome === 'no-capacity') return { result: 'no_capacity', requeueAt: decision.deadline };
+  if (outcome === 'started') deps.log.info({ job_id: mediaJob.spec.jobId, attempt }, 'attempt started');
   return { result: 'started', requeueAt: facts.now };
 }
 

@@ -48,7 +48,7 @@ describe('serveLocalRuns', () => {
     await serve();
     const first = createConnection(path);
     await once(first, 'connect');
-    writeJsonLine(first, { id: 1, method: 'start', ...(await completeRequest(buildRunRequest('hang-deaf'))) });
+    writeJsonLine(first, { id: 1, method: 'start', ...(await completeRequest(buildRunRequest('hang-ignoring-stop'))) });
     await vi.waitFor(async () => expect(await processesOf(join(folder, 'runs'))).toHaveLength(2), WAIT);
     first.destroy();
     const second = await connectRuns(path);

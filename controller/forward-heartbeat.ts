@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { request } from 'undici';
 import type { HeartbeatBody } from '#crds/contract/run-spec.ts';
 
-const HEADER = 'mediajobs-passed-on';
+const HEADER = 'mediajobs-forwarded';
 const RESPONSE_TIMEOUT_MS = 5000;
 
 /** Returns whether a heartbeat was forwarded. It is forwarded once, to avoid a loop between two supposed leaders. */
@@ -17,14 +17,14 @@ export async function forwardHeartbeat(
 ): Promise<number> {
   const sender = authorization === undefined ? {} : { authorization };
   try {
-    const answer = await request(leader, {
+    const response = await request(leader, {
       method: 'POST',
       headers: { ...sender, [HEADER]: '1', 'content-type': 'application/json' },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
     });
-    await answer.body.dump();
-    return answer.statusCode;
+    await response.body.dump();
+    return response.statusCode;
   } catch {
     return 503;
   }

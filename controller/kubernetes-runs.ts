@@ -102,7 +102,7 @@ export class KubernetesRuns implements Runs {
       await this.#remove(job);
       throw new Error(`The Job ${name} of an earlier MediaJob still existed. It is deleted now.`);
     }
-    this.#wrote(job);
+    this.#recordWrite(job);
     return created === null ? 'exists' : 'started';
   }
 
@@ -123,7 +123,7 @@ export class KubernetesRuns implements Runs {
     const job = this.#view.get(name);
     if (job === undefined || !this.#isUnfinished(job)) return this.#releasePermit(name);
     const stopped = await orNull(this.#deps.client.mergePatch(`${this.#path}/${name}`, stopPatch(job)), 404, 409);
-    if (stopped !== null) this.#wrote(stopped);
+    if (stopped !== null) this.#recordWrite(stopped);
   }
 
   async release(mediaJobName: string): Promise<void> {
@@ -158,7 +158,7 @@ export class KubernetesRuns implements Runs {
     for (const changed of this.#permits?.release(name) ?? []) this.#watchers.notify(mediaJobOfRun(changed));
   }
 
-  #wrote(job: KubeObject): void {
+  #recordWrite(job: KubeObject): void {
     this.#view.wrote(job);
     this.#updatePermit(job.metadata.name);
   }

@@ -116,20 +116,23 @@ describe('makeLocalRuns', () => {
     expect(await readdir(directory)).toEqual([]);
   });
 
-  it.each(['hang', 'hang-deaf'])('ends the processes and deletes the files of a stopped run: %s', async (behaviour) => {
-    const runs = await open();
-    const request = buildRunRequest(behaviour);
-    await runs.start(await completeRequest(request));
-    await whenToolRuns();
-    await runs.stop(`${request.owner.name}-a1`);
-    expect(await processesOf(directory)).toEqual([]);
-    expect(await readdir(directory)).toEqual([]);
-  });
+  it.each(['hang', 'hang-ignoring-stop'])(
+    'ends the processes and deletes the files of a stopped run: %s',
+    async (behaviour) => {
+      const runs = await open();
+      const request = buildRunRequest(behaviour);
+      await runs.start(await completeRequest(request));
+      await whenToolRuns();
+      await runs.stop(`${request.owner.name}-a1`);
+      expect(await processesOf(directory)).toEqual([]);
+      expect(await readdir(directory)).toEqual([]);
+    },
+  );
 
   it('stops every run when it is closed, and starts no more', async () => {
     const runs = await open();
     await runs.start(await completeRequest(buildRunRequest('hang', 1)));
-    await runs.start(await completeRequest(buildRunRequest('hang-deaf', 2)));
+    await runs.start(await completeRequest(buildRunRequest('hang-ignoring-stop', 2)));
     await runs.close();
     expect(await processesOf(directory)).toEqual([]);
     expect(await runs.start(await completeRequest(buildRunRequest('succeed', 3)))).toBe('no-capacity');
@@ -182,7 +185,7 @@ describe('makeLocalRuns', () => {
     });
 
     it('ends an unresponsive worker at the next start and deletes its files', async () => {
-      await crash('hang-deaf');
+      await crash('hang-ignoring-stop');
       expect(await processesOf(directory)).toHaveLength(2);
       await open();
       expect(await processesOf(directory)).toEqual([]);

@@ -65,7 +65,7 @@ describe('runStateOf', () => {
       [buildPod({ waiting: { reason: 'ContainerCreating' } }, { phase: 'Pending' })],
       { state: 'waiting', for: null },
     ],
-    ['at work', job, [buildPod({ running: { startedAt: AT } })], { state: 'active', startedAt: new Date(AT) }],
+    ['running', job, [buildPod({ running: { startedAt: AT } })], { state: 'active', startedAt: new Date(AT) }],
     [
       'an outcome, before the Job knows',
       job,

@@ -19,7 +19,7 @@ const codeOf = (livemode: boolean, change: Partial<Account>, group: 'billing' | 
 describe('accountRefusal', () => {
   // Promise, Authentication: 402 and 403 of the account, in their order
   it.each<[string, boolean, Partial<Account>, string | null]>([
-    ['admits a live key of an account in order', true, {}, null],
+    ['admits a live key of an account without problems', true, {}, null],
     [
       'refuses a live key without payment method and plan',
       true,

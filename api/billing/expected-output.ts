@@ -9,8 +9,9 @@ export interface ExpectedWork extends Pick<WorkOrder, 'operation' | 'options'> {
 }
 
 interface FrameSize {
-  /** In pixels, as is the height. */
+  /** In pixels. */
   readonly width: number;
+  /** In pixels. */
   readonly height: number;
 }
 

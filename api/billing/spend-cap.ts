@@ -35,8 +35,8 @@ export async function spendCapRefusal(
 }
 
 /**
- * Returns the same for work that reserves `reserveMicroUsd` in the same transaction. Holds the lock of the account's
- * reservations until the transaction ends, so the decision is valid among parallel requests.
+ * Returns the refusal of work that reserves `reserveMicroUsd` in the same transaction; null when it is admitted. Holds the
+ * lock of the account's reservations until the transaction ends, so the decision is valid among parallel requests.
  */
 export async function reservationRefusal(
   { clock }: { readonly clock: Clock },

@@ -18,7 +18,7 @@ describe('a form', () => {
     ['with another browser’s token', { ...good, token: formTokenOf('another cookie') }],
     ['with a token that has an appended character', { ...good, token: `${expected}x` }],
     ['of another site', { ...good, fetchSite: 'cross-site' }],
-    ['of a neighbour on the same domain', { ...good, fetchSite: 'same-site' }],
+    ['of another host on the same domain', { ...good, fetchSite: 'same-site' }],
     ['of another origin', { ...good, origin: 'https://evil.example' }],
     ['of a hidden origin', { ...good, origin: 'null' }],
   ])('%s is refused', (_what, posted) => {

@@ -18,7 +18,7 @@ import { MediaError } from '#crds/contract/media-error.ts';
 import { workerReportSchema, type WorkerReport } from '#crds/contract/media-job.ts';
 import { LIMITS } from '#crds/catalogue/plans.ts';
 
-export interface EngineAnswer {
+export interface EngineResponse {
   readonly report: WorkerReport;
   /** The produced file. */
   readonly body: Readable;
@@ -30,7 +30,7 @@ export interface EngineSlot {
    * Streams the file to the engine. `work` is called after the last byte was sent.
    * An error of the file's stream or of `work` aborts the request: then nothing is processed.
    */
-  process(input: { file: Readable; work: () => DirectWork }): Promise<EngineAnswer>;
+  process(input: { file: Readable; work: () => DirectWork }): Promise<EngineResponse>;
   /** Releases an unused slot. */
   release(): void;
 }
@@ -86,7 +86,7 @@ export function makeEngineClient(address: EngineAddress): EngineClient {
           // An early response explains why sending failed, so it takes precedence over the error of `send`.
           sent.catch(() => undefined);
           const response = await Promise.race([answered, sent.then(() => answered)]);
-          return readAnswer(response).catch((error: unknown) => {
+          return readResponse(response).catch((error: unknown) => {
             // The engine refused the body before its end and does not read the rest.
             if (!request.writableEnded) request.destroy();
             throw error;
@@ -130,7 +130,7 @@ async function requestSlot(
       expect: '100-continue',
     },
   });
-  const answered = answerOf(request);
+  const answered = responseOf(request);
   answered.catch(() => undefined);
   const continues = new Promise<null>((resolve) => request.once('continue', () => resolve(null)));
   try {
@@ -159,7 +159,7 @@ async function send(request: ClientRequest, file: Readable, work: () => DirectWo
   }
 }
 
-function answerOf(request: ClientRequest): Promise<IncomingMessage> {
+function responseOf(request: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.setTimeout(RESPONSE_TIMEOUT_MS, () => request.destroy(new Error('the engine did not answer in time')));
     request.once('response', resolve);
@@ -167,7 +167,7 @@ function answerOf(request: ClientRequest): Promise<IncomingMessage> {
   });
 }
 
-async function readAnswer(response: IncomingMessage): Promise<EngineAnswer> {
+async function readResponse(response: IncomingMessage): Promise<EngineResponse> {
   const report = response.headers[REPORT_HEADER];
   if (response.statusCode === 200 && typeof report === 'string') {
     return { report: workerReportSchema.parse(fromHeader(report)), body: response };

@@ -152,12 +152,12 @@ async function processInSlot(
     return deps.database.transaction((tx) => recordWork(deps, tx, counted), { repeatable: true });
   };
   try {
-    const answer = await slot.process({ file: seen.file, work });
-    const { result } = answer.report;
+    const response = await slot.process({ file: seen.file, work });
+    const { result } = response.report;
     await faultPoint('before-direct-count');
     const { billed } = await count(result);
     await faultPoint('after-direct-count');
-    return { result, body: answer.body, filename: filename ?? body.fields().filename, billed };
+    return { result, body: response.body, filename: filename ?? body.fields().filename, billed };
   } catch (error) {
     // A refusal before processing is not counted. A file that failed counts as a request without a price.
     if (isSubmitted && error instanceof MediaError && error.code !== 'engine_busy') await count(null);

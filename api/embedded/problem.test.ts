@@ -12,7 +12,7 @@ describe('problemOf', () => {
       'unhandled error, exiting: no such table',
     ],
     ['a line that is not a log entry', 'Segmentation fault', 'Segmentation fault'],
-    ['a line that is cut off', '{"level":50,"ms', '{"level":50,"ms'],
+    ['a truncated line', '{"level":50,"ms', '{"level":50,"ms'],
     ['an empty line', '', null],
   ])('returns the problem that %s reports', (_, line, problem) => {
     expect(problemOf(line)).toBe(problem);

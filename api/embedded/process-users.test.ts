@@ -20,7 +20,7 @@ function firstIn(file: string): number {
   return (JSON.parse(readFileSync(file, 'utf8')) as { first: number }).first;
 }
 
-/** Runs a process with that user number until the test has ended, or for so many milliseconds. */
+/** Runs a process with a user id until the test ends, or for `endsAfterMs`. */
 async function startAs(uid: number, endsAfterMs: number | null = null): Promise<void> {
   const identity = ['--reuid', String(uid), '--regid', String(uid), '--clear-groups', '--'];
   const child = spawn('setpriv', [...identity, 'sh', '-c', 'echo started; exec sleep 60'], { cwd: '/' });

@@ -8,7 +8,7 @@ import { StartError } from '#api/embedded/start-error.ts';
 const isRoot = process.getuid?.() === 0;
 const user = { uid: 65_533, gid: 65_533 };
 
-/** A fresh data folder whose path has about so many bytes more than the shortest one. */
+/** Returns a fresh data folder. Its path is about `longer` bytes longer than the shortest one. */
 function freshFolder(longer = 0): string {
   const data = mkdtempSync(join(tmpdir(), 'socket-folder-'));
   onTestFinished(() => rmSync(data, { recursive: true, force: true }));

@@ -3,7 +3,7 @@ import { supervise, type Running } from '#api/embedded/supervise.ts';
 
 const clock = { now: () => new Date(0) };
 
-/** A process that dies when told, and the count of its starts. */
+/** Returns a process that ends on command, and the number of its starts. */
 function makeProcess() {
   const lives: PromiseWithResolvers<string>[] = [];
   const started: PromiseWithResolvers<void>[] = [Promise.withResolvers()];

@@ -13,7 +13,7 @@ const ENGINE_CHILD = path.join(ROOT, 'worker-image', 'sandbox', 'child.ts');
 /** Exits after loading its modules, because there is no run spec. */
 const RUN_JOB = path.join(ROOT, 'worker-image', 'run-job.ts');
 /** Invalid setting: a process that gets it loads its modules and then exits. */
-export const REFUSED = { MEDIAJOBS_LOG_LEVEL: 'none' };
+export const INVALID_SETTINGS = { MEDIAJOBS_LOG_LEVEL: 'none' };
 
 /**
  * Fills the compile cache when it is missing or older than the sources. Otherwise each process of the first start would
@@ -46,7 +46,7 @@ function makeReadable(): void {
 }
 
 async function loadModules(script: string, args: readonly string[] = []): Promise<void> {
-  const env = { ...REFUSED, NODE_COMPILE_CACHE: CODE_CACHE };
+  const env = { ...INVALID_SETTINGS, NODE_COMPILE_CACHE: CODE_CACHE };
   await once(fork(script, args, { env, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] }), 'exit');
 }
 

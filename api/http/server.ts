@@ -133,9 +133,9 @@ async function serve(deps: ApiDeps, endpoint: Endpoint, { request, reply }: Http
     );
   });
   try {
-    const answer = await replyOf(deps, context, { request, reply });
-    reply.code(answer.status).headers({ ...context.rateHeaders, ...answer.headers });
-    return await sendBody(reply, answer.body);
+    const response = await replyOf(deps, context, { request, reply });
+    reply.code(response.status).headers({ ...context.rateHeaders, ...response.headers });
+    return await sendBody(reply, response.body);
   } catch (error) {
     if (reply.raw.closed) return reply;
     reply.headers(await rateHeadersOf(deps, context));

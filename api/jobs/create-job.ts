@@ -10,7 +10,7 @@ import { largestCost } from '#api/billing/largest-cost.ts';
 import { reservationRefusal } from '#api/billing/spend-cap.ts';
 import type { Dependencies } from '#api/dependencies.ts';
 import { parseFields } from '#api/fields/parse-fields.ts';
-import { handleOnce, type Handled, type StoreAnswer } from '#api/jobs/idempotency.ts';
+import { handleOnce, type Handled, type StoreResponse } from '#api/jobs/idempotency.ts';
 import type { Job } from '#api/jobs/job.ts';
 import { jobObject, type JobObject } from '#api/jobs/job-object.ts';
 import { jobRequestSchema, type JobRequest } from '#api/jobs/job-request.ts';
@@ -124,10 +124,13 @@ async function readInput(
   };
 }
 
-/** Checks the limits, reserves and inserts under the account's lock, so that limits hold for concurrent requests. */
+/**
+ * Checks the limits, reserves and inserts under the account's lock, so that limits hold for concurrent requests. The job
+ * that it returns has failed already when another job has claimed its upload.
+ */
 async function admit(
   deps: CreateJobDeps,
-  { caller, newJob, store }: { caller: AccountCaller; newJob: NewJob; store: StoreAnswer },
+  { caller, newJob, store }: { caller: AccountCaller; newJob: NewJob; store: StoreResponse },
 ): Promise<Job> {
   return deps.database.transaction(async (tx) => {
     await lockAccount(tx, caller.account.id);

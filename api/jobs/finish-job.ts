@@ -67,7 +67,8 @@ export async function finishJobIn(
 ): Promise<Job | null> {
   const before = await lockJob(tx, jobId);
   if (before === null || !isUnfinished(before)) return null;
-  const job = await endJob(tx, jobId, endOf(deps, before, await failIfInputChanged(tx, before, ending)));
+  const actual = await failIfInputChanged(tx, before, ending);
+  const job = await endJob(tx, jobId, endOf(deps, before, actual));
   if (job === null) return null;
   await recordWork(deps, tx, job);
   await deleteInput(deps, tx, job);

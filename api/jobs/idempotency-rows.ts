@@ -54,15 +54,15 @@ export async function findKey(db: Queryable, scope: IdempotencyScope): Promise<I
 }
 
 /** Stores the response for repeated requests. Returns false when another handler owns the key now. */
-export async function storeAnswer(
+export async function storeResponse(
   tx: Queryable,
   scope: IdempotencyScope,
-  answer: { leaseUntil: Date; status: number; body: string },
+  response: { leaseUntil: Date; status: number; body: string },
 ): Promise<boolean> {
   const { rowCount } = await tx.query(
     `update idempotency_keys set status = $5, body = $6
      where account_id = $1 and livemode = $2 and key = $3 and lease_until = $4 and status is null`,
-    [scope.accountId, scope.livemode, scope.key, answer.leaseUntil, answer.status, answer.body],
+    [scope.accountId, scope.livemode, scope.key, response.leaseUntil, response.status, response.body],
     PREPARED,
   );
   return rowCount === 1;

@@ -9,7 +9,7 @@
  */
 import { createHash, randomInt } from 'node:crypto';
 import type { Dependencies } from '#api/dependencies.ts';
-import { claimKey, findKey, releaseKey, storeAnswer, type IdempotencyScope } from '#api/jobs/idempotency-rows.ts';
+import { claimKey, findKey, releaseKey, storeResponse, type IdempotencyScope } from '#api/jobs/idempotency-rows.ts';
 import type { Queryable } from '#api/store/database.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { LIMITS } from '#crds/catalogue/plans.ts';
@@ -22,7 +22,7 @@ const STORED_REFUSALS: readonly (number | null)[] = [400, 413, 415];
 const ACCEPTED = 202;
 
 /** Function that stores the created object in the transaction that creates it. */
-export type StoreAnswer = (tx: Queryable, created: object) => Promise<void>;
+export type StoreResponse = (tx: Queryable, created: object) => Promise<void>;
 
 /** Outcome of a request: of its own handler, or the stored one of the first request with its key. */
 export type Handled<Created> =
@@ -58,7 +58,7 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
 export async function handleOnce<Created extends { readonly id: string }>(
   deps: IdempotencyDeps,
   request: IdempotentRequest,
-  handle: (store: StoreAnswer) => Promise<Created>,
+  handle: (store: StoreResponse) => Promise<Created>,
 ): Promise<Handled<Created>> {
   if (request.key === null) return { kind: 'created', created: await handle(async () => {}) };
   const scope: IdempotencyScope = { accountId: request.accountId, livemode: request.livemode, key: request.key };
@@ -68,8 +68,8 @@ export async function handleOnce<Created extends { readonly id: string }>(
   try {
     await faultPoint('after-idempotency-claim');
     const created = await handle(async (tx, object) => {
-      const answer = { leaseUntil, status: ACCEPTED, body: JSON.stringify(object) };
-      if (!(await storeAnswer(tx, scope, answer))) throw inProgress();
+      const response = { leaseUntil, status: ACCEPTED, body: JSON.stringify(object) };
+      if (!(await storeResponse(tx, scope, response))) throw inProgress();
     });
     return { kind: 'created', created };
   } catch (error) {
@@ -88,7 +88,7 @@ async function settleRefusal(
     return;
   }
   const { code, message, param } = error;
-  await storeAnswer(database, scope, {
+  await storeResponse(database, scope, {
     leaseUntil,
     status: error.status,
     body: JSON.stringify({ code, message, param }),

@@ -19,11 +19,11 @@ export async function selectUndispatchedJobs(
 ): Promise<readonly Job[]> {
   const { rows } = await db.query<Job>(
     `select ${JOB_COLUMNS} from (
-       select *, row_number() over (partition by account_id order by created_at, id) as turn
+       select *, row_number() over (partition by account_id order by created_at, id) as account_rank
        from jobs where status in ('queued', 'processing') and delivery is null
      ) as waiting
      where id <> all ($1)
-     order by turn, created_at limit $2`,
+     order by account_rank, created_at limit $2`,
     [input.present, input.limit],
   );
   return rows;
@@ -75,8 +75,8 @@ export async function markDeliveryDue(
   return rowCount === 1;
 }
 
-/** Uncounts an attempt that an orderly shutdown interrupted. Its MediaJob is deleted, so its number can be reused. */
-export async function forgiveAttempt(db: Queryable, job: { id: string; attempt: number }): Promise<void> {
+/** Reverts the number of an attempt that a shutdown interrupted. Its MediaJob is deleted, so the number can be reused. */
+export async function revertAttempt(db: Queryable, job: { id: string; attempt: number }): Promise<void> {
   await db.query(
     `update jobs set attempt = attempt - 1
      where id = $1 and attempt = $2 and status in ('queued', 'processing') and delivery is null`,
@@ -161,12 +161,12 @@ export async function selectOverdueJobs(db: Queryable, createdBefore: Date, limi
 /** Deletes up to `limit` jobs that ended at or before a time, with their transfers. Returns the number of jobs. */
 export async function forgetJobs(db: Queryable, before: Date, limit: number): Promise<number> {
   const { rowCount } = await db.query(
-    `with gone as (
+    `with expired as (
        select id from jobs where completed_at <= $1 and files_deleted_at is not null limit $2
-     ), their_transfers as (
-       delete from transfers where job_id in (select id from gone)
+     ), expired_transfers as (
+       delete from transfers where job_id in (select id from expired)
      )
-     delete from jobs where id in (select id from gone)`,
+     delete from jobs where id in (select id from expired)`,
     [before, limit],
   );
   return rowCount;

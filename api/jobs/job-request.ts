@@ -43,7 +43,7 @@ export const jobRequestSchema = z
     webhook_url: z.string().nullish(),
     output: z
       .strictObject({
-        url: z.string().meta({ description: 'Public https URL that takes a PUT.' }),
+        url: z.string().meta({ description: 'Public https URL that accepts a PUT request.' }),
         headers: outputHeaders.nullish(),
       })
       .nullish(),

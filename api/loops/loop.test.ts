@@ -11,7 +11,7 @@ async function countWithin(ms: number, { everyMs, failing }: { everyMs: number; 
   let iterations = 0;
   const iterate = async (): Promise<void> => {
     iterations += 1;
-    if (iterations <= failing) throw new Error('away');
+    if (iterations <= failing) throw new Error('unavailable');
   };
   const loop = startLoop({ log: { error: () => undefined } }, { name: 'test', everyMs, iterate });
   await vi.advanceTimersByTimeAsync(ms);

@@ -8,7 +8,7 @@ export type SafeFetchReason =
   | 'timeout'
   | 'too_many_redirects'
   | 'body_too_large'
-  | 'bad_answer'
+  | 'bad_response'
   | 'aborted';
 
 /**
@@ -39,7 +39,7 @@ export function toSafeFetchError(error: unknown): SafeFetchError {
   return new SafeFetchError(reason, message, error);
 }
 
-const TRANSIENT: readonly SafeFetchReason[] = ['name_not_found', 'connection_failed', 'timeout', 'bad_answer'];
+const TRANSIENT: readonly SafeFetchReason[] = ['name_not_found', 'connection_failed', 'timeout', 'bad_response'];
 
 const ROWS: readonly { codes: RegExp; reason: SafeFetchReason; message: string }[] = [
   { codes: /^(ENOTFOUND|EAI_|ENODATA)/, reason: 'name_not_found', message: 'the host name has no address' },
@@ -56,7 +56,7 @@ const ROWS: readonly { codes: RegExp; reason: SafeFetchReason; message: string }
   },
   {
     codes: /^HPE_|HEADERS_OVERFLOW|UND_ERR_RES_/,
-    reason: 'bad_answer',
+    reason: 'bad_response',
     message: 'the response is not valid HTTP, or its headers are too long',
   },
   {

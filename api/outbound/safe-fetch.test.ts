@@ -214,7 +214,7 @@ describe('safeFetch with limits', () => {
 
   it('fails when the headers exceed 16 KiB', async () => {
     (await get(at('/headers/10000'))).discard();
-    await expect(get(at('/headers/17000'))).rejects.toMatchObject({ reason: 'bad_answer' });
+    await expect(get(at('/headers/17000'))).rejects.toMatchObject({ reason: 'bad_response' });
   });
 
   it.each([
@@ -294,7 +294,7 @@ describe('errors of safeFetch', () => {
 
   it.each([
     ['nothing', '', 'connection_failed'],
-    ['no HTTP', 'SSH-2.0-x\r\n', 'bad_answer'],
+    ['no HTTP', 'SSH-2.0-x\r\n', 'bad_response'],
     ['half a body', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf', 'connection_failed'],
   ])('report a host that sends %s and closes', async (_what, answer, reason) => {
     const port = await startSilent((socket) => socket.once('data', () => socket.end(answer)));

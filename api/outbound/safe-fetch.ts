@@ -77,8 +77,8 @@ async function followRedirects(deps: SafeFetchDeps, request: SafeRequest, deadli
   let url = parseUrl(request.url, null);
   for (let redirects = 0; ; redirects += 1) {
     const open = await send(deps, { ...request, target: url }, deadline);
-    const location = header(open.answer, 'location');
-    const isFollowed = request.maxRedirects > 0 && REDIRECTS.includes(open.answer.statusCode) && location !== null;
+    const location = header(open.response, 'location');
+    const isFollowed = request.maxRedirects > 0 && REDIRECTS.includes(open.response.statusCode) && location !== null;
     if (!isFollowed) return toResponse(open, request.maxBodyBytes, deadline);
     open.close();
     if (redirects === request.maxRedirects) {
@@ -99,7 +99,7 @@ function parseUrl(text: string, base: URL | null): URL {
 }
 
 interface OpenResponse {
-  readonly answer: Dispatcher.ResponseData;
+  readonly response: Dispatcher.ResponseData;
   /** Ends the connection. */
   readonly close: () => void;
   /** Returns whether the server sent more bytes than its Content-Length. */
@@ -134,7 +134,7 @@ async function send(
   // A destroyed client reports errors to its requests, so its own rejection is ignored.
   const close = (): void => void client.destroy().catch(() => undefined);
   try {
-    const answer = await client.request({
+    const response = await client.request({
       method: request.method,
       path: url.pathname + url.search,
       headers: { 'accept-encoding': 'identity', ...request.headers },
@@ -144,8 +144,8 @@ async function send(
     });
     deadline.touch();
     // Without a listener, the error of a discarded stream would end the process.
-    answer.body.on('error', () => undefined);
-    return { answer, close, hasExcess: () => hasExcess() };
+    response.body.on('error', () => undefined);
+    return { response, close, hasExcess: () => hasExcess() };
   } catch (error) {
     close();
     throw error;
@@ -164,8 +164,8 @@ async function* touching(body: Readable, deadline: Deadline): AsyncGenerator<Buf
   deadline.touch();
 }
 
-function header(answer: Dispatcher.ResponseData, name: string): string | null {
-  const text = [answer.headers[name] ?? null].flat()[0] ?? null;
+function header(response: Dispatcher.ResponseData, name: string): string | null {
+  const text = [response.headers[name] ?? null].flat()[0] ?? null;
   return text === null ? null : decodeUtf8(text);
 }
 
@@ -176,7 +176,7 @@ function decodeUtf8(latin1: string): string {
 }
 
 function toResponse(
-  { answer, close, hasExcess }: OpenResponse,
+  { response, close, hasExcess }: OpenResponse,
   maxBodyBytes: number,
   deadline: Deadline,
 ): SafeResponse {
@@ -185,9 +185,9 @@ function toResponse(
     close();
   };
   return {
-    status: answer.statusCode,
-    header: (name) => header(answer, name),
-    body: () => readBody(answer.body, maxBodyBytes, { deadline, end, hasExcess }),
+    status: response.statusCode,
+    header: (name) => header(response, name),
+    body: () => readBody(response.body, maxBodyBytes, { deadline, end, hasExcess }),
     discard: end,
   };
 }

@@ -56,7 +56,7 @@ describe('the key that signs', () => {
     ['after the rotation', '2026-07-01', 0],
     ['at the rotation', '2026-06-01', 0],
     ['before the rotation', '2026-05-31', 1],
-    ['under a key that can sign no more', '2026-02-01', 1],
+    ['while a key was active that can no longer sign', '2026-02-01', 1],
     ['before every key', '2025-01-01', 1],
   ])('is chosen for a job that finished %s', (_when, day, index) => {
     expect(signingKey(keys, at(day)).id).toBe(keys[index]?.id);

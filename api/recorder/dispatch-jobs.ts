@@ -28,7 +28,7 @@ export interface DispatchDeps {
   /** Maximum number of unfinished MediaJobs; accounts that have none may exceed it by `EXTRA_SHARE`. */
   readonly openJobs: number;
   /** Names of MediaJobs whose creation is in progress. A ticket is created after its MediaJob. */
-  readonly inTheMaking: Set<string>;
+  readonly beingCreated: Set<string>;
 }
 
 /** Share of `openJobs` that may be exceeded, by accounts that have no unfinished MediaJob. */
@@ -55,8 +55,8 @@ export async function dispatchJobs(deps: DispatchDeps): Promise<number> {
   const dispatchNext = async (): Promise<void> => {
     for (const job of remaining) {
       const name = mediaJobName(job.id);
-      deps.inTheMaking.add(name);
-      await dispatchJob(deps, job).finally(() => deps.inTheMaking.delete(name));
+      deps.beingCreated.add(name);
+      await dispatchJob(deps, job).finally(() => deps.beingCreated.delete(name));
     }
   };
   const ends = await Promise.allSettled(Array.from({ length: CONCURRENCY }, dispatchNext));

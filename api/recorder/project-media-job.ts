@@ -82,7 +82,7 @@ function beforeEnd(deps: ProjectDeps, mediaJob: MediaJob, job: Job): ProjectionS
   const { status, spec } = mediaJob;
   if (job.delivery !== null) return { do: 'nothing' };
   if (status !== undefined && isFinal(status)) return { do: 'end', status };
-  if (isTicketDoubtful(deps, mediaJob)) return { do: 'check-ticket' };
+  if (mayLackTicket(deps, mediaJob)) return { do: 'check-ticket' };
   if (spec.suspend && job.inputStored) return { do: 'resume' };
   return status === undefined ? { do: 'nothing' } : { do: 'progress', status };
 }
@@ -91,9 +91,9 @@ function beforeEnd(deps: ProjectDeps, mediaJob: MediaJob, job: Job): ProjectionS
 const TICKET_GRACE_SECONDS = 30;
 
 /** Returns whether the ticket may be missing: it was neither found nor used by a worker yet. */
-function isTicketDoubtful({ clock, ticketsSeen, inTheMaking }: ProjectDeps, { metadata, status }: MediaJob): boolean {
+function mayLackTicket({ clock, ticketsSeen, beingCreated }: ProjectDeps, { metadata, status }: MediaJob): boolean {
   if (status?.phase === 'Running' || ticketsSeen.get(metadata.name) === metadata.uid) return false;
-  if (inTheMaking.has(metadata.name)) return false;
+  if (beingCreated.has(metadata.name)) return false;
   return clock.now().getTime() - Date.parse(metadata.creationTimestamp) >= TICKET_GRACE_SECONDS * 1000;
 }
 

@@ -43,7 +43,7 @@ beforeEach(async () => {
     openJobs: 100,
     keepFinishedSeconds: 60,
     ticketsSeen: new Map(),
-    inTheMaking: new Set(),
+    beingCreated: new Set(),
   };
 });
 
@@ -133,11 +133,11 @@ describe('projectMediaJob', () => {
     deps = {
       ...deps,
       clock: { now: () => new Date(NOW.getTime() + 60_000) },
-      inTheMaking: new Set([mediaJobName(id)]),
+      beingCreated: new Set([mediaJobName(id)]),
     };
     await projectMediaJob(deps, mediaJobName(id));
     expect((await mediaJobOf(id)).metadata.uid).toBe(metadata.uid);
-    deps.inTheMaking.clear();
+    deps.beingCreated.clear();
     await projectMediaJob(deps, mediaJobName(id));
     expect(await deps.mediaJobs.get(mediaJobName(id))).toBeNull();
     await dispatchJobs(deps);

@@ -22,7 +22,7 @@ import { WorkQueue } from '#crds/kube/work-queue.ts';
 import { mediaJobName } from '#crds/contract/names.ts';
 import { startLoop } from '#api/loops/loop.ts';
 
-interface RecorderDeps extends Omit<ProjectDeps, 'ticketsSeen' | 'inTheMaking'> {
+interface RecorderDeps extends Omit<ProjectDeps, 'ticketsSeen' | 'beingCreated'> {
   readonly databaseUrl: string;
   readonly queueMetrics: QueueMetrics;
 }
@@ -34,7 +34,7 @@ const EVERY = { dispatch: 1000, sweep: 10_000, uploads: 3_600_000, urls: 3_600_0
 export function startRecorder(deps: RecorderDeps): { stop: () => Promise<void> } {
   const { log } = deps;
   const stopping = new AbortController();
-  const projectDeps: ProjectDeps = { ...deps, ticketsSeen: new Map(), inTheMaking: new Set() };
+  const projectDeps: ProjectDeps = { ...deps, ticketsSeen: new Map(), beingCreated: new Set() };
   const queue = new WorkQueue(
     {
       handle: async (name) => {

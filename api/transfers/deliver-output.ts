@@ -9,10 +9,10 @@ interface DeliverDeps {
 }
 
 /** Schema of the decrypted `jobs.output_target`. */
-export const outputTargetSchema = z.object({ url: z.string(), headers: z.record(z.string(), z.string()) });
+export const callerTargetSchema = z.object({ url: z.string(), headers: z.record(z.string(), z.string()) });
 
 interface Delivery {
-  readonly target: z.infer<typeof outputTargetSchema>;
+  readonly target: z.infer<typeof callerTargetSchema>;
   /** Key of the output in the file store. */
   readonly key: string;
   readonly mediaType: string;

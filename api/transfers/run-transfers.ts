@@ -7,7 +7,7 @@ import type { FileStore } from '#api/files/file-store.ts';
 import type { Database } from '#api/store/database.ts';
 import { notify } from '#api/store/listen.ts';
 import type { SecretBox } from '#api/store/secret-box.ts';
-import { deliverOutput, outputTargetSchema } from '#api/transfers/deliver-output.ts';
+import { deliverOutput, callerTargetSchema } from '#api/transfers/deliver-output.ts';
 import { fetchInput, type FetchedInput } from '#api/transfers/fetch-input.ts';
 import type { TransferMetrics } from '#api/transfers/transfer-metrics.ts';
 import type { TransferFailure } from '#api/transfers/transfer-outcome.ts';
@@ -150,7 +150,7 @@ function deliverOne(
   signal: AbortSignal,
 ): Promise<Outcome> {
   if (outputTarget === null || outputKey === null) throw new Error(`job ${jobId} has no output.url, or no output yet`);
-  const target = outputTargetSchema.parse(JSON.parse(deps.secretBox.open(outputTarget, `job-output:${jobId}`)));
+  const target = callerTargetSchema.parse(JSON.parse(deps.secretBox.open(outputTarget, `job-output:${jobId}`)));
   const mediaType = outputFormat === null ? 'application/octet-stream' : FORMATS[outputFormat].mediaType;
   return deliverOutput(deps, { target, key: outputKey, mediaType, signal });
 }

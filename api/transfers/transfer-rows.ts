@@ -83,14 +83,14 @@ export async function claimTransfers(
   await closeEndedTransfers(tx, claim.now);
   const { rows } = await tx.query<ClaimedTransfer>(
     `with open as (
-       select job_id, direction, next_at, account_id, coalesce(lease_until > $1, false) as is_under_way
+       select job_id, direction, next_at, account_id, coalesce(lease_until > $1, false) as in_flight
        from transfers join jobs on jobs.id = job_id where done_at is null and next_at <= $1
-     ), placed as (
-       select job_id, direction, next_at, is_under_way,
-         row_number() over (partition by account_id order by is_under_way desc, next_at, job_id) as place
+     ), ranked as (
+       select job_id, direction, next_at, in_flight,
+         row_number() over (partition by account_id order by in_flight desc, next_at, job_id) as rank
        from open
      ), picked as (
-       select job_id, direction from placed where not is_under_way and place <= $4 order by next_at, job_id limit $3
+       select job_id, direction from ranked where not in_flight and rank <= $4 order by next_at, job_id limit $3
      ), chosen as (
        select job_id, direction from transfers where job_id = any (array (select job_id from picked))
          and (job_id, direction) in (select job_id, direction from picked)

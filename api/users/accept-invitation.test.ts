@@ -64,7 +64,7 @@ describe('an invitation', () => {
     expect(await selectMembers(database, account)).toMatchObject([{ email: STRANGER, role: 'developer' }]);
   });
 
-  it('gives no right to a login that somebody else has set up for the address', async () => {
+  it('grants no rights to a login that somebody else has created for the address', async () => {
     const attacker = await addPerson(deps, { email: STRANGER, membership: member(account) });
     const session = await sessionOf(attacker);
     const token = await invite(deps, { email: STRANGER, membership: member(await newAccount()), operator: true });
@@ -75,7 +75,7 @@ describe('an invitation', () => {
     expect(await selectMemberships(database, attacker.id)).toMatchObject([{ accountId: account }]);
   });
 
-  it('gives its sender no access to the existing login of the address', async () => {
+  it('grants its sender no access to the existing login of the address', async () => {
     const person = await addPerson(deps, { email: STRANGER, membership: member(account, 'owner') });
     const other = await newAccount();
     const forged = await accept(await invite(deps, { email: STRANGER, membership: member(other) }));

@@ -46,7 +46,7 @@ export async function acceptInvitation(
     const userId = await personOf(tx, invitation, { acceptance, id: newId('user'), at });
     const { accountId, role } = invitation;
     if (accountId !== null && role !== null) {
-      await refuseTwinMember(tx, { accountId, userId, email: invitation.email });
+      await refuseDuplicateMember(tx, { accountId, userId, email: invitation.email });
       await setMembership(tx, { userId, accountId, role, at });
     }
     if (invitation.operator) await setOperator(tx, userId);
@@ -88,7 +88,7 @@ async function personOf(
 }
 
 /** Refuses a second member of the same address: an account lists its members by address. */
-async function refuseTwinMember(
+async function refuseDuplicateMember(
   tx: Queryable,
   { accountId, userId, email }: { accountId: string; userId: string; email: string },
 ): Promise<void> {

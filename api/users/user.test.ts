@@ -6,7 +6,7 @@ describe('isAtLeast', () => {
     ['owner', ['owner', 'developer', 'read_only']],
     ['developer', ['developer', 'read_only']],
     ['read_only', ['read_only']],
-  ] as const)('gives %s the rights of %j only', (role, included) => {
+  ] as const)('%s has the rights of %j only', (role, included) => {
     expect(ROLES.filter((needed) => isAtLeast(role, needed))).toEqual(included);
   });
 });

@@ -58,7 +58,7 @@ export async function deliver(deps: DeliverDeps, delivery: ClaimedDelivery, sign
   await faultPoint('before-webhook-post');
   const at = deps.clock.now();
   const outcome = await sendEvent(deps, { ...delivery, url, secret, ...(signal === undefined ? {} : { signal }) });
-  await faultPoint('after-webhook-answer');
+  await faultPoint('after-webhook-response');
   // This process is stopping: the lease expires and the next process sends the event again.
   if (signal?.aborted === true && !outcome.delivered) return;
   const durationMs = Math.max(0, deps.clock.now().getTime() - at.getTime());

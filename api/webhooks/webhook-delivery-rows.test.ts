@@ -25,7 +25,7 @@ async function claimedIds(): Promise<string[]> {
 it('claimDeliveries is fast when thousands of deliveries arrive after the last analyze', async () => {
   await insert('done', { count: 300, host: 'a.example', isDone: true });
   await database.query('analyze webhook_deliveries');
-  await insert('crowd', { count: 10_000, host: 'a.example', isDone: false });
+  await insert('burst', { count: 10_000, host: 'a.example', isDone: false });
   await insert('single', { count: 1, host: 'b.example', isDone: false });
   const first = await claimedIds();
   expect(first).toHaveLength(CLAIM.perHost + 1);

@@ -71,14 +71,14 @@ export async function claimDeliveries(
   await tx.query('select pg_advisory_xact_lock($1)', [CLAIM_LOCK]);
   const { rows } = await tx.query<ClaimedDelivery>(
     `with open as (
-       select id, next_at, attempt, split_part(coalesce(shown_url, url), '/', 3) as host, coalesce(lease_until > $1, false) as is_under_way
+       select id, next_at, attempt, split_part(coalesce(shown_url, url), '/', 3) as host, coalesce(lease_until > $1, false) as in_flight
        from webhook_deliveries where done_at is null and next_at <= $1
-     ), placed as (
-       select id, next_at, is_under_way,
-         row_number() over (partition by host order by is_under_way desc, next_at, id) as place
-       from open where is_under_way or attempt < $5
+     ), ranked as (
+       select id, next_at, in_flight,
+         row_number() over (partition by host order by in_flight desc, next_at, id) as rank
+       from open where in_flight or attempt < $5
      ), picked as (
-       select id from placed where not is_under_way and place <= $4 order by next_at, id limit $3
+       select id from ranked where not in_flight and rank <= $4 order by next_at, id limit $3
      ), chosen as (
        select id from webhook_deliveries where id = any (array (select id from picked))
          and done_at is null and (lease_until is null or lease_until <= $1)
@@ -100,7 +100,7 @@ export async function dropLostDeliveries(
 ): Promise<number> {
   const { rowCount } = await db.query(
     `update webhook_deliveries set done_at = $1, delivered = false, lease_until = null,
-       last_status = null, last_error = 'the process ended before the answer came'
+       last_status = null, last_error = 'the process ended before the response arrived'
      where done_at is null and next_at <= $1 and attempt >= $2 and lease_until <= $1`,
     [now, attempts],
   );
@@ -120,7 +120,7 @@ export async function markDelivered(
   return rowCount === 1;
 }
 
-/** Records a failure; `nextAt` null drops the delivery. Returns false as `markDelivered` does. */
+/** Records a failure; `nextAt` null drops the delivery. Returns false when the attempt is no longer the current one. */
 export async function markFailed(
   db: Queryable,
   attempt: { eventId: string; attempt: number; at: Date; status: number | null; error: string; nextAt: Date | null },

@@ -23,7 +23,7 @@ export type ClaimedPing = Pick<NewPing, 'eventId' | 'sealedSecret' | 'livemode'>
 
 export interface PingOutcome {
   readonly delivered: boolean;
-  /** 0 when no answer came. */
+  /** 0 when no response arrived. */
   readonly status: number;
   readonly durationMs: number;
 }

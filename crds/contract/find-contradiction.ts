@@ -6,8 +6,9 @@ import { savingsPercent } from '#crds/catalogue/savings.ts';
 
 /** Facts that the reader of a report knows independently of it. */
 export interface KnownWork extends Pick<OpenWorkOrder, 'operation' | 'options' | 'limits'> {
-  /** In bytes, as is the output's; null when the reader does not know it. */
+  /** In bytes; null when the reader does not know it. */
   readonly inputSize: number | null;
+  /** In bytes; null when the reader does not know it. */
   readonly outputSize: number | null;
 }
 

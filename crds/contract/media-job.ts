@@ -1,5 +1,5 @@
 /**
- * MediaJob: a short-lived ticket of a job's row in PostgreSQL, and the only object that API side and controller share.
+ * MediaJob: a short-lived object for a job's row in PostgreSQL, and the only object that API side and controller share.
  * It contains no file name, URL, secret or caller text: those are in the job's Secret (`JobTicket`).
  *
  *   (created) → Pending → Running → Succeeded
@@ -44,8 +44,9 @@ export const jobErrorSchema = z.object({
 
 export const workerReportSchema = z.object({
   result: engineResultSchema,
-  /** In hexadecimal, as is the output's. */
+  /** In hexadecimal. */
   inputSha256: z.string(),
+  /** In hexadecimal. */
   outputSha256: z.string(),
   /** Versions by name of the tool. */
   tools: z.record(z.string(), z.string()),
@@ -93,7 +94,7 @@ export function mayFollow(old: MediaJobStatus | undefined, next: MediaJobStatus)
 }
 
 /** Target of an attempt's output: one PUT of `url`, or parts when the output is larger than one part. */
-export const outputTargetSchema = z.object({
+export const attemptOutputSchema = z.object({
   url: z.url(),
   /** null: one PUT suffices for any output of the job. */
   parts: z
@@ -107,7 +108,7 @@ export const outputTargetSchema = z.object({
     })
     .nullable(),
 });
-export type OutputTarget = z.infer<typeof outputTargetSchema>;
+export type OutputTarget = z.infer<typeof attemptOutputSchema>;
 
 /**
  * Content of the job's Secret: signed URLs, tokens and the caller's file name. One output per attempt (index 0 is
@@ -117,7 +118,7 @@ export const jobTicketSchema = z.object({
   inputUrl: z.url().nullable().meta({ description: 'Signed GET; null until the input is stored.' }),
   inputEtag: z.string().nullable(),
   filename: z.string().nullable(),
-  outputs: z.array(outputTargetSchema),
-  heartbeatTokens: z.array(z.string()).meta({ description: 'One per attempt, as the outputs.' }),
+  outputs: z.array(attemptOutputSchema),
+  heartbeatTokens: z.array(z.string()).meta({ description: 'One per attempt; index 0 is attempt 1.' }),
 });
 export type JobTicket = z.infer<typeof jobTicketSchema>;

@@ -4,7 +4,7 @@
  * 4,096 bytes to its termination file. An exit without an outcome is a lost attempt.
  */
 import { z } from 'zod';
-import { jobErrorSchema, outputTargetSchema, workerReportSchema, type JobTicket } from '#crds/contract/media-job.ts';
+import { jobErrorSchema, attemptOutputSchema, workerReportSchema, type JobTicket } from '#crds/contract/media-job.ts';
 import { TERMINATION_BYTES } from '#crds/contract/run-files.ts';
 import { PLAIN_TEXT } from '#crds/process/plain-text.ts';
 import { untrustedReportSchema } from '#crds/contract/untrusted-report.ts';
@@ -18,7 +18,7 @@ export const runSpecSchema = z.object({
   timeoutSeconds: z.int().min(1),
   /** Stored input. `etag` is sent as If-Match, so that the response for an overwritten upload is 412. */
   input: z.object({ url: z.url(), etag: z.string().nullable(), size: z.int().nullable() }),
-  output: outputTargetSchema,
+  output: attemptOutputSchema,
   /** Target of heartbeats: POST `HeartbeatBody` with `Authorization: Bearer <token>`. */
   heartbeat: z.object({ url: z.url(), token: z.string(), intervalSeconds: z.number() }),
 });

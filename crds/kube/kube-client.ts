@@ -55,7 +55,7 @@ interface Call {
   readonly contentType?: string;
 }
 
-interface Answer {
+interface UnaryResponse {
   readonly status: number;
   readonly retryAfter: string | undefined;
   readonly body: string;
@@ -70,9 +70,9 @@ export function makeKubeClient(deps: KubeClientDeps): KubeClient {
   const http = new IsomorphicFetchHttpLibrary();
   const call = async <T = KubeObject>(what: Call): Promise<T> => {
     if (what.method !== 'GET') deps.beforeWrite?.();
-    const answer = await answerOf(deps, http, what);
-    if (answer.status >= 300) throw refusalOf(`${what.method} ${what.path}`, answer);
-    return JSON.parse(answer.body) as T;
+    const response = await responseOf(deps, http, what);
+    if (response.status >= 300) throw refusalOf(`${what.method} ${what.path}`, response);
+    return JSON.parse(response.body) as T;
   };
   return {
     get: (path) => call({ method: 'GET', path }),
@@ -89,24 +89,24 @@ export function makeKubeClient(deps: KubeClientDeps): KubeClient {
   };
 }
 
-async function answerOf(deps: KubeClientDeps, http: IsomorphicFetchHttpLibrary, what: Call): Promise<Answer> {
+async function responseOf(deps: KubeClientDeps, http: IsomorphicFetchHttpLibrary, what: Call): Promise<UnaryResponse> {
   for (let attempt = 1; ; attempt += 1) {
-    const answer = await send(deps, http, what);
-    const delay = attempt < MAX_ATTEMPTS ? retryDelay(answer) : null;
-    if (delay === null) return answer;
+    const response = await send(deps, http, what);
+    const delay = attempt < MAX_ATTEMPTS ? retryDelay(response) : null;
+    if (delay === null) return response;
     await deps.time.wait(delay, new AbortController().signal);
     if (what.method !== 'GET') deps.beforeWrite?.();
   }
 }
 
 /** Returns the delay before a retry, in milliseconds; null when the response is final. */
-function retryDelay({ status, retryAfter }: Answer): number | null {
+function retryDelay({ status, retryAfter }: UnaryResponse): number | null {
   if (status !== 429 && !(status === 503 && retryAfter !== undefined)) return null;
   const seconds = Number(retryAfter ?? 1);
   return Math.min(MAX_RETRY_AFTER_MS, Number.isFinite(seconds) ? seconds * 1000 : 1000);
 }
 
-async function send(deps: KubeClientDeps, http: IsomorphicFetchHttpLibrary, what: Call): Promise<Answer> {
+async function send(deps: KubeClientDeps, http: IsomorphicFetchHttpLibrary, what: Call): Promise<UnaryResponse> {
   const signal = AbortSignal.timeout(CALL_TIMEOUT_MS);
   await deps.rateLimit.take(signal);
   const context = new RequestContext(urlOf(deps, what.path, what.query ?? {}), HttpMethod[what.method]);

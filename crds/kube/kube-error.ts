@@ -37,14 +37,14 @@ export async function orNull<T>(promise: Promise<T>, ...statuses: number[]): Pro
 /** Returns the error of a response that is not 2xx. */
 export function refusalOf(
   what: string,
-  answer: { status: number; retryAfter: string | undefined; body: string },
+  response: { status: number; retryAfter: string | undefined; body: string },
 ): KubeError {
-  const { reason, message } = statusObject(answer.body);
-  const seconds = Number(answer.retryAfter);
-  return new KubeError(`${what}: ${answer.status} ${message ?? answer.body.slice(0, 200).trim()}`, {
-    status: answer.status,
+  const { reason, message } = statusObject(response.body);
+  const seconds = Number(response.retryAfter);
+  return new KubeError(`${what}: ${response.status} ${message ?? response.body.slice(0, 200).trim()}`, {
+    status: response.status,
     reason: reason ?? '',
-    retryAfterMs: answer.retryAfter !== undefined && Number.isFinite(seconds) ? Math.max(0, seconds) * 1000 : null,
+    retryAfterMs: response.retryAfter !== undefined && Number.isFinite(seconds) ? Math.max(0, seconds) * 1000 : null,
   });
 }
 

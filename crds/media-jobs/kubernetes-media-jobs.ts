@@ -115,7 +115,7 @@ export class KubernetesMediaJobs implements MediaJobClient {
     if (isDeepStrictEqual(mediaJob.status, next)) return 'updated';
     const { name, uid } = mediaJob.metadata;
     const object = await this.#seen(name);
-    if (object?.metadata.uid !== uid) return 'gone';
+    if (object?.metadata.uid !== uid) return 'deleted';
     if (!mayFollow(mediaJob.status, next)) return 'conflict';
     const patch = statusPatch(time.now(), { mediaJob, object, next });
     const written = await orNull(client.mergePatch(`${this.#path}/${name}/status`, patch), 404, 409);
@@ -215,9 +215,9 @@ function statusPatch(
   return { metadata: { uid, resourceVersion }, status: { ...next, observedGeneration: generation, conditions } };
 }
 
-async function whyNot(client: Pick<KubeClient, 'get'>, path: string, uid: string): Promise<'conflict' | 'gone'> {
+async function whyNot(client: Pick<KubeClient, 'get'>, path: string, uid: string): Promise<'conflict' | 'deleted'> {
   const now = await orNull(client.get(path), 404);
-  return now?.metadata.uid === uid ? 'conflict' : 'gone';
+  return now?.metadata.uid === uid ? 'conflict' : 'deleted';
 }
 
 function deliver(

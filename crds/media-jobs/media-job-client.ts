@@ -36,9 +36,9 @@ export interface MediaJobClient {
   resume(name: string, input: StoredInput): Promise<boolean>;
   /**
    * Replaces `status` when the MediaJob still has that resourceVersion.
-   * 'conflict': read again; 'gone': deleted. Refuses to leave a final phase or to lower `attempt` ('conflict').
+   * 'conflict': read again; 'deleted': it no longer exists. Refuses to leave a final phase or to lower `attempt` ('conflict').
    */
-  updateStatus(mediaJob: MediaJob, status: MediaJobStatus): Promise<'updated' | 'conflict' | 'gone'>;
+  updateStatus(mediaJob: MediaJob, status: MediaJobStatus): Promise<'updated' | 'conflict' | 'deleted'>;
   /**
    * Deletes MediaJob, Secret and the objects that they own. Does nothing when it is missing. `unexpected`: sentence in
    * an event, for people who created the MediaJob manually.

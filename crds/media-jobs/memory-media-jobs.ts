@@ -68,7 +68,7 @@ export class MemoryMediaJobs implements MediaJobClient {
 
   async updateStatus({ metadata }: MediaJob, status: MediaJobStatus): ReturnType<MediaJobClient['updateStatus']> {
     const found = this.#stored.get(metadata.name);
-    if (found === undefined || found.mediaJob.metadata.uid !== metadata.uid) return 'gone';
+    if (found === undefined || found.mediaJob.metadata.uid !== metadata.uid) return 'deleted';
     if (found.mediaJob.metadata.resourceVersion !== metadata.resourceVersion) return 'conflict';
     const next = mediaJobStatusSchema.parse(status);
     if (isDeepStrictEqual(found.mediaJob.status, next)) return 'updated';

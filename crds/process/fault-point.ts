@@ -21,7 +21,7 @@ export type FaultPoint =
   | 'after-upload-completed'
   | 'before-direct-count'
   | 'after-direct-count'
-  | 'before-engine-answer'
+  | 'before-engine-response'
   | 'before-dispatch'
   | 'after-dispatch'
   | 'before-attempt-start'
@@ -34,7 +34,7 @@ export type FaultPoint =
   | 'before-final-commit'
   | 'after-final-commit'
   | 'before-webhook-post'
-  | 'after-webhook-answer'
+  | 'after-webhook-response'
   | 'after-file-deletion';
 
 /** Effect of an armed point; the text of its file. */

@@ -33,7 +33,7 @@ const list = (await api('GET', '/v1/jobs')).json();
 const id = String(list['data'][0]['id']);
 const creation = { operation: 'compress', input: { url: 'https://files.invalid/a.jpg' } };
 
-/** A job that waits for an address that is never there; canceled, since an account may have so many at once. */
+/** Creates a job whose input host never resolves. Cancels it, because the number of unfinished jobs is limited. */
 async function createAndCancel(): Promise<void> {
   const created = await api('POST', '/v1/jobs', { json: creation });
   if (created.status !== 202) throw new Error(`answered with ${created.status}: ${created.bytes.toString()}`);

@@ -14,7 +14,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { makeEngineClient, type AnnouncedBody, type EngineAnswer } from '#api/direct/engine-client.ts';
+import { makeEngineClient, type AnnouncedBody, type EngineResponse } from '#api/direct/engine-client.ts';
 import { openDiskFiles } from '#api/files/disk-files.ts';
 import { startFileServer } from '#api/files/file-server.ts';
 import type { FileStore } from '#api/files/file-store.ts';
@@ -236,7 +236,7 @@ describe('a worker with the token of its own attempt', () => {
   });
 
   it('cannot report for another job by the header of forwarded reports', async () => {
-    expect(await beat({ jobId: OTHER, attempt: 1, percent: 1 }, { 'mediajobs-passed-on': '1' })).toBe(401);
+    expect(await beat({ jobId: OTHER, attempt: 1, percent: 1 }, { 'mediajobs-forwarded': '1' })).toBe(401);
   });
 
   it('wakes the controller once for several reports in quick succession', async () => {
@@ -350,7 +350,7 @@ function announcedBody(): AnnouncedBody {
 }
 
 /** Sends a customer's file as the API does. */
-async function sendTo(url: string, keys: typeof KEYS): Promise<EngineAnswer> {
+async function sendTo(url: string, keys: typeof KEYS): Promise<EngineResponse> {
   const client = makeEngineClient({ url, keys });
   onTestFinished(() => client.close());
   const slot = await client.acquireSlot(announcedBody());

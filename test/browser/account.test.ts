@@ -212,7 +212,7 @@ describe('presets, plan, usage, samples', () => {
     await inspect(page, 'plan');
   });
 
-  it('shows usage as a chart and a table, and gives a sample that a test key takes', async () => {
+  it('shows usage as a chart and a table, and offers a sample that a test key accepts', async () => {
     await open(`${base}/usage`);
     await inspect(page, 'usage');
     await documented(page, 'usage');

@@ -138,9 +138,9 @@ export function describeMediaJobClient(name: string, makeClient: () => Promise<T
       it('returns `gone` for a deleted MediaJob, also when its name exists again', async () => {
         const mediaJob = await create();
         await client.delete(mediaJob.metadata.name);
-        expect(await client.updateStatus(mediaJob, buildStatus())).toBe('gone');
+        expect(await client.updateStatus(mediaJob, buildStatus())).toBe('deleted');
         await create();
-        expect(await client.updateStatus(mediaJob, buildStatus())).toBe('gone');
+        expect(await client.updateStatus(mediaJob, buildStatus())).toBe('deleted');
       });
 
       it('refuses to lower the attempt', async () => {

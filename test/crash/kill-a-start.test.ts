@@ -24,7 +24,7 @@ async function killStartAt(file: string): Promise<string> {
 
 describe('a first start that is killed', () => {
   it.each(['secrets.json', 'postgres.new', 'postgres', 'log/api.log', 'run/processes.json'])(
-    'when %s comes does not hinder the next one',
+    'when %s appears does not prevent the next start',
     async (file) => {
       const data = await killStartAt(file);
       const problems: string[] = [];

@@ -66,11 +66,11 @@ describe('a running direct request', () => {
     const before = await service.query('select source_id from ledger');
     const cut = slowRequest().then(
       () => 'answered',
-      () => 'cut off',
+      () => 'interrupted',
     );
     await untilDecoding();
     service.kill('api');
-    expect(await cut).toBe('cut off');
+    expect(await cut).toBe('interrupted');
     expect(await service.query('select source_id from ledger')).toEqual(before);
     await expectServes();
   }, 120_000);

@@ -11,7 +11,7 @@ import { finished } from '#test/support/run-through.ts';
 const { api, receiver, createJob, close } = await useService();
 afterAll(close);
 
-/** Jobs and direct requests in flight at all times while the change is made; gives what came of them. */
+/** Keeps jobs and direct requests in flight during the change. Returns their outcomes. */
 async function underLoad(change: () => Promise<void>): Promise<{ jobs: string[]; answers: string[] }> {
   const jobs: string[] = [];
   /** Of the direct requests. */

@@ -124,7 +124,7 @@ describe('the chart', () => {
     expect({ status, stderr: stderr.replaceAll(/^Warning.*$/gm, '').trim() }).toEqual({ status: 0, stderr: '' });
   });
 
-  it.each(SETUPS)('gives processes only settings that there are, each once: %s', (setup) => {
+  it.each(SETUPS)('sets only existing settings of processes, each once: %s', (setup) => {
     for (const { env = [] } of containers(render(setup))) {
       const names = env.map(({ name }) => name);
       expect(new Set(names).size).toBe(names.length);
@@ -134,7 +134,7 @@ describe('the chart', () => {
     }
   });
 
-  it('gives the settings that must be well-formed as the processes read them', () => {
+  it('sets values that the processes accept', () => {
     const env = containers(render('production')).flatMap((container) => container.env ?? []);
     for (const { name, value } of env) {
       if (value === undefined || !Object.hasOwn(settings.shape, name)) continue;
@@ -203,7 +203,7 @@ describe('the chart', () => {
     }
   });
 
-  it('gives the key of the engine to the API and the engine alone', () => {
+  it('sets the key of the engine for the API and the engine only', () => {
     for (const text of SETUPS.map((setup) => render(setup))) {
       const having = containers(text).filter(({ env = [] }) =>
         env.some(({ name }) => name === 'MEDIAJOBS_ENGINE_KEYS'),

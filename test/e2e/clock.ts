@@ -9,12 +9,12 @@ interface Pods {
 }
 
 interface ClockedProcess {
-  /** The clock runs ahead by so many seconds from now on. */
+  /** Sets how far the clock is ahead, in seconds. */
   readonly moveTo: (seconds: number) => Promise<void>;
   readonly restore: () => Promise<void>;
 }
 
-/** Restarts a process so that its clock can be moved, from so many seconds ahead on, with further settings. */
+/** Restarts a process so that its clock can be moved. `ahead`: its initial lead, in seconds. */
 export async function withClock(
   component: string,
   { ahead = 0, environment = {} }: { ahead?: number; environment?: Readonly<Record<string, string>> } = {},

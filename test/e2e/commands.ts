@@ -43,7 +43,7 @@ export async function helm(...args: string[]): Promise<string> {
   return stdout;
 }
 
-/** Asks twice a second until the answer is not null. @throws after so many seconds, saying what was waited for. */
+/** Polls every 500 ms until the result is not null. @throws Error after `seconds`, with `what`. */
 export async function until<Found>(what: string, seconds: number, ask: () => Promise<Found | null>): Promise<Found> {
   const end = performance.now() + seconds * 1000;
   for (;;) {

@@ -19,7 +19,7 @@ const SERVER = `
   }).listen(6443);
 `;
 
-/** Puts it between; gives how to take it away. */
+/** Inserts the cutter before the API server. Returns a function that removes it. */
 export async function cutConnections(
   processes: readonly Process[],
   { everySeconds }: { everySeconds: number },

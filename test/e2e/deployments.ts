@@ -25,7 +25,7 @@ export async function freshPods(component: string): Promise<void> {
   await rolledOut(component);
 }
 
-/** Changes the pods of a Deployment by a strategic merge patch of their `spec`; gives how to bring them back. */
+/** Changes the pods of a Deployment by a strategic merge patch of their `spec`. Returns a function that reverts it. */
 export async function changePods(component: string, spec: object): Promise<() => Promise<void>> {
   const patch = JSON.stringify({ spec: { template: { spec } } });
   await kubectl('patch', deployment(component), '--patch', patch);

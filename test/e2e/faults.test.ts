@@ -1,12 +1,19 @@
 /**
- * Whatever is killed, stopped or cut off on a cluster: every job ends once, is charged once, is told once, and leaves
- * nothing. The points at which a process dies are those at which the job has just passed from one of them to another.
+ * Processes, pods and connections of a cluster fail. Every job ends once, is charged once, sends one event, and leaves
+ * no objects. A process is killed right after the job passed from one process to another.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { evict, kubectl, until } from '#test/e2e/commands.ts';
 import { freshPods, podsOf, PROCESSES, rolledOut, type Process } from '#test/e2e/deployments.ts';
-import { atWork, attemptOf, podsOfJob, reach, storyOf, type Point } from '#test/e2e/job-in-cluster.ts';
+import {
+  untilAttemptRuns,
+  attemptOf,
+  podsOfJob,
+  reach,
+  eventMessagesOf,
+  type Point,
+} from '#test/e2e/job-in-cluster.ts';
 import { signalPods } from '#test/e2e/node-agent.ts';
 import { expectNothingAmiss } from '#test/e2e/nothing-amiss.ts';
 import { JOB_SECONDS, LONG_WORK, sample, useService, WORK } from '#test/e2e/use-installation.ts';
@@ -24,10 +31,10 @@ describe('a process of the service that is killed', () => {
   const KILLS: readonly (readonly [Process, Point])[] = [
     ['controller', 'has a MediaJob'],
     ['controller', 'has a pod'],
-    ['controller', 'is at work'],
+    ['controller', 'is running'],
     ['recorder', 'was accepted'],
     ['recorder', 'has ended in the cluster'],
-    ['api', 'is at work'],
+    ['api', 'is running'],
   ];
   it.each(KILLS)('loses no job: the %s, when a job %s', async (process, point) => {
     await freshPods(process);
@@ -95,7 +102,7 @@ describe('an attempt', () => {
   ];
   it.each(LOSSES)('whose %s is followed by the next', async (_what, lose) => {
     const id = await createJob(LONG_WORK);
-    await reach(id, 'is at work');
+    await reach(id, 'is running');
     await lose(id);
     expect(await finished(api, id, JOB_SECONDS)).toMatchObject({ status: 'succeeded' });
     expect(await attemptOf(id)).toBe(2);
@@ -104,7 +111,7 @@ describe('an attempt', () => {
   it('that is the third to be lost ends the job with internal', async () => {
     const id = await createJob(LONG_WORK);
     for (const attempt of [1, 2, 3]) {
-      await atWork(id, attempt);
+      await untilAttemptRuns(id, attempt);
       await signalPods(podsOfJob(id, attempt), 'KILL');
     }
     const job = await finished(api, id, JOB_SECONDS);
@@ -117,6 +124,6 @@ describe('an attempt', () => {
     const job = await finished(api, id, JOB_SECONDS);
     expect(job).toMatchObject({ status: 'failed', billed: false, error: { code: 'processing_failed' } });
     expect(await attemptOf(id)).toBe(2);
-    expect(await storyOf(id)).toContain('out of memory');
+    expect(await eventMessagesOf(id)).toContain('out of memory');
   });
 });

@@ -28,7 +28,7 @@ const VALUES = {
   worker: {
     resources: {
       ...Object.fromEntries(KINDS.map((kind) => [kind, { requests: { cpu: '400m' } }])),
-      // Files whose name tells no kind have too little, for the test of what then happens.
+      // Files whose name has no known extension get too little memory, for the test of that failure.
       unknown: { requests: { cpu: '400m', memory: '32Mi' }, limits: { memory: '48Mi' } },
     },
   },

@@ -1,4 +1,4 @@
-/** One job as the cluster shows it, and the points that it passes. */
+/** State of one job in the cluster. */
 import { mediaJobName } from '#crds/contract/names.ts';
 import { kubectl, until } from '#test/e2e/commands.ts';
 import { sql } from '#test/e2e/stores.ts';
@@ -7,12 +7,12 @@ import { sql } from '#test/e2e/stores.ts';
 export const podsOfJob = (id: string, attempt?: number): string =>
   `mediajobs.dev/job=${mediaJobName(id)}${attempt === undefined ? '' : `,mediajobs.dev/attempt=${attempt}`}`;
 
-/** What a job has just reached. */
+/** Points that a job reaches; each function returns whether it has. */
 const POINTS = {
   'was accepted': () => Promise.resolve(true),
   'has a MediaJob': async (id: string) => (await phaseOf(id)) !== '',
   'has a pod': async (id: string) => (await podLines(id)) !== '',
-  'is at work': async (id: string) => / Running /.test(await podLines(id)),
+  'is running': async (id: string) => / Running /.test(await podLines(id)),
   'has ended in the cluster': async (id: string) => /^(Succeeded|Failed)/.test(await phaseOf(id)),
 } as const;
 export type Point = keyof typeof POINTS;
@@ -21,8 +21,8 @@ export async function reach(id: string, point: Point): Promise<void> {
   await until(`${id}: ${point}`, 120, async () => ((await POINTS[point](id)) ? true : null));
 }
 
-export async function atWork(id: string, attempt: number): Promise<void> {
-  await until(`attempt ${attempt} of ${id} at work`, 120, async () =>
+export async function untilAttemptRuns(id: string, attempt: number): Promise<void> {
+  await until(`attempt ${attempt} of ${id} to run`, 120, async () =>
     / Running /.test(await podLines(id, attempt)) ? true : null,
   );
 }
@@ -34,7 +34,7 @@ export async function attemptOf(id: string): Promise<number> {
 }
 
 /** Returns the messages of the events of its MediaJob. */
-export function storyOf(id: string): Promise<string> {
+export function eventMessagesOf(id: string): Promise<string> {
   const selector = `involvedObject.name=${mediaJobName(id)}`;
   return kubectl('get', 'events', '--field-selector', selector, '--output', 'jsonpath={..message}');
 }

@@ -46,8 +46,8 @@ export async function signalPods(selector: string, signal: Signal, pod?: string)
 }
 
 /**
- * Stops a process of the node, such as `kubelet`, and resumes it after so many seconds, whoever still listens then.
- * `killing` selects pods whose first processes die while it stands still.
+ * Stops a process of the node, such as `kubelet`, and resumes it after `seconds`, even when the caller has ended.
+ * `killing` selects pods whose first processes are killed while it is stopped.
  */
 export async function pauseProcess(
   name: string,

@@ -1,6 +1,5 @@
 /**
- * What must hold of every job that was ever accepted, whatever happened in between: PostgreSQL, the receiver and the
- * cluster are asked.
+ * Checks the invariants of all accepted jobs in PostgreSQL, at the receiver and in the cluster.
  */
 import { mediaJobName } from '#crds/contract/names.ts';
 import { kubectlJson } from '#test/e2e/commands.ts';
@@ -9,7 +8,7 @@ import { sql } from '#test/e2e/stores.ts';
 
 /**
  * Waits until all jobs have ended and everything about them is settled.
- * @throws after so many seconds, with what is amiss.
+ * @throws Error after `seconds`, with the violations.
  */
 export async function expectNothingAmiss(receiver: ReceiverPod, seconds = 120): Promise<void> {
   const end = performance.now() + seconds * 1000;
@@ -65,8 +64,8 @@ function amissOfJob(job: JobFacts, events: ReadonlyMap<string, ReadonlySet<strin
     [charges === 1, `has ${charges} entries in the ledger`],
     [job.deliveries === destinations, `has ${job.deliveries} events for ${destinations} destinations`],
     [job.delivered === destinations, `has ${job.delivered} delivered events of ${destinations}`],
-    [events.size === destinations, `was told ${events.size} different events`],
-    [[...events.values()].every((bodies) => bodies.size === 1), 'was told one event in different words'],
+    [events.size === destinations, `sent ${events.size} different events`],
+    [[...events.values()].every((bodies) => bodies.size === 1), 'sent one event with different bodies'],
   ].flatMap(([holds, otherwise]) => (holds === true ? [] : [`${id} ${String(otherwise)}`]));
 }
 

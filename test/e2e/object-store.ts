@@ -10,7 +10,7 @@ import { freePorts } from '#api/embedded/free-ports.ts';
 export interface ObjectStore {
   readonly endpoint: string;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
-  /** Makes an empty bucket of that name; gives the folder that holds its objects as files, each named by its key. */
+  /** Creates an empty bucket. Returns the folder with its objects as files, each named by its key. */
   makeBucket(name: string): Promise<string>;
   close(): Promise<void>;
 }

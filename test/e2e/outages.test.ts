@@ -1,4 +1,4 @@
-/** What the service depends on stops for a while: the node, the API server, its connections, the stores, the leader. */
+/** Outages of what the service depends on: node, API server, its connections, stores, leader. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { withClock } from '#test/e2e/clock.ts';
@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const process of PROCESSES) await rolledOut(process);
 }, 500_000);
 
-/** Jobs, one after another, until the fault is over. */
+/** Creates jobs one after another until the fault is over. Returns their ids. */
 async function during(fault: Promise<unknown>, everyMs = 3000): Promise<string[]> {
   const ids: string[] = [];
   let over = false;
@@ -27,15 +27,15 @@ async function during(fault: Promise<unknown>, everyMs = 3000): Promise<string[]
     over = true;
   });
   while (!over) {
-    ids.push(await createInTheEnd(ids.length % 3 === 0 ? WORK.image : WORK.font));
+    ids.push(await createWithRetries(ids.length % 3 === 0 ? WORK.image : WORK.font));
     await Promise.race([wait(everyMs), ended.catch(() => {})]);
   }
   await ended;
   return ids;
 }
 
-/** As a client does that tries again while the service has no database. */
-function createInTheEnd(work: SampleWork): Promise<string> {
+/** Creates a job as a client that retries while the service has no database. Returns its id. */
+function createWithRetries(work: SampleWork): Promise<string> {
   return until('a job to be accepted', 60, () => createJob(work).catch(() => null));
 }
 
@@ -44,21 +44,21 @@ async function expectAllSucceed(ids: readonly string[]): Promise<void> {
 }
 
 describe('jobs survive', () => {
-  it('the API server standing still for 60 seconds', async ({ skip }) => {
+  it('an API server that is paused for 60 seconds', async ({ skip }) => {
     if (!(await runsOnNode('kube-apiserver'))) skip('the control plane is elsewhere');
     const before = await createJob(LONG_WORK);
-    await reach(before, 'is at work');
+    await reach(before, 'is running');
     await pauseProcess('kube-apiserver', { seconds: 60 });
     const ids = await during(wait(60_000), 6000);
     await expectAllSucceed([before, ...ids]);
   }, 600_000);
 
-  it('the kubelet standing still for 80 seconds while their process dies', async ({ skip }) => {
+  it('a kubelet that is paused for 80 seconds while their process dies', async ({ skip }) => {
     if (!(await runsOnNode('kubelet'))) skip('the node is elsewhere');
     const id = await createJob(LONG_WORK);
-    await reach(id, 'is at work');
+    await reach(id, 'is running');
     await pauseProcess('kubelet', { seconds: 80, killing: podsOfJob(id) });
-    await until('the node to be given up', 120, async () =>
+    await until('the node to be NotReady', 120, async () =>
       /NotReady/.test(await kubectl('get', 'nodes')) ? true : null,
     );
     await expectAllSucceed([id]);
@@ -74,7 +74,7 @@ describe('jobs survive', () => {
     }
   }, 600_000);
 
-  it('a leading controller that stands still until another one leads, and then goes on', async () => {
+  it('a leading controller that is paused until another one leads, and then resumed', async () => {
     const first = await leaderOf('controller');
     const ids = [await createJob(LONG_WORK)];
     await reach(ids[0] ?? '', 'has a pod');
@@ -97,7 +97,7 @@ describe('jobs survive', () => {
     '%s being killed',
     async (store) => {
       const ids = [await createJob(LONG_WORK)];
-      await reach(ids[0] ?? '', 'is at work');
+      await reach(ids[0] ?? '', 'is running');
       const before = await restartsOf(store);
       await signalPods(podsOf(store), 'KILL');
       ids.push(...(await during(isBack(store, before), 1000)));
@@ -120,7 +120,7 @@ function isBack(store: string, restartsBefore: number): Promise<boolean> {
 }
 
 describe('a cancellation', () => {
-  /** E2E_ROUNDS=100 for the whole; fewer tell as much in the time of a usual run. */
+  /** Number of races. E2E_ROUNDS=100 runs all of them; fewer keep a usual run short. */
   const ROUNDS = Number(process.env['E2E_ROUNDS'] ?? 30);
   const AT_ONCE = 3;
 
@@ -156,14 +156,14 @@ describe('a cancellation', () => {
 
 describe('time', () => {
   it('leaves no MediaJob, pod, Secret or file of any of these jobs', async () => {
-    // What is done once an hour is done at the start too.
+    // Hourly loops also run at the start.
     const { restore } = await withClock('recorder', { ahead: 8 * 86_400 });
     try {
-      await until('the objects to go', 180, async () => ((await objectsOfJobs()).length === 0 ? true : null));
+      await until('the objects to be deleted', 180, async () => ((await objectsOfJobs()).length === 0 ? true : null));
       let left: readonly string[] = [];
-      await until('the files to go', 120, async () => ((left = await objectKeys()).length === 0 ? true : null)).catch(
-        () => expect(left).toEqual([]),
-      );
+      await until('the files to be deleted', 120, async () =>
+        (left = await objectKeys()).length === 0 ? true : null,
+      ).catch(() => expect(left).toEqual([]));
     } finally {
       await restore();
     }

@@ -1,11 +1,11 @@
-/** What a cluster lacks: each process says what it is and how to mend it, is not ready, and recovers by itself. */
+/** Faults in a cluster: each process reports the fault and its fix, is not ready, and recovers by itself. */
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { mediaJobName } from '#crds/contract/names.ts';
 import { withClock } from '#test/e2e/clock.ts';
 import { apply, kubectl, kubectlJson, until } from '#test/e2e/commands.ts';
 import { changePods, deployment, podsOf, PROCESSES, rolledOut, type Process } from '#test/e2e/deployments.ts';
 import { RELEASE } from '#test/e2e/installation.ts';
-import { storyOf } from '#test/e2e/job-in-cluster.ts';
+import { eventMessagesOf } from '#test/e2e/job-in-cluster.ts';
 import { expectNothingAmiss } from '#test/e2e/nothing-amiss.ts';
 import { JOB_SECONDS, useService, WORK } from '#test/e2e/use-installation.ts';
 import { finished } from '#test/support/run-through.ts';
@@ -128,7 +128,7 @@ describe('a worker image that cannot be pulled', () => {
     try {
       const id = await createJob(WORK.font);
       await until('the event', 120, async () =>
-        (await storyOf(id)).includes(`The image ${image} cannot be pulled`) ? true : null,
+        (await eventMessagesOf(id)).includes(`The image ${image} cannot be pulled`) ? true : null,
       );
       expect(await kubectl('get', 'mediajob', mediaJobName(id))).toContain('Pending');
       await controller.moveTo(31 * 60);

@@ -39,7 +39,7 @@ describeFileStore('a bucket', async () => {
 });
 
 describe('a bucket', () => {
-  it('takes a large object in parts and gives it back, also a part of it that spans two of them', async () => {
+  it('stores a large object in parts and returns it, also a range that spans two parts', async () => {
     const files = await openNewBucket();
     const bytes = randomBytes(20 * MB + 3);
     const chunks = Array.from({ length: 21 }, (_, index) => bytes.subarray(index * MB, (index + 1) * MB));
@@ -55,7 +55,7 @@ describe('a bucket', () => {
     files.close();
   });
 
-  it('leaves nothing of a large object that was cut off', async () => {
+  it('leaves nothing of a large object whose upload was interrupted', async () => {
     const files = await openNewBucket();
     const cutOff = Readable.from(
       (async function* parts() {
@@ -95,7 +95,7 @@ describe('a bucket', () => {
     files.close();
   });
 
-  it('gives up parts that were never completed', async () => {
+  it('aborts an upload of parts that is never completed', async () => {
     const files = await openNewBucket({ partBytes: 5 * MB });
     const parts = await files.beginParts('outputs/a', 60);
     const putPart = async (): Promise<number> =>

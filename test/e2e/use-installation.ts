@@ -32,10 +32,10 @@ export const WORK: Readonly<Record<Kind, SampleWork>> = {
   table: { sample: 'people.csv', operation: 'convert', to: 'xlsx' },
   font: { sample: 'typeface.ttf', operation: 'convert', to: 'woff2' },
 };
-/** Long enough to be met at work, also on a quick node. */
+/** Work that takes long enough to be observed while it runs, also on a fast node. */
 export const LONG_WORK: SampleWork = { sample: 'clip.mp4', operation: 'compress' };
 
-/** How long a job may take on a small, busy node. */
+/** Timeout of a job on a small, busy node, in seconds. */
 export const JOB_SECONDS = 240;
 
 export const sample = (name: string): Buffer => readFileSync(`api/data/samples/${name}`);

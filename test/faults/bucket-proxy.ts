@@ -1,6 +1,6 @@
 /**
- * An HTTP proxy before an S3 server, that fails on command: so many percent of the requests meet one of the chosen
- * faults, the others pass.
+ * An HTTP proxy in front of an S3 server that fails on command: a percentage of the requests gets one of the chosen
+ * faults, the others are forwarded.
  */
 import { Agent, createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -17,7 +17,7 @@ export const BUCKET_SCENARIOS: readonly Scenario[] = [
   {
     name: 'bucket-errors',
     breaks: 'the bucket answers some requests with errors, late, in part, with wrong ETags or not at all',
-    holds: 'uploads and jobs come through with the right bytes; what is given up says so and is not billed',
+    holds: 'uploads and jobs succeed with the right bytes, or fail with an error and are not billed',
     files: 'bucket',
     run: async (stage) => {
       const proxy = bucketOf(stage);

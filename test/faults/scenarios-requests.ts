@@ -27,14 +27,14 @@ export const REQUEST_SCENARIOS: readonly Scenario[] = [
       const { random, account } = stage;
       const point = random.pick<FaultPoint | 'body'>([
         'body',
-        'before-engine-answer',
+        'before-engine-response',
         'before-direct-count',
         'after-direct-count',
       ]);
       if (point === 'body') return killInBody(stage);
       stage.world.faults.arm(point, 'crash');
       const answer = await direct(account);
-      const statuses = point === 'before-engine-answer' ? [500, 503] : [0];
+      const statuses = point === 'before-engine-response' ? [500, 503] : [0];
       must(statuses.includes(answer.status), `a crash ${point} was answered with ${answer.status}`);
       mustEqual(await billedRows(stage), point === 'after-direct-count' ? 1 : 0, `billed rows after a crash ${point}`);
     },

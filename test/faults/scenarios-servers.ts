@@ -55,7 +55,7 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
       const input = { upload: await upload(account) };
       const body = JSON.stringify({ ...TO_JSON, input, webhook_url: account.url('hook') });
       if (statement === 'insert into ledger') await direct(account);
-      const made = await until('the job is taken', async () => {
+      const made = await until('the job is accepted', async () => {
         const { status, body: answer } = await account.call('POST', '/v1/jobs', { body, headers });
         return status === 202 ? String(answer.id) : null;
       });
@@ -91,7 +91,7 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
   {
     name: 'redis-outage',
     breaks: 'Redis is emptied, crashes, responds after 10 seconds, or cannot be reached',
-    holds: 'requests go on; at most one extra bucket of tokens, and no place stays taken',
+    holds: 'requests succeed; at most one extra bucket of tokens is used, and every permit is released',
     extraBuckets: 1,
     plan: 'payg',
     run: async (stage) => {

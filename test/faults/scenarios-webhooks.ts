@@ -88,7 +88,7 @@ export const WEBHOOK_SCENARIOS: readonly Scenario[] = [
     repeats: 1,
     run: async (stage) => {
       const { world } = stage;
-      const point = stage.random.pick<FaultPoint>(['before-webhook-post', 'after-webhook-answer']);
+      const point = stage.random.pick<FaultPoint>(['before-webhook-post', 'after-webhook-response']);
       world.faults.arm(point, 'crash');
       const job = await jobWithHook(stage);
       await world.faults.fired(point);

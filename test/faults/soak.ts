@@ -72,7 +72,7 @@ const POINTS: readonly FaultPoint[] = [
   'after-upload-stored',
   'before-direct-count',
   'after-direct-count',
-  'before-engine-answer',
+  'before-engine-response',
   'before-dispatch',
   'after-dispatch',
   'before-attempt-start',
@@ -85,7 +85,7 @@ const POINTS: readonly FaultPoint[] = [
   'before-final-commit',
   'after-final-commit',
   'before-webhook-post',
-  'after-webhook-answer',
+  'after-webhook-response',
   'after-file-deletion',
 ];
 const STATEMENTS = [

@@ -5,7 +5,7 @@ import { testDatabase } from '#test/support/database.ts';
 
 const database = await testDatabase();
 
-it('gives the schema of schema.sql after all migrations (vitest -u writes it anew)', async () => {
+it('all migrations create the schema of schema.sql (vitest -u writes it anew)', async () => {
   const { stdout } = await promisify(execFile)('pg_dump', ['--schema-only', '--no-owner', '--no-privileges', '--dbname', database.url]);
   await expect(withoutNoise(stdout)).toMatchFileSnapshot('./schema.sql');
 });

@@ -241,7 +241,7 @@ describe('connections', () => {
     ['bytes of no supported format', sized('/v1/compress', '', big), 415],
     ['an upload that is not there', sized('/v1/uploads/upl_x/complete', '', big), 404],
     ['10,000 parts', sized('/v1/compress', form, `${parts(10_000)}--b--\r\n`), 400],
-    ['a multipart body that is cut off', sized('/v1/compress', form, parts(3)), 400],
+    ['a truncated multipart body', sized('/v1/compress', form, parts(3)), 400],
     ['a boundary that is missing in the body', sized('/v1/compress', form, big), 400],
     [
       'chunks that are too many',

@@ -43,7 +43,7 @@ const csv = { bytes: Buffer.from('id,name\n1,Ada\n'), filename: 'a.csv' };
 const toJson = { operation: 'convert', options: { convert: { to: 'json' } } };
 const convert = (): Promise<Answer> => api('POST', '/v1/convert?to=json&filename=a.csv', { body: csv.bytes });
 
-/** A job in work when the clock moves would see its attempt lost. */
+/** Waits until no job is unfinished: moving the clock would lose a running attempt. */
 async function allEnded(): Promise<void> {
   const unfinished = async (): Promise<unknown> =>
     (await service.query(`select 1 from jobs where status in ('queued', 'processing')`)).length;

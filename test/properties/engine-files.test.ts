@@ -1,5 +1,5 @@
 /**
- * What nobody vouches for: files of every kind, cut off, changed and joined at random.
+ * What nobody vouches for: files of every kind, truncated, changed and joined at random.
  * MEDIAJOBS_PROPERTY_RUNS files are tried (40); MEDIAJOBS_PROPERTY_SEED repeats a run.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 const TCP_LISTEN = '0A';
-/** __SO_ACCEPTCON of Linux: the socket takes connections. */
+/** __SO_ACCEPTCON of Linux: the socket accepts connections. */
 const UNIX_LISTENING = 0x10000;
 
 /** Returns the TCP ports, IPv4 and IPv6, without duplicates. */
@@ -28,7 +28,7 @@ function rowsOf(table: string): string[][] {
   return lines.map((line) => line.trim().split(/\s+/));
 }
 
-/** Inodes of the sockets that the processes have open. */
+/** Returns the inodes of the open sockets of processes. */
 function socketsOf(pids: readonly number[]): Set<string> {
   return new Set(
     pids.flatMap((pid) => linksOf(`/proc/${pid}/fd`)).flatMap((link) => /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? []),

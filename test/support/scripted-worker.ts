@@ -1,6 +1,6 @@
 /**
  * Replaces `worker-image/run-job.ts` and does what the file name of its RunSpec says. Like
- * the worker it ends when its standard input does, unless the name contains `deaf`.
+ * the worker it ends when its standard input does, except `hang-ignoring-stop`.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -52,8 +52,8 @@ const BEHAVIOURS: Readonly<Record<string, () => void>> = {
     process.stdin.on('end', end).resume();
     tool = startTool();
   },
-  /** Deaf before its tool runs: that is what a test waits for before it kills. */
-  'hang-deaf': () => {
+  /** Ignores SIGTERM before it starts its tool, because tests wait for the tool before they kill. */
+  'hang-ignoring-stop': () => {
     process.on('SIGTERM', () => undefined);
     startTool();
     setInterval(() => undefined, 60_000);

@@ -76,7 +76,7 @@ export function makeDirectServer(
 }
 
 /** Dependencies of one request. */
-type AnswerDeps = DirectServerDeps & { readonly admission: LaneAdmission };
+type RequestDeps = DirectServerDeps & { readonly admission: LaneAdmission };
 
 interface AdmittedRequest {
   readonly request: IncomingMessage;
@@ -87,7 +87,7 @@ interface AdmittedRequest {
 
 /** Processes a request and sends the output. Returns a refusal, to be sent once the private files are removed. */
 async function answer(
-  deps: AnswerDeps,
+  deps: RequestDeps,
   options: DirectServerOptions,
   { request, response, declared, stop }: AdmittedRequest,
 ): Promise<MediaError | null> {
@@ -138,7 +138,7 @@ function readWork({ trailers, headers }: IncomingMessage, declared: DeclaredBody
 }
 
 async function processMeasured(
-  { pool, metrics, versions, admission }: AnswerDeps,
+  { pool, metrics, versions, admission }: RequestDeps,
   { tenant, ...work }: DirectWork,
   input: { path: string; directory: string; signal: AbortSignal },
 ): Promise<EngineOutput> {
@@ -172,7 +172,7 @@ async function processMeasured(
 /** Sends no more than the announced size: the file may still grow. Destroys a response that lacks bytes. */
 async function send(response: ServerResponse, { output, size, report }: EngineOutput): Promise<void> {
   await using file = output;
-  await faultPoint('before-engine-answer');
+  await faultPoint('before-engine-response');
   response.writeHead(200, {
     'content-type': FORMATS[report.result.output_format].mediaType,
     'content-length': size,

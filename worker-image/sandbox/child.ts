@@ -84,7 +84,7 @@ async function work({ task, versions }: Extract<ToChild, { type: 'process' }>): 
   const onFacts: PipelineDeps['onFacts'] = (input, facts) =>
     send({ type: 'budget', cpuSeconds: cpuBudgetSeconds(input, facts) });
   const deps = { run, onProgress, onFacts, signal: currentTask.signal, loadHandler, versions };
-  const answer = await processFile(deps, task)
+  const outcome = await processFile(deps, task)
     .then(async ({ path, report }): Promise<FromChild> => {
       if (!report.result.kept_original) await rename(path, join(task.directory, OUTPUT_NAME));
       const leftFiles = (await namesInMemory()) !== (await namesAtStart);
@@ -92,7 +92,7 @@ async function work({ task, versions }: Extract<ToChild, { type: 'process' }>): 
     })
     .catch(refusal);
   currentTask = null;
-  send(answer);
+  send(outcome);
 }
 
 /** Returns the names in `/tmp` and `/dev/shm` where they are private to this process. */

@@ -127,14 +127,14 @@ export class EngineProcess {
   async #run(input: ChildInput & WorkListener): Promise<WorkerReport> {
     const { signal, task, versions } = input;
     signal.throwIfAborted();
-    const answer = this.#messages.outcome(input);
+    const outcome = this.#messages.outcome(input);
     const aborted = once(signal, 'abort').then(() => 'aborted' as const);
     this.#messages.send({ type: 'process', task, versions });
-    const first = await Promise.race([answer, aborted]);
+    const first = await Promise.race([outcome, aborted]);
     if (first !== 'aborted') return first;
     this.#messages.send({ type: 'abort' });
     const timer = setTimeout(() => void this.kill(), ABORT_GRACE_MS);
-    await answer.catch(() => undefined);
+    await outcome.catch(() => undefined);
     clearTimeout(timer);
     await this.kill();
     throw signal.reason;

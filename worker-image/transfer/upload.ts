@@ -100,11 +100,11 @@ async function complete(
   const headers = { 'content-length': String(Buffer.byteLength(body)), 'content-type': 'application/xml' };
   await retryTransfer(deps, signal, async () => {
     const response = await openRequest({ method: 'POST', url, headers, signal }, (request) => request.end(body));
-    const answer = await text(response).catch((error: unknown) => {
-      throw new TransientFault('the answer was cut off', { cause: error });
+    const content = await text(response).catch((error: unknown) => {
+      throw new TransientFault('the response was interrupted', { cause: error });
     });
     refuse(response);
-    if (answer.includes('<Error>')) throw new TransientFault('the store failed to complete the multipart upload');
+    if (content.includes('<Error>')) throw new TransientFault('the store failed to complete the multipart upload');
   });
 }
 

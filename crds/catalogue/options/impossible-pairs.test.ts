@@ -13,7 +13,7 @@ describe('refuseImpossiblePairs', () => {
     ['webm', 'h264', false],
     ['mov', 'h264', true],
     ['mov', 'vp9', false],
-  ])('of %s and %s: %j', (format, codec, isPossible) => {
+  ])('accepts the pair %s and %s: %j', (format, codec, isPossible) => {
     const check = (): void =>
       refuseImpossiblePairs({ video: { format, codec }, audio: AUDIO, isAudioFormatChosen: false });
     if (isPossible) expect(check).not.toThrow();

@@ -53,7 +53,7 @@ describe('bytes that nobody vouches for', () => {
   }, 120_000);
 
   // Promise, Bad input, case by case: Damaged files
-  it('are refused or processed when they are real files that were cut off', async () => {
+  it('are refused or processed when they are truncated real files', async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...samples), fc.double({ min: 0, max: 1, noNaN: true }), async (file, share) => {
         expectNoFault(

@@ -20,7 +20,7 @@ describe('formatOfSignature', () => {
     ['MZ is how it begins', null],
     ['\xff\xd8', null],
     ['', null],
-  ])('of %j is %j', (bytes, format) => {
+  ])('returns the format of %j: %j', (bytes, format) => {
     expect(formatOfSignature(latin1(bytes))).toBe(format);
   });
 

@@ -70,7 +70,7 @@ describe('hasAlpha', () => {
     [{ codec_name: 'vp9', tags: { alpha_mode: '1' } }, true],
     [{ codec_name: 'h264', tags: { alpha_mode: '1' } }, false],
     [{ pix_fmt: 'yuv420p' }, false],
-  ])('of %j is %j', (video, expected) => {
+  ])('returns whether %j has transparency: %j', (video, expected) => {
     expect(hasAlpha(streamOf(video))).toBe(expected);
   });
 });

@@ -18,7 +18,7 @@ describe('isSigned', () => {
     ['/ByteRange \n [0', true],
     ['/ByteRange 7 0 R', false],
     ['', false],
-  ])('of %j is %j', async (text, expected) => {
+  ])('returns whether %j is signed: %j', async (text, expected) => {
     expect(await decide(text)).toBe(expected);
   });
 

@@ -14,7 +14,7 @@ describe('detectDelimiter', () => {
     ['1,5\n2,5\n3,5\n', ','],
     ['', null],
     ['a,b', ','],
-  ])('of %j is %j', (sample, delimiter) => {
+  ])('returns the delimiter of %j: %j', (sample, delimiter) => {
     expect(detectDelimiter(sample)).toBe(delimiter);
   });
 

@@ -44,7 +44,7 @@ interface LibvipsPicture extends LibvipsFile {
 const THUMBNAIL_SIDE = 32;
 
 /** Returns the path of a file beside the outputs, named after the image that it is made from. */
-export function besideOutputs({ path, directory }: Pick<ImageFile, 'path' | 'directory'>, name: string): string {
+export function scratchPath({ path, directory }: Pick<ImageFile, 'path' | 'directory'>, name: string): string {
   return join(directory, `${basename(path)}.${name}`);
 }
 

@@ -6,7 +6,7 @@ import {
   widenScreen,
 } from '#worker-image/engine/image/loaders/gif-logical-screen.ts';
 import {
-  besideOutputs,
+  scratchPath,
   libvipsPicture,
   openPixels,
   readMetadata,
@@ -29,7 +29,7 @@ export async function loadGif(_deps: DecoderDeps, file: ImageFile): Promise<Pict
     ...gif,
     size: screen,
     decode: async () => {
-      const copy = besideOutputs(file, 'screen.gif');
+      const copy = scratchPath(file, 'screen.gif');
       await writeFile(copy, widenScreen(await readFile(path), screen));
       const region = { left: 0, top: 0, ...screen };
       return openPixels({ ...gif, path: copy, size: screen, maxPixels, region });

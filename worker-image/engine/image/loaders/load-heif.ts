@@ -8,7 +8,7 @@ import { findAlphaFault } from '#worker-image/engine/image/loaders/alpha-orienta
 import { decodeHeif } from '#worker-image/engine/image/loaders/decode-heif.ts';
 import { writeStillImage } from '#worker-image/engine/image/loaders/heif-brands.ts';
 import {
-  besideOutputs,
+  scratchPath,
   libvipsPicture,
   openDecoded,
   openPixels,
@@ -65,7 +65,7 @@ export async function loadHeic(_deps: DecoderDeps, file: ImageFile): Promise<Pic
 
 function readHeif(file: ImageFile): Promise<HeifFile> {
   return withFileReader(file.path, async (heif) => {
-    const copy = besideOutputs(file, 'still.heif');
+    const copy = scratchPath(file, 'still.heif');
     const path = (await writeStillImage(heif, copy)) ? copy : file.path;
     const items = await countItems(heif);
     const unlimited = items > DEFAULT_ITEMS && items <= MAX_ITEMS;
@@ -104,7 +104,7 @@ function tiffStructureOf({ exif }: Metadata): Buffer | null {
 
 /** @param path The file, or a copy that libvips reads. */
 async function decodeToTiff(deps: DecoderDeps, file: ImageFile, path: string): Promise<string> {
-  const decoded = besideOutputs(file, 'decoded.tif');
+  const decoded = scratchPath(file, 'decoded.tif');
   const { directory } = file;
   const fault = await decodeHeif(deps, { path, directory, timeoutSeconds: DECODE_SECONDS }, decoded);
   if (fault === null) return decoded;
@@ -117,7 +117,7 @@ async function decodeToTiff(deps: DecoderDeps, file: ImageFile, path: string): P
 
 async function verifyHeic(deps: DecoderDeps, file: ImageFile): Promise<void> {
   const { path, directory } = file;
-  const decoded = besideOutputs(file, 'verified.tif');
+  const decoded = scratchPath(file, 'verified.tif');
   const fault = await decodeHeif(deps, { path, directory, timeoutSeconds: VERIFY_SECONDS }, decoded);
   if (fault !== null) throw new Error(`The HEIC output does not decode: ${fault}`);
 }

@@ -16,7 +16,7 @@ import {
   type TiffEntries,
 } from '#worker-image/engine/containers/tiff.ts';
 import { decodeTiffSamples, isDecodedHere } from '#worker-image/engine/image/loaders/decode-tiff-samples.ts';
-import { besideOutputs } from '#worker-image/engine/image/loaders/libvips-picture.ts';
+import { scratchPath } from '#worker-image/engine/image/loaders/libvips-picture.ts';
 import type { DecoderDeps, ImageFile } from '#worker-image/engine/image/picture.ts';
 import type { ImageSize } from '#worker-image/engine/image/resize-image.ts';
 
@@ -57,7 +57,7 @@ export async function decodeTiff(
   file: ImageFile,
   { hasUnusualSamples }: TiffFallback,
 ): Promise<string> {
-  const decoded = besideOutputs(file, 'decoded.tif');
+  const decoded = scratchPath(file, 'decoded.tif');
   if (hasUnusualSamples) return decodeTiffSamples(file.path, decoded);
   const { exitCode, stderr } = await run({
     file: 'python3',
