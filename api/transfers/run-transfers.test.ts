@@ -65,6 +65,28 @@ describe('runTransfer', () => {
     expect(await courier.transferOf(id)).toMatchObject({ tries: 0, lease_until: null, done_at: null });
   });
 
+  it.each([
+    ['input', 'fetch'],
+    ['output', 'deliver'],
+  ])('repeats an uncounted attempt 20 seconds after the file store failed on the %s', async (_file, direction) => {
+    const receiver = await startReceiver({ host: '127.0.0.2', answer: file('hello') });
+    const url = `https://127.0.0.2:${receiver.port}/`;
+    const id = await (direction === 'fetch' ? courier.newJob({ inputUrl: url }) : courier.jobWithOutput(url));
+    const unavailable = () => Promise.reject(new Error('the file store is unavailable'));
+    const failing = { ...deps, files: { get: unavailable, put: unavailable } };
+    for (let i = 0; i < 5; i += 1) {
+      const claimed = await claimDueTransfers(deps, 1);
+      expect(claimed).toMatchObject([{ tries: 1 }]);
+      for (const transfer of claimed) await runTransfer(failing, transfer, new AbortController().signal);
+      expect(await courier.transferOf(id)).toMatchObject({ tries: 0, lease_until: null, done_at: null });
+      courier.time += 19_999;
+      expect(await claimDueTransfers(deps, 1)).toEqual([]);
+      courier.time += 1;
+    }
+    expect(await courier.runDue()).toBe(1);
+    expect(await courier.transferOf(id)).toMatchObject({ tries: 1, done_at: deps.clock.now(), error: null });
+  });
+
   it('skips a job that has ended and deletes what was stored for it', async () => {
     const before = await courier.newJob({ inputUrl: 'https://127.0.0.2:9/' });
     await courier.finish(before);

@@ -46,6 +46,8 @@ export const MAX_CONCURRENT_TRANSFERS = 64;
 const PER_ACCOUNT = 8;
 const LEASE_MS = 60_000;
 const EXTEND_MS = 20_000;
+/** Delay after an attempt that failed within the service, in milliseconds: the file store may be unavailable. */
+const UNCOUNTED_RETRY_MS = 20_000;
 
 /** Delays after failed attempts, in seconds. When none is left, the transfer has failed. */
 const RETRY_SECONDS = { fetch: [5, 20], deliver: [5, 20, 60] } as const;
@@ -67,7 +69,11 @@ export async function runTransfer(deps: TransferDeps, transfer: ClaimedTransfer,
   const lost = new AbortController();
   const timer = setInterval(() => void keepLease(deps, transfer, lost), EXTEND_MS);
   try {
-    const outcome = await moveBytes(deps, transfer, AbortSignal.any([stopped, lost.signal]));
+    const outcome = await tryMoveBytes(deps, transfer, AbortSignal.any([stopped, lost.signal]));
+    if (outcome === null) {
+      const nextAt = new Date(deps.clock.now().getTime() + UNCOUNTED_RETRY_MS);
+      return await releaseTransfer(deps.database, transfer, nextAt);
+    }
     if (outcome.outcome === 'failed' && (stopped.aborted || lost.signal.aborted))
       return await releaseTransfer(deps.database, transfer);
     if (outcome.outcome === 'fetched') await faultPoint('after-input-stored');
@@ -93,6 +99,21 @@ async function keepLease(
 }
 
 type Outcome = FetchedInput | { readonly outcome: 'sent' | 'missing' } | TransferFailure;
+
+/** Returns null after an error of the service, such as of the file store: the caller's server is not at fault. */
+async function tryMoveBytes(
+  deps: TransferDeps,
+  transfer: ClaimedTransfer,
+  signal: AbortSignal,
+): Promise<Outcome | null> {
+  try {
+    return await moveBytes(deps, transfer, signal);
+  } catch (error) {
+    const { jobId, direction } = transfer;
+    deps.log.warn({ err: error, job_id: jobId, direction }, 'transfer failed within the service; it is repeated');
+    return null;
+  }
+}
 
 function moveBytes(deps: TransferDeps, transfer: ClaimedTransfer, signal: AbortSignal): Promise<Outcome> {
   return transfer.direction === 'fetch' ? fetchOne(deps, transfer, signal) : deliverOne(deps, transfer, signal);

@@ -5,6 +5,7 @@
  *     ↑                                   │
  *     ├── transient failure: next_at ─────┤
  *     ├── process stopped: tries - 1 ─────┤
+ *     ├── file store failed: tries - 1 ───┤
  *     └── lease expired (process died) ───┘
  *
  * A transfer of a job that has ended is closed and not run again.
@@ -136,12 +137,16 @@ export async function extendLease(
   return rowCount === 1;
 }
 
-/** Releases an unfinished attempt without counting it; the transfer is due immediately. */
-export async function releaseTransfer(db: Queryable, { jobId, direction, tries }: TransferAttempt): Promise<void> {
+/** Releases an unfinished attempt without counting it; the transfer is due at `nextAt`, else immediately. */
+export async function releaseTransfer(
+  db: Queryable,
+  { jobId, direction, tries }: TransferAttempt,
+  nextAt?: Date,
+): Promise<void> {
   await db.query(
-    `update transfers set tries = tries - 1, lease_until = null
+    `update transfers set tries = tries - 1, lease_until = null, next_at = coalesce($4, next_at)
      where job_id = $1 and direction = $2 and tries = $3 and done_at is null`,
-    [jobId, direction, tries],
+    [jobId, direction, tries, nextAt ?? null],
   );
 }
 
@@ -173,18 +178,17 @@ export async function retryTransfer(
   );
 }
 
-/** Records the stored input of a job. Returns false when the job has ended. */
+/** Records the stored input of a job. */
 export async function recordInput(
   tx: Queryable,
   jobId: string,
   input: { etag: string; filename: string | null; size: number },
-): Promise<boolean> {
-  const { rowCount } = await tx.query(
+): Promise<void> {
+  await tx.query(
     `update jobs set input_stored = true, input_etag = $2, input_filename = $3, input_size = $4
      where id = $1 and status in ('queued', 'processing')`,
     [jobId, input.etag, input.filename, input.size],
   );
-  return rowCount === 1;
 }
 
 /** Records the progress of a fetch, in percent of the whole job. It never decreases. */
