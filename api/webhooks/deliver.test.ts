@@ -11,6 +11,12 @@ import { eventIds, expectSigned, START, status, webhookSender } from '#test/supp
 const sender = await webhookSender();
 const { database, deps } = sender;
 
+/** Returns the counts of attempts, a line for each outcome. */
+async function attemptCounts(): Promise<string[]> {
+  const lines = (await sender.registry.metrics()).split('\n');
+  return lines.filter((line) => line.startsWith('mediajobs_webhook_attempts_total{'));
+}
+
 describe('a delivery', () => {
   // Promise, Events: Eight attempts on the schedule, the same bytes with a new signature each, then dropped
   it('makes eight attempts at the scheduled times, with the same bytes and a new signature each time', async () => {
@@ -152,9 +158,25 @@ describe('a delivery with a lost attempt', () => {
     const [late] = await claimDueDeliveries(deps, 1);
     sender.time += 30_000;
     await claimDueDeliveries(deps, 1);
+    const before = await attemptCounts();
     if (late !== undefined) await deliver(deps, late);
     const { rows } = await database.query('select attempt, last_status, lease_until from webhook_deliveries');
     expect(rows).toEqual([{ attempt: 2, last_status: null, lease_until: new Date(START + 60_000) }]);
+    expect(await attemptCounts()).toEqual(before);
+  });
+
+  it('counts a success once when the attempt that ends after its lease succeeds too', async () => {
+    const receiver = await startReceiver();
+    await sender.register(receiver.url);
+    await sender.finishJob();
+    const [late] = await claimDueDeliveries(deps, 1);
+    sender.time += 30_000;
+    await sender.deliverDue();
+    const before = await attemptCounts();
+    if (late !== undefined) await deliver(deps, late);
+    expect(receiver.received).toHaveLength(2);
+    expect(before.join()).toContain('outcome="delivered"');
+    expect(await attemptCounts()).toEqual(before);
   });
 
   it('is sent again by the next process when a process stops during an attempt', async () => {
@@ -177,6 +199,18 @@ describe('a delivery with a lost attempt', () => {
     await sender.deliverDue();
     expect(eventIds(receiver)[0]).toBe(eventIds(receiver)[1]);
     expect((await database.query('select delivered from webhook_deliveries')).rows).toEqual([{ delivered: true }]);
+  });
+});
+
+describe('the age of the oldest due delivery', () => {
+  it('does not include deliveries in flight', async () => {
+    await sender.finishJob('https://127.0.0.1:1/');
+    sender.time += 5000;
+    expect(await sender.registry.metrics()).toContain('mediajobs_webhook_oldest_due_seconds 5');
+    await claimDueDeliveries(deps, 1);
+    expect(await sender.registry.metrics()).toContain('mediajobs_webhook_oldest_due_seconds 0');
+    sender.time += 30_000;
+    expect(await sender.registry.metrics()).toContain('mediajobs_webhook_oldest_due_seconds 35');
   });
 });
 
@@ -206,6 +240,21 @@ describe('claims', () => {
     expect(blocked.length).toBeLessThanOrEqual(4);
     expect(await claimDueDeliveries(deps, 100)).toEqual([]);
     await workers.stop();
+  });
+
+  it('count a host with and without a trailing dot as one, and leave the URL as written', async () => {
+    for (let i = 0; i < 4; i += 1) {
+      await sender.finishJob('https://hooks.example/');
+      await sender.finishJob('https://hooks.example./');
+      await sender.finishJob('https://localhost:8443/');
+      await sender.finishJob('https://localhost.:8443/');
+    }
+    const claimed = await claimDueDeliveries(deps, 100);
+    const urls = claimed.map((one) => openUrl(deps.secretBox, one, urlContext.delivery(one.eventId)));
+    expect(urls.map((url) => new URL(url).hostname.split('.')[0]).toSorted()).toEqual([
+      ...Array<string>(4).fill('hooks'),
+      ...Array<string>(4).fill('localhost'),
+    ]);
   });
 
   it('begin with the longest due delivery and never overlap between processes', async () => {

@@ -86,12 +86,15 @@ async function recordOutcome(
 ): Promise<boolean> {
   const at = clock.now();
   if (outcome.delivered) {
-    metrics.ended('delivered', 1);
-    return markDelivered(database, { eventId, attempt, at, status: outcome.status });
+    const isCurrent = await markDelivered(database, { eventId, attempt, at, status: outcome.status });
+    if (isCurrent) metrics.ended('delivered', 1);
+    return isCurrent;
   }
   const nextAt = nextAttemptAt(attempt, at);
-  metrics.ended(nextAt === null ? 'dropped' : 'failed', 1);
-  return markFailed(database, { eventId, attempt, at, status: outcome.status, error: outcome.error, nextAt });
+  const { status, error } = outcome;
+  const isCurrent = await markFailed(database, { eventId, attempt, at, status, error, nextAt });
+  if (isCurrent) metrics.ended(nextAt === null ? 'dropped' : 'failed', 1);
+  return isCurrent;
 }
 
 /** Returns the host of a URL, the only part that may be logged. */

@@ -61,7 +61,7 @@ const CLAIM_LOCK = 5_604_119_021;
 
 /**
  * Claims due deliveries for one attempt each, the longest due first. No host has more than `perHost` in flight in all
- * processes together. Needs a transaction, because claims wait for each other. Rows are limited before they are joined:
+ * processes together; `host.` is the same host as `host`. Needs a transaction, because claims wait for each other. Rows are limited before they are joined:
  * when thousands arrive at once, the planner's statistics still say that the table is empty.
  */
 export async function claimDeliveries(
@@ -71,7 +71,8 @@ export async function claimDeliveries(
   await tx.query('select pg_advisory_xact_lock($1)', [CLAIM_LOCK]);
   const { rows } = await tx.query<ClaimedDelivery>(
     `with open as (
-       select id, next_at, attempt, split_part(coalesce(shown_url, url), '/', 3) as host, coalesce(lease_until > $1, false) as in_flight
+       select id, next_at, attempt, coalesce(lease_until > $1, false) as in_flight,
+         regexp_replace(split_part(coalesce(shown_url, url), '/', 3), '[.](:|$)', '\\1') as host
        from webhook_deliveries where done_at is null and next_at <= $1
      ), ranked as (
        select id, next_at, in_flight,
@@ -139,7 +140,7 @@ export async function markFailed(
 /** Returns the due time of the longest waiting delivery; null when none is due. */
 export async function oldestDueDelivery(db: Queryable, now: Date): Promise<Date | null> {
   const { rows } = await db.query<{ at: Date | null }>(
-    'select min(next_at) as at from webhook_deliveries where done_at is null and next_at <= $1',
+    'select min(next_at) as at from webhook_deliveries where done_at is null and next_at <= $1 and (lease_until is null or lease_until <= $1)',
     [now],
   );
   return rows[0]?.at ?? null;
