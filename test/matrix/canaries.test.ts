@@ -37,6 +37,11 @@ const EXIF = [
 ];
 const XMP = [`-XMP-dc:Creator=${WORD} creator`, `-XMP-photoshop:City=${WORD} city`];
 const IPTC = [`-IPTC:Keywords=${WORD} keyword`, `-IPTC:City=${WORD} city`];
+/** Names by which `metadataTags` lists planted tags. */
+const LISTED_TAGS = [
+  [EXIF, ['EXIF:GPSLatitude', 'EXIF:DateTimeOriginal']],
+  [IPTC, ['IPTC:Keywords', 'IPTC:City']],
+] as const;
 const THUMBNAIL = '-ThumbnailImage<=thumbnail.jpg';
 
 const PLANTINGS: readonly Planting[] = [
@@ -132,11 +137,14 @@ async function pixelsOf(path: string, format: Format): Promise<Buffer> {
 }
 
 describe('strip_metadata', () => {
+  // Promise, Direct endpoints: Strip-metadata: what is removed and what is kept, for images and PDFs
   it.each(PLANTINGS)(
-    'removes all planted words from a $format and keeps the image',
-    async ({ format, orientation }) => {
+    'removes all planted words, places and dates from a $format and keeps the image',
+    async ({ format, tags, orientation }) => {
       const before = planted.get(format)!;
       expect(foundWords(await readFile(before))).toEqual([WORD]);
+      const listed = LISTED_TAGS.filter(([planting]) => planting.every((tag) => tags.includes(tag)));
+      expect(await metadataTags(before)).toEqual(expect.arrayContaining(listed.flatMap(([, names]) => names)));
       const { bytes, path } = await process(before, 'strip_metadata');
       expect(foundWords(bytes)).toEqual([]);
       expect(await metadataTags(path)).toEqual([]);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FORMATS, type Format } from '#crds/catalogue/formats.ts';
+import { fileLimits, type PlanName } from '#crds/catalogue/plans.ts';
 import { resolveOptions } from '#crds/catalogue/options/options.ts';
 import { refuseBeforeOpening, refuseOverLimits } from '#worker-image/engine/guard.ts';
 import type { Facts, Identified } from '#worker-image/engine/handler.ts';
@@ -36,6 +37,37 @@ describe('refuseOverLimits', () => {
     const check = (): void => refuseOverLimits(identified('jpg'), facts, LIMITS);
     if (words === null) expect(check).not.toThrow();
     else expect(check).toThrow(words);
+  });
+
+  // Promise, Bad input, case by case: Pixels, frames, pages, durations
+  // Promise, Limits and versions: Length, pixels, pages and frames of the plan
+  it.each<[PlanName, { megapixels: number; pages: number; minutes: number }]>([
+    ['none', { megapixels: 50, pages: 200, minutes: 1 }],
+    ['payg', { megapixels: 100, pages: 1000, minutes: 10 }],
+    ['starter', { megapixels: 100, pages: 2000, minutes: 60 }],
+    ['growth', { megapixels: 100, pages: 2000, minutes: 180 }],
+    ['scale', { megapixels: 100, pages: 2000, minutes: 180 }],
+    ['enterprise', { megapixels: 100, pages: 2000, minutes: 180 }],
+  ])('accepts files at the limits of the plan %s and refuses larger ones', (plan, { megapixels, pages, minutes }) => {
+    const check = (format: Format, facts: Partial<Facts>) => (): void =>
+      refuseOverLimits(identified(format), facts, fileLimits(plan));
+    const [width, height, seconds] = [10_000, megapixels * 100, minutes * 60];
+    const overLimit = expect.objectContaining({ code: 'limit_exceeded' });
+    expect(check('jpg', { width, height })).not.toThrow();
+    expect(check('jpg', { width, height: height + 1 })).toThrow(overLimit);
+    expect(check('mp4', { width, height: height + 1 })).toThrow(overLimit);
+    expect(check('gif', { frames: 2000 })).not.toThrow();
+    expect(check('gif', { frames: 2001 })).toThrow(overLimit);
+    expect(check('pdf', { pages })).not.toThrow();
+    expect(check('pdf', { pages: pages + 1 })).toThrow(overLimit);
+    expect(check('mp3', { durationSeconds: seconds })).not.toThrow();
+    expect(check('mp3', { durationSeconds: seconds + 1 })).toThrow(overLimit);
+  });
+
+  // Promise, Settled where the interface leaves it open: Many large frames are legal: the time limit ends them
+  it('accepts as many frames as allowed of as many pixels as allowed', () => {
+    const facts = { width: 10_000, height: 10_000, frames: 2000 };
+    expect(() => refuseOverLimits(identified('webp'), facts, fileLimits('growth'))).not.toThrow();
   });
 });
 

@@ -31,12 +31,19 @@ describe('options in JSON', () => {
     [{ image: { format: 'tiff' } }, 'image.format'],
     [{ image: { resize: null } }, 'image.resize'],
     [{ image: { resize: { mode: 'stretch' } } }, 'image.resize.mode'],
-    [{ image: { resize: { width: 40_000 } } }, 'image.resize.width'],
+    [{ image: { resize: { width: 0 } } }, 'image.resize.width'],
+    [{ image: { resize: { width: 32_769 } } }, 'image.resize.width'],
+    [{ image: { resize: { height: 0 } } }, 'image.resize.height'],
+    [{ image: { resize: { height: 32_769 } } }, 'image.resize.height'],
     [{ image: { resize: { depth: 1 } } }, 'image.resize.depth'],
     [{ picture: {} }, 'picture'],
     [{ pdf: { quality: 'huge' } }, 'pdf.quality'],
-    [{ audio: { bitrate_kbps: 8 } }, 'audio.bitrate_kbps'],
+    [{ audio: { bitrate_kbps: 15 } }, 'audio.bitrate_kbps'],
+    [{ audio: { bitrate_kbps: 513 } }, 'audio.bitrate_kbps'],
+    [{ audio: { sample_rate_hz: 7999 } }, 'audio.sample_rate_hz'],
+    [{ audio: { sample_rate_hz: 192_001 } }, 'audio.sample_rate_hz'],
     [{ video: { resolution: 1000 } }, 'video.resolution'],
+    [{ convert: { dpi: 35 } }, 'convert.dpi'],
     [{ convert: { dpi: 601 } }, 'convert.dpi'],
     [{ image: 'jpg' }, 'image'],
     [[], 'options'],
@@ -44,6 +51,23 @@ describe('options in JSON', () => {
   ])('refuses %j with the path in param', (options, param) => {
     expect(refusalOf(() => parseJsonOptions(options))).toEqual({ code: 'invalid_options', param });
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+
+  // Promise, Bad input, case by case: Targets, pages, dpi
+  // Promise, Bad input, case by case: Options
+  // Promise, Direct endpoints: Compress options: defaults and ranges; box sides are clamped to 100 to 9,999
+  it.each([
+    ['image.quality', 0, 100],
+    ['image.resize.width', 1, 32_768],
+    ['image.resize.height', 1, 32_768],
+    ['audio.bitrate_kbps', 16, 512],
+    ['audio.sample_rate_hz', 8000, 192_000],
+    ['convert.dpi', 36, 600],
+  ])('accepts %s of %i and of %i', (path, least, greatest) => {
+    for (const value of [least, greatest]) {
+      const nested = path.split('.').reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
+      expect(parseJsonOptions(nested)).toEqual(new Map([[path, value]]));
+    }
   });
 });
 
@@ -103,10 +127,11 @@ describe('resolveOptions', () => {
     [9999, 9999],
     [10_000, 9999],
     [32_768, 9999],
-  ])('clamps a box side of %i to %i', (sent, width) => {
-    expect(resolveOptions(parseJsonOptions({ image: { resize: { width: sent } } })).image.resize).toMatchObject({
-      width,
-    });
+  ])('clamps a box side of %i to %i', (sent, side) => {
+    for (const name of ['width', 'height']) {
+      const { image } = resolveOptions(parseJsonOptions({ image: { resize: { [name]: sent } } }));
+      expect(image.resize).toMatchObject({ [name]: side });
+    }
   });
 
   // Promise, Direct endpoints: Compress options: defaults and ranges; box sides are clamped to 100 to 9,999
