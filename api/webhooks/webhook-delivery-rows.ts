@@ -61,8 +61,9 @@ const CLAIM_LOCK = 5_604_119_021;
 
 /**
  * Claims due deliveries for one attempt each, the longest due first. No host has more than `perHost` in flight in all
- * processes together; `host.` is the same host as `host`. Needs a transaction, because claims wait for each other. Rows are limited before they are joined:
- * when thousands arrive at once, the planner's statistics still say that the table is empty.
+ * processes together; `host.` counts as `host`. Needs a transaction, because claims wait for each other. Rows are
+ * limited before they are joined: when thousands arrive at once, the planner's statistics still say that the table is
+ * empty.
  */
 export async function claimDeliveries(
   tx: Queryable,
