@@ -46,6 +46,7 @@ export async function openIdentities(folder: DataFolder): Promise<Identities> {
     return { users: null, summary, commandOf: () => [] };
   }
   const users = await chooseUsers(folder.path, folder.in('users.json'));
+  let lastProblem = '';
   for (const withView of [true, false]) {
     if (!withView) chmodSync(folder.path, 0o711);
     const command = (name: ProcessName, needed: readonly string[], ports: readonly number[]): string[] => {
@@ -60,9 +61,9 @@ export async function openIdentities(folder: DataFolder): Promise<Identities> {
         commandOf: (name, needs) => command(name, neededPaths(needs, folder.path), needs.ports),
       };
     }
-    if (!withView) return asRoot(folder, problem);
+    lastProblem = problem;
   }
-  return asRoot(folder, '');
+  return asRoot(folder, lastProblem);
 }
 
 function asRoot(folder: DataFolder, problem: string): Identities {

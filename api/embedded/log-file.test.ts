@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, fstatSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -21,5 +21,30 @@ describe('openLogFile', () => {
     openLogFile({ file }).write('before');
     openLogFile({ file }).write('after');
     expect(readFileSync(file, 'utf8')).toBe('before\nafter\n');
+  });
+
+  it('closes no file of others while it cannot be renamed, and is renamed once that is possible', () => {
+    const file = path.join(folder, 'recorder.log');
+    const log = openLogFile({ file, maxBytes: 5 });
+    mkdirSync(`${file}.1`);
+    log.write('first');
+    log.write('dropped');
+    const other = openSync('/dev/null', 'r');
+    log.write('dropped');
+    expect(() => fstatSync(other)).not.toThrow();
+    closeSync(other);
+    rmSync(`${file}.1`, { recursive: true });
+    log.write('second');
+    expect(readFileSync(`${file}.1`, 'utf8')).toBe('first\n');
+    expect(readFileSync(file, 'utf8')).toBe('second\n');
+  });
+
+  it('is made again when it was deleted', () => {
+    const file = path.join(folder, 'engine.log');
+    const log = openLogFile({ file, maxBytes: 5 });
+    log.write('first');
+    rmSync(file);
+    log.write('second');
+    expect(readFileSync(file, 'utf8')).toBe('second\n');
   });
 });

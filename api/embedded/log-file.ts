@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
 
 export interface LogFile {
   write(line: string): void;
@@ -16,9 +16,11 @@ export function openLogFile({ file, maxBytes = 10_000_000 }: LogFileInput): LogF
   let size = fstatSync(descriptor).size;
   const write = (line: string): void => {
     if (size >= maxBytes) {
+      // Absent when a previous attempt could not open the new file.
+      if (existsSync(file)) renameSync(file, `${file}.1`);
+      const next = openSync(file, 'a', 0o600);
       closeSync(descriptor);
-      renameSync(file, `${file}.1`);
-      descriptor = openSync(file, 'a', 0o600);
+      descriptor = next;
       size = 0;
     }
     size += writeSync(descriptor, `${line}\n`);

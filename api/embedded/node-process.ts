@@ -33,7 +33,10 @@ const STOP_GRACE_MS = 10_000;
 /** Time to read the remaining output of a process that has ended, in milliseconds. */
 const OUTPUT_GRACE_MS = 500;
 
-/** Starts the process and waits until it is ready. @throws StartError with its last error when it ends before, or is not ready after a minute. */
+/**
+ * Starts the process and waits until it is ready.
+ * @throws StartError with its last error when it cannot be started, ends before, or is not ready after a minute.
+ */
 export async function startNodeProcess(input: NodeProcess): Promise<Running> {
   const { name, script, env, identity, signal } = input;
   signal.throwIfAborted();
@@ -48,14 +51,20 @@ export async function startNodeProcess(input: NodeProcess): Promise<Running> {
   const ended = once(child, 'exit').then(([code, by]) =>
     code === null ? `signal ${String(by)}` : `exit code ${String(code)}`,
   );
+  const { pid } = child;
+  if (pid === undefined) throw new StartError(`The process ${name} did not start: ${await ended.catch(String)}`);
   const lastProblem = keepLog(child, input);
-  const running = { pid: child.pid as number, ended, stop: () => stopChild(child, ended) };
+  const running = { pid, ended, stop: () => stopChild(child, ended) };
   const abort = (): void => void running.stop();
   signal.addEventListener('abort', abort, { once: true });
-  const late = setTimeout(() => killTree(running.pid), READY_MS);
-  const end = await Promise.race([untilReady(child), ended]);
-  clearTimeout(late);
-  signal.removeEventListener('abort', abort);
+  const late = setTimeout(() => killTree(pid), READY_MS);
+  let end: string | null;
+  try {
+    end = await Promise.race([untilReady(child), ended]);
+  } finally {
+    clearTimeout(late);
+    signal.removeEventListener('abort', abort);
+  }
   if (end !== null) await Promise.race([once(child, 'close'), delay(OUTPUT_GRACE_MS)]);
   if (end !== null)
     throw new StartError(`The process ${name} did not start (${end}): ${lastProblem() ?? 'it logged no error'}`);

@@ -6,7 +6,7 @@
 set -euo pipefail
 umask 022
 
-# What is shown is opened first: a hidden folder may be above it.
+# Open the visible paths before hiding any parent folder.
 declare -A opened
 operations=()
 while [ "$1" != -- ]; do
@@ -40,6 +40,6 @@ for path in "${!opened[@]}"; do
   descriptor=${opened[$path]}
   exec {descriptor}<&-
 done
-# What it makes is for its user and its group.
+# Its files are accessible to its user and group only.
 umask 007
 exec "$@"

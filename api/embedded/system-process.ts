@@ -44,10 +44,12 @@ export async function startSystemProcess(command: SystemCommand): Promise<System
   const ended = once(child, 'exit').then(([code, signal]) =>
     code === null ? `signal ${String(signal)}` : `exit code ${String(code)}`,
   );
+  // When the spawn fails, `ended` rejects too, and nobody has it yet.
+  ended.catch(() => undefined);
+  await once(child, 'spawn');
   for (const stream of [child.stdout, child.stderr]) {
     if (stream !== null) createInterface({ input: stream }).on('line', command.onLine);
   }
-  await once(child, 'spawn');
   return {
     pid: child.pid as number,
     ended,

@@ -31,6 +31,13 @@ describe('outcomeText', () => {
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(TERMINATION_BYTES);
     expect(runOutcomeSchema.parse(JSON.parse(text))).toMatchObject({ error: { code: 'processing_failed' } });
   });
+
+  it('throws when a result does not fit without warnings and tools', () => {
+    const outcome = succeeded(['one']);
+    if (outcome.outcome !== 'succeeded') throw new Error('not a result');
+    const result = { ...outcome.report.result, video_codec: 'x'.repeat(TERMINATION_BYTES) };
+    expect(() => outcomeText({ ...outcome, report: { ...outcome.report, result } })).toThrow('too long');
+  });
 });
 
 describe('writeOutcome', () => {

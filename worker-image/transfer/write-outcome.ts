@@ -20,7 +20,10 @@ export async function writeOutcome(path: string, outcome: RunOutcome): Promise<v
   }
 }
 
-/** Returns the outcome as JSON of at most 4,096 bytes. Drops warnings first, from the last one. */
+/**
+ * Returns the outcome as JSON of at most 4,096 bytes. Drops warnings first, from the last one.
+ * @throws Error when a result is longer without its warnings and tools.
+ */
 export function outcomeText(outcome: RunOutcome): string {
   let fitting = shortened(outcome);
   while (Buffer.byteLength(JSON.stringify(fitting)) > TERMINATION_BYTES) fitting = shortenedAgain(fitting);
@@ -40,6 +43,7 @@ function shortenedAgain(outcome: RunOutcome): RunOutcome {
   }
   const { report } = outcome;
   const { warnings } = report.result;
+  if (warnings.length === 0 && Object.keys(report.tools).length === 0) throw new Error('The result is too long.');
   if (warnings.length === 0) return { outcome: 'succeeded', report: { ...report, tools: {} } };
   return { outcome: 'succeeded', report: { ...report, result: { ...report.result, warnings: warnings.slice(0, -1) } } };
 }
