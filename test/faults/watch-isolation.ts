@@ -74,7 +74,7 @@ function strangeFiles({ pid, data }: { pid: number; data: string }, open: readon
 
 /** Returns the root directory of an engine process, or the folder of a run. */
 function rootOf(folder: string): string | null {
-  return /^.*?\/(?:home-[^/]+|runs\/[^/]+)/.exec(folder)?.[0] ?? null;
+  return /^.*?\/(?:work-[^/]+|runs\/[^/]+)/.exec(folder)?.[0] ?? null;
 }
 
 /** Returns the target of a link, also when it was removed meanwhile. */

@@ -64,7 +64,7 @@ describe('a document with an image that is a file of the machine', () => {
     'opens the file without isolation only: %s',
     async (name) => {
       expect(await opensSecret(name, NO_ISOLATION)).toBe(true);
-      expect(await opensSecret(name, isolation)).toBe(!isolation.seesOnlyHome);
+      expect(await opensSecret(name, isolation)).toBe(!isolation.seesOnlyOwnFolder);
     },
     300_000,
   );

@@ -43,7 +43,7 @@ async function discardedWarnings({ work, facts }: InspectedFile, discarded: Prod
   if (!hasOtherFormat && before === after) return [];
   const wanted = before === after ? discarded.format : `${discarded.format} of ${after}`;
   return [
-    `A ${wanted} would have ${await sizeOf(discarded)} bytes, more than the ${size} of the ${format}: compressing never makes a file larger, so its format and dimensions stay. Use convert to change the format.`,
+    `The ${wanted} would have ${await sizeOf(discarded)} bytes, more than the ${size} of the ${format}: compressing never makes a file larger, so its format and dimensions stay. Use convert to change the format.`,
   ];
 }
 

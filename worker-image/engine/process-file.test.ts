@@ -207,10 +207,10 @@ describe('processFile when compression gains nothing', () => {
   const toPngOfSameSize = { produced: { format: 'png', facts: SHAPE }, requested: { 'image.format': 'png' } } as const;
   const toOtherSize = { produced: { format: 'jpg' }, requested: { 'image.resize.mode': 'fill' } } as const;
   it.each([
-    ['format', 'kept', toPngOfSameSize, INPUT, 'A png would have 2000 bytes'],
-    ['format', 'stripped', toPngOfSameSize, Buffer.alloc(900), 'A png would have 2000 bytes'],
-    ['size', 'kept', toOtherSize, INPUT, 'A jpg of 30 × 20 would have 2000 bytes'],
-    ['size', 'stripped', toOtherSize, Buffer.alloc(900), 'A jpg of 30 × 20 would have 2000 bytes'],
+    ['format', 'kept', toPngOfSameSize, INPUT, 'The png would have 2000 bytes'],
+    ['format', 'stripped', toPngOfSameSize, Buffer.alloc(900), 'The png would have 2000 bytes'],
+    ['size', 'kept', toOtherSize, INPUT, 'The jpg of 30 × 20 would have 2000 bytes'],
+    ['size', 'stripped', toOtherSize, Buffer.alloc(900), 'The jpg of 30 × 20 would have 2000 bytes'],
   ])(
     'warns that the requested %s was not applied when the original is %s',
     async (_what, how, step, strip, warning) => {

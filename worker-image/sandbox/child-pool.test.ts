@@ -84,7 +84,7 @@ describe('ChildPool', () => {
 });
 
 async function rootDirectoriesIn(folder: string): Promise<string[]> {
-  return (await readdir(folder)).filter((name) => name.startsWith('home-'));
+  return (await readdir(folder)).filter((name) => name.startsWith('work-'));
 }
 
 /** Processes a file of the tenant. Returns the root directory of its process. */

@@ -170,7 +170,7 @@ describe('the root directory of an engine process', () => {
 });
 
 async function rootDirectoriesIn(folder: string): Promise<string[]> {
-  return (await readdir(folder)).filter((name) => name.startsWith('home-'));
+  return (await readdir(folder)).filter((name) => name.startsWith('work-'));
 }
 
 function start(level: Isolation): SandboxedEngine {

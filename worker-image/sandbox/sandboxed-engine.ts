@@ -65,7 +65,7 @@ export class SandboxedEngine {
 
   constructor(deps: EngineProcessDeps, { folder, ...options }: SandboxedEngineOptions) {
     this.#deps = deps;
-    this.#path = mkdtempSync(join(folder, 'home-'));
+    this.#path = mkdtempSync(join(folder, 'work-'));
     this.#root = openDirectory(this.#path);
     this.#process = new EngineProcess(deps, { ...options, directory: this.#path });
     this.#removed = this.#process.ended

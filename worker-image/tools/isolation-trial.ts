@@ -27,7 +27,7 @@ const TRIAL_SECONDS = 20;
 /** Creates what the process must not reach: a private file of this user, a TCP port and a unix socket. */
 export async function prepareTrial(): Promise<Trial> {
   const folder = mkdtempSync(join(tmpdir(), 'isolation-'));
-  const ownFolder = join(folder, 'home');
+  const ownFolder = join(folder, 'own');
   const secret = join(folder, 'secret');
   mkdirSync(ownFolder);
   writeFileSync(secret, 'secret', { mode: 0o600 });

@@ -14,7 +14,7 @@ let ownFolder: string;
 beforeAll(async () => {
   isolation = await probeIsolation();
   folder = await mkdtemp(join(tmpdir(), 'isolation-'));
-  ownFolder = join(folder, 'home');
+  ownFolder = join(folder, 'own');
   await mkdir(ownFolder);
   await writeFile(join(folder, 'other'), 'of another caller');
   await writeFile(join(ownFolder, 'own'), 'of this caller');
@@ -61,10 +61,10 @@ describe('the isolation of an engine process', () => {
   });
 });
 
-/** Returns the output of a module on this machine without bubblewrap. */
-function withoutBubblewrap(module: string): string {
+/** Returns the output of a module on this machine without a tool. */
+function without(tool: 'bwrap' | '/usr/bin/python3', module: string): string {
   const namespace = process.getuid?.() === 0 ? ['--mount'] : ['--map-root-user', '--mount'];
-  const command = 'mount --bind /dev/null "$(command -v bwrap)" && exec "$0" --input-type=module --eval "$1"';
+  const command = `mount --bind /dev/null "$(command -v ${tool})" && exec "$0" --input-type=module --eval "$1"`;
   const { stdout } = spawnSync('unshare', [...namespace, 'sh', '-c', command, process.execPath, module]);
   return String(stdout).trim();
 }
@@ -88,7 +88,7 @@ describe('triedIsolation', () => {
       const stdio = ['ignore', 'pipe', 'ignore', ...Array(6).fill('ignore'), openFilter()];
       const { status, stdout } = spawnSync('env', [...child('${ownFolder}'), 'echo', 'started'], { stdio });
       console.log(status === 0, String(stdout));`;
-    expect(withoutBubblewrap(start)).toBe('false');
+    expect(without('bwrap', start)).toBe('false');
   });
 });
 
@@ -96,9 +96,20 @@ describe('probeIsolation', () => {
   it('falls back to Landlock where bubblewrap is missing', ({ skip }) => {
     if (isolation.level !== 'bubblewrap') skip();
     const probe = `import { probeIsolation } from '${join(import.meta.dirname, 'isolation.ts')}';
-      const { level, seesOnlyHome, child } = await probeIsolation();
-      console.log(level, seesOnlyHome, child('/').includes('bwrap'));`;
-    expect(withoutBubblewrap(probe)).toBe('namespaces true false');
+      const { level, seesOnlyOwnFolder, child } = await probeIsolation();
+      console.log(level, seesOnlyOwnFolder, child('/').includes('bwrap'));`;
+    expect(without('bwrap', probe)).toBe('namespaces true false');
+  });
+
+  it('closes the filters of every attempt when not even the partial isolation starts', ({ skip }) => {
+    if (isolation.level !== 'bubblewrap') skip();
+    const probe = `import { readdirSync, readlinkSync } from 'node:fs';
+      import { probeIsolation } from '${join(import.meta.dirname, 'isolation.ts')}';
+      const { summary } = await probeIsolation({ setting: 'none' });
+      const targetOf = (name) => { try { return readlinkSync('/proc/self/fd/' + name); } catch { return ''; } };
+      const filters = readdirSync('/proc/self/fd').map(targetOf).filter((target) => target.includes('/filter-'));
+      console.log(summary.includes('it does not start'), filters.length);`;
+    expect(without('/usr/bin/python3', probe)).toBe('true 0');
   });
 
   it('throws IsolationMissing with its remedies when no level passes', async () => {
@@ -112,7 +123,7 @@ describe('probeIsolation', () => {
     'accepts the setting %s when no level passes, and names it in the summary',
     async (setting) => {
       const accepted = await probeIsolation({ setting, levels: [] });
-      expect(accepted).toMatchObject({ level: setting, seesOnlyHome: false });
+      expect(accepted).toMatchObject({ level: setting, seesOnlyOwnFolder: false });
       expect(accepted.summary).toContain(`MEDIAJOBS_ISOLATION=${setting}`);
     },
   );

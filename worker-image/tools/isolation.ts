@@ -19,7 +19,7 @@ export interface Isolation {
   /** True when an engine process has a process namespace, so that its whole tree dies with it. */
   readonly ownsProcesses: boolean;
   /** True when an engine process can open only the files of its folder, the system and its code. */
-  readonly seesOnlyHome: boolean;
+  readonly seesOnlyOwnFolder: boolean;
   /** True when `/tmp` and `/dev/shm` are private to the process. */
   readonly ownsMemory: boolean;
   /** One sentence for the log. */
@@ -32,7 +32,7 @@ export const NO_ISOLATION: Isolation = {
   child: () => [],
   openFilter: () => null,
   ownsProcesses: false,
-  seesOnlyHome: false,
+  seesOnlyOwnFolder: false,
   ownsMemory: false,
   summary: 'files are opened without isolation',
 };
@@ -62,8 +62,9 @@ export async function probeIsolation({ setting = 'auto', levels }: ProbeInput = 
   try {
     const failures: string[] = [];
     for (const level of LEVELS.filter(({ name }) => levels?.includes(name) ?? true)) {
-      const { confinement, broken } = await attempt(trial, level);
-      if (broken.length === 0) return { ...confinement, level: level.name, seesOnlyHome: true };
+      const { confinement, broken, close } = await attempt(trial, level);
+      if (broken.length === 0) return { ...confinement, level: level.name, seesOnlyOwnFolder: true };
+      close();
       failures.push(`${level.name}: ${broken.join(', ')}`);
     }
     if (setting === 'auto') throw new IsolationMissing(explain(failures));
@@ -79,34 +80,36 @@ export async function probeIsolation({ setting = 'auto', levels }: ProbeInput = 
  */
 export function triedIsolation(name: string | undefined): Isolation | null {
   const level = LEVELS.find((one) => one.name === name);
-  return level === undefined ? null : { ...confine(level).confinement, level: level.name, seesOnlyHome: true };
+  return level === undefined ? null : { ...confine(level).confinement, level: level.name, seesOnlyOwnFolder: true };
 }
 
 /** Returns the partial isolation if an engine process can start in it, otherwise none. */
 async function withoutLevel(trial: Trial, level: 'pod' | 'none'): Promise<Isolation> {
-  const { confinement, broken } = await attempt(trial, PARTIAL);
+  const { confinement, broken, close } = await attempt(trial, PARTIAL);
   const starts = !broken.some((sentence) => sentence.startsWith(NOT_STARTED));
+  if (!starts) close();
   const summary = `${ACCEPTED[level]} (MEDIAJOBS_ISOLATION=${level}); of an engine process: ${broken.join(', ')}`;
   return { ...(starts ? { ...NO_ISOLATION, ...confinement } : NO_ISOLATION), level, summary };
 }
 
 const ACCEPTED = { pod: 'only the pod isolates files', none: 'files are opened without isolation' };
 
-type Confinement = Omit<Isolation, 'level' | 'seesOnlyHome'>;
+type Confinement = Omit<Isolation, 'level' | 'seesOnlyOwnFolder'>;
 
-/** Returns the level's confinement and the rules that did not hold in it. */
-async function attempt(
-  trial: Trial,
-  level: IsolationLevel,
-): Promise<{ confinement: Confinement; broken: readonly string[] }> {
-  const { confinement, close } = confine(level);
-  const broken = await trial.broken({ prefix: confinement.child, openFilter: confinement.openFilter });
-  if (broken.length > 0 && level !== PARTIAL) close();
-  return { confinement, broken };
+interface Confined {
+  readonly confinement: Confinement;
+  /** Closes the seccomp filter, without which no further process starts in the confinement. */
+  readonly close: () => void;
 }
 
-/** Returns the level's confinement, with a function that closes its seccomp filter. */
-function confine(level: IsolationLevel): { confinement: Confinement; close: () => void } {
+/** Returns the level's confinement and the rules that did not hold in it. */
+async function attempt(trial: Trial, level: IsolationLevel): Promise<Confined & { broken: readonly string[] }> {
+  const confined = confine(level);
+  const { child, openFilter } = confined.confinement;
+  return { ...confined, broken: await trial.broken({ prefix: child, openFilter }) };
+}
+
+function confine(level: IsolationLevel): Confined {
   const { ownsProcesses, ownsMemory, summary, prefix } = level;
   // Inside a process namespace the owner's process id may be that of another process.
   const program = seccompFilter({ arch: process.arch, ownerPid: ownsProcesses ? null : process.pid });

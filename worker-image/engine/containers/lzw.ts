@@ -1,4 +1,4 @@
-/** LZW decoder for PDF: codes of 9 to 12 bits, most significant bit first. Source: ISO 32000-2, 7.4.4. */
+/** LZW decoder for PDF and TIFF: codes of 9 to 12 bits, most significant bit first. Sources: ISO 32000-2, 7.4.4; TIFF 6.0, 13. */
 import { FilterOutput, type FilterDecoder } from '#worker-image/engine/containers/filter-output.ts';
 
 const [CLEAR, END, FIRST] = [256, 257, 258];

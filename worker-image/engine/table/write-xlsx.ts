@@ -87,7 +87,7 @@ function columnName(column: number): string {
   return name;
 }
 
-/** Escapes text for XML, and control characters as Excel does (`_x0001_`), so text that looks like such an escape too. */
+/** Escapes text for XML, and control characters as Excel does (`_x0001_`). Text that already looks like such an escape is escaped as well. */
 function xmlText(text: string): string {
   return (
     text

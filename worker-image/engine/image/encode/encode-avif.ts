@@ -1,6 +1,5 @@
 /** AVIF. Images larger than the frame size of any AV1 level are written as a grid of tiles. */
 import { open, rm, writeFile, type FileHandle } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
 import type { AvifOptions, Sharp } from 'sharp';
 import { layTiles, writeAvifGrid, type TileLayout } from '#worker-image/engine/image/encode/avif-grid.ts';
 import { loadSharp, type SharpFactory } from '#worker-image/engine/image/load-sharp.ts';
@@ -50,7 +49,7 @@ interface Tiling {
 /** Length of the header before the rows of samples, in bytes. */
 const HEADER_BYTES = 64;
 
-/** Encodes the tiles, one per core at a time. */
+/** Encodes the tiles, as many at a time as sharp has threads. */
 async function encodeTiles(tiling: Tiling): Promise<Buffer[]> {
   const sharp = await loadSharp();
   const tiles: Buffer[] = [];
@@ -60,7 +59,7 @@ async function encodeTiles(tiling: Tiling): Promise<Buffer[]> {
     const rows = Buffer.allocUnsafeSlow(tiling.layout.tileHeight * rowBytes(tiling));
     for (let at = next++; at < count; at = next++) tiles[at] = await encodeTile(sharp, tiling, { at, rows });
   };
-  await Promise.all(Array.from({ length: availableParallelism() }, encodeNext));
+  await Promise.all(Array.from({ length: Math.min(count, sharp.concurrency()) }, encodeNext));
   return tiles;
 }
 
