@@ -1,7 +1,7 @@
 /**
  * Supervision of one process.
  *
- *   starting ──ready──▶ serving ──died──▶ pausing (100 ms, doubled up to 5 s) ──▶ starting
+ *   starting ──ready──▶ serving ──ends──▶ pausing (100 ms, doubled up to 5 s) ──▶ starting
  *   any ──the signal aborts──▶ no further start; `stop` ends what runs
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -47,30 +47,30 @@ export async function supervise(
   { name, start }: { name: string; start: () => Promise<Running> },
 ): Promise<Supervised> {
   let running: Running | null = await start();
-  const life = keepAlive(deps, { name, start, first: running, onRunning: (next) => (running = next) });
+  const supervision = keepAlive(deps, { name, start, first: running, onRunning: (next) => (running = next) });
   return {
     name,
     pid: () => running?.pid ?? null,
     stop: async () => {
       await running?.stop();
-      await life;
+      await supervision;
     },
   };
 }
 
-interface Life {
+interface Supervision {
   readonly name: string;
   readonly start: () => Promise<Running>;
   readonly first: Running;
   readonly onRunning: (running: Running | null) => void;
 }
 
-async function keepAlive(deps: SuperviseDeps, { name, start, first, onRunning }: Life): Promise<void> {
+async function keepAlive(deps: SuperviseDeps, { name, start, first, onRunning }: Supervision): Promise<void> {
   let running: Running | null = first;
   let failures = 0;
   while (!deps.signal.aborted) {
     if (running !== null) {
-      const servedMs = await untilItDied(deps, { name, running });
+      const servedMs = await untilEnded(deps, { name, running });
       onRunning(null);
       deps.onChange();
       if (servedMs >= STEADY_MS) failures = 0;
@@ -83,7 +83,7 @@ async function keepAlive(deps: SuperviseDeps, { name, start, first, onRunning }:
   await running?.stop();
 }
 
-async function untilItDied(
+async function untilEnded(
   { clock, report, signal }: SuperviseDeps,
   { name, running }: { name: string; running: Running },
 ): Promise<number> {

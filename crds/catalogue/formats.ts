@@ -19,15 +19,23 @@ interface FormatRow {
   readonly compressedAs?: 'jpg' | 'jpg or png' | 'm4a';
 }
 
-const image = (mediaType: string, extensions: string[], more: Partial<FormatRow> = {}): FormatRow => ({
+/** An image format other than camera RAW. */
+interface RasterRow extends FormatRow {
+  readonly kind: 'image';
+  readonly raw?: never;
+}
+
+const image = (mediaType: string, extensions: string[], more: Pick<FormatRow, 'compressedAs'> = {}): RasterRow => ({
   kind: 'image',
   mediaType,
   extensions,
   input: true,
   ...more,
 });
-const raw = (extension: string, mediaType: string): FormatRow =>
-  image(mediaType, [extension], { raw: true, compressedAs: 'jpg' });
+const raw = (extension: string, mediaType: string): FormatRow => ({
+  ...image(mediaType, [extension], { compressedAs: 'jpg' }),
+  raw: true,
+});
 const row = (kind: Kind, mediaType: string, extensions: string[], more: Partial<FormatRow> = {}): FormatRow => ({
   kind,
   mediaType,
@@ -110,6 +118,12 @@ const ROWS = {
 } as const satisfies Record<string, FormatRow>;
 
 export type Format = keyof typeof ROWS;
+export type RasterFormat = { [F in Format]: (typeof ROWS)[F] extends RasterRow ? F : never }[Format];
+
+/** Returns true for an image format other than camera RAW. */
+export function isRaster(format: Format): format is RasterFormat {
+  return FORMATS[format].kind === 'image' && !isRaw(format);
+}
 
 /** Returns true for a camera RAW format. */
 export function isRaw(format: Format): boolean {

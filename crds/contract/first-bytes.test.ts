@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { possibleKinds } from '#crds/contract/first-bytes.ts';
-import { KINDS, type Kind } from '#crds/catalogue/formats.ts';
+import { FORMATS, KINDS, type Kind } from '#crds/catalogue/formats.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { identify } from '#worker-image/engine/identify.ts';
+import { formatOfSignature } from '#worker-image/engine/identify/signatures.ts';
 
 const SAMPLES = new URL('../../api/data/samples/', import.meta.url).pathname;
 const names = await readdir(SAMPLES);
@@ -46,6 +47,17 @@ describe('the possible kinds', () => {
     expect(possibleKinds(head)).toEqual(kinds);
   });
 
+  it.each([
+    ...['\xff\xd8\xff', '\x89PNG\r\n\x1a\n', 'GIF87a', 'GIF89a', 'FUJIFILMCCD-RAW', '%PDF-', 'fLaC', 'FLV\x01'],
+    ...['\0\0\x01\xba', '\0\0\x01\xb3', 'wOF2', 'wOFF'],
+    ...['\xdb\xa5\x2d\0', '\x09\0\x04\0', '\x09\x02\x06\0', '\x09\x04\x06\0'],
+  ])('of the signature %j are the kind of its format', (signature) => {
+    const head = Buffer.from(signature.padEnd(64, '\0'), 'latin1');
+    const format = formatOfSignature(head);
+    expect(format).not.toBeNull();
+    expect(possibleKinds(head)).toEqual(format === null ? [] : [FORMATS[format].kind]);
+  });
+
   it.each(names)('of every prefix of %s include its kind', async (name) => {
     const bytes = await readFile(join(SAMPLES, name));
     const kind = await kindOf(join(SAMPLES, name), name);
@@ -75,6 +87,7 @@ describe('the possible kinds', () => {
 
 const MARKS = [
   ['RIFF', 'WEBP', 'WAVE', 'AVI ', '\x1a\x45\xdf\xa3', 'OggS', 'PK\x03\x04', 'II*\0', 'MM\0*', 'IIRO', 'II+\0'],
+  ['RF64', 'BW64', 'IIRS', 'MMOR', 'IIU\0', 'MM\0+', 'GIF87a', '\0\0\x01\xb3', '\x09\x04\x06\0', 'avis', 'msf1'],
   ['\xff\xd8\xff', '\x89PNG\r\n\x1a\n', 'GIF89a', 'FUJIFILMCCD-RAW', '%PDF-1.4', '{\\rtf', 'fLaC', 'FLV\x01', 'BM'],
   ['\0\0\x01\xba', 'OTTO', 'true', '\0\x01\0\0', 'wOFF', 'wOF2', '\xdb\xa5\x2d\0', '\x09\0\x04\0', '\x09\x02\x06\0'],
   ['ftyp', 'avif', 'heic', 'mif1', 'M4A ', 'isom', 'qt  ', '\0\0\0\x18', 'moov', 'mdat', 'ID3\x04\0\0\0\0\0\0'],

@@ -33,7 +33,7 @@ describe('a fault point', () => {
     const waiting = [1, 2].map(() => faultPoint('after-dispatch').then(() => (passed += 1)));
     await Promise.race(waiting);
     expect(passed).toBe(1);
-    rmSync(join(folder, 'after-dispatch.taken'));
+    rmSync(join(folder, 'after-dispatch.claimed'));
     await Promise.all(waiting);
     expect(passed).toBe(2);
   });

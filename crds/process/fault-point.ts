@@ -1,8 +1,8 @@
 /**
  * Named fault points between steps whose order matters, so that a test can kill or block a process exactly there.
  *
- *   armed: a test creates a file with the point's name in the folder ──first process at the point──▶ `<name>.taken`
- *   crash: the process is killed · fail: the step throws · hold: it waits until the test removes the `.taken` file
+ *   armed: a test creates a file with the point's name in the folder ──first process at the point──▶ `<name>.claimed`
+ *   crash: the process is killed · fail: the step throws · hold: it waits until the test removes the `.claimed` file
  *
  * Without the setting `MEDIAJOBS_FAULTS_DIR`, which only tests set, a point does nothing. The folder is module state,
  * so that the steps need no further parameter.
@@ -55,25 +55,25 @@ export function armFaultPoints({ log }: { log: Pick<Log, 'warn'> }, directory: s
 /** Executes the fault that the point is armed with. @throws Error for the fault `fail`. */
 export async function faultPoint(name: FaultPoint): Promise<void> {
   if (folder === null) return;
-  const taken = claimFault(folder, name);
-  if (taken === null) return;
-  switch (readFileSync(taken, 'utf8') as Fault) {
+  const claimed = claimFault(folder, name);
+  if (claimed === null) return;
+  switch (readFileSync(claimed, 'utf8') as Fault) {
     case 'crash':
       process.kill(process.pid, 'SIGKILL');
       return new Promise(() => undefined);
     case 'fail':
       throw new Error(`fault point ${name}`);
     case 'hold':
-      while (existsSync(taken)) await delay(HOLD_POLL_MS);
+      while (existsSync(claimed)) await delay(HOLD_POLL_MS);
   }
 }
 
 /** Renames the point's file, so that one process executes the fault. Returns its path; null when it is not armed. */
 function claimFault(directory: string, name: FaultPoint): string | null {
-  const taken = join(directory, `${name}.taken`);
+  const claimed = join(directory, `${name}.claimed`);
   try {
-    renameSync(join(directory, name), taken);
-    return taken;
+    renameSync(join(directory, name), claimed);
+    return claimed;
   } catch {
     return null;
   }

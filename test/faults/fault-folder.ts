@@ -18,11 +18,11 @@ export interface FaultFolder {
 
 export function makeFaultFolder(directory: string): FaultFolder {
   const file = (name: string): string => path.join(directory, name);
-  const hasFired = (point: FaultPoint): boolean => existsSync(file(`${point}.taken`));
+  const hasFired = (point: FaultPoint): boolean => existsSync(file(`${point}.claimed`));
   return {
     directory,
     arm: (point, fault) => {
-      rmSync(file(`${point}.taken`), { force: true });
+      rmSync(file(`${point}.claimed`), { force: true });
       writeFileSync(file(`${point}.new`), fault);
       renameSync(file(`${point}.new`), file(point));
     },
@@ -30,7 +30,7 @@ export function makeFaultFolder(directory: string): FaultFolder {
       await until(`${point} is reached`, () => hasFired(point), { seconds, everyMs: 10 });
     },
     hasFired,
-    release: (point) => rmSync(file(`${point}.taken`), { force: true }),
+    release: (point) => rmSync(file(`${point}.claimed`), { force: true }),
     clear: () => {
       for (const name of readdirSync(directory)) rmSync(file(name), { force: true });
     },

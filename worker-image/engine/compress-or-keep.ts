@@ -16,7 +16,7 @@ interface OperationResult {
  */
 export async function compressOrKeep(engine: EngineDeps, file: InspectedFile): Promise<VerifiedOutput> {
   const { work } = file;
-  const compressed = await runVerified(engine, file, 'compress');
+  const compressed = await tryOperation(engine, file, 'compress');
   if (compressed.produced !== null && (await sizeOf(compressed.produced)) < work.input.size) {
     return { produced: compressed.produced, keptOriginal: false };
   }
@@ -59,7 +59,7 @@ function namesFormat({ input, options }: Work): boolean {
 
 const NO_RESULT: OperationResult = { produced: null, warnings: [] };
 
-async function runVerified(
+async function tryOperation(
   engine: EngineDeps,
   file: InspectedFile,
   operation: HandlerOperation,
@@ -102,7 +102,7 @@ const STRIPPED_LARGER_WARNING = 'The original was kept with its metadata: removi
 async function tryStrip(engine: EngineDeps, file: InspectedFile): Promise<OperationResult> {
   const work: Work = { ...file.work, operation: 'strip_metadata' };
   try {
-    return await runVerified(engine, { ...file, work }, 'stripMetadata');
+    return await tryOperation(engine, { ...file, work }, 'stripMetadata');
   } catch (error) {
     engine.signal.throwIfAborted();
     if (!(error instanceof Error) || error.name !== 'MediaError') throw error;

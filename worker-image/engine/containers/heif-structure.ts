@@ -1,6 +1,6 @@
 /** Facts of HEIC and AVIF files from their boxes. */
 import type { FileReader } from '#worker-image/engine/containers/file-reader.ts';
-import { readBoxes, readBoxesByPath } from '#worker-image/engine/containers/iso-boxes.ts';
+import { readFileBoxes, readBoxesByPath } from '#worker-image/engine/containers/iso-boxes.ts';
 
 /** Returns the number of samples of the first track; 0 without one. Source: ISO/IEC 14496-12, 8.7.3. */
 export async function countSequenceFrames(file: FileReader): Promise<number> {
@@ -23,7 +23,7 @@ export async function countItems(file: FileReader): Promise<number> {
  */
 export async function isLimitedRangeGray(file: FileReader): Promise<boolean> {
   const lists = await readBoxesByPath(file, ['meta', 'iprp', 'ipco']);
-  const properties = (await Promise.all(lists.map((list) => readBoxes(file, list)))).flat();
+  const properties = (await Promise.all(lists.map((list) => readFileBoxes(file, list)))).flat();
   const readAll = (type: string, bytes: number): Promise<Buffer[]> =>
     Promise.all(properties.filter((box) => box.type === type).map(({ body }) => file.read(body, bytes)));
   const codings = await readAll('av1C', 3);

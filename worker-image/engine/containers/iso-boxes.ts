@@ -22,11 +22,11 @@ const MAX_BOXES = 10_000;
 
 /** Returns the outermost boxes of a file. Stops before a box whose header is truncated or whose size is impossible. */
 export function readTopBoxes(file: FileReader, maxBoxes = MAX_BOXES): Promise<IsoBox[]> {
-  return readBoxes(file, { body: 0, end: file.size }, maxBoxes);
+  return readFileBoxes(file, { body: 0, end: file.size }, maxBoxes);
 }
 
 /** Returns the boxes directly inside a range of a file, under the same rules. */
-export async function readBoxes(
+export async function readFileBoxes(
   file: FileReader,
   { body, end }: Pick<IsoBox, 'body' | 'end'>,
   maxBoxes = MAX_BOXES,
@@ -48,7 +48,7 @@ export async function readBoxesByPath(file: FileReader, path: readonly string[])
   let parents: readonly Pick<IsoBox, 'body' | 'end'>[] = [{ body: 0, end: file.size }];
   let found: IsoBox[] = [];
   for (const type of path) {
-    const children = await Promise.all(parents.map((parent) => readBoxes(file, parent)));
+    const children = await Promise.all(parents.map((parent) => readFileBoxes(file, parent)));
     found = children.flat().filter((box) => box.type === type);
     // In `meta`, version and flags precede the boxes.
     parents = type === 'meta' ? found.map(({ body, end }) => ({ body: body + 4, end })) : found;

@@ -1,4 +1,4 @@
-import { isRaw, type Format } from '#crds/catalogue/formats.ts';
+import { isRaster, isRaw, type RasterFormat } from '#crds/catalogue/formats.ts';
 import { loadBmp } from '#worker-image/engine/image/loaders/load-bmp.ts';
 import { loadGif } from '#worker-image/engine/image/loaders/load-gif.ts';
 import { loadAvif, loadHeic } from '#worker-image/engine/image/loaders/load-heif.ts';
@@ -9,7 +9,7 @@ import { loadTiff } from '#worker-image/engine/image/loaders/load-tiff.ts';
 import type { DecoderDeps, ImageFile, ImageLoader, Picture } from '#worker-image/engine/image/picture.ts';
 
 /** Loaders by format. Camera RAW formats share one. */
-const LOADERS: Readonly<Partial<Record<Format, ImageLoader>>> = {
+const LOADERS: Readonly<Record<RasterFormat, ImageLoader>> = {
   jpg: loadJpeg,
   webp: loadWebp,
   png: loadPng,
@@ -25,7 +25,8 @@ const LOADERS: Readonly<Partial<Record<Format, ImageLoader>>> = {
  * @throws MediaError processing_failed when the headers cannot be read.
  */
 export async function openPicture(deps: DecoderDeps, file: ImageFile): Promise<Picture> {
-  const load = isRaw(file.format) ? loadRaw : LOADERS[file.format];
-  if (load === undefined) throw new TypeError(`no loader reads images of the format ${file.format}`);
-  return load(deps, file);
+  const { format } = file;
+  if (isRaw(format)) return loadRaw(deps, file);
+  if (!isRaster(format)) throw new TypeError(`${format} is no image format`);
+  return LOADERS[format](deps, file);
 }

@@ -1,7 +1,7 @@
 /** Removes metadata without touching the pixels. */
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { extensionOf, type Format } from '#crds/catalogue/formats.ts';
+import { extensionOf, isRaster, type RasterFormat } from '#crds/catalogue/formats.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import type { Work } from '#worker-image/engine/handler.ts';
 import {
@@ -19,7 +19,7 @@ import { stripTiff } from '#worker-image/engine/image/strip/strip-tiff.ts';
 import { stripWebp } from '#worker-image/engine/image/strip/strip-webp.ts';
 
 /** Functions by format; null for a format that has no metadata. */
-const STRIPPERS: Partial<Readonly<Record<Format, ((file: Buffer) => Buffer) | null>>> = {
+const STRIPPERS: Readonly<Record<RasterFormat, ((file: Buffer) => Buffer) | null>> = {
   jpg: stripJpeg,
   png: stripPng,
   webp: stripWebp,
@@ -38,13 +38,13 @@ const STRIPPERS: Partial<Readonly<Record<Format, ((file: Buffer) => Buffer) | nu
 export async function stripImage(deps: ImageDeps, work: Work, { picture }: ImageFacts): Promise<ProducedImage> {
   const { format, path: input } = picture.file;
   const path = join(work.directory, `stripped.${extensionOf(format)}`);
-  const strip = STRIPPERS[format];
-  if (strip === undefined) {
+  if (!isRaster(format)) {
     throw new MediaError(
       'unsupported_input',
       `Metadata cannot be removed from ${format} files. Compress the file: the result has no metadata.`,
     );
   }
+  const strip = STRIPPERS[format];
   if (strip === null) await copyFile(input, path);
   else await writeFile(path, strip(await readFile(input)));
   const facts = await openFacts(deps, work, { path, format });
