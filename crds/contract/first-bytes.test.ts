@@ -47,11 +47,13 @@ describe('the possible kinds', () => {
     expect(possibleKinds(head)).toEqual(kinds);
   });
 
-  it.each([
-    ...['\xff\xd8\xff', '\x89PNG\r\n\x1a\n', 'GIF87a', 'GIF89a', 'FUJIFILMCCD-RAW', '%PDF-', 'fLaC', 'FLV\x01'],
-    ...['\0\0\x01\xba', '\0\0\x01\xb3', 'wOF2', 'wOFF'],
-    ...['\xdb\xa5\x2d\0', '\x09\0\x04\0', '\x09\x02\x06\0', '\x09\x04\x06\0'],
-  ])('of the signature %j are the kind of its format', (signature) => {
+  it.each(
+    [
+      ['\xff\xd8\xff', '\x89PNG\r\n\x1a\n', 'GIF87a', 'GIF89a', 'FUJIFILMCCD-RAW', '%PDF-', 'fLaC', 'FLV\x01'],
+      ['\0\0\x01\xba', '\0\0\x01\xb3', 'wOF2', 'wOFF'],
+      ['\xdb\xa5\x2d\0', '\x09\0\x04\0', '\x09\x02\x06\0', '\x09\x04\x06\0'],
+    ].flat(),
+  )('of the signature %j are the kind of its format', (signature) => {
     const head = Buffer.from(signature.padEnd(64, '\0'), 'latin1');
     const format = formatOfSignature(head);
     expect(format).not.toBeNull();
