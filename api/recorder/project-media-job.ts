@@ -84,7 +84,14 @@ function beforeEnd(deps: ProjectDeps, mediaJob: MediaJob, job: Job): ProjectionS
   if (status !== undefined && isFinal(status)) return { do: 'end', status };
   if (mayLackTicket(deps, mediaJob)) return { do: 'check-ticket' };
   if (spec.suspend && job.inputStored) return { do: 'resume' };
-  return status === undefined ? { do: 'nothing' } : { do: 'progress', status };
+  return status === undefined || isRecorded(status, job) ? { do: 'nothing' } : { do: 'progress', status };
+}
+
+/** Returns whether the row has the progress of a status already, as in most sweeps, or that of a newer attempt. */
+function isRecorded(status: MediaJobStatus, job: Job): boolean {
+  const { attempt, startedAt, percent } = progressOf(status);
+  const isStartRecorded = startedAt === null || (job.status === 'processing' && job.startedAt !== null);
+  return attempt < job.attempt || (attempt === job.attempt && isStartRecorded && percent <= job.percent);
 }
 
 /** Time after the creation of a MediaJob in which its ticket may still be missing, in seconds. */

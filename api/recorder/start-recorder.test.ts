@@ -162,6 +162,17 @@ describe('projectMediaJob', () => {
     expect(await readJob(database, id)).toMatchObject({ status: 'processing', startedAt: NOW, percent: 40 });
   });
 
+  it('does not write progress that is recorded', async () => {
+    const id = await dispatched();
+    await report(id, { percent: 40 });
+    const version = async (): Promise<unknown> => database.query('select xmin::text from jobs where id = $1', [id]);
+    const before = await version();
+    await projectMediaJob(deps, mediaJobName(id));
+    expect(await version()).toEqual(before);
+    await report(id, { attempt: 2, percent: 10 });
+    expect(await readJob(database, id)).toMatchObject({ attempt: 2, percent: 40 });
+  });
+
   it('ends the job and keeps the finished MediaJob for `keepFinishedSeconds`', async () => {
     const id = await dispatched();
     await deps.mediaJobs.updateStatus(

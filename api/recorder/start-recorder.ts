@@ -47,16 +47,17 @@ export function startRecorder(deps: RecorderDeps): { stop: () => Promise<void> }
     },
     { workers: 8, firstRetryMs: 100, lastRetryMs: 30_000 },
   );
+  const dispatchLoop = startLoop(deps, {
+    name: 'dispatch',
+    everyMs: EVERY.dispatch,
+    iterate: async () => {
+      await settleTransfers(deps);
+      await dispatchJobs(projectDeps);
+      await deleteFiles(deps);
+    },
+  });
   const loops = [
-    startLoop(deps, {
-      name: 'dispatch',
-      everyMs: EVERY.dispatch,
-      iterate: async () => {
-        await settleTransfers(deps);
-        await dispatchJobs(projectDeps);
-        await deleteFiles(deps);
-      },
-    }),
+    dispatchLoop,
     startLoop(deps, {
       name: 'sweep',
       everyMs: EVERY.sweep,
@@ -85,7 +86,7 @@ export function startRecorder(deps: RecorderDeps): { stop: () => Promise<void> }
       signal: stopping.signal,
       onHint: (payload) => {
         if (isId('job', payload)) queue.add(mediaJobName(payload));
-        loops[0]?.wake();
+        dispatchLoop.wake();
       },
     },
   );

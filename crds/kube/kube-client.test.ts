@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { connect, type Connection } from '#crds/kube/connection.ts';
-import { makeKubeClient, type KubeClient } from '#crds/kube/kube-client.ts';
+import { makeKubeClient, type CallLimits, type KubeClient } from '#crds/kube/kube-client.ts';
 import { KubeError } from '#crds/kube/kube-error.ts';
 import { makeRateLimit } from '#crds/kube/rate-limit.ts';
 import { systemTime } from '#crds/kube/time.ts';
@@ -15,12 +15,8 @@ describe('a client of an API server', () => {
   let waits: number[];
   let mayWrite: boolean;
 
-  beforeEach(async () => {
-    server = await startMockApiServer();
-    connection = connect(server.kubeconfig);
-    waits = [];
-    mayWrite = true;
-    client = makeKubeClient({
+  const makeClient = (limits?: CallLimits): KubeClient =>
+    makeKubeClient({
       connection,
       rateLimit: makeRateLimit(systemTime, { perSecond: 1000, burst: 1000 }),
       time: { wait: async (ms) => void waits.push(ms) },
@@ -28,7 +24,15 @@ describe('a client of an API server', () => {
       beforeWrite() {
         if (!mayWrite) throw new Error('Not leading.');
       },
+      ...(limits === undefined ? {} : { limits }),
     });
+
+  beforeEach(async () => {
+    server = await startMockApiServer();
+    connection = connect(server.kubeconfig);
+    waits = [];
+    mayWrite = true;
+    client = makeClient();
   });
   afterEach(async () => {
     await connection.close();
@@ -97,6 +101,15 @@ describe('a client of an API server', () => {
     server.others(...Array.from({ length: 4 }, () => refuse(429)));
     await expect(client.create(PATH, {})).rejects.toMatchObject({ status: 429 });
     expect(waits).toHaveLength(3);
+  });
+
+  it('ends a call without a response at its own timeout, and retries no more often than its limit', async () => {
+    const hurried = makeClient({ timeoutMs: 50, maxAttempts: 1 });
+    await expect(hurried.get(PATH)).rejects.toMatchObject({ status: 0, message: expect.stringContaining('timeout') });
+    server.others(refuse(429));
+    const patient = makeClient({ timeoutMs: 30_000, maxAttempts: 1 });
+    await expect(patient.create(PATH, {})).rejects.toMatchObject({ status: 429 });
+    expect(waits).toEqual([]);
   });
 
   it('throws an error of status 0 when there is no response', async () => {

@@ -38,6 +38,13 @@ export interface KubeClient {
 
 export type Query = Readonly<Record<string, string | undefined>>;
 
+export interface CallLimits {
+  /** Timeout of each attempt of a call, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Maximum attempts of a call whose requests the server sheds. */
+  readonly maxAttempts: number;
+}
+
 export interface KubeClientDeps {
   readonly connection: Connection;
   readonly rateLimit: RateLimit;
@@ -45,6 +52,8 @@ export interface KubeClientDeps {
   readonly metrics: { requested(method: string, status: number): void };
   /** Called before each write; throws when this process may no longer write, as after a lost lease. */
   readonly beforeWrite?: () => void;
+  /** Default: 4 attempts of 30 seconds. */
+  readonly limits?: CallLimits;
 }
 
 interface Call {
@@ -61,8 +70,7 @@ interface UnaryResponse {
   readonly body: string;
 }
 
-const CALL_TIMEOUT_MS = 30_000;
-const MAX_ATTEMPTS = 4;
+const DEFAULT_LIMITS: CallLimits = { timeoutMs: 30_000, maxAttempts: 4 };
 const MAX_RETRY_AFTER_MS = 10_000;
 
 /** Creates a client. */
@@ -90,9 +98,10 @@ export function makeKubeClient(deps: KubeClientDeps): KubeClient {
 }
 
 async function responseOf(deps: KubeClientDeps, http: IsomorphicFetchHttpLibrary, what: Call): Promise<UnaryResponse> {
+  const { maxAttempts } = deps.limits ?? DEFAULT_LIMITS;
   for (let attempt = 1; ; attempt += 1) {
     const response = await send(deps, http, what);
-    const delay = attempt < MAX_ATTEMPTS ? retryDelay(response) : null;
+    const delay = attempt < maxAttempts ? retryDelay(response) : null;
     if (delay === null) return response;
     await deps.time.wait(delay, new AbortController().signal);
     if (what.method !== 'GET') deps.beforeWrite?.();
@@ -107,7 +116,7 @@ function retryDelay({ status, retryAfter }: UnaryResponse): number | null {
 }
 
 async function send(deps: KubeClientDeps, http: IsomorphicFetchHttpLibrary, what: Call): Promise<UnaryResponse> {
-  const signal = AbortSignal.timeout(CALL_TIMEOUT_MS);
+  const signal = AbortSignal.timeout((deps.limits ?? DEFAULT_LIMITS).timeoutMs);
   await deps.rateLimit.take(signal);
   const context = new RequestContext(urlOf(deps, what.path, what.query ?? {}), HttpMethod[what.method]);
   context.setHeaderParam('Accept', 'application/json');

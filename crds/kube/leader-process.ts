@@ -11,7 +11,7 @@ import type { Connection } from '#crds/kube/connection.ts';
 import { watchEventLoopLag } from '#crds/kube/event-loop-lag.ts';
 import { makeKubeClient, type KubeClient } from '#crds/kube/kube-client.ts';
 import type { KubeMetrics } from '#crds/kube/kube-metrics.ts';
-import { startElector, type Elector } from '#crds/kube/lease-elector.ts';
+import { LEASE_CALLS, startElector, type Elector } from '#crds/kube/lease-elector.ts';
 import { makeRateLimit } from '#crds/kube/rate-limit.ts';
 import { startReflector, type Reflector, type ReflectorOptions } from '#crds/kube/reflector.ts';
 import type { Time } from '#crds/kube/time.ts';
@@ -71,6 +71,7 @@ export function startLeaderProcess(deps: LeaderProcessDeps, options: LeaderProce
   let work: { stop: () => Promise<void> } | null = null;
 
   const plain = makeKubeClient({ ...deps, rateLimit: makeRateLimit(time, options.rate) });
+  const leaseClient = makeKubeClient({ ...deps, rateLimit: makeRateLimit(time, options.rate), limits: LEASE_CALLS });
   const fenced = makeKubeClient({
     ...deps,
     rateLimit: makeRateLimit(time, options.rate),
@@ -97,7 +98,7 @@ export function startLeaderProcess(deps: LeaderProcessDeps, options: LeaderProce
     }
     if (stopping.signal.aborted) return;
     elector = startElector(
-      { client: plain, time, log },
+      { client: leaseClient, time, log },
       {
         path: `/apis/coordination.k8s.io/v1/namespaces/${options.needs.namespace}/leases`,
         name: options.lease,

@@ -14,9 +14,12 @@ function makeWorld() {
   const sleepers = new Set<{ readonly at: number; readonly wake: () => void }>();
   const world = {
     reachable: true,
+    /** While set, reads have no response until it resolves. */
+    hanging: null as PromiseWithResolvers<void> | null,
     spec: (): Record<string, unknown> => (lease?.['spec'] ?? {}) as Record<string, unknown>,
     client: {
       async get() {
+        await world.hanging?.promise;
         if (!world.reachable) throw new KubeError('no answer', { status: 0 });
         if (lease === null) throw new KubeError('none', { status: 404 });
         return lease;
@@ -90,7 +93,8 @@ describe('elections by one Lease', () => {
   });
   afterEach(async () => {
     world.reachable = true;
-    await Promise.all(electors.map((elector) => elector.release().catch(() => undefined)));
+    world.hanging?.resolve();
+    await Promise.all(electors.map((elector) => elector.release()));
   });
 
   const join = (identity: string): Elector => {
@@ -146,6 +150,33 @@ describe('elections by one Lease', () => {
     expect(story).toEqual(['a leads', 'a lost']);
     await world.pass(4);
     expect(story).toEqual(['a leads', 'a lost', 'b leads']);
+  });
+
+  it('end the leadership at its deadline while a request has no response', async () => {
+    join('a');
+    await world.pass(4);
+    world.hanging = Promise.withResolvers();
+    await world.pass(11);
+    expect(story).toEqual(['a leads', 'a lost']);
+  });
+
+  it('do not begin a leadership by a request that was in flight at the release', async () => {
+    world.hanging = Promise.withResolvers();
+    const first = join('a');
+    const released = first.release();
+    world.hanging.resolve();
+    await released;
+    join('b');
+    await world.pass(3);
+    expect(story).toEqual(['b leads']);
+  });
+
+  it('resolve the release of a Lease that cannot be reached', async () => {
+    const first = join('a');
+    await world.pass(4);
+    world.reachable = false;
+    await expect(first.release()).resolves.toBeUndefined();
+    expect(first.isLeading()).toBe(false);
   });
 
   it('end the leadership of a process that was suspended for longer than the Lease', async () => {

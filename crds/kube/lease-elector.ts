@@ -6,7 +6,7 @@
  *      ↑ every 2 s                          ╲─→ released: the next process leads at once
  */
 import { isRefusal } from '#crds/kube/kube-error.ts';
-import type { KubeClient } from '#crds/kube/kube-client.ts';
+import type { CallLimits, KubeClient } from '#crds/kube/kube-client.ts';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
 import type { Time } from '#crds/kube/time.ts';
 import type { Log } from '#crds/process/log.ts';
@@ -18,11 +18,12 @@ export interface Elector {
   holder(): string | null;
   /** Returns the time since the last successful read of the Lease, in milliseconds. */
   silentMs(): number;
-  /** Releases the Lease when this process holds it. */
+  /** Ends the election and releases the Lease when this process holds it. A failure is logged: the Lease expires. */
   release(): Promise<void>;
 }
 
 export interface ElectorDeps {
+  /** Client with `LEASE_CALLS`. */
   readonly client: Pick<KubeClient, 'get' | 'create' | 'replace'>;
   readonly time: Time;
   readonly log: Log;
@@ -50,6 +51,8 @@ interface LeaseSpec {
 const LEASE_SECONDS = 15;
 const RENEW_WITHIN_MS = 10_000;
 const RETRY_MS = 2000;
+/** Limits that leave time to renew the Lease after a request without a response. Each iteration is a retry. */
+export const LEASE_CALLS: CallLimits = { timeoutMs: 4000, maxAttempts: 1 };
 
 /** Starts to poll the Lease. */
 export function startElector(deps: ElectorDeps, options: ElectorOptions): Elector {
@@ -94,14 +97,20 @@ export function startElector(deps: ElectorDeps, options: ElectorOptions): Electo
       if (!isRefusal(error, 409)) log.warn({ err: error, lease: options.name }, 'lease request failed');
       return false;
     });
-    if (holds && !leading) {
-      leading = true;
-      log.info({ lease: options.name, identity: options.identity }, 'leading');
-      options.onLeading();
-    }
-    if (leading && !holds && time.monotonic() - renewedAt > RENEW_WITHIN_MS) lose();
+    if (!holds || leading || ended.signal.aborted) return;
+    leading = true;
+    log.info({ lease: options.name, identity: options.identity }, 'leading');
+    options.onLeading();
+    void loseWithoutRenewal();
   };
-  const lose = (): void => {
+  /** Ends the leadership by a timer, because a request may be in flight at the deadline. */
+  const loseWithoutRenewal = async (): Promise<void> => {
+    for (;;) {
+      const left = renewedAt + RENEW_WITHIN_MS - time.monotonic();
+      if (left <= 0) break;
+      await time.wait(left, ended.signal);
+      if (ended.signal.aborted) return;
+    }
     leading = false;
     ended.abort();
     options.onLost(`the lease ${options.name} could not be renewed for ${RENEW_WITHIN_MS / 1000} s`);
@@ -121,14 +130,22 @@ export function startElector(deps: ElectorDeps, options: ElectorOptions): Electo
     async release() {
       ended.abort();
       await running;
-      if (!leading) return;
       leading = false;
-      const lease = await client.get(path);
-      const spec = (lease['spec'] ?? {}) as LeaseSpec;
-      if (spec.holderIdentity !== options.identity) return;
-      await client.replace(path, { ...lease, spec: { ...spec, holderIdentity: '', leaseDurationSeconds: 1 } });
+      // A request in flight may have acquired the Lease after the abort.
+      if (renewedAt === -Infinity) return;
+      await free({ client, path, identity: options.identity }).catch((error: unknown) =>
+        log.warn({ err: error, lease: options.name }, 'lease not released'),
+      );
     },
   };
+}
+
+/** Releases a Lease, unless another process holds it. */
+async function free(held: { client: ElectorDeps['client']; path: string; identity: string }): Promise<void> {
+  const lease = await held.client.get(held.path);
+  const spec = (lease['spec'] ?? {}) as LeaseSpec;
+  if (spec.holderIdentity !== held.identity) return;
+  await held.client.replace(held.path, { ...lease, spec: { ...spec, holderIdentity: '', leaseDurationSeconds: 1 } });
 }
 
 function firstLease(deps: ElectorDeps, options: ElectorOptions): object {
