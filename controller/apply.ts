@@ -49,8 +49,7 @@ export async function apply(deps: ApplyDeps, facts: JobFacts, decision: Decision
       return record(deps, mediaJob, statusAfter(existing, decision));
     case 'mark-running':
     case 'show-percent':
-      deps.percentWrites.set(facts.name, facts.now);
-      return record(deps, mediaJob, statusAfter(existing, decision));
+      return recordPercent(deps, existing, statusAfter(existing, decision));
     case 'start':
       return start(deps, existing, decision);
     case 'lose':
@@ -65,6 +64,13 @@ async function release(deps: ApplyDeps, { name }: JobFacts): Promise<Applied> {
   deps.heartbeats.forget(jobIdOfName(name));
   deps.percentWrites.delete(name);
   return { result: 'released', requeueAt: null };
+}
+
+async function recordPercent(deps: ApplyDeps, facts: ExistingFacts, status: MediaJobStatus): Promise<Applied> {
+  const applied = await record(deps, facts.mediaJob, status);
+  // After a conflict the percentage is not delayed.
+  if (applied.result !== 'conflict') deps.percentWrites.set(facts.name, facts.now);
+  return applied;
 }
 
 async function record(deps: ApplyDeps, mediaJob: MediaJob, status: MediaJobStatus): Promise<Applied> {
@@ -126,7 +132,7 @@ async function lose(deps: ApplyDeps, facts: ExistingFacts, decision: Decision & 
   if (!(await write(deps, mediaJob, status))) return { result: 'conflict', requeueAt: null };
   deps.metrics.attemptLost(decision.cause);
   deps.log.warn(
-    { job_id: mediaJob.spec.jobId, attempt: status.attempt, cause: decision.cause, reason: status.message },
+    { job_id: mediaJob.spec.jobId, attempt: status.attempt, cause: decision.cause, message: status.message },
     'attempt lost',
   );
   if (run !== null) await deps.runs.stop(run.name);

@@ -26,13 +26,16 @@ export const CHECKS: readonly MediaJobCheck[] = [
   { sentence: 'The runs of a deleted or final MediaJob are released.', check: whenEnded },
   { sentence: 'A suspended MediaJob waits for its input.', check: forUnfinished(whenSuspended) },
   { sentence: 'The outcome of the current attempt finishes the job.', check: forUnfinished(whenOutcome) },
-  { sentence: 'A job that has run for 4 hours fails with timeout.', check: forUnfinished(whenRunTooLong) },
+  { sentence: 'A job that has run for `jobRunSeconds` fails with timeout.', check: forUnfinished(whenRunTooLong) },
   { sentence: 'A job fails when a second attempt runs out of memory.', check: forUnfinished(whenOutOfMemoryAgain) },
   { sentence: 'An attempt whose run ended without an outcome is lost.', check: forUnfinished(whenRunLost) },
-  { sentence: 'An attempt without a heartbeat for 60 seconds is lost.', check: forUnfinished(whenSilent) },
-  { sentence: 'A job fails when its third attempt is lost.', check: forUnfinished(whenExhausted) },
   {
-    sentence: 'A job that has waited 30 minutes for capacity fails with timeout.',
+    sentence: 'An attempt without a heartbeat for `heartbeatTimeoutSeconds` is lost.',
+    check: forUnfinished(whenSilent),
+  },
+  { sentence: 'A job fails when `maxAttempts` attempts are lost.', check: forUnfinished(whenExhausted) },
+  {
+    sentence: 'A job that has waited `jobWaitSeconds` for capacity fails with timeout.',
     check: forUnfinished(whenWaitedTooLong),
   },
   { sentence: 'A job without a run starts its next attempt.', check: forUnfinished(whenStartable) },
@@ -121,7 +124,7 @@ function whenExhausted(timing: Timing, { mediaJob, status }: UnfinishedFacts): D
   if (nextAttempt(mediaJob, status) <= timing.maxAttempts) return null;
   return fail('AttemptsExhausted', {
     code: 'internal',
-    message: 'The job was started three times and each attempt was lost. Send the job again.',
+    message: `The job was started ${timing.maxAttempts} times and each attempt was lost. Send the job again.`,
   });
 }
 

@@ -109,4 +109,12 @@ describe('connectRuns to a compromised process', () => {
     const runs = await connectRuns(path);
     await expect(runs.list()).rejects.toThrow();
   });
+
+  it('names the cause of the end of the connection', async () => {
+    await serveReply(() => 'hello\n');
+    const runs = await connectRuns(path);
+    const ended = { message: expect.stringContaining('has ended'), cause: expect.any(SyntaxError) };
+    await expect(runs.list()).rejects.toMatchObject(ended);
+    await expect(runs.list()).rejects.toMatchObject(ended);
+  });
 });

@@ -37,13 +37,17 @@ export class ConnectedRuns implements Runs {
   readonly #watchers = new Watchers<string>();
   readonly #started = new Map<string, { readonly owner: RunOwner; readonly attempt: number }>();
   #lastId = 0;
+  /** Error that ended the connection. */
+  #cause: Error | undefined;
 
   constructor(socket: Socket) {
     this.#socket = socket;
     this.ended = new Promise((resolve) => socket.once('close', () => resolve()));
-    socket.on('error', () => undefined);
+    socket.on('error', (error) => {
+      this.#cause ??= error;
+    });
     socket.once('close', () => {
-      for (const { reject } of this.#pending.values()) reject(new Error(ENDED));
+      for (const { reject } of this.#pending.values()) reject(this.#endedError());
       this.#pending.clear();
     });
     readJsonLines(socket, { maxBytes: REPLY_BYTES, onMessage: (message) => this.#receive(message) });
@@ -99,11 +103,15 @@ export class ConnectedRuns implements Runs {
   }
 
   async #send<T>(request: RequestWithoutId, schema: z.ZodType<T>): Promise<T> {
-    if (this.#socket.destroyed) throw new Error(ENDED);
+    if (this.#socket.destroyed) throw this.#endedError();
     const id = (this.#lastId += 1);
     const reply = new Promise<unknown>((resolve, reject) => this.#pending.set(id, { resolve, reject }));
     writeJsonLine(this.#socket, { id, ...request });
     return schema.parse(await reply);
+  }
+
+  #endedError(): Error {
+    return new Error(ENDED, this.#cause === undefined ? {} : { cause: this.#cause });
   }
 
   #ownRuns(runs: readonly Run[]): Run[] {

@@ -135,7 +135,7 @@ describe('controller', () => {
   });
 
   it('stops a run whose MediaJob was deleted', async () => {
-    const owner = { name: nameOf(9), uid: 'uid-gone' };
+    const owner = { name: nameOf(9), uid: 'uid-deleted' };
     runs.put({
       name: `${owner.name}-a1`,
       owner,
@@ -165,7 +165,7 @@ describe('controller', () => {
     const text = await metricsText();
     expect(text).toMatch(/mediajobs_controller_runs_active 1/);
     expect(text).toMatch(/mediajobs_controller_queue_depth \d/);
-    expect(text).toMatch(/mediajobs_controller_attempts_lost_total\{reason="crashed"\} 0/);
+    expect(text).toMatch(/mediajobs_controller_attempts_lost_total\{cause="crashed"\} 0/);
     expect(text).not.toContain('job_');
     expect(text).not.toContain('job-');
   });

@@ -63,7 +63,11 @@ function buildRun(attempt: number, is: RunState): Run {
 
 const active = (seconds = 0): RunState => ({ state: 'active', startedAt: at(seconds) });
 const ended = (outcome: RunOutcome): RunState => ({ state: 'ended', startedAt: at(0), outcome });
-const lost = (cause: 'crashed' | 'out_of_memory' = 'crashed'): RunState => ({ state: 'lost', cause, message: 'gone' });
+const lost = (cause: 'crashed' | 'out_of_memory' = 'crashed'): RunState => ({
+  state: 'lost',
+  cause,
+  message: 'exit code 1',
+});
 const running = (changes: Partial<MediaJobStatus> = {}): Partial<MediaJobStatus> => ({
   phase: 'Running',
   attempt: 1,
@@ -83,7 +87,7 @@ describe('decide', () => {
   // Promise, States: 30 minutes without capacity, or 4 hours of work: timeout
   // Promise, States: Processing begins with the worker's first heartbeat; percent never decreases
   it.each<[string, Situation, object]>([
-    ['a MediaJob that is gone is released', { more: { mediaJob: null } }, { action: 'release' }],
+    ['a deleted MediaJob is released', { more: { mediaJob: null } }, { action: 'release' }],
     [
       'a succeeded MediaJob is released',
       { status: { phase: 'Succeeded', attempt: 1 }, run: active() },
@@ -129,13 +133,13 @@ describe('decide', () => {
       { action: 'start', attempt: 3, recordFirst: true },
     ],
     [
-      'a retried job may wait for a place as long as it may run',
+      'a retried job waits for capacity until the end of its run time',
       { status: lostStatus(1, { startedAt: at(60).toISOString() }) },
       { action: 'start', attempt: 2, deadline: at(60 + 4 * HOUR) },
     ],
 
     [
-      'no place for 30 minutes ends the job',
+      '30 minutes without capacity end the job',
       { seconds: 1800 },
       {
         action: 'finish',
@@ -153,38 +157,38 @@ describe('decide', () => {
       { action: 'finish', reason: 'WaitTimeout' },
     ],
     [
-      'a run that began in time may be slow to report',
+      'a run that started in time may send its first heartbeat later',
       { seconds: 1800, status: { attempt: 1 }, run: active(1790) },
       { action: 'wait', until: at(1850) },
     ],
     [
-      'an attempt lost before it was heard of does not stop the clock',
+      'an attempt that is lost before its first heartbeat does not extend the wait for capacity',
       { seconds: 1800, status: lostStatus(1) },
       { action: 'finish', reason: 'WaitTimeout' },
     ],
     [
-      'a job that had run waits for its next attempt beyond 30 minutes',
+      'a job that had run waits for its next attempt for more than 30 minutes',
       { seconds: 1800, status: lostStatus(1, { startedAt: at(0).toISOString() }) },
       { action: 'start', attempt: 2 },
     ],
     [
-      'a job that ran under an earlier MediaJob has 30 minutes anew',
+      'a job that ran under an earlier MediaJob may wait another 30 minutes',
       { seconds: 1799, spec: { firstAttempt: 2, waitUntil: at(-5000).toISOString() } },
       { action: 'start', attempt: 2, deadline: at(1800) },
     ],
     [
-      'the 4 hours of a job that ran under an earlier MediaJob go on',
+      'the 4 hours of a job include its run under an earlier MediaJob',
       { seconds: 4 * HOUR, spec: { firstAttempt: 2, startedAt: at(0).toISOString() } },
       { action: 'finish', reason: 'RunTimeout' },
     ],
     [
-      'but not more',
+      'a job that ran under an earlier MediaJob waits no longer than 30 minutes',
       { seconds: 1800, spec: { firstAttempt: 2, waitUntil: at(-5000).toISOString() } },
       { action: 'finish', reason: 'WaitTimeout' },
     ],
 
     [
-      'a run that was not heard of yet is waited for',
+      'a run without a first heartbeat is waited for',
       { status: { attempt: 1 }, run: active() },
       { action: 'wait', until: at(60) },
     ],
@@ -205,22 +209,22 @@ describe('decide', () => {
     ],
 
     [
-      'a percent that grew is shown',
+      'a greater percentage is shown',
       { seconds: 9, status: running({ percent: 10 }), run: active(), heard: { seconds: 9, percent: 11 } },
       { action: 'show-percent', percent: 11 },
     ],
     [
-      'a percent that did not grow is not',
+      'an equal percentage is not shown',
       { seconds: 9, status: running({ percent: 10 }), run: active(), heard: { seconds: 9, percent: 10 } },
       { action: 'wait', until: at(69) },
     ],
     [
-      'a percent of a later attempt that is behind is not',
+      'a smaller percentage of a later attempt is not shown',
       { seconds: 9, status: running({ attempt: 2, percent: 80 }), run: active(), heard: { seconds: 9, percent: 5 } },
       { action: 'wait', until: at(69) },
     ],
     [
-      'a percent that was shown a moment ago waits',
+      'a percentage waits for the end of the interval after the last one',
       {
         seconds: 9,
         status: running({ percent: 10 }),
@@ -242,22 +246,22 @@ describe('decide', () => {
       { action: 'lose', cause: 'no_heartbeat' },
     ],
     [
-      '59 seconds do not',
+      '59 seconds after the last heartbeat do not lose the attempt',
       { seconds: 159, status: running({ percent: 5 }), run: active(), heard: { seconds: 100, percent: 5 } },
       { action: 'wait', until: at(160) },
     ],
     [
-      'a controller that just began to listen gives a run 60 seconds',
+      'a run has 60 seconds for a heartbeat after the start of the controller',
       { seconds: 1000, status: running(), run: active(), more: { listeningSince: at(990) } },
       { action: 'wait', until: at(1050) },
     ],
     [
-      'a run without a place says why',
+      'the status shows why a run cannot start',
       { status: { attempt: 1 }, run: { state: 'waiting', for: { on: 'image', message: 'No image.' } } },
       { action: 'show-waiting', for: { on: 'image', message: 'No image.' } },
     ],
     [
-      'a run without a place says it once',
+      'the status shows once why a run cannot start',
       {
         status: { attempt: 1, reason: 'WaitingForCapacity' },
         run: { state: 'waiting', for: { on: 'capacity', message: 'Other words.' } },
@@ -265,7 +269,7 @@ describe('decide', () => {
       { action: 'wait', until: at(60) },
     ],
     [
-      'a run that has no node need not report',
+      'a run that has no node needs no heartbeat',
       { seconds: 600, status: { attempt: 1 }, run: { state: 'waiting', for: null } },
       { action: 'wait', until: at(660) },
     ],
@@ -273,7 +277,7 @@ describe('decide', () => {
     [
       'a crashed run is a lost attempt',
       { status: running(), run: lost() },
-      { action: 'lose', cause: 'crashed', message: 'gone' },
+      { action: 'lose', cause: 'crashed', message: 'exit code 1' },
     ],
     [
       'a run that vanished while the job ran is a lost attempt',
@@ -286,7 +290,7 @@ describe('decide', () => {
       { action: 'lose', cause: 'out_of_memory' },
     ],
     [
-      'a second one ends the job',
+      'a second run out of memory ends the job',
       { status: running({ attempt: 2 }), run: lost('out_of_memory'), more: { outOfMemory: 2 } },
       { action: 'finish', reason: 'OutOfMemory', outcome: { outcome: 'failed', error: { code: 'processing_failed' } } },
     ],
@@ -296,7 +300,7 @@ describe('decide', () => {
       { action: 'lose', cause: 'crashed' },
     ],
     [
-      'and ends the job',
+      'a recorded loss of the third attempt ends the job',
       { status: lostStatus(3), run: lost() },
       {
         action: 'finish',
@@ -305,13 +309,13 @@ describe('decide', () => {
           outcome: 'failed',
           error: {
             code: 'internal',
-            message: expect.stringContaining('started three times and each attempt was lost'),
+            message: expect.stringContaining('started 3 times and each attempt was lost'),
           },
         },
       },
     ],
     [
-      'a MediaJob made again after three attempts fails at once',
+      'a MediaJob that is recreated after three attempts fails at once',
       { spec: { firstAttempt: 4 } },
       { action: 'finish', reason: 'AttemptsExhausted', outcome: { outcome: 'failed', error: { code: 'internal' } } },
     ],
@@ -327,7 +331,7 @@ describe('decide', () => {
       { action: 'finish', reason: 'Succeeded' },
     ],
     [
-      'success is adopted also after the clocks have struck',
+      'success is adopted after all deadlines',
       { seconds: 9 * HOUR, status: running(), run: ended(SUCCEEDED) },
       { action: 'finish', reason: 'Succeeded' },
     ],
@@ -357,7 +361,7 @@ describe('decide', () => {
       { action: 'finish', reason: 'EngineFault', outcome: { outcome: 'failed', error: { code: 'internal' } } },
     ],
     [
-      'an outcome of an attempt that was given up is not adopted',
+      'the outcome of a lost attempt is not adopted',
       { status: lostStatus(1), run: ended(SUCCEEDED) },
       { action: 'start', attempt: 2 },
     ],
@@ -372,7 +376,7 @@ describe('decide', () => {
       },
     ],
     [
-      'the 4 hours go on while a further attempt waits',
+      'the 4 hours include the wait for a further attempt',
       { seconds: 4 * HOUR, status: lostStatus(2, { startedAt: at(0).toISOString() }) },
       { action: 'finish', reason: 'RunTimeout' },
     ],

@@ -80,7 +80,7 @@ describe('startHeartbeats', () => {
 
   it.each([
     ['a later attempt began', { attempt: 2 }],
-    ['the attempt was given up', { attempt: 1, reason: 'AttemptLost' }],
+    ['the attempt is lost', { attempt: 1, reason: 'AttemptLost' }],
     ['the job has ended', { attempt: 1, phase: 'Failed' }],
   ] as const)('answers 410 when %s', async (_what, status) => {
     await become(status);

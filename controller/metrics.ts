@@ -36,15 +36,15 @@ export function makeControllerMetrics(registry: Registry): ControllerMetrics {
   });
   const lost = new Counter({
     name: 'mediajobs_controller_attempts_lost_total',
-    help: 'Lost attempts, by reason.',
-    labelNames: ['reason'] as const,
+    help: 'Lost attempts, by cause.',
+    labelNames: ['cause'] as const,
     registers,
   });
   for (const result of RECONCILE_RESULTS) reconciles.inc({ result }, 0);
-  for (const reason of LOST_CAUSES) lost.inc({ reason }, 0);
+  for (const cause of LOST_CAUSES) lost.inc({ cause }, 0);
   return {
     reconciled: (result) => reconciles.inc({ result }),
-    attemptLost: (reason) => lost.inc({ reason }),
+    attemptLost: (cause) => lost.inc({ cause }),
     queue: makeQueueMetrics(registry, 'controller'),
     observe({ activeRuns }) {
       new Gauge({

@@ -138,6 +138,21 @@ describe('reconcile', () => {
     expect(await job.runs.reserve('job-other-a1', 'acc_other')).toBe(true);
   });
 
+  it('writes the percentage without delay after a write conflict', async () => {
+    await job.create();
+    await job.step();
+    job.beat(1, 2);
+    vi.spyOn(job.mediaJobs, 'updateStatus').mockResolvedValueOnce('conflict');
+    expect(await job.step()).toBe('conflict');
+    expect(await job.step()).toBe('recorded');
+    job.seconds = 1;
+    job.beat(1, 50);
+    vi.spyOn(job.mediaJobs, 'updateStatus').mockResolvedValueOnce('conflict');
+    expect(await job.step()).toBe('conflict');
+    expect(await job.step()).toBe('recorded');
+    expect(await job.status()).toMatchObject({ percent: 50 });
+  });
+
   it('writes the suspended status once and starts the job when it is resumed', async () => {
     await job.create({ suspend: true, inputSize: null });
     expect(await job.step()).toBe('recorded');

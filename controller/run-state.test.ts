@@ -60,7 +60,7 @@ describe('runStateOf', () => {
       { state: 'waiting', for: { on: 'image', message: 'The image worker:1 cannot be pulled: not found' } },
     ],
     [
-      'the container is being made',
+      'the container is being created',
       job,
       [buildPod({ waiting: { reason: 'ContainerCreating' } }, { phase: 'Pending' })],
       { state: 'waiting', for: null },
@@ -85,7 +85,7 @@ describe('runStateOf', () => {
       { state: 'ended' },
     ],
     ['stopped', stoppedJob, [buildPod({ running: { startedAt: AT } })], { state: 'lost', cause: 'stopped' }],
-    ['stopped, the pod gone', stoppedJob, [], { state: 'lost', cause: 'stopped' }],
+    ['stopped, and the pod is missing', stoppedJob, [], { state: 'lost', cause: 'stopped' }],
     ['half an outcome', job, [terminated(0, { message: '{"outcome"' })], { state: 'lost', cause: 'crashed' }],
     [
       'out of memory, by the kernel',
@@ -108,19 +108,19 @@ describe('runStateOf', () => {
       { state: 'lost', cause: 'evicted', message: 'its pod failed before it started: The node was low on disk' },
     ],
     [
-      'the pod deleted, still there',
+      'the pod is being deleted',
       job,
       [buildPod({ terminated: { exitCode: 143, startedAt: AT } }, { phase: 'Failed' }, { deletionTimestamp: AT })],
       { state: 'lost', cause: 'vanished', message: 'its pod was deleted' },
     ],
     [
-      'the pod gone',
+      'the pod of a failed Job is missing',
       failedJob,
       [],
       { state: 'lost', cause: 'vanished', message: 'its pod no longer exists (Job has failed)' },
     ],
     [
-      'the pod of an ended Job gone',
+      'the pod of a complete Job is missing',
       buildObject('job', { conditions: [{ type: 'Complete', status: 'True' }] }),
       [],
       { state: 'lost', cause: 'vanished' },

@@ -66,7 +66,7 @@ export function makeReconciledJob(): ReconciledJob {
     },
     async lostCount(cause) {
       const metric = await registry.getSingleMetric('mediajobs_controller_attempts_lost_total')?.get();
-      return metric?.values.find(({ labels }) => labels['reason'] === cause)?.value;
+      return metric?.values.find(({ labels }) => labels['cause'] === cause)?.value;
     },
   };
   return job;
