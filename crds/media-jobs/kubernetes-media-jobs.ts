@@ -13,6 +13,7 @@ import { OwnWrites } from '#crds/kube/own-writes.ts';
 import type { Reflector } from '#crds/kube/reflector.ts';
 import type { Time } from '#crds/kube/time.ts';
 import { conditionsOf, type Condition } from '#crds/contract/media-job-conditions.ts';
+import { deliverEvent } from '#crds/media-jobs/deliver-event.ts';
 import { eventOf } from '#crds/media-jobs/media-job-events.ts';
 import type { MediaJobClient, MediaJobEvent, NewMediaJob, StoredInput } from '#crds/media-jobs/media-job-client.ts';
 import {
@@ -136,11 +137,13 @@ export class KubernetesMediaJobs implements MediaJobClient {
     await this.#remove(object);
   }
 
-  watch(onEvent: (event: MediaJobEvent) => void, ended: AbortSignal): void {
+  watch(onEvent: (event: MediaJobEvent) => void, signal: AbortSignal): void {
     this.#deps.reflector.watch(({ type, object }) => {
-      const event = { type, mediaJob: mediaJobOf(object) };
-      queueMicrotask(() => deliver(this.#deps.log, { event, onEvent, ended }));
-    }, ended);
+      const mediaJob = mediaJobOf(object);
+      const onError = (error: unknown): void =>
+        this.#deps.log.error({ err: error, name: mediaJob.metadata.name }, 'watcher failed');
+      deliverEvent({ type, mediaJob }, { onEvent, signal, onError });
+    }, signal);
   }
 
   async #seen(name: string): Promise<KubeObject | undefined> {
@@ -218,16 +221,4 @@ function statusPatch(
 async function whyNot(client: Pick<KubeClient, 'get'>, path: string, uid: string): Promise<'conflict' | 'deleted'> {
   const now = await orNull(client.get(path), 404);
   return now?.metadata.uid === uid ? 'conflict' : 'deleted';
-}
-
-function deliver(
-  log: Log,
-  { event, onEvent, ended }: { event: MediaJobEvent; onEvent: (event: MediaJobEvent) => void; ended: AbortSignal },
-): void {
-  if (ended.aborted) return;
-  try {
-    onEvent(event);
-  } catch (error) {
-    log.error({ err: error, name: event.mediaJob.metadata.name }, 'watcher failed');
-  }
 }

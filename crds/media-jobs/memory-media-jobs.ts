@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '#crds/process/clock.ts';
 import { Watchers } from '#crds/process/watchers.ts';
+import { deliverEvent } from '#crds/media-jobs/deliver-event.ts';
 import type { MediaJobClient, MediaJobEvent, NewMediaJob, StoredInput } from '#crds/media-jobs/media-job-client.ts';
 import {
   jobTicketSchema,
@@ -85,8 +86,8 @@ export class MemoryMediaJobs implements MediaJobClient {
   }
 
   watch(onEvent: (event: MediaJobEvent) => void, signal: AbortSignal): void {
-    const watcher = (event: MediaJobEvent): void =>
-      queueMicrotask(() => deliver(this.#deps, { event, onEvent, signal }));
+    const onError = this.#deps.onWatcherError ?? warn;
+    const watcher = (event: MediaJobEvent): void => deliverEvent(event, { onEvent, signal, onError });
     this.#watchers.add(watcher, signal);
     for (const { mediaJob } of this.#stored.values()) watcher({ type: 'applied', mediaJob });
   }
@@ -110,18 +111,6 @@ function newMediaJob(deps: MemoryMediaJobsDeps, request: NewMediaJob): MediaJob 
     },
     spec: mediaJobSpecSchema.parse(request.spec),
   };
-}
-
-function deliver(
-  deps: MemoryMediaJobsDeps,
-  { event, onEvent, signal }: { event: MediaJobEvent; onEvent: (event: MediaJobEvent) => void; signal: AbortSignal },
-): void {
-  if (signal.aborted) return;
-  try {
-    onEvent(event);
-  } catch (error) {
-    (deps.onWatcherError ?? warn)(error);
-  }
 }
 
 function warn(error: unknown): void {
