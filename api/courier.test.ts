@@ -40,7 +40,7 @@ it('the courier reports that it is ready, delivers a queued event, logs no secre
 
   const arrived = Promise.withResolvers<void>();
   const receiver = await startReceiver({
-    answer: (response) => {
+    respond: (response) => {
       response.writeHead(204).end();
       arrived.resolve();
     },

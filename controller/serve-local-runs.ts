@@ -57,7 +57,7 @@ async function serveController(deps: ServeRunsDeps, options: LocalRunsOptions, s
     runs.watch((changed) => writeJsonLine(socket, { changed }), watching.signal);
     readJsonLines(socket, {
       maxBytes: REQUEST_BYTES,
-      onMessage: (message) => void answer(runs, socket, requestSchema.parse(message)),
+      onMessage: (message) => void handleRequest(runs, socket, requestSchema.parse(message)),
     });
     await ended;
     watching.abort();
@@ -68,7 +68,7 @@ async function serveController(deps: ServeRunsDeps, options: LocalRunsOptions, s
   }
 }
 
-async function answer(runs: LocalRuns, socket: Socket, request: RunsRequest): Promise<void> {
+async function handleRequest(runs: LocalRuns, socket: Socket, request: RunsRequest): Promise<void> {
   const { id } = request;
   try {
     writeJsonLine(socket, { id, result: (await execute(runs, request)) ?? null });

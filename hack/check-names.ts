@@ -9,6 +9,7 @@ export interface NameFindings {
 
 /** Parts of identifiers that the glossary of CONTRIBUTING.md replaces, with the words to use instead. */
 const BANNED_PARTS = new Map([
+  ['answer', 'response, outcome'],
   ['asked', 'request, requested'],
   ['away', 'missing, absent'],
   ['calm', 'normal'],

@@ -59,15 +59,15 @@ afterAll(async () => {
 
 describe('serve-direct', () => {
   it('responds with the file and its report', async () => {
-    const answer = await send(image, workOf('webp'));
-    expect(answer.status).toBe(200);
-    expect(answer.headers).toMatchObject({
+    const response = await send(image, workOf('webp'));
+    expect(response.status).toBe(200);
+    expect(response.headers).toMatchObject({
       'content-type': 'image/webp',
-      'content-length': String(answer.body.length),
+      'content-length': String(response.body.length),
     });
-    const { result } = workerReportSchema.parse(fromHeader(String(answer.headers[REPORT_HEADER])));
-    expect(result).toMatchObject({ input_format: 'png', output_format: 'webp', output_size: answer.body.length });
-    expect((await sharp(answer.body).metadata()).format).toBe('webp');
+    const { result } = workerReportSchema.parse(fromHeader(String(response.headers[REPORT_HEADER])));
+    expect(result).toMatchObject({ input_format: 'png', output_format: 'webp', output_size: response.body.length });
+    expect((await sharp(response.body).metadata()).format).toBe('webp');
   });
 
   // Promise, Direct endpoints: Unsupported_input, use_async_job, encrypted_pdf, processing_failed, limit_exceeded with value and limit
@@ -79,8 +79,8 @@ describe('serve-direct', () => {
     ['bad_request', 400, Buffer.from('x'), null],
     ['file_too_large', 413, Buffer.alloc(26 * 1024 * 1024 + 1), workOf('original')],
   ])('refuses with %s', async (code, status, body, work) => {
-    const answer = await send(body, work);
-    expect({ status: answer.status, code: codeOf(answer.body) }).toEqual({
+    const response = await send(body, work);
+    expect({ status: response.status, code: codeOf(response.body) }).toEqual({
       status,
       code,
     });
@@ -178,7 +178,7 @@ function workOf(format: string): DirectWork {
   };
 }
 
-interface Answer {
+interface DirectResponse {
   readonly status: number;
   readonly headers: Record<string, unknown>;
   readonly body: Buffer;
@@ -192,7 +192,7 @@ function openRequest(headers: Readonly<Record<string, string>> = {}) {
     agent: false,
     headers: { 'transfer-encoding': 'chunked', trailer: WORK_TRAILER, ...headers },
   });
-  const answered = new Promise<Answer>((resolve, reject) => {
+  const answered = new Promise<DirectResponse>((resolve, reject) => {
     request.once('error', reject);
     request.once('response', (response) => {
       const parts: Buffer[] = [];
@@ -210,7 +210,11 @@ function codeOf(body: Buffer | undefined): unknown {
   return (JSON.parse(String(body)) as { code: string }).code;
 }
 
-function send(body: Buffer, work: DirectWork | null, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+function send(
+  body: Buffer,
+  work: DirectWork | null,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<DirectResponse> {
   const { request, answered } = openRequest(headers);
   request.write(body);
   if (work !== null) request.addTrailers({ [WORK_TRAILER]: toHeader(work) });

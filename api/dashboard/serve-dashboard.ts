@@ -39,8 +39,8 @@ export function serveDashboard(server: FastifyInstance, deps: DashboardDeps, rou
   server.addHook('preClose', async () => stopping.abort());
   const byPath = Map.groupBy(routes, ({ path }) => path);
   for (const [path, methods] of byPath)
-    server.all(urlOf(path), (request, reply) => answer(dashboard, methods, { request, reply }));
-  server.all(`${ROOT}/*`, (request, reply) => answer(dashboard, [], { request, reply }));
+    server.all(urlOf(path), (request, reply) => serveRoute(dashboard, methods, { request, reply }));
+  server.all(`${ROOT}/*`, (request, reply) => serveRoute(dashboard, [], { request, reply }));
   for (const [path, asset] of dashboard.assets.byPath)
     server.get(urlOf(path), (request, reply) => sendAsset(deps, asset, { request, reply }));
 }
@@ -66,7 +66,7 @@ async function sendAsset(
 }
 
 /** Handles a request by the route of its method. @param routes routes of its path. */
-async function answer(
+async function serveRoute(
   dashboard: Dashboard,
   routes: readonly Route[],
   { request, reply }: DashboardExchange,
@@ -146,18 +146,18 @@ async function send(
   { deps, assets }: Dashboard,
   visit: Visit,
   reply: FastifyReply,
-  answer: RouteReply,
+  routeReply: RouteReply,
 ): Promise<FastifyReply> {
-  switch (answer.kind) {
+  switch (routeReply.kind) {
     case 'page':
-      return sendPage({ deps, assets }, visit, reply, answer);
+      return sendPage({ deps, assets }, visit, reply, routeReply);
     case 'file':
       return reply
         .code(200)
-        .headers({ ...answer.headers })
-        .send(answer.body);
+        .headers({ ...routeReply.headers })
+        .send(routeReply.body);
     case 'redirect': {
-      const { session, notice, to } = answer;
+      const { session, notice, to } = routeReply;
       if (notice !== undefined) await storeNextNotice(deps, visit, session, notice);
       if (session !== undefined) reply.removeHeader('Set-Cookie').header('Set-Cookie', sessionCookie(session));
       return reply

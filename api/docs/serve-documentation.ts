@@ -13,11 +13,11 @@ const HEADERS = {
 /** Adds public `GET` and `HEAD` routes below `/docs`, to which `doc_url` refers unless MEDIAJOBS_DOCS_URL is set. */
 export function serveDocumentation(server: FastifyInstance, documentation: Documentation): void {
   const handler = (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
-    answer(documentation, request, reply);
+    serveFile(documentation, request, reply);
   for (const url of ['/docs', '/docs/*']) server.all(url, handler);
 }
 
-async function answer(
+async function serveFile(
   documentation: Documentation,
   request: FastifyRequest,
   reply: FastifyReply,

@@ -33,14 +33,14 @@ export async function startFileServer(
 ): Promise<{ port: number | null; close: () => Promise<void> }> {
   // No timeout of the whole request, because gigabytes may take long. Idle connections are closed instead.
   const server = createServer({ requestTimeout: 0, headersTimeout: 10_000 }, (request, response) => {
-    answer(deps, request, response).catch((error: unknown) => fail(deps, { response, error }));
+    serveFile(deps, request, response).catch((error: unknown) => fail(deps, { response, error }));
   });
   server.timeout = IDLE_MS;
   await listen(server, address);
   return { port: portOf(server), close: () => closeServer(server) };
 }
 
-async function answer(deps: FileServerDeps, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serveFile(deps: FileServerDeps, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { path, query } = splitTarget(request.url ?? '');
   const key = keyOfPath(path);
   const signedRequest = { method: request.method ?? '', path, query, now: deps.clock.now() };

@@ -17,8 +17,8 @@ const email = 'owner@example.com';
 await addPerson(service, { email, membership: { accountId, role: 'owner' } });
 const keyOptions = { account: accountId, mode: 'test', name: 'server' } as const;
 
-function idOf(answer: CommandResult): string {
-  return 'object' in answer ? String(answer.object['id']) : '';
+function idOf(response: CommandResult): string {
+  return 'object' in response ? String(response.object['id']) : '';
 }
 
 it.each<[action: string, target: () => string | null, command: () => Promise<unknown>]>([

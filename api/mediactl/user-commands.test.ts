@@ -28,16 +28,16 @@ const listUsers = async () => ((await list(service)) as { list: readonly Record<
 describe('mediactl user', () => {
   it('prints an invitation link without creating a user', async () => {
     const accountId = await newAccountId();
-    const answer = await invite(service, {
+    const response = await invite(service, {
       email: 'Ada@Example.com',
       account: accountId,
       role: 'owner',
       operator: true,
     });
-    expect(answer).toMatchObject({
+    expect(response).toMatchObject({
       object: { email: 'ada@example.com', account: accountId, role: 'owner', operator: true },
     });
-    expect(answer).toMatchObject({
+    expect(response).toMatchObject({
       object: { link: expect.stringMatching(/^https:\/\/m\.example\/dashboard\/links\/[\w-]{43}$/) },
     });
     expect(await listUsers()).toEqual([]);

@@ -17,7 +17,7 @@ async function deadEvent(): Promise<{
   recover: () => void;
 }> {
   let code = 503;
-  const receiver = await startReceiver({ answer: (response) => status(code)(response) });
+  const receiver = await startReceiver({ respond: (response) => status(code)(response) });
   const { secret } = await sender.register(receiver.url);
   await sender.finishJob();
   for (let attempt = 1; attempt <= 8; attempt += 1) {

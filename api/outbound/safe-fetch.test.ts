@@ -28,7 +28,7 @@ const resolve = async (name: string): Promise<readonly string[]> => {
 
 /** 127.0.0.2 and .3 stand for public addresses. 127.0.0.1 is private, and the canary listens on it. */
 const deps: SafeFetchDeps = { resolve, privateTargets: ['127.0.0.2/31'], secureContext: trustReceivers() };
-const receiver = await startReceiver({ host: '127.0.0.2', answer: (response, { path }) => answers(path)(response) });
+const receiver = await startReceiver({ host: '127.0.0.2', respond: (response, { path }) => answers(path)(response) });
 const canary = await startReceiver({ host: '127.0.0.1', tls: false });
 
 const answers = (path: string): ((response: ServerResponse) => void) => {
@@ -296,8 +296,8 @@ describe('errors of safeFetch', () => {
     ['nothing', '', 'connection_failed'],
     ['no HTTP', 'SSH-2.0-x\r\n', 'bad_response'],
     ['half a body', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf', 'connection_failed'],
-  ])('report a host that sends %s and closes', async (_what, answer, reason) => {
-    const port = await startSilent((socket) => socket.once('data', () => socket.end(answer)));
+  ])('report a host that sends %s and closes', async (_what, response, reason) => {
+    const port = await startSilent((socket) => socket.once('data', () => socket.end(response)));
     await expect(get(`http://127.0.0.2:${port}/`).then(text)).rejects.toMatchObject({ reason });
   });
 });

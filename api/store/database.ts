@@ -121,9 +121,9 @@ async function run<Row>(
 ): Promise<{ rows: Row[]; rowCount: number }> {
   const named = options === undefined ? statement : { ...statement, name: statementName(statement.text) };
   const query = values === undefined ? named : { ...named, values: [...values] };
-  const answer: pg.QueryResult | pg.QueryResult[] = await connection.query(query);
+  const result: pg.QueryResult | pg.QueryResult[] = await connection.query(query);
   // A text of several statements, as in migrations, has one result for each.
-  const last = Array.isArray(answer) ? answer.at(-1) : answer;
+  const last = Array.isArray(result) ? result.at(-1) : result;
   return { rows: (last?.rows ?? []) as Row[], rowCount: last?.rowCount ?? 0 };
 }
 

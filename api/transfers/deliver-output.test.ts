@@ -36,7 +36,7 @@ describe('delivery to output.url', () => {
   it.each([200, 201, 204])('succeeds with status %i', async (code) => {
     const receiver = await startReceiver({
       host: '127.0.0.2',
-      answer: (response) => void response.writeHead(code).end(),
+      respond: (response) => void response.writeHead(code).end(),
     });
     const id = await courier.jobWithOutput(`https://127.0.0.2:${receiver.port}/`);
     await courier.runDue();
@@ -52,7 +52,7 @@ describe('delivery to output.url', () => {
   ])('fails without a retry at status %i', async (code, problem) => {
     const receiver = await startReceiver({
       host: '127.0.0.2',
-      answer: (response) => void response.writeHead(code, { location: '/' }).end(),
+      respond: (response) => void response.writeHead(code, { location: '/' }).end(),
     });
     const id = await courier.jobWithOutput(`https://127.0.0.2:${receiver.port}/`);
     await courier.runDue();
@@ -66,7 +66,7 @@ describe('delivery to output.url', () => {
     let code = 500;
     const receiver = await startReceiver({
       host: '127.0.0.2',
-      answer: (response) => void response.writeHead(code).end(),
+      respond: (response) => void response.writeHead(code).end(),
     });
     const failing = await courier.jobWithOutput(`https://127.0.0.2:${receiver.port}/`);
     for (const seconds of [0, 5, 20, 60]) {

@@ -9,7 +9,7 @@ const { files, deps } = courier;
 
 describe('fetch of input.url', () => {
   it('stores the file and records it in the job', async () => {
-    const receiver = await startReceiver({ host: '127.0.0.2', answer: file('hello') });
+    const receiver = await startReceiver({ host: '127.0.0.2', respond: file('hello') });
     const id = await courier.newJob({ inputUrl: `https://files.receiver.test:${receiver.port}/a/photo.jpg?sig=1` });
     await courier.runDue();
     const stored = await files.get(`inputs/${id}`);
@@ -39,8 +39,8 @@ describe('fetch of input.url', () => {
 
   // Promise, Settled where the interface leaves it open: `input.url` may be http, on any port
   it('accepts http, the file name of Content-Disposition and an empty file', async () => {
-    const answer = file('', { 'content-disposition': "attachment; filename*=UTF-8''caf%C3%A9.csv" });
-    const receiver = await startReceiver({ host: '127.0.0.2', tls: false, answer });
+    const respond = file('', { 'content-disposition': "attachment; filename*=UTF-8''caf%C3%A9.csv" });
+    const receiver = await startReceiver({ host: '127.0.0.2', tls: false, respond });
     const id = await courier.newJob({ inputUrl: `http://files.receiver.test:${receiver.port}/x` });
     await courier.runDue();
     expect(await courier.inputOf(id)).toMatchObject({ input_stored: true, input_filename: 'café.csv', input_size: 0 });
@@ -48,12 +48,12 @@ describe('fetch of input.url', () => {
 
   // Promise, Jobs: `input.url`: status 200, Content-Length, plan's size, three redirects, no private address
   it('follows at most three redirects and takes the file name from the given URL', async () => {
-    const answer = (response: ServerResponse, { path: at }: Received): void => {
+    const respond = (response: ServerResponse, { path: at }: Received): void => {
       const left = Number(at.slice(1));
       if (left === 0) file('there')(response);
       else response.writeHead(302, { location: `/${left - 1}` }).end();
     };
-    const receiver = await startReceiver({ host: '127.0.0.2', answer });
+    const receiver = await startReceiver({ host: '127.0.0.2', respond });
     const [three, four] = [
       await courier.newJob({ inputUrl: `https://127.0.0.2:${receiver.port}/3` }),
       await courier.newJob({ inputUrl: `https://127.0.0.2:${receiver.port}/4` }),
@@ -84,8 +84,8 @@ describe('fetch of input.url', () => {
       `HTTP/1.1 200 OK\r\nContent-Length: ${100 * MB + 1}\r\n\r\nhi`,
       'the file has 104857601 bytes; the plan allows 104857600',
     ],
-  ])('fails without a retry at the response %j', async (answer, problem) => {
-    const id = await courier.newJob({ inputUrl: `http://127.0.0.2:${await rawServer(answer)}/` });
+  ])('fails without a retry at the response %j', async (response, problem) => {
+    const id = await courier.newJob({ inputUrl: `http://127.0.0.2:${await rawServer(response)}/` });
     await courier.runDue();
     const { tries, done_at, error } = await courier.transferOf(id);
     expect({ tries, done_at, code: error?.code }).toEqual({
@@ -119,9 +119,9 @@ describe('fetch of input.url', () => {
       'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf',
       'the connection closed before the response was complete',
     ],
-    ['no answer', '', 'the connection closed before the response was complete'],
-  ])('makes three attempts within a minute after %s', async (_what, answer, problem) => {
-    const id = await courier.newJob({ inputUrl: `http://127.0.0.2:${await rawServer(answer)}/` });
+    ['no response', '', 'the connection closed before the response was complete'],
+  ])('makes three attempts within a minute after %s', async (_what, response, problem) => {
+    const id = await courier.newJob({ inputUrl: `http://127.0.0.2:${await rawServer(response)}/` });
     await courier.runDue();
     expect(await courier.transferOf(id)).toMatchObject({ tries: 1, next_at: new Date(START + 5000), done_at: null });
     courier.time += 5000;
@@ -141,7 +141,7 @@ describe('fetch of input.url', () => {
   it('accepts a larger file on a larger plan', async () => {
     const receiver = await startReceiver({
       host: '127.0.0.2',
-      answer: (response) => void response.writeHead(200, { 'content-length': 101 * MB }).end(Buffer.alloc(101 * MB)),
+      respond: (response) => void response.writeHead(200, { 'content-length': 101 * MB }).end(Buffer.alloc(101 * MB)),
     });
     const id = await courier.newJob({
       inputUrl: `https://127.0.0.2:${receiver.port}/`,

@@ -11,7 +11,7 @@ const { database, deps } = courier;
 
 describe('runTransfer', () => {
   it('is repeated by another process after the lease of a killed one has expired', async () => {
-    const receiver = await startReceiver({ host: '127.0.0.2', answer: file('hello') });
+    const receiver = await startReceiver({ host: '127.0.0.2', respond: file('hello') });
     const id = await courier.newJob({ inputUrl: `https://127.0.0.2:${receiver.port}/` });
     const killed = { ...deps, database: { ...database, transaction: () => Promise.reject(new Error('killed')) } };
     for (const transfer of await claimDueTransfers(deps, 1)) {
@@ -27,7 +27,7 @@ describe('runTransfer', () => {
   it('ignores the end of an attempt after a later one has begun', async () => {
     const receiver = await startReceiver({
       host: '127.0.0.2',
-      answer: (response) => void response.writeHead(404).end(),
+      respond: (response) => void response.writeHead(404).end(),
     });
     const id = await courier.newJob({ inputUrl: `https://127.0.0.2:${receiver.port}/` });
     const [late] = await claimDueTransfers(deps, 1);
@@ -47,7 +47,7 @@ describe('runTransfer', () => {
     const began = Promise.withResolvers<void>();
     const receiver = await startReceiver({
       host: '127.0.0.2',
-      answer: (response) => {
+      respond: (response) => {
         response.writeHead(200, { 'content-length': 5 }).write('h');
         began.resolve();
       },
@@ -69,7 +69,7 @@ describe('runTransfer', () => {
     ['input', 'fetch'],
     ['output', 'deliver'],
   ])('repeats an uncounted attempt 20 seconds after the file store failed on the %s', async (_file, direction) => {
-    const receiver = await startReceiver({ host: '127.0.0.2', answer: file('hello') });
+    const receiver = await startReceiver({ host: '127.0.0.2', respond: file('hello') });
     const url = `https://127.0.0.2:${receiver.port}/`;
     const id = await (direction === 'fetch' ? courier.newJob({ inputUrl: url }) : courier.jobWithOutput(url));
     const unavailable = () => Promise.reject(new Error('the file store is unavailable'));
@@ -92,7 +92,7 @@ describe('runTransfer', () => {
     await courier.finish(before);
     const receiver = await startReceiver({
       host: '127.0.0.2',
-      answer: (response) => void courier.finish(during).then(() => file('late')(response)),
+      respond: (response) => void courier.finish(during).then(() => file('late')(response)),
     });
     const during = await courier.newJob({ inputUrl: `https://127.0.0.2:${receiver.port}/` });
     expect(await courier.runDue()).toBe(1);
@@ -109,7 +109,7 @@ describe('runTransfer', () => {
   it('reports a failed fetch to the recorder, but not a successful one', async () => {
     const receiver = await startReceiver({
       host: '127.0.0.2',
-      answer: (response, { path: at }) => (at === '/ok' ? file('x')(response) : void response.writeHead(410).end()),
+      respond: (response, { path: at }) => (at === '/ok' ? file('x')(response) : void response.writeHead(410).end()),
     });
     await courier.newJob({ inputUrl: `https://127.0.0.2:${receiver.port}/ok` });
     const id = await courier.newJob({ inputUrl: `https://127.0.0.2:${receiver.port}/gone` });
@@ -150,7 +150,7 @@ describe('progress of a fetch', () => {
     let finish = (): void => undefined;
     const receiver = await startReceiver({
       host: '127.0.0.2',
-      answer: (response) => {
+      respond: (response) => {
         response.writeHead(200, { 'content-length': 100 }).write('x'.repeat(70));
         finish = () => void response.end('x'.repeat(30));
       },

@@ -22,7 +22,7 @@ describe('a delivery', () => {
   it('makes eight attempts at the scheduled times, with the same bytes and a new signature each time', async () => {
     const times: number[] = [];
     const receiver = await startReceiver({
-      answer: (response) => {
+      respond: (response) => {
         times.push(sender.time);
         status(503)(response);
       },
@@ -50,7 +50,7 @@ describe('a delivery', () => {
 
   // Promise, Events: Any 2xx within 10 seconds is success; redirects fail; the body is not awaited
   it.each([200, 201, 204, 299])('is done after a response with status %i', async (code) => {
-    const receiver = await startReceiver({ answer: status(code) });
+    const receiver = await startReceiver({ respond: status(code) });
     await sender.register(receiver.url);
     await sender.finishJob();
     await sender.deliverDue();
@@ -61,7 +61,7 @@ describe('a delivery', () => {
 
   // Promise, Events: Any 2xx within 10 seconds is success; redirects fail; the body is not awaited
   it.each([301, 302, 307, 400, 410, 500])('fails with status %i and is due again 10 seconds later', async (code) => {
-    const receiver = await startReceiver({ answer: status(code) });
+    const receiver = await startReceiver({ respond: status(code) });
     await sender.register(receiver.url);
     await sender.finishJob();
     await sender.deliverDue();
@@ -73,7 +73,7 @@ describe('a delivery', () => {
   // Promise, Events: Any 2xx within 10 seconds is success; redirects fail; the body is not awaited
   // Promise, Settled where the interface leaves it open: The status line of the response decides the result of a delivery
   it('does not wait for the end of the response body', async () => {
-    const receiver = await startReceiver({ answer: (response) => void response.writeHead(200).write('and then') });
+    const receiver = await startReceiver({ respond: (response) => void response.writeHead(200).write('and then') });
     await sender.register(receiver.url);
     await sender.finishJob();
     await sender.deliverDue();
@@ -81,7 +81,7 @@ describe('a delivery', () => {
   });
 
   it('fails when the receiver resets the connection or its certificate is not trusted', async () => {
-    const resetting = await startReceiver({ answer: (response) => void response.socket?.destroy() });
+    const resetting = await startReceiver({ respond: (response) => void response.socket?.destroy() });
     await sender.register(resetting.url);
     await sender.finishJob();
     await sender.deliverDue();
@@ -152,7 +152,7 @@ describe('a delivery with a lost attempt', () => {
   });
 
   it('ignores the outcome of an attempt that ends after its lease', async () => {
-    const receiver = await startReceiver({ answer: status(500) });
+    const receiver = await startReceiver({ respond: status(500) });
     await sender.register(receiver.url);
     await sender.finishJob();
     const [late] = await claimDueDeliveries(deps, 1);
@@ -182,7 +182,7 @@ describe('a delivery with a lost attempt', () => {
   it('is sent again by the next process when a process stops during an attempt', async () => {
     const began = Promise.withResolvers<void>();
     let hangs = true;
-    const receiver = await startReceiver({ answer: (response) => (hangs ? began.resolve() : status(204)(response)) });
+    const receiver = await startReceiver({ respond: (response) => (hangs ? began.resolve() : status(204)(response)) });
     await sender.register(receiver.url);
     await sender.finishJob();
     const workers = startPollingWorkers(deps, {
@@ -218,10 +218,10 @@ describe('claims', () => {
   // Promise, Events: A slow receiver delays no other
   it('are limited to four per host, so that a slow host delays no other', async () => {
     const blocked: ServerResponse[] = [];
-    const slow = await startReceiver({ host: '127.0.0.2', answer: (response) => void blocked.push(response) });
+    const slow = await startReceiver({ host: '127.0.0.2', respond: (response) => void blocked.push(response) });
     const arrived = Promise.withResolvers<void>();
     const quick = await startReceiver({
-      answer: (response) => {
+      respond: (response) => {
         status(204)(response);
         arrived.resolve();
       },

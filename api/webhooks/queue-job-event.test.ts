@@ -132,7 +132,7 @@ describe('a changed endpoint', () => {
 
   it('receives queued events and retries with the old secret after pause, rotation and deletion', async () => {
     let answers = 500;
-    const receiver = await startReceiver({ answer: (response) => status(answers)(response) });
+    const receiver = await startReceiver({ respond: (response) => status(answers)(response) });
     const { id, secret } = await sender.register(receiver.url);
     await sender.finishJob();
     await sender.deliverDue();

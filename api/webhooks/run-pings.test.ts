@@ -51,7 +51,7 @@ describe('a ping', () => {
     [204, true],
     [500, false],
   ])('with response status %i has delivered %s', async (code, delivered) => {
-    const receiver = await startReceiver({ answer: status(code) });
+    const receiver = await startReceiver({ respond: status(code) });
     const eventId = String(await enqueue(receiver.url));
     for (const ping of await claimWaitingPings(deps, 1)) await runPing(deps, ping);
     expect(await findPingOutcome(database, eventId)).toEqual({ delivered, status: code, durationMs: 0 });
@@ -72,7 +72,7 @@ describe('a ping', () => {
 
   it('is not delivered when the process stops during the request', async () => {
     const stopping = new AbortController();
-    const receiver = await startReceiver({ answer: () => stopping.abort() });
+    const receiver = await startReceiver({ respond: () => stopping.abort() });
     const eventId = String(await enqueue(receiver.url));
     for (const ping of await claimWaitingPings(deps, 1)) await runPing(deps, ping, stopping.signal);
     expect(await findPingOutcome(database, eventId)).toMatchObject({ delivered: false, status: 0 });

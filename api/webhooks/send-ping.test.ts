@@ -12,7 +12,7 @@ describe('sendPing', () => {
     [204, true],
     [500, false],
   ])('returns for status %i delivered %s', async (code, delivered) => {
-    const receiver = await startReceiver({ answer: status(code) });
+    const receiver = await startReceiver({ respond: status(code) });
     const secret = newWebhookSecret();
     const eventId = newId('event');
     const result = await sendPing(deps, { eventId, url: receiver.url, secret, livemode: false });

@@ -30,7 +30,7 @@ describe('a leader process', () => {
   let lease: object | null;
 
   /** Responds as an API server with one custom resource, permissions and one Lease. */
-  const answer = (request: IncomingMessage, response: ServerResponse): void => {
+  const respond = (request: IncomingMessage, response: ServerResponse): void => {
     let text = '';
     request.setEncoding('utf8').on('data', (part: string) => (text += part));
     request.on('end', () => {
@@ -50,7 +50,7 @@ describe('a leader process', () => {
 
   beforeEach(async () => {
     server = await startMockApiServer();
-    server.others(...Array.from({ length: 10_000 }, () => answer));
+    server.others(...Array.from({ length: 10_000 }, () => respond));
     connection = connect(server.kubeconfig);
     [served, denied, lease, passed, led, lost] = [true, new Set(), null, 0, [], []];
   });
@@ -143,7 +143,7 @@ describe('a leader process', () => {
     passed = 6 * MINUTE;
     await vi.waitFor(() => expect(leader.notAlive()).toContain('The API server has not responded'), WAIT);
     await server.up();
-    server.others(answer);
+    server.others(respond);
     await vi.waitFor(() => expect(leader.notAlive()).toBeNull(), WAIT);
   });
 

@@ -20,17 +20,17 @@ function makeWorld() {
     client: {
       async get() {
         await world.hanging?.promise;
-        if (!world.reachable) throw new KubeError('no answer', { status: 0 });
+        if (!world.reachable) throw new KubeError('no response', { status: 0 });
         if (lease === null) throw new KubeError('none', { status: 404 });
         return lease;
       },
       async create(_path: string, body: object) {
-        if (!world.reachable) throw new KubeError('no answer', { status: 0 });
+        if (!world.reachable) throw new KubeError('no response', { status: 0 });
         if (lease !== null) throw new KubeError('exists', { status: 409 });
         return store(body as KubeObject);
       },
       async replace(_path: string, body: object) {
-        if (!world.reachable) throw new KubeError('no answer', { status: 0 });
+        if (!world.reachable) throw new KubeError('no response', { status: 0 });
         if ((body as KubeObject).metadata.resourceVersion !== lease?.metadata.resourceVersion)
           throw new KubeError('conflict', { status: 409 });
         return store(body as KubeObject);

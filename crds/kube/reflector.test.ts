@@ -99,10 +99,10 @@ describe('a reflector', () => {
   it.each([
     ['503', refuse(503)],
     ['500', refuse(500)],
-    ['an answer that is no JSON', stream(['<html>'], 'end')],
+    ['a response that is no JSON', stream(['<html>'], 'end')],
     ['a reset', stream(['{"metadata"'], 'reset')],
-  ])('lists again after %s', async (_what, answer) => {
-    server.lists(answer, listOf('7', [a1]));
+  ])('lists again after %s', async (_what, respond) => {
+    server.lists(respond, listOf('7', [a1]));
     const { reflector } = start();
     await reflector.synced;
     expect(reflector.store.list()).toHaveLength(1);
@@ -120,9 +120,9 @@ describe('a reflector', () => {
     ['500', refuse(500), 'refused'],
     ['a reset in mid-stream', stream([line('ADDED', b2)], 'reset'), 'broken'],
     ['a line that is no event', stream([line('ADDED', b2), 'nonsense\n'], 'silence'), 'broken'],
-  ])('watches again after %s, without a list', async (_what, answer, reason) => {
+  ])('watches again after %s, without a list', async (_what, respond, reason) => {
     server.lists(listOf('1', [a1]));
-    server.watches(answer);
+    server.watches(respond);
     start();
     await seenWatches(2);
     expect(lists()).toHaveLength(1);
@@ -168,9 +168,9 @@ describe('a reflector', () => {
     ['a watch answers 410', refuse(410)],
     ['the server sends an ERROR event', stream([line('ERROR', { code: 410, message: 'too old' })], 'silence')],
     ['the ERROR event has another code', stream([line('ERROR', { code: 500, message: 'etcd' })], 'silence')],
-  ])('lists again when %s and reports objects that were deleted meanwhile', async (_what, answer) => {
+  ])('lists again when %s and reports objects that were deleted meanwhile', async (_what, respond) => {
     server.lists(listOf('1', [a1]), listOf('9', [b2]));
-    server.watches(answer);
+    server.watches(respond);
     const { changes } = start();
     await seenWatches(2);
     expect(changes).toEqual(['applied a uid-a 1', 'deleted a uid-a 1', 'applied b uid-b 2']);
@@ -181,9 +181,9 @@ describe('a reflector', () => {
   it.each([
     ['froze', stream([line('ADDED', b2)], 'silence')],
     ['never answered', blackhole],
-  ])('restarts a watch that %s', async (_what, answer) => {
+  ])('restarts a watch that %s', async (_what, respond) => {
     server.lists(listOf('1', [a1]));
-    server.watches(answer);
+    server.watches(respond);
     start({ silenceMs: 100 });
     await seenWatches(2);
     expect(restarts[0]).toBe('silent');

@@ -8,8 +8,8 @@ import { endConnectionsAtClose } from './end-connections.ts';
 
 describe('a server that closes', () => {
   it.each([
-    { what: 'before its answer began', writesFirst: false },
-    { what: 'in the middle of its answer', writesFirst: true },
+    { what: 'before its response began', writesFirst: false },
+    { what: 'in the middle of its response', writesFirst: true },
   ])('closes the keep-alive connection of a request that was received $what', async ({ writesFirst }) => {
     const [begun, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const server = createServer({ keepAliveTimeout: 3_600_000 }, (_request, response) => {
@@ -21,7 +21,7 @@ describe('a server that closes', () => {
     await listen(server, { host: '127.0.0.1', port: 0 });
     const { port } = server.address() as AddressInfo;
     const agent = new Agent({ keepAlive: true });
-    const answer = new Promise<IncomingMessage>((resolve, reject) => {
+    const reply = new Promise<IncomingMessage>((resolve, reject) => {
       get({ port, agent }, resolve).once('error', reject);
     });
     await begun.promise;
@@ -29,7 +29,7 @@ describe('a server that closes', () => {
     endConnections();
     server.close();
     mayEnd.resolve();
-    expect(await text(await answer)).toBe(writesFirst ? 'first last' : 'last');
+    expect(await text(await reply)).toBe(writesFirst ? 'first last' : 'last');
     await closed;
     agent.destroy();
   });

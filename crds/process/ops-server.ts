@@ -28,7 +28,7 @@ export async function startOpsServer(
   address: ListenAddress,
 ): Promise<{ port: number | null; close: () => Promise<void> }> {
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000 }, (request, response) => {
-    void answer(deps, request.url ?? '/').then(
+    void respond(deps, request.url ?? '/').then(
       ({ status, type, body }) => response.writeHead(status, { 'content-type': type }).end(body),
       (error: unknown) => response.writeHead(500, { 'content-type': 'text/plain' }).end(`${String(error)}\n`),
     );
@@ -45,7 +45,7 @@ export function opsAddress(
   return socket === undefined ? { host: config.MEDIAJOBS_OPS_HOST, port: config.MEDIAJOBS_OPS_PORT } : { socket };
 }
 
-async function answer(deps: OpsServerDeps, path: string): Promise<{ status: number; type: string; body: string }> {
+async function respond(deps: OpsServerDeps, path: string): Promise<{ status: number; type: string; body: string }> {
   const text = (status: number, body: string) => ({ status, type: 'text/plain; charset=utf-8', body: `${body}\n` });
   if (path === '/metrics') return { status: 200, type: deps.metrics.contentType, body: await deps.metrics.metrics() };
   if (path === '/healthz') return text(200, 'ok');

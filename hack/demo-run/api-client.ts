@@ -31,8 +31,13 @@ export function makeApiClient({ baseUrl, ca, key }: { baseUrl: string; ca: strin
       body === undefined
         ? {}
         : { body: JSON.stringify(body), headers: { authorization, 'content-type': 'application/json' } };
-    const answer = await request(new URL(where, baseUrl), { dispatcher, method, headers: { authorization }, ...sent });
-    return read<Answer>(answer, `${method} ${where}`);
+    const response = await request(new URL(where, baseUrl), {
+      dispatcher,
+      method,
+      headers: { authorization },
+      ...sent,
+    });
+    return read<Answer>(response, `${method} ${where}`);
   };
 
   const upload = async (file: string): Promise<string> => {
@@ -41,15 +46,15 @@ export function makeApiClient({ baseUrl, ca, key }: { baseUrl: string; ca: strin
     if (made.multipart)
       throw new Error(`${file} has ${size} bytes and needs a multipart upload, which this demo does not support.`);
     const headers = { ...made.headers, authorization, 'content-length': String(size) };
-    const answer = await request(made.url, { dispatcher, method: 'PUT', headers, body: createReadStream(file) });
-    await read(answer, 'PUT of the upload');
+    const response = await request(made.url, { dispatcher, method: 'PUT', headers, body: createReadStream(file) });
+    await read(response, 'PUT of the upload');
     return made.id;
   };
 
   const download = async (link: string, to: string): Promise<number> => {
-    const answer = await request(link, { dispatcher });
-    if (answer.statusCode !== 200) await read(answer, 'GET of the download link');
-    await pipeline(answer.body, createWriteStream(to));
+    const response = await request(link, { dispatcher });
+    if (response.statusCode !== 200) await read(response, 'GET of the download link');
+    await pipeline(response.body, createWriteStream(to));
     return (await stat(to)).size;
   };
 
@@ -57,13 +62,13 @@ export function makeApiClient({ baseUrl, ca, key }: { baseUrl: string; ca: strin
 }
 
 async function read<Answer>(
-  answer: { statusCode: number; body: { text(): Promise<string> } },
+  response: { statusCode: number; body: { text(): Promise<string> } },
   what: string,
 ): Promise<Answer> {
-  const text = await answer.body.text();
-  if (answer.statusCode < 400) return JSON.parse(text) as Answer;
+  const text = await response.body.text();
+  if (response.statusCode < 400) return JSON.parse(text) as Answer;
   const { error } = JSON.parse(text) as { error: { code: string; message: string; request_id: string } };
   throw new Error(
-    `${what} was refused with ${answer.statusCode} ${error.code}: ${error.message} (${error.request_id})`,
+    `${what} was refused with ${response.statusCode} ${error.code}: ${error.message} (${error.request_id})`,
   );
 }

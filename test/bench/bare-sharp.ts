@@ -14,9 +14,9 @@ export interface BareRun {
 }
 
 sharp.cache(false);
-process.on('message', (run: BareRun) => void answer(run));
+process.on('message', (run: BareRun) => void respond(run));
 
-async function answer(run: BareRun): Promise<void> {
+async function respond(run: BareRun): Promise<void> {
   sharp.concurrency(run.threads);
   const photo = await readFile(run.photo);
   let left = run.files;

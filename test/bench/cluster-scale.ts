@@ -150,12 +150,12 @@ async function beat({ metadata: { labels = {} } }: KubeObject): Promise<void> {
   const jobId = jobIdOfName(labels[LABELS.job] ?? '');
   const attempt = Number(labels[LABELS.attempt]);
   const token = heartbeatToken(Buffer.from(HEARTBEAT_KEY, 'base64'), jobId, attempt);
-  const answer = await fetch(controller.heartbeatUrl, {
+  const response = await fetch(controller.heartbeatUrl, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}` },
     body: JSON.stringify({ jobId, attempt, percent: 1 }),
   });
-  await answer.body?.cancel();
+  await response.body?.cancel();
 }
 
 async function isLeading({ opsUrl }: ClusterProcess): Promise<void> {
@@ -177,7 +177,7 @@ async function figures() {
 
 async function metricsOf(opsUrl: string): Promise<string> {
   return fetch(`${opsUrl}/metrics`).then(
-    (answer) => answer.text(),
+    (response) => response.text(),
     () => '',
   );
 }

@@ -31,7 +31,7 @@ export async function profile(
   await session.send('Profiler.start');
   await work();
   const { profile: found } = (await session.send('Profiler.stop')) as { profile: Profile };
-  // Frees the port for the next process; the answer may get lost with it.
+  // Frees the port for the next process; the response may get lost with it.
   const close = "setTimeout(() => process.getBuiltinModule('node:inspector').close(), 50)";
   await session.send('Runtime.evaluate', { expression: close });
   session.close();
@@ -68,9 +68,9 @@ async function connect(): Promise<Session> {
 
 async function socketUrl(): Promise<string> {
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const answer = await fetch(INSPECTOR).catch(() => null);
-    if (answer !== null) {
-      const [target] = (await answer.json()) as { webSocketDebuggerUrl: string }[];
+    const response = await fetch(INSPECTOR).catch(() => null);
+    if (response !== null) {
+      const [target] = (await response.json()) as { webSocketDebuggerUrl: string }[];
       if (target !== undefined) return target.webSocketDebuggerUrl;
     }
     await delay(100);

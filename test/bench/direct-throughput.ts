@@ -76,8 +76,8 @@ async function bareThroughput(format: BareRun['format'], callers: number): Promi
   const threads = callers >= availableParallelism() ? 1 : availableParallelism();
   const run = { photo: photoPath, format, callers, files: filesFor(format), quality: QUALITY, threads };
   bare.send(run satisfies BareRun);
-  const [answer] = (await once(bare, 'message')) as [number];
-  return answer;
+  const [response] = (await once(bare, 'message')) as [number];
+  return response;
 }
 
 async function throughput(

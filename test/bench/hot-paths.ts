@@ -77,7 +77,7 @@ function printShares(rows: readonly (readonly [name: string, share: number])[]):
   print('');
 }
 
-async function expectStatus(status: number, answer: ReturnType<typeof api>): Promise<void> {
-  const { status: found, bytes } = await answer;
+async function expectStatus(status: number, response: ReturnType<typeof api>): Promise<void> {
+  const { status: found, bytes } = await response;
   if (found !== status) throw new Error(`answered with ${found}: ${bytes.toString()}`);
 }

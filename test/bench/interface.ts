@@ -161,8 +161,8 @@ async function printPages(): Promise<void> {
     const times: number[] = [];
     for (let count = 0; count < TIMES; count += 1) {
       const startedAt = performance.now();
-      const answer = await api('GET', query);
-      if (answer.status !== 200) throw new Error(`${query} was answered with ${answer.status}`);
+      const response = await api('GET', query);
+      if (response.status !== 200) throw new Error(`${query} was answered with ${response.status}`);
       times.push(performance.now() - startedAt);
     }
     print(`  ${name}`, median(times).toFixed(1), Math.max(...times).toFixed(1));

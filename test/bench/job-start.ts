@@ -4,7 +4,7 @@ import type { ApiClient } from '#test/support/api-client.ts';
 import { upload } from '#test/support/run-through.ts';
 
 export interface JobTimes {
-  /** Milliseconds from the answer to the first heartbeat's mark in the row. */
+  /** Milliseconds from the response to the first heartbeat's mark in the row. */
   readonly toProcessing: number;
   /** `started_at − created_at` in milliseconds. */
   readonly byRecord: number;

@@ -26,7 +26,7 @@ export interface LoadResult {
   readonly latencies: readonly number[];
 }
 
-/** @throws Error when an answer has another status than the wanted one. */
+/** @throws Error when a response has another status than the wanted one. */
 export async function load({ baseUrl, ca, connections, seconds, request, status }: Load): Promise<LoadResult> {
   const pool = new Pool(baseUrl, { connections, pipelining: 1, connect: { ca } });
   const latencies: number[] = [];
@@ -36,10 +36,10 @@ export async function load({ baseUrl, ca, connections, seconds, request, status 
     while (performance.now() < endsAt) {
       const { method, path, key, body = null } = request();
       const sentAt = performance.now();
-      const answer = await pool.request({ method, path, body, headers: { authorization: `Bearer ${key}` } });
-      const text = await answer.body.text();
-      if (answer.statusCode !== status)
-        throw new Error(`${method} ${path} was answered with ${answer.statusCode}: ${text}`);
+      const response = await pool.request({ method, path, body, headers: { authorization: `Bearer ${key}` } });
+      const text = await response.body.text();
+      if (response.statusCode !== status)
+        throw new Error(`${method} ${path} was answered with ${response.statusCode}: ${text}`);
       latencies.push(performance.now() - sentAt);
     }
   };

@@ -54,8 +54,8 @@ async function send(at: number): Promise<void> {
   const fileToSend = files[at % files.length];
   if (fileToSend === undefined) throw new Error('No files were given.');
   const { refusal, ...request } = fileToSend;
-  const answer = await engine.process({ ...request, tenant: TENANTS[at % TENANTS.length] ?? '' });
-  const code = typeof answer === 'string' ? answer : undefined;
+  const response = await engine.process({ ...request, tenant: TENANTS[at % TENANTS.length] ?? '' });
+  const code = typeof response === 'string' ? response : undefined;
   if (code !== refusal)
     throw new Error(`${request.filename}: ${code ?? 'a result'} instead of ${refusal ?? 'a result'}`);
 }

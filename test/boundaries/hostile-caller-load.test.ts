@@ -16,7 +16,7 @@ import { readConnection } from '#api/embedded/connection.ts';
 import { openService } from '#api/mediactl/open-service.ts';
 import { startOwnService, type OwnService } from '#test/crash/own-service.ts';
 import { SLOW_PDFS } from '#test/hostile/slow-pdfs.ts';
-import { makeApiClient, type Answer, type ApiClient } from '#test/support/api-client.ts';
+import { makeApiClient, type ApiResponse, type ApiClient } from '#test/support/api-client.ts';
 import { upload } from '#test/support/run-through.ts';
 
 const MB = 1024 ** 2;
@@ -118,7 +118,7 @@ async function attack(key: string, { headers = {}, sent }: Body): Promise<void> 
   await Promise.race([once(request, 'socket'), once(request, 'close')]);
 }
 
-function compress(api: ApiClient): Promise<Answer> {
+function compress(api: ApiClient): Promise<ApiResponse> {
   return api('POST', '/v1/compress', { body: photo });
 }
 

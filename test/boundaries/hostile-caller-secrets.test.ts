@@ -34,7 +34,7 @@ afterAll(async () => {
 
 /** Receiver that repeats the secret in its responses. */
 const receiver = await startReceiver({
-  answer: (response, { path }) => void response.writeHead(500, { location: path, 'x-echo': path }).end(path),
+  respond: (response, { path }) => void response.writeHead(500, { location: path, 'x-echo': path }).end(path),
 });
 const secretUrl = (name: string): string => `${receiver.url}/${CANARY}/${name}?token=${CANARY}#${CANARY}`;
 /** URL of a port without a listener. */
@@ -110,8 +110,8 @@ describe("a secret in a caller's URL", () => {
   it('is in no stored or logged refusal', async () => {
     const broken = `{"input": {"url": "${secretUrl('a')}"}, "x": "${CANARY}" ${CANARY}}`;
     for (const body of [broken, JSON.stringify({ operation: 'compress', input: { url: `ftp://x/${CANARY}` } })]) {
-      const answer = await api('POST', '/v1/jobs', { body, headers: { 'idempotency-key': `k${body.length}` } });
-      expect(answer.status).toBe(400);
+      const response = await api('POST', '/v1/jobs', { body, headers: { 'idempotency-key': `k${body.length}` } });
+      expect(response.status).toBe(400);
     }
     expect(logged()).not.toContain(CANARY);
   });

@@ -60,8 +60,8 @@ async function openMany(count: number, to: number, addressOf: (n: number) => str
 }
 
 async function expectServed(by = api): Promise<void> {
-  const answer = await rawRequest(by, `GET /v1/jobs HTTP/1.1\r\n${HOST}Authorization: Bearer ${by.key}\r\n\r\n`);
-  expect(answer.status).toBe(200);
+  const response = await rawRequest(by, `GET /v1/jobs HTTP/1.1\r\n${HOST}Authorization: Bearer ${by.key}\r\n\r\n`);
+  expect(response.status).toBe(200);
 }
 
 function closedFor(reason: string, by = api): Promise<number> {
@@ -131,10 +131,10 @@ describe('a request that another program may parse differently', () => {
     const raw = await openRaw(api);
     // If the end of the body were ambiguous, this would be parsed as a second request.
     raw.send(Buffer.from(`${bytes}GET /v1/capabilities HTTP/1.1\r\n${HOST}\r\n`, 'latin1'));
-    const answer = await raw.next();
-    expect(answer.status).toBe(400);
-    expect(JSON.parse(answer.body).error).toMatchObject({ code: 'bad_request', type: 'invalid_request_error' });
-    expect(answer.headers['strict-transport-security']).toBe(HSTS);
+    const response = await raw.next();
+    expect(response.status).toBe(400);
+    expect(JSON.parse(response.body).error).toMatchObject({ code: 'bad_request', type: 'invalid_request_error' });
+    expect(response.headers['strict-transport-security']).toBe(HSTS);
     await raw.closed;
     await expect(raw.next()).rejects.toThrow('the connection closed after ""');
   });
@@ -234,9 +234,9 @@ describe('a response over HTTPS', () => {
     ['the documentation', `GET /docs HTTP/1.1\r\n${HOST}\r\n`, 200],
     ['the dashboard', `GET /dashboard/sign-in HTTP/1.1\r\n${HOST}\r\n`, 200],
   ])('with %s has the Strict-Transport-Security header', async (_what, bytes, status) => {
-    const answer = await rawRequest(api, bytes);
-    expect(answer.status).toBe(status);
-    expect(answer.headers['strict-transport-security']).toBe(HSTS);
+    const response = await rawRequest(api, bytes);
+    expect(response.status).toBe(status);
+    expect(response.headers['strict-transport-security']).toBe(HSTS);
   });
 
   it.each([
@@ -248,9 +248,9 @@ describe('a response over HTTPS', () => {
     const socket = connect({ port: api.httpPort, host: '127.0.0.1', localAddress: address });
     opened.push(socket);
     socket.write(`GET /v1/jobs HTTP/1.1\r\n${HOST}${KEY}${headers}Connection: close\r\n\r\n`);
-    const answer = await text(socket);
-    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-    expect(/\r\nstrict-transport-security: max-age=31536000\r\n/i.test(answer)).toBe(hasIt);
+    const response = await text(socket);
+    expect(response).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(/\r\nstrict-transport-security: max-age=31536000\r\n/i.test(response)).toBe(hasIt);
   });
 });
 

@@ -175,8 +175,8 @@ const withInvitations: readonly Attempt[] = [
     'accepts somebody else’s invitation with a login of another address',
     async () => {
       const token = await invite(inside, { email: freshEmail(), membership: { accountId: account, role: 'owner' } });
-      const answer = await stranger.post(`/links/${token}`, { as: stranger.user.id }, '/profile');
-      expect(answer.status).toBe(403);
+      const response = await stranger.post(`/links/${token}`, { as: stranger.user.id }, '/profile');
+      expect(response.status).toBe(403);
       expect((await stranger.get(members())).status).toBe(404);
     },
   ],
@@ -187,8 +187,8 @@ const withInvitations: readonly Attempt[] = [
         email: developer.user.email,
         membership: { accountId: other.account, role: 'owner' },
       });
-      const answer = await stranger.post(`/links/${token}`, { as: developer.user.id }, '/profile');
-      expect(answer.status).toBe(403);
+      const response = await stranger.post(`/links/${token}`, { as: developer.user.id }, '/profile');
+      expect(response.status).toBe(403);
       expect((await developer.get(members(other.account))).status).toBe(404);
     },
   ],
@@ -249,8 +249,8 @@ const withRoles: readonly Attempt[] = [
       const { account: single } = await makeAccount();
       const last = await person('owner', single);
       for (const role of ['none', 'developer', 'read_only']) {
-        const answer = await last.post(`${members(single)}/${last.user.id}`, { role }, members(single));
-        expect(answer).toMatchObject({ status: 409 });
+        const response = await last.post(`${members(single)}/${last.user.id}`, { role }, members(single));
+        expect(response).toMatchObject({ status: 409 });
       }
     },
   ],

@@ -128,12 +128,12 @@ function probe(printed: object): string {
 }
 
 /** Returns a runner that replaces the output of one tool and runs all others. */
-function forgeOutput(name: string, answer: ToolResult): RunCommand {
+function forgeOutput(name: string, response: ToolResult): RunCommand {
   const run = makeRunCommand();
   return async (command) => {
     if (command.file !== name) return run(command);
-    for (const line of answer.stdout.split('\n')) command.onLine?.(line);
-    return answer;
+    for (const line of response.stdout.split('\n')) command.onLine?.(line);
+    return response;
   };
 }
 

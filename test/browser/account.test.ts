@@ -132,7 +132,7 @@ describe('jobs', () => {
 describe('webhooks', () => {
   it('sends a failed delivery again, and it arrives; tests, pauses, replaces the secret, deletes', async () => {
     let status = 500;
-    const receiver = await startReceiver({ answer: (response) => response.writeHead(status).end() });
+    const receiver = await startReceiver({ respond: (response) => response.writeHead(status).end() });
     await open(`${base}/webhooks`);
     await page.getByLabel('Address').fill('https://10.0.0.1/hook');
     await page.getByRole('button', { name: 'Add the endpoint' }).click();
@@ -220,8 +220,8 @@ describe('presets, plan, usage, samples', () => {
     const download = page.waitForEvent('download');
     await page.getByRole('link', { name: 'people.csv', exact: true }).click();
     const bytes = readFileSync(await (await download).path());
-    const answer = await api('POST', '/v1/convert?to=json&filename=people.csv', { key: test, body: bytes });
-    expect(answer.status).toBe(200);
+    const response = await api('POST', '/v1/convert?to=json&filename=people.csv', { key: test, body: bytes });
+    expect(response.status).toBe(200);
     await inspect(page, 'samples');
   });
 

@@ -15,12 +15,12 @@ const toJson = { operation: 'convert', options: { convert: { to: 'json' } } };
 const service = await startOwnService();
 
 /** Never answers the first request, and answers the others. */
-async function startHolding(answer: (response: ServerResponse, received: Received) => void) {
+async function startHolding(respond: (response: ServerResponse, received: Received) => void) {
   const held: ServerResponse[] = [];
   const receiver = await startReceiver({
-    answer: (response, received) => {
+    respond: (response, received) => {
       if (held.length === 0) held.push(response);
-      else answer(response, received);
+      else respond(response, received);
     },
   });
   return { ...receiver, url: `${receiver.url}/people.csv`, isHolding: () => held.length === 1 };
@@ -62,8 +62,8 @@ describe('the courier, killed in the middle of a fetch, a delivery and a webhook
     expect(rows).toHaveLength(3);
     expect(new Set(rows.map((row) => String(row['source_id'])))).toEqual(new Set(Object.values(ids)));
 
-    const answer = await service.api()('GET', String(jobs[0]?.['result'].download_url), { key: null });
-    expect(answer.json()).toEqual(JSON_ROWS);
+    const response = await service.api()('GET', String(jobs[0]?.['result'].download_url), { key: null });
+    expect(response.json()).toEqual(JSON_ROWS);
     expect(target.received.map(({ method, body }) => [method, JSON.parse(body.toString())])).toEqual([
       ['PUT', JSON_ROWS],
       ['PUT', JSON_ROWS],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { noise } from '#test/fixtures/noise.ts';
-import type { Answer } from '#test/support/api-client.ts';
+import type { ApiResponse } from '#test/support/api-client.ts';
 import { filesBelow, startOwnService } from '#test/crash/own-service.ts';
 import { processesOf, type ProcessRole } from '#test/support/service-processes.ts';
 
@@ -9,8 +9,8 @@ const big = await noise(3000, 2000).jpeg({ quality: 90 }).toBuffer();
 const small = await noise(64, 64).png().toBuffer();
 
 /** Sends a file whose encoding takes some seconds. */
-const slowRequest = (): Promise<Answer> => service.api()('POST', '/v1/convert?to=avif', { body: big });
-const quickRequest = (): Promise<Answer> => service.api()('POST', '/v1/compress', { body: small });
+const slowRequest = (): Promise<ApiResponse> => service.api()('POST', '/v1/convert?to=avif', { body: big });
+const quickRequest = (): Promise<ApiResponse> => service.api()('POST', '/v1/compress', { body: small });
 
 async function untilDecoding(): Promise<void> {
   await expect
@@ -43,19 +43,19 @@ describe('a running direct request', () => {
       await untilDecoding();
       if (role === 'engine') service.kill('engine');
       else process.kill(busyChild(), 'SIGKILL');
-      const answer = await cut;
-      expect(statuses).toContain(answer.status);
-      expect(answer.json()).toMatchObject({
+      const response = await cut;
+      expect(statuses).toContain(response.status);
+      expect(response.json()).toMatchObject({
         error: {
           type: expect.any(String),
           code: expect.any(String),
           message: expect.any(String),
-          request_id: answer.headers['svc-request-id'],
+          request_id: response.headers['svc-request-id'],
         },
       });
       await expectServes();
       const rows = await service.query('select meter from ledger where source_id = $1', [
-        answer.headers['svc-request-id'],
+        response.headers['svc-request-id'],
       ]);
       expect(rows.filter((row) => row['meter'] !== 'unbilled')).toEqual([]);
     },

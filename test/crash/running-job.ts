@@ -103,9 +103,9 @@ async function inputsLeft(service: OwnService): Promise<string[]> {
 }
 
 async function download(service: OwnService, url: string): Promise<Buffer> {
-  const answer = await service.api()('GET', url, { key: null });
-  expect(answer.status).toBe(200);
-  return answer.bytes;
+  const response = await service.api()('GET', url, { key: null });
+  expect(response.status).toBe(200);
+  return response.bytes;
 }
 
 /** Checks that the output has every frame and the duration of the input. */

@@ -55,7 +55,7 @@ describe('a release', () => {
       const { jobs, answers } = await underLoad(change);
       expect(jobs.length).toBeGreaterThan(10);
       expect(answers.length).toBeGreaterThan(10);
-      expect(answers.filter((answer) => answer !== 'done')).toEqual([]);
+      expect(answers.filter((response) => response !== 'done')).toEqual([]);
       await expectNothingAmiss(receiver, 600);
       const kept = await sql<{ id: string; status: string }>(
         `select id, status from jobs where id in (${jobs.map((id) => `'${id}'`).join()})`,

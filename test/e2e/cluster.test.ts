@@ -26,9 +26,9 @@ describe('an installation', () => {
     const { sample: name, operation, to } = WORK[kind];
     const path = `/v1/${operation}?filename=${name}${to === undefined ? '' : `&convert.to=${to}`}`;
     const headers = { 'content-type': 'application/octet-stream' };
-    const answer = await api('POST', path, { body: sample(name), headers });
-    expect(answer.status, answer.bytes.toString('utf8', 0, 300)).toBe(200);
-    expect(answer.bytes.length).toBeGreaterThan(100);
+    const response = await api('POST', path, { body: sample(name), headers });
+    expect(response.status, response.bytes.toString('utf8', 0, 300)).toBe(200);
+    expect(response.bytes.length).toBeGreaterThan(100);
   });
 
   it('fetches input.url and delivers to output.url', async () => {

@@ -53,9 +53,9 @@ describe('a process of the service that is killed', () => {
       const headers = { 'idempotency-key': `kill-${id}` };
       const json = { operation: 'convert', input: { upload: id }, options: { convert: { to: 'woff2' } } };
       for (;;) {
-        const answer = await api('POST', '/v1/jobs', { json, headers }).catch(() => null);
-        if (answer?.status === 202) return String(answer.json()['id']);
-        if (answer !== null) expect([409, 500, 503]).toContain(answer.status);
+        const response = await api('POST', '/v1/jobs', { json, headers }).catch(() => null);
+        if (response?.status === 202) return String(response.json()['id']);
+        if (response !== null) expect([409, 500, 503]).toContain(response.status);
         await wait(500);
       }
     };

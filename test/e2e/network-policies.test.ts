@@ -9,7 +9,7 @@ import { podsOf } from '#test/e2e/deployments.ts';
 import { CHART, IMAGE_OF_SERVICE, policiesOfCluster, RELEASE } from '#test/e2e/installation.ts';
 import { attemptOf, phaseOf, podsOfJob } from '#test/e2e/job-in-cluster.ts';
 import {
-  answerTo,
+  responseTo,
   PROBE_PORTS,
   reachedBy,
   removeProbes,
@@ -110,12 +110,12 @@ describe('a pod', () => {
     expect(reached[PUBLIC_ONLY]).toEqual(['DNS', ...(isOurs ? ['the internet'] : [])]);
   });
 
-  it('that may reach the engine gets no answer of it without the key of the installation', async () => {
+  it('that may reach the engine gets no response of it without the key of the installation', async () => {
     const engine = targets['the engine'];
     if (engine === undefined || !('port' in engine)) throw new Error('the engine has no address');
     const api = { name: 'api', namespace: NAMESPACE };
     const request = 'POST /process HTTP/1.1\r\nhost: engine\r\ncontent-length: 0\r\n\r\n';
-    expect(await answerTo(api, engine, request)).not.toContain('HTTP');
+    expect(await responseTo(api, engine, request)).not.toContain('HTTP');
   });
 
   it('of a job is heard by the controller, and its first attempt is the only one', async () => {

@@ -134,9 +134,9 @@ describe('a cancellation', () => {
         const id = await createJob(WORK.font);
         // Around the usual end: from well before it to well after it.
         await wait(typical * 1000 * (0.5 + (round % 10) / 8));
-        const answer = await api('DELETE', `/v1/jobs/${id}`);
-        expect(answer.status).toBe(200);
-        const { status } = answer.json();
+        const response = await api('DELETE', `/v1/jobs/${id}`);
+        expect(response.status).toBe(200);
+        const { status } = response.json();
         expect(['succeeded', 'canceled']).toContain(status);
         expect((await finished(api, id, 30))['status']).toBe(status);
         ends.push(String(status));

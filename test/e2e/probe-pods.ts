@@ -23,7 +23,7 @@ const SERVER = `
   const { createServer } = require('node:net');
   for (const port of ${JSON.stringify(Object.values(PROBE_PORTS))}) createServer((socket) => socket.end()).listen(port);
 `;
-/** Long enough for a busy node: a packet that a policy drops gets no answer at all. */
+/** Long enough for a busy node: a packet that a policy drops gets no response at all. */
 const CONNECT_MS = 5000;
 /** Tries all targets at once; prints the names of those that answered, as JSON. */
 const CLIENT = `
@@ -78,7 +78,7 @@ const SENDER = `
 `;
 
 /** Returns the response to bytes that a probe sends; empty when the connection ends without one. */
-export async function answerTo(
+export async function responseTo(
   { name, namespace }: Pick<PodProbe, 'name' | 'namespace'>,
   { host, port }: { readonly host: string; readonly port: number },
   bytes: string,

@@ -22,8 +22,8 @@ async function problemOf(component: Process): Promise<string | null> {
   const newest = ['--sort-by=.metadata.creationTimestamp', '--output', 'jsonpath={.items[-1:].metadata.name}'];
   const pod = await kubectl('get', 'pods', '--selector', podsOf(component), ...newest);
   const ask = `fetch('http://127.0.0.1:9090/readyz').then(async (answer) => console.log(answer.status, await answer.text()))`;
-  const answer = await kubectl('exec', pod, '--', 'node', '-e', ask).catch(() => '');
-  return answer === '' || answer.startsWith('200') ? null : answer.slice(4).trim();
+  const response = await kubectl('exec', pod, '--', 'node', '-e', ask).catch(() => '');
+  return response === '' || response.startsWith('200') ? null : response.slice(4).trim();
 }
 
 async function expectProblem(component: Process, words: RegExp): Promise<void> {

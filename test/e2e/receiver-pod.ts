@@ -28,7 +28,7 @@ export interface ReceivedInPod {
 const NAME = 'receiver';
 /**
  * Each request as a line of JSON on standard output; GET answers with a sample. The first request to a path that
- * begins with /hold waits for its answer, though less long than a webhook may.
+ * begins with /hold waits for its response, though less long than a webhook may.
  */
 const SERVER = `
   const { createServer } = require('node:https');

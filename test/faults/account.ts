@@ -1,4 +1,4 @@
-/** An account of one run, whose every request and answer is kept: the history that the checks read. */
+/** An account of one run, whose every request and response is kept: the history that the checks read. */
 import { inspect } from 'node:util';
 import type { IncomingHttpHeaders } from 'undici/types/header.js';
 import { createAccount } from '#api/accounts/create-account.ts';
@@ -51,7 +51,7 @@ export interface FaultAccount {
   readonly close: () => Promise<void>;
 }
 
-const NO_ANSWER: Reply = { status: 0, headers: {}, bytes: Buffer.alloc(0), body: null };
+const NO_RESPONSE: Reply = { status: 0, headers: {}, bytes: Buffer.alloc(0), body: null };
 
 export async function openAccount(world: World, plan: PlanName = 'enterprise'): Promise<FaultAccount> {
   const peppers = [world.canaries.settings.MEDIAJOBS_KEY_PEPPER] as const;
@@ -86,7 +86,7 @@ export async function openAccount(world: World, plan: PlanName = 'enterprise'): 
       .api(method, path, sending)
       .then(({ status, headers, bytes }): Reply => ({ status, headers, bytes, body: jsonOf(headers, bytes) }))
       .catch((error: unknown) => ({
-        ...NO_ANSWER,
+        ...NO_RESPONSE,
         failure: inspect(error, { depth: 1, compact: true }),
       }));
     const answeredAt = world.clock.now().getTime();

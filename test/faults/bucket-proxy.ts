@@ -49,7 +49,7 @@ export async function startBucketProxy(target: string): Promise<BucketProxy> {
   const server = createServer({ requestTimeout: 0 }, (request, response) => {
     request.on('error', () => undefined);
     response.on('error', () => undefined);
-    void answer({ target, agent }, { request, response, fault: faultOf(request) });
+    void handleRequest({ target, agent }, { request, response, fault: faultOf(request) });
   });
   await new Promise<void>((listening) => void server.listen(0, '127.0.0.1', listening));
   return {
@@ -83,7 +83,7 @@ interface ProxiedRequest {
   readonly fault: BucketFault | null;
 }
 
-async function answer(
+async function handleRequest(
   to: { target: string; agent: Agent },
   { request, response, fault }: ProxiedRequest,
 ): Promise<void> {

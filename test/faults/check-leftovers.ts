@@ -89,11 +89,11 @@ async function visibleToOthers(account: FaultAccount, stranger: FaultAccount): P
 }
 
 async function nextRequest(account: FaultAccount): Promise<string[]> {
-  const answer = await direct(account);
-  const isDone = answer.status === 200 || answer.body?.error?.code === 'spend_cap_reached';
+  const response = await direct(account);
+  const isDone = response.status === 200 || response.body?.error?.code === 'spend_cap_reached';
   return isDone
     ? []
     : [
-        `nothing-left-over: the response to the next valid request is ${answer.status} ${JSON.stringify(answer.body?.error?.code)}`,
+        `nothing-left-over: the response to the next valid request is ${response.status} ${JSON.stringify(response.body?.error?.code)}`,
       ];
 }

@@ -45,7 +45,7 @@ function lostJobs(account: FaultAccount, jobs: readonly JobRow[]): string[] {
       .filter((id) => !existing.has(id))
       .map((id) => `every-job-ends: ${id} was answered with 202 and does not exist`),
     ...(extra > unknown
-      ? [`every-job-ends: ${extra} jobs exist without a response, after ${unknown} requests without an answer`]
+      ? [`every-job-ends: ${extra} jobs exist without a response, after ${unknown} requests without a response`]
       : []),
   ];
 }

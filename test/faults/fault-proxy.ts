@@ -3,7 +3,7 @@
  *
  *   passing ──cut──▶ open connections are reset, new ones refused ──mend──▶ passing
  *   passing ──slow──▶ each chunk is delayed ──mend──▶ passing
- *   passing ──drop the reply──▶ the next COMMIT that fits reaches the server, its answer nobody ──▶ passing
+ *   passing ──drop the reply──▶ the next COMMIT that fits reaches the server, its response nobody ──▶ passing
  */
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
 import { makeStatementReader } from '#test/faults/postgres-messages.ts';
@@ -18,7 +18,7 @@ export interface FaultProxy {
   /** Resets what is open now; new connections pass. */
   reset(): void;
   /**
-   * Loses the answer to the next COMMIT of a transaction that held a statement with that text; resolves once that
+   * Loses the response to the next COMMIT of a transaction that held a statement with that text; resolves once that
    * has happened. Only before PostgreSQL.
    */
   dropCommitReply(withStatement: string): Promise<void>;

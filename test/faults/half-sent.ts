@@ -8,7 +8,7 @@ export interface HalfSent {
   /** Sends the rest. */
   finish(): void;
   cut(): void;
-  /** Status; 0 when the connection ended without an answer. */
+  /** Status; 0 when the connection ended without a response. */
   readonly status: Promise<number>;
 }
 

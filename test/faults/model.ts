@@ -41,7 +41,7 @@ export function withJob(model: Model, job: JobModel): Model {
 }
 
 /** Returns whether the response to `POST /v1/jobs` on the upload is valid, by docs/reference/uploads.md#upload-states. */
-export function mayAnswerJobOn(
+export function mayRespondJobOn(
   model: Model,
   uploadId: string,
   { status, now }: { status: number; now: number },
@@ -67,7 +67,7 @@ export function afterReading(
 }
 
 /** Returns whether the status is valid for the job's output. */
-export function mayAnswerOutput(job: JobModel, status: number): boolean {
+export function mayRespondOutput(job: JobModel, status: number): boolean {
   if (status === 200) return job.seen !== 'failed' && job.seen !== 'canceled' && !job.filesDeleted;
   return status === 404;
 }

@@ -17,7 +17,7 @@ export const RACES: readonly Scenario[] = [
     name: 'race-idempotency-key',
     breaks:
       '50 identical requests with one Idempotency-Key at the same time, 100 rounds; in some of them the API crashes',
-    holds: 'one job per round; every other answer is the same one, or 409 idempotency_in_progress',
+    holds: 'one job per round; every other response is the same one, or 409 idempotency_in_progress',
     seeds: 1,
     run: async (stage) => {
       const { world, account, random } = stage;
@@ -35,9 +35,9 @@ export const RACES: readonly Scenario[] = [
         const send = (): Promise<Reply> => account.call('POST', '/v1/jobs', { body, headers });
         const answers = await Promise.all(Array.from({ length: AT_ONCE }, send));
         const unexpected = answers.filter(
-          ({ status, body: answer }) =>
+          ({ status, body: response }) =>
             status !== 202 &&
-            answer?.error?.code !== 'idempotency_in_progress' &&
+            response?.error?.code !== 'idempotency_in_progress' &&
             !(crashes && [0, 500].includes(status)),
         );
         mustEqual(

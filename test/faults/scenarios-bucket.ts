@@ -136,8 +136,8 @@ function isRight(body: unknown): boolean {
 async function untilTaken(send: () => Promise<{ status: number }>): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     const { status } = await send();
-    // 409: it was done, and the answer got lost.
+    // 409: it was done, and the response got lost.
     if (status === 200 || status === 409) return;
-    must([0, 500, 503].includes(status) && tries < 20, `the answer was ${status} at try ${tries}`);
+    must([0, 500, 503].includes(status) && tries < 20, `the response was ${status} at try ${tries}`);
   }
 }

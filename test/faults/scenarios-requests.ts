@@ -33,9 +33,9 @@ export const REQUEST_SCENARIOS: readonly Scenario[] = [
       ]);
       if (point === 'body') return killInBody(stage);
       stage.world.faults.arm(point, 'crash');
-      const answer = await direct(account);
+      const response = await direct(account);
       const statuses = point === 'before-engine-response' ? [500, 503] : [0];
-      must(statuses.includes(answer.status), `a crash ${point} was answered with ${answer.status}`);
+      must(statuses.includes(response.status), `a crash ${point} was answered with ${response.status}`);
       mustEqual(await billedRows(stage), point === 'after-direct-count' ? 1 : 0, `billed rows after a crash ${point}`);
     },
   },

@@ -56,12 +56,12 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
       const body = JSON.stringify({ ...TO_JSON, input, webhook_url: account.url('hook') });
       if (statement === 'insert into ledger') await direct(account);
       const made = await until('the job is accepted', async () => {
-        const { status, body: answer } = await account.call('POST', '/v1/jobs', { body, headers });
-        return status === 202 ? String(answer.id) : null;
+        const { status, body: response } = await account.call('POST', '/v1/jobs', { body, headers });
+        return status === 202 ? String(response.id) : null;
       });
       await ended(account, made);
       await until(
-        `an answer after ${statement} is lost`,
+        `a response after ${statement} is lost`,
         () => Promise.race([dropped.then(() => true), delay(100).then(() => false)]),
         { seconds: 30 },
       );
@@ -79,10 +79,10 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
       const input = { upload: await upload(account) };
       const mend = await refuseInserts(stage, { table, code, times });
       try {
-        const answer = table === 'jobs' ? await postJob(account, { input }) : await direct(account);
+        const response = table === 'jobs' ? await postJob(account, { input }) : await direct(account);
         const isRepeated = code !== '55P03' && times < 5;
         const expected = isRepeated ? (table === 'jobs' ? 202 : 200) : 500;
-        mustEqual(answer.status, expected, `${table}, ${times} times ${code}`);
+        mustEqual(response.status, expected, `${table}, ${times} times ${code}`);
       } finally {
         await mend();
       }

@@ -8,8 +8,8 @@ import { countUnfinished, CSV, direct, TO_JSON, type Reply } from '#test/faults/
 import {
   afterReading,
   EMPTY,
-  mayAnswerJobOn,
-  mayAnswerOutput,
+  mayRespondJobOn,
+  mayRespondOutput,
   withJob,
   withUpload,
   type JobModel,
@@ -23,7 +23,7 @@ import { until } from '#test/faults/until.ts';
 export const SOAK: Scenario = {
   name: 'random-soak',
   breaks: 'random requests, faults and hours, by seed',
-  holds: 'every answer is one that the model allows, and all invariants',
+  holds: 'every response is one that the model allows, and all invariants',
   repeats: 8,
   extraBuckets: 8,
   run: async (stage) => {
@@ -128,7 +128,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: constant('cut'), server: fc.constantFrom('postgres', 'redis') }) },
 );
 
-/** The model after the command. @throws Error when an answer is not one that the model allows */
+/** The model after the command. @throws Error when a response is not one that the model allows */
 async function carryOut(stage: Stage, model: Model, next: Command): Promise<Model> {
   const { world, account } = stage;
   switch (next.do) {
@@ -262,10 +262,10 @@ async function createOnUpload(
     reply.headers['svc-idempotent-replayed'] === 'true' || reply.body?.error?.code?.startsWith('idempotency') === true;
   const now = stage.world.clock.now().getTime();
   must(
-    isLost(reply) || isReplay || mayAnswerJobOn(known, upload.id, { status: reply.status, now }),
+    isLost(reply) || isReplay || mayRespondJobOn(known, upload.id, { status: reply.status, now }),
     `a job on an upload that is ${upload.state} with ${upload.jobs.length} jobs was answered with ${reply.status}`,
   );
-  // An answer that got lost may have made a job: it is not used again.
+  // A response that got lost may have made a job: it is not used again.
   if (isLost(reply)) return { ...known, uploads: new Map([...known.uploads].filter(([id]) => id !== upload.id)) };
   return created(known, reply, { key: fields.key, upload: upload.id });
 }
@@ -313,7 +313,7 @@ async function askJob(
   if (what === 'download') {
     const reply = await stage.account.call('GET', `/v1/jobs/${job.id}/output`);
     must(
-      isLost(reply) || mayAnswerOutput(job, reply.status),
+      isLost(reply) || mayRespondOutput(job, reply.status),
       `the output of a job that is ${job.seen} was answered with ${reply.status}`,
     );
     return model;

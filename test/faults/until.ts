@@ -8,8 +8,8 @@ export async function until<T>(
 ): Promise<T> {
   const endsAt = performance.now() + seconds * 1000;
   for (;;) {
-    const answer = await ask();
-    if (answer !== null && answer !== false) return answer;
+    const response = await ask();
+    if (response !== null && response !== false) return response;
     if (performance.now() > endsAt) throw new Error(`${what}: not within ${seconds} seconds`);
     await delay(everyMs);
   }

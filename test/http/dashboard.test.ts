@@ -33,8 +33,8 @@ async function somebody(role: Role | null = 'owner', operator = false) {
   const user = await addPerson(inside, { email, membership, operator });
   const { path } = await makeLink(inside.database, { userId: user.id, purpose: 'sign_in', at: new Date() });
   const client = stranger();
-  const answer = await client.post(path, {}, path);
-  expect(answer.status).toBe(303);
+  const response = await client.post(path, {}, path);
+  expect(response.status).toBe(303);
   return { ...client, email, user };
 }
 
@@ -79,8 +79,8 @@ describe('every page', () => {
   });
 
   it('needs a sign-in, and returns to the requested page', async () => {
-    const answer = await stranger().get(`${base}/keys?x=1`);
-    expect(answer).toMatchObject({
+    const response = await stranger().get(`${base}/keys?x=1`);
+    expect(response).toMatchObject({
       status: 303,
       to: `/sign-in?ended=false&next=${encodeURIComponent(`${base}/keys?x=1`)}`,
     });
@@ -107,8 +107,8 @@ describe('a session', () => {
   it('is a cookie for this host, over https, inaccessible to scripts', async () => {
     const { path } = await makeLink(inside.database, { userId: reader.user.id, purpose: 'sign_in', at: new Date() });
     const client = stranger();
-    const answer = await client.post(path, {}, path);
-    expect([answer.headers['set-cookie']].flat().join()).toMatch(
+    const response = await client.post(path, {}, path);
+    expect([response.headers['set-cookie']].flat().join()).toMatch(
       /^__Host-mediajobs_session=[\w-]{43}; Path=\/; Secure; HttpOnly; SameSite=Lax$/,
     );
   });
@@ -147,15 +147,15 @@ describe('signing in', () => {
   it('has the same message for a wrong password and an unknown address, and stops after five attempts', async () => {
     const client = stranger();
     for (let tries = 0; tries < 5; tries += 1) {
-      const answer = await client.post(
+      const response = await client.post(
         '/sign-in',
         { email: 'nobody@dashboard.example', password: 'guess' },
         '/sign-in',
       );
-      expect(answer.status).toBe(401);
-      expect(answer.text).toContain('The e-mail address or the password is wrong.');
-      expect(answer.text).toContain('value="nobody@dashboard.example"');
-      expect(answer.text).not.toContain('guess"');
+      expect(response.status).toBe(401);
+      expect(response.text).toContain('The e-mail address or the password is wrong.');
+      expect(response.text).toContain('value="nobody@dashboard.example"');
+      expect(response.text).not.toContain('guess"');
     }
     const sixth = await client.post('/sign-in', { email: 'nobody@dashboard.example', password: 'guess' }, '/sign-in');
     expect(sixth.status).toBe(429);
@@ -182,17 +182,17 @@ describe('a forged form', () => {
     ['of another origin', { headers: { origin: 'https://evil.example' } }],
   ])('%s is refused and changes nothing', async (_what, how) => {
     const before = await service.query('select count(*) as count from api_keys where account_id = $1', [account]);
-    const answer = await owner.post(`${base}/keys`, { name: 'forged', mode: 'live' }, `${base}/keys`, how);
-    expect(answer.status).toBe(403);
-    expect(answer.text).toContain('Nothing was changed');
+    const response = await owner.post(`${base}/keys`, { name: 'forged', mode: 'live' }, `${base}/keys`, how);
+    expect(response.status).toBe(403);
+    expect(response.text).toContain('Nothing was changed');
     expect(await service.query('select count(*) as count from api_keys where account_id = $1', [account])).toEqual(
       before,
     );
   });
 
   it('over 64 KB is refused', async () => {
-    const answer = await owner.post(`${base}/presets`, { name: 'x', options: 'x'.repeat(70_000) }, `${base}/presets`);
-    expect(answer.status).toBe(413);
+    const response = await owner.post(`${base}/presets`, { name: 'x', options: 'x'.repeat(70_000) }, `${base}/presets`);
+    expect(response.status).toBe(413);
   });
 });
 
@@ -205,9 +205,9 @@ describe('roles', () => {
     ['a developer', developer, `${base}/members`, { email: 'friend@dashboard.example', role: 'owner' }],
     ['an operator who is not a member', operator, `${base}/keys`, { name: 'mine', mode: 'test' }],
   ])('refuse %s the actions that their role does not permit', async (_who, client, path, fields) => {
-    const answer = await client.post(path, fields, '/profile');
-    expect(answer.status).toBe(403);
-    expect(answer.text).toContain('Only ');
+    const response = await client.post(path, fields, '/profile');
+    expect(response.status).toBe(403);
+    expect(response.text).toContain('Only ');
   });
 
   it('show readers no button for actions that they may not take', async () => {
@@ -337,13 +337,13 @@ describe('a key', () => {
       'The allow-list has 21 entries',
     ],
   ])('is refused beside the field %s, with what was typed', async (field, fields, problem) => {
-    const answer = await owner.post(`${base}/keys`, fields, `${base}/keys`);
-    expect(answer.status).toBe(400);
-    const beside = new RegExp(`id="p-${field}">([^<]|<(?!/p))*`).exec(answer.text)?.[0] ?? '';
+    const response = await owner.post(`${base}/keys`, fields, `${base}/keys`);
+    expect(response.status).toBe(400);
+    const beside = new RegExp(`id="p-${field}">([^<]|<(?!/p))*`).exec(response.text)?.[0] ?? '';
     expect(beside).toContain(problem);
-    expect(answer.text).toMatch(new RegExp(`id="f-${field}"[^>]*aria-invalid="true"`));
-    if (fields.name === 'kept-name') expect(answer.text).toContain('value="kept-name"');
-    if ('allow_list' in fields) expect(answer.text).toContain(fields.allow_list);
+    expect(response.text).toMatch(new RegExp(`id="f-${field}"[^>]*aria-invalid="true"`));
+    if (fields.name === 'kept-name') expect(response.text).toContain('value="kept-name"');
+    if ('allow_list' in fields) expect(response.text).toContain(fields.allow_list);
   });
 
   // Promise, Settled where the interface leaves it open: Keys, allow-lists, caps and one-time secrets in the dashboard
@@ -356,9 +356,9 @@ describe('a key', () => {
        select 'key_full' || $1 || n, $1, false, 'n', sha256(($1 || n)::bytea), 'svc_test_…abcd', now() from generate_series(1, 18) as n`,
       [full.account],
     );
-    const answer = await owner.post(path, { name: 'the 21st', mode: 'test' }, path);
-    expect(answer.status).toBe(400);
-    expect(answer.text).toContain('it may have 20 at most');
+    const response = await owner.post(path, { name: 'the 21st', mode: 'test' }, path);
+    expect(response.status).toBe(400);
+    expect(response.text).toContain('it may have 20 at most');
   });
 });
 
@@ -376,11 +376,11 @@ describe('forms of an account', () => {
     ['members', 'members', { email: 'a@b.example', role: 'king' }, 'role'],
     ['receipts', 'receipts', { receipt: 'eyJ.eyJ.sig' }, 'receipt'],
   ])('%s shows a message beside the field: %s %o', async (path, page, fields, field) => {
-    const answer = await owner.post(`${base}/${path}`, fields, `${base}/${page}`);
-    expect(answer.status).toBeGreaterThanOrEqual(400);
-    expect(answer.status).toBeLessThan(500);
-    expect(answer.text).toContain(`id="p-${field}"`);
-    expect(answer.text).toMatch(new RegExp(`id="f-${field}"[^>]*aria-invalid="true"`));
+    const response = await owner.post(`${base}/${path}`, fields, `${base}/${page}`);
+    expect(response.status).toBeGreaterThanOrEqual(400);
+    expect(response.status).toBeLessThan(500);
+    expect(response.text).toContain(`id="p-${field}"`);
+    expect(response.text).toMatch(new RegExp(`id="f-${field}"[^>]*aria-invalid="true"`));
   });
 
   // Promise, Settled where the interface leaves it open: Keys, allow-lists, caps and one-time secrets in the dashboard

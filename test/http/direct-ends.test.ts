@@ -78,12 +78,12 @@ describe('an engine', () => {
   // Promise, Bad input, case by case: Busy, hanging and crashing engines
   // Promise, Direct endpoints: Timeout after 120 seconds, internal, processing_failed after a crash
   it('that exceeds the time limit is stopped with timeout, free of charge', async () => {
-    const answer = await stuckApi('POST', '/v1/compress', { body: photo });
-    expectRefusal(answer, 'timeout', { status: 504 });
-    expect(answer.json()['error'].message).toContain('3 seconds');
-    expect(answer.headers).toMatchObject({ 'ratelimit-limit': '300' });
+    const response = await stuckApi('POST', '/v1/compress', { body: photo });
+    expectRefusal(response, 'timeout', { status: 504 });
+    expect(response.json()['error'].message).toContain('3 seconds');
+    expect(response.headers).toMatchObject({ 'ratelimit-limit': '300' });
     expect(begun.at(-1)?.aborted).toBe(true);
-    expect(await meters(answer.headers['svc-request-id'])).toEqual([{ meter: 'unbilled', amount: 0 }]);
+    expect(await meters(response.headers['svc-request-id'])).toEqual([{ meter: 'unbilled', amount: 0 }]);
     expect(await readdir(directory)).toEqual([]);
   });
 
@@ -124,10 +124,10 @@ describe('an engine', () => {
     const holder = open(stuck, live, { target: 'compress', length: 100 });
     holder.write('only the beginning'.padEnd(80));
     await arrives;
-    const answer = await stuckApi('POST', '/v1/compress', { body: photo });
-    expectRefusal(answer, 'engine_busy', { status: 503 });
-    expect(answer.headers).toMatchObject({ 'retry-after': '1', 'ratelimit-limit': '300' });
-    expect(await meters(answer.headers['svc-request-id'])).toEqual([]);
+    const response = await stuckApi('POST', '/v1/compress', { body: photo });
+    expectRefusal(response, 'engine_busy', { status: 503 });
+    expect(response.headers).toMatchObject({ 'retry-after': '1', 'ratelimit-limit': '300' });
+    expect(await meters(response.headers['svc-request-id'])).toEqual([]);
     holder.destroy();
     // The slot is free as soon as the engine has noticed the disconnection.
     await expect.poll(async () => (await stuckApi('POST', '/v1/compress', { body: photo })).status, PATIENT).toBe(504);

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
 import { FormData } from 'undici';
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '#test/support/api-client.ts';
+import type { ApiResponse } from '#test/support/api-client.ts';
 import { expectRefusal } from '#test/support/expect-refusal.ts';
 import { useService } from '#test/support/use-service.ts';
 
@@ -12,11 +12,11 @@ const { service, test, api, makeAccount } = await useService('scale');
 const sample = (name: string) => readFile(new URL(`../../api/data/samples/${name}`, import.meta.url));
 const ask = async (path: string, name: string, key?: string) =>
   api('POST', `/v1/${path}`, { body: await sample(name), ...(key === undefined ? {} : { key }) });
-const resultOf = (answer: Answer) => JSON.parse(String(answer.headers['svc-result'])) as Record<string, any>;
-const meterOf = async (answer: Answer) =>
+const resultOf = (response: ApiResponse) => JSON.parse(String(response.headers['svc-result'])) as Record<string, any>;
+const meterOf = async (response: ApiResponse) =>
   (
     await service.query('select meter, quantity, amount_micro_usd as amount from ledger where source_id = $1', [
-      answer.headers['svc-request-id'],
+      response.headers['svc-request-id'],
     ])
   )[0];
 
@@ -44,11 +44,11 @@ describe('compress', () => {
     ],
     ['graphic.png', 'compress?image.format=webp', 'image/webp', { kind: 'image', pages: null, duration_seconds: null }],
   ])('%s by %s is %s', async (name, path, type, result) => {
-    const answer = await ask(path, name);
-    expect(answer.status).toBe(200);
-    expect(answer.headers['content-type']).toMatch(new RegExp(`^${type}`));
-    expect(resultOf(answer)).toMatchObject({ ...result, increased: false, download_url: null });
-    expect(String(answer.headers['svc-result'])).toMatch(/^[\x20-\x7e]+$/);
+    const response = await ask(path, name);
+    expect(response.status).toBe(200);
+    expect(response.headers['content-type']).toMatch(new RegExp(`^${type}`));
+    expect(resultOf(response)).toMatchObject({ ...result, increased: false, download_url: null });
+    expect(String(response.headers['svc-result'])).toMatch(/^[\x20-\x7e]+$/);
   });
 
   // Promise, Bad input, case by case: Files of another kind
@@ -71,9 +71,9 @@ describe('compress', () => {
     ['corrupt.jpg', 'processing_failed'],
     ['no-audio.m4a', 'processing_failed'],
   ] as const)('%s is refused with %s and is not billed', async (name, code) => {
-    const answer = await ask('compress', name);
-    expectRefusal(answer, code);
-    expect(await meterOf(answer)).toEqual({ meter: 'unbilled', quantity: 0, amount: 0 });
+    const response = await ask('compress', name);
+    expectRefusal(response, code);
+    expect(await meterOf(response)).toEqual({ meter: 'unbilled', quantity: 0, amount: 0 });
   });
 
   // Promise, Direct endpoints: Unsupported_input, use_async_job, encrypted_pdf, processing_failed, limit_exceeded with value and limit
@@ -85,9 +85,9 @@ describe('compress', () => {
     ['too-many-pages.pdf', /2001 .*2000/],
     ['too-long.flac', /10801 .*10800/],
   ])('%s is over the limit of the largest plan, and the message has value and limit', async (name, figures) => {
-    const answer = await ask('compress', name);
-    expectRefusal(answer, 'limit_exceeded');
-    expect(answer.json()['error'].message).toMatch(figures);
+    const response = await ask('compress', name);
+    expectRefusal(response, 'limit_exceeded');
+    expect(response.json()['error'].message).toMatch(figures);
   });
 
   it.each(['compress', 'strip-metadata'])('%s checks a target that it ignores', async (path) => {
@@ -114,9 +114,9 @@ describe('compress', () => {
   // Promise, Bad input, case by case: Files of another kind
   it('identifies a file by its content, not by its name', async () => {
     expectRefusal(await ask('compress?filename=photo.jpg', 'letter.docx'), 'use_async_job');
-    const answer = await ask('compress?filename=photo.pdf', 'graphic.png');
-    expect(resultOf(answer)).toMatchObject({ input_format: 'png', warnings: [expect.any(String)] });
-    expect(answer.headers['content-disposition']).toBe('attachment; filename="photo.png"');
+    const response = await ask('compress?filename=photo.pdf', 'graphic.png');
+    expect(resultOf(response)).toMatchObject({ input_format: 'png', warnings: [expect.any(String)] });
+    expect(response.headers['content-disposition']).toBe('attachment; filename="photo.png"');
   });
 });
 
@@ -132,13 +132,13 @@ describe('convert', () => {
     ['people.csv', 'to=htm&filename=people.csv', 'text/html', 'people.html'],
     ['people.csv', 'to=jsonl&filename=people.csv', 'application/x-ndjson', 'people.ndjson'],
   ])('%s with %s is %s', async (name, query, type, filename) => {
-    const answer = await ask(`convert?${query}`, name);
-    expect(answer.status).toBe(200);
-    expect(answer.headers['content-type']).toMatch(new RegExp(`^${type}`));
-    expect(answer.headers).toMatchObject({
+    const response = await ask(`convert?${query}`, name);
+    expect(response.status).toBe(200);
+    expect(response.headers['content-type']).toMatch(new RegExp(`^${type}`));
+    expect(response.headers).toMatchObject({
       'content-disposition': `attachment; filename="${filename}"`,
       'svc-kept-original': 'false',
-      'content-length': String(answer.bytes.length),
+      'content-length': String(response.bytes.length),
     });
   });
 
@@ -157,17 +157,17 @@ describe('convert', () => {
     ['talk.mp3', 'to=opus', 'unsupported_target', 'convert.to'],
     ['graphic.png', 'to=nonsense', 'unsupported_target', 'convert.to'],
   ] as const)('%s with %s is refused with %s', async (name, query, code, param) => {
-    const answer = await ask(`convert?${query}`, name);
-    expectRefusal(answer, code, { param });
-    if (code === 'unsupported_target') expect(answer.json()['error'].message).toMatch(/png|woff|xlsx|flac/);
+    const response = await ask(`convert?${query}`, name);
+    expectRefusal(response, code, { param });
+    if (code === 'unsupported_target') expect(response.json()['error'].message).toMatch(/png|woff|xlsx|flac/);
   });
 
   // Promise, Direct endpoints: Convert: target, its spellings and case, page, dpi; larger results are returned
   it('may return a larger file, with a warning', async () => {
-    const answer = await api('POST', '/v1/convert?to=bmp', { body: await sample('graphic.png') });
-    expect(resultOf(answer)).toMatchObject({ increased: true, kept_original: false });
-    expect(Number(answer.headers['svc-savings-percent'])).toBeLessThan(0);
-    expect(answer.headers['svc-billed']).toBe('true');
+    const response = await api('POST', '/v1/convert?to=bmp', { body: await sample('graphic.png') });
+    expect(resultOf(response)).toMatchObject({ increased: true, kept_original: false });
+    expect(Number(response.headers['svc-savings-percent'])).toBeLessThan(0);
+    expect(response.headers['svc-billed']).toBe('true');
   });
 
   // Promise, Direct endpoints: Frames are kept where the target has them, else one with a warning
@@ -192,20 +192,20 @@ describe('strip-metadata', () => {
   // Promise, Direct endpoints: BMP is returned with a warning; a PDF is billed as one image
   it('returns a BMP unchanged, with a warning', async () => {
     const bmp = (await ask('convert?to=bmp', 'graphic.png')).bytes;
-    const answer = await api('POST', '/v1/strip-metadata?filename=a.bmp', { body: bmp });
-    expect(answer.bytes.equals(bmp)).toBe(true);
-    expect(resultOf(answer)).toMatchObject({ kept_original: false, warnings: [expect.any(String)] });
+    const response = await api('POST', '/v1/strip-metadata?filename=a.bmp', { body: bmp });
+    expect(response.bytes.equals(bmp)).toBe(true);
+    expect(resultOf(response)).toMatchObject({ kept_original: false, warnings: [expect.any(String)] });
   });
 
   // Promise, Direct endpoints: BMP is returned with a warning; a PDF is billed as one image
   it('of a PDF is billed as one image, whatever its pages', async () => {
-    const answer = await ask('strip-metadata', 'report.pdf');
-    expect(answer.headers).toMatchObject({
+    const response = await ask('strip-metadata', 'report.pdf');
+    expect(response.headers).toMatchObject({
       'content-type': 'application/pdf',
       'svc-billed': 'true',
       'svc-output-format': 'pdf',
     });
-    expect(await meterOf(answer)).toEqual({ meter: 'images', quantity: 1, amount: 2000 });
+    expect(await meterOf(response)).toEqual({ meter: 'images', quantity: 1, amount: 2000 });
   });
 });
 

@@ -4,7 +4,7 @@ import sharp from 'sharp';
 import { FormData } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { noise } from '#test/fixtures/noise.ts';
-import type { Answer } from '#test/support/api-client.ts';
+import type { ApiResponse } from '#test/support/api-client.ts';
 import { expectRefusal } from '#test/support/expect-refusal.ts';
 import { useService } from '#test/support/use-service.ts';
 
@@ -16,7 +16,8 @@ const jpg = await noise(300, 200)
   .toBuffer();
 const png = await noise(300, 200).png().toBuffer();
 
-const resultOf = (answer: Answer) => JSON.parse(String(answer.headers['svc-result'])) as Record<string, unknown>;
+const resultOf = (response: ApiResponse) =>
+  JSON.parse(String(response.headers['svc-result'])) as Record<string, unknown>;
 
 function form(parts: Record<string, Blob | string>, names: Record<string, string> = {}): FormData {
   const data = new FormData();
@@ -30,17 +31,17 @@ function form(parts: Record<string, Blob | string>, names: Record<string, string
 describe('compress', () => {
   it('responds to a long name whose 255th character is outside the Basic Multilingual Plane', async () => {
     const name = `${'a'.repeat(250)}${'😀'.repeat(5)}.jpg`;
-    const answer = await api('POST', `/v1/compress?filename=${encodeURIComponent(name)}`, { body: jpg });
-    expect(answer.status).toBe(200);
-    expect(decodeURIComponent(String(answer.headers['content-disposition']))).toContain(`${'a'.repeat(250)}😀.jpg`);
+    const response = await api('POST', `/v1/compress?filename=${encodeURIComponent(name)}`, { body: jpg });
+    expect(response.status).toBe(200);
+    expect(decodeURIComponent(String(response.headers['content-disposition']))).toContain(`${'a'.repeat(250)}😀.jpg`);
   });
 
   // Promise, Direct endpoints: All headers of success
   // Promise, What the service does: Images, PDFs, audio, tables and fonts are compressed, converted or stripped in one request
   it('returns the file with every header', async () => {
-    const answer = await api('POST', '/v1/compress?filename=a/b/My%20photo.JPEG', { body: jpg });
-    expect(answer.status).toBe(200);
-    const { headers, bytes } = answer;
+    const response = await api('POST', '/v1/compress?filename=a/b/My%20photo.JPEG', { body: jpg });
+    expect(response.status).toBe(200);
+    const { headers, bytes } = response;
     expect(headers).toMatchObject({
       'content-type': 'image/jpeg',
       'content-length': String(bytes.length),
@@ -54,7 +55,7 @@ describe('compress', () => {
       'ratelimit-limit': '300',
     });
     expect(headers['svc-savings-percent']).toMatch(/^\d+\.\d$/);
-    expect(resultOf(answer)).toMatchObject({
+    expect(resultOf(response)).toMatchObject({
       kind: 'image',
       width: 300,
       height: 200,
@@ -78,11 +79,11 @@ describe('compress', () => {
     ['heic', 'image/heic'],
     ['gif', 'image/gif'],
   ])('writes %s', async (format, mediaType) => {
-    const answer = await api('POST', `/v1/compress?image.format=${format}&image.quality=40`, { body: png });
-    expect(answer.status).toBe(200);
-    expect(answer.headers['content-type']).toBe(mediaType);
-    expect(answer.headers['svc-output-format']).toBe(format);
-    const facts = await sharp(answer.bytes).metadata();
+    const response = await api('POST', `/v1/compress?image.format=${format}&image.quality=40`, { body: png });
+    expect(response.status).toBe(200);
+    expect(response.headers['content-type']).toBe(mediaType);
+    expect(response.headers['svc-output-format']).toBe(format);
+    const facts = await sharp(response.bytes).metadata();
     expect([facts.width, facts.height]).toEqual([300, 200]);
   });
 
@@ -93,8 +94,8 @@ describe('compress', () => {
     ['image.resize.width=150&image.resize.height=150&image.resize.mode=fill', [150, 150]],
     ['image.resize=false', [300, 200]],
   ])('resizes by %s', async (query, size) => {
-    const answer = await api('POST', `/v1/compress?image.format=webp&${query}`, { body: png });
-    const facts = await sharp(answer.bytes).metadata();
+    const response = await api('POST', `/v1/compress?image.format=webp&${query}`, { body: png });
+    const facts = await sharp(response.bytes).metadata();
     expect([facts.width, facts.height]).toEqual(size);
   });
 
@@ -129,8 +130,8 @@ describe('compress', () => {
   it('accepts multipart/form-data, and the query overrides its options field by field', async () => {
     const options = JSON.stringify({ image: { format: 'webp', quality: 10 } });
     const body = form({ options, file: new Blob([png]) }, { file: 'grafik.png' });
-    const answer = await api('POST', '/v1/compress?image.format=avif', { body });
-    expect(answer.headers).toMatchObject({
+    const response = await api('POST', '/v1/compress?image.format=avif', { body });
+    expect(response.headers).toMatchObject({
       'content-type': 'image/avif',
       'content-disposition': 'attachment; filename="grafik.avif"',
     });
@@ -162,17 +163,17 @@ describe('compress', () => {
     ['multipart/form-data; boundary=b', 'no boundary at all'],
     ['multipart/form-data; boundary=b', '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\ncut'],
   ])('refuses the unparseable multipart body of %s', async (type, body) => {
-    const answer = await api('POST', '/v1/compress', { body, headers: { 'content-type': type } });
-    expect(['bad_request', 'missing_file']).toContain(answer.json()['error'].code);
-    expect(answer.status).toBe(400);
+    const response = await api('POST', '/v1/compress', { body, headers: { 'content-type': type } });
+    expect(['bad_request', 'missing_file']).toContain(response.json()['error'].code);
+    expect(response.status).toBe(400);
   });
 
   // Promise, Direct endpoints: Raw body of any content type; name by query or Content-Disposition, the query first
   it.each(['multipart/form-data-x; boundary=b', 'multipart/mixed; boundary=b', 'text/csv; charset=utf-16', 'nonsense'])(
     'takes a body of the type %s as the file itself',
     async (type) => {
-      const answer = await api('POST', '/v1/compress', { body: png, headers: { 'content-type': type } });
-      expect(resultOf(answer)).toMatchObject({ input_format: 'png', original_size: png.length });
+      const response = await api('POST', '/v1/compress', { body: png, headers: { 'content-type': type } });
+      expect(resultOf(response)).toMatchObject({ input_format: 'png', original_size: png.length });
     },
   );
 
@@ -183,9 +184,9 @@ describe('compress', () => {
   ])('refuses multipart with %s, and names the limit', async (_what, rest) => {
     const start = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.png"\r\n';
     const headers = { 'content-type': 'multipart/form-data; boundary=b' };
-    const answer = await api('POST', '/v1/compress', { body: start + rest, headers });
-    expectRefusal(answer, 'bad_request');
-    expect(answer.json()['error'].message).toContain('16384 bytes');
+    const response = await api('POST', '/v1/compress', { body: start + rest, headers });
+    expectRefusal(response, 'bad_request');
+    expect(response.json()['error'].message).toContain('16384 bytes');
   });
 
   // Promise, Direct endpoints: Unknown options are refused, those of other kinds ignored
@@ -209,9 +210,9 @@ describe('compress', () => {
     ['an SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'unsupported_input'],
     ['a truncated JPEG', jpg.subarray(0, 400), 'processing_failed'],
   ] as const)('refuses %s', async (_name, body, code) => {
-    const answer = await api('POST', '/v1/compress', { body, headers: { 'content-length': String(body.length) } });
-    expectRefusal(answer, code);
-    expect(answer.headers['ratelimit-limit']).toBe('300');
+    const response = await api('POST', '/v1/compress', { body, headers: { 'content-length': String(body.length) } });
+    expectRefusal(response, code);
+    expect(response.headers['ratelimit-limit']).toBe('300');
   });
 
   // Promise, Bad input, case by case: Lengths
@@ -258,9 +259,9 @@ describe('compress', () => {
   it('counts a file that failed as a free request, and a refused request not at all', async () => {
     const failed = await api('POST', '/v1/compress', { body: jpg.subarray(0, 400) });
     const refused = await api('POST', '/v1/compress?image.quality=101', { body: jpg });
-    const counted = async (answer: Answer) =>
+    const counted = async (response: ApiResponse) =>
       service.query('select meter, amount_micro_usd as amount from ledger where source_id = $1', [
-        answer.headers['svc-request-id'],
+        response.headers['svc-request-id'],
       ]);
     expect(await counted(failed)).toEqual([{ meter: 'unbilled', amount: 0 }]);
     expect(await counted(refused)).toEqual([]);
@@ -277,9 +278,9 @@ describe('convert', () => {
     ['to=pdf', 'application/pdf', 'photo.pdf'],
     ['to=heif', 'image/heic', 'photo.heic'],
   ])('an image with %s', async (query, mediaType, name) => {
-    const answer = await api('POST', `/v1/convert?${query}&filename=photo.jpg`, { body: jpg });
-    expect(answer.status).toBe(200);
-    expect(answer.headers).toMatchObject({
+    const response = await api('POST', `/v1/convert?${query}&filename=photo.jpg`, { body: jpg });
+    expect(response.status).toBe(200);
+    expect(response.headers).toMatchObject({
       'content-type': mediaType,
       'content-disposition': `attachment; filename="${name}"`,
       'svc-kept-original': 'false',
@@ -295,29 +296,29 @@ describe('convert', () => {
     ['?to=docx', 'unsupported_target'],
     ['?to=nonsense', 'unsupported_target'],
   ] as const)('refuses an image with "%s"', async (query, code) => {
-    const answer = await api('POST', `/v1/convert${query}`, { body: jpg });
-    expectRefusal(answer, code);
-    if (query === '?to=docx') expect(answer.json()['error'].message).toContain('webp');
+    const response = await api('POST', `/v1/convert${query}`, { body: jpg });
+    expectRefusal(response, code);
+    if (query === '?to=docx') expect(response.json()['error'].message).toContain('webp');
   });
 
   // Promise, Direct endpoints: Only the last component of a name is used; tables need a name
   it('a table by its name', async () => {
-    const answer = await api('POST', '/v1/convert?to=json&filename=people.csv', { body: 'id,name\n0010,Ada\n' });
-    expect(JSON.parse(answer.bytes.toString())).toEqual([{ id: '0010', name: 'Ada' }]);
+    const response = await api('POST', '/v1/convert?to=json&filename=people.csv', { body: 'id,name\n0010,Ada\n' });
+    expect(JSON.parse(response.bytes.toString())).toEqual([{ id: '0010', name: 'Ada' }]);
   });
 });
 
 describe('strip-metadata', () => {
   // Promise, Direct endpoints: Unknown options are refused, those of other kinds ignored
   it('removes metadata and keeps every pixel', async () => {
-    const answer = await api('POST', '/v1/strip-metadata?image.quality=10', { body: jpg });
-    expect(answer.headers).toMatchObject({
+    const response = await api('POST', '/v1/strip-metadata?image.quality=10', { body: jpg });
+    expect(response.headers).toMatchObject({
       'svc-kept-original': 'false',
       'svc-output-format': 'jpg',
       'svc-billed': 'true',
     });
-    expect(answer.bytes.includes('canary-software')).toBe(false);
-    const [before, after] = await Promise.all([sharp(jpg).raw().toBuffer(), sharp(answer.bytes).raw().toBuffer()]);
+    expect(response.bytes.includes('canary-software')).toBe(false);
+    const [before, after] = await Promise.all([sharp(jpg).raw().toBuffer(), sharp(response.bytes).raw().toBuffer()]);
     expect(after.equals(before)).toBe(true);
   });
 
@@ -341,16 +342,16 @@ describe('file names', () => {
     ['%F0%9F%98%80.jpg', null],
     ['a'.repeat(300), null],
   ])('%s', async (name, disposition) => {
-    const answer = await api('POST', `/v1/compress?filename=${name}`, { body: jpg });
-    expect(answer.status).toBe(200);
-    if (disposition !== null) expect(answer.headers['content-disposition']).toBe(disposition);
-    expect(answer.headers['x']).toBeUndefined();
+    const response = await api('POST', `/v1/compress?filename=${name}`, { body: jpg });
+    expect(response.status).toBe(200);
+    if (disposition !== null) expect(response.headers['content-disposition']).toBe(disposition);
+    expect(response.headers['x']).toBeUndefined();
   });
 
   // Promise, Direct endpoints: Raw body of any content type; name by query or Content-Disposition, the query first
   it('come from Content-Disposition when the query has none', async () => {
     const named = { 'content-disposition': 'attachment; filename="from header.png"' };
-    const answer = await api('POST', '/v1/compress', { body: jpg, headers: named });
-    expect(answer.headers['content-disposition']).toBe('attachment; filename="from header.jpg"');
+    const response = await api('POST', '/v1/compress', { body: jpg, headers: named });
+    expect(response.headers['content-disposition']).toBe('attachment; filename="from header.jpg"');
   });
 });

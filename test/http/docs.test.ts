@@ -13,9 +13,9 @@ describe('the documentation', () => {
     const [page = '', anchor] = error.doc_url.split('#');
     expect(page).toBe(`${service.baseUrl}/docs/reference/errors`);
     expect(anchor).toBe('missing_key');
-    const answer = await api('GET', page, open);
-    expect(answer.status).toBe(200);
-    const html = answer.bytes.toString('utf8');
+    const response = await api('GET', page, open);
+    expect(response.status).toBe(200);
+    const html = response.bytes.toString('utf8');
     for (const code of Object.keys(ERROR_CODES)) expect(html).toContain(`<h2 id="${code}">`);
     expect(html).toContain('<table>');
   });
@@ -68,8 +68,8 @@ describe('the documentation', () => {
   ])('has no page at %s', async (path) => expectRefusal(await api('GET', path, open), 'not_found'));
 
   it('refuses other methods', async () => {
-    const answer = await api('POST', '/docs/reference/errors', { ...open, body: 'x'.repeat(100_000) });
-    expectRefusal(answer, 'bad_request', { status: 405 });
-    expect(answer.headers['allow']).toBe('GET, HEAD');
+    const response = await api('POST', '/docs/reference/errors', { ...open, body: 'x'.repeat(100_000) });
+    expectRefusal(response, 'bad_request', { status: 405 });
+    expect(response.headers['allow']).toBe('GET, HEAD');
   });
 });

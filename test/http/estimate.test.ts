@@ -15,9 +15,9 @@ const FREE = 'A file that cannot be made smaller is returned unchanged and free 
 describe('an estimate', () => {
   // Promise, Conventions and objects: Estimate object and its notes
   it('prices the example of the interface: 150 seconds of 1080p in H.265 are 63 units', async () => {
-    const answer = await ask(file('holiday.mp4', { duration_seconds: 150, width: 1920, height: 1080 }));
-    expect(answer.status).toBe(200);
-    expect(answer.json()).toStrictEqual({
+    const response = await ask(file('holiday.mp4', { duration_seconds: 150, width: 1920, height: 1080 }));
+    expect(response.status).toBe(200);
+    expect(response.json()).toStrictEqual({
       object: 'estimate',
       operation: 'compress',
       kind: 'video',

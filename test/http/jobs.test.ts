@@ -141,7 +141,7 @@ describe('creating a job', () => {
     if (refused === undefined) throw new Error('eight jobs were accepted where three are allowed');
     expectRefusal(refused, 'concurrency_limited');
     expect(refused.headers['retry-after']).toBe('5');
-    for (const answer of accepted) await api('DELETE', `/v1/jobs/${answer.json()['id']}`, { key: other.live });
+    for (const response of accepted) await api('DELETE', `/v1/jobs/${response.json()['id']}`, { key: other.live });
   });
 });
 
@@ -322,9 +322,9 @@ describe('reading and deleting jobs', () => {
   it('deletes the files of a finished job, and may be repeated', async () => {
     const done = await runJob(api, csvFile, toJson);
     for (const _ of [1, 2]) {
-      const answer = await api('DELETE', `/v1/jobs/${done['id']}`);
-      expect(answer.status).toBe(200);
-      expect(answer.json()).toMatchObject({ status: 'succeeded', billed: true, files_deleted: true });
+      const response = await api('DELETE', `/v1/jobs/${done['id']}`);
+      expect(response.status).toBe(200);
+      expect(response.json()).toMatchObject({ status: 'succeeded', billed: true, files_deleted: true });
     }
     expectRefusal(await api('GET', done['result'].download_url, { key: null }), 'not_found');
   });
@@ -354,10 +354,10 @@ describe('idempotency', () => {
     const body = JSON.stringify({ ...toJson, input: { upload: id } });
     const headers = { 'idempotency-key': `parallel-${id}` };
     const answers = await Promise.all(Array.from({ length: 50 }, () => api('POST', '/v1/jobs', { body, headers })));
-    const jobs = new Set(answers.filter(({ status }) => status === 202).map((answer) => answer.json()['id']));
+    const jobs = new Set(answers.filter(({ status }) => status === 202).map((response) => response.json()['id']));
     expect(jobs.size).toBe(1);
-    for (const answer of answers.filter(({ status }) => status !== 202))
-      expectRefusal(answer, 'idempotency_in_progress');
+    for (const response of answers.filter(({ status }) => status !== 202))
+      expectRefusal(response, 'idempotency_in_progress');
     const rows = await service.query('select count(*)::int as n from jobs where upload_id = $1 and account_id = $2', [
       id,
       account,
@@ -378,10 +378,12 @@ describe('idempotency', () => {
       await api('POST', '/v1/jobs', { body, headers }),
       await api('POST', '/v1/jobs', { body, headers }),
     ];
-    for (const answer of [first, replay]) expectRefusal(answer, 'bad_request', { param: 'input.nmae' });
-    expect([first, replay].map((answer) => answer.headers['svc-idempotent-replayed'])).toEqual([undefined, 'true']);
-    const requestIds = [first, replay].map((answer) => (answer.json()['error'] as { request_id: string }).request_id);
-    expect(requestIds).toEqual([first, replay].map((answer) => answer.headers['svc-request-id']));
+    for (const response of [first, replay]) expectRefusal(response, 'bad_request', { param: 'input.nmae' });
+    expect([first, replay].map((response) => response.headers['svc-idempotent-replayed'])).toEqual([undefined, 'true']);
+    const requestIds = [first, replay].map(
+      (response) => (response.json()['error'] as { request_id: string }).request_id,
+    );
+    expect(requestIds).toEqual([first, replay].map((response) => response.headers['svc-request-id']));
     expect(new Set(requestIds).size).toBe(2);
     expectRefusal(await api('POST', '/v1/jobs', { body: `${body} `, headers }), 'idempotency_conflict');
   });

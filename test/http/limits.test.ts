@@ -1,7 +1,7 @@
 /** Limits of rate and concurrency, allow-lists and the spend cap, as callers see them. */
 import { readFile } from 'node:fs/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Answer } from '#test/support/api-client.ts';
+import type { ApiResponse } from '#test/support/api-client.ts';
 import { expectRefusal } from '#test/support/expect-refusal.ts';
 import { openRaw, type RawConnection } from '#test/support/raw-connection.ts';
 import { useService } from '#test/support/use-service.ts';
@@ -26,7 +26,7 @@ describe('direct requests in progress', () => {
       opened.push(connection);
       connection.send(`${head}only the beginning`);
     }
-    const once = (): Promise<Answer> => api('POST', '/v1/compress', { key, headers: { 'content-length': '0' } });
+    const once = (): Promise<ApiResponse> => api('POST', '/v1/compress', { key, headers: { 'content-length': '0' } });
     let refused = await once();
     await expect
       .poll(async () => {
@@ -35,9 +35,9 @@ describe('direct requests in progress', () => {
       })
       .toBe(429);
     const again = await once();
-    for (const answer of [refused, again]) {
-      expectRefusal(answer, 'concurrency_limited');
-      expect(answer.headers).toMatchObject({ 'retry-after': '1', 'ratelimit-limit': '4' });
+    for (const response of [refused, again]) {
+      expectRefusal(response, 'concurrency_limited');
+      expect(response.headers).toMatchObject({ 'retry-after': '1', 'ratelimit-limit': '4' });
     }
     expect(Number(again.headers['ratelimit-remaining'])).toBeGreaterThanOrEqual(
       Number(refused.headers['ratelimit-remaining']),
@@ -56,9 +56,9 @@ describe('RateLimit headers', () => {
     ['an unknown preset', '/v1/convert?to=png&preset=nope', 400],
     ['a file that is none', '/v1/strip-metadata', 415],
   ])('are in the response to %s', async (_what, path, status) => {
-    const answer = await api('POST', path, { body: 'hello' });
-    expect(answer.status).toBe(status);
-    expect(answer.headers).toMatchObject({
+    const response = await api('POST', path, { body: 'hello' });
+    expect(response.status).toBe(status);
+    expect(response.headers).toMatchObject({
       'ratelimit-limit': '300',
       'ratelimit-remaining': expect.stringMatching(/^\d+$/),
       'ratelimit-reset': expect.stringMatching(/^\d+$/),
@@ -67,8 +67,8 @@ describe('RateLimit headers', () => {
 
   // Promise, Limits and versions: Token bucket with exact headers, separate for live and test, on every direct response
   it('are absent from responses of other endpoints', async () => {
-    const answer = await api('GET', '/v1/jobs');
-    expect(Object.keys(answer.headers).filter((name) => name.startsWith('ratelimit'))).toEqual([]);
+    const response = await api('GET', '/v1/jobs');
+    expect(Object.keys(response.headers).filter((name) => name.startsWith('ratelimit'))).toEqual([]);
   });
 });
 

@@ -22,13 +22,13 @@ async function connection(): Promise<RawConnection> {
   return made;
 }
 
-function expectError(answer: Awaited<ReturnType<typeof ask>>, status: number, code: string): void {
-  expect(answer.status).toBe(status);
-  const { error } = JSON.parse(answer.body) as { error: Record<string, unknown> };
-  expect(error).toMatchObject({ code, request_id: answer.headers['svc-request-id'] });
+function expectError(response: Awaited<ReturnType<typeof ask>>, status: number, code: string): void {
+  expect(response.status).toBe(status);
+  const { error } = JSON.parse(response.body) as { error: Record<string, unknown> };
+  expect(error).toMatchObject({ code, request_id: response.headers['svc-request-id'] });
   expect(Object.keys(error).toSorted()).toEqual(['code', 'doc_url', 'message', 'param', 'request_id', 'type']);
-  expect(answer.headers['svc-request-id']).toMatch(/^req_[0-9a-z]{20}$/);
-  expect(answer.headers['svc-version']).toBe('2026-10-01');
+  expect(response.headers['svc-request-id']).toMatch(/^req_[0-9a-z]{20}$/);
+  expect(response.headers['svc-version']).toBe('2026-10-01');
 }
 
 describe('bytes that are not valid HTTP', () => {
@@ -84,9 +84,9 @@ describe('methods', () => {
   it.each(['TRACE', 'PROPFIND', 'QUERY', 'M-SEARCH', 'LINK', 'PATCH', 'OPTIONS'])(
     '%s /v1/jobs is 405 with Allow',
     async (method) => {
-      const answer = await ask(`${method} /v1/jobs HTTP/1.1\r\n${HOST}\r\n`);
-      expectError(answer, 405, 'bad_request');
-      expect(answer.headers['allow']).toBe('POST, GET');
+      const response = await ask(`${method} /v1/jobs HTTP/1.1\r\n${HOST}\r\n`);
+      expectError(response, 405, 'bad_request');
+      expect(response.headers['allow']).toBe('POST, GET');
     },
   );
 
@@ -110,9 +110,9 @@ describe('methods', () => {
   it.each(['PATCH', 'DELETE', 'POST', 'PUT'])(
     '%s of the signing secret is 405: the word is not an id',
     async (method) => {
-      const answer = await api(method, '/v1/webhook_endpoints/signing_secret', { json: { enabled: true } });
-      expect(answer.status).toBe(405);
-      expect(answer.headers['allow']).toBe('GET');
+      const response = await api(method, '/v1/webhook_endpoints/signing_secret', { json: { enabled: true } });
+      expect(response.status).toBe(405);
+      expect(response.headers['allow']).toBe('GET');
       expect((await api(method, '/v1/webhook_endpoints/signing_secret/', { json: {} })).status).toBe(405);
     },
   );
@@ -165,9 +165,9 @@ describe('headers', () => {
     ['an Accept of something else', 'Accept: text/html;q=1, */*;q=0\r\nAccept-Encoding: gzip, br\r\n'],
     ['conditions', 'If-None-Match: *\r\nIf-Modified-Since: Sat, 01 Jan 2050 00:00:00 GMT\r\nRange: bytes=0-1\r\n'],
   ])('%s changes nothing', async (_what, headers) => {
-    const answer = await ask(get('/v1/jobs', KEY + headers));
-    expect(answer.status).toBe(200);
-    expect(JSON.parse(answer.body)).toMatchObject({ object: 'list' });
+    const response = await ask(get('/v1/jobs', KEY + headers));
+    expect(response.status).toBe(200);
+    expect(JSON.parse(response.body)).toMatchObject({ object: 'list' });
   });
 
   // Promise, Authentication: Bearer only: no query, cookie or basic

@@ -16,8 +16,8 @@ describe('the first problem determines the refusal', () => {
     ['a missing key, before the version', 'GET', '/v1/jobs', OLD, 'missing_key'],
     ['a malformed key, before the version', 'GET', '/v1/jobs', { ...OLD, authorization: 'Bearer x' }, 'invalid_key'],
   ] as const)('%s', async (_what, method, path, headers, code) => {
-    const answer = await api(method, path, { key: null, headers });
-    expectRefusal(answer, code, method === 'PUT' ? { status: 405 } : {});
+    const response = await api(method, path, { key: null, headers });
+    expectRefusal(response, code, method === 'PUT' ? { status: 405 } : {});
   });
 
   // Promise, Settled where the interface leaves it open: One order of refusals: path, key, account, version, limits, body
@@ -76,9 +76,9 @@ describe('the first problem determines the refusal', () => {
     ],
     ['the upload', '{"operation":"compress","input":{"upload":"upl_x"}}', 'd', 'not_found', 'input.upload'],
   ] as const)('of a job: %s', async (_what, body, key, code, param) => {
-    const answer = await api('POST', '/v1/jobs', { body, headers: { 'idempotency-key': key } });
-    expectRefusal(answer, code);
-    expect(answer.json()['error'].param).toBe(param);
+    const response = await api('POST', '/v1/jobs', { body, headers: { 'idempotency-key': key } });
+    expectRefusal(response, code);
+    expect(response.json()['error'].param).toBe(param);
   });
 
   it('of a direct request: its options, before its length and its file', async () => {

@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import { FormData } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { noise } from '#test/fixtures/noise.ts';
-import type { Answer } from '#test/support/api-client.ts';
+import type { ApiResponse } from '#test/support/api-client.ts';
 import { expectRefusal } from '#test/support/expect-refusal.ts';
 import { finished, upload } from '#test/support/run-through.ts';
 import { useService } from '#test/support/use-service.ts';
@@ -18,16 +18,16 @@ const sample = await readFile(new URL('../../api/data/samples/people.csv', impor
 const create = (json: unknown, key?: string) =>
   api('POST', '/v1/presets', { json, ...(key === undefined ? {} : { key }) });
 const get = (idOrName: string, key?: string) => api('GET', `/v1/presets/${idOrName}`, key === undefined ? {} : { key });
-const formatOf = (answer: Answer): unknown => answer.headers['svc-output-format'];
+const formatOf = (response: ApiResponse): unknown => response.headers['svc-output-format'];
 const quality = (value: number) => ({ image: { quality: value } });
 
 let made = 0;
 /** Creates a preset of the file's account under a unique name. */
 async function preset(options: object): Promise<{ id: string; name: string }> {
   made += 1;
-  const answer = await create({ name: `made-${made}`, options });
-  expect(answer.status).toBe(201);
-  return answer.json() as { id: string; name: string };
+  const response = await create({ name: `made-${made}`, options });
+  expect(response.status).toBe(201);
+  return response.json() as { id: string; name: string };
 }
 
 describe('creating a preset', () => {
@@ -39,9 +39,9 @@ describe('creating a preset', () => {
       image: { resize: { width: 20_000, mode: 'width' }, format: 'webp' },
       audio: {},
     };
-    const answer = await create({ name: 'a-first_one', options });
-    expect(answer.status).toBe(201);
-    const body = answer.json();
+    const response = await create({ name: 'a-first_one', options });
+    expect(response.status).toBe(201);
+    const body = response.json();
     expect(Object.keys(body)).toEqual(['id', 'object', 'name', 'options', 'created_at', 'updated_at']);
     expect(body).toMatchObject({
       id: expect.stringMatching(/^pre_[0-9a-z]{20}$/),
@@ -51,7 +51,7 @@ describe('creating a preset', () => {
     expect(JSON.stringify(body['options'])).toBe(JSON.stringify(options));
     expect(body['created_at']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect(body['updated_at']).toBe(body['created_at']);
-    expect(answer.headers['location']).toBe(`/v1/presets/${body['id']}`);
+    expect(response.headers['location']).toBe(`/v1/presets/${body['id']}`);
   });
 
   // Promise, Presets, estimate, usage: 201, or 200 with the same id for an existing name; 100 at most, also in parallel
@@ -60,9 +60,9 @@ describe('creating a preset', () => {
     await service.query(`update presets set created_at = '2026-01-01Z', updated_at = '2026-01-01Z' where id = $1`, [
       id,
     ]);
-    const answer = await create({ name, options: { pdf: { quality: 'small' } } });
-    expect(answer.status).toBe(200);
-    const after = answer.json();
+    const response = await create({ name, options: { pdf: { quality: 'small' } } });
+    expect(response.status).toBe(200);
+    const after = response.json();
     expect(after).toMatchObject({
       id,
       name,
@@ -125,7 +125,7 @@ describe('creating a preset', () => {
     );
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(9);
-    expect(new Set(answers.map((answer) => answer.json()['id'])).size).toBe(1);
+    expect(new Set(answers.map((response) => response.json()['id'])).size).toBe(1);
   });
 });
 
@@ -140,7 +140,7 @@ describe('the limit of 100', () => {
     const last = await Promise.all(Array.from({ length: 20 }, (_, n) => named(100 + n)));
     expect(last.filter(({ status }) => status === 201)).toHaveLength(1);
     const refused = last.filter(({ status }) => status !== 201);
-    for (const answer of refused) expectRefusal(answer, 'preset_limit_reached', { status: 409 });
+    for (const response of refused) expectRefusal(response, 'preset_limit_reached', { status: 409 });
     expect((await named(5)).status).toBe(200);
     const list = (await api('GET', '/v1/presets', { key: other.live })).json();
     expect(list['data']).toHaveLength(100);
@@ -205,9 +205,9 @@ describe('a direct request', () => {
       convert: { to: 'json' },
     });
     for (const named of [id, name]) {
-      const answer = await api('POST', `/v1/compress?preset=${named}`, { body: picture });
-      expect(formatOf(answer)).toBe('webp');
-      expect(await sharp(answer.bytes).metadata()).toMatchObject({ width: 150, height: 100 });
+      const response = await api('POST', `/v1/compress?preset=${named}`, { body: picture });
+      expect(formatOf(response)).toBe('webp');
+      expect(await sharp(response.bytes).metadata()).toMatchObject({ width: 150, height: 100 });
     }
     const table = await api('POST', `/v1/convert?preset=${name}&filename=a.csv`, { body: CSV });
     expect(formatOf(table)).toBe('json');
@@ -222,8 +222,8 @@ describe('a direct request', () => {
       form.append('file', new Blob([picture]), 'a.jpg');
       return api('POST', `/v1/compress?preset=${name}${query}`, { body: form });
     };
-    const sizeOf = async (answer: Answer) => {
-      const { format, width, height } = await sharp(answer.bytes).metadata();
+    const sizeOf = async (response: ApiResponse) => {
+      const { format, width, height } = await sharp(response.bytes).metadata();
       return [format, width, height];
     };
     expect(await sizeOf(await send('', {}))).toEqual(['webp', 100, 100]);

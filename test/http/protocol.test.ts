@@ -19,10 +19,10 @@ describe('paths and methods', () => {
     ['PUT', '/v1/jobs', 405, 'bad_request'],
     ['HEAD', '/v1/capabilities', 405, null],
   ] as const)('%s %s returns %i without a key', async (method, path, status, code) => {
-    const answer = await api(method, path, { key: null });
-    expect(answer.status).toBe(status);
-    expect(answer.headers['access-control-allow-origin']).toBeUndefined();
-    if (code !== null) expectRefusal(answer, code, { status });
+    const response = await api(method, path, { key: null });
+    expect(response.status).toBe(status);
+    expect(response.headers['access-control-allow-origin']).toBeUndefined();
+    if (code !== null) expectRefusal(response, code, { status });
   });
 
   // Promise, What the service does: A wrong method is 405 with Allow; an unknown path is 404
@@ -55,17 +55,17 @@ describe('paths and methods', () => {
 describe('every response', () => {
   // Promise, Conventions and objects: Every response has request id and version
   it('carries request id and version', async () => {
-    const answer = await api('GET', '/v1/capabilities', { key: null });
-    expect(answer.headers['svc-request-id']).toMatch(/^req_[0-9a-z]{20}$/);
-    expect(answer.headers['svc-version']).toBe('2026-10-01');
+    const response = await api('GET', '/v1/capabilities', { key: null });
+    expect(response.headers['svc-request-id']).toMatch(/^req_[0-9a-z]{20}$/);
+    expect(response.headers['svc-version']).toBe('2026-10-01');
   });
 
   // Promise, Bad input, case by case: Versions
   // Promise, Limits and versions: A version that exists, or 400 with the list
   it.each([['2020-01-01'], [''], ['2026-10-01, 2026-10-01']])('refuses the version "%s"', async (version) => {
-    const answer = await api('GET', '/v1/jobs', { headers: { 'svc-version': version } });
-    expectRefusal(answer, 'unsupported_version');
-    expect(answer.json()['error'].message).toContain('2026-10-01');
+    const response = await api('GET', '/v1/jobs', { headers: { 'svc-version': version } });
+    expectRefusal(response, 'unsupported_version');
+    expect(response.json()['error'].message).toContain('2026-10-01');
   });
 
   // Promise, Limits and versions: A version that exists, or 400 with the list
@@ -101,7 +101,7 @@ describe('plain http', () => {
   // Promise, What the service does: Plain http is refused, and the key recorded as exposed; on the HTTPS port it is refused too
   it('is refused with https_required, and the key is recorded as exposed', async () => {
     const key = await newKey({ mode: 'live' });
-    const answer = await new Promise<{ status: number; body: string }>((resolve, reject) => {
+    const reply = await new Promise<{ status: number; body: string }>((resolve, reject) => {
       httpRequest(`${service.httpUrl}/v1/jobs`, { headers: { authorization: `Bearer ${key.key}` } }, (response) => {
         let body = '';
         response.on('data', (chunk) => (body += String(chunk)));
@@ -110,8 +110,8 @@ describe('plain http', () => {
         .on('error', reject)
         .end();
     });
-    expect(answer.status).toBe(403);
-    expect(JSON.parse(answer.body).error).toMatchObject({ code: 'https_required', type: 'permission_error' });
+    expect(reply.status).toBe(403);
+    expect(JSON.parse(reply.body).error).toMatchObject({ code: 'https_required', type: 'permission_error' });
     await expect
       .poll(
         async () => (await service.query('select exposed_at from api_keys where id = $1', [key.id]))[0]?.['exposed_at'],
@@ -128,9 +128,9 @@ describe('keys', () => {
     ['another scheme', { authorization: 'Basic abc' }],
     ['an empty bearer', { authorization: 'Bearer ' }],
   ])('%s is missing_key', async (_name, headers: Record<string, string>) => {
-    const answer = await api('GET', '/v1/jobs', { key: null, headers });
-    expectRefusal(answer, 'missing_key');
-    expect(answer.headers['ratelimit-limit']).toBeUndefined();
+    const response = await api('GET', '/v1/jobs', { key: null, headers });
+    expectRefusal(response, 'missing_key');
+    expect(response.headers['ratelimit-limit']).toBeUndefined();
   });
 
   // Promise, Bad input, case by case: Malformed and unknown keys
@@ -164,9 +164,12 @@ describe('keys', () => {
   ] as const)('the allow-list %j from 127.0.0.1: %s', async (allow, code) => {
     const key = await newKey({ mode: 'live', allow });
     const address = service.baseUrl.replace('localhost', '127.0.0.1');
-    const answer = await api('GET', `${address}/v1/jobs`, { key: key.key, headers: { 'x-forwarded-for': '10.1.1.1' } });
-    if (code === null) expect(answer.status).toBe(200);
-    else expectRefusal(answer, code);
+    const response = await api('GET', `${address}/v1/jobs`, {
+      key: key.key,
+      headers: { 'x-forwarded-for': '10.1.1.1' },
+    });
+    if (code === null) expect(response.status).toBe(200);
+    else expectRefusal(response, code);
   });
 
   // Promise, Bad input, case by case: Suspended, unpaid
@@ -216,9 +219,9 @@ describe('limits', () => {
 
   // Promise, Limits and versions: Token bucket with exact headers, separate for live and test, on every direct response
   it('live and test keys have separate buckets', async () => {
-    const answer = await api('POST', '/v1/compress', { key: live, headers: { 'content-length': '0' } });
-    expectRefusal(answer, 'missing_file');
-    expect(answer.headers['ratelimit-limit']).toBe('100');
+    const response = await api('POST', '/v1/compress', { key: live, headers: { 'content-length': '0' } });
+    expectRefusal(response, 'missing_file');
+    expect(response.headers['ratelimit-limit']).toBe('100');
     const forTest = await api('POST', '/v1/compress', { key: test, headers: { 'content-length': '0' } });
     expect(forTest.headers['ratelimit-limit']).toBe('4');
   });
@@ -227,9 +230,9 @@ describe('limits', () => {
 describe('open endpoints', () => {
   // Promise, Conventions and objects: Capabilities, word for word, the same for every caller, cacheable
   it('capabilities are the same for every caller, and cacheable', async () => {
-    const answer = await api('GET', '/v1/capabilities', { key: null });
-    expect(answer.headers['cache-control']).toBe('public, max-age=300');
-    const body = answer.json();
+    const response = await api('GET', '/v1/capabilities', { key: null });
+    expect(response.headers['cache-control']).toBe('public, max-age=300');
+    const body = response.json();
     expect(body).toMatchObject({
       object: 'capabilities',
       standard: 'v1',

@@ -59,9 +59,9 @@ describe('the receipt of a finished job', () => {
   it('attests input, output and price with a published key', async () => {
     const job = await runJob(api, csvFile, toJson);
     const output = (await api('GET', `/v1/jobs/${job['id']}/output`)).bytes;
-    const answer = await receiptOf(job['id']);
-    expect(answer.status).toBe(200);
-    const receipt = answer.json();
+    const response = await receiptOf(job['id']);
+    expect(response.status).toBe(200);
+    const receipt = response.json();
     expect(receipt).toMatchObject({
       object: 'receipt',
       job_id: job['id'],
@@ -176,9 +176,9 @@ describe('a missing receipt', () => {
 describe('the receipt keys', () => {
   // Promise, Jobs: Receipts: signed, the same every time, 409 until the end; public keys
   it('are returned as a list and as a JWK set, without authentication', async () => {
-    const answer = await api('GET', '/v1/receipt_keys', { key: null });
-    expect(answer.headers['cache-control']).toBe('public, max-age=300');
-    const { object, data, has_more, keys } = answer.json();
+    const response = await api('GET', '/v1/receipt_keys', { key: null });
+    expect(response.headers['cache-control']).toBe('public, max-age=300');
+    const { object, data, has_more, keys } = response.json();
     expect([object, has_more, data.length, keys.length]).toStrictEqual(['list', false, 1, 1]);
     expect(data[0]).toMatchObject({ object: 'receipt_key', algorithm: 'EdDSA', status: 'active', retired_at: null });
     expect(Date.parse(data[0].created_at)).toBeLessThanOrEqual(Date.now());

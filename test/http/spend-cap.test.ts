@@ -16,7 +16,7 @@ describe('the spend cap', () => {
     );
     const refused = answers.filter(({ status }) => status !== 200);
     expect(answers.length - refused.length).toBe(3);
-    expect(refused.map((answer) => answer.json()['error'].code)).toEqual(Array(47).fill('spend_cap_reached'));
+    expect(refused.map((response) => response.json()['error'].code)).toEqual(Array(47).fill('spend_cap_reached'));
     const usage = (await api('GET', '/v1/usage', { key: live })).json();
     expect(usage['totals']).toMatchObject({ requests: 3, amount_usd: 0.006 });
     expect(await service.query('select 1 from direct_reservations where account_id = $1', [account])).toEqual([]);

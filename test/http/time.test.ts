@@ -6,7 +6,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { startOwnService } from '#test/crash/own-service.ts';
-import type { Answer } from '#test/support/api-client.ts';
+import type { ApiResponse } from '#test/support/api-client.ts';
 import { expectRefusal } from '#test/support/expect-refusal.ts';
 import { startReceiver } from '#test/support/receiver.ts';
 import { runJob, upload } from '#test/support/run-through.ts';
@@ -41,7 +41,7 @@ const service = await startOwnService({ MEDIAJOBS_CLOCK_FILE: file });
 const api = service.api();
 const csv = { bytes: Buffer.from('id,name\n1,Ada\n'), filename: 'a.csv' };
 const toJson = { operation: 'convert', options: { convert: { to: 'json' } } };
-const convert = (): Promise<Answer> => api('POST', '/v1/convert?to=json&filename=a.csv', { body: csv.bytes });
+const convert = (): Promise<ApiResponse> => api('POST', '/v1/convert?to=json&filename=a.csv', { body: csv.bytes });
 
 /** Waits until no job is unfinished: moving the clock would lose a running attempt. */
 async function allEnded(): Promise<void> {
@@ -91,7 +91,7 @@ describe('after the documented time', () => {
   it('the upload allowance is available again: it covers the last 24 hours', async () => {
     await pass(DAY);
     const size = 5 * 1024 ** 3;
-    const create = (): Promise<Answer> => api('POST', '/v1/uploads', { json: { size } });
+    const create = (): Promise<ApiResponse> => api('POST', '/v1/uploads', { json: { size } });
     for (let count = 0; count < 10; count += 1) expect((await create()).status).toBe(201);
     await pass(12 * HOUR);
     for (let count = 0; count < 10; count += 1) expect((await create()).status).toBe(201);
@@ -162,7 +162,7 @@ describe('after the documented time', () => {
 
   // Promise, Events: Eight attempts on the schedule, the same bytes with a new signature each, then dropped
   it('a webhook is dropped, after eight attempts over 21 hours with a new signature each', async () => {
-    const receiver = await startReceiver({ answer: (response) => response.writeHead(500).end() });
+    const receiver = await startReceiver({ respond: (response) => response.writeHead(500).end() });
     const job = await runJob(api, csv, { ...toJson, webhook_url: `${receiver.url}/${randomBytes(4).toString('hex')}` });
     const { secret } = (await api('GET', '/v1/webhook_endpoints/signing_secret')).json();
     const arrived = async (count: number): Promise<void> => {

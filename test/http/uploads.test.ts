@@ -13,9 +13,9 @@ const create = (json: unknown, key?: string) =>
 describe('creating an upload', () => {
   // Promise, Uploads: Size and name, one PUT up to 95 MB, parts above, none for test keys
   it('returns the address for the content', async () => {
-    const answer = await create({ size: 10, filename: 'a/b/c photo.jpg' });
-    expect(answer.status).toBe(201);
-    const body = answer.json();
+    const response = await create({ size: 10, filename: 'a/b/c photo.jpg' });
+    expect(response.status).toBe(201);
+    const body = response.json();
     expect(body).toMatchObject({ object: 'upload', size: 10, method: 'PUT', multipart: false });
     expect(body['headers']).toEqual({ authorization: 'Bearer <API_KEY>', 'content-type': 'application/octet-stream' });
     expect(body['url']).toMatch(/\/v1\/uploads\/upl_[0-9a-z]{20}\/content\?filename=c%20photo\.jpg$/);
@@ -50,9 +50,9 @@ describe('creating an upload', () => {
   );
 
   it('accepts a name that is truncated inside a character', async () => {
-    const answer = await api('POST', '/v1/uploads', { body: '{"size":5,"filename":"x\\ud83d.jpg"}' });
-    expect(answer.status).toBe(201);
-    expect(answer.json()['url']).toContain('filename=x%EF%BF%BD.jpg');
+    const response = await api('POST', '/v1/uploads', { body: '{"size":5,"filename":"x\\ud83d.jpg"}' });
+    expect(response.status).toBe(201);
+    expect(response.json()['url']).toContain('filename=x%EF%BF%BD.jpg');
   });
 
   // Promise, Limits and versions: JSON bodies of 64 KB
@@ -184,7 +184,7 @@ describe('sending the content', () => {
   // Promise, Uploads: Content-Length is required and exact; more than 95 MB in one request is refused with a reference to parts
   it('refuses over 95 MB in one request before the body', async () => {
     const { id } = (await create({ size: 5 })).json() as { id: string };
-    const answer = await new Promise<{ status: number; text: string }>((resolve, reject) => {
+    const reply = await new Promise<{ status: number; text: string }>((resolve, reject) => {
       const request = httpsRequest(
         `${service.baseUrl}/v1/uploads/${id}/content`,
         { method: 'PUT', ca: service.ca, headers: { authorization: `Bearer ${live}`, 'content-length': '99614721' } },
@@ -200,8 +200,8 @@ describe('sending the content', () => {
       request.on('error', reject);
       request.flushHeaders();
     });
-    expect(answer.status).toBe(413);
-    expect(answer.text).toContain('parts');
+    expect(reply.status).toBe(413);
+    expect(reply.text).toContain('parts');
   });
 });
 

@@ -79,12 +79,12 @@ describe('usage', () => {
   it('of the two modes is separate, and all test work is unbilled', async () => {
     const account = await makeAccount();
     const sample = readFileSync(new URL('../../api/data/samples/people.csv', import.meta.url));
-    const answer = await api('POST', '/v1/convert?to=json&filename=people.csv', {
+    const response = await api('POST', '/v1/convert?to=json&filename=people.csv', {
       key: account.test,
       body: sample,
       headers: { 'content-length': String(sample.length) },
     });
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
     const ofTest = (await usage(account.test)).json();
     expect(ofTest['livemode']).toBe(false);
     expect(ofTest['totals']).toMatchObject({

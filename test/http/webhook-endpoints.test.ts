@@ -28,9 +28,9 @@ async function newCaller(): Promise<{ live: ApiClient; test: ApiClient }> {
 }
 
 async function register(caller: ApiClient, url: string): Promise<Registered> {
-  const answer = await caller('POST', PATH, { json: { url } });
-  expect(answer.status).toBe(201);
-  return answer.json() as Registered;
+  const response = await caller('POST', PATH, { json: { url } });
+  expect(response.status).toBe(201);
+  return response.json() as Registered;
 }
 
 const finishJob = (caller: ApiClient, more: object = {}) =>
@@ -51,10 +51,10 @@ describe('registering', () => {
   // Promise, Conventions and objects: Webhook endpoint object; the secret is shown once
   it('returns 201 with the secret, which no later response contains', async () => {
     const { live, test } = await newCaller();
-    const answer = await live('POST', PATH, { json: { url: 'https://example.com/hook?a=1' } });
-    expect(answer.status).toBe(201);
-    expect(answer.headers['cache-control']).toBe('no-store');
-    const { secret, ...shown } = answer.json();
+    const response = await live('POST', PATH, { json: { url: 'https://example.com/hook?a=1' } });
+    expect(response.status).toBe(201);
+    expect(response.headers['cache-control']).toBe('no-store');
+    const { secret, ...shown } = response.json();
     expect(secret).toMatch(/^whsec_[0-9A-Za-z]{32}$/);
     expect(shown).toEqual({
       id: expect.stringMatching(/^whk_[0-9a-z]{20}$/),
@@ -147,18 +147,18 @@ describe('an endpoint', () => {
   it('receives a new secret, shown once', async () => {
     const { live } = await newCaller();
     const { secret, ...endpoint } = await register(live, 'https://example.com/');
-    const answer = await live('POST', `${PATH}/${endpoint.id}/rotate_secret`);
-    expect(answer.status).toBe(200);
-    expect(answer.json()).toEqual({ ...endpoint, secret: expect.stringMatching(/^whsec_[0-9A-Za-z]{32}$/) });
-    expect(answer.json()['secret']).not.toBe(secret);
+    const response = await live('POST', `${PATH}/${endpoint.id}/rotate_secret`);
+    expect(response.status).toBe(200);
+    expect(response.json()).toEqual({ ...endpoint, secret: expect.stringMatching(/^whsec_[0-9A-Za-z]{32}$/) });
+    expect(response.json()['secret']).not.toBe(secret);
     expect((await live('GET', PATH)).json()['data']).toEqual([endpoint]);
   });
 
   it('is not found once deleted', async () => {
     const { live } = await newCaller();
     const { id } = await register(live, 'https://example.com/');
-    const answer = await live('DELETE', `${PATH}/${id}`);
-    expect([answer.status, answer.json()]).toEqual([200, { id, object: 'webhook_endpoint', deleted: true }]);
+    const response = await live('DELETE', `${PATH}/${id}`);
+    expect([response.status, response.json()]).toEqual([200, { id, object: 'webhook_endpoint', deleted: true }]);
     expect((await live('GET', PATH)).json()['data']).toEqual([]);
     await expectUnknown(live, id);
   });
@@ -256,7 +256,7 @@ describe('a finished job', () => {
     const { live } = await newCaller();
     const failing = () => {
       let answers = 0;
-      return startReceiver({ answer: (response) => response.writeHead((answers += 1) === 1 ? 500 : 200).end() });
+      return startReceiver({ respond: (response) => response.writeHead((answers += 1) === 1 ? 500 : 200).end() });
     };
     const receivers = [await failing(), await failing(), await failing()] as const;
     const [rotated, paused, deleted] = [
@@ -328,8 +328,8 @@ describe('a test', () => {
     const caller = await newCaller();
     const receiver = await startReceiver();
     const endpoint = await register(caller.live, `${receiver.url}/hook`);
-    const answer = await caller[mode]('POST', `${PATH}/${endpoint.id}/test`);
-    expect(answer.status).toBe(200);
+    const response = await caller[mode]('POST', `${PATH}/${endpoint.id}/test`);
+    expect(response.status).toBe(200);
     expect(receiver.received).toHaveLength(1);
     const [ping] = receiver.received as [Received];
     const event = eventOf(ping);
@@ -340,7 +340,7 @@ describe('a test', () => {
       livemode: mode === 'live',
       data: {},
     });
-    expect(answer.json()).toEqual({
+    expect(response.json()).toEqual({
       object: 'webhook_test',
       event_id: event['id'],
       delivered: true,
@@ -363,15 +363,13 @@ describe('a test', () => {
       const { live } = await newCaller();
       const elsewhere = await startReceiver();
       const receiver = await startReceiver({
-        answer: (response) => response.writeHead(status, { location: elsewhere.url }).end(),
+        respond: (response) => response.writeHead(status, { location: elsewhere.url }).end(),
       });
       const { id } = await register(live, receiver.url);
-      const answer = await live('POST', `${PATH}/${id}/test`);
-      expect(answer.json()).toMatchObject({ delivered: false, status });
-      expect([answer.status, receiver.received.length, elsewhere.received.length]).toEqual([200, 1, 0]);
-      const queued = await service.query('select id from webhook_deliveries where id = $1', [
-        answer.json()['event_id'],
-      ]);
+      const reply = await live('POST', `${PATH}/${id}/test`);
+      expect(reply.json()).toMatchObject({ delivered: false, status });
+      expect([reply.status, receiver.received.length, elsewhere.received.length]).toEqual([200, 1, 0]);
+      const queued = await service.query('select id from webhook_deliveries where id = $1', [reply.json()['event_id']]);
       expect(queued).toEqual([]);
     },
   );
@@ -385,7 +383,7 @@ describe('a test', () => {
   // Promise, Bad input, case by case: Tests of endpoints
   it('has status 0 when the response takes too long', async () => {
     const { live } = await newCaller();
-    const receiver = await startReceiver({ answer: () => {} });
+    const receiver = await startReceiver({ respond: () => {} });
     const { id } = await register(live, receiver.url);
     expect((await live('POST', `${PATH}/${id}/test`)).json()).toMatchObject({ delivered: false, status: 0 });
     expect(receiver.received).toHaveLength(1);
@@ -418,7 +416,7 @@ describe('a test', () => {
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
     const receiver = await startReceiver({
-      answer: (response) => void released.then(() => response.writeHead(200).end()),
+      respond: (response) => void released.then(() => response.writeHead(200).end()),
     });
     const { id } = await register(live, receiver.url);
     const sent = Array.from({ length: 21 }, () => live('POST', `${PATH}/${id}/test`));

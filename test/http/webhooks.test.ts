@@ -26,12 +26,12 @@ const signingSecret = async (): Promise<string> =>
 describe('the signing secret', () => {
   // Promise, Events: The signing secret is one per account
   it('is one per account and does not change', async () => {
-    const answer = await api('GET', '/v1/webhook_endpoints/signing_secret');
-    expect(answer.json()).toEqual({
+    const response = await api('GET', '/v1/webhook_endpoints/signing_secret');
+    expect(response.json()).toEqual({
       object: 'webhook_signing_secret',
       secret: expect.stringMatching(/^whsec_[0-9A-Za-z]{32}$/),
     });
-    expect(await signingSecret()).toBe(answer.json()['secret']);
+    expect(await signingSecret()).toBe(response.json()['secret']);
   });
 });
 
@@ -70,7 +70,7 @@ describe("a job's webhook_url", () => {
   it('receives the same event again with a new signature after a failure', async () => {
     let answers = 0;
     const receiver = await startReceiver({
-      answer: (response) => {
+      respond: (response) => {
         answers += 1;
         response.writeHead(answers === 1 ? 500 : 200).end();
       },
@@ -89,7 +89,7 @@ describe('input.url', () => {
   // Promise, What the service does: A job takes an upload or a URL; its result is a signed link or a PUT to the caller
   it('is fetched by a plain GET, and determines the file name', async () => {
     const source = await startReceiver({
-      answer: (response) => response.writeHead(200, { 'content-length': picture.length }).end(picture),
+      respond: (response) => response.writeHead(200, { 'content-length': picture.length }).end(picture),
     });
     const created = await api('POST', '/v1/jobs', {
       json: { ...compress, input: { url: `${source.url}/files/holiday.jpg?x=1` } },
@@ -108,7 +108,7 @@ describe('input.url', () => {
     ['no Content-Length', 200, { 'transfer-encoding': 'chunked' }],
     ['a size over the plan', 200, { 'content-length': String(6 * 1024 ** 3) }],
   ])('fails the job for %s', async (_name, status, headers) => {
-    const source = await startReceiver({ answer: (response) => response.writeHead(status, headers).end() });
+    const source = await startReceiver({ respond: (response) => response.writeHead(status, headers).end() });
     const created = await api('POST', '/v1/jobs', { json: { ...compress, input: { url: source.url } } });
     const done = await finished(api, created.json()['id']);
     expect(done).toMatchObject({ status: 'failed', error: { code: 'input_fetch_failed' }, billed: false });
@@ -153,7 +153,7 @@ describe('output.url', () => {
   // Promise, Jobs: `output.url`: PUT with the caller's headers; anything but 2xx fails the job
   it('that redirects fails the job', async () => {
     const storage = await startReceiver({
-      answer: (response) => response.writeHead(302, { location: '/elsewhere' }).end(),
+      respond: (response) => response.writeHead(302, { location: '/elsewhere' }).end(),
     });
     const done = await runJob(api, photo, { ...compress, output: { url: storage.url } });
     expect(done).toMatchObject({

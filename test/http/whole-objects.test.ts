@@ -180,13 +180,13 @@ describe('a direct request', () => {
   it('leaves no file, job or upload behind', async () => {
     const before = await rowsOf();
     const sent = await sharp(photo).negate().jpeg({ quality: 95 }).toBuffer();
-    const answer = await api('POST', '/v1/compress', { body: sent });
-    expect(answer.status).toBe(200);
+    const response = await api('POST', '/v1/compress', { body: sent });
+    expect(response.status).toBe(200);
     expect(await rowsOf()).toEqual(before);
     const names = (await readdir(path.join(service.data, 'files'), { recursive: true })).map((name) =>
       path.basename(name),
     );
-    for (const bytes of [sent, answer.bytes]) {
+    for (const bytes of [sent, response.bytes]) {
       expect(names).not.toContain(`@${createHash('sha256').update(bytes).digest('hex')}`);
     }
   });

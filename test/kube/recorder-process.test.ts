@@ -39,8 +39,8 @@ describe('recorder and controller on a cluster', () => {
   };
   const readiness = async ({ opsUrl }: ClusterProcess): Promise<string> =>
     fetch(`${opsUrl}/readyz`).then(
-      (answer) => answer.text(),
-      () => 'no answer',
+      (response) => response.text(),
+      () => 'no response',
     );
   const queue = async (behaviour: string): Promise<string> => {
     const { id } = await buildJob(database, account, { inputFilename: behaviour, createdAt: new Date() });

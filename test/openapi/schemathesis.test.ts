@@ -1,5 +1,5 @@
 /**
- * schemathesis asks the running service what its description allows and forbids: no answer is a server error, and
+ * schemathesis asks the running service what its description allows and forbids: no response is a server error, and
  * each is as described. Left out is one check, that whatever fits the schemas is accepted: ids, file contents,
  * public addresses and the pairs of options are beyond them.
  */

@@ -1,6 +1,6 @@
 import { Agent, type buildConnector, request as undiciRequest, type FormData } from 'undici';
 
-export interface Answer {
+export interface ApiResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly bytes: Buffer;
@@ -17,7 +17,7 @@ interface Sending {
 }
 
 export interface ApiClient {
-  (method: string, path: string, sending?: Sending): Promise<Answer>;
+  (method: string, path: string, sending?: Sending): Promise<ApiResponse>;
   readonly close: () => Promise<void>;
 }
 
@@ -32,7 +32,7 @@ interface CalledService {
 /** Calls the running service over HTTPS. */
 export function makeApiClient(service: CalledService, key: string | null = null): ApiClient {
   const dispatcher = new Agent({ connect: service.connection ?? { ca: service.ca ?? '' }, allowH2: false });
-  const call = async (method: string, path: string, sending: Sending = {}): Promise<Answer> => {
+  const call = async (method: string, path: string, sending: Sending = {}): Promise<ApiResponse> => {
     const token = sending.key === undefined ? key : sending.key;
     const url = path.startsWith('https:') ? path : `${service.baseUrl}${path}`;
     const { statusCode, headers, body } = await undiciRequest(url, {

@@ -53,7 +53,7 @@ export function startClusterController(client: KubeClient, namespace: string, is
   });
   return () => {
     ended.abort();
-    // What waits for an answer that a dead process never gets is not waited for.
+    // What waits for a response that a dead process never gets is not waited for.
     void controller.stop();
   };
 }

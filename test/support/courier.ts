@@ -157,9 +157,9 @@ export function file(
 }
 
 /** Returns the port of a server on 127.0.0.2 that responds with exactly these bytes. */
-export async function rawServer(answer: string): Promise<number> {
+export async function rawServer(response: string): Promise<number> {
   const server = createServer(
-    (socket) => void socket.on('error', () => undefined).once('data', () => socket.end(answer)),
+    (socket) => void socket.on('error', () => undefined).once('data', () => socket.end(response)),
   );
   await new Promise<void>((listening) => void server.listen(0, '127.0.0.2', listening));
   afterAll(() => void server.close());

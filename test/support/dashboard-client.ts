@@ -1,7 +1,7 @@
 import { Agent, request as undiciRequest } from 'undici';
 import type { SharedService } from '#test/support/use-service.ts';
 
-export interface DashboardAnswer {
+export interface DashboardResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
@@ -16,14 +16,14 @@ interface Posting {
 }
 
 export interface DashboardClient {
-  readonly get: (below: string) => Promise<DashboardAnswer>;
+  readonly get: (below: string) => Promise<DashboardResponse>;
   /** Sends a form as it is on the page `from`, with its token. */
   readonly post: (
     below: string,
     fields: Readonly<Record<string, string>>,
     from: string,
     how?: Posting,
-  ) => Promise<DashboardAnswer>;
+  ) => Promise<DashboardResponse>;
   readonly cookies: Map<string, string>;
   readonly close: () => Promise<void>;
 }
@@ -40,7 +40,7 @@ export function makeDashboardClient(
     method: 'GET' | 'POST',
     below: string,
     sent: { body?: string; headers?: Readonly<Record<string, string>> } = {},
-  ): Promise<DashboardAnswer> => {
+  ): Promise<DashboardResponse> => {
     const { statusCode, headers, body } = await undiciRequest(`${baseUrl}/dashboard${below}`, {
       method,
       dispatcher,

@@ -1,13 +1,13 @@
 import { text } from 'node:stream/consumers';
 import { startRequest } from '#crds/process/start-request.ts';
 
-export interface TextAnswer {
+export interface TextResponse {
   readonly status: number;
   readonly body: string;
 }
 
 /** Returns the response to a GET of an `http:` or `http+unix:` URL. @throws the signal's reason, or why nobody answered. */
-export function getText(url: string, signal?: AbortSignal): Promise<TextAnswer> {
+export function getText(url: string, signal?: AbortSignal): Promise<TextResponse> {
   return new Promise((resolve, reject) => {
     const request = startRequest(url, { agent: false, ...(signal === undefined ? {} : { signal }) });
     request.once('error', reject);

@@ -73,17 +73,17 @@ export async function startKubeProxy(kubeconfig: string, plan: KubeProxyPlan = {
     if (isThrottled(request)) return throttle(request, response);
     const number = isWrite(request) ? writes.push(`${request.method} ${request.url}`) : 0;
     if (isTheOne(number, 'before')) return die(request);
-    const answer = await forward(request, { upstream, agent, isStale: plan.trouble === 'stale' }, response);
+    const reply = await forward(request, { upstream, agent, isStale: plan.trouble === 'stale' }, response);
     if (isTheOne(number, 'after')) {
-      answer.resume();
-      answer.once('end', () => die(request));
+      reply.resume();
+      reply.once('end', () => die(request));
       return;
     }
-    response.writeHead(answer.statusCode ?? 502, answer.headers);
+    response.writeHead(reply.statusCode ?? 502, reply.headers);
     response.flushHeaders();
-    if (!isWatch(request) || !isOfWatches(plan.trouble)) return pipeline(answer, response);
+    if (!isWatch(request) || !isOfWatches(plan.trouble)) return pipeline(reply, response);
     patience += 1;
-    await sendBadly(answer, response, { trouble: plan.trouble, cutAt: patience });
+    await sendBadly(reply, response, { trouble: plan.trouble, cutAt: patience });
   };
 
   const server = createServer((request, response) => {
@@ -153,12 +153,12 @@ function forward(
 }
 
 async function sendBadly(
-  answer: IncomingMessage,
+  reply: IncomingMessage,
   response: ServerResponse,
   { trouble, cutAt }: { trouble: WatchTrouble; cutAt: number },
 ): Promise<void> {
   let count = 0;
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
+  for await (const chunk of reply as AsyncIterable<Buffer>) {
     count += 1;
     if (trouble === 'cut' && count === cutAt) {
       response.write(chunk.subarray(0, Math.floor(chunk.length / 2)), () => response.destroy());

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
 import { closeServer, listen } from '#crds/process/ops-server.ts';
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+type Responder = (request: IncomingMessage, response: ServerResponse) => void;
 
 export interface MockApiServer {
   readonly kubeconfig: string;
@@ -16,9 +16,9 @@ export interface MockApiServer {
   /** TCP connections so far. */
   connections(): number;
   /** Queues answers; a request that finds none waits for ever. */
-  lists(...answers: readonly Answer[]): void;
-  watches(...answers: readonly Answer[]): void;
-  others(...answers: readonly Answer[]): void;
+  lists(...answers: readonly Responder[]): void;
+  watches(...answers: readonly Responder[]): void;
+  others(...answers: readonly Responder[]): void;
   /** Refuses connections until `up`. */
   down(): Promise<void>;
   up(): Promise<void>;
@@ -26,7 +26,7 @@ export interface MockApiServer {
 }
 
 export async function startMockApiServer(): Promise<MockApiServer> {
-  const queues: Record<'list' | 'watch' | 'other', Answer[]> = { list: [], watch: [], other: [] };
+  const queues: Record<'list' | 'watch' | 'other', Responder[]> = { list: [], watch: [], other: [] };
   const requests: string[] = [];
   let connections = 0;
   const make = () =>
@@ -63,17 +63,17 @@ export async function startMockApiServer(): Promise<MockApiServer> {
   };
 }
 
-export function listOf(version: string, objects: readonly KubeObject[], next?: string): Answer {
+export function listOf(version: string, objects: readonly KubeObject[], next?: string): Responder {
   const metadata = { resourceVersion: version, ...(next === undefined ? {} : { continue: next }) };
   return json(200, { metadata, items: objects });
 }
 
-export function json(status: number, body: object, headers: Readonly<Record<string, string>> = {}): Answer {
+export function json(status: number, body: object, headers: Readonly<Record<string, string>> = {}): Responder {
   return (_request, response) =>
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 }
 
-export function refuse(status: number, headers: Readonly<Record<string, string>> = {}): Answer {
+export function refuse(status: number, headers: Readonly<Record<string, string>> = {}): Responder {
   return json(
     status,
     { kind: 'Status', status: 'Failure', code: status, reason: 'Mock', message: `mock ${status}` },
@@ -82,7 +82,7 @@ export function refuse(status: number, headers: Readonly<Record<string, string>>
 }
 
 /** Sends the texts, then ends, resets the connection, or says nothing more. */
-export function stream(texts: readonly string[], then: 'end' | 'reset' | 'silence'): Answer {
+export function stream(texts: readonly string[], then: 'end' | 'reset' | 'silence'): Responder {
   return (request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.flushHeaders();
@@ -92,7 +92,7 @@ export function stream(texts: readonly string[], then: 'end' | 'reset' | 'silenc
   };
 }
 
-export const blackhole: Answer = () => undefined;
+export const blackhole: Responder = () => undefined;
 
 export function line(type: string, object: object): string {
   return `${JSON.stringify({ type, object })}\n`;

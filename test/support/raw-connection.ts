@@ -1,7 +1,7 @@
 import { connect } from 'node:tls';
 import type { SharedService } from '#test/support/use-service.ts';
 
-interface RawAnswer {
+interface RawResponse {
   readonly status: number;
   /** Lower-case names; of several of one name, the last. */
   readonly headers: Readonly<Record<string, string>>;
@@ -10,8 +10,8 @@ interface RawAnswer {
 
 export interface RawConnection {
   send(bytes: string | Buffer): void;
-  /** The next answer on the connection; fails when it closes first. */
-  next(): Promise<RawAnswer>;
+  /** The next response on the connection; fails when it closes first. */
+  next(): Promise<RawResponse>;
   /** Resolves when the server has closed it. */
   readonly closed: Promise<void>;
   close(): void;
@@ -40,12 +40,12 @@ export async function openRaw(service: Pick<SharedService, 'baseUrl' | 'ca'>): P
     socket.once('secureConnect', resolve);
     socket.once('error', reject);
   });
-  const next = async (): Promise<RawAnswer> => {
+  const next = async (): Promise<RawResponse> => {
     for (;;) {
-      const answer = readAnswer(received);
-      if (answer !== null) {
-        received = received.slice(answer.length);
-        return answer;
+      const response = readResponse(received);
+      if (response !== null) {
+        received = received.slice(response.length);
+        return response;
       }
       if (isClosed) throw new Error(`the connection closed after ${JSON.stringify(received.slice(0, 200))}`);
       await new Promise<void>((resolve) => {
@@ -60,7 +60,7 @@ export async function openRaw(service: Pick<SharedService, 'baseUrl' | 'ca'>): P
 export async function rawRequest(
   service: Pick<SharedService, 'baseUrl' | 'ca'>,
   bytes: string | Buffer,
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   const connection = await openRaw(service);
   connection.send(bytes);
   try {
@@ -70,8 +70,8 @@ export async function rawRequest(
   }
 }
 
-/** The first whole answer; null while it is not there yet. Answers to HEAD have no body and are not read here. */
-function readAnswer(received: string): (RawAnswer & { readonly length: number }) | null {
+/** The first whole response; null while it is not there yet. Answers to HEAD have no body and are not read here. */
+function readResponse(received: string): (RawResponse & { readonly length: number }) | null {
   const end = received.indexOf('\r\n\r\n');
   if (end === -1) return null;
   const [first = '', ...lines] = received.slice(0, end).split('\r\n');

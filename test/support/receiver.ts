@@ -37,7 +37,7 @@ interface ReceiverSettings {
   readonly host?: string;
   readonly tls?: boolean;
   /** Called once the whole request is there; default: 204. */
-  readonly answer?: (response: ServerResponse, received: Received) => void;
+  readonly respond?: (response: ServerResponse, received: Received) => void;
 }
 
 /** Returns the trust of a client of receivers: only the test's authority. */
@@ -57,7 +57,7 @@ export function authorityFile(): string {
 export async function startReceiver({
   host = '127.0.0.1',
   tls = true,
-  answer = noContent,
+  respond = noContent,
 }: ReceiverSettings = {}): Promise<Receiver> {
   const received: Received[] = [];
   const listener: RequestListener = (request, response) => {
@@ -65,7 +65,7 @@ export async function startReceiver({
       (body) => {
         const whole = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body };
         received.push(whole);
-        answer(response, whole);
+        respond(response, whole);
       },
       () => undefined,
     );

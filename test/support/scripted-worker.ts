@@ -84,8 +84,8 @@ async function beat(): Promise<void> {
   const { url, token } = spec.heartbeat;
   const body = JSON.stringify({ jobId: spec.jobId, attempt: spec.attempt, percent: 50 });
   const headers = { authorization: `Bearer ${token}` };
-  const answer = await fetch(url, { method: 'POST', headers, body }).catch(() => null);
-  if (answer?.status === 204) return;
+  const response = await fetch(url, { method: 'POST', headers, body }).catch(() => null);
+  if (response?.status === 204) return;
   await new Promise((resolve) => setTimeout(resolve, 100));
   await beat();
 }

@@ -21,7 +21,7 @@ export interface StoreHost {
 export interface StoreHostOptions {
   readonly input?: Buffer;
   readonly etag?: string;
-  /** Statuses of the first requests of that method; `cut` ends the answer in its middle. */
+  /** Statuses of the first requests of that method; `cut` ends the response in its middle. */
   readonly faults?: Readonly<Partial<Record<'GET' | 'PUT', readonly (number | 'cut')[]>>>;
   /** Status of every heartbeat. */
   readonly beatStatus?: number;

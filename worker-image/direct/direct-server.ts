@@ -65,7 +65,7 @@ export function makeDirectServer(
       return refuse(request, response, busy());
     }
     if (request.headers.expect !== undefined) response.writeContinue();
-    void answer({ ...deps, admission }, options, { request, response, declared, stop }).then((refusal) => {
+    void handleRequest({ ...deps, admission }, options, { request, response, declared, stop }).then((refusal) => {
       admission.release();
       if (refusal !== null) refuse(request, response, refusal);
     });
@@ -86,7 +86,7 @@ interface AdmittedRequest {
 }
 
 /** Processes a request and sends the output. Returns a refusal, to be sent once the private files are removed. */
-async function answer(
+async function handleRequest(
   deps: RequestDeps,
   options: DirectServerOptions,
   { request, response, declared, stop }: AdmittedRequest,

@@ -30,8 +30,8 @@ beforeEach(async () => {
   server = createServer((request, response) => {
     void text(request).then((body) => {
       requests.push(`${request.method} ${request.url} ${body}`);
-      const { status, etag, body: answer } = responses.shift() ?? { status: 200, etag: `"${requests.length}"` };
-      response.writeHead(status, etag === undefined ? {} : { etag }).end(answer);
+      const { status, etag, body: reply } = responses.shift() ?? { status: 200, etag: `"${requests.length}"` };
+      response.writeHead(status, etag === undefined ? {} : { etag }).end(reply);
     });
   });
   await listen(server, { host: '127.0.0.1', port: 0 });

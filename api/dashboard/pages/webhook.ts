@@ -103,8 +103,8 @@ async function setEnabled(deps: DashboardDeps, visit: AccountVisit, enabled: boo
 async function test(deps: DashboardDeps, visit: AccountVisit): Promise<RouteReply> {
   const input = { id: idOf(visit), signal: visit.signal };
   const { delivered, status, durationMs } = await requestPing(deps, { caller: callerOf(visit), input });
-  const answer = status === 0 ? 'no response' : `status ${status}`;
-  const text = `${delivered ? 'The test was delivered' : 'The test failed'}: ${answer} after ${durationMs} ms.`;
+  const shownStatus = status === 0 ? 'no response' : `status ${status}`;
+  const text = `${delivered ? 'The test was delivered' : 'The test failed'}: ${shownStatus} after ${durationMs} ms.`;
   return redirectToEndpoint(visit, { text });
 }
 

@@ -55,9 +55,9 @@ async function startOurs(folder: string): Promise<ImageServer> {
       const resize =
         side === undefined ? 'image.resize=false' : `image.resize.width=${side}&image.resize.height=${side}`;
       const wish = `image.format=${format}&${resize}${quality === undefined ? '' : `&image.quality=${quality}`}`;
-      const answer = await service.api('POST', `/v1/compress?${wish}&filename=${file}`, { body: bytes });
-      if (answer.status !== 200) throw new Error(`${OURS} answered ${answer.status}: ${answer.bytes.toString()}`);
-      return answer.bytes;
+      const response = await service.api('POST', `/v1/compress?${wish}&filename=${file}`, { body: bytes });
+      if (response.status !== 200) throw new Error(`${OURS} answered ${response.status}: ${response.bytes.toString()}`);
+      return response.bytes;
     },
     pids: () =>
       service
@@ -187,9 +187,9 @@ async function startServer(who: string, program: (port: number) => Program): Pro
   const get = async (path: string, body?: Buffer): Promise<Buffer> => {
     const method = body === undefined ? 'GET' : 'POST';
     const headers = body === undefined ? {} : { 'content-type': 'application/octet-stream' };
-    const answer = await pool.request({ method, path, headers, body: body ?? null });
-    const bytes = Buffer.from(await answer.body.arrayBuffer());
-    if (answer.statusCode !== 200) throw new Error(`${who} answered ${path} with ${answer.statusCode}`);
+    const response = await pool.request({ method, path, headers, body: body ?? null });
+    const bytes = Buffer.from(await response.body.arrayBuffer());
+    if (response.statusCode !== 200) throw new Error(`${who} answered ${path} with ${response.statusCode}`);
     return bytes;
   };
   const isUp = async (): Promise<boolean> => {

@@ -11,7 +11,7 @@ import { FormData } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { noise } from '#test/fixtures/noise.ts';
 import { blanks, pdf } from '#test/hostile/forge-pdf.ts';
-import type { Answer } from '#test/support/api-client.ts';
+import type { ApiResponse } from '#test/support/api-client.ts';
 import { startReceiver } from '#test/support/receiver.ts';
 import { finished, upload } from '#test/support/run-through.ts';
 import { useService, type TestAccount } from '#test/support/use-service.ts';
@@ -32,7 +32,7 @@ const audioFile = await sample('talk.wav');
 /** Server of a PDF that a job fetches under the name of an image. */
 const host = await startReceiver({
   tls: false,
-  answer: (response) => response.writeHead(200, { 'content-length': document.length }).end(document),
+  respond: (response) => response.writeHead(200, { 'content-length': document.length }).end(document),
 });
 
 interface Caller extends TestAccount {
@@ -40,7 +40,7 @@ interface Caller extends TestAccount {
 }
 
 /** Starts work and returns the responses of direct requests and job creations. */
-type Attempt = (caller: Caller) => Promise<readonly Answer[]>;
+type Attempt = (caller: Caller) => Promise<readonly ApiResponse[]>;
 
 async function aCaller(capMicroUsd = CAP): Promise<Caller> {
   const account = await makeAccount('growth');
@@ -54,14 +54,14 @@ const many = <T>(count: number, make: (index: number) => Promise<T>): Promise<T[
 
 /** Maximum number of queued and processing jobs on this plan. */
 const JOBS = 30;
-const createJob = (caller: Caller, fields: object, headers: Record<string, string> = {}): Promise<Answer> =>
+const createJob = (caller: Caller, fields: object, headers: Record<string, string> = {}): Promise<ApiResponse> =>
   caller.call('POST', '/v1/jobs', { json: { operation: 'compress', ...fields }, headers });
 const uploads = (caller: Caller, count: number, name: string): Promise<string[]> =>
   many(count, () => upload(caller.call, document, name));
 
 /** Returns the spend of the month after all work has ended, in micro-dollars. */
-async function spentBy(caller: Caller, answers: readonly Answer[]): Promise<number> {
-  const jobs = answers.filter(({ status }) => status === 202).map((answer) => String(answer.json()['id']));
+async function spentBy(caller: Caller, answers: readonly ApiResponse[]): Promise<number> {
+  const jobs = answers.filter(({ status }) => status === 202).map((response) => String(response.json()['id']));
   for (const id of jobs) await finished(caller.call, id);
   const rows = await service.query(
     'select coalesce(sum(amount_micro_usd), 0)::bigint as spent from monthly_spend where account_id = $1',
@@ -78,7 +78,7 @@ function form(file: Buffer, filename: string, options?: object): FormData {
 }
 
 /** Sends the first bytes, waits, and sends the rest. */
-function slowly(caller: Caller, path: string, body: Buffer): Promise<Answer> {
+function slowly(caller: Caller, path: string, body: Buffer): Promise<ApiResponse> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${caller.live}`, 'content-type': 'image/png' };
     const sent = httpsRequest(`${service.baseUrl}${path}`, { method: 'POST', ca: service.ca, headers }, (response) => {

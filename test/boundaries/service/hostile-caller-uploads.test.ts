@@ -1,6 +1,6 @@
 /** A caller who requests two results from one upload, against docs/reference/uploads.md#rules. */
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '#test/support/api-client.ts';
+import type { ApiResponse } from '#test/support/api-client.ts';
 import { expectRefusal } from '#test/support/expect-refusal.ts';
 import { finished, upload } from '#test/support/run-through.ts';
 import { useService } from '#test/support/use-service.ts';
@@ -11,7 +11,7 @@ const ROUNDS = 100;
 const csv = Buffer.from('id,name\n1,Ada\n');
 const toJson = { operation: 'convert', options: { convert: { to: 'json' } } };
 
-const createJob = (input: string, key: string | null): Promise<Answer> =>
+const createJob = (input: string, key: string | null): Promise<ApiResponse> =>
   api('POST', '/v1/jobs', {
     json: { ...toJson, input: { upload: input } },
     headers: key === null ? {} : { 'idempotency-key': key },
@@ -21,7 +21,7 @@ const createJob = (input: string, key: string | null): Promise<Answer> =>
 async function race(keys: readonly (string | null)[]): Promise<string[]> {
   const input = await upload(api, csv, 'people.csv');
   const answers = await Promise.all(keys.map((key) => createJob(input, key)));
-  const jobs = answers.map((answer) => answer.json());
+  const jobs = answers.map((response) => response.json());
   for (const { id } of jobs) await api('DELETE', `/v1/jobs/${id}`);
   expect(answers.map(({ status }) => status)).toEqual([202, 202]);
   expect(await service.query('select 1 from uploads where id = $1', [input])).toEqual([]);
@@ -39,7 +39,7 @@ describe('of two jobs that are created concurrently on one upload', () => {
   it('the one that gets the upload succeeds', async () => {
     const input = await upload(api, csv, 'people.csv');
     const created = await Promise.all([createJob(input, null), createJob(input, null)]);
-    const ends = await Promise.all(created.map((answer) => finished(api, String(answer.json()['id']))));
+    const ends = await Promise.all(created.map((response) => finished(api, String(response.json()['id']))));
     expect(ends.map(({ status }) => status).toSorted()).toEqual(['failed', 'succeeded']);
   });
 });

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ErrorCode } from '#crds/contract/error-codes.ts';
-import type { Answer } from '#test/support/api-client.ts';
+import type { ApiResponse } from '#test/support/api-client.ts';
 import { expectRefusal } from '#test/support/expect-refusal.ts';
 import { useService } from '#test/support/use-service.ts';
 
@@ -28,17 +28,17 @@ const samples = await Promise.all(
 );
 
 /** Nothing here may be our fault, and whatever is refused is refused in the one shape. */
-function expectNoFault(answer: Answer): void {
-  expect([500, 429]).not.toContain(answer.status);
-  if (answer.status < 300) return;
-  const { code } = (answer.json() as { error: { code: ErrorCode } }).error;
-  expectRefusal(answer, code, { status: answer.status });
+function expectNoFault(response: ApiResponse): void {
+  expect([500, 429]).not.toContain(response.status);
+  if (response.status < 300) return;
+  const { code } = (response.json() as { error: { code: ErrorCode } }).error;
+  expectRefusal(response, code, { status: response.status });
 }
 
 /** The service still works on what is whole. */
 async function expectHealthy(): Promise<void> {
-  const answer = await api('POST', '/v1/compress', { key, body: samples[0] ?? '' });
-  expect(answer.status).toBe(200);
+  const response = await api('POST', '/v1/compress', { key, body: samples[0] ?? '' });
+  expect(response.status).toBe(200);
 }
 
 describe('bytes that nobody vouches for', () => {

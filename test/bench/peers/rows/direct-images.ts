@@ -52,7 +52,7 @@ const FRAMES = { count: 20, width: 480, height: 320, step: 12 } as const;
 
 export const directImages: Row = {
   title: 'Images in one request',
-  about: `One server each, on loopback, on all cores; callers ask again as soon as they have their answer. The service gets the
+  about: `One server each, on loopback, on all cores; callers ask again as soon as they have their response. The service gets the
 file over HTTPS and answers with its default quality (\`image.quality\` 75), in a process that opens files of one account only. thumbor
 and ipx read the file from a folder, a fastify server around sharp gets it as the body, all over plain http. For jpg,
 webp and avif their quality number is the lowest with which the picture is as like the input (SSIMULACRA2) as the service's;

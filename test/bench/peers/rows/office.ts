@@ -112,7 +112,7 @@ async function convertCopy(
 ): Promise<string> {
   const stop = new AbortController();
   const hangs = delay(LONGEST_MS, undefined, { signal: stop.signal }).then((): never => {
-    throw new Error(`no answer within ${LONGEST_MS / 1000} seconds`);
+    throw new Error(`no response within ${LONGEST_MS / 1000} seconds`);
   });
   hangs.catch(() => undefined);
   const copy = await copyOf(bench, source);
@@ -231,12 +231,12 @@ async function startUnoserver(bench: Bench, { folder }: ReadyPeer): Promise<Conv
   const args = ['--interface', '127.0.0.1', '--port', String(port), '--uno-port', String(unoPort)];
   const call = async (method: string, params: string): Promise<string> => {
     const body = `<?xml version="1.0"?><methodCall><methodName>${method}</methodName><params>${params}</params></methodCall>`;
-    const answer = await fetch(`http://127.0.0.1:${port}/`, {
+    const response = await fetch(`http://127.0.0.1:${port}/`, {
       method: 'POST',
       body,
       headers: { 'content-type': 'text/xml' },
     });
-    return answer.text();
+    return response.text();
   };
   const server = await startServerProcess({
     who: 'unoserver',
@@ -273,9 +273,9 @@ async function startGotenberg({ folder: binary }: ReadyPeer): Promise<Converter>
     convert: async (source) => {
       const form = new FormData();
       form.set('files', new Blob([new Uint8Array(await readFile(source))]), basename(source));
-      const answer = await fetch(`${base}/forms/libreoffice/convert`, { method: 'POST', body: form });
-      if (!answer.ok) throw new Error(`Gotenberg answered ${answer.status}`);
-      return writeBeside(source, Buffer.from(await answer.arrayBuffer()));
+      const response = await fetch(`${base}/forms/libreoffice/convert`, { method: 'POST', body: form });
+      if (!response.ok) throw new Error(`Gotenberg answered ${response.status}`);
+      return writeBeside(source, Buffer.from(await response.arrayBuffer()));
     },
     ...server,
   };

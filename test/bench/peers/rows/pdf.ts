@@ -123,10 +123,10 @@ function ours({ api }: BenchService): Compressor {
     compress: async (input, output) => {
       const body = await readFile(input);
       const startedAt = performance.now();
-      const answer = await api('POST', '/v1/compress', { body });
+      const response = await api('POST', '/v1/compress', { body });
       const seconds = (performance.now() - startedAt) / 1000;
-      if (answer.status !== 200) throw new Error(`${answer.status} ${answer.bytes.toString()}`);
-      await writeFile(output, answer.bytes);
+      if (response.status !== 200) throw new Error(`${response.status} ${response.bytes.toString()}`);
+      await writeFile(output, response.bytes);
       return seconds;
     },
   };

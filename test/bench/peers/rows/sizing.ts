@@ -87,7 +87,7 @@ async function measureFile(
     file.lane === 'job' ? runBenchJob(service, { ...file, bytes }) : sendDirect(service, file, bytes);
   await work();
   const everything = (): number[] => service.processes().map(({ pid }) => pid);
-  // What is tidied up after the answer counts too.
+  // What is tidied up after the response counts too.
   const workAndRest = (): Promise<unknown> => work().then(() => delay(SETTLE_MS));
   for (let round = 0; round < bench.rounds; round += 1) {
     bench.say(`${name}: round ${round + 1} of ${bench.rounds}`);
@@ -133,9 +133,9 @@ async function sendDirect(
   const form = new FormData();
   form.set('options', JSON.stringify(options));
   form.set('file', new Blob([new Uint8Array(bytes)]), filename);
-  const answer = await api('POST', `/v1/${operation}`, { body: form });
-  if (answer.status !== 200)
-    throw new Error(`${filename} was answered with ${answer.status}: ${answer.bytes.toString()}`);
+  const response = await api('POST', `/v1/${operation}`, { body: form });
+  if (response.status !== 200)
+    throw new Error(`${filename} was answered with ${response.status}: ${response.bytes.toString()}`);
 }
 
 function direct(filename: string, options: SentOptions, bytes: SizedFile['bytes']): SizedFile {
