@@ -83,10 +83,10 @@ async function runAll(
 
 /** Creates an account with every feature and returns a live key of it. */
 async function makeKey(data: string): Promise<string> {
-  const mediactl = async <Answer>(...args: string[]): Promise<Answer> => {
+  const mediactl = async <Output>(...args: string[]): Promise<Output> => {
     const script = path.join(ROOT, 'api', 'mediactl.ts');
     const { stdout } = await promisify(execFile)(process.execPath, [script, '--data', data, '--json', ...args]);
-    return JSON.parse(stdout) as Answer;
+    return JSON.parse(stdout) as Output;
   };
   const features = ['--feature', 'video', '--feature', 'heic_output'];
   const account = await mediactl<{ id: string }>(

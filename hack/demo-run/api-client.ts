@@ -6,7 +6,7 @@ import { Agent, request } from 'undici';
 
 /** Client for the endpoints that the demo calls. */
 export interface DemoClient {
-  call<Answer>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Answer>;
+  call<Body>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Body>;
   /** Creates an upload, sends the file's bytes, and returns the upload's id. */
   upload(file: string): Promise<string>;
   /** Downloads a signed link to a file and returns its size in bytes. */
@@ -26,7 +26,7 @@ export function makeApiClient({ baseUrl, ca, key }: { baseUrl: string; ca: strin
   const dispatcher = new Agent({ connect: { ca } });
   const authorization = `Bearer ${key}`;
 
-  const call = async <Answer>(method: 'GET' | 'POST', where: string, body?: unknown): Promise<Answer> => {
+  const call = async <Body>(method: 'GET' | 'POST', where: string, body?: unknown): Promise<Body> => {
     const sent =
       body === undefined
         ? {}
@@ -37,7 +37,7 @@ export function makeApiClient({ baseUrl, ca, key }: { baseUrl: string; ca: strin
       headers: { authorization },
       ...sent,
     });
-    return read<Answer>(response, `${method} ${where}`);
+    return read<Body>(response, `${method} ${where}`);
   };
 
   const upload = async (file: string): Promise<string> => {
@@ -61,12 +61,12 @@ export function makeApiClient({ baseUrl, ca, key }: { baseUrl: string; ca: strin
   return { call, upload, download, close: () => dispatcher.close() };
 }
 
-async function read<Answer>(
+async function read<Body>(
   response: { statusCode: number; body: { text(): Promise<string> } },
   what: string,
-): Promise<Answer> {
+): Promise<Body> {
   const text = await response.body.text();
-  if (response.statusCode < 400) return JSON.parse(text) as Answer;
+  if (response.statusCode < 400) return JSON.parse(text) as Body;
   const { error } = JSON.parse(text) as { error: { code: string; message: string; request_id: string } };
   throw new Error(
     `${what} was refused with ${response.statusCode} ${error.code}: ${error.message} (${error.request_id})`,

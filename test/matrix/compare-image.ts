@@ -63,7 +63,7 @@ export const IMAGE_VARIANTS: readonly ImageInput[] = [
   row('cmyk-bare-jpg', 'jpg', { tolerance: 20 }),
   row('16-bit-png', 'png'),
   // EXIF orientation 8 is a rotation by 90° to the left.
-  row('turned-heic', 'heic', { size: { width: 640, height: 480 }, orientation: 8 }),
+  row('rotated-heic', 'heic', { size: { width: 640, height: 480 }, orientation: 8 }),
   ...[2, 3, 4, 5, 7, 8].map((orientation) =>
     row(`orientation-${orientation}-jpg`, 'jpg', { orientation, targets: ROTATED_TARGETS }),
   ),

@@ -51,9 +51,9 @@ describe('retryTransfer', () => {
     const interrupted = retryTransfer(deps, never, (onBytes) => {
       tries += 1;
       onBytes();
-      return Promise.reject(new TransientFault('cut off'));
+      return Promise.reject(new TransientFault('interrupted'));
     });
-    await expect(interrupted).rejects.toThrow('the transfer failed 20 times: cut off');
+    await expect(interrupted).rejects.toThrow('the transfer failed 20 times: interrupted');
     expect(tries).toBe(20);
   });
 

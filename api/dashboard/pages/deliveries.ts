@@ -44,7 +44,7 @@ async function deliveryPage(deps: DashboardDeps, visit: AccountVisit): Promise<P
       <h2>Attempts</h2>
       ${table({
         caption: 'Attempts, oldest first',
-        columns: ['Sent', 'Answer', 'Error', '#Took'],
+        columns: ['Sent', 'Response', 'Error', '#Took'],
         rows: attempts.map(({ at, status, error, durationMs }) => [
           moment(at),
           status ?? 'none',

@@ -198,7 +198,7 @@ describe('converting a video', () => {
   ])('keeps the rotation of a video in %s', async (to, copied) => {
     const rotated = await draw(engineDeps().run, directory, {
       format: 'mp4',
-      name: `turned-for-${to}`,
+      name: `rotated-for-${to}`,
       args: ['-i', fixture('mp4').path, '-c', 'copy', '-metadata:s:v', 'rotate=90'],
     });
     const produced = await convert(rotated, to);

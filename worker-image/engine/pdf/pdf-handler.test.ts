@@ -204,8 +204,8 @@ describe('convert', () => {
   it.each([
     { name: 'photos', to: 'png', dpi: 144, width: 1224, height: 1584 },
     { name: 'photos', to: 'jpg', dpi: 36, width: 306, height: 396 },
-    { name: 'turned', to: 'png', dpi: 72, width: 200, height: 400 },
-    { name: 'turned', to: 'jpg', dpi: 144, width: 400, height: 800 },
+    { name: 'rotated', to: 'png', dpi: 72, width: 200, height: 400 },
+    { name: 'rotated', to: 'jpg', dpi: 144, width: 400, height: 800 },
   ] as const)(
     'renders $name as $to at $dpi dpi with $width × $height pixels',
     async ({ name, to, dpi, width, height }) => {
@@ -301,7 +301,7 @@ describe('convert', () => {
 
   // Promise, Bad input, case by case: Pixels, frames, pages, durations
   it('refuses more pixels than the limit before rendering', async () => {
-    const one = await work('turned', 'convert', { convert: { to: 'png', dpi: 144 } });
+    const one = await work('rotated', 'convert', { convert: { to: 'png', dpi: 144 } });
     const refused = runHandler(pdfHandler, { ...one, limits: { ...one.limits, maxPixels: 319_999 } });
     await expect(refused).rejects.toMatchObject({
       code: 'limit_exceeded',
@@ -328,7 +328,7 @@ describe('strip_metadata', () => {
   ])('removes metadata inside a JPEG %s, and keeps its pixels', async (_how, filter, packed) => {
     const jpeg = await jpegWithMetadata();
     const entries = `/Type /XObject /Subtype /Image /Width 64 /Height 48 /ColorSpace /DeviceRGB /BitsPerComponent 8 /Filter ${filter}`;
-    const path = join(await freshDirectory(), 'wordy.pdf');
+    const path = join(await freshDirectory(), 'with-metadata.pdf');
     const more = (writer: PdfWriter) => ({
       page: `/Annots [] /Group << /S /Transparency /Image ${writer.addStream(entries, packed(jpeg))} 0 R >>`,
     });
