@@ -109,6 +109,6 @@ function expectWarning(warnings: readonly string[], cell: Cell, input: ImageInpu
   // When the requested format would be larger, compress keeps the original with a warning.
   const isDropped = cell.operation === 'compress' && cell.target !== 'original' && cell.target !== output;
   expect(warnings.length > 0).toBe(isLost || isBare || isDropped);
-  if (isDropped) expect(warnings.join(' ')).toContain(`A ${cell.target} would have`);
+  if (isDropped) expect(warnings.join(' ')).toContain(`The ${cell.target} would have`);
   if (isLost) expect(warnings.join(' ')).toContain(input.holds);
 }
