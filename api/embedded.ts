@@ -148,7 +148,10 @@ async function serve({ start, folder, ports, sockets, tree, identities }: ServeI
   const [certificates, servers] = await Promise.all([
     openCertificates({ clock: systemClock }, folder.in('tls')),
     tree.startServers({ databaseUrl: start.config.DATABASE_URL, redisUrl: start.config.REDIS_URL }),
-    warmCodeCache(PROCESSES.map(({ script }) => script)),
+    warmCodeCache(
+      PROCESSES.map(({ script }) => script),
+      PROCESSES.flatMap(({ name }) => identities.users?.of(name).uid ?? []),
+    ),
   ]);
   await migrateDatabase({ clock: systemClock }, servers.databaseUrl);
   const given = givenSettings();

@@ -1,12 +1,32 @@
-import { fork } from 'node:child_process';
+import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { PROCESSES } from '#api/embedded/process-list.ts';
-import { INVALID_SETTINGS } from '#api/embedded/warm-code-cache.ts';
+import { CODE_CACHE } from '#api/embedded/code-cache.ts';
+import { INVALID_SETTINGS, warmCodeCache } from '#api/embedded/warm-code-cache.ts';
+
+/** A user that no process of a service has. */
+const OTHER_UID = 105_535;
 
 describe('the setting that loads a process without running it', () => {
   it.each(PROCESSES)('is refused by $name once its modules are loaded', async ({ script }) => {
     const child = fork(script, [], { env: INVALID_SETTINGS, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
     expect(await once(child, 'exit')).toEqual([1, null]);
+  });
+});
+
+describe('warmCodeCache', () => {
+  it('fills a cache that a process of another user reads', async ({ skip, onTestFinished }) => {
+    if (process.getuid?.() !== 0) skip();
+    const scripts = PROCESSES.map(({ script }) => script);
+    await warmCodeCache(scripts, [OTHER_UID]);
+    const command = ['--reuid', `${OTHER_UID}`, '--clear-groups', process.execPath, scripts[0] ?? ''];
+    const env = { ...INVALID_SETTINGS, NODE_COMPILE_CACHE: CODE_CACHE, NODE_DEBUG_NATIVE: 'COMPILE_CACHE' };
+    const { stderr } = spawnSync('setpriv', command, { env: { ...env, PATH: process.env.PATH }, encoding: 'utf8' });
+    for (const name of readdirSync(CODE_CACHE).filter((one) => one.endsWith(`-${OTHER_UID}`)))
+      onTestFinished(() => rmSync(join(CODE_CACHE, name)));
+    expect(stderr).toMatch(/was accepted/);
   });
 });

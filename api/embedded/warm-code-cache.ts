@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CODE_CACHE } from '#api/embedded/code-cache.ts';
@@ -18,8 +18,9 @@ export const INVALID_SETTINGS = { MEDIAJOBS_LOG_LEVEL: 'none' };
 /**
  * Fills the compile cache when it is missing or older than the sources. Otherwise each process of the first start would
  * strip types itself and take 25 MB more until it ends, as it does where the cache cannot be written.
+ * @param uids users of the processes.
  */
-export async function warmCodeCache(scripts: readonly string[]): Promise<void> {
+export async function warmCodeCache(scripts: readonly string[], uids: readonly number[] = []): Promise<void> {
   try {
     if (modifiedAt(STAMP) <= newestSource()) {
       mkdirSync(CODE_CACHE, { recursive: true });
@@ -31,6 +32,7 @@ export async function warmCodeCache(scripts: readonly string[]): Promise<void> {
       writeFileSync(STAMP, '');
     }
     makeReadable();
+    for (const uid of uids) linkFor(uid);
   } catch {
     // The cache is optional: it only saves memory and time.
   }
@@ -39,9 +41,20 @@ export async function warmCodeCache(scripts: readonly string[]): Promise<void> {
 /** Makes the cache readable for the users of the processes. Only the supervisor's user may write: a process may be compromised. */
 function makeReadable(): void {
   for (const entry of readdirSync(CODE_CACHE, { recursive: true, withFileTypes: true })) {
+    if (entry.isSymbolicLink()) continue;
     const one = path.join(entry.parentPath, entry.name);
     const { mode } = statSync(one);
     if ((mode & 0o044) !== 0o044) chmodSync(one, entry.isDirectory() ? 0o755 : 0o644);
+  }
+}
+
+/** Node reads a folder per user, such as `v24.1.0-x64-964aae3f-0`: links lead other users to that of the supervisor. */
+function linkFor(uid: number): void {
+  const own = `-${process.getuid?.()}`;
+  for (const entry of readdirSync(CODE_CACHE, { withFileTypes: true })) {
+    if (!entry.isDirectory() || !entry.name.endsWith(own)) continue;
+    const link = path.join(CODE_CACHE, `${entry.name.slice(0, -own.length)}-${uid}`);
+    if (lstatSync(link, { throwIfNoEntry: false }) === undefined) symlinkSync(entry.name, link);
   }
 }
 
