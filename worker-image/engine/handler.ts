@@ -60,6 +60,8 @@ export interface Produced<OutputFacts extends Facts = Facts> {
 export interface KindHandler<KindFacts extends Facts = Facts, OutputFacts extends Facts = Facts> {
   /** Loads libraries that the first file would otherwise wait for. */
   prepare?(): Promise<unknown>;
+  /** Loads the modules that only some files need, for the compile cache. */
+  loadAll?(): Promise<unknown>;
   /** Reads the facts, from headers where the format allows it, before anything is decoded. */
   inspect(deps: EngineDeps, work: Work): Promise<KindFacts>;
   /** Makes the file smaller; the pipeline keeps the original when the result is not. */

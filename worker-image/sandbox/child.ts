@@ -58,7 +58,7 @@ if (channel !== null) {
 }
 process.once('SIGTERM', end);
 process.on('uncaughtException', (error) => send(bug(error), () => process.exit(1)));
-if (channel === null) await Promise.all(KINDS.map(prepare));
+if (channel === null) await Promise.all(KINDS.map(loadAll));
 
 function receive(message: ToChild): void {
   if (message.type === 'abort') currentTask?.abort(new MediaError('canceled', 'Processing was canceled.'));
@@ -71,6 +71,12 @@ async function prepare(kind: Kind): Promise<void> {
   await loadHandler(kind)
     .then((handler) => handler.prepare?.())
     .catch(() => undefined);
+}
+
+/** Loads all code of a kind, so that the compile cache holds it. */
+async function loadAll(kind: Kind): Promise<void> {
+  await prepare(kind);
+  await (await loadHandler(kind)).loadAll?.();
 }
 
 async function work({ task, versions }: Extract<ToChild, { type: 'process' }>): Promise<void> {

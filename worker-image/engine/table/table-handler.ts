@@ -6,40 +6,32 @@ import { MediaError } from '#crds/contract/media-error.ts';
 import type { EngineDeps, KindHandler, Produced } from '#worker-image/engine/handler.ts';
 import { countXlsxRows } from '#worker-image/engine/table/count-xlsx-rows.ts';
 import { htmlCharset } from '#worker-image/engine/containers/html-charset.ts';
-import { readCsv, readTsv } from '#worker-image/engine/table/read-delimited.ts';
-import { readHtml } from '#worker-image/engine/table/read-html.ts';
-import { countJsonRows, readJson, readNdjson } from '#worker-image/engine/table/read-json.ts';
-import { readMarkdown } from '#worker-image/engine/table/read-markdown.ts';
+import { countJsonRows } from '#worker-image/engine/table/read-json.ts';
 import { readText } from '#worker-image/engine/containers/read-text.ts';
 import { unparseable, type OpenText, type TableRows, type Warn } from '#worker-image/engine/table/table-row.ts';
-import {
-  writeCsv,
-  writeHtml,
-  writeJson,
-  writeMarkdown,
-  writeNdjson,
-  writeTsv,
-} from '#worker-image/engine/table/write-text-tables.ts';
-import { writeXlsx } from '#worker-image/engine/table/write-xlsx.ts';
 import { unsupportedTarget } from '#crds/contract/work-rules.ts';
 
-const READERS: Readonly<Partial<Record<Format, (open: OpenText, warn: Warn) => TableRows>>> = {
-  csv: readCsv,
-  tsv: readTsv,
-  json: readJson,
-  ndjson: readNdjson,
-  html: readHtml,
-  md: readMarkdown,
+type Reader = (open: OpenText, warn: Warn) => TableRows;
+type Writer = (rows: TableRows) => AsyncIterable<string | Uint8Array>;
+
+/** Loaders of the readers: loading those of HTML and Markdown takes longer than converting a small CSV file. */
+const READERS: Readonly<Partial<Record<Format, () => Promise<Reader>>>> = {
+  csv: async () => (await import('#worker-image/engine/table/read-delimited.ts')).readCsv,
+  tsv: async () => (await import('#worker-image/engine/table/read-delimited.ts')).readTsv,
+  json: async () => (await import('#worker-image/engine/table/read-json.ts')).readJson,
+  ndjson: async () => (await import('#worker-image/engine/table/read-json.ts')).readNdjson,
+  html: async () => (await import('#worker-image/engine/table/read-html.ts')).readHtml,
+  md: async () => (await import('#worker-image/engine/table/read-markdown.ts')).readMarkdown,
 };
 
-const WRITERS: Readonly<Partial<Record<Format, (rows: TableRows) => AsyncIterable<string | Uint8Array>>>> = {
-  csv: writeCsv,
-  tsv: writeTsv,
-  json: writeJson,
-  ndjson: writeNdjson,
-  html: writeHtml,
-  md: writeMarkdown,
-  xlsx: writeXlsx,
+const WRITERS: Readonly<Partial<Record<Format, () => Promise<Writer>>>> = {
+  csv: async () => (await import('#worker-image/engine/table/write-text-tables.ts')).writeCsv,
+  tsv: async () => (await import('#worker-image/engine/table/write-text-tables.ts')).writeTsv,
+  json: async () => (await import('#worker-image/engine/table/write-text-tables.ts')).writeJson,
+  ndjson: async () => (await import('#worker-image/engine/table/write-text-tables.ts')).writeNdjson,
+  html: async () => (await import('#worker-image/engine/table/write-text-tables.ts')).writeHtml,
+  md: async () => (await import('#worker-image/engine/table/write-text-tables.ts')).writeMarkdown,
+  xlsx: async () => (await import('#worker-image/engine/table/write-xlsx.ts')).writeXlsx,
 };
 
 /** Maximum size of the output as a multiple of the input size. JSON repeats the keys in every row. */
@@ -58,18 +50,21 @@ function makeTableHandler(): KindHandler {
   /** Result → rows read for it, so that verification does not read a large input again. */
   const rowsRead = new WeakMap<Produced, number>();
   return {
+    loadAll: () => Promise.all([...Object.values(READERS), ...Object.values(WRITERS)].map((load) => load())),
+
     inspect: () => Promise.resolve({}),
 
     convert: async (deps, work): Promise<Produced> => {
       const { to } = work.options.convert;
-      const write = to === null ? undefined : WRITERS[to];
-      if (to === null || write === undefined) throw unsupportedTarget('table', to);
+      const loadWriter = to === null ? undefined : WRITERS[to];
+      if (to === null || loadWriter === undefined) throw unsupportedTarget('table', to);
       const path = join(work.directory, `output.${to}`);
       const onBytes = (bytes: number): void => deps.onProgress((bytes / work.input.size) * 100);
       const counter = { rows: 0 };
       const warnings = new Set<string>();
       const warn = (warning: string): void => void warnings.add(warning);
-      const rows = filled(rowsOf(deps, work.input, { onBytes, warn }), { format: work.input.format, counter });
+      const write = await loadWriter();
+      const rows = filled(await rowsOf(deps, work.input, { onBytes, warn }), { format: work.input.format, counter });
       await save(path, write(rows), Math.max(MIN_OUTPUT_BYTES, work.input.size * MAX_GROWTH));
       const produced = { path, format: to, facts: {}, warnings: [...warnings] };
       rowsRead.set(produced, counter.rows);
@@ -77,7 +72,7 @@ function makeTableHandler(): KindHandler {
     },
 
     verify: async (deps, work, _input, produced) => {
-      const before = rowsRead.get(produced) ?? (await count(rowsOf(deps, work.input)));
+      const before = rowsRead.get(produced) ?? (await count(await rowsOf(deps, work.input)));
       const after = await countWritten(deps, produced);
       if (after !== before) throw new Error(`the output has ${after} rows, the input ${before}`);
     },
@@ -87,7 +82,7 @@ function makeTableHandler(): KindHandler {
 /** Counts the rows of a result, including the row of column names. */
 async function countWritten(deps: Pick<EngineDeps, 'signal'>, { path, format }: Produced): Promise<number> {
   if (format === 'xlsx') return countXlsxRows(path);
-  if (format !== 'json' && format !== 'ndjson') return count(rowsOf(deps, { path, format }));
+  if (format !== 'json' && format !== 'ndjson') return count(await rowsOf(deps, { path, format }));
   // In JSON the column names are keys, not a row.
   return 1 + (await countJsonRows(format, () => readText(path, deps)));
 }
@@ -98,12 +93,12 @@ interface Listeners {
   readonly warn?: Warn;
 }
 
-function rowsOf(
+async function rowsOf(
   { signal }: Pick<EngineDeps, 'signal'>,
   { path, format }: TableFile,
   { onBytes, warn = () => {} }: Listeners = {},
-): TableRows {
-  const read = READERS[format];
+): Promise<TableRows> {
+  const read = await READERS[format]?.();
   if (read === undefined) throw new TypeError(`${format} is no table that is read`);
   const declared = format === 'html' ? { declared: htmlCharset } : {};
   const options = { signal, warn, ...declared, ...(onBytes === undefined ? {} : { onBytes }) };
