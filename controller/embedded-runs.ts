@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { tryIsolation } from '#controller/local-process.ts';
 import { serveLocalRuns } from '#controller/serve-local-runs.ts';
 import { beginProcess, PROCESS_SETTINGS } from '#crds/process/begin-process.ts';
+import { bundledScript } from '#crds/process/bundled-script.ts';
 import { loadConfig } from '#crds/process/config.ts';
 import { opsAddress, startOpsServer } from '#crds/process/ops-server.ts';
 import { announceReady } from '#crds/process/ready.ts';
@@ -40,7 +41,7 @@ const runs = await serveLocalRuns(
   {
     directory: config.MEDIAJOBS_WORK_DIR,
     concurrency,
-    script: workerScript('run-job.ts'),
+    script: bundledScript(workerScript('run-job.ts')),
     isolation: config.MEDIAJOBS_ISOLATION,
     triedIsolation: () => isolationLevel,
     path,

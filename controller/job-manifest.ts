@@ -13,6 +13,8 @@ export const STOPPED_ANNOTATION = 'mediajobs.dev/stopped';
 export const WORKER_CONTAINER = 'worker';
 
 const COMPONENT = { 'app.kubernetes.io/name': 'mediajobs', 'app.kubernetes.io/component': 'worker' };
+/** The worker image's bundle of `worker-image/run-job.ts` (hack/bundle.ts). */
+const RUN_JOB = '.code-cache/bundle/worker-image/run-job.mjs';
 const SPEC_FOLDER = '/run/mediajobs';
 const WORK_FOLDER = '/work';
 const TERMINATION_PATH = '/dev/termination-log';
@@ -121,7 +123,7 @@ function container(settings: WorkerPod, { requests, limits }: Resources, request
     name: WORKER_CONTAINER,
     image: settings.image,
     imagePullPolicy: settings.imagePullPolicy,
-    command: ['node', 'worker-image/run-job.ts'],
+    command: ['node', RUN_JOB],
     env: Object.entries(environment).map(([name, value]) => ({ name, value })),
     resources: { requests, limits },
     terminationMessagePath: TERMINATION_PATH,

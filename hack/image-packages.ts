@@ -42,15 +42,22 @@ export const IMAGE_PACKAGES = {
     'yauzl',
     'zod',
   ],
+  /** Makes the bundle of the worker image; not part of it. */
+  bundler: ['rolldown'],
 } as const satisfies Record<string, readonly string[]>;
+
+function isImage(name: string | undefined): name is keyof typeof IMAGE_PACKAGES {
+  return name !== undefined && Object.hasOwn(IMAGE_PACKAGES, name);
+}
 
 if (import.meta.main) {
   const [image] = parseArgs({ allowPositionals: true }).positionals;
-  if (image !== 'service' && image !== 'worker') throw new Error(`name an image, service or worker, not ${image}`);
-  const { devDependencies: _, dependencies, ...rest } = JSON.parse(readFileSync('package.json', 'utf8'));
+  if (!isImage(image)) throw new Error(`name one of ${Object.keys(IMAGE_PACKAGES).join(', ')}, not ${image}`);
+  const { devDependencies, dependencies, ...rest } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const versions = { ...devDependencies, ...dependencies };
   const kept = IMAGE_PACKAGES[image].map((name) => {
-    if (dependencies[name] === undefined) throw new Error(`package.json has no dependency ${name}`);
-    return [name, dependencies[name]];
+    if (versions[name] === undefined) throw new Error(`package.json has no dependency ${name}`);
+    return [name, versions[name]];
   });
   writeFileSync('package.json', JSON.stringify({ ...rest, dependencies: Object.fromEntries(kept) }, null, 2));
 }

@@ -29,4 +29,14 @@ describe('warmCodeCache', () => {
       onTestFinished(() => rmSync(join(CODE_CACHE, name)));
     expect(stderr).toMatch(/was accepted/);
   });
+
+  it('bundles the scripts that run for one file, and the cache holds the bundle', async () => {
+    await warmCodeCache([]);
+    const script = join(CODE_CACHE, 'bundle/worker-image/sandbox/child.mjs');
+    const env = { NODE_COMPILE_CACHE: CODE_CACHE, NODE_DEBUG_NATIVE: 'COMPILE_CACHE' };
+    const { status, stderr } = spawnSync(process.execPath, [script, '--warm'], { env, encoding: 'utf8' });
+    expect(status).toBe(0);
+    expect(stderr).toMatch(/bundle\/worker-image\/sandbox\/child-image-handler.* was accepted/);
+    expect(stderr).not.toMatch(/no such file/);
+  });
 });

@@ -1,23 +1,27 @@
-import { fork } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, lstatSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CODE_CACHE } from '#api/embedded/code-cache.ts';
+import { BUNDLE } from '#crds/process/bundled-script.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const SOURCES = ['api', 'controller', 'crds', 'worker-image'];
 /** File whose time says when the cache was filled with this version of Node. */
-const STAMP = path.join(CODE_CACHE, `warmed-2-${process.version}`);
-const ENGINE_CHILD = path.join(ROOT, 'worker-image', 'sandbox', 'child.ts');
+const STAMP = path.join(CODE_CACHE, `warmed-3-${process.version}`);
+const BUNDLE_FOLDER = path.join(CODE_CACHE, BUNDLE);
+const ENGINE_CHILD = path.join('worker-image', 'sandbox', 'child');
 /** Exits after loading its modules, because there is no run spec. */
-const RUN_JOB = path.join(ROOT, 'worker-image', 'run-job.ts');
+const RUN_JOB = path.join('worker-image', 'run-job');
+const IMPORT_ALL = 'await Promise.all(process.argv.slice(1).map((file) => import(file))); process.exit(0)';
 /** Invalid setting: a process that gets it loads its modules and then exits. */
 export const INVALID_SETTINGS = { MEDIAJOBS_LOG_LEVEL: 'none' };
 
 /**
- * Fills the compile cache when it is missing or older than the sources. Otherwise each process of the first start would
- * strip types itself and take 25 MB more until it ends, as it does where the cache cannot be written.
+ * Fills the compile cache, and bundles the scripts that run for one file, when the cache is missing or older than the
+ * sources. Otherwise each process of the first start would strip types itself and take 25 MB more until it ends, as it
+ * does where the cache cannot be written.
  * @param uids users of the processes.
  */
 export async function warmCodeCache(scripts: readonly string[], uids: readonly number[] = []): Promise<void> {
@@ -26,8 +30,7 @@ export async function warmCodeCache(scripts: readonly string[], uids: readonly n
       mkdirSync(CODE_CACHE, { recursive: true });
       await Promise.all([
         ...scripts.map((script) => loadModules(script)),
-        loadModules(ENGINE_CHILD, ['--warm']),
-        loadModules(RUN_JOB),
+        (await isBundled()) ? loadBundle() : loadScripts(ROOT, '.ts'),
       ]);
       writeFileSync(STAMP, '');
     }
@@ -56,6 +59,31 @@ function linkFor(uid: number): void {
     const link = path.join(CODE_CACHE, `${entry.name.slice(0, -own.length)}-${uid}`);
     if (lstatSync(link, { throwIfNoEntry: false }) === undefined) symlinkSync(entry.name, link);
   }
+}
+
+/** Returns whether the bundle could be made. An earlier one is of other sources. */
+async function isBundled(): Promise<boolean> {
+  rmSync(BUNDLE_FOLDER, { recursive: true, force: true });
+  const bundler = spawn(process.execPath, [path.join(ROOT, 'hack', 'bundle.ts'), BUNDLE_FOLDER], { stdio: 'ignore' });
+  const [code] = (await once(bundler, 'exit')) as [number | null];
+  return code === 0;
+}
+
+/** Loads the scripts of the bundle, and the parts that they load later. */
+async function loadBundle(): Promise<void> {
+  const files = readdirSync(BUNDLE_FOLDER, { recursive: true, encoding: 'utf8' });
+  const parts = files.filter((file) => file.endsWith('.mjs') && ![RUN_JOB, ENGINE_CHILD].includes(file.slice(0, -4)));
+  const args = ['--input-type=module', '--eval', IMPORT_ALL, ...parts.map((part) => path.join(BUNDLE_FOLDER, part))];
+  const env = { ...INVALID_SETTINGS, NODE_COMPILE_CACHE: CODE_CACHE };
+  await Promise.all([
+    once(spawn(process.execPath, args, { env, stdio: 'ignore' }), 'exit'),
+    loadScripts(BUNDLE_FOLDER, '.mjs'),
+  ]);
+}
+
+async function loadScripts(folder: string, extension: string): Promise<void> {
+  const scriptOf = (script: string): string => path.join(folder, `${script}${extension}`);
+  await Promise.all([loadModules(scriptOf(ENGINE_CHILD), ['--warm']), loadModules(scriptOf(RUN_JOB))]);
 }
 
 async function loadModules(script: string, args: readonly string[] = []): Promise<void> {

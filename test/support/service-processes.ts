@@ -37,8 +37,8 @@ const SCRIPTS: readonly (readonly [script: string, role: ProcessRole])[] = [
   ['controller/embedded-runs.ts', 'runs'],
   ['api/courier.ts', 'courier'],
   ['worker-image/serve-direct.ts', 'engine'],
-  ['worker-image/run-job.ts', 'worker'],
-  ['worker-image/sandbox/child.ts', 'engine child'],
+  ['worker-image/run-job', 'worker'],
+  ['worker-image/sandbox/child', 'engine child'],
 ];
 
 /** Returns every process of the folder, whatever its parent. */

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { closeSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
 import { dirname, join } from 'node:path';
+import { bundledScript } from '#crds/process/bundled-script.ts';
 import { OWN_MEMORY, WARM } from '#worker-image/sandbox/child-messages.ts';
 import { toolPath } from '#worker-image/tools/find-tool.ts';
 import type { Isolation } from '#worker-image/tools/isolation.ts';
@@ -40,7 +41,10 @@ const ALLOCATOR = {
 export async function warmCompileCache(): Promise<void> {
   const env = environment();
   if (env.NODE_COMPILE_CACHE === undefined) return;
-  await once(spawn(process.execPath, [SCRIPT, WARM], { env, stdio: ['ignore', 'ignore', 'inherit'] }), 'exit');
+  await once(
+    spawn(process.execPath, [bundledScript(SCRIPT), WARM], { env, stdio: ['ignore', 'ignore', 'inherit'] }),
+    'exit',
+  );
 }
 
 /** Starts the process. It has no pid when it cannot be started. */
@@ -52,7 +56,7 @@ export function spawnEngine(options: EngineProcessOptions): ChildProcess {
   return child.on('error', () => undefined);
 }
 
-function commandLine({ isolation, directory, script = SCRIPT }: EngineProcessOptions): string[] {
+function commandLine({ isolation, directory, script = bundledScript(SCRIPT) }: EngineProcessOptions): string[] {
   return [
     // The process ends with its owner, even if the owner is killed.
     'setpriv',

@@ -1,0 +1,62 @@
+/**
+ * Bundles the scripts that run for one file: `node hack/bundle.ts FOLDER`. A process of them loads a few files in place
+ * of some 200, which takes longer than a small file does. Scripts keep their paths, with the extension `.mjs`.
+ */
+import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { rolldown } from 'rolldown';
+
+const ROOT = join(import.meta.dirname, '..');
+const SCRIPTS = ['worker-image/run-job', 'worker-image/sandbox/child'];
+/** Packages with code for one processor, which cannot be bundled. */
+const EXTERNAL = ['sharp'];
+
+/** Writes the bundle, in place of an earlier one. */
+async function bundle(folder: string): Promise<void> {
+  mkdirSync(dirname(folder), { recursive: true });
+  const made = mkdtempSync(`${folder}-`);
+  const earlier = mkdtempSync(`${folder}-`);
+  try {
+    for (const script of SCRIPTS) await bundleScript(script, join(made, dirname(script)));
+    rmSync(earlier, { recursive: true });
+    renameIfAny(folder, earlier);
+    renameIfAny(made, folder);
+  } finally {
+    for (const leftover of [made, earlier]) rmSync(leftover, { recursive: true, force: true });
+  }
+}
+
+/** Bundles each script by itself: chunks that two scripts share would be many and small. */
+async function bundleScript(script: string, dir: string): Promise<void> {
+  await using build = await rolldown({
+    input: join(ROOT, `${script}.ts`),
+    external: EXTERNAL,
+    platform: 'node',
+    cwd: ROOT,
+    plugins: [{ name: 'paths-of-sources', transform: { filter: { code: 'import.meta.' }, handler: withSourcePaths } }],
+  });
+  await build.write({ dir, entryFileNames: '[name].mjs', chunkFileNames: `${basename(script)}-[name]-[hash].mjs` });
+}
+
+/** Replaces the paths that a module takes of itself: it finds its files where its source is. */
+function withSourcePaths(code: string, id: string): string | null {
+  if (!id.startsWith(ROOT) || id.includes('/node_modules/')) return null;
+  return code
+    .replaceAll('import.meta.dirname', JSON.stringify(dirname(id)))
+    .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href));
+}
+
+/** Renames a folder. Does nothing when it is missing, or when another process has written the other one meanwhile. */
+function renameIfAny(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if (!['ENOENT', 'ENOTEMPTY'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
+}
+
+const [folder] = parseArgs({ allowPositionals: true }).positionals;
+if (folder === undefined) throw new Error('name the folder of the bundle');
+await bundle(resolve(folder));
