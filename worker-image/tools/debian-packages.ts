@@ -5,7 +5,6 @@ export const DEBIAN_PACKAGES = {
   ffprobe: 'ffmpeg',
   soffice: 'libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui',
   qpdf: 'qpdf',
-  mutool: 'mupdf-tools',
   pdftoppm: 'poppler-utils',
   pdfinfo: 'poppler-utils',
   vips: 'libvips-tools',

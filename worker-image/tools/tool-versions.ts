@@ -9,7 +9,9 @@ import type { RunCommand } from '#worker-image/tools/run-command.ts';
 const LIBRARIES = ['sharp'] as const;
 
 /** Libraries that a tool uses, whose versions are reported with the tool's. */
-export const TOOL_LIBRARIES: Readonly<Record<string, readonly string[]>> = { python3: ['pikepdf', 'pymupdf'] };
+export const TOOL_LIBRARIES: Readonly<Record<string, readonly string[]>> = {
+  python3: ['pikepdf', 'pypdfium2', 'uharfbuzz'],
+};
 
 /**
  * Returns the versions, by name, of the tools (from their Debian packages), of the Python packages in the project's

@@ -423,8 +423,8 @@ describe('convert', () => {
     const directory = await freshDirectory();
     const page = join(directory, 'page.png');
     await engineDeps().run({
-      file: 'mutool',
-      args: ['draw', '-r', '72', '-o', page, path],
+      file: 'pdftoppm',
+      args: ['-png', '-singlefile', '-r', '72', path, page.slice(0, -'.png'.length)],
       directory,
       signal: new AbortController().signal,
       timeoutSeconds: 60,

@@ -1,4 +1,4 @@
-"""Merges equal streams of a PDF and compresses its metadata streams."""
+"""Merges equal streams of a PDF and compresses all streams as far as Flate can."""
 
 import hashlib
 import re
@@ -10,8 +10,19 @@ from pikepdf import Name
 from drawn_sizes import is_image
 
 MIN_BYTES = 512
+# First bytes of data that zlib compressed with level 9.
+BEST_FLATE = b"\x78\xda"
 # Maximum depth of direct objects.
 MAX_DEPTH = 8
+
+
+def prune(pdf) -> None:
+    """Removes resources that a page does not draw: some writers share one list of images among all pages."""
+    lists = [page.resources for page in pdf.pages]
+    shared = {item.objgen for item in lists if item.is_indirect}
+    # Where pages share only fonts, each page would get a list of its own.
+    if len(shared) == len(lists) or any("/XObject" in item for item in lists):
+        pdf.remove_unreferenced_resources()
 
 
 def merge_duplicates(pdf) -> None:
@@ -58,3 +69,19 @@ def pack_metadata(pdf) -> None:
             item.write(text)
         else:
             item.write(zlib.compress(text, 9), filter=Name.FlateDecode)
+
+
+def recompress(pdf) -> None:
+    """Compresses Flate streams again with the highest level, except for those that an encoder marked as such."""
+    for item in pdf.objects:
+        if not isinstance(item, pikepdf.Stream) or item.get("/Filter") != Name.FlateDecode or "/DecodeParms" in item:
+            continue
+        packed = item.read_raw_bytes()
+        if packed[:2] == BEST_FLATE:
+            continue
+        try:
+            smaller = zlib.compress(zlib.decompress(packed), 9)
+        except zlib.error:
+            continue
+        if len(smaller) < len(packed):
+            item.write(smaller, filter=Name.FlateDecode)

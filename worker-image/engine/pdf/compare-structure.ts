@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import type { Work } from '#worker-image/engine/handler.ts';
+import { readablePdf } from '#worker-image/engine/pdf/repair-pdf.ts';
 import { runPdfScript, type PdfDeps } from '#worker-image/engine/pdf/run-pdf-tool.ts';
 
 /**
@@ -8,8 +10,13 @@ import { runPdfScript, type PdfDeps } from '#worker-image/engine/pdf/run-pdf-too
 export async function compareStructure(deps: PdfDeps, work: Work, rewritten: string): Promise<string[]> {
   const { exitCode, stdout, stderr } = await runPdfScript(deps, work, {
     name: 'compare-structure',
-    args: [work.input.path, rewritten],
+    args: [await readablePdf(work), rewritten],
   });
   if (exitCode !== 0) return [`the files cannot be compared: ${stderr.slice(-500)}`];
   return stdout.split('\n').filter((line) => line !== '');
+}
+
+/** Returns the path of a file in the work's directory that exists only after it compared equal to the input. */
+export function comparedPath({ directory }: Pick<Work, 'directory'>): string {
+  return join(directory, 'compared.pdf');
 }

@@ -29,10 +29,11 @@ export async function convertPdf(deps: EngineDeps, work: Work, facts: PdfFacts):
   if (to !== 'png' && to !== 'jpg') throw new Error(`PDFs cannot be converted to ${to}.`);
   requirePage(page, facts.pages);
   const size = await readPageSize(deps, work, page);
-  requirePixels(pixelSize(size, dpi), work, dpi);
+  const pixels = pixelSize(size, dpi);
+  requirePixels(pixels, work, dpi);
   const path = join(work.directory, `page.${to}`);
   const source = size.invalid.length === 0 ? await readablePdf(work) : await normalize(deps, work, size.invalid);
-  const result = await renderPage(deps, work, { source, unit: size.unit, path });
+  const result = await renderPage(deps, work, { source, unit: size.unit, pixels, path });
   deps.onProgress(90);
   const image = { path, format: to, directory: work.directory, maxPixels: work.limits.maxPixels };
   const picture = await openPicture(deps, image).catch((cause: unknown) => {
@@ -85,15 +86,17 @@ async function normalize(deps: EngineDeps, work: Work, invalid: readonly PageEnt
 interface PageRendering {
   readonly source: string;
   readonly unit: number;
+  readonly pixels: PixelSize;
   /** Output path: `page` with its extension, in the work's directory. */
   readonly path: string;
 }
 
-/** Renders PNG with MuPDF, which is faster, and otherwise with poppler, which reads some damaged files better. */
+/** Renders PNG with PDFium, which is faster, and JPEG or a page that PDFium cannot load with poppler. */
 async function renderPage(deps: EngineDeps, work: Work, rendering: PageRendering): Promise<ToolResult> {
   const { to, dpi, page } = work.options.convert;
   if (to === 'png') {
-    const args = [rendering.source, rendering.path, String(page), String(dpi)];
+    const { source, path, pixels } = rendering;
+    const args = [source, path, ...[page, pixels.width, pixels.height, dpi].map(String)];
     const result = await runPdfScript(deps, work, { name: 'render-page', args });
     if (await isFile(rendering.path)) return result;
   }

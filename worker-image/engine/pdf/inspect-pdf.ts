@@ -16,13 +16,17 @@ const NEEDS_PASSWORD = 0;
  */
 export async function inspectPdf(deps: PdfDeps, work: Pick<Work, 'input' | 'directory'>): Promise<PdfFacts> {
   await refuseDecompressionBomb(work.input.path, deps.signal);
-  const { exitCode } = await runQpdf(deps, work, ['--requires-password', work.input.path]);
-  if (exitCode === NEEDS_PASSWORD) throw encryptedPdf();
   const result = await runQpdf(deps, work, ['--show-npages', work.input.path]);
   const pages = pageCount(result);
+  if (pages < 1) await refusePassword(deps, work);
   const whole = pages < 1 || hasDamagedXref(result) ? await repairPdf(deps, work, pages) : pages;
   if (whole < 1) throw damagedPdf(result);
   return { pages: whole };
+}
+
+async function refusePassword(deps: PdfDeps, work: Pick<Work, 'input' | 'directory'>): Promise<void> {
+  const { exitCode } = await runQpdf(deps, work, ['--requires-password', work.input.path]);
+  if (exitCode === NEEDS_PASSWORD) throw encryptedPdf();
 }
 
 /** Returns the number of pages. @throws MediaError processing_failed when no page is found. */

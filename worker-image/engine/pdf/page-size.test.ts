@@ -14,10 +14,15 @@ interface PrintedPage {
 async function sizeOf({ rotation = '0', media = '0.00 0.00 200.00 100.00', crop = media, unit }: PrintedPage) {
   const printed: Readonly<Record<string, string>> = {
     pdfinfo: `Page    2 size: 1 x 1 pts\nPage    2 rot:  ${rotation}\nPage    2 MediaBox:  ${media}\nPage    2 CropBox:   ${crop}\n`,
-    mutool: unit === undefined ? '' : `<UserUnit v="${unit}" />`,
+    '--show-object=7,0': `<< /MediaBox [ 0 0 9 9 ] /PieceInfo << /A << >> /UserUnit 9 >>${unit === undefined ? '' : ` /UserUnit ${unit}`} /VP [ << >> ] >>\n`,
+    '--show-object=8,0': '4\n',
   };
   const deps = engineDeps({
-    run: ({ file }) => Promise.resolve({ exitCode: 0, stdout: printed[file] ?? '', stderr: '' }),
+    run: ({ file, args, onLine }) => {
+      if (args[0] === '--show-pages')
+        ['page 1: 3 0 R', '  content:', 'page 2: 7 0 R'].forEach((line) => onLine?.(line));
+      return Promise.resolve({ exitCode: 0, stdout: printed[file] ?? printed[args[0] ?? ''] ?? '', stderr: '' });
+    },
   });
   return readPageSize(deps, { directory: await freshDirectory(), input: { path: 'none' } } as Work, 2);
 }
@@ -31,6 +36,7 @@ describe('readPageSize', () => {
     ['a page rotated by 180 degrees', { rotation: '180' }, { width: 200, height: 100, unit: 1 }],
     ['a page rotated by 270 degrees', { rotation: '270' }, { width: 100, height: 200, unit: 1 }],
     ['a larger unit', { unit: '2.5' }, { width: 500, height: 250, unit: 2.5 }],
+    ['a unit in another object', { unit: '8 0 R' }, { width: 800, height: 400, unit: 4 }],
   ])('applies %s', async (_what, page, size) => {
     expect(await sizeOf(page)).toEqual({ ...size, invalid: [] });
   });

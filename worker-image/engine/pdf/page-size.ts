@@ -1,5 +1,5 @@
 import type { Work } from '#worker-image/engine/handler.ts';
-import { damagedPdf, runPdfTool, type PdfDeps } from '#worker-image/engine/pdf/run-pdf-tool.ts';
+import { damagedPdf, runPdfTool, runQpdf, type PdfDeps } from '#worker-image/engine/pdf/run-pdf-tool.ts';
 import { readablePdf } from '#worker-image/engine/pdf/repair-pdf.ts';
 
 /** Page entries that can be invalid; viewers then assume no rotation, the MediaBox and 1. */
@@ -22,24 +22,26 @@ interface PageBox {
   readonly top: number;
 }
 
+/** Matches a number or a reference. */
+const USER_UNIT = /\/UserUnit (\d+ \d+ R|\S+)/;
+
 const PAGE_ENTRIES: readonly PageEntry[] = ['Rotate', 'CropBox', 'UserUnit'];
 
 /**
  * Reads the size of a page. pdfinfo resolves inherited entries, clips the CropBox to the MediaBox and assumes US
- * letter for a missing or empty MediaBox, as viewers do. mutool reads `UserUnit`, which is not inherited.
+ * letter for a missing or empty MediaBox, as viewers do. qpdf reads `UserUnit`, which is not inherited.
  * @throws MediaError processing_failed when the page cannot be read.
  */
 export async function readPageSize(deps: PdfDeps, work: Work, page: number): Promise<PageSize> {
   const path = await readablePdf(work);
-  const [info, own] = await Promise.all([
+  const [info, userUnit] = await Promise.all([
     runPdfTool(deps, work, ['pdfinfo', '-f', String(page), '-l', String(page), '-box', path]),
-    runPdfTool(deps, work, ['mutool', 'pages', path, String(page)]),
+    readUserUnit(deps, work, { path, page }),
   ]);
   const media = parseBox(info.stdout, 'MediaBox');
   if (media === null) throw damagedPdf(info);
   const crop = parseBox(info.stdout, 'CropBox');
   const rotation = Number(/^Page +\d+ rot: +(-?\d+)$/m.exec(info.stdout)?.[1] ?? 0) % 180;
-  const userUnit = Number(/<UserUnit v="([^"]+)"/.exec(own.stdout)?.[1] ?? 1);
   const isValid: Record<PageEntry, boolean> = {
     Rotate: rotation % 90 === 0,
     CropBox: crop !== null,
@@ -50,6 +52,32 @@ export async function readPageSize(deps: PdfDeps, work: Work, page: number): Pro
   const [width, height] = [(box.right - box.left) * unit, (box.top - box.bottom) * unit];
   const invalid = PAGE_ENTRIES.filter((entry) => !isValid[entry]);
   return rotation === 90 ? { width: height, height: width, unit, invalid } : { width, height, unit, invalid };
+}
+
+/** Returns the `UserUnit` of a page: 1 when it is missing, NaN when it is no number. */
+async function readUserUnit(
+  deps: PdfDeps,
+  work: Work,
+  { path, page }: { path: string; page: number },
+): Promise<number> {
+  const show = async (object: string): Promise<string> => {
+    const { stdout } = await runQpdf(deps, work, [`--show-object=${object.replace(' ', ',')}`, path]);
+    return stdout.trim();
+  };
+  const pageObject = new RegExp(`^page ${page}: (\\d+ \\d+) R$`);
+  let object = '';
+  const onLine = (line: string): void => {
+    object = pageObject.exec(line)?.[1] ?? object;
+  };
+  await runPdfTool(deps, work, ['qpdf', '--show-pages', path], onLine);
+  const [, value = '1'] = USER_UNIT.exec(withoutInner(await show(object))) ?? [];
+  return Number(value.endsWith(' R') ? await show(value.slice(0, -2)) : value);
+}
+
+/** Returns a printed dictionary without the dictionaries inside of it. */
+function withoutInner(dictionary: string): string {
+  const inner = dictionary.replace(/^<<|>>$/g, '').replaceAll(/<<(?:(?!<<|>>).)*>>/gs, '');
+  return inner.includes('<<') && inner.includes('>>') ? withoutInner(inner) : inner;
 }
 
 /** Parses a box from the output of pdfinfo. Returns null for one without area. */

@@ -50,7 +50,7 @@ describe('repairPdf', () => {
   });
 
   it('refuses a file that needs a password', async () => {
-    const run = () => Promise.resolve({ exitCode: 1, stdout: '', stderr: 'error: cannot authenticate password: x' });
+    const run = () => Promise.resolve({ exitCode: 3, stdout: '', stderr: '' });
     const repaired = repairPdf(engineDeps({ run }), work as Parameters<typeof repairPdf>[1], 0);
     await expect(repaired).rejects.toMatchObject({ code: 'encrypted_pdf' });
   });

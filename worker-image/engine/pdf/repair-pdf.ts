@@ -1,12 +1,15 @@
 /**
- * Repairs a PDF with a damaged cross-reference table: MuPDF recovers more than qpdf, as viewers do. MuPDF rewrites the
- * file once, and qpdf reads the copy.
+ * Repairs a PDF with a damaged cross-reference table: PDFium and qpdf together recover more than qpdf alone. They
+ * rewrite the file once, and every tool reads the copy.
  */
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Work } from '#worker-image/engine/handler.ts';
-import { encryptedPdf, pageCount, runPdfTool, runQpdf, type PdfDeps } from '#worker-image/engine/pdf/run-pdf-tool.ts';
+import { encryptedPdf, pageCount, runPdfScript, runQpdf, type PdfDeps } from '#worker-image/engine/pdf/run-pdf-tool.ts';
 import type { ToolResult } from '#worker-image/tools/run-command.ts';
+
+/** Exit code of repair-pdf.py. */
+const NEEDS_PASSWORD = 3;
 
 /** Returns whether the messages of qpdf mean that the cross-reference table is damaged. */
 export function hasDamagedXref({ stderr }: ToolResult): boolean {
@@ -24,8 +27,8 @@ export async function repairPdf(
   pages: number,
 ): Promise<number> {
   const copy = repairedPath(work);
-  const { stderr } = await runPdfTool(deps, work, ['mutool', 'clean', work.input.path, copy]);
-  if (stderr.includes('cannot authenticate password')) throw encryptedPdf();
+  const { exitCode } = await runPdfScript(deps, work, { name: 'repair-pdf', args: [work.input.path, copy] });
+  if (exitCode === NEEDS_PASSWORD) throw encryptedPdf();
   const found = pageCount(await runQpdf(deps, work, ['--show-npages', copy]));
   if (found > 0 && found >= pages) return found;
   await rm(copy, { force: true });

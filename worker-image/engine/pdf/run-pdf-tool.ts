@@ -1,4 +1,4 @@
-/** Runs the PDF tools: qpdf, poppler, MuPDF and the Python scripts beside this file. */
+/** Runs the PDF tools: qpdf, poppler and the Python scripts beside this file. */
 import { join } from 'node:path';
 import { MediaError } from '#crds/contract/media-error.ts';
 import type { EngineDeps, Work } from '#worker-image/engine/handler.ts';
@@ -7,9 +7,9 @@ import type { ToolResult } from '#worker-image/tools/run-command.ts';
 export type PdfDeps = Pick<EngineDeps, 'run' | 'signal'>;
 
 export type PdfScript =
-  | 'rewrite-images'
-  | 'subset-fonts'
+  | 'compress-pdf'
   | 'compare-structure'
+  | 'repair-pdf'
   | 'strip-metadata'
   | 'normalize-page'
   | 'render-page';
@@ -20,14 +20,16 @@ const TOOL_SECONDS = 1800;
 /** Exit code of qpdf after warnings. */
 const WITH_WARNINGS = 3;
 
-/** Runs a command with the timeout of PDF tools. */
+/** Runs a command with the timeout of PDF tools; calls `onLine` with each line that it prints. */
 export function runPdfTool(
   { run, signal }: PdfDeps,
   work: Pick<Work, 'directory'>,
   command: readonly [string, ...string[]],
+  onLine?: (line: string) => void,
 ): Promise<ToolResult> {
   const [file, ...args] = command;
-  return run({ file, args, directory: work.directory, signal, timeoutSeconds: TOOL_SECONDS });
+  const more = onLine === undefined ? {} : { onLine };
+  return run({ file, args, directory: work.directory, signal, timeoutSeconds: TOOL_SECONDS, ...more });
 }
 
 /** Runs qpdf. */

@@ -13,7 +13,6 @@ import re
 import sys
 
 import pikepdf
-import pymupdf
 from pikepdf import Name
 
 METADATA_KEYS = ("/Metadata", "/PieceInfo", "/LastModified", "/Thumb")
@@ -53,14 +52,17 @@ def main(source: str, target: str) -> None:
 
 
 def open_pdf(source: str) -> pikepdf.Pdf:
-    """Opens a PDF; repairs with MuPDF what qpdf cannot, without unreferenced objects, which may be damaged."""
+    """Opens a PDF; has PDFium rewrite what qpdf cannot open."""
     try:
         return pikepdf.open(source)
     except pikepdf.PasswordError:
         raise
     except pikepdf.PdfError:
-        repaired = pymupdf.open(source, filetype="pdf").tobytes(garbage=1, deflate=True)
-        return pikepdf.open(io.BytesIO(repaired))
+        import pypdfium2
+
+        repaired = io.BytesIO()
+        pypdfium2.PdfDocument(source).save(repaired)
+        return pikepdf.open(repaired)
 
 
 def dictionaries(pdf: pikepdf.Pdf):

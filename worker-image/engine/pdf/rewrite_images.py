@@ -1,25 +1,16 @@
 """Rewrites the images of a PDF for a resolution and a JPEG quality; everything else stays as it is.
 
-usage: rewrite-images.py INPUT OUTPUT DPI JPEG_QUALITY MAX_PIXELS
-
-An image is scaled down when every use on a page has at least 1.5 times the resolution DPI, and is
-encoded as JPEG, or without loss where that is smaller. Black-and-white images are only re-encoded (fax
-group 4), never scaled: thin strokes would vanish. Color spaces, masks and decode arrays are kept.
+An image is scaled down when every use on a page has at least 1.5 times the resolution, and is encoded as JPEG, or
+without loss where that is smaller. Black-and-white images are only re-encoded (fax group 4), never scaled: thin strokes
+would vanish. Color spaces, masks and decode arrays are kept.
 """
 
-import os
-import sys
 import zlib
 
 import pikepdf
 from PIL import Image
 from pikepdf import Name
 
-# Isolated mode (-I) does not search the directory of the script.
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-sys.dont_write_bytecode = True
-
-from compact_objects import merge_duplicates, pack_metadata
 from drawn_sizes import drawn_sizes, is_image
 from image_decoding import decode, decode_bitonal
 from image_encoding import as_fax, as_flate, as_jpeg
@@ -31,23 +22,19 @@ WORTH_OF_LOSSLESS = 0.75
 MIN_BYTES = 512
 
 
-def main(source: str, target: str, dpi: int, quality: int, max_pixels: int) -> None:
-    with pikepdf.open(source) as pdf:
-        shown = drawn_sizes(pdf)
-        for image in list(pdf.objects):
-            if is_image(image) and 0 < int(image.get("/Width", 0)) * int(image.get("/Height", 0)) <= max_pixels:
-                try:
-                    rewrite(pdf, image, scale_of(image, shown, dpi), quality)
-                except (pikepdf.PdfError, OSError, ValueError, TypeError, KeyError, zlib.error, NotImplementedError):
-                    continue  # What cannot be read stays as it is.
-        merge_duplicates(pdf)
-        pack_metadata(pdf)
-        pdf.save(
-            target,
-            encryption=pdf.is_encrypted,
-            object_stream_mode=pikepdf.ObjectStreamMode.generate,
-            fix_metadata_version=False,
-        )
+def rewrite_images(pdf: pikepdf.Pdf, dpi: int, quality: int, max_pixels: int) -> None:
+    images = [image for image in pdf.objects if is_image(image) and is_worth_reading(image, max_pixels)]
+    shown = drawn_sizes(pdf) if images else {}
+    for image in images:
+        try:
+            rewrite(image, scale_of(image, shown, dpi), quality)
+        except (pikepdf.PdfError, OSError, ValueError, TypeError, KeyError, zlib.error, NotImplementedError):
+            continue  # What cannot be read stays as it is.
+
+
+def is_worth_reading(image, max_pixels: int) -> bool:
+    pixels = int(image.get("/Width", 0)) * int(image.get("/Height", 0))
+    return 0 < pixels <= max_pixels and int(image.get("/Length", 0)) >= MIN_BYTES
 
 
 def scale_of(image, shown, dpi) -> float:
@@ -59,9 +46,9 @@ def scale_of(image, shown, dpi) -> float:
     return dpi / finest if finest >= dpi * THRESHOLD else 1
 
 
-def rewrite(pdf, image, scale: float, quality: int) -> None:
+def rewrite(image, scale: float, quality: int) -> None:
     size = len(image.read_raw_bytes())
-    if size < MIN_BYTES or image.get("/ImageMask", False) or isinstance(image.get("/Mask"), pikepdf.Array):
+    if image.get("/ImageMask", False) or isinstance(image.get("/Mask"), pikepdf.Array):
         return
     if image.get("/SMaskInData", 0) != 0:
         return
@@ -120,7 +107,3 @@ def shrink_mask(mask, scale: float) -> None:
     if len(data) < len(mask.read_raw_bytes()):
         mask.write(data, filter=filter_name, decode_parms=parms)
         mask.Width, mask.Height = pixels.size
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5]))
