@@ -2,8 +2,8 @@
  * Reports to the controller that the attempt is running, with its progress. Imports little besides Node's own modules:
  * the first heartbeat is sent before large modules are loaded.
  */
-import { Agent } from 'node:http';
-import { startRequest } from '#crds/process/start-request.ts';
+import type { Agent } from 'node:http';
+import { http, startRequest } from '#crds/process/start-request.ts';
 
 export interface HeartbeatTarget {
   readonly jobId: string;
@@ -27,7 +27,7 @@ const FENCED = 410;
 
 /** Sends the first heartbeat now, then one in every interval. A failed one is not retried: the next one follows. */
 export function startHeartbeats(target: HeartbeatTarget, onFenced: () => void): HeartbeatSender {
-  const agent = target.url.startsWith('https:') ? undefined : new Agent({ keepAlive: true });
+  const agent = target.url.startsWith('https:') ? undefined : new http.Agent({ keepAlive: true });
   let percent = 0;
   let sentPercent = 0;
   let sentAt = 0;
