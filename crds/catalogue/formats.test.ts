@@ -5,6 +5,7 @@ import {
   formatOfName,
   FORMATS,
   inputFormatsOf,
+  isImageTarget,
   KINDS,
   targetFormat,
 } from '#crds/catalogue/formats.ts';
@@ -47,5 +48,19 @@ describe('formats', () => {
     for (const kind of KINDS) {
       for (const target of CONVERT_TARGETS[kind]) expect(extensionOf(target)).toMatch(/^[a-z0-9]+$/);
     }
+  });
+});
+
+describe('isImageTarget', () => {
+  it.each(inputFormatsOf('image'))('accepts what compress writes for %s', (format) => {
+    const written = FORMATS[format].compressedAs ?? format;
+    expect((written === 'jpg or png' ? ['jpg', 'png'] : [written]).every((one) => isImageTarget(one as 'jpg'))).toBe(
+      true,
+    );
+  });
+
+  it('accepts every target of convert, and no camera RAW', () => {
+    expect(CONVERT_TARGETS.image.filter((format) => !isImageTarget(format))).toEqual([]);
+    expect([isImageTarget('dng'), isImageTarget('mp4')]).toEqual([false, false]);
   });
 });

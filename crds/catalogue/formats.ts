@@ -13,6 +13,10 @@ interface FormatRow {
   readonly extensions: readonly string[];
   /** True: at least one operation accepts it as input. */
   readonly input: boolean;
+  /** First bytes that no other format has, in Latin-1. Letters alone also need a zero byte near them, unless text follows. */
+  readonly signatures?: readonly string[];
+  /** Major brands of its ISO base media files. */
+  readonly brands?: readonly string[];
   /** Camera RAW: compress decodes it, convert and strip refuse it. */
   readonly raw?: true;
   /** What compress writes for the format `original`, if not this format. `jpg or png`: photos, and drawn images. */
@@ -25,15 +29,21 @@ interface RasterRow extends FormatRow {
   readonly raw?: never;
 }
 
-const image = (mediaType: string, extensions: string[], more: Pick<FormatRow, 'compressedAs'> = {}): RasterRow => ({
+type FirstBytes = Pick<FormatRow, 'signatures' | 'brands'>;
+
+const image = (
+  mediaType: string,
+  extensions: string[],
+  more: FirstBytes & Pick<FormatRow, 'compressedAs'> = {},
+): RasterRow => ({
   kind: 'image',
   mediaType,
   extensions,
   input: true,
   ...more,
 });
-const raw = (extension: string, mediaType: string): FormatRow => ({
-  ...image(mediaType, [extension], { compressedAs: 'jpg' }),
+const raw = (extension: string, mediaType: string, more: FirstBytes = {}): FormatRow => ({
+  ...image(mediaType, [extension], { compressedAs: 'jpg', ...more }),
   raw: true,
 });
 const row = (kind: Kind, mediaType: string, extensions: string[], more: Partial<FormatRow> = {}): FormatRow => ({
@@ -45,54 +55,59 @@ const row = (kind: Kind, mediaType: string, extensions: string[], more: Partial<
 });
 
 const ROWS = {
-  jpg: image('image/jpeg', ['jpg', 'jpeg', 'jpe', 'jfif']),
-  png: image('image/png', ['png', 'apng']),
+  jpg: image('image/jpeg', ['jpg', 'jpeg', 'jpe', 'jfif'], { signatures: ['\xff\xd8\xff'] }),
+  png: image('image/png', ['png', 'apng'], { signatures: ['\x89PNG\r\n\x1a\n'] }),
   webp: image('image/webp', ['webp']),
-  avif: image('image/avif', ['avif']),
-  heic: image('image/heic', ['heic', 'heif', 'hif']),
-  gif: image('image/gif', ['gif']),
-  tiff: image('image/tiff', ['tiff', 'tif'], { compressedAs: 'jpg or png' }),
+  avif: image('image/avif', ['avif'], { brands: ['avif', 'avis'] }),
+  heic: image('image/heic', ['heic', 'heif', 'hif'], {
+    brands: ['heic', 'heix', 'hevc', 'hevx', 'heim', 'heis', 'hevm', 'hevs'],
+  }),
+  gif: image('image/gif', ['gif'], { signatures: ['GIF87a', 'GIF89a'] }),
+  tiff: image('image/tiff', ['tiff', 'tif'], { compressedAs: 'jpg or png', signatures: ['II+\0', 'MM\0+'] }),
   bmp: image('image/bmp', ['bmp', 'dib'], { compressedAs: 'jpg or png' }),
   cr2: raw('cr2', 'image/x-canon-cr2'),
   nef: raw('nef', 'image/x-nikon-nef'),
   arw: raw('arw', 'image/x-sony-arw'),
   dng: raw('dng', 'image/x-adobe-dng'),
-  orf: raw('orf', 'image/x-olympus-orf'),
-  rw2: raw('rw2', 'image/x-panasonic-rw2'),
-  raf: raw('raf', 'image/x-fuji-raf'),
+  orf: raw('orf', 'image/x-olympus-orf', { signatures: ['IIRO', 'IIRS', 'MMOR'] }),
+  rw2: raw('rw2', 'image/x-panasonic-rw2', { signatures: ['IIU\0'] }),
+  raf: raw('raf', 'image/x-fuji-raf', { signatures: ['FUJIFILMCCD-RAW'] }),
 
-  pdf: row('pdf', 'application/pdf', ['pdf']),
+  pdf: row('pdf', 'application/pdf', ['pdf'], { signatures: ['%PDF-'] }),
 
   mp4: row('video', 'video/mp4', ['mp4']),
   mov: row('video', 'video/quicktime', ['mov', 'qt']),
   avi: row('video', 'video/x-msvideo', ['avi']),
   mkv: row('video', 'video/x-matroska', ['mkv']),
   webm: row('video', 'video/webm', ['webm']),
-  flv: row('video', 'video/x-flv', ['flv']),
+  flv: row('video', 'video/x-flv', ['flv'], { signatures: ['FLV\x01'] }),
   wmv: row('video', 'video/x-ms-wmv', ['wmv']),
   m4v: row('video', 'video/x-m4v', ['m4v']),
-  mpg: row('video', 'video/mpeg', ['mpg', 'mpeg', 'vob']),
+  mpg: row('video', 'video/mpeg', ['mpg', 'mpeg', 'vob'], { signatures: ['\0\0\x01\xba', '\0\0\x01\xb3'] }),
   '3gp': row('video', 'video/3gpp', ['3gp', '3g2']),
 
   mp3: row('audio', 'audio/mpeg', ['mp3']),
   aac: row('audio', 'audio/aac', ['aac']),
   wav: row('audio', 'audio/wav', ['wav']),
-  flac: row('audio', 'audio/flac', ['flac']),
-  m4a: row('audio', 'audio/mp4', ['m4a', 'm4b']),
+  flac: row('audio', 'audio/flac', ['flac'], { signatures: ['fLaC'] }),
+  m4a: row('audio', 'audio/mp4', ['m4a', 'm4b'], { brands: ['M4A ', 'M4B ', 'M4P '] }),
   ogg: row('audio', 'audio/ogg', ['ogg', 'oga']),
   opus: row('audio', 'audio/ogg', ['opus']),
   wma: row('audio', 'audio/x-ms-wma', ['wma'], { compressedAs: 'm4a' }),
   alac: row('audio', 'audio/mp4', ['m4a'], { input: false }),
 
-  doc: row('word', 'application/msword', ['doc', 'dot']),
+  // Word 2 for Windows and Excel 2 to 4 wrote bare records, without the container of later versions.
+  doc: row('word', 'application/msword', ['doc', 'dot'], { signatures: ['\xdb\xa5\x2d\0'] }),
   docx: row('word', ooxml('wordprocessingml.document'), ['docx', 'dotx']),
   docm: row('word', 'application/vnd.ms-word.document.macroenabled.12', ['docm']),
   odt: row('word', 'application/vnd.oasis.opendocument.text', ['odt', 'ott']),
   fodt: row('word', 'application/vnd.oasis.opendocument.text-flat-xml', ['fodt']),
-  rtf: row('word', 'application/rtf', ['rtf']),
+  rtf: row('word', 'application/rtf', ['rtf'], { signatures: ['{\\rtf'] }),
   txt: row('word', 'text/plain; charset=utf-8', ['txt', 'text']),
 
-  xls: row('sheet', 'application/vnd.ms-excel', ['xls', 'xlt']),
+  xls: row('sheet', 'application/vnd.ms-excel', ['xls', 'xlt'], {
+    signatures: ['\x09\0\x04\0', '\x09\x02\x06\0', '\x09\x04\x06\0'],
+  }),
   xlsx: row('sheet', ooxml('spreadsheetml.sheet'), ['xlsx', 'xltx']),
   xlsm: row('sheet', 'application/vnd.ms-excel.sheet.macroenabled.12', ['xlsm']),
   ods: row('sheet', 'application/vnd.oasis.opendocument.spreadsheet', ['ods', 'ots']),
@@ -111,10 +126,10 @@ const ROWS = {
   html: row('table', 'text/html; charset=utf-8', ['html', 'htm']),
   md: row('table', 'text/markdown; charset=utf-8', ['md', 'markdown']),
 
-  ttf: row('font', 'font/ttf', ['ttf']),
-  otf: row('font', 'font/otf', ['otf']),
-  woff: row('font', 'font/woff', ['woff']),
-  woff2: row('font', 'font/woff2', ['woff2']),
+  ttf: row('font', 'font/ttf', ['ttf'], { signatures: ['\0\x01\0\0', 'true'] }),
+  otf: row('font', 'font/otf', ['otf'], { signatures: ['OTTO'] }),
+  woff: row('font', 'font/woff', ['woff'], { signatures: ['wOFF'] }),
+  woff2: row('font', 'font/woff2', ['woff2'], { signatures: ['wOF2'] }),
 } as const satisfies Record<string, FormatRow>;
 
 export type Format = keyof typeof ROWS;
@@ -133,9 +148,17 @@ export function isRaw(format: Format): boolean {
 export const FORMATS: Readonly<Record<Format, FormatRow>> = ROWS;
 export const FORMAT_NAMES = Object.keys(ROWS) as Format[];
 
+/** Formats that images are written in; a `pdf` holds one image on one page. */
+const IMAGE_TARGETS = ['jpg', 'png', 'webp', 'avif', 'heic', 'tiff', 'bmp', 'gif', 'pdf'] as const satisfies Format[];
+export type ImageTarget = (typeof IMAGE_TARGETS)[number];
+
+export function isImageTarget(format: Format): format is ImageTarget {
+  return CONVERT_TARGETS.image.includes(format);
+}
+
 /** Targets of `convert` per kind of input, in the interface's order: docs/reference/direct.md#convert. */
 export const CONVERT_TARGETS: Readonly<Record<Kind, readonly Format[]>> = {
-  image: ['jpg', 'png', 'webp', 'avif', 'heic', 'tiff', 'bmp', 'gif', 'pdf'],
+  image: IMAGE_TARGETS,
   pdf: ['png', 'jpg'],
   word: ['pdf', 'docx', 'odt', 'rtf', 'txt', 'html'],
   sheet: ['pdf', 'xlsx', 'ods', 'csv', 'html'],

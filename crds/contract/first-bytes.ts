@@ -1,8 +1,8 @@
 /**
- * Possible kinds of a file by its first bytes alone. The engine identifies the complete file later. Until then the
- * highest price of these kinds is reserved.
+ * Format and possible kinds of a file by its first bytes alone. The engine identifies the complete file later. Until then
+ * the highest price of these kinds is reserved.
  */
-import { KINDS, type Kind } from '#crds/catalogue/formats.ts';
+import { FORMAT_NAMES, FORMATS, KINDS, type Format, type Kind } from '#crds/catalogue/formats.ts';
 
 interface Signature {
   readonly offset: number;
@@ -31,10 +31,10 @@ const brand = (name: string, kind: Kind): SignatureRule => ({
   minBytes: 16,
 });
 
-/** ISO base media brands of HEIF images and image sequences. */
-const IMAGE_BRANDS = 'avif avis heic heix hevc hevx heim heis hevm hevs mif1 mif2 msf1 miaf'.split(' ');
+/** Major brands that name neither AVIF nor HEIC, of files that may be either. */
+export const GENERIC_IMAGE_BRANDS: readonly string[] = ['mif1', 'mif2', 'msf1', 'miaf'];
 
-/** Rules in order; the first match counts. A file without a match may have any kind. */
+/** Rules for containers of several formats, in order; the first match counts. A file without a match may have any kind. */
 const RULES: readonly SignatureRule[] = [
   ...riff('WEBP', 'image'),
   ...riff('WAVE', 'audio'),
@@ -44,23 +44,10 @@ const RULES: readonly SignatureRule[] = [
   { ...starts('\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c', ...MEDIA), minBytes: 30 },
   starts('PK\x03\x04', ...OFFICE),
   { ...starts('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', ...OFFICE), minBytes: 512 },
-  ...['IIRO', 'IIRS', 'MMOR', 'IIU\0', 'II+\0', 'MM\0+', 'II*\0', 'MM\0*'].map((bytes) => starts(bytes, 'image')),
-  starts('\xff\xd8\xff', 'image'),
-  starts('\x89PNG\r\n\x1a\n', 'image'),
-  starts('GIF87a', 'image'),
-  starts('GIF89a', 'image'),
-  starts('FUJIFILMCCD-RAW', 'image'),
-  starts('%PDF-', 'pdf'),
-  starts('fLaC', 'audio'),
-  starts('FLV\x01', 'video'),
-  starts('\x00\x00\x01\xba', 'video'),
-  starts('\x00\x00\x01\xb3', 'video'),
-  starts('wOF2', 'font'),
-  starts('wOFF', 'font'),
-  starts('\xdb\xa5\x2d\x00', 'word'),
-  ...['\x09\x00\x04\x00', '\x09\x02\x06\x00', '\x09\x04\x06\x00'].map((signature) => starts(signature, 'sheet')),
-  ...IMAGE_BRANDS.map((name) => brand(name, 'image')),
-  ...['M4A ', 'M4B ', 'M4P '].map((name) => brand(name, 'audio')),
+  starts('II*\0', 'image'),
+  starts('MM\0*', 'image'),
+  ...GENERIC_IMAGE_BRANDS.map((name) => brand(name, 'image')),
+  ...FORMAT_NAMES.flatMap((format) => (FORMATS[format].brands ?? []).map((name) => brand(name, FORMATS[format].kind))),
   { signatures: [at(4, 'ftyp')], kinds: MEDIA, minBytes: 16 },
 ];
 
@@ -95,8 +82,24 @@ export function collectFirstBytes(): FirstBytes {
  * always includes the kind of the whole file.
  */
 export function possibleKinds(head: Buffer): readonly Kind[] {
+  const format = formatOfSignature(head);
+  if (format !== null) return [FORMATS[format].kind];
   const rule = RULES.find(({ signatures }) => signatures.every((signature) => isPresent(head, signature)));
   return rule !== undefined && isCertain(head, rule) ? rule.kinds : KINDS;
+}
+
+const SIGNATURES = FORMAT_NAMES.flatMap((format) =>
+  (FORMATS[format].signatures ?? []).map((bytes) => ({ format, bytes, offset: 0 })),
+);
+
+/** Returns the format whose signature the file begins with; null when it begins with none. */
+export function formatOfSignature(head: Buffer): Format | null {
+  const found = SIGNATURES.find((signature) => isPresent(head, signature) && isGenuine(head, signature));
+  return found?.format ?? null;
+}
+
+function isGenuine(head: Buffer, { format, bytes }: { format: Format; bytes: string }): boolean {
+  return format === 'ttf' || format === 'otf' ? isFontDirectory(head) : isPlausible(head, { bytes });
 }
 
 function isPresent(head: Buffer, { offset, bytes }: Signature): boolean {
@@ -104,7 +107,21 @@ function isPresent(head: Buffer, { offset, bytes }: Signature): boolean {
 }
 
 function isCertain(head: Buffer, { signatures, minBytes = 0 }: SignatureRule): boolean {
-  if (head.length < minBytes) return false;
-  const isWord = signatures.every(({ bytes }) => /^[ -~]+$/.test(bytes) && !bytes.startsWith('%PDF-'));
+  return head.length >= minBytes && signatures.some((signature) => isPlausible(head, signature));
+}
+
+/** Signatures of formats that are text. */
+const TEXT_SIGNATURES: readonly string[] = ['{\\rtf', '%PDF-', '%!PS'];
+
+/** Returns whether a match is more than text: a signature of letters alone also requires a zero byte near the start. */
+export function isPlausible(head: Buffer, { bytes }: Pick<Signature, 'bytes'>): boolean {
+  const isWord = /^[ -~]+$/.test(bytes) && !TEXT_SIGNATURES.some((start) => bytes.startsWith(start));
   return !isWord || head.subarray(0, TEXT_BYTES).includes(0);
+}
+
+/** Returns whether a plausible number of tables is followed by a tag of four printable characters. */
+function isFontDirectory(head: Buffer): boolean {
+  if (head.length < 28) return false;
+  const tables = head.readUInt16BE(4);
+  return tables > 0 && tables <= 1024 && /^[ -~]{4}$/.test(head.toString('latin1', 12, 16));
 }

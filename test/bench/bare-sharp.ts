@@ -1,7 +1,10 @@
 /** The image library alone, in its own process. Prints files per second for a photo, a format and a number of callers. */
 import { readFile } from 'node:fs/promises';
 import sharp, { type Sharp } from 'sharp';
-import { avifSettings, jpegSettings, webpSettings } from '#worker-image/engine/image/encode/encoder-settings.ts';
+import { avifSettings } from '#worker-image/engine/image/encode/encode-avif.ts';
+import { jpegSettings } from '#worker-image/engine/image/encode/encode-jpeg.ts';
+import { webpSettings } from '#worker-image/engine/image/encode/encode-webp.ts';
+import { encoderQuality } from '#worker-image/engine/image/encode/quality-scale.ts';
 
 export interface BareRun {
   readonly photo: string;
@@ -32,7 +35,7 @@ async function respond(run: BareRun): Promise<void> {
 }
 
 function encode(picture: Sharp, { format, quality }: BareRun): Sharp {
-  const look = { quality, content: 'photo' } as const;
+  const look = { quality, content: 'photo', encoders: encoderQuality(quality, 'photo') } as const;
   switch (format) {
     case 'jpg':
       return picture.jpeg(jpegSettings(look));

@@ -9,8 +9,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Operation } from '#crds/catalogue/formats.ts';
 import { resolveOptions } from '#crds/catalogue/options/options.ts';
 import { fileLimits } from '#crds/catalogue/plans.ts';
-import { loadHandler } from '#worker-image/engine/handlers.ts';
-import { processFile } from '#worker-image/engine/process-file.ts';
+import { loadHandler, processFile } from '#worker-image/engine/process-file.ts';
 import { makeRunCommand, type ToolResult, type RunCommand } from '#worker-image/tools/run-command.ts';
 
 const LIMITS = fileLimits('payg');

@@ -13,8 +13,7 @@ import { IMAGES_OVER_LIMITS } from '#test/hostile/image-files.ts';
 import { HOSTILE_DOCUMENTS } from '#test/hostile/office-files.ts';
 import { PDF_BOMBS } from '#test/hostile/pdf-bombs.ts';
 import { SandboxedEngine } from '#worker-image/sandbox/sandboxed-engine.ts';
-import { loadHandler } from '#worker-image/engine/handlers.ts';
-import { processFile, type FileTask } from '#worker-image/engine/process-file.ts';
+import { loadHandler, processFile, type FileTask } from '#worker-image/engine/process-file.ts';
 import { NO_ISOLATION } from '#worker-image/tools/isolation.ts';
 import { makeRunCommand } from '#worker-image/tools/run-command.ts';
 

@@ -10,8 +10,7 @@ import { fileLimits } from '#crds/catalogue/plans.ts';
 import { makeLog } from '#crds/process/log.ts';
 import { ChildPool } from '#worker-image/sandbox/child-pool.ts';
 import type { Lane } from '#crds/contract/work-rules.ts';
-import { loadHandler } from '#worker-image/engine/handlers.ts';
-import { processFile, type FileTask, type ProcessedFile } from '#worker-image/engine/process-file.ts';
+import { loadHandler, processFile, type FileTask, type ProcessedFile } from '#worker-image/engine/process-file.ts';
 import { probeIsolation, type Isolation } from '#worker-image/tools/isolation.ts';
 import { makeRunCommand } from '#worker-image/tools/run-command.ts';
 

@@ -22,6 +22,7 @@ import {
   type EngineRefusal,
 } from '#crds/contract/direct-work.ts';
 import { FORMATS } from '#crds/catalogue/formats.ts';
+import { possibleKinds } from '#crds/contract/first-bytes.ts';
 import { MediaError, toJobError } from '#crds/contract/media-error.ts';
 import { faultPoint } from '#crds/process/fault-point.ts';
 import type { Log } from '#crds/process/log.ts';
@@ -29,7 +30,6 @@ import type { LaneAdmission, AdmissionControl } from '#worker-image/direct/admis
 import type { DirectMetrics } from '#worker-image/direct/direct-metrics.ts';
 import type { EngineOutput } from '#worker-image/sandbox/sandboxed-engine.ts';
 import type { ChildPool } from '#worker-image/sandbox/child-pool.ts';
-import { kindByFirstBytes } from '#worker-image/engine/identify/kind-by-first-bytes.ts';
 import { declaredBody, spoolBody, type DeclaredBody } from '#worker-image/direct/spool-body.ts';
 import { makeWorkDirectory, removeWorkDirectory } from '#worker-image/work-directory.ts';
 
@@ -119,8 +119,8 @@ async function handleRequest(
 }
 
 function expectKind(pool: Pick<ChildPool, 'expect'>, head: Buffer): void {
-  const kind = kindByFirstBytes(head);
-  if (kind !== null) pool.expect(kind);
+  const [kind, ...others] = possibleKinds(head);
+  if (kind !== undefined && others.length === 0) pool.expect(kind);
 }
 
 /** Parses the trailer. @throws MediaError bad_request when it is missing or names another tenant than the header. */

@@ -1,8 +1,7 @@
 import { stat } from 'node:fs/promises';
+import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
 import { asRefusal, isPlainError } from '#worker-image/engine/file-fault.ts';
 import type { EngineDeps, Facts, InspectedFile, Produced, VerifiedOutput, Work } from '#worker-image/engine/handler.ts';
-import { runOperation, type HandlerOperation } from '#worker-image/engine/run-operation.ts';
-import { sha256 } from '#worker-image/engine/sha256.ts';
 
 /** The result of one operation; null when it failed its verification, or when there is nothing to use. */
 interface OperationResult {
@@ -62,18 +61,19 @@ const NO_RESULT: OperationResult = { produced: null, warnings: [] };
 async function tryOperation(
   engine: EngineDeps,
   file: InspectedFile,
-  operation: HandlerOperation,
+  operation: 'compress' | 'stripMetadata',
 ): Promise<OperationResult> {
   const { handler, work, facts } = file;
-  let produced: Produced;
+  let produced: Produced | undefined;
   try {
-    produced = await runOperation(engine, file, operation);
+    produced = await handler[operation]?.(engine, work, facts);
   } catch (error) {
     throw asRefusal(
       error,
       `The ${work.input.format} file could not be compressed: it is damaged, or uses a feature that is not handled.`,
     );
   }
+  if (produced === undefined) throw new TypeError(`the handler of ${work.input.kind} lacks ${operation}`);
   try {
     await handler.verify(engine, work, facts, produced);
     return { produced, warnings: [] };
@@ -124,6 +124,18 @@ async function sizeOf(produced: Produced): Promise<number> {
   return (await stat(produced.path)).size;
 }
 
-async function haveSameBytes(one: string, other: string): Promise<boolean> {
-  return (await sha256(one)) === (await sha256(other));
+/** Bytes that are compared at a time. */
+const COMPARED_BYTES = 512 * 1024;
+
+/** Compares two files of the same size. */
+function haveSameBytes(one: string, other: string): Promise<boolean> {
+  return withFileReader(one, (left) =>
+    withFileReader(other, async (right) => {
+      for (let at = 0; at < left.size; at += COMPARED_BYTES) {
+        const [bytes, others] = await Promise.all([left.read(at, COMPARED_BYTES), right.read(at, COMPARED_BYTES)]);
+        if (!bytes.equals(others)) return false;
+      }
+      return true;
+    }),
+  );
 }

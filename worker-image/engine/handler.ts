@@ -58,8 +58,6 @@ export interface Produced<OutputFacts extends Facts = Facts> {
  * facts to the handler that returned them, and to no other.
  */
 export interface KindHandler<KindFacts extends Facts = Facts, OutputFacts extends Facts = Facts> {
-  /** Loads libraries that the first file would otherwise wait for. */
-  prepare?(): Promise<unknown>;
   /** Loads the modules that only some files need, for the compile cache. */
   loadAll?(): Promise<unknown>;
   /** Reads the facts, from headers where the format allows it, before anything is decoded. */

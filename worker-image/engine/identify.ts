@@ -1,4 +1,5 @@
 import { FORMATS, formatOfName, type Format } from '#crds/catalogue/formats.ts';
+import { formatOfSignature } from '#crds/contract/first-bytes.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
 import type { Identified } from '#worker-image/engine/handler.ts';
@@ -10,7 +11,7 @@ import { formatOfMpegAudio } from '#worker-image/engine/identify/mpeg-audio.ts';
 import { formatOfOgg } from '#worker-image/engine/identify/ogg.ts';
 import { formatOfOle2 } from '#worker-image/engine/identify/ole2.ts';
 import { formatOfRiff } from '#worker-image/engine/identify/riff.ts';
-import { formatOfSignature, refuseLaterSignature } from '#worker-image/engine/identify/signatures.ts';
+import { refuseLaterSignature, refuseSignature } from '#worker-image/engine/identify/signatures.ts';
 import type { SniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
 import { formatOfText } from '#worker-image/engine/identify/text.ts';
 import { formatOfTiff } from '#worker-image/engine/identify/tiff.ts';
@@ -22,6 +23,7 @@ type FormatRule = (file: SniffedFile) => Format | null | Promise<Format | null>;
 /** The rules in order: formats with a signature, beginning with the most frequent ones, then probable ones, then text. */
 const RULES: readonly FormatRule[] = [
   ({ head }) => formatOfSignature(head),
+  ({ head }) => refuseSignature(head),
   ({ head }) => formatOfRiff(head),
   ({ head }) => formatOfEbml(head),
   ({ head }) => formatOfOgg(head),

@@ -3,11 +3,19 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MediaError } from '#crds/contract/media-error.ts';
+import { FORMATS, type Format } from '#crds/catalogue/formats.ts';
 import { resolveOptions } from '#crds/catalogue/options/options.ts';
-import { fileLimits } from '#crds/catalogue/plans.ts';
-import type { KindHandler, Produced, Work } from '#worker-image/engine/handler.ts';
-import { processFile, type FileTask, type PipelineDeps } from '#worker-image/engine/process-file.ts';
+import { fileLimits, type PlanName } from '#crds/catalogue/plans.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import { freshDirectory } from '#test/fixtures/engine-work.ts';
+import type { KindHandler, Produced, Work, Facts } from '#worker-image/engine/handler.ts';
+import {
+  processFile,
+  type FileTask,
+  type PipelineDeps,
+  refuseOverLimits,
+  sha256,
+} from '#worker-image/engine/process-file.ts';
 import { MissingTool } from '#worker-image/tools/find-tool.ts';
 import { makeRunCommand } from '#worker-image/tools/run-command.ts';
 
@@ -44,8 +52,8 @@ describe('processFile', () => {
         video_codec: null,
         warnings: ['from the handler'],
       },
-      inputSha256: sha256(INPUT),
-      outputSha256: sha256(small),
+      inputSha256: digestOf(INPUT),
+      outputSha256: digestOf(small),
       tools: { sharp: '1.2.3' },
     });
   });
@@ -98,6 +106,13 @@ describe('processFile', () => {
     await run({ compress }, {}, { onProgress: (percent) => percents.push(percent) });
     expect(percents).toEqual([2, 49, 96, 96]);
   });
+
+  it.each<Partial<FileTask>>([{}, toPng()])(
+    'throws a TypeError, which is a bug, when the handler lacks the operation',
+    async (task) => {
+      await expect(run({}, task)).rejects.toThrow(TypeError);
+    },
+  );
 
   it('refuses before the handler is loaded', async () => {
     const loadHandler = () => Promise.reject(new Error('loaded'));
@@ -289,6 +304,82 @@ function keepMetadata(): Partial<FileTask> {
   return { options: resolveOptions(new Map([['image.strip_metadata', false]])) };
 }
 
-function sha256(bytes: Buffer): string {
+function digestOf(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
+
+const LIMITS = { maxPixels: 100, maxFrames: 20, maxPages: 30, maxSeconds: 40 };
+
+describe('refuseOverLimits', () => {
+  // Promise, Bad input, case by case: Pixels, frames, pages, durations
+  // Promise, Limits and versions: Length, pixels, pages and frames of the plan
+  // Promise, Direct endpoints: Unsupported_input, use_async_job, encrypted_pdf, processing_failed, limit_exceeded with value and limit
+  it.each<[Partial<Facts>, string | null]>([
+    [{ width: 10, height: 10 }, null],
+    [{ width: 101, height: 1 }, '101 pixels (width times height); at most 100'],
+    [{ frames: 21 }, '21 frames; at most 20'],
+    [{ pages: 31 }, '31 pages; at most 30'],
+    [{ durationSeconds: 40.24 }, '40.2 seconds; at most 40'],
+    [{ durationSeconds: 40 }, null],
+  ])('compares %j with the limits', (facts, words) => {
+    const check = (): void => refuseOverLimits(identified('jpg'), facts, LIMITS);
+    if (words === null) expect(check).not.toThrow();
+    else expect(check).toThrow(words);
+  });
+
+  // Promise, Bad input, case by case: Pixels, frames, pages, durations
+  // Promise, Limits and versions: Length, pixels, pages and frames of the plan
+  it.each<[PlanName, { megapixels: number; pages: number; minutes: number }]>([
+    ['none', { megapixels: 50, pages: 200, minutes: 1 }],
+    ['payg', { megapixels: 100, pages: 1000, minutes: 10 }],
+    ['starter', { megapixels: 100, pages: 2000, minutes: 60 }],
+    ['growth', { megapixels: 100, pages: 2000, minutes: 180 }],
+    ['scale', { megapixels: 100, pages: 2000, minutes: 180 }],
+    ['enterprise', { megapixels: 100, pages: 2000, minutes: 180 }],
+  ])('accepts files at the limits of the plan %s and refuses larger ones', (plan, { megapixels, pages, minutes }) => {
+    const check = (format: Format, facts: Partial<Facts>) => (): void =>
+      refuseOverLimits(identified(format), facts, fileLimits(plan));
+    const [width, height, seconds] = [10_000, megapixels * 100, minutes * 60];
+    const overLimit = expect.objectContaining({ code: 'limit_exceeded' });
+    expect(check('jpg', { width, height })).not.toThrow();
+    expect(check('jpg', { width, height: height + 1 })).toThrow(overLimit);
+    expect(check('mp4', { width, height: height + 1 })).toThrow(overLimit);
+    expect(check('gif', { frames: 2000 })).not.toThrow();
+    expect(check('gif', { frames: 2001 })).toThrow(overLimit);
+    expect(check('pdf', { pages })).not.toThrow();
+    expect(check('pdf', { pages: pages + 1 })).toThrow(overLimit);
+    expect(check('mp3', { durationSeconds: seconds })).not.toThrow();
+    expect(check('mp3', { durationSeconds: seconds + 1 })).toThrow(overLimit);
+  });
+
+  // Promise, Settled where the interface leaves it open: Many large frames are legal: the time limit ends them
+  it('accepts as many frames as allowed of as many pixels as allowed', () => {
+    const facts = { width: 10_000, height: 10_000, frames: 2000 };
+    expect(() => refuseOverLimits(identified('webp'), facts, fileLimits('growth'))).not.toThrow();
+  });
+});
+
+function identified(format: Format): Work['input'] {
+  return { kind: FORMATS[format].kind, format, warning: null, path: 'file', size: 1 };
+}
+
+async function fileOf(bytes: Buffer): Promise<string> {
+  const path = join(await freshDirectory(), 'file');
+  await writeFile(path, bytes);
+  return path;
+}
+
+describe('sha256', () => {
+  it.each([
+    ['an empty file', Buffer.alloc(0), 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
+    ['abc', Buffer.from('abc'), 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'],
+    ['a million a', Buffer.alloc(1_000_000, 'a'), 'cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0'],
+  ])('returns the published digest of %s', async (_what, bytes, digest) => {
+    expect(await sha256(await fileOf(bytes))).toBe(digest);
+  });
+
+  it('throws the reason of the signal on abort', async () => {
+    const path = await fileOf(Buffer.from('abc'));
+    await expect(sha256(path, AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');
+  });
+});

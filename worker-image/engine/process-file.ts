@@ -2,15 +2,17 @@
  * The pipeline of one file: identify → guard → inspect → guard → process → verify → report.
  * Only the pipeline decides what a caller receives; a handler only knows its kind.
  */
-import { link, mkdir, stat, symlink } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { link, mkdir, open, stat, symlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { extensionOf, type Kind } from '#crds/catalogue/formats.ts';
+import type { FileLimits } from '#crds/catalogue/plans.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
 import type { WorkerReport } from '#crds/contract/media-job.ts';
 import type { WorkOrder } from '#crds/contract/work-order.ts';
-import type { Lane } from '#crds/contract/work-rules.ts';
+import { refusalOf, type Lane } from '#crds/contract/work-rules.ts';
 import { compressOrKeep } from '#worker-image/engine/compress-or-keep.ts';
 import { asRefusal } from '#worker-image/engine/file-fault.ts';
-import { refuseBeforeOpening, refuseOverLimits } from '#worker-image/engine/guard.ts';
 import type {
   EngineDeps,
   Facts,
@@ -20,11 +22,8 @@ import type {
   VerifiedOutput,
   Work,
 } from '#worker-image/engine/handler.ts';
-import { LIBRARIES } from '#worker-image/engine/handlers.ts';
 import { identify } from '#worker-image/engine/identify.ts';
 import { makeReport } from '#worker-image/engine/report.ts';
-import { runOperation, type HandlerOperation } from '#worker-image/engine/run-operation.ts';
-import { sha256 } from '#worker-image/engine/sha256.ts';
 import { TOOL_LIBRARIES } from '#worker-image/tools/tool-versions.ts';
 
 export interface FileTask extends WorkOrder {
@@ -49,6 +48,27 @@ export interface PipelineDeps extends EngineDeps {
   readonly versions: Readonly<Record<string, string>>;
 }
 
+/** Loaders of the handlers. Each is called with the first file of its kind: a font never loads the image library. */
+const HANDLERS: Readonly<Record<Kind, () => Promise<KindHandler>>> = {
+  image: async () => (await import('#worker-image/engine/image/image-handler.ts')).imageHandler,
+  pdf: async () => (await import('#worker-image/engine/pdf/pdf-handler.ts')).pdfHandler,
+  video: async () => (await import('#worker-image/engine/media/video-handler.ts')).videoHandler,
+  audio: async () => (await import('#worker-image/engine/media/audio-handler.ts')).audioHandler,
+  word: async () => (await import('#worker-image/engine/office/office-handler.ts')).wordHandler,
+  sheet: async () => (await import('#worker-image/engine/office/office-handler.ts')).sheetHandler,
+  presentation: async () => (await import('#worker-image/engine/office/office-handler.ts')).presentationHandler,
+  table: async () => (await import('#worker-image/engine/table/table-handler.ts')).tableHandler,
+  font: async () => (await import('#worker-image/engine/font/font-handler.ts')).fontHandler,
+};
+
+/** Loads the handler of a kind with its libraries. */
+export function loadHandler(kind: Kind): Promise<KindHandler> {
+  return HANDLERS[kind]();
+}
+
+/** npm packages that process a kind, besides the tools that its handler starts; their versions go into the report. */
+const LIBRARIES: Readonly<Partial<Record<Kind, readonly string[]>>> = { image: ['sharp'] };
+
 /** Progress at the end of the inspection, in percent. */
 const INSPECTED_PERCENT = 2;
 /** Progress at the end of the handler's work, in percent. */
@@ -64,10 +84,11 @@ export async function processFile(deps: PipelineDeps, task: FileTask): Promise<P
   const hashing = new AbortController();
   try {
     const work = await openWork(task);
-    refuseBeforeOpening(task, work.input);
-    const inputSha256 = sha256(work.input.path, hashing.signal);
+    const refusal = refusalOf(task, { by: 'content', format: work.input.format }, task.lane);
+    if (refusal !== null) throw refusal;
+    const hashedInput = sha256(work.input.path, hashing.signal);
     // Awaited at the end: a refused file does not wait for it.
-    inputSha256.catch(() => undefined);
+    hashedInput.catch(() => undefined);
     const handler = await deps.loadHandler(work.input.kind);
     const facts = await inspect(engine, handler, work);
     refuseOverLimits(work.input, facts, task.limits);
@@ -76,8 +97,13 @@ export async function processFile(deps: PipelineDeps, task: FileTask): Promise<P
     const output = await runRequested(engine, file);
     deps.onProgress(PROCESSED_PERCENT);
     for (const library of LIBRARIES[work.input.kind] ?? []) used.add(library);
-    const tools = versionsOf(used, deps.versions);
-    const report = await makeReport(file, output, { inputSha256: await inputSha256, tools });
+    const inputSha256 = await hashedInput;
+    const outputSha256 = output.keptOriginal ? inputSha256 : await sha256(output.produced.path);
+    const report = await makeReport(file, output, {
+      inputSha256,
+      outputSha256,
+      tools: versionsOf(used, deps.versions),
+    });
     return { path: output.produced.path, report };
   } catch (error) {
     deps.signal.throwIfAborted();
@@ -112,6 +138,50 @@ async function inspect(engine: EngineDeps, handler: KindHandler, work: Work): Pr
   }
 }
 
+interface LimitCheck {
+  readonly what: string;
+  readonly value: (facts: Facts) => number | undefined;
+  readonly limit: (limits: FileLimits) => number;
+  readonly remedy: string;
+}
+
+const LIMITS: readonly LimitCheck[] = [
+  {
+    what: 'pixels (width times height)',
+    value: ({ width, height }) => (width === undefined || height === undefined ? undefined : width * height),
+    limit: ({ maxPixels }) => maxPixels,
+    remedy: 'Send it with fewer pixels.',
+  },
+  { what: 'frames', value: ({ frames }) => frames, limit: ({ maxFrames }) => maxFrames, remedy: 'Send fewer frames.' },
+  {
+    what: 'pages',
+    value: ({ pages }) => pages,
+    limit: ({ maxPages }) => maxPages,
+    remedy: 'Split it and send the parts.',
+  },
+  {
+    what: 'seconds',
+    value: ({ durationSeconds }) => durationSeconds,
+    limit: ({ maxSeconds }) => maxSeconds,
+    remedy: 'Send a shorter part.',
+  },
+];
+
+/**
+ * Compares the facts of a file with the limits of its account. See docs/reference/limits-and-prices.md.
+ * @throws MediaError limit_exceeded with value and limit.
+ */
+export function refuseOverLimits(input: Work['input'], facts: Facts, limits: FileLimits): void {
+  for (const { what, value, limit, remedy } of LIMITS) {
+    const measured = value(facts);
+    if (measured === undefined || measured <= limit(limits)) continue;
+    throw new MediaError(
+      'limit_exceeded',
+      `The ${input.format} file has ${Math.round(measured * 10) / 10} ${what}; at most ${limit(limits)} are allowed. ${remedy}`,
+    );
+  }
+}
+
 async function runRequested(engine: EngineDeps, file: InspectedFile): Promise<VerifiedOutput> {
   switch (file.work.operation) {
     case 'compress':
@@ -124,10 +194,15 @@ async function runRequested(engine: EngineDeps, file: InspectedFile): Promise<Ve
 }
 
 /** Runs and verifies an operation. @throws MediaError processing_failed when the file makes either fail. */
-async function runVerified(engine: EngineDeps, file: InspectedFile, operation: HandlerOperation): Promise<Produced> {
+async function runVerified(
+  engine: EngineDeps,
+  file: InspectedFile,
+  operation: 'convert' | 'stripMetadata',
+): Promise<Produced> {
   const { handler, work, facts } = file;
   try {
-    const produced = await runOperation(engine, file, operation);
+    const produced = await handler[operation]?.(engine, work, facts);
+    if (produced === undefined) throw new TypeError(`the handler of ${work.input.kind} lacks ${operation}`);
     await handler.verify(engine, work, facts, produced);
     return produced;
   } catch (error) {
@@ -151,4 +226,20 @@ function recordingDeps(deps: PipelineDeps, used: Set<string>): EngineDeps {
 function versionsOf(used: ReadonlySet<string>, versions: Readonly<Record<string, string>>): Record<string, string> {
   const names = [...used].flatMap((name) => [name, ...(TOOL_LIBRARIES[name] ?? [])]);
   return Object.fromEntries(names.toSorted().map((name) => [name, versions[name] ?? 'unknown']));
+}
+
+/** Size of the reused buffer, in bytes. A new buffer per read, as streams use, takes two thirds of the hashing time. */
+const BUFFER_BYTES = 512 * 1024;
+
+/** Returns the file's SHA-256 in hex. @throws the signal's reason on abort. */
+export async function sha256(path: string, signal?: AbortSignal): Promise<string> {
+  const hash = createHash('sha256');
+  const buffer = Buffer.allocUnsafe(BUFFER_BYTES);
+  await using file = await open(path, 'r');
+  for (;;) {
+    signal?.throwIfAborted();
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, null);
+    if (bytesRead === 0) return hash.digest('hex');
+    hash.update(buffer.subarray(0, bytesRead));
+  }
 }

@@ -13,6 +13,8 @@ beforeAll(async () => {
   await writeFile(path, 'abc');
 });
 
+const RECEIPT = { inputSha256: 'input', outputSha256: 'output', tools: { sharp: '1' } };
+
 interface Reported {
   readonly kind?: Kind;
   readonly input?: Facts;
@@ -33,12 +35,12 @@ function report({
   const work = { input: { kind, format: 'png', size: 12, warning: nameWarning } };
   const produced = { path, format: 'jpg', facts: output, warnings } as const;
   const file = { work, facts: input } as unknown as InspectedFile;
-  return makeReport(file, { produced, keptOriginal }, { inputSha256: 'input', tools: { sharp: '1' } });
+  return makeReport(file, { produced, keptOriginal }, RECEIPT);
 }
 
 describe('makeReport', () => {
-  it('compares the sizes and returns the digest of the output', async () => {
-    const { result, outputSha256, tools } = await report({ output: { width: 3, height: 2 } });
+  it('compares the sizes and contains the receipt', async () => {
+    const { result, ...receipt } = await report({ output: { width: 3, height: 2 } });
     expect(result).toMatchObject({
       original_size: 12,
       output_size: 3,
@@ -46,12 +48,7 @@ describe('makeReport', () => {
       increased: false,
       width: 3,
     });
-    expect(outputSha256).toMatch(/^ba7816bf/);
-    expect(tools).toEqual({ sharp: '1' });
-  });
-
-  it('returns the digest of the input for a kept original', async () => {
-    expect((await report({ keptOriginal: true })).outputSha256).toBe('input');
+    expect(receipt).toEqual(RECEIPT);
   });
 
   // Promise, Conventions and objects: Result object, in the header on one line of printable ASCII

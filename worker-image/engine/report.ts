@@ -3,7 +3,6 @@ import type { WorkerReport } from '#crds/contract/media-job.ts';
 import { savingsPercent } from '#crds/catalogue/savings.ts';
 import { plainText } from '#crds/process/plain-text.ts';
 import type { Facts, InspectedFile, VerifiedOutput } from '#worker-image/engine/handler.ts';
-import { sha256 } from '#worker-image/engine/sha256.ts';
 
 const MAX_WARNINGS = 10;
 const MAX_WARNING_LENGTH = 200;
@@ -12,12 +11,11 @@ const MAX_WARNING_LENGTH = 200;
 export async function makeReport(
   file: InspectedFile,
   output: VerifiedOutput,
-  receipt: Pick<WorkerReport, 'inputSha256' | 'tools'>,
+  receipt: Omit<WorkerReport, 'result'>,
 ): Promise<WorkerReport> {
   const { input } = file.work;
   const { produced, keptOriginal } = output;
   const { size } = await stat(produced.path);
-  const outputSha256 = keptOriginal ? receipt.inputSha256 : await sha256(produced.path);
   const result: WorkerReport['result'] = {
     kind: input.kind,
     input_format: input.format,
@@ -34,7 +32,7 @@ export async function makeReport(
     video_codec: (input.kind === 'video' ? produced.facts.videoCodec : null) ?? null,
     warnings: warningsOf(file, output),
   };
-  return { result, outputSha256, ...receipt };
+  return { result, ...receipt };
 }
 
 function warningsOf({ work, facts }: InspectedFile, { produced }: VerifiedOutput): string[] {

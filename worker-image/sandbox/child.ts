@@ -23,8 +23,7 @@ import {
 } from '#worker-image/sandbox/child-messages.ts';
 import { cpuBudgetSeconds } from '#worker-image/sandbox/cpu-budget.ts';
 import { isEngineErrorCode } from '#worker-image/sandbox/engine-error-codes.ts';
-import { loadHandler } from '#worker-image/engine/handlers.ts';
-import { processFile, type PipelineDeps } from '#worker-image/engine/process-file.ts';
+import { loadHandler, processFile, type PipelineDeps } from '#worker-image/engine/process-file.ts';
 import { makeRunCommand, ToolKilled, type RunCommand } from '#worker-image/tools/run-command.ts';
 
 let currentTask: AbortController | null = null;
@@ -66,16 +65,13 @@ function receive(message: ToChild): void {
   else void work(message);
 }
 
-/** Loads the kind's code while the file is received. Ignores a failure: it recurs, and is reported, with the file. */
+/** Loads the kind's code and libraries while the file is received. Ignores a failure: it recurs, and is reported, with the file. */
 async function prepare(kind: Kind): Promise<void> {
-  await loadHandler(kind)
-    .then((handler) => handler.prepare?.())
-    .catch(() => undefined);
+  await loadHandler(kind).catch(() => undefined);
 }
 
 /** Loads all code of a kind, so that the compile cache holds it. */
 async function loadAll(kind: Kind): Promise<void> {
-  await prepare(kind);
   await (await loadHandler(kind)).loadAll?.();
 }
 

@@ -1,12 +1,10 @@
-import type { Format } from '#crds/catalogue/formats.ts';
+import { FORMATS, type Format } from '#crds/catalogue/formats.ts';
+import { GENERIC_IMAGE_BRANDS } from '#crds/contract/first-bytes.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import type { FileReader } from '#worker-image/engine/containers/file-reader.ts';
 import { readBoxesByPath, readTopBoxes } from '#worker-image/engine/containers/iso-boxes.ts';
 import { unsupported } from '#worker-image/engine/identify/unsupported.ts';
 
-const HEIC_BRANDS = ['heic', 'heix', 'hevc', 'hevx', 'heim', 'heis', 'hevm', 'hevs'];
-const AVIF_BRANDS = ['avif', 'avis'];
-const GENERIC_IMAGE_BRANDS = ['mif1', 'mif2', 'msf1', 'miaf'];
 /** Brands of HEIF with VVC, EVC, AVC, JPEG, JPEG 2000 or uncompressed samples. */
 const OTHER_IMAGE_BRANDS = ['vvic', 'vvis', 'evbi', 'evmi', 'avci', 'avcs', 'jpeg', 'jpgs', 'j2ki', 'j2is', 'unif'];
 /** Types of the first box of QuickTime files without brands. */
@@ -36,14 +34,20 @@ function brands(head: Buffer): string[] {
 }
 
 function imageFormat(head: Buffer, major: string, compatible: readonly string[]): Format | null {
-  if (AVIF_BRANDS.includes(major)) return 'avif';
-  if (HEIC_BRANDS.includes(major)) return 'heic';
+  const branded = IMAGES.find((format) => hasBrand(format, major));
+  if (branded !== undefined) return branded;
   if (![...GENERIC_IMAGE_BRANDS, ...OTHER_IMAGE_BRANDS].includes(major)) return null;
-  if (compatible.some((brand) => AVIF_BRANDS.includes(brand))) return 'avif';
-  if (compatible.some((brand) => HEIC_BRANDS.includes(brand))) return 'heic';
+  const compatibleWith = IMAGES.find((format) => compatible.some((brand) => hasBrand(format, brand)));
+  if (compatibleWith !== undefined) return compatibleWith;
   if (head.includes('infe') && head.includes('hvc1')) return 'heic';
   if (head.includes('infe') && head.includes('av01')) return 'avif';
   throw unsupported('a HEIF image with neither HEVC nor AV1');
+}
+
+const IMAGES = ['avif', 'heic'] as const satisfies Format[];
+
+function hasBrand(format: Format, brand: string): boolean {
+  return FORMATS[format].brands?.includes(brand) === true;
 }
 
 function movieFormat(major: string, compatible: readonly string[]): Format {
@@ -52,7 +56,7 @@ function movieFormat(major: string, compatible: readonly string[]): Format {
   if (major === 'qt  ') return 'mov';
   if (major.startsWith('3g')) return '3gp';
   if (['M4V ', 'M4VH', 'M4VP'].includes(major)) return 'm4v';
-  if (['M4A ', 'M4B ', 'M4P '].includes(major)) return 'm4a';
+  if (hasBrand('m4a', major)) return 'm4a';
   return compatible.includes('qt  ') && !compatible.some((brand) => /^(iso|mp4)/.test(brand)) ? 'mov' : 'mp4';
 }
 

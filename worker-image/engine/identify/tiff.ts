@@ -11,22 +11,11 @@ const CFA = 32_803;
 /** Compressions that only the RAW files of Nikon and Sony use. */
 const RAW_COMPRESSIONS: readonly number[] = [34_713, 32_767];
 
-/** Signatures of RAW formats that replace TIFF's 42. */
-const RAW_SIGNATURES: readonly (readonly [bytes: string, format: Format])[] = [
-  ['IIRO', 'orf'],
-  ['IIRS', 'orf'],
-  ['MMOR', 'orf'],
-  ['IIU\0', 'rw2'],
-];
-
 /**
  * Returns TIFF, or the camera RAW format that is built on it; null when the file is neither. A TIFF made of a RAW by a
  * photo program still names the camera, so RAW also needs sensor data in a directory, or the RAW format's file name.
  */
 export async function formatOfTiff(file: SniffedFile): Promise<Format | null> {
-  const raw = RAW_SIGNATURES.find(([bytes]) => hasBytes(file.head, bytes));
-  if (raw !== undefined) return raw[1];
-  if (hasBytes(file.head, 'II+\0') || hasBytes(file.head, 'MM\0+')) return 'tiff';
   if (!hasBytes(file.head, 'II*\0') && !hasBytes(file.head, 'MM\0*')) return null;
   if (hasBytes(file.head, 'CR\x02', 8)) return 'cr2';
   return rawOrTiff(file, await readTiffDirectories(file));

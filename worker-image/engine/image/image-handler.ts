@@ -1,29 +1,169 @@
-import type { EngineDeps, KindHandler } from '#worker-image/engine/handler.ts';
-import { compressImage } from '#worker-image/engine/image/compress-image.ts';
-import { convertImage } from '#worker-image/engine/image/convert-image.ts';
-import {
-  openFacts,
-  type ImageDeps,
-  type ImageFacts,
-  type ProducedImage,
-} from '#worker-image/engine/image/image-facts.ts';
-import { loadSharp } from '#worker-image/engine/image/load-sharp.ts';
-import { openPicture } from '#worker-image/engine/image/loaders/open-picture.ts';
-import type { ImageLoader } from '#worker-image/engine/image/picture.ts';
+/**
+ * The handler of images; camera RAW is for compress only. The input is opened by `inspect`, the output when it is written;
+ * `encodeImage` and `verifyImage` work on these pictures.
+ */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FORMATS, isImageTarget, isRaw, type Format, type ImageTarget } from '#crds/catalogue/formats.ts';
+import { MediaError } from '#crds/contract/media-error.ts';
+import type { EngineDeps, KindHandler, Work } from '#worker-image/engine/handler.ts';
+import type { CarriedExif } from '#worker-image/engine/image/carried-exif.ts';
+import { encodeImage, TARGETS, type Encoding } from '#worker-image/engine/image/encode/encode-image.ts';
+import { recompressAnimatedPng } from '#worker-image/engine/image/encode/recompress-png.ts';
+import { GAIN_MAP_WARNING, withImageErrors } from '#worker-image/engine/image/libvips-picture.ts';
+import { openImage } from '#worker-image/engine/image/loaders/open-picture.ts';
+import type { ImageFacts, Picture, PixelSource, ProducedImage } from '#worker-image/engine/image/picture.ts';
 import { stripImage } from '#worker-image/engine/image/strip/strip-image.ts';
 import { verifyImage } from '#worker-image/engine/image/verify-image.ts';
 
-/** Returns the handler of images, with camera RAW for compress only. It opens input and output once each, with `open`. */
-export function makeImageHandler(open: ImageLoader): KindHandler<ImageFacts, ProducedImage['facts']> {
-  const withOpen = (deps: EngineDeps): ImageDeps => ({ ...deps, openPicture: open });
-  return {
-    prepare: loadSharp,
-    inspect: (deps, work) => openFacts(withOpen(deps), work, work.input),
-    compress: (deps, work, facts) => compressImage(withOpen(deps), work, facts),
-    convert: (deps, work, facts) => convertImage(withOpen(deps), work, facts),
-    stripMetadata: (deps, work, facts) => stripImage(withOpen(deps), work, facts),
-    verify: verifyImage,
-  };
+export const imageHandler: KindHandler<ImageFacts, ProducedImage['facts']> = {
+  inspect: openImage,
+  compress: compressImage,
+  convert: convertImage,
+  stripMetadata: stripImage,
+  verify: verifyImage,
+};
+
+/**
+ * Encodes the image in the requested size and format. The pipeline decides whether the result is small enough to be
+ * returned. @throws MediaError processing_failed, limit_exceeded.
+ */
+async function compressImage(deps: EngineDeps, work: Work, { picture }: ImageFacts): Promise<ProducedImage> {
+  const { image: options } = work.options;
+  const { format } = picture.file;
+  const staysPng = format === 'png' && (options.format === 'original' || options.format === 'png');
+  if (staysPng && picture.frames > 1) return compressAnimatedPng(deps, work);
+  const source = await picture.decode(deps);
+  const target = options.format === 'original' ? originalTarget(format, source) : options.format;
+  return produce(deps, work, {
+    picture,
+    source,
+    target,
+    quality: options.quality,
+    lossless: false,
+    resize: options.resize,
+    keepMetadata: !options.strip_metadata || target === 'png',
+  });
 }
 
-export const imageHandler = makeImageHandler(openPicture);
+/** Returns the format for `original`. */
+function originalTarget(format: Format, { isDrawn }: PixelSource): ImageTarget {
+  const written = FORMATS[format].compressedAs ?? format;
+  if (written === 'jpg or png') return isDrawn ? 'png' : 'jpg';
+  if (isImageTarget(written)) return written;
+  throw new TypeError(`no encoder writes ${written}`);
+}
+
+const ANIMATED_PNG_WARNING = 'An animated PNG keeps its dimensions and pixels: only its compression was improved.';
+/** Bytes of an RGBA pixel of 16 bits, and one for the filter byte of each row. */
+const MAX_PIXEL_BYTES = 9;
+
+/** libvips would keep the first frame only. */
+async function compressAnimatedPng(deps: EngineDeps, work: Work): Promise<ProducedImage> {
+  const path = join(work.directory, 'out.png');
+  const file = await readFile(work.input.path);
+  await writeFile(path, recompressAnimatedPng(file, work.limits.maxPixels * MAX_PIXEL_BYTES));
+  const facts = await openImage(deps, work, { path, format: 'png' });
+  return { path, format: 'png', facts, warnings: [ANIMATED_PNG_WARNING] };
+}
+
+const CONVERT_QUALITY = 95;
+
+/**
+ * Encodes the image in the target format with fixed settings of high quality.
+ * @throws MediaError unsupported_input for camera RAW, processing_failed, limit_exceeded.
+ */
+async function convertImage(deps: EngineDeps, work: Work, { picture }: ImageFacts): Promise<ProducedImage> {
+  const target = work.options.convert.to;
+  if (target === null || !isImageTarget(target)) throw new Error(`Images cannot be converted to ${target}.`);
+  if (isRaw(picture.file.format)) {
+    throw new MediaError('unsupported_input', 'Camera RAW files are not converted. Compress decodes them.');
+  }
+  return produce(deps, work, {
+    picture,
+    source: await picture.decode(deps),
+    target,
+    quality: target === 'gif' ? 100 : CONVERT_QUALITY,
+    lossless: true,
+    resize: null,
+    keepMetadata: true,
+  });
+}
+
+/** Writes the output, opens it and collects the warnings for what it lacks. */
+async function produce(deps: EngineDeps, work: Work, encoding: Omit<Encoding, 'exif'>): Promise<ProducedImage> {
+  const { picture, source, target, keepMetadata } = encoding;
+  deps.onProgress(30);
+  const isCarried = keepMetadata && source.metadata.exif === undefined;
+  const exif = isCarried ? ((await picture.readExif?.()) ?? null) : null;
+  const path = await encodeImage(deps, { ...encoding, exif: exif === 'unreadable' ? null : exif });
+  deps.onProgress(90);
+  const facts = target === 'pdf' ? picture.size : await openImage(deps, work, { path, format: target });
+  const warnings = [
+    ...(await droppedContentWarnings(encoding)),
+    ...(work.operation === 'compress' && !work.options.image.strip_metadata ? droppedDetails(encoding, exif) : []),
+  ];
+  return { path, format: target, facts, warnings };
+}
+
+interface ImageConversion {
+  readonly picture: Picture;
+  readonly source: PixelSource;
+  readonly target: ImageTarget;
+}
+
+/**
+ * Returns warnings for what the input holds and the output does not: frames, pages, partial transparency, a gain map.
+ * @throws MediaError processing_failed when the input cannot be decoded.
+ */
+export async function droppedContentWarnings(conversion: ImageConversion): Promise<string[]> {
+  return [
+    ...droppedFrames(conversion),
+    ...((await dropsPartialAlpha(conversion)) ? [PARTIAL_ALPHA_WARNING] : []),
+    ...((await conversion.picture.hasGainMap?.()) ? [GAIN_MAP_WARNING] : []),
+  ];
+}
+
+function droppedFrames({ picture: { frames }, target, source }: ImageConversion): string[] {
+  const { name, animated } = TARGETS[target];
+  if (frames > 1 && !(animated && source.frames > 1)) {
+    return [
+      `The image is animated, and a ${name} file cannot contain all ${frames} frames: only the first one was used.`,
+    ];
+  }
+  return source.pages > 1 ? [`The TIFF has ${source.pages} pages: only the first one was used.`] : [];
+}
+
+const PARTIAL_ALPHA_WARNING =
+  'The image is partly transparent, which GIF does not support: pixels below half opacity became transparent, the others opaque. Choose png or webp to keep them.';
+/** Edge length of the sample of each frame, in pixels. */
+const SAMPLE_SIDE = 256;
+
+async function dropsPartialAlpha({ picture, target, source }: ImageConversion): Promise<boolean> {
+  if (target !== 'gif' || picture.file.format === target || !source.metadata.hasAlpha) return false;
+  const opacity = await withImageErrors('Reading the image', () =>
+    source
+      .start({ animated: true, keepProfile: true })
+      // Without this step sharp would have a WebP decoded at a smaller size, with soft edges.
+      .pipelineColourspace('srgb')
+      .resize({ width: SAMPLE_SIDE, height: SAMPLE_SIDE, fit: 'inside', kernel: 'nearest', withoutEnlargement: true })
+      .ensureAlpha()
+      .extractChannel('alpha')
+      .raw({ depth: 'uchar' })
+      .toBuffer(),
+  );
+  return opacity.some((value) => value > 0 && value < 255);
+}
+
+/** Returns a warning when the caller keeps metadata and the result lacks camera, location and software details. */
+function droppedDetails({ picture, source, target }: ImageConversion, exif: CarriedExif): string[] {
+  if (exif === 'unreadable') {
+    return [
+      `The camera, location and software details of the ${picture.file.format} could not be read: the result has none.`,
+    ];
+  }
+  const hasDetails = exif !== null || source.metadata.exif !== undefined;
+  return hasDetails && TARGETS[target].exif !== true
+    ? [`A ${target} file cannot contain camera, location and software details: the result has none.`]
+    : [];
+}

@@ -1,8 +1,24 @@
 /** An image file whose headers were read once, for all later steps: encode, warn, carry EXIF over, verify. */
 import type { Metadata, Sharp } from 'sharp';
 import type { Format } from '#crds/catalogue/formats.ts';
-import type { EngineDeps } from '#worker-image/engine/handler.ts';
-import type { ImageSize } from '#worker-image/engine/image/resize-image.ts';
+import type { EngineDeps, Facts, Produced } from '#worker-image/engine/handler.ts';
+import type { CarriedExif } from '#worker-image/engine/image/carried-exif.ts';
+
+export interface ImageSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The facts of an image, with the picture that later steps work on; `frames` is 1 for a still one. */
+export interface ImageFacts extends Facts {
+  readonly width: number;
+  readonly height: number;
+  readonly frames: number;
+  readonly picture: Picture;
+}
+
+/** A produced image, opened once; a PDF has no picture. */
+export type ProducedImage = Produced<Facts & { readonly picture?: Picture }>;
 
 export interface ImageFile {
   readonly path: string;
@@ -39,13 +55,10 @@ export interface Picture {
   decode(deps: DecoderDeps): Promise<PixelSource>;
   /** Decodes the file to its end and drops the pixels. @throws Error when it is damaged. */
   verify(deps: DecoderDeps): Promise<void>;
-  /**
-   * Returns the TIFF structure with camera, location and software details, which a decoder in place of libvips drops;
-   * null when there is none. @throws MediaError processing_failed when it cannot be read.
-   */
-  readExif(): Promise<Buffer | null>;
-  /** Returns whether the file holds a gain map for screens of high dynamic range. */
-  hasGainMap(): Promise<boolean>;
+  /** Returns camera, location and software details. Absent where libvips decodes the file, which keeps them. */
+  readExif?(): Promise<CarriedExif>;
+  /** Returns whether the file holds a gain map for screens of high dynamic range. Absent for formats without them. */
+  hasGainMap?(): Promise<boolean>;
 }
 
 export interface Animation {

@@ -1,11 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { SentOptions } from '#crds/catalogue/options/options.ts';
 import type { Format, Operation } from '#crds/catalogue/formats.ts';
+import type { SentOptions } from '#crds/catalogue/options/options.ts';
 import { engineDeps, freshDirectory, workOn } from '#test/fixtures/engine-work.ts';
-import type { ImageFacts, ProducedImage } from '#worker-image/engine/image/image-facts.ts';
-import type { Picture } from '#worker-image/engine/image/picture.ts';
+import type { ImageFacts, ProducedImage, Picture } from '#worker-image/engine/image/picture.ts';
 import { verifyImage } from '#worker-image/engine/image/verify-image.ts';
 
 let directory = '';

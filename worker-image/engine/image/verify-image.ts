@@ -1,9 +1,8 @@
 /** Compares a produced image with the input and the options. */
 import { stat } from 'node:fs/promises';
 import type { EngineDeps, Work } from '#worker-image/engine/handler.ts';
-import type { ImageFacts, ProducedImage } from '#worker-image/engine/image/image-facts.ts';
-import type { Animation } from '#worker-image/engine/image/picture.ts';
-import { resizedSize, type ImageSize } from '#worker-image/engine/image/resize-image.ts';
+import { resizedSize } from '#worker-image/engine/image/encode/encode-image.ts';
+import type { Animation, ImageFacts, ImageSize, ProducedImage } from '#worker-image/engine/image/picture.ts';
 
 type VerifyDeps = Pick<EngineDeps, 'run' | 'signal'>;
 

@@ -8,7 +8,6 @@ import { readPageSize, type PageEntry, type PageSize } from '#worker-image/engin
 import { damagedPdf, runPdfScript, runPdfTool } from '#worker-image/engine/pdf/run-pdf-tool.ts';
 import type { ToolResult } from '#worker-image/tools/run-command.ts';
 import { readablePdf } from '#worker-image/engine/pdf/repair-pdf.ts';
-import { openPicture } from '#worker-image/engine/image/loaders/open-picture.ts';
 
 export interface PixelSize {
   readonly width: number;
@@ -36,6 +35,7 @@ export async function convertPdf(deps: EngineDeps, work: Work, facts: PdfFacts):
   const result = await renderPage(deps, work, { source, unit: size.unit, pixels, path });
   deps.onProgress(90);
   const image = { path, format: to, directory: work.directory, maxPixels: work.limits.maxPixels };
+  const { openPicture } = await import('#worker-image/engine/image/loaders/open-picture.ts');
   const picture = await openPicture(deps, image).catch((cause: unknown) => {
     throw new MediaError('processing_failed', damagedPdf(result).message, { cause });
   });

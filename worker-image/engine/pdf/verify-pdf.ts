@@ -1,6 +1,5 @@
 import { stat } from 'node:fs/promises';
 import type { EngineDeps, Produced, Work } from '#worker-image/engine/handler.ts';
-import { openPicture } from '#worker-image/engine/image/loaders/open-picture.ts';
 import { comparedPath, compareStructure } from '#worker-image/engine/pdf/compare-structure.ts';
 import { pixelSize } from '#worker-image/engine/pdf/convert-pdf.ts';
 import { countPages, type PdfFacts } from '#worker-image/engine/pdf/inspect-pdf.ts';
@@ -30,6 +29,7 @@ async function verifyImage(deps: VerifyDeps, work: Work, { path, format }: Produ
   const { page, dpi } = work.options.convert;
   const wanted = pixelSize(await readPageSize(deps, work, page), dpi);
   const { directory, limits } = work;
+  const { openPicture } = await import('#worker-image/engine/image/loaders/open-picture.ts');
   const picture = await openPicture(deps, { path, format, directory, maxPixels: limits.maxPixels });
   const { width, height } = picture.size;
   const differs = (one: number, other: number): boolean => Math.abs(one - other) > SIDE_TOLERANCE;

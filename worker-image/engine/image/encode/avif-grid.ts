@@ -3,7 +3,7 @@
  * 6.6.2.3; AV1 Image File Format, 4.2.1).
  */
 import { parseAvif, type AvifProperty, type ParsedAvif } from '#worker-image/engine/image/encode/parse-avif.ts';
-import { withExifDimensions } from '#worker-image/engine/image/encode/exif-dimensions.ts';
+import { openTiff, readDirectories, readDirectoryAt } from '#worker-image/engine/containers/tiff-in-memory.ts';
 
 export interface TileLayout {
   readonly width: number;
@@ -173,4 +173,22 @@ function u32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(value);
   return bytes;
+}
+
+const EXIF_DIRECTORY = 0x8769;
+const PIXEL_X_DIMENSION = 0xa002;
+const PIXEL_Y_DIMENSION = 0xa003;
+const OFFSET_BYTES = 4;
+
+/** Returns a copy of the EXIF item of a HEIF with the given size in its dimension tags. Source: EXIF 2.32, 4.6.5. */
+export function withExifDimensions(item: Buffer, { width, height }: { width: number; height: number }): Buffer {
+  const copy = Buffer.from(item);
+  const tiff = openTiff(copy.subarray(OFFSET_BYTES + copy.readUInt32BE(0)));
+  const main = readDirectories(tiff)[0]?.entries.find(({ tag }) => tag === EXIF_DIRECTORY);
+  if (main === undefined) return copy;
+  for (const { tag, values } of readDirectoryAt(tiff, tiff.number(main.values.start, 4)).entries) {
+    const size = tag === PIXEL_X_DIMENSION ? width : tag === PIXEL_Y_DIMENSION ? height : null;
+    if (size !== null) tiff.writeNumber(size, values.start, values.end - values.start);
+  }
+  return copy;
 }

@@ -3,7 +3,8 @@ import sharp, { type Sharp } from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { freshDirectory } from '#test/fixtures/engine-work.ts';
 import { parseAvif } from '#worker-image/engine/image/encode/parse-avif.ts';
-import { encodeTiled } from '#worker-image/engine/image/encode/encode-avif.ts';
+import { avifSettings, encodeTiled } from '#worker-image/engine/image/encode/encode-avif.ts';
+import { encoderQuality } from '#worker-image/engine/image/encode/quality-scale.ts';
 
 /** Size of two by three tiles, of which the last ones are not full, in pixels. */
 const SIZE = { width: 2100, height: 4100 };
@@ -69,3 +70,15 @@ function difference(one: Buffer, other: Buffer): number {
   for (let i = 0; i < one.length; i += 1) sum += Math.abs((one[i] ?? 0) - (other[i] ?? 0));
   return sum / one.length;
 }
+
+describe('avifSettings', () => {
+  it.each([
+    [1_000_000, 4],
+    [1_000_001, 3],
+    [24_000_001, 2],
+    [60_000_001, 1],
+  ])('for %d pixels use effort %d', (pixels, effort) => {
+    const target = { quality: 75, content: 'photo', encoders: encoderQuality(75, 'photo') } as const;
+    expect(avifSettings(target, { pixels, bitdepth: 10 })).toMatchObject({ effort, bitdepth: 10 });
+  });
+});

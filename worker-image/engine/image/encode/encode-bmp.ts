@@ -1,10 +1,28 @@
 /** BMP of 24 bits per pixel, the variant that every program reads. */
+import { writeFile } from 'node:fs/promises';
+import type { Encoder } from '#worker-image/engine/image/encode/encoder.ts';
+
+export const encodeBmp: Encoder = async (_deps, { source, pipeline, path }) => {
+  const { data, info } = await pipeline()
+    .toColourspace('srgb')
+    .raw({ depth: 'uchar' })
+    .toBuffer({ resolveWithObject: true });
+  const { width, height, channels } = info;
+  const density = source.metadata.density ?? 72;
+  await writeFile(path, bmpFile({ width, height, data: channels === 3 ? data : grayToRgb(data, channels), density }));
+};
+
+function grayToRgb(gray: Buffer, channels: number): Buffer {
+  const data = Buffer.allocUnsafe((gray.length / channels) * 3);
+  for (let i = 0, o = 0; i < gray.length; i += channels, o += 3) data.fill(gray[i] ?? 0, o, o + 3);
+  return data;
+}
 
 const HEADERS = 54;
 const METRES_PER_INCH = 0.0254;
 
 /** Returns the file for RGB samples, rows top down. `density` is in pixels per inch. */
-export function encodeBmp(pixels: { width: number; height: number; data: Buffer; density: number }): Buffer {
+export function bmpFile(pixels: { width: number; height: number; data: Buffer; density: number }): Buffer {
   const { width, height, data } = pixels;
   const rowBytes = Math.ceil((width * 3) / 4) * 4;
   const file = Buffer.alloc(HEADERS + rowBytes * height);

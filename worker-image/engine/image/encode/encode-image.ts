@@ -1,39 +1,54 @@
 /** Encodes one image or animation in a target format. */
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Sharp } from 'sharp';
-import { extensionOf } from '#crds/catalogue/formats.ts';
+import type { Metadata, Sharp } from 'sharp';
+import { extensionOf, type ImageTarget } from '#crds/catalogue/formats.ts';
+import type { ResolvedOptions } from '#crds/catalogue/options/options.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
-import type { EngineDeps } from '#worker-image/engine/handler.ts';
-import { encodeBmp } from '#worker-image/engine/image/encode/encode-bmp.ts';
-import type { ExifFields } from '#worker-image/engine/image/encode/carried-exif.ts';
-import { becomesDisplayP3, hasKeptProfile } from '#worker-image/engine/image/encode/color-profile.ts';
-import { classifyImage } from '#worker-image/engine/image/encode/classify-image.ts';
+import type { ExifFields } from '#worker-image/engine/image/carried-exif.ts';
 import { encodeAvif } from '#worker-image/engine/image/encode/encode-avif.ts';
+import { encodeBmp } from '#worker-image/engine/image/encode/encode-bmp.ts';
+import { encodeGif } from '#worker-image/engine/image/encode/encode-gif.ts';
 import { encodeHeic } from '#worker-image/engine/image/encode/encode-heic.ts';
+import { encodeJpeg } from '#worker-image/engine/image/encode/encode-jpeg.ts';
+import { encodePdf } from '#worker-image/engine/image/encode/encode-pdf.ts';
 import { encodePng } from '#worker-image/engine/image/encode/encode-png.ts';
 import { encodeWebp } from '#worker-image/engine/image/encode/encode-webp.ts';
-import {
-  avifSettings,
-  gifSettings,
-  jpegSettings,
-  type TargetQuality,
-} from '#worker-image/engine/image/encode/encoder-settings.ts';
-import { encoderQuality } from '#worker-image/engine/image/encode/quality-scale.ts';
-import { TARGETS, type ImageTarget } from '#worker-image/engine/image/image-formats.ts';
-import { withImageErrors } from '#worker-image/engine/image/image-errors.ts';
-import { encodePdf } from '#worker-image/engine/image/encode/encode-pdf.ts';
-import type { Picture, PixelSource } from '#worker-image/engine/image/picture.ts';
-import { resizedSize, resizeImage, type Resize } from '#worker-image/engine/image/resize-image.ts';
+import type { Encoder, EncoderDeps, Output } from '#worker-image/engine/image/encode/encoder.ts';
+import { withImageErrors } from '#worker-image/engine/image/libvips-picture.ts';
+import type { ImageSize } from '#worker-image/engine/image/picture.ts';
 
-export interface Encoding {
-  readonly picture: Picture;
-  readonly source: PixelSource;
+interface TargetRow {
+  readonly name: string;
+  /** Longest side in pixels. The limits are those of the encoders. */
+  readonly maxSide: number;
+  readonly encode: Encoder;
+  readonly alpha?: true;
+  readonly animated?: true;
+  readonly profile?: true;
+  /** More than 8 bits per sample at the best quality, or at any. */
+  readonly deep?: 'best' | 'any';
+  readonly exif?: true;
+}
+
+const UNLIMITED = 2 ** 31 - 1;
+
+/** Encoder and features of each target; a `pdf` holds one image on one page. */
+export const TARGETS: Readonly<Record<ImageTarget, TargetRow>> = {
+  jpg: { name: 'JPEG', maxSide: 65_535, encode: encodeJpeg, profile: true, exif: true },
+  png: { name: 'PNG', maxSide: UNLIMITED, encode: encodePng, alpha: true, profile: true, deep: 'best', exif: true },
+  webp: { name: 'WebP', maxSide: 16_383, encode: encodeWebp, alpha: true, animated: true, profile: true, exif: true },
+  avif: { name: 'AVIF', maxSide: 16_384, encode: encodeAvif, alpha: true, profile: true, deep: 'any', exif: true },
+  heic: { name: 'HEIC', maxSide: 16_384, encode: encodeHeic, alpha: true, profile: true, exif: true },
+  tiff: { name: 'TIFF', maxSide: UNLIMITED, encode: encodeTiff, alpha: true, profile: true, deep: 'best', exif: true },
+  bmp: { name: 'BMP', maxSide: UNLIMITED, encode: encodeBmp },
+  gif: { name: 'GIF', maxSide: 65_535, encode: encodeGif, alpha: true, animated: true },
+  pdf: { name: 'PDF', maxSide: UNLIMITED, encode: encodePdf, alpha: true },
+};
+
+export type Resize = ResolvedOptions['image']['resize'];
+
+export interface Encoding extends Pick<Output, 'picture' | 'source' | 'quality' | 'lossless'> {
   readonly target: ImageTarget;
-  /** 0 to 100 on the service's scale. */
-  readonly quality: number;
-  /** PNG and TIFF keep every sample with its depth. */
-  readonly lossless: boolean;
   readonly resize: Resize;
   /** EXIF, XMP and similar metadata are copied; orientation becomes 1, as the pixels are rotated. */
   readonly keepMetadata: boolean;
@@ -46,129 +61,104 @@ export interface Encoding {
  * @throws MediaError limit_exceeded when a side is longer than the format allows, processing_failed when
  * the input cannot be decoded.
  */
-export async function encodeImage(deps: Pick<EngineDeps, 'run' | 'signal'>, encoding: Encoding): Promise<string> {
-  requireSides(encoding);
-  const path = join(encoding.picture.file.directory, `out.${extensionOf(encoding.target)}`);
-  const pipeline = (): Sharp => prepare(encoding);
-  await withImageErrors(`Writing the ${TARGETS[encoding.target].name} file`, () =>
-    WRITERS[encoding.target](deps, { encoding, pipeline, path }),
+export async function encodeImage(deps: EncoderDeps, encoding: Encoding): Promise<string> {
+  const { picture, source, target, quality, lossless, resize } = encoding;
+  const { name, maxSide, encode } = TARGETS[target];
+  const size = resizedSize(picture.size, resize);
+  if (Math.max(size.width, size.height) > maxSide) {
+    throw new MediaError(
+      'limit_exceeded',
+      `The image would be ${size.width} × ${size.height} pixels; the maximum side of ${name} is ${maxSide}. Choose another format or a smaller size.`,
+    );
+  }
+  const path = join(picture.file.directory, `out.${extensionOf(target)}`);
+  const isDeep = isWrittenDeep(encoding);
+  const keptProfile = hasKeptProfile(source.metadata) ? (source.metadata.icc ?? null) : null;
+  const pipeline = (): Sharp => prepare(encoding, isDeep, keptProfile !== null);
+  await withImageErrors(`Writing the ${name} file`, () =>
+    encode(deps, { picture, source, pipeline, path, quality, lossless, size, isDeep, keptProfile }),
   );
   return path;
 }
 
-interface OutputFile {
-  readonly encoding: Encoding;
-  /** Starts a new pipeline on the input. */
-  readonly pipeline: () => Sharp;
-  readonly path: string;
+/** Returns whether more than 8 bits per sample are written, which needs an input that has them. */
+function isWrittenDeep({ source, target, lossless, quality }: Encoding): boolean {
+  const { deep } = TARGETS[target];
+  return source.metadata.depth === 'ushort' && (deep === 'any' || (deep === 'best' && (lossless || quality === 100)));
 }
 
-type Writer = (deps: Pick<EngineDeps, 'run' | 'signal'>, output: OutputFile) => Promise<unknown>;
-
-const WRITERS: Readonly<Record<ImageTarget, Writer>> = {
-  jpg: async (_deps, { encoding, pipeline, path }) =>
-    pipeline()
-      .jpeg(jpegSettings(await targetQuality(encoding)))
-      .toFile(path),
-  webp: async (_deps, { encoding, pipeline, path }) => {
-    const target = await targetQuality(encoding);
-    return encodeWebp({ pipeline, path, target, pixels: pixelsOf(encoding) * encoding.source.frames });
-  },
-  avif: async (_deps, { encoding, pipeline, path }) => {
-    const samples = { pixels: pixelsOf(encoding), bitdepth: isDeep(encoding) ? 10 : 8 } as const;
-    const settings = avifSettings(await targetQuality(encoding), samples);
-    return encodeAvif({ pipeline, path, settings, pixels: samples.pixels });
-  },
-  gif: (_deps, { encoding: { quality }, pipeline, path }) => pipeline().gif(gifSettings(quality)).toFile(path),
-  tiff: (_deps, { pipeline, path }) =>
-    pipeline().tiff({ compression: 'deflate', predictor: 'horizontal' }).toFile(path),
-  png: async (_deps, { encoding, pipeline, path }) => {
-    const exact = encoding.lossless || (await isBeyondPalette(encoding));
-    await encodePng({ pipeline, path, quality: exact ? 100 : encoding.quality });
-  },
-  heic: async (deps, { encoding, pipeline, path }) => {
-    const { quality, content } = await targetQuality(encoding);
-    const { directory } = encoding.picture.file;
-    return encodeHeic(deps, { pipeline, path, quality: encoderQuality(quality, content).heic, directory });
-  },
-  bmp: (_deps, { encoding, pipeline, path }) => writeBitmap(encoding, pipeline(), path),
-  pdf: (_deps, { encoding: { picture, source }, pipeline, path }) =>
-    encodePdf({ picture, metadata: source.metadata, pipeline, path }),
-};
-
-async function targetQuality({ quality, source }: Encoding): Promise<TargetQuality> {
-  return { quality, content: await classifyImage(source) };
-}
-
-/** Maximum quality that 256 colors can reach for a photo. */
-const MAX_PALETTE_QUALITY = 80;
-
-async function isBeyondPalette(encoding: Encoding): Promise<boolean> {
-  return encoding.quality > MAX_PALETTE_QUALITY && (await targetQuality(encoding)).content === 'photo';
-}
-
-function pixelsOf({ picture, resize }: Encoding): number {
-  const { width, height } = resizedSize(picture.size, resize);
-  return width * height;
-}
-
-function prepare(encoding: Encoding): Sharp {
-  const { source, target, resize, keepMetadata, exif } = encoding;
+function prepare(
+  { source, target, resize, keepMetadata, exif }: Encoding,
+  isDeep: boolean,
+  hasFittingProfile: boolean,
+): Sharp {
   const row = TARGETS[target];
-  const keepProfile = row.profile && hasKeptProfile(source.metadata);
-  let pipeline = resizeImage(source.start({ animated: row.animated, keepProfile }), source.size, resize);
+  const { metadata } = source;
+  const keepProfile = row.profile === true && hasFittingProfile;
+  let pipeline = resizeImage(source.start({ animated: row.animated === true, keepProfile }), source.size, resize);
   if (!row.alpha) pipeline = pipeline.flatten({ background: '#ffffff' });
-  if (isDeep(encoding)) pipeline = pipeline.toColourspace(isGray(source) ? 'grey16' : 'rgb16');
+  if (isDeep) pipeline = pipeline.toColourspace(metadata.channels <= 2 ? 'grey16' : 'rgb16');
   if (keepProfile) pipeline = pipeline.keepIccProfile();
-  else if (becomesDisplayP3(source.metadata)) pipeline = pipeline.withIccProfile('srgb', { attach: false });
-  return keepMetadata && row.exif
-    ? carryMetadata(pipeline, { exif, profileFits: keepProfile || !source.metadata.hasProfile })
-    : pipeline;
+  else if (becomesDisplayP3(metadata)) pipeline = pipeline.withIccProfile('srgb', { attach: false });
+  // Where the samples were converted, keeping all metadata would attach a profile that no longer fits.
+  const profileFits = keepProfile || !metadata.hasProfile;
+  return keepMetadata && row.exif ? carryMetadata(pipeline, exif, profileFits) : pipeline;
 }
 
-interface CarriedMetadata {
-  readonly exif: ExifFields | null;
-  /** False when the samples were converted: keeping all metadata would attach a profile that no longer fits. */
-  readonly profileFits: boolean;
-}
-
-function carryMetadata(pipeline: Sharp, { exif, profileFits }: CarriedMetadata): Sharp {
+function carryMetadata(pipeline: Sharp, exif: ExifFields | null, profileFits: boolean): Sharp {
   const kept = profileFits ? pipeline.keepMetadata() : pipeline.keepExif().keepXmp();
   return exif === null ? kept : kept.withExifMerge({ ...exif });
 }
 
-/** Returns whether more than 8 bits per sample are written, which needs an input that has them. */
-function isDeep({ source, target, lossless, quality }: Encoding): boolean {
-  if (source.metadata.depth !== 'ushort') return false;
-  return target === 'avif' || (TARGETS[target].deep && (lossless || quality === 100));
+const COLOR_SPACE_OFFSET = 16;
+/** libvips' name for RGB of 16 bits per sample. */
+const DEEP_RGB = 'rgb16';
+const SPACES: Readonly<Record<string, readonly string[]>> = {
+  'RGB ': ['srgb', 'rgb', 'rgb16'],
+  GRAY: ['b-w', 'grey16'],
+};
+
+/**
+ * Returns whether the output keeps the profile with unchanged samples. That is any RGB or gray profile other than sRGB,
+ * so that a wide gamut is kept, and sRGB with samples of 16 bits, which libvips would convert through Display P3. With
+ * other profiles, such as CMYK, the samples are converted to sRGB.
+ */
+export function hasKeptProfile({ icc, space }: Pick<Metadata, 'icc' | 'space'>): boolean {
+  if (icc === undefined || icc.length < 128) return false;
+  const fits = SPACES[icc.toString('latin1', COLOR_SPACE_OFFSET, COLOR_SPACE_OFFSET + 4)]?.includes(space) ?? false;
+  return fits && (space === DEEP_RGB || !/s\0?R\0?G\0?B/.test(icc.toString('latin1')));
 }
 
-function isGray({ metadata }: PixelSource): boolean {
-  return metadata.channels <= 2;
+/** Returns whether libvips converts the samples to Display P3 when sRGB is requested. */
+function becomesDisplayP3({ icc, space }: Metadata): boolean {
+  return icc !== undefined && space === DEEP_RGB;
 }
 
-async function writeBitmap({ source }: Encoding, pipeline: Sharp, path: string): Promise<void> {
-  const { data, info } = await pipeline
-    .toColourspace('srgb')
-    .raw({ depth: 'uchar' })
-    .toBuffer({ resolveWithObject: true });
-  const { width, height, channels } = info;
-  const density = source.metadata.density ?? 72;
-  await writeFile(path, encodeBmp({ width, height, data: channels === 3 ? data : grayToRgb(data, channels), density }));
+/**
+ * Adds the resize to a pipeline. `fit`, `width` and `height` only shrink; `fill` returns exactly the requested size and
+ * enlarges an image that does not cover it. Both sides are passed to sharp: it would compute a missing side from the
+ * size that the decoder has already reduced and rounded, so that 3000 × 1500 became 201 × 100.
+ * @param input Size as shown.
+ */
+export function resizeImage(pipeline: Sharp, input: ImageSize, resize: Resize): Sharp {
+  if (resize === null) return pipeline;
+  const { width, height } = resizedSize(input, resize);
+  if (resize.mode === 'fill') return pipeline.resize({ width, height, fit: 'cover' });
+  return width === input.width && height === input.height ? pipeline : pipeline.resize({ width, height, fit: 'fill' });
 }
 
-function grayToRgb(gray: Buffer, channels: number): Buffer {
-  const data = Buffer.allocUnsafe((gray.length / channels) * 3);
-  for (let i = 0, o = 0; i < gray.length; i += channels, o += 3) data.fill(gray[i] ?? 0, o, o + 3);
-  return data;
-}
-
-function requireSides({ target, picture, resize }: Encoding): void {
-  const { width, height } = resizedSize(picture.size, resize);
-  const { maxSide, name } = TARGETS[target];
-  if (Math.max(width, height) <= maxSide) return;
-  throw new MediaError(
-    'limit_exceeded',
-    `The image would be ${width} × ${height} pixels; the maximum side of ${name} is ${maxSide}. Choose another format or a smaller size.`,
+/** Returns the output size in whole pixels, in the aspect ratio of the input. See docs/reference/options.md#image. */
+export function resizedSize(input: ImageSize, resize: Resize): ImageSize {
+  if (resize === null) return input;
+  if (resize.mode === 'fill') return { width: resize.width, height: resize.height };
+  const scale = Math.min(
+    1,
+    resize.mode === 'height' ? 1 : resize.width / input.width,
+    resize.mode === 'width' ? 1 : resize.height / input.height,
   );
+  return { width: Math.max(1, Math.round(input.width * scale)), height: Math.max(1, Math.round(input.height * scale)) };
+}
+
+function encodeTiff(...[, { pipeline, path }]: Parameters<Encoder>): Promise<unknown> {
+  return pipeline().tiff({ compression: 'deflate', predictor: 'horizontal' }).toFile(path);
 }

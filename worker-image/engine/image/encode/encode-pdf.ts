@@ -1,17 +1,10 @@
 /** PDF of one page that shows one image. */
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Metadata, Sharp } from 'sharp';
-import { hasKeptProfile } from '#worker-image/engine/image/encode/color-profile.ts';
-import type { Picture } from '#worker-image/engine/image/picture.ts';
 import { PdfWriter } from '#worker-image/engine/containers/pdf-writer.ts';
-import { readPngImage } from '#worker-image/engine/image/encode/png-image-data.ts';
-
-interface PdfEncoding {
-  readonly picture: Pick<Picture, 'file' | 'isLossy'>;
-  readonly metadata: Metadata;
-  readonly pipeline: () => Sharp;
-  readonly path: string;
-}
+import { readPngChunks } from '#worker-image/engine/containers/png-chunks.ts';
+import type { Encoder } from '#worker-image/engine/image/encode/encoder.ts';
+import type { Picture } from '#worker-image/engine/image/picture.ts';
 
 /** An image object of the PDF without its position in the file. */
 interface EmbeddedImage {
@@ -55,10 +48,11 @@ const MATRICES: Readonly<Record<number, Matrix>> = {
  * the rest is embedded losslessly. Transparency becomes a soft mask. The page has the size of the image at its own
  * density, limited to 72 to 300 pixels per inch.
  */
-export async function encodePdf({ picture, metadata, pipeline, path }: PdfEncoding): Promise<void> {
+export const encodePdf: Encoder = async (_deps, { picture, source, keptProfile, pipeline, path }) => {
+  const { metadata } = source;
   const keepsJpeg = isPlainJpeg(metadata);
   const image = keepsJpeg
-    ? await embedOriginal(picture.file.path, metadata, pipeline)
+    ? { ...(await embedOriginal(picture.file.path, metadata, pipeline)), profile: keptProfile }
     : await embedPixels(picture, pipeline, metadata.hasAlpha);
   const orientation = keepsJpeg ? (metadata.orientation ?? 1) : 1;
   const isSideways = orientation >= 5;
@@ -72,7 +66,7 @@ export async function encodePdf({ picture, metadata, pipeline, path }: PdfEncodi
   const page = { width: points(pixels.width), height: points(pixels.height) };
   const matrix = (MATRICES[orientation] ?? UPRIGHT)(page.width, page.height);
   await writeFile(path, writePage(page, matrix, image));
-}
+};
 
 function densityOf({ density }: Metadata): number {
   return Math.min(DENSITY.max, Math.max(DENSITY.min, density ?? DENSITY.min));
@@ -86,8 +80,7 @@ function isPlainJpeg({ format, space, channels }: Metadata): boolean {
 /** Returns the file's own bytes, after decoding them to prove that they are complete. */
 async function embedOriginal(path: string, metadata: Metadata, pipeline: () => Sharp): Promise<EmbeddedImage> {
   await pipeline().stats();
-  const image = embedJpeg(await readFile(path), metadata);
-  return { ...image, profile: hasKeptProfile(metadata) ? (metadata.icc ?? null) : null };
+  return embedJpeg(await readFile(path), metadata);
 }
 
 function embedJpeg(
@@ -129,11 +122,23 @@ async function embedAlpha(pipeline: () => Sharp): Promise<EmbeddedImage | null> 
   return embedPng(await alpha().png({ compressionLevel: 9 }).toBuffer());
 }
 
-/** Embeds the compressed rows of a PNG, which PDF reads with their predictors. */
-function embedPng(png: Buffer): EmbeddedImage {
-  const { width, height, channels, bits, data } = readPngImage(png);
+/** PNG's numbers of the color types that are embedded. */
+const GRAY = 0;
+const RGB = 2;
+
+/** Embeds the compressed rows of a gray or RGB PNG without interlace, which PDF reads with their predictors. */
+export function embedPng(png: Buffer): EmbeddedImage {
+  const chunks = readPngChunks(png);
+  const header = chunks?.[0]?.data;
+  if (chunks === null || header === undefined) throw new Error('The PNG written for embedding is not complete.');
+  const [width, height, bits] = [header.readUInt32BE(0), header.readUInt32BE(4), header.readUInt8(8)];
+  const [colorType, interlace] = [header.readUInt8(9), header.readUInt8(12)];
+  if ((colorType !== GRAY && colorType !== RGB) || interlace !== 0)
+    throw new Error(`The PNG written for embedding has color type ${colorType}, interlace ${interlace}.`);
+  const channels = colorType === GRAY ? 1 : 3;
   const parameters = `/DecodeParms << /Predictor 15 /Colors ${channels} /BitsPerComponent ${bits} /Columns ${width} >>`;
   const entries = `/BitsPerComponent ${bits} /Filter /FlateDecode ${parameters}`;
+  const data = Buffer.concat(chunks.filter(({ type }) => type === 'IDAT').map((chunk) => chunk.data));
   return { width, height, channels, entries, data, profile: null, softMask: null };
 }
 

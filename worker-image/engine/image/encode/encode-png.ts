@@ -1,32 +1,29 @@
 /** PNG, with a palette where its error is invisible, otherwise lossless. */
 import type { Sharp } from 'sharp';
-import { loadSharp } from '#worker-image/engine/image/load-sharp.ts';
-import { paletteErrorLimit } from '#worker-image/engine/image/encode/quality-scale.ts';
+import type { Encoder } from '#worker-image/engine/image/encode/encoder.ts';
+import { classifyImage } from '#worker-image/engine/image/encode/quality-scale.ts';
+import { sharp } from '#worker-image/engine/image/libvips-picture.ts';
 
-interface PngEncoding {
-  readonly pipeline: () => Sharp;
-  readonly path: string;
-  /** 0 to 100; 100 is lossless. */
-  readonly quality: number;
-}
-
+/** Maximum quality that 256 colors can reach for a photo. */
+const MAX_PALETTE_QUALITY = 80;
 /** Edge length of the central region whose palette error is measured, in pixels. */
 const MEASURED_SIDE = 2048;
 
 /** Writes a palette PNG when its error stays within the quality's limit, else a lossless one. */
-export async function encodePng({ pipeline, path, quality }: PngEncoding): Promise<void> {
-  if (quality < 100) {
+export const encodePng: Encoder = async (_deps, { source, quality, lossless, pipeline, path }) => {
+  const usesPalette =
+    !lossless && quality < 100 && (quality <= MAX_PALETTE_QUALITY || (await classifyImage(source)) === 'graphic');
+  if (usesPalette) {
     await pipeline()
       .png({ palette: true, quality: Math.max(1, quality), effort: 7, compressionLevel: 9 })
       .toFile(path);
     if ((await paletteError(pipeline, path)) <= paletteErrorLimit(quality)) return;
   }
   await pipeline().png({ compressionLevel: 9 }).toFile(path);
-}
+};
 
 /** Returns the mean squared error per visible sample between the pipeline's image and the file, both in sRGB with alpha. */
 async function paletteError(pipeline: () => Sharp, path: string): Promise<number> {
-  const sharp = await loadSharp();
   const { width, height } = await sharp(path, { limitInputPixels: false }).metadata();
   const region = {
     left: Math.max(0, (width - MEASURED_SIDE) >> 1),
@@ -54,4 +51,14 @@ function visibleError(one: Buffer, other: Buffer): number {
     sum += (alphaOne - alphaOther) ** 2;
   }
   return sum / one.length;
+}
+
+/**
+ * Returns the maximum mean squared error per 8-bit sample of a palette PNG at this quality, on libimagequant's scale. A PNG
+ * with a larger error is written lossless.
+ */
+export function paletteErrorLimit(q: number): number {
+  const fudge = Math.max(0, 0.016 / (0.001 + q) - 0.001);
+  const unit = fudge + (2.5 / (210 + q) ** 1.2) * ((100.1 - q) / 100);
+  return unit * 255 * 255;
 }

@@ -1,11 +1,6 @@
+import sharp, { type Sharp } from 'sharp';
 import { describe, expect, it } from 'vitest';
-import {
-  avifSettings,
-  gifSettings,
-  jpegSettings,
-  webpSettings,
-} from '#worker-image/engine/image/encode/encoder-settings.ts';
-import { encoderQuality, paletteErrorLimit } from '#worker-image/engine/image/encode/quality-scale.ts';
+import { classifyImage, encoderQuality } from '#worker-image/engine/image/encode/quality-scale.ts';
 
 describe('encoderQuality', () => {
   it.each([
@@ -33,37 +28,42 @@ describe('encoderQuality', () => {
   );
 });
 
-describe('the settings of the encoders', () => {
-  it.each([
-    [75, 'photo', '4:2:0'],
-    [75, 'graphic', '4:4:4'],
-    [95, 'photo', '4:4:4'],
-  ] as const)('of quality %i for a %s encode JPEG with chroma %s', (quality, content, chroma) => {
-    expect(jpegSettings({ quality, content }).chromaSubsampling).toBe(chroma);
-  });
+const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const;
+const grain = (): Sharp => sharp({ create: { width: 160, height: 120, channels: 3, background: '#888', noise } });
+const page = (background: string): Sharp => sharp({ create: { width: 400, height: 300, channels: 4, background } });
+/** Bars as wide as strokes of letters. */
+const strokes = (color: string) =>
+  Array.from({ length: 30 }, (_, at) => ({
+    input: { create: { width: 3, height: 60, channels: 3 as const, background: color } },
+    left: 20 + at * 12,
+    top: 20 + (at % 4) * 60,
+  }));
 
-  it('use sharp subsampling for a graphic in WebP', () => {
-    expect(webpSettings({ quality: 75, content: 'graphic' }).smartSubsample).toBe(true);
-    expect(webpSettings({ quality: 75, content: 'photo' }).smartSubsample).toBe(false);
-  });
-
-  it('reduce the effort of AVIF for larger images', () => {
-    const efforts = [200_000, 12_000_000, 48_000_000, 100_000_000].map(
-      (pixels) => avifSettings({ quality: 75, content: 'photo' }, { pixels, bitdepth: 8 }).effort,
-    );
-    expect(efforts).toEqual([4, 3, 2, 1]);
+describe('classifyImage', () => {
+  it.each<[string, Promise<Buffer>, string]>([
+    ['coloured strokes on white', page('#ffffff').composite(strokes('#e02020')).png().toBuffer(), 'graphic'],
+    ['strokes on nothing', page('#00000000').composite(strokes('#2040e0')).png().toBuffer(), 'graphic'],
+    ['grain', grain().png().toBuffer(), 'photo'],
+    ['a photo on studio white', onWhite(), 'photo'],
+    ['an even area', page('#3366cc').png().toBuffer(), 'photo'],
+    ['strokes whose colours were halved', lossy('4:2:0'), 'photo'],
+    ['strokes in a JPEG of full chroma', lossy('4:4:4'), 'graphic'],
+  ])('classifies %s as a %s', async (_what, bytes, content) => {
+    const file = await bytes;
+    const image = { metadata: await sharp(file).metadata(), start: () => sharp(file) };
+    expect(await classifyImage(image)).toBe(content);
   });
 });
 
-describe('the scales of palette formats', () => {
-  it('returns 256 colors and exact frames for a GIF of quality 100, and 8 colors at 0', () => {
-    expect(gifSettings(100)).toMatchObject({ colours: 256, interFrameMaxError: 0 });
-    expect(gifSettings(0).colours).toBe(8);
-  });
+/** Returns soft grain in the middle of a white image. */
+async function onWhite(): Promise<Buffer> {
+  const middle = await grain().blur(2).png().toBuffer();
+  return page('#ffffff')
+    .composite([{ input: middle, left: 120, top: 90 }])
+    .png()
+    .toBuffer();
+}
 
-  it('limits the error of a palette more strictly at higher quality', () => {
-    expect(paletteErrorLimit(90)).toBeLessThan(paletteErrorLimit(75));
-    expect(paletteErrorLimit(75)).toBeLessThan(paletteErrorLimit(30));
-    expect(paletteErrorLimit(99)).toBeGreaterThan(0);
-  });
-});
+function lossy(chromaSubsampling: string): Promise<Buffer> {
+  return page('#ffffff').composite(strokes('#000000')).flatten().jpeg({ quality: 95, chromaSubsampling }).toBuffer();
+}

@@ -3,7 +3,28 @@
  * 50, 74 at 75 and 85 at 90. Each row holds the encoders' own qualities for one q, measured on the calibration set. They
  * are interpolated between rows and extrapolated outside 30 to 95. See docs/reference/options.md#image.
  */
-import type { ImageContent } from '#worker-image/engine/image/encode/classify-image.ts';
+import { withImageErrors } from '#worker-image/engine/image/libvips-picture.ts';
+import type { PixelSource } from '#worker-image/engine/image/picture.ts';
+
+/** Photos and graphics, such as screenshots, charts and text, need other settings of an encoder. */
+export type ImageContent = 'photo' | 'graphic';
+
+/** Quality of a lossy output. */
+export interface LossyQuality {
+  /** 0 to 100 on the service's scale. */
+  readonly quality: number;
+  readonly content: ImageContent;
+  readonly encoders: EncoderQuality;
+}
+
+/** Returns the quality for an image. @throws MediaError processing_failed when it cannot be decoded. */
+export async function lossyQuality(
+  source: Pick<PixelSource, 'metadata' | 'start'>,
+  quality: number,
+): Promise<LossyQuality> {
+  const content = await classifyImage(source);
+  return { quality, content, encoders: encoderQuality(quality, content) };
+}
 
 export interface EncoderQuality {
   readonly jpg: number;
@@ -16,7 +37,7 @@ type QualityRow = EncoderQuality & { readonly q: number };
 
 const BEST: QualityRow = { q: 100, jpg: 100, webp: 100, avif: 100, heic: 90 };
 
-/** Measured with the settings of `encoder-settings.ts`: subsampled chroma in all formats but AVIF. */
+/** Measured with the settings of each encoder: subsampled chroma in all formats but AVIF. */
 const PHOTO: readonly QualityRow[] = [
   { q: 0, jpg: 1, webp: 1, avif: 8, heic: 8 },
   { q: 30, jpg: 29, webp: 17, avif: 24, heic: 21 },
@@ -49,11 +70,11 @@ const GRAPHIC: readonly QualityRow[] = [
   BEST,
 ];
 
-const ROWS: Readonly<Record<ImageContent, readonly QualityRow[]>> = { photo: PHOTO, graphic: GRAPHIC };
+const SCALES: Readonly<Record<ImageContent, readonly QualityRow[]>> = { photo: PHOTO, graphic: GRAPHIC };
 
 /** Returns the encoders' own qualities for a quality of 0 to 100. */
 export function encoderQuality(q: number, content: ImageContent): EncoderQuality {
-  const rows = ROWS[content];
+  const rows = SCALES[content];
   const high = rows.find((row) => row.q >= q) ?? BEST;
   const low = rows.findLast((row) => row.q <= q) ?? high;
   const share = high.q === low.q ? 1 : (q - low.q) / (high.q - low.q);
@@ -61,12 +82,56 @@ export function encoderQuality(q: number, content: ImageContent): EncoderQuality
   return { jpg: between('jpg'), webp: between('webp'), avif: between('avif'), heic: between('heic') };
 }
 
+/** Number of sampled rows, spread over the image. */
+const SAMPLED_ROWS = 128;
+/** Minimum share of pixels in a graphic that equal the pixel before. */
+const EQUAL_SHARE = 0.5;
+/** Minimum share of edges among the other pixels of a graphic. Sky, studio white and gradients are flat without edges. */
+const EDGE_SHARE = 0.2;
+/** Minimum difference of an edge in a sample, of 255. */
+const EDGE = 24;
+
 /**
- * Returns the maximum mean squared error per 8-bit sample of a palette PNG at this quality, on libimagequant's scale. A PNG
- * with a larger error is written lossless.
+ * Classifies the first frame. An image with subsampled chroma counts as a photo: finer settings would not restore it.
+ * @throws MediaError processing_failed when it cannot be decoded.
  */
-export function paletteErrorLimit(q: number): number {
-  const fudge = Math.max(0, 0.016 / (0.001 + q) - 0.001);
-  const unit = fudge + (2.5 / (210 + q) ** 1.2) * ((100.1 - q) / 100);
-  return unit * 255 * 255;
+export async function classifyImage({
+  metadata,
+  start,
+}: Pick<PixelSource, 'metadata' | 'start'>): Promise<ImageContent> {
+  const chroma = metadata.chromaSubsampling;
+  if (chroma !== undefined && !chroma.startsWith('4:4:4')) return 'photo';
+  const { width, height } = metadata.autoOrient;
+  const { data, info } = await withImageErrors('Reading the image', () =>
+    start({ animated: false, keepProfile: true })
+      .resize({ width, height: Math.min(height, SAMPLED_ROWS), fit: 'fill', kernel: 'nearest' })
+      .toColourspace('srgb')
+      .ensureAlpha()
+      .raw({ depth: 'uchar' })
+      .toBuffer({ resolveWithObject: true }),
+  );
+  return isGraphic(data, info.width * RGBA) ? 'graphic' : 'photo';
+}
+
+const RGBA = 4;
+
+function isGraphic(data: Buffer, rowBytes: number): boolean {
+  let visible = 0;
+  let equal = 0;
+  let edges = 0;
+  for (let at = RGBA; at < data.length; at += RGBA) {
+    if (at % rowBytes === 0 || (data[at + 3] === 0 && data[at - 1] === 0)) continue;
+    const step = difference(data, at);
+    visible += 1;
+    if (step === 0) equal += 1;
+    else if (step >= EDGE) edges += 1;
+  }
+  return visible > 0 && equal / visible >= EQUAL_SHARE && edges / Math.max(1, visible - equal) >= EDGE_SHARE;
+}
+
+/** Returns the largest difference of a sample, opacity included, from the pixel before. */
+function difference(data: Buffer, at: number): number {
+  let largest = 0;
+  for (let c = at; c < at + RGBA; c += 1) largest = Math.max(largest, Math.abs((data[c] ?? 0) - (data[c - RGBA] ?? 0)));
+  return largest;
 }

@@ -5,7 +5,7 @@
 import { MediaError } from '#crds/contract/media-error.ts';
 import { readTopBoxes, type IsoBox } from '#worker-image/engine/containers/iso-boxes.ts';
 import type { FileReader } from '#worker-image/engine/containers/file-reader.ts';
-import { withImageErrors } from '#worker-image/engine/image/image-errors.ts';
+import { withImageErrors } from '#worker-image/engine/image/libvips-picture.ts';
 import { FULL_BOX, readBoxes, readItemProperties, readItems } from '#worker-image/engine/containers/heif-items.ts';
 
 /** Properties that rotate, mirror or crop, with their length in bytes (ISO 23008-12, 6.5.9, 6.5.10, 6.5.12). */

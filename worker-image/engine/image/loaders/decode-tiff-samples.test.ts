@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { freshDirectory, runHandler, workOn } from '#test/fixtures/engine-work.ts';
 import { writeTiff } from '#test/fixtures/write-tiff.ts';
 import { imageHandler } from '#worker-image/engine/image/image-handler.ts';
+import { uncompressedTiffHeader } from '#worker-image/engine/image/loaders/decode-tiff-samples.ts';
 
 const HEADER = Buffer.from('II*\0\x08\0\0\0', 'latin1');
 const [WIDTH, HEIGHT] = [15, 8];
@@ -115,5 +116,27 @@ describe('a TIFF whose samples have an odd number of bits', () => {
   it('is refused when it is truncated', async () => {
     const whole = tiff({ bits: 12, pixel: GRAY, photometric: BLACK_IS_ZERO });
     await expect(convert(whole.subarray(0, -20))).rejects.toMatchObject({ code: 'processing_failed' });
+  });
+});
+
+describe('uncompressedTiffHeader', () => {
+  it.each([
+    [1, null],
+    [3, null],
+    [3, Buffer.alloc(200, 1)],
+  ] as const)('precedes %d samples of 16 bits in a TIFF that libvips reads', async (samples, profile) => {
+    const pixels = Buffer.from(Uint16Array.from({ length: 3 * 2 * samples }, (_, index) => index * 1000).buffer);
+    const header = uncompressedTiffHeader({ width: 3, height: 2, samples, orientation: 6, profile });
+    const image = sharp(Buffer.concat([header, pixels]));
+    expect(await image.metadata()).toMatchObject({
+      width: 3,
+      height: 2,
+      channels: samples,
+      depth: 'ushort',
+      orientation: 6,
+      ...(profile !== null && { icc: profile }),
+    });
+    const raw = image.toColourspace(samples === 1 ? 'grey16' : 'rgb16').raw({ depth: 'ushort' });
+    expect((await raw.toBuffer()).equals(pixels)).toBe(profile === null);
   });
 });

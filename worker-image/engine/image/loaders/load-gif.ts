@@ -1,20 +1,13 @@
+/**
+ * GIF, with the logical screen that browsers show. libvips reads the area that the frames cover instead when the screen
+ * has a size that old programs wrote into every file, such as 640 × 480, or a side over 2,048 pixels.
+ */
 import { readFile, writeFile } from 'node:fs/promises';
+import type { Metadata } from 'sharp';
 import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
-import {
-  findCroppedScreen,
-  isRecoverable,
-  widenScreen,
-} from '#worker-image/engine/image/loaders/gif-logical-screen.ts';
-import {
-  scratchPath,
-  libvipsPicture,
-  openPixels,
-  readMetadata,
-} from '#worker-image/engine/image/loaders/libvips-picture.ts';
-import type { DecoderDeps, ImageFile, Picture } from '#worker-image/engine/image/picture.ts';
-import type { ImageSize } from '#worker-image/engine/image/resize-image.ts';
+import { libvipsPicture, openPixels, readMetadata, scratchPath } from '#worker-image/engine/image/libvips-picture.ts';
+import type { DecoderDeps, ImageFile, ImageSize, Picture } from '#worker-image/engine/image/picture.ts';
 
-/** Loads GIF. libvips crops the margins of some logical screens. */
 export async function loadGif(_deps: DecoderDeps, file: ImageFile): Promise<Picture> {
   const { path, maxPixels } = file;
   const head = await withFileReader(path, (gif) => Promise.resolve(gif.head));
@@ -23,7 +16,7 @@ export async function loadGif(_deps: DecoderDeps, file: ImageFile): Promise<Pict
   const covered = { width, height: pageHeight };
   const screen = findCroppedScreen(head, covered);
   const gif = { file, path, metadata, animated: true, frames };
-  if (screen === null) return libvipsPicture({ ...gif, size: covered });
+  if (screen === null) return libvipsPicture(gif);
   if (!isRecoverable(screen, metadata)) return libvipsPicture({ ...gif, ...cropped(screen, covered, maxPixels) });
   return libvipsPicture({
     ...gif,
@@ -43,4 +36,31 @@ function cropped(screen: ImageSize, covered: ImageSize, maxPixels: number): { si
   if (width * height > maxPixels) return { size: screen };
   const warning = `The canvas of the GIF is ${width} × ${height} pixels, its frames cover ${covered.width} × ${covered.height} of them: empty margins are dropped when it is encoded again.`;
   return { size: covered, warning };
+}
+
+const WIDTH_AT = 6;
+const HEIGHT_AT = 8;
+const HEADER_BYTES = 10;
+const DISTRUSTED: readonly string[] = ['640x480', '640x512', '800x600', '1024x768', '1280x1024', '1600x1200'];
+
+/** Returns the logical screen when libvips would crop its margins, else null. @param head First bytes of the file. */
+export function findCroppedScreen(head: Buffer, covered: ImageSize): ImageSize | null {
+  if (head.length < HEADER_BYTES) return null;
+  const screen = { width: head.readUInt16LE(WIDTH_AT), height: head.readUInt16LE(HEIGHT_AT) };
+  return screen.width <= covered.width && screen.height <= covered.height ? null : screen;
+}
+
+/**
+ * Returns whether libvips reads the margins of a copy with a wider screen as browsers show them. In a GIF without
+ * transparency it would fill them with a color.
+ */
+export function isRecoverable({ width, height }: ImageSize, { hasAlpha }: Pick<Metadata, 'hasAlpha'>): boolean {
+  return hasAlpha && DISTRUSTED.includes(`${width}x${height}`);
+}
+
+/** Returns a copy with a screen one pixel wider, a size that libvips trusts. Crop the pixel after decoding. */
+export function widenScreen(gif: Buffer, { width }: ImageSize): Buffer {
+  const copy = Buffer.from(gif);
+  copy.writeUInt16LE(width + 1, WIDTH_AT);
+  return copy;
 }

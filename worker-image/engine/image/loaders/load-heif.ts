@@ -1,22 +1,21 @@
 /** AVIF and HEIC. The container is read once, for everything that libheif does not report or does differently. */
-import { readFile } from 'node:fs/promises';
-import type { Metadata } from 'sharp';
+import { access, copyFile, open, readFile } from 'node:fs/promises';
+import type { Metadata, Sharp } from 'sharp';
 import { MediaError } from '#crds/contract/media-error.ts';
+import { withFileReader, type FileReader } from '#worker-image/engine/containers/file-reader.ts';
 import { countItems, countSequenceFrames, isLimitedRangeGray } from '#worker-image/engine/containers/heif-structure.ts';
-import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
-import { findAlphaFault } from '#worker-image/engine/image/loaders/alpha-orientation.ts';
-import { decodeHeif } from '#worker-image/engine/image/loaders/decode-heif.ts';
-import { writeStillImage } from '#worker-image/engine/image/loaders/heif-brands.ts';
+import { readTopBoxes } from '#worker-image/engine/containers/iso-boxes.ts';
+import { readCarriedExif, type CarriedExif } from '#worker-image/engine/image/carried-exif.ts';
 import {
-  scratchPath,
   libvipsPicture,
+  namesGainMap,
   openDecoded,
   openPixels,
   readMetadata,
-} from '#worker-image/engine/image/loaders/libvips-picture.ts';
-import { widenRange } from '#worker-image/engine/image/loaders/limited-range-gray.ts';
+  scratchPath,
+} from '#worker-image/engine/image/libvips-picture.ts';
+import { findAlphaFault } from '#worker-image/engine/image/loaders/alpha-orientation.ts';
 import type { DecoderDeps, ImageFile, Picture, PixelSource } from '#worker-image/engine/image/picture.ts';
-import { containsGainMapItem } from '#worker-image/engine/image/warnings/gain-map.ts';
 
 /** Facts of a HEIF file that is read once. */
 interface HeifFile {
@@ -41,6 +40,8 @@ const MAX_ITEMS = 4096;
 const DECODE_SECONDS = 600;
 const VERIFY_SECONDS = 300;
 const EXIF_MARK = Buffer.from('Exif\0\0', 'latin1');
+/** Bytes that hold the list of items of a HEIF. */
+const ITEM_LIST_BYTES = 65_536;
 
 export async function loadAvif(_deps: DecoderDeps, file: ImageFile): Promise<Picture> {
   const heif = await readHeif(file);
@@ -59,14 +60,13 @@ export async function loadAvif(_deps: DecoderDeps, file: ImageFile): Promise<Pic
 /** Loads HEIC, which a tool decodes: sharp's libheif has no HEVC decoder. */
 export async function loadHeic(_deps: DecoderDeps, file: ImageFile): Promise<Picture> {
   const heif = await readHeif(file);
-  const picture = heifPicture(heif, async (deps) => openDecoded(await decodeToTiff(deps, file, file.path), file));
+  const picture = await heifPicture(heif, async (deps) => openDecoded(await decodeToTiff(deps, file, file.path), file));
   return { ...picture, verify: (deps) => verifyHeic(deps, file) };
 }
 
 function readHeif(file: ImageFile): Promise<HeifFile> {
   return withFileReader(file.path, async (heif) => {
-    const copy = scratchPath(file, 'still.heif');
-    const path = (await writeStillImage(heif, copy)) ? copy : file.path;
+    const path = await writeStillImage(heif, file);
     const items = await countItems(heif);
     const unlimited = items > DEFAULT_ITEMS && items <= MAX_ITEMS;
     const metadata = await readMetadata({ path, unlimited });
@@ -82,7 +82,7 @@ function readHeif(file: ImageFile): Promise<HeifFile> {
   });
 }
 
-function heifPicture(heif: HeifFile, decode: (deps: DecoderDeps) => Promise<PixelSource>): Picture {
+function heifPicture(heif: HeifFile, decode: (deps: DecoderDeps) => Promise<PixelSource>): Promise<Picture> {
   const { file, path, metadata, frames, unlimited, alphaFault } = heif;
   return libvipsPicture({
     file,
@@ -92,21 +92,26 @@ function heifPicture(heif: HeifFile, decode: (deps: DecoderDeps) => Promise<Pixe
     unlimited,
     isLossy: true,
     decode: (deps) => (alphaFault === null ? decode(deps) : Promise.reject(alphaFault)),
-    readExif: () => Promise.resolve(tiffStructureOf(metadata)),
-    hasGainMap: async () => containsGainMapItem(await readFile(file.path)),
+    readExif: () => readHeifExif(metadata),
+    hasGainMap: async () => containsGainMap(await readFile(file.path)),
   });
 }
 
-function tiffStructureOf({ exif }: Metadata): Buffer | null {
+async function readHeifExif({ exif }: Metadata): Promise<CarriedExif> {
   if (exif === undefined) return null;
-  return exif.indexOf(EXIF_MARK) === 0 ? exif.subarray(EXIF_MARK.length) : exif;
+  const tiff = exif.indexOf(EXIF_MARK) === 0 ? exif.subarray(EXIF_MARK.length) : exif;
+  return readCarriedExif(() => Promise.resolve(tiff));
+}
+
+/** Returns whether the file names a gain map or lists an item that is one. */
+function containsGainMap(heif: Buffer): boolean {
+  return namesGainMap(heif) || heif.subarray(0, ITEM_LIST_BYTES).includes('tmap');
 }
 
 /** @param path The file, or a copy that libvips reads. */
 async function decodeToTiff(deps: DecoderDeps, file: ImageFile, path: string): Promise<string> {
   const decoded = scratchPath(file, 'decoded.tif');
-  const { directory } = file;
-  const fault = await decodeHeif(deps, { path, directory, timeoutSeconds: DECODE_SECONDS }, decoded);
+  const fault = await decodeHeif(deps, { file, path, timeoutSeconds: DECODE_SECONDS }, decoded);
   if (fault === null) return decoded;
   throw new MediaError(
     'processing_failed',
@@ -116,8 +121,81 @@ async function decodeToTiff(deps: DecoderDeps, file: ImageFile, path: string): P
 }
 
 async function verifyHeic(deps: DecoderDeps, file: ImageFile): Promise<void> {
-  const { path, directory } = file;
-  const decoded = scratchPath(file, 'verified.tif');
-  const fault = await decodeHeif(deps, { path, directory, timeoutSeconds: VERIFY_SECONDS }, decoded);
+  const { path } = file;
+  const fault = await decodeHeif(
+    deps,
+    { file, path, timeoutSeconds: VERIFY_SECONDS },
+    scratchPath(file, 'verified.tif'),
+  );
   if (fault !== null) throw new Error(`The HEIC output does not decode: ${fault}`);
+}
+
+/**
+ * Writes an uncompressed TIFF, upright, with profile, EXIF and XMP. Returns null, or the error text of libvips' program
+ * for a file that does not decode. The loader is named, as libvips would try others. Access is sequential: above 100 MB
+ * libvips otherwise rotates the pixels but keeps the orientation tag, so viewers would rotate twice.
+ */
+async function decodeHeif(
+  { run, signal }: DecoderDeps,
+  { file, path, timeoutSeconds }: { file: ImageFile; path: string; timeoutSeconds: number },
+  to: string,
+): Promise<string | null> {
+  const args = ['heifload', path, `${to}[compression=none]`, '--access', 'sequential'];
+  const env = { VIPS_BLOCK_UNTRUSTED: '1' };
+  const { stderr } = await run({ file: 'vips', args, directory: file.directory, signal, timeoutSeconds, env });
+  return access(to).then(
+    () => null,
+    () => stderr.slice(0, 500),
+  );
+}
+
+const [BLACK, WHITE] = [16, 235];
+
+/**
+ * Scales the samples of a gray AVIF from the limited range, 16 to 235 as in video, to the full one. libvips widens the
+ * range of color images only.
+ */
+function widenRange(pipeline: Sharp, { depth }: Pick<Metadata, 'depth'>): Sharp {
+  const scale = 255 / (WHITE - BLACK);
+  return pipeline.linear(scale, -BLACK * scale * (depth === 'ushort' ? 257 : 1));
+}
+
+/** First brands that libvips does not read as an image (ISO/IEC 23000-22; AV1 Image File Format, 6). */
+const UNREAD_BRANDS: ReadonlySet<string> = new Set(['avis', 'miaf', 'mif2']);
+/** The brand of a file with a still image (ISO/IEC 23008-12). */
+const STILL_IMAGE_BRAND = 'mif1';
+const BRAND_AT = 8;
+const OTHER_BRANDS_AT = 16;
+
+/**
+ * Returns the path of a copy with brands that libvips reads and without its sequence; of the file when libvips reads it.
+ * Such files hold a still image beside their sequence.
+ */
+async function writeStillImage(heif: FileReader, image: ImageFile): Promise<string> {
+  const patches = await findPatches(heif);
+  if (patches.length === 0) return image.path;
+  const copy = scratchPath(image, 'still.heif');
+  await copyFile(heif.path, copy);
+  await using file = await open(copy, 'r+');
+  for (const { at, text } of patches) await file.write(text, at, 'latin1');
+  return copy;
+}
+
+interface Patch {
+  readonly at: number;
+  readonly text: string;
+}
+
+async function findPatches(heif: FileReader): Promise<Patch[]> {
+  const { head } = heif;
+  if (!UNREAD_BRANDS.has(head.toString('latin1', BRAND_AT, BRAND_AT + 4))) return [];
+  const boxes = await readTopBoxes(heif);
+  const hasImage = boxes.some(({ type }) => type === 'meta');
+  const sequences = hasImage ? boxes.filter(({ type }) => type === 'moov') : [];
+  const otherBytes = hasImage ? Math.max(0, Math.min(head.readUInt32BE(0), head.length) - OTHER_BRANDS_AT) : 0;
+  return [
+    { at: BRAND_AT, text: STILL_IMAGE_BRAND },
+    { at: OTHER_BRANDS_AT, text: STILL_IMAGE_BRAND.repeat(Math.floor(otherBytes / STILL_IMAGE_BRAND.length)) },
+    ...sequences.map(({ start }) => ({ at: start + 4, text: 'free' })),
+  ];
 }

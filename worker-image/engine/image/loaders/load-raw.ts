@@ -1,31 +1,62 @@
-import { readFile, stat } from 'node:fs/promises';
-import { developRaw, readRawSize } from '#worker-image/engine/image/loaders/camera-raw.ts';
-import { openDecoded } from '#worker-image/engine/image/loaders/libvips-picture.ts';
-import type { DecoderDeps, ImageFile, Picture } from '#worker-image/engine/image/picture.ts';
-import { brokenFile } from '#worker-image/engine/containers/broken-file.ts';
+/** Camera RAW, read by the programs of LibRaw. */
+import { access, symlink } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { MediaError } from '#crds/contract/media-error.ts';
+import { readTiffExif } from '#worker-image/engine/image/carried-exif.ts';
+import { openDecoded, STILL_IMAGE } from '#worker-image/engine/image/libvips-picture.ts';
+import type { DecoderDeps, ImageFile, ImageSize, Picture } from '#worker-image/engine/image/picture.ts';
 
-/** Maximum size of a TIFF or RAW file whose EXIF is carried over, in bytes: it is read into memory as a whole. */
-const MAX_EXIF_FILE_BYTES = 512 * 1024 ** 2;
-
-/** Loads camera RAW, which LibRaw develops. No output is one. */
+/** Loads camera RAW. No output is one. */
 export async function loadRaw(deps: DecoderDeps, file: ImageFile): Promise<Picture> {
   return {
+    ...STILL_IMAGE,
     file,
     size: await readRawSize(deps, file),
-    frames: 1,
-    isLossy: false,
-    warning: null,
-    animation: null,
     decode: async (decoders) => openDecoded(await developRaw(decoders, file), file),
     verify: () => Promise.reject(new TypeError('camera RAW is no output format')),
-    readExif: () => readTiffStructure(file),
-    hasGainMap: () => Promise.resolve(false),
+    readExif: () => readTiffExif(file),
   };
 }
 
-/** Returns a file that is a TIFF structure. @throws MediaError processing_failed when it is none or too large. */
-export async function readTiffStructure({ path, format }: ImageFile): Promise<Buffer> {
-  const { size } = await stat(path);
-  if (size <= MAX_EXIF_FILE_BYTES && format !== 'raf') return readFile(path);
-  throw brokenFile(format, 'it has no directories, or is too large');
+/** Reads the size after development from the headers. @throws MediaError processing_failed for unreadable headers. */
+export async function readRawSize({ run, signal }: DecoderDeps, { path, directory }: ImageFile): Promise<ImageSize> {
+  const { stdout } = await run({
+    file: 'raw-identify',
+    args: ['-v', path],
+    directory,
+    signal,
+    timeoutSeconds: 20,
+  });
+  const size = /^Output size:\s+([1-9]\d{0,8}) x ([1-9]\d{0,8})$/m.exec(stdout);
+  if (size === null) throw refusal();
+  return { width: Number(size[1]), height: Number(size[2]) };
+}
+
+/**
+ * Develops the file and returns the path of a TIFF. dcraw_emu writes beside its input and reports success for files
+ * that it cannot read. @throws MediaError processing_failed when it wrote nothing.
+ */
+export async function developRaw({ run, signal }: DecoderDeps, { path, directory }: ImageFile): Promise<string> {
+  const link = join(directory, 'raw');
+  await symlink(resolve(path), link);
+  await run({
+    file: 'dcraw_emu',
+    args: ['-w', '-T', '-o', '1', link],
+    directory,
+    signal,
+    timeoutSeconds: 600,
+  });
+  const developed = `${link}.tiff`;
+  await access(developed).catch((cause: unknown) => {
+    throw refusal(cause);
+  });
+  return developed;
+}
+
+function refusal(cause?: unknown): MediaError {
+  return new MediaError(
+    'processing_failed',
+    'The camera RAW file is damaged or of a camera that is not supported. Export it as DNG or JPEG and send that.',
+    { cause },
+  );
 }

@@ -1,41 +1,126 @@
-import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
+/**
+ * TIFF, with other decoders for variants that libvips rejects or silently reads in wrong colors: Pillow, and
+ * `decode-tiff-samples.ts` for unusual sample depths.
+ */
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { MediaError } from '#crds/contract/media-error.ts';
+import { withFileReader, type FileReader } from '#worker-image/engine/containers/file-reader.ts';
+import {
+  firstTiffDirectory,
+  SAMPLE_FORMAT,
+  SEPARATE_PLANES,
+  TIFF_TAG,
+  tiffNumber,
+  tiffNumbers,
+  type TiffEntries,
+} from '#worker-image/engine/containers/tiff.ts';
+import { readTiffExif } from '#worker-image/engine/image/carried-exif.ts';
 import {
   libvipsPicture,
   openDecoded,
   openPixels,
   readMetadata,
   readThumbnail,
-} from '#worker-image/engine/image/loaders/libvips-picture.ts';
-import { readTiffStructure } from '#worker-image/engine/image/loaders/load-raw.ts';
-import { decodeTiff, findFallback, type TiffFallback } from '#worker-image/engine/image/loaders/tiff-fallback.ts';
-import type { DecoderDeps, ImageFile, Picture } from '#worker-image/engine/image/picture.ts';
+  scratchPath,
+  STILL_IMAGE,
+} from '#worker-image/engine/image/libvips-picture.ts';
+import { decodeTiffSamples, isDecodedHere } from '#worker-image/engine/image/loaders/decode-tiff-samples.ts';
+import type { DecoderDeps, ImageFile, ImageSize, Picture } from '#worker-image/engine/image/picture.ts';
 
-/** Loads TIFF, with another decoder for the variants that libvips reads wrongly or not at all. */
 export async function loadTiff(_deps: DecoderDeps, file: ImageFile): Promise<Picture> {
   const { path, maxPixels } = file;
+  const readExif: Picture['readExif'] = () => readTiffExif(file);
   const fallback = await withFileReader(path, findFallback);
-  if (fallback !== null) return fallbackPicture(file, fallback);
-  const metadata = await readMetadata({ path });
-  return libvipsPicture({
-    file,
-    path,
-    metadata,
-    decode: () => openPixels({ path, metadata, maxPixels, pages: metadata.pages ?? 1 }),
-    readExif: () => readTiffStructure(file),
-  });
-}
-
-function fallbackPicture(file: ImageFile, fallback: TiffFallback): Picture {
+  if (fallback === null) {
+    const metadata = await readMetadata({ path });
+    const decode: Picture['decode'] = () => openPixels({ path, metadata, maxPixels, pages: metadata.pages ?? 1 });
+    return libvipsPicture({ file, metadata, decode, readExif });
+  }
   return {
+    ...STILL_IMAGE,
     file,
     size: fallback.size,
-    frames: 1,
-    isLossy: false,
-    warning: null,
-    animation: null,
     decode: async (deps) => openDecoded(await decodeTiff(deps, file, fallback), file),
     verify: async (deps) => void (await readThumbnail({ path: await decodeTiff(deps, file, fallback) })),
-    readExif: () => readTiffStructure(file),
-    hasGainMap: () => Promise.resolve(false),
+    readExif,
   };
+}
+
+const COMPRESSION = { oldJpeg: 6, jpeg: 7 } as const;
+/** Compressions that libvips was built without: LZMA and Zstandard. */
+const NOT_BUILT_IN: readonly number[] = [34_925, 50_000];
+const YCBCR = 6;
+/** CIE L*a*b* in three encodings. */
+const LAB: readonly number[] = [8, 9, 10];
+/** First orientation that swaps width and height. */
+const FIRST_SIDEWAYS_ORIENTATION = 5;
+const DECODE_SECONDS = 600;
+const SCRIPT = join(import.meta.dirname, 'decode-tiff.py');
+
+/** A TIFF that libvips does not read. */
+interface TiffFallback {
+  /** True for sample depths that Pillow does not read either. */
+  readonly hasUnusualSamples: boolean;
+  /** Size as shown, in pixels. */
+  readonly size: ImageSize;
+}
+
+/** Returns the fallback for a TIFF that libvips reads wrongly or not at all; null for all others. */
+async function findFallback(tiff: FileReader): Promise<TiffFallback | null> {
+  const entries = await firstTiffDirectory(tiff);
+  const [bits = 1] = await tiffNumbers(tiff, entries, TIFF_TAG.bits, 1);
+  const [format = SAMPLE_FORMAT.unsigned] = await tiffNumbers(tiff, entries, TIFF_TAG.sampleFormat, 1);
+  const hasUnusualSamples = isDecodedHere(entries, bits, format);
+  if (!hasUnusualSamples && !isUnsupported(entries) && !isMisreadFloat(entries, bits, format)) return null;
+  const [width, height] = [tiffNumber(entries, TIFF_TAG.width), tiffNumber(entries, TIFF_TAG.height)];
+  const isSideways = tiffNumber(entries, TIFF_TAG.orientation) >= FIRST_SIDEWAYS_ORIENTATION;
+  return { hasUnusualSamples, size: isSideways ? { width: height, height: width } : { width, height } };
+}
+
+/** Decodes the first page and returns the path of an uncompressed TIFF. @throws MediaError processing_failed. */
+async function decodeTiff(
+  { run, signal }: DecoderDeps,
+  file: ImageFile,
+  { hasUnusualSamples }: TiffFallback,
+): Promise<string> {
+  const decoded = scratchPath(file, 'decoded.tif');
+  if (hasUnusualSamples) return decodeTiffSamples(file.path, decoded);
+  const { exitCode, stderr } = await run({
+    file: 'python3',
+    args: ['-I', SCRIPT, file.path, decoded],
+    directory: file.directory,
+    signal,
+    timeoutSeconds: DECODE_SECONDS,
+  });
+  const size = await stat(decoded).then(
+    (written) => written.size,
+    () => 0,
+  );
+  if (exitCode === 0 && size > 0) return decoded;
+  throw new MediaError(
+    'processing_failed',
+    'The TIFF file is damaged, or is compressed in a way that is not supported. Save it without compression and send it again.',
+    { cause: new Error(`exit code ${exitCode}: ${stderr.slice(-2000)}`) },
+  );
+}
+
+/** Returns whether libvips reads the floats wrongly: half floats as black, gray ones as integers of two shades. */
+function isMisreadFloat(entries: TiffEntries, bits: number, format: number): boolean {
+  return (
+    format === SAMPLE_FORMAT.float && (bits === 16 || (bits === 32 && tiffNumber(entries, TIFF_TAG.samples, 1) === 1))
+  );
+}
+
+function isUnsupported(entries: TiffEntries): boolean {
+  const compression = tiffNumber(entries, TIFF_TAG.compression);
+  const photometric = tiffNumber(entries, TIFF_TAG.photometric);
+  return (
+    compression === COMPRESSION.oldJpeg ||
+    NOT_BUILT_IN.includes(compression) ||
+    (photometric === YCBCR && compression !== COMPRESSION.jpeg) ||
+    LAB.includes(photometric) ||
+    (tiffNumber(entries, TIFF_TAG.planar) === SEPARATE_PLANES && entries.has(TIFF_TAG.tileWidth)) ||
+    (tiffNumber(entries, TIFF_TAG.sampleFormat) === SAMPLE_FORMAT.signed && tiffNumber(entries, TIFF_TAG.bits) === 8)
+  );
 }

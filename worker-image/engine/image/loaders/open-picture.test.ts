@@ -1,50 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import sharp from 'sharp';
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Format, Operation } from '#crds/catalogue/formats.ts';
-import type { SentOptions } from '#crds/catalogue/options/options.ts';
-import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
-import { makeImageFixtures } from '#test/fixtures/make-image-fixtures.ts';
-import { imageHandler, makeImageHandler } from '#worker-image/engine/image/image-handler.ts';
+import { describe, expect, it } from 'vitest';
+import type { Format } from '#crds/catalogue/formats.ts';
+import { engineDeps, freshDirectory, runHandler, workOn } from '#test/fixtures/engine-work.ts';
+import { imageHandler } from '#worker-image/engine/image/image-handler.ts';
 import { openPicture } from '#worker-image/engine/image/loaders/open-picture.ts';
-
-let fixtures: readonly Fixture[];
-
-beforeAll(async () => {
-  fixtures = await makeImageFixtures(await freshDirectory());
-}, 180_000);
-
-function fixture(name: string): Fixture {
-  const found = fixtures.find((one) => one.name === name);
-  if (found === undefined) throw new Error(`no fixture ${name}`);
-  return found;
-}
-
-describe('a processed image', () => {
-  it.each<[string, Operation, SentOptions, string[]]>([
-    ['photo-jpg', 'compress', {}, ['photo.jpg', 'out.jpg']],
-    ['photo-avif', 'compress', {}, ['photo.avif', 'out.avif']],
-    ['photo-avif', 'compress', { image: { strip_metadata: false } }, ['photo.avif', 'out.avif']],
-    ['photo-avif', 'strip_metadata', {}, ['photo.avif', 'stripped.avif']],
-    ['photo-heic', 'convert', { convert: { to: 'avif' } }, ['photo.heic', 'out.avif']],
-    ['animated-gif', 'convert', { convert: { to: 'webp' } }, ['animated.gif', 'out.webp']],
-    ['photo-tiff', 'convert', { convert: { to: 'png' } }, ['photo.tiff', 'out.png']],
-    ['bmp-24-bmp', 'convert', { convert: { to: 'bmp' } }, ['bmp-24.bmp', 'out.bmp']],
-    ['photo-png', 'convert', { convert: { to: 'pdf' } }, ['photo.png']],
-  ])('is opened once as input and once as output: %s, %s %j', async (name, operation, options, expected) => {
-    const opened: string[] = [];
-    const handler = makeImageHandler((deps, file) => {
-      opened.push(basename(file.path));
-      return openPicture(deps, file);
-    });
-    const { path, format } = fixture(name);
-    const input = join(await freshDirectory(), expected[0] ?? '');
-    await writeFile(input, await readFile(path));
-    await runHandler(handler, await workOn({ path: input, format, operation, options }));
-    expect(opened).toEqual(expected);
-  });
-});
 
 describe('a BMP output', () => {
   it('is decoded by the verification', async () => {

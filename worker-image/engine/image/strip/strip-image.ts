@@ -1,16 +1,12 @@
 /** Removes metadata without touching the pixels. */
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { extensionOf, isRaster, type RasterFormat } from '#crds/catalogue/formats.ts';
+import { extensionOf, type Format } from '#crds/catalogue/formats.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
-import type { Work } from '#worker-image/engine/handler.ts';
-import {
-  openFacts,
-  type ImageDeps,
-  type ImageFacts,
-  type ProducedImage,
-} from '#worker-image/engine/image/image-facts.ts';
-import { GAIN_MAP_WARNING } from '#worker-image/engine/image/warnings/gain-map.ts';
+import type { EngineDeps, Work } from '#worker-image/engine/handler.ts';
+import { GAIN_MAP_WARNING } from '#worker-image/engine/image/libvips-picture.ts';
+import { openImage } from '#worker-image/engine/image/loaders/open-picture.ts';
+import type { ImageFacts, ProducedImage } from '#worker-image/engine/image/picture.ts';
 import { stripGif } from '#worker-image/engine/image/strip/strip-gif.ts';
 import { stripHeif } from '#worker-image/engine/image/strip/strip-heif.ts';
 import { stripJpeg } from '#worker-image/engine/image/strip/strip-jpeg.ts';
@@ -18,8 +14,8 @@ import { stripPng } from '#worker-image/engine/image/strip/strip-png.ts';
 import { stripTiff } from '#worker-image/engine/image/strip/strip-tiff.ts';
 import { stripWebp } from '#worker-image/engine/image/strip/strip-webp.ts';
 
-/** Functions by format; null for a format that has no metadata. */
-const STRIPPERS: Readonly<Record<RasterFormat, ((file: Buffer) => Buffer) | null>> = {
+/** Functions by format; null for a format that has no metadata. The other formats are refused. */
+const STRIPPERS: Readonly<Partial<Record<Format, ((file: Buffer) => Buffer) | null>>> = {
   jpg: stripJpeg,
   png: stripPng,
   webp: stripWebp,
@@ -35,21 +31,21 @@ const STRIPPERS: Readonly<Record<RasterFormat, ((file: Buffer) => Buffer) | null
  * orientation and color profile. A file of a format without metadata is returned unchanged with a warning.
  * @throws MediaError unsupported_input for camera RAW, processing_failed for a damaged file.
  */
-export async function stripImage(deps: ImageDeps, work: Work, { picture }: ImageFacts): Promise<ProducedImage> {
+export async function stripImage(deps: EngineDeps, work: Work, { picture }: ImageFacts): Promise<ProducedImage> {
   const { format, path: input } = picture.file;
   const path = join(work.directory, `stripped.${extensionOf(format)}`);
-  if (!isRaster(format)) {
+  const strip = STRIPPERS[format];
+  if (strip === undefined) {
     throw new MediaError(
       'unsupported_input',
       `Metadata cannot be removed from ${format} files. Compress the file: the result has no metadata.`,
     );
   }
-  const strip = STRIPPERS[format];
   if (strip === null) await copyFile(input, path);
   else await writeFile(path, strip(await readFile(input)));
-  const facts = await openFacts(deps, work, { path, format });
+  const facts = await openImage(deps, work, { path, format });
   // In a JPEG the images after the first one are removed with the metadata.
-  const lostGainMap = (await picture.hasGainMap()) && !(await facts.picture.hasGainMap());
+  const lostGainMap = (await picture.hasGainMap?.()) === true && (await facts.picture.hasGainMap?.()) !== true;
   const warnings = [
     ...(strip === null ? [`A ${format.toUpperCase()} file has no metadata: the file is returned unchanged.`] : []),
     ...(lostGainMap ? [GAIN_MAP_WARNING] : []),

@@ -1,0 +1,19 @@
+import type { GifOptions } from 'sharp';
+import type { Encoder } from '#worker-image/engine/image/encode/encoder.ts';
+
+/** Minimum quality at which a GIF keeps its palette. */
+const MIN_OWN_PALETTE_QUALITY = 90;
+
+export const encodeGif: Encoder = (_deps, { quality, pipeline, path }) =>
+  pipeline().gif(gifSettings(quality)).toFile(path);
+
+/** Returns the settings for GIF, which has no quality: fewer colors and a coarser match between frames. */
+export function gifSettings(quality: number): GifOptions {
+  return {
+    colours: Math.min(256, Math.round(2 ** (3 + (4 * quality) / 75))),
+    interFrameMaxError: Math.round((100 - quality) / 6),
+    keepDuplicateFrames: true,
+    reuse: quality >= MIN_OWN_PALETTE_QUALITY,
+    effort: 7,
+  };
+}
