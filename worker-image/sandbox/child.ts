@@ -65,7 +65,7 @@ function receive(message: ToChild): void {
   else void work(message);
 }
 
-/** Loads the kind's code and libraries while the file is received. Ignores a failure: it recurs, and is reported, with the file. */
+/** Loads the kind's code while the file is received. Ignores a failure: it recurs, and is reported, with the file. */
 async function prepare(kind: Kind): Promise<void> {
   await loadHandler(kind).catch(() => undefined);
 }
