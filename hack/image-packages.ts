@@ -30,7 +30,6 @@ export const IMAGE_PACKAGES = {
     'zod',
   ],
   worker: [
-    'csv-parse',
     'fflate',
     'fluent-ffmpeg',
     'htmlparser2',

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { freshDirectory } from '#test/fixtures/engine-work.ts';
-import { readText } from '#worker-image/engine/containers/read-text.ts';
+import { readText, readUtf8 } from '#worker-image/engine/containers/read-text.ts';
 
 let path = '';
 beforeAll(async () => {
@@ -16,6 +16,13 @@ async function textOf(bytes: Buffer, declared: string | null = null): Promise<{ 
   const options = { declared: () => declared, warn: (warning: string) => void warnings.push(warning) };
   for await (const piece of readText(path, options)) text += piece;
   return { text, warnings };
+}
+
+async function utf8Of(content: Buffer): Promise<string> {
+  await writeFile(path, content);
+  const pieces: Uint8Array[] = [];
+  for await (const piece of readUtf8(path)) pieces.push(Buffer.from(piece));
+  return Buffer.concat(pieces).toString();
 }
 
 const bytes = (hex: string): Buffer => Buffer.from(hex, 'hex');
@@ -47,5 +54,25 @@ describe('readText', () => {
   it('does not read a file as UTF-8 that is invalid at its end only', async () => {
     const { text, warnings } = await textOf(Buffer.concat([Buffer.alloc(300_000, 'x'), bytes('c3')]));
     expect([text.at(-1), warnings.length]).toEqual(['Ã', 1]);
+  });
+});
+
+describe('readUtf8', () => {
+  it.each<readonly [string, Buffer]>([
+    ['UTF-8', Buffer.from('né')],
+    ['UTF-8 with a mark', bytes('efbbbf6ec3a9')],
+    ['UTF-8 with a mark twice', bytes('efbbbfefbbbf6ec3a9')],
+    ['a mark alone', bytes('efbbbf')],
+    ['UTF-16 with a mark', bytes('feff006e00e9')],
+    ['Windows-1252', bytes('6ee980')],
+    ['an empty file', Buffer.alloc(0)],
+    ['characters that two chunks of the file share', Buffer.from(`x${'日😀'.repeat(100_000)}`)],
+    ['UTF-8 that is invalid at its end only', Buffer.concat([Buffer.alloc(300_000, 'x'), bytes('e697')])],
+    [
+      'UTF-8 that is invalid in a later chunk',
+      Buffer.concat([Buffer.alloc(300_000, 'x'), bytes('80'), Buffer.alloc(9, 'x')]),
+    ],
+  ])('yields the text that readText yields for %s', async (_name, content) => {
+    expect(await utf8Of(content)).toBe((await textOf(content)).text);
   });
 });

@@ -1,6 +1,12 @@
 /** Reads a text file of any common encoding, in pieces. */
-import { createReadStream } from 'node:fs';
+import { isUtf8 } from 'node:buffer';
 import { open } from 'node:fs/promises';
+
+const UTF8 = 'utf-8';
+/** Byte order mark of UTF-8. */
+const MARK = Buffer.from('\ufeff');
+const MAX_CHARACTER_BYTES = 4;
+const CHUNK_BYTES = 256 * 1024;
 
 /** An encoding that uses bytes of ASCII only, so its text is valid UTF-8 too. */
 const SEVEN_BITS = 'iso-2022-jp';
@@ -22,17 +28,24 @@ interface ReadTextOptions {
  * Yields the text without its byte order mark: UTF-16 by its mark or its zero bytes, UTF-8 if the whole file is
  * valid, else the declared encoding, else Windows-1252, in which every byte is a character.
  */
-export async function* readText(
+export async function* readText(path: string, options: ReadTextOptions = {}): AsyncGenerator<string> {
+  const encoding = await encodingOf(path, options);
+  yield* decoded(path, encoding, options);
+}
+
+/** Yields the same text in UTF-8. Each piece is valid until the next one. */
+export async function* readUtf8(
   path: string,
-  { signal, onBytes, declared = () => null, warn }: ReadTextOptions = {},
-): AsyncGenerator<string> {
-  const encoding = await encodingOf(path, declared, signal);
-  if (encoding === null) warn?.(GUESSED);
-  const decoder = new TextDecoder(encoding ?? 'windows-1252');
-  let bytes = 0;
-  for await (const chunk of chunksOf(path, signal)) {
-    bytes += chunk.length;
-    onBytes?.(bytes);
+  options: Omit<ReadTextOptions, 'declared'> = {},
+): AsyncGenerator<Uint8Array> {
+  const encoding = await encodingOf(path, options);
+  if (encoding === UTF8) yield* withoutMark(chunksOf(path, options));
+  else for await (const text of decoded(path, encoding, options)) yield Buffer.from(text);
+}
+
+async function* decoded(path: string, encoding: string, options: ReadTextOptions): AsyncGenerator<string> {
+  const decoder = new TextDecoder(encoding);
+  for await (const chunk of chunksOf(path, options)) {
     const text = decoder.decode(chunk, { stream: true });
     if (text !== '') yield text;
   }
@@ -40,18 +53,32 @@ export async function* readText(
   if (rest !== '') yield rest;
 }
 
-/** Returns the encoding, or null when nothing indicates it. */
+async function* withoutMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let isFirst = true;
+  for await (const chunk of chunks) {
+    yield isFirst && chunk.subarray(0, MARK.length).equals(MARK) ? chunk.subarray(MARK.length) : chunk;
+    isFirst = false;
+  }
+}
+
+/** Returns the encoding. Warns when nothing indicates it. */
 async function encodingOf(
   path: string,
-  declared: (head: Buffer) => string | null,
-  signal: AbortSignal | undefined,
-): Promise<string | null> {
+  { signal, declared = () => null, warn }: Omit<ReadTextOptions, 'onBytes'>,
+): Promise<string> {
   const head = await headOf(path);
-  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
-  if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
+  const marked = utf16WithMark(head);
+  if (marked !== null) return marked;
   const named = declared(head);
   if (named === SEVEN_BITS) return named;
-  return utf16WithoutMark(head) ?? ((await isUtf8(path, signal)) ? 'utf-8' : named);
+  const found = utf16WithoutMark(head) ?? ((await isUtf8File(path, signal)) ? UTF8 : named);
+  if (found === null) warn?.(GUESSED);
+  return found ?? 'windows-1252';
+}
+
+function utf16WithMark(head: Buffer): string | null {
+  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
+  return head[0] === 0xfe && head[1] === 0xff ? 'utf-16be' : null;
 }
 
 async function headOf(path: string): Promise<Buffer> {
@@ -72,18 +99,43 @@ function utf16WithoutMark(head: Buffer): string | null {
   return even > half * 0.4 && odd < half * 0.05 ? 'utf-16be' : null;
 }
 
-async function isUtf8(path: string, signal: AbortSignal | undefined): Promise<boolean> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  try {
-    for await (const chunk of chunksOf(path, signal)) decoder.decode(chunk, { stream: true });
-    decoder.decode();
-    return true;
-  } catch (error) {
-    if (error instanceof TypeError) return false;
-    throw error;
+async function isUtf8File(path: string, signal: AbortSignal | undefined): Promise<boolean> {
+  let rest = Buffer.alloc(0);
+  for await (const chunk of chunksOf(path, { signal })) {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const end = lastCharacterEnd(bytes);
+    if (!isUtf8(bytes.subarray(0, end))) return false;
+    rest = Buffer.from(bytes.subarray(end));
   }
+  return isUtf8(rest);
 }
 
-function chunksOf(path: string, signal: AbortSignal | undefined): AsyncIterable<Buffer> {
-  return createReadStream(path, { highWaterMark: 256 * 1024, ...(signal === undefined ? {} : { signal }) });
+/** Returns the length without the bytes of an incomplete character at the end. */
+function lastCharacterEnd(bytes: Buffer): number {
+  for (let back = 1; back < MAX_CHARACTER_BYTES; back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    const isLead = byte >= 0xc0;
+    if (isLead) return bytes.length - back;
+    if (byte < 0x80) break;
+  }
+  return bytes.length;
+}
+
+interface ReadOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onBytes?: ((bytes: number) => void) | undefined;
+}
+
+/** Yields the bytes of a file in one buffer. @throws the signal's reason on abort. */
+export async function* chunksOf(path: string, { signal, onBytes }: ReadOptions): AsyncGenerator<Buffer> {
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  await using file = await open(path);
+  for (let bytes = 0; ;) {
+    signal?.throwIfAborted();
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, null);
+    if (bytesRead === 0) return;
+    bytes += bytesRead;
+    onBytes?.(bytes);
+    yield buffer.subarray(0, bytesRead);
+  }
 }

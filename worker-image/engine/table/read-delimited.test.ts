@@ -1,13 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { readCsv, readTsv } from '#worker-image/engine/table/read-delimited.ts';
+import type { RowBatch } from '#worker-image/engine/table/row-batch.ts';
 import { MAX_COLUMNS } from '#worker-image/engine/table/table-row.ts';
+
+function textsOf(batch: RowBatch): string[][] {
+  return Array.from({ length: batch.rows }, (_, row) => batch.textsOf(row));
+}
 
 async function rowsOf(read: typeof readCsv, ...pieces: readonly string[]): Promise<(readonly string[])[]> {
   const rows: (readonly string[])[] = [];
-  const open = async function* (): AsyncGenerator<string> {
-    yield* pieces;
+  const open = async function* (): AsyncGenerator<Uint8Array> {
+    for (const piece of pieces) yield Buffer.from(piece);
   };
-  for await (const row of read(open)) rows.push(row);
+  for await (const batch of read(open)) rows.push(...textsOf(batch));
   return rows;
 }
 

@@ -1,91 +1,92 @@
 /** Reads CSV and TSV. */
-import { pipeline, Readable } from 'node:stream';
-import { CsvError, parse } from 'csv-parse';
+import { DelimitedScanner } from '#worker-image/engine/table/delimited-scanner.ts';
 import { detectDelimiter } from '#worker-image/engine/table/detect-delimiter.ts';
-import {
-  MAX_ROW_CHARS,
-  refuseLong,
-  refuseWide,
-  unparseable,
-  type OpenText,
-  type TableRow,
-} from '#worker-image/engine/table/table-row.ts';
+import type { RowBatch } from '#worker-image/engine/table/row-batch.ts';
+import { unparseable } from '#worker-image/engine/table/table-row.ts';
 
 const SAMPLE_CHARS = 64 * 1024;
 /** First line by which Excel declares the delimiter. */
 const SEPARATOR_LINE = /^sep=([,;\t|])\r?\n/i;
+const LINE_END = /\r\n|\n|\r/g;
+
+/** Opens the table at its start, in UTF-8 without a byte order mark. Each piece is valid until the next one. */
+export type OpenUtf8 = () => AsyncIterable<Uint8Array>;
 
 /** Reads tab-separated values. */
-export async function* readTsv(open: OpenText): AsyncGenerator<TableRow> {
-  const [sample, text] = await peek(open());
-  yield* readDelimited(text, { format: 'tsv', delimiter: '\t', oneColumn: /^[^\t]*\S[^\t]*$/.test(sample) });
+export function readTsv(open: OpenUtf8): AsyncGenerator<RowBatch> {
+  return readDelimited('tsv', open, (sample) => ({
+    delimiter: '\t',
+    keepsEmptyLines: /^[^\t]*\S[^\t]*$/.test(sample),
+    skipped: 0,
+  }));
 }
 
 /** Reads CSV with a detected delimiter: comma, semicolon, tab or vertical bar. */
-export async function* readCsv(open: OpenText): AsyncGenerator<TableRow> {
-  const [sample, text] = await peek(open());
-  const named = SEPARATOR_LINE.exec(sample);
-  const delimiter = named?.[1] ?? detectDelimiter(sample);
-  const dialect = {
-    format: 'csv',
-    delimiter: delimiter ?? ',',
-    oneColumn: delimiter === null && /\S/.test(sample),
-  } as const;
-  yield* readDelimited(skip(text, named?.[0].length ?? 0), dialect);
+export function readCsv(open: OpenUtf8): AsyncGenerator<RowBatch> {
+  return readDelimited('csv', open, (sample) => {
+    const named = SEPARATOR_LINE.exec(sample);
+    const delimiter = named?.[1] ?? detectDelimiter(sample);
+    return {
+      delimiter: delimiter ?? ',',
+      keepsEmptyLines: delimiter === null && /\S/.test(sample),
+      skipped: named?.[0].length ?? 0,
+    };
+  });
 }
 
 interface Dialect {
-  readonly format: 'csv' | 'tsv';
   readonly delimiter: string;
   /** True when an empty line is a row with one empty cell; wider tables ignore empty lines. */
-  readonly oneColumn: boolean;
+  readonly keepsEmptyLines: boolean;
+  /** Number of characters before the table. */
+  readonly skipped: number;
 }
 
 async function* readDelimited(
-  text: AsyncIterable<string>,
-  { format, delimiter, oneColumn }: Dialect,
-): AsyncGenerator<TableRow> {
-  const parser = parse({
-    delimiter,
-    record_delimiter: ['\r\n', '\n', '\r'],
-    relax_column_count: true,
-    relax_quotes: true,
-    skip_empty_lines: !oneColumn,
-    max_record_size: MAX_ROW_CHARS,
-  });
-  // The loop below throws the errors of either stream.
-  pipeline(Readable.from(text), parser, () => {});
-  try {
-    for await (const row of parser) yield refuseWide(row as string[]);
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    if (error.code === 'CSV_MAX_RECORD_SIZE') refuseLong(MAX_ROW_CHARS + 1);
-    throw unparseable(format, `a quote near line ${Number(error['lines'])} is not closed`, error);
+  format: 'csv' | 'tsv',
+  open: OpenUtf8,
+  detect: (sample: string) => Dialect,
+): AsyncGenerator<RowBatch> {
+  let scanner: DelimitedScanner | null = null;
+  for await (const piece of joinSample(open())) {
+    if (scanner === null) {
+      const { skipped, ...dialect } = detect(textOf(piece));
+      scanner = new DelimitedScanner(dialect);
+      yield* scanner.write(piece.subarray(skipped));
+    } else yield* scanner.write(piece);
   }
+  if (scanner !== null && !(yield* scanner.end()))
+    throw unparseable(format, `a quote near line ${await lastLine(open())} is not closed`);
 }
 
-/** Returns the first characters, and the whole text including them. */
-async function peek(text: AsyncIterable<string>): Promise<[string, AsyncIterable<string>]> {
-  const iterator = text[Symbol.asyncIterator]();
-  let sample = '';
-  while (sample.length < SAMPLE_CHARS) {
-    const next = await iterator.next();
-    if (next.done === true) break;
-    sample += next.value;
+/** Joins the first pieces until they have enough characters for a sample. */
+async function* joinSample(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let first: Uint8Array | null = new Uint8Array(0);
+  for await (const piece of pieces) {
+    if (first === null) {
+      yield piece;
+      continue;
+    }
+    first = Buffer.concat([first, piece]);
+    if (textOf(first).length < SAMPLE_CHARS) continue;
+    yield first;
+    first = null;
   }
-  return [sample, chain(sample, iterator)];
+  if (first !== null) yield first;
 }
 
-async function* chain(first: string, rest: AsyncIterator<string>): AsyncGenerator<string> {
-  yield first;
-  for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true });
 }
 
-/** Skips characters of the first piece. */
-async function* skip(text: AsyncIterable<string>, chars: number): AsyncGenerator<string> {
-  let left = chars;
-  for await (const piece of text) {
-    yield piece.slice(left);
-    left = 0;
+/** Returns the number of lines. */
+async function lastLine(pieces: AsyncIterable<Uint8Array>): Promise<number> {
+  let [lines, rest] = [1, ''];
+  for await (const piece of pieces) {
+    const text = rest + Buffer.from(piece).toString('latin1');
+    // A line end counts when something follows it.
+    rest = /(?:\r\n|\n|\r)$/.exec(text)?.[0] ?? '';
+    lines += text.slice(0, text.length - rest.length).match(LINE_END)?.length ?? 0;
   }
+  return lines;
 }

@@ -1,35 +1,25 @@
 /** Reads JSON and NDJSON. Reads objects twice: the columns are the keys of all objects. */
-import { parseJsonRow, refuseInvalidJson, type JsonRow } from '#worker-image/engine/table/json-row.ts';
+import { parseJsonRow, type JsonRow } from '#worker-image/engine/table/json-row.ts';
 import { scanJsonRows } from '#worker-image/engine/table/json-rows-scanner.ts';
 import {
   refuseColumns,
   refuseWide,
   unparseable,
   type OpenText,
-  type TableRows,
+  type TextRows,
 } from '#worker-image/engine/table/table-row.ts';
 import { linesOf } from '#worker-image/engine/table/text-lines.ts';
 
 type JsonFormat = 'json' | 'ndjson';
 
 /** Reads the rows of a JSON file. */
-export function readJson(open: OpenText): TableRows {
+export function readJson(open: OpenText): TextRows {
   return readValues('json', () => valuesOf('json', open));
 }
 
 /** Reads the rows of a file with one JSON value per line. */
-export function readNdjson(open: OpenText): TableRows {
+export function readNdjson(open: OpenText): TextRows {
   return readValues('ndjson', () => valuesOf('ndjson', open));
-}
-
-/** Counts the rows in one pass, without a row for the column names. @throws MediaError processing_failed. */
-export async function countJsonRows(format: JsonFormat, open: OpenText): Promise<number> {
-  let number = 0;
-  for await (const text of valuesOf(format, open)) {
-    refuseInvalidJson(text, format);
-    number += 1;
-  }
-  return number;
 }
 
 /** Returns the JSON text of each row. */

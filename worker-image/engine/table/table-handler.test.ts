@@ -406,6 +406,64 @@ describe('a warning', () => {
   });
 });
 
+describe('verification', () => {
+  const csv = `id,name\n${Array.from({ length: 30_000 }, (_, row) => `${row},"Name ""${row}"" é"\n`).join('')}`;
+
+  it.each(
+    CONVERT_TARGETS.table.flatMap((to) =>
+      (['truncated', 'extended', 'corrupted in one bit', 'empty'] as const).map((damage) => [to, damage] as const),
+    ),
+  )('refuses a result of %s that is %s', async (to, damage) => {
+    const work = await workOn({
+      path: await saved('csv', csv),
+      format: 'csv',
+      operation: 'convert',
+      options: { convert: { to } },
+    });
+    const produced = await runHandler(tableHandler, work);
+    const bytes = await readFile(produced.path);
+    await tableHandler.verify(engineDeps(), work, {}, produced);
+    await writeFile(produced.path, damaged(bytes, damage));
+    await expect(tableHandler.verify(engineDeps(), work, {}, produced)).rejects.toThrow(/output/);
+  });
+
+  // Of a result that the handler has not written, only the rows are known.
+  it.each(['json', 'ndjson', 'csv', 'tsv', 'xlsx'] as const)(
+    'refuses a result of %s with another number of rows than the input',
+    async (to) => {
+      const work = await workOn({
+        path: await saved('csv', csv),
+        format: 'csv',
+        operation: 'convert',
+        options: { convert: { to } },
+      });
+      const shorter = await produce(
+        await saved('csv', csv.slice(0, csv.lastIndexOf('\n', csv.length - 2) + 1)),
+        'csv',
+        to,
+      );
+      await expect(tableHandler.verify(engineDeps(), work, {}, { ...shorter })).rejects.toThrow(
+        'the output has 30000 rows, the input 30001',
+      );
+    },
+  );
+});
+
+function damaged(bytes: Buffer, damage: 'truncated' | 'extended' | 'corrupted in one bit' | 'empty'): Buffer {
+  const middle = bytes.length >> 1;
+  switch (damage) {
+    case 'truncated':
+      return bytes.subarray(0, middle);
+    case 'extended':
+      return Buffer.concat([bytes, Buffer.from('\n')]);
+    case 'corrupted in one bit':
+      bytes[middle] = (bytes[middle] ?? 0) ^ 1;
+      return bytes;
+    case 'empty':
+      return Buffer.alloc(0);
+  }
+}
+
 describe('limits', () => {
   it.each([
     ['csv', 'more columns than are read', ','.repeat(20_000), 'json'],

@@ -1,27 +1,36 @@
 /** Converts tables row by row (docs/reference/formats.md#tables). */
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import type { Format } from '#crds/catalogue/formats.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import type { EngineDeps, KindHandler, Produced } from '#worker-image/engine/handler.ts';
 import { countXlsxRows } from '#worker-image/engine/table/count-xlsx-rows.ts';
 import { htmlCharset } from '#worker-image/engine/containers/html-charset.ts';
-import { countJsonRows } from '#worker-image/engine/table/read-json.ts';
-import { readText } from '#worker-image/engine/containers/read-text.ts';
-import { unparseable, type OpenText, type TableRows, type Warn } from '#worker-image/engine/table/table-row.ts';
+import { countJsonRows } from '#worker-image/engine/table/count-json-rows.ts';
+import type { OpenUtf8 } from '#worker-image/engine/table/read-delimited.ts';
+import { chunksOf, readText, readUtf8 } from '#worker-image/engine/containers/read-text.ts';
+import { packRows, type RowBatch, type TableRows } from '#worker-image/engine/table/row-batch.ts';
+import { unparseable, type OpenText, type TextRows, type Warn } from '#worker-image/engine/table/table-row.ts';
 import { unsupportedTarget } from '#crds/contract/work-rules.ts';
 
-type Reader = (open: OpenText, warn: Warn) => TableRows;
-type Writer = (rows: TableRows) => AsyncIterable<string | Uint8Array>;
+/** Opens a table at its start; called once per pass over it. */
+interface TableText {
+  readonly text: OpenText;
+  readonly utf8: OpenUtf8;
+}
+
+type Reader = (open: TableText, warn: Warn) => TableRows;
+type Writer = (rows: TableRows) => AsyncIterable<Uint8Array>;
 
 /** Loaders of the readers: loading those of HTML and Markdown takes longer than converting a small CSV file. */
 const READERS: Readonly<Partial<Record<Format, () => Promise<Reader>>>> = {
-  csv: async () => (await import('#worker-image/engine/table/read-delimited.ts')).readCsv,
-  tsv: async () => (await import('#worker-image/engine/table/read-delimited.ts')).readTsv,
-  json: async () => (await import('#worker-image/engine/table/read-json.ts')).readJson,
-  ndjson: async () => (await import('#worker-image/engine/table/read-json.ts')).readNdjson,
-  html: async () => (await import('#worker-image/engine/table/read-html.ts')).readHtml,
-  md: async () => (await import('#worker-image/engine/table/read-markdown.ts')).readMarkdown,
+  csv: async () => ofUtf8((await import('#worker-image/engine/table/read-delimited.ts')).readCsv),
+  tsv: async () => ofUtf8((await import('#worker-image/engine/table/read-delimited.ts')).readTsv),
+  json: async () => ofText((await import('#worker-image/engine/table/read-json.ts')).readJson),
+  ndjson: async () => ofText((await import('#worker-image/engine/table/read-json.ts')).readNdjson),
+  html: async () => ofText((await import('#worker-image/engine/table/read-html.ts')).readHtml),
+  md: async () => ofText((await import('#worker-image/engine/table/read-markdown.ts')).readMarkdown),
 };
 
 const WRITERS: Readonly<Partial<Record<Format, () => Promise<Writer>>>> = {
@@ -37,7 +46,6 @@ const WRITERS: Readonly<Partial<Record<Format, () => Promise<Writer>>>> = {
 /** Maximum size of the output as a multiple of the input size. JSON repeats the keys in every row. */
 const MAX_GROWTH = 20;
 const MIN_OUTPUT_BYTES = 512 * 1024 ** 2;
-const PIECE_CHARS = 256 * 1024;
 
 interface TableFile {
   readonly path: string;
@@ -46,9 +54,15 @@ interface TableFile {
 
 export const tableHandler: KindHandler = makeTableHandler();
 
+/** A result as it was written. */
+interface Written {
+  readonly rows: number;
+  /** CRC-32 of its bytes. */
+  readonly checksum: number;
+}
+
 function makeTableHandler(): KindHandler {
-  /** Result → rows read for it, so that verification does not read a large input again. */
-  const rowsRead = new WeakMap<Produced, number>();
+  const results = new WeakMap<Produced, Written>();
   return {
     loadAll: () => Promise.all([...Object.values(READERS), ...Object.values(WRITERS)].map((load) => load())),
 
@@ -65,14 +79,17 @@ function makeTableHandler(): KindHandler {
       const warn = (warning: string): void => void warnings.add(warning);
       const write = await loadWriter();
       const rows = filled(await rowsOf(deps, work.input, { onBytes, warn }), { format: work.input.format, counter });
-      await save(path, write(rows), Math.max(MIN_OUTPUT_BYTES, work.input.size * MAX_GROWTH));
+      const checksum = await save(path, write(rows), Math.max(MIN_OUTPUT_BYTES, work.input.size * MAX_GROWTH));
       const produced = { path, format: to, facts: {}, warnings: [...warnings] };
-      rowsRead.set(produced, counter.rows);
+      results.set(produced, { rows: counter.rows, checksum });
       return produced;
     },
 
     verify: async (deps, work, _input, produced) => {
-      const before = rowsRead.get(produced) ?? (await count(await rowsOf(deps, work.input)));
+      const written = results.get(produced);
+      if (written !== undefined && (await checksumOf(deps, produced.path)) !== written.checksum)
+        throw new Error('the output is not what was written');
+      const before = written?.rows ?? (await count(await rowsOf(deps, work.input)));
       const after = await countWritten(deps, produced);
       if (after !== before) throw new Error(`the output has ${after} rows, the input ${before}`);
     },
@@ -84,7 +101,7 @@ async function countWritten(deps: Pick<EngineDeps, 'signal'>, { path, format }: 
   if (format === 'xlsx') return countXlsxRows(path);
   if (format !== 'json' && format !== 'ndjson') return count(await rowsOf(deps, { path, format }));
   // In JSON the column names are keys, not a row.
-  return 1 + (await countJsonRows(format, () => readText(path, deps)));
+  return 1 + (await countJsonRows(format, chunksOf(path, deps)));
 }
 
 interface Listeners {
@@ -102,7 +119,15 @@ async function rowsOf(
   if (read === undefined) throw new TypeError(`${format} is no table that is read`);
   const declared = format === 'html' ? { declared: htmlCharset } : {};
   const options = { signal, warn, ...declared, ...(onBytes === undefined ? {} : { onBytes }) };
-  return read(() => readText(path, options), warn);
+  return read({ text: () => readText(path, options), utf8: () => readUtf8(path, options) }, warn);
+}
+
+function ofUtf8(read: (open: OpenUtf8) => TableRows): Reader {
+  return ({ utf8 }) => read(utf8);
+}
+
+function ofText(read: (open: OpenText, warn: Warn) => TextRows): Reader {
+  return ({ text }, warn) => packRows(read(text, warn));
 }
 
 interface Counted {
@@ -110,39 +135,40 @@ interface Counted {
   readonly counter: { rows: number };
 }
 
-async function* filled(rows: TableRows, { format, counter }: Counted): AsyncGenerator<readonly string[]> {
-  for await (const row of rows) {
-    counter.rows += 1;
-    yield row;
+async function* filled(batches: TableRows, { format, counter }: Counted): AsyncGenerator<RowBatch> {
+  for await (const batch of batches) {
+    counter.rows += batch.rows;
+    yield batch;
   }
   if (counter.rows === 0) throw unparseable(format, 'it has no rows');
 }
 
-async function save(path: string, pieces: AsyncIterable<string | Uint8Array>, maxBytes: number): Promise<void> {
+/** Writes each piece while the next one is made, and returns the CRC-32 of all. */
+async function save(path: string, pieces: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number> {
   await using file = await open(path, 'w');
-  let [text, bytes] = ['', 0];
-  const write = async (data: string | Uint8Array): Promise<void> => {
-    const buffer = typeof data === 'string' ? Buffer.from(data) : data;
-    bytes += buffer.length;
+  let [bytes, checksum, writing] = [0, 0, Promise.resolve()];
+  for await (const piece of pieces) {
+    bytes += piece.length;
     if (bytes > maxBytes)
       throw new MediaError('limit_exceeded', `The converted table has more than ${maxBytes} bytes. Split the table.`);
-    if (buffer.length > 0) await file.writeFile(buffer);
-  };
-  for await (const piece of pieces) {
-    if (typeof piece !== 'string') {
-      await write(piece);
-      continue;
-    }
-    text += piece;
-    if (text.length < PIECE_CHARS) continue;
-    await write(text);
-    text = '';
+    checksum = crc32(piece, checksum);
+    await writing;
+    writing = file.writeFile(piece);
+    // It is awaited with the next piece, unless making that one fails first.
+    writing.catch(() => undefined);
   }
-  await write(text);
+  await writing;
+  return checksum;
 }
 
-async function count(rows: TableRows): Promise<number> {
-  let number = 0;
-  for await (const _row of rows) number += 1;
-  return number;
+async function checksumOf(deps: Pick<EngineDeps, 'signal'>, path: string): Promise<number> {
+  let checksum = 0;
+  for await (const chunk of chunksOf(path, deps)) checksum = crc32(chunk, checksum);
+  return checksum;
+}
+
+async function count(batches: TableRows): Promise<number> {
+  let rows = 0;
+  for await (const batch of batches) rows += batch.rows;
+  return rows;
 }

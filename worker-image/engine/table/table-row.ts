@@ -2,7 +2,8 @@
 import { MediaError } from '#crds/contract/media-error.ts';
 
 export type TableRow = readonly string[];
-export type TableRows = AsyncIterable<TableRow>;
+/** Rows of a reader that decodes text; `packRows` collects them in batches. */
+export type TextRows = AsyncIterable<TableRow>;
 
 /** Opens the text of the table at its start; called once per pass over the file. */
 export type OpenText = () => AsyncIterable<string>;

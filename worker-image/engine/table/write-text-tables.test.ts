@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { readCsv, readTsv } from '#worker-image/engine/table/read-delimited.ts';
 import { readJson, readNdjson } from '#worker-image/engine/table/read-json.ts';
 import { readMarkdown } from '#worker-image/engine/table/read-markdown.ts';
-import type { TableRow, TableRows } from '#worker-image/engine/table/table-row.ts';
+import { packRows, type TableRows } from '#worker-image/engine/table/row-batch.ts';
+import type { TableRow } from '#worker-image/engine/table/table-row.ts';
 import {
   writeCsv,
   writeHtml,
@@ -16,19 +17,23 @@ async function* rowsOf(rows: readonly TableRow[]): AsyncGenerator<TableRow> {
   yield* rows;
 }
 
-async function textOf(write: (rows: TableRows) => AsyncIterable<string>, rows: readonly TableRow[]): Promise<string> {
+async function textOf(
+  write: (rows: TableRows) => AsyncIterable<Uint8Array>,
+  rows: readonly TableRow[],
+): Promise<string> {
   let text = '';
-  for await (const piece of write(rowsOf(rows))) text += piece;
+  for await (const piece of write(packRows(rowsOf(rows)))) text += Buffer.from(piece).toString();
   return text;
 }
 
-async function readBack(read: (open: () => AsyncIterable<string>) => TableRows, text: string): Promise<TableRow[]> {
+async function readBack(read: (text: string) => TableRows, text: string): Promise<TableRow[]> {
   const rows: TableRow[] = [];
-  const open = async function* (): AsyncGenerator<string> {
-    yield text;
-  };
-  for await (const row of read(open)) rows.push(row);
+  for await (const batch of read(text)) for (let row = 0; row < batch.rows; row += 1) rows.push(batch.textsOf(row));
   return rows;
+}
+
+async function* once<Piece>(piece: Piece): AsyncGenerator<Piece> {
+  yield piece;
 }
 
 /** Cells with every character that a format treats specially. */
@@ -42,11 +47,21 @@ const ODD: readonly TableRow[] = [
 
 describe('a written table', () => {
   it.each([
-    ['CSV', writeCsv, readCsv],
-    ['TSV', writeTsv, readTsv],
-    ['JSON', writeJson, readJson],
-    ['NDJSON', writeNdjson, readNdjson],
-    ['Markdown', writeMarkdown, (open: () => AsyncIterable<string>) => readMarkdown(open, () => {})],
+    ['CSV', writeCsv, (text: string) => readCsv(() => once(Buffer.from(text)))],
+    ['TSV', writeTsv, (text: string) => readTsv(() => once(Buffer.from(text)))],
+    ['JSON', writeJson, (text: string) => packRows(readJson(() => once(text)))],
+    ['NDJSON', writeNdjson, (text: string) => packRows(readNdjson(() => once(text)))],
+    [
+      'Markdown',
+      writeMarkdown,
+      (text: string) =>
+        packRows(
+          readMarkdown(
+            () => once(text),
+            () => {},
+          ),
+        ),
+    ],
   ] as const)('is read back from %s without a changed cell', async (_name, write, read) => {
     expect(await readBack(read, await textOf(write, ODD))).toEqual(ODD);
   });

@@ -1,15 +1,26 @@
 /** Writes a workbook of one sheet, row by row. Every cell is text, never a formula, number or date. */
-import { strToU8, Zip, ZipDeflate } from 'fflate';
+import { promisify } from 'node:util';
+import { constants, crc32, deflateRaw } from 'node:zlib';
+import { strToU8, Zip, ZipDeflate, type ZipInputFile } from 'fflate';
 import { MediaError } from '#crds/contract/media-error.ts';
-import { refuseWide, type TableRow, type TableRows } from '#worker-image/engine/table/table-row.ts';
+import type { RowBatch, TableRows } from '#worker-image/engine/table/row-batch.ts';
+import { Escapes } from '#worker-image/engine/table/text-buffer.ts';
+import { writeRows, type RowFormat } from '#worker-image/engine/table/write-rows.ts';
 
 /** Limits of Excel. */
 const MAX_ROWS = 1_048_576;
 const MAX_CELL_CHARS = 32_767;
 /** Maximum size of the sheet, in bytes: above it a ZIP entry needs ZIP64, which not every reader supports. */
 const MAX_SHEET_BYTES = 0xfffe_0000;
-/** Approximate length of the pieces that are compressed, in characters. */
-const PIECE_CHARS = 128 * 1024;
+/** Method of a ZIP entry. */
+const DEFLATED = 8;
+const LEVEL = 6;
+/** Maximum distance of a repetition from its original in a deflate stream, in bytes. */
+const MAX_DISTANCE = 32 * 1024;
+/** Last block of a deflate stream, without data. */
+const LAST_BLOCK = Uint8Array.of(3, 0);
+
+const deflate = promisify(deflateRaw);
 
 const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 const OPEN_XML = 'http://schemas.openxmlformats.org';
@@ -27,56 +38,89 @@ const PARTS: Readonly<Record<string, string>> = {
 
 export const SHEET_PART = 'xl/worksheets/sheet1.xml';
 
+const ROW_START = Buffer.from('<row r="');
+const TAG_END = Buffer.from('">');
+const ROW_END = Buffer.from('</row>');
+const TEXT_START = Buffer.from('" t="inlineStr"><is><t xml:space="preserve">');
+const TEXT_END = Buffer.from('</t></is></c>');
+const UNDERSCORE = 0x5f;
+const XML_ESCAPES = xmlEscapes();
+
 /** Yields the bytes of the workbook. @throws MediaError limit_exceeded for a table over the limits of Excel. */
 export async function* writeXlsx(rows: TableRows): AsyncGenerator<Uint8Array> {
-  let ready: Uint8Array[] = [];
+  const ready: Uint8Array[] = [];
   const zip = new Zip((error, data) => {
     if (error !== null) throw error;
     ready.push(data);
   });
-  for (const [name, text] of Object.entries(PARTS)) add(zip, name).push(strToU8(text), true);
-  const sheet = add(zip, SHEET_PART);
-  let bytes = 0;
-  for await (const piece of sheetPieces(rows)) {
-    const data = strToU8(piece);
-    bytes += data.length;
-    refuseOver(bytes, MAX_SHEET_BYTES, 'bytes of cells');
-    sheet.push(data);
-    yield* ready;
-    ready = [];
+  for (const [name, text] of Object.entries(PARTS)) {
+    const part = new ZipDeflate(name, { level: LEVEL });
+    zip.add(part);
+    part.push(strToU8(text), true);
   }
-  sheet.push(new Uint8Array(0), true);
+  const sheet: ZipInputFile = { filename: SHEET_PART, compression: DEFLATED, crc: 0, size: 0 };
+  zip.add(sheet);
+  for await (const data of compressed(measured(writeRows(rows, sheetFormat()), sheet))) {
+    sheet.ondata?.(null, data, false);
+    yield* ready.splice(0);
+  }
+  sheet.ondata?.(null, LAST_BLOCK, true);
   zip.end();
   yield* ready;
 }
 
-function add(zip: Zip, name: string): ZipDeflate {
-  const part = new ZipDeflate(name, { level: 6 });
-  zip.add(part);
-  return part;
-}
-
-async function* sheetPieces(rows: TableRows): AsyncGenerator<string> {
-  let piece = `${XML}<worksheet xmlns="${MAIN}"><sheetData>`;
-  let number = 0;
-  for await (const row of rows) {
-    number += 1;
-    refuseOver(number, MAX_ROWS, 'rows');
-    piece += rowXml(refuseWide(row), number);
-    if (piece.length < PIECE_CHARS) continue;
+/** Yields the pieces, and sets size and checksum of the entry. */
+async function* measured(pieces: AsyncIterable<Uint8Array>, entry: ZipInputFile): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) {
+    entry.crc = crc32(piece, entry.crc);
+    entry.size += piece.length;
+    refuseOver(entry.size, MAX_SHEET_BYTES, 'bytes of cells');
     yield piece;
-    piece = '';
   }
-  yield `${piece}</sheetData></worksheet>`;
 }
 
-function rowXml(row: TableRow, number: number): string {
-  const cells = row.map((text, column) => {
-    if (text === '') return '';
-    refuseOver(text.length, MAX_CELL_CHARS, 'characters in a cell');
-    return `<c r="${columnName(column)}${number}" t="inlineStr"><is><t xml:space="preserve">${xmlText(text)}</t></is></c>`;
-  });
-  return `<row r="${number}">${cells.join('')}</row>`;
+/** Compresses pieces, each in another thread while the next one is made. */
+async function* compressed(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  let [pending, dictionary] = [Promise.resolve(Buffer.alloc(0)), new Uint8Array(0)];
+  for await (const piece of pieces) {
+    const data = await pending;
+    pending = deflate(piece, { level: LEVEL, finishFlush: constants.Z_SYNC_FLUSH, dictionary });
+    dictionary = piece.slice(-MAX_DISTANCE);
+    yield data;
+  }
+  yield pending;
+}
+
+function sheetFormat(): RowFormat {
+  /** Start of a cell, by column. */
+  const starts: Buffer[] = [];
+  return {
+    start: `${XML}<worksheet xmlns="${MAIN}"><sheetData>`,
+    writeRow: (out, batch, row, index) => {
+      refuseOver(index + 1, MAX_ROWS, 'rows');
+      const number = Buffer.from(String(index + 1));
+      out.append(ROW_START);
+      out.append(number);
+      out.append(TAG_END);
+      const [first = 0, end = 0] = [batch.firstCells[row], batch.firstCells[row + 1]];
+      for (let cell = first; cell < end; cell += 1) {
+        if (batch.starts[cell] === batch.ends[cell]) continue;
+        refuseLongCell(batch, cell);
+        out.append((starts[cell - first] ??= Buffer.from(`<c r="${columnName(cell - first)}`)));
+        out.append(number);
+        out.append(TEXT_START);
+        out.appendEscaped(batch.bytes, batch.starts[cell] ?? 0, batch.ends[cell] ?? 0, XML_ESCAPES);
+        out.append(TEXT_END);
+      }
+      out.append(ROW_END);
+    },
+    end: () => '</sheetData></worksheet>',
+  };
+}
+
+function refuseLongCell(batch: RowBatch, cell: number): void {
+  const bytes = (batch.ends[cell] ?? 0) - (batch.starts[cell] ?? 0);
+  if (bytes > MAX_CELL_CHARS) refuseOver(batch.textOf(cell).length, MAX_CELL_CHARS, 'characters in a cell');
 }
 
 /** Returns A, B … Z, AA … */
@@ -87,21 +131,37 @@ function columnName(column: number): string {
   return name;
 }
 
-/** Escapes text for XML, and control characters as Excel does (`_x0001_`). Text that already looks like such an escape is escaped as well. */
-function xmlText(text: string): string {
-  return (
-    text
-      .toWellFormed()
-      .replaceAll(/_(?=x[\dA-Fa-f]{4}_)/g, '_x005F_')
-      .replaceAll('&', '&amp;')
-      .replaceAll('<', '&lt;')
-      .replaceAll('>', '&gt;')
-      // eslint-disable-next-line no-control-regex
-      .replaceAll(
-        /[\x00-\x08\x0b-\x1f\ufffe\uffff]/g,
-        (char) => `_x${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`,
-      )
+/** Returns the replacements of XML, and of control characters as in Excel (`_x0001_`). Text that already looks like one of these is escaped as well. */
+function xmlEscapes(): Escapes {
+  const controls = Array.from({ length: 0x20 }, (_, code) => String.fromCharCode(code)).filter(
+    (char) => char !== '\t' && char !== '\n',
   );
+  const escapes = new Escapes({
+    ...Object.fromEntries(controls.map((char) => [char, excelEscape(char)])),
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+  });
+  const underscore = { bytes: Buffer.from(excelEscape('_')), length: 1 };
+  escapes.addSequence(UNDERSCORE, (source, at, to) => (looksEscaped(source, at, to) ? underscore : null));
+  const noncharacters = ['\ufffe', '\uffff'].map((char) => ({
+    bytes: Buffer.from(excelEscape(char)),
+    length: 3,
+    source: Buffer.from(char),
+  }));
+  escapes.addSequence(0xef, (rest, at) => {
+    const found = noncharacters.find(({ source }) => source[1] === rest[at + 1] && source[2] === rest[at + 2]);
+    return found ?? null;
+  });
+  return escapes;
+}
+
+function looksEscaped(source: Uint8Array, at: number, to: number): boolean {
+  return at + 7 <= to && /^_x[\dA-Fa-f]{4}_$/.test(String.fromCharCode(...source.subarray(at, at + 7)));
+}
+
+function excelEscape(char: string): string {
+  return `_x${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`;
 }
 
 function refuseOver(value: number, limit: number, what: string): void {
