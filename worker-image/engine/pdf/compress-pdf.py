@@ -16,8 +16,8 @@ sys.dont_write_bytecode = True
 
 from compact_objects import merge_duplicates, pack_metadata, prune, recompress
 from compare_files import differences, read_file
+from drawn_sizes import is_image
 from font_subsetting import subset_fonts
-from rewrite_images import rewrite_images
 
 
 def main(source: str, target: str, dpi: int, quality: int, max_pixels: int) -> None:
@@ -37,7 +37,11 @@ def main(source: str, target: str, dpi: int, quality: int, max_pixels: int) -> N
 def write(source: str, target: str, with_fonts: bool, limits: tuple[int, int, int]) -> bool:
     """Writes a smaller file and returns whether fonts were subset."""
     with pikepdf.open(source) as pdf:
-        rewrite_images(pdf, *limits)
+        if any(is_image(item) for item in pdf.objects):
+            # Loads the codecs of Pillow.
+            from rewrite_images import rewrite_images
+
+            rewrite_images(pdf, *limits)
         has_changed_fonts = with_fonts and subset_fonts(pdf)
         prune(pdf)
         merge_duplicates(pdf)

@@ -6,12 +6,17 @@ import pikepdf
 from PIL import Image, TiffImagePlugin
 from pikepdf import Name
 
+# Maximum size of an image for which baseline JPEG is tried.
+SMALL_PIXELS = 128 * 128
+# The fastest compression of PNG takes at most so many times the bytes of the best one.
+FAST_RATIO = 2
+
 
 def as_jpeg(pixels, quality: int):
-    """Encodes baseline and progressive JPEG; progressive is smaller for all but small images."""
+    """Encodes progressive JPEG, and baseline JPEG for a small image, where it may be smaller."""
     subsampling = 0 if pixels.mode == "CMYK" or quality >= 80 else 2
     made = []
-    for progressive in (False, True):
+    for progressive in (False, True) if pixels.width * pixels.height <= SMALL_PIXELS else (True,):
         packed = io.BytesIO()
         pixels.save(
             packed, "JPEG", quality=quality, optimize=True, progressive=progressive, subsampling=subsampling
@@ -20,16 +25,22 @@ def as_jpeg(pixels, quality: int):
     return made
 
 
-def as_flate(pixels):
-    """Encodes with the filters and compression of PNG, which every PDF reader supports."""
+def as_flate(pixels, most: int | None = None):
+    """Encodes with the filters and compression of PNG, which every PDF reader supports; not beyond `most` bytes."""
     if pixels.mode == "CMYK":
         return []
-    packed = io.BytesIO()
-    pixels.save(packed, "PNG", optimize=True)
+    if most is not None and len(as_png(pixels, compress_level=1)) > most * FAST_RATIO:
+        return []
     parms = pikepdf.Dictionary(
         Predictor=15, Colors=len(pixels.getbands()), BitsPerComponent=8, Columns=pixels.size[0]
     )
-    return [(image_data(packed.getvalue()), Name.FlateDecode, parms)]
+    return [(image_data(as_png(pixels, optimize=True)), Name.FlateDecode, parms)]
+
+
+def as_png(pixels, **options) -> bytes:
+    packed = io.BytesIO()
+    pixels.save(packed, "PNG", **options)
+    return packed.getvalue()
 
 
 def image_data(png: bytes) -> bytes:

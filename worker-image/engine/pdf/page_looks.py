@@ -1,12 +1,7 @@
 """Reads what PDFium finds on the pages of a PDF: sizes, text, images and appearance."""
 
-import ctypes
-
-import pypdfium2 as pdfium
-import pypdfium2.raw as raw
-from PIL import Image, ImageChops
-
 from document_structure import PAGES_READ, spread
+from pdfium import FORM_OBJECT, GRAY, IMAGE_OBJECT, LIBRARY, Document, Page
 
 # Maximum number of pages, evenly spread, that are rendered.
 PAGES_RENDERED = 8
@@ -19,62 +14,58 @@ MAX_SIDE = 1500
 # Maximum depth of forms in forms, and maximum number of objects of a page, whose images are counted.
 MAX_DEPTH = 8
 MAX_OBJECTS = 200_000
-WHITE = (255, 255, 255, 255)
 
 
 def looks(path: str) -> dict | None:
     """Returns the looks; None for a file that PDFium does not open, though qpdf does."""
     try:
-        document = pdfium.PdfDocument(path)
-    except pdfium.PdfiumError:
+        document = Document(path)
+    except ValueError:
         return None
-    document.init_forms()
-    count = len(document)
-    rendered = set(spread(count, PAGES_RENDERED))
-    numbers = sorted(rendered.union(spread(count, PAGES_READ)))
+    rendered = set(spread(document.pages, PAGES_RENDERED))
+    numbers = sorted(rendered.union(spread(document.pages, PAGES_READ)))
     pages = [look(document, number, number in rendered) for number in numbers]
     names = ("page sizes", "text", "images", "rendering")
     return {name: [page[at] for page in pages] for at, name in enumerate(names)}
 
 
-def look(document, number: int, is_rendered: bool) -> tuple:
+def look(document: Document, number: int, is_rendered: bool) -> tuple:
     """Returns size, text without white space, number of images, and the rendered page or None."""
     try:
-        page = document[number]
-    except pdfium.PdfiumError:
+        page = Page(document, number)
+    except ValueError:
         return None, None, None, None
-    width, height = page.get_size()
-    text = "".join(page.get_textpage().get_text_bounded().split())
+    width, height = page.size()
+    text = "".join(page.text().split())
     images = count_images(page)
-    squares = rendered_squares(document, page, (width, height)) if is_rendered else None
+    rendered = render_small(page, (width, height)) if is_rendered else None
     page.close()
-    return (round(width, 1), round(height, 1)), text, images, squares
+    return (round(width, 1), round(height, 1)), text, images, rendered
 
 
-def rendered_squares(document, page, points) -> Image.Image:
+def render_small(page: Page, points) -> tuple:
+    """Returns the size in pixels and the gray samples."""
     scale = min(RENDER_DPI / 72, MAX_SIDE / max(1, *points))
-    width, height = (max(1, round(side * scale)) for side in points)
-    bitmap = pdfium.PdfBitmap.new_native(width, height, raw.FPDFBitmap_Gray)
-    bitmap.fill_rect(WHITE, 0, 0, width, height)
-    place = (bitmap, page, 0, 0, width, height, 0, raw.FPDF_ANNOT | raw.FPDF_GRAYSCALE)
-    raw.FPDF_RenderPageBitmap(*place)
-    if document.formenv:
-        raw.FPDF_FFLDraw(document.formenv, *place)
-    image = Image.frombuffer("L", (width, height), bitmap.buffer, "raw", "L", bitmap.stride, 1)
-    return image.resize([max(1, side // SQUARE) for side in image.size], Image.Resampling.BOX)
+    size = tuple(max(1, round(side * scale)) for side in points)
+    return size, page.render(GRAY, *size)
 
 
-def differs(before: Image.Image | None, after: Image.Image | None) -> int:
+def differs(before: tuple | None, after: tuple | None) -> int:
     """Returns the largest difference of two rendered pages, 0 to 255; 0 when it is too small to count."""
-    if before is None or after is None or before.size != after.size:
+    if before is None or after is None or before[0] != after[0] or before[1] == after[1]:
         return 0
-    largest = ImageChops.difference(before, after).getextrema()[1]
+    from PIL import Image, ImageChops
+
+    size = before[0]
+    squares = [max(1, side // SQUARE) for side in size]
+    images = (Image.frombytes("L", size, bytes(samples)) for _, samples in (before, after))
+    largest = ImageChops.difference(*(image.resize(squares, Image.Resampling.BOX) for image in images)).getextrema()[1]
     return largest if largest > MAX_DIFFERENCE else 0
 
 
-def count_images(page) -> int:
-    objects = raw.FPDFPage_CountObjects(page), lambda at: raw.FPDFPage_GetObject(page, at)
-    return images_of(*objects, [MAX_OBJECTS], 0)
+def count_images(page: Page) -> int:
+    count = LIBRARY.FPDFPage_CountObjects(page.handle)
+    return images_of(count, lambda at: LIBRARY.FPDFPage_GetObject(page.handle, at), [MAX_OBJECTS], 0)
 
 
 def images_of(count: int, item_at, left: list, depth: int) -> int:
@@ -82,10 +73,10 @@ def images_of(count: int, item_at, left: list, depth: int) -> int:
     for at in range(min(count, left[0])):
         left[0] -= 1
         item = item_at(at)
-        kind = raw.FPDFPageObj_GetType(item)
-        if kind == raw.FPDF_PAGEOBJ_IMAGE:
+        kind = LIBRARY.FPDFPageObj_GetType(item)
+        if kind == IMAGE_OBJECT:
             found += 1
-        elif kind == raw.FPDF_PAGEOBJ_FORM and depth < MAX_DEPTH:
-            inner = lambda index, form=item: raw.FPDFFormObj_GetObject(form, ctypes.c_ulong(index))
-            found += images_of(max(0, raw.FPDFFormObj_CountObjects(item)), inner, left, depth + 1)
+        elif kind == FORM_OBJECT and depth < MAX_DEPTH:
+            inner = lambda index, form=item: LIBRARY.FPDFFormObj_GetObject(form, index)
+            found += images_of(max(0, LIBRARY.FPDFFormObj_CountObjects(item)), inner, left, depth + 1)
     return found

@@ -14,13 +14,13 @@ SAMPLED_BANDS = 6
 SAMPLED_ROWS = 12
 
 
-def write_png(path: str, samples: memoryview, stride: int, size: tuple[int, int], dpi: int) -> None:
-    """Writes rows of RGB samples of 8 bits, of `stride` bytes each."""
+def write_png(path: str, samples: memoryview, size: tuple[int, int], dpi: int) -> None:
+    """Writes RGB samples of 8 bits."""
     width, height = size
+    length = 3 * width
 
     def filtered(kind: bytes, start: int, rows: int) -> bytes:
-        part = samples[start * stride : min(start + rows, height) * stride]
-        return filtered_rows(kind, part, stride, width)
+        return filtered_rows(kind, samples[start * length : (start + rows) * length], length)
 
     step = max(SAMPLED_ROWS, height // SAMPLED_BANDS)
     sizes = {
@@ -40,15 +40,14 @@ def write_png(path: str, samples: memoryview, stride: int, size: tuple[int, int]
         file.write(chunk(b"IEND", b""))
 
 
-def filtered_rows(kind: bytes, part: memoryview, stride: int, width: int) -> bytes:
+def filtered_rows(kind: bytes, rows: memoryview, length: int) -> bytes:
     """Returns rows as PNG stores them, each behind its filter."""
-    rows = len(part) // stride
-    image = Image.frombuffer("RGB", (width, rows), part, "raw", "RGB", stride, 1)
+    data = bytes(rows)
     if kind == SUB:
+        image = Image.frombytes("RGB", (length // 3, len(data) // length), data)
         left = Image.new("RGB", image.size)
         left.paste(image, (1, 0))
-        image = ImageChops.subtract_modulo(image, left)
-    data, length = image.tobytes(), 3 * width
+        data = ImageChops.subtract_modulo(image, left).tobytes()
     return b"".join(kind + data[at : at + length] for at in range(0, len(data), length))
 
 

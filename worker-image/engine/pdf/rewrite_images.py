@@ -68,7 +68,8 @@ def rewrite(image, scale: float, quality: int) -> None:
         pixels = shrink(pixels, scale)
         if is_image(mask):
             shrink_mask(mask, scale)
-    packed = [*as_jpeg(pixels, quality), *([] if lossy else as_flate(pixels))]
+    packed = as_jpeg(pixels, quality)
+    packed += [] if lossy else as_flate(pixels, min(len(one[0]) for one in packed))
     data, filter_name, parms = min(packed, key=lambda one: len(one[0]))
     worth = WORTH_OF_LOSSLESS if filter_name == Name.DCTDecode and not lossy and scale == 1 else WORTH_OF_JPEG
     if len(data) > size * worth:
