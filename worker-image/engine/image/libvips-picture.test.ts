@@ -1,6 +1,10 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { sharp } from '#worker-image/engine/image/libvips-picture.ts';
+import { engineDeps, freshDirectory } from '#test/fixtures/engine-work.ts';
+import { libvipsPicture, namesGainMap, sharp, withImageErrors } from '#worker-image/engine/image/libvips-picture.ts';
+import type { ImageFile } from '#worker-image/engine/image/picture.ts';
 
 /** Files that sharp's libraries can open unless their loaders are blocked. */
 const BLOCKED: readonly (readonly [what: string, bytes: Buffer])[] = [
@@ -24,5 +28,81 @@ describe('sharp', () => {
       .toFormat(format)
       .toBuffer();
     expect(await sharp(bytes).metadata()).toMatchObject({ width: 8, height: 8 });
+  });
+});
+
+const NO_TOOLS = engineDeps();
+
+async function fileOf(bytes: Buffer): Promise<ImageFile> {
+  const directory = await freshDirectory();
+  const path = join(directory, 'input');
+  await writeFile(path, bytes);
+  return { path, format: 'gif', directory, maxPixels: 1_000_000 };
+}
+
+/** Returns a GIF of one frame for each color. */
+async function animated(colors: readonly string[]): Promise<Buffer> {
+  const frame = { width: 20, height: 10, channels: 3 } as const;
+  const frames = colors.map((background) =>
+    sharp({ create: { ...frame, background } })
+      .png()
+      .toBuffer(),
+  );
+  return sharp(await Promise.all(frames), { join: { animated: true } })
+    .gif({ delay: colors.map(() => 120), keepDuplicateFrames: true })
+    .toBuffer();
+}
+
+describe('libvipsPicture', () => {
+  it.each([
+    [['#f00', '#0f0'], false],
+    [['#f00', '#f00'], true],
+  ])('describes an animation of the colors %j', async (colors, isStill) => {
+    const picture = await libvipsPicture({ file: await fileOf(await animated(colors)), animated: true });
+    expect(picture).toMatchObject({ size: { width: 20, height: 10 }, frames: 2, animation: { delays: [120, 120] } });
+    expect(await picture.animation?.isStill()).toBe(isStill);
+    const { data, info } = await (
+      await picture.decode(NO_TOOLS)
+    )
+      .start({ animated: false, keepProfile: false })
+      .raw()
+      .toBuffer({ resolveWithObject: true });
+    expect([info.width, info.height, data[0]! > 200]).toEqual([20, 10, true]);
+  });
+
+  it('verifies a complete file and refuses a truncated one', async () => {
+    const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const;
+    const image = sharp({ create: { width: 100, height: 100, channels: 3, background: '#888', noise } });
+    const file = await fileOf(await image.jpeg().toBuffer());
+    await expect((await libvipsPicture({ file })).verify(NO_TOOLS)).resolves.toBeUndefined();
+    await writeFile(file.path, (await readFile(file.path)).subarray(0, 2000));
+    await expect((await libvipsPicture({ file })).verify(NO_TOOLS)).rejects.toThrow();
+  });
+
+  it('refuses a file that is no image', async () => {
+    const picture = libvipsPicture({ file: await fileOf(Buffer.from('text')) });
+    await expect(picture).rejects.toMatchObject({ code: 'processing_failed' });
+  });
+});
+
+describe('withImageErrors', () => {
+  it.each([
+    [new Error('Processed image is too large for the WebP format'), 'Writing failed: a side of the image is longer'],
+    [new Error('VipsJpeg: premature end'), 'Writing failed: the file is damaged'],
+  ])('refuses the file for %s', async (error, message) => {
+    const refusal = { code: 'processing_failed', message: expect.stringContaining(message) };
+    await expect(withImageErrors('Writing', () => Promise.reject(error))).rejects.toMatchObject(refusal);
+  });
+
+  it('throws a wrong parameter, which is a bug, as it is', async () => {
+    const bug = new Error('Expected integer between 1 and 100 for quality');
+    await expect(withImageErrors('Writing', () => Promise.reject(bug))).rejects.toBe(bug);
+  });
+});
+
+describe('namesGainMap', () => {
+  it('finds the names of gain maps anywhere in a file', () => {
+    expect(namesGainMap(Buffer.from('abc http://ns.apple.com/HDRGainMap/1.0/ def'))).toBe(true);
+    expect(namesGainMap(Buffer.from('abc http://ns.apple.com/ def'))).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withExifDimensions } from '#worker-image/engine/image/encode/avif-grid.ts';
+import { layTiles, withExifDimensions } from '#worker-image/engine/image/encode/avif-grid.ts';
 
 /** An EXIF item of a HEIF: offset of the TIFF structure, then a directory that links to one with both dimensions. */
 function item(type: 'short' | 'long'): Buffer {
@@ -30,5 +30,15 @@ describe('withExifDimensions', () => {
     const damaged = item('long');
     damaged.writeUInt32BE(0xffff_fff0, 4 + 8 + 2 + 8);
     expect(() => withExifDimensions(damaged, { width: 640, height: 480 })).toThrow('TIFF');
+  });
+});
+
+describe('layTiles', () => {
+  it.each([
+    [[2048, 64], { columns: 1, rows: 1, tileWidth: 2048, tileHeight: 64 }],
+    [[2049, 100], { columns: 2, rows: 1, tileWidth: 1088, tileHeight: 128 }],
+    [[10_000, 8000], { columns: 5, rows: 4, tileWidth: 2048, tileHeight: 2048 }],
+  ] as const)('covers %j pixels with equal tiles', ([width, height], layout) => {
+    expect(layTiles(width, height)).toEqual({ width, height, ...layout });
   });
 });

@@ -22,7 +22,7 @@ const HEADERS = 54;
 const METRES_PER_INCH = 0.0254;
 
 /** Returns the file for RGB samples, rows top down. `density` is in pixels per inch. */
-export function bmpFile(pixels: { width: number; height: number; data: Buffer; density: number }): Buffer {
+function bmpFile(pixels: { width: number; height: number; data: Buffer; density: number }): Buffer {
   const { width, height, data } = pixels;
   const rowBytes = Math.ceil((width * 3) / 4) * 4;
   const file = Buffer.alloc(HEADERS + rowBytes * height);

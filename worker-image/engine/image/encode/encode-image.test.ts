@@ -1,9 +1,13 @@
-import sharp from 'sharp';
+import sharp, { type Sharp } from 'sharp';
 import { expect, it, describe } from 'vitest';
+import { outputOf } from '#test/fixtures/encoder-output.ts';
+import { engineDeps } from '#test/fixtures/engine-work.ts';
 import {
+  encodeImage,
   hasKeptProfile,
   resizedSize,
   resizeImage,
+  type Encoding,
   type Resize,
 } from '#worker-image/engine/image/encode/encode-image.ts';
 
@@ -68,5 +72,49 @@ describe('hasKeptProfile', () => {
     ['no profile', undefined, 'srgb', false],
   ] as const)('returns for %s whether the profile is kept', (_what, icc, space, kept) => {
     expect(hasKeptProfile({ space, ...(icc && { icc }) })).toBe(kept);
+  });
+});
+
+describe('encodeImage', () => {
+  const encodingOf = async (image: Sharp, over: Partial<Encoding>): Promise<Encoding> => {
+    const { picture, source, quality, lossless } = await outputOf(image);
+    return {
+      picture,
+      source,
+      quality,
+      lossless,
+      target: 'png',
+      resize: null,
+      keepMetadata: false,
+      exif: null,
+      ...over,
+    };
+  };
+  const blank = (width: number, height: number): Sharp =>
+    sharp({ create: { width, height, channels: 4, background: '#25588880' } });
+
+  it('refuses a side that the format cannot have, with its name and limit', async () => {
+    const encoding = await encodingOf(blank(16_384, 1), { target: 'webp' });
+    await expect(encodeImage(engineDeps(), encoding)).rejects.toMatchObject({
+      code: 'limit_exceeded',
+      message: expect.stringContaining('maximum side of WebP is 16383'),
+    });
+  });
+
+  it('makes transparency white in a format without it', async () => {
+    const path = await encodeImage(
+      engineDeps(),
+      await encodingOf(sharp({ create: { width: 4, height: 4, channels: 4, background: '#0000' } }), { target: 'jpg' }),
+    );
+    const { data, info } = await sharp(path).raw().toBuffer({ resolveWithObject: true });
+    expect([info.channels, data[0]]).toEqual([3, 255]);
+  });
+
+  it('keeps EXIF for a caller who wants it only', async () => {
+    const tagged = (): Sharp => blank(8, 8).withExif({ IFD0: { Make: 'Planted' } });
+    for (const keepMetadata of [true, false]) {
+      const path = await encodeImage(engineDeps(), await encodingOf(tagged(), { target: 'webp', keepMetadata }));
+      expect((await sharp(path).metadata()).exif?.includes('Planted') ?? false).toBe(keepMetadata);
+    }
   });
 });

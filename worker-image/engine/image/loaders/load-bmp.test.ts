@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { BMP_VARIANTS, drawBmp } from '#test/fixtures/draw-bmp.ts';
 import { BMP_PICTURE } from '#test/fixtures/make-image-fixtures.ts';
 import { decodeBmp } from '#worker-image/engine/image/loaders/load-bmp.ts';
-import { bmpFile } from '#worker-image/engine/image/encode/encode-bmp.ts';
 
 const { width, height, palette, at } = BMP_PICTURE;
 
@@ -65,14 +64,5 @@ describe('decodeBmp', () => {
     const file = drawBmp(BMP_PICTURE, '24');
     file.writeInt32LE(value, offset);
     expect(() => decodeBmp(file)).toThrow(expect.objectContaining({ code: 'processing_failed' }));
-  });
-});
-
-describe('bmpFile', () => {
-  it('writes a file that decodeBmp reads', () => {
-    const data = wanted(3);
-    const file = bmpFile({ width, height, data, density: 72 });
-    expect(decodeBmp(file).data.equals(data)).toBe(true);
-    expect(file.readInt32LE(38)).toBe(2835);
   });
 });
