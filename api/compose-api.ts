@@ -25,20 +25,7 @@ import { makeSecretBox } from '#api/store/secret-box.ts';
 import { newId } from '#crds/contract/ids.ts';
 import type { RingKey } from '#crds/process/ring-key.ts';
 
-type GivenDeps = Pick<
-  ApiDeps,
-  | 'clock'
-  | 'log'
-  | 'database'
-  | 'files'
-  | 'linkKeys'
-  | 'receiptKeys'
-  | 'engine'
-  | 'baseUrl'
-  | 'docsUrl'
-  | 'privateTargets'
-  | 'trustedProxies'
->;
+type GivenDeps = Omit<ApiDeps, 'newId' | 'metrics' | 'secretBox' | 'limits' | 'samples' | 'findCaller'>;
 
 interface ApiParts extends GivenDeps {
   readonly registry: Registry;

@@ -4,24 +4,22 @@
  * processes recreate them from PostgreSQL.
  */
 import { randomBytes } from 'node:crypto';
-import { FILE_SETTINGS } from '#api/files/file-settings.ts';
+import { CONTROL_SETTINGS } from '#api/entry-settings.ts';
 import { openFiles } from '#api/files/open-files.ts';
 import { revertAttempt } from '#api/jobs/job-progress-rows.ts';
 import { startRecorder } from '#api/recorder/start-recorder.ts';
 import { makeDatabase } from '#api/store/database.ts';
-import { makeSecretBox } from '#api/store/secret-box.ts';
 import { connectRuns } from '#controller/connect-runs.ts';
 import { startController } from '#controller/controller.ts';
 import { startHeartbeats } from '#controller/heartbeats.ts';
 import { makeControllerMetrics } from '#controller/metrics.ts';
 import { isUnfinishedRun } from '#controller/runs.ts';
 import { LOCAL_TIMING } from '#controller/timing.ts';
-import { nameWord, newId } from '#crds/contract/ids.ts';
-import { makeQueueMetrics } from '#crds/kube/queue-metrics.ts';
+import { nameWord } from '#crds/contract/ids.ts';
 import { systemTime } from '#crds/kube/time.ts';
 import { MemoryMediaJobs } from '#crds/media-jobs/memory-media-jobs.ts';
 import { jobIdOfName } from '#crds/contract/names.ts';
-import { beginProcess, PROCESS_SETTINGS } from '#crds/process/begin-process.ts';
+import { beginProcess } from '#crds/process/begin-process.ts';
 import { loadConfig } from '#crds/process/config.ts';
 import { opsAddress, startOpsServer } from '#crds/process/ops-server.ts';
 import { announceReady } from '#crds/process/ready.ts';
@@ -29,17 +27,7 @@ import { settings } from '#crds/process/settings.ts';
 import { runUntilStopped } from '#crds/process/shutdown.ts';
 
 const controlSettings = settings
-  .pick({
-    ...PROCESS_SETTINGS,
-    ...FILE_SETTINGS,
-    DATABASE_URL: true,
-    MEDIAJOBS_BASE_URL: true,
-    MEDIAJOBS_ENCRYPTION_KEYS: true,
-    MEDIAJOBS_RUNS_SOCKET: true,
-    MEDIAJOBS_ISOLATION: true,
-    MEDIAJOBS_OPEN_JOBS: true,
-    MEDIAJOBS_HEARTBEAT_SOCKET: true,
-  })
+  .pick(CONTROL_SETTINGS)
   .required({ MEDIAJOBS_RUNS_SOCKET: true, MEDIAJOBS_HEARTBEAT_SOCKET: true });
 
 /** Time for which finished MediaJobs are kept for inspection, in seconds; short, because they occupy memory. */
@@ -76,23 +64,10 @@ const controller = startController({
   metrics: makeControllerMetrics(registry),
   timing: LOCAL_TIMING,
 });
-const recorder = startRecorder({
-  database,
-  databaseUrl: config.DATABASE_URL,
-  queueMetrics: makeQueueMetrics(registry, 'recorder'),
-  clock,
-  newId,
-  log,
-  mediaJobs,
-  files,
-  secretBox: makeSecretBox(config.MEDIAJOBS_ENCRYPTION_KEYS),
-  baseUrl: config.MEDIAJOBS_BASE_URL,
-  linkKeys: config.MEDIAJOBS_LINK_KEYS,
-  newNonce: () => nameWord(10),
-  heartbeatKey,
-  openJobs: config.MEDIAJOBS_OPEN_JOBS,
-  keepFinishedSeconds: KEEP_FINISHED_SECONDS,
-});
+const recorder = startRecorder(
+  { database, files, clock, log, registry, mediaJobs, heartbeatKey, keepFinishedSeconds: KEEP_FINISHED_SECONDS },
+  config,
+);
 const ops = await startOpsServer(
   { metrics: registry, notReady: () => null, warning: isolationWarning },
   opsAddress(config),

@@ -6,8 +6,8 @@ import type { Server as HttpsServer } from 'node:https';
 import { composeApi } from '#api/compose-api.ts';
 import { dashboardSettings } from '#api/dashboard/dashboard-settings.ts';
 import { makeEngineClient } from '#api/direct/engine-client.ts';
+import { API_SETTINGS } from '#api/entry-settings.ts';
 import { startFileServer } from '#api/files/file-server.ts';
-import { FILE_SETTINGS } from '#api/files/file-settings.ts';
 import { openFiles } from '#api/files/open-files.ts';
 import { readCertificate, renewCertificate } from '#api/http/renew-certificate.ts';
 import { connectRedis } from '#api/limits/connect-redis.ts';
@@ -15,43 +15,14 @@ import { makeReceiptKeys } from '#api/receipts/receipt-keys.ts';
 import { databaseProblem } from '#api/store/database-problem.ts';
 import { makeDatabase } from '#api/store/database.ts';
 import { PLANS } from '#crds/catalogue/plans.ts';
-import { beginProcess, PROCESS_SETTINGS } from '#crds/process/begin-process.ts';
+import { beginProcess } from '#crds/process/begin-process.ts';
 import { loadConfig } from '#crds/process/config.ts';
 import { closeServer, listen, opsAddress, startOpsServer } from '#crds/process/ops-server.ts';
 import { announceReady } from '#crds/process/ready.ts';
 import { settings } from '#crds/process/settings.ts';
 import { runUntilStopped } from '#crds/process/shutdown.ts';
 
-const apiSettings = settings.pick({
-  ...PROCESS_SETTINGS,
-  ...FILE_SETTINGS,
-  DATABASE_URL: true,
-  REDIS_URL: true,
-  MEDIAJOBS_BASE_URL: true,
-  MEDIAJOBS_DOCS_URL: true,
-  MEDIAJOBS_DASHBOARD_URL: true,
-  MEDIAJOBS_GRAFANA_URL: true,
-  MEDIAJOBS_OIDC_ISSUER: true,
-  MEDIAJOBS_OIDC_CLIENT_ID: true,
-  MEDIAJOBS_OIDC_CLIENT_SECRET: true,
-  MEDIAJOBS_LISTEN_HOST: true,
-  MEDIAJOBS_HTTPS_PORT: true,
-  MEDIAJOBS_HTTP_PORT: true,
-  MEDIAJOBS_TLS_CERT_FILE: true,
-  MEDIAJOBS_TLS_KEY_FILE: true,
-  MEDIAJOBS_CONNECTIONS: true,
-  MEDIAJOBS_CONNECTIONS_PER_ADDRESS: true,
-  MEDIAJOBS_TRUSTED_PROXIES: true,
-  MEDIAJOBS_PRIVATE_TARGETS: true,
-  MEDIAJOBS_KEY_PEPPER: true,
-  MEDIAJOBS_ENCRYPTION_KEYS: true,
-  MEDIAJOBS_RECEIPT_KEYS: true,
-  MEDIAJOBS_ENGINE_URL: true,
-  MEDIAJOBS_ENGINE_KEYS: true,
-  MEDIAJOBS_ISOLATION: true,
-});
-
-const config = loadConfig(apiSettings, process.env);
+const config = loadConfig(settings.pick(API_SETTINGS), process.env);
 const { log, clock, registry } = beginProcess('api', config);
 const database = makeDatabase({ url: config.DATABASE_URL, log, maxConnections: 16 });
 const redis = connectRedis(config.REDIS_URL);

@@ -5,7 +5,7 @@
  */
 import { Argument, Command, Option } from 'commander';
 import { eachOf, usdOrNone } from '#api/mediactl/arguments.ts';
-import { runCommand } from '#api/mediactl/run-command-line.ts';
+import { runCommand, type CommandWork } from '#api/mediactl/run-command-line.ts';
 import { ROLES } from '#api/users/user.ts';
 import { FEATURES, PLAN_NAMES } from '#crds/catalogue/plans.ts';
 
@@ -17,6 +17,13 @@ const program = new Command('mediactl')
   )
   .option('--json', 'print one JSON object')
   .configureHelp({ showGlobalOptions: true });
+
+// Loaded by the command that needs them: the help is shown without.
+const accounts = () => import('#api/mediactl/account-commands.ts');
+const keys = () => import('#api/mediactl/key-commands.ts');
+const users = () => import('#api/mediactl/user-commands.ts');
+const webhooks = () => import('#api/mediactl/webhook-commands.ts');
+const run = (work: CommandWork) => runCommand(program, work);
 
 const plan = (): Option => new Option('--plan <plan>', 'plan of the account').choices(PLAN_NAMES);
 const feature = (): Option =>
@@ -36,11 +43,7 @@ account
   .addOption(plan().default('none'))
   .option('--payment-method', 'the account has a payment method')
   .addOption(feature())
-  .action(
-    runCommand(program, async (service, options) =>
-      (await import('#api/mediactl/account-commands.ts')).create(service, options),
-    ),
-  );
+  .action(run(async (service, options) => (await accounts()).create(service, options)));
 account
   .command('set')
   .description('change an account; settings without an option are kept')
@@ -59,15 +62,11 @@ account
   )
   .addOption(feature())
   .addOption(withoutFeature())
-  .action(
-    runCommand(program, async (service, options, [id]) =>
-      (await import('#api/mediactl/account-commands.ts')).set(service, id, options),
-    ),
-  );
+  .action(run(async (service, options, id) => (await accounts()).set(service, id, options)));
 account
   .command('list')
   .description('list all accounts')
-  .action(runCommand(program, async (service) => (await import('#api/mediactl/account-commands.ts')).list(service)));
+  .action(run(async (service) => (await accounts()).list(service)));
 
 const key = program.command('key').description('API keys');
 key
@@ -81,29 +80,17 @@ key
       eachOf(null),
     ),
   )
-  .action(
-    runCommand(program, async (service, options) =>
-      (await import('#api/mediactl/key-commands.ts')).create(service, options),
-    ),
-  );
+  .action(run(async (service, options) => (await keys()).create(service, options)));
 key
   .command('revoke')
   .description('revoke a key permanently')
   .addArgument(new Argument('<key>', 'id, key_…'))
-  .action(
-    runCommand(program, async (service, _options, [id]) =>
-      (await import('#api/mediactl/key-commands.ts')).revoke(service, id),
-    ),
-  );
+  .action(run(async (service, _options, id) => (await keys()).revoke(service, id)));
 key
   .command('list')
   .description('list the keys of an account, or all')
   .option('--account <account>', 'id, acc_…')
-  .action(
-    runCommand(program, async (service, options) =>
-      (await import('#api/mediactl/key-commands.ts')).list(service, options),
-    ),
-  );
+  .action(run(async (service, options) => (await keys()).list(service, options)));
 
 const user = program.command('user').description('users of the dashboard');
 user
@@ -113,44 +100,28 @@ user
   .option('--account <account>', 'id, acc_…')
   .addOption(new Option('--role <role>', 'role in the account').choices(ROLES).default('owner'))
   .option('--operator', 'invite an operator of the whole installation')
-  .action(
-    runCommand(program, async (service, options) =>
-      (await import('#api/mediactl/user-commands.ts')).invite(service, options),
-    ),
-  );
+  .action(run(async (service, options) => (await users()).invite(service, options)));
 user
   .command('reset')
   .description('print a one-time link that sets a new password')
   .addArgument(new Argument('<email>', 'e-mail address, or the user id when several users have the address'))
   .option('--second-step', 'also switch off the codes of the authenticator app')
-  .action(
-    runCommand(program, async (service, options, [email]) =>
-      (await import('#api/mediactl/user-commands.ts')).reset(service, email, options),
-    ),
-  );
+  .action(run(async (service, options, email) => (await users()).reset(service, email, options)));
 user
   .command('sign-in-link')
   .description('print a one-time sign-in link, valid for an hour')
   .addArgument(new Argument('<email>', 'e-mail address, or the user id when several users have the address'))
-  .action(
-    runCommand(program, async (service, _options, [email]) =>
-      (await import('#api/mediactl/user-commands.ts')).signInLink(service, email),
-    ),
-  );
+  .action(run(async (service, _options, email) => (await users()).signInLink(service, email)));
 user
   .command('remove')
   .description('remove a user with all sessions and open invitations; accounts and the activity log are kept')
   .addArgument(new Argument('<email>', 'e-mail address, or the user id when several users have the address'))
   .option('--leave-without-owner', 'remove even the only owner of an account')
-  .action(
-    runCommand(program, async (service, options, [email]) =>
-      (await import('#api/mediactl/user-commands.ts')).remove(service, email, options),
-    ),
-  );
+  .action(run(async (service, options, email) => (await users()).remove(service, email, options)));
 user
   .command('list')
   .description('list all users')
-  .action(runCommand(program, async (service) => (await import('#api/mediactl/user-commands.ts')).list(service)));
+  .action(run(async (service) => (await users()).list(service)));
 
 const webhook = program.command('webhook').description('webhook deliveries');
 webhook
@@ -158,19 +129,11 @@ webhook
   .description('list the newest 1,000 deliveries of the last 30 days')
   .option('--account <account>', 'id, acc_…')
   .option('--dead', 'only those dropped after eight failed attempts')
-  .action(
-    runCommand(program, async (service, options) =>
-      (await import('#api/mediactl/webhook-commands.ts')).deliveries(service, options),
-    ),
-  );
+  .action(run(async (service, options) => (await webhooks()).deliveries(service, options)));
 webhook
   .command('resend')
   .description('send a delivered or dead event again with the same id and body, in up to eight attempts')
   .addArgument(new Argument('<event>', 'id, evt_…'))
-  .action(
-    runCommand(program, async (service, _options, [id]) =>
-      (await import('#api/mediactl/webhook-commands.ts')).resend(service, id),
-    ),
-  );
+  .action(run(async (service, _options, id) => (await webhooks()).resend(service, id)));
 
 await program.parseAsync();

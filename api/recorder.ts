@@ -2,21 +2,18 @@
  * The recorder in a cluster: creates MediaJobs for queued rows, records their outcomes in PostgreSQL and cleans up.
  * Several instances may run; only the holder of the Lease is active.
  */
-import { FILE_SETTINGS } from '#api/files/file-settings.ts';
+import { RECORDER_SETTINGS } from '#api/entry-settings.ts';
 import { openFiles } from '#api/files/open-files.ts';
 import { RECORDER_ACCESS } from '#api/recorder/cluster-access.ts';
 import { startRecorder } from '#api/recorder/start-recorder.ts';
 import { databaseProblem } from '#api/store/database-problem.ts';
 import { makeDatabase } from '#api/store/database.ts';
-import { makeSecretBox } from '#api/store/secret-box.ts';
-import { nameWord, newId } from '#crds/contract/ids.ts';
 import { connect } from '#crds/kube/connection.ts';
 import { makeKubeMetrics } from '#crds/kube/kube-metrics.ts';
-import { makeQueueMetrics } from '#crds/kube/queue-metrics.ts';
 import { systemTime } from '#crds/kube/time.ts';
 import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
 import { LEADER_SETTINGS, startMediaJobLeader } from '#crds/media-jobs/media-job-leader.ts';
-import { beginProcess, PROCESS_SETTINGS } from '#crds/process/begin-process.ts';
+import { beginProcess } from '#crds/process/begin-process.ts';
 import { loadConfig } from '#crds/process/config.ts';
 import { opsAddress, startOpsServer } from '#crds/process/ops-server.ts';
 import { announceReady } from '#crds/process/ready.ts';
@@ -25,13 +22,8 @@ import { runUntilStopped } from '#crds/process/shutdown.ts';
 
 const recorderSettings = settings
   .pick({
-    ...PROCESS_SETTINGS,
+    ...RECORDER_SETTINGS,
     ...LEADER_SETTINGS,
-    ...FILE_SETTINGS,
-    DATABASE_URL: true,
-    MEDIAJOBS_BASE_URL: true,
-    MEDIAJOBS_ENCRYPTION_KEYS: true,
-    MEDIAJOBS_OPEN_JOBS: true,
     MEDIAJOBS_HEARTBEAT_KEY: true,
   })
   .required({ MEDIAJOBS_HEARTBEAT_KEY: true });
@@ -62,23 +54,9 @@ runUntilStopped({ log }, async () => {
 });
 
 function work({ mediaJobs }: { mediaJobs: MediaJobClient }): { stop: () => Promise<void> } {
-  return startRecorder({
-    database,
-    databaseUrl: config.DATABASE_URL,
-    queueMetrics: makeQueueMetrics(registry, 'recorder'),
-    clock,
-    newId,
-    log,
-    mediaJobs,
-    files,
-    secretBox: makeSecretBox(config.MEDIAJOBS_ENCRYPTION_KEYS),
-    baseUrl: config.MEDIAJOBS_BASE_URL,
-    linkKeys: config.MEDIAJOBS_LINK_KEYS,
-    newNonce: () => nameWord(10),
-    heartbeatKey: config.MEDIAJOBS_HEARTBEAT_KEY,
-    openJobs: config.MEDIAJOBS_OPEN_JOBS,
-    keepFinishedSeconds: KEEP_FINISHED_SECONDS,
-  });
+  const heartbeatKey = config.MEDIAJOBS_HEARTBEAT_KEY;
+  const keepFinishedSeconds = KEEP_FINISHED_SECONDS;
+  return startRecorder({ database, files, clock, log, registry, mediaJobs, heartbeatKey, keepFinishedSeconds }, config);
 }
 
 async function notReady(): Promise<string | null> {

@@ -39,10 +39,11 @@ export const API_RULES: IForbiddenRuleType[] = [
   },
   {
     name: 'api-folders-know-no-entry',
-    comment: 'Entries put folders together. Folders share only the list of dependencies and the version.',
+    comment:
+      'Entries put folders together. Folders share only the lists of dependencies and settings, and the version.',
     severity: 'error',
     from: { path: '^api/[^/]+/', pathNot: TESTS },
-    to: { path: '^api/[^/]+\\.ts$', pathNot: '^api/(dependencies|interface-version)\\.ts$' },
+    to: { path: '^api/[^/]+\\.ts$', pathNot: '^api/(dependencies|entry-settings|interface-version)\\.ts$' },
   },
   {
     name: 'api-dependencies-are-general',

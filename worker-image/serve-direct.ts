@@ -13,7 +13,6 @@ import { AdmissionControl } from '#worker-image/direct/admission-control.ts';
 import { makeDirectMetrics } from '#worker-image/direct/direct-metrics.ts';
 import { makeDirectServer } from '#worker-image/direct/direct-server.ts';
 import { ChildPool } from '#worker-image/sandbox/child-pool.ts';
-import { warmCompileCache } from '#worker-image/sandbox/spawn-engine.ts';
 import { engineListener, ENGINE_LISTENER_SETTINGS } from '#worker-image/direct/engine-listener.ts';
 import { findTool, missingTools } from '#worker-image/tools/find-tool.ts';
 import { IsolationMissing, probeIsolation, type Isolation } from '#worker-image/tools/isolation.ts';
@@ -47,7 +46,7 @@ const log = makeLog('engine', config.MEDIAJOBS_LOG_LEVEL);
 armFaultPoints({ log }, config.MEDIAJOBS_FAULTS_DIR);
 const root = config.MEDIAJOBS_WORK_DIR ?? tmpdir();
 await sweepWorkDirectories(root);
-const [isolation, tools] = await Promise.all([findIsolation(), toolVersions(makeRunCommand()), warmCompileCache()]);
+const [isolation, tools] = await Promise.all([findIsolation(), toolVersions(makeRunCommand())]);
 if (isolation.level === 'none') log.warn({ isolation: isolation.summary }, 'files are opened without isolation');
 for (const { tool, problem } of missingTools()) log.error({ tool }, problem);
 

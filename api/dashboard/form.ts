@@ -1,6 +1,7 @@
 /** Forms: fields with label, hint, value and problem, and the handling of posted forms. */
 import { flag, html, verbatim, type Content, type Html } from '#api/dashboard/html.ts';
 import { TOKEN_FIELD } from '#api/dashboard/form-token.ts';
+import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import type { PageReply, RouteReply, Visit } from '#api/dashboard/route.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 
@@ -60,17 +61,19 @@ export function formProblem(form: FormState): Html | null {
 interface PostForm {
   /** Path below the dashboard. */
   readonly action: string;
-  readonly body: Content;
+  /** State whose problem is shown above the body. */
+  readonly form?: FormState;
+  readonly body?: Content;
   readonly button: string;
-  readonly danger?: boolean;
 }
 
 /** Returns a form with its token that sends a POST. */
-export function postForm({ formToken }: Pick<Visit, 'formToken'>, { action, body, button, danger }: PostForm): Html {
+export function postForm(visit: Pick<Visit, 'formToken'>, definition: PostForm, buttonClass = 'primary'): Html {
+  const { action, form = EMPTY_FORM, body = null, button } = definition;
   return html`<form method="post" action="/dashboard${action}">
-    <input type="hidden" name="${TOKEN_FIELD}" value="${formToken}" />
-    ${body}
-    <button class="${danger === true ? 'danger' : 'primary'}">${button}</button>
+    <input type="hidden" name="${TOKEN_FIELD}" value="${visit.formToken}" />
+    ${formProblem(form)} ${body}
+    <button class="${buttonClass}">${button}</button>
   </form>`;
 }
 
@@ -83,36 +86,38 @@ interface ConfirmedForm extends PostForm {
 export function confirmForm(visit: Pick<Visit, 'formToken'>, { summary, ...form }: ConfirmedForm): Html {
   return html`<details class="confirm">
     <summary>${summary}</summary>
-    <div class="card">${postForm(visit, form)}</div>
+    <div class="card">${postForm(visit, form, 'danger')}</div>
   </details>`;
 }
 
-interface FormHandling {
+interface FormHandling<V> {
   /** Performs the action of the form. */
-  readonly work: () => Promise<RouteReply>;
+  readonly work: (deps: DashboardDeps, visit: V) => Promise<RouteReply>;
   /** Returns the page with the form as sent and its problems. */
-  readonly page: (form: FormState) => Promise<PageReply> | PageReply;
+  readonly page: (deps: DashboardDeps, visit: V, form: FormState) => Promise<PageReply> | PageReply;
   /** Names of the fields; a refusal with another `param` concerns the whole form. */
   readonly fields: readonly string[];
   /** Names of fields by the `param` of refusals, where they differ. */
   readonly names?: Readonly<Record<string, string>>;
 }
 
-/** Performs the action of a form. A refusal returns its page with the values as sent and the problem at its field. */
-export async function handleForm(visit: Visit, { work, page, ...rest }: FormHandling): Promise<RouteReply> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof MediaError)) throw error;
-    const form = refusedForm(error, { values: visit.form, ...rest });
-    return { ...(await page(form)), status: error.status ?? 400 };
-  }
+/** Returns the handler of a form. A refusal returns its page with the values as sent and the problem at its field. */
+export function formAction<V extends Visit>({ work, page, ...rest }: FormHandling<V>) {
+  return async (deps: DashboardDeps, visit: V): Promise<RouteReply> => {
+    try {
+      return await work(deps, visit);
+    } catch (error) {
+      if (!(error instanceof MediaError)) throw error;
+      const form = refusedForm(error, { values: visit.form, ...rest });
+      return { ...(await page(deps, visit, form)), status: error.status ?? 400 };
+    }
+  };
 }
 
 /** Returns the form as sent, with the message of the refusal as problem of the field that it names. */
 export function refusedForm(
   error: MediaError,
-  { values, fields, names = {} }: Pick<FormHandling, 'fields' | 'names'> & { readonly values: URLSearchParams },
+  { values, fields, names = {} }: Pick<FormHandling<Visit>, 'fields' | 'names'> & { readonly values: URLSearchParams },
 ): FormState {
   const param = error.param ?? '';
   const name = names[param] ?? names[param.split('.')[0] ?? ''] ?? param;

@@ -84,7 +84,7 @@ function userMenu(visit: Visit, memberships: readonly Membership[], account: Acc
     }
     ${user?.operator === true && html`<a href="/dashboard/operator">Operator</a>`}
     <a href="/dashboard/profile" title="${user?.email ?? ''}">Profile</a>
-    ${postForm(visit, { action: '/sign-out', body: null, button: 'Sign out' })}
+    ${postForm(visit, { action: '/sign-out', button: 'Sign out' })}
   </nav>`;
 }
 

@@ -1,8 +1,8 @@
 /** The section of the profile page that switches the second step of signing in on and off. */
 import { renderSVG } from 'uqr';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
-import { confirmForm, EMPTY_FORM, field, formProblem, postForm, type FormState } from '#api/dashboard/form.ts';
-import { Html, html } from '#api/dashboard/html.ts';
+import { confirmForm, EMPTY_FORM, field, postForm, type FormState } from '#api/dashboard/form.ts';
+import { Html, html, type Content } from '#api/dashboard/html.ts';
 import type { UserVisit } from '#api/dashboard/route.ts';
 import { findPendingTotp } from '#api/users/session-rows.ts';
 import { totpContext } from '#api/users/consume-code.ts';
@@ -23,34 +23,33 @@ export async function secondStepSection(deps: DashboardDeps, visit: UserVisit, f
       ${confirmForm(visit, {
         summary: 'Switch the second step off …',
         action: '/profile/second-step/end',
-        body: passwordAgain(user, forms.end ?? EMPTY_FORM),
+        ...passwordAgain(user, forms.end),
         button: 'Switch it off',
-        danger: true,
       })}`;
   }
   const secret = await pendingSecret(deps, visit);
-  if (secret !== null) return confirmationForm(visit, secret, forms.code ?? EMPTY_FORM);
+  if (secret !== null) return confirmationForm(visit, secret, forms.code);
   return html`<p>Off. With a second step, a stolen password is not enough to sign in.</p>
     ${postForm(visit, {
       action: '/profile/second-step/start',
-      body: passwordAgain(user, forms.start ?? EMPTY_FORM),
+      ...passwordAgain(user, forms.start),
       button: 'Set up an authenticator app',
     })}`;
 }
 
-function passwordAgain({ hasPassword }: User, form: FormState): Html {
-  return html`${formProblem(form)}${hasPassword && passwordField(form, 'again')}`;
+function passwordAgain({ hasPassword }: User, form = EMPTY_FORM): { form: FormState; body: Content } {
+  return { form, body: hasPassword && passwordField(form, 'again') };
 }
 
-function confirmationForm(visit: UserVisit, secret: string, form: FormState): Html {
+function confirmationForm(visit: UserVisit, secret: string, form = EMPTY_FORM): Html {
   const image = new Html(renderSVG(totpAddress(secret, visit.user.email), { pixelSize: 5 }));
   return html`<p>Scan this with your authenticator app, or type the key, then give the code that the app shows.</p>
     <div class="qr" role="img" aria-label="QR code of the key below">${image}</div>
     <p>Key: <code>${secret.match(/.{4}/g)?.join(' ') ?? secret}</code></p>
     ${postForm(visit, {
       action: '/profile/second-step/confirm',
-      body: html`${formProblem(form)}
-      ${field(form, { name: 'code', label: 'Code', autocomplete: 'one-time-code', inputmode: 'numeric' })}`,
+      form,
+      body: field(form, { name: 'code', label: 'Code', autocomplete: 'one-time-code', inputmode: 'numeric' }),
       button: 'Switch the second step on',
     })}`;
 }
@@ -63,10 +62,5 @@ export async function pendingSecret({ database, secretBox }: DashboardDeps, { us
 
 /** Returns the field for the current password. @param name unique on the page, which may have two such fields. */
 export function passwordField(form: FormState, name: 'current' | 'again'): Html {
-  return field(form, {
-    name,
-    label: 'Current password',
-    type: 'password',
-    autocomplete: 'current-password',
-  });
+  return field(form, { name, label: 'Current password', type: 'password', autocomplete: 'current-password' });
 }

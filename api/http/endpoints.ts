@@ -1,14 +1,12 @@
 import { capabilitiesEndpoint } from '#api/http/capabilities.ts';
 import { directEndpoints } from '#api/direct/direct-endpoints.ts';
-import { estimateEndpoint } from '#api/billing/estimate-endpoints.ts';
-import { usageEndpoint } from '#api/billing/usage-endpoints.ts';
+import { billingEndpoints } from '#api/billing/billing-endpoints.ts';
 import type { Endpoint } from '#api/http/endpoint.ts';
 import { jobEndpoints } from '#api/jobs/job-endpoints.ts';
 import { openApiDocument } from '#api/openapi/openapi.ts';
 import { presetEndpoints } from '#api/presets/preset-endpoints.ts';
 import { receiptEndpoints } from '#api/receipts/receipt-endpoints.ts';
 import { uploadEndpoints } from '#api/uploads/upload-endpoints.ts';
-import { signingSecretEndpoint } from '#api/webhooks/signing-secret-endpoints.ts';
 import { webhookEndpoints } from '#api/webhooks/webhook-endpoints.ts';
 
 /** Every endpoint of the service. */
@@ -31,9 +29,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...uploadEndpoints,
   ...jobEndpoints,
   ...receiptEndpoints,
-  estimateEndpoint,
-  usageEndpoint,
+  ...billingEndpoints,
   ...presetEndpoints,
   ...webhookEndpoints,
-  signingSecretEndpoint,
 ];

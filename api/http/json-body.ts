@@ -1,6 +1,7 @@
+import type { z } from 'zod';
 import type { ApiRequest } from '#api/http/endpoint.ts';
 import { withMinimumPace } from '#api/http/body-pace.ts';
-import { checkJsonObject } from '#api/fields/parse-fields.ts';
+import { checkJsonObject, parseFields } from '#api/fields/parse-fields.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { LIMITS } from '#crds/catalogue/plans.ts';
 
@@ -16,6 +17,14 @@ export interface JsonBody {
 export async function readJsonBody(request: Pick<ApiRequest, 'body' | 'contentLength'>): Promise<JsonBody> {
   const raw = await readBytes(request);
   return { raw, object: checkJsonObject(parseJson(raw)) };
+}
+
+/** Reads a JSON body and parses its fields, as `parseFields` does. @throws MediaError bad_request */
+export async function readFields<Schema extends z.ZodType>(
+  request: Pick<ApiRequest, 'body' | 'contentLength'>,
+  schema: Schema,
+): Promise<z.output<Schema>> {
+  return parseFields(schema, (await readJsonBody(request)).object);
 }
 
 async function readBytes({ body, contentLength }: Pick<ApiRequest, 'body' | 'contentLength'>): Promise<Buffer> {

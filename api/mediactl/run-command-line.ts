@@ -6,11 +6,11 @@ import type { CommandResult } from '#api/mediactl/format-result.ts';
 /** Options parsed by commander; each command declares its own type. */
 type Options = never;
 
-/** Returns the action of a command: connects to the service, runs `work` and prints its result or its error. */
-export function runCommand(
-  program: Command,
-  work: (service: MediactlService, options: Options, args: readonly [string]) => Promise<CommandResult>,
-) {
+/** Work of a command. @param argument first argument of the command line; '' without one. */
+export type CommandWork = (service: MediactlService, options: Options, argument: string) => Promise<CommandResult>;
+
+/** Returns the action of a command: connects to the service, runs the work and prints its result or its error. */
+export function runCommand(program: Command, work: CommandWork) {
   return async (...given: unknown[]): Promise<void> => {
     const command = given.at(-1) as Command;
     const { data, json } = program.opts<{ data?: string; json?: boolean }>();
@@ -19,7 +19,7 @@ export function runCommand(
       const { formatResult } = await import('#api/mediactl/format-result.ts');
       const service = await openService({ data, env: process.env });
       try {
-        const result = await work(service, command.opts(), command.args as [string]);
+        const result = await work(service, command.opts(), command.args[0] ?? '');
         process.stdout.write(formatResult(result, json === true ? 'json' : 'text'));
       } finally {
         await service.database.close();

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Endpoint } from '#api/http/endpoint.ts';
-import { parseFields } from '#api/fields/parse-fields.ts';
-import { readJsonBody } from '#api/http/json-body.ts';
+import { readFields } from '#api/http/json-body.ts';
 import { deletePreset } from '#api/presets/delete-preset.ts';
 import { presetObject, presetObjectSchema } from '#api/presets/preset.ts';
 import { getPreset, listPresets } from '#api/presets/read-presets.ts';
@@ -28,8 +27,7 @@ export const presetEndpoints: readonly Endpoint[] = [
     responses: { 200: preset('The preset with its new options.'), 201: preset('The new preset.') },
     errors: ['bad_request', 'invalid_options', 'preset_limit_reached'],
     handle: async (deps, request) => {
-      const { object } = await readJsonBody(request);
-      const input = parseFields(presetRequestSchema, object);
+      const input = await readFields(request, presetRequestSchema);
       const { preset: saved, isNew } = await savePreset(deps, { caller: request.caller, input });
       const body = presetObject(saved);
       return isNew ? { status: 201, headers: { Location: `/v1/presets/${saved.id}` }, body } : { status: 200, body };

@@ -16,34 +16,59 @@ import { projectMediaJob, type ProjectDeps } from '#api/recorder/project-media-j
 import { settleTransfers } from '#api/recorder/settle-transfers.ts';
 import { sealPlainUrls } from '#api/webhooks/seal-plain-urls.ts';
 import { listen } from '#api/store/listen.ts';
-import { isId } from '#crds/contract/ids.ts';
-import type { QueueMetrics } from '#crds/kube/queue-metrics.ts';
+import { makeSecretBox } from '#api/store/secret-box.ts';
+import type { Registry } from 'prom-client';
+import type { Settings } from '#crds/process/settings.ts';
+import { isId, nameWord, newId } from '#crds/contract/ids.ts';
+import { makeQueueMetrics } from '#crds/kube/queue-metrics.ts';
 import { WorkQueue } from '#crds/kube/work-queue.ts';
 import { mediaJobName } from '#crds/contract/names.ts';
 import { startLoop } from '#api/loops/loop.ts';
 
-interface RecorderDeps extends Omit<ProjectDeps, 'ticketsSeen' | 'beingCreated'> {
-  readonly databaseUrl: string;
-  readonly queueMetrics: QueueMetrics;
+type GivenDeps = Pick<
+  ProjectDeps,
+  'database' | 'files' | 'clock' | 'log' | 'mediaJobs' | 'heartbeatKey' | 'keepFinishedSeconds'
+>;
+
+interface RecorderDeps extends GivenDeps {
+  readonly registry: Registry;
 }
+
+type RecorderConfig = Pick<
+  Settings,
+  'DATABASE_URL' | 'MEDIAJOBS_BASE_URL' | 'MEDIAJOBS_ENCRYPTION_KEYS' | 'MEDIAJOBS_LINK_KEYS' | 'MEDIAJOBS_OPEN_JOBS'
+>;
 
 /** Poll intervals of the loops, in milliseconds. */
 const EVERY = { dispatch: 1000, sweep: 10_000, uploads: 3_600_000, urls: 3_600_000, records: 3_600_000 } as const;
 
 /** Starts the loops, the watch of MediaJobs and the listener. `stop` resolves when running iterations have ended. */
-export function startRecorder(deps: RecorderDeps): { stop: () => Promise<void> } {
-  const { log } = deps;
+export function startRecorder(
+  { registry, ...given }: RecorderDeps,
+  config: RecorderConfig,
+): { stop: () => Promise<void> } {
+  const { log } = given;
   const stopping = new AbortController();
-  const projectDeps: ProjectDeps = { ...deps, ticketsSeen: new Map(), beingCreated: new Set() };
+  const deps: ProjectDeps = {
+    ...given,
+    newId,
+    newNonce: () => nameWord(10),
+    secretBox: makeSecretBox(config.MEDIAJOBS_ENCRYPTION_KEYS),
+    baseUrl: config.MEDIAJOBS_BASE_URL,
+    linkKeys: config.MEDIAJOBS_LINK_KEYS,
+    openJobs: config.MEDIAJOBS_OPEN_JOBS,
+    ticketsSeen: new Map(),
+    beingCreated: new Set(),
+  };
   const queue = new WorkQueue(
     {
       handle: async (name) => {
-        const seconds = await projectMediaJob(projectDeps, name);
+        const seconds = await projectMediaJob(deps, name);
         return seconds === null ? null : seconds * 1000;
       },
       onError: (error, name, retryMs) =>
         log.error({ err: error, name, retry_in_ms: retryMs }, 'projecting a MediaJob failed'),
-      metrics: deps.queueMetrics,
+      metrics: makeQueueMetrics(registry, 'recorder'),
     },
     { workers: 8, firstRetryMs: 100, lastRetryMs: 30_000 },
   );
@@ -52,7 +77,7 @@ export function startRecorder(deps: RecorderDeps): { stop: () => Promise<void> }
     everyMs: EVERY.dispatch,
     iterate: async () => {
       await settleTransfers(deps);
-      await dispatchJobs(projectDeps);
+      await dispatchJobs(deps);
       await deleteFiles(deps);
     },
   });
@@ -80,7 +105,7 @@ export function startRecorder(deps: RecorderDeps): { stop: () => Promise<void> }
   ];
   deps.mediaJobs.watch(({ mediaJob }) => queue.add(mediaJob.metadata.name), stopping.signal);
   const listening = listen(
-    { url: deps.databaseUrl, log },
+    { url: config.DATABASE_URL, log },
     {
       channel: CHANGES_CHANNEL,
       signal: stopping.signal,

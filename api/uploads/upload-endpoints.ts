@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { withMinimumPace } from '#api/http/body-pace.ts';
 import type { CallerRequest, Endpoint } from '#api/http/endpoint.ts';
-import { parseFields } from '#api/fields/parse-fields.ts';
-import { readJsonBody } from '#api/http/json-body.ts';
+import { readFields } from '#api/http/json-body.ts';
 import { readQuery } from '#api/fields/query.ts';
 import { createUpload, uploadRequestSchema } from '#api/uploads/create-upload.ts';
 import { checkContent, completeUpload, receivePart, storeContent } from '#api/uploads/receive-upload.ts';
@@ -27,8 +26,7 @@ export const uploadEndpoints: readonly Endpoint[] = [
     responses: { 201: { description: 'The upload, with the URLs for its content.', schema: uploadObjectSchema } },
     errors: ['bad_request', 'file_too_large', 'test_mode_sample_required', 'upload_allowance_reached'],
     handle: async (deps, request) => {
-      const { object } = await readJsonBody(request);
-      const input = parseFields(uploadRequestSchema, object);
+      const input = await readFields(request, uploadRequestSchema);
       const upload = await createUpload(deps, { caller: request.caller, input });
       return { status: 201, headers: { Location: `/v1/uploads/${upload.id}` }, body: uploadObject(deps, upload) };
     },

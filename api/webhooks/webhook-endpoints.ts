@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { CallerRequest, Endpoint } from '#api/http/endpoint.ts';
-import { parseFields } from '#api/fields/parse-fields.ts';
-import { readJsonBody } from '#api/http/json-body.ts';
+import { readFields } from '#api/http/json-body.ts';
 import {
   changeWebhookEndpoint,
   deleteWebhookEndpoint,
@@ -10,6 +9,7 @@ import {
 } from '#api/webhooks/change-webhook-endpoint.ts';
 import { createWebhookEndpoint, webhookEndpointRequestSchema } from '#api/webhooks/create-webhook-endpoint.ts';
 import { requestPing } from '#api/webhooks/request-ping.ts';
+import { signingSecret } from '#api/webhooks/signing-secret.ts';
 import {
   webhookEndpointObject,
   webhookEndpointSchema,
@@ -39,6 +39,8 @@ export const webhookTestSchema = z
   })
   .meta({ id: 'WebhookTest' });
 
+const signingSecretSchema = z.object({ object: z.literal('webhook_signing_secret'), secret: z.string() });
+
 /** Endpoints of webhooks: docs/reference/webhooks.md. */
 export const webhookEndpoints: readonly Endpoint[] = [
   {
@@ -50,8 +52,7 @@ export const webhookEndpoints: readonly Endpoint[] = [
     responses: { 201: { description: 'The endpoint with its secret.', schema: webhookEndpointWithSecretSchema } },
     errors: ['bad_request'],
     handle: async (deps, request) => {
-      const { object } = await readJsonBody(request);
-      const input = parseFields(webhookEndpointRequestSchema, object);
+      const input = await readFields(request, webhookEndpointRequestSchema);
       const { endpoint, secret } = await createWebhookEndpoint(deps, { caller: request.caller, input });
       return {
         status: 201,
@@ -82,9 +83,7 @@ export const webhookEndpoints: readonly Endpoint[] = [
     responses: { 200: { description: 'The endpoint.', schema: webhookEndpointSchema } },
     errors: ['bad_request', 'not_found'],
     handle: async (deps, request) => {
-      const { object } = await readJsonBody(request);
-      const { enabled } = parseFields(webhookEndpointChangeSchema, object);
-      const input = { id: idOf(request), enabled };
+      const input = { id: idOf(request), ...(await readFields(request, webhookEndpointChangeSchema)) };
       const endpoint = await changeWebhookEndpoint(deps, { caller: request.caller, input });
       return { status: 200, body: webhookEndpointObject(deps, endpoint) };
     },
@@ -133,6 +132,19 @@ export const webhookEndpoints: readonly Endpoint[] = [
       const { eventId, delivered, status, durationMs } = await requestPing(deps, { caller: request.caller, input });
       const body = { object: 'webhook_test', event_id: eventId, delivered, status, duration_ms: durationMs };
       return { status: 200, body };
+    },
+  },
+  {
+    method: 'GET',
+    path: '/v1/webhook_endpoints/signing_secret',
+    summary: "The secret that signs events to a job's `webhook_url`.",
+    lane: 'other',
+    responses: { 200: { description: 'One per account, the same every time.', schema: signingSecretSchema } },
+    errors: [],
+    handle: async (deps, { caller }) => {
+      const secret = await signingSecret(deps, deps.database, caller.account.id);
+      const body = { object: 'webhook_signing_secret', secret };
+      return { status: 200, headers: { 'Cache-Control': 'no-store' }, body };
     },
   },
 ];

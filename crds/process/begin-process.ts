@@ -2,17 +2,8 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { clockOf, type Clock } from '#crds/process/clock.ts';
 import { armFaultPoints } from '#crds/process/fault-point.ts';
 import { makeLog, type Log } from '#crds/process/log.ts';
-import type { SettingName, Settings } from '#crds/process/settings.ts';
-
-/** Settings of every process with a clock and an ops port, for `settings.pick`. */
-export const PROCESS_SETTINGS = {
-  MEDIAJOBS_OPS_SOCKET: true,
-  MEDIAJOBS_OPS_HOST: true,
-  MEDIAJOBS_OPS_PORT: true,
-  MEDIAJOBS_LOG_LEVEL: true,
-  MEDIAJOBS_CLOCK_FILE: true,
-  MEDIAJOBS_FAULTS_DIR: true,
-} as const satisfies Partial<Record<SettingName, true>>;
+import type { PROCESS_SETTINGS } from '#crds/process/process-settings.ts';
+import type { Settings } from '#crds/process/settings.ts';
 
 /** Creates log, clock and metrics registry of a process. The registry contains the metrics of Node.js. */
 export function beginProcess(

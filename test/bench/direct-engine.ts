@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { Agent, request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { CODE_CACHE } from '#api/embedded/code-cache.ts';
+import { warmCodeCache } from '#api/embedded/warm-code-cache.ts';
 import { engineRefusalSchema, fromHeader, REPORT_HEADER, toHeader, WORK_TRAILER } from '#crds/contract/direct-work.ts';
 import type { ErrorCode } from '#crds/contract/error-codes.ts';
 import type { Operation } from '#crds/catalogue/formats.ts';
@@ -30,14 +32,15 @@ export interface DirectEngine {
 
 const SCRIPT = new URL('../../worker-image/serve-direct.ts', import.meta.url).pathname;
 
-/** @param settings - Environment of the engine; the compile cache and the sockets are in the folder. */
+/** @param settings - Environment of the engine; the sockets are in the folder. */
 export async function startDirectEngine(folder: string, settings: Record<string, string> = {}): Promise<DirectEngine> {
   const socketPath = join(folder, 'engine');
+  await warmCodeCache([SCRIPT]);
   const engine = fork(SCRIPT, [], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: {
       PATH: process.env['PATH'],
-      NODE_COMPILE_CACHE: folder,
+      NODE_COMPILE_CACHE: CODE_CACHE,
       MEDIAJOBS_WORK_DIR: folder,
       MEDIAJOBS_LOG_LEVEL: 'error',
       MEDIAJOBS_ENGINE_SOCKET: socketPath,

@@ -4,11 +4,11 @@ import { enableCompileCache } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { CODE_CACHE } from '#api/embedded/code-cache.ts';
+import { warmCodeCache } from '#api/embedded/warm-code-cache.ts';
 import type { Operation } from '#crds/catalogue/formats.ts';
 import { parseJsonOptions, resolveOptions, type SentOptions } from '#crds/catalogue/options/options.ts';
 import { makeLog } from '#crds/process/log.ts';
 import { SandboxedEngine } from '#worker-image/sandbox/sandboxed-engine.ts';
-import { warmCompileCache } from '#worker-image/sandbox/spawn-engine.ts';
 import type { ProcessedFile } from '#worker-image/engine/process-file.ts';
 import { probeIsolation } from '#worker-image/tools/isolation.ts';
 
@@ -32,7 +32,7 @@ const SAMPLE_MS = 250;
 
 // As in a running service, where both are done once at its start.
 enableCompileCache(CODE_CACHE);
-await warmCompileCache();
+await warmCodeCache([]);
 const isolation = await probeIsolation();
 
 /** @param look is given the result before it is removed. */

@@ -1,11 +1,10 @@
 /** Command line, environment and streams of an engine process. */
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
-import { once } from 'node:events';
 import { closeSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
 import { dirname, join } from 'node:path';
 import { bundledScript } from '#crds/process/bundled-script.ts';
-import { OWN_MEMORY, WARM } from '#worker-image/sandbox/child-messages.ts';
+import { OWN_MEMORY } from '#worker-image/sandbox/child-messages.ts';
 import { toolPath } from '#worker-image/tools/find-tool.ts';
 import type { Isolation } from '#worker-image/tools/isolation.ts';
 import { withInherited } from '#worker-image/tools/run-command.ts';
@@ -33,19 +32,6 @@ const ALLOCATOR = {
   MALLOC_MMAP_THRESHOLD_: String(128 * 1024 ** 2),
   MALLOC_TRIM_THRESHOLD_: String(256 * 1024 ** 2),
 };
-
-/**
- * Compiles every module of an engine process into the compile cache, if the owner has one: engine processes then start
- * in a third of the time and with 35 MB less. They never write to the cache themselves, because they are killed.
- */
-export async function warmCompileCache(): Promise<void> {
-  const env = environment();
-  if (env.NODE_COMPILE_CACHE === undefined) return;
-  await once(
-    spawn(process.execPath, [bundledScript(SCRIPT), WARM], { env, stdio: ['ignore', 'ignore', 'inherit'] }),
-    'exit',
-  );
-}
 
 /** Starts the process. It has no pid when it cannot be started. */
 export function spawnEngine(options: EngineProcessOptions): ChildProcess {
@@ -81,7 +67,11 @@ function spawnOptions(directory: string, filter: number | null): SpawnOptions {
   };
 }
 
-/** Returns the environment. NODE_COMPILE_CACHE is the parent of the folder that `getCompileCacheDir` returns. */
+/**
+ * Returns the environment. NODE_COMPILE_CACHE is the parent of the folder that `getCompileCacheDir` returns. The image
+ * and the supervisor fill that cache (`child.ts --warm`): an engine process starts in a third of the time and with
+ * 35 MB less. It never writes to the cache itself, because it is killed.
+ */
 function environment(): Record<string, string> {
   const cache = getCompileCacheDir();
   const compiled = cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) };

@@ -3,6 +3,7 @@ import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { postForm } from '#api/dashboard/form.ts';
 import { html, type Html } from '#api/dashboard/html.ts';
 import { notFound } from '#api/dashboard/not-found.ts';
+import { redirectTo } from '#api/dashboard/redirect-to.ts';
 import { forMember, type AccountVisit, type PageReply, type Route, type RouteReply } from '#api/dashboard/route.ts';
 import { facts, table } from '#api/dashboard/table.ts';
 import { bytes, moment } from '#api/dashboard/format-values.ts';
@@ -84,6 +85,5 @@ function resendForm(visit: AccountVisit, { eventId }: DeliveryRecord): Html {
 async function resend(deps: DashboardDeps, visit: AccountVisit): Promise<RouteReply> {
   const { eventId } = await findOwn(deps, visit);
   await resendDelivery(deps, { caller: actorOf(visit), input: { eventId } });
-  const to = `/accounts/${visit.account.id}/deliveries/${eventId}`;
-  return { kind: 'redirect', to, notice: { text: 'The event is queued again.' } };
+  return redirectTo(`/accounts/${visit.account.id}/deliveries/${eventId}`, 'The event is queued again.');
 }

@@ -1,7 +1,8 @@
 /** Page of an invitation, which the signed-in login accepts, or a new login with its password. */
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
-import { field, formProblem, postForm, type FormState } from '#api/dashboard/form.ts';
+import { field, postForm, type FormState } from '#api/dashboard/form.ts';
 import { html, type Html } from '#api/dashboard/html.ts';
+import { redirectTo } from '#api/dashboard/redirect-to.ts';
 import type { PageReply, RouteReply, Visit } from '#api/dashboard/route.ts';
 import { finishSignIn } from '#api/dashboard/finish-sign-in.ts';
 import { moment } from '#api/dashboard/format-values.ts';
@@ -41,17 +42,16 @@ function offeredRoles({ accountName, role, operator }: Invitation): Html {
 
 /** Returns the form for the signed-in login. It shows when the login was created, so that users recognize their own. */
 function ownLoginForm(visit: Visit, user: User, form: FormState): Html {
-  const body = html`${formProblem(form)}
-    <p>You are signed in with the login of ${user.email} that was set up ${moment(user.createdAt)}.</p>
+  const body = html`<p>You are signed in with the login of ${user.email} that was set up ${moment(user.createdAt)}.</p>
     <input type="hidden" name="as" value="${user.id}" />`;
-  return html`<div class="card">${postForm(visit, { action: visit.path, body, button: 'Accept the invitation' })}</div>
+  return html`<div class="card">
+      ${postForm(visit, { action: visit.path, form, body, button: 'Accept the invitation' })}
+    </div>
     <p class="hint">Not yours? Sign out, open the link again and set a password: that creates a login of your own.</p>`;
 }
 
 function newLoginForm(visit: Visit, { email }: Invitation, form: FormState): Html {
-  const body = html`${formProblem(form)}
-    <input type="hidden" name="username" value="${email}" autocomplete="username" />
-    ${field(form, {
+  const body = html`<input type="hidden" name="username" value="${email}" autocomplete="username" /> ${field(form, {
       name: 'password',
       label: 'New password',
       hint: `At least ${PASSWORD_LENGTH.min} characters. Do not share it.`,
@@ -59,7 +59,7 @@ function newLoginForm(visit: Visit, { email }: Invitation, form: FormState): Htm
       autocomplete: 'new-password',
     })}`;
   return html`<div class="card">
-    ${postForm(visit, { action: visit.path, body, button: 'Set the password and sign in' })}
+    ${postForm(visit, { action: visit.path, form, body, button: 'Set the password and sign in' })}
   </div>`;
 }
 
@@ -82,7 +82,7 @@ export async function acceptHere(deps: DashboardDeps, visit: Visit, invitation: 
   if (as !== null) {
     if (session?.user.id !== as) throw signedOutError();
     await acceptInvitation(deps, { caller: visit, input: { token, acceptance: { userId: as } } });
-    return { kind: 'redirect', to: homeOf(invitation), notice: { text: 'You have accepted the invitation.' } };
+    return redirectTo(homeOf(invitation), 'You have accepted the invitation.');
   }
   const password = form.get('password') ?? '';
   const { email } = invitation;

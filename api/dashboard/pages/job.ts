@@ -6,6 +6,7 @@ import { html, type Content, type Html } from '#api/dashboard/html.ts';
 import { jobEvents } from '#api/dashboard/job-events.ts';
 import { jobState } from '#api/dashboard/job-state.ts';
 import { notFound } from '#api/dashboard/not-found.ts';
+import { redirectTo } from '#api/dashboard/redirect-to.ts';
 import { forMember, type AccountVisit, type PageReply, type Route, type RouteReply } from '#api/dashboard/route.ts';
 import { facts, table } from '#api/dashboard/table.ts';
 import { bytes, duration, moment, number, prose } from '#api/dashboard/format-values.ts';
@@ -175,7 +176,6 @@ function removalForm(visit: AccountVisit, job: Job): Html | null {
       action,
       body: html`<p>Processing stops and the files are deleted. The job is not billed. This cannot be undone.</p>`,
       button: 'Cancel the job',
-      danger: true,
     });
   }
   if (job.filesDeletedAt !== null) return null;
@@ -184,7 +184,6 @@ function removalForm(visit: AccountVisit, job: Job): Html | null {
     action,
     body: html`<p>The result can no longer be downloaded. The record, its status and the bill stay.</p>`,
     button: 'Delete the files now',
-    danger: true,
   });
 }
 
@@ -192,7 +191,7 @@ async function remove(deps: DashboardDeps, visit: AccountVisit): Promise<RouteRe
   const job = await findJob(deps, visit);
   await deleteJob(deps, { caller: callerOf(visit, job.livemode), input: { id: job.id } });
   const text = isUnfinished(job) ? 'The job is canceled.' : 'The files are deleted.';
-  return { kind: 'redirect', to: `/accounts/${visit.account.id}/jobs/${job.id}`, notice: { text } };
+  return redirectTo(`/accounts/${visit.account.id}/jobs/${job.id}`, text);
 }
 
 async function downloadReceipt(deps: DashboardDeps, visit: AccountVisit): Promise<RouteReply> {

@@ -4,17 +4,10 @@ import { selectKeys, type KeyRow } from '#api/accounts/key-rows.ts';
 import { revokeKey } from '#api/accounts/revoke-key.ts';
 import { actorOf } from '#api/dashboard/caller-of.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
-import {
-  confirmForm,
-  EMPTY_FORM,
-  field,
-  formProblem,
-  postForm,
-  handleForm,
-  type FormState,
-} from '#api/dashboard/form.ts';
+import { confirmForm, EMPTY_FORM, field, formAction, postForm, type FormState } from '#api/dashboard/form.ts';
 import { html, type Content, type Html } from '#api/dashboard/html.ts';
 import { notFound } from '#api/dashboard/not-found.ts';
+import { redirectTo } from '#api/dashboard/redirect-to.ts';
 import { forMember, type AccountVisit, type PageReply, type Route, type RouteReply } from '#api/dashboard/route.ts';
 import { table } from '#api/dashboard/table.ts';
 import { counted, moment } from '#api/dashboard/format-values.ts';
@@ -22,20 +15,19 @@ import { isAtLeast } from '#api/users/user.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { LIMITS } from '#crds/catalogue/plans.ts';
 
-const FIELDS = ['name', 'mode', 'allow_list'];
-
 /** Page that lists, creates and revokes API keys. */
 export const keyRoutes: readonly Route[] = [
-  forMember('GET', '/accounts/:account/keys', { needs: 'read_only' }, (deps, visit) =>
-    keyPage(deps, visit, EMPTY_FORM),
-  ),
-  forMember('POST', '/accounts/:account/keys', { needs: 'developer' }, (deps, visit) =>
-    handleForm(visit, { work: () => create(deps, visit), page: (form) => keyPage(deps, visit, form), fields: FIELDS }),
+  forMember('GET', '/accounts/:account/keys', { needs: 'read_only' }, keyPage),
+  forMember(
+    'POST',
+    '/accounts/:account/keys',
+    { needs: 'developer' },
+    formAction({ work: create, page: keyPage, fields: ['name', 'mode', 'allow_list'] }),
   ),
   forMember('POST', '/accounts/:account/keys/:key/revoke', { needs: 'developer', whileSuspended: true }, revoke),
 ];
 
-async function keyPage({ database }: DashboardDeps, visit: AccountVisit, form: FormState): Promise<PageReply> {
+async function keyPage({ database }: DashboardDeps, visit: AccountVisit, form = EMPTY_FORM): Promise<PageReply> {
   const { account } = visit;
   const keys = (await selectKeys(database, account.id)).toReversed();
   const active = keys.filter(({ revokedAt }) => revokedAt === null);
@@ -100,13 +92,11 @@ function revocationForm(visit: AccountVisit, { id, name, hint }: KeyRow): Html {
       Requests with <code>${hint}</code> are refused within 30 seconds. Its jobs continue. This cannot be undone.
     </p>`,
     button: 'Revoke permanently',
-    danger: true,
   });
 }
 
 function creationForm(visit: AccountVisit, form: FormState): Html {
-  const body = html`${formProblem(form)}
-  ${field(form, { name: 'name', label: 'Name', hint: 'Up to 60 characters; where the key is used.' })}
+  const body = html`${field(form, { name: 'name', label: 'Name', hint: 'Up to 60 characters; where the key is used.' })}
   ${field(form, {
     name: 'mode',
     label: 'Mode',
@@ -123,7 +113,7 @@ function creationForm(visit: AccountVisit, form: FormState): Html {
     rows: 4,
     required: false,
   })}`;
-  return postForm(visit, { action: `/accounts/${visit.account.id}/keys`, body, button: 'Create the key' });
+  return postForm(visit, { action: `/accounts/${visit.account.id}/keys`, form, body, button: 'Create the key' });
 }
 
 async function create(deps: DashboardDeps, visit: AccountVisit): Promise<RouteReply> {
@@ -131,11 +121,8 @@ async function create(deps: DashboardDeps, visit: AccountVisit): Promise<RouteRe
   const entries = (form.get('allow_list') ?? '').split(/[\s,]+/).filter((entry) => entry !== '');
   const input = { accountId: account.id, mode: modeOf(form), name: form.get('name') ?? '', allowList: entries };
   const { row, keyText } = await createKey(deps, { caller: actorOf(visit), input });
-  return {
-    kind: 'redirect',
-    to: `/accounts/${account.id}/keys`,
-    notice: { text: `The key “${row.name}” is created.`, secret: { label: 'API key', value: keyText } },
-  };
+  const secret = { label: 'API key', value: keyText };
+  return redirectTo(`/accounts/${account.id}/keys`, { text: `The key “${row.name}” is created.`, secret });
 }
 
 function modeOf(form: URLSearchParams): KeyMode {
@@ -149,9 +136,5 @@ async function revoke(deps: DashboardDeps, visit: AccountVisit): Promise<RouteRe
   const key = (await selectKeys(deps.database, account.id)).find(({ id }) => id === params['key']);
   if (key === undefined) throw notFound();
   await revokeKey(deps, { caller: actorOf(visit), input: { id: key.id } });
-  return {
-    kind: 'redirect',
-    to: `/accounts/${account.id}/keys`,
-    notice: { text: `The key “${key.name}” is revoked.` },
-  };
+  return redirectTo(`/accounts/${account.id}/keys`, `The key “${key.name}” is revoked.`);
 }

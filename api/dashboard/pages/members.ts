@@ -1,18 +1,11 @@
 import { actorOf } from '#api/dashboard/caller-of.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
-import {
-  confirmForm,
-  EMPTY_FORM,
-  field,
-  formProblem,
-  postForm,
-  handleForm,
-  type FormState,
-} from '#api/dashboard/form.ts';
+import { confirmForm, EMPTY_FORM, field, formAction, formProblem, postForm } from '#api/dashboard/form.ts';
 import { flag, html, type Html } from '#api/dashboard/html.ts';
 import { invitationNotice } from '#api/dashboard/invitation-notice.ts';
 import { invitationTable } from '#api/dashboard/invitation-table.ts';
 import { notFound } from '#api/dashboard/not-found.ts';
+import { redirectTo } from '#api/dashboard/redirect-to.ts';
 import { forMember, type AccountVisit, type PageReply, type Route, type RouteReply } from '#api/dashboard/route.ts';
 import { table } from '#api/dashboard/table.ts';
 import { moment } from '#api/dashboard/format-values.ts';
@@ -25,19 +18,21 @@ import { MediaError } from '#crds/contract/media-error.ts';
 
 /** Page that lists, invites and changes the members of an account. */
 export const memberRoutes: readonly Route[] = [
-  forMember('GET', '/accounts/:account/members', { needs: 'read_only' }, (deps, visit) => memberPage(deps, visit, {})),
-  forMember('POST', '/accounts/:account/members', { needs: 'owner' }, (deps, visit) =>
-    handleForm(visit, {
-      work: () => invite(deps, visit),
-      page: (invited) => memberPage(deps, visit, { invited }),
-      fields: ['email', 'role'],
-    }),
+  forMember('GET', '/accounts/:account/members', { needs: 'read_only' }, memberPage),
+  forMember(
+    'POST',
+    '/accounts/:account/members',
+    { needs: 'owner' },
+    formAction({ work: invite, page: memberPage, fields: ['email', 'role'] }),
   ),
   forMember('POST', '/accounts/:account/members/withdraw', { needs: 'owner', whileSuspended: true }, withdraw),
-  forMember('POST', '/accounts/:account/members/:user', { needs: 'owner' }, (deps, visit) =>
-    handleForm(visit, {
-      work: () => change(deps, visit),
-      page: (changed) => memberPage(deps, visit, { changed }),
+  forMember(
+    'POST',
+    '/accounts/:account/members/:user',
+    { needs: 'owner' },
+    formAction({
+      work: change,
+      page: (deps, visit, changed) => memberPage(deps, visit, EMPTY_FORM, changed),
       fields: [],
     }),
   ),
@@ -49,15 +44,11 @@ const ROLE_CHOICES: readonly (readonly [Role, string])[] = [
   ['read_only', 'read only'],
 ];
 
-interface Forms {
-  readonly invited?: FormState;
-  readonly changed?: FormState;
-}
-
 async function memberPage(
   { database, clock }: DashboardDeps,
   visit: AccountVisit,
-  { invited = EMPTY_FORM, changed = EMPTY_FORM }: Forms,
+  invited = EMPTY_FORM,
+  changed = EMPTY_FORM,
 ): Promise<PageReply> {
   const { account } = visit;
   const members = await selectMembers(database, account.id);
@@ -73,9 +64,8 @@ async function memberPage(
           ${[...ROLE_CHOICES, ['none', 'no longer a member'] as const].map(([value, label]) => html`<option value="${value}" ${flag('selected', value === role)}>${label}</option>`)}
         </select>`,
       button: 'Change',
-      danger: true,
     });
-  const body = html`${formProblem(invited)} ${field(invited, { name: 'email', label: 'E-mail', type: 'email' })}
+  const body = html`${field(invited, { name: 'email', label: 'E-mail', type: 'email' })}
   ${field(invited, { name: 'role', label: 'Role', choices: ROLE_CHOICES })}`;
   return {
     kind: 'page',
@@ -98,7 +88,7 @@ async function memberPage(
         isOwner &&
         html`<section class="card">
           <h2>Invite somebody</h2>
-          ${postForm(visit, { action: path, body, button: 'Invite' })}
+          ${postForm(visit, { action: path, form: invited, body, button: 'Invite' })}
         </section>`
       }`,
   };
@@ -109,7 +99,7 @@ async function invite(deps: DashboardDeps, visit: AccountVisit): Promise<RouteRe
   const membership = { accountId: account.id, role: roleOf(form.get('role')) };
   const input = { email: form.get('email') ?? '', membership, operator: false, as: 'owner' } as const;
   const invited = await inviteUser(deps, { caller: actorOf(visit), input });
-  return { kind: 'redirect', to: `/accounts/${account.id}/members`, notice: invitationNotice(deps, invited) };
+  return redirectTo(`/accounts/${account.id}/members`, invitationNotice(deps, invited));
 }
 
 function withdrawalForm(visit: AccountVisit, action: string, email: string): Html {
@@ -123,7 +113,7 @@ async function withdraw(deps: DashboardDeps, visit: AccountVisit): Promise<Route
   const input = { email, accountId: account.id };
   if (!(await withdrawInvitation(deps, { caller: actorOf(visit), input }))) throw notFound();
   const text = `The invitation of ${email} is withdrawn; its link no longer works.`;
-  return { kind: 'redirect', to: `/accounts/${account.id}/members`, notice: { text } };
+  return redirectTo(`/accounts/${account.id}/members`, text);
 }
 
 async function change(deps: DashboardDeps, visit: AccountVisit): Promise<RouteReply> {
@@ -135,7 +125,7 @@ async function change(deps: DashboardDeps, visit: AccountVisit): Promise<RouteRe
   await changeMember(deps, { caller: actorOf(visit), input: { accountId: account.id, userId, role: wanted } });
   const text =
     wanted === null ? `${member.email} is removed from the account.` : `The role of ${member.email} is changed.`;
-  return { kind: 'redirect', to: userId === visit.user.id ? '/' : `/accounts/${account.id}/members`, notice: { text } };
+  return redirectTo(userId === visit.user.id ? '/' : `/accounts/${account.id}/members`, text);
 }
 
 function roleOf(text: string | null): Role {

@@ -1,5 +1,5 @@
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
-import { EMPTY_FORM, field, formProblem, handleForm, postForm, type FormState } from '#api/dashboard/form.ts';
+import { EMPTY_FORM, field, formAction, postForm, type FormState } from '#api/dashboard/form.ts';
 import { html } from '#api/dashboard/html.ts';
 import { acceptHere, invitationPage } from '#api/dashboard/pages/invitations.ts';
 import { forAnyone, type PageReply, type Route, type RouteReply, type Visit } from '#api/dashboard/route.ts';
@@ -19,12 +19,13 @@ export const oneTimeLinkRoutes: readonly Route[] = [
   ),
   forAnyone('POST', '/links/:token', async (deps, visit) => {
     const target = await targetOf(deps, visit);
-    return handleForm(visit, {
+    const action = formAction<Visit>({
       work: () =>
         target.kind === 'invitation' ? acceptHere(deps, visit, target.invitation) : useLink(deps, visit, target.link),
-      page: (form) => pageOf(deps, visit, target, form),
+      page: (_deps, _visit, form) => pageOf(deps, visit, target, form),
       fields: ['password'],
     });
+    return action(deps, visit);
   }),
 ];
 
@@ -49,9 +50,7 @@ function pageOf(deps: DashboardDeps, visit: Visit, target: Target, form: FormSta
 function linkPage(visit: Visit, { email, purpose }: LinkTarget, form: FormState): PageReply {
   const isPassword = purpose !== 'sign_in';
   const title = isPassword ? 'Set a password' : 'Sign in';
-  const body = html`${formProblem(form)}
-    <input type="hidden" name="username" value="${email}" autocomplete="username" />
-    ${
+  const body = html`<input type="hidden" name="username" value="${email}" autocomplete="username" /> ${
       isPassword &&
       field(form, {
         name: 'password',
@@ -67,7 +66,7 @@ function linkPage(visit: Visit, { email, purpose }: LinkTarget, form: FormState)
     title,
     body: html`<h1>${title}</h1>
       <p>For <strong>${email}</strong>. The link works once.</p>
-      <div class="card">${postForm(visit, { action: visit.path, body, button })}</div>`,
+      <div class="card">${postForm(visit, { action: visit.path, form, body, button })}</div>`,
   };
 }
 

@@ -4,21 +4,13 @@ import { updateAccount } from '#api/accounts/update-account.ts';
 import { actorOf } from '#api/dashboard/caller-of.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { FEATURE_LABELS } from '#api/dashboard/feature-labels.ts';
-import {
-  checkbox,
-  confirmForm,
-  EMPTY_FORM,
-  field,
-  formProblem,
-  postForm,
-  handleForm,
-  type FormState,
-} from '#api/dashboard/form.ts';
+import { checkbox, confirmForm, EMPTY_FORM, field, formAction, postForm, type FormState } from '#api/dashboard/form.ts';
 import { html } from '#api/dashboard/html.ts';
 import { invitationNotice } from '#api/dashboard/invitation-notice.ts';
 import { invitationTable } from '#api/dashboard/invitation-table.ts';
 import { planField, planOf } from '#api/dashboard/plan-field.ts';
 import { notFound } from '#api/dashboard/not-found.ts';
+import { redirectTo } from '#api/dashboard/redirect-to.ts';
 import { forOperator, type PageReply, type Route, type RouteReply, type UserVisit } from '#api/dashboard/route.ts';
 import { facts, table } from '#api/dashboard/table.ts';
 import { moment } from '#api/dashboard/format-values.ts';
@@ -31,44 +23,30 @@ const PATH = '/operator/accounts/:id';
 
 /** Page and actions of an account that are reserved for operators. */
 export const operatorAccountPageRoutes: readonly Route[] = [
-  forOperator('GET', PATH, async (deps, visit) => {
-    const account = await accountOf(deps, visit);
-    return accountPage(deps, visit, { account });
-  }),
-  forOperator('POST', PATH, async (deps, visit) => {
-    const account = await accountOf(deps, visit);
-    return handleForm(visit, {
-      work: () => change(deps, visit, account),
-      page: (form) => accountPage(deps, visit, { account, form }),
-      fields: ['plan'],
-    });
-  }),
+  forOperator('GET', PATH, accountPage),
+  forOperator('POST', PATH, formAction({ work: change, page: accountPage, fields: ['plan'] })),
   forOperator('POST', `${PATH}/suspend`, (deps, visit) => suspend(deps, visit, true)),
   forOperator('POST', `${PATH}/reactivate`, (deps, visit) => suspend(deps, visit, false)),
-  forOperator('POST', `${PATH}/owner`, async (deps, visit) => {
-    const account = await accountOf(deps, visit);
-    return handleForm(visit, {
-      work: () => addOwner(deps, visit, account),
-      page: (owner) => accountPage(deps, visit, { account, owner }),
+  forOperator(
+    'POST',
+    `${PATH}/owner`,
+    formAction({
+      work: addOwner,
+      page: (deps, visit, newOwner) => accountPage(deps, visit, undefined, newOwner),
       fields: ['email'],
-    });
-  }),
+    }),
+  ),
 ];
-
-interface AccountPageContent {
-  readonly account: Account;
-  readonly form?: FormState;
-  readonly owner?: FormState;
-}
 
 async function accountPage(
   deps: DashboardDeps,
   visit: UserVisit,
-  { account, form, owner }: AccountPageContent,
+  form?: FormState,
+  newOwner = EMPTY_FORM,
 ): Promise<PageReply> {
+  const account = await accountOf(deps, visit);
   const members = await selectMembers(deps.database, account.id);
   const path = `/operator/accounts/${account.id}`;
-  const newOwner = owner ?? EMPTY_FORM;
   return {
     kind: 'page',
     title: account.name,
@@ -86,7 +64,7 @@ async function accountPage(
       </section>
       ${
         account.suspended
-          ? postForm(visit, { action: `${path}/reactivate`, body: null, button: 'Reactivate the account' })
+          ? postForm(visit, { action: `${path}/reactivate`, button: 'Reactivate the account' })
           : confirmForm(visit, {
               summary: 'Suspend the account …',
               action: `${path}/suspend`,
@@ -94,7 +72,6 @@ async function accountPage(
                 All its keys are refused from the next request on. Its jobs continue. Members can still view it.
               </p>`,
               button: 'Suspend the account',
-              danger: true,
             })
       }
       <h2>Members</h2>
@@ -107,14 +84,15 @@ async function accountPage(
       ${invitationTable(await selectInvitations(deps.database, account.id, deps.clock.now()), null)}
       ${postForm(visit, {
         action: `${path}/owner`,
-        body: html`${formProblem(newOwner)}${field(newOwner, { name: 'email', label: 'E-mail of another owner', type: 'email' })}`,
+        form: newOwner,
+        body: field(newOwner, { name: 'email', label: 'E-mail of another owner', type: 'email' }),
         button: 'Invite the owner',
       })}`,
   };
 }
 
 function settingsForm(visit: UserVisit, { id }: Account, form: FormState) {
-  const body = html`${formProblem(form)} ${planField(form)}
+  const body = html`${planField(form)}
     <fieldset>
       <legend>Payment</legend>
       ${checkbox(form, { name: 'payment', value: 'method', label: 'has a payment method' })}
@@ -124,7 +102,7 @@ function settingsForm(visit: UserVisit, { id }: Account, form: FormState) {
       <legend>Features</legend>
       ${FEATURES.map((name) => checkbox(form, { name: 'feature', value: name, label: FEATURE_LABELS[name] }))}
     </fieldset>`;
-  return postForm(visit, { action: `/operator/accounts/${id}`, body, button: 'Save' });
+  return postForm(visit, { action: `/operator/accounts/${id}`, form, body, button: 'Save' });
 }
 
 function valuesOf({ plan, paymentMethod, unpaidInvoice, features }: Account): URLSearchParams {
@@ -141,7 +119,8 @@ async function accountOf({ database }: DashboardDeps, { params }: UserVisit): Pr
   return account;
 }
 
-async function change(deps: DashboardDeps, visit: UserVisit, { id }: Account): Promise<RouteReply> {
+async function change(deps: DashboardDeps, visit: UserVisit): Promise<RouteReply> {
+  const { id } = await accountOf(deps, visit);
   const { form } = visit;
   const payment = form.getAll('payment');
   const on = form.getAll('feature');
@@ -154,23 +133,21 @@ async function change(deps: DashboardDeps, visit: UserVisit, { id }: Account): P
     removeFeatures: FEATURES.filter((name) => !on.includes(name)),
   };
   await updateAccount(deps, { caller: actorOf(visit), input });
-  return done(id, 'The account is saved.');
+  return redirectTo(`/operator/accounts/${id}`, 'The account is saved.');
 }
 
 async function suspend(deps: DashboardDeps, visit: UserVisit, suspended: boolean): Promise<RouteReply> {
   const { id } = await accountOf(deps, visit);
   await updateAccount(deps, { caller: actorOf(visit), input: { id, suspended } });
-  return done(id, suspended ? 'The account is suspended.' : 'The account is active again.');
+  const text = suspended ? 'The account is suspended.' : 'The account is active again.';
+  return redirectTo(`/operator/accounts/${id}`, text);
 }
 
-async function addOwner(deps: DashboardDeps, visit: UserVisit, { id }: Account): Promise<RouteReply> {
+async function addOwner(deps: DashboardDeps, visit: UserVisit): Promise<RouteReply> {
+  const { id } = await accountOf(deps, visit);
   const membership = { accountId: id, role: 'owner' } as const;
   const email = visit.form.get('email') ?? '';
   const input = { email, membership, operator: false, as: 'operator' } as const;
   const invited = await inviteUser(deps, { caller: actorOf(visit), input });
-  return { kind: 'redirect', to: `/operator/accounts/${id}`, notice: invitationNotice(deps, invited) };
-}
-
-function done(id: string, text: string): RouteReply {
-  return { kind: 'redirect', to: `/operator/accounts/${id}`, notice: { text } };
+  return redirectTo(`/operator/accounts/${id}`, invitationNotice(deps, invited));
 }

@@ -4,10 +4,11 @@ import { utcMonth } from '#api/billing/calendar.ts';
 import { usdOf } from '#api/billing/usd.ts';
 import { actorOf } from '#api/dashboard/caller-of.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
-import { EMPTY_FORM, field, formProblem, handleForm, postForm, type FormState } from '#api/dashboard/form.ts';
+import { EMPTY_FORM, field, formAction, postForm, type FormState } from '#api/dashboard/form.ts';
 import { html, type Content } from '#api/dashboard/html.ts';
 import { invitationNotice } from '#api/dashboard/invitation-notice.ts';
 import { planField, planOf } from '#api/dashboard/plan-field.ts';
+import { redirectTo } from '#api/dashboard/redirect-to.ts';
 import { forOperator, type PageReply, type Route, type RouteReply, type UserVisit } from '#api/dashboard/route.ts';
 import { table } from '#api/dashboard/table.ts';
 import { moment, usd } from '#api/dashboard/format-values.ts';
@@ -19,17 +20,19 @@ const LIMIT = 50;
 
 /** Page that lists, searches and creates accounts of the installation. */
 export const operatorAccountRoutes: readonly Route[] = [
-  forOperator('GET', '/operator', (deps, visit) => accountsPage(deps, visit, EMPTY_FORM)),
-  forOperator('POST', '/operator/accounts', (deps, visit) =>
-    handleForm(visit, {
-      work: () => create(deps, visit),
-      page: (form) => accountsPage(deps, visit, form),
-      fields: ['name', 'plan', 'email'],
-    }),
+  forOperator('GET', '/operator', accountsPage),
+  forOperator(
+    'POST',
+    '/operator/accounts',
+    formAction({ work: create, page: accountsPage, fields: ['name', 'plan', 'email'] }),
   ),
 ];
 
-async function accountsPage({ database, clock }: DashboardDeps, visit: UserVisit, form: FormState): Promise<PageReply> {
+async function accountsPage(
+  { database, clock }: DashboardDeps,
+  visit: UserVisit,
+  form = EMPTY_FORM,
+): Promise<PageReply> {
   const text = (visit.query.get('search') ?? '').trim();
   const offset = LIMIT * Math.min(10_000, Number(/^\d{1,6}$/.exec(visit.query.get('page') ?? '')?.[0] ?? 0));
   const search = { text, month: utcMonth(clock.now()), offset, limit: LIMIT + 1 };
@@ -41,8 +44,7 @@ async function accountsPage({ database, clock }: DashboardDeps, visit: UserVisit
       href="/dashboard/operator?${new URLSearchParams({ search: text, page: String(number) }).toString()}"
       >${label}</a
     >`;
-  const body = html`${formProblem(form)} ${field(form, { name: 'name', label: 'Name', hint: 'Up to 100 characters.' })}
-  ${planField(form)}
+  const body = html`${field(form, { name: 'name', label: 'Name', hint: 'Up to 100 characters.' })} ${planField(form)}
   ${field(form, { name: 'email', label: "Owner's e-mail", hint: 'You get a one-time link to pass on.', type: 'email', required: false })}`;
   return {
     kind: 'page',
@@ -63,7 +65,7 @@ async function accountsPage({ database, clock }: DashboardDeps, visit: UserVisit
       </nav>
       <section class="card">
         <h2>Create an account</h2>
-        ${postForm(visit, { action: '/operator/accounts', body, button: 'Create the account' })}
+        ${postForm(visit, { action: '/operator/accounts', form, body, button: 'Create the account' })}
       </section>`,
   };
 }
@@ -90,9 +92,9 @@ async function create(deps: DashboardDeps, visit: UserVisit): Promise<RouteReply
   const caller = actorOf(visit);
   const account = await createAccount(deps, { caller, input });
   const to = `/operator/accounts/${account.id}`;
-  if (email === '') return { kind: 'redirect', to, notice: { text: `The account “${account.name}” is created.` } };
+  if (email === '') return redirectTo(to, `The account “${account.name}” is created.`);
   const membership = { accountId: account.id, role: 'owner' } as const;
   const invitation = { email, membership, operator: false, as: 'operator' } as const;
   const invited = await inviteUser(deps, { caller, input: invitation });
-  return { kind: 'redirect', to, notice: invitationNotice(deps, invited) };
+  return redirectTo(to, invitationNotice(deps, invited));
 }

@@ -2,6 +2,7 @@ import { actorOf } from '#api/dashboard/caller-of.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { postForm } from '#api/dashboard/form.ts';
 import { html } from '#api/dashboard/html.ts';
+import { redirectTo } from '#api/dashboard/redirect-to.ts';
 import { forOperator, type PageReply, type Route, type RouteReply, type UserVisit } from '#api/dashboard/route.ts';
 import { table } from '#api/dashboard/table.ts';
 import { moment } from '#api/dashboard/format-values.ts';
@@ -34,11 +35,7 @@ async function deadPage({ database }: DashboardDeps, visit: UserVisit): Promise<
           html`<span class="break">${one.shownUrl}</span>`,
           one.lastStatus ?? one.lastError ?? '–',
           moment(one.doneAt),
-          postForm(visit, {
-            action: `/operator/deliveries/${one.eventId}/resend`,
-            body: null,
-            button: 'Send again',
-          }),
+          postForm(visit, { action: `/operator/deliveries/${one.eventId}/resend`, button: 'Send again' }),
         ]),
         empty: 'No delivery was dropped.',
       })}`,
@@ -48,5 +45,5 @@ async function deadPage({ database }: DashboardDeps, visit: UserVisit): Promise<
 async function resend(deps: DashboardDeps, visit: UserVisit): Promise<RouteReply> {
   const input = { eventId: visit.params['event'] ?? '' };
   const { eventId } = await resendDelivery(deps, { caller: actorOf(visit), input });
-  return { kind: 'redirect', to: '/operator/deliveries', notice: { text: `${eventId} is queued again.` } };
+  return redirectTo('/operator/deliveries', `${eventId} is queued again.`);
 }

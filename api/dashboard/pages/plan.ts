@@ -6,8 +6,9 @@ import { microUsdOf, MAX_USD, usdOf } from '#api/billing/usd.ts';
 import { actorOf } from '#api/dashboard/caller-of.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { FEATURE_LABELS } from '#api/dashboard/feature-labels.ts';
-import { field, formProblem, handleForm, postForm, type FormState } from '#api/dashboard/form.ts';
+import { field, formAction, postForm, type FormState } from '#api/dashboard/form.ts';
 import { html, type Html } from '#api/dashboard/html.ts';
+import { redirectTo } from '#api/dashboard/redirect-to.ts';
 import { forMember, type AccountVisit, type PageReply, type Route, type RouteReply } from '#api/dashboard/route.ts';
 import { facts, table } from '#api/dashboard/table.ts';
 import { bytes, duration, number, usd } from '#api/dashboard/format-values.ts';
@@ -17,19 +18,20 @@ import { FEATURES, LIMITS, PLANS, type Plan } from '#crds/catalogue/plans.ts';
 
 /** Page with the plan and its limits, and the action that sets the spend cap. */
 export const planRoutes: readonly Route[] = [
-  forMember('GET', '/accounts/:account/plan', { needs: 'read_only' }, (deps, visit) =>
-    planPage(deps, visit, { values: capValues(visit), problems: {} }),
-  ),
-  forMember('POST', '/accounts/:account/plan/spend-cap', { needs: 'owner' }, (deps, visit) =>
-    handleForm(visit, {
-      work: () => setCap(deps, visit),
-      page: (form) => planPage(deps, visit, form),
-      fields: ['spend_cap_usd'],
-    }),
+  forMember('GET', '/accounts/:account/plan', { needs: 'read_only' }, planPage),
+  forMember(
+    'POST',
+    '/accounts/:account/plan/spend-cap',
+    { needs: 'owner' },
+    formAction({ work: setCap, page: planPage, fields: ['spend_cap_usd'] }),
   ),
 ];
 
-async function planPage(deps: DashboardDeps, visit: AccountVisit, form: FormState): Promise<PageReply> {
+async function planPage(
+  deps: DashboardDeps,
+  visit: AccountVisit,
+  form: FormState = { values: capValues(visit), problems: {} },
+): Promise<PageReply> {
   const { account } = visit;
   const plan = PLANS[account.plan];
   return {
@@ -81,15 +83,14 @@ async function monthSection({ database, clock }: DashboardDeps, { account }: Acc
 
 function capForm(visit: AccountVisit, form: FormState): Html {
   const standard = spendCapOf({ ...visit.account, spendCapMicroUsd: null });
-  const body = html`${formProblem(form)}
-  ${field(form, {
+  const body = field(form, {
     name: 'spend_cap_usd',
     label: 'Monthly spend cap in US dollars',
     hint: `Leave empty for the default of the plan, ${usd(usdOf(standard))}.`,
     inputmode: 'decimal',
     required: false,
-  })}`;
-  return postForm(visit, { action: `/accounts/${visit.account.id}/plan/spend-cap`, body, button: 'Set the cap' });
+  });
+  return postForm(visit, { action: `/accounts/${visit.account.id}/plan/spend-cap`, form, body, button: 'Set the cap' });
 }
 
 function capValues({ account: { spendCapMicroUsd } }: AccountVisit): URLSearchParams {
@@ -106,11 +107,7 @@ async function setCap(deps: DashboardDeps, visit: AccountVisit): Promise<RouteRe
   }
   await updateAccount(deps, { caller: actorOf(visit), input: { id: account.id, spendCapMicroUsd: micro } });
   const shown = usd(usdOf(spendCapOf({ ...account, spendCapMicroUsd: micro })));
-  return {
-    kind: 'redirect',
-    to: `/accounts/${account.id}/plan`,
-    notice: { text: `The spend cap is ${shown} a month.` },
-  };
+  return redirectTo(`/accounts/${account.id}/plan`, `The spend cap is ${shown} a month.`);
 }
 
 function limitRows(plan: Plan): readonly (readonly string[])[] {

@@ -1,15 +1,8 @@
 import { callerOf } from '#api/dashboard/caller-of.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
-import {
-  confirmForm,
-  EMPTY_FORM,
-  field,
-  formProblem,
-  postForm,
-  handleForm,
-  type FormState,
-} from '#api/dashboard/form.ts';
+import { confirmForm, EMPTY_FORM, field, formAction, postForm } from '#api/dashboard/form.ts';
 import { html } from '#api/dashboard/html.ts';
+import { redirectTo } from '#api/dashboard/redirect-to.ts';
 import { forMember, type AccountVisit, type PageReply, type Route, type RouteReply } from '#api/dashboard/route.ts';
 import { checkJsonObject, parseFields } from '#api/fields/parse-fields.ts';
 import { table } from '#api/dashboard/table.ts';
@@ -23,23 +16,17 @@ import { LIMITS } from '#crds/catalogue/plans.ts';
 
 /** Page that lists, saves and deletes presets. */
 export const presetPageRoutes: readonly Route[] = [
-  forMember('GET', '/accounts/:account/presets', { needs: 'read_only' }, (deps, visit) =>
-    presetPage(deps, visit, EMPTY_FORM),
-  ),
-  forMember('POST', '/accounts/:account/presets', { needs: 'developer' }, (deps, visit) =>
-    handleForm(visit, {
-      work: () => save(deps, visit),
-      page: (form) => presetPage(deps, visit, form),
+  forMember('GET', '/accounts/:account/presets', { needs: 'read_only' }, presetPage),
+  forMember(
+    'POST',
+    '/accounts/:account/presets',
+    { needs: 'developer' },
+    formAction({
+      work: save,
+      page: presetPage,
       fields: ['name', 'options'],
       // The `param` of a refusal is the path of an option.
-      names: {
-        image: 'options',
-        pdf: 'options',
-        audio: 'options',
-        video: 'options',
-        convert: 'options',
-        '': 'options',
-      },
+      names: Object.fromEntries(['image', 'pdf', 'audio', 'video', 'convert', ''].map((group) => [group, 'options'])),
     }),
   ),
   forMember('POST', '/accounts/:account/presets/:id/delete', { needs: 'developer' }, remove),
@@ -48,7 +35,7 @@ export const presetPageRoutes: readonly Route[] = [
 async function presetPage(
   { database, docsUrl }: DashboardDeps,
   visit: AccountVisit,
-  form: FormState,
+  form = EMPTY_FORM,
 ): Promise<PageReply> {
   const presets = await selectPresets(database, visit.account.id);
   const path = `/accounts/${visit.account.id}/presets`;
@@ -59,10 +46,8 @@ async function presetPage(
       action: `${path}/${id}/delete`,
       body: html`<p>Requests that name it are refused from then on. Existing jobs keep their options.</p>`,
       button: 'Delete the preset',
-      danger: true,
     });
-  const body = html`${formProblem(form)}
-  ${field(form, { name: 'name', label: 'Name', hint: 'Lower-case letters, digits, hyphens, underscores; up to 63. The options of an existing preset are replaced.' })}
+  const body = html`${field(form, { name: 'name', label: 'Name', hint: 'Lower-case letters, digits, hyphens, underscores; up to 63. The options of an existing preset are replaced.' })}
   ${field(form, { name: 'options', label: 'Options as JSON', hint: html`Such as <code>{"image": {"format": "webp"}}</code>; <a href="${docsUrl}/reference/options">all options</a>.`, rows: 6 })}`;
   return {
     kind: 'page',
@@ -84,7 +69,7 @@ async function presetPage(
         mayChange &&
         html`<section class="card">
           <h2>Save a preset</h2>
-          ${postForm(visit, { action: path, body, button: 'Save the preset' })}
+          ${postForm(visit, { action: path, form, body, button: 'Save the preset' })}
         </section>`
       }`,
   };
@@ -94,7 +79,7 @@ async function save(deps: DashboardDeps, visit: AccountVisit): Promise<RouteRepl
   const name = visit.form.get('name') ?? '';
   const object = checkJsonObject({ name, options: parseOptions(visit.form.get('options') ?? '') });
   await savePreset(deps, { caller: callerOf(visit), input: parseFields(presetRequestSchema, object) });
-  return done(visit, `The preset “${name}” is saved.`);
+  return redirectTo(`/accounts/${visit.account.id}/presets`, `The preset “${name}” is saved.`);
 }
 
 function parseOptions(text: string): unknown {
@@ -107,9 +92,5 @@ function parseOptions(text: string): unknown {
 
 async function remove(deps: DashboardDeps, visit: AccountVisit): Promise<RouteReply> {
   await deletePreset(deps, { caller: callerOf(visit), input: { idOrName: visit.params['id'] ?? '' } });
-  return done(visit, 'The preset is deleted.');
-}
-
-function done({ account }: AccountVisit, text: string): RouteReply {
-  return { kind: 'redirect', to: `/accounts/${account.id}/presets`, notice: { text } };
+  return redirectTo(`/accounts/${visit.account.id}/presets`, 'The preset is deleted.');
 }

@@ -1,7 +1,8 @@
 import { actorOf } from '#api/dashboard/caller-of.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
-import { EMPTY_FORM, field, formProblem, handleForm, postForm, type FormState } from '#api/dashboard/form.ts';
+import { EMPTY_FORM, field, formAction, postForm, type FormState } from '#api/dashboard/form.ts';
 import { html, type Html } from '#api/dashboard/html.ts';
+import { redirectTo } from '#api/dashboard/redirect-to.ts';
 import { forUser, type PageReply, type Route, type RouteReply, type UserVisit } from '#api/dashboard/route.ts';
 import {
   passwordField,
@@ -25,36 +26,10 @@ import { MediaError } from '#crds/contract/media-error.ts';
 /** Page and actions for the password, second step and sessions of the signed-in user. */
 export const profileRoutes: readonly Route[] = [
   forUser('GET', '/profile', (deps, visit) => profilePage(deps, visit)),
-  forUser('POST', '/profile/password', (deps, visit) =>
-    handleForm(visit, {
-      work: () => changePassword(deps, visit),
-      page: (password) => profilePage(deps, visit, { password }),
-      fields: ['current', 'password'],
-    }),
-  ),
-  forUser('POST', '/profile/second-step/start', (deps, visit) =>
-    handleForm(visit, {
-      work: () => startSecondStep(deps, visit),
-      page: (start) => profilePage(deps, visit, { start }),
-      fields: ['again'],
-      names: { current: 'again' },
-    }),
-  ),
-  forUser('POST', '/profile/second-step/confirm', (deps, visit) =>
-    handleForm(visit, {
-      work: () => confirmSecondStep(deps, visit),
-      page: (code) => profilePage(deps, visit, { code }),
-      fields: ['code'],
-    }),
-  ),
-  forUser('POST', '/profile/second-step/end', (deps, visit) =>
-    handleForm(visit, {
-      work: () => endSecondStep(deps, visit),
-      page: (end) => profilePage(deps, visit, { end }),
-      fields: ['again'],
-      names: { current: 'again' },
-    }),
-  ),
+  forUser('POST', '/profile/password', profileAction('password', changePassword, ['current', 'password'])),
+  forUser('POST', '/profile/second-step/start', profileAction('start', startSecondStep, ['again'])),
+  forUser('POST', '/profile/second-step/confirm', profileAction('code', confirmSecondStep, ['code'])),
+  forUser('POST', '/profile/second-step/end', profileAction('end', endSecondStep, ['again'])),
   forUser('POST', '/profile/sessions/end', end),
 ];
 
@@ -62,10 +37,20 @@ interface Forms extends SecondStepForms {
   readonly password?: FormState;
 }
 
+/** Returns the handler of one form of the page. A wrong password is a problem of its field `current` or `again`. */
+function profileAction(
+  form: keyof Forms,
+  work: (deps: DashboardDeps, visit: UserVisit) => Promise<RouteReply>,
+  fields: readonly string[],
+) {
+  const names = { current: fields[0] ?? '' };
+  return formAction({ work, page: (deps, visit, state) => profilePage(deps, visit, { [form]: state }), fields, names });
+}
+
 async function profilePage(deps: DashboardDeps, visit: UserVisit, forms: Forms = {}): Promise<PageReply> {
   const { user } = visit;
   const password = forms.password ?? EMPTY_FORM;
-  const passwordForm = html`${formProblem(password)} ${user.hasPassword && passwordField(password, 'current')}
+  const passwordForm = html`${user.hasPassword && passwordField(password, 'current')}
   ${field(password, {
     name: 'password',
     label: 'New password',
@@ -87,7 +72,7 @@ async function profilePage(deps: DashboardDeps, visit: UserVisit, forms: Forms =
       }
       <section>
         <h2>Password</h2>
-        ${postForm(visit, { action: '/profile/password', body: passwordForm, button: 'Change the password' })}
+        ${postForm(visit, { action: '/profile/password', form: password, body: passwordForm, button: 'Change the password' })}
       </section>
       <section>
         <h2>Second step</h2>
@@ -134,11 +119,9 @@ async function changePassword(deps: DashboardDeps, visit: UserVisit): Promise<Ro
   await requirePassword(deps, visit);
   const password = form.get('password') ?? '';
   const hash = await newPasswordHash(deps, { email: user.email, password, userId: user.id, address });
-  await changeCredential(deps, {
-    caller: ownerOf(visit),
-    input: { session: session.digest, credential: { kind: 'password', hash } },
-  });
-  return done('Your password is changed; all other sessions have ended.');
+  const input = { session: session.digest, credential: { kind: 'password', hash } } as const;
+  await changeCredential(deps, { caller: ownerOf(visit), input });
+  return redirectTo('/profile', 'Your password is changed; all other sessions have ended.');
 }
 
 async function startSecondStep(deps: DashboardDeps, visit: UserVisit): Promise<RouteReply> {
@@ -157,31 +140,25 @@ async function confirmSecondStep(deps: DashboardDeps, visit: UserVisit): Promise
   }
   const step = await verifyFirstCode(deps, { userId: user.id, address, code: form.get('code') ?? '' }, secret);
   const on = { sealed: deps.secretBox.seal(secret, totpContext(user.id)), step };
-  await changeCredential(deps, {
-    caller: ownerOf(visit),
-    input: { session: session.digest, credential: { kind: 'second_step', on } },
-  });
-  return done('The second step is on; all other sessions have ended.');
+  const input = { session: session.digest, credential: { kind: 'second_step', on } } as const;
+  await changeCredential(deps, { caller: ownerOf(visit), input });
+  return redirectTo('/profile', 'The second step is on; all other sessions have ended.');
 }
 
 async function endSecondStep(deps: DashboardDeps, visit: UserVisit): Promise<RouteReply> {
   await requirePassword(deps, visit);
   const input = { session: visit.session.digest, credential: { kind: 'second_step', on: null } } as const;
   await changeCredential(deps, { caller: ownerOf(visit), input });
-  return done('The second step is off; all other sessions have ended.');
+  return redirectTo('/profile', 'The second step is off; all other sessions have ended.');
 }
 
 async function end(deps: DashboardDeps, visit: UserVisit): Promise<RouteReply> {
   const ended = visit.form.get('session') ?? '';
   await endSessions(deps, { caller: actorOf(visit), input: { own: visit.session.digest, ended } });
-  return done(ended === 'others' ? 'All other sessions have ended.' : 'The session has ended.');
+  return redirectTo('/profile', ended === 'others' ? 'All other sessions have ended.' : 'The session has ended.');
 }
 
 /** Returns the caller of a change of credentials: the user, with the count of changes at the password check. */
 function ownerOf(visit: UserVisit) {
   return { ...actorOf(visit), user: visit.user };
-}
-
-function done(text: string): RouteReply {
-  return { kind: 'redirect', to: '/profile', notice: { text } };
 }

@@ -1,5 +1,5 @@
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
-import { EMPTY_FORM, field, formProblem, handleForm, postForm, type FormState } from '#api/dashboard/form.ts';
+import { EMPTY_FORM, field, formAction, postForm } from '#api/dashboard/form.ts';
 import { html, type Html } from '#api/dashboard/html.ts';
 import { forMember, type AccountVisit, type PageReply, type Route } from '#api/dashboard/route.ts';
 import { verifyReceipt } from '#api/receipts/verify-receipt.ts';
@@ -7,17 +7,18 @@ import { MediaError } from '#crds/contract/media-error.ts';
 
 /** Page that verifies a receipt of any job. */
 export const receiptRoutes: readonly Route[] = [
-  forMember('GET', '/accounts/:account/receipts', { needs: 'read_only' }, (deps, visit) =>
-    receiptPage(deps, visit, EMPTY_FORM, null),
-  ),
-  forMember('POST', '/accounts/:account/receipts', { needs: 'read_only', whileSuspended: true }, (deps, visit) =>
-    handleForm(visit, {
-      work: async () => receiptPage(deps, visit, { values: visit.form, problems: {} }, verifiedReceipt(deps, visit)),
-      page: (form) => receiptPage(deps, visit, form, null),
-      fields: ['receipt'],
-    }),
+  forMember('GET', '/accounts/:account/receipts', { needs: 'read_only' }, receiptPage),
+  forMember(
+    'POST',
+    '/accounts/:account/receipts',
+    { needs: 'read_only', whileSuspended: true },
+    formAction({ work: verifiedPage, page: receiptPage, fields: ['receipt'] }),
   ),
 ];
+
+async function verifiedPage(deps: DashboardDeps, visit: AccountVisit): Promise<PageReply> {
+  return receiptPage(deps, visit, { values: visit.form, problems: {} }, verifiedReceipt(deps, visit));
+}
 
 function verifiedReceipt({ receiptKeys }: DashboardDeps, { form }: AccountVisit): Html {
   const found = verifyReceipt(receiptKeys, jwsOf(form.get('receipt') ?? ''));
@@ -45,18 +46,18 @@ function jwsOf(text: string): string {
 function receiptPage(
   { docsUrl }: DashboardDeps,
   visit: AccountVisit,
-  form: FormState,
-  verdict: Html | null,
+  form = EMPTY_FORM,
+  verdict: Html | null = null,
 ): PageReply {
-  const body = html`${formProblem(form)}
-  ${field(form, { name: 'receipt', label: 'Receipt', hint: 'The JSON file, or its “jws” alone.', rows: 8 })}`;
+  const hint = 'The JSON file, or its “jws” alone.';
+  const body = field(form, { name: 'receipt', label: 'Receipt', hint, rows: 8 });
   return {
     kind: 'page',
     title: 'Check a receipt',
     body: html`<h1>Check a receipt</h1>
       ${verdict}
       <div class="card">
-        ${postForm(visit, { action: `/accounts/${visit.account.id}/receipts`, body, button: 'Check' })}
+        ${postForm(visit, { action: `/accounts/${visit.account.id}/receipts`, form, body, button: 'Check' })}
       </div>
       <p class="hint">How to check one without us: <a href="${docsUrl}/reference/receipts">Receipts</a>.</p>`,
   };

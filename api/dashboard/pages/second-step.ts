@@ -1,4 +1,4 @@
-import { EMPTY_FORM, field, formProblem, handleForm, postForm, type FormState } from '#api/dashboard/form.ts';
+import { EMPTY_FORM, field, formAction, postForm } from '#api/dashboard/form.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { html } from '#api/dashboard/html.ts';
 import { forAnyone, type PageReply, type Route, type RouteReply, type Visit } from '#api/dashboard/route.ts';
@@ -7,21 +7,22 @@ import { consumeCode } from '#api/users/consume-code.ts';
 
 /** Page for the code of the second step, after the password. */
 export const secondStepRoutes: readonly Route[] = [
-  forAnyone('GET', '/second-step', (_deps, visit) =>
-    visit.pending === null ? redirectToSignIn() : codePage(visit, EMPTY_FORM),
+  forAnyone('GET', '/second-step', (deps, visit) =>
+    visit.pending === null ? redirectToSignIn() : codePage(deps, visit),
   ),
-  forAnyone('POST', '/second-step', (deps, visit) =>
-    handleForm(visit, { work: () => takeStep(deps, visit), page: (form) => codePage(visit, form), fields: ['code'] }),
-  ),
+  forAnyone('POST', '/second-step', formAction({ work: takeStep, page: codePage, fields: ['code'] })),
 ];
 
 function redirectToSignIn(): RouteReply {
   return { kind: 'redirect', to: '/sign-in' };
 }
 
-function codePage(visit: Visit, form: FormState): PageReply {
-  const body = html`${formProblem(form)}
-    <input type="hidden" name="next" value="${nextOf(visit.form.get('next') ?? visit.query.get('next'))}" />
+function codePage(_deps: DashboardDeps, visit: Visit, form = EMPTY_FORM): PageReply {
+  const body = html`<input
+      type="hidden"
+      name="next"
+      value="${nextOf(visit.form.get('next') ?? visit.query.get('next'))}"
+    />
     ${field(form, {
       name: 'code',
       label: 'Code',
@@ -33,7 +34,7 @@ function codePage(visit: Visit, form: FormState): PageReply {
     kind: 'page',
     title: 'Second step',
     body: html`<h1>Second step</h1>
-      <div class="card">${postForm(visit, { action: '/second-step', body, button: 'Sign in' })}</div>
+      <div class="card">${postForm(visit, { action: '/second-step', form, body, button: 'Sign in' })}</div>
       <p class="hint">Lost the app? The operator can reset it with <code>mediactl user reset --second-step</code>.</p>`,
   };
 }

@@ -1,4 +1,4 @@
-import { EMPTY_FORM, field, formProblem, handleForm, postForm, type FormState } from '#api/dashboard/form.ts';
+import { EMPTY_FORM, field, formAction, postForm } from '#api/dashboard/form.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { html } from '#api/dashboard/html.ts';
 import { forAnyone, type PageReply, type Route, type RouteReply, type Visit } from '#api/dashboard/route.ts';
@@ -9,25 +9,18 @@ import { MediaError } from '#crds/contract/media-error.ts';
 /** Page for signing in by password, and the action that signs out. */
 export const signInRoutes: readonly Route[] = [
   forAnyone('GET', '/sign-in', (deps, visit) =>
-    visit.session === null ? signInPage(deps, visit, EMPTY_FORM) : { kind: 'redirect', to: '/' },
+    visit.session === null ? signInPage(deps, visit) : { kind: 'redirect', to: '/' },
   ),
-  forAnyone('POST', '/sign-in', (deps, visit) =>
-    handleForm(visit, {
-      work: () => signIn(deps, visit),
-      page: (form) => signInPage(deps, visit, form),
-      fields: ['email', 'password'],
-    }),
-  ),
+  forAnyone('POST', '/sign-in', formAction({ work: signIn, page: signInPage, fields: ['email', 'password'] })),
   forAnyone('POST', '/sign-out', async (deps, visit) => {
     await endSession(deps, visit);
     return { kind: 'redirect', to: '/sign-in', session: null };
   }),
 ];
 
-function signInPage({ identityProvider }: DashboardDeps, visit: Visit, form: FormState): PageReply {
+function signInPage({ identityProvider }: DashboardDeps, visit: Visit, form = EMPTY_FORM): PageReply {
   const next = nextOf(visit.form.get('next') ?? visit.query.get('next'));
-  const body = html`${formProblem(form)}
-    <input type="hidden" name="next" value="${next}" />
+  const body = html`<input type="hidden" name="next" value="${next}" />
     ${field(form, { name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username' })}
     ${field(form, { name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })}`;
   return {
@@ -40,7 +33,7 @@ function signInPage({ identityProvider }: DashboardDeps, visit: Visit, form: For
           Your session has ended and nothing was changed. Sign in and try again.
         </p>`
       }
-      <div class="card">${postForm(visit, { action: '/sign-in', body, button: 'Sign in' })}</div>
+      <div class="card">${postForm(visit, { action: '/sign-in', form, body, button: 'Sign in' })}</div>
       ${
         identityProvider !== null &&
         html`<p>

@@ -4,14 +4,8 @@ import { deliveryTable } from '#api/dashboard/delivery-table.ts';
 import { confirmForm, postForm } from '#api/dashboard/form.ts';
 import { html, type Html } from '#api/dashboard/html.ts';
 import { notFound } from '#api/dashboard/not-found.ts';
-import {
-  forMember,
-  type AccountVisit,
-  type Notice,
-  type PageReply,
-  type RouteReply,
-  type Route,
-} from '#api/dashboard/route.ts';
+import { redirectTo } from '#api/dashboard/redirect-to.ts';
+import { forMember, type AccountVisit, type PageReply, type Route, type RouteReply } from '#api/dashboard/route.ts';
 import { facts } from '#api/dashboard/table.ts';
 import { moment } from '#api/dashboard/format-values.ts';
 import { isAtLeast } from '#api/users/user.ts';
@@ -66,11 +60,11 @@ async function endpointPage({ database, secretBox }: DashboardDeps, visit: Accou
   };
 }
 
-function actions(visit: AccountVisit, { id, enabled }: WebhookEndpoint): Html {
-  const action = (name: string): string => `/accounts/${visit.account.id}/webhooks/${id}/${name}`;
+function actions(visit: AccountVisit, { enabled }: WebhookEndpoint): Html {
+  const action = (name: string): string => `${pathOf(visit)}/${name}`;
   return html`<div class="actions">
-    ${postForm(visit, { action: action('test'), body: null, button: 'Send a test' })}
-    ${postForm(visit, { action: action(enabled ? 'pause' : 'resume'), body: null, button: enabled ? 'Pause' : 'Resume' })}
+    ${postForm(visit, { action: action('test'), button: 'Send a test' })}
+    ${postForm(visit, { action: action(enabled ? 'pause' : 'resume'), button: enabled ? 'Pause' : 'Resume' })}
     ${confirmForm(visit, {
       summary: 'Replace the secret …',
       action: action('rotate'),
@@ -79,14 +73,12 @@ function actions(visit: AccountVisit, { id, enabled }: WebhookEndpoint): Html {
         old one.
       </p>`,
       button: 'Rotate the secret',
-      danger: true,
     })}
     ${confirmForm(visit, {
       summary: 'Delete the endpoint …',
       action: action('delete'),
       body: html`<p>New events are not sent to it; queued deliveries continue. This cannot be undone.</p>`,
       button: 'Delete the endpoint',
-      danger: true,
     })}
   </div>`;
 }
@@ -97,29 +89,28 @@ function idOf({ params }: AccountVisit): string {
 
 async function setEnabled(deps: DashboardDeps, visit: AccountVisit, enabled: boolean): Promise<RouteReply> {
   await changeWebhookEndpoint(deps, { caller: callerOf(visit), input: { id: idOf(visit), enabled } });
-  return redirectToEndpoint(visit, { text: enabled ? 'The endpoint is enabled again.' : 'The endpoint is paused.' });
+  return redirectTo(pathOf(visit), enabled ? 'The endpoint is enabled again.' : 'The endpoint is paused.');
 }
 
 async function test(deps: DashboardDeps, visit: AccountVisit): Promise<RouteReply> {
   const input = { id: idOf(visit), signal: visit.signal };
   const { delivered, status, durationMs } = await requestPing(deps, { caller: callerOf(visit), input });
   const shownStatus = status === 0 ? 'no response' : `status ${status}`;
-  const text = `${delivered ? 'The test was delivered' : 'The test failed'}: ${shownStatus} after ${durationMs} ms.`;
-  return redirectToEndpoint(visit, { text });
+  const outcome = delivered ? 'The test was delivered' : 'The test failed';
+  return redirectTo(pathOf(visit), `${outcome}: ${shownStatus} after ${durationMs} ms.`);
 }
 
 async function rotate(deps: DashboardDeps, visit: AccountVisit): Promise<RouteReply> {
   const { secret } = await rotateWebhookSecret(deps, { caller: callerOf(visit), input: { id: idOf(visit) } });
   const shown = { label: 'Signing secret', value: secret };
-  return redirectToEndpoint(visit, { text: 'The endpoint has a new secret.', secret: shown });
+  return redirectTo(pathOf(visit), { text: 'The endpoint has a new secret.', secret: shown });
 }
 
 async function remove(deps: DashboardDeps, visit: AccountVisit): Promise<RouteReply> {
   await deleteWebhookEndpoint(deps, { caller: callerOf(visit), input: { id: idOf(visit) } });
-  const to = `/accounts/${visit.account.id}/webhooks`;
-  return { kind: 'redirect', to, notice: { text: 'The endpoint is deleted.' } };
+  return redirectTo(`/accounts/${visit.account.id}/webhooks`, 'The endpoint is deleted.');
 }
 
-function redirectToEndpoint(visit: AccountVisit, notice: Notice): RouteReply {
-  return { kind: 'redirect', to: `/accounts/${visit.account.id}/webhooks/${idOf(visit)}`, notice };
+function pathOf(visit: AccountVisit): string {
+  return `/accounts/${visit.account.id}/webhooks/${idOf(visit)}`;
 }

@@ -1,8 +1,9 @@
 import { callerOf } from '#api/dashboard/caller-of.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { deliveryTable } from '#api/dashboard/delivery-table.ts';
-import { EMPTY_FORM, field, formProblem, handleForm, postForm, type FormState } from '#api/dashboard/form.ts';
+import { EMPTY_FORM, field, formAction, postForm } from '#api/dashboard/form.ts';
 import { html } from '#api/dashboard/html.ts';
+import { redirectTo } from '#api/dashboard/redirect-to.ts';
 import { forMember, type AccountVisit, type PageReply, type Route, type RouteReply } from '#api/dashboard/route.ts';
 import { table } from '#api/dashboard/table.ts';
 import { counted, moment } from '#api/dashboard/format-values.ts';
@@ -16,33 +17,26 @@ const MAX_DELIVERIES = 50;
 
 /** Page with the webhook endpoints and the newest deliveries of an account. */
 export const webhookListRoutes: readonly Route[] = [
-  forMember('GET', '/accounts/:account/webhooks', { needs: 'read_only' }, (deps, visit) =>
-    webhookPage(deps, visit, EMPTY_FORM),
-  ),
-  forMember('POST', '/accounts/:account/webhooks', { needs: 'developer' }, (deps, visit) =>
-    handleForm(visit, {
-      work: () => create(deps, visit),
-      page: (form) => webhookPage(deps, visit, form),
-      fields: ['url'],
-    }),
+  forMember('GET', '/accounts/:account/webhooks', { needs: 'read_only' }, webhookPage),
+  forMember(
+    'POST',
+    '/accounts/:account/webhooks',
+    { needs: 'developer' },
+    formAction({ work: create, page: webhookPage, fields: ['url'] }),
   ),
 ];
 
 async function webhookPage(
   { database, docsUrl }: DashboardDeps,
   visit: AccountVisit,
-  form: FormState,
+  form = EMPTY_FORM,
 ): Promise<PageReply> {
   const { account } = visit;
   const endpoints = await selectWebhookEndpoints(database, account.id);
-  const deliveries = await selectDeliveries(database, {
-    accountId: account.id,
-    onlyDead: false,
-    limit: MAX_DELIVERIES,
-  });
+  const filter = { accountId: account.id, onlyDead: false, limit: MAX_DELIVERIES };
+  const deliveries = await selectDeliveries(database, filter);
   const path = `/accounts/${account.id}/webhooks`;
-  const body = html`${formProblem(form)}
-  ${field(form, { name: 'url', label: 'Address', hint: 'A public https address; it receives an event for every finished job.', type: 'url' })}`;
+  const body = html`${field(form, { name: 'url', label: 'Address', hint: 'A public https address; it receives an event for every finished job.', type: 'url' })}`;
   const cells = ({ id, shownUrl, enabled, createdAt }: WebhookEndpoint) => [
     html`<a class="break" href="/dashboard${path}/${id}">${shownUrl}</a>`,
     html`<span class="status ${enabled ? 'succeeded' : 'canceled'}">${enabled ? 'on' : 'paused'}</span>`,
@@ -66,7 +60,7 @@ async function webhookPage(
         isAtLeast(visit.role, 'developer') &&
         html`<section class="card">
           <h2>Add an endpoint</h2>
-          ${postForm(visit, { action: path, body, button: 'Add the endpoint' })}
+          ${postForm(visit, { action: path, form, body, button: 'Add the endpoint' })}
         </section>`
       }
       <h2>Deliveries</h2>
@@ -82,9 +76,6 @@ async function create(deps: DashboardDeps, visit: AccountVisit): Promise<RouteRe
   const { account, form } = visit;
   const input = { url: (form.get('url') ?? '').trim() };
   const { endpoint, secret } = await createWebhookEndpoint(deps, { caller: callerOf(visit), input });
-  return {
-    kind: 'redirect',
-    to: `/accounts/${account.id}/webhooks/${endpoint.id}`,
-    notice: { text: 'The endpoint is on.', secret: { label: 'Signing secret', value: secret } },
-  };
+  const shown = { label: 'Signing secret', value: secret };
+  return redirectTo(`/accounts/${account.id}/webhooks/${endpoint.id}`, { text: 'The endpoint is on.', secret: shown });
 }
