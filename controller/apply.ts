@@ -29,7 +29,6 @@ export interface Applied {
   readonly requeueAt: Date | null;
 }
 
-/** Facts of a MediaJob that exists. */
 interface ExistingFacts extends JobFacts {
   readonly mediaJob: MediaJob;
 }

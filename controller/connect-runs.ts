@@ -8,7 +8,6 @@ import { completeRequest } from '#controller/local-runs.ts';
 import { runName, type Run, type RunOwner, type RunRequest, type Runs } from '#controller/runs.ts';
 import { REPLY_BYTES, replySchema, resultSchemas, type RunsRequest } from '#controller/runs-messages.ts';
 
-/** Request without its id. */
 type RequestWithoutId = RunsRequest extends infer One ? (One extends { id: number } ? Omit<One, 'id'> : never) : never;
 
 interface PendingReply {

@@ -53,7 +53,6 @@ export function reflectRuns(
   };
 }
 
-/** Runs as Kubernetes Jobs. */
 export class KubernetesRuns implements Runs {
   readonly #deps: KubernetesRunsDeps;
   readonly #options: KubernetesRunsOptions;

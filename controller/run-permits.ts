@@ -24,7 +24,6 @@ interface Waiting {
   readonly offeredAtMs: number | null;
 }
 
-/** Permits of the runs of one process. */
 export class RunPermits {
   readonly #nowMs: () => number;
   readonly #options: RunPermitsOptions;

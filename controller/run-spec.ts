@@ -8,7 +8,6 @@ import type { Timing } from '#controller/timing.ts';
 interface RunSpecInput {
   readonly mediaJob: MediaJob;
   readonly attempt: number;
-  /** URL for heartbeats. */
   readonly heartbeatUrl: string;
   readonly now: Date;
 }

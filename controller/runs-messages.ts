@@ -13,7 +13,6 @@ const name = z.string().max(300);
 const owner = z.object({ name, uid: name });
 const attempt = z.int().min(1);
 
-/** Schema of a request. */
 export const requestSchema = z.discriminatedUnion('method', [
   z.object({ id, method: z.literal('reserve'), name, account: name }),
   z.object({ id, method: z.literal('start'), owner, attempt, account: name, spec: runSpecSchema }),
@@ -25,7 +24,6 @@ export const requestSchema = z.discriminatedUnion('method', [
 ]);
 export type RunsRequest = z.infer<typeof requestSchema>;
 
-/** Schema of a reply or a notification. */
 export const replySchema = z.union([
   z.object({ id, result: z.unknown() }),
   z.object({ id, error: z.string() }),
@@ -40,7 +38,6 @@ const state = z.discriminatedUnion('state', [
   z.object({ state: z.literal('lost'), cause: z.enum(LOST_CAUSES), message: z.string().max(10_000) }),
 ]);
 
-/** Schemas of the methods' results. */
 export const resultSchemas = {
   reserve: z.boolean(),
   start: z.enum(['started', 'exists', 'no-capacity']),

@@ -81,7 +81,6 @@ export function runName(mediaJobName: string, attempt: number): string {
   return `${mediaJobName}-a${attempt}`;
 }
 
-/** Returns the name of the MediaJob of a run. */
 export function mediaJobOfRun(name: string): string {
   return name.slice(0, name.lastIndexOf('-a'));
 }

@@ -20,7 +20,6 @@ const resourcesSchema = z
     }
   });
 
-/** Schema of MEDIAJOBS_WORKER_POD. */
 export const workerPodSchema = z.object({
   image: z.string().min(1),
   imagePullPolicy: z.enum(['Always', 'IfNotPresent', 'Never']).default('IfNotPresent'),

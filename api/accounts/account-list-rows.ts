@@ -25,7 +25,7 @@ export async function searchAccounts(
   db: Queryable,
   { text, month, offset, limit }: AccountSearch,
 ): Promise<readonly ListedAccount[]> {
-  const { rows } = await db.query<ListedAccount>(
+  return db.selectRows<ListedAccount>(
     `select id, name, plan, payment_method as "paymentMethod", unpaid_invoice as "unpaidInvoice", suspended,
        created_at as "createdAt",
        coalesce((select amount_micro_usd from monthly_spend where account_id = accounts.id and month = $2), 0)
@@ -39,5 +39,4 @@ export async function searchAccounts(
      order by created_at desc, id limit $4 offset $3`,
     [text, month, offset, limit],
   );
-  return rows;
 }

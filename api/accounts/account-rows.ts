@@ -23,13 +23,11 @@ export async function updateAccountRow(tx: Queryable, account: Account): Promise
 }
 
 export async function findAccount(db: Queryable, id: string): Promise<Account | null> {
-  const { rows } = await db.query<Account>(`select ${COLUMNS} from accounts where id = $1`, [id]);
-  return rows[0] ?? null;
+  return db.findRow<Account>(`select ${COLUMNS} from accounts where id = $1`, [id]);
 }
 
 export async function selectAccounts(db: Queryable): Promise<readonly Account[]> {
-  const { rows } = await db.query<Account>(`select ${COLUMNS} from accounts order by created_at, id`);
-  return rows;
+  return db.selectRows<Account>(`select ${COLUMNS} from accounts order by created_at, id`);
 }
 
 /**
@@ -38,12 +36,7 @@ export async function selectAccounts(db: Queryable): Promise<readonly Account[]>
  * be written.
  */
 export async function lockAccount(tx: Queryable, id: string): Promise<Account | null> {
-  const { rows } = await tx.query<Account>(
-    `select ${COLUMNS} from accounts where id = $1 for no key update`,
-    [id],
-    PREPARED,
-  );
-  return rows[0] ?? null;
+  return tx.findRow<Account>(`select ${COLUMNS} from accounts where id = $1 for no key update`, [id], PREPARED);
 }
 
 function columnValues(account: Account): unknown[] {

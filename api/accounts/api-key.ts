@@ -16,7 +16,6 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const LENGTH = 32;
 const FORM = /^svc_(live|test)_[A-Za-z0-9]{32}$/;
 
-/** Returns a new random key of a mode. */
 export function newKeyText(mode: KeyMode, newWord: NewWord = randomWord): string {
   return PREFIXES[mode] + newWord(ALPHABET, LENGTH);
 }

@@ -40,20 +40,18 @@ export async function countActiveKeys(tx: Queryable, accountId: string): Promise
 
 /** Returns the keys of an account, or of all accounts for null, oldest first. */
 export async function selectKeys(db: Queryable, accountId: string | null): Promise<readonly KeyRow[]> {
-  const { rows } = await db.query<KeyRow>(
+  return db.selectRows<KeyRow>(
     `select ${COLUMNS} from api_keys where $1::text is null or account_id = $1 order by created_at, id`,
     [accountId],
   );
-  return rows;
 }
 
 /** Revokes the key unless it is revoked already. Returns null when there is none. */
 export async function setRevoked(db: Queryable, id: string, at: Date): Promise<KeyRow | null> {
-  const { rows } = await db.query<KeyRow>(
+  return db.findRow<KeyRow>(
     `update api_keys set revoked_at = coalesce(revoked_at, $2) where id = $1 returning ${COLUMNS}`,
     [id, at],
   );
-  return rows[0] ?? null;
 }
 
 /** Part of a key that authentication needs. */

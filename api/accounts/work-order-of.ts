@@ -5,7 +5,6 @@ import type { ResolvedOptions } from '#crds/catalogue/options/options.ts';
 import { fileLimits } from '#crds/catalogue/plans.ts';
 import type { OpenWorkOrder } from '#crds/contract/work-order.ts';
 
-/** Returns a work order with the limits and features of the account. */
 export function workOrderOf(
   account: Pick<Account, 'plan' | 'features'>,
   operation: Operation,

@@ -17,7 +17,6 @@ export interface AuditEntry {
   readonly target: string | null;
 }
 
-/** Inserts an entry. */
 export async function insertAudit(db: Queryable, entry: AuditEntry): Promise<void> {
   await db.query(
     'insert into audit_log (at, user_id, email, address, account_id, action, target) values ($1, $2, $3, $4, $5, $6, $7)',
@@ -33,10 +32,9 @@ export async function selectAudit(
   db: Queryable,
   { accountId, before, limit }: { accountId: string | null; before: number | null; limit: number },
 ): Promise<readonly (AuditEntry & { readonly id: number })[]> {
-  const { rows } = await db.query<AuditEntry & { id: number }>(
+  return db.selectRows<AuditEntry & { id: number }>(
     `select id, at, user_id as "userId", email, address, account_id as "accountId", action, target from audit_log
      where ($1::text is null or account_id = $1) and ($2::bigint is null or id < $2) order by id desc limit $3`,
     [accountId, before, limit],
   );
-  return rows;
 }

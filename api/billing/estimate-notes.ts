@@ -43,7 +43,6 @@ const NOTES: readonly ((work: ExpectedWork, context: EstimateContext) => string 
     operation === 'compress' ? 'A file that cannot be made smaller is returned unchanged and free of charge.' : null,
 ];
 
-/** Returns the notes that apply to an estimate. */
 export function estimateNotes(work: ExpectedWork, context: EstimateContext): string[] {
   return NOTES.map((note) => note(work, context)).filter((note) => note !== null);
 }

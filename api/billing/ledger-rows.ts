@@ -34,7 +34,7 @@ interface MonthlySpend {
 
 /** Inserts a row. Returns false, and changes nothing, when the source is in the ledger already. */
 export async function insertLedgerRow(tx: Queryable, row: LedgerRow): Promise<boolean> {
-  const { rowCount } = await tx.query(
+  return tx.changesRow(
     `insert into ledger (source_id, account_id, livemode, day, operation, kind, meter, quantity, amount_micro_usd,
        input_bytes, output_bytes, at)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) on conflict (source_id) do nothing`,
@@ -54,18 +54,16 @@ export async function insertLedgerRow(tx: Queryable, row: LedgerRow): Promise<bo
     ],
     PREPARED,
   );
-  return rowCount === 1;
 }
 
 export async function findCharge(
   db: Queryable,
   sourceId: string,
 ): Promise<Pick<LedgerRow, 'meter' | 'quantity' | 'amountMicroUsd'> | null> {
-  const { rows } = await db.query<Pick<LedgerRow, 'meter' | 'quantity' | 'amountMicroUsd'>>(
+  return db.findRow<Pick<LedgerRow, 'meter' | 'quantity' | 'amountMicroUsd'>>(
     'select meter, quantity, amount_micro_usd as "amountMicroUsd" from ledger where source_id = $1',
     [sourceId],
   );
-  return rows[0] ?? null;
 }
 
 /** Locks and returns the account's sums of the month until the transaction ends, so that prices by tier are exact. */

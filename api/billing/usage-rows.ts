@@ -19,11 +19,10 @@ export async function selectUsage(
   db: Queryable,
   { accountId, livemode, from, to }: { accountId: string; livemode: boolean; from: string; to: string },
 ): Promise<readonly DayOfMeter[]> {
-  const { rows } = await db.query<DayOfMeter>(
+  return db.selectRows<DayOfMeter>(
     `select day, meter, requests, quantity, amount_micro_usd as "amountMicroUsd", input_bytes as "inputBytes",
        output_bytes as "outputBytes"
      from usage_days where account_id = $1 and livemode = $2 and day between $3 and $4 order by day, meter`,
     [accountId, livemode, from, to],
   );
-  return rows;
 }

@@ -5,10 +5,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { MediaError } from '#crds/contract/media-error.ts';
 
-/** Name of the form field with the token. */
 export const TOKEN_FIELD = 'form_token';
 
-/** Returns the form token of a cookie. */
 export function formTokenOf(cookie: string): string {
   return createHash('sha256').update(`form ${cookie}`).digest('base64url');
 }

@@ -44,7 +44,6 @@ interface CheckboxField {
   readonly label: Content;
 }
 
-/** Returns a checkbox with its label. */
 export function checkbox(form: FormState, { name, value, label }: CheckboxField): Html {
   const isOn = form.values.getAll(name).includes(value);
   return html`<label class="check"

@@ -15,7 +15,6 @@ interface FrameContent {
   readonly assets: Assets;
 }
 
-/** Returns the HTML document with the page. */
 export async function renderFrame(
   deps: DashboardDeps,
   visit: Visit,

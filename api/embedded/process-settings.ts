@@ -85,7 +85,6 @@ function diskFiles(folder: DataFolder, sockets: ServiceSockets): SettingTexts {
 /** Ports or sockets of metrics and health. */
 type Ops = Pick<Ports, 'ops'> & { readonly sockets: Pick<ServiceSockets, 'ops'> };
 
-/** Returns the settings of one process. */
 export function settingsOf(name: ProcessName, service: SettingTexts, { ops, sockets }: Ops): Record<string, string> {
   const where: SettingTexts =
     ops === null ? { MEDIAJOBS_OPS_SOCKET: sockets.ops[name] } : { MEDIAJOBS_OPS_PORT: String(ops[name]) };

@@ -3,7 +3,6 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 export interface ApiMetrics {
   /** Duration of requests, in seconds. */
   readonly requests: Histogram<'endpoint' | 'method' | 'status'>;
-  /** Open connections. */
   readonly connections: Gauge;
   /** Connections closed before a request, by `reason`: `address_limit`, `total_limit` or `handshake_timeout`. */
   readonly connectionsClosed: Counter<'reason'>;

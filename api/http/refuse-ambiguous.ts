@@ -24,7 +24,6 @@ interface Problem {
 interface Rule {
   /** Explanation for readers of the code. */
   readonly refuses: string;
-  /** Returns the problem of a request, or null. */
   readonly problem: (request: IncomingMessage) => Problem | null;
 }
 

@@ -12,7 +12,6 @@ import { verifySignedUrl } from '#api/files/signed-url.ts';
 
 type OutputDeps = Pick<Dependencies, 'database' | 'clock' | 'files'>;
 
-/** Stored output of a job. */
 export interface JobOutput {
   readonly filename: string;
   readonly mediaType: string;

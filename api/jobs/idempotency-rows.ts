@@ -29,7 +29,7 @@ interface KeyClaim {
  * Returns whether this call owns the key.
  */
 export async function claimKey(db: Queryable, scope: IdempotencyScope, claim: KeyClaim): Promise<boolean> {
-  const { rowCount } = await db.query(
+  return db.changesRow(
     `insert into idempotency_keys as known (account_id, livemode, key, fingerprint, created_at, lease_until)
      values ($1, $2, $3, $4, $5, $6)
      on conflict (account_id, livemode, key) do update
@@ -40,17 +40,15 @@ export async function claimKey(db: Queryable, scope: IdempotencyScope, claim: Ke
     [scope.accountId, scope.livemode, scope.key, claim.fingerprint, claim.now, claim.leaseUntil, claim.forgottenBefore],
     PREPARED,
   );
-  return rowCount === 1;
 }
 
 /** Returns the stored row of a key; null when there is none. */
 export async function findKey(db: Queryable, scope: IdempotencyScope): Promise<IdempotencyRow | null> {
-  const { rows } = await db.query<IdempotencyRow>(
+  return db.findRow<IdempotencyRow>(
     `select fingerprint, created_at as "createdAt", lease_until as "leaseUntil", status, body
      from idempotency_keys where account_id = $1 and livemode = $2 and key = $3`,
     [scope.accountId, scope.livemode, scope.key],
   );
-  return rows[0] ?? null;
 }
 
 /** Stores the response for repeated requests. Returns false when another handler owns the key now. */
@@ -59,13 +57,12 @@ export async function storeResponse(
   scope: IdempotencyScope,
   response: { leaseUntil: Date; status: number; body: string },
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(
+  return tx.changesRow(
     `update idempotency_keys set status = $5, body = $6
      where account_id = $1 and livemode = $2 and key = $3 and lease_until = $4 and status is null`,
     [scope.accountId, scope.livemode, scope.key, response.leaseUntil, response.status, response.body],
     PREPARED,
   );
-  return rowCount === 1;
 }
 
 /** Deletes the claim on a key, so that the next request with it is handled as the first one. */

@@ -17,7 +17,7 @@ export async function selectUndispatchedJobs(
   db: Queryable,
   input: { present: readonly string[]; limit: number },
 ): Promise<readonly Job[]> {
-  const { rows } = await db.query<Job>(
+  return db.selectRows<Job>(
     `select ${JOB_COLUMNS} from (
        select *, row_number() over (partition by account_id order by created_at, id) as account_rank
        from jobs where status in ('queued', 'processing') and delivery is null
@@ -26,7 +26,6 @@ export async function selectUndispatchedJobs(
      order by account_rank, created_at limit $2`,
     [input.present, input.limit],
   );
-  return rows;
 }
 
 /** Assigns a new dispatch nonce to a job. Returns false when another dispatcher was first or the job has ended. */
@@ -35,12 +34,11 @@ export async function setDispatch(
   job: Pick<Job, 'id' | 'dispatch'>,
   dispatch: string,
 ): Promise<boolean> {
-  const { rowCount } = await db.query(
+  return db.changesRow(
     `update jobs set dispatch = $3
      where id = $1 and dispatch is not distinct from $2 and status in ('queued', 'processing') and delivery is null`,
     [job.id, job.dispatch, dispatch],
   );
-  return rowCount === 1;
 }
 
 /** Stores the progress of an attempt. Percent and attempt never decrease; an ended job stays unchanged. */
@@ -66,13 +64,12 @@ export async function markDeliveryDue(
   job: { id: string; dispatch: string },
   done: { attempt: number; startedAt: Date; outputKey: string; report: WorkerReport },
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(
+  return tx.changesRow(
     `update jobs set delivery = 'due', attempt = $3, status = 'processing', percent = 95,
        started_at = ${STARTED_AT}, output_key = $5, report = $6
      where id = $1 and dispatch = $2 and status in ('queued', 'processing') and delivery is null and attempt <= $3`,
     [job.id, job.dispatch, done.attempt, done.startedAt, done.outputKey, JSON.stringify(done.report)],
   );
-  return rowCount === 1;
 }
 
 /** Reverts the number of an attempt that a shutdown interrupted. Its MediaJob is deleted, so the number can be reused. */
@@ -102,7 +99,7 @@ export interface JobEnd {
 
 /** Ends a job by one conditional update. Returns null when it had ended before or the report is stale. */
 export async function endJob(tx: Queryable, id: string, end: JobEnd): Promise<Job | null> {
-  const { rows } = await tx.query<Job>(
+  return tx.findRow<Job>(
     `update jobs set status = $2, completed_at = greatest($3, created_at),
        started_at = ${STARTED_AT}, result = $5, report = $6, error = $7, billed = $8,
        output_key = $9, expires_at = $10, files_deleted_at = $11, attempt = coalesce($13, attempt),
@@ -127,40 +124,36 @@ export async function endJob(tx: Queryable, id: string, end: JobEnd): Promise<Jo
       end.fence?.attempt ?? null,
     ],
   );
-  return rows[0] ?? null;
 }
 
 /** Marks the files of a finished job as deleted. Returns false when they were before. */
 export async function markFilesDeleted(tx: Queryable, id: string, at: Date): Promise<boolean> {
-  const { rowCount } = await tx.query(
+  return tx.changesRow(
     `update jobs set files_deleted_at = $2 where id = $1 and files_deleted_at is null and completed_at is not null`,
     [id, at],
   );
-  return rowCount === 1;
 }
 
 /** Returns succeeded jobs past their `expires_at` whose files are not deleted. */
 export async function selectExpiredJobs(db: Queryable, now: Date, limit: number): Promise<readonly Job[]> {
-  const { rows } = await db.query<Job>(
+  return db.selectRows<Job>(
     `select ${JOB_COLUMNS} from jobs
      where expires_at <= $1 and files_deleted_at is null and status = 'succeeded' order by expires_at limit $2`,
     [now, limit],
   );
-  return rows;
 }
 
 /** Returns queued jobs that were created at or before a time. */
 export async function selectOverdueJobs(db: Queryable, createdBefore: Date, limit: number): Promise<readonly Job[]> {
-  const { rows } = await db.query<Job>(
+  return db.selectRows<Job>(
     `select ${JOB_COLUMNS} from jobs where status = 'queued' and created_at <= $1 order by created_at limit $2`,
     [createdBefore, limit],
   );
-  return rows;
 }
 
 /** Deletes up to `limit` jobs that ended at or before a time, with their transfers. Returns the number of jobs. */
 export async function forgetJobs(db: Queryable, before: Date, limit: number): Promise<number> {
-  const { rowCount } = await db.query(
+  return db.countChanged(
     `with expired as (
        select id from jobs where completed_at <= $1 and files_deleted_at is not null limit $2
      ), expired_transfers as (
@@ -169,7 +162,6 @@ export async function forgetJobs(db: Queryable, before: Date, limit: number): Pr
      delete from jobs where id in (select id from expired)`,
     [before, limit],
   );
-  return rowCount;
 }
 
 function json(value: unknown): string | null {

@@ -86,7 +86,6 @@ const NEW_JOB_VALUES: readonly (readonly [column: string, value: (job: NewJob) =
 
 const INSERT_JOB = insertStatement(NEW_JOB_VALUES.map(([column]) => column));
 
-/** Inserts a job and returns it. */
 export async function insertJob(tx: Queryable, job: NewJob): Promise<Job> {
   const values = NEW_JOB_VALUES.map(([, valueOf]) => valueOf(job));
   const { rows } = await tx.query<Job>(INSERT_JOB, values, PREPARED);
@@ -105,8 +104,7 @@ function insertStatement(columns: readonly string[]): string {
 
 /** Returns a job of any account, for internal use; null when there is none. */
 export async function findJob(db: Queryable, id: string): Promise<Job | null> {
-  const { rows } = await db.query<Job>(`select ${JOB_COLUMNS} from jobs where id = $1`, [id], PREPARED);
-  return rows[0] ?? null;
+  return db.findRow<Job>(`select ${JOB_COLUMNS} from jobs where id = $1`, [id], PREPARED);
 }
 
 /**
@@ -118,13 +116,12 @@ export async function findReadableJob(
   owner: { accountId: string; livemode: boolean; finishedAfter: Date },
   id: string,
 ): Promise<Job | null> {
-  const { rows } = await db.query<Job>(
+  return db.findRow<Job>(
     `select ${JOB_COLUMNS} from jobs
      where id = $1 and account_id = $2 and livemode = $3 and (completed_at is null or completed_at > $4)`,
     [id, owner.accountId, owner.livemode, owner.finishedAfter],
     PREPARED,
   );
-  return rows[0] ?? null;
 }
 
 export interface JobFilter {
@@ -152,7 +149,7 @@ export async function selectJobs(
 ): Promise<readonly Job[]> {
   const { cursor } = page;
   const newer = cursor?.direction === 'newer';
-  const { rows } = await db.query<Job>(
+  return db.selectRows<Job>(
     `select ${JOB_COLUMNS} from jobs
      where account_id = $1 and livemode = $2 and (completed_at is null or completed_at > $3)
        and ($4::text is null or status = $4) and ($5::text is null or operation = $5)
@@ -173,7 +170,6 @@ export async function selectJobs(
       page.limit,
     ],
   );
-  return rows;
 }
 
 /** Returns the number of queued and processing jobs of an account. */
@@ -188,8 +184,7 @@ export async function countUnfinishedJobs(tx: Queryable, accountId: string): Pro
 
 /** Locks the row of a job until the transaction ends. Returns null when there is none. */
 export async function lockJob(tx: Queryable, id: string): Promise<Job | null> {
-  const { rows } = await tx.query<Job>(`select ${JOB_COLUMNS} from jobs where id = $1 for update`, [id], PREPARED);
-  return rows[0] ?? null;
+  return tx.findRow<Job>(`select ${JOB_COLUMNS} from jobs where id = $1 for update`, [id], PREPARED);
 }
 
 function only<Row>(rows: readonly Row[]): Row {

@@ -9,9 +9,8 @@ export async function selectJobStates(
   db: Queryable,
   { accountId, ids }: { accountId: string; ids: readonly string[] },
 ): Promise<readonly JobState[]> {
-  const { rows } = await db.query<JobState>(
+  return db.selectRows<JobState>(
     'select id, status, percent from jobs where account_id = $1 and id = any($2::text[])',
     [accountId, [...ids]],
   );
-  return rows;
 }

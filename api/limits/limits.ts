@@ -46,7 +46,6 @@ interface LimitsDeps {
   readonly newLease: () => string;
 }
 
-/** Returns the limits of a process. */
 export function makeLimits(deps: LimitsDeps): Limits {
   const either = makeRedisOrLocal(deps);
   const buckets = eitherBuckets(either, redisTokenBuckets(deps), localTokenBuckets(deps));

@@ -25,7 +25,6 @@ interface Header {
   readonly schema: { readonly type: 'string' | 'integer' | 'number' | 'boolean'; readonly enum?: readonly string[] };
 }
 
-/** Returns the responses of an endpoint by status. */
 export function responsesOf(writer: SchemaWriter, endpoint: Endpoint): Readonly<Record<string, object>> {
   return { ...successes(writer, endpoint), ...failures(endpoint) };
 }

@@ -40,7 +40,6 @@ export interface SafeRequest {
   readonly idleMs: number;
   /** Maximum size of the response's body, in bytes. */
   readonly maxBodyBytes: number;
-  /** Aborts the request. */
   readonly signal?: AbortSignal;
 }
 

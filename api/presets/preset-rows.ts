@@ -16,11 +16,10 @@ export async function replacePresetOptions(
   tx: Queryable,
   { accountId, name, options, at }: NamedOptions,
 ): Promise<Preset | null> {
-  const { rows } = await tx.query<Preset>(
+  return tx.findRow<Preset>(
     `update presets set options = $3, updated_at = $4 where account_id = $1 and name = $2 returning ${COLUMNS}`,
     [accountId, name, JSON.stringify(options), at],
   );
-  return rows[0] ?? null;
 }
 
 /** Inserts the preset; returns null when the account has `most` already. Call it under the account's lock. */
@@ -30,21 +29,17 @@ export async function insertPreset(
   most: number,
 ): Promise<Preset | null> {
   const { id, accountId, name, options, at } = preset;
-  const { rows } = await tx.query<Preset>(
+  return tx.findRow<Preset>(
     `insert into presets (id, account_id, name, options, created_at, updated_at)
      select $1, $2, $3, $4, $5, $5 where (select count(*) from presets where account_id = $2) < $6
      returning ${COLUMNS}`,
     [id, accountId, name, JSON.stringify(options), at, most],
   );
-  return rows[0] ?? null;
 }
 
 /** Returns the account's presets by name, in code point order. */
 export async function selectPresets(db: Queryable, accountId: string): Promise<readonly Preset[]> {
-  const { rows } = await db.query<Preset>(`select ${COLUMNS} from presets where account_id = $1 order by name`, [
-    accountId,
-  ]);
-  return rows;
+  return db.selectRows<Preset>(`select ${COLUMNS} from presets where account_id = $1 order by name`, [accountId]);
 }
 
 interface PresetReference {
@@ -55,11 +50,10 @@ interface PresetReference {
 
 /** Returns the preset with an id or name; null when there is none. */
 export async function findPreset(db: Queryable, { accountId, idOrName }: PresetReference): Promise<Preset | null> {
-  const { rows } = await db.query<Preset>(
+  return db.findRow<Preset>(
     `select ${COLUMNS} from presets where account_id = $1 and (id = $2 or name = $2) order by id = $2 desc limit 1`,
     [accountId, idOrName],
   );
-  return rows[0] ?? null;
 }
 
 /** Deletes the preset; returns its id, or null when there is none. */

@@ -21,7 +21,6 @@ export interface Preset {
 /** Form of a preset's name. */
 export const PRESET_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
-/** Schema of the preset object. */
 export const presetObjectSchema = z
   .object({
     id: z.string(),
@@ -33,7 +32,6 @@ export const presetObjectSchema = z
   })
   .meta({ id: 'Preset' });
 
-/** Returns the preset object. */
 export function presetObject(preset: Preset): z.infer<typeof presetObjectSchema> {
   return {
     id: preset.id,

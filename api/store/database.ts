@@ -5,14 +5,19 @@ import pg from 'pg';
 import { backoffMs } from '#crds/process/backoff.ts';
 import type { Log } from '#crds/process/log.ts';
 
+/** Values are returned as numbers (`int8`, `numeric`), Date (`timestamptz`), YYYY-MM-DD (`date`) and parsed (`jsonb`). */
 export interface Queryable {
-  /** Returns `int8` and `numeric` as numbers, `timestamptz` as Date, `date` as YYYY-MM-DD and `jsonb` parsed. */
-  query<Row>(
-    text: string,
-    values?: readonly unknown[],
-    options?: QueryOptions,
-  ): Promise<{ rows: Row[]; rowCount: number }>;
+  query<Row>(...statement: Statement): Promise<{ rows: Row[]; rowCount: number }>;
+  selectRows<Row>(...statement: Statement): Promise<readonly Row[]>;
+  /** Returns the first row; null when there is none. */
+  findRow<Row>(...statement: Statement): Promise<Row | null>;
+  /** Returns the number of rows that the statement changed. */
+  countChanged(...statement: Statement): Promise<number>;
+  /** Returns whether the statement changed exactly one row. */
+  changesRow(...statement: Statement): Promise<boolean>;
 }
+
+type Statement = [text: string, values?: readonly unknown[], options?: QueryOptions];
 
 interface QueryOptions {
   /**
@@ -77,7 +82,7 @@ export function makeDatabase({ url, log, maxConnections }: DatabaseSettings): Da
   pool.on('error', ({ message }) => log.warn({ problem: message }, 'idle database connection lost'));
   let closing: Promise<void> | null = null;
   return {
-    query: (text, values, options) => run(pool, { text, values, options, query_timeout: QUERY_TIMEOUT_MS }),
+    ...queryable(pool, QUERY_TIMEOUT_MS),
     transaction: (work, options = {}) =>
       withRetries((attempt) => inTransaction(pool, work, { ...options, attempt }), options),
     close: () => (closing ??= pool.end()),
@@ -108,23 +113,26 @@ function safeInteger(text: string): number {
   return value;
 }
 
-interface Statement {
-  readonly text: string;
-  readonly values: readonly unknown[] | undefined;
-  readonly options: QueryOptions | undefined;
-  readonly query_timeout?: number;
-}
-
-async function run<Row>(
-  connection: pg.Pool | pg.PoolClient,
-  { values, options, ...statement }: Statement,
-): Promise<{ rows: Row[]; rowCount: number }> {
-  const named = options === undefined ? statement : { ...statement, name: statementName(statement.text) };
-  const query = values === undefined ? named : { ...named, values: [...values] };
-  const result: pg.QueryResult | pg.QueryResult[] = await connection.query(query);
-  // A text of several statements, as in migrations, has one result for each.
-  const last = Array.isArray(result) ? result.at(-1) : result;
-  return { rows: (last?.rows ?? []) as Row[], rowCount: last?.rowCount ?? 0 };
+function queryable(connection: pg.Pool | pg.PoolClient, timeoutMs: number | undefined): Queryable {
+  const query = async <Row>(...[text, values, options]: Statement): Promise<{ rows: Row[]; rowCount: number }> => {
+    const result: pg.QueryResult | pg.QueryResult[] = await connection.query({
+      text,
+      ...(values === undefined ? {} : { values: [...values] }),
+      ...(options === undefined ? {} : { name: statementName(text) }),
+      ...(timeoutMs === undefined ? {} : { query_timeout: timeoutMs }),
+    });
+    // A text of several statements, as in migrations, has one result for each.
+    const last = Array.isArray(result) ? result.at(-1) : result;
+    return { rows: (last?.rows ?? []) as Row[], rowCount: last?.rowCount ?? 0 };
+  };
+  const countChanged = async (...statement: Statement) => (await query(...statement)).rowCount;
+  return {
+    query,
+    selectRows: async <Row>(...statement: Statement) => (await query<Row>(...statement)).rows,
+    findRow: async <Row>(...statement: Statement) => (await query<Row>(...statement)).rows[0] ?? null,
+    countChanged,
+    changesRow: async (...statement) => (await countChanged(...statement)) === 1,
+  };
 }
 
 /** Returns the name of a prepared statement, a hash of its text: PostgreSQL allows 63 characters. */
@@ -168,11 +176,11 @@ async function inTransaction<T>(
   // A lost connection is reported to the running query and as this event. The query's error is the one thrown.
   const ignore = (): void => undefined;
   client.on('error', ignore);
-  const timeout = patient ? {} : { query_timeout: QUERY_TIMEOUT_MS };
+  const timeout: { query_timeout?: number } = patient ? {} : { query_timeout: QUERY_TIMEOUT_MS };
   try {
     await client.query('begin');
     if (patient) await client.query('set local statement_timeout = 0');
-    const value = await work({ query: (text, values, options) => run(client, { text, values, options, ...timeout }) });
+    const value = await work(queryable(client, timeout.query_timeout));
     await client.query({ text: 'commit', ...timeout });
     return value;
   } catch (error) {

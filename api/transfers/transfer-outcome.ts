@@ -7,7 +7,6 @@ export interface TransferFailure {
   readonly isTransient: boolean;
 }
 
-/** Returns a failure. */
 export function failed(problem: string, isTransient = false): TransferFailure {
   return { outcome: 'failed', problem, isTransient };
 }

@@ -58,7 +58,7 @@ export async function selectSettledTransfers(
   db: Queryable,
   limit: number,
 ): Promise<readonly { jobId: string; direction: Direction; error: TransferError | null }[]> {
-  const { rows } = await db.query<{ jobId: string; direction: Direction; error: TransferError | null }>(
+  return db.selectRows<{ jobId: string; direction: Direction; error: TransferError | null }>(
     `select job_id as "jobId", direction, transfer.error
      from transfers as transfer join jobs as job on job.id = transfer.job_id
      where job.status in ('queued', 'processing') and transfer.done_at is not null
@@ -66,7 +66,6 @@ export async function selectSettledTransfers(
      order by transfer.done_at limit $1`,
     [limit],
   );
-  return rows;
 }
 
 /** Key of the advisory lock of claims: an arbitrary number that no other lock uses. */
@@ -82,7 +81,7 @@ export async function claimTransfers(
 ): Promise<readonly ClaimedTransfer[]> {
   await tx.query('select pg_advisory_xact_lock($1)', [CLAIM_LOCK]);
   await closeEndedTransfers(tx, claim.now);
-  const { rows } = await tx.query<ClaimedTransfer>(
+  return tx.selectRows<ClaimedTransfer>(
     `with open as (
        select job_id, direction, next_at, account_id, coalesce(lease_until > $1, false) as in_flight
        from transfers join jobs on jobs.id = job_id where done_at is null and next_at <= $1
@@ -107,7 +106,6 @@ export async function claimTransfers(
        job.output_key as "outputKey", job.report -> 'result' ->> 'output_format' as "outputFormat"`,
     [claim.now, claim.leaseUntil, claim.limit, claim.perAccount],
   );
-  return rows;
 }
 
 /** Closes transfers of ended jobs. Deletes fetched inputs again: one may have been stored after the job's deletion. */
@@ -128,13 +126,12 @@ export async function extendLease(
   { jobId, direction, tries }: TransferAttempt,
   leaseUntil: Date,
 ): Promise<boolean> {
-  const { rowCount } = await db.query(
+  return db.changesRow(
     `update transfers as transfer set lease_until = $4 from jobs as job
      where transfer.job_id = $1 and transfer.direction = $2 and transfer.tries = $3 and transfer.done_at is null
        and job.id = transfer.job_id and job.status in ('queued', 'processing')`,
     [jobId, direction, tries, leaseUntil],
   );
-  return rowCount === 1;
 }
 
 /** Releases an unfinished attempt without counting it; the transfer is due at `nextAt`, else immediately. */
@@ -156,13 +153,12 @@ export async function endTransfer(
   { jobId, direction, tries }: TransferAttempt,
   end: { at: Date; error: TransferError | null },
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(
+  return tx.changesRow(
     `update transfers as transfer set done_at = $4, lease_until = null, error = $5 from jobs as job
      where transfer.job_id = $1 and transfer.direction = $2 and transfer.tries = $3 and transfer.done_at is null
        and job.id = transfer.job_id and job.status in ('queued', 'processing')`,
     [jobId, direction, tries, end.at, end.error === null ? null : JSON.stringify(end.error)],
   );
-  return rowCount === 1;
 }
 
 /** Ends a failed attempt and schedules the next one. */
@@ -202,13 +198,12 @@ export async function recordFetched(db: Queryable, jobId: string, percent: numbe
 
 /** Deletes up to `limit` transfers that ended at or before a time. Returns their number. */
 export async function forgetTransfers(db: Queryable, before: Date, limit: number): Promise<number> {
-  const { rowCount } = await db.query(
+  return db.countChanged(
     `delete from transfers where (job_id, direction) in (
        select job_id, direction from transfers where done_at <= $1 limit $2
      )`,
     [before, limit],
   );
-  return rowCount;
 }
 
 /** Returns the time at which the longest waiting transfer was due; null when none is due. */

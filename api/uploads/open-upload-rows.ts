@@ -15,12 +15,11 @@ export async function selectOpenUploads(
   db: Queryable,
   { accountId, now, limit }: { accountId: string; now: Date; limit: number },
 ): Promise<readonly OpenUpload[]> {
-  const { rows } = await db.query<OpenUpload>(
+  return db.selectRows<OpenUpload>(
     `select id, livemode, size, filename, multipart, created_at as "createdAt", expires_at as "expiresAt",
        uploaded_at as "uploadedAt", job_id as "jobId",
        (select count(*)::int from upload_parts where upload_id = uploads.id) as parts
      from uploads where account_id = $1 and (expires_at > $2 or job_id is not null) order by created_at desc, id limit $3`,
     [accountId, now, limit],
   );
-  return rows;
 }

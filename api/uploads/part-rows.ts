@@ -13,7 +13,6 @@ export async function recordPart(
   );
 }
 
-/** Returns the numbers of the stored parts of an upload. */
 export async function selectPartNumbers(db: Queryable, uploadId: string): Promise<ReadonlySet<number>> {
   const { rows } = await db.query<{ part_number: number }>(
     'select part_number from upload_parts where upload_id = $1',

@@ -24,7 +24,6 @@ const COLUMNS = `
   id, account_id as "accountId", livemode, size, filename, multipart, etag, kinds, created_at as "createdAt",
   expires_at as "expiresAt", uploaded_at as "uploadedAt", job_id as "jobId"`;
 
-/** Inserts an upload. */
 export async function insertUpload(
   tx: Queryable,
   upload: Pick<Upload, 'id' | 'accountId' | 'livemode' | 'size' | 'filename' | 'multipart' | 'createdAt' | 'expiresAt'>,
@@ -51,12 +50,11 @@ export async function findUpload(
   owner: { accountId: string; now: Date },
   id: string,
 ): Promise<Upload | null> {
-  const { rows } = await db.query<Upload>(
+  return db.findRow<Upload>(
     `select ${COLUMNS} from uploads
      where id = $1 and account_id = $2 and (expires_at > $3 or job_id is not null)`,
     [id, owner.accountId, owner.now],
   );
-  return rows[0] ?? null;
 }
 
 /** Records stored content. Returns false when the upload was deleted. */
@@ -65,12 +63,11 @@ export async function markUploaded(
   id: string,
   content: { size: number; etag: string; kinds: readonly Kind[] | null; filename: string | null; at: Date },
 ): Promise<boolean> {
-  const { rowCount } = await db.query(
+  return db.changesRow(
     `update uploads set size = $2, etag = $3, kinds = $4, filename = coalesce($5, filename), uploaded_at = $6
      where id = $1`,
     [id, content.size, content.etag, content.kinds, content.filename, content.at],
   );
-  return rowCount === 1;
 }
 
 /**
@@ -78,8 +75,7 @@ export async function markUploaded(
  * deleted: an upload serves one job.
  */
 export async function claimUpload(tx: Queryable, { id, jobId }: { id: string; jobId: string }): Promise<boolean> {
-  const { rowCount } = await tx.query('update uploads set job_id = $2 where id = $1 and job_id is null', [id, jobId]);
-  return rowCount === 1;
+  return tx.changesRow('update uploads set job_id = $2 where id = $1 and job_id is null', [id, jobId]);
 }
 
 /** Returns the ETag of an upload's current content; null when the upload was deleted. */
@@ -99,11 +95,10 @@ export async function selectExpiredUploads(
   now: Date,
   limit: number,
 ): Promise<readonly { id: string }[]> {
-  const { rows } = await db.query<{ id: string }>(
+  return db.selectRows<{ id: string }>(
     'select id from uploads where job_id is null and expires_at <= $1 order by expires_at limit $2',
     [now, limit],
   );
-  return rows;
 }
 
 /** Returns the bytes counted on the account's allowance of a mode since a time. */

@@ -10,7 +10,6 @@
  */
 import { LIMITS } from '#crds/catalogue/plans.ts';
 
-/** Returns the key of an upload's content. */
 export function contentKey(uploadId: string): string {
   return `uploads/${uploadId}`;
 }
@@ -20,7 +19,6 @@ export function partsFolder(uploadId: string): string {
   return `uploads/${uploadId}.parts/`;
 }
 
-/** Returns the key of a part. */
 export function partKey(uploadId: string, partNumber: number): string {
   return `${partsFolder(uploadId)}${partNumber}`;
 }

@@ -45,28 +45,25 @@ export async function putInvitation(tx: Queryable, invitation: NewInvitation): P
 
 /** Returns the invitation of a link; null when it was accepted, withdrawn or replaced, or has expired. */
 export async function findInvitation(db: Queryable, digest: Buffer, now: Date): Promise<Invitation | null> {
-  const { rows } = await db.query<Invitation>(
+  return db.findRow<Invitation>(
     `select ${COLUMNS} from invitations left join accounts on accounts.id = account_id
      where digest = $1 and expires_at > $2`,
     [digest, now],
   );
-  return rows[0] ?? null;
 }
 
 /** Deletes an invitation that is accepted. Returns false when it has ended already. */
 export async function consumeInvitation(tx: Queryable, digest: Buffer, now: Date): Promise<boolean> {
-  const { rowCount } = await tx.query('delete from invitations where digest = $1 and expires_at > $2', [digest, now]);
-  return rowCount === 1;
+  return tx.changesRow('delete from invitations where digest = $1 and expires_at > $2', [digest, now]);
 }
 
 /** Returns the open invitations into an account, by address. */
 export async function selectInvitations(db: Queryable, accountId: string, now: Date): Promise<readonly Invitation[]> {
-  const { rows } = await db.query<Invitation>(
+  return db.selectRows<Invitation>(
     `select ${COLUMNS} from invitations join accounts on accounts.id = account_id
      where account_id = $1 and expires_at > $2 order by invitations.email`,
     [accountId, now],
   );
-  return rows;
 }
 
 /** Withdraws the invitation of an address into an account. Returns false when there is none. */
@@ -91,8 +88,7 @@ export async function deleteInvitationsBy(
 
 /** Withdraws every invitation of an address. Returns their number. */
 export async function deleteInvitationsOf(db: Queryable, email: string): Promise<number> {
-  const { rowCount } = await db.query('delete from invitations where email = $1', [email]);
-  return rowCount;
+  return db.countChanged('delete from invitations where email = $1', [email]);
 }
 
 /** Deletes invitations that expired by `before`. */

@@ -22,18 +22,16 @@ export async function insertLink(
 
 /** Returns the target of a link; null when it was used or replaced, or has expired. */
 export async function findLink(db: Queryable, digest: Buffer, now: Date): Promise<LinkTarget | null> {
-  const { rows } = await db.query<LinkTarget>(
+  return db.findRow<LinkTarget>(
     `select user_id as "userId", email, purpose from user_links join users on users.id = user_id
      where digest = $1 and expires_at > $2`,
     [digest, now],
   );
-  return rows[0] ?? null;
 }
 
 /** Deletes a link that is used. Returns false when it has ended already. */
 export async function consumeLink(tx: Queryable, digest: Buffer, now: Date): Promise<boolean> {
-  const { rowCount } = await tx.query('delete from user_links where digest = $1 and expires_at > $2', [digest, now]);
-  return rowCount === 1;
+  return tx.changesRow('delete from user_links where digest = $1 and expires_at > $2', [digest, now]);
 }
 
 /** Ends every link of the user. */

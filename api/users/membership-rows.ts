@@ -10,12 +10,11 @@ export interface Membership {
 
 /** Returns the user's memberships, by account name. */
 export async function selectMemberships(db: Queryable, userId: string): Promise<readonly Membership[]> {
-  const { rows } = await db.query<Membership>(
+  return db.selectRows<Membership>(
     `select account_id as "accountId", name as "accountName", role
      from memberships join accounts on accounts.id = account_id where user_id = $1 order by name, account_id`,
     [userId],
   );
-  return rows;
 }
 
 /** Returns the user's role in an account; null when the user is no member. */
@@ -39,12 +38,11 @@ interface Member {
 
 /** Returns the members of an account, by address. */
 export async function selectMembers(db: Queryable, accountId: string): Promise<readonly Member[]> {
-  const { rows } = await db.query<Member>(
+  return db.selectRows<Member>(
     `select user_id as "userId", email, role, memberships.created_at as since
      from memberships join users on users.id = user_id where account_id = $1 order by email`,
     [accountId],
   );
-  return rows;
 }
 
 /** Inserts the membership of an accepted invitation; a member's role becomes the invited one. */

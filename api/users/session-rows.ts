@@ -94,14 +94,13 @@ export async function selectSessions(
   userId: string,
   { now, seenAfter }: { now: Date; seenAfter: Date },
 ): Promise<readonly ListedSession[]> {
-  const { rows } = await db.query<ListedSession>(
+  return db.selectRows<ListedSession>(
     `select digest, user_sessions.created_at as "createdAt", seen_at as "seenAt", address, agent
      from user_sessions join users on users.id = user_id and users.generation = user_sessions.generation
      where user_id = $1 and expires_at > $2 and seen_at > $3 and not second_step_due
      order by user_sessions.created_at desc`,
     [userId, now, seenAfter],
   );
-  return rows;
 }
 
 /** Keeps the session that has changed password or second step open; the change ends the others. */

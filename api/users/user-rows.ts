@@ -26,20 +26,15 @@ export async function insertUser(db: Queryable, user: NewUser): Promise<void> {
 
 /** Returns the users of an address, oldest first. */
 export async function selectUsersByEmail(db: Queryable, email: string): Promise<readonly User[]> {
-  const { rows } = await db.query<User>(`select ${USER_COLUMNS} from users where email = $1 order by created_at, id`, [
-    email,
-  ]);
-  return rows;
+  return db.selectRows<User>(`select ${USER_COLUMNS} from users where email = $1 order by created_at, id`, [email]);
 }
 
 export async function findUser(db: Queryable, id: string): Promise<User | null> {
-  const { rows } = await db.query<User>(`select ${USER_COLUMNS} from users where id = $1`, [id]);
-  return rows[0] ?? null;
+  return db.findRow<User>(`select ${USER_COLUMNS} from users where id = $1`, [id]);
 }
 
 export async function selectUsers(db: Queryable): Promise<readonly User[]> {
-  const { rows } = await db.query<User>(`select ${USER_COLUMNS} from users order by email, created_at, id`);
-  return rows;
+  return db.selectRows<User>(`select ${USER_COLUMNS} from users order by email, created_at, id`);
 }
 
 /** User with the stored password. */
@@ -71,11 +66,10 @@ interface UserVersion {
 
 /** Sets the password and so ends every session. Returns false when password or second step were changed meanwhile. */
 export async function setPassword(tx: Queryable, { id, generation }: UserVersion, password: string): Promise<boolean> {
-  const { rowCount } = await tx.query(
+  return tx.changesRow(
     'update users set password = $3, generation = generation + 1 where id = $1 and generation = $2',
     [id, generation, password],
   );
-  return rowCount === 1;
 }
 
 /**
@@ -87,11 +81,10 @@ export async function setSecondStep(
   { id, generation }: UserVersion,
   on: { readonly sealed: Buffer; readonly step: number } | null,
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(
+  return tx.changesRow(
     'update users set totp_secret = $3, totp_step = $4, generation = generation + 1 where id = $1 and generation = $2',
     [id, generation, on?.sealed ?? null, on?.step ?? null],
   );
-  return rowCount === 1;
 }
 
 export async function setOperator(tx: Queryable, userId: string): Promise<void> {
@@ -108,26 +101,23 @@ export async function findTotpSecret(db: Queryable, userId: string): Promise<Buf
 
 /** Records the time step of an accepted code. Returns false when that step or a later one was accepted before. */
 export async function consumeTotpStep(db: Queryable, userId: string, step: number): Promise<boolean> {
-  const { rowCount } = await db.query(
-    'update users set totp_step = $2 where id = $1 and (totp_step is null or totp_step < $2)',
-    [userId, step],
-  );
-  return rowCount === 1;
+  return db.changesRow('update users set totp_step = $2 where id = $1 and (totp_step is null or totp_step < $2)', [
+    userId,
+    step,
+  ]);
 }
 
 export async function findUserByIdentity(db: Queryable, identity: string): Promise<User | null> {
-  const { rows } = await db.query<User>(`select ${USER_COLUMNS} from users where identity = $1`, [identity]);
-  return rows[0] ?? null;
+  return db.findRow<User>(`select ${USER_COLUMNS} from users where identity = $1`, [identity]);
 }
 
 /** Binds the identity to a user that has none. Returns false when either has one already. */
 export async function bindIdentity(db: Queryable, userId: string, identity: string): Promise<boolean> {
-  const { rowCount } = await db.query(
+  return db.changesRow(
     `update users set identity = $2 where id = $1 and identity is null
        and not exists (select from users as other where other.identity = $2)`,
     [userId, identity],
   );
-  return rowCount === 1;
 }
 
 /** Deletes the user with its memberships, sessions and the invitations that it has sent. */

@@ -67,11 +67,10 @@ export async function findDeliveryBody(
   eventId: string,
   most: number,
 ): Promise<{ readonly start: Buffer; readonly size: number } | null> {
-  const { rows } = await db.query<{ start: Buffer; size: number }>(
+  return db.findRow<{ start: Buffer; size: number }>(
     'select substring(body for $2) as start, length(body) as size from webhook_deliveries where id = $1',
     [eventId, most],
   );
-  return rows[0] ?? null;
 }
 
 /**
@@ -89,11 +88,10 @@ export async function requeueDelivery(tx: Queryable, eventId: string, at: Date):
 
 /** Deletes deliveries that ended by `before`, at most `limit`. Returns their number. */
 export async function forgetDeliveries(db: Queryable, before: Date, limit: number): Promise<number> {
-  const { rowCount } = await db.query(
+  return db.countChanged(
     'delete from webhook_deliveries where id in (select id from webhook_deliveries where done_at <= $1 limit $2)',
     [before, limit],
   );
-  return rowCount;
 }
 
 function withShownUrl({ url, shownUrl, ...row }: Row): DeliveryRecord {

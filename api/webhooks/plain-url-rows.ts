@@ -22,11 +22,10 @@ export async function needsPlainUrls(db: Queryable, now: Date): Promise<boolean>
 /** Returns rows with a plain URL and locks them until the transaction ends. Omits rows that are locked already. */
 export async function selectPlainUrls(tx: Queryable, table: UrlTable, limit: number): Promise<readonly PlainUrl[]> {
   const column = table === 'jobs' ? 'webhook_url' : 'url';
-  const { rows } = await tx.query<PlainUrl>(
+  return tx.selectRows<PlainUrl>(
     `select id, ${column} as url from ${table} where ${column} is not null limit $1 for update skip locked`,
     [limit],
   );
-  return rows;
 }
 
 /** Replaces the plain URL of a row by the encrypted one. */

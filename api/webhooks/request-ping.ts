@@ -33,7 +33,6 @@ const OUTCOME_TIMEOUT_MS = 15_000;
 const MAX_PINGS = 20;
 
 interface PingRequest {
-  /** Id of the endpoint. */
   readonly id: string;
   /** Aborts the wait for the outcome. */
   readonly signal: AbortSignal;

@@ -21,9 +21,8 @@ export async function insertAttempt(db: Queryable, eventId: string, attempt: Web
 
 /** Returns the attempts of a delivery, oldest first. */
 export async function selectAttempts(db: Queryable, eventId: string): Promise<readonly WebhookAttempt[]> {
-  const { rows } = await db.query<WebhookAttempt>(
+  return db.selectRows<WebhookAttempt>(
     'select at, status, error, duration_ms as "durationMs" from webhook_attempts where event_id = $1 order by at',
     [eventId],
   );
-  return rows;
 }

@@ -70,7 +70,7 @@ export async function claimDeliveries(
   claim: { now: Date; leaseUntil: Date; limit: number; perHost: number; attempts: number },
 ): Promise<readonly ClaimedDelivery[]> {
   await tx.query('select pg_advisory_xact_lock($1)', [CLAIM_LOCK]);
-  const { rows } = await tx.query<ClaimedDelivery>(
+  return tx.selectRows<ClaimedDelivery>(
     `with open as (
        select id, next_at, attempt, coalesce(lease_until > $1, false) as in_flight,
          regexp_replace(split_part(coalesce(shown_url, url), '/', 3), '[.](:|$)', '\\1') as host
@@ -92,7 +92,6 @@ export async function claimDeliveries(
        delivery.sealed_url as "sealedUrl", delivery.secret as "sealedSecret", delivery.body, delivery.attempt`,
     [claim.now, claim.leaseUntil, claim.limit, claim.perHost, claim.attempts],
   );
-  return rows;
 }
 
 /** Drops deliveries whose last attempt was lost. Returns their number. */
@@ -100,13 +99,12 @@ export async function dropLostDeliveries(
   db: Queryable,
   { now, attempts }: { now: Date; attempts: number },
 ): Promise<number> {
-  const { rowCount } = await db.query(
+  return db.countChanged(
     `update webhook_deliveries set done_at = $1, delivered = false, lease_until = null,
        last_status = null, last_error = 'the process ended before the response arrived'
      where done_at is null and next_at <= $1 and attempt >= $2 and lease_until <= $1`,
     [now, attempts],
   );
-  return rowCount;
 }
 
 /** Records a success. Returns false when the attempt is no longer the current one, because its lease expired. */
@@ -114,12 +112,11 @@ export async function markDelivered(
   db: Queryable,
   attempt: { eventId: string; attempt: number; at: Date; status: number },
 ): Promise<boolean> {
-  const { rowCount } = await db.query(
+  return db.changesRow(
     `update webhook_deliveries set done_at = $3, delivered = true, lease_until = null, last_status = $4, last_error = null
      where id = $1 and attempt = $2 and done_at is null`,
     [attempt.eventId, attempt.attempt, attempt.at, attempt.status],
   );
-  return rowCount === 1;
 }
 
 /** Records a failure; `nextAt` null drops the delivery. Returns false when the attempt is no longer the current one. */
@@ -127,7 +124,7 @@ export async function markFailed(
   db: Queryable,
   attempt: { eventId: string; attempt: number; at: Date; status: number | null; error: string; nextAt: Date | null },
 ): Promise<boolean> {
-  const { rowCount } = await db.query(
+  return db.changesRow(
     `update webhook_deliveries set lease_until = null, last_status = $4, last_error = $5,
        next_at = coalesce($6, next_at),
        done_at = case when $6::timestamptz is null then $3::timestamptz end,
@@ -135,7 +132,6 @@ export async function markFailed(
      where id = $1 and attempt = $2 and done_at is null`,
     [attempt.eventId, attempt.attempt, attempt.at, attempt.status, attempt.error, attempt.nextAt],
   );
-  return rowCount === 1;
 }
 
 /** Returns the due time of the longest waiting delivery; null when none is due. */

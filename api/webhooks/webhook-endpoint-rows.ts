@@ -88,11 +88,10 @@ export async function deleteWebhookEndpointRow(
   db: Queryable,
   { accountId, id, at }: { accountId: string; id: string; at: Date },
 ): Promise<boolean> {
-  const { rowCount } = await db.query(
+  return db.changesRow(
     'update webhook_endpoints set deleted_at = $3 where account_id = $1 and id = $2 and deleted_at is null',
     [accountId, id, at],
   );
-  return rowCount === 1;
 }
 
 interface WebhookTarget extends StoredUrl {
@@ -103,12 +102,11 @@ interface WebhookTarget extends StoredUrl {
 
 /** Returns the account's endpoints, paused ones included, with their encrypted secrets. */
 export async function selectWebhookTargets(tx: Queryable, accountId: string): Promise<readonly WebhookTarget[]> {
-  const { rows } = await tx.query<WebhookTarget>(
+  return tx.selectRows<WebhookTarget>(
     `select id, url as "plainUrl", sealed_url as "sealedUrl", enabled, secret as "sealedSecret" from webhook_endpoints
      where account_id = $1 and deleted_at is null order by created_at, id`,
     [accountId],
   );
-  return rows;
 }
 
 function first<More>(rows: readonly Row<More>[]): (WebhookEndpoint & More) | null {

@@ -33,7 +33,7 @@ export interface PingOutcome {
  * account's lock.
  */
 export async function insertPing(tx: Queryable, ping: NewPing, under: { most: number; since: Date }): Promise<boolean> {
-  const { rowCount } = await tx.query(
+  return tx.changesRow(
     `insert into webhook_pings (id, account_id, url, secret, livemode, created_at, sealed_url)
      select $1, $2, ${plainUrlUntilEnd('$3', '$6')}, $4, $5, $6, $9
      where (select count(*) from webhook_pings where account_id = $2 and done_at is null and created_at > $8) < $7`,
@@ -49,7 +49,6 @@ export async function insertPing(tx: Queryable, ping: NewPing, under: { most: nu
       ping.url.sealedUrl,
     ],
   );
-  return rowCount === 1;
 }
 
 /** Claims waiting pings that are newer than `since`, oldest first. */
@@ -57,7 +56,7 @@ export async function claimPings(
   db: Queryable,
   claim: { now: Date; since: Date; limit: number },
 ): Promise<readonly ClaimedPing[]> {
-  const { rows } = await db.query<ClaimedPing>(
+  return db.selectRows<ClaimedPing>(
     `update webhook_pings set taken_at = $1
      where id in (
        select id from webhook_pings where taken_at is null and created_at > $2 order by created_at limit $3 for update skip locked
@@ -65,7 +64,6 @@ export async function claimPings(
      returning id as "eventId", url as "plainUrl", sealed_url as "sealedUrl", secret as "sealedSecret", livemode`,
     [claim.now, claim.since, claim.limit],
   );
-  return rows;
 }
 
 export async function recordPingOutcome(
@@ -83,24 +81,21 @@ export async function recordPingOutcome(
 
 /** Returns the outcome of a ping; null while it is not done. */
 export async function findPingOutcome(db: Queryable, eventId: string): Promise<PingOutcome | null> {
-  const { rows } = await db.query<PingOutcome>(
+  return db.findRow<PingOutcome>(
     'select delivered, status, duration_ms as "durationMs" from webhook_pings where id = $1 and done_at is not null',
     [eventId],
   );
-  return rows[0] ?? null;
 }
 
 /** Deletes a ping that no courier has claimed. Returns false when one has. */
 export async function withdrawPing(db: Queryable, eventId: string): Promise<boolean> {
-  const { rowCount } = await db.query('delete from webhook_pings where id = $1 and taken_at is null', [eventId]);
-  return rowCount === 1;
+  return db.changesRow('delete from webhook_pings where id = $1 and taken_at is null', [eventId]);
 }
 
 /** Deletes pings that were created by `before`, at most `limit`. Returns their number. */
 export async function forgetPings(db: Queryable, before: Date, limit: number): Promise<number> {
-  const { rowCount } = await db.query(
+  return db.countChanged(
     'delete from webhook_pings where id in (select id from webhook_pings where created_at <= $1 limit $2)',
     [before, limit],
   );
-  return rowCount;
 }

@@ -2,7 +2,6 @@ import { randomWord } from '#crds/contract/ids.ts';
 
 const LETTERS_AND_DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** Returns a new signing secret. */
 export function newWebhookSecret(): string {
   return `whsec_${randomWord(LETTERS_AND_DIGITS, 32)}`;
 }

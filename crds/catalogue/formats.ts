@@ -212,7 +212,6 @@ export function formatOfName(filename: string | null): Format | null {
   return FORMAT_NAMES.find((name) => FORMATS[name].input && FORMATS[name].extensions.includes(extension)) ?? null;
 }
 
-/** Returns the input formats of a kind. */
 export function inputFormatsOf(kind: Kind): Format[] {
   return FORMAT_NAMES.filter((name) => FORMATS[name].kind === kind && FORMATS[name].input);
 }

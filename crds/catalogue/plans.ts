@@ -94,7 +94,6 @@ export interface FileLimits {
   readonly maxSeconds: number;
 }
 
-/** Returns the limits of one file of a plan. */
 export function fileLimits(planName: PlanName): FileLimits {
   const { maxPixels, maxPdfPages, maxMediaSeconds } = PLANS[planName];
   return { maxPixels, maxPages: maxPdfPages, maxFrames: LIMITS.animationFrames, maxSeconds: maxMediaSeconds };

@@ -12,7 +12,6 @@ import type { ErrorCode } from '#crds/contract/error-codes.ts';
 import { isErrorCode } from '#crds/contract/error-codes.ts';
 import { workOrderSchema } from '#crds/contract/work-order.ts';
 
-/** Name of the trailer. */
 export const WORK_TRAILER = 'x-mediajobs-work';
 /** Name of the header with the `tenant` of the work, which is sent before the body. */
 export const TENANT_HEADER = 'x-mediajobs-tenant';

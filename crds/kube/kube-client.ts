@@ -73,7 +73,6 @@ interface UnaryResponse {
 const DEFAULT_LIMITS: CallLimits = { timeoutMs: 30_000, maxAttempts: 4 };
 const MAX_RETRY_AFTER_MS = 10_000;
 
-/** Creates a client. */
 export function makeKubeClient(deps: KubeClientDeps): KubeClient {
   const http = new IsomorphicFetchHttpLibrary();
   const call = async <T = KubeObject>(what: Call): Promise<T> => {

@@ -19,7 +19,6 @@ export class KubeError extends Error {
   }
 }
 
-/** Returns true for a refusal with one of the statuses. */
 export function isRefusal(error: unknown, ...statuses: number[]): error is KubeError {
   return error instanceof KubeError && statuses.includes(error.status);
 }
@@ -34,7 +33,6 @@ export async function orNull<T>(promise: Promise<T>, ...statuses: number[]): Pro
   }
 }
 
-/** Returns the error of a response that is not 2xx. */
 export function refusalOf(
   what: string,
   response: { status: number; retryAfter: string | undefined; body: string },

@@ -1,6 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** Metrics of a work queue. */
 export interface QueueMetrics {
   added(): void;
   retried(): void;

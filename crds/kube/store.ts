@@ -7,7 +7,6 @@ export type StoreChange =
 export interface Store {
   get(name: string): KubeObject | undefined;
   list(): readonly KubeObject[];
-  /** Returns the objects with the index word. */
   indexed(word: string): readonly KubeObject[];
 }
 

@@ -17,7 +17,6 @@ export interface FileRules {
   readonly onlyName: boolean;
 }
 
-/** File that is opened for reading. */
 export interface OpenFile {
   readonly handle: FileHandle;
   /** Size in bytes. */

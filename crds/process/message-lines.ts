@@ -69,7 +69,6 @@ export function writeJsonLine(socket: Socket, message: object): void {
   if (!socket.destroyed) socket.write(messageLine(message));
 }
 
-/** Returns the message as one line. */
 export function messageLine(message: unknown): string {
   return `${JSON.stringify(message)}\n`;
 }

@@ -75,7 +75,6 @@ export function makeDirectServer(
   return server.on('checkContinue', (request, response) => server.emit('request', request, response));
 }
 
-/** Dependencies of one request. */
 type RequestDeps = DirectServerDeps & { readonly admission: LaneAdmission };
 
 interface AdmittedRequest {

@@ -23,7 +23,6 @@ export function pathIn(directory: Descriptor, name: string): string {
   return `${directory.path}/${name}`;
 }
 
-/** Returns whether the directory has no entries. */
 export function isEmptyDirectory(directory: Descriptor): boolean {
   const entries = opendirSync(directory.path);
   try {

@@ -12,7 +12,6 @@ export interface Trial {
   /** Returns the rules that did not hold, as clauses about the process; empty when all did. */
   broken(confinement: {
     readonly prefix: (folder: string) => readonly string[];
-    /** Opens the seccomp filter. */
     readonly openFilter: () => number | null;
   }): Promise<readonly string[]>;
   /** Removes the secret and closes the ports. */

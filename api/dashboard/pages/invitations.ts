@@ -15,7 +15,6 @@ import { MediaError } from '#crds/contract/media-error.ts';
 
 const ROLE_LABELS = { owner: 'an owner', developer: 'a developer', read_only: 'a reader' } as const;
 
-/** Returns the page of an invitation. */
 export function invitationPage(
   { identityProvider }: Pick<DashboardDeps, 'identityProvider'>,
   visit: Visit,

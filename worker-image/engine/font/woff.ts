@@ -21,7 +21,6 @@ interface WoffEntry {
   readonly checksum: number;
 }
 
-/** Compresses a font to WOFF. */
 export function writeWoff(font: Sfnt): Buffer {
   const inPlaceOrder = font.tables.toSorted((a, b) => a.offset - b.offset);
   let offset = HEADER_BYTES + ENTRY_BYTES * font.tables.length;

@@ -26,7 +26,6 @@ const HDR_TRANSFERS: ReadonlySet<string> = new Set(['smpte2084', 'arib-std-b67']
 const INTERLACED: ReadonlySet<string> = new Set(['tt', 'bb', 'tb', 'bt']);
 const WITH_ALPHA = /^(?:yuva|gbrap|rgba|bgra|argb|abgr|ya8|ya16|ayuv)/;
 
-/** The settings of a video encoding. */
 export interface VideoEncoding {
   readonly codec: VideoCodec;
   readonly tier: VideoTier;

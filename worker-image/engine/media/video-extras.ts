@@ -31,7 +31,6 @@ const COPYABLE: Readonly<Record<VideoOutput, ReadonlySet<string>>> = {
   mkv: new Set(['subrip', 'ass', 'ssa', 'webvtt', ...BITMAP_SUBTITLES]),
 };
 
-/** Returns the plan for the extras of a video. */
 export function extrasOf(probe: Probe, format: VideoOutput): ExtrasPlan {
   const subtitles = probe.subtitles.flatMap((stream) => subtitleOf(stream, format)).slice(0, MAX_SUBTITLES);
   const attachments = format === 'mkv' ? probe.attachments : [];
