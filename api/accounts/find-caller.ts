@@ -3,14 +3,13 @@
  * every request, in one query, so a revocation or a suspension applies on every server from the next request on. See
  * docs/reference/basics.md#keys-and-modes.
  */
+import type { Dependencies } from '#api/dependencies.ts';
 import type { Account } from '#api/accounts/account.ts';
 import { isKeyText, keyDigest, type Peppers } from '#api/accounts/api-key.ts';
 import { selectCaller, setDigest, setExposed, setLastUsed, type CallerKey } from '#api/accounts/key-rows.ts';
 import { API_KEY, type Actor } from '#api/audit/audit.ts';
 import type { Queryable } from '#api/store/database.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
-import type { Clock } from '#crds/process/clock.ts';
-import type { Log } from '#crds/process/log.ts';
 
 /** Account that an operation belongs to, and who requests it. */
 export interface AccountCaller {
@@ -26,10 +25,8 @@ export interface Caller extends AccountCaller {
   readonly allowList: readonly string[];
 }
 
-interface FindCallerDeps {
+interface FindCallerDeps extends Pick<Dependencies, 'clock' | 'log'> {
   readonly database: Queryable;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly peppers: Peppers;
 }
 

@@ -1,3 +1,4 @@
+import type { Dependencies } from '#api/dependencies.ts';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Peppers } from '#api/accounts/api-key.ts';
 import { noteExposedKey } from '#api/accounts/find-caller.ts';
@@ -8,18 +9,11 @@ import { handleConnectAndExpect, plainHttpError, refuseMalformed } from '#api/ht
 import { refusal } from '#api/http/refusal.ts';
 import { cameOverHttps } from '#api/http/request-address.ts';
 import type { Queryable } from '#api/store/database.ts';
-import type { NewId } from '#crds/contract/ids.ts';
-import type { Clock } from '#crds/process/clock.ts';
-import type { Log } from '#crds/process/log.ts';
 
-interface HttpPortDeps {
+interface HttpPortDeps extends Pick<Dependencies, 'clock' | 'newId' | 'log' | 'docsUrl'> {
   readonly database: Queryable;
-  readonly clock: Clock;
-  readonly newId: NewId;
-  readonly log: Log;
   readonly metrics: Pick<ApiMetrics, 'connectionsClosed'>;
   readonly peppers: Peppers;
-  readonly docsUrl: string;
   readonly trustedProxies: readonly string[];
   /** Router of the HTTPS server, for requests that a trusted proxy received over HTTPS. */
   readonly serveHttps: RequestListener;

@@ -1,3 +1,4 @@
+import type { Dependencies } from '#api/dependencies.ts';
 import type { Server as HttpServer } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
@@ -5,15 +6,9 @@ import { TLSSocket } from 'node:tls';
 import { API_VERSION } from '#api/interface-version.ts';
 import { HTTPS_ONLY } from '#api/http/https-only.ts';
 import { refusal } from '#api/http/refusal.ts';
-import type { NewId } from '#crds/contract/ids.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
-import type { Log } from '#crds/process/log.ts';
 
-interface RefuseDeps {
-  readonly newId: NewId;
-  readonly log: Log;
-  readonly docsUrl: string;
-}
+type RefuseDeps = Pick<Dependencies, 'newId' | 'log' | 'docsUrl'>;
 
 /** Error of the HTTP parser of Node.js. */
 interface ParserError extends NodeJS.ErrnoException {

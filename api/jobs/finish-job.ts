@@ -2,6 +2,7 @@
  * The end of a job: one conditional update. When it changes the row, the same transaction writes the ledger, the file
  * deletions, the deletion of the upload and the webhook deliveries.
  */
+import type { Dependencies } from '#api/dependencies.ts';
 import { recordWork } from '#api/billing/record-work.ts';
 import { deleteLater } from '#api/files/file-deletion-rows.ts';
 import { deleteOutputs } from '#api/jobs/delete-outputs.ts';
@@ -11,28 +12,17 @@ import { endJob, type JobEnd } from '#api/jobs/job-progress-rows.ts';
 import { lockJob } from '#api/jobs/job-rows.ts';
 import { CHANGES_CHANNEL } from '#api/store/changes-channel.ts';
 import { notify } from '#api/store/listen.ts';
-import type { Database, Queryable } from '#api/store/database.ts';
-import type { SecretBox } from '#api/store/secret-box.ts';
+import type { Queryable } from '#api/store/database.ts';
 import { partsFolder } from '#api/uploads/upload.ts';
 import { currentEtag, deleteUpload } from '#api/uploads/upload-rows.ts';
 import { openUrl, urlContext } from '#api/webhooks/stored-url.ts';
 import { queueJobEvent } from '#api/webhooks/queue-job-event.ts';
 import type { ErrorCode } from '#crds/contract/error-codes.ts';
-import type { NewId } from '#crds/contract/ids.ts';
 import { MediaError, toJobError, type JobError } from '#crds/contract/media-error.ts';
 import type { WorkerReport } from '#crds/contract/media-job.ts';
-import type { Clock } from '#crds/process/clock.ts';
 import { faultPoint } from '#crds/process/fault-point.ts';
-import type { RingKey } from '#crds/process/ring-key.ts';
 
-export interface FinishDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly newId: NewId;
-  readonly secretBox: SecretBox;
-  readonly baseUrl: string;
-  readonly linkKeys: readonly RingKey[];
-}
+export type FinishDeps = Pick<Dependencies, 'database' | 'clock' | 'newId' | 'secretBox' | 'baseUrl' | 'linkKeys'>;
 
 /** MediaJob and attempt that sent a report. A report of an older attempt or of another MediaJob is stale. */
 interface Fence {

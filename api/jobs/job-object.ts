@@ -1,15 +1,12 @@
+import type { Dependencies } from '#api/dependencies.ts';
 import { z } from 'zod';
 import { isUnfinished, JOB_STATUSES, type Job } from '#api/jobs/job.ts';
 import { ERROR_CODE_NAMES, ERROR_TYPES } from '#crds/contract/error-codes.ts';
 import { OPERATIONS } from '#crds/catalogue/formats.ts';
 import { resultSchema } from '#crds/contract/result.ts';
 import { signUrl } from '#api/files/signed-url.ts';
-import type { RingKey } from '#crds/process/ring-key.ts';
 
-interface LinkDeps {
-  readonly baseUrl: string;
-  readonly linkKeys: readonly RingKey[];
-}
+type LinkDeps = Pick<Dependencies, 'baseUrl' | 'linkKeys'>;
 
 const timestamp = z.iso.datetime();
 

@@ -1,20 +1,18 @@
 /** Access of mediactl to the database of a service: the one on a data folder, or the one of the environment. */
+import type { Dependencies } from '#api/dependencies.ts';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Peppers } from '#api/accounts/api-key.ts';
 import { dashboardUrlOf } from '#api/users/dashboard-url.ts';
 import { CommandLineError } from '#api/mediactl/command-line-error.ts';
 import { makeDatabase, type Database } from '#api/store/database.ts';
-import { newId, type NewId } from '#crds/contract/ids.ts';
-import { systemClock, type Clock } from '#crds/process/clock.ts';
+import { newId } from '#crds/contract/ids.ts';
+import { systemClock } from '#crds/process/clock.ts';
 import { loadConfig } from '#crds/process/config.ts';
 import { makeLog } from '#crds/process/log.ts';
 import { settings } from '#crds/process/settings.ts';
 
-export interface MediactlService {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly newId: NewId;
+export interface MediactlService extends Pick<Dependencies, 'database' | 'clock' | 'newId'> {
   readonly peppers: Peppers;
   /** Public URL of the dashboard; null when it is switched off or unknown. */
   readonly dashboardUrl: string | null;

@@ -2,10 +2,10 @@
  * Dispatch of job rows as MediaJobs: round robin between accounts, a bounded number at a time. A row whose MediaJob is
  * missing (never created, lost with its store, deleted by hand) gets a new one with a new nonce.
  */
+import type { Dependencies } from '#api/dependencies.ts';
 import type { FileStore } from '#api/files/file-store.ts';
 import { JOB_LINK_SECONDS, outputKey, type Job } from '#api/jobs/job.ts';
 import { selectUndispatchedJobs, setDispatch } from '#api/jobs/job-progress-rows.ts';
-import type { Database } from '#api/store/database.ts';
 import { heartbeatToken } from '#crds/contract/heartbeat-token.ts';
 import { formatOfName, FORMATS, type Kind } from '#crds/catalogue/formats.ts';
 import { isFinal, type JobTicket, type MediaJobSpec, type OutputTarget } from '#crds/contract/media-job.ts';
@@ -14,13 +14,9 @@ import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
 import { jobIdOfName, LABELS, mediaJobName } from '#crds/contract/names.ts';
 import { LIMITS } from '#crds/catalogue/plans.ts';
 import { faultPoint } from '#crds/process/fault-point.ts';
-import type { Log } from '#crds/process/log.ts';
 
-export interface DispatchDeps {
-  readonly database: Database;
+export interface DispatchDeps extends Pick<Dependencies, 'database' | 'files' | 'log'> {
   readonly mediaJobs: MediaJobClient;
-  readonly files: FileStore;
-  readonly log: Log;
   /** Returns a random word of a-z and 0-9. */
   readonly newNonce: () => string;
   /** Key of the workers' heartbeat tokens, shared with the controller. */

@@ -2,11 +2,10 @@
  * Runs the transfers of jobs (states: transfer-rows.ts). An attempt is claimed with a lease that is extended while it
  * runs, so that another process repeats it when this one dies. It is aborted when the job has ended.
  */
+import type { Dependencies } from '#api/dependencies.ts';
 import { CHANGES_CHANNEL } from '#api/store/changes-channel.ts';
 import type { FileStore } from '#api/files/file-store.ts';
-import type { Database } from '#api/store/database.ts';
 import { notify } from '#api/store/listen.ts';
-import type { SecretBox } from '#api/store/secret-box.ts';
 import { deliverOutput, callerTargetSchema } from '#api/transfers/deliver-output.ts';
 import { fetchInput, type FetchedInput } from '#api/transfers/fetch-input.ts';
 import type { TransferMetrics } from '#api/transfers/transfer-metrics.ts';
@@ -25,19 +24,13 @@ import {
 } from '#api/transfers/transfer-rows.ts';
 import { FORMATS } from '#crds/catalogue/formats.ts';
 import { PLANS } from '#crds/catalogue/plans.ts';
-import type { Clock } from '#crds/process/clock.ts';
 import { faultPoint } from '#crds/process/fault-point.ts';
-import type { Log } from '#crds/process/log.ts';
 import type { SafeFetch } from '#api/outbound/safe-fetch.ts';
 
-export interface TransferDeps {
-  readonly database: Database;
+export interface TransferDeps extends Pick<Dependencies, 'database' | 'secretBox' | 'clock' | 'log'> {
   readonly files: Pick<FileStore, 'get' | 'put'>;
   readonly safeFetch: SafeFetch;
-  readonly secretBox: SecretBox;
-  readonly clock: Clock;
   readonly metrics: TransferMetrics;
-  readonly log: Log;
 }
 
 /** Maximum number of concurrent transfers of a process. */

@@ -1,15 +1,11 @@
-import type { Database } from '#api/store/database.ts';
+import type { Dependencies } from '#api/dependencies.ts';
 import { isPassword } from '#api/users/password.ts';
 import { reauthenticationCounts, countTry, forgetTry, signInCounts } from '#api/users/throttle.ts';
 import { findPassword, selectCredentials } from '#api/users/user-rows.ts';
 import type { User } from '#api/users/user.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
-import type { Clock } from '#crds/process/clock.ts';
 
-interface SignInDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-}
+type SignInDeps = Pick<Dependencies, 'database' | 'clock'>;
 
 interface SignIn {
   readonly email: string;

@@ -1,16 +1,10 @@
-import type { Database } from '#api/store/database.ts';
-import type { SecretBox } from '#api/store/secret-box.ts';
+import type { Dependencies } from '#api/dependencies.ts';
 import { codeCounts, countTry, forgetTry, type Count } from '#api/users/throttle.ts';
 import { stepOfCode } from '#api/users/totp.ts';
 import { findTotpSecret, consumeTotpStep } from '#api/users/user-rows.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
-import type { Clock } from '#crds/process/clock.ts';
 
-interface CodeDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly secretBox: SecretBox;
-}
+type CodeDeps = Pick<Dependencies, 'database' | 'clock' | 'secretBox'>;
 
 /** Returns the context that the encryption of a user's secret is bound to. */
 export function totpContext(userId: string): string {
@@ -55,7 +49,7 @@ export async function verifyFirstCode(
 }
 
 async function counted<T>(
-  deps: { readonly database: Database; readonly clock: Clock },
+  deps: Pick<Dependencies, 'database' | 'clock'>,
   counts: readonly Count[],
   work: () => Promise<T>,
 ): Promise<T> {

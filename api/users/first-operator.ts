@@ -1,7 +1,5 @@
-import type { Database } from '#api/store/database.ts';
+import type { Dependencies } from '#api/dependencies.ts';
 import { insertUser, selectUsersByEmail } from '#api/users/user-rows.ts';
-import type { NewId } from '#crds/contract/ids.ts';
-import type { Clock } from '#crds/process/clock.ts';
 
 /** Address of the user whom the first link of an installation signs in. */
 const FIRST_OPERATOR = 'operator@localhost';
@@ -11,11 +9,7 @@ export async function firstOperator({
   database,
   clock,
   newId,
-}: {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly newId: NewId;
-}): Promise<{ readonly id: string }> {
+}: Pick<Dependencies, 'database' | 'clock' | 'newId'>): Promise<{ readonly id: string }> {
   const known = (await selectUsersByEmail(database, FIRST_OPERATOR)).find(({ operator }) => operator);
   if (known !== undefined) return known;
   const made = { id: newId('user'), email: FIRST_OPERATOR, operator: true, password: null, identity: null };

@@ -1,9 +1,8 @@
+import type { Dependencies } from '#api/dependencies.ts';
 import { selectCredentials } from '#api/users/user-rows.ts';
-import type { Database } from '#api/store/database.ts';
 import { checkedPassword, hashPassword, isPassword } from '#api/users/password.ts';
 import { countTry, signInCounts } from '#api/users/throttle.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
-import type { Clock } from '#crds/process/clock.ts';
 
 interface NewPassword {
   readonly email: string;
@@ -20,7 +19,7 @@ interface NewPassword {
  * @throws MediaError bad_request, rate_limited.
  */
 export async function newPasswordHash(
-  deps: { readonly database: Database; readonly clock: Clock },
+  deps: Pick<Dependencies, 'database' | 'clock'>,
   { email, password, userId, address }: NewPassword,
 ): Promise<string> {
   checkedPassword(password, { email });

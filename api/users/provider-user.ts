@@ -5,19 +5,13 @@
  * - to the login that the browser is signed in with, when the provider has verified its address;
  * - to a new login without membership, when the sign-in was started from an open invitation of the verified address.
  */
-import type { Database } from '#api/store/database.ts';
+import type { Dependencies } from '#api/dependencies.ts';
 import { findInvitation } from '#api/users/invitation-rows.ts';
 import { tokenDigest } from '#api/users/token.ts';
 import { bindIdentity, findUser, findUserByIdentity, insertUser } from '#api/users/user-rows.ts';
 import type { User } from '#api/users/user.ts';
-import type { NewId } from '#crds/contract/ids.ts';
-import type { Clock } from '#crds/process/clock.ts';
 
-interface ProviderUserDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly newId: NewId;
-}
+type ProviderUserDeps = Pick<Dependencies, 'database' | 'clock' | 'newId'>;
 
 interface ProviderSignIn {
   /** `email` null: the provider has verified no address. */

@@ -9,7 +9,8 @@
  * - codes, from all networks: a fixed number in 15 minutes. A code has six digits, so a limit per network does not
  *   suffice. Its caller already knows the password.
  */
-import type { Database, Queryable } from '#api/store/database.ts';
+import type { Dependencies } from '#api/dependencies.ts';
+import type { Queryable } from '#api/store/database.ts';
 import { networkOf } from '#api/users/network.ts';
 import {
   countFailures,
@@ -21,12 +22,8 @@ import {
 } from '#api/users/sign-in-failure-rows.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { backoffMs } from '#crds/process/backoff.ts';
-import type { Clock } from '#crds/process/clock.ts';
 
-interface ThrottleDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-}
+type ThrottleDeps = Pick<Dependencies, 'database' | 'clock'>;
 
 const MINUTE_MS = 60 * 1000;
 const WINDOW_MS = 15 * MINUTE_MS;

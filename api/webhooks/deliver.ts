@@ -4,8 +4,7 @@
  * expires and the same event is sent again. A host has at most `PER_HOST` attempts in flight, so a slow host delays no
  * other.
  */
-import type { Database } from '#api/store/database.ts';
-import type { SecretBox } from '#api/store/secret-box.ts';
+import type { Dependencies } from '#api/dependencies.ts';
 import type { DeliveryMetrics } from '#api/webhooks/delivery-metrics.ts';
 import { ATTEMPTS, nextAttemptAt } from '#api/webhooks/schedule.ts';
 import { sendEvent, type SendDeps, type SendOutcome } from '#api/webhooks/send-event.ts';
@@ -20,13 +19,9 @@ import {
 } from '#api/webhooks/webhook-delivery-rows.ts';
 import { secretContext } from '#api/webhooks/webhook-secret.ts';
 import { faultPoint } from '#crds/process/fault-point.ts';
-import type { Log } from '#crds/process/log.ts';
 
-export interface DeliverDeps extends SendDeps {
-  readonly database: Database;
-  readonly secretBox: SecretBox;
+export interface DeliverDeps extends SendDeps, Pick<Dependencies, 'database' | 'secretBox' | 'log'> {
   readonly metrics: DeliveryMetrics;
-  readonly log: Log;
 }
 
 /** Maximum number of deliveries in flight in this process. */

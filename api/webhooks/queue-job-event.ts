@@ -1,18 +1,14 @@
+import type { Dependencies } from '#api/dependencies.ts';
 import { notify } from '#api/store/listen.ts';
 import type { Queryable } from '#api/store/database.ts';
-import type { SecretBox } from '#api/store/secret-box.ts';
 import { CHANGES_CHANNEL } from '#api/store/changes-channel.ts';
 import { signingSecret } from '#api/webhooks/signing-secret.ts';
 import { openUrl, sealUrl, urlContext } from '#api/webhooks/stored-url.ts';
 import { insertDelivery } from '#api/webhooks/webhook-delivery-rows.ts';
 import { selectWebhookTargets } from '#api/webhooks/webhook-endpoint-rows.ts';
 import { secretContext } from '#api/webhooks/webhook-secret.ts';
-import type { NewId } from '#crds/contract/ids.ts';
 
-interface QueueDeps {
-  readonly secretBox: SecretBox;
-  readonly newId: NewId;
-}
+type QueueDeps = Pick<Dependencies, 'secretBox' | 'newId'>;
 
 interface JobEvent {
   readonly accountId: string;

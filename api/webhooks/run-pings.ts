@@ -1,18 +1,12 @@
 /** Sending of queued pings by the courier; webhook-ping-rows.ts has their states. */
-import type { Database } from '#api/store/database.ts';
-import type { SecretBox } from '#api/store/secret-box.ts';
+import type { Dependencies } from '#api/dependencies.ts';
 import type { SendDeps } from '#api/webhooks/send-event.ts';
 import { sendPing } from '#api/webhooks/send-ping.ts';
 import { recordPingOutcome, claimPings, type ClaimedPing } from '#api/webhooks/webhook-ping-rows.ts';
 import { openUrl, urlContext } from '#api/webhooks/stored-url.ts';
 import { secretContext } from '#api/webhooks/webhook-secret.ts';
-import type { Log } from '#crds/process/log.ts';
 
-export interface PingDeps extends SendDeps {
-  readonly database: Database;
-  readonly secretBox: SecretBox;
-  readonly log: Log;
-}
+export interface PingDeps extends SendDeps, Pick<Dependencies, 'database' | 'secretBox' | 'log'> {}
 
 /** Maximum number of pings in flight in this process. */
 export const MAX_PINGS = 100;
