@@ -7,15 +7,9 @@ import { addToMonth, findCharge, insertLedgerRow, lockMonth, type LedgerRow } fr
 import { unitsOfWork } from '#api/billing/price.ts';
 import type { Queryable } from '#api/store/database.ts';
 import type { Operation } from '#crds/catalogue/formats.ts';
-import { PRICE_BOOK, priceOf, type PriceBook } from '#crds/catalogue/prices.ts';
+import { PRICE_BOOK, priceOf } from '#crds/catalogue/prices.ts';
 import type { EngineResult } from '#crds/contract/result.ts';
 import type { Clock } from '#crds/process/clock.ts';
-
-interface RecordDeps {
-  readonly clock: Clock;
-  /** Default: `PRICE_BOOK`. */
-  readonly priceBook?: PriceBook;
-}
 
 /** Direct request (`req_…`) or job (`job_…`); a job's row has these fields. */
 export interface CountedWork {
@@ -39,10 +33,13 @@ export interface Charge {
 }
 
 /** Records the work and returns its charge. A second call for the same id changes nothing and returns the first charge. */
-export async function recordWork(deps: RecordDeps, tx: Queryable, work: CountedWork): Promise<Charge> {
-  const book = deps.priceBook ?? PRICE_BOOK;
-  const at = work.completedAt ?? deps.clock.now();
-  const { meter, quantity } = unitsOfWork(book, work);
+export async function recordWork(
+  { clock }: { readonly clock: Clock },
+  tx: Queryable,
+  work: CountedWork,
+): Promise<Charge> {
+  const at = work.completedAt ?? clock.now();
+  const { meter, quantity } = unitsOfWork(PRICE_BOOK, work);
   const row = rowOf(work, at);
   if (meter === 'unbilled') {
     const inserted = await insertLedgerRow(tx, { ...row, meter, quantity, amountMicroUsd: 0 });
@@ -50,7 +47,7 @@ export async function recordWork(deps: RecordDeps, tx: Queryable, work: CountedW
   }
   const month = { accountId: work.accountId, month: utcMonth(at) };
   const { images } = await lockMonth(tx, month);
-  const amountMicroUsd = priceOf(book, meter, quantity, images);
+  const amountMicroUsd = priceOf(PRICE_BOOK, meter, quantity, images);
   if (!(await insertLedgerRow(tx, { ...row, meter, quantity, amountMicroUsd }))) return earlierCharge(tx, work.id);
   await addToMonth(tx, month, { amountMicroUsd, images: meter === 'images' ? quantity : 0 });
   return { billed: true, meter, quantity, amountMicroUsd };

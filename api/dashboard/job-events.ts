@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isUnfinished } from '#api/jobs/job.ts';
-import { selectJobStates } from '#api/jobs/job-state-rows.ts';
+import { selectJobStates } from '#api/jobs/job-rows.ts';
 import type { Queryable } from '#api/store/database.ts';
 
 /** Interval of the polls, in milliseconds. */

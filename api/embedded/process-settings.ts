@@ -34,16 +34,8 @@ interface SettingsInput {
 }
 
 /** Returns the settings of the whole service: the operator's, else those of this start. Ports and sockets are those of this start. */
-export function serviceSettings({
-  given,
-  folder,
-  ports,
-  sockets,
-  secrets,
-  certificates,
-  databaseUrl,
-  redisUrl,
-}: SettingsInput): SettingTexts {
+export function serviceSettings(input: SettingsInput): SettingTexts {
+  const { given, folder, ports, sockets, secrets, certificates, databaseUrl, redisUrl } = input;
   return {
     MEDIAJOBS_BASE_URL: `https://localhost:${ports.https}`,
     MEDIAJOBS_ENGINE_URL: socketUrl(sockets.engine),

@@ -192,3 +192,16 @@ function only<Row>(rows: readonly Row[]): Row {
   if (row === undefined || rows.length > 1) throw new Error(`expected one row, got ${rows.length}`);
   return row;
 }
+
+export type JobState = Pick<Job, 'id' | 'status' | 'percent'>;
+
+/** Returns the states of the jobs among `ids` that belong to the account. */
+export async function selectJobStates(
+  db: Queryable,
+  { accountId, ids }: { accountId: string; ids: readonly string[] },
+): Promise<readonly JobState[]> {
+  return db.selectRows<JobState>(
+    'select id, status, percent from jobs where account_id = $1 and id = any($2::text[])',
+    [accountId, [...ids]],
+  );
+}

@@ -1,7 +1,7 @@
 import type { AccountCaller } from '#api/accounts/find-caller.ts';
 import { recordAudit } from '#api/audit/audit.ts';
 import type { Dependencies } from '#api/dependencies.ts';
-import { mayNamePreset, presetNotFound } from '#api/presets/preset.ts';
+import { presetNotFound } from '#api/presets/preset.ts';
 import { deletePresetRow } from '#api/presets/preset-rows.ts';
 
 /**
@@ -13,7 +13,6 @@ export async function deletePreset(
   { caller, input: { idOrName } }: { caller: AccountCaller; input: { readonly idOrName: string } },
 ): Promise<{ id: string }> {
   const accountId = caller.account.id;
-  if (!mayNamePreset(idOrName)) throw presetNotFound(idOrName);
   return database.transaction(async (tx) => {
     const id = await deletePresetRow(tx, { accountId, idOrName });
     if (id === null) throw presetNotFound(idOrName);

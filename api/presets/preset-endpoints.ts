@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Endpoint } from '#api/http/endpoint.ts';
 import { readFields } from '#api/http/json-body.ts';
 import { deletePreset } from '#api/presets/delete-preset.ts';
-import { presetObject, presetObjectSchema } from '#api/presets/preset.ts';
-import { getPreset, listPresets } from '#api/presets/read-presets.ts';
+import { presetNotFound, presetObject, presetObjectSchema } from '#api/presets/preset.ts';
+import { findPreset, selectPresets } from '#api/presets/preset-rows.ts';
 import { presetRequestSchema, savePreset } from '#api/presets/save-preset.ts';
 
 const preset = (description: string) => ({ description, schema: presetObjectSchema });
@@ -41,7 +41,7 @@ export const presetEndpoints: readonly Endpoint[] = [
     responses: { 200: { description: 'All presets.', schema: presetList } },
     errors: [],
     handle: async (deps, { caller }) => {
-      const data = (await listPresets(deps, { caller })).map((one) => presetObject(one));
+      const data = (await selectPresets(deps.database, caller.account.id)).map((one) => presetObject(one));
       return { status: 200, body: { object: 'list', data, has_more: false } };
     },
   },
@@ -53,7 +53,9 @@ export const presetEndpoints: readonly Endpoint[] = [
     responses: { 200: preset('The preset.') },
     errors: ['not_found'],
     handle: async (deps, { caller, params }) => {
-      const found = await getPreset(deps, { caller, input: { idOrName: params['id_or_name'] ?? '' } });
+      const idOrName = params['id_or_name'] ?? '';
+      const found = await findPreset(deps.database, { accountId: caller.account.id, idOrName });
+      if (found === null) throw presetNotFound(idOrName);
       return { status: 200, body: presetObject(found) };
     },
   },

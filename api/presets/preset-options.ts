@@ -1,5 +1,4 @@
 import type { Dependencies } from '#api/dependencies.ts';
-import { mayNamePreset } from '#api/presets/preset.ts';
 import { findPreset } from '#api/presets/preset-rows.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { parseJsonOptions, type FlatOptions } from '#crds/catalogue/options/options.ts';
@@ -16,7 +15,7 @@ export async function presetOptions(
   { accountId, preset: idOrName }: { accountId: string; preset: string | null | undefined },
 ): Promise<FlatOptions> {
   if (idOrName == null) return NONE;
-  const preset = mayNamePreset(idOrName) ? await findPreset(database, { accountId, idOrName }) : null;
+  const preset = await findPreset(database, { accountId, idOrName });
   if (preset !== null) return parseJsonOptions(preset.options);
   throw new MediaError('bad_request', `There is no preset \`${idOrName.slice(0, 63)}\` in this account.`, {
     param: 'preset',

@@ -5,7 +5,6 @@
  *                     └──DELETE──→ deleted: jobs that were created with it keep their options
  */
 import { z } from 'zod';
-import { isId } from '#crds/contract/ids.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 
 export interface Preset {
@@ -17,9 +16,6 @@ export interface Preset {
   /** Time at which the options were last replaced. */
   readonly updatedAt: Date;
 }
-
-/** Form of a preset's name. */
-export const PRESET_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
 export const presetObjectSchema = z
   .object({
@@ -41,11 +37,6 @@ export function presetObject(preset: Preset): z.infer<typeof presetObjectSchema>
     created_at: preset.createdAt.toISOString(),
     updated_at: preset.updatedAt.toISOString(),
   };
-}
-
-/** Returns whether the text has the form of a preset's id or name. */
-export function mayNamePreset(text: string): boolean {
-  return isId('preset', text) || PRESET_NAME.test(text);
 }
 
 /** Returns the refusal for an id or name without a preset. */

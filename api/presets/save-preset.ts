@@ -3,7 +3,7 @@ import { lockAccount } from '#api/accounts/account-rows.ts';
 import type { AccountCaller } from '#api/accounts/find-caller.ts';
 import { recordAudit } from '#api/audit/audit.ts';
 import type { Dependencies } from '#api/dependencies.ts';
-import { PRESET_NAME, type Preset } from '#api/presets/preset.ts';
+import type { Preset } from '#api/presets/preset.ts';
 import { insertPreset, replacePresetOptions } from '#api/presets/preset-rows.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { parseJsonOptions, resolveOptions } from '#crds/catalogue/options/options.ts';
@@ -15,7 +15,7 @@ const NAME_RULE = '1 to 63 lower-case letters, digits, hyphens and underscores, 
 export const presetRequestSchema = z.strictObject({
   name: z
     .string()
-    .regex(PRESET_NAME, NAME_RULE)
+    .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, NAME_RULE)
     .meta({ description: `Unique in the account: ${NAME_RULE}.` }),
   options: z.looseObject({}).meta({ description: 'Options in the nested shape, as of a job; at least one.' }),
 });

@@ -132,3 +132,46 @@ export async function countOnAllowance(
 export async function forgetAllowance(db: Queryable, before: Date): Promise<void> {
   await db.query('delete from upload_allowance where at <= $1', [before]);
 }
+
+/** Records a stored part; a repeated part replaces the earlier one. */
+export async function recordPart(
+  db: Queryable,
+  part: { uploadId: string; partNumber: number; size: number },
+): Promise<void> {
+  await db.query(
+    `insert into upload_parts (upload_id, part_number, size) values ($1, $2, $3)
+     on conflict (upload_id, part_number) do update set size = excluded.size`,
+    [part.uploadId, part.partNumber, part.size],
+  );
+}
+
+export async function selectPartNumbers(db: Queryable, uploadId: string): Promise<ReadonlySet<number>> {
+  const { rows } = await db.query<{ part_number: number }>(
+    'select part_number from upload_parts where upload_id = $1',
+    [uploadId],
+  );
+  return new Set(rows.map((row) => row.part_number));
+}
+
+/** Upload that is incomplete or not used by a finished job. */
+export interface OpenUpload extends Pick<
+  Upload,
+  'id' | 'livemode' | 'size' | 'filename' | 'multipart' | 'createdAt' | 'expiresAt' | 'uploadedAt' | 'jobId'
+> {
+  /** Number of received parts. */
+  readonly parts: number;
+}
+
+/** Returns the open uploads of an account, newest first. */
+export async function selectOpenUploads(
+  db: Queryable,
+  { accountId, now, limit }: { accountId: string; now: Date; limit: number },
+): Promise<readonly OpenUpload[]> {
+  return db.selectRows<OpenUpload>(
+    `select id, livemode, size, filename, multipart, created_at as "createdAt", expires_at as "expiresAt",
+       uploaded_at as "uploadedAt", job_id as "jobId",
+       (select count(*)::int from upload_parts where upload_id = uploads.id) as parts
+     from uploads where account_id = $1 and (expires_at > $2 or job_id is not null) order by created_at desc, id limit $3`,
+    [accountId, now, limit],
+  );
+}

@@ -3,7 +3,7 @@ import { notFound } from '#api/dashboard/not-found.ts';
 import { forMember, forUser, type Route } from '#api/dashboard/route.ts';
 import { table } from '#api/dashboard/table.ts';
 import { bytes } from '#api/dashboard/format-values.ts';
-import { openSample } from '#api/samples/open-sample.ts';
+import { openSample } from '#api/samples/samples.ts';
 
 /** Page and downloads of the published samples for test keys. */
 export const sampleRoutes: readonly Route[] = [

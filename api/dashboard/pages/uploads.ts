@@ -2,7 +2,7 @@ import { html } from '#api/dashboard/html.ts';
 import { forMember, type Route } from '#api/dashboard/route.ts';
 import { table } from '#api/dashboard/table.ts';
 import { bytes, moment } from '#api/dashboard/format-values.ts';
-import { selectOpenUploads, type OpenUpload } from '#api/uploads/open-upload-rows.ts';
+import { selectOpenUploads, type OpenUpload } from '#api/uploads/upload-rows.ts';
 import { partSizes } from '#api/uploads/upload.ts';
 
 const MAX_UPLOADS = 100;
