@@ -1,5 +1,5 @@
 /**
- * The only process that connects to addresses chosen by callers: it sends webhooks, fetches `input.url` and delivers to
+ * The only process that connects to addresses chosen by callers: it sends webhooks, fetches `input.url` and uploads to
  * `output.url`. It decodes no files. Several instances may run.
  */
 import { COURIER_SETTINGS } from '#api/entry-settings.ts';

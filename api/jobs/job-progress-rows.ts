@@ -1,4 +1,4 @@
-/** SQL of dispatch, progress, delivery, end and clean-up of jobs. */
+/** SQL of dispatch, progress, upload, end and clean-up of jobs. */
 import type { Job } from '#api/jobs/job.ts';
 import { JOB_COLUMNS } from '#api/jobs/job-rows.ts';
 import type { Queryable } from '#api/store/database.ts';
@@ -58,8 +58,8 @@ export async function recordProgress(
   );
 }
 
-/** Marks a job whose output the courier has to deliver. Returns false when a newer attempt or the end was first. */
-export async function markDeliveryDue(
+/** Marks a job whose output the courier has to upload. Returns false when a newer attempt or the end was first. */
+export async function markUploadDue(
   tx: Queryable,
   job: { id: string; dispatch: string },
   done: { attempt: number; startedAt: Date; outputKey: string; report: WorkerReport },

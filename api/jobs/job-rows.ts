@@ -31,7 +31,7 @@ const COLUMNS = {
   metadata: 'metadata',
   dispatch: 'dispatch',
   outputKey: 'output_key',
-  delivery: 'delivery',
+  outputUpload: 'delivery',
   report: 'report',
   result: 'result',
   error: 'error',
@@ -69,7 +69,7 @@ export interface NewJob extends Pick<Job, (typeof NEW_JOB_FIELDS)[number]> {
   readonly webhookUrl: Pick<NewUrl, 'plainUrl' | 'sealedUrl'> | null;
   /** URL of the input, encrypted. */
   readonly inputUrl: Buffer | null;
-  /** URL and headers of the delivery, encrypted. */
+  /** URL and headers of the upload, encrypted. */
   readonly outputTarget: Buffer | null;
   readonly reservedMicroUsd: number;
 }

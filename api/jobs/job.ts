@@ -46,8 +46,8 @@ export interface Job extends Readonly<OpenWorkOrder> {
   /** Nonce of the newest MediaJob; null before the first. */
   readonly dispatch: string | null;
   readonly outputKey: string | null;
-  /** State of the delivery to the caller's storage; null before processing has ended. */
-  readonly delivery: 'due' | 'done' | null;
+  /** State of the upload to `output.url`; null before processing has ended. */
+  readonly outputUpload: 'due' | 'done' | null;
   readonly report: WorkerReport | null;
   readonly result: EngineResult | null;
   readonly error: JobError | null;

@@ -5,7 +5,7 @@
 import { finishJob, type FinishDeps } from '#api/jobs/finish-job.ts';
 import { inputUrl, kindOfName, type DispatchDeps } from '#api/recorder/dispatch-jobs.ts';
 import { isUnfinished, outputKey, type Job } from '#api/jobs/job.ts';
-import { markDeliveryDue, recordProgress } from '#api/jobs/job-progress-rows.ts';
+import { markUploadDue, recordProgress } from '#api/jobs/job-progress-rows.ts';
 import { findJob } from '#api/jobs/job-rows.ts';
 import { CHANGES_CHANNEL } from '#api/store/changes-channel.ts';
 import { notify } from '#api/store/listen.ts';
@@ -80,7 +80,7 @@ function nextStep(deps: ProjectDeps, mediaJob: MediaJob, job: Job | null): Proje
 
 function beforeEnd(deps: ProjectDeps, mediaJob: MediaJob, job: Job): ProjectionStep {
   const { status, spec } = mediaJob;
-  if (job.delivery !== null) return { do: 'nothing' };
+  if (job.outputUpload !== null) return { do: 'nothing' };
   if (status !== undefined && isFinal(status)) return { do: 'end', status };
   if (mayLackTicket(deps, mediaJob)) return { do: 'check-ticket' };
   if (spec.suspend && job.inputStored) return { do: 'resume' };
@@ -140,7 +140,7 @@ async function recordEnd(deps: ProjectDeps, mediaJob: MediaJob, status: MediaJob
     return;
   }
   await deps.database.transaction(async (tx) => {
-    const due = await markDeliveryDue(
+    const due = await markUploadDue(
       tx,
       { id, dispatch },
       { attempt: status.attempt, startedAt, outputKey: key, report },

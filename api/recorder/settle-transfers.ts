@@ -1,4 +1,4 @@
-/** End of jobs after their transfers: inputs that could not be fetched, outputs that were delivered or refused. */
+/** End of jobs after their transfers: inputs that could not be fetched, outputs that were uploaded or refused. */
 import { finishJob, type FinishDeps } from '#api/jobs/finish-job.ts';
 import { findJob } from '#api/jobs/job-rows.ts';
 import { selectSettledTransfers } from '#api/transfers/transfer-rows.ts';
@@ -10,11 +10,11 @@ export async function settleTransfers(deps: FinishDeps): Promise<void> {
   const settled = await selectSettledTransfers(deps.database, BATCH);
   for (const { jobId, direction, error } of settled) {
     if (error !== null) await finishJob(deps, jobId, { kind: 'failed', fence: null, error });
-    else if (direction === 'deliver') await finishDelivered(deps, jobId);
+    else if (direction === 'deliver') await finishUploaded(deps, jobId);
   }
 }
 
-async function finishDelivered(deps: FinishDeps, jobId: string): Promise<void> {
+async function finishUploaded(deps: FinishDeps, jobId: string): Promise<void> {
   const job = await findJob(deps.database, jobId);
   if (job === null || job.report === null || job.dispatch === null) return;
   await finishJob(deps, jobId, {

@@ -236,15 +236,15 @@ describe('a job with output.url', () => {
     await settleTransfers(deps);
   }
 
-  it('ends after its delivery', async () => {
+  it('ends after its upload', async () => {
     const id = await dispatched(target);
     await report(id, done);
-    expect(await readJob(database, id)).toMatchObject({ status: 'processing', delivery: 'due', percent: 95 });
+    expect(await readJob(database, id)).toMatchObject({ status: 'processing', outputUpload: 'due', percent: 95 });
     await settle(id, null);
     expect(await readJob(database, id)).toMatchObject({ status: 'succeeded', outputKey: null, billed: true });
   });
 
-  it('fails when its delivery has failed', async () => {
+  it('fails when its upload has failed', async () => {
     const id = await dispatched(target);
     await report(id, done);
     await settle(id, { code: 'output_upload_failed', message: 'The response has status 500.' });

@@ -21,7 +21,7 @@ describe('fetch of input.url', () => {
       input_size: 5,
     });
     expect(await courier.transferOf(id)).toMatchObject({
-      tries: 1,
+      attempt: 1,
       lease_until: null,
       done_at: deps.clock.now(),
       error: null,
@@ -87,9 +87,9 @@ describe('fetch of input.url', () => {
   ])('fails without a retry at the response %j', async (response, problem) => {
     const id = await courier.newJob({ inputUrl: `http://127.0.0.2:${await rawServer(response)}/` });
     await courier.runDue();
-    const { tries, done_at, error } = await courier.transferOf(id);
-    expect({ tries, done_at, code: error?.code }).toEqual({
-      tries: 1,
+    const { attempt, done_at, error } = await courier.transferOf(id);
+    expect({ attempt, done_at, code: error?.code }).toEqual({
+      attempt: 1,
       done_at: deps.clock.now(),
       code: 'input_fetch_failed',
     });
@@ -106,8 +106,8 @@ describe('fetch of input.url', () => {
   ])('refuses %s without a retry', async (url, problem) => {
     const id = await courier.newJob({ inputUrl: url });
     await courier.runDue();
-    const { tries, error } = await courier.transferOf(id);
-    expect({ tries, code: error?.code }).toEqual({ tries: 1, code: 'input_fetch_failed' });
+    const { attempt, error } = await courier.transferOf(id);
+    expect({ attempt, code: error?.code }).toEqual({ attempt: 1, code: 'input_fetch_failed' });
     expect(error?.message).toContain(problem);
   });
 
@@ -123,15 +123,19 @@ describe('fetch of input.url', () => {
   ])('makes three attempts within a minute after %s', async (_what, response, problem) => {
     const id = await courier.newJob({ inputUrl: `http://127.0.0.2:${await rawServer(response)}/` });
     await courier.runDue();
-    expect(await courier.transferOf(id)).toMatchObject({ tries: 1, next_at: new Date(START + 5000), done_at: null });
+    expect(await courier.transferOf(id)).toMatchObject({ attempt: 1, next_at: new Date(START + 5000), done_at: null });
     courier.time += 5000;
     await courier.runDue();
-    expect(await courier.transferOf(id)).toMatchObject({ tries: 2, next_at: new Date(START + 25_000), done_at: null });
+    expect(await courier.transferOf(id)).toMatchObject({
+      attempt: 2,
+      next_at: new Date(START + 25_000),
+      done_at: null,
+    });
     courier.time += 20_000;
     await courier.runDue();
-    const { tries, error } = await courier.transferOf(id);
-    expect({ tries, error }).toEqual({
-      tries: 3,
+    const { attempt, error } = await courier.transferOf(id);
+    expect({ attempt, error }).toEqual({
+      attempt: 3,
       error: { code: 'input_fetch_failed', message: `\`input.url\` could not be fetched: ${problem}.` },
     });
     expect(await files.head(`inputs/${id}`)).toBeNull();

@@ -35,7 +35,7 @@ describe('runTransfer', () => {
     await claimDueTransfers(deps, 1);
     if (late !== undefined) await runTransfer(deps, late, new AbortController().signal);
     expect(await courier.transferOf(id)).toMatchObject({
-      tries: 2,
+      attempt: 2,
       done_at: null,
       error: null,
       lease_until: new Date(courier.time + 60_000),
@@ -62,7 +62,7 @@ describe('runTransfer', () => {
     });
     await began.promise;
     await workers.stop();
-    expect(await courier.transferOf(id)).toMatchObject({ tries: 0, lease_until: null, done_at: null });
+    expect(await courier.transferOf(id)).toMatchObject({ attempt: 0, lease_until: null, done_at: null });
   });
 
   it.each([
@@ -76,15 +76,15 @@ describe('runTransfer', () => {
     const failing = { ...deps, files: { get: unavailable, put: unavailable } };
     for (let i = 0; i < 5; i += 1) {
       const claimed = await claimDueTransfers(deps, 1);
-      expect(claimed).toMatchObject([{ tries: 1 }]);
+      expect(claimed).toMatchObject([{ attempt: 1 }]);
       for (const transfer of claimed) await runTransfer(failing, transfer, new AbortController().signal);
-      expect(await courier.transferOf(id)).toMatchObject({ tries: 0, lease_until: null, done_at: null });
+      expect(await courier.transferOf(id)).toMatchObject({ attempt: 0, lease_until: null, done_at: null });
       courier.time += 19_999;
       expect(await claimDueTransfers(deps, 1)).toEqual([]);
       courier.time += 1;
     }
     expect(await courier.runDue()).toBe(1);
-    expect(await courier.transferOf(id)).toMatchObject({ tries: 1, done_at: deps.clock.now(), error: null });
+    expect(await courier.transferOf(id)).toMatchObject({ attempt: 1, done_at: deps.clock.now(), error: null });
   });
 
   it('skips a job that has ended and deletes what was stored for it', async () => {
@@ -98,7 +98,7 @@ describe('runTransfer', () => {
     expect(await courier.runDue()).toBe(1);
     expect(await courier.inputOf(during)).toMatchObject({ input_stored: false });
     expect(await courier.runDue()).toBe(0);
-    expect(await courier.transferOf(before)).toMatchObject({ tries: 0, done_at: deps.clock.now(), error: null });
+    expect(await courier.transferOf(before)).toMatchObject({ attempt: 0, done_at: deps.clock.now(), error: null });
     expect(await courier.transferOf(during)).toMatchObject({ done_at: deps.clock.now(), error: null });
     expect(new Set(await selectDueDeletions(database, deps.clock.now(), 10))).toEqual(
       new Set([`inputs/${before}`, `inputs/${during}`]),

@@ -6,7 +6,7 @@ import type { Dependencies } from '#api/dependencies.ts';
 import { CHANGES_CHANNEL } from '#api/store/changes-channel.ts';
 import type { FileStore } from '#api/files/file-store.ts';
 import { notify } from '#api/store/listen.ts';
-import { deliverOutput, callerTargetSchema } from '#api/transfers/deliver-output.ts';
+import { uploadOutput, callerTargetSchema } from '#api/transfers/upload-output.ts';
 import { fetchInput, type FetchedInput } from '#api/transfers/fetch-input.ts';
 import type { TransferMetrics } from '#api/transfers/transfer-metrics.ts';
 import type { TransferFailure } from '#api/transfers/transfer-outcome.ts';
@@ -109,7 +109,7 @@ async function tryMoveBytes(
 }
 
 function moveBytes(deps: TransferDeps, transfer: ClaimedTransfer, signal: AbortSignal): Promise<Outcome> {
-  return transfer.direction === 'fetch' ? fetchOne(deps, transfer, signal) : deliverOne(deps, transfer, signal);
+  return transfer.direction === 'fetch' ? fetchOne(deps, transfer, signal) : uploadOne(deps, transfer, signal);
 }
 
 async function fetchOne(
@@ -158,7 +158,7 @@ function reportProgress(
   };
 }
 
-function deliverOne(
+function uploadOne(
   deps: TransferDeps,
   { jobId, outputTarget, outputKey, outputFormat }: ClaimedTransfer,
   signal: AbortSignal,
@@ -166,13 +166,13 @@ function deliverOne(
   if (outputTarget === null || outputKey === null) throw new Error(`job ${jobId} has no output.url, or no output yet`);
   const target = callerTargetSchema.parse(JSON.parse(deps.secretBox.open(outputTarget, `job-output:${jobId}`)));
   const mediaType = outputFormat === null ? 'application/octet-stream' : FORMATS[outputFormat].mediaType;
-  return deliverOutput(deps, { target, key: outputKey, mediaType, signal });
+  return uploadOutput(deps, { target, key: outputKey, mediaType, signal });
 }
 
 async function record(deps: TransferDeps, transfer: ClaimedTransfer, outcome: Outcome): Promise<void> {
-  const { direction, tries, jobId } = transfer;
+  const { direction, attempt, jobId } = transfer;
   const at = deps.clock.now();
-  const delay = RETRY_SECONDS[direction][tries - 1];
+  const delay = RETRY_SECONDS[direction][attempt - 1];
   if (outcome.outcome === 'failed' && outcome.isTransient && delay !== undefined) {
     await retryTransfer(deps.database, transfer, new Date(at.getTime() + delay * 1000));
     deps.metrics.ended(direction, 'retried');
@@ -188,7 +188,7 @@ async function record(deps: TransferDeps, transfer: ClaimedTransfer, outcome: Ou
   // The job has ended: the next claim closes the transfer and deletes what was stored.
   if (!isCurrent) return releaseTransfer(deps.database, transfer);
   deps.metrics.ended(direction, error === null ? 'succeeded' : 'failed');
-  deps.log.info({ job_id: jobId, direction, attempt: tries, outcome: outcome.outcome }, 'transfer ended');
+  deps.log.info({ job_id: jobId, direction, attempt, outcome: outcome.outcome }, 'transfer ended');
 }
 
 function errorOf(direction: Direction, outcome: Outcome): TransferError | null {
@@ -197,7 +197,7 @@ function errorOf(direction: Direction, outcome: Outcome): TransferError | null {
     case 'sent':
       return null;
     case 'missing':
-      return { code: 'internal', message: 'The result was deleted before it was delivered. Create the job again.' };
+      return { code: 'internal', message: 'The result was deleted before it was uploaded. Create the job again.' };
     case 'failed':
       return direction === 'fetch'
         ? { code: 'input_fetch_failed', message: `\`input.url\` could not be fetched: ${outcome.problem}.` }

@@ -12,9 +12,9 @@ export function makeTransferMetrics(
   { database, clock }: { database: Queryable; clock: Clock },
   registry: Registry,
 ): TransferMetrics {
-  const tries = new Counter({
+  const attempts = new Counter({
     name: 'mediajobs_transfer_attempts_total',
-    help: 'Attempts to fetch input.url or to deliver to output.url, by direction and outcome; after failed there is no further attempt.',
+    help: 'Attempts to fetch input.url or to upload to output.url, by direction and outcome; after failed there is no further attempt.',
     labelNames: ['direction', 'outcome'],
     registers: [registry],
   });
@@ -28,5 +28,5 @@ export function makeTransferMetrics(
       this.set(oldest === null ? 0 : (now.getTime() - oldest.getTime()) / 1000);
     },
   });
-  return { ended: (direction, outcome) => tries.inc({ direction, outcome }) };
+  return { ended: (direction, outcome) => attempts.inc({ direction, outcome }) };
 }

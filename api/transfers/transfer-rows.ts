@@ -1,11 +1,11 @@
 /**
- * SQL of transfers: fetches of `input.url` and deliveries to `output.url`. The recorder reads their outcomes.
+ * SQL of transfers: fetches of `input.url` and uploads to `output.url`. The recorder reads their outcomes.
  *
- *   queued ──claim: tries + 1, lease──→ running ──→ done (done_at), or done with an error
+ *   queued ──claim: attempt + 1, lease──→ running ──→ done (done_at), or done with an error
  *     ↑                                   │
  *     ├── transient failure: next_at ─────┤
- *     ├── process stopped: tries - 1 ─────┤
- *     ├── file store failed: tries - 1 ───┤
+ *     ├── process stopped: attempt - 1 ───┤
+ *     ├── file store failed: attempt - 1 ─┤
  *     └── lease expired (process died) ───┘
  *
  * A transfer of a job that has ended is closed and not run again.
@@ -16,13 +16,14 @@ import type { ErrorCode } from '#crds/contract/error-codes.ts';
 import type { PlanName } from '#crds/catalogue/plans.ts';
 import type { Format } from '#crds/catalogue/formats.ts';
 
+/** `deliver`: the upload to `output.url`, by the name in stored rows and metrics. */
 export type Direction = 'fetch' | 'deliver';
 
-/** One attempt; `tries` is its fencing token. */
+/** One attempt; its number, the column `tries`, is its fencing token. */
 export interface TransferAttempt {
   readonly jobId: string;
   readonly direction: Direction;
-  readonly tries: number;
+  readonly attempt: number;
 }
 
 export interface ClaimedTransfer extends TransferAttempt {
@@ -30,7 +31,7 @@ export interface ClaimedTransfer extends TransferAttempt {
   /** URL of a fetch, encrypted. */
   readonly inputUrl: Buffer | null;
   readonly inputKey: string;
-  /** URL and headers of a delivery, encrypted. */
+  /** URL and headers of an upload, encrypted. */
   readonly outputTarget: Buffer | null;
   readonly outputKey: string | null;
   readonly outputFormat: Format | null;
@@ -53,7 +54,7 @@ export async function insertTransfer(
   );
 }
 
-/** Returns ended transfers that end an unfinished job: failed ones, and completed deliveries. */
+/** Returns ended transfers that end an unfinished job: failed ones, and completed uploads. */
 export async function selectSettledTransfers(
   db: Queryable,
   limit: number,
@@ -101,7 +102,7 @@ export async function claimTransfers(
      from chosen, jobs as job, accounts as account
      where transfer.job_id = chosen.job_id and transfer.direction = chosen.direction
        and job.id = chosen.job_id and account.id = job.account_id
-     returning transfer.job_id as "jobId", transfer.direction, transfer.tries, account.plan,
+     returning transfer.job_id as "jobId", transfer.direction, transfer.tries as attempt, account.plan,
        job.input_url as "inputUrl", job.input_key as "inputKey", job.output_target as "outputTarget",
        job.output_key as "outputKey", job.report -> 'result' ->> 'output_format' as "outputFormat"`,
     [claim.now, claim.leaseUntil, claim.limit, claim.perAccount],
@@ -123,54 +124,54 @@ async function closeEndedTransfers(tx: Queryable, now: Date): Promise<void> {
 /** Extends the lease of an attempt. Returns false when a later attempt has begun or the job has ended. */
 export async function extendLease(
   db: Queryable,
-  { jobId, direction, tries }: TransferAttempt,
+  { jobId, direction, attempt }: TransferAttempt,
   leaseUntil: Date,
 ): Promise<boolean> {
   return db.changesRow(
     `update transfers as transfer set lease_until = $4 from jobs as job
      where transfer.job_id = $1 and transfer.direction = $2 and transfer.tries = $3 and transfer.done_at is null
        and job.id = transfer.job_id and job.status in ('queued', 'processing')`,
-    [jobId, direction, tries, leaseUntil],
+    [jobId, direction, attempt, leaseUntil],
   );
 }
 
 /** Releases an unfinished attempt without counting it; the transfer is due at `nextAt`, else immediately. */
 export async function releaseTransfer(
   db: Queryable,
-  { jobId, direction, tries }: TransferAttempt,
+  { jobId, direction, attempt }: TransferAttempt,
   nextAt?: Date,
 ): Promise<void> {
   await db.query(
     `update transfers set tries = tries - 1, lease_until = null, next_at = coalesce($4, next_at)
      where job_id = $1 and direction = $2 and tries = $3 and done_at is null`,
-    [jobId, direction, tries, nextAt ?? null],
+    [jobId, direction, attempt, nextAt ?? null],
   );
 }
 
 /** Ends a transfer. Returns false when a later attempt has begun or the job has ended. */
 export async function endTransfer(
   tx: Queryable,
-  { jobId, direction, tries }: TransferAttempt,
+  { jobId, direction, attempt }: TransferAttempt,
   end: { at: Date; error: TransferError | null },
 ): Promise<boolean> {
   return tx.changesRow(
     `update transfers as transfer set done_at = $4, lease_until = null, error = $5 from jobs as job
      where transfer.job_id = $1 and transfer.direction = $2 and transfer.tries = $3 and transfer.done_at is null
        and job.id = transfer.job_id and job.status in ('queued', 'processing')`,
-    [jobId, direction, tries, end.at, end.error === null ? null : JSON.stringify(end.error)],
+    [jobId, direction, attempt, end.at, end.error === null ? null : JSON.stringify(end.error)],
   );
 }
 
 /** Ends a failed attempt and schedules the next one. */
 export async function retryTransfer(
   db: Queryable,
-  { jobId, direction, tries }: TransferAttempt,
+  { jobId, direction, attempt }: TransferAttempt,
   nextAt: Date,
 ): Promise<void> {
   await db.query(
     `update transfers set next_at = $4, lease_until = null
      where job_id = $1 and direction = $2 and tries = $3 and done_at is null`,
-    [jobId, direction, tries, nextAt],
+    [jobId, direction, attempt, nextAt],
   );
 }
 

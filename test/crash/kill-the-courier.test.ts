@@ -39,7 +39,7 @@ async function createJob(fields: Record<string, unknown>): Promise<string> {
   return String(created.json()['id']);
 }
 
-describe('the courier, killed in the middle of a fetch, a delivery and a webhook,', () => {
+describe('the courier, killed in the middle of a fetch, an upload and a webhook,', () => {
   it('repeats all three, and each job ends once', async () => {
     const [source, target, hook] = [
       await startHolding(sendCsv),
@@ -48,7 +48,7 @@ describe('the courier, killed in the middle of a fetch, a delivery and a webhook
     ];
     const ids = {
       fetched: await createJob({ input: { url: source.url } }),
-      delivered: await createJob({ output: { url: target.url } }),
+      uploaded: await createJob({ output: { url: target.url } }),
       notified: await createJob({ webhook_url: hook.url }),
     };
     await expect

@@ -31,7 +31,7 @@ describe('an installation', () => {
     expect(response.bytes.length).toBeGreaterThan(100);
   });
 
-  it('fetches input.url and delivers to output.url', async () => {
+  it('fetches input.url and uploads to output.url', async () => {
     const json = {
       operation: 'compress',
       input: { url: `${receiver.url}/photo.jpg` },

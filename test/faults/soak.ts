@@ -49,7 +49,7 @@ type Command =
       readonly of: number;
       readonly key: number | null;
       readonly hook: boolean;
-      readonly deliver: boolean;
+      readonly sendsOutput: boolean;
     }
   | { readonly do: 'fetch job'; readonly key: number | null }
   | { readonly do: 'read' | 'cancel' | 'download'; readonly of: number }
@@ -104,7 +104,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   },
   {
     weight: 6,
-    arbitrary: fc.record({ do: constant('create job'), of, key, hook: fc.boolean(), deliver: fc.boolean() }),
+    arbitrary: fc.record({ do: constant('create job'), of, key, hook: fc.boolean(), sendsOutput: fc.boolean() }),
   },
   { weight: 2, arbitrary: fc.record({ do: constant('fetch job'), key }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('read', 'cancel', 'download'), of }) },
@@ -229,13 +229,13 @@ async function sendUpload({ world, account }: Stage, model: Model, content: 'goo
 interface JobFields {
   readonly key: number | null;
   readonly hook?: boolean;
-  readonly deliver?: boolean;
+  readonly sendsOutput?: boolean;
 }
 
 function sendJob(
   { account }: Stage,
   input: object,
-  { key: number, hook = false, deliver = false }: JobFields,
+  { key: number, hook = false, sendsOutput = false }: JobFields,
 ): Promise<Reply> {
   const headers: Record<string, string> =
     number === null ? {} : { 'idempotency-key': `key-${number}-${JSON.stringify(input)}` };
@@ -243,7 +243,7 @@ function sendJob(
     ...TO_JSON,
     input,
     ...(hook ? { webhook_url: account.url('hook') } : {}),
-    ...(deliver ? { output: { url: account.url('output') } } : {}),
+    ...(sendsOutput ? { output: { url: account.url('output') } } : {}),
   };
   return account.call('POST', '/v1/jobs', { body: JSON.stringify(json), headers });
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { finishJob, type Ending, type FinishDeps } from '#api/jobs/finish-job.ts';
-import { markDeliveryDue, recordProgress, setDispatch } from '#api/jobs/job-progress-rows.ts';
+import { markUploadDue, recordProgress, setDispatch } from '#api/jobs/job-progress-rows.ts';
 import { isUnfinished, type Job } from '#api/jobs/job.ts';
 import { makeSecretBox } from '#api/store/secret-box.ts';
 import { sealUrl, urlContext } from '#api/webhooks/stored-url.ts';
@@ -31,7 +31,7 @@ type JobAction =
       readonly percent: number;
       readonly heard: boolean;
     }
-  | { readonly do: 'deliver'; readonly dispatch: string; readonly attempt: number }
+  | { readonly do: 'upload'; readonly dispatch: string; readonly attempt: number }
   | { readonly do: 'succeed' | 'fail'; readonly dispatch: string; readonly attempt: number }
   | { readonly do: 'give up' | 'cancel' };
 
@@ -41,7 +41,7 @@ interface Model {
   readonly attempt: number;
   readonly percent: number;
   readonly dispatch: string | null;
-  readonly isDelivering: boolean;
+  readonly isUploading: boolean;
 }
 
 const dispatch = fc.constantFrom('n1', 'n2');
@@ -58,7 +58,7 @@ const step: fc.Arbitrary<JobAction> = fc.oneof(
       heard: fc.boolean(),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('deliver' as const), dispatch, attempt }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('upload' as const), dispatch, attempt }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('succeed' as const, 'fail' as const), dispatch, attempt }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('give up' as const, 'cancel' as const) }) },
 );
@@ -67,15 +67,15 @@ function after(model: Model, taken: JobAction): Model {
   if (!isUnfinished(model)) return model;
   switch (taken.do) {
     case 'dispatch':
-      return model.isDelivering ? model : { ...model, dispatch: taken.dispatch };
+      return model.isUploading ? model : { ...model, dispatch: taken.dispatch };
     case 'progress': {
-      if (model.isDelivering || !isCurrent(model, taken)) return model;
+      if (model.isUploading || !isCurrent(model, taken)) return model;
       const percent = Math.max(model.percent, taken.percent);
       return { ...model, attempt: taken.attempt, percent, status: taken.heard ? 'processing' : model.status };
     }
-    case 'deliver':
-      if (model.isDelivering || !isCurrent(model, taken)) return model;
-      return { ...model, status: 'processing', attempt: taken.attempt, percent: 95, isDelivering: true };
+    case 'upload':
+      if (model.isUploading || !isCurrent(model, taken)) return model;
+      return { ...model, status: 'processing', attempt: taken.attempt, percent: 95, isUploading: true };
     case 'succeed':
       return isCurrent(model, taken) ? { ...model, status: 'succeeded', attempt: taken.attempt, percent: 100 } : model;
     case 'fail':
@@ -103,8 +103,8 @@ async function take(job: Job, taken: JobAction): Promise<void> {
         startedAt: taken.heard ? NOW : null,
       });
       return;
-    case 'deliver':
-      await markDeliveryDue(database, own, {
+    case 'upload':
+      await markUploadDue(database, own, {
         attempt: taken.attempt,
         startedAt: NOW,
         outputKey: 'outputs/x',
@@ -119,7 +119,7 @@ async function take(job: Job, taken: JobAction): Promise<void> {
   }
 }
 
-function endingOf(taken: Exclude<JobAction, { do: 'dispatch' | 'progress' | 'deliver' }>): Ending {
+function endingOf(taken: Exclude<JobAction, { do: 'dispatch' | 'progress' | 'upload' }>): Ending {
   const error = { code: 'internal', message: 'lost' } as const;
   switch (taken.do) {
     case 'succeed':
@@ -133,12 +133,12 @@ function endingOf(taken: Exclude<JobAction, { do: 'dispatch' | 'progress' | 'del
   }
 }
 
-const modelOf = ({ status, attempt: number, percent, dispatch: nonce, delivery }: Job): Model => ({
+const modelOf = ({ status, attempt: number, percent, dispatch: nonce, outputUpload }: Job): Model => ({
   status,
   attempt: number,
   percent,
   dispatch: nonce,
-  isDelivering: delivery === 'due',
+  isUploading: outputUpload === 'due',
 });
 
 async function traces(id: string): Promise<{ ledger: number; events: number }> {
@@ -167,9 +167,9 @@ describe("a job's row, whatever reports come in whatever order,", () => {
           await take(before, taken);
           const row = await readJob(database, made.id);
           model = after(model, taken);
-          expect({ ...modelOf(row), isDelivering: isUnfinished(row) && row.delivery === 'due' }).toEqual({
+          expect({ ...modelOf(row), isUploading: isUnfinished(row) && row.outputUpload === 'due' }).toEqual({
             ...model,
-            isDelivering: isUnfinished(model) && model.isDelivering,
+            isUploading: isUnfinished(model) && model.isUploading,
           });
           expect(row.attempt).toBeGreaterThanOrEqual(before.attempt);
           if (!isUnfinished(before)) expect(row).toEqual(before);

@@ -29,7 +29,7 @@ interface JobFields {
 }
 
 interface TransferState {
-  readonly tries: number;
+  readonly attempt: number;
   readonly next_at: Date;
   readonly lease_until: Date | null;
   readonly done_at: Date | null;
@@ -44,9 +44,9 @@ export interface Courier {
   readonly registry: Registry;
   readonly deps: TransferDeps;
   newAccount(plan?: string): Promise<string>;
-  /** A job with a transfer that is due: a fetch when it has an `inputUrl`, else a delivery. */
+  /** A job with a transfer that is due: a fetch when it has an `inputUrl`, else an upload. */
   newJob(fields: JobFields): Promise<string>;
-  /** A job whose output, 10 bytes of WebP, waits for delivery. */
+  /** A job whose output, 10 bytes of WebP, waits for its upload. */
   jobWithOutput(url: string, headers?: Readonly<Record<string, string>>): Promise<string>;
   /** The job is canceled. */
   finish(id: string): Promise<void>;
@@ -136,7 +136,8 @@ export async function testCourier(): Promise<Courier> {
       await Promise.all(claimed.map((transfer) => runTransfer(deps, transfer, new AbortController().signal)));
       return claimed.length;
     },
-    transferOf: (id) => only('select tries, next_at, lease_until, done_at, error from transfers where job_id = $1', id),
+    transferOf: (id) =>
+      only('select tries as attempt, next_at, lease_until, done_at, error from transfers where job_id = $1', id),
     inputOf: (id) => only('select input_stored, input_etag, input_filename, input_size from jobs where id = $1', id),
   };
   beforeEach(async () => {

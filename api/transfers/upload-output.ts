@@ -3,7 +3,7 @@ import type { FileStore } from '#api/files/file-store.ts';
 import { failed, failedBy, failedWithStatus, type TransferFailure } from '#api/transfers/transfer-outcome.ts';
 import type { SafeFetch } from '#api/outbound/safe-fetch.ts';
 
-interface DeliverDeps {
+interface UploadDeps {
   readonly safeFetch: SafeFetch;
   readonly files: Pick<FileStore, 'get'>;
 }
@@ -11,7 +11,7 @@ interface DeliverDeps {
 /** Schema of the decrypted `jobs.output_target`. */
 export const callerTargetSchema = z.object({ url: z.string(), headers: z.record(z.string(), z.string()) });
 
-interface Delivery {
+interface CallerUpload {
   readonly target: z.infer<typeof callerTargetSchema>;
   /** Key of the output in the file store. */
   readonly key: string;
@@ -26,14 +26,17 @@ const TOTAL_MS = 30 * 60 * 1000;
 /**
  * PUTs the output to `output.url` with the caller's headers, whose Content-Type takes precedence. Any 2xx is success,
  * a redirect is a failure. Returns `missing` when the file store has no output.
+ * @throws the error of the file store when it fails in the middle of the output.
  * See docs/reference/jobs.md#output-to-a-url.
  */
-export async function deliverOutput(
-  { safeFetch, files }: DeliverDeps,
-  { target, key, mediaType, signal }: Delivery,
+export async function uploadOutput(
+  { safeFetch, files }: UploadDeps,
+  { target, key, mediaType, signal }: CallerUpload,
 ): Promise<{ readonly outcome: 'sent' | 'missing' } | TransferFailure> {
   const output = await files.get(key);
   if (output === null) return { outcome: 'missing' };
+  let readError: Error | null = null;
+  output.body.once('error', (error) => (readError = error));
   try {
     const response = await safeFetch({
       url: target.url,
@@ -58,7 +61,7 @@ export async function deliverOutput(
       return failed(`the response has status ${status}, and redirects are not followed`);
     return status >= 200 && status < 300 ? { outcome: 'sent' } : failedWithStatus(status);
   } catch (error) {
-    return failedBy(error);
+    return failedBy(readError ?? error);
   } finally {
     output.body.destroy();
   }

@@ -1,4 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openS3Files } from '#api/files/s3-files.ts';
+import { claimDueTransfers, runTransfer } from '#api/transfers/run-transfers.ts';
 import { selectSettledTransfers } from '#api/transfers/transfer-rows.ts';
 import { testCourier } from '#test/support/courier.ts';
 import { startReceiver } from '#test/support/receiver.ts';
@@ -6,7 +11,7 @@ import { startReceiver } from '#test/support/receiver.ts';
 const courier = await testCourier();
 const { database, deps } = courier;
 
-describe('delivery to output.url', () => {
+describe('the upload to output.url', () => {
   it("PUTs the output with its type, its length and the caller's headers", async () => {
     const receiver = await startReceiver({ host: '127.0.0.2' });
     const id = await courier.jobWithOutput(`https://127.0.0.2:${receiver.port}/bucket/key?sig=abc`, {
@@ -56,8 +61,8 @@ describe('delivery to output.url', () => {
     });
     const id = await courier.jobWithOutput(`https://127.0.0.2:${receiver.port}/`);
     await courier.runDue();
-    const { tries, error } = await courier.transferOf(id);
-    expect({ tries, code: error?.code }).toEqual({ tries: 1, code: 'output_upload_failed' });
+    const { attempt, error } = await courier.transferOf(id);
+    expect({ attempt, code: error?.code }).toEqual({ attempt: 1, code: 'output_upload_failed' });
     expect(error?.message).toContain(problem);
     expect(receiver.received).toHaveLength(1);
   });
@@ -74,7 +79,7 @@ describe('delivery to output.url', () => {
       await courier.runDue();
     }
     expect(await courier.transferOf(failing)).toMatchObject({
-      tries: 4,
+      attempt: 4,
       error: {
         code: 'output_upload_failed',
         message: 'The result could not be PUT to `output.url`: the response has status 500.',
@@ -85,7 +90,7 @@ describe('delivery to output.url', () => {
     code = 204;
     courier.time += 5000;
     await courier.runDue();
-    expect(await courier.transferOf(recovering)).toMatchObject({ tries: 2, error: null, done_at: deps.clock.now() });
+    expect(await courier.transferOf(recovering)).toMatchObject({ attempt: 2, error: null, done_at: deps.clock.now() });
   });
 
   // Promise, Bad input, case by case: `output.url` and its headers
@@ -97,6 +102,31 @@ describe('delivery to output.url', () => {
     await courier.runDue();
     expect((await courier.transferOf(one)).error?.code).toBe('output_upload_failed');
     expect((await courier.transferOf(two)).error?.message).toContain('must be an https URL');
+  });
+
+  it('repeats an uncounted attempt after the bucket closed its connection in the middle of the output', async () => {
+    const bucket = createServer((_request, response) => {
+      response.writeHead(200, { 'content-length': 10, etag: '"a"' });
+      response.write('the ', () => response.destroy());
+    });
+    await once(bucket.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => void bucket.close());
+    const files = openS3Files({
+      bucket: 'outputs',
+      region: 'us-east-1',
+      endpoint: `http://127.0.0.1:${(bucket.address() as AddressInfo).port}`,
+      pathStyle: true,
+      credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+    });
+    onTestFinished(() => files.close());
+    const receiver = await startReceiver({ host: '127.0.0.2' });
+    const id = await courier.jobWithOutput(`https://127.0.0.2:${receiver.port}/`);
+    for (const transfer of await claimDueTransfers(deps, 1))
+      await runTransfer({ ...deps, files }, transfer, new AbortController().signal);
+    expect(await courier.transferOf(id)).toMatchObject({ attempt: 0, lease_until: null, done_at: null, error: null });
+    courier.time += 20_000;
+    expect(await courier.runDue()).toBe(1);
+    expect(await courier.transferOf(id)).toMatchObject({ attempt: 1, done_at: deps.clock.now(), error: null });
   });
 
   it('fails with an internal error when the output is missing from the file store', async () => {
