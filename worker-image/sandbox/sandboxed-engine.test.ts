@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { resolveOptions } from '#crds/catalogue/options/options.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
+import type { WorkerReport } from '#crds/contract/media-job.ts';
 import { makeLog } from '#crds/process/log.ts';
 import type { FileTask } from '#worker-image/engine/process-file.ts';
 import { EngineKilled } from '#worker-image/sandbox/engine-messages.ts';
@@ -32,14 +33,13 @@ describe('SandboxedEngine', () => {
     const child = start(isolation);
     child.expect('image');
     child.expect('font');
-    expect((await child.process(await input())).report.result).toMatchObject({ kind: 'image' });
+    expect((await reportOf(child)).result).toMatchObject({ kind: 'image' });
     await child.kill();
   });
 
   it.each(['isolated as far as the machine allows', 'without any namespace'])('processes a file %s', async (how) => {
     const child = start(how.startsWith('iso') ? isolation : NO_ISOLATION);
-    const { report } = await child.process(await input());
-    expect(report.result).toMatchObject({ kind: 'image', input_format: 'png' });
+    expect((await reportOf(child)).result).toMatchObject({ kind: 'image', input_format: 'png' });
     expect(child.rssBytes()).toBeGreaterThan(0);
     await child.kill();
   });
@@ -125,12 +125,12 @@ describe('the root directory of an engine process', () => {
     const child = start(isolation);
     const [root = ''] = await rootDirectoriesIn(directory);
     if (leaves) await writeFile(join(directory, root, 'left'), 'of a file');
-    await child.process(await input());
+    await reportOf(child);
     const ended = child.ended.then(() => 'ended');
     expect(
       await Promise.race([
         ended,
-        child.process(await input()).then(
+        reportOf(child).then(
           () => 'alive',
           () => 'ended',
         ),
@@ -142,9 +142,9 @@ describe('the root directory of an engine process', () => {
   it.each(['tmp', 'dev/shm'])('ends a process whose tools left a file in its private %s', async (folder) => {
     if (!isolation.ownsMemory) return;
     const child = start(isolation);
-    await child.process(await input());
+    await reportOf(child);
     await writeFile(join(`/proc/${innermost(child.pid)}/root`, folder, 'left'), 'of a file');
-    await child.process(await input());
+    await reportOf(child);
     await child.ended;
   });
 
@@ -175,6 +175,13 @@ async function rootDirectoriesIn(folder: string): Promise<string[]> {
 
 function start(level: Isolation): SandboxedEngine {
   return new SandboxedEngine({ log }, { isolation: level, folder: directory });
+}
+
+/** Processes an image and closes the output. */
+async function reportOf(child: SandboxedEngine): Promise<WorkerReport> {
+  const { output, report } = await child.process(await input());
+  await output.close();
+  return report;
 }
 
 function input(task: Partial<FileTask> = {}): Promise<ChildInput> {
