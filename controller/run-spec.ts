@@ -1,7 +1,7 @@
 import { isFormat } from '#crds/catalogue/formats.ts';
 import type { MediaJob } from '#crds/contract/media-job.ts';
 import type { OpenRunSpec } from '#crds/contract/run-spec.ts';
-import { openWorkOrder, type OpenWorkOrder } from '#crds/contract/work-order.ts';
+import { unnamedWorkOrder, type UnnamedWorkOrder } from '#crds/contract/work-order.ts';
 import { statusOf } from '#controller/status.ts';
 import type { Timing } from '#controller/timing.ts';
 
@@ -25,7 +25,7 @@ export function buildRunSpec(
   return {
     jobId: spec.jobId,
     attempt,
-    ...knownOrder(openWorkOrder(spec)),
+    ...knownOrder(unnamedWorkOrder(spec)),
     timeoutSeconds: secondsLeft(timing, input),
     input: { size: spec.inputSize },
     heartbeat: { url: heartbeatUrl, intervalSeconds: timing.heartbeatIntervalSeconds },
@@ -33,7 +33,7 @@ export function buildRunSpec(
 }
 
 /** Checks the target format: the API server accepts any text. */
-function knownOrder(order: OpenWorkOrder): OpenWorkOrder {
+function knownOrder(order: UnnamedWorkOrder): UnnamedWorkOrder {
   const { to } = order.options.convert;
   if (to === null || isFormat(to)) return order;
   throw new Error(`The MediaJob requests the format ${String(to)}, which does not exist.`);

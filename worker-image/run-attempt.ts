@@ -4,7 +4,7 @@ import { FORMATS, formatOfName } from '#crds/catalogue/formats.ts';
 import { MediaError, toJobError } from '#crds/contract/media-error.ts';
 import type { WorkerReport } from '#crds/contract/media-job.ts';
 import type { RunOutcome, RunSpec } from '#crds/contract/run-spec.ts';
-import { openWorkOrder } from '#crds/contract/work-order.ts';
+import { unnamedWorkOrder } from '#crds/contract/work-order.ts';
 import { faultPoint } from '#crds/process/fault-point.ts';
 import type { Log } from '#crds/process/log.ts';
 import type { SandboxedEngine } from '#worker-image/sandbox/sandboxed-engine.ts';
@@ -62,7 +62,7 @@ async function processInput(deps: AttemptDeps, spec: RunSpec, folder: string): P
   await download(deps, { ...spec.input, path, signal, onProgress: share(0, DOWNLOADED) });
   const work = share(DOWNLOADED, PROCESSED);
   const { output, size, report } = await deps.child.process({
-    task: { ...openWorkOrder(spec), filename: spec.filename, lane: 'job', path, directory },
+    task: { ...unnamedWorkOrder(spec), filename: spec.filename, lane: 'job', path, directory },
     versions: await deps.versions,
     signal,
     onProgress: (percent) => work(percent / 100),

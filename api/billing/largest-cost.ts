@@ -1,9 +1,9 @@
 import { KINDS, type Kind } from '#crds/catalogue/formats.ts';
-import type { OpenWorkOrder } from '#crds/contract/work-order.ts';
+import type { UnnamedWorkOrder } from '#crds/contract/work-order.ts';
 import { acceptsKind, type Lane } from '#crds/contract/work-rules.ts';
 import { PRICE_BOOK, priceOf, unitsOf, type PriceBook } from '#crds/catalogue/prices.ts';
 
-interface PlannedWork extends OpenWorkOrder {
+interface PlannedWork extends UnnamedWorkOrder {
   readonly lane: Lane;
   /** Kinds that the content may have: the file's name is no proof. */
   readonly kinds: readonly Kind[];

@@ -88,7 +88,7 @@ export interface Route {
   /** Path with `:name` for parameters. */
   readonly path: `/${string}`;
   /** Whether the route needs no signed-in user. */
-  readonly isOpen: boolean;
+  readonly isPublic: boolean;
   readonly handle: (deps: DashboardDeps, visit: Visit) => Promise<RouteReply>;
 }
 
@@ -98,12 +98,12 @@ type Method = Route['method'];
 
 /** Returns a route that needs no signed-in user. */
 export function forAnyone(method: Method, path: Path, handle: Handle<Visit>): Route {
-  return { method, path, isOpen: true, handle: async (deps, visit) => handle(deps, visit) };
+  return { method, path, isPublic: true, handle: async (deps, visit) => handle(deps, visit) };
 }
 
 /** Returns a route for signed-in users. */
 export function forUser(method: Method, path: Path, handle: Handle<UserVisit>): Route {
-  return { method, path, isOpen: false, handle: async (deps, visit) => handle(deps, asUserVisit(visit)) };
+  return { method, path, isPublic: false, handle: async (deps, visit) => handle(deps, asUserVisit(visit)) };
 }
 
 /** Returns a route for operators; for others it does not exist. */

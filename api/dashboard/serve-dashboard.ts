@@ -106,7 +106,7 @@ async function replyOf(
   const found = routeOf(routes, params, request.method);
   const form = visit.method === 'POST' ? await readForm(request) : visit.form;
   // Users who are not signed in must not learn which pages exist.
-  if (visit.session === null && found?.isOpen !== true) return redirectToSignIn(visit);
+  if (visit.session === null && found?.isPublic !== true) return redirectToSignIn(visit);
   if (found === null) throw notFound();
   if (visit.method === 'POST') refuseForeignForm(deps, visit, { form, request });
   return found.handle(deps, { ...visit, form, params });

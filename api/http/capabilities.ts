@@ -57,7 +57,7 @@ export const capabilitiesEndpoint: Endpoint = {
   method: 'GET',
   path: '/v1/capabilities',
   summary: 'List operations, formats, options and plans.',
-  lane: 'open',
+  lane: 'public',
   responses: {
     200: {
       description: 'The capabilities; the same for every caller.',

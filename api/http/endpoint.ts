@@ -61,8 +61,8 @@ interface EndpointDescription {
 }
 
 /** An endpoint without authentication. */
-interface OpenEndpoint extends EndpointDescription {
-  readonly lane: 'open';
+interface PublicEndpoint extends EndpointDescription {
+  readonly lane: 'public';
   readonly handle: (deps: ApiDeps, request: ApiRequest) => Promise<ApiReply>;
 }
 
@@ -80,4 +80,4 @@ interface KeyedEndpoint extends EndpointDescription {
 }
 
 /** One method of one path. Routes, 405 responses, authentication and the OpenAPI document derive from `ENDPOINTS`. */
-export type Endpoint = OpenEndpoint | KeyedEndpoint;
+export type Endpoint = PublicEndpoint | KeyedEndpoint;

@@ -16,7 +16,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     method: 'GET',
     path: '/v1/openapi.json',
     summary: 'Get this OpenAPI document.',
-    lane: 'open',
+    lane: 'public',
     responses: { 200: { description: 'An OpenAPI 3.1 document.' } },
     errors: [],
     handle: async ({ baseUrl }) => ({

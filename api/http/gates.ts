@@ -38,7 +38,7 @@ export const GATES: readonly Gate[] = [
   {
     refuses: 'A missing, malformed, unknown or revoked key (401).',
     check: async (deps, context) => {
-      if (context.endpoint.lane === 'open') return;
+      if (context.endpoint.lane === 'public') return;
       context.caller = await deps.findCaller(context.authorization);
     },
   },
@@ -51,7 +51,7 @@ export const GATES: readonly Gate[] = [
   {
     refuses: 'New work once the monthly spend cap is reached (402).',
     check: async (deps, { caller, endpoint }) => {
-      if (caller === null || endpoint.lane === 'open' || endpoint.billable !== true) return;
+      if (caller === null || endpoint.lane === 'public' || endpoint.billable !== true) return;
       throwIf(await spendCapRefusal(deps, caller));
     },
   },

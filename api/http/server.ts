@@ -157,7 +157,7 @@ async function rateHeadersOf(
 async function replyOf(deps: ApiDeps, context: GateContext, exchange: HttpExchange): Promise<ApiReply> {
   const { endpoint } = context;
   const request = () => readRequest(exchange);
-  if (endpoint.lane === 'open') {
+  if (endpoint.lane === 'public') {
     await passGates(deps, context);
     return endpoint.handle(deps, request());
   }

@@ -12,14 +12,14 @@
  */
 import type { JobError } from '#crds/contract/media-error.ts';
 import type { WorkerReport } from '#crds/contract/media-job.ts';
-import type { OpenWorkOrder } from '#crds/contract/work-order.ts';
+import type { UnnamedWorkOrder } from '#crds/contract/work-order.ts';
 import { LIMITS } from '#crds/catalogue/plans.ts';
 import type { EngineResult } from '#crds/contract/result.ts';
 
 export const JOB_STATUSES = ['queued', 'processing', 'succeeded', 'failed', 'canceled'] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
-export interface Job extends Readonly<OpenWorkOrder> {
+export interface Job extends Readonly<UnnamedWorkOrder> {
   readonly id: string;
   readonly accountId: string;
   readonly livemode: boolean;

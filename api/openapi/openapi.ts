@@ -41,7 +41,7 @@ function operation(writer: SchemaWriter, endpoint: Endpoint): object {
   return {
     operationId: operationId(endpoint),
     summary: endpoint.summary,
-    security: endpoint.lane === 'open' ? [] : securityOf(endpoint),
+    security: endpoint.lane === 'public' ? [] : securityOf(endpoint),
     parameters: parametersOf(writer, endpoint),
     ...(endpoint.body === undefined
       ? {}
@@ -58,7 +58,7 @@ function operationId({ method, path }: Endpoint): string {
   return [method.toLowerCase(), ...words.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join('');
 }
 
-function securityOf(endpoint: Exclude<Endpoint, { lane: 'open' }>): object[] {
+function securityOf(endpoint: Exclude<Endpoint, { lane: 'public' }>): object[] {
   return endpoint.signedLink === undefined ? [{ key: [] }] : [{ key: [] }, {}];
 }
 

@@ -56,7 +56,7 @@ function fileContent(files: readonly Format[]): Record<string, object> {
 function failures(endpoint: Endpoint): Record<string, object> {
   const codes = [
     ...COMMON_ERRORS,
-    ...(endpoint.lane === 'open' ? [] : KEY_ERRORS),
+    ...(endpoint.lane === 'public' ? [] : KEY_ERRORS),
     ...(endpoint.lane === 'direct' ? DIRECT_ERRORS : []),
     ...endpoint.errors,
   ];

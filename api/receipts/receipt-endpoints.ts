@@ -22,7 +22,7 @@ export const receiptEndpoints: readonly Endpoint[] = [
     method: 'GET',
     path: '/v1/receipt_keys',
     summary: 'Public keys that verify receipts: a list, and a JWK set.',
-    lane: 'open',
+    lane: 'public',
     responses: { 200: { description: 'The current key, then the retired keys.', schema: receiptKeysSchema } },
     errors: [],
     handle: async ({ receiptKeys }) => ({

@@ -9,7 +9,7 @@ import { selectUndispatchedJobs, setDispatch } from '#api/jobs/job-progress-rows
 import { heartbeatToken } from '#crds/contract/heartbeat-token.ts';
 import { formatOfName, FORMATS, type Kind } from '#crds/catalogue/formats.ts';
 import { isFinal, type JobTicket, type MediaJobSpec, type OutputTarget } from '#crds/contract/media-job.ts';
-import { openWorkOrder } from '#crds/contract/work-order.ts';
+import { unnamedWorkOrder } from '#crds/contract/work-order.ts';
 import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
 import { jobIdOfName, LABELS, mediaJobName } from '#crds/contract/names.ts';
 import { LIMITS } from '#crds/catalogue/plans.ts';
@@ -22,12 +22,12 @@ export interface DispatchDeps extends Pick<Dependencies, 'database' | 'files' | 
   /** Key of the workers' heartbeat tokens, shared with the controller. */
   readonly heartbeatKey: Buffer;
   /** Maximum number of unfinished MediaJobs; accounts that have none may exceed it by `EXTRA_SHARE`. */
-  readonly openJobs: number;
+  readonly maxUnfinishedJobs: number;
   /** Names of MediaJobs whose creation is in progress. A ticket is created after its MediaJob. */
   readonly beingCreated: Set<string>;
 }
 
-/** Share of `openJobs` that may be exceeded, by accounts that have no unfinished MediaJob. */
+/** Share of `maxUnfinishedJobs` that may be exceeded, by accounts that have no unfinished MediaJob. */
 const EXTRA_SHARE = 0.05;
 
 /** Maximum number of jobs of one iteration. */
@@ -40,8 +40,8 @@ const CONCURRENCY = 8;
 export async function dispatchJobs(deps: DispatchDeps): Promise<number> {
   const present = await deps.mediaJobs.list();
   const unfinished = present.filter((mediaJob) => !isFinal(mediaJob.status));
-  const freeCapacity = deps.openJobs - unfinished.length;
-  const extra = Math.ceil(deps.openJobs * EXTRA_SHARE) + Math.min(0, freeCapacity);
+  const freeCapacity = deps.maxUnfinishedJobs - unfinished.length;
+  const extra = Math.ceil(deps.maxUnfinishedJobs * EXTRA_SHARE) + Math.min(0, freeCapacity);
   if (freeCapacity + extra <= 0) return 0;
   const ids = present.map((mediaJob) => jobIdOfName(mediaJob.metadata.name));
   const limit = Math.min(Math.max(0, freeCapacity) + extra, MAX_BATCH);
@@ -106,7 +106,7 @@ function specOf(job: Job, secretName: string): MediaJobSpec {
     account: job.accountId,
     kind: kindOfName(job.inputFilename),
     inputSize: job.inputSize,
-    ...openWorkOrder(job),
+    ...unnamedWorkOrder(job),
     secretName,
     firstAttempt: Math.min(job.attempt, LIMITS.jobAttempts) + 1,
     startedAt: job.startedAt?.toISOString() ?? null,

@@ -40,7 +40,7 @@ beforeEach(async () => {
     mediaJobs: new MemoryMediaJobs({ clock, newUid: nonce }),
     newNonce: nonce,
     heartbeatKey: Buffer.alloc(32, 1),
-    openJobs: 100,
+    maxUnfinishedJobs: 100,
     keepFinishedSeconds: 60,
     ticketsSeen: new Map(),
     beingCreated: new Set(),
@@ -83,7 +83,7 @@ describe('dispatchJobs', () => {
     const [greedy, modest] = [await buildAccount(database), await buildAccount(database)];
     for (let index = 0; index < 6; index += 1) await buildJob(database, greedy.id);
     const late = await buildJob(database, modest.id, { createdAt: new Date('2026-01-02T00:00:00Z') });
-    deps = { ...deps, openJobs: 2 };
+    deps = { ...deps, maxUnfinishedJobs: 2 };
     expect(await dispatchJobs(deps)).toBe(2);
     const accounts = (await deps.mediaJobs.list()).map(({ spec }) => spec.account);
     expect(accounts.toSorted()).toEqual([greedy.id, modest.id].toSorted());
@@ -94,7 +94,7 @@ describe('dispatchJobs', () => {
   it('exceeds the limit by at most 5 % for accounts that have no MediaJob', async () => {
     const accounts = [await buildAccount(database), await buildAccount(database), await buildAccount(database)];
     const [greedy, modest, third] = accounts.map(({ id }) => id) as [string, string, string];
-    deps = { ...deps, openJobs: 2 };
+    deps = { ...deps, maxUnfinishedJobs: 2 };
     for (let index = 0; index < 4; index += 1) await buildJob(database, greedy);
     expect(await dispatchJobs(deps)).toBe(2);
     await buildJob(database, modest);

@@ -56,7 +56,7 @@ export function startRecorder(
     secretBox: makeSecretBox(config.MEDIAJOBS_ENCRYPTION_KEYS),
     baseUrl: config.MEDIAJOBS_BASE_URL,
     linkKeys: config.MEDIAJOBS_LINK_KEYS,
-    openJobs: config.MEDIAJOBS_OPEN_JOBS,
+    maxUnfinishedJobs: config.MEDIAJOBS_OPEN_JOBS,
     ticketsSeen: new Map(),
     beingCreated: new Set(),
   };

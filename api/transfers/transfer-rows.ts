@@ -83,13 +83,13 @@ export async function claimTransfers(
   await tx.query('select pg_advisory_xact_lock($1)', [CLAIM_LOCK]);
   await closeEndedTransfers(tx, claim.now);
   return tx.selectRows<ClaimedTransfer>(
-    `with open as (
+    `with due as (
        select job_id, direction, next_at, account_id, coalesce(lease_until > $1, false) as in_flight
        from transfers join jobs on jobs.id = job_id where done_at is null and next_at <= $1
      ), ranked as (
        select job_id, direction, next_at, in_flight,
          row_number() over (partition by account_id order by in_flight desc, next_at, job_id) as rank
-       from open
+       from due
      ), picked as (
        select job_id, direction from ranked where not in_flight and rank <= $4 order by next_at, job_id limit $3
      ), chosen as (

@@ -154,7 +154,7 @@ export async function selectPartNumbers(db: Queryable, uploadId: string): Promis
 }
 
 /** Upload that is incomplete or not used by a finished job. */
-export interface OpenUpload extends Pick<
+export interface UnfinishedUpload extends Pick<
   Upload,
   'id' | 'livemode' | 'size' | 'filename' | 'multipart' | 'createdAt' | 'expiresAt' | 'uploadedAt' | 'jobId'
 > {
@@ -162,12 +162,12 @@ export interface OpenUpload extends Pick<
   readonly parts: number;
 }
 
-/** Returns the open uploads of an account, newest first. */
-export async function selectOpenUploads(
+/** Returns the unfinished uploads of an account, newest first. */
+export async function selectUnfinishedUploads(
   db: Queryable,
   { accountId, now, limit }: { accountId: string; now: Date; limit: number },
-): Promise<readonly OpenUpload[]> {
-  return db.selectRows<OpenUpload>(
+): Promise<readonly UnfinishedUpload[]> {
+  return db.selectRows<UnfinishedUpload>(
     `select id, livemode, size, filename, multipart, created_at as "createdAt", expires_at as "expiresAt",
        uploaded_at as "uploadedAt", job_id as "jobId",
        (select count(*)::int from upload_parts where upload_id = uploads.id) as parts

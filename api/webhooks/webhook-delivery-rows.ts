@@ -71,14 +71,14 @@ export async function claimDeliveries(
 ): Promise<readonly ClaimedDelivery[]> {
   await tx.query('select pg_advisory_xact_lock($1)', [CLAIM_LOCK]);
   return tx.selectRows<ClaimedDelivery>(
-    `with open as (
+    `with due as (
        select id, next_at, attempt, coalesce(lease_until > $1, false) as in_flight,
          regexp_replace(split_part(coalesce(shown_url, url), '/', 3), '[.](:|$)', '\\1') as host
        from webhook_deliveries where done_at is null and next_at <= $1
      ), ranked as (
        select id, next_at, in_flight,
          row_number() over (partition by host order by in_flight desc, next_at, id) as rank
-       from open where in_flight or attempt < $5
+       from due where in_flight or attempt < $5
      ), picked as (
        select id from ranked where not in_flight and rank <= $4 order by next_at, id limit $3
      ), chosen as (

@@ -1,11 +1,11 @@
 import { CONVERT_TARGETS, FORMATS, OPERATION_KINDS, type Format } from '#crds/catalogue/formats.ts';
 import type { WorkerReport } from '#crds/contract/media-job.ts';
 import type { EngineResult } from '#crds/contract/result.ts';
-import type { OpenWorkOrder } from '#crds/contract/work-order.ts';
+import type { UnnamedWorkOrder } from '#crds/contract/work-order.ts';
 import { savingsPercent } from '#crds/catalogue/savings.ts';
 
 /** Facts that the reader of a report knows independently of it. */
-export interface KnownWork extends Pick<OpenWorkOrder, 'operation' | 'options' | 'limits'> {
+export interface KnownWork extends Pick<UnnamedWorkOrder, 'operation' | 'options' | 'limits'> {
   /** In bytes; null when the reader does not know it. */
   readonly inputSize: number | null;
   /** In bytes; null when the reader does not know it. */

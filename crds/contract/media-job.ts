@@ -14,12 +14,12 @@ import { isErrorCode, type ErrorCode } from '#crds/contract/error-codes.ts';
 import { KINDS } from '#crds/catalogue/formats.ts';
 import { PHASES, REASONS } from '#crds/contract/names.ts';
 import { engineResultSchema } from '#crds/contract/result.ts';
-import { openWorkOrderSchema } from '#crds/contract/work-order.ts';
+import { unnamedWorkOrderSchema } from '#crds/contract/work-order.ts';
 
 const timestamp = z.iso.datetime();
 
 // The CRD lists the operation before the other fields.
-const { operation, ...otherOrderFields } = openWorkOrderSchema.shape;
+const { operation, ...otherOrderFields } = unnamedWorkOrderSchema.shape;
 
 export const mediaJobSpecSchema = z.object({
   jobId: z.string().regex(/^job_[0-9a-z]{20}$/),

@@ -25,10 +25,10 @@ export const workOrderSchema = z.object({
 export type WorkOrder = z.infer<typeof workOrderSchema>;
 
 /** Work order without the caller's file name, which a MediaJob must not contain. */
-export const openWorkOrderSchema = workOrderSchema.omit({ filename: true });
-export type OpenWorkOrder = z.infer<typeof openWorkOrderSchema>;
+export const unnamedWorkOrderSchema = workOrderSchema.omit({ filename: true });
+export type UnnamedWorkOrder = z.infer<typeof unnamedWorkOrderSchema>;
 
 /** Returns the work order in a larger object, without its other fields. */
-export function openWorkOrder({ operation, options, limits, features }: OpenWorkOrder): OpenWorkOrder {
+export function unnamedWorkOrder({ operation, options, limits, features }: UnnamedWorkOrder): UnnamedWorkOrder {
   return { operation, options, limits, features };
 }

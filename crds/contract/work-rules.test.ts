@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { formatOfName, KINDS, type Format, type Operation } from '#crds/catalogue/formats.ts';
 import { parseJsonOptions, resolveOptions } from '#crds/catalogue/options/options.ts';
-import type { OpenWorkOrder } from '#crds/contract/work-order.ts';
+import type { UnnamedWorkOrder } from '#crds/contract/work-order.ts';
 import { acceptsKind, outputFormatOf, refusalOf, type Lane } from '#crds/contract/work-rules.ts';
 
-type RuledOrder = Pick<OpenWorkOrder, 'operation' | 'options' | 'features'>;
+type RuledOrder = Pick<UnnamedWorkOrder, 'operation' | 'options' | 'features'>;
 interface Change extends Partial<Pick<RuledOrder, 'operation' | 'features'>> {
   readonly lane?: Lane;
   readonly to?: string;

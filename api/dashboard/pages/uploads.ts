@@ -2,7 +2,7 @@ import { html } from '#api/dashboard/html.ts';
 import { forMember, type Route } from '#api/dashboard/route.ts';
 import { table } from '#api/dashboard/table.ts';
 import { bytes, moment } from '#api/dashboard/format-values.ts';
-import { selectOpenUploads, type OpenUpload } from '#api/uploads/upload-rows.ts';
+import { selectUnfinishedUploads, type UnfinishedUpload } from '#api/uploads/upload-rows.ts';
 import { partSizes } from '#api/uploads/upload.ts';
 
 const MAX_UPLOADS = 100;
@@ -10,7 +10,11 @@ const MAX_UPLOADS = 100;
 /** Page with the uploads that no finished job has used. */
 export const uploadPageRoutes: readonly Route[] = [
   forMember('GET', '/accounts/:account/uploads', { needs: 'read_only' }, async ({ database, clock }, { account }) => {
-    const uploads = await selectOpenUploads(database, { accountId: account.id, now: clock.now(), limit: MAX_UPLOADS });
+    const uploads = await selectUnfinishedUploads(database, {
+      accountId: account.id,
+      now: clock.now(),
+      limit: MAX_UPLOADS,
+    });
     return {
       kind: 'page',
       title: `Uploads – ${account.name}`,
@@ -33,7 +37,7 @@ export const uploadPageRoutes: readonly Route[] = [
   }),
 ];
 
-function stateOf({ size, multipart, uploadedAt, jobId, parts }: OpenUpload, accountId: string) {
+function stateOf({ size, multipart, uploadedAt, jobId, parts }: UnfinishedUpload, accountId: string) {
   if (jobId !== null)
     return html`used by <a href="/dashboard/accounts/${accountId}/jobs/${jobId}"><code>${jobId}</code></a>`;
   if (uploadedAt !== null) return 'uploaded';
