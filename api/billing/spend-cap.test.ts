@@ -7,6 +7,6 @@ it.each([
   ["the account's own of 0", { spendCapMicroUsd: 0, plan: 'payg' }, 0],
   ["the plan's", { spendCapMicroUsd: null, plan: 'payg' }, PLANS.payg.spendCapMicroUsd],
   ['that of payg without a plan', { spendCapMicroUsd: null, plan: 'none' }, PLANS.payg.spendCapMicroUsd],
-] as const)('spendCapOf returns %s', (_whose, account, cap) => {
+] as const)('spendCapOf returns %s', (_source, account, cap) => {
   expect(spendCapOf(account)).toBe(cap);
 });
