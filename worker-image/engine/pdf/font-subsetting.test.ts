@@ -87,6 +87,10 @@ describe('compress', () => {
   it.each<readonly [string, Page]>([
     ['a simple font', { font: simple('/Encoding /WinAnsiEncoding'), content: TEXT }],
     ['a simple font in MacRoman', { font: simple('/Encoding /MacRomanEncoding'), content: TEXT }],
+    [
+      'a simple font with names that say their character',
+      { font: simple('/Encoding << /BaseEncoding /WinAnsiEncoding /Differences [87 /uni0057] >>'), content: TEXT },
+    ],
     ['a simple font without an encoding', { font: simple(''), content: TEXT }],
     ['a font of glyph ids', { font: composite(''), content: GLYPHS }],
     ['a font with a map to glyph ids', { font: (...to) => composite(toGlyphs(to[0]))(...to), content: GLYPHS }],

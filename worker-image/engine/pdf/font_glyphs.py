@@ -1,5 +1,6 @@
 """Finds the glyphs that a PDF shows of an embedded TrueType font, from the character codes."""
 
+import re
 import struct
 
 import pikepdf
@@ -10,6 +11,7 @@ IDENTITY = (Name("/Identity-H"), Name("/Identity-V"))
 SYMBOL_RANGES = (0xF000, 0xF100, 0xF200)
 # Encodings of Python for those of PDF. Each also covers ASCII, which is all that StandardEncoding has in common.
 CODECS = {"/WinAnsiEncoding": ("cp1252",), "/MacRomanEncoding": ("mac_roman",)}
+CHARACTER_NAME = re.compile(r"/uni([0-9A-F]{4})")
 ANY_CODEC = ("cp1252", "mac_roman")
 
 
@@ -24,12 +26,25 @@ def shown_glyphs(font, strings: set[bytes], program: bytes) -> set[int]:
     if font.get("/Subtype") != Name.TrueType:
         raise UnknownGlyphs("type of font")
     codes = set(b"".join(strings))
-    names = font.get("/Encoding")
+    names, tables, named = font.get("/Encoding"), cmap_tables(program), set()
     if isinstance(names, pikepdf.Dictionary):
-        if "/Differences" in names:
-            raise UnknownGlyphs("names of glyphs")
+        named = named_glyphs(names.get("/Differences", []), tables)
         names = names.get("/BaseEncoding")
-    return simple_glyphs(codes, CODECS.get(str(names), ANY_CODEC), cmap_tables(program))
+    return named | simple_glyphs(codes, CODECS.get(str(names), ANY_CODEC), tables)
+
+
+def named_glyphs(names, tables) -> set[int]:
+    """Returns the glyphs of names that say their character, such as /uni00E9. @throws UnknownGlyphs for other names."""
+    found = set()
+    for name in names:
+        if isinstance(name, pikepdf.Name):
+            match = CHARACTER_NAME.fullmatch(str(name))
+            code = int(match[1], 16) if match else None
+            glyphs = {table[code] for table in tables if code in table}
+            if not glyphs:
+                raise UnknownGlyphs("names of glyphs")
+            found |= glyphs
+    return found
 
 
 def composite_glyphs(font, strings) -> set[int]:

@@ -21,7 +21,7 @@ BY_CODES = {"cmap", "post", "OS/2"}
 
 def subset_fonts(pdf: pikepdf.Pdf) -> bool:
     """Returns whether a font became smaller. Leaves a PDF with form fields alone: filling them in needs other glyphs."""
-    if not any(has_program(item) for item in pdf.objects) or len(pdf.Root.get("/AcroForm", {}).get("/Fields", [])) > 0:
+    if not any(is_program(item) for item in pdf.objects) or len(pdf.Root.get("/AcroForm", {}).get("/Fields", [])) > 0:
         return False
     signal.signal(signal.SIGVTALRM, stop)
     signal.setitimer(signal.ITIMER_VIRTUAL, MAX_SECONDS)
@@ -39,9 +39,8 @@ def stop(*_) -> None:
     raise TimeoutError
 
 
-def has_program(item) -> bool:
-    program = item.get("/FontFile2") if isinstance(item, pikepdf.Dictionary) else None
-    return isinstance(program, pikepdf.Stream) and int(program.get("/Length", 0)) >= MIN_BYTES
+def is_program(item) -> bool:
+    return isinstance(item, pikepdf.Stream) and "/Length1" in item and int(item.get("/Length", 0)) >= MIN_BYTES
 
 
 def font_programs(pdf, numbers) -> list:
@@ -50,8 +49,9 @@ def font_programs(pdf, numbers) -> list:
     for number in numbers:
         font = pdf.get_object(number)
         descriptor = font.get("/DescendantFonts", [font])[0].get("/FontDescriptor")
-        if has_program(descriptor):
-            found.setdefault(descriptor.FontFile2.objgen, (descriptor.FontFile2, []))[1].append(font)
+        program = None if descriptor is None else descriptor.get("/FontFile2")
+        if is_program(program):
+            found.setdefault(program.objgen, (program, []))[1].append(font)
     return list(found.values())
 
 
