@@ -4,10 +4,14 @@ import sharp from 'sharp';
 import { expect } from 'vitest';
 import { runTool } from '#test/fixtures/run-tool.ts';
 import type { Comparison } from '#test/matrix/comparison.ts';
+import { readOnce } from '#test/matrix/read-once.ts';
+
+const charactersOfSource = readOnce(charactersOf);
+const drawnSource = readOnce(drawn);
 
 export async function compareFont({ file, source, directory }: Comparison): Promise<void> {
-  expect(await charactersOf(file.path, directory)).toBe(await charactersOf(source, directory));
-  const [before, after] = [await drawn(source, directory), await drawn(file.path, directory)];
+  expect(await charactersOf(file.path, directory)).toBe(await charactersOfSource(source, directory));
+  const [before, after] = [await drawnSource(source, directory), await drawn(file.path, directory)];
   expect(after.equals(before)).toBe(true);
   expect(new Set(after).size).toBeGreaterThan(1);
 }

@@ -6,11 +6,16 @@ import type { Format } from '#crds/catalogue/formats.ts';
 import { CLAP, FIXTURE_SECONDS, TONES } from '#test/fixtures/make-media-fixtures.ts';
 import { runTool } from '#test/fixtures/run-tool.ts';
 import type { Comparison } from '#test/matrix/comparison.ts';
+import { readOnce } from '#test/matrix/read-once.ts';
 
 const RATE = 16_000;
 const WINDOW_SECONDS = 0.02;
 const FPS = 25;
 const WHITE = 220;
+const SMALL = { width: 16, height: 9 };
+const DECODED_SOUND = `-map 0:a:0 -af aresample=async=1:first_pts=0 -ac 1 -ar ${RATE} -f s16le`.split(' ');
+const SMALL_GRAY = `fps=${FPS}:start_time=0,scale=${SMALL.width}:${SMALL.height}:flags=area,format=gray`;
+const DECODED_PICTURE = ['-map', '0:v:0', '-vf', SMALL_GRAY, '-f', 'rawvideo'];
 /** Maximum difference of durations, in seconds: audio encoders begin a block early or late. */
 const SECONDS_TOLERANCE = 0.15;
 const SYNC_TOLERANCE = 0.09;
@@ -38,10 +43,12 @@ interface Stream {
 export async function compareMedia(comparison: Comparison): Promise<void> {
   const { file, source } = comparison;
   const { result } = file.report;
-  const [before, after] = [await streamsOf(comparison, source), await streamsOf(comparison, file.path)];
+  const { directory } = comparison;
+  const [before, after] = [await streamsOfSource(source, directory), await streamsOf(file.path, directory)];
   expect(result.duration_seconds).toBeGreaterThan(FIXTURE_SECONDS - SECONDS_TOLERANCE);
   expect(result.duration_seconds).toBeLessThan(FIXTURE_SECONDS + SECONDS_TOLERANCE);
-  const heard = await highToneStart(comparison);
+  const decoded = await decode(file.path, directory, result.kind === 'video');
+  const heard = highToneStart(decoded.samples);
   if (result.kind === 'audio') {
     expect(after.map(({ codec_type: type }) => type)).toEqual(['audio']);
     expect(after[0]?.codec_name).toMatch(AUDIO_CODECS[result.output_format] ?? /^$/);
@@ -54,7 +61,7 @@ export async function compareMedia(comparison: Comparison): Promise<void> {
   if (codec !== undefined && !result.kept_original) expect(picture.codec_name).toBe(VIDEO_CODECS[codec]);
   expect([result.width, result.height]).toEqual([pictureBefore.width, pictureBefore.height]);
   expect([picture.width, picture.height]).toEqual([pictureBefore.width, pictureBefore.height]);
-  expect(Math.abs((await whiteFramesStart(comparison)) - heard)).toBeLessThan(SYNC_TOLERANCE);
+  expect(Math.abs(whiteFramesStart(decoded.frames) - heard)).toBeLessThan(SYNC_TOLERANCE);
 }
 
 function videoOf(streams: readonly Stream[]): Stream {
@@ -63,25 +70,15 @@ function videoOf(streams: readonly Stream[]): Stream {
   return found[0]!;
 }
 
-async function streamsOf({ directory }: Comparison, path: string): Promise<Stream[]> {
+const streamsOfSource = readOnce(streamsOf);
+
+async function streamsOf(path: string, directory: string): Promise<Stream[]> {
   const shown = await runTool(directory, 'ffprobe', ['-v', 'error', '-of', 'json', '-show_streams', path]);
   return (JSON.parse(shown) as { streams: Stream[] }).streams;
 }
 
 /** Returns the start of the high tone, in seconds. Asserts that the steady tones precede it. */
-async function highToneStart({ file, directory }: Comparison): Promise<number> {
-  const samples = await decode(file.path, join(directory, `${fileId()}.s16`), [
-    '-map',
-    '0:a:0',
-    '-af',
-    'aresample=async=1:first_pts=0',
-    '-ac',
-    '1',
-    '-ar',
-    String(RATE),
-    '-f',
-    's16le',
-  ]);
+function highToneStart(samples: Buffer): number {
   const size = Math.round(RATE * WINDOW_SECONDS);
   const windows = Math.floor(samples.length / 2 / size);
   const second = new Int16Array(RATE / 2).map((_, i) => samples.readInt16LE((RATE * 0.3 + i) * 2));
@@ -106,18 +103,8 @@ function power(samples: Int16Array, hertz: number): number {
 }
 
 /** Returns the start of the white frames, in seconds. */
-async function whiteFramesStart({ file, directory }: Comparison): Promise<number> {
-  const [width, height] = [16, 9];
-  const filter = `fps=${FPS}:start_time=0,scale=${width}:${height}:flags=area,format=gray`;
-  const frames = await decode(file.path, join(directory, `${fileId()}.gray`), [
-    '-map',
-    '0:v:0',
-    '-vf',
-    filter,
-    '-f',
-    'rawvideo',
-  ]);
-  const size = width * height;
+function whiteFramesStart(frames: Buffer): number {
+  const size = SMALL.width * SMALL.height;
   for (let i = 0; (i + 1) * size <= frames.length; i += 1) {
     const mean = frames.subarray(i * size, (i + 1) * size).reduce((sum, value) => sum + value, 0) / size;
     if (mean > WHITE) return i / FPS;
@@ -126,11 +113,11 @@ async function whiteFramesStart({ file, directory }: Comparison): Promise<number
 }
 
 let files = 0;
-function fileId(): string {
-  return `decoded-${(files += 1)}`;
-}
 
-async function decode(path: string, to: string, args: readonly string[]): Promise<Buffer> {
-  await runTool(join(to, '..'), 'ffmpeg', ['-v', 'error', '-nostdin', '-i', path, ...args, to]);
-  return readFile(to);
+/** Returns mono samples of 16 bits at `RATE`, and the small gray frames of a video. */
+async function decode(path: string, directory: string, isVideo: boolean): Promise<{ samples: Buffer; frames: Buffer }> {
+  const to = join(directory, `decoded-${(files += 1)}`);
+  const picture = isVideo ? [...DECODED_PICTURE, `${to}.gray`] : [];
+  await runTool(directory, 'ffmpeg', ['-v', 'error', '-nostdin', '-i', path, ...DECODED_SOUND, `${to}.s16`, ...picture]);
+  return { samples: await readFile(`${to}.s16`), frames: isVideo ? await readFile(`${to}.gray`) : Buffer.alloc(0) };
 }

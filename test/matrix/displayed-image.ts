@@ -15,8 +15,17 @@ export interface DisplayedImage {
 
 const SIDE = 24;
 
+const drawnPhotos = new Map<string, Promise<DisplayedImage>>();
+
 /** Returns the image of the fixtures as displayed with the given EXIF orientation. */
-export async function drawnPhoto(size: { width: number; height: number }, orientation = 1): Promise<DisplayedImage> {
+export function drawnPhoto(size: { width: number; height: number }, orientation = 1): Promise<DisplayedImage> {
+  const key = `${size.width} ${size.height} ${orientation}`;
+  const drawn = drawnPhotos.get(key) ?? drawPhoto(size, orientation);
+  drawnPhotos.set(key, drawn);
+  return drawn;
+}
+
+async function drawPhoto(size: { width: number; height: number }, orientation: number): Promise<DisplayedImage> {
   const raw = { ...size, channels: 3 } as const;
   const upright = ROTATIONS[orientation - 1]?.(sharp(photoLike(size), { raw })) ?? sharp(photoLike(size), { raw });
   return sampleGrid(sharp(await upright.png().toBuffer()));
