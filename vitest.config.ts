@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { CODE_CACHE } from './api/embedded/code-cache.ts';
+import { LongestFirst } from './test/support/longest-first.ts';
 
 const common = {
   pool: 'forks',
@@ -16,6 +17,7 @@ export default defineConfig({
   test: {
     // Many tests wait for a tool or a process: one more than the processors keeps those busy.
     maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
@@ -54,7 +56,6 @@ export default defineConfig({
           ...common,
           name: 'crash',
           include: ['test/crash/**/*.test.ts', 'test/boundaries/hostile-caller-load.test.ts'],
-          fileParallelism: false,
         },
       },
     ],

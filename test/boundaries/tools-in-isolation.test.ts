@@ -9,17 +9,17 @@ import { LEVELS } from '#worker-image/tools/isolation-levels.ts';
 const SAMPLES = join(import.meta.dirname, '../../api/data/samples');
 const TIMEOUT_MS = 180_000;
 
-/** One row per tool or library, with the target format; null for compress. */
+/** One row per tool or library, with a small file and the target format; null for compress. */
 const WORK: readonly (readonly [tool: string, file: string, to: Format | null])[] = [
   ['sharp', 'photo.jpg', null],
-  ['heif-enc', 'photo.jpg', 'heic'],
+  ['heif-enc', 'photo.webp', 'heic'],
   ['vips, from HEIC', 'photo.heic', 'png'],
   ['tiles of AVIF', 'photo.avif', 'jpg'],
   ['dcraw_emu', 'photo.arw', null],
   ['qpdf and Python', 'report.pdf', null],
   ['PDFium', 'report.pdf', 'png'],
   ['pdftoppm', 'report.pdf', 'jpg'],
-  ['ffmpeg with video', 'clip.mp4', null],
+  ['ffmpeg with video', 'clip.m4v', null],
   ['ffmpeg with audio', 'talk.wav', 'mp3'],
   ['LibreOffice Writer', 'letter.docx', 'pdf'],
   ['LibreOffice Calc', 'budget.xls', 'xlsx'],
