@@ -11,7 +11,7 @@ import { audioOptions } from '#crds/catalogue/options/audio.ts';
 import { imageOptions } from '#crds/catalogue/options/image.ts';
 import type { SentOptions } from '#crds/catalogue/options/options.ts';
 import type { Fixture } from '#test/fixtures/engine-work.ts';
-import { makeFixtures } from '#test/fixtures/make-fixtures.ts';
+import { sharedFixtures } from '#test/fixtures/make-fixtures.ts';
 import { runTool } from '#test/fixtures/run-tool.ts';
 import { startMatrixEngine, type MatrixEngine } from '#test/matrix/engine.ts';
 
@@ -84,7 +84,7 @@ const planted = new Map<Format, string>();
 
 beforeAll(async () => {
   engine = await startMatrixEngine();
-  fixtures = await makeFixtures(engine.directory, ['image', 'media']);
+  fixtures = await sharedFixtures('image', 'audio');
   const thumbnail = await sharp({ create: { width: 64, height: 48, channels: 3, background: '#888' } })
     .withExif({ IFD0: { Artist: `${WORD} thumbnail` } })
     .jpeg()

@@ -118,6 +118,15 @@ let files = 0;
 async function decode(path: string, directory: string, isVideo: boolean): Promise<{ samples: Buffer; frames: Buffer }> {
   const to = join(directory, `decoded-${(files += 1)}`);
   const picture = isVideo ? [...DECODED_PICTURE, `${to}.gray`] : [];
-  await runTool(directory, 'ffmpeg', ['-v', 'error', '-nostdin', '-i', path, ...DECODED_SOUND, `${to}.s16`, ...picture]);
+  await runTool(directory, 'ffmpeg', [
+    '-v',
+    'error',
+    '-nostdin',
+    '-i',
+    path,
+    ...DECODED_SOUND,
+    `${to}.s16`,
+    ...picture,
+  ]);
   return { samples: await readFile(`${to}.s16`), frames: isVideo ? await readFile(`${to}.gray`) : Buffer.alloc(0) };
 }

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadSamples } from '#api/samples/samples.ts';
 import { CONVERT_TARGETS, DIRECT_KINDS, FORMAT_NAMES, FORMATS, type Format } from '#crds/catalogue/formats.ts';
 import type { Fixture } from '#test/fixtures/engine-work.ts';
-import { makeFixtures } from '#test/fixtures/make-fixtures.ts';
+import { sharedFixtures } from '#test/fixtures/make-fixtures.ts';
 import { CELLS, compressChoices, nameOf, type Cell } from '#test/matrix/cells.ts';
 import { compareDocument } from '#test/matrix/compare-document.ts';
 import { compareFont } from '#test/matrix/compare-font.ts';
@@ -32,7 +32,7 @@ let fixtures: readonly Fixture[];
 
 beforeAll(async () => {
   engine = await startMatrixEngine();
-  fixtures = await makeFixtures(engine.directory, ['image', 'pdf', 'media', 'table', 'font']);
+  fixtures = await sharedFixtures('image', 'pdf', 'video', 'audio', 'table', 'font');
 }, TIMEOUT_MS);
 afterAll(() => engine.close());
 

@@ -2,18 +2,12 @@
  * What nobody vouches for: files of every kind, truncated, changed and joined at random.
  * MEDIAJOBS_PROPERTY_RUNS files are tried (40); MEDIAJOBS_PROPERTY_SEED repeats a run.
  */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CONVERT_TARGETS, FORMATS, OPERATION_KINDS, type Format, type Operation } from '#crds/catalogue/formats.ts';
 import type { SentOptions } from '#crds/catalogue/options/options.ts';
-import { makeFontFixtures } from '#test/fixtures/make-font-fixtures.ts';
-import { makeImageFixtures } from '#test/fixtures/make-image-fixtures.ts';
-import { makeMediaFixtures } from '#test/fixtures/make-media-fixtures.ts';
-import { makePdfFixtures } from '#test/fixtures/make-pdf-fixtures.ts';
-import { makeTableFixtures } from '#test/fixtures/make-table-fixtures.ts';
+import { sharedFixtures } from '#test/fixtures/make-fixtures.ts';
 import { startAttackedEngine, type Attack, type AttackedEngine } from '#test/hostile/attacked-engine.ts';
 import { docx, odfXml, xlsx } from '#test/hostile/forge-office.ts';
 
@@ -126,20 +120,9 @@ function waysOf(format: Format): { operation: Operation; options: SentOptions }[
 }
 
 async function makeFiles(): Promise<Whole[]> {
-  const directory = await mkdtemp(join(tmpdir(), 'engine-files-'));
-  try {
-    const made = await Promise.all([
-      makeImageFixtures(directory),
-      makeFontFixtures(directory),
-      makePdfFixtures(directory),
-      makeTableFixtures(directory),
-      makeMediaFixtures(directory),
-    ]);
-    const read = made.flat().map(async ({ path, format }) => ({ format, bytes: await readFile(path) }));
-    return [...(await Promise.all(read)), ...documents()];
-  } finally {
-    await rm(directory, { recursive: true });
-  }
+  const made = await sharedFixtures('image', 'font', 'pdf', 'table', 'video', 'audio');
+  const read = made.map(async ({ path, format }) => ({ format, bytes: await readFile(path) }));
+  return [...(await Promise.all(read)), ...documents()];
 }
 
 function documents(): Whole[] {

@@ -20,8 +20,8 @@ const LONG = [
 /** Sorts files by project, and the long ones of a project before the others. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    return sorted.toSorted((one, other) => orderOf(one) - orderOf(other));
+    const byDuration = await BaseSequencer.prototype.sort.call(this, files);
+    return byDuration.toSorted((one, other) => orderOf(one) - orderOf(other));
   }
 }
 

@@ -25,7 +25,8 @@ export default async function startServers(project: TestProject): Promise<() => 
   const ignoreLine = (): void => undefined;
   const postgres = await startPostgres({ dataFolder, durable: false, onLine: ignoreLine });
   const redis = await startRedis({ dataFolder, onLine: ignoreLine });
-  await Promise.all([makeTemplate(postgres.url), warmCodeCache(PROCESSES.map(({ script }) => script))]);
+  await makeTemplate(postgres.url);
+  await warmCodeCache(PROCESSES.map(({ script }) => script));
   // What a test leaves behind goes with the run.
   process.env['TMPDIR'] = path.join(dataFolder, 'tmp');
   await mkdir(process.env['TMPDIR']);

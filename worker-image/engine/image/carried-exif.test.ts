@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import type { Format } from '#crds/catalogue/formats.ts';
 import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
-import { makeImageFixtures } from '#test/fixtures/make-image-fixtures.ts';
+import { sharedFixtures } from '#test/fixtures/make-fixtures.ts';
 import { parseExif } from '#worker-image/engine/image/carried-exif.ts';
 import { imageHandler } from '#worker-image/engine/image/image-handler.ts';
 
@@ -21,7 +21,7 @@ let fixtures: readonly Fixture[] = [];
 
 beforeAll(async () => {
   directory = await freshDirectory();
-  fixtures = await makeImageFixtures(directory);
+  fixtures = await sharedFixtures('image');
 }, 180_000);
 
 it.each<[string, 'jpg' | 'webp' | 'avif' | 'heic' | 'png']>([

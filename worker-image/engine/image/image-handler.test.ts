@@ -6,7 +6,8 @@ import type { Format, Operation } from '#crds/catalogue/formats.ts';
 import type { SentOptions } from '#crds/catalogue/options/options.ts';
 import { gif } from '#test/hostile/forge-image.ts';
 import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
-import { makeImageFixtures, photo, PLANTED } from '#test/fixtures/make-image-fixtures.ts';
+import { sharedFixtures } from '#test/fixtures/make-fixtures.ts';
+import { photo, PLANTED } from '#test/fixtures/make-image-fixtures.ts';
 import type { Produced, Work } from '#worker-image/engine/handler.ts';
 import { imageHandler } from '#worker-image/engine/image/image-handler.ts';
 import { makePngChunk, PNG_SIGNATURE, readPngChunks } from '#worker-image/engine/containers/png-chunks.ts';
@@ -14,7 +15,7 @@ import { makePngChunk, PNG_SIGNATURE, readPngChunks } from '#worker-image/engine
 let fixtures: readonly Fixture[];
 
 beforeAll(async () => {
-  fixtures = await makeImageFixtures(await freshDirectory());
+  fixtures = await sharedFixtures('image');
 }, 180_000);
 
 function fixture(name: string): Fixture {

@@ -4,7 +4,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Format } from '#crds/catalogue/formats.ts';
 import type { SentOptions } from '#crds/catalogue/options/options.ts';
 import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
-import { draw, FIXTURE_SECONDS, makeSoundFixtures, SOUND_AND_COVER } from '#test/fixtures/make-media-fixtures.ts';
+import { sharedFixtures } from '#test/fixtures/make-fixtures.ts';
+import { draw, FIXTURE_SECONDS, SOUND_AND_COVER } from '#test/fixtures/make-media-fixtures.ts';
 import type { Produced } from '#worker-image/engine/handler.ts';
 import { audioHandler } from '#worker-image/engine/media/audio-handler.ts';
 import { probe, type MediaStream } from '#worker-image/engine/media/probe.ts';
@@ -36,7 +37,7 @@ let fixtures: Map<Format, Fixture>;
 
 beforeAll(async () => {
   directory = await freshDirectory();
-  fixtures = new Map((await makeSoundFixtures(directory)).map((fixture) => [fixture.format, fixture]));
+  fixtures = new Map((await sharedFixtures('audio')).map((fixture) => [fixture.format, fixture]));
 });
 
 function fixture(format: Format): Fixture {

@@ -5,7 +5,8 @@ import type { Format } from '#crds/catalogue/formats.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import type { SentOptions } from '#crds/catalogue/options/options.ts';
 import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
-import { draw, FIXTURE_SECONDS, makeVideoFixtures, SOUND_AND_COVER, X264 } from '#test/fixtures/make-media-fixtures.ts';
+import { sharedFixtures } from '#test/fixtures/make-fixtures.ts';
+import { draw, FIXTURE_SECONDS, SOUND_AND_COVER, X264 } from '#test/fixtures/make-media-fixtures.ts';
 import type { Produced } from '#worker-image/engine/handler.ts';
 import { identify } from '#worker-image/engine/identify.ts';
 import { probe, type Probe } from '#worker-image/engine/media/probe.ts';
@@ -20,7 +21,7 @@ let fixtures: Map<Format, Fixture>;
 
 beforeAll(async () => {
   directory = await freshDirectory();
-  fixtures = new Map((await makeVideoFixtures(directory)).map((fixture) => [fixture.format, fixture]));
+  fixtures = new Map((await sharedFixtures('video')).map((fixture) => [fixture.format, fixture]));
 });
 
 function fixture(format: Format): Fixture {

@@ -6,8 +6,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Operation } from '#crds/catalogue/formats.ts';
 import type { SentOptions } from '#crds/catalogue/options/options.ts';
 import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
+import { sharedFixtures } from '#test/fixtures/make-fixtures.ts';
 import { photo } from '#test/fixtures/make-image-fixtures.ts';
-import { makePdfFixtures, PLANTED_IN_PDF, unpackedPdf } from '#test/fixtures/make-pdf-fixtures.ts';
+import { PLANTED_IN_PDF, unpackedPdf } from '#test/fixtures/make-pdf-fixtures.ts';
 import { pdf } from '#test/hostile/forge-pdf.ts';
 import type { Produced, Work } from '#worker-image/engine/handler.ts';
 import type { PdfWriter } from '#worker-image/engine/containers/pdf-writer.ts';
@@ -17,7 +18,7 @@ import { pdfHandler } from '#worker-image/engine/pdf/pdf-handler.ts';
 let fixtures: readonly Fixture[];
 
 beforeAll(async () => {
-  fixtures = await makePdfFixtures(await freshDirectory());
+  fixtures = await sharedFixtures('pdf');
 });
 
 function work(name: string, operation: Operation, options: SentOptions = {}): Promise<Work> {

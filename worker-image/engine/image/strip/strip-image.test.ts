@@ -4,7 +4,8 @@ import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { drawBmp } from '#test/fixtures/draw-bmp.ts';
 import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
-import { BMP_PICTURE, makeImageFixtures, PLANTED } from '#test/fixtures/make-image-fixtures.ts';
+import { sharedFixtures } from '#test/fixtures/make-fixtures.ts';
+import { BMP_PICTURE, PLANTED } from '#test/fixtures/make-image-fixtures.ts';
 import { imageHandler } from '#worker-image/engine/image/image-handler.ts';
 import { stripGif } from '#worker-image/engine/image/strip/strip-gif.ts';
 import { stripHeif } from '#worker-image/engine/image/strip/strip-heif.ts';
@@ -17,7 +18,7 @@ import { openTiff, readDirectories } from '#worker-image/engine/containers/tiff-
 let fixtures: readonly Fixture[];
 
 beforeAll(async () => {
-  fixtures = await makeImageFixtures(await freshDirectory());
+  fixtures = await sharedFixtures('image');
 }, 180_000);
 
 async function stripped(name: string): Promise<{ before: string; after: string }> {
