@@ -36,7 +36,7 @@ export default defineConfig({
             'test/boundaries/hostile-member.test.ts',
             'test/boundaries/hostile-caller-load.test.ts',
           ],
-          globalSetup: ['test/support/servers.ts'],
+          globalSetup: ['test/support/warm-cache.ts', 'test/support/servers.ts'],
         },
       },
       {
@@ -47,15 +47,16 @@ export default defineConfig({
             'test/{http,openapi,properties/service,boundaries/service}/**/*.test.ts',
             'test/boundaries/hostile-member.test.ts',
           ],
-          globalSetup: ['test/support/shared-service.ts'],
+          globalSetup: ['test/support/warm-cache.ts', 'test/support/shared-service.ts'],
         },
       },
       {
-        // Each of these starts a service of its own, kills parts of it, and looks at what the whole machine runs.
+        // Each of these starts a service of its own and kills parts of it.
         test: {
           ...common,
           name: 'crash',
           include: ['test/crash/**/*.test.ts', 'test/boundaries/hostile-caller-load.test.ts'],
+          globalSetup: ['test/support/warm-cache.ts'],
         },
       },
     ],

@@ -4,9 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { startPostgres } from '#api/embedded/postgres.ts';
-import { PROCESSES } from '#api/embedded/process-list.ts';
 import { startRedis } from '#api/embedded/redis.ts';
-import { warmCodeCache } from '#api/embedded/warm-code-cache.ts';
 import { TEMPLATE_DATABASE, urlOf } from '#test/support/database-server.ts';
 import { makeDatabase } from '#api/store/database.ts';
 import { migrate } from '#api/store/migrate.ts';
@@ -26,7 +24,6 @@ export default async function startServers(project: TestProject): Promise<() => 
   const postgres = await startPostgres({ dataFolder, durable: false, onLine: ignoreLine });
   const redis = await startRedis({ dataFolder, onLine: ignoreLine });
   await makeTemplate(postgres.url);
-  await warmCodeCache(PROCESSES.map(({ script }) => script));
   // What a test leaves behind goes with the run.
   process.env['TMPDIR'] = path.join(dataFolder, 'tmp');
   await mkdir(process.env['TMPDIR']);
