@@ -1,11 +1,67 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import sharp from 'sharp';
-import { describe, expect, it } from 'vitest';
-import type { Format } from '#crds/catalogue/formats.ts';
-import { engineDeps, freshDirectory, runHandler, workOn } from '#test/fixtures/engine-work.ts';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Format, Operation } from '#crds/catalogue/formats.ts';
+import type { SentOptions } from '#crds/catalogue/options/options.ts';
+import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
+import { makeImageFixtures } from '#test/fixtures/make-image-fixtures.ts';
 import { imageHandler } from '#worker-image/engine/image/image-handler.ts';
 import { openPicture } from '#worker-image/engine/image/loaders/open-picture.ts';
+
+type OpenPicture = typeof import('#worker-image/engine/image/loaders/open-picture.ts');
+
+describe('a processed image', () => {
+  const OPEN_PICTURE = '#worker-image/engine/image/loaders/open-picture.ts';
+  const opened: string[] = [];
+  let fixtures: readonly Fixture[];
+  let handler: typeof imageHandler;
+
+  beforeAll(async () => {
+    fixtures = await makeImageFixtures(await freshDirectory());
+    vi.resetModules();
+    // Counts the calls of the loaders; the files are really opened.
+    vi.doMock(OPEN_PICTURE, async (original: () => Promise<OpenPicture>) => {
+      const real = await original();
+      const openImage: OpenPicture['openImage'] = (deps, work, file = work.input) => {
+        opened.push(basename(file.path));
+        return real.openImage(deps, work, file);
+      };
+      const openPictureCounted: OpenPicture['openPicture'] = (deps, file) => {
+        opened.push(basename(file.path));
+        return real.openPicture(deps, file);
+      };
+      return { ...real, openImage, openPicture: openPictureCounted };
+    });
+    handler = (await import('#worker-image/engine/image/image-handler.ts')).imageHandler;
+  }, 180_000);
+
+  afterAll(() => {
+    vi.doUnmock(OPEN_PICTURE);
+    vi.resetModules();
+  });
+
+  it.each<[string, Operation, SentOptions, string[]]>([
+    ['photo-jpg', 'compress', {}, ['photo.jpg', 'out.jpg']],
+    ['photo-avif', 'compress', {}, ['photo.avif', 'out.avif']],
+    ['photo-avif', 'compress', { image: { strip_metadata: false } }, ['photo.avif', 'out.avif']],
+    ['photo-avif', 'strip_metadata', {}, ['photo.avif', 'stripped.avif']],
+    ['photo-heic', 'convert', { convert: { to: 'avif' } }, ['photo.heic', 'out.avif']],
+    ['animated-gif', 'convert', { convert: { to: 'webp' } }, ['animated.gif', 'out.webp']],
+    ['photo-tiff', 'convert', { convert: { to: 'png' } }, ['photo.tiff', 'out.png']],
+    ['bmp-24-bmp', 'convert', { convert: { to: 'bmp' } }, ['bmp-24.bmp', 'out.bmp']],
+    ['photo-png', 'convert', { convert: { to: 'pdf' } }, ['photo.png']],
+  ])('is opened once as input and once as output: %s, %s %j', async (name, operation, options, expected) => {
+    const fixture = fixtures.find((one) => one.name === name);
+    if (fixture === undefined) throw new Error(`no fixture ${name}`);
+    const { path, format } = fixture;
+    const input = join(await freshDirectory(), expected[0] ?? '');
+    await writeFile(input, await readFile(path));
+    opened.length = 0;
+    await runHandler(handler, await workOn({ path: input, format, operation, options }));
+    expect(opened).toEqual(expected);
+  });
+});
 
 describe('a BMP output', () => {
   it('is decoded by the verification', async () => {
