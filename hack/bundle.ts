@@ -2,7 +2,7 @@
  * Bundles the scripts that run for one file: `node hack/bundle.ts FOLDER`. A process of them loads a few files in place
  * of some 200, which takes longer than a small file does. Scripts keep their paths, with the extension `.mjs`.
  */
-import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -20,6 +20,8 @@ async function bundle(folder: string): Promise<void> {
   const earlier = mkdtempSync(`${folder}-`);
   try {
     for (const script of SCRIPTS) await bundleScript(script, join(made, dirname(script)));
+    // A temporary folder is its owner's alone; other users run the bundle.
+    chmodSync(made, 0o755);
     rmSync(earlier, { recursive: true });
     renameIfAny(folder, earlier);
     renameIfAny(made, folder);
