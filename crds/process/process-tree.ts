@@ -21,16 +21,15 @@ export interface ProcessStat {
 const TICKS_PER_SECOND = 100;
 const KILL_ROUNDS = 200;
 const KILL_ROUND_MS = 10;
-/** Reads of an empty environment, and the time between two of them in milliseconds. */
-const ENVIRONMENT_READS = 5;
+/** Reads of the environment of a process between two programs, and the time between two of them in milliseconds. */
+const MAX_ENVIRONMENT_READS = 500;
 const ENVIRONMENT_READ_MS = 2;
 
 /** Returns the content of `/proc/<pid>/stat`; null when there is no such process. */
 export function readProcessStat(pid: number): ProcessStat | null {
   const text = readText(`/proc/${pid}/stat`);
   if (text === '') return null;
-  // The name is in parentheses and may contain any character. Field 3, the state, follows the last parenthesis.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const fields = statFields(text);
   const field = (number: number): number => Number(fields[number - 3]);
   return {
     pid,
@@ -156,16 +155,31 @@ async function hasVariable(pid: number, name: RegExp, directory: string): Promis
 
 /**
  * Returns the environment of a process as `NAME=value` entries with a NUL after each. It is empty while the process
- * executes another program, so it is read again; kernel threads and zombies, without a program, have none.
+ * executes another program, however long the processors are busy with others: it is then read again.
  */
 async function readEnvironment(pid: number): Promise<string> {
-  for (let read = 1; ; read += 1) {
+  for (let read = 0; read < MAX_ENVIRONMENT_READS; read += 1) {
+    const [, before] = memoryFields(pid);
     const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => null);
-    if (environment !== '' || read === ENVIRONMENT_READS) return environment ?? '';
-    const program = await readlink(`/proc/${pid}/exe`).catch(() => null);
-    if (program === null) return '';
+    if (environment !== '') return environment ?? '';
+    const [memoryBytes, after] = memoryFields(pid);
+    const isEmpty = after !== 0 && after === before;
+    // Without memory it is a kernel thread, or has ended.
+    if (isEmpty || memoryBytes === 0) return '';
     await wait(ENVIRONMENT_READ_MS);
   }
+  return '';
+}
+
+/** Returns a process's memory in bytes and the end address of its environment, 0 while it executes another program. */
+function memoryFields(pid: number): readonly [number, number] {
+  const fields = statFields(readText(`/proc/${pid}/stat`));
+  return [Number(fields[23 - 3] ?? 0), Number(fields[51 - 3] ?? 0)];
+}
+
+/** Returns the fields of `/proc/<pid>/stat` from the third on: the second, the name, may contain any character. */
+function statFields(text: string): string[] {
+  return text.slice(text.lastIndexOf(')') + 2).split(' ');
 }
 
 function isBelow(path: string, directory: string): boolean {
