@@ -13,6 +13,9 @@ const common = {
   hookTimeout: 60_000,
 } as const;
 
+/** Tests that measure the memory of their own process, which other files would have enlarged before. */
+const MEASURED = ['caller', 'child', 'tool'].map((name) => `test/boundaries/hostile-${name}.test.ts`);
+
 export default defineConfig({
   test: {
     // Many tests wait for a tool or a process: one more than the processors keeps those busy.
@@ -35,7 +38,17 @@ export default defineConfig({
             'test/boundaries/service/**',
             'test/boundaries/hostile-member.test.ts',
             'test/boundaries/hostile-caller-load.test.ts',
+            ...MEASURED,
           ],
+          globalSetup: ['test/support/warm-cache.ts', 'test/support/servers.ts'],
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: 'measured',
+          isolate: true,
+          include: MEASURED,
           globalSetup: ['test/support/warm-cache.ts', 'test/support/servers.ts'],
         },
       },

@@ -1,7 +1,7 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Project order. Files of one project are adjacent, because a worker serves one project. */
-const PROJECTS = ['crash', 'service', 'parts'];
+const PROJECTS = ['crash', 'service', 'measured', 'parts'];
 
 /** Files that run much longer than the others, the longest first: started last, one would keep one worker busy alone. */
 const LONG = [

@@ -18,7 +18,24 @@ declare module 'vitest' {
   }
 }
 
-export default async function startServers(project: TestProject): Promise<() => Promise<void>> {
+interface Servers {
+  readonly postgresUrl: string;
+  readonly redisUrl: string;
+  readonly stop: () => Promise<void>;
+}
+
+/** Holds the servers of the run, which its projects share: each project loads this module anew. */
+const run = globalThis as { mediajobsTestServers?: Servers };
+
+export default async function provideServers(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  const isFirst = run.mediajobsTestServers === undefined;
+  const servers = (run.mediajobsTestServers ??= await startServers());
+  project.provide('postgresUrl', servers.postgresUrl);
+  project.provide('redisUrl', servers.redisUrl);
+  return isFirst ? servers.stop : undefined;
+}
+
+async function startServers(): Promise<Servers> {
   const dataFolder = await mkdtemp(path.join(tmpdir(), 'mediajobs-test-'));
   const ignoreLine = (): void => undefined;
   const postgres = await startPostgres({ dataFolder, durable: false, onLine: ignoreLine });
@@ -27,12 +44,14 @@ export default async function startServers(project: TestProject): Promise<() => 
   // What a test leaves behind goes with the run.
   process.env['TMPDIR'] = path.join(dataFolder, 'tmp');
   await mkdir(process.env['TMPDIR']);
-  project.provide('postgresUrl', postgres.url);
-  project.provide('redisUrl', redis.url);
-  return async () => {
-    await redis.stop();
-    await postgres.stop();
-    await rm(dataFolder, { recursive: true, force: true });
+  return {
+    postgresUrl: postgres.url,
+    redisUrl: redis.url,
+    stop: async () => {
+      await redis.stop();
+      await postgres.stop();
+      await rm(dataFolder, { recursive: true, force: true });
+    },
   };
 }
 
