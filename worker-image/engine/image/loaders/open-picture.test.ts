@@ -23,9 +23,9 @@ describe('a processed image', () => {
     // Counts the calls of the loaders; the files are really opened.
     vi.doMock(OPEN_PICTURE, async (original: () => Promise<OpenPicture>) => {
       const real = await original();
-      const openImage: OpenPicture['openImage'] = (deps, work, file = work.input) => {
-        opened.push(basename(file.path));
-        return real.openImage(deps, work, file);
+      const openImage: OpenPicture['openImage'] = (deps, work, ...output) => {
+        opened.push(basename((output[0] ?? work.input).path));
+        return real.openImage(deps, work, ...output);
       };
       const openPictureCounted: OpenPicture['openPicture'] = (deps, file) => {
         opened.push(basename(file.path));
