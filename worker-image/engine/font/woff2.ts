@@ -1,5 +1,5 @@
 /** WOFF2 by Google's tools, which choose the output path themselves: beside the input. */
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EngineDeps } from '#worker-image/engine/handler.ts';
 import { isFlavor, MAX_FONT_BYTES } from '#worker-image/engine/font/sfnt.ts';
@@ -50,8 +50,8 @@ async function runWoff2Tool(
   { bytes, directory, from, to }: Woff2ToolRun,
 ): Promise<Buffer> {
   const output = join(directory, to);
-  await writeFile(join(directory, from), bytes);
-  await deps.run({
+  await Promise.all([writeFile(join(directory, from), bytes), rm(output, { force: true })]);
+  const { exitCode } = await deps.run({
     file: tool,
     args: [join(directory, from)],
     directory,
@@ -63,6 +63,6 @@ async function runWoff2Tool(
     (file) => file.size,
     () => 0,
   );
-  if (size === 0) throw new Error(`${tool} wrote no output: the font is damaged`);
+  if (exitCode !== 0 || size === 0) throw new Error(`${tool} wrote no output: the font is damaged`);
   return readFile(output);
 }
