@@ -30,14 +30,14 @@ export function readProcessStat(pid: number): ProcessStat | null {
   const text = readText(`/proc/${pid}/stat`);
   if (text === '') return null;
   const fields = statFields(text);
-  const field = (number: number): number => Number(fields[number - 3]);
+  const field = (number: number): number => Number(fields(number));
   return {
     pid,
     parent: field(4),
     session: field(6),
     startedAtTick: field(22),
     cpuSeconds: (field(14) + field(15) + field(16) + field(17)) / TICKS_PER_SECOND,
-    hasEnded: fields[0] === 'Z' || fields[0] === 'X',
+    hasEnded: fields(3) === 'Z' || fields(3) === 'X',
   };
 }
 
@@ -174,12 +174,13 @@ async function readEnvironment(pid: number): Promise<string> {
 /** Returns a process's memory in bytes and the end address of its environment, 0 while it executes another program. */
 function memoryFields(pid: number): readonly [number, number] {
   const fields = statFields(readText(`/proc/${pid}/stat`));
-  return [Number(fields[23 - 3] ?? 0), Number(fields[51 - 3] ?? 0)];
+  return [Number(fields(23) ?? 0), Number(fields(51) ?? 0)];
 }
 
-/** Returns the fields of `/proc/<pid>/stat` from the third on: the second, the name, may contain any character. */
-function statFields(text: string): string[] {
-  return text.slice(text.lastIndexOf(')') + 2).split(' ');
+/** Returns a function that returns a field of `/proc/<pid>/stat`, from 3 on: the name, field 2, may contain any character. */
+function statFields(text: string): (number: number) => string | undefined {
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return (number) => fields[number - 3];
 }
 
 function isBelow(path: string, directory: string): boolean {
