@@ -17,16 +17,14 @@ const EXTERNAL = ['sharp'];
 async function bundle(folder: string): Promise<void> {
   mkdirSync(dirname(folder), { recursive: true });
   const made = mkdtempSync(`${folder}-`);
-  const earlier = mkdtempSync(`${folder}-`);
   try {
     for (const script of SCRIPTS) await bundleScript(script, join(made, dirname(script)));
     // A temporary folder is its owner's alone; other users run the bundle.
     chmodSync(made, 0o755);
-    rmSync(earlier, { recursive: true });
-    renameIfAny(folder, earlier);
-    renameIfAny(made, folder);
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(made, folder);
   } finally {
-    for (const leftover of [made, earlier]) rmSync(leftover, { recursive: true, force: true });
+    rmSync(made, { recursive: true, force: true });
   }
 }
 
@@ -48,15 +46,6 @@ function withSourcePaths(code: string, id: string): string | null {
   return code
     .replaceAll('import.meta.dirname', JSON.stringify(dirname(id)))
     .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href));
-}
-
-/** Renames a folder. Does nothing when it is missing, or when another process has written the other one meanwhile. */
-function renameIfAny(from: string, to: string): void {
-  try {
-    renameSync(from, to);
-  } catch (error) {
-    if (!['ENOENT', 'ENOTEMPTY'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
-  }
 }
 
 const [folder] = parseArgs({ allowPositionals: true }).positionals;

@@ -10,6 +10,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const SOURCES = ['api', 'controller', 'crds', 'worker-image'];
 /** File whose time says when the cache was filled with this version of Node. */
 const STAMP = path.join(CODE_CACHE, `warmed-3-${process.version}`);
+const BUNDLER = path.join(ROOT, 'hack', 'bundle.ts');
 const BUNDLE_FOLDER = path.join(CODE_CACHE, BUNDLE);
 const ENGINE_CHILD = path.join('worker-image', 'sandbox', 'child');
 /** Exits after loading its modules, because there is no run spec. */
@@ -64,7 +65,7 @@ function linkFor(uid: number): void {
 /** Returns whether the bundle could be made. An earlier one is of other sources. */
 async function isBundled(): Promise<boolean> {
   rmSync(BUNDLE_FOLDER, { recursive: true, force: true });
-  const bundler = spawn(process.execPath, [path.join(ROOT, 'hack', 'bundle.ts'), BUNDLE_FOLDER], { stdio: 'ignore' });
+  const bundler = spawn(process.execPath, [BUNDLER, BUNDLE_FOLDER], { stdio: 'ignore' });
   const [code] = (await once(bundler, 'exit')) as [number | null];
   return code === 0;
 }
@@ -98,7 +99,7 @@ function newestSource(): number {
     ),
   );
   const code = files.filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'));
-  return Math.max(...[path.join(ROOT, 'package-lock.json'), ...code].map(modifiedAt));
+  return Math.max(...[path.join(ROOT, 'package-lock.json'), BUNDLER, ...code].map(modifiedAt));
 }
 
 /** Returns milliseconds since 1970; 0 when the file is missing. */
