@@ -1,6 +1,6 @@
 /**
- * Prints Debian packages, one per line: those that the service and its tests need on one machine, or, with
- * `--image`, those of the worker image, or, with `--browser`, those that the tests of the dashboard need besides.
+ * Debian packages by their use. With `--image` prints those of the worker image, one per line. `hack/generate.ts` writes
+ * the others to `hack/debian-packages.txt`, which `hack/setup` reads before there is a Node.js.
  */
 import { parseArgs } from 'node:util';
 import { DEBIAN_PACKAGES } from '#worker-image/tools/debian-packages.ts';
@@ -16,6 +16,8 @@ const SERVICE = [
   'python3-venv',
   'ca-certificates',
 ];
+/** Commands that the examples of README and docs call. */
+const EXAMPLES = ['curl', 'jq'];
 /** Tools with which tests inspect results. */
 const TESTS = ['libimage-exiftool-perl'];
 /** Browser for the tests of the dashboard. */
@@ -40,10 +42,17 @@ const FONTS = [
   'fonts-noto-cjk',
 ];
 
-const { values } = parseArgs({
-  options: { image: { type: 'boolean', default: false }, browser: { type: 'boolean', default: false } },
-});
-const tools = Object.values(DEBIAN_PACKAGES).flatMap((packages) => packages.split(' '));
-const servers = values.image ? IMAGE : [...SERVICE, ...TESTS];
-const wanted = values.browser ? BROWSER : [...servers, ...FONTS, ...tools];
-for (const name of new Set(wanted)) process.stdout.write(`${name}\n`);
+const TOOL_PACKAGES = Object.values(DEBIAN_PACKAGES).flatMap((packages) => packages.split(' '));
+
+/** Packages by use. Those of `test` and `browser` are in addition to those of `service`. */
+export const PACKAGES_BY_USE = {
+  service: [...new Set([...SERVICE, ...EXAMPLES, ...FONTS, ...TOOL_PACKAGES])],
+  test: TESTS,
+  browser: BROWSER,
+  image: [...new Set([...IMAGE, ...FONTS, ...TOOL_PACKAGES])],
+} as const satisfies Record<string, readonly string[]>;
+
+if (import.meta.main) {
+  parseArgs({ options: { image: { type: 'boolean', default: false } } });
+  process.stdout.write(`${PACKAGES_BY_USE.image.join('\n')}\n`);
+}

@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
+import { PACKAGES_BY_USE } from './debian-packages.ts';
 import { errorReference } from './generate/error-reference.ts';
 import { limitsReference } from './generate/limits-reference.ts';
 import { optionsReference } from './generate/options-reference.ts';
@@ -28,6 +29,7 @@ const FILES: Readonly<Record<string, (current: string) => string>> = {
   'docs/reference/options.md': () => `<!-- ${MADE_BY} -->\n\n${optionsReference()}`,
   'docs/reference/limits-and-prices.md': () => `<!-- ${MADE_BY} -->\n\n${limitsReference()}`,
   'docs/reference/errors.md': () => `<!-- ${MADE_BY} -->\n\n${errorReference()}`,
+  'hack/debian-packages.txt': debianPackages,
   'test/http/README.md': () => `<!-- ${MADE_BY} -->\n\n${promiseTable()}`,
   'README.md': (readme) => withSection(readme, 'settings', settingsTable()),
 };
@@ -45,6 +47,12 @@ for (const [file, make] of Object.entries(FILES)) {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, wanted);
   process.stdout.write(`wrote ${file}\n`);
+}
+
+function debianPackages(): string {
+  const { image: _image, ...uses } = PACKAGES_BY_USE;
+  const lines = Object.entries(uses).flatMap(([use, packages]) => packages.map((name) => `${use} ${name}`));
+  return `# ${MADE_BY}\n${lines.join('\n')}\n`;
 }
 
 function mediaJobCrd(): string {
