@@ -66,7 +66,12 @@ export function composeApi(
     findCaller: (authorization) => findCaller({ database, clock, log, peppers }, authorization),
   };
   const httpsServer = makeServer(deps, ENDPOINTS, certificate, timeouts);
-  serveDocumentation(httpsServer, loadDocumentation(docsPath));
+  serveDocumentation(httpsServer, {
+    documentation: loadDocumentation(docsPath),
+    root: docsPath,
+    docsUrl: deps.docsUrl,
+    dashboardUrl: dashboard?.dashboardUrl ?? null,
+  });
   if (dashboard !== null) serveDashboard(httpsServer, { ...deps, peppers, ...dashboard }, ROUTES);
   const serveHttps = (...[request, response]: Parameters<FastifyInstance['routing']>): void =>
     httpsServer.routing(request, response);

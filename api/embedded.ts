@@ -6,9 +6,9 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { dashboardUrlOf } from '#api/users/dashboard-url.ts';
 import { copyCertificate } from '#api/embedded/certificate-copies.ts';
 import { openCertificates, type CertificateFiles } from '#api/embedded/certificates.ts';
+import { announce } from '#api/embedded/announce.ts';
 import { CODE_CACHE } from '#api/embedded/code-cache.ts';
 import { removeConnection, writeConnection } from '#api/embedded/connection.ts';
 import { openDataFolder, type DataFolder } from '#api/embedded/data-folder.ts';
@@ -31,7 +31,6 @@ import {
 import { openSecrets } from '#api/embedded/secrets.ts';
 import { makeServiceSockets, type ServiceSockets } from '#api/embedded/service-sockets.ts';
 import { shareFolders } from '#api/embedded/share-folders.ts';
-import { signInLink } from '#api/embedded/sign-in-link.ts';
 import { StartError } from '#api/embedded/start-error.ts';
 import { makeTree, type Tree } from '#api/embedded/tree.ts';
 import { warmCodeCache } from '#api/embedded/warm-code-cache.ts';
@@ -108,12 +107,8 @@ function parseArguments() {
       },
     });
   } catch (error) {
-    throw new StartError(
-      `${(error as Error).message} The arguments are --data DIR [--port P] [--ready FILE] [--sign-in-link].`,
-      {
-        cause: error,
-      },
-    );
+    const usage = 'The arguments are --data DIR [--port P] [--ready FILE] [--sign-in-link].';
+    throw new StartError(`${(error as Error).message} ${usage}`, { cause: error });
   }
 }
 
@@ -188,16 +183,16 @@ async function serve({ start, folder, ports, sockets, tree, identities }: ServeI
     ops: opsUrls(ops),
   });
   if (start.readyFile !== null) writeFileAtomically(start.readyFile, `${JSON.stringify(ready)}\n`);
-  process.stdout.write(
-    `mediajobs serves at ${baseUrl} with its data in ${folder.path}; the CA is ${certificates.caFile}\nIn this service ${identities.summary}\n`,
-  );
-  const dashboardUrl = dashboardUrlOf({
-    MEDIAJOBS_BASE_URL: baseUrl,
-    MEDIAJOBS_DASHBOARD_URL: start.config.MEDIAJOBS_DASHBOARD_URL,
+  await announce({
+    baseUrl,
+    dashboardUrl: start.config.MEDIAJOBS_DASHBOARD_URL,
+    docsUrl: start.config.MEDIAJOBS_DOCS_URL,
+    folder: folder.path,
+    caFile: certificates.caFile,
+    summary: identities.summary,
+    databaseUrl: servers.databaseUrl,
+    printsLink: start.printsLink,
   });
-  if (!start.printsLink || dashboardUrl === null) return;
-  const link = `${dashboardUrl}${await signInLink({ clock: systemClock }, servers.databaseUrl)}`;
-  process.stdout.write(`The dashboard is at ${dashboardUrl}; this link signs in once, within an hour: ${link}\n`);
 }
 
 interface CertificateInput {

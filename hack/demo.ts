@@ -4,6 +4,7 @@
  * without any, one sample of every kind.
  */
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,7 +26,8 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-async function main(): Promise<void> {
+/** Returns the number of files that failed. @param signal aborts at ctrl-C and SIGTERM. */
+async function main(signal: AbortSignal): Promise<number> {
   const { positionals } = parseArgs({ allowPositionals: true, options: {} });
   const files = filesToSend(positionals);
   const data = path.join(ROOT, '.demo');
@@ -36,20 +38,33 @@ async function main(): Promise<void> {
   const receiver = await startWebhookReceiver(certificates, () => secret);
   say('Starting the service …');
   const settings = { MEDIAJOBS_PRIVATE_TARGETS: PRIVATE_TARGETS, MEDIAJOBS_EXTRA_CA_FILE: certificates.caFile };
-  const service = await runService({ data, settings, onProblem: (line) => process.stderr.write(`${line}\n`) });
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => void service.stop().then(() => process.exit(1)));
+  const onProblem = (line: string): void => void (signal.aborted || process.stderr.write(`${line}\n`));
+  const service = await runService({ data, settings, signal, onProblem });
   try {
     const key = await makeKey(data);
     say(`The service answers at ${service.baseUrl}.`);
-    const outcomes = await runAll({ service, receiver, key, data, onSecret: (text) => (secret = text) }, files);
-    say(
-      `\n${table(outcomes)}\nThe results are in ${path.join(data, 'output')}. To keep the service running: hack/demo --serve --data DIR --port P --ready FILE`,
-    );
+    const all = await runAll({ service, receiver, key, data, onSecret: (text) => (secret = text) }, files);
+    if (signal.aborted) return 0;
+    const outcomes = all.filter((one) => 'bytesOut' in one);
+    say(`\n${table(outcomes)}`);
+    const failures = all.filter((one) => 'problem' in one);
+    for (const { file, problem } of failures) say(`Failed: ${file}: ${problem}`);
+    say(AFTERWARDS);
+    return failures.length;
   } finally {
     await receiver.close();
     await service.stop();
   }
+}
+
+const AFTERWARDS = `The results are in ${path.join(ROOT, '.demo', 'output')}.
+To look around, keep the service running with: hack/demo --serve --data ${path.join(ROOT, '.demo')}
+  dashboard      https://localhost:8443/dashboard (it prints a link that signs in)
+  documentation  https://localhost:8443/docs`;
+
+interface FailedFile {
+  readonly file: string;
+  readonly problem: string;
 }
 
 interface RunAllDeps {
@@ -63,16 +78,16 @@ interface RunAllDeps {
 async function runAll(
   { service, receiver, key, data, onSecret }: RunAllDeps,
   files: ReturnType<typeof filesToSend>,
-): Promise<DemoOutcome[]> {
+): Promise<(DemoOutcome | FailedFile)[]> {
   const api = makeApiClient({ baseUrl: service.baseUrl, ca: service.ca, key });
   const progress = makeProgress(process.stdout);
-  const outcomes: DemoOutcome[] = [];
+  const outcomes: (DemoOutcome | FailedFile)[] = [];
   try {
     onSecret((await api.call<{ secret: string }>('GET', '/v1/webhook_endpoints/signing_secret')).secret);
     for (const one of files) {
-      outcomes.push(
-        await runFile({ api, receiver, show: progress.show, outputFolder: path.join(data, 'output') }, one),
-      );
+      const deps = { api, receiver, show: progress.show, outputFolder: path.join(data, 'output') };
+      const name = path.basename(one.file);
+      outcomes.push(await runFile(deps, one).catch((error: Error) => ({ file: name, problem: error.message })));
       progress.done();
     }
     return outcomes;
@@ -112,7 +127,24 @@ async function makeKey(data: string): Promise<string> {
   return key.key;
 }
 
-await main().catch((error: unknown) => {
-  process.stderr.write(`\ndemo: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(1);
+const interruption = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    if (interruption.signal.aborted) return;
+    say('\nStopping the service …');
+    interruption.abort();
+  });
+}
+const interrupted = once(interruption.signal, 'abort').then(() => null);
+const work = main(interruption.signal);
+const failures = await Promise.race([work, interrupted]).catch((error: Error) => {
+  process.stderr.write(`\ndemo: ${error.message}\n`);
+  return 1;
 });
+if (failures === null) {
+  // The service stops by the same signal, and calls in flight fail.
+  await work.catch(() => null);
+  say('Stopped.');
+  process.exit(130);
+}
+process.exit(failures === 0 ? 0 : 1);

@@ -15,6 +15,9 @@ export interface Document {
 export type Documentation = ReadonlyMap<string, Document>;
 
 const FOLDER = fileURLToPath(new URL('../../docs/', import.meta.url));
+/** Folder and names of the samples that the examples download. */
+const SAMPLES = fileURLToPath(new URL('../data/samples/', import.meta.url));
+const EXAMPLE_FILES = ['photo.jpg', 'people.csv', 'report.pdf', 'clip.mp4'];
 const HTML = 'text/html; charset=utf-8';
 
 /** Renders the project's `docs` folder. @param root path of the documentation on this server, such as `/docs`. */
@@ -28,9 +31,14 @@ export function loadDocumentation(root: string, folder: string = FOLDER): Docume
     file,
     documentOf('image/png', read(file)),
   ]);
+  const samples = EXAMPLE_FILES.map((name): [string, Document] => [
+    `samples/${name}`,
+    documentOf('application/octet-stream', readFileSync(join(SAMPLES, name))),
+  ]);
   return new Map([
     ...pages,
     ...images,
+    ...samples,
     ['style.css', documentOf('text/css; charset=utf-8', read('style.css'))],
     ['openapi.json', documentOf('application/json; charset=utf-8', read('openapi.json'))],
   ]);

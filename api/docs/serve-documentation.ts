@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Documentation } from '#api/docs/documentation.ts';
+import { renderPage } from '#api/docs/render-page.ts';
 import { drainBody } from '#api/http/drain-body.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 
+const HTML = 'text/html; charset=utf-8';
 const HEADERS = {
   'Cache-Control': 'public, max-age=300',
   'Content-Security-Policy':
@@ -10,15 +12,58 @@ const HEADERS = {
   'Referrer-Policy': 'no-referrer',
 };
 
-/** Adds public `GET` and `HEAD` routes below `/docs`, to which `doc_url` refers unless MEDIAJOBS_DOCS_URL is set. */
-export function serveDocumentation(server: FastifyInstance, documentation: Documentation): void {
+interface DocumentationServer {
+  readonly documentation: Documentation;
+  /** Path of the documentation, such as `/docs`. */
+  readonly root: string;
+  readonly docsUrl: string;
+  /** null: the dashboard is switched off. */
+  readonly dashboardUrl: string | null;
+}
+
+/**
+ * Adds public `GET` and `HEAD` routes below `/docs`, to which `doc_url` refers unless MEDIAJOBS_DOCS_URL is set, and a
+ * page for browsers at `/`.
+ */
+export function serveDocumentation(
+  server: FastifyInstance,
+  { documentation, root, docsUrl, dashboardUrl }: DocumentationServer,
+): void {
   const handler = (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
-    serveFile(documentation, request, reply);
+    serveFile({ documentation, root }, request, reply);
   for (const url of ['/docs', '/docs/*']) server.all(url, handler);
+  const start = renderPage({ markdown: startPage(docsUrl, dashboardUrl), root, path: '' });
+  server.get('/', async (request, reply) => {
+    if (!wantsPage(request))
+      throw new MediaError('not_found', `There is no endpoint at this path. ${docsUrl} lists them.`);
+    return reply
+      .code(200)
+      .headers({ ...HEADERS, 'Content-Type': HTML })
+      .send(start);
+  });
+}
+
+function startPage(docsUrl: string, dashboardUrl: string | null): string {
+  const dashboard =
+    dashboardUrl === null ? '' : `\n- [Dashboard](${dashboardUrl}): keys, jobs, usage and webhooks in the browser`;
+  return `# mediajobs
+
+The service runs. Its API is below \`/v1\`, for programs.
+
+- [Documentation](${docsUrl}): the first request in ten minutes, and every endpoint${dashboard}
+- [Capabilities](/v1/capabilities): operations, formats and limits, as JSON
+
+Operators see the health of each process at \`/readyz\` of its ops port.
+`;
+}
+
+/** Returns whether a browser asks for a page to show. */
+function wantsPage(request: FastifyRequest): boolean {
+  return /\btext\/html\b/.test(request.headers.accept ?? '');
 }
 
 async function serveFile(
-  documentation: Documentation,
+  { documentation, root }: Pick<DocumentationServer, 'documentation' | 'root'>,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -29,7 +74,14 @@ async function serveFile(
   }
   const path = ((request.params as { '*'?: string })['*'] ?? '').replace(/\/$/, '');
   const found = documentation.get(path);
-  if (found === undefined) throw new MediaError('not_found', 'There is no such page; /docs lists them.');
+  if (found === undefined) {
+    if (!wantsPage(request)) throw new MediaError('not_found', `There is no such page; ${root} lists them.`);
+    const markdown = `# Page not found\n\nThe documentation has no page at this address. [Its start page](${root}) lists all of them.\n`;
+    return reply
+      .code(404)
+      .headers({ ...HEADERS, 'Cache-Control': 'no-store', 'Content-Type': HTML })
+      .send(renderPage({ markdown, root, path }));
+  }
   reply.headers({ ...HEADERS, ETag: found.etag });
   if (request.headers['if-none-match'] === found.etag) return reply.code(304).send();
   reply.headers({ 'Content-Type': found.mediaType, 'Content-Length': found.body.length });

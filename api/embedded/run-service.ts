@@ -13,6 +13,8 @@ interface ServiceInput {
   readonly settings?: Readonly<Record<string, string>>;
   /** Command line put before Node's own, such as `setpriv` with its options. */
   readonly prefix?: readonly string[];
+  /** Stops the service when it aborts, also while it starts. */
+  readonly signal?: AbortSignal;
   /** Called with each line that the operator would read on standard error. */
   readonly onProblem: (line: string) => void;
 }
@@ -35,6 +37,7 @@ export async function runService({
   data,
   settings = {},
   prefix = [],
+  signal,
   onProblem,
 }: ServiceInput): Promise<RunningService> {
   const readyFile = path.join(data, 'ready.json');
@@ -44,6 +47,7 @@ export async function runService({
     env: { NODE_COMPILE_CACHE: CODE_CACHE, ...process.env, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  signal?.addEventListener('abort', () => child.kill('SIGTERM'));
   const ended = once(child, 'exit').then(([code]) => code as number | null);
   const problems: string[] = [];
   createInterface({ input: child.stderr }).on('line', (line) => {

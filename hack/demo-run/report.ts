@@ -5,7 +5,6 @@ export interface DemoOutcome {
   readonly operation: string;
   readonly bytesIn: number;
   readonly bytesOut: number;
-  readonly savingsPercent: number;
   readonly seconds: number;
 }
 
@@ -28,22 +27,33 @@ export function makeProgress(out: NodeJS.WriteStream): {
   };
 }
 
+/** Returns a table of the outcomes with a line of totals. */
 export function table(outcomes: readonly DemoOutcome[]): string {
+  const sum = (of: (one: DemoOutcome) => number): number => outcomes.reduce((total, one) => total + of(one), 0);
+  const total = { bytesIn: sum((one) => one.bytesIn), bytesOut: sum((one) => one.bytesOut) };
   const rows = [
-    ['kind', 'operation', 'file', 'bytes in', 'bytes out', 'savings', 'seconds'],
-    ...outcomes.map((one) => [
-      one.kind,
-      one.operation,
-      one.file,
-      String(one.bytesIn),
-      String(one.bytesOut),
-      `${one.savingsPercent.toFixed(1)} %`,
-      one.seconds.toFixed(1),
-    ]),
+    ['kind', 'operation', 'file', 'size', 'seconds'],
+    ...outcomes.map((one) => [one.kind, one.operation, one.file, change(one), one.seconds.toFixed(1)]),
+    ['total', '', counted(outcomes.length), change(total), sum((one) => one.seconds).toFixed(1)],
   ];
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const isNumber = (column: number): boolean => column > 2;
   const cell = (text: string, column: number): string =>
-    isNumber(column) ? text.padStart(widths[column] ?? 0) : text.padEnd(widths[column] ?? 0);
+    column === 4 ? text.padStart(widths[column] ?? 0) : text.padEnd(widths[column] ?? 0);
   return rows.map((row) => `${row.map(cell).join('  ').trimEnd()}\n`).join('');
+}
+
+function counted(files: number): string {
+  return files === 1 ? '1 file' : `${files} files`;
+}
+
+/** Returns sizes before and after, such as `846 KB → 114 KB, 87 % smaller`. */
+function change({ bytesIn, bytesOut }: Pick<DemoOutcome, 'bytesIn' | 'bytesOut'>): string {
+  const percent = bytesIn === 0 ? 0 : Math.round(Math.abs(1 - bytesOut / bytesIn) * 100);
+  const comparison = percent === 0 ? 'same size' : `${percent} % ${bytesOut < bytesIn ? 'smaller' : 'larger'}`;
+  return `${size(bytesIn)} → ${size(bytesOut)}, ${comparison}`;
+}
+
+function size(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  return bytes < 999_500 ? `${Math.round(bytes / 1000)} KB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }

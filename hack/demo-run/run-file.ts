@@ -16,7 +16,6 @@ interface Job {
     readonly kind: string;
     readonly output_format: string;
     readonly output_size: number;
-    readonly savings_percent: number;
     readonly download_url: string;
   } | null;
 }
@@ -44,17 +43,16 @@ export async function runFile(
   const job = await untilFinal(api, made, (one) => show(name, one.status, `${one.progress.percent} %`));
   const seconds = (performance.now() - startedMs) / 1000;
   if (job.result === null)
-    throw new Error(`${name}: the job ${job.id} ${job.status}: ${job.error?.code ?? ''}: ${job.error?.message ?? ''}`);
+    throw new Error(`The job ${job.id} ${job.status}: ${job.error?.code ?? ''}: ${job.error?.message ?? ''}`);
   mkdirSync(outputFolder, { recursive: true });
   const output = path.join(outputFolder, `${path.parse(name).name}.${job.result.output_format}`);
   const bytesOut = await api.download(job.result.download_url, output);
   if (bytesOut !== job.result.output_size)
-    throw new Error(`${name}: the link returned ${bytesOut} bytes, the result reports ${job.result.output_size}.`);
+    throw new Error(`The link returned ${bytesOut} bytes, the result reports ${job.result.output_size}.`);
   show(name, 'webhook', '');
   const event = await receiver.eventOf(job.id);
   show(name, 'done', `${output}, webhook ${event.type} verified`);
-  const { kind, savings_percent: savingsPercent } = job.result;
-  return { file: name, kind, operation: work.operation, bytesIn, bytesOut, savingsPercent, seconds };
+  return { file: name, kind: job.result.kind, operation: work.operation, bytesIn, bytesOut, seconds };
 }
 
 async function untilFinal(api: DemoClient, made: Job, onStatus: (job: Job) => void): Promise<Job> {

@@ -67,9 +67,32 @@ describe('the documentation', () => {
     '/document',
   ])('has no page at %s', async (path) => expectRefusal(await api('GET', path, open), 'not_found'));
 
+  it.each(['/docs/nothing', '/docs/reference/errors.md'])('shows browsers a page of links at %s', async (path) => {
+    const response = await api('GET', path, { ...open, headers: { accept: 'text/html,*/*;q=0.8' } });
+    expect(response.status).toBe(404);
+    expect(response.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(response.bytes.toString('utf8')).toContain('<a href="/docs">');
+  });
+
   it('refuses other methods', async () => {
     const response = await api('POST', '/docs/reference/errors', { ...open, body: 'x'.repeat(100_000) });
     expectRefusal(response, 'bad_request', { status: 405 });
     expect(response.headers['allow']).toBe('GET, HEAD');
+  });
+});
+
+describe('the address of the service', () => {
+  it('leads browsers to documentation and dashboard, with links that work', async () => {
+    const response = await api('GET', '/', { ...open, headers: { accept: 'text/html' } });
+    expect([response.status, response.headers['content-type']]).toStrictEqual([200, 'text/html; charset=utf-8']);
+    expect(response.headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'self';/);
+    const links = [...response.bytes.toString('utf8').matchAll(/ href="([^"#]+)"/g)].map(([, href = '']) => href);
+    expect(links).toEqual(expect.arrayContaining([`${service.baseUrl}/docs`, `${service.baseUrl}/dashboard`]));
+    for (const link of links) expect([link, (await api('GET', link, open)).status < 400]).toStrictEqual([link, true]);
+  });
+
+  it('is no endpoint for programs', async () => {
+    expectRefusal(await api('GET', '/', open), 'not_found');
+    expectRefusal(await api('POST', '/', { ...open, headers: { accept: 'text/html' } }), 'not_found');
   });
 });
