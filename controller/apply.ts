@@ -45,6 +45,7 @@ export async function apply(deps: ApplyDeps, facts: JobFacts, decision: Decision
   switch (decision.action) {
     case 'suspend':
     case 'show-waiting':
+    case 'show-silence':
       return record(deps, mediaJob, statusAfter(existing, decision));
     case 'mark-running':
     case 'show-percent':

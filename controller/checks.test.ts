@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MediaJob, MediaJobSpec, MediaJobStatus, WorkerReport } from '#crds/contract/media-job.ts';
 import type { RunOutcome } from '#crds/contract/run-spec.ts';
+import { NEVER_SUSPENDED } from '#controller/collective-silence.ts';
 import { CHECKS } from '#controller/checks.ts';
 import { decide } from '#controller/decide.ts';
 import type { JobFacts } from '#controller/facts.ts';
@@ -52,6 +53,7 @@ function factsOf({ seconds = 0, spec, status, run, heard, more }: Situation): Jo
     heartbeat:
       heard === undefined ? null : { firstAt: at(heard.seconds), lastAt: at(heard.seconds), percent: heard.percent },
     listeningSince: at(-1000),
+    silenceRule: NEVER_SUSPENDED,
     percentWrittenAt: null,
     ...more,
   };
@@ -61,7 +63,8 @@ function buildRun(attempt: number, is: RunState): Run {
   return { name: runName(NAME, attempt), owner: { name: NAME, uid: 'uid-1' }, attempt, node: 'node-1', is };
 }
 
-const active = (seconds = 0): RunState => ({ state: 'active', startedAt: at(seconds) });
+const SUSPENDED = { isSuspended: true, resumedAt: null };
+const active = (seconds = 0): RunState => ({ state: 'active', startedAt: at(seconds), isOnReadyNode: true });
 const ended = (outcome: RunOutcome): RunState => ({ state: 'ended', startedAt: at(0), outcome });
 const lost = (cause: 'crashed' | 'out_of_memory' = 'crashed'): RunState => ({
   state: 'lost',
@@ -96,6 +99,61 @@ describe('decide', () => {
     ['a failed MediaJob is released', { status: { phase: 'Failed', attempt: 1 } }, { action: 'release' }],
 
     ['a suspended MediaJob waits', { spec: { suspend: true } }, { action: 'suspend' }],
+    [
+      'a silent attempt is not lost while most are silent and its node reports it',
+      {
+        status: running(),
+        run: active(),
+        heard: { seconds: 0, percent: 1 },
+        seconds: 60,
+        more: { silenceRule: SUSPENDED },
+      },
+      { action: 'show-silence' },
+    ],
+    [
+      'an attempt that is heard again is shown as running',
+      {
+        status: running({ reason: 'HeartbeatsMissing' }),
+        run: active(),
+        heard: { seconds: 70, percent: 1 },
+        seconds: 71,
+        more: { silenceRule: SUSPENDED },
+      },
+      { action: 'mark-running' },
+    ],
+    [
+      'a silent attempt on a node that does not report is lost also while most are silent',
+      {
+        status: running(),
+        run: { ...active(), isOnReadyNode: false } as RunState,
+        heard: { seconds: 0, percent: 1 },
+        seconds: 60,
+        more: { silenceRule: SUSPENDED },
+      },
+      { action: 'lose', cause: 'no_heartbeat' },
+    ],
+    [
+      'an attempt is lost after ten silent minutes also while most are silent',
+      {
+        status: running(),
+        run: active(),
+        heard: { seconds: 0, percent: 1 },
+        seconds: 600,
+        more: { silenceRule: SUSPENDED },
+      },
+      { action: 'lose', cause: 'no_heartbeat' },
+    ],
+    [
+      'an attempt has the whole timeout to be heard after the others are',
+      {
+        status: running({ reason: 'HeartbeatsMissing', percent: 1 }),
+        run: active(),
+        heard: { seconds: 0, percent: 1 },
+        seconds: 359,
+        more: { silenceRule: { isSuspended: false, resumedAt: at(300) } },
+      },
+      { action: 'wait', until: at(360) },
+    ],
     [
       'a suspended MediaJob waits for as long as its input needs',
       { spec: { suspend: true }, seconds: 9999 },

@@ -5,6 +5,7 @@ import type { Reason } from '#crds/contract/names.ts';
 import type { RunOutcome } from '#crds/contract/run-spec.ts';
 import type { Decision } from '#controller/decision.ts';
 import type { JobFacts } from '#controller/facts.ts';
+import { after, isOverdue, silenceEnd } from '#controller/silence-deadline.ts';
 import { statusNow, WAITING_REASONS } from '#controller/status.ts';
 import type { Timing } from '#controller/timing.ts';
 
@@ -40,6 +41,10 @@ export const CHECKS: readonly MediaJobCheck[] = [
   },
   { sentence: 'A job without a run starts its next attempt.', check: forUnfinished(whenStartable) },
   { sentence: 'The status shows why a run cannot start.', check: forUnfinished(whenWithoutCapacity) },
+  {
+    sentence: 'The status shows that heartbeats are missing while that rule is suspended.',
+    check: forUnfinished(whenSuspendedSilence),
+  },
   { sentence: 'The first heartbeat of an attempt sets the phase to Running.', check: forUnfinished(whenFirstHeard) },
   { sentence: 'The status shows the percentage, in steps.', check: forUnfinished(whenPercentGrew) },
   { sentence: 'Otherwise wait for the next deadline.', check: forUnfinished(whenNothingElse) },
@@ -152,8 +157,15 @@ function whenWithoutCapacity(_timing: Timing, { run, status }: UnfinishedFacts):
   return { action: 'show-waiting', for: run.is.for };
 }
 
-function whenFirstHeard(_timing: Timing, { heartbeat, status }: UnfinishedFacts): Decision | null {
-  if (heartbeat === null || status.phase === 'Running') return null;
+function whenSuspendedSilence(timing: Timing, facts: UnfinishedFacts): Decision | null {
+  if (facts.status.reason === 'HeartbeatsMissing' || isLost(facts.status) || !isOverdue(timing, facts)) return null;
+  return { action: 'show-silence' };
+}
+
+function whenFirstHeard(timing: Timing, facts: UnfinishedFacts): Decision | null {
+  const { heartbeat, status } = facts;
+  const isHeardAgain = status.reason === 'HeartbeatsMissing' && !isOverdue(timing, facts);
+  if (heartbeat === null || (status.phase === 'Running' && !isHeardAgain)) return null;
   return { action: 'mark-running', startedAt: heartbeat.firstAt, percent: heartbeat.percent };
 }
 
@@ -211,19 +223,8 @@ function startDeadline(timing: Timing, facts: UnfinishedFacts): Date {
   return runEnd(timing, facts) ?? waitEnd(timing, facts);
 }
 
-/** Returns the time at which the current run is lost without a further heartbeat; null while no run is active. */
-function silenceEnd(timing: Timing, { run, heartbeat, listeningSince }: UnfinishedFacts): Date | null {
-  if (run?.is.state !== 'active') return null;
-  const last = Math.max(run.is.startedAt.getTime(), heartbeat?.lastAt.getTime() ?? 0, listeningSince.getTime());
-  return after(new Date(last), timing.heartbeatTimeoutSeconds);
-}
-
 function percentDue(timing: Timing, { percentWrittenAt, now }: UnfinishedFacts): Date {
   return percentWrittenAt === null ? now : new Date(percentWrittenAt.getTime() + timing.percentIntervalMs);
-}
-
-function after(start: Date, seconds: number): Date {
-  return new Date(start.getTime() + seconds * 1000);
 }
 
 function hours(seconds: number): string {

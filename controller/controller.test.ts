@@ -123,7 +123,8 @@ describe('controller', () => {
 
   it('resyncs at intervals with jitter', async () => {
     const waits: number[] = [];
-    const wait = async (ms: number): Promise<void> => {
+    const wait = async (ms: number, signal: AbortSignal): Promise<void> => {
+      if (ms === LOCAL_TIMING.silenceCheckMs) return systemTime.wait(ms, signal);
       waits.push(ms);
       if (waits.length === 2) void controller?.stop();
     };
@@ -141,7 +142,7 @@ describe('controller', () => {
       owner,
       attempt: 1,
       node: null,
-      is: { state: 'active', startedAt: new Date() },
+      is: { state: 'active', startedAt: new Date(), isOnReadyNode: true },
     });
     start();
     await vi.waitFor(() => expect(runs.stopped).toContain(`${owner.name}-a1`), WAIT);

@@ -10,6 +10,7 @@ import type { Heartbeats } from '#controller/heartbeats.ts';
 import type { ControllerMetrics } from '#controller/metrics.ts';
 import { reconcile, type ReconcileDeps } from '#controller/reconcile.ts';
 import { isUnfinishedRun, type Runs } from '#controller/runs.ts';
+import { watchSilence } from '#controller/watch-silence.ts';
 import type { Timing } from '#controller/timing.ts';
 
 export interface ControllerDeps {
@@ -36,7 +37,8 @@ const WOKEN_JOBS = 8;
 /** Starts to reconcile MediaJobs until they are final. Events of MediaJobs, runs and heartbeats only enqueue names. */
 export function startController(deps: ControllerDeps): Controller {
   const ended = new AbortController();
-  const reconcileDeps: ReconcileDeps = { ...deps, percentWrites: new Map() };
+  const silence = watchSilence(deps, ended.signal);
+  const reconcileDeps: ReconcileDeps = { ...deps, percentWrites: new Map(), silenceRule: silence.rule };
   const waitingForCapacity = new Set<string>();
 
   const queue = new WorkQueue(
@@ -84,7 +86,7 @@ export function startController(deps: ControllerDeps): Controller {
     async stop() {
       ended.abort();
       clearInterval(waking);
-      await Promise.all([queue.stop(), sweeping]);
+      await Promise.all([queue.stop(), sweeping, silence.ended]);
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { MediaJob } from '#crds/contract/media-job.ts';
+import type { SilenceRule } from '#controller/collective-silence.ts';
 import type { Heartbeat } from '#controller/heartbeats.ts';
 import type { Run } from '#controller/runs.ts';
 
@@ -20,6 +21,8 @@ export interface JobFacts {
   readonly heartbeat: Heartbeat | null;
   /** Time since which this process receives heartbeats. */
   readonly listeningSince: Date;
+  /** Whether the rule for silent attempts is suspended. */
+  readonly silenceRule: SilenceRule;
   /** Time at which this process last wrote the percentage; null: never. */
   readonly percentWrittenAt: Date | null;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { NEVER_SUSPENDED } from '#controller/collective-silence.ts';
 import { gatherFacts } from '#controller/gather-facts.ts';
 import { runName, type Run, type RunState } from '#controller/runs.ts';
 import type { JobFacts } from '#controller/facts.ts';
@@ -6,7 +7,7 @@ import type { MediaJob, MediaJobStatus } from '#crds/contract/media-job.ts';
 import { buildSpec, buildStatus } from '#test/support/build-media-job.ts';
 
 const NOW = new Date('2026-01-01T00:10:00Z');
-const ACTIVE: RunState = { state: 'active', startedAt: NOW };
+const ACTIVE: RunState = { state: 'active', startedAt: NOW, isOnReadyNode: true };
 const OUT_OF_MEMORY: RunState = { state: 'lost', cause: 'out_of_memory', message: 'out of memory' };
 
 function buildMediaJob(status: MediaJobStatus | null, firstAttempt = 1): MediaJob {
@@ -31,6 +32,7 @@ function gather(mediaJob: MediaJob | null, runs: readonly Run[]): Promise<JobFac
       mediaJobs: { get: async () => mediaJob },
       runs: { observe: async () => runs },
       heartbeats: { since: NOW, last: (_job, attempt) => ({ firstAt: NOW, lastAt: NOW, percent: attempt }) },
+      silenceRule: () => NEVER_SUSPENDED,
       percentWrites: new Map([['job-1', NOW]]),
     },
     'job-1',

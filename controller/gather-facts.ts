@@ -1,6 +1,7 @@
 import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
 import type { MediaJob } from '#crds/contract/media-job.ts';
 import type { Clock } from '#crds/process/clock.ts';
+import type { SilenceRule } from '#controller/collective-silence.ts';
 import type { JobFacts } from '#controller/facts.ts';
 import type { Heartbeats } from '#controller/heartbeats.ts';
 import { statusOf } from '#controller/status.ts';
@@ -12,6 +13,7 @@ export interface FactsDeps {
   readonly runs: Pick<Runs, 'observe'>;
   readonly heartbeats: Pick<Heartbeats, 'last' | 'since'>;
   readonly percentWrites: ReadonlyMap<string, Date>;
+  readonly silenceRule: () => SilenceRule;
 }
 
 /** Reads the facts. `fresh`: reads the runs from their source instead of a cache. */
@@ -30,6 +32,7 @@ export async function gatherFacts(deps: FactsDeps, name: string, fresh = false):
     outOfMemory: own.filter(({ is }) => is.state === 'lost' && is.cause === 'out_of_memory').length,
     heartbeat: mediaJob === null ? null : deps.heartbeats.last(mediaJob.spec.jobId, attempt),
     listeningSince: deps.heartbeats.since,
+    silenceRule: deps.silenceRule(),
     percentWrittenAt: deps.percentWrites.get(name) ?? null,
   };
 }

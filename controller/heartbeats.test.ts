@@ -4,6 +4,7 @@ import { MemoryMediaJobs } from '#crds/media-jobs/memory-media-jobs.ts';
 import type { MediaJobStatus } from '#crds/contract/media-job.ts';
 import { mediaJobName } from '#crds/contract/names.ts';
 import { makeLog } from '#crds/process/log.ts';
+import { CLUSTER_TIMING } from '#controller/timing.ts';
 import { startHeartbeats, type Heartbeats } from '#controller/heartbeats.ts';
 import { buildNewMediaJob, buildStatus, jobIdOf } from '#test/support/build-media-job.ts';
 
@@ -124,5 +125,12 @@ describe('startHeartbeats', () => {
   it('accepts one path and one method', async () => {
     expect((await send('', { method: 'GET' })).status).toBe(405);
     expect((await send('', { url: new URL('/other', heartbeats.url).href })).status).toBe(404);
+  });
+
+  it('keeps connections for longer than the interval of heartbeats', async () => {
+    await become({ attempt: 1 });
+    const response = await beat(1);
+    const seconds = Number(/timeout=(\d+)/.exec(response.headers.get('keep-alive') ?? '')?.[1]);
+    expect(seconds).toBeGreaterThan(CLUSTER_TIMING.heartbeatIntervalSeconds);
   });
 });

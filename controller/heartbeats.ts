@@ -30,6 +30,14 @@ export interface Heartbeat {
   readonly percent: number;
 }
 
+/** Returns the time since which an active run is silent: its last heartbeat, or when one could be received first. */
+export function silentSince(
+  run: { readonly startedAt: Date },
+  { heartbeat, listeningSince }: { heartbeat: Heartbeat | null; listeningSince: Date },
+): Date {
+  return new Date(Math.max(run.startedAt.getTime(), heartbeat?.lastAt.getTime() ?? 0, listeningSince.getTime()));
+}
+
 export interface Heartbeats {
   /** URL for workers, such as http://127.0.0.1:8091/heartbeat. */
   readonly url: string;
@@ -68,6 +76,8 @@ interface RecordedHeartbeat extends Heartbeat {
 
 const BODY_BYTES = 1024;
 const REQUEST_MS = 10_000;
+/** Time for which an idle connection is kept: more than the interval of heartbeats, so that they need no DNS. */
+const KEEP_ALIVE_MS = 65_000;
 /** Minimum interval between callbacks for a job, in milliseconds. A worker sends at most two heartbeats a second. */
 const MIN_CALLBACK_MS = 250;
 const PATH = '/heartbeat';
@@ -96,15 +106,18 @@ export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsO
     return 204;
   };
 
-  const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS }, (request, response) => {
-    receive(request).then(
-      (status) => response.writeHead(status).end(),
-      (error: unknown) => {
-        deps.log.error({ err: error }, 'heartbeat not handled');
-        response.writeHead(500).end();
-      },
-    );
-  });
+  const server = createServer(
+    { requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, keepAliveTimeout: KEEP_ALIVE_MS },
+    (request, response) => {
+      receive(request).then(
+        (status) => response.writeHead(status).end(),
+        (error: unknown) => {
+          deps.log.error({ err: error }, 'heartbeat not handled');
+          response.writeHead(500).end();
+        },
+      );
+    },
+  );
   await listen(server, options.address);
 
   return {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { jobsPath, KubernetesRuns } from '#controller/kubernetes-runs.ts';
+import { KubernetesRuns } from '#controller/kubernetes-runs.ts';
+import { jobsPath } from '#controller/run-objects.ts';
 import { runName, type RunRequest } from '#controller/runs.ts';
 import { workerPodSchema } from '#controller/worker-pod.ts';
 import { KubeError } from '#crds/kube/kube-error.ts';
@@ -62,15 +63,17 @@ describe('KubernetesRuns', () => {
     changed = [];
   });
 
+  const pods = makeStore(({ metadata }) => metadata.labels?.['batch.kubernetes.io/job-name']);
+
   const open = (concurrency: number | null): KubernetesRuns => {
     const { signal } = new AbortController();
-    const noPods = { store: makeStore(), synced: Promise.resolve(), watch: () => undefined };
+    const noPods = { store: pods, synced: Promise.resolve(), watch: () => undefined };
     const runs = new KubernetesRuns(
       {
         client: jobs.client,
         jobs,
         pods: noPods,
-        time: { monotonic: () => 0 },
+        time: { monotonic: () => 0, now: () => new Date() },
         metrics: { staleRead: () => undefined },
       },
       { namespace: 'media', pod: workerPodSchema.parse({ image: 'worker' }), concurrency },
@@ -139,5 +142,35 @@ describe('KubernetesRuns', () => {
     expect(await runs.start(request(2))).toBe('no-capacity');
     await (how === 'stop' ? runs.stop(nameOf(first)) : runs.release(first.owner.name));
     expect(await runs.start(request(2))).toBe('started');
+  });
+
+  it('removes the Job of an ended run whose pod an injected container keeps running', async () => {
+    const runs = open(null);
+    const ended = request(1);
+    await runs.start(ended);
+    const name = nameOf(ended);
+    const { uid } = jobs.find(`${PATH}/${name}`).metadata;
+    const message = JSON.stringify({ outcome: 'failed', error: { code: 'timeout', message: 'No.' } });
+    pods.apply({
+      spec: { nodeName: 'node-1' },
+      metadata: {
+        name: `${name}-x`,
+        uid: 'uid-pod',
+        resourceVersion: '1',
+        creationTimestamp: '2026-01-01T00:00:00Z',
+        labels: { 'batch.kubernetes.io/job-name': name },
+        ownerReferences: [{ apiVersion: 'batch/v1', kind: 'Job', name, uid }],
+      },
+      status: {
+        phase: 'Running',
+        containerStatuses: [
+          { name: 'istio-proxy', state: { running: {} } },
+          { name: 'worker', state: { terminated: { exitCode: 0, message } } },
+        ],
+      },
+    });
+    expect((await runs.observe(ended.owner.name)).map(({ is }) => is.state)).toEqual(['ended']);
+    await runs.release(ended.owner.name);
+    expect(() => jobs.find(`${PATH}/${name}`)).toThrow('no such Job');
   });
 });

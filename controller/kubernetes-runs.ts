@@ -8,14 +8,25 @@ import { orNull } from '#crds/kube/kube-error.ts';
 import type { KubeMetrics } from '#crds/kube/kube-metrics.ts';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
 import { OwnWrites } from '#crds/kube/own-writes.ts';
-import type { Reflector, ReflectorOptions } from '#crds/kube/reflector.ts';
+import type { Reflector } from '#crds/kube/reflector.ts';
 import type { Time } from '#crds/kube/time.ts';
 import { LABELS } from '#crds/contract/names.ts';
 import { Watchers } from '#crds/process/watchers.ts';
 import { buildJob, STOPPED_ANNOTATION } from '#controller/job-manifest.ts';
 import { RunPermits } from '#controller/run-permits.ts';
 import { isUnfinishedRun, mediaJobOfRun, runName, type Run, type RunRequest, type Runs } from '#controller/runs.ts';
-import { runStateOf } from '#controller/run-state.ts';
+import { SeenPodTimes } from '#controller/pod-times.ts';
+import {
+  accountOf,
+  asRun,
+  JOB_OF_POD,
+  jobOfPod,
+  jobsPath,
+  mediaJobOf,
+  ownedBy,
+  podsPath,
+} from '#controller/run-objects.ts';
+import { isWorkerRunning, occupiesNode } from '#controller/run-state.ts';
 import type { WorkerPod } from '#controller/worker-pod.ts';
 
 export interface KubernetesRunsDeps {
@@ -23,7 +34,7 @@ export interface KubernetesRunsDeps {
   /** Reflectors of `reflectRuns`. */
   readonly jobs: Pick<Reflector, 'store' | 'synced' | 'watch'>;
   readonly pods: Pick<Reflector, 'store' | 'synced' | 'watch'>;
-  readonly time: Pick<Time, 'monotonic'>;
+  readonly time: Pick<Time, 'monotonic' | 'now'>;
   readonly metrics: Pick<KubeMetrics, 'staleRead'>;
 }
 
@@ -32,25 +43,6 @@ export interface KubernetesRunsOptions {
   readonly pod: WorkerPod;
   /** Maximum number of unfinished Jobs, shared fairly between accounts; null: unlimited. */
   readonly concurrency: number | null;
-}
-
-const JOB_OF_POD = 'batch.kubernetes.io/job-name';
-
-/** Label selector of the controller's Jobs and pods. */
-export const RUN_SELECTOR = LABELS.attempt;
-export const jobsPath = (namespace: string): string => `/apis/batch/v1/namespaces/${namespace}/jobs`;
-export const podsPath = (namespace: string): string => `/api/v1/namespaces/${namespace}/pods`;
-
-/** Starts reflectors of the controller's Jobs and their pods in a namespace. */
-export function reflectRuns(
-  reflect: (options: Omit<ReflectorOptions, 'firstList'>) => Reflector,
-  namespace: string,
-): Pick<KubernetesRunsDeps, 'jobs' | 'pods'> {
-  const labelSelector = RUN_SELECTOR;
-  return {
-    jobs: reflect({ path: jobsPath(namespace), labelSelector, indexBy: mediaJobOf, keep: trimJob }),
-    pods: reflect({ path: podsPath(namespace), labelSelector, indexBy: jobOfPod, keep: trimPod }),
-  };
 }
 
 export class KubernetesRuns implements Runs {
@@ -63,6 +55,7 @@ export class KubernetesRuns implements Runs {
   /** Uids of finished Jobs of released MediaJobs. They are hidden until garbage collection deletes them. */
   readonly #released = new Set<string>();
   readonly #watchers = new Watchers<string>();
+  readonly #podTimes: SeenPodTimes;
 
   /** Observes Jobs and pods until the signal aborts. */
   constructor(deps: KubernetesRunsDeps, options: KubernetesRunsOptions, signal: AbortSignal) {
@@ -71,6 +64,7 @@ export class KubernetesRuns implements Runs {
     this.#deps = deps;
     this.#options = options;
     this.#path = jobsPath(options.namespace);
+    this.#podTimes = new SeenPodTimes(() => deps.time.now());
     this.#view = new OwnWrites({ reflector: deps.jobs, monotonic, onStale }, { indexBy: mediaJobOf }, signal);
     this.#permits =
       options.concurrency === null
@@ -80,7 +74,11 @@ export class KubernetesRuns implements Runs {
       if (type === 'deleted') this.#released.delete(object.metadata.uid);
       this.#onChange(object.metadata.name, object);
     }, signal);
-    deps.pods.watch(({ object }) => this.#onChange(jobOfPod(object), object), signal);
+    deps.pods.watch(({ type, object }) => {
+      if (type === 'deleted') this.#podTimes.forget(object);
+      else if (isWorkerRunning(object)) this.#podTimes.runningSince(object);
+      this.#onChange(jobOfPod(object), object);
+    }, signal);
   }
 
   async reserve(name: string, account: string): Promise<boolean> {
@@ -109,7 +107,7 @@ export class KubernetesRuns implements Runs {
     await this.#synced();
     const jobs = this.#unreleased(this.#view.indexed(mediaJobName));
     if (!fresh) return jobs.map((job) => this.#runOf(job));
-    return Promise.all(jobs.map((job) => readRun(this.#deps.client, this.#options.namespace, job)));
+    return Promise.all(jobs.map((job) => this.#readRun(job)));
   }
 
   async list(): Promise<readonly Run[]> {
@@ -120,7 +118,7 @@ export class KubernetesRuns implements Runs {
   async stop(name: string): Promise<void> {
     await this.#synced();
     const job = this.#view.get(name);
-    if (job === undefined || !this.#isUnfinished(job)) return this.#releasePermit(name);
+    if (job === undefined || !this.#occupies(job)) return this.#releasePermit(name);
     const stopped = await orNull(this.#deps.client.mergePatch(`${this.#path}/${name}`, stopPatch(job)), 404, 409);
     if (stopped !== null) this.#recordWrite(stopped);
   }
@@ -128,7 +126,7 @@ export class KubernetesRuns implements Runs {
   async release(mediaJobName: string): Promise<void> {
     await this.#synced();
     for (const job of this.#unreleased(this.#view.indexed(mediaJobName))) {
-      if (this.#isUnfinished(job)) await this.#remove(job);
+      if (this.#occupies(job)) await this.#remove(job);
       else this.#released.add(job.metadata.uid);
     }
     for (const name of this.#permits?.names() ?? [])
@@ -174,7 +172,27 @@ export class KubernetesRuns implements Runs {
   }
 
   #runOf(job: KubeObject): Run {
-    return asRun(job, this.#deps.pods.store.indexed(job.metadata.name));
+    return asRun(job, this.#podsOf(job), this.#podTimes);
+  }
+
+  #podsOf(job: KubeObject): readonly KubeObject[] {
+    return ownedBy(job, this.#deps.pods.store.indexed(job.metadata.name));
+  }
+
+  /** Returns whether a run is unfinished, or a container that was injected into its pod still runs. */
+  #occupies(job: KubeObject): boolean {
+    return this.#isUnfinished(job) || this.#podsOf(job).some((pod) => occupiesNode(pod));
+  }
+
+  /** Reads a run from the API server, not from the cache. */
+  async #readRun(job: KubeObject): Promise<Run> {
+    const { client } = this.#deps;
+    const { name, uid } = job.metadata;
+    const [now, pods] = await Promise.all([
+      orNull(client.get(`${this.#path}/${name}`), 404),
+      client.list(podsPath(this.#options.namespace), { labelSelector: `${JOB_OF_POD}=${name}` }),
+    ]);
+    return asRun(now?.metadata.uid === uid ? now : job, ownedBy(job, pods.items), this.#podTimes);
   }
 
   #isUnfinished(job: KubeObject): boolean {
@@ -186,54 +204,8 @@ export class KubernetesRuns implements Runs {
   }
 }
 
-function mediaJobOf({ metadata }: KubeObject): string | undefined {
-  return metadata.labels?.[LABELS.job];
-}
-
-function accountOf({ metadata }: KubeObject): string {
-  return metadata.labels?.[LABELS.account] ?? '';
-}
-
-function jobOfPod({ metadata }: KubeObject): string | undefined {
-  return metadata.labels?.[JOB_OF_POD];
-}
-
-/** Returns the fields of a Job that `runStateOf` and this file read, without its large pod template. */
-function trimJob({ metadata, status }: KubeObject): KubeObject {
-  return { metadata, status };
-}
-
-/** Returns the fields of a pod that `runStateOf` and this file read. */
-function trimPod({ metadata, spec, status }: KubeObject): KubeObject {
-  const { nodeName } = (spec ?? {}) as { nodeName?: string };
-  const { annotations: _, ...rest } = metadata;
-  return { metadata: rest, spec: { nodeName }, status };
-}
-
-function asRun(job: KubeObject, pods: readonly KubeObject[]): Run {
-  const { name, labels = {}, ownerReferences = [] } = job.metadata;
-  const own = pods.filter(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => uid === job.metadata.uid));
-  return {
-    name,
-    owner: { name: labels[LABELS.job] ?? '', uid: ownerReferences[0]?.uid ?? '' },
-    attempt: Number(labels[LABELS.attempt]),
-    node: own.map((pod) => (pod['spec'] as { nodeName?: string }).nodeName).find((node) => node !== undefined) ?? null,
-    is: runStateOf(job, own),
-  };
-}
-
 function isOwner({ owner }: RunRequest, object: KubeObject): boolean {
   return object.metadata.ownerReferences?.some(({ uid }) => uid === owner.uid) ?? false;
-}
-
-/** Reads a run from the API server, not from the cache. */
-async function readRun(client: Pick<KubeClient, 'get' | 'list'>, namespace: string, job: KubeObject): Promise<Run> {
-  const { name } = job.metadata;
-  const [now, pods] = await Promise.all([
-    orNull(client.get(`${jobsPath(namespace)}/${name}`), 404),
-    client.list(podsPath(namespace), { labelSelector: `${JOB_OF_POD}=${name}` }),
-  ]);
-  return asRun(now?.metadata.uid === job.metadata.uid ? now : job, pods.items);
 }
 
 /**

@@ -137,7 +137,7 @@ export async function completeRequest({ owner, attempt, account, spec, ticket }:
 }
 
 function newRun(clock: Clock, { owner, attempt }: LocalRunRequest): Run {
-  const is = { state: 'active', startedAt: clock.now() } as const;
+  const is = { state: 'active', startedAt: clock.now(), isOnReadyNode: false } as const;
   return { name: runName(owner.name, attempt), owner, attempt, node: hostname(), is };
 }
 

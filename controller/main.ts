@@ -5,7 +5,8 @@
 import { CONTROLLER_ACCESS } from '#controller/cluster-access.ts';
 import { startController } from '#controller/controller.ts';
 import { startHeartbeats } from '#controller/heartbeats.ts';
-import { KubernetesRuns, reflectRuns } from '#controller/kubernetes-runs.ts';
+import { KubernetesRuns } from '#controller/kubernetes-runs.ts';
+import { reflectRuns } from '#controller/run-objects.ts';
 import { makeControllerMetrics } from '#controller/metrics.ts';
 import { CLUSTER_TIMING } from '#controller/timing.ts';
 import { workerPodSchema, type WorkerPod } from '#controller/worker-pod.ts';

@@ -22,6 +22,8 @@ export interface ControllerMetrics {
   attemptLost(cause: LostCause): void;
   /** Sets the functions that are called when the metrics are read. */
   observe(sources: { activeRuns: () => Promise<number> }): void;
+  /** Records the number of silent attempts, and whether they are not lost because most of them are silent. */
+  silence(state: { silent: number; isSuspended: boolean }): void;
   readonly queue: QueueMetrics;
 }
 
@@ -40,11 +42,25 @@ export function makeControllerMetrics(registry: Registry): ControllerMetrics {
     labelNames: ['cause'] as const,
     registers,
   });
+  const silent = new Gauge({
+    name: 'mediajobs_controller_silent_attempts',
+    help: 'Running attempts without a heartbeat for half of the timeout.',
+    registers,
+  });
+  const suspended = new Gauge({
+    name: 'mediajobs_controller_silence_rule_suspended',
+    help: '1 while most running attempts are silent together, so that silence alone loses none; else 0.',
+    registers,
+  });
   for (const result of RECONCILE_RESULTS) reconciles.inc({ result }, 0);
   for (const cause of LOST_CAUSES) lost.inc({ cause }, 0);
   return {
     reconciled: (result) => reconciles.inc({ result }),
     attemptLost: (cause) => lost.inc({ cause }),
+    silence(state) {
+      silent.set(state.silent);
+      suspended.set(state.isSuspended ? 1 : 0);
+    },
     queue: makeQueueMetrics(registry, 'controller'),
     observe({ activeRuns }) {
       new Gauge({

@@ -5,6 +5,8 @@ import { runStateOf } from '#controller/run-state.ts';
 import { buildReport } from '#test/support/build-media-job.ts';
 
 const AT = '2026-01-01T00:00:05Z';
+const SEEN = new Date('2026-01-01T00:01:00Z');
+const times = { runningSince: () => SEEN, endedAt: () => SEEN };
 const OUTCOME = { outcome: 'succeeded', report: buildReport() };
 
 function buildObject(name: string, status: object, metadata: object = {}): KubeObject {
@@ -17,7 +19,7 @@ function buildObject(name: string, status: object, metadata: object = {}): KubeO
 function buildPod(state: object, status: object = {}, metadata: object = {}): KubeObject {
   return buildObject(
     'pod',
-    { phase: 'Running', containerStatuses: [{ image: 'worker:1', state }], ...status },
+    { phase: 'Running', containerStatuses: [{ name: 'worker', image: 'worker:1', state }], ...status },
     metadata,
   );
 }
@@ -65,12 +67,12 @@ describe('runStateOf', () => {
       [buildPod({ waiting: { reason: 'ContainerCreating' } }, { phase: 'Pending' })],
       { state: 'waiting', for: null },
     ],
-    ['running', job, [buildPod({ running: { startedAt: AT } })], { state: 'active', startedAt: new Date(AT) }],
+    ['running', job, [buildPod({ running: { startedAt: AT } })], { state: 'active', startedAt: SEEN }],
     [
       'an outcome, before the Job knows',
       job,
       [terminated(0, { message: JSON.stringify(OUTCOME) })],
-      { state: 'ended', startedAt: new Date(AT), outcome: OUTCOME },
+      { state: 'ended', startedAt: SEEN, outcome: OUTCOME },
     ],
     [
       'an outcome of a pod that was being evicted',
@@ -126,12 +128,51 @@ describe('runStateOf', () => {
       { state: 'lost', cause: 'vanished' },
     ],
   ])('%s', (_what, theJob, pods, state) => {
-    expect(runStateOf(theJob, pods)).toMatchObject(state);
+    expect(runStateOf(theJob, pods, times)).toMatchObject(state);
   });
 
   it('uses the pod that has run when there are two', () => {
     const waiting = buildPod({ waiting: { reason: 'ContainerCreating' } });
     const ended = terminated(0, { message: JSON.stringify(OUTCOME) });
-    expect(runStateOf(job, [waiting, ended])).toMatchObject({ state: 'ended' });
+    expect(runStateOf(job, [waiting, ended], times)).toMatchObject({ state: 'ended' });
+  });
+
+  const sidecar = { name: 'istio-proxy', image: 'proxy:1', state: { running: { startedAt: AT } } };
+  const withSidecar = (state: object): KubeObject =>
+    buildObject('pod', {
+      phase: 'Running',
+      containerStatuses: [sidecar, { name: 'worker', image: 'worker:1', state }],
+    });
+
+  it('ignores containers that the cluster injects before and after the worker', () => {
+    const end = { exitCode: 0, startedAt: AT, finishedAt: AT, message: JSON.stringify(OUTCOME) };
+    expect(runStateOf(job, [withSidecar({ terminated: end })], times)).toMatchObject({ state: 'ended' });
+    const creating = withSidecar({ waiting: { reason: 'ContainerCreating' } });
+    expect(runStateOf(job, [creating], times)).toEqual({ state: 'waiting', for: null });
+    expect(runStateOf(job, [withSidecar({ terminated: { exitCode: 137, startedAt: AT } })], times)).toMatchObject({
+      state: 'lost',
+      cause: 'crashed',
+    });
+  });
+
+  it('takes times from its own clock, and only durations from that of the node', () => {
+    const node = { startedAt: '2025-12-31T23:00:00Z', finishedAt: '2025-12-31T23:00:40Z' };
+    const ended = terminated(0, { ...node, message: JSON.stringify(OUTCOME) });
+    expect(runStateOf(job, [ended], times)).toMatchObject({ startedAt: new Date('2026-01-01T00:00:20Z') });
+    const running = buildPod({ running: { startedAt: node.startedAt } });
+    expect(runStateOf(job, [running], times)).toMatchObject({ startedAt: SEEN });
+  });
+
+  it.each([
+    ['reports', [], true],
+    ['reports an injected container that is not ready', ['Ready', 'ContainersReady'], true],
+    ['no longer reports', ['Ready'], false],
+  ])('tells whether the node of a running pod %s', (_what, notReady, isOnReadyNode) => {
+    const conditions = ['Ready', 'ContainersReady'].map((type) => ({
+      type,
+      status: notReady.includes(type) ? 'False' : 'True',
+    }));
+    const pod = buildPod({ running: { startedAt: AT } }, { conditions });
+    expect(runStateOf(job, [pod], times)).toMatchObject({ state: 'active', isOnReadyNode });
   });
 });

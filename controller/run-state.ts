@@ -1,23 +1,50 @@
 /**
  * State of an attempt from its Job and pod. The pod's status takes precedence, because the Job controller updates the
- * Job later. Pure.
+ * Job later. Only the worker's container counts: clusters inject others beside it, which may run on after it. Pure.
  */
-import type { V1ContainerState, V1JobStatus, V1PodCondition, V1PodStatus } from '@kubernetes/client-node';
+import type {
+  V1ContainerState,
+  V1ContainerStatus,
+  V1JobStatus,
+  V1PodCondition,
+  V1PodStatus,
+} from '@kubernetes/client-node';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
 import { parseRunOutcome } from '#crds/contract/run-spec.ts';
-import { STOPPED_ANNOTATION } from '#controller/job-manifest.ts';
+import { STOPPED_ANNOTATION, WORKER_CONTAINER } from '#controller/job-manifest.ts';
 import type { RunState, WaitingFor } from '#controller/runs.ts';
 
+/** Times of a pod by the clock of this process: that of a node may be wrong. */
+export interface PodTimes {
+  /** Returns the time at which this process first saw the worker run. */
+  runningSince(pod: KubeObject): Date;
+  /** Returns the time at which this process first saw the worker's end. */
+  endedAt(pod: KubeObject): Date;
+}
+
 /** Returns the state of a run. `pods`: all pods of the Job in any order, of which at most one has run. */
-export function runStateOf(job: KubeObject, pods: readonly KubeObject[]): RunState {
+export function runStateOf(job: KubeObject, pods: readonly KubeObject[], times: PodTimes): RunState {
   const [pod] = pods.toSorted((a, b) => rank(b) - rank(a));
-  const end = pod === undefined ? null : endOf(pod);
+  const end = pod === undefined ? null : endOf(pod, times);
   if (end?.state === 'ended') return end;
   if (job.metadata.annotations?.[STOPPED_ANNOTATION] !== undefined) return STOPPED;
   if (end !== null) return end;
   if (pod === undefined) return withoutPod(job);
   const { running } = stateOf(pod);
-  return running === undefined ? waiting(pod) : { state: 'active', startedAt: dateOf(running.startedAt) };
+  if (running === undefined) return waiting(pod);
+  return { state: 'active', startedAt: times.runningSince(pod), isOnReadyNode: isOnReadyNode(pod) };
+}
+
+/** Returns whether a container runs in a pod that has not ended: the worker, or one that was injected beside it. */
+export function occupiesNode(pod: KubeObject): boolean {
+  const { phase, containerStatuses = [] } = podStatus(pod);
+  if (phase === 'Succeeded' || phase === 'Failed') return false;
+  return containerStatuses.some(({ state }) => state?.running !== undefined);
+}
+
+/** Returns whether the worker's container runs. */
+export function isWorkerRunning(pod: KubeObject): boolean {
+  return stateOf(pod).running !== undefined;
 }
 
 /** Times in it are texts: the objects are raw JSON, although the library's types have Date. */
@@ -43,20 +70,38 @@ function podStatus(pod: KubeObject): V1PodStatus {
   return pod['status'] ?? {};
 }
 
-function stateOf(pod: KubeObject): ContainerState {
-  return podStatus(pod).containerStatuses?.[0]?.state ?? {};
+function workerOf(pod: KubeObject): V1ContainerStatus | undefined {
+  return podStatus(pod).containerStatuses?.find(({ name }) => name === WORKER_CONTAINER);
 }
 
-function dateOf(time: unknown): Date {
-  return new Date(String(time));
+function stateOf(pod: KubeObject): ContainerState {
+  return workerOf(pod)?.state ?? {};
+}
+
+/**
+ * Returns whether the pod's node reports to the API server. Kubernetes sets the pod's condition Ready to False when the
+ * node stops reporting; ContainersReady is set by the node itself.
+ */
+function isOnReadyNode(pod: KubeObject): boolean {
+  const { conditions = [] } = podStatus(pod);
+  const is = (type: string) => conditions.find((condition) => condition.type === type)?.status;
+  return is('Ready') !== 'False' || is('ContainersReady') === 'False';
+}
+
+/** Returns the start of an ended worker: its duration by the node's clock, before its end by ours. */
+function startOf(pod: KubeObject, times: PodTimes): Date {
+  const { terminated } = stateOf(pod);
+  const endedAt = times.endedAt(pod).getTime();
+  const duration = Date.parse(String(terminated?.finishedAt)) - Date.parse(String(terminated?.startedAt));
+  return new Date(endedAt - (Number.isFinite(duration) ? Math.max(0, duration) : 0));
 }
 
 /** Returns the final state of a pod; null when it has not ended. */
-function endOf(pod: KubeObject): RunState | null {
+function endOf(pod: KubeObject, times: PodTimes): RunState | null {
   const { terminated } = stateOf(pod);
   if (terminated === undefined) return podStatus(pod).phase === 'Failed' ? neverStarted(pod) : null;
   const outcome = parseRunOutcome(terminated.message ?? '');
-  if (outcome !== null) return { state: 'ended', startedAt: dateOf(terminated.startedAt), outcome };
+  if (outcome !== null) return { state: 'ended', startedAt: startOf(pod, times), outcome };
   const how = `its pod ended with exit code ${terminated.exitCode}`;
   if (terminated.reason === 'OOMKilled' || terminated.exitCode === ABORTED)
     return { state: 'lost', cause: 'out_of_memory', message: `${how}, out of memory` };
@@ -100,7 +145,7 @@ function withoutPod(job: KubeObject): RunState {
 function waiting(pod: KubeObject): RunState {
   const { waiting: why } = stateOf(pod);
   if (why !== undefined && IMAGE_REASONS.has(why.reason ?? '')) {
-    const image = podStatus(pod).containerStatuses?.[0]?.image ?? '';
+    const image = workerOf(pod)?.image ?? '';
     return {
       state: 'waiting',
       for: { on: 'image', message: `The image ${image} cannot be pulled: ${why.message ?? why.reason}` },

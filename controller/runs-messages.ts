@@ -33,7 +33,7 @@ export const replySchema = z.union([
 
 const startedAt = z.iso.datetime().transform((text) => new Date(text));
 const state = z.discriminatedUnion('state', [
-  z.object({ state: z.literal('active'), startedAt }),
+  z.object({ state: z.literal('active'), startedAt, isOnReadyNode: z.boolean() }),
   z.object({ state: z.literal('ended'), startedAt, outcome: runOutcomeSchema }),
   z.object({ state: z.literal('lost'), cause: z.enum(LOST_CAUSES), message: z.string().max(10_000) }),
 ]);

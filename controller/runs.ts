@@ -41,7 +41,8 @@ export interface WaitingFor {
 export type RunState =
   /** The run cannot start yet, such as an unschedulable pod; `for` null: it is about to start. */
   | { readonly state: 'waiting'; readonly for: WaitingFor | null }
-  | { readonly state: 'active'; readonly startedAt: Date }
+  /** `startedAt` by this process's clock. `isOnReadyNode`: a node that reports says that it runs; false on one machine. */
+  | { readonly state: 'active'; readonly startedAt: Date; readonly isOnReadyNode: boolean }
   | { readonly state: 'ended'; readonly startedAt: Date; readonly outcome: RunOutcome }
   | { readonly state: 'lost'; readonly cause: LostCause; readonly message: string };
 

@@ -8,6 +8,10 @@ import type { WaitingFor } from '#controller/runs.ts';
 /** Maximum length of a message in the CRD's schema. */
 const MESSAGE_CHARACTERS = 1000;
 
+const HEARTBEATS_MISSING =
+  'Most running attempts have sent no heartbeat for a minute, this one too. Their nodes report them as running, so they ' +
+  'are not lost for ten minutes. Check DNS, network policies and the heartbeat port of the controller.';
+
 /** Reason in the status for each cause of waiting. */
 export const WAITING_REASONS: Readonly<Record<WaitingFor['on'], Reason>> = {
   capacity: 'WaitingForCapacity',
@@ -59,6 +63,8 @@ export function statusAfter(
         reason: WAITING_REASONS[decision.for.on],
         message: plainText(decision.for.message, MESSAGE_CHARACTERS),
       };
+    case 'show-silence':
+      return { ...status, reason: 'HeartbeatsMissing', message: HEARTBEATS_MISSING };
     case 'mark-running':
       return {
         ...status,

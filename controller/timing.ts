@@ -10,6 +10,10 @@ export interface Timing {
   readonly heartbeatIntervalSeconds: number;
   /** Time without a heartbeat after which an attempt is lost. */
   readonly heartbeatTimeoutSeconds: number;
+  /** Time without a heartbeat in which a reporting node is believed while most attempts are silent together. */
+  readonly trustedSilenceSeconds: number;
+  /** Interval in which the silence of all attempts is counted. */
+  readonly silenceCheckMs: number;
   /** Minimum increase of the percentage that is written to the status. */
   readonly percentStep: number;
   /** Minimum interval between writes of the percentage of a job. */
@@ -27,6 +31,8 @@ export const LOCAL_TIMING: Timing = {
   jobWaitSeconds: LIMITS.jobWaitSeconds,
   heartbeatIntervalSeconds: 1,
   heartbeatTimeoutSeconds: 60,
+  trustedSilenceSeconds: 600,
+  silenceCheckMs: 5000,
   percentStep: 1,
   percentIntervalMs: 500,
   capacityRetryMs: 1000,

@@ -27,12 +27,13 @@ const failed = buildStatus({
 
 describe('conditions', () => {
   it.each<[string, MediaJobStatus, string]>([
-    ['suspended', buildStatus({ reason: 'Suspended' }), 'False False Unknown'],
-    ['new', buildStatus(), 'True False Unknown'],
-    ['running', running, 'True True Unknown'],
-    ['succeeded', succeeded, 'True True True'],
-    ['failed before it ran', failed, 'True False False'],
-  ])('of a job that is %s have the expected statuses of Admitted, Started and Succeeded', (_what, status, expected) => {
+    ['suspended', buildStatus({ reason: 'Suspended' }), 'False False Unknown Unknown False False'],
+    ['new', buildStatus(), 'True False Unknown Unknown False False'],
+    ['running', running, 'True True True Unknown False False'],
+    ['silent', { ...running, reason: 'HeartbeatsMissing' }, 'True True False Unknown False False'],
+    ['succeeded', succeeded, 'True True True True True False'],
+    ['failed before it ran', failed, 'True False Unknown False False True'],
+  ])('of a job that is %s have the expected statuses', (_what, status, expected) => {
     const all = conditions(status);
     expect(all.map((condition) => condition.status).join(' ')).toBe(expected);
     for (const condition of all) expect(conditionSchema.safeParse(condition).success).toBe(true);
@@ -40,7 +41,15 @@ describe('conditions', () => {
 
   it('keep their time while their status does not change', () => {
     const earlier = conditionsOf({ status: running, generation: 1, before: [], now: new Date('2026-01-01T00:00:00Z') });
-    const times = conditions(succeeded, earlier).map(({ lastTransitionTime }) => lastTransitionTime);
-    expect(times).toEqual(['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', NOW.toISOString()]);
+    const changed = conditions(succeeded, earlier).filter(
+      ({ lastTransitionTime }) => lastTransitionTime === NOW.toISOString(),
+    );
+    expect(changed.map(({ type }) => type)).toEqual(['Succeeded', 'Complete']);
+  });
+
+  it('have reasons of their own', () => {
+    const reasons = Object.fromEntries(conditions(failed).map(({ type, reason }) => [type, reason]));
+    expect(reasons).toMatchObject({ Admitted: 'InputStored', Started: 'WaitTimeout', Failed: 'WaitTimeout' });
+    expect(conditions(running).find(({ type }) => type === 'Complete')?.reason).toBe('Unfinished');
   });
 });

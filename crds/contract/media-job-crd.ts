@@ -47,12 +47,12 @@ const PRINTER_COLUMNS = [
   { name: 'Operation', type: 'string', jsonPath: '.spec.operation' },
   { name: 'Kind', type: 'string', jsonPath: '.spec.kind' },
   { name: 'Status', type: 'string', jsonPath: '.status.phase' },
+  { name: 'Reason', type: 'string', jsonPath: '.status.reason' },
   { name: 'Percent', type: 'integer', jsonPath: '.status.percent' },
   { name: 'Attempt', type: 'integer', jsonPath: '.status.attempt' },
   { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
   { name: 'Account', type: 'string', jsonPath: '.spec.account', priority: 1 },
   { name: 'Node', type: 'string', jsonPath: '.status.node', priority: 1 },
-  { name: 'Reason', type: 'string', jsonPath: '.status.reason', priority: 1 },
 ];
 
 /**
@@ -101,7 +101,7 @@ function mediaJobSchema(): StructuralSchema {
       kind: { type: 'string' },
       metadata: { type: 'object' },
       spec: withRules(mediaJobSpecSchema, SPEC_RULES),
-      status: { ...withRules(writtenStatusSchema, STATUS_RULES), default: FIRST_STATUS },
+      status: { ...withConditionMap(withRules(writtenStatusSchema, STATUS_RULES)), default: FIRST_STATUS },
     },
     'x-kubernetes-validations': [NAME_RULE],
   };
@@ -116,6 +116,13 @@ const writtenStatusSchema = mediaJobStatusSchema.extend({
     .nullable()
     .meta({ description: 'Derived from the other fields of the status.' }),
 });
+
+/** Returns the schema of the status with conditions as a map by type, as clients of Kubernetes merge them. */
+function withConditionMap(status: StructuralSchema): StructuralSchema {
+  const properties = status['properties'] as Readonly<Record<string, StructuralSchema>>;
+  const map = { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] };
+  return { ...status, properties: { ...properties, conditions: { ...properties['conditions'], ...map } } };
+}
 
 function withRules(schema: z.ZodObject, rules: readonly CelRule[]): StructuralSchema {
   return { ...structuralSchema(schema), 'x-kubernetes-validations': rules };

@@ -23,6 +23,7 @@ export const REASONS = [
   'WaitingForCapacity',
   'ImageNotPulled',
   'Running',
+  'HeartbeatsMissing',
   'Succeeded',
   'AttemptLost',
   'WaitTimeout',

@@ -1,5 +1,6 @@
 /** Kubernetes events of a MediaJob, which `kubectl describe` shows: one event per transition of its status. */
 import type { KubeEvent } from '#crds/kube/event-recorder.ts';
+import type { Reason } from '#crds/contract/names.ts';
 import type { MediaJobStatus } from '#crds/contract/media-job.ts';
 
 /** Returns the event of a status write; null when there is none, as for a changed percentage. */
@@ -41,8 +42,11 @@ function start({ phase, attempt, node }: MediaJobStatus, before: MediaJobStatus 
   };
 }
 
+/** Reasons of a job that waits or may be in trouble. */
+const WARNED_REASONS: ReadonlySet<Reason> = new Set(['WaitingForCapacity', 'ImageNotPulled', 'HeartbeatsMissing']);
+
 function wait({ reason, message }: MediaJobStatus, before: MediaJobStatus | undefined): KubeEvent | null {
-  if (reason !== 'WaitingForCapacity' && reason !== 'ImageNotPulled') return null;
+  if (reason === null || !WARNED_REASONS.has(reason)) return null;
   if (before?.reason === reason && before.message === message) return null;
   return { type: 'Warning', reason, message: message ?? 'The job is waiting.' };
 }

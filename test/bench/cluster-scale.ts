@@ -11,7 +11,7 @@ import { CHANGES_CHANNEL } from '#api/store/changes-channel.ts';
 import { makeDatabase } from '#api/store/database.ts';
 import { notify } from '#api/store/listen.ts';
 import { migrate } from '#api/store/migrate.ts';
-import { podsPath, RUN_SELECTOR } from '#controller/kubernetes-runs.ts';
+import { podsPath, RUN_SELECTOR } from '#controller/run-objects.ts';
 import { heartbeatToken } from '#crds/contract/heartbeat-token.ts';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
 import { startReflector } from '#crds/kube/reflector.ts';

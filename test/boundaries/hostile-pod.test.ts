@@ -5,6 +5,7 @@ import { runStateOf } from '#controller/run-state.ts';
 import { buildReport } from '#test/support/build-media-job.ts';
 
 const AT = '2026-01-01T00:00:05Z';
+const times = { runningSince: () => new Date(AT), endedAt: () => new Date(AT) };
 const REPORT = buildReport();
 const done = (changes: object): object => ({ outcome: 'succeeded', report: { ...REPORT, ...changes } });
 const result = (changes: object): object => done({ result: { ...REPORT.result, ...changes } });
@@ -45,20 +46,25 @@ const FORGED: readonly [what: string, message: string][] = [
 
 describe('the termination message of a compromised pod', () => {
   it.each(FORGED)('is not accepted as an outcome: %s', (_what, message) => {
-    expect(runStateOf(buildObject('job', {}), [endedPod(message)])).toMatchObject({ state: 'lost', cause: 'crashed' });
+    expect(runStateOf(buildObject('job', {}), [endedPod(message)], times)).toMatchObject({
+      state: 'lost',
+      cause: 'crashed',
+    });
   });
 
   it.each([
     ['a report', done({})],
     ['a refusal', failed({})],
   ])('is accepted as an outcome when it is valid: %s', (_what, outcome) => {
-    expect(runStateOf(buildObject('job', {}), [endedPod(JSON.stringify(outcome))])).toMatchObject({ state: 'ended' });
+    expect(runStateOf(buildObject('job', {}), [endedPod(JSON.stringify(outcome))], times)).toMatchObject({
+      state: 'ended',
+    });
   });
 });
 
 function endedPod(message: string): KubeObject {
   const state = { terminated: { exitCode: 0, startedAt: AT, finishedAt: AT, message } };
-  return buildObject('pod', { phase: 'Succeeded', containerStatuses: [{ image: 'worker:1', state }] });
+  return buildObject('pod', { phase: 'Succeeded', containerStatuses: [{ name: 'worker', image: 'worker:1', state }] });
 }
 
 function buildObject(name: string, status: object): KubeObject {

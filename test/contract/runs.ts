@@ -100,7 +100,7 @@ export function describeRuns(name: string, makeRuns: () => Promise<TestedRuns>):
           owner,
           attempt: 1,
           node: expect.any(String),
-          is: { state: 'active', startedAt: expect.any(Date) },
+          is: { state: 'active', startedAt: expect.any(Date), isOnReadyNode: expect.any(Boolean) },
         },
       ]);
       expect(await runs.list()).toEqual(await runs.observe(owner.name));

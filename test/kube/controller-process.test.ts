@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CONTROLLER_ACCESS } from '#controller/cluster-access.ts';
-import { jobsPath } from '#controller/kubernetes-runs.ts';
+import { jobsPath } from '#controller/run-objects.ts';
 import { mediaJobName } from '#crds/contract/names.ts';
 import { buildNewMediaJob, jobIdOf } from '#test/support/build-media-job.ts';
 import { startClusterProcess, type ClusterProcess } from '#test/support/cluster-process.ts';

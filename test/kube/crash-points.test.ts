@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { freePorts } from '#api/embedded/free-ports.ts';
 import { CONTROLLER_ACCESS } from '#controller/cluster-access.ts';
-import { jobsPath } from '#controller/kubernetes-runs.ts';
+import { jobsPath } from '#controller/run-objects.ts';
 import { heartbeatToken } from '#crds/contract/heartbeat-token.ts';
 import type { MediaJobStatus } from '#crds/contract/media-job.ts';
 import { mediaJobName } from '#crds/contract/names.ts';

@@ -7,7 +7,8 @@ import { API_GROUP, API_VERSION, jobIdOfName, KIND } from '#crds/contract/names.
 import { makeLog } from '#crds/process/log.ts';
 import { buildTicketSecret } from '#crds/media-jobs/ticket-secret.ts';
 import { withoutNulls } from '#crds/contract/wire-form.ts';
-import { KubernetesRuns, reflectRuns } from '#controller/kubernetes-runs.ts';
+import { KubernetesRuns } from '#controller/kubernetes-runs.ts';
+import { reflectRuns } from '#controller/run-objects.ts';
 import { workerPodSchema } from '#controller/worker-pod.ts';
 import { describeRuns } from '#test/contract/runs.ts';
 import { buildSpec, buildTicket } from '#test/support/build-media-job.ts';

@@ -1,7 +1,8 @@
 /** The controller as `controller/main.ts` composes it, in this process and with a client that the test chooses. */
 import { Registry } from 'prom-client';
 import { startController } from '#controller/controller.ts';
-import { KubernetesRuns, reflectRuns } from '#controller/kubernetes-runs.ts';
+import { KubernetesRuns } from '#controller/kubernetes-runs.ts';
+import { reflectRuns } from '#controller/run-objects.ts';
 import { makeControllerMetrics } from '#controller/metrics.ts';
 import { CLUSTER_TIMING } from '#controller/timing.ts';
 import { workerPodSchema } from '#controller/worker-pod.ts';

@@ -4,6 +4,7 @@ import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
 import type { MediaJobSpec, MediaJobStatus } from '#crds/contract/media-job.ts';
 import { mediaJobName } from '#crds/contract/names.ts';
 import { makeLog } from '#crds/process/log.ts';
+import { NEVER_SUSPENDED } from '#controller/collective-silence.ts';
 import type { Heartbeat } from '#controller/heartbeats.ts';
 import { makeControllerMetrics } from '#controller/metrics.ts';
 import { reconcile, type ReconcileDeps } from '#controller/reconcile.ts';
@@ -51,6 +52,7 @@ export function makeReconciledJob(): ReconciledJob {
     metrics: makeControllerMetrics(registry),
     timing: LOCAL_TIMING,
     percentWrites: new Map(),
+    silenceRule: () => NEVER_SUSPENDED,
   };
   const job: ReconciledJob = {
     seconds: 0,

@@ -65,7 +65,13 @@ export function makeScriptedRuns(clock: { now(): Date }, slots = 10): ScriptedRu
       if (runs.has(name)) return 'exists';
       if (!take(name)) return 'no-capacity';
       scripted.started.push(request);
-      runs.set(name, { name, owner, attempt, node: 'node-1', is: { state: 'active', startedAt: clock.now() } });
+      runs.set(name, {
+        name,
+        owner,
+        attempt,
+        node: 'node-1',
+        is: { state: 'active', startedAt: clock.now(), isOnReadyNode: true },
+      });
       return 'started';
     },
     observe: async (mediaJobName) => [...runs.values()].filter(({ owner }) => owner.name === mediaJobName),

@@ -1,0 +1,64 @@
+/** Jobs and pods of runs: how they are watched, and what a run is made of. */
+import type { KubeObject } from '#crds/kube/kube-object.ts';
+import type { Reflector, ReflectorOptions } from '#crds/kube/reflector.ts';
+import { LABELS } from '#crds/contract/names.ts';
+import { runStateOf, type PodTimes } from '#controller/run-state.ts';
+import type { Run } from '#controller/runs.ts';
+
+export const JOB_OF_POD = 'batch.kubernetes.io/job-name';
+
+/** Label selector of the controller's Jobs and pods. */
+export const RUN_SELECTOR = LABELS.attempt;
+export const jobsPath = (namespace: string): string => `/apis/batch/v1/namespaces/${namespace}/jobs`;
+export const podsPath = (namespace: string): string => `/api/v1/namespaces/${namespace}/pods`;
+
+/** Starts reflectors of the controller's Jobs and their pods in a namespace. */
+export function reflectRuns(
+  reflect: (options: Omit<ReflectorOptions, 'firstList'>) => Reflector,
+  namespace: string,
+): Record<'jobs' | 'pods', Reflector> {
+  const labelSelector = RUN_SELECTOR;
+  return {
+    jobs: reflect({ path: jobsPath(namespace), labelSelector, indexBy: mediaJobOf, keep: trimJob }),
+    pods: reflect({ path: podsPath(namespace), labelSelector, indexBy: jobOfPod, keep: trimPod }),
+  };
+}
+
+export function mediaJobOf({ metadata }: KubeObject): string | undefined {
+  return metadata.labels?.[LABELS.job];
+}
+
+export function accountOf({ metadata }: KubeObject): string {
+  return metadata.labels?.[LABELS.account] ?? '';
+}
+
+export function jobOfPod({ metadata }: KubeObject): string | undefined {
+  return metadata.labels?.[JOB_OF_POD];
+}
+
+/** Returns the fields of a Job that `runStateOf` and this file read, without its large pod template. */
+function trimJob({ metadata, status }: KubeObject): KubeObject {
+  return { metadata, status };
+}
+
+/** Returns the fields of a pod that `runStateOf` and this file read. */
+function trimPod({ metadata, spec, status }: KubeObject): KubeObject {
+  const { nodeName } = (spec ?? {}) as { nodeName?: string };
+  const { annotations: _, ...rest } = metadata;
+  return { metadata: rest, spec: { nodeName }, status };
+}
+
+export function ownedBy(job: KubeObject, pods: readonly KubeObject[]): readonly KubeObject[] {
+  return pods.filter(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => uid === job.metadata.uid));
+}
+
+export function asRun(job: KubeObject, own: readonly KubeObject[], times: PodTimes): Run {
+  const { name, labels = {}, ownerReferences = [] } = job.metadata;
+  return {
+    name,
+    owner: { name: labels[LABELS.job] ?? '', uid: ownerReferences[0]?.uid ?? '' },
+    attempt: Number(labels[LABELS.attempt]),
+    node: own.map((pod) => (pod['spec'] as { nodeName?: string }).nodeName).find((node) => node !== undefined) ?? null,
+    is: runStateOf(job, own, times),
+  };
+}

@@ -1,0 +1,28 @@
+/** Times at which a run without heartbeats is overdue and lost. Pure. */
+import type { JobFacts } from '#controller/facts.ts';
+import { silentSince } from '#controller/heartbeats.ts';
+import type { Timing } from '#controller/timing.ts';
+
+type SilenceFacts = Pick<JobFacts, 'run' | 'heartbeat' | 'listeningSince' | 'silenceRule' | 'now'>;
+
+/** Returns the time at which the current run is lost without a further heartbeat; null while no run is active. */
+export function silenceEnd(timing: Timing, { run, heartbeat, listeningSince, silenceRule }: SilenceFacts): Date | null {
+  if (run?.is.state !== 'active') return null;
+  const since = silentSince(run.is, { heartbeat, listeningSince });
+  if (!run.is.isOnReadyNode) return after(since, timing.heartbeatTimeoutSeconds);
+  if (silenceRule.isSuspended) return after(since, timing.trustedSilenceSeconds);
+  const { resumedAt } = silenceRule;
+  const counted = resumedAt !== null && resumedAt > since ? resumedAt : since;
+  return after(counted, timing.heartbeatTimeoutSeconds);
+}
+
+/** Returns whether the current run has been silent for the timeout, whether or not it is lost by that. */
+export function isOverdue(timing: Timing, { run, heartbeat, listeningSince, now }: SilenceFacts): boolean {
+  if (run?.is.state !== 'active') return false;
+  return now >= after(silentSince(run.is, { heartbeat, listeningSince }), timing.heartbeatTimeoutSeconds);
+}
+
+/** Returns the time after a number of seconds. */
+export function after(start: Date, seconds: number): Date {
+  return new Date(start.getTime() + seconds * 1000);
+}
