@@ -86,10 +86,10 @@ async function serveRoute(
 }
 
 /** Refuses another host if the dashboard has its own. @throws MediaError not_found */
-function refuseOtherHost({ dashboardUrl, baseUrl, docsUrl }: DashboardDeps, request: FastifyRequest): void {
+function refuseOtherHost({ dashboardUrl, baseUrl }: DashboardDeps, request: FastifyRequest): void {
   const own = new URL(dashboardUrl).host;
   if (own === new URL(baseUrl).host || request.headers.host === own) return;
-  throw new MediaError('not_found', `There is no endpoint at this path. ${docsUrl} lists them.`);
+  throw new MediaError('not_found', 'There is no endpoint at this path. `GET /v1/openapi.json` lists all of them.');
 }
 
 function pathOf({ url }: FastifyRequest): string {

@@ -242,6 +242,6 @@ function refuseNonSample({ samples }: Pick<Dependencies, 'samples'>, sha256: str
 export function missingFile(): MediaError {
   return new MediaError(
     'missing_file',
-    'The request has no file: send it as the body, or as the part `file` of multipart/form-data.',
+    'The request has no file, or the file is empty: send it as the body, or as the part `file` of multipart/form-data.',
   );
 }

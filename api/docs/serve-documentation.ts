@@ -35,7 +35,7 @@ export function serveDocumentation(
   const start = renderPage({ markdown: startPage(docsUrl, dashboardUrl), root, path: '' });
   server.get('/', async (request, reply) => {
     if (!wantsPage(request))
-      throw new MediaError('not_found', `There is no endpoint at this path. ${docsUrl} lists them.`);
+      throw new MediaError('not_found', 'There is no endpoint at this path. `GET /v1/openapi.json` lists all of them.');
     return reply
       .code(200)
       .headers({ ...HEADERS, 'Content-Type': HTML })

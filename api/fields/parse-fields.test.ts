@@ -13,9 +13,9 @@ const fromJson = (text: string): unknown => JSON.parse(text);
 describe('parseFields', () => {
   it.each([
     ['{}', 'name', '`name` is missing; it is required.'],
-    ['{"name": 5}', 'name', '`name` is not valid: Invalid input: expected string, received number.'],
-    ['{"name": "a", "size": 0}', 'size', '`size` is not valid: Too small: expected number to be >=1.'],
-    ['{"name": "a", "nmae": 1}', 'nmae', 'There is no field `nmae`. Remove it or check its spelling.'],
+    ['{"name": 5}', 'name', '`name` is not valid: it has to be a string.'],
+    ['{"name": "a", "size": 0}', 'size', '`size` is not valid: the minimum is 1.'],
+    ['{"name": "a", "nmae": 1}', 'nmae', 'There is no field `nmae`. Did you mean `name`?'],
     ['{"name": "a", "input": {}}', 'input.url', '`input.url` is missing; it is required.'],
     ['{"name": "a", "input": {"url": "b", "uri": "c"}}', 'input.uri', 'There is no field `input.uri`.'],
     ['{"name": "a", "input": {"__proto__": 1}}', 'input.__proto__', 'There is no field `input.__proto__`.'],

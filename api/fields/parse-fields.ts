@@ -1,5 +1,6 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { containsNul, nulCharacterError } from '#api/fields/nul-character.ts';
+import { requirementOf, suggestion } from '#crds/contract/refusal-words.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 
 /** Returns the value if it is an object without U+0000. @throws MediaError bad_request */
@@ -19,8 +20,10 @@ export function parseFields<Schema extends z.ZodType>(schema: Schema, object: un
   const protoPath = protoFieldPath(object);
   if (protoPath !== null) throw unknownFieldError(protoPath);
   const parsed = schema.safeParse(object);
-  const [issue] = parsed.error?.issues ?? [];
-  if (issue !== undefined) throw fieldError(issue);
+  const issues = parsed.error?.issues ?? [];
+  // A misspelt name also leaves another field missing: the name is the cause.
+  const issue = issues.find(({ code, path }) => code === 'unrecognized_keys' && path.length === 0) ?? issues[0];
+  if (issue !== undefined) throw fieldError(issue, schema instanceof z.ZodObject ? Object.keys(schema.shape) : []);
   const data = parsed.data as z.output<Schema>;
   const hasOptions = typeof data === 'object' && data !== null && 'options' in data;
   return hasOptions ? { ...data, options: (object as { options: unknown }).options } : data;
@@ -42,15 +45,18 @@ function protoFieldPath(object: unknown): string | null {
   return null;
 }
 
-function unknownFieldError(param: string): MediaError {
-  return new MediaError('bad_request', `There is no field \`${param}\`. Remove it or check its spelling.`, { param });
+function unknownFieldError(param: string, known: readonly string[] = []): MediaError {
+  const advice = suggestion(param, known);
+  const message = `There is no field \`${param}\`.${advice === '' ? ' Remove it or check its spelling.' : advice}`;
+  return new MediaError('bad_request', message, { param });
 }
 
-function fieldError(issue: z.core.$ZodIssue): MediaError {
+/** @param known names of the fields of the whole object */
+function fieldError(issue: z.core.$ZodIssue, known: readonly string[]): MediaError {
   const path = issue.path.join('.');
-  if (issue.code === 'unrecognized_keys') return unknownFieldError([...issue.path, issue.keys[0]].join('.'));
+  if (issue.code === 'unrecognized_keys') return unknownFieldError([...issue.path, issue.keys[0]].join('.'), known);
   const isMissing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined');
-  const problem = isMissing ? 'is missing; it is required' : `is not valid: ${issue.message}`;
+  const problem = isMissing ? 'is missing; it is required' : `is not valid: ${requirementOf(issue)}`;
   return new MediaError('bad_request', `\`${path}\` ${problem}.`, { param: path });
 }
 

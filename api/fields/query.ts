@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { suggestion } from '#crds/contract/refusal-words.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 
 /**
@@ -13,6 +14,19 @@ export function readQuery(query: URLSearchParams): ReadonlyMap<string, string> {
     parameters.set(name, value);
   }
   return parameters;
+}
+
+/** Refuses a parameter that the endpoint does not have. @throws MediaError bad_request */
+export function refuseUnknownParameters(
+  { query: schema }: { readonly query?: z.ZodObject },
+  query: URLSearchParams,
+): void {
+  const known = Object.keys(schema?.shape ?? {});
+  for (const name of query.keys()) {
+    if (known.includes(name)) continue;
+    const advice = suggestion(name, known) || ' Remove it or check its spelling.';
+    throw new MediaError('bad_request', `There is no parameter \`${name}\`.${advice}`, { param: name });
+  }
 }
 
 /** Returns the schema of a whole number in a query: decimal digits only, no sign, point, exponent, prefix or space. */

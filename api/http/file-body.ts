@@ -40,10 +40,17 @@ function multipartBody({ body }: Pick<ApiRequest, 'body'>, contentType: string):
     body.resume();
   };
   const { parser, isWithinLimit } = makeReaders(contentType);
-  const seen = { file: false, filename: null as string | null, options: undefined as unknown };
+  const seen = {
+    file: false,
+    filename: null as string | null,
+    options: undefined as unknown,
+    problem: null as MediaError | null,
+  };
+  const fields = new Set<string>();
   parser.on('file', (name, stream, filename) => {
-    if (name !== 'file' || seen.file) {
+    if (seen.file) {
       stream.resume();
+      seen.problem ??= repeatedPart(name);
       return;
     }
     seen.file = true;
@@ -53,7 +60,10 @@ function multipartBody({ body }: Pick<ApiRequest, 'body'>, contentType: string):
     stream.once('end', () => endIfDone());
   });
   parser.on('field', (name, value, _nameTruncated, valueTruncated) => {
+    if (fields.has(name)) seen.problem ??= repeatedPart(name);
+    fields.add(name);
     if (name === 'options') seen.options = parseOptions(value, valueTruncated, fail);
+    else seen.problem ??= unknownPart(name);
   });
   let parsed = false;
   let ended = false;
@@ -68,6 +78,7 @@ function multipartBody({ body }: Pick<ApiRequest, 'body'>, contentType: string):
   parser.once('finish', () => {
     parsed = true;
     if (!seen.file) fail(missingFile());
+    else if (seen.problem !== null) fail(seen.problem);
     else if (ended) file.end();
   });
   const paced = withMinimumPace(body);
@@ -114,6 +125,15 @@ function parseOptions(text: string, truncated: boolean, fail: (error: Error) => 
     );
     return undefined;
   }
+}
+
+function repeatedPart(name: string): MediaError {
+  return new MediaError('bad_request', `The form has more than one part \`${name}\`; send one.`, { param: name });
+}
+
+function unknownPart(name: string): MediaError {
+  const message = `There is no part \`${name}\`; a form has the parts \`file\` and \`options\`.`;
+  return new MediaError('bad_request', message, { param: name });
 }
 
 function unparseable(error: unknown): MediaError {

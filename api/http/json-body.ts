@@ -51,6 +51,12 @@ function parseJson(raw: Buffer): unknown {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(raw));
   } catch {
     // Without `cause`, which would be logged: it quotes the body, which may contain a secret.
+    if (raw.toString('latin1', 0, 2) === '--') {
+      throw new MediaError(
+        'bad_request',
+        'The body is a form; send a JSON object. A file goes into an upload (POST /v1/uploads) or a direct request.',
+      );
+    }
     throw new MediaError('bad_request', 'The body is not valid JSON in UTF-8 without byte order mark.');
   }
 }

@@ -1,4 +1,5 @@
 import type { Endpoint } from '#api/http/endpoint.ts';
+import { suggestion } from '#crds/contract/refusal-words.ts';
 
 /**
  * Returns the methods of the endpoints at a request's path; empty for an unknown path. A literal path takes precedence
@@ -9,6 +10,12 @@ export function methodsOfPath(url: string, endpoints: readonly Endpoint[]): stri
   const literal = endpoints.filter((endpoint) => endpoint.path === path);
   const matching = literal.length > 0 ? literal : endpoints.filter((endpoint) => patternOf(endpoint.path).test(path));
   return matching.map((endpoint) => endpoint.method);
+}
+
+/** Returns the message for a path without endpoints. */
+export function noEndpoint(url: string, endpoints: readonly Endpoint[]): string {
+  const literal = [...new Set(endpoints.map(({ path }) => path))].filter((path) => !path.includes(':'));
+  return `There is no endpoint at this path.${suggestion(pathOf(url), literal)} \`GET /v1/openapi.json\` lists all of them.`;
 }
 
 /** Returns the path of a request's URL without a slash at its end. */

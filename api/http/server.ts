@@ -9,7 +9,8 @@ import { endConnectionsAtClose } from '#crds/process/end-connections.ts';
 import { closeIdleConnections, CONNECTION_TIMEOUTS, type ConnectionTimeouts } from '#api/http/connection-timeouts.ts';
 import { drainBody } from '#api/http/drain-body.ts';
 import { passGates, refuseVersion, type GateContext } from '#api/http/gates.ts';
-import { methodsOfPath, pathOf } from '#api/http/request-path.ts';
+import { methodsOfPath, noEndpoint, pathOf } from '#api/http/request-path.ts';
+import { refuseUnknownParameters } from '#api/fields/query.ts';
 import { containsNul, nulCharacterError } from '#api/fields/nul-character.ts';
 import { makeConnectionsPausable } from '#api/http/pausable-connections.ts';
 import { HTTPS_ONLY } from '#api/http/https-only.ts';
@@ -166,6 +167,7 @@ async function replyOf(deps: ApiDeps, context: GateContext, exchange: HttpExchan
     return endpoint.signedLink(deps, request());
   }
   await passGates(deps, context);
+  if (endpoint.lane === 'other') refuseUnknownParameters(endpoint, request().query);
   if (context.caller === null) throw new Error(`${endpoint.path} was reached without a key`);
   return endpoint.handle(deps, { ...request(), caller: context.caller });
 }
@@ -234,7 +236,7 @@ async function refuseUnknown(
   const allowed = methodsOfPath(request.url, endpoints);
   const error =
     allowed.length === 0
-      ? new MediaError('not_found', `There is no endpoint at this path. ${deps.docsUrl} lists them.`)
+      ? new MediaError('not_found', noEndpoint(request.url, endpoints))
       : new MediaError('bad_request', `${request.method} is not supported here; use ${allowed.join(' or ')}.`, {
           status: 405,
         });

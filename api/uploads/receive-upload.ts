@@ -195,7 +195,10 @@ async function store(
 
 function requiredLength(size: AnnouncedSize): number {
   if (size !== null && size > 0) return size;
-  const message = 'Send the bytes with a `Content-Length` above 0.';
+  const message =
+    size === null
+      ? 'The request has no `Content-Length`, as with a chunked body. Send the size of the content in bytes.'
+      : 'The content is empty. Send at least one byte.';
   throw new MediaError('bad_request', message, { param: 'Content-Length' });
 }
 

@@ -96,7 +96,8 @@ export function outputFormatOf(
 
 /** Returns the refusal of a target that the kind does not have. */
 export function unsupportedTarget(kind: Kind, to: Format | null): MediaError {
-  const message = `A ${kind} file does not convert to ${to}. ${targetsOf(kind)}`;
+  const article = kind === 'image' || kind === 'audio' ? 'An' : 'A';
+  const message = `${article} ${kind} file does not convert to ${to}. ${targetsOf(kind)}`;
   return new MediaError('unsupported_target', message, { param: 'convert.to' });
 }
 

@@ -9,6 +9,7 @@ import { MediaError } from '#crds/contract/media-error.ts';
 import { audioOptions } from '#crds/catalogue/options/audio.ts';
 import { convertOptions } from '#crds/catalogue/options/convert.ts';
 import { imageOptions, RESIZE_MODES, RESIZE_SIDE } from '#crds/catalogue/options/image.ts';
+import { requirementOf, suggestion } from '#crds/contract/refusal-words.ts';
 import { refuseImpossiblePairs } from '#crds/catalogue/options/impossible-pairs.ts';
 import { pdfOptions } from '#crds/catalogue/options/pdf.ts';
 import { videoOptions } from '#crds/catalogue/options/video.ts';
@@ -83,13 +84,7 @@ export function parseQueryOptions(query: ReadonlyMap<string, string>, short: rea
     const path = short.includes(name) ? `convert.${name}` : name;
     const leaf = LEAVES.get(path);
     if (leaf === undefined) {
-      throw new MediaError(
-        'invalid_options',
-        `There is no option \`${name}\`. The options are: ${OPTION_PATHS.join(', ')}.`,
-        {
-          param: name,
-        },
-      );
+      throw unknownOption(name);
     }
     if (flat.has(path)) throw new MediaError('invalid_options', `\`${path}\` is given twice.`, { param: path });
     const parsed = leaf.safeParse(leaf instanceof z.ZodString ? text : valueOfText(text));
@@ -216,17 +211,23 @@ function invalidOption(error: z.ZodError): MediaError {
   const path = issue.path.join('.');
   if (issue.code === 'unrecognized_keys') {
     const param = [...issue.path, issue.keys[0]].join('.');
-    return new MediaError(
-      'invalid_options',
-      `There is no option \`${param}\`. The options are: ${OPTION_PATHS.join(', ')}.`,
-      {
-        param,
-      },
-    );
+    return issue.path.length === 0 ? (flatOption(param) ?? unknownOption(param)) : unknownOption(param);
   }
-  return new MediaError('invalid_options', `\`${path === '' ? 'options' : path}\` is not valid: ${issue.message}.`, {
-    param: path === '' ? 'options' : path,
-  });
+  const param = path === '' ? 'options' : path;
+  return new MediaError('invalid_options', `\`${param}\` is not valid: ${requirementOf(issue)}.`, { param });
+}
+
+function unknownOption(param: string): MediaError {
+  const message = `There is no option \`${param}\`.${suggestion(param, OPTION_PATHS)} The options are: ${OPTION_PATHS.join(', ')}.`;
+  return new MediaError('invalid_options', message, { param });
+}
+
+/** Returns the refusal of a dotted path among JSON options; null for another name. */
+function flatOption(param: string): MediaError | null {
+  if (!LEAVES.has(param)) return null;
+  const nested = param.split('.').reduceRight((inner, name) => `{"${name}": ${inner}}`, '…');
+  const message = `Options in JSON are nested: send ${nested} in place of \`${param}\`.`;
+  return new MediaError('invalid_options', message, { param });
 }
 
 /** Returns the issue with the longest path: within a union it is the most precise one. */
@@ -242,9 +243,7 @@ function badValue(path: string, text: string, error: z.ZodError): MediaError {
   const issue = error.issues[0];
   return new MediaError(
     'invalid_options',
-    `\`${path}\` is \`${text.slice(0, 100)}\`: ${issue?.message ?? 'not allowed'}.`,
-    {
-      param: path,
-    },
+    `\`${path}\` is \`${text.slice(0, 100)}\`: ${issue === undefined ? 'not allowed' : requirementOf(issue)}.`,
+    { param: path },
   );
 }

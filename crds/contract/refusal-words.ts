@@ -1,0 +1,85 @@
+/** Suggestions for misspelt names, and the words of messages about values that a schema refuses. */
+import type { z } from 'zod';
+
+/** Maximum number of changed, added, dropped or swapped characters of a misspelt name. */
+const MAX_EDITS = 2;
+
+/** Returns ` Did you mean …?` with the names closest to a misspelt one; empty without a close one. */
+export function suggestion(name: string, names: readonly string[]): string {
+  const found = closestNames(name, names);
+  return found.length === 0 ? '' : ` Did you mean ${found.map((one) => `\`${one}\``).join(' or ')}?`;
+}
+
+/** Returns the closest names, also those whose last component is the name; at most three. */
+function closestNames(name: string, names: readonly string[]): readonly string[] {
+  const [searched, limit] = [name.slice(0, 100).toLowerCase(), name.length > 4 ? MAX_EDITS : 1];
+  const ranked = names
+    .map((candidate) => {
+      const whole = editsBetween(searched, candidate.toLowerCase());
+      const last = editsBetween(searched, candidate.split('.').at(-1)?.toLowerCase() ?? '');
+      return { candidate, edits: Math.min(whole, last) };
+    })
+    .filter(({ edits }) => edits <= limit);
+  const least = Math.min(...ranked.map(({ edits }) => edits));
+  return ranked
+    .filter(({ edits }) => edits === least)
+    .map(({ candidate }) => candidate)
+    .slice(0, 3);
+}
+
+/** Returns the number of single characters to change, add, drop or swap (optimal string alignment). */
+function editsBetween(left: string, right: string): number {
+  let before: number[] = [];
+  let previous = Array.from({ length: right.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= left.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= right.length; column += 1) {
+      const differs = left[row - 1] === right[column - 1] ? 0 : 1;
+      const swapped =
+        left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1]
+          ? (before[column - 2] ?? Infinity) + 1
+          : Infinity;
+      const edits = [
+        (previous[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (previous[column - 1] ?? 0) + differs,
+      ];
+      current.push(Math.min(...edits, swapped));
+    }
+    [before, previous] = [previous, current];
+  }
+  return previous.at(-1) ?? 0;
+}
+
+/** Returns what a refused value has to be, in place of the validator's words; a schema's own message unchanged. */
+export function requirementOf(issue: z.core.$ZodIssue): string {
+  if (!/^(Too (big|small)|Invalid (input|option|string))/.test(issue.message)) return issue.message;
+  switch (issue.code) {
+    case 'too_big':
+      return `the maximum is ${counted(issue.maximum, issue.origin)}`;
+    case 'too_small':
+      return issue.inclusive === false
+        ? `it has to be above ${counted(issue.minimum, issue.origin)}`
+        : `the minimum is ${counted(issue.minimum, issue.origin)}`;
+    case 'invalid_type':
+      return `it has to be ${withArticle(TYPE_NAMES[issue.expected] ?? issue.expected)}`;
+    case 'invalid_value':
+      return `it has to be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}`;
+    default:
+      return issue.message;
+  }
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = { int: 'whole number', record: 'object' };
+
+/** Returns the word with “a” or “an” before it. */
+export function withArticle(word: string): string {
+  return `${/^[aeiou]/i.test(word) ? 'an' : 'a'} ${word}`;
+}
+
+/** Returns a limit with its unit, such as `40 characters`. */
+function counted(limit: number | bigint, origin: string): string {
+  const isOne = Number(limit) === 1;
+  if (origin === 'string') return `${limit} ${isOne ? 'character' : 'characters'}`;
+  return origin === 'array' || origin === 'object' ? `${limit} ${isOne ? 'entry' : 'entries'}` : String(limit);
+}
