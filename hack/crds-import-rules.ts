@@ -20,10 +20,11 @@ export const CRDS_RULES: IForbiddenRuleType[] = [
   },
   {
     name: 'catalogue-knows-no-messages',
-    comment: 'Formats, options, plans and prices are facts: of the contract they import only the errors of refusals.',
+    comment:
+      'Formats, options, plans and prices are facts: of the contract they import only the errors of refusals and their words.',
     severity: 'error',
     from: { path: '^crds/catalogue/', pathNot: TESTS },
-    to: { path: '^crds/', pathNot: '^crds/(catalogue/|contract/(media-error|error-codes)\\.ts$)' },
+    to: { path: '^crds/', pathNot: '^crds/(catalogue/|contract/(media-error|error-codes|refusal-words)\\.ts$)' },
   },
   {
     name: 'contract-knows-no-cluster',

@@ -1,7 +1,7 @@
 /** Suggestions for misspelt names, and the words of messages about values that a schema refuses. */
 import type { z } from 'zod';
 
-/** Maximum number of changed, added, dropped or swapped characters of a misspelt name. */
+/** Maximum number of changed, added or dropped characters of a misspelt name. */
 const MAX_EDITS = 2;
 
 /** Returns ` Did you mean …?` with the names closest to a misspelt one; empty without a close one. */
@@ -27,26 +27,16 @@ function closestNames(name: string, names: readonly string[]): readonly string[]
     .slice(0, 3);
 }
 
-/** Returns the number of single characters to change, add, drop or swap (optimal string alignment). */
+/** Returns the number of single characters to change, add or drop; two for a swap. */
 function editsBetween(left: string, right: string): number {
-  let before: number[] = [];
   let previous = Array.from({ length: right.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= left.length; row += 1) {
-    const current = [row];
-    for (let column = 1; column <= right.length; column += 1) {
-      const differs = left[row - 1] === right[column - 1] ? 0 : 1;
-      const swapped =
-        left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1]
-          ? (before[column - 2] ?? Infinity) + 1
-          : Infinity;
-      const edits = [
-        (previous[column] ?? 0) + 1,
-        (current[column - 1] ?? 0) + 1,
-        (previous[column - 1] ?? 0) + differs,
-      ];
-      current.push(Math.min(...edits, swapped));
+  for (const [row, character] of left.split('').entries()) {
+    const current = [row + 1];
+    for (const [column, other] of right.split('').entries()) {
+      const replaced = (previous[column] ?? 0) + (character === other ? 0 : 1);
+      current.push(Math.min((previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1, replaced));
     }
-    [before, previous] = [previous, current];
+    previous = current;
   }
   return previous.at(-1) ?? 0;
 }
@@ -54,20 +44,14 @@ function editsBetween(left: string, right: string): number {
 /** Returns what a refused value has to be, in place of the validator's words; a schema's own message unchanged. */
 export function requirementOf(issue: z.core.$ZodIssue): string {
   if (!/^(Too (big|small)|Invalid (input|option|string))/.test(issue.message)) return issue.message;
-  switch (issue.code) {
-    case 'too_big':
-      return `the maximum is ${counted(issue.maximum, issue.origin)}`;
-    case 'too_small':
-      return issue.inclusive === false
-        ? `it has to be above ${counted(issue.minimum, issue.origin)}`
-        : `the minimum is ${counted(issue.minimum, issue.origin)}`;
-    case 'invalid_type':
-      return `it has to be ${withArticle(TYPE_NAMES[issue.expected] ?? issue.expected)}`;
-    case 'invalid_value':
-      return `it has to be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}`;
-    default:
-      return issue.message;
+  if (issue.code === 'too_big') return `the maximum is ${counted(issue.maximum, issue.origin)}`;
+  if (issue.code === 'too_small') {
+    const limit = counted(issue.minimum, issue.origin);
+    return issue.inclusive === false ? `it has to be above ${limit}` : `the minimum is ${limit}`;
   }
+  if (issue.code === 'invalid_type') return `it has to be ${withArticle(TYPE_NAMES[issue.expected] ?? issue.expected)}`;
+  if (issue.code !== 'invalid_value') return issue.message;
+  return `it has to be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}`;
 }
 
 const TYPE_NAMES: Readonly<Record<string, string>> = { int: 'whole number', record: 'object' };
