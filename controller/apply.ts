@@ -36,7 +36,7 @@ interface ExistingFacts extends JobFacts {
 /** Applies a decision: at most one status write, and other visible effects only after it. */
 export async function apply(deps: ApplyDeps, facts: JobFacts, decision: Decision): Promise<Applied> {
   if (decision.action === 'release') return release(deps, facts);
-  await Promise.all(facts.strays.map((run) => deps.runs.stop(run.name)));
+  if (!facts.isUnclaimed) await Promise.all(facts.strays.map((run) => deps.runs.stop(run.name)));
   if (decision.action === 'wait') return { result: 'unchanged', requeueAt: decision.until };
   const { mediaJob } = facts;
   if (mediaJob === null)

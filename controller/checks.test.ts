@@ -54,6 +54,7 @@ function factsOf({ seconds = 0, spec, status, run, heard, more }: Situation): Jo
       heard === undefined ? null : { firstAt: at(heard.seconds), lastAt: at(heard.seconds), percent: heard.percent },
     listeningSince: at(-1000),
     silenceRule: NEVER_SUSPENDED,
+    isUnclaimed: false,
     percentWrittenAt: null,
     ...more,
   };
@@ -90,6 +91,11 @@ describe('decide', () => {
   // Promise, States: 30 minutes without capacity, or 4 hours of work: timeout
   // Promise, States: Processing begins with the worker's first heartbeat; percent never decreases
   it.each<[string, Situation, object]>([
+    [
+      'the runs of a MediaJob that is not claimed yet continue',
+      { more: { mediaJob: null, isUnclaimed: true } },
+      { action: 'wait', until: at(10) },
+    ],
     ['a deleted MediaJob is released', { more: { mediaJob: null } }, { action: 'release' }],
     [
       'a succeeded MediaJob is released',

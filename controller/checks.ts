@@ -24,6 +24,7 @@ interface UnfinishedFacts extends JobFacts {
 
 /** Rules in order of precedence. */
 export const CHECKS: readonly MediaJobCheck[] = [
+  { sentence: 'The runs of a MediaJob that the recorder has not claimed yet continue.', check: whenUnclaimed },
   { sentence: 'The runs of a deleted or final MediaJob are released.', check: whenEnded },
   { sentence: 'A suspended MediaJob waits for its input.', check: forUnfinished(whenSuspended) },
   { sentence: 'The outcome of the current attempt finishes the job.', check: forUnfinished(whenOutcome) },
@@ -57,6 +58,13 @@ function forUnfinished(check: (timing: Timing, facts: UnfinishedFacts) => Decisi
     if (mediaJob === null) return null;
     return check(timing, { ...facts, mediaJob, status: statusNow({ mediaJob, attempt: facts.attempt }) });
   };
+}
+
+/** Time until an unclaimed MediaJob is read again, in seconds. */
+const CLAIM_SECONDS = 10;
+
+function whenUnclaimed(_timing: Timing, { isUnclaimed, now }: JobFacts): Decision | null {
+  return isUnclaimed ? { action: 'wait', until: after(now, CLAIM_SECONDS) } : null;
 }
 
 function whenEnded(_timing: Timing, { mediaJob }: JobFacts): Decision | null {

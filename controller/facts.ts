@@ -9,6 +9,8 @@ export interface JobFacts {
   readonly name: string;
   /** MediaJob; null: deleted. */
   readonly mediaJob: MediaJob | null;
+  /** The MediaJob exists without the label of an installation, and has unfinished runs of this one. */
+  readonly isUnclaimed: boolean;
   /** Current or last attempt: the one in the status, or that of a first run that is not in the status yet. */
   readonly attempt: number;
   /** Run of that attempt; null when there is none. */

@@ -29,7 +29,7 @@ function gather(mediaJob: MediaJob | null, runs: readonly Run[]): Promise<JobFac
   return gatherFacts(
     {
       clock: { now: () => NOW },
-      mediaJobs: { get: async () => mediaJob },
+      mediaJobs: { isUnclaimed: async () => false, get: async () => mediaJob },
       runs: { observe: async () => runs },
       heartbeats: { since: NOW, last: (_job, attempt) => ({ firstAt: NOW, lastAt: NOW, percent: attempt }) },
       silenceRule: () => NEVER_SUSPENDED,

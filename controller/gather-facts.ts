@@ -9,7 +9,7 @@ import { isUnfinishedRun, runName, type Run, type Runs } from '#controller/runs.
 
 export interface FactsDeps {
   readonly clock: Clock;
-  readonly mediaJobs: Pick<MediaJobClient, 'get'>;
+  readonly mediaJobs: Pick<MediaJobClient, 'get' | 'isUnclaimed'>;
   readonly runs: Pick<Runs, 'observe'>;
   readonly heartbeats: Pick<Heartbeats, 'last' | 'since'>;
   readonly percentWrites: ReadonlyMap<string, Date>;
@@ -26,6 +26,8 @@ export async function gatherFacts(deps: FactsDeps, name: string, fresh = false):
     now: deps.clock.now(),
     name,
     mediaJob,
+    // An earlier version has made it, and the recorder has not labeled it yet.
+    isUnclaimed: mediaJob === null && runs.some(isUnfinishedRun) && (await deps.mediaJobs.isUnclaimed(name)),
     attempt,
     run,
     strays: runs.filter((candidate) => candidate !== run && isUnfinishedRun(candidate)),

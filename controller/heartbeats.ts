@@ -54,7 +54,7 @@ export interface Heartbeats {
 export interface HeartbeatsDeps {
   readonly clock: Clock;
   readonly log: Log;
-  readonly mediaJobs: Pick<MediaJobClient, 'get'>;
+  readonly mediaJobs: Pick<MediaJobClient, 'get' | 'isUnclaimed'>;
   /** Returns the leader: this process, the URL of another one, or null when there is none. Default: this process. */
   readonly leader?: () => 'self' | URL | null;
 }
@@ -100,7 +100,10 @@ export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsO
     return forwardHeartbeat(leader, { authorization, body });
   };
   const receiveAsLeader = async (body: HeartbeatBody): Promise<number> => {
-    if (!isCurrent(await deps.mediaJobs.get(mediaJobName(body.jobId)), body.attempt)) return 410;
+    const name = mediaJobName(body.jobId);
+    const mediaJob = await deps.mediaJobs.get(name);
+    if (mediaJob === null && (await deps.mediaJobs.isUnclaimed(name))) return 503;
+    if (!isCurrent(mediaJob, body.attempt)) return 410;
     const isCallbackDue = recordHeartbeat(recorded, body, deps.clock.now());
     if (isCallbackDue) watchers.notify(body.jobId);
     return 204;

@@ -76,7 +76,7 @@ describe('KubernetesRuns', () => {
         time: { monotonic: () => 0, now: () => new Date() },
         metrics: { staleRead: () => undefined },
       },
-      { namespace: 'media', pod: workerPodSchema.parse({ image: 'worker' }), concurrency },
+      { namespace: 'media', instance: 'release-a', pod: workerPodSchema.parse({ image: 'worker' }), concurrency },
       signal,
     );
     runs.watch((name) => changed.push(name), signal);
@@ -92,6 +92,14 @@ describe('KubernetesRuns', () => {
       ...jobs.find(`${PATH}/${nameOf(run)}`),
       status: { conditions: [{ type: 'Complete', status: 'True' }] },
     });
+
+  it('labels Jobs and pods with the installation that makes them', async () => {
+    const run = request(1);
+    await open(null).start(run);
+    const { metadata, spec } = jobs.find(`${PATH}/${nameOf(run)}`);
+    const labels = { 'app.kubernetes.io/instance': 'release-a' };
+    expect({ metadata, spec }).toMatchObject({ metadata: { labels }, spec: { template: { metadata: { labels } } } });
+  });
 
   it('has no limit of runs without one', async () => {
     const runs = open(null);

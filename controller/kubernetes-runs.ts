@@ -10,6 +10,7 @@ import type { KubeObject } from '#crds/kube/kube-object.ts';
 import { OwnWrites } from '#crds/kube/own-writes.ts';
 import type { Reflector } from '#crds/kube/reflector.ts';
 import type { Time } from '#crds/kube/time.ts';
+import type { Installation } from '#crds/media-jobs/kubernetes-media-jobs.ts';
 import { LABELS } from '#crds/contract/names.ts';
 import { Watchers } from '#crds/process/watchers.ts';
 import { buildJob, STOPPED_ANNOTATION } from '#controller/job-manifest.ts';
@@ -38,8 +39,7 @@ export interface KubernetesRunsDeps {
   readonly metrics: Pick<KubeMetrics, 'staleRead'>;
 }
 
-export interface KubernetesRunsOptions {
-  readonly namespace: string;
+export interface KubernetesRunsOptions extends Installation {
   readonly pod: WorkerPod;
   /** Maximum number of unfinished Jobs, shared fairly between accounts; null: unlimited. */
   readonly concurrency: number | null;
@@ -49,6 +49,7 @@ export class KubernetesRuns implements Runs {
   readonly #deps: KubernetesRunsDeps;
   readonly #options: KubernetesRunsOptions;
   readonly #path: string;
+  readonly #pod: WorkerPod;
   readonly #view: OwnWrites;
   /** Permits of reserved slots and unfinished Jobs; null: unlimited. */
   readonly #permits: RunPermits | null;
@@ -64,6 +65,7 @@ export class KubernetesRuns implements Runs {
     this.#deps = deps;
     this.#options = options;
     this.#path = jobsPath(options.namespace);
+    this.#pod = { ...options.pod, labels: { ...options.pod.labels, [LABELS.instance]: options.instance } };
     this.#podTimes = new SeenPodTimes(() => deps.time.now());
     this.#view = new OwnWrites({ reflector: deps.jobs, monotonic, onStale }, { indexBy: mediaJobOf }, signal);
     this.#permits =
@@ -93,7 +95,7 @@ export class KubernetesRuns implements Runs {
     if (known !== undefined && isOwner(request, known)) return 'exists';
     if (!(await this.reserve(name, request.account))) return 'no-capacity';
     const { client } = this.#deps;
-    const created = await orNull(client.create(this.#path, buildJob(this.#options.pod, request)), 409);
+    const created = await orNull(client.create(this.#path, buildJob(this.#pod, request)), 409);
     const job = created ?? (await client.get(`${this.#path}/${name}`));
     if (!isOwner(request, job)) {
       await this.#remove(job);

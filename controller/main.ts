@@ -44,6 +44,7 @@ const metrics = makeControllerMetrics(registry);
 const time = { ...systemTime, now: () => clock.now() };
 const connection = connect(config.KUBECONFIG ?? null);
 const { namespace } = connection;
+const installation = { namespace, instance: config.MEDIAJOBS_INSTANCE };
 /** MediaJobs of this process as leader; null before it leads. */
 let leaderMediaJobs: MediaJobClient | null = null;
 
@@ -52,7 +53,10 @@ const heartbeats = await startHeartbeats(
     clock,
     log,
     leader: currentLeader,
-    mediaJobs: { get: async (name) => (await leaderMediaJobs?.get(name)) ?? null },
+    mediaJobs: {
+      get: async (name) => (await leaderMediaJobs?.get(name)) ?? null,
+      isUnclaimed: async (name) => (await leaderMediaJobs?.isUnclaimed(name)) ?? false,
+    },
   },
   {
     address: { host: config.MEDIAJOBS_HEARTBEAT_HOST, port: config.MEDIAJOBS_HEARTBEAT_PORT },
@@ -87,8 +91,8 @@ runUntilStopped({ log }, async () => {
 function work({ client, signal, reflect, mediaJobs }: MediaJobLeadership): { stop: () => Promise<void> } {
   leaderMediaJobs = mediaJobs;
   const runs = new KubernetesRuns(
-    { client, ...reflectRuns(reflect, namespace), time, metrics: kubeMetrics },
-    { namespace, pod, concurrency: config.MEDIAJOBS_RUNS_AT_ONCE ?? null },
+    { client, ...reflectRuns(reflect, installation), time, metrics: kubeMetrics },
+    { ...installation, pod, concurrency: config.MEDIAJOBS_RUNS_AT_ONCE ?? null },
     signal,
   );
   // Before it was the leader, this process received no heartbeats.

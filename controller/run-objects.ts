@@ -2,6 +2,7 @@
 import type { KubeObject } from '#crds/kube/kube-object.ts';
 import type { Reflector, ReflectorOptions } from '#crds/kube/reflector.ts';
 import { LABELS } from '#crds/contract/names.ts';
+import { instanceSelector, type Installation } from '#crds/media-jobs/kubernetes-media-jobs.ts';
 import { runStateOf, type PodTimes } from '#controller/run-state.ts';
 import type { Run } from '#controller/runs.ts';
 
@@ -12,12 +13,12 @@ export const RUN_SELECTOR = LABELS.attempt;
 export const jobsPath = (namespace: string): string => `/apis/batch/v1/namespaces/${namespace}/jobs`;
 export const podsPath = (namespace: string): string => `/api/v1/namespaces/${namespace}/pods`;
 
-/** Starts reflectors of the controller's Jobs and their pods in a namespace. */
+/** Starts reflectors of the Jobs of an installation and of their pods. */
 export function reflectRuns(
   reflect: (options: Omit<ReflectorOptions, 'firstList'>) => Reflector,
-  namespace: string,
+  { namespace, instance }: Installation,
 ): Record<'jobs' | 'pods', Reflector> {
-  const labelSelector = RUN_SELECTOR;
+  const labelSelector = `${RUN_SELECTOR},${instanceSelector({ instance })}`;
   return {
     jobs: reflect({ path: jobsPath(namespace), labelSelector, indexBy: mediaJobOf, keep: trimJob }),
     pods: reflect({ path: podsPath(namespace), labelSelector, indexBy: jobOfPod, keep: trimPod }),

@@ -20,6 +20,14 @@ export interface ProjectDeps extends FinishDeps, DispatchDeps {
   readonly ticketsSeen: Map<string, string>;
 }
 
+/** Claims the MediaJobs that an earlier version has made for rows of this database. Those of others are left alone. */
+export function claimMediaJobs({ database, mediaJobs }: Pick<ProjectDeps, 'database' | 'mediaJobs'>): Promise<void> {
+  return mediaJobs.claim(async (mediaJob) => {
+    const { id, dispatch } = fenceOf(mediaJob);
+    return (await findJob(database, id))?.dispatch === dispatch;
+  });
+}
+
 type ProjectionStep =
   | { readonly do: 'nothing' }
   | { readonly do: 'delete'; readonly reason: string; readonly unexpected?: string }

@@ -12,7 +12,7 @@ import {
 } from '#api/recorder/clean-up.ts';
 import { dispatchJobs } from '#api/recorder/dispatch-jobs.ts';
 import { CHANGES_CHANNEL } from '#api/store/changes-channel.ts';
-import { projectMediaJob, type ProjectDeps } from '#api/recorder/project-media-job.ts';
+import { claimMediaJobs, projectMediaJob, type ProjectDeps } from '#api/recorder/project-media-job.ts';
 import { settleTransfers } from '#api/recorder/settle-transfers.ts';
 import { sealPlainUrls } from '#api/webhooks/seal-plain-urls.ts';
 import { listen } from '#api/store/listen.ts';
@@ -72,11 +72,17 @@ export function startRecorder(
     },
     { workers: 8, firstRetryMs: 100, lastRetryMs: 30_000 },
   );
+  let isClaimed = false;
+  const claimOnce = async (): Promise<void> => {
+    if (!isClaimed) await claimMediaJobs(deps);
+    isClaimed = true;
+  };
   const dispatchLoop = startLoop(deps, {
     name: 'dispatch',
     everyMs: EVERY.dispatch,
     iterate: async () => {
       await settleTransfers(deps);
+      await claimOnce();
       await dispatchJobs(deps);
       await deleteFiles(deps);
     },

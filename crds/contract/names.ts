@@ -12,6 +12,8 @@ export const LABELS = {
   job: 'mediajobs.dev/job',
   attempt: 'mediajobs.dev/attempt',
   dispatch: 'mediajobs.dev/dispatch',
+  /** Installation that made an object. Several may share a namespace. */
+  instance: 'app.kubernetes.io/instance',
 } as const;
 
 /** Phases of a MediaJob; the last two are final. */

@@ -25,13 +25,13 @@ import {
   type MediaJobSpec,
   type MediaJobStatus,
 } from '#crds/contract/media-job.ts';
-import { API_GROUP, API_VERSION, KIND, PLURAL } from '#crds/contract/names.ts';
+import { API_GROUP, API_VERSION, KIND, LABELS, PLURAL } from '#crds/contract/names.ts';
 import type { Log } from '#crds/process/log.ts';
 import { buildTicketSecret, encodedInput, isOwnedBy, ticketOf } from '#crds/media-jobs/ticket-secret.ts';
 import { withNulls, withoutNulls } from '#crds/contract/wire-form.ts';
 
 export interface KubernetesMediaJobsDeps {
-  readonly client: Pick<KubeClient, 'get' | 'create' | 'mergePatch' | 'delete'>;
+  readonly client: Pick<KubeClient, 'get' | 'list' | 'create' | 'mergePatch' | 'delete'>;
   /** Reflector of `mediaJobsPath`. */
   readonly reflector: Pick<Reflector, 'store' | 'synced' | 'watch'>;
   readonly events: EventRecorder;
@@ -45,29 +45,43 @@ export function mediaJobsPath(namespace: string): string {
   return `/apis/${API_GROUP}/${API_VERSION}/namespaces/${namespace}/${PLURAL}`;
 }
 
-/** Client of the MediaJobs of a namespace. */
+export interface Installation {
+  readonly namespace: string;
+  /** Value of the label `app.kubernetes.io/instance`. */
+  readonly instance: string;
+}
+
+/** Returns the label selector of the objects of an installation. */
+export function instanceSelector({ instance }: Pick<Installation, 'instance'>): string {
+  return `${LABELS.instance}=${instance}`;
+}
+
+/** Client of the MediaJobs of an installation. Those of others in its namespace do not exist for it. */
 export class KubernetesMediaJobs implements MediaJobClient {
   readonly #deps: KubernetesMediaJobsDeps;
   readonly #namespace: string;
+  readonly #instance: string;
   readonly #path: string;
   readonly #view: OwnWrites;
 
-  constructor(deps: KubernetesMediaJobsDeps, { namespace }: { namespace: string }, signal: AbortSignal) {
+  constructor(deps: KubernetesMediaJobsDeps, { namespace, instance }: Installation, signal: AbortSignal) {
     const { reflector, time, metrics } = deps;
     const onStale = (): void => metrics.staleRead(PLURAL);
     this.#deps = deps;
     this.#namespace = namespace;
+    this.#instance = instance;
     this.#path = mediaJobsPath(namespace);
     this.#view = new OwnWrites({ reflector, monotonic: time.monotonic, onStale }, {}, signal);
   }
 
   async create(request: NewMediaJob): ReturnType<MediaJobClient['create']> {
     const { client } = this.#deps;
-    const object = await orNull(client.create(this.#path, newObject(request)), 409);
+    const labels = { ...request.labels, [LABELS.instance]: this.#instance };
+    const object = await orNull(client.create(this.#path, newObject({ ...request, labels })), 409);
     if (object === null) return 'exists';
     this.#view.wrote(object);
     try {
-      const { ticket, labels, spec } = request;
+      const { ticket, spec } = request;
       const secret = buildTicketSecret({ owner: object, name: spec.secretName, ticket, labels });
       await client.create(secretsPath(this.#namespace), secret);
     } catch (error) {
@@ -80,6 +94,23 @@ export class KubernetesMediaJobs implements MediaJobClient {
   async get(name: string): Promise<MediaJob | null> {
     const object = await this.#seen(name);
     return object === undefined ? null : mediaJobOf(object);
+  }
+
+  async isUnclaimed(name: string): Promise<boolean> {
+    const object = await orNull(this.#deps.client.get(`${this.#path}/${name}`), 404);
+    return object !== null && object.metadata.labels?.[LABELS.instance] === undefined;
+  }
+
+  async claim(isOwn: (mediaJob: MediaJob) => Promise<boolean>): Promise<void> {
+    const { client } = this.#deps;
+    const { items } = await client.list(this.#path, { labelSelector: `!${LABELS.instance}` });
+    for (const object of items) {
+      const { name, uid } = object.metadata;
+      if (!(await isOwn(mediaJobOf(object)))) continue;
+      const patch = { metadata: { uid, labels: { [LABELS.instance]: this.#instance } } };
+      const claimed = await orNull(client.mergePatch(`${this.#path}/${name}`, patch), 404, 409);
+      if (claimed !== null) this.#view.wrote(claimed);
+    }
   }
 
   async list(): Promise<readonly MediaJob[]> {

@@ -28,6 +28,10 @@ export interface MediaJobClient {
   /** Creates the MediaJob and its Secret. A name that exists already is success: 'exists'. */
   create(mediaJob: NewMediaJob): Promise<'created' | 'exists'>;
   get(name: string): Promise<MediaJob | null>;
+  /** Returns whether a MediaJob of that name exists that an earlier version has made without the label of an installation. */
+  isUnclaimed(name: string): Promise<boolean>;
+  /** Labels the MediaJobs of an earlier version that are this installation's. */
+  claim(isOwn: (mediaJob: MediaJob) => Promise<boolean>): Promise<void>;
   /** Returns all MediaJobs as last seen. */
   list(): Promise<readonly MediaJob[]>;
   /** Returns the ticket in the job's Secret; null when the Secret does not exist. */

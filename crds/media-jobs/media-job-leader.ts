@@ -12,7 +12,7 @@ import {
   type LeaderProcess,
   type LeaderProcessDeps,
 } from '#crds/kube/leader-process.ts';
-import { KubernetesMediaJobs, mediaJobsPath } from '#crds/media-jobs/kubernetes-media-jobs.ts';
+import { instanceSelector, KubernetesMediaJobs, mediaJobsPath } from '#crds/media-jobs/kubernetes-media-jobs.ts';
 import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
 import { API_GROUP, API_VERSION, CRD_NAME, PLURAL } from '#crds/contract/names.ts';
 import type { SettingName, Settings } from '#crds/process/settings.ts';
@@ -21,6 +21,7 @@ import type { SettingName, Settings } from '#crds/process/settings.ts';
 export const LEADER_SETTINGS = {
   KUBECONFIG: true,
   MEDIAJOBS_RELEASE: true,
+  MEDIAJOBS_INSTANCE: true,
   MEDIAJOBS_POD_NAME: true,
   MEDIAJOBS_KUBE_QPS: true,
   MEDIAJOBS_KUBE_BURST: true,
@@ -58,7 +59,8 @@ export function startMediaJobLeader(
       customResource: { groupVersion: `${API_GROUP}/${API_VERSION}`, plural: PLURAL, crd: CRD_NAME },
       access,
     },
-    work: (leadership) => work({ ...leadership, mediaJobs: mediaJobsOf(deps, name, leadership) }),
+    work: (leadership) =>
+      work({ ...leadership, mediaJobs: mediaJobsOf(deps, { name, instance: config.MEDIAJOBS_INSTANCE }, leadership) }),
     onLost(reason) {
       log.fatal({ reason }, 'leadership lost, exiting');
       process.exit(1);
@@ -68,13 +70,13 @@ export function startMediaJobLeader(
 
 function mediaJobsOf(
   { connection: { namespace }, time, log, metrics }: LeaderProcessDeps,
-  name: string,
+  { name, instance }: { name: string; instance: string },
   { client, signal, reflect }: Leadership,
 ): MediaJobClient {
   const events = makeEventRecorder(
     { client, time, log, newWord: () => nameWord(16) },
     { component: `mediajobs-${name}` },
   );
-  const reflector = reflect({ path: mediaJobsPath(namespace) });
-  return new KubernetesMediaJobs({ client, reflector, events, time, log, metrics }, { namespace }, signal);
+  const reflector = reflect({ path: mediaJobsPath(namespace), labelSelector: instanceSelector({ instance }) });
+  return new KubernetesMediaJobs({ client, reflector, events, time, log, metrics }, { namespace, instance }, signal);
 }

@@ -50,6 +50,12 @@ export class MemoryMediaJobs implements MediaJobClient {
     return this.#stored.get(name)?.mediaJob ?? null;
   }
 
+  async isUnclaimed(): Promise<boolean> {
+    return false;
+  }
+
+  async claim(): Promise<void> {}
+
   async list(): Promise<readonly MediaJob[]> {
     return [...this.#stored.values()].map(({ mediaJob }) => mediaJob);
   }

@@ -201,6 +201,14 @@ export const settings = z.object({
     description: 'Pods of jobs on Kubernetes, as JSON: `image` and the other fields in `controller/worker-pod.ts`.',
   }),
   MEDIAJOBS_RELEASE: z.string().default('mediajobs').meta({ description: 'On Kubernetes: prefix of Lease names.' }),
+  MEDIAJOBS_INSTANCE: z
+    .string()
+    .regex(/^[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$/, 'must be the name of a Helm release')
+    .default('mediajobs')
+    .meta({
+      description:
+        'On Kubernetes: label `app.kubernetes.io/instance` of all objects that controller and recorder make and see, so that several installations can share a namespace.',
+    }),
   MEDIAJOBS_POD_NAME: z.string().optional().meta({ description: 'On Kubernetes: name of this pod.' }),
   MEDIAJOBS_POD_IP: z
     .string()

@@ -99,7 +99,7 @@ describe('recorder and controller on a cluster', () => {
     await home.client.create(mediaJobsPath(home.namespace), {
       apiVersion: 'mediajobs.dev/v1',
       kind: 'MediaJob',
-      metadata: { name, labels: { [LABELS.job]: name } },
+      metadata: { name, labels: { [LABELS.job]: name, [LABELS.instance]: 'mediajobs' } },
       spec: withoutNulls(buildSpec({ jobId: jobIdOf(77), suspend: true })),
     });
     const messages = async (): Promise<unknown[]> => {
@@ -109,6 +109,45 @@ describe('recorder and controller on a cluster', () => {
     };
     await expect.poll(messages, { timeout: 30_000 }).toEqual([expect.stringContaining('No job has this id')]);
     await expect.poll(() => home.client.get(`${mediaJobsPath(home.namespace)}/${name}`).catch(String)).toContain('404');
+  });
+
+  it('leaves MediaJobs, Jobs and pods of another installation in its namespace alone', async () => {
+    const name = mediaJobName(jobIdOf(78));
+    const path = `${mediaJobsPath(home.namespace)}/${name}`;
+    const created = await home.client.create(mediaJobsPath(home.namespace), {
+      apiVersion: 'mediajobs.dev/v1',
+      kind: 'MediaJob',
+      metadata: { name, labels: { [LABELS.job]: name, [LABELS.instance]: 'other' } },
+      spec: withoutNulls(buildSpec({ jobId: jobIdOf(78) })),
+    });
+    const { uid } = created.metadata;
+    const jobs = `/apis/batch/v1/namespaces/${home.namespace}/jobs`;
+    const job = buildJobOfOther(name, uid);
+    await home.client.create(jobs, job);
+    // A job of this installation passes through every step meanwhile.
+    const own = await queue('succeed');
+    await expect.poll(async () => (await readJob(database, own)).status, { timeout: 60_000 }).toBe('succeeded');
+    expect((await home.client.get(path)).metadata.uid).toBe(uid);
+    expect((await home.client.get(path))['status']).not.toHaveProperty('observedGeneration');
+    expect((await home.client.get(`${jobs}/${name}-a1`)).metadata.deletionTimestamp).toBeUndefined();
+  });
+
+  it('claims the MediaJob of an earlier version without losing its attempt', async () => {
+    const id = await queue('hang');
+    const name = mediaJobName(id);
+    const running = await home.whenever(name, ({ status }) => status?.phase === 'Running' || status === undefined);
+    await expect.poll(() => kubelet.started.filter((pod) => pod.startsWith(name)).length, { timeout: 60_000 }).toBe(1);
+    // As an earlier version has left it; then a process of this version takes over.
+    const path = `${mediaJobsPath(home.namespace)}/${name}`;
+    await home.client.mergePatch(path, { metadata: { labels: { [LABELS.instance]: null } } });
+    await Promise.all(processes.splice(0).map((child) => child.end('SIGTERM')));
+    await startController();
+    await startRecorder();
+    const claimed = await home.whenever(name, ({ metadata }) => metadata.labels[LABELS.instance] === 'mediajobs');
+    expect(claimed.metadata.uid).toBe(running.metadata.uid);
+    const jobs = `/apis/batch/v1/namespaces/${home.namespace}/jobs/${name}-a1`;
+    expect((await home.client.get(jobs)).metadata.deletionTimestamp).toBeUndefined();
+    expect(kubelet.started.filter((pod) => pod.startsWith(name))).toHaveLength(1);
   });
 
   it('creates a deleted MediaJob again', async () => {
@@ -123,3 +162,22 @@ describe('recorder and controller on a cluster', () => {
     await expect.poll(pods, { timeout: 60_000 }).toBe(2);
   });
 });
+
+/** Returns a suspended Job as the controller of another installation makes it. */
+function buildJobOfOther(mediaJob: string, uid: string): object {
+  const labels = { [LABELS.job]: mediaJob, [LABELS.attempt]: '1', [LABELS.instance]: 'other' };
+  const container = { name: 'worker', image: 'worker' };
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: {
+      name: `${mediaJob}-a1`,
+      labels,
+      ownerReferences: [{ apiVersion: 'mediajobs.dev/v1', kind: 'MediaJob', name: mediaJob, uid, controller: true }],
+    },
+    spec: {
+      suspend: true,
+      template: { metadata: { labels }, spec: { restartPolicy: 'Never', containers: [container] } },
+    },
+  };
+}

@@ -35,8 +35,8 @@ describeRuns('Kubernetes Jobs', async () => {
   return {
     slots: 2,
     runs: new KubernetesRuns(
-      { ...deps, ...reflectRuns(reflect, namespace) },
-      { namespace, pod: workerPodSchema.parse({ image: 'worker' }), concurrency: 2 },
+      { ...deps, ...reflectRuns(reflect, { namespace, instance: 'mediajobs' }) },
+      { namespace, instance: 'mediajobs', pod: workerPodSchema.parse({ image: 'worker' }), concurrency: 2 },
       ended.signal,
     ),
     async adopt({ owner: { name }, secretName, ticket }) {

@@ -17,6 +17,7 @@ import { silentReflectorMetrics } from '#test/support/silent-reflector-metrics.t
 export function startClusterController(client: KubeClient, namespace: string, isHeard = true): () => void {
   const ended = new AbortController();
   const log = makeLog('test', 'silent');
+  const installation = { namespace, instance: 'mediajobs' };
   const time = systemTime;
   const now = time.now();
   const reflect = (options: Omit<ReflectorOptions, 'firstList'>): Reflector =>
@@ -30,12 +31,12 @@ export function startClusterController(client: KubeClient, namespace: string, is
   const controller = startController({
     mediaJobs: new KubernetesMediaJobs(
       { client, reflector, events, time, log, metrics: silentReflectorMetrics },
-      { namespace },
+      installation,
       ended.signal,
     ),
     runs: new KubernetesRuns(
-      { client, ...reflectRuns(reflect, namespace), time, metrics: silentReflectorMetrics },
-      { namespace, pod: workerPodSchema.parse({ image: 'worker' }), concurrency: null },
+      { client, ...reflectRuns(reflect, installation), time, metrics: silentReflectorMetrics },
+      { ...installation, pod: workerPodSchema.parse({ image: 'worker' }), concurrency: null },
       ended.signal,
     ),
     heartbeats: {

@@ -3,7 +3,7 @@ import { inject } from 'vitest';
 import { startReflector } from '#crds/kube/reflector.ts';
 import type { KubeClient } from '#crds/kube/kube-client.ts';
 import { systemTime } from '#crds/kube/time.ts';
-import { KubernetesMediaJobs, mediaJobsPath } from '#crds/media-jobs/kubernetes-media-jobs.ts';
+import { instanceSelector, KubernetesMediaJobs, mediaJobsPath } from '#crds/media-jobs/kubernetes-media-jobs.ts';
 import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
 import { isFinal, type MediaJob } from '#crds/contract/media-job.ts';
 import { makeLog } from '#crds/process/log.ts';
@@ -29,13 +29,17 @@ export async function makeKubeHome(): Promise<KubeHome> {
   const log = makeLog('test', 'silent');
   const reflector = startReflector(
     { client, time: systemTime, log, metrics: silentReflectorMetrics },
-    { path: mediaJobsPath(namespace), firstList: 'consistent' },
+    {
+      path: mediaJobsPath(namespace),
+      labelSelector: instanceSelector({ instance: 'mediajobs' }),
+      firstList: 'consistent',
+    },
     ended.signal,
   );
   const events = { record: () => undefined };
   const mediaJobs = new KubernetesMediaJobs(
     { client, reflector, events, time: systemTime, log, metrics: silentReflectorMetrics },
-    { namespace },
+    { namespace, instance: 'mediajobs' },
     ended.signal,
   );
   const whenever = (name: string, satisfies: (mediaJob: MediaJob) => boolean): Promise<MediaJob> => {

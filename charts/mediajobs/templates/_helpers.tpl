@@ -94,6 +94,8 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- define "mediajobs.env.pod" -}}
 - name: MEDIAJOBS_RELEASE
   value: {{ include "mediajobs.fullname" . }}
+- name: MEDIAJOBS_INSTANCE
+  value: {{ .Release.Name }}
 - name: MEDIAJOBS_POD_NAME
   valueFrom: {fieldRef: {fieldPath: metadata.name}}
 {{- end }}
