@@ -10,7 +10,7 @@ import type { KubeObject } from '#crds/kube/kube-object.ts';
 import { OwnWrites } from '#crds/kube/own-writes.ts';
 import type { Reflector } from '#crds/kube/reflector.ts';
 import type { Time } from '#crds/kube/time.ts';
-import type { Installation } from '#crds/media-jobs/kubernetes-media-jobs.ts';
+import type { Installation } from '#crds/media-jobs/installation.ts';
 import { LABELS } from '#crds/contract/names.ts';
 import { Watchers } from '#crds/process/watchers.ts';
 import { buildJob, STOPPED_ANNOTATION } from '#controller/job-manifest.ts';

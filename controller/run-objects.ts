@@ -2,7 +2,7 @@
 import type { KubeObject } from '#crds/kube/kube-object.ts';
 import type { Reflector, ReflectorOptions } from '#crds/kube/reflector.ts';
 import { LABELS } from '#crds/contract/names.ts';
-import { instanceSelector, type Installation } from '#crds/media-jobs/kubernetes-media-jobs.ts';
+import { instanceSelector, type Installation } from '#crds/media-jobs/installation.ts';
 import { runStateOf, type PodTimes } from '#controller/run-state.ts';
 import type { Run } from '#controller/runs.ts';
 

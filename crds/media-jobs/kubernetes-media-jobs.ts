@@ -27,6 +27,7 @@ import {
 } from '#crds/contract/media-job.ts';
 import { API_GROUP, API_VERSION, KIND, LABELS, PLURAL } from '#crds/contract/names.ts';
 import type { Log } from '#crds/process/log.ts';
+import type { Installation } from '#crds/media-jobs/installation.ts';
 import { buildTicketSecret, encodedInput, isOwnedBy, ticketOf } from '#crds/media-jobs/ticket-secret.ts';
 import { withNulls, withoutNulls } from '#crds/contract/wire-form.ts';
 
@@ -43,17 +44,6 @@ export interface KubernetesMediaJobsDeps {
 /** Returns the path of the collection of MediaJobs of a namespace. */
 export function mediaJobsPath(namespace: string): string {
   return `/apis/${API_GROUP}/${API_VERSION}/namespaces/${namespace}/${PLURAL}`;
-}
-
-export interface Installation {
-  readonly namespace: string;
-  /** Value of the label `app.kubernetes.io/instance`. */
-  readonly instance: string;
-}
-
-/** Returns the label selector of the objects of an installation. */
-export function instanceSelector({ instance }: Pick<Installation, 'instance'>): string {
-  return `${LABELS.instance}=${instance}`;
 }
 
 /** Client of the MediaJobs of an installation. Those of others in its namespace do not exist for it. */

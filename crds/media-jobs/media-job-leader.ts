@@ -12,7 +12,8 @@ import {
   type LeaderProcess,
   type LeaderProcessDeps,
 } from '#crds/kube/leader-process.ts';
-import { instanceSelector, KubernetesMediaJobs, mediaJobsPath } from '#crds/media-jobs/kubernetes-media-jobs.ts';
+import { instanceSelector } from '#crds/media-jobs/installation.ts';
+import { KubernetesMediaJobs, mediaJobsPath } from '#crds/media-jobs/kubernetes-media-jobs.ts';
 import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
 import { API_GROUP, API_VERSION, CRD_NAME, PLURAL } from '#crds/contract/names.ts';
 import type { SettingName, Settings } from '#crds/process/settings.ts';
