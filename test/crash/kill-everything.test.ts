@@ -3,8 +3,9 @@ import { startOwnService } from '#test/crash/own-service.ts';
 import {
   expectDoneOnce,
   expectNothingLeft,
+  resumeEncoder,
   rowOf,
-  startLongJob,
+  startVideoJob,
   untilAttempt,
   untilEncoding,
 } from '#test/crash/running-job.ts';
@@ -15,7 +16,7 @@ const SECONDS = { timeout: 20_000, interval: 100 };
 
 describe('the whole service', () => {
   it('ends with all processes when its supervisor is killed, and the next start finishes the job', async () => {
-    const job = await startLongJob(service);
+    const job = await startVideoJob(service);
     await untilEncoding(service, job);
     process.kill(service.pid(), 'SIGKILL');
     expect(await service.ended()).toBeNull();
@@ -26,7 +27,7 @@ describe('the whole service', () => {
   }, 240_000);
 
   it('can be started again while its killed predecessor is still dying', async () => {
-    const job = await startLongJob(service);
+    const job = await startVideoJob(service);
     await untilEncoding(service, job);
     process.kill(service.pid(), 'SIGKILL');
     await service.ended();
@@ -35,8 +36,9 @@ describe('the whole service', () => {
   }, 240_000);
 
   it('stops on SIGTERM during a job, which loses no attempt', async () => {
-    const job = await startLongJob(service);
+    const job = await startVideoJob(service);
     await untilEncoding(service, job);
+    resumeEncoder(service);
     process.kill(service.pid(), 'SIGTERM');
     expect(await service.ended()).toBe(0);
     expect(service.processes()).toEqual([]);
@@ -48,7 +50,7 @@ describe('the whole service', () => {
 
 describe('a job whose every attempt is lost', () => {
   it('ends after the third one with internal, unbilled, with one event', async () => {
-    const job = await startLongJob(service);
+    const job = await startVideoJob(service);
     for (const attempt of [1, 2, 3]) {
       await untilAttempt(service, job, attempt);
       service.kill('control');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { startOwnService } from '#test/crash/own-service.ts';
-import { expectDoneOnce, rowOf, startLongJob, untilEncoding } from '#test/crash/running-job.ts';
+import { expectDoneOnce, resumeEncoder, rowOf, startVideoJob, untilEncoding } from '#test/crash/running-job.ts';
 import type { ProcessRole } from '#test/support/service-processes.ts';
 
 const service = await startOwnService();
@@ -24,17 +24,28 @@ const victims: readonly Victim[] = [
   { role: 'tool', ofJob: true, attempts: 2 },
 ];
 
+function pidsOf(role: ProcessRole): number[] {
+  return service
+    .processes()
+    .filter((one) => one.role === role)
+    .map((one) => one.pid);
+}
+
 describe('a running job, when a process is killed,', () => {
   it.each(victims)(
     'ends once and well after the loss of the $role, at attempt $attempts',
     async ({ role, ofJob, attempts }) => {
-      const job = await startLongJob(service);
+      const job = await startVideoJob(service);
       await untilEncoding(service, job);
       const pid = service.kill(role, { ofJob });
+      if (attempts === 1) {
+        await expect.poll(() => pidsOf(role).filter((one) => one !== pid), { timeout: 20_000 }).toHaveLength(1);
+        resumeEncoder(service);
+      }
       await expectDoneOnce(service, job);
       expect(await rowOf(service, job.id)).toMatchObject({ attempt: attempts });
       expect(service.processes().map((one) => one.pid)).not.toContain(pid);
-      if (!ofJob) await expect.poll(() => service.processes().filter((one) => one.role === role)).toHaveLength(1);
+      if (!ofJob) await expect.poll(() => pidsOf(role)).toHaveLength(1);
     },
     240_000,
   );

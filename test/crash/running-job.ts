@@ -1,8 +1,12 @@
-/** A video job that takes some seconds, observed while it runs, with the checks after its end. */
+/**
+ * A video job whose encoder the test stops and resumes, with the checks after its end. A stopped encoder is still
+ * running when the test kills something, however short the video is.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { filesBelow, type OwnService } from '#test/crash/own-service.ts';
@@ -22,35 +26,68 @@ const SIZE = { width: 640, height: 360 };
 
 let made: Promise<Buffer> | null = null;
 
-/** Returns a video that is hard to compress, so that the encoder is busy for some time. */
-export function longVideo(): Promise<Buffer> {
-  const source = `testsrc2=size=${SIZE.width}x${SIZE.height}:rate=25:duration=${SECONDS},noise=alls=40:allf=t`;
+/** Time that a stopped encoder works between two looks at the job, in milliseconds. */
+const PULSE_MS = 30;
+const POLL = { timeout: 60_000, interval: 50 };
+
+function video(): Promise<Buffer> {
+  const source = `testsrc2=size=${SIZE.width}x${SIZE.height}:rate=25:duration=${SECONDS}`;
   made ??= drawVideo(source, '-crf', '20');
   return made;
 }
 
-/** Creates the job and resolves when its encoder has made some progress. */
-export async function startLongJob(service: OwnService, fields: Record<string, unknown> = {}): Promise<RunningJob> {
+export async function startVideoJob(service: OwnService, fields: Record<string, unknown> = {}): Promise<RunningJob> {
   const receiver = await startReceiver();
-  const input = fields['input'] ?? { upload: await upload(service.api(), await longVideo(), 'long.mp4') };
-  const json = { operation: 'compress', webhook_url: `${receiver.url}/hook`, ...fields, input };
+  const input = fields['input'] ?? { upload: await upload(service.api(), await video(), 'video.mp4') };
+  const options = { video: { codec: 'h264' } };
+  const json = { operation: 'compress', options, webhook_url: `${receiver.url}/hook`, ...fields, input };
   const created = await service.api()('POST', '/v1/jobs', { json });
   expect(created.status).toBe(202);
   return { id: String(created.json()['id']), receiver };
 }
 
-/** Resolves above 10 percent: the input is stored and its frames are being encoded. */
+/** Resolves above 10 percent: the input is stored and its frames are being encoded. Stops the encoder. */
 export async function untilEncoding(service: OwnService, { id }: RunningJob): Promise<void> {
-  await expect
-    .poll(async () => (await rowOf(service, id))['percent'], { timeout: 60_000, interval: 50 })
-    .toBeGreaterThan(12);
+  const percent = async (): Promise<number> => {
+    await pulseEncoders(service);
+    return (await rowOf(service, id))['percent'];
+  };
+  await expect.poll(percent, POLL).toBeGreaterThan(12);
   expect(await rowOf(service, id)).toMatchObject({ status: 'processing' });
 }
 
 /** Resolves when the encoder of that attempt runs. Its percentage is no sign: it never decreases between attempts. */
 export async function untilAttempt(service: OwnService, { id }: RunningJob, attempt: number): Promise<void> {
-  await expect.poll(async () => (await rowOf(service, id))['attempt'], { timeout: 60_000, interval: 50 }).toBe(attempt);
-  await expect.poll(() => encoders(service), { timeout: 60_000, interval: 50 }).toHaveLength(1);
+  const observed = async () => {
+    await pulseEncoders(service);
+    return { attempt: (await rowOf(service, id))['attempt'], encoders: encoders(service).length };
+  };
+  await expect.poll(observed, POLL).toEqual({ attempt, encoders: 1 });
+}
+
+/** Resumes the encoder that `untilEncoding` stopped. */
+export function resumeEncoder(service: OwnService): void {
+  const [encoder] = encoders(service);
+  if (encoder === undefined) throw new Error('no encoder runs');
+  process.kill(encoder.pid, 'SIGCONT');
+}
+
+/** Lets the encoders work for a moment and stops them. */
+async function pulseEncoders(service: OwnService): Promise<void> {
+  const all = encoders(service);
+  signalAll(all, 'SIGCONT');
+  await delay(PULSE_MS);
+  signalAll(all, 'SIGSTOP');
+}
+
+function signalAll(processes: readonly ServiceProcess[], signal: NodeJS.Signals): void {
+  for (const { pid } of processes) {
+    try {
+      process.kill(pid, signal);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  }
 }
 
 function encoders(service: OwnService): ServiceProcess[] {
