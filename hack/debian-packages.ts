@@ -18,8 +18,8 @@ const SERVICE = [
 ];
 /** Commands that the examples of README and docs call. */
 const EXAMPLES = ['curl', 'jq'];
-/** Tools with which tests inspect results. */
-const TESTS = ['libimage-exiftool-perl'];
+/** Tools with which tests inspect results, and fonts from which fixtures were made. */
+const TESTS = ['libimage-exiftool-perl', 'fonts-urw-base35'];
 /** Browser for the tests of the dashboard. */
 const BROWSER = ['chromium'];
 /** Packages of the worker image only: since Debian 13 the codecs of libheif are separate packages. */
@@ -31,13 +31,15 @@ const IMAGE = [
   'libheif-plugin-aomdec',
   'libheif-plugin-aomenc',
 ];
+/** Servers of the image of one machine. Debian 13's Redis 8 is under the AGPL, so Valkey serves there. */
+const IMAGE_SERVERS = ['postgresql-17', 'valkey-server', 'openssl', 'procps'];
 /** Fonts for all scripts, and metric equivalents of the usual office fonts, so that documents keep their line breaks. */
 const FONTS = [
   'fonts-dejavu-core',
   'fonts-liberation',
   'fonts-crosextra-carlito',
   'fonts-crosextra-caladea',
-  'fonts-urw-base35',
+  'fonts-texgyre',
   'fonts-noto-core',
   'fonts-noto-cjk',
 ];
@@ -50,6 +52,7 @@ export const PACKAGES_BY_USE = {
   test: TESTS,
   browser: BROWSER,
   image: [...new Set([...IMAGE, ...FONTS, ...TOOL_PACKAGES])],
+  imageServers: IMAGE_SERVERS,
 } as const satisfies Record<string, readonly string[]>;
 
 if (import.meta.main) {

@@ -5,42 +5,48 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 
+const SERVICE = [
+  '@aws-sdk/client-s3',
+  '@aws-sdk/lib-storage',
+  '@aws-sdk/s3-request-presigner',
+  '@fastify/busboy',
+  '@kubernetes/client-node',
+  'canonicalize',
+  'commander',
+  'content-disposition',
+  'fastify',
+  'ioredis',
+  'ipaddr.js',
+  'marked',
+  'openid-client',
+  'otpauth',
+  'pg',
+  'pino',
+  'prom-client',
+  'undici',
+  'uqr',
+  'zod',
+] as const;
+
+const WORKER = [
+  'fflate',
+  'fluent-ffmpeg',
+  'htmlparser2',
+  'ipaddr.js',
+  'marked',
+  'pino',
+  'prom-client',
+  'sharp',
+  'yauzl',
+  'zod',
+] as const;
+
 /** Packages that the processes of each image import. `.dependency-cruiser.js` refuses all others there. */
 export const IMAGE_PACKAGES = {
-  service: [
-    '@aws-sdk/client-s3',
-    '@aws-sdk/lib-storage',
-    '@aws-sdk/s3-request-presigner',
-    '@fastify/busboy',
-    '@kubernetes/client-node',
-    'canonicalize',
-    'commander',
-    'content-disposition',
-    'fastify',
-    'ioredis',
-    'ipaddr.js',
-    'marked',
-    'openid-client',
-    'otpauth',
-    'pg',
-    'pino',
-    'prom-client',
-    'undici',
-    'uqr',
-    'zod',
-  ],
-  worker: [
-    'fflate',
-    'fluent-ffmpeg',
-    'htmlparser2',
-    'ipaddr.js',
-    'marked',
-    'pino',
-    'prom-client',
-    'sharp',
-    'yauzl',
-    'zod',
-  ],
+  service: SERVICE,
+  worker: WORKER,
+  /** The whole service on one machine. */
+  embedded: [...new Set([...SERVICE, ...WORKER])],
   /** Makes the bundle of the worker image; not part of it. */
   bundler: ['rolldown'],
 } as const satisfies Record<string, readonly string[]>;

@@ -13,7 +13,13 @@ const { scripts } = z
   .object({ scripts: z.record(z.string(), z.string()) })
   .parse(JSON.parse(readFileSync('package.json', 'utf8')));
 
-const documents = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...globSync('{docs,hack/decisions,test}/**/*.md')];
+const documents = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'CHANGELOG.md',
+  ...globSync('{docs,hack/decisions,test}/**/*.md'),
+];
 const sources = globSync('{api,charts,controller,crds,hack,test,worker-image}/**/*.{ts,py,sql,yaml,tpl}');
 const problems = documents.flatMap((file) => {
   const text = readFileSync(file, 'utf8');

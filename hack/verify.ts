@@ -19,6 +19,7 @@ const CHECKS: readonly VerifyScript[] = [
   { script: 'lint', checks: 'promises, sizes, style' },
   { script: 'unused', checks: 'unused files, exports, packages' },
   { script: 'sql', checks: 'which files contain SQL' },
+  { script: 'licences', checks: 'licences of what the images contain' },
   { script: 'names', checks: 'names, docstrings, paths of one machine' },
   { script: 'generated', checks: 'generated files' },
   { script: 'format:check', checks: 'format' },

@@ -48,7 +48,8 @@ export async function openIdentities(folder: DataFolder): Promise<Identities> {
   const users = await chooseUsers(folder.path, folder.in('users.json'));
   let lastProblem = '';
   for (const withView of [true, false]) {
-    if (!withView) chmodSync(folder.path, 0o711);
+    // Without a view, the processes reach their sockets through these folders.
+    if (!withView) for (const one of [folder.path, folder.in('run')]) chmodSync(one, 0o711);
     const command = (name: ProcessName, needed: readonly string[], ports: readonly number[]): string[] => {
       const view = withView ? fileView(folder.path, [...codePaths(), ...needed]) : null;
       return identityCommand({ user: users.of(name), view, ports });

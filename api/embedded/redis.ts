@@ -1,5 +1,5 @@
 /**
- * Redis from Debian's package, reachable on a unix socket only. It holds rate limits and leases, which may be lost, so
+ * Redis or Valkey from Debian's package, reachable on a unix socket only. It holds rate limits and leases, which may be lost, so
  * it writes nothing to disk.
  */
 import { accessSync, closeSync, constants, openSync } from 'node:fs';
@@ -10,7 +10,8 @@ import type { Server } from '#api/embedded/postgres.ts';
 import { readyOrEnded, startSystemProcess } from '#api/embedded/system-process.ts';
 import { unprivilegedUser } from '#api/embedded/system-user.ts';
 
-const REDIS = '/usr/bin/redis-server';
+/** Programs that serve its protocol, in the order of preference. */
+const SERVERS = ['/usr/bin/redis-server', '/usr/bin/valkey-server'];
 const STOP_GRACE_MS = 5000;
 const SOCKET_NAME = 'redis.sock';
 /** Path of the socket folder inside the server process; see `open` of SystemCommand. */
@@ -27,20 +28,21 @@ export async function startRedis({
   mayConnect?: number | null;
   onLine: (line: string) => void;
 }): Promise<Server> {
-  requireRedis();
-  const user = unprivilegedUser(['redis', 'nobody']);
+  const file = findServer();
+  const user = unprivilegedUser(['redis', 'valkey', 'nobody']);
   const sockets = makeSocketFolder(dataFolder, 'redis', { owner: user, mayEnter: mayConnect });
   const folder = openSync(sockets.path, constants.O_RDONLY | constants.O_DIRECTORY);
   const { promise: ready, resolve: isReady } = Promise.withResolvers<void>();
   const server = await startSystemProcess({
-    file: REDIS,
+    file,
     args: redisArguments(folderHash(dataFolder)),
     user,
     deathSignal: 'TERM',
     open: [folder],
     onLine: (line) => {
       onLine(line);
-      if (line.includes('ready to accept connections')) isReady();
+      // Valkey writes it with a capital letter.
+      if (/ready to accept connections/i.test(line)) isReady();
     },
   }).finally(() => closeSync(folder));
   const end = await readyOrEnded(ready, server);
@@ -56,11 +58,22 @@ export async function startRedis({
   };
 }
 
-function requireRedis(): void {
+function findServer(): string {
+  const server = SERVERS.find(isExecutable);
+  if (server === undefined) {
+    throw new StartError(
+      "Redis is missing: install Debian's package redis-server or valkey-server, run hack/setup, or give REDIS_URL.",
+    );
+  }
+  return server;
+}
+
+function isExecutable(file: string): boolean {
   try {
-    accessSync(REDIS, constants.X_OK);
+    accessSync(file, constants.X_OK);
+    return true;
   } catch {
-    throw new StartError("Redis is missing: install Debian's package redis-server, run hack/setup, or give REDIS_URL.");
+    return false;
   }
 }
 
