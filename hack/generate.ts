@@ -50,7 +50,7 @@ for (const [file, make] of Object.entries(FILES)) {
 }
 
 function debianPackages(): string {
-  const { image: _image, ...uses } = PACKAGES_BY_USE;
+  const { image: _image, imageServers: _imageServers, ...uses } = PACKAGES_BY_USE;
   const lines = Object.entries(uses).flatMap(([use, packages]) => packages.map((name) => `${use} ${name}`));
   return `# ${MADE_BY}\n${lines.join('\n')}\n`;
 }

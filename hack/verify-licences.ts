@@ -4,10 +4,10 @@
  * along is only known in an image: `--image FOLDER` checks the Debian packages in the root folder of one.
  * `--record` adds what is missing to the reviewed ones, for a person to read in the difference; it never adds AGPL.
  */
-import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { PACKAGES_BY_USE } from './debian-packages.ts';
 import { IMAGE_PACKAGES } from './image-packages.ts';
 import {
   keyOf,
@@ -56,9 +56,7 @@ function debianPackages(root: string): LicensedPackage[] {
 /** Returns the Debian packages that the images install by name and nobody has reviewed. */
 function missingDebianPackages(): string[] {
   if (values.image !== undefined) return [];
-  const list = ['--image', '--servers'].flatMap((option) =>
-    execFileSync(process.execPath, ['hack/debian-packages.ts', option], { encoding: 'utf8' }).trim().split('\n'),
-  );
+  const list = [...PACKAGES_BY_USE.image, ...PACKAGES_BY_USE.imageServers];
   return list
     .filter((name) => reviewed[`debian ${name}`] === undefined)
     .map((name) => `debian ${name} is not reviewed: build the image, then check it with --image`);
