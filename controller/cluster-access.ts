@@ -7,6 +7,6 @@ export const CONTROLLER_ACCESS: readonly Access[] = [
   { group: API_GROUP, resource: PLURAL, subresource: 'status', verbs: ['patch'] },
   { group: 'batch', resource: 'jobs', verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
   { group: '', resource: 'pods', verbs: ['list', 'watch'] },
-  { group: '', resource: 'events', verbs: ['create'] },
+  { group: '', resource: 'events', verbs: ['create', 'list'] },
   { group: 'coordination.k8s.io', resource: 'leases', verbs: ['get', 'create', 'update'] },
 ];

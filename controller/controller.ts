@@ -9,7 +9,7 @@ import type { Applied } from '#controller/apply.ts';
 import type { Heartbeats } from '#controller/heartbeats.ts';
 import type { ControllerMetrics } from '#controller/metrics.ts';
 import { reconcile, type ReconcileDeps } from '#controller/reconcile.ts';
-import { isUnfinishedRun, type Runs } from '#controller/runs.ts';
+import { isNotStarting, isUnfinishedRun, type Runs } from '#controller/runs.ts';
 import { watchSilence } from '#controller/watch-silence.ts';
 import type { Timing } from '#controller/timing.ts';
 
@@ -80,6 +80,7 @@ export function startController(deps: ControllerDeps): Controller {
   const sweeping = resync();
   deps.metrics.observe({
     activeRuns: async () => (await deps.runs.list()).filter(isUnfinishedRun).length,
+    notStarting: async () => (await deps.runs.list()).filter(isNotStarting).length,
   });
 
   return {

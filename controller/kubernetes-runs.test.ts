@@ -73,7 +73,7 @@ describe('KubernetesRuns', () => {
         client: jobs.client,
         jobs,
         pods: noPods,
-        time: { monotonic: () => 0, now: () => new Date() },
+        time: { monotonic: () => 0, now: () => new Date(), wait: () => new Promise<void>(() => undefined) },
         metrics: { staleRead: () => undefined },
       },
       { namespace: 'media', instance: 'release-a', pod: workerPodSchema.parse({ image: 'worker' }), concurrency },

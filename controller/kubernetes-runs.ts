@@ -26,7 +26,9 @@ import {
   mediaJobOf,
   ownedBy,
   podsPath,
+  refusedRun,
 } from '#controller/run-objects.ts';
+import { RefusedPods } from '#controller/refused-pods.ts';
 import { isWorkerRunning, occupiesNode } from '#controller/run-state.ts';
 import type { WorkerPod } from '#controller/worker-pod.ts';
 
@@ -35,7 +37,7 @@ export interface KubernetesRunsDeps {
   /** Reflectors of `reflectRuns`. */
   readonly jobs: Pick<Reflector, 'store' | 'synced' | 'watch'>;
   readonly pods: Pick<Reflector, 'store' | 'synced' | 'watch'>;
-  readonly time: Pick<Time, 'monotonic' | 'now'>;
+  readonly time: Pick<Time, 'monotonic' | 'now' | 'wait'>;
   readonly metrics: Pick<KubeMetrics, 'staleRead'>;
 }
 
@@ -57,6 +59,7 @@ export class KubernetesRuns implements Runs {
   readonly #released = new Set<string>();
   readonly #watchers = new Watchers<string>();
   readonly #podTimes: SeenPodTimes;
+  readonly #refused: RefusedPods;
 
   /** Observes Jobs and pods until the signal aborts. */
   constructor(deps: KubernetesRunsDeps, options: KubernetesRunsOptions, signal: AbortSignal) {
@@ -72,6 +75,15 @@ export class KubernetesRuns implements Runs {
       options.concurrency === null
         ? null
         : new RunPermits({ nowMs: monotonic }, { permits: options.concurrency, extra: 0 });
+    this.#refused = new RefusedPods(
+      deps,
+      {
+        namespace: options.namespace,
+        withoutPod: () => this.#withoutPod(),
+        onChange: (job) => this.#watchers.notify(mediaJobOfRun(job)),
+      },
+      signal,
+    );
     deps.jobs.watch(({ type, object }) => {
       if (type === 'deleted') this.#released.delete(object.metadata.uid);
       this.#onChange(object.metadata.name, object);
@@ -174,7 +186,9 @@ export class KubernetesRuns implements Runs {
   }
 
   #runOf(job: KubeObject): Run {
-    return asRun(job, this.#podsOf(job), this.#podTimes);
+    const pods = this.#podsOf(job);
+    const run = asRun(job, pods, this.#podTimes);
+    return pods.length > 0 ? run : refusedRun(run, this.#refused.messageOf(job.metadata.name));
   }
 
   #podsOf(job: KubeObject): readonly KubeObject[] {
@@ -195,6 +209,13 @@ export class KubernetesRuns implements Runs {
       client.list(podsPath(this.#options.namespace), { labelSelector: `${JOB_OF_POD}=${name}` }),
     ]);
     return asRun(now?.metadata.uid === uid ? now : job, ownedBy(job, pods.items), this.#podTimes);
+  }
+
+  /** Returns the names of the Jobs that wait without a pod and without a known reason. */
+  #withoutPod(): readonly string[] {
+    const waiting = this.#view.list().filter((job) => this.#podsOf(job).length === 0);
+    const runs = waiting.map((job) => asRun(job, [], this.#podTimes));
+    return runs.filter(({ is }) => is.state === 'waiting' && is.for === null).map(({ name }) => name);
   }
 
   #isUnfinished(job: KubeObject): boolean {

@@ -21,7 +21,7 @@ export interface ControllerMetrics {
   reconciled(result: ReconcileResult): void;
   attemptLost(cause: LostCause): void;
   /** Sets the functions that are called when the metrics are read. */
-  observe(sources: { activeRuns: () => Promise<number> }): void;
+  observe(sources: { activeRuns: () => Promise<number>; notStarting: () => Promise<number> }): void;
   /** Records the number of silent attempts, and whether they are not lost because most of them are silent. */
   silence(state: { silent: number; isSuspended: boolean }): void;
   readonly queue: QueueMetrics;
@@ -62,7 +62,15 @@ export function makeControllerMetrics(registry: Registry): ControllerMetrics {
       suspended.set(state.isSuspended ? 1 : 0);
     },
     queue: makeQueueMetrics(registry, 'controller'),
-    observe({ activeRuns }) {
+    observe({ activeRuns, notStarting }) {
+      new Gauge({
+        name: 'mediajobs_controller_runs_not_starting',
+        help: 'Runs whose pod is refused, whose container does not start or whose image cannot be pulled.',
+        registers,
+        async collect() {
+          this.set(await notStarting());
+        },
+      });
       new Gauge({
         name: 'mediajobs_controller_runs_active',
         help: 'Runs that are waiting or active.',

@@ -53,6 +53,15 @@ export function ownedBy(job: KubeObject, pods: readonly KubeObject[]): readonly 
   return pods.filter(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => uid === job.metadata.uid));
 }
 
+/** Returns a run whose pod Kubernetes refuses with that message; the same run without one. */
+export function refusedRun(run: Run, message: string | undefined): Run {
+  if (message === undefined || run.is.state !== 'waiting' || run.is.for !== null) return run;
+  return {
+    ...run,
+    is: { state: 'waiting', for: { on: 'refused', message: `Kubernetes refuses the pod: ${message}` } },
+  };
+}
+
 export function asRun(job: KubeObject, own: readonly KubeObject[], times: PodTimes): Run {
   const { name, labels = {}, ownerReferences = [] } = job.metadata;
   return {

@@ -62,6 +62,23 @@ describe('runStateOf', () => {
       { state: 'waiting', for: { on: 'image', message: 'The image worker:1 cannot be pulled: not found' } },
     ],
     [
+      'the container cannot be created',
+      job,
+      [
+        buildPod(
+          { waiting: { reason: 'CreateContainerConfigError', message: 'secret "x" not found' } },
+          { phase: 'Pending' },
+        ),
+      ],
+      {
+        state: 'waiting',
+        for: {
+          on: 'not-started',
+          message: 'The worker\'s container does not start (CreateContainerConfigError): secret "x" not found',
+        },
+      },
+    ],
+    [
       'the container is being created',
       job,
       [buildPod({ waiting: { reason: 'ContainerCreating' } }, { phase: 'Pending' })],

@@ -61,6 +61,12 @@ const IMAGE_REASONS: ReadonlySet<string> = new Set([
   'ImageInspectError',
 ]);
 
+const START_FAILURES: ReadonlySet<string> = new Set([
+  'CreateContainerConfigError',
+  'CreateContainerError',
+  'RunContainerError',
+]);
+
 function rank(pod: KubeObject): number {
   if (stateOf(pod).terminated !== undefined) return 2;
   return stateOf(pod).running === undefined ? 0 : 1;
@@ -143,21 +149,25 @@ function withoutPod(job: KubeObject): RunState {
 }
 
 function waiting(pod: KubeObject): RunState {
+  return { state: 'waiting', for: notStarted(pod) ?? unscheduled(pod) };
+}
+
+/** Returns why the node does not start the worker's container; null when nothing is wrong. */
+function notStarted(pod: KubeObject): WaitingFor | null {
   const { waiting: why } = stateOf(pod);
-  if (why !== undefined && IMAGE_REASONS.has(why.reason ?? '')) {
+  if (why?.reason === undefined) return null;
+  if (IMAGE_REASONS.has(why.reason)) {
     const image = workerOf(pod)?.image ?? '';
-    return {
-      state: 'waiting',
-      for: { on: 'image', message: `The image ${image} cannot be pulled: ${why.message ?? why.reason}` },
-    };
+    return { on: 'image', message: `The image ${image} cannot be pulled: ${why.message ?? why.reason}` };
   }
-  const unscheduled = conditionOf(pod, 'PodScheduled');
-  const capacity: WaitingFor | null =
-    unscheduled === undefined
-      ? null
-      : {
-          on: 'capacity',
-          message: `The pod cannot be scheduled: ${unscheduled.message ?? unscheduled.reason}`,
-        };
-  return { state: 'waiting', for: capacity };
+  if (!START_FAILURES.has(why.reason)) return null;
+  const message = `The worker's container does not start (${why.reason}): ${why.message ?? 'no message'}`;
+  return { on: 'not-started', message };
+}
+
+/** Returns why no node takes the pod; null when one has. */
+function unscheduled(pod: KubeObject): WaitingFor | null {
+  const condition = conditionOf(pod, 'PodScheduled');
+  if (condition === undefined) return null;
+  return { on: 'capacity', message: `The pod cannot be scheduled: ${condition.message ?? condition.reason}` };
 }

@@ -34,7 +34,8 @@ export interface RunRequest {
 
 /** Reason why a run cannot start yet, with a sentence for the operator. */
 export interface WaitingFor {
-  readonly on: 'capacity' | 'image';
+  /** `refused`: Kubernetes creates no pod. `not-started`: the node does not start the worker's container. */
+  readonly on: 'capacity' | 'image' | 'refused' | 'not-started';
   readonly message: string;
 }
 
@@ -89,4 +90,9 @@ export function mediaJobOfRun(name: string): string {
 /** Returns whether a run is waiting or active. */
 export function isUnfinishedRun(run: Run): boolean {
   return run.is.state === 'waiting' || run.is.state === 'active';
+}
+
+/** Returns whether a run waits for something other than capacity, which a person has to mend. */
+export function isNotStarting({ is }: Run): boolean {
+  return is.state === 'waiting' && is.for !== null && is.for.on !== 'capacity';
 }

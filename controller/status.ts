@@ -16,6 +16,8 @@ const HEARTBEATS_MISSING =
 export const WAITING_REASONS: Readonly<Record<WaitingFor['on'], Reason>> = {
   capacity: 'WaitingForCapacity',
   image: 'ImageNotPulled',
+  refused: 'PodRefused',
+  'not-started': 'PodNotStarted',
 };
 
 /**

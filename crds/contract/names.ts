@@ -24,6 +24,8 @@ export const REASONS = [
   'Suspended',
   'WaitingForCapacity',
   'ImageNotPulled',
+  'PodRefused',
+  'PodNotStarted',
   'Running',
   'HeartbeatsMissing',
   'Succeeded',

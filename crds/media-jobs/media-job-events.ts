@@ -43,7 +43,13 @@ function start({ phase, attempt, node }: MediaJobStatus, before: MediaJobStatus 
 }
 
 /** Reasons of a job that waits or may be in trouble. */
-const WARNED_REASONS: ReadonlySet<Reason> = new Set(['WaitingForCapacity', 'ImageNotPulled', 'HeartbeatsMissing']);
+const WARNED_REASONS: ReadonlySet<Reason> = new Set([
+  'WaitingForCapacity',
+  'ImageNotPulled',
+  'PodRefused',
+  'PodNotStarted',
+  'HeartbeatsMissing',
+]);
 
 function wait({ reason, message }: MediaJobStatus, before: MediaJobStatus | undefined): KubeEvent | null {
   if (reason === null || !WARNED_REASONS.has(reason)) return null;

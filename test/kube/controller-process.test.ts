@@ -55,6 +55,27 @@ describe('two replicas of the controller, with the permissions of its Role', () 
     expect(status?.report?.result.output_size).toBe(600);
   });
 
+  it('show why Kubernetes refuses the pod of a job, and run it when it no longer does', async () => {
+    const quotas = `/api/v1/namespaces/${home.namespace}/resourcequotas`;
+    const quota = {
+      apiVersion: 'v1',
+      kind: 'ResourceQuota',
+      metadata: { name: 'none' },
+      spec: { hard: { pods: '0' } },
+    };
+    await home.client.create(quotas, quota);
+    await home.client.mergePatch(`${quotas}/none/status`, { status: { hard: { pods: '0' }, used: { pods: '0' } } });
+    const name = await create('succeed');
+    const { status } = await home.whenever(name, (mediaJob) => mediaJob.status?.reason === 'PodRefused');
+    expect(status?.message).toMatch(/^Kubernetes refuses the pod: .*exceeded quota: none/);
+    const metrics = await Promise.all(
+      controllers.map(({ opsUrl }) => fetch(`${opsUrl}/metrics`).then((r) => r.text())),
+    );
+    expect(metrics.join('')).toContain('mediajobs_controller_runs_not_starting 1');
+    await home.client.delete(`${quotas}/none`);
+    expect((await home.whenFinal(name)).status).toMatchObject({ phase: 'Succeeded' });
+  });
+
   it('record conditions and events', async () => {
     const name = await create('refuse');
     await home.whenFinal(name);
@@ -64,7 +85,10 @@ describe('two replicas of the controller, with the permissions of its Role', () 
       conditions: [
         { type: 'Admitted', status: 'True' },
         { type: 'Started', status: 'True' },
+        { type: 'HeartbeatsReceived', status: 'True' },
         { type: 'Succeeded', status: 'False', reason: 'FileRefused', message: 'The PDF needs a password.' },
+        { type: 'Complete', status: 'False', reason: 'FileRefused' },
+        { type: 'Failed', status: 'True', reason: 'FileRefused' },
       ],
     });
     const story = async (): Promise<object[]> => {
