@@ -5,13 +5,21 @@ import { lossyQuality, type LossyQuality } from '#worker-image/engine/image/enco
 /** Minimum quality at which photos keep full chroma (4:4:4). Below it, subsampled chroma costs fewer bytes for the same quality. */
 const MIN_FULL_CHROMA_QUALITY = 95;
 
-/** Writes JPEG with mozjpeg's settings. */
+/**
+ * Quantization table of N. Robidoux, by mozjpeg's number. Photos with subsampled chroma come to the bytes of mozjpeg's search
+ * (0.98 to 1.04 at an equal SSIMULACRA2, 19 photos) in an eighth of its time; with full chroma they would be 6 % larger.
+ */
+const PHOTO_TABLE = 5;
+
+/** Writes JPEG. */
 export const encodeJpeg: Encoder = async (_deps, { source, quality, pipeline, path }) =>
   pipeline()
     .jpeg(jpegSettings(await lossyQuality(source, quality)))
     .toFile(path);
 
+/** Returns the settings for JPEG: photos by a better table of quantization, the rest by mozjpeg's search. */
 export function jpegSettings({ quality, content, encoders }: LossyQuality): JpegOptions {
-  const full = content === 'graphic' || quality >= MIN_FULL_CHROMA_QUALITY;
-  return { quality: encoders.jpg, mozjpeg: true, chromaSubsampling: full ? '4:4:4' : '4:2:0' };
+  return content === 'photo' && quality < MIN_FULL_CHROMA_QUALITY
+    ? { quality: encoders.jpg, quantisationTable: PHOTO_TABLE, chromaSubsampling: '4:2:0' }
+    : { quality: encoders.jpg, mozjpeg: true, chromaSubsampling: '4:4:4' };
 }
