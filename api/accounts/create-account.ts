@@ -3,6 +3,7 @@ import type { Account } from '#api/accounts/account.ts';
 import { insertAccount } from '#api/accounts/account-rows.ts';
 import { recordAudit, type Actor } from '#api/audit/audit.ts';
 import type { Dependencies } from '#api/dependencies.ts';
+import type { Queryable } from '#api/store/database.ts';
 import type { Feature, PlanName } from '#crds/catalogue/plans.ts';
 
 interface NewAccount {
@@ -10,6 +11,8 @@ interface NewAccount {
   readonly plan: PlanName;
   readonly paymentMethod: boolean;
   readonly features: readonly Feature[];
+  /** Work in the same transaction, such as the account's first membership. */
+  readonly alongside?: (tx: Queryable, account: Account) => Promise<void>;
 }
 
 /** Creates an account. @throws MediaError bad_request when the name is empty or too long. */
@@ -31,6 +34,7 @@ export async function createAccount(
   const { id, createdAt } = account;
   await database.transaction(async (tx) => {
     await insertAccount(tx, account);
+    await input.alongside?.(tx, account);
     await recordAudit(tx, caller, { at: createdAt, action: 'account.create', target: id, accountId: id });
   });
   return account;

@@ -98,6 +98,9 @@ function sideMenu({ path }: Visit, account: Account | null): Html | null {
       <a href="/dashboard${base}${below}" ${below === current?.[0] && html`aria-current="page"`}>${label}</a>
     </li>`;
   return html`<nav class="side" aria-label="${account === null ? 'Operator' : account.name}">
+    <details class="pages">
+      <summary>Menu: ${current?.[1] ?? 'all pages'}</summary>
+    </details>
     <ul>
       ${entries.map((pair) => entry(pair))}
     </ul>

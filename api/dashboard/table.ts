@@ -10,12 +10,14 @@ interface Table {
   readonly empty: Content;
 }
 
-/** Returns a table that scrolls horizontally on narrow screens. */
+/** Returns a table; on phones each row is a card with the titles of its columns. */
 export function table({ caption, columns, rows, empty }: Table): Html {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
   const isNumber = columns.map((name) => name.startsWith('#'));
   const cell = (content: Content, index: number): Html =>
-    isNumber[index] === true ? html`<td class="number">${content}</td>` : html`<td>${content}</td>`;
+    html`<td ${isNumber[index] === true && html`class="number"`} data-title="${columns[index]?.replace('#', '') ?? ''}">
+      ${content}
+    </td>`;
   const head = (name: string): Html =>
     name.startsWith('#')
       ? html`<th scope="col" class="number">${name.slice(1)}</th>`

@@ -12,6 +12,24 @@ async function operator(email: string) {
 }
 
 describe('an operator', () => {
+  it('makes an account of its own and a key that works, in one session', async () => {
+    const { page } = await operator('only@example.com');
+    await page.getByLabel('Name', { exact: true }).fill('Own');
+    await page.getByLabel('Plan').selectOption('payg');
+    await page.getByLabel('I am its owner').check();
+    await page.getByLabel('It has a payment method').check();
+    await page.getByRole('button', { name: 'Create the account' }).click();
+    await page.getByRole('heading', { name: 'Own', level: 1 }).waitFor();
+    await inspect(page, 'own-account');
+    await page.getByRole('link', { name: 'Create one' }).click();
+    await page.getByLabel('Name').fill('first');
+    await page.getByLabel('Mode').selectOption('live');
+    await page.getByRole('button', { name: 'Create the key' }).click();
+    const key = await page.locator('#secret').innerText();
+    expect((await api('GET', '/v1/presets', { key })).status).toBe(200);
+    expectNoComplaints();
+  });
+
   it('makes an account with its owner, changes plan and features, suspends and reactivates it', async () => {
     const { page } = await operator('first@example.com');
     await page.getByRole('heading', { name: 'Accounts' }).waitFor();

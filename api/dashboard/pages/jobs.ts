@@ -87,14 +87,15 @@ function list(visit: AccountVisit, path: string, { jobs, hasMore }: JobMatches):
   return html`<div ${unfinished.length > 0 && html`data-live="${live}"`}>
       ${table({
         caption: 'Jobs, newest first',
-        columns: ['Job', 'File', '#Size', 'Operation', 'Status', 'Created'],
+        columns: ['File', 'Status', 'Operation', '#Size', '#Saved', 'Created', 'Job'],
         rows: jobs.map((job) => [
-          html`<a href="/dashboard${path}/${job.id}"><code>${job.id}</code></a>`,
-          job.input.filename ?? '–',
-          bytes(job.input.size),
+          html`<a class="break" href="/dashboard${path}/${job.id}">${job.input.filename ?? 'no name'}</a>`,
+          html`${jobState(job)} ${job.error !== null && html`<code>${job.error.code}</code>`}`,
           job.operation.replace('_', ' '),
-          jobState(job),
+          bytes(job.input.size),
+          job.result === null ? '–' : `${job.result.savings_percent} %`,
           moment(job.created_at),
+          html`<a href="/dashboard${path}/${job.id}"><code>${job.id}</code></a>`,
         ]),
         empty: html`No matching jobs. Jobs are created through the API; the
           <a href="/dashboard/accounts/${visit.account.id}">quick start</a> shows how.`,

@@ -1,10 +1,12 @@
+import type { Account } from '#api/accounts/account.ts';
 import { createAccount } from '#api/accounts/create-account.ts';
 import { searchAccounts, type ListedAccount } from '#api/accounts/account-list-rows.ts';
+import { recordAudit } from '#api/audit/audit.ts';
 import { utcMonth } from '#api/billing/calendar.ts';
 import { usdOf } from '#api/billing/usd.ts';
 import { actorOf } from '#api/dashboard/caller-of.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
-import { EMPTY_FORM, field, formAction, postForm, type FormState } from '#api/dashboard/form.ts';
+import { checkbox, EMPTY_FORM, field, formAction, postForm, type FormState } from '#api/dashboard/form.ts';
 import { html, type Content } from '#api/dashboard/html.ts';
 import { invitationNotice } from '#api/dashboard/invitation-notice.ts';
 import { planField, planOf } from '#api/dashboard/plan-field.ts';
@@ -12,7 +14,9 @@ import { redirectTo } from '#api/dashboard/redirect-to.ts';
 import { forOperator, type PageReply, type Route, type RouteReply, type UserVisit } from '#api/dashboard/route.ts';
 import { table } from '#api/dashboard/table.ts';
 import { moment, usd } from '#api/dashboard/format-values.ts';
+import type { Queryable } from '#api/store/database.ts';
 import { checkedEmail } from '#api/users/email-address.ts';
+import { setMembership } from '#api/users/membership-rows.ts';
 import { inviteUser } from '#api/users/invite-user.ts';
 
 /** Maximum number of accounts on a page. */
@@ -45,7 +49,9 @@ async function accountsPage(
       >${label}</a
     >`;
   const body = html`${field(form, { name: 'name', label: 'Name', hint: 'Up to 100 characters.' })} ${planField(form)}
-  ${field(form, { name: 'email', label: "Owner's e-mail", hint: 'You get a one-time link to pass on.', type: 'email', required: false })}`;
+  ${field(form, { name: 'email', label: "Owner's e-mail", hint: 'You get a one-time link to pass on.', type: 'email', required: false })}
+  ${checkbox(form, { name: 'own', value: 'owner', label: 'I am its owner: I create keys and see its jobs' })}
+  ${checkbox(form, { name: 'payment', value: 'method', label: 'It has a payment method' })}`;
   return {
     kind: 'page',
     title: 'Accounts',
@@ -88,13 +94,28 @@ async function create(deps: DashboardDeps, visit: UserVisit): Promise<RouteReply
   const { form } = visit;
   const email = (form.get('email') ?? '').trim();
   if (email !== '') checkedEmail(email);
-  const input = { name: form.get('name') ?? '', plan: planOf(form), paymentMethod: false, features: [] };
+  const isOwn = form.get('own') === 'owner';
   const caller = actorOf(visit);
+  const input = {
+    name: form.get('name') ?? '',
+    plan: planOf(form),
+    paymentMethod: form.get('payment') === 'method',
+    features: [],
+    ...(isOwn && { alongside: ownedBy(visit) }),
+  };
   const account = await createAccount(deps, { caller, input });
-  const to = `/operator/accounts/${account.id}`;
+  const to = isOwn ? `/accounts/${account.id}` : `/operator/accounts/${account.id}`;
   if (email === '') return redirectTo(to, `The account “${account.name}” is created.`);
   const membership = { accountId: account.id, role: 'owner' } as const;
   const invitation = { email, membership, operator: false, as: 'operator' } as const;
   const invited = await inviteUser(deps, { caller, input: invitation });
   return redirectTo(to, invitationNotice(deps, invited));
+}
+
+/** Makes the operator the owner of the new account, which has no files of others yet. */
+function ownedBy(visit: UserVisit): (tx: Queryable, account: Account) => Promise<void> {
+  return async (tx, { id: accountId, createdAt: at }) => {
+    await setMembership(tx, { userId: visit.user.id, accountId, role: 'owner', at });
+    await recordAudit(tx, actorOf(visit), { at, action: 'member.accept', target: visit.user.email, accountId });
+  };
 }

@@ -1,6 +1,7 @@
 import { selectKeys } from '#api/accounts/key-rows.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { html, type Html } from '#api/dashboard/html.ts';
+import { isAtLeast } from '#api/users/user.ts';
 import { forMember, type AccountVisit, type PageReply, type Route } from '#api/dashboard/route.ts';
 
 /** Start page of an account with examples of requests. */
@@ -20,7 +21,7 @@ async function quickStart({ database, baseUrl, docsUrl }: DashboardDeps, visit: 
     body: html`<h1>${account.name}</h1>
       <p>Account <code>${account.id}</code></p>
       <h2>1. A key</h2>
-      ${keyStep({ base, test, live })}
+      ${keyStep({ base, test, live, mayCreate: isAtLeast(visit.role, 'developer') && !account.suspended })}
       <h2>2. A direct request</h2>
       <p>
         Images, PDFs, audio, tables and fonts up to 25 MB: the file is the request body, the result is the response
@@ -30,7 +31,8 @@ async function quickStart({ database, baseUrl, docsUrl }: DashboardDeps, visit: 
         'direct',
         [
           `key=${test ?? 'svc_test_…'}   # the whole key`,
-          `curl -H "Authorization: Bearer $key" --data-binary @photo.jpg \\`,
+          `curl -sSO --fail-with-body ${docsUrl}/samples/photo.jpg`,
+          `curl -sS --fail-with-body -H "Authorization: Bearer $key" --data-binary @photo.jpg \\`,
           `  "${baseUrl}/v1/compress?filename=photo.jpg" -o smaller.jpg`,
         ].join('\n'),
       )}
@@ -43,7 +45,7 @@ async function quickStart({ database, baseUrl, docsUrl }: DashboardDeps, visit: 
         'job',
         [
           `key=${live ?? 'svc_live_…'}   # the whole key`,
-          `curl -H "Authorization: Bearer $key" ${baseUrl}/v1/jobs \\`,
+          `curl -sS --fail-with-body -H "Authorization: Bearer $key" ${baseUrl}/v1/jobs \\`,
           `  -d '{"operation": "convert", "input": {"url": "https://example.com/report.docx"}, "options": {"convert": {"to": "pdf"}}}'`,
         ].join('\n'),
       )}
@@ -54,8 +56,17 @@ async function quickStart({ database, baseUrl, docsUrl }: DashboardDeps, visit: 
   };
 }
 
-function keyStep({ base, test, live }: { base: string; test: string | null; live: string | null }): Html {
+interface KeyStep {
+  readonly base: string;
+  readonly test: string | null;
+  readonly live: string | null;
+  readonly mayCreate: boolean;
+}
+
+function keyStep({ base, test, live, mayCreate }: KeyStep): Html {
   const hints = [test, live].filter((hint) => hint !== null);
+  if (hints.length === 0 && !mayCreate)
+    return html`<p class="empty">The account has no key yet. Its owners and developers create keys.</p>`;
   if (hints.length === 0)
     return html`<p class="empty">
       You have no key yet. <a href="${base}/keys">Create one</a>: a test key costs nothing.
