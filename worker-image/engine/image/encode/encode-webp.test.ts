@@ -1,11 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import sharp, { type Sharp } from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { outputOf } from '#test/fixtures/encoder-output.ts';
-import { engineDeps } from '#test/fixtures/engine-work.ts';
+import { engineDeps, freshDirectory } from '#test/fixtures/engine-work.ts';
 import { encodeWebp, exactWebpSettings, webpSettings } from '#worker-image/engine/image/encode/encode-webp.ts';
-import { encoderQuality } from '#worker-image/engine/image/encode/quality-scale.ts';
+import { encoderQuality, lossyQuality } from '#worker-image/engine/image/encode/quality-scale.ts';
+import { openPicture } from '#worker-image/engine/image/loaders/open-picture.ts';
 
 describe('webpSettings', () => {
   it.each([
@@ -25,10 +26,24 @@ describe('exactWebpSettings', () => {
 });
 
 /** Returns a graphic: bars of one color on white. */
-function bars(): Sharp {
+function bars(background = '#fff'): Sharp {
   const bar = { create: { width: 3, height: 60, channels: 3 as const, background: '#e02020' } };
-  const page = sharp({ create: { width: 400, height: 100, channels: 3, background: '#fff' } });
+  const page = sharp({ create: { width: 400, height: 100, channels: 4, background } });
   return page.composite(Array.from({ length: 30 }, (_, at) => ({ input: bar, left: 20 + at * 12, top: 20 })));
+}
+
+/** Returns a graphic whose right half is a photo. */
+function barsOverGrain(): Sharp {
+  const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const;
+  const grain = { create: { width: 180, height: 100, channels: 3 as const, background: '#888', noise } };
+  return bars().composite([
+    ...Array.from({ length: 16 }, (_, at) => ({
+      input: { create: { width: 3, height: 60, channels: 3 as const, background: '#e02020' } },
+      left: 10 + at * 12,
+      top: 20,
+    })),
+    { input: grain, left: 220, top: 0 },
+  ]);
 }
 
 describe('encodeWebp', () => {
@@ -39,11 +54,46 @@ describe('encodeWebp', () => {
     expect(samples.equals(await output.pipeline().removeAlpha().raw().toBuffer())).toBe(true);
   });
 
-  it('leaves one file, the smaller of two for a graphic', async () => {
-    const output = await outputOf(bars());
+  it.each([
+    ['bars of one color', bars(), 75],
+    ['bars over a gradient with grain', barsOverGrain(), 75],
+    ['bars over a gradient with grain', barsOverGrain(), 30],
+    ['bars on nothing', bars('#00000000'), 50],
+  ])('leaves one file, the smaller of two, for %s', async (_what, image, quality) => {
+    const output = await outputOf(image, { quality });
+    const target = await lossyQuality(output.source, quality);
+    expect(target.content).toBe('graphic');
     await encodeWebp(engineDeps(), output);
     expect(await readdir(dirname(output.path))).toEqual(['input.png', 'output']);
-    const lossy = await output.pipeline().webp({ quality: 57, effort: 4, smartSubsample: true }).toBuffer();
-    expect((await readFile(output.path)).length).toBeLessThan(lossy.length);
+    const both = [webpSettings(target), exactWebpSettings(target)];
+    const sizes = await Promise.all(both.map(async (how) => (await output.pipeline().webp(how).toBuffer()).length));
+    expect((await readFile(output.path)).length).toBe(Math.min(...sizes));
+  });
+
+  it('leaves one file of all frames for an animated graphic', async () => {
+    const frames = await Promise.all(['#fff', '#eef'].map((color) => bars(color).png().toBuffer()));
+    const gif = join(await freshDirectory(), 'input.gif');
+    await sharp(frames, { join: { animated: true } })
+      .gif({ loop: 0, delay: [100, 100] })
+      .toFile(gif);
+    const picture = await openPicture(engineDeps(), {
+      path: gif,
+      format: 'gif',
+      directory: dirname(gif),
+      maxPixels: 1_000_000,
+    });
+    const source = await picture.decode(engineDeps());
+    const pipeline = () => source.start({ animated: true, keepProfile: false });
+    const path = join(dirname(gif), 'output');
+    await encodeWebp(engineDeps(), {
+      ...(await outputOf(bars())),
+      picture,
+      source,
+      pipeline,
+      path,
+      size: picture.size,
+    });
+    expect(await readdir(dirname(gif))).toEqual(['input.gif', 'output']);
+    expect((await sharp(path, { animated: true }).metadata()).pages).toBe(2);
   });
 });
