@@ -68,16 +68,20 @@ export async function findCharge(
 
 /** Locks and returns the account's sums of the month until the transaction ends, so that prices by tier are exact. */
 export async function lockMonth(tx: Queryable, { accountId, month }: AccountMonth): Promise<MonthlySpend> {
+  const lock = (): Promise<MonthlySpend | null> =>
+    tx.findRow<MonthlySpend>(
+      `select amount_micro_usd as "amountMicroUsd", images from monthly_spend
+       where account_id = $1 and month = $2 for update`,
+      [accountId, month],
+      PREPARED,
+    );
+  const found = await lock();
+  if (found !== null) return found;
   await tx.query('insert into monthly_spend (account_id, month) values ($1, $2) on conflict do nothing', [
     accountId,
     month,
   ]);
-  const { rows } = await tx.query<MonthlySpend>(
-    `select amount_micro_usd as "amountMicroUsd", images from monthly_spend
-     where account_id = $1 and month = $2 for update`,
-    [accountId, month],
-  );
-  return rows[0] ?? { amountMicroUsd: 0, images: 0 };
+  return (await lock()) ?? { amountMicroUsd: 0, images: 0 };
 }
 
 export async function addToMonth(
@@ -89,6 +93,7 @@ export async function addToMonth(
     `update monthly_spend set amount_micro_usd = amount_micro_usd + $3, images = images + $4
      where account_id = $1 and month = $2`,
     [accountId, month, added.amountMicroUsd, added.images],
+    PREPARED,
   );
 }
 

@@ -33,34 +33,45 @@ describe('the reservation of a direct request', () => {
     const refused = admissions.find((admission) => admission.status === 'rejected');
     expect(refused?.reason).toMatchObject({ code: 'spend_cap_reached' });
     expect(String(refused?.reason.message)).toContain('running work may cost up to $0.003');
-    await held[0]?.();
+    await held[0]?.release();
     held[0] = await reserve(caller);
-    for (const release of held) await release();
+    for (const reservation of held) await reservation.release();
     expect(await rows(caller)).toBe(0);
   });
 
   it('admits one request below the cap whatever its maximum cost', async () => {
     const caller = await aCaller(1);
-    const release = await reserve(caller, 500_000);
+    const reservation = await reserve(caller, 500_000);
     await expect(reserve(caller)).rejects.toMatchObject({ code: 'spend_cap_reached' });
-    await release();
+    await reservation.release();
     await expect(reserve(await aCaller(0))).rejects.toMatchObject({ code: 'spend_cap_reached' });
+  });
+
+  it('ends in the transaction that charges the request, and stays when that fails', async () => {
+    const caller = await aCaller(1000);
+    const reservation = await reserve(caller);
+    await expect(reservation.charge(() => Promise.reject(new Error('no disk')))).rejects.toThrow('no disk');
+    expect(await rows(caller)).toBe(1);
+    await expect(reservation.charge((tx) => tx.findRow('select 7 as paid'))).resolves.toEqual({ paid: 7 });
+    expect(await rows(caller)).toBe(0);
+    await reservation.release();
   });
 
   it('counts against the cap when a job is created', async () => {
     const caller = await aCaller(1000);
-    const release = await reserve(caller);
+    const reservation = await reserve(caller);
     const ofJob = () => database.transaction((tx) => reservationRefusal(deps, tx, { caller, reserveMicroUsd: 1000 }));
     expect((await ofJob())?.code).toBe('spend_cap_reached');
-    await release();
+    await reservation.release();
     expect(await ofJob()).toBeNull();
   });
 
   it('does not exist for a test key', async () => {
     const caller = await aCaller(0, false);
-    await (
-      await reserve(caller)
-    )();
+    const reservation = await reserve(caller);
+    expect(await rows(caller)).toBe(0);
+    await expect(reservation.charge((tx) => tx.findRow('select 7 as paid'))).resolves.toEqual({ paid: 7 });
+    await reservation.release();
     expect(await rows(caller)).toBe(0);
   });
 

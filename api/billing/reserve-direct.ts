@@ -5,7 +5,7 @@
  */
 import { deleteReservation, insertReservation, renewReservation } from '#api/billing/direct-reservation-rows.ts';
 import { reservationRefusal, type Spender } from '#api/billing/spend-cap.ts';
-import type { Database } from '#api/store/database.ts';
+import type { Database, Queryable } from '#api/store/database.ts';
 import type { Clock } from '#crds/process/clock.ts';
 import type { Log } from '#crds/process/log.ts';
 
@@ -18,40 +18,77 @@ interface ReserveDeps {
 const LEASE_MS = 60_000;
 const RENEW_EVERY_MS = 20_000;
 
+/** Reservation of one direct request. */
+export interface DirectReservation {
+  /** Runs the transaction that charges the request. The reservation ends with it, in the same commit. */
+  charge<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+  /** Ends the reservation of a request that was not charged, else does nothing. Never rejects. */
+  release(): Promise<void>;
+}
+
 /**
- * Reserves the largest cost of a request. Returns the function that ends the reservation, to be called once the request
- * has ended and is charged; it never rejects. Test keys reserve nothing.
+ * Reserves the largest cost of a request until it is charged or released. Test keys reserve nothing.
  * @throws MediaError spend_cap_reached
  */
 export async function reserveDirect(
   deps: ReserveDeps,
   { caller, requestId, microUsd }: { caller: Spender; requestId: string; microUsd: number },
-): Promise<() => Promise<void>> {
+): Promise<DirectReservation> {
   const accountId = caller.account.id;
-  if (!caller.livemode || microUsd === 0) return async () => undefined;
+  if (!caller.livemode || microUsd === 0) {
+    return {
+      charge: (work) => deps.database.transaction(work, { repeatable: true }),
+      release: async () => undefined,
+    };
+  }
   await deps.database.transaction(async (tx) => {
     const refusal = await reservationRefusal(deps, tx, { caller, reserveMicroUsd: microUsd });
     if (refusal !== null) throw refusal;
     await insertReservation(tx, { requestId, accountId, microUsd, leaseUntil: leaseFrom(deps) });
   });
-  return hold(deps, requestId);
+  return new HeldReservation(deps, requestId);
 }
 
-/** Renews the lease until the returned function deletes it. If the deletion fails, the lease expires. */
-function hold(deps: ReserveDeps, requestId: string): () => Promise<void> {
-  const { database, log } = deps;
-  const warn = (error: unknown): void =>
-    log.warn({ err: error, request_id: requestId }, 'updating a reservation failed');
-  const timer = setInterval(() => {
-    renewReservation(database, requestId, leaseFrom(deps)).catch(warn);
-  }, RENEW_EVERY_MS);
-  timer.unref();
-  return () => {
-    clearInterval(timer);
-    return deleteReservation(database, requestId).catch(warn);
-  };
+/** A reservation whose lease is renewed until it ends. If its deletion fails, the lease expires. */
+class HeldReservation implements DirectReservation {
+  readonly #deps: ReserveDeps;
+  readonly #requestId: string;
+  readonly #timer: NodeJS.Timeout;
+  #isCharged = false;
+
+  constructor(deps: ReserveDeps, requestId: string) {
+    this.#deps = deps;
+    this.#requestId = requestId;
+    this.#timer = setInterval(() => {
+      renewReservation(deps.database, requestId, leaseFrom(deps)).catch((error: unknown) => this.#warn(error));
+    }, RENEW_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  async charge<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
+    const charged = await this.#deps.database.transaction(
+      async (tx) => {
+        const result = await work(tx);
+        await deleteReservation(tx, this.#requestId);
+        return result;
+      },
+      { repeatable: true },
+    );
+    this.#isCharged = true;
+    return charged;
+  }
+
+  async release(): Promise<void> {
+    clearInterval(this.#timer);
+    if (this.#isCharged) return;
+    await deleteReservation(this.#deps.database, this.#requestId).catch((error: unknown) => this.#warn(error));
+  }
+
+  #warn(error: unknown): void {
+    this.#deps.log.warn({ err: error, request_id: this.#requestId }, 'updating a reservation failed');
+  }
 }
 
-function leaseFrom({ clock }: ReserveDeps): Date {
+function leaseFrom({ clock }: Pick<ReserveDeps, 'clock'>): Date {
   return new Date(clock.now().getTime() + LEASE_MS);
 }

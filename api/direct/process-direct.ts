@@ -8,7 +8,7 @@ import { workOrderOf } from '#api/accounts/work-order-of.ts';
 import type { AccountCaller } from '#api/accounts/find-caller.ts';
 import { largestCost } from '#api/billing/largest-cost.ts';
 import { recordWork, type Charge } from '#api/billing/record-work.ts';
-import { reserveDirect } from '#api/billing/reserve-direct.ts';
+import { reserveDirect, type DirectReservation } from '#api/billing/reserve-direct.ts';
 import type { Dependencies } from '#api/dependencies.ts';
 import type { AnnouncedBody, EngineClient, EngineSlot } from '#api/direct/engine-client.ts';
 import { watchBody, type WatchedBody } from '#api/direct/watch-body.ts';
@@ -90,12 +90,12 @@ export async function processDirect(deps: DirectDeps, request: DirectRequest): P
   // The price is reserved before admission. An overloaded engine is asked first, so that a refusal costs no query.
   let slot = deps.engine.isOverloaded() ? await deps.engine.acquireSlot(announcedBody(request)) : null;
   try {
-    const release = await reserve(deps, request, { options, kinds });
+    const reservation = await reserve(deps, request, { options, kinds });
     try {
       slot ??= await deps.engine.acquireSlot(announcedBody(request));
-      return await processInSlot(deps, request, { options, slot, body, seen });
+      return await processInSlot(deps, request, { options, slot, body, seen, reservation });
     } finally {
-      await release();
+      await reservation.release();
     }
   } finally {
     slot?.release();
@@ -107,6 +107,7 @@ interface ReceivedWork {
   readonly slot: EngineSlot;
   readonly body: DirectBody;
   readonly seen: WatchedBody;
+  readonly reservation: DirectReservation;
 }
 
 /** Reserves the largest price. The options of a form are not known yet; without them the price is never lower. */
@@ -114,7 +115,7 @@ function reserve(
   deps: DirectDeps,
   { caller, input: { operation, isForm, requestId } }: DirectRequest,
   { options: { preset, sent }, kinds }: { readonly options: DirectOptions; readonly kinds: readonly Kind[] },
-): Promise<() => Promise<void>> {
+): Promise<DirectReservation> {
   const flat = isForm ? new Map() : mergeOptions(preset, sent);
   const order = workOrderOf(caller.account, operation, resolveOptions(flat, operation));
   const microUsd = largestCost({ ...order, lane: 'direct', kinds });
@@ -124,7 +125,7 @@ function reserve(
 async function processInSlot(
   deps: DirectDeps,
   { caller, input: { requestId, operation } }: DirectRequest,
-  { options: { filename, preset, sent }, slot, body, seen }: ReceivedWork,
+  { options: { filename, preset, sent }, slot, body, seen, reservation }: ReceivedWork,
 ): Promise<ProcessedFile> {
   let isSubmitted = false;
   const work = (): DirectWork => {
@@ -149,7 +150,7 @@ async function processInSlot(
       completedAt: null,
     };
     // A response that fails must not be charged, so the ledger is written before the response is sent.
-    return deps.database.transaction((tx) => recordWork(deps, tx, counted), { repeatable: true });
+    return reservation.charge((tx) => recordWork(deps, tx, counted));
   };
   try {
     const response = await slot.process({ file: seen.file, work });
