@@ -9,6 +9,8 @@ describe('a suggestion for a misspelt name', () => {
     ['image.qualty', ' Did you mean `image.quality`?'],
     ['quality', ' Did you mean `image.quality` or `pdf.quality`?'],
     ['opeartion', ' Did you mean `operation`?'],
+    ['formta', ' Did you mean `image.format`?'],
+    ['ot', ' Did you mean `convert.to`?'],
     ['Operation', ' Did you mean `operation`?'],
     ['to', ' Did you mean `convert.to`?'],
     ['something', ''],

@@ -27,16 +27,19 @@ function closestNames(name: string, names: readonly string[]): readonly string[]
     .slice(0, 3);
 }
 
-/** Returns the number of single characters to change, add or drop; two for a swap. */
+/** Returns the number of single characters to change, add or drop; a swap of neighbors is one. */
 function editsBetween(left: string, right: string): number {
+  let beforePrevious: readonly number[] = [];
   let previous = Array.from({ length: right.length + 1 }, (_, column) => column);
   for (const [row, character] of left.split('').entries()) {
     const current = [row + 1];
     for (const [column, other] of right.split('').entries()) {
       const replaced = (previous[column] ?? 0) + (character === other ? 0 : 1);
-      current.push(Math.min((previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1, replaced));
+      const isSwap = character === right[column - 1] && other === left[row - 1];
+      const swapped = isSwap ? (beforePrevious[column - 1] ?? 0) + 1 : Infinity;
+      current.push(Math.min((previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1, replaced, swapped));
     }
-    previous = current;
+    [beforePrevious, previous] = [previous, current];
   }
   return previous.at(-1) ?? 0;
 }
