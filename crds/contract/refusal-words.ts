@@ -34,14 +34,18 @@ function editsBetween(left: string, right: string): number {
   for (const [row, character] of left.split('').entries()) {
     const current = [row + 1];
     for (const [column, other] of right.split('').entries()) {
-      const replaced = (previous[column] ?? 0) + (character === other ? 0 : 1);
+      const replaced = cell(previous, column) + (character === other ? 0 : 1);
       const isSwap = character === right[column - 1] && other === left[row - 1];
-      const swapped = isSwap ? (beforePrevious[column - 1] ?? 0) + 1 : Infinity;
-      current.push(Math.min((previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1, replaced, swapped));
+      const swapped = isSwap ? cell(beforePrevious, column - 1) + 1 : Infinity;
+      current.push(Math.min(cell(previous, column + 1) + 1, cell(current, column) + 1, replaced, swapped));
     }
     [beforePrevious, previous] = [previous, current];
   }
   return previous.at(-1) ?? 0;
+}
+
+function cell(row: readonly number[], column: number): number {
+  return row[column] ?? 0;
 }
 
 /** Returns what a refused value has to be, in place of the validator's words; a schema's own message unchanged. */
