@@ -49,8 +49,8 @@ describe('an installation', () => {
     const id = await createJob(WORK.image);
     await finished(api, id, JOB_SECONDS);
     const table = await kubectl('get', 'mediajobs');
-    expect(table).toMatch(/^NAME +OPERATION +KIND +STATUS +PERCENT +ATTEMPT +AGE/);
-    expect(table).toMatch(new RegExp(`${mediaJobName(id)} +compress +image +Succeeded +100 +1 `));
+    expect(table).toMatch(/^NAME +OPERATION +KIND +STATUS +REASON +PERCENT +ATTEMPT +AGE/);
+    expect(table).toMatch(new RegExp(`${mediaJobName(id)} +compress +image +Succeeded +Succeeded +100 +1 `));
     expect(await kubectl('describe', 'mediajob', mediaJobName(id))).toMatch(/Events:[\s\S]*Succeeded/);
   });
 
