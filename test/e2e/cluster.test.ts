@@ -69,19 +69,25 @@ describe('an installation', () => {
     });
   });
 
-  it('refuses a wrong MediaJob, and removes one that no record stands for', async () => {
-    const [some] = (await kubectlJson<{ items: { spec: object }[] }>('get', 'mediajobs')).items;
-    const mediaJob = (spec: object) => ({
+  it('refuses a wrong MediaJob, and removes one of its own that no record stands for', async () => {
+    const [some] = (
+      await kubectlJson<{ items: { spec: object; metadata: { labels: Record<string, string> } }[] }>('get', 'mediajobs')
+    ).items;
+    const mediaJob = (digit: number, spec: object, labels: object = {}) => ({
       apiVersion: 'mediajobs.dev/v1',
       kind: 'MediaJob',
-      metadata: { name: 'job-00000000000000000000' },
-      spec,
+      metadata: { name: `job-${String(digit).repeat(20)}`, labels },
+      spec: { ...some?.spec, jobId: `job_${String(digit).repeat(20)}`, ...spec },
     });
-    expect(() => apply(mediaJob({ ...some?.spec, operation: 'explode' }))).toThrow(/Unsupported value: "explode"/);
-    apply(mediaJob({ ...some?.spec, jobId: 'job_00000000000000000000' }));
+    expect(() => apply(mediaJob(0, { operation: 'explode' }))).toThrow(/Unsupported value: "explode"/);
+    const [own, foreign] = [mediaJob(1, {}, some?.metadata.labels), mediaJob(2, {})];
+    apply(foreign);
+    apply(own);
+    const names = () => kubectl('get', 'mediajobs', '-o', 'name');
     await until('the stray MediaJob to go', 120, async () => {
-      const names = await kubectl('get', 'mediajobs', '-o', 'name');
-      return names.includes('job-00000000000000000000') ? null : true;
+      return (await names()).includes(own.metadata.name) ? null : true;
     });
+    expect(await names()).toContain(foreign.metadata.name);
+    await kubectl('delete', 'mediajob', foreign.metadata.name);
   });
 });
