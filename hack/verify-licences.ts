@@ -34,9 +34,11 @@ process.stdout.write(`licences: ${packages.length} packages, ${problems.length} 
 process.exitCode = problems.length === 0 ? 0 : 1;
 
 function packagesOfCheckout(): LicensedPackage[] {
-  const names = [...IMAGE_PACKAGES.service, ...IMAGE_PACKAGES.worker];
   const [python = ''] = globSync('.tools/python/lib/*/site-packages');
-  return [...npmLicences(readFileSync('package-lock.json', 'utf8'), names), ...pythonLicences(python)];
+  return [
+    ...npmLicences(readFileSync('package-lock.json', 'utf8'), IMAGE_PACKAGES.embedded),
+    ...pythonLicences(python),
+  ];
 }
 
 /** Returns the Debian packages of the image whose root is the folder, each with the licences in its copyright file. */

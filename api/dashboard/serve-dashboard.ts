@@ -16,6 +16,7 @@ import { headerText, readVisit, type DashboardExchange } from '#api/dashboard/re
 import { notFound } from '#api/dashboard/not-found.ts';
 import { type PageReply, type Route, type RouteReply, type Visit } from '#api/dashboard/route.ts';
 import { drainBody } from '#api/http/drain-body.ts';
+import { noEndpoint } from '#api/http/request-path.ts';
 import { containsNul } from '#api/fields/nul-character.ts';
 import { asMediaError } from '#api/http/refusal.ts';
 import { tokenDigest } from '#api/users/token.ts';
@@ -89,7 +90,7 @@ async function serveRoute(
 function refuseOtherHost({ dashboardUrl, baseUrl }: DashboardDeps, request: FastifyRequest): void {
   const own = new URL(dashboardUrl).host;
   if (own === new URL(baseUrl).host || request.headers.host === own) return;
-  throw new MediaError('not_found', 'There is no endpoint at this path. `GET /v1/openapi.json` lists all of them.');
+  throw new MediaError('not_found', noEndpoint(request.url));
 }
 
 function pathOf({ url }: FastifyRequest): string {

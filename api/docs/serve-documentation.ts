@@ -34,8 +34,7 @@ export function serveDocumentation(
   for (const url of ['/docs', '/docs/*']) server.all(url, handler);
   const start = renderPage({ markdown: startPage(docsUrl, dashboardUrl), root, path: '' });
   server.get('/', async (request, reply) => {
-    if (!wantsPage(request))
-      throw new MediaError('not_found', 'There is no endpoint at this path. `GET /v1/openapi.json` lists all of them.');
+    if (!wantsPage(request)) return reply.callNotFound();
     return reply
       .code(200)
       .headers({ ...HEADERS, 'Content-Type': HTML })

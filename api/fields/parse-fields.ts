@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { containsNul, nulCharacterError } from '#api/fields/nul-character.ts';
-import { requirementOf, suggestion } from '#crds/contract/refusal-words.ts';
+import { adviceOn, requirementOf } from '#crds/contract/refusal-words.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 
 /** Returns the value if it is an object without U+0000. @throws MediaError bad_request */
@@ -46,9 +46,7 @@ function protoFieldPath(object: unknown): string | null {
 }
 
 function unknownFieldError(param: string, known: readonly string[] = []): MediaError {
-  const advice = suggestion(param, known);
-  const message = `There is no field \`${param}\`.${advice === '' ? ' Remove it or check its spelling.' : advice}`;
-  return new MediaError('bad_request', message, { param });
+  return new MediaError('bad_request', `There is no field \`${param}\`.${adviceOn(param, known)}`, { param });
 }
 
 /** @param known names of the fields of the whole object */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { suggestion } from '#crds/contract/refusal-words.ts';
+import { adviceOn } from '#crds/contract/refusal-words.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 
 /**
@@ -24,8 +24,7 @@ export function refuseUnknownParameters(
   const known = Object.keys(schema?.shape ?? {});
   for (const name of query.keys()) {
     if (known.includes(name)) continue;
-    const advice = suggestion(name, known) || ' Remove it or check its spelling.';
-    throw new MediaError('bad_request', `There is no parameter \`${name}\`.${advice}`, { param: name });
+    throw new MediaError('bad_request', `There is no parameter \`${name}\`.${adviceOn(name, known)}`, { param: name });
   }
 }
 

@@ -12,8 +12,8 @@ export function methodsOfPath(url: string, endpoints: readonly Endpoint[]): stri
   return matching.map((endpoint) => endpoint.method);
 }
 
-/** Returns the message for a path without endpoints. */
-export function noEndpoint(url: string, endpoints: readonly Endpoint[]): string {
+/** Returns the message for a path without endpoints, with those of a similar path among `endpoints`. */
+export function noEndpoint(url: string, endpoints: readonly Endpoint[] = []): string {
   const literal = [...new Set(endpoints.map(({ path }) => path))].filter((path) => !path.includes(':'));
   return `There is no endpoint at this path.${suggestion(pathOf(url), literal)} \`GET /v1/openapi.json\` lists all of them.`;
 }

@@ -10,14 +10,22 @@ export function suggestion(name: string, names: readonly string[]): string {
   return found.length === 0 ? '' : ` Did you mean ${found.map((one) => `\`${one}\``).join(' or ')}?`;
 }
 
+/** Returns what to do about an unknown name: ` Did you mean …?`, or to remove it where no name is close. */
+export function adviceOn(name: string, names: readonly string[]): string {
+  return suggestion(name, names) || ' Remove it or check its spelling.';
+}
+
 /** Returns the closest names, also those whose last component is the name; at most three. */
 function closestNames(name: string, names: readonly string[]): readonly string[] {
   const [searched, limit] = [name.slice(0, 100).toLowerCase(), name.length > 4 ? MAX_EDITS : 1];
   const ranked = names
     .map((candidate) => {
-      const whole = editsBetween(searched, candidate.toLowerCase());
-      const last = editsBetween(searched, candidate.split('.').at(-1)?.toLowerCase() ?? '');
-      return { candidate, edits: Math.min(whole, last) };
+      const whole = candidate.toLowerCase();
+      // No fewer edits than the difference in length: the others need not be counted.
+      const near = [whole, whole.split('.').at(-1) ?? ''].filter(
+        ({ length }) => Math.abs(length - searched.length) <= limit,
+      );
+      return { candidate, edits: Math.min(...near.map((one) => editsBetween(searched, one))) };
     })
     .filter(({ edits }) => edits <= limit);
   const least = Math.min(...ranked.map(({ edits }) => edits));

@@ -11,6 +11,7 @@ import {
   type Kind,
 } from '#crds/catalogue/formats.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
+import { withArticle } from '#crds/contract/refusal-words.ts';
 import type { WorkOrder } from '#crds/contract/work-order.ts';
 
 /** Lane of the work: a direct request, which waits for the result, or a job. */
@@ -96,8 +97,8 @@ export function outputFormatOf(
 
 /** Returns the refusal of a target that the kind does not have. */
 export function unsupportedTarget(kind: Kind, to: Format | null): MediaError {
-  const article = kind === 'image' || kind === 'audio' ? 'An' : 'A';
-  const message = `${article} ${kind} file does not convert to ${to}. ${targetsOf(kind)}`;
+  const subject = withArticle(`${kind} file`).replace(/^a/, 'A');
+  const message = `${subject} does not convert to ${to}. ${targetsOf(kind)}`;
   return new MediaError('unsupported_target', message, { param: 'convert.to' });
 }
 
