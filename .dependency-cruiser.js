@@ -77,7 +77,7 @@ export default {
       name: 'worker-image-has-its-packages',
       comment: 'The worker image installs only the packages listed for it in hack/image-packages.ts.',
       severity: 'error',
-      from: { path: '^worker-image/(run-job|serve-direct|sandbox/child)\\.ts$' },
+      from: { path: '^worker-image/(run-job|serve-attempts|serve-direct|sandbox/child)\\.ts$' },
       to: { path: '(^|/)node_modules/', pathNot: packages(IMAGE_PACKAGES.worker), reachable: true },
     },
     {
@@ -97,7 +97,7 @@ export default {
           '\\.test\\.ts$',
           '^worker-image/tools/run-command\\.ts$',
           '^worker-image/sandbox/(engine-process|spawn-engine)\\.ts$',
-          '^controller/local-process\\.ts$',
+          '^controller/(local-process|try-isolation)\\.ts$',
           '^api/embedded/(run-service|system-process|node-process|warm-code-cache)\\.ts$',
         ],
       },

@@ -13,8 +13,14 @@ const common = {
   hookTimeout: 60_000,
 } as const;
 
-/** Tests that measure the memory of their own process, which other files would have enlarged before. */
-const MEASURED = ['caller', 'child', 'tool'].map((name) => `test/boundaries/hostile-${name}.test.ts`);
+/**
+ * Tests that measure the memory of their own process, which other files would have enlarged before, or the CPU time of
+ * a service.
+ */
+const MEASURED = [
+  ...['caller', 'child', 'tool'].map((name) => `test/boundaries/hostile-${name}.test.ts`),
+  'test/bench/request-cost.test.ts',
+];
 
 export default defineConfig({
   test: {

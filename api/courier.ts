@@ -4,7 +4,7 @@
  */
 import { COURIER_SETTINGS } from '#api/entry-settings.ts';
 import { openFiles } from '#api/files/open-files.ts';
-import { CHANGES_CHANNEL } from '#api/store/changes-channel.ts';
+import { COURIER_CHANNEL, type CourierQueue } from '#api/store/changes-channel.ts';
 import { databaseProblem } from '#api/store/database-problem.ts';
 import { makeDatabase } from '#api/store/database.ts';
 import { listen } from '#api/store/listen.ts';
@@ -23,6 +23,7 @@ import { makeSafeFetch } from '#api/outbound/safe-fetch.ts';
 import { settings } from '#crds/process/settings.ts';
 import { runUntilStopped } from '#crds/process/shutdown.ts';
 import { trustedCertificates } from '#api/outbound/trusted-certificates.ts';
+import type { Loop } from '#api/loops/loop.ts';
 import { startPollingWorkers } from '#api/loops/polling-workers.ts';
 
 /** Interval of the polls for due work, in milliseconds. Notifications only trigger a poll earlier. */
@@ -42,43 +43,45 @@ const safeFetch = makeSafeFetch({
 const deps = { database, files, secretBox, safeFetch, clock, log };
 const deliverDeps = { ...deps, metrics: makeDeliveryMetrics(deps, registry) };
 const transferDeps = { ...deps, metrics: makeTransferMetrics(deps, registry) };
-const workers = [
-  startPollingWorkers(deps, {
+const workers = {
+  deliveries: startPollingWorkers(deps, {
     name: 'deliveries',
     concurrency: MAX_DELIVERIES,
     pollIntervalMs: POLL_MS,
     claim: (free) => claimDueDeliveries(deliverDeps, free),
     work: (delivery, signal) => deliver(deliverDeps, delivery, signal),
   }),
-  startPollingWorkers(deps, {
+  transfers: startPollingWorkers(deps, {
     name: 'transfers',
     concurrency: MAX_CONCURRENT_TRANSFERS,
     pollIntervalMs: POLL_MS,
     claim: (free) => claimDueTransfers(transferDeps, free),
     work: (transfer, signal) => runTransfer(transferDeps, transfer, signal),
   }),
-  startPollingWorkers(deps, {
+  pings: startPollingWorkers(deps, {
     name: 'pings',
     concurrency: MAX_PINGS,
     pollIntervalMs: POLL_MS,
     claim: (free) => claimWaitingPings(deps, free),
     work: (ping, signal) => runPing(deps, ping, signal),
   }),
-];
+} satisfies Record<CourierQueue, Loop>;
 const listening = new AbortController();
 const listener = listen(
   { url: config.DATABASE_URL, log },
   {
-    channel: CHANGES_CHANNEL,
+    channel: COURIER_CHANNEL,
     signal: listening.signal,
-    onHint: () => workers.forEach((worker) => worker.wake()),
+    onHint: (queue) => {
+      for (const [name, worker] of Object.entries(workers)) if (queue === name || queue === '') worker.wake();
+    },
   },
 );
 
 const ops = await startOpsServer({ metrics: registry, notReady: missingDependency }, opsAddress(config));
 runUntilStopped({ log }, async () => {
   listening.abort();
-  await Promise.all([listener, ...workers.map((worker) => worker.stop()), ops.close()]);
+  await Promise.all([listener, ...Object.values(workers).map((worker) => worker.stop()), ops.close()]);
   closeFiles();
   await database.close();
 });

@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { CONTROL_SETTINGS } from '#api/entry-settings.ts';
 import { openFiles } from '#api/files/open-files.ts';
 import { revertAttempt } from '#api/jobs/job-progress-rows.ts';
+import { makeGrantTransfer } from '#api/recorder/grant-transfer.ts';
 import { startRecorder } from '#api/recorder/start-recorder.ts';
 import { makeDatabase } from '#api/store/database.ts';
 import { connectRuns } from '#controller/connect-runs.ts';
@@ -50,7 +51,7 @@ const mediaJobs = new MemoryMediaJobs({
 });
 const heartbeatKey = randomBytes(32);
 const heartbeats = await startHeartbeats(
-  { clock, log, mediaJobs },
+  { clock, log, mediaJobs, grantTransfer: makeGrantTransfer({ database, files }) },
   { address: { socket: config.MEDIAJOBS_HEARTBEAT_SOCKET }, key: heartbeatKey },
 );
 const runs = await connectRuns(config.MEDIAJOBS_RUNS_SOCKET);

@@ -22,6 +22,7 @@ const program = new Command('mediactl')
 const accounts = () => import('#api/mediactl/account-commands.ts');
 const keys = () => import('#api/mediactl/key-commands.ts');
 const users = () => import('#api/mediactl/user-commands.ts');
+const checks = () => import('#api/mediactl/check-service.ts');
 const webhooks = () => import('#api/mediactl/webhook-commands.ts');
 const run = (work: CommandWork) => runCommand(program, work);
 
@@ -34,6 +35,13 @@ const withoutFeature = (): Option => {
   option.negate = false;
   return option;
 };
+
+program
+  .command('check')
+  .description('run a sample job through the API, with a test key of its own')
+  .option('--address <host:port>', 'connect to this address in place of that of the base URL')
+  .option('--ca <file>', 'authorities (PEM) that are trusted in addition to the public ones')
+  .action(run(async (service, options) => (await checks()).check(service, options)));
 
 const account = program.command('account').description('accounts');
 account

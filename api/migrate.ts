@@ -12,7 +12,7 @@ const config = loadConfig(migrateSettings, process.env);
 const log = makeLog('migrate', config.MEDIAJOBS_LOG_LEVEL);
 const database = makeDatabase({ url: config.DATABASE_URL, log, maxConnections: 1 });
 try {
-  const ran = await migrate({ database, clock: systemClock });
+  const ran = await migrate({ database, clock: systemClock, log });
   log.info({ migrations: ran }, 'the schema is up to date');
 } catch (error) {
   log.error({ err: error }, 'migrating the database failed');

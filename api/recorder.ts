@@ -5,6 +5,8 @@
 import { RECORDER_SETTINGS } from '#api/entry-settings.ts';
 import { openFiles } from '#api/files/open-files.ts';
 import { RECORDER_ACCESS } from '#api/recorder/cluster-access.ts';
+import { makeGrantTransfer } from '#api/recorder/grant-transfer.ts';
+import { serveTransfers } from '#api/recorder/serve-transfers.ts';
 import { startRecorder } from '#api/recorder/start-recorder.ts';
 import { databaseProblem } from '#api/store/database-problem.ts';
 import { makeDatabase } from '#api/store/database.ts';
@@ -12,7 +14,7 @@ import { connect } from '#crds/kube/connection.ts';
 import { makeKubeMetrics } from '#crds/kube/kube-metrics.ts';
 import { systemTime } from '#crds/kube/time.ts';
 import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
-import { LEADER_SETTINGS, startMediaJobLeader } from '#crds/media-jobs/media-job-leader.ts';
+import { LEADER_SETTINGS, startMediaJobLeader, workNamespace } from '#crds/media-jobs/media-job-leader.ts';
 import { beginProcess } from '#crds/process/begin-process.ts';
 import { loadConfig } from '#crds/process/config.ts';
 import { opsAddress, startOpsServer } from '#crds/process/ops-server.ts';
@@ -25,6 +27,8 @@ const recorderSettings = settings
     ...RECORDER_SETTINGS,
     ...LEADER_SETTINGS,
     MEDIAJOBS_HEARTBEAT_KEY: true,
+    MEDIAJOBS_TRANSFER_HOST: true,
+    MEDIAJOBS_TRANSFER_PORT: true,
   })
   .required({ MEDIAJOBS_HEARTBEAT_KEY: true });
 
@@ -34,7 +38,7 @@ const KEEP_FINISHED_SECONDS = 300;
 const config = loadConfig(recorderSettings, process.env);
 const { log, clock, registry } = beginProcess('recorder', config);
 const time = { ...systemTime, now: () => clock.now() };
-const connection = connect(config.KUBECONFIG ?? null);
+const connection = connect(config.KUBECONFIG ?? null, 'mediajobs-recorder');
 const database = makeDatabase({ url: config.DATABASE_URL, log, maxConnections: 12 });
 const { files, problem: filesProblem, close: closeFiles } = await openFiles({ clock }, config);
 
@@ -42,13 +46,20 @@ const leader = startMediaJobLeader(
   { connection, time, log, metrics: makeKubeMetrics(registry) },
   { name: 'recorder', config, access: RECORDER_ACCESS, work },
 );
+const transfers = await serveTransfers(
+  { grant: makeGrantTransfer({ database, files }), log },
+  {
+    address: { host: config.MEDIAJOBS_TRANSFER_HOST, port: config.MEDIAJOBS_TRANSFER_PORT },
+    key: config.MEDIAJOBS_HEARTBEAT_KEY,
+  },
+);
 const ops = await startOpsServer({ metrics: registry, notReady, notAlive: leader.notAlive }, opsAddress(config));
 announceReady();
-log.info({ namespace: connection.namespace, ops_port: ops.port }, 'recorder started');
+log.info({ namespace: workNamespace(connection, config), ops_port: ops.port }, 'recorder started');
 
 runUntilStopped({ log }, async () => {
   await leader.stop();
-  await ops.close();
+  await Promise.all([transfers.close(), ops.close()]);
   closeFiles();
   await Promise.all([connection.close(), database.close()]);
 });

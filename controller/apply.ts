@@ -104,7 +104,8 @@ async function start(
     secretName,
     ticket: () => deps.mediaJobs.ticket(name),
   };
-  if (!(await deps.runs.reserve(runName(name, attempt), account))) return waitForCapacity(deps, facts, decision);
+  if (!(await deps.runs.reserve(runName(name, attempt), { account, kind })))
+    return waitForCapacity(deps, facts, decision);
   if (decision.recordFirst && !(await write(deps, mediaJob, statusAfter(facts, decision)))) {
     await deps.runs.stop(runName(name, attempt));
     return { result: 'conflict', requeueAt: null };

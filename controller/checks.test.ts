@@ -66,6 +66,10 @@ function buildRun(attempt: number, is: RunState): Run {
 
 const SUSPENDED = { isSuspended: true, resumedAt: null };
 const active = (seconds = 0): RunState => ({ state: 'active', startedAt: at(seconds), isOnReadyNode: true });
+const refusedRun: RunState = {
+  state: 'waiting',
+  for: { on: 'refused', message: 'Kubernetes refuses the pod.', impossibleSince: at(0) },
+};
 const ended = (outcome: RunOutcome): RunState => ({ state: 'ended', startedAt: at(0), outcome });
 const lost = (cause: 'crashed' | 'out_of_memory' = 'crashed'): RunState => ({
   state: 'lost',
@@ -338,6 +342,25 @@ describe('decide', () => {
       { action: 'wait', until: at(660) },
     ],
 
+    [
+      'a run that the installation refuses is tried for five minutes',
+      { seconds: 299, status: { attempt: 1, reason: 'PodRefused' }, run: refusedRun },
+      { action: 'wait', until: at(300) },
+    ],
+    [
+      'a run that the installation refuses for five minutes ends the job with internal',
+      { seconds: 300, status: { attempt: 1, reason: 'PodRefused' }, run: refusedRun },
+      {
+        action: 'finish',
+        reason: 'StartImpossible',
+        outcome: { outcome: 'failed', error: { code: 'internal', message: expect.stringContaining('installation') } },
+      },
+    ],
+    [
+      'a refused run of a lost attempt is followed by the next',
+      { seconds: 300, status: lostStatus(1), run: refusedRun },
+      { action: 'start', attempt: 2 },
+    ],
     [
       'a crashed run is a lost attempt',
       { status: running(), run: lost() },

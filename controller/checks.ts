@@ -5,6 +5,16 @@ import type { Reason } from '#crds/contract/names.ts';
 import type { RunOutcome } from '#crds/contract/run-spec.ts';
 import type { Decision } from '#controller/decision.ts';
 import type { JobFacts } from '#controller/facts.ts';
+import {
+  impossibleEnd,
+  isLost,
+  isWaitingForCapacity,
+  percentDue,
+  runEnd,
+  startDeadline,
+  waitEnd,
+  type UnfinishedFacts,
+} from '#controller/job-deadlines.ts';
 import { after, isOverdue, silenceEnd } from '#controller/silence-deadline.ts';
 import { statusNow, WAITING_REASONS } from '#controller/status.ts';
 import type { Timing } from '#controller/timing.ts';
@@ -14,12 +24,6 @@ interface MediaJobCheck {
   readonly sentence: string;
   /** Returns the decision; null when the rule does not apply. */
   readonly check: (timing: Timing, facts: JobFacts) => Decision | null;
-}
-
-/** Facts of a MediaJob that exists and is not final. */
-interface UnfinishedFacts extends JobFacts {
-  readonly mediaJob: MediaJob;
-  readonly status: MediaJobStatus;
 }
 
 /** Rules in order of precedence. */
@@ -35,10 +39,17 @@ export const CHECKS: readonly MediaJobCheck[] = [
     sentence: 'An attempt without a heartbeat for `heartbeatTimeoutSeconds` is lost.',
     check: forUnfinished(whenSilent),
   },
-  { sentence: 'A job fails when `maxAttempts` attempts are lost.', check: forUnfinished(whenExhausted) },
+  {
+    sentence: 'A job fails when `maxAttempts` attempts are lost. Up to `maxDisruptions` evictions do not count.',
+    check: forUnfinished(whenExhausted),
+  },
   {
     sentence: 'A job that has waited `jobWaitSeconds` for capacity fails with timeout.',
     check: forUnfinished(whenWaitedTooLong),
+  },
+  {
+    sentence: 'A job whose run the installation cannot start fails after `impossibleStartSeconds`.',
+    check: forUnfinished(whenImpossible),
   },
   { sentence: 'A job without a run starts its next attempt.', check: forUnfinished(whenStartable) },
   { sentence: 'The status shows why a run cannot start.', check: forUnfinished(whenWithoutCapacity) },
@@ -134,10 +145,11 @@ function whenSilent(timing: Timing, facts: UnfinishedFacts): Decision | null {
 }
 
 function whenExhausted(timing: Timing, { mediaJob, status }: UnfinishedFacts): Decision | null {
-  if (nextAttempt(mediaJob, status) <= timing.maxAttempts) return null;
+  const lost = nextAttempt(mediaJob, status) - 1;
+  if (lost - Math.min(status.disruptions ?? 0, timing.maxDisruptions) < timing.maxAttempts) return null;
   return fail('AttemptsExhausted', {
     code: 'internal',
-    message: `The job was started ${timing.maxAttempts} times and each attempt was lost. Send the job again.`,
+    message: `The job was started ${lost} times and each attempt was lost. Send the job again.`,
   });
 }
 
@@ -146,6 +158,15 @@ function whenWaitedTooLong(timing: Timing, facts: UnfinishedFacts): Decision | n
   return fail('WaitTimeout', {
     code: 'timeout',
     message: `The job waited ${timing.jobWaitSeconds / 60} minutes and no engine was free. Send the job again later.`,
+  });
+}
+
+function whenImpossible(timing: Timing, facts: UnfinishedFacts): Decision | null {
+  const end = impossibleEnd(timing, facts);
+  if (end === null || facts.now < end) return null;
+  return fail('StartImpossible', {
+    code: 'internal',
+    message: 'The service could not start the job: its installation has a fault. Send the job again later.',
   });
 }
 
@@ -188,6 +209,7 @@ function whenNothingElse(timing: Timing, facts: UnfinishedFacts): Decision {
   const ends = [
     silenceEnd(timing, facts),
     runEnd(timing, facts),
+    impossibleEnd(timing, facts),
     isWaitingForCapacity(facts) ? waitEnd(timing, facts) : null,
   ];
   const times = ends.filter((end) => end !== null).map((end) => end.getTime());
@@ -199,40 +221,11 @@ function fail(reason: Reason, error: (RunOutcome & { outcome: 'failed' })['error
   return { action: 'finish', reason, outcome: { outcome: 'failed', error } };
 }
 
-/** Returns whether the attempt of the status is lost: its heartbeats and outcome are ignored. */
-function isLost(status: MediaJobStatus): boolean {
-  return status.reason === 'AttemptLost';
-}
-
 /** Returns the attempt to start next: the recorded one if it has not started and is not lost. */
 function nextAttempt(mediaJob: MediaJob, status: MediaJobStatus): number {
   const { firstAttempt } = mediaJob.spec;
   if (status.attempt < firstAttempt) return firstAttempt;
   return isLost(status) ? status.attempt + 1 : status.attempt;
-}
-
-/** Returns whether no attempt of the job has sent a heartbeat and none is running. */
-function isWaitingForCapacity({ status, run }: UnfinishedFacts): boolean {
-  const isStarted = run !== null && run.is.state !== 'waiting' && !isLost(status);
-  return status.startedAt === null && !isStarted;
-}
-
-/** Returns the end of the wait for capacity. It restarts for a job that an earlier MediaJob had started. */
-function waitEnd(timing: Timing, { mediaJob }: UnfinishedFacts): Date {
-  if (mediaJob.spec.firstAttempt === 1) return new Date(mediaJob.spec.waitUntil);
-  return after(new Date(mediaJob.metadata.creationTimestamp), timing.jobWaitSeconds);
-}
-
-function runEnd(timing: Timing, { status }: UnfinishedFacts): Date | null {
-  return status.startedAt === null ? null : after(new Date(status.startedAt), timing.jobRunSeconds);
-}
-
-function startDeadline(timing: Timing, facts: UnfinishedFacts): Date {
-  return runEnd(timing, facts) ?? waitEnd(timing, facts);
-}
-
-function percentDue(timing: Timing, { percentWrittenAt, now }: UnfinishedFacts): Date {
-  return percentWrittenAt === null ? now : new Date(percentWrittenAt.getTime() + timing.percentIntervalMs);
 }
 
 function hours(seconds: number): string {

@@ -21,29 +21,27 @@ export interface SilenceRule {
 /** Rule for one machine and for tests: never suspended. */
 export const NEVER_SUSPENDED: SilenceRule = { isSuspended: false, resumedAt: null };
 
-interface SilenceInput {
-  readonly now: Date;
-  /** Time since which each running attempt on a reporting node is silent. */
-  readonly silentSince: readonly Date[];
+/** Numbers of running attempts on reporting nodes. */
+interface SilenceCount {
+  readonly running: number;
+  readonly silent: number;
 }
 
-/** Returns the number of attempts that are silent for half of the timeout: heartbeats of all are due by then. */
+/**
+ * Counts the attempts, and those that are silent for half of the timeout: heartbeats of all are due by then.
+ * `silentSince`: time since which each running attempt on a reporting node is silent.
+ */
 export function countSilent(
   { heartbeatTimeoutSeconds }: Pick<Timing, 'heartbeatTimeoutSeconds'>,
-  { now, silentSince }: SilenceInput,
-): number {
+  { now, silentSince }: { now: Date; silentSince: readonly Date[] },
+): SilenceCount {
   const limit = now.getTime() - (heartbeatTimeoutSeconds / 2) * 1000;
-  return silentSince.filter((since) => since.getTime() <= limit).length;
+  return { running: silentSince.length, silent: silentSince.filter((since) => since.getTime() <= limit).length };
 }
 
-/** Returns the rule after an observation of all running attempts. Pure. */
-export function nextSilenceRule(
-  timing: Pick<Timing, 'heartbeatTimeoutSeconds'>,
-  before: SilenceRule,
-  input: SilenceInput,
-): SilenceRule {
-  const silent = countSilent(timing, input);
-  const isSuspended = silent >= MIN_SILENT && silent > input.silentSince.length / 2;
+/** Returns the rule after a count of all running attempts at a time. Pure. */
+export function nextSilenceRule(before: SilenceRule, { running, silent }: SilenceCount, now: Date): SilenceRule {
+  const isSuspended = silent >= MIN_SILENT && silent > running / 2;
   if (isSuspended === before.isSuspended) return before;
-  return { isSuspended, resumedAt: isSuspended ? before.resumedAt : input.now };
+  return { isSuspended, resumedAt: isSuspended ? before.resumedAt : now };
 }

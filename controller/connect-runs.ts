@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import { Watchers } from '#crds/process/watchers.ts';
 import { readJsonLines, writeJsonLine } from '#crds/process/message-lines.ts';
 import { completeRequest } from '#controller/local-runs.ts';
+import type { PermitOwner } from '#controller/kind-permits.ts';
 import { runName, type Run, type RunOwner, type RunRequest, type Runs } from '#controller/runs.ts';
 import { REPLY_BYTES, replySchema, resultSchemas, type RunsRequest } from '#controller/runs-messages.ts';
 
@@ -52,7 +53,7 @@ export class ConnectedRuns implements Runs {
     readJsonLines(socket, { maxBytes: REPLY_BYTES, onMessage: (message) => this.#receive(message) });
   }
 
-  reserve(name: string, account: string): Promise<boolean> {
+  reserve(name: string, { account }: PermitOwner): Promise<boolean> {
     return this.#send({ method: 'reserve', name, account }, resultSchemas.reserve);
   }
 

@@ -33,7 +33,7 @@ describe('controller', () => {
     mediaJobs = new MemoryMediaJobs({ clock: systemClock, newUid: () => `uid-${(uids += 1)}` });
     runs = makeScriptedRuns(systemClock, 1);
     heartbeats = await startHeartbeats(
-      { clock: systemClock, log, mediaJobs },
+      { clock: systemClock, log, mediaJobs, grantTransfer: async () => null },
       { address: { host: '127.0.0.1', port: 0 }, key: KEY },
     );
     controller = null;

@@ -2,10 +2,10 @@
  * Process that runs the attempts of jobs on a machine without Kubernetes. Its separate user has no access to the
  * database, the keys and the files of other jobs.
  */
-import { availableParallelism } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { tryIsolation } from '#controller/local-process.ts';
 import { serveLocalRuns } from '#controller/serve-local-runs.ts';
+import { tryIsolation } from '#controller/try-isolation.ts';
 import { beginProcess } from '#crds/process/begin-process.ts';
 import { bundledScript } from '#crds/process/bundled-script.ts';
 import { PROCESS_SETTINGS } from '#crds/process/process-settings.ts';
@@ -20,10 +20,15 @@ const runsSettings = settings
     ...PROCESS_SETTINGS,
     MEDIAJOBS_WORK_DIR: true,
     MEDIAJOBS_RUNS_AT_ONCE: true,
+    MEDIAJOBS_RUNS_READY: true,
+    MEDIAJOBS_OFFICE_READY: true,
     MEDIAJOBS_RUNS_SOCKET: true,
     MEDIAJOBS_ISOLATION: true,
   })
   .required({ MEDIAJOBS_WORK_DIR: true, MEDIAJOBS_RUNS_SOCKET: true });
+
+/** Memory of a machine from which on a LibreOffice process may wait for the next document, in bytes. */
+const OFFICE_READY_FROM_BYTES = 4 * 1024 ** 3;
 
 const config = loadConfig(runsSettings, process.env);
 const { log, clock, registry } = beginProcess('runs', config);
@@ -31,7 +36,7 @@ const concurrency = config.MEDIAJOBS_RUNS_AT_ONCE ?? availableParallelism();
 const path = process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin';
 /** Level that passed its trial; null until then. */
 let isolationLevel: string | null = null;
-tryIsolation(workerScript('print-isolation.ts'), { path }).then(
+const tried = tryIsolation(workerScript('print-isolation.ts'), { path }).then(
   (level) => {
     isolationLevel = level;
   },
@@ -42,8 +47,11 @@ const runs = await serveLocalRuns(
   {
     directory: config.MEDIAJOBS_WORK_DIR,
     concurrency,
-    script: bundledScript(workerScript('run-job.ts')),
+    ready: config.MEDIAJOBS_RUNS_READY,
+    mayStart: tried,
+    script: bundledScript(workerScript('serve-attempts.ts')),
     isolation: config.MEDIAJOBS_ISOLATION,
+    officeReady: (config.MEDIAJOBS_OFFICE_READY ?? (totalmem() >= OFFICE_READY_FROM_BYTES ? 1 : 0)) > 0,
     triedIsolation: () => isolationLevel,
     path,
     ...(process.env['NODE_COMPILE_CACHE'] === undefined ? {} : { compileCache: process.env['NODE_COMPILE_CACHE'] }),

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { heartbeatToken } from '#crds/contract/heartbeat-token.ts';
 import { MemoryMediaJobs } from '#crds/media-jobs/memory-media-jobs.ts';
+import { transferAddress, type TransferGrant, type TransferRequest } from '#crds/contract/transfer-urls.ts';
 import type { MediaJobStatus } from '#crds/contract/media-job.ts';
 import { mediaJobName } from '#crds/contract/names.ts';
 import { makeLog } from '#crds/process/log.ts';
@@ -17,13 +18,15 @@ describe('startHeartbeats', () => {
   const clock = { now: () => now };
   let mediaJobs: MemoryMediaJobs;
   let heartbeats: Heartbeats;
+  let grant: (request: TransferRequest) => TransferGrant | null;
 
   beforeEach(async () => {
     now = new Date('2026-01-01T00:00:00Z');
+    grant = () => null;
     mediaJobs = new MemoryMediaJobs({ clock, newUid: () => 'uid-1' });
     await mediaJobs.create(buildNewMediaJob());
     heartbeats = await startHeartbeats(
-      { clock, log: makeLog('test', 'silent'), mediaJobs },
+      { clock, log: makeLog('test', 'silent'), mediaJobs, grantTransfer: async (request) => grant(request) },
       { address: { host: '127.0.0.1', port: 0 }, key: KEY },
     );
   });
@@ -120,6 +123,38 @@ describe('startHeartbeats', () => {
     ['a body that is too large', { jobId: JOB, attempt: 1, percent: 1, more: 'x'.repeat(2000) }],
   ])('answers 400 to %s', async (_what, body) => {
     expect((await send(body)).status).toBe(400);
+  });
+
+  describe('for transfers', () => {
+    const body = { jobId: JOB, attempt: 1, dispatch: 'nonce', transfer: { of: 'input' } } as const;
+    const request = (sent: object, token = tokenOf(JOB, 1)): Promise<Response> =>
+      send(sent, { url: transferAddress(heartbeats.url), token });
+
+    it('answers with what is granted to the attempt', async () => {
+      const seen: unknown[] = [];
+      grant = (received) => {
+        seen.push(received);
+        return { url: 'http://store.test/input' };
+      };
+      const response = await request(body);
+      expect([response.status, await response.json()]).toEqual([200, { url: 'http://store.test/input' }]);
+      expect(seen).toEqual([body]);
+    });
+
+    it('answers 410 when nothing is granted, and 503 when that is not known', async () => {
+      expect((await request(body)).status).toBe(410);
+      grant = () => {
+        throw new Error('the recorder does not answer');
+      };
+      expect((await request(body)).status).toBe(503);
+    });
+
+    it('answers 401 to the token of another attempt or job, and 400 to an unknown transfer', async () => {
+      grant = () => ({ url: 'http://store.test/input' });
+      expect((await request(body, tokenOf(JOB, 2))).status).toBe(401);
+      expect((await request(body, tokenOf(jobIdOf(2), 1))).status).toBe(401);
+      expect((await request({ ...body, transfer: { of: 'everything' } })).status).toBe(400);
+    });
   });
 
   it('accepts one path and one method', async () => {

@@ -4,18 +4,25 @@
  *
  *   204 recorded · 401 wrong token · 410 the attempt is not current: the worker stops
  *
- * A token allows the heartbeats of its attempt only. Callbacks are rate-limited per job, so a worker that sends too
+ * At `/transfer` the same token obtains signed URLs (`crds/contract/transfer-urls.ts`), from any controller.
+ *
+ * A token allows the heartbeats and transfers of its attempt only. Callbacks are rate-limited per job, so a worker that sends too
  * many heartbeats does not load the controller.
  *
  * Of several controllers, the leader records heartbeats and the others forward them to it. 503: there is no leader.
  */
-import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
-import { heartbeatToken } from '#crds/contract/heartbeat-token.ts';
+import { readAttemptRequest } from '#crds/contract/attempt-request.ts';
 import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
 import { isFinal, type MediaJob } from '#crds/contract/media-job.ts';
 import { mediaJobName } from '#crds/contract/names.ts';
 import { heartbeatBodySchema, type HeartbeatBody } from '#crds/contract/run-spec.ts';
+import {
+  TRANSFER_PATH,
+  transferRequestSchema,
+  type GrantTransfer,
+  type TransferGrant,
+} from '#crds/contract/transfer-urls.ts';
 import type { Clock } from '#crds/process/clock.ts';
 import type { Log } from '#crds/process/log.ts';
 import { closeServer, listen, portOf, type ListenAddress } from '#crds/process/ops-server.ts';
@@ -55,6 +62,7 @@ export interface HeartbeatsDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly mediaJobs: Pick<MediaJobClient, 'get' | 'isUnclaimed'>;
+  readonly grantTransfer: GrantTransfer;
   /** Returns the leader: this process, the URL of another one, or null when there is none. Default: this process. */
   readonly leader?: () => 'self' | URL | null;
 }
@@ -68,13 +76,17 @@ export interface HeartbeatsOptions {
   readonly url?: string;
 }
 
+interface PortReply {
+  readonly status: number;
+  readonly body?: TransferGrant;
+}
+
 interface RecordedHeartbeat extends Heartbeat {
   readonly attempt: number;
   /** Time of the last callback. */
   readonly calledBackAt: Date;
 }
 
-const BODY_BYTES = 1024;
 const REQUEST_MS = 10_000;
 /** Time for which an idle connection is kept: more than the interval of heartbeats, so that they need no DNS. */
 const KEEP_ALIVE_MS = 65_000;
@@ -87,17 +99,23 @@ export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsO
   const recorded = new Map<string, RecordedHeartbeat>();
   const watchers = new Watchers<string>();
 
-  const receive = async (request: IncomingMessage): Promise<number> => {
-    if (request.url !== PATH) return 404;
-    if (request.method !== 'POST') return 405;
-    const body = await readBody(request);
-    if (body === null) return 400;
-    const { authorization } = request.headers;
-    if (!isToken(authorization, heartbeatToken(options.key, body.jobId, body.attempt))) return 401;
+  const receive = async (request: IncomingMessage): Promise<PortReply> => {
+    if (request.url === TRANSFER_PATH) return grantTransfer(request);
+    return { status: request.url === PATH ? await receiveHeartbeat(request) : 404 };
+  };
+  const grantTransfer = async (request: IncomingMessage): Promise<PortReply> => {
+    const read = await readAttemptRequest(request, { key: options.key, schema: transferRequestSchema });
+    if ('status' in read) return read;
+    const body = await deps.grantTransfer(read.body);
+    return body === null ? { status: 410 } : { status: 200, body };
+  };
+  const receiveHeartbeat = async (request: IncomingMessage): Promise<number> => {
+    const read = await readAttemptRequest(request, { key: options.key, schema: heartbeatBodySchema });
+    if ('status' in read) return read.status;
     const leader = deps.leader === undefined ? 'self' : deps.leader();
-    if (leader === 'self') return receiveAsLeader(body);
+    if (leader === 'self') return receiveAsLeader(read.body);
     if (leader === null || isForwarded(request)) return 503;
-    return forwardHeartbeat(leader, { authorization, body });
+    return forwardHeartbeat(leader, { authorization: request.headers.authorization, body: read.body });
   };
   const receiveAsLeader = async (body: HeartbeatBody): Promise<number> => {
     const name = mediaJobName(body.jobId);
@@ -113,10 +131,10 @@ export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsO
     { requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, keepAliveTimeout: KEEP_ALIVE_MS },
     (request, response) => {
       receive(request).then(
-        (status) => response.writeHead(status).end(),
+        ({ status, body }) => response.writeHead(status).end(body === undefined ? undefined : JSON.stringify(body)),
         (error: unknown) => {
-          deps.log.error({ err: error }, 'heartbeat not handled');
-          response.writeHead(500).end();
+          deps.log.error({ err: error, path: request.url }, 'request of a worker not handled');
+          response.writeHead(503).end();
         },
       );
     },
@@ -140,27 +158,6 @@ function boundUrl(address: ListenAddress, port: number | null): string {
   if ('socket' in address) return `${socketUrl(address.socket)}${PATH}`;
   const host = address.host.includes(':') ? `[${address.host}]` : address.host;
   return `http://${host}:${port}${PATH}`;
-}
-
-async function readBody(request: IncomingMessage): Promise<HeartbeatBody | null> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > BODY_BYTES) return null;
-    chunks.push(chunk);
-  }
-  try {
-    return heartbeatBodySchema.safeParse(JSON.parse(Buffer.concat(chunks).toString('utf8'))).data ?? null;
-  } catch {
-    return null;
-  }
-}
-
-function isToken(header: string | undefined, expected: string): boolean {
-  const sent = Buffer.from(header ?? '');
-  const wanted = Buffer.from(`Bearer ${expected}`);
-  return sent.length === wanted.length && timingSafeEqual(sent, wanted);
 }
 
 /**

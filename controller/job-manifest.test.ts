@@ -12,7 +12,10 @@ interface Job {
   readonly spec: {
     backoffLimit: number;
     suspend: boolean;
-    template: { metadata: { labels: Record<string, string> }; spec: Record<string, unknown> };
+    template: {
+      metadata: { labels: Record<string, string>; annotations: Record<string, string> };
+      spec: Record<string, unknown>;
+    };
   };
 }
 
@@ -72,11 +75,10 @@ describe('buildJob', () => {
     expect(build().spec.template.spec['activeDeadlineSeconds']).toBeGreaterThan(request.spec.timeoutSeconds);
   });
 
-  it('contains no signed URL, file name or token', () => {
-    const { inputUrl, filename, outputs, heartbeatTokens } = buildTicket();
+  it('contains no file name or token', () => {
+    const { filename, heartbeatTokens } = buildTicket();
     const text = JSON.stringify(build());
-    for (const secret of [inputUrl, filename, ...outputs.map(({ url }) => url), ...heartbeatTokens])
-      expect(text).not.toContain(secret);
+    for (const secret of [filename, ...heartbeatTokens]) expect(text).not.toContain(secret);
   });
 
   it('mounts the secret part of the spec of its own attempt only', () => {
@@ -92,7 +94,7 @@ describe('buildJob', () => {
     );
     const parts = [settings['MEDIAJOBS_RUN_SPEC'] ?? '', ...mounted].map((text) => JSON.parse(text) as object);
     expect(joinRunSpec(parts)).toEqual(completeRunSpec(request.spec, ticket));
-    expect(mounted.join('')).not.toMatch(/output-[13]|token-[13]/);
+    expect(mounted.join('')).not.toMatch(/token-[13]/);
   });
 
   it('contains nothing in its environment that a kubelet would expand', () => {
@@ -119,9 +121,87 @@ describe('buildJob', () => {
     expect(spec.suspend).toBe(true);
   });
 
+  it('asks autoscalers to leave the pod alone, unless the operator says otherwise', () => {
+    const [stock, own] = [{}, { 'karpenter.sh/do-not-disrupt': 'false', team: 'media' }].map(
+      (annotations) => build({ annotations }).spec.template.metadata.annotations,
+    );
+    const [autoscaler, karpenter] = ['cluster-autoscaler.kubernetes.io/safe-to-evict', 'karpenter.sh/do-not-disrupt'];
+    expect(stock).toEqual({ [autoscaler]: 'false', [karpenter]: 'true' });
+    expect(own).toEqual({ [autoscaler]: 'false', [karpenter]: 'false', team: 'media' });
+  });
+
   it('omits settings that are not set', () => {
     const pod = build().spec.template.spec;
     for (const name of ['runtimeClassName', 'hostUsers', 'priorityClassName', 'serviceAccountName'])
       expect(pod).not.toHaveProperty(name);
+  });
+
+  it('overrides the settings of all kinds by those of the kind of the file', () => {
+    const { metadata, spec } = build({
+      queueName: 'batch',
+      runtimeClassName: 'gvisor',
+      nodeSelector: { disk: 'fast' },
+      tolerations: [{ key: 'media' }],
+      kinds: {
+        video: {
+          queueName: 'gpu',
+          priorityClassName: 'low',
+          nodeSelector: { gpu: 'yes' },
+          tolerations: [{ key: 'gpu' }],
+          affinity: { nodeAffinity: {} },
+          resources: { limits: { 'nvidia.com/gpu': '1' } },
+        },
+        image: { runtimeClassName: 'kata' },
+      },
+    });
+    expect(metadata.labels).toMatchObject({ 'kueue.x-k8s.io/queue-name': 'gpu' });
+    expect(spec.template.spec).toMatchObject({
+      runtimeClassName: 'gvisor',
+      priorityClassName: 'low',
+      nodeSelector: { disk: 'fast', gpu: 'yes' },
+      tolerations: [{ key: 'gpu' }],
+      affinity: { nodeAffinity: {} },
+      containers: [{ resources: { limits: { 'nvidia.com/gpu': '1', memory: '4096Mi' } } }],
+    });
+  });
+
+  it('applies the patch of all kinds and then that of the kind, but keeps the labels of the service', () => {
+    const { spec } = build({
+      podPatch: { metadata: { labels: { 'mediajobs.dev/job': 'other', team: 'a' } }, spec: { hostNetwork: false } },
+      kinds: { video: { podPatch: { metadata: { labels: { team: 'b' } }, spec: { shareProcessNamespace: true } } } },
+    });
+    expect(spec.template.metadata.labels).toMatchObject({ 'mediajobs.dev/job': request.owner.name, team: 'b' });
+    expect(spec.template.spec).toMatchObject({ hostNetwork: false, shareProcessNamespace: true });
+  });
+
+  it('adds environment, volumes and trusted certificates to those of the worker', () => {
+    const { containers, volumes } = build({
+      extraEnv: [{ name: 'HTTPS_PROXY', value: 'http://proxy' }],
+      extraVolumes: [{ name: 'fonts', configMap: { name: 'fonts' } }],
+      extraVolumeMounts: [{ name: 'fonts', mountPath: '/usr/share/fonts/own' }],
+      trustedCa: { configMap: 'ca', key: 'ca.crt' },
+    }).spec.template.spec as unknown as PodSpec & { containers: [{ volumeMounts: object[] }] };
+    expect(containers[0].env).toEqual(
+      expect.arrayContaining([
+        { name: 'HTTPS_PROXY', value: 'http://proxy' },
+        { name: 'NODE_EXTRA_CA_CERTS', value: '/etc/mediajobs/trusted-ca/ca.pem' },
+      ]),
+    );
+    expect(containers[0].volumeMounts).toEqual(
+      expect.arrayContaining([
+        { name: 'fonts', mountPath: '/usr/share/fonts/own' },
+        { name: 'trusted-ca', mountPath: '/etc/mediajobs/trusted-ca', readOnly: true },
+      ]),
+    );
+    expect(volumes).toEqual(
+      expect.arrayContaining([
+        { name: 'trusted-ca', configMap: { name: 'ca', items: [{ key: 'ca.crt', path: 'ca.pem' }] } },
+      ]),
+    );
+  });
+
+  it('sets no user or group when the platform sets them', () => {
+    const securityContext = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } };
+    expect(build({ securityContext }).spec.template.spec['securityContext']).toEqual(securityContext);
   });
 });

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { KubernetesRuns } from '#controller/kubernetes-runs.ts';
 import { jobsPath } from '#controller/run-objects.ts';
 import { runName, type RunRequest } from '#controller/runs.ts';
@@ -15,6 +15,7 @@ const [FIRST_ACCOUNT, SECOND_ACCOUNT] = ['acc_00000000000000000001', 'acc_000000
 class MockJobs {
   readonly store = makeStore(({ metadata }) => metadata.labels?.['mediajobs.dev/job']);
   readonly synced = Promise.resolve();
+  readonly events: KubeObject[] = [];
   readonly #watchers: ((change: StoreChange) => void)[] = [];
   #version = 0;
 
@@ -27,7 +28,8 @@ class MockJobs {
     this.#version += 1;
     const { name } = job.metadata;
     const uid = (job.metadata as { uid?: string }).uid ?? `uid-${this.#version}`;
-    const metadata = { ...job.metadata, uid, resourceVersion: String(this.#version) };
+    const creationTimestamp = '2026-01-01T00:00:00Z';
+    const metadata = { ...job.metadata, creationTimestamp, uid, resourceVersion: String(this.#version) };
     this.#announce(this.store.apply({ ...job, metadata }));
     return this.find(`${PATH}/${name}`);
   }
@@ -40,7 +42,10 @@ class MockJobs {
 
   readonly client = {
     get: async (path: string) => this.find(path),
-    list: async () => ({ metadata: { resourceVersion: '1' }, items: [] }),
+    list: async (path: string, { fieldSelector = '' }: { fieldSelector?: string } = {}) => ({
+      metadata: { resourceVersion: '1' },
+      items: path.endsWith('/events') ? this.events.filter((event) => matches(event, fieldSelector)) : [],
+    }),
     create: async (_path: string, body: object) => this.see(body as KubeObject),
     mergePatch: async (path: string, { metadata }: { metadata?: object }) => {
       const job = this.find(path);
@@ -54,9 +59,17 @@ class MockJobs {
   }
 }
 
+/** Returns whether an event has the kind and the reason of a field selector. */
+function matches(event: KubeObject, fieldSelector: string): boolean {
+  const { kind } = event['involvedObject'] as { kind: string };
+  return fieldSelector === `involvedObject.kind=${kind},reason=${String(event['reason'])}`;
+}
+
 describe('KubernetesRuns', () => {
   let jobs: MockJobs;
   let changed: string[];
+  /** Ends the current interval between reads of events. */
+  let tick: () => void;
 
   beforeEach(() => {
     jobs = new MockJobs();
@@ -73,7 +86,7 @@ describe('KubernetesRuns', () => {
         client: jobs.client,
         jobs,
         pods: noPods,
-        time: { monotonic: () => 0, now: () => new Date(), wait: () => new Promise<void>(() => undefined) },
+        time: { monotonic: () => 0, now: () => new Date(), wait: () => new Promise<void>((next) => (tick = next)) },
         metrics: { staleRead: () => undefined },
       },
       { namespace: 'media', instance: 'release-a', pod: workerPodSchema.parse({ image: 'worker' }), concurrency },
@@ -111,7 +124,7 @@ describe('KubernetesRuns', () => {
     const first = request(1);
     for (const run of [first, request(2)]) await runs.start(run);
     const [further, other] = [request(3), request(4, SECOND_ACCOUNT)];
-    for (const run of [further, other]) expect(await runs.reserve(nameOf(run), run.account)).toBe(false);
+    for (const run of [further, other]) expect(await runs.reserve(nameOf(run), run)).toBe(false);
     changed.length = 0;
     complete(first);
     expect(new Set(changed)).toEqual(new Set([first.owner.name, other.owner.name]));
@@ -146,10 +159,82 @@ describe('KubernetesRuns', () => {
   it.each(['stop', 'release'] as const)('releases the permit of a reserved run by %s', async (how) => {
     const runs = open(1);
     const first = request(1);
-    await runs.reserve(nameOf(first), first.account);
+    await runs.reserve(nameOf(first), first);
     expect(await runs.start(request(2))).toBe('no-capacity');
     await (how === 'stop' ? runs.stop(nameOf(first)) : runs.release(first.owner.name));
     expect(await runs.start(request(2))).toBe('started');
+  });
+
+  describe('that do not start', () => {
+    const eventOf = (kind: 'Job' | 'Pod', name: string, event: { reason: string; message: string }): KubeObject => ({
+      metadata: {
+        name: `${name}.1`,
+        uid: `${name}-1`,
+        resourceVersion: '1',
+        creationTimestamp: '2026-01-01T00:00:00Z',
+      },
+      involvedObject: { kind, name },
+      ...event,
+    });
+    /** Waits until the events were read once more. */
+    const untilRead = async (): Promise<void> => {
+      const before = tick;
+      before();
+      await vi.waitFor(() => expect(tick).not.toBe(before));
+    };
+    const waitingFor = async (runs: KubernetesRuns, { owner }: RunRequest, fresh = false): Promise<unknown> => {
+      const [run] = await runs.observe(owner.name, fresh);
+      return run?.is.state === 'waiting' ? run.is.for : run?.is;
+    };
+
+    it.each([
+      ['cannot start until the installation changes', 'violates PodSecurity "restricted"', true],
+      ['may start later', 'exceeded quota: compute, requested: pods=1', false],
+    ])('%s, by the message of the refused pod, also in a read without cache', async (_what, message, isImpossible) => {
+      const runs = open(null);
+      const run = request(1);
+      await runs.start(run);
+      const { creationTimestamp } = jobs.find(`${PATH}/${nameOf(run)}`).metadata;
+      jobs.events.push(eventOf('Job', nameOf(run), { reason: 'FailedCreate', message }));
+      await untilRead();
+      const refused = { on: 'refused', message: `Kubernetes refuses the pod: ${message}` };
+      const since = isImpossible ? { impossibleSince: new Date(creationTimestamp) } : {};
+      for (const fresh of [false, true]) expect(await waitingFor(runs, run, fresh)).toEqual({ ...refused, ...since });
+      expect(changed).toContain(run.owner.name);
+    });
+
+    it('show the message of a volume that the node cannot mount', async () => {
+      const runs = open(null);
+      const run = request(2);
+      await runs.start(run);
+      const [name, pod] = [nameOf(run), `${nameOf(run)}-pod`];
+      pods.apply({
+        spec: { nodeName: 'node-1' },
+        metadata: {
+          name: pod,
+          uid: pod,
+          resourceVersion: '1',
+          creationTimestamp: '2026-01-01T00:00:00Z',
+          labels: { 'batch.kubernetes.io/job-name': name },
+          ownerReferences: [
+            { apiVersion: 'batch/v1', kind: 'Job', name, uid: jobs.find(`${PATH}/${name}`).metadata.uid },
+          ],
+        },
+        status: {
+          phase: 'Pending',
+          containerStatuses: [{ name: 'worker', state: { waiting: { reason: 'ContainerCreating' } } }],
+        },
+      });
+      const message = 'MountVolume.SetUp failed for volume "run-spec" : secret "x" not found';
+      jobs.events.push(eventOf('Pod', pod, { reason: 'FailedMount', message }));
+      jobs.events.push(eventOf('Pod', 'other-pod', { reason: 'FailedMount', message: 'other' }));
+      expect(await waitingFor(runs, run)).toBeNull();
+      for (let reads = 0; reads < 2; reads += 1) await untilRead();
+      expect(await waitingFor(runs, run)).toEqual({
+        on: 'not-started',
+        message: `The node cannot mount a volume of the pod: ${message}`,
+      });
+    });
   });
 
   it('removes the Job of an ended run whose pod an injected container keeps running', async () => {

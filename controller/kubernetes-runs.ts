@@ -14,7 +14,7 @@ import type { Installation } from '#crds/media-jobs/installation.ts';
 import { LABELS } from '#crds/contract/names.ts';
 import { Watchers } from '#crds/process/watchers.ts';
 import { buildJob, STOPPED_ANNOTATION } from '#controller/job-manifest.ts';
-import { RunPermits } from '#controller/run-permits.ts';
+import { KindPermits, type PermitOwner } from '#controller/kind-permits.ts';
 import { isUnfinishedRun, mediaJobOfRun, runName, type Run, type RunRequest, type Runs } from '#controller/runs.ts';
 import { SeenPodTimes } from '#controller/pod-times.ts';
 import {
@@ -23,14 +23,15 @@ import {
   JOB_OF_POD,
   jobOfPod,
   jobsPath,
+  kindOf,
   mediaJobOf,
   ownedBy,
   podsPath,
-  refusedRun,
+  explainedRun,
 } from '#controller/run-objects.ts';
-import { RefusedPods } from '#controller/refused-pods.ts';
+import { StartEvents } from '#controller/start-events.ts';
 import { isWorkerRunning, occupiesNode } from '#controller/run-state.ts';
-import type { WorkerPod } from '#controller/worker-pod.ts';
+import { maxRunningByKind, type WorkerPod } from '#controller/worker-pod.ts';
 
 export interface KubernetesRunsDeps {
   readonly client: Pick<KubeClient, 'get' | 'list' | 'create' | 'mergePatch' | 'delete'>;
@@ -53,13 +54,13 @@ export class KubernetesRuns implements Runs {
   readonly #path: string;
   readonly #pod: WorkerPod;
   readonly #view: OwnWrites;
-  /** Permits of reserved slots and unfinished Jobs; null: unlimited. */
-  readonly #permits: RunPermits | null;
+  /** Permits of reserved slots and unfinished Jobs. */
+  readonly #permits: KindPermits;
   /** Uids of finished Jobs of released MediaJobs. They are hidden until garbage collection deletes them. */
   readonly #released = new Set<string>();
   readonly #watchers = new Watchers<string>();
   readonly #podTimes: SeenPodTimes;
-  readonly #refused: RefusedPods;
+  readonly #startEvents: StartEvents;
 
   /** Observes Jobs and pods until the signal aborts. */
   constructor(deps: KubernetesRunsDeps, options: KubernetesRunsOptions, signal: AbortSignal) {
@@ -71,15 +72,16 @@ export class KubernetesRuns implements Runs {
     this.#pod = { ...options.pod, labels: { ...options.pod.labels, [LABELS.instance]: options.instance } };
     this.#podTimes = new SeenPodTimes(() => deps.time.now());
     this.#view = new OwnWrites({ reflector: deps.jobs, monotonic, onStale }, { indexBy: mediaJobOf }, signal);
-    this.#permits =
-      options.concurrency === null
-        ? null
-        : new RunPermits({ nowMs: monotonic }, { permits: options.concurrency, extra: 0 });
-    this.#refused = new RefusedPods(
+    this.#permits = new KindPermits(
+      { nowMs: monotonic },
+      { permits: options.concurrency, byKind: maxRunningByKind(options.pod) },
+    );
+    this.#startEvents = new StartEvents(
       deps,
       {
         namespace: options.namespace,
-        withoutPod: () => this.#withoutPod(),
+        withoutPod: () => this.#unexplained().withoutPod,
+        unstarted: () => this.#unexplained().unstarted,
         onChange: (job) => this.#watchers.notify(mediaJobOfRun(job)),
       },
       signal,
@@ -95,9 +97,9 @@ export class KubernetesRuns implements Runs {
     }, signal);
   }
 
-  async reserve(name: string, account: string): Promise<boolean> {
+  async reserve(name: string, owner: PermitOwner): Promise<boolean> {
     await this.#synced();
-    return this.#permits?.acquire(name, account) ?? true;
+    return this.#permits.acquire(name, owner);
   }
 
   async start(request: RunRequest): ReturnType<Runs['start']> {
@@ -105,7 +107,7 @@ export class KubernetesRuns implements Runs {
     const name = runName(request.owner.name, request.attempt);
     const known = this.#view.get(name);
     if (known !== undefined && isOwner(request, known)) return 'exists';
-    if (!(await this.reserve(name, request.account))) return 'no-capacity';
+    if (!(await this.reserve(name, request))) return 'no-capacity';
     const { client } = this.#deps;
     const created = await orNull(client.create(this.#path, buildJob(this.#pod, request)), 409);
     const job = created ?? (await client.get(`${this.#path}/${name}`));
@@ -143,8 +145,7 @@ export class KubernetesRuns implements Runs {
       if (this.#occupies(job)) await this.#remove(job);
       else this.#released.add(job.metadata.uid);
     }
-    for (const name of this.#permits?.names() ?? [])
-      if (mediaJobOfRun(name) === mediaJobName) this.#releasePermit(name);
+    for (const name of this.#permits.names()) if (mediaJobOfRun(name) === mediaJobName) this.#releasePermit(name);
   }
 
   watch(onChange: (mediaJobName: string) => void, signal: AbortSignal): void {
@@ -161,12 +162,13 @@ export class KubernetesRuns implements Runs {
   /** Holds the permit of an unfinished Job, which another controller may have created; releases that of any other. */
   #updatePermit(name: string): void {
     const job = this.#view.get(name);
-    if (job !== undefined && this.#isUnfinished(job)) this.#permits?.hold(name, accountOf(job));
+    if (job !== undefined && this.#isUnfinished(job))
+      this.#permits.hold(name, { account: accountOf(job), kind: kindOf(job) });
     else this.#releasePermit(name);
   }
 
   #releasePermit(name: string): void {
-    for (const changed of this.#permits?.release(name) ?? []) this.#watchers.notify(mediaJobOfRun(changed));
+    for (const changed of this.#permits.release(name)) this.#watchers.notify(mediaJobOfRun(changed));
   }
 
   #recordWrite(job: KubeObject): void {
@@ -185,10 +187,9 @@ export class KubernetesRuns implements Runs {
     await Promise.all([this.#deps.jobs.synced, this.#deps.pods.synced]);
   }
 
-  #runOf(job: KubeObject): Run {
-    const pods = this.#podsOf(job);
+  #runOf(job: KubeObject, pods = this.#podsOf(job)): Run {
     const run = asRun(job, pods, this.#podTimes);
-    return pods.length > 0 ? run : refusedRun(run, this.#refused.messageOf(job.metadata.name));
+    return explainedRun(run, { job, hasPod: pods.length > 0, message: this.#startEvents.messageOf(run.name) });
   }
 
   #podsOf(job: KubeObject): readonly KubeObject[] {
@@ -208,14 +209,21 @@ export class KubernetesRuns implements Runs {
       orNull(client.get(`${this.#path}/${name}`), 404),
       client.list(podsPath(this.#options.namespace), { labelSelector: `${JOB_OF_POD}=${name}` }),
     ]);
-    return asRun(now?.metadata.uid === uid ? now : job, ownedBy(job, pods.items), this.#podTimes);
+    return this.#runOf(now?.metadata.uid === uid ? now : job, ownedBy(job, pods.items));
   }
 
-  /** Returns the names of the Jobs that wait without a pod and without a known reason. */
-  #withoutPod(): readonly string[] {
-    const waiting = this.#view.list().filter((job) => this.#podsOf(job).length === 0);
-    const runs = waiting.map((job) => asRun(job, [], this.#podTimes));
-    return runs.filter(({ is }) => is.state === 'waiting' && is.for === null).map(({ name }) => name);
+  /** Returns the Jobs that wait without a known reason: those without a pod, and by pod those whose pod has a node. */
+  #unexplained(): { withoutPod: readonly string[]; unstarted: ReadonlyMap<string, string> } {
+    const withoutPod: string[] = [];
+    const unstarted = new Map<string, string>();
+    for (const job of this.#view.list()) {
+      const pods = this.#podsOf(job);
+      const { is, name, node } = asRun(job, pods, this.#podTimes);
+      if (is.state !== 'waiting' || is.for !== null) continue;
+      if (pods.length === 0) withoutPod.push(name);
+      else if (node !== null) for (const { metadata } of pods) unstarted.set(metadata.name, name);
+    }
+    return { withoutPod, unstarted };
   }
 
   #isUnfinished(job: KubeObject): boolean {

@@ -1,26 +1,27 @@
 /**
- * One attempt as a child process on this machine, in a private directory that is deleted at its end.
+ * One worker process on this machine, in a private directory that is deleted with it. It runs attempts, one at a time.
  *
- *   launched ─→ exit, outcome in the termination file → ended
- *       ╲ ────→ exit without one, or killed           → lost
+ *   started ─→ idle ─→ running ─→ reply, outcome in the termination file → ended, idle again
+ *                          ╲ ───→ reply without an outcome, exit, killed → lost, or ended when there is an outcome
  *
- * The worker's standard input is a pipe without data. Its end means that the controller has died: the worker then ends
- * its tools and itself. The kernel also sends SIGTERM when the controller dies.
+ * A run is sent over a socket pair, so that its signed URLs are in no argument, environment or file. The worker's
+ * standard input is a pipe without data. Its end means that the controller has died: the worker then ends its tools and
+ * itself. The kernel also sends SIGTERM when the controller dies.
  */
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { constants } from 'node:fs';
-import { mkdir, open, readFile, rm, unlink, writeFile, type FileHandle } from 'node:fs/promises';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { Clock } from '#crds/process/clock.ts';
-import { RUN_SPEC_DESCRIPTOR, RUN_SPEC_FILE, TERMINATION_FILE, TRIED_ISOLATION } from '#crds/contract/run-files.ts';
+import { RUN_CHANNEL, TERMINATION_NAME, TRIED_ISOLATION } from '#crds/contract/run-files.ts';
 import type { RunOutcome, RunSpec } from '#crds/contract/run-spec.ts';
+import { readMessageLines, writeJsonLine } from '#crds/process/message-lines.ts';
 import { killGroup, killProcessesOf } from '#crds/process/process-tree.ts';
 import { readTermination } from '#controller/read-termination.ts';
 import type { RunState } from '#controller/runs.ts';
 
 export interface LocalProcessOptions {
-  /** The worker's script, `worker-image/run-job.ts`. */
+  /** The worker's script, `worker-image/serve-attempts.ts`. */
   readonly script: string;
   /** Node executable; default: that of this process. */
   readonly execPath?: string;
@@ -32,17 +33,18 @@ export interface LocalProcessOptions {
   readonly isolation?: string;
   /** Returns the isolation level that `tryIsolation` has found; default and null: each worker tries the levels. */
   readonly triedIsolation?: () => string | null;
+  /** True to keep LibreOffice ready after an office document; default: false. */
+  readonly officeReady?: boolean;
   /** `MEDIAJOBS_FAULTS_DIR`, for tests. */
   readonly faultsDir?: string;
   /** Destination of the worker's log; default: standard output of this process. */
   readonly stdout?: 'inherit' | 'ignore';
 }
 
-export interface LocalProcess {
-  /** Final state and the last characters of standard error. Its processes and files are deleted before it resolves. */
-  readonly done: Promise<{ readonly is: RunState; readonly stderr: string }>;
-  /** Kills it with all its processes. Does nothing when it has ended. */
-  kill(): void;
+/** Final state of a run and the last characters of standard error. */
+interface RunEnd {
+  readonly is: RunState;
+  readonly stderr: string;
 }
 
 interface Exit {
@@ -50,100 +52,143 @@ interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-const TERMINATION = 'termination.json';
-const STDERR_CHARACTERS = 2000;
-
-/** Starts the worker. @throws Error when the directory cannot be created or the process cannot be started. */
-export async function launch(
-  deps: { clock: Clock },
-  options: LocalProcessOptions,
-  run: { directory: string; spec: RunSpec },
-): Promise<LocalProcess> {
-  const { directory, spec } = run;
-  await rm(directory, { recursive: true, force: true });
-  await mkdir(directory, { mode: 0o700 });
-  const oomKillsBefore = await oomKills();
-  const startedAt = deps.clock.now();
-  await using specFile = await unlinkedFile(join(directory, 'run-spec.json'), JSON.stringify(spec));
-  const child = spawnWorker(options, directory, specFile);
-  const exited = exitOf(child);
-  const stderr = captureTail(child);
-  await spawned(child).catch(async (error: unknown) => {
-    await rm(directory, { recursive: true, force: true });
-    throw error;
-  });
-  let killed = false;
-
-  const finish = async (): Promise<{ is: RunState; stderr: string }> => {
-    const exit = await exited;
-    await killProcessesOf(directory);
-    const outcome = await readTermination(join(directory, TERMINATION));
-    const outOfMemory = isOutOfMemory(exit, (await oomKills()) > oomKillsBefore);
-    await rm(directory, { recursive: true, force: true });
-    return { is: killed ? STOPPED : stateOf({ exit, outcome, outOfMemory, startedAt }), stderr: stderr() };
-  };
-  return {
-    done: finish(),
-    kill() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      killed = true;
-      killGroupOf(child);
-    },
-  };
-}
-
-const TRIAL_TIMEOUT_MS = 120_000;
-
-/**
- * Returns the isolation level that passes its trial on this machine, or `none`. `script` is
- * `worker-image/print-isolation.ts`. @throws Error when the trial cannot run.
- */
-export async function tryIsolation(
-  script: string,
-  { path, execPath = process.execPath }: Pick<LocalProcessOptions, 'path' | 'execPath'>,
-): Promise<string> {
-  const args = ['--pdeathsig', 'KILL', '--', execPath, script];
-  const { stdout } = await promisify(execFile)('setpriv', args, { env: { PATH: path }, timeout: TRIAL_TIMEOUT_MS });
-  return stdout.trim();
+/** Attempt that the process is running. */
+interface CurrentRun {
+  readonly name: string;
+  readonly onReply: () => void;
+  isStopped: boolean;
 }
 
 const STOPPED: RunState = { state: 'lost', cause: 'stopped', message: 'it was stopped' };
+const STDERR_CHARACTERS = 2000;
+/** Maximum size of a worker's reply, in bytes. */
+const REPLY_BYTES = 1000;
 
-/** Returns an unlinked file for reading, which no other process can open by a path. */
-async function unlinkedFile(path: string, text: string): Promise<FileHandle> {
-  await writeFile(path, text, { mode: 0o600, flag: 'wx' });
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-  await unlink(path);
-  return file;
+export class LocalProcess {
+  /** Resolves when the process has ended. */
+  readonly exited: Promise<Exit>;
+  readonly #child: ChildProcess;
+  readonly #channel: Socket;
+  readonly #directory: string;
+  readonly #stderr: { text: string };
+  #runs = 0;
+  #isUsable = true;
+  #current: CurrentRun | null = null;
+
+  /** @throws Error when the directory cannot be created or the process cannot be started. */
+  static async start(options: LocalProcessOptions, directory: string): Promise<LocalProcess> {
+    await rm(directory, { recursive: true, force: true });
+    await mkdir(directory, { mode: 0o700 });
+    const child = spawnWorker(options, directory);
+    const started = new LocalProcess(child, directory);
+    await spawned(child).catch(async (error: unknown) => {
+      await rm(directory, { recursive: true, force: true });
+      throw error;
+    });
+    return started;
+  }
+
+  private constructor(child: ChildProcess, directory: string) {
+    this.#child = child;
+    this.#directory = directory;
+    this.#stderr = captureTail(child);
+    this.exited = new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
+    this.#channel = child.stdio[RUN_CHANNEL] as Socket;
+    // Writing to a process that has just died fails; `exited` reports its end.
+    this.#channel.on('error', () => undefined);
+    readMessageLines(this.#channel, {
+      maxBytes: REPLY_BYTES,
+      onLine: () => this.#receiveReply(),
+      onTooLong: () => this.#kill(),
+    });
+  }
+
+  /** Returns the number of runs that were sent to the process. */
+  runs(): number {
+    return this.#runs;
+  }
+
+  /** Returns whether the process may run another attempt: it is alive, and every earlier one left an outcome. */
+  isUsable(): boolean {
+    return this.#isUsable && isAlive(this.#child);
+  }
+
+  /** Runs an attempt, in a directory of that name. Its processes and files are deleted before this resolves. */
+  async run({ clock }: { clock: Clock }, { name, spec }: { name: string; spec: RunSpec }): Promise<RunEnd> {
+    const directory = join(this.#directory, name);
+    const replied = Promise.withResolvers<null>();
+    const current: CurrentRun = { name, onReply: () => replied.resolve(null), isStopped: false };
+    const startedAt = clock.now();
+    this.#current = current;
+    this.#runs += 1;
+    await mkdir(directory, { mode: 0o700 });
+    const oomKillsBefore = await oomKills();
+    writeJsonLine(this.#channel, { directory, spec });
+    const exit = await Promise.race([replied.promise, this.exited]);
+    this.#current = null;
+    if (exit !== null) await killProcessesOf(this.#directory);
+    const outcome = await readTermination(join(directory, TERMINATION_NAME));
+    this.#isUsable = exit === null && outcome !== null;
+    const outOfMemory = exit !== null && isOutOfMemory(exit, (await oomKills()) > oomKillsBefore);
+    await rm(directory, { recursive: true, force: true });
+    const is = current.isStopped ? STOPPED : stateOf({ exit, outcome, outOfMemory, startedAt });
+    return { is, stderr: this.#takeStderr() };
+  }
+
+  /** Kills it with its process group while it runs the attempt of that name. */
+  stop(name: string): void {
+    if (this.#current?.name !== name || !isAlive(this.#child)) return;
+    this.#current.isStopped = true;
+    this.#kill();
+  }
+
+  /** Kills it with all its processes, and deletes its directory. */
+  async close(): Promise<void> {
+    this.#kill();
+    await this.exited;
+    await killProcessesOf(this.#directory);
+    await rm(this.#directory, { recursive: true, force: true });
+  }
+
+  #receiveReply(): void {
+    if (this.#current === null) this.#kill();
+    else this.#current.onReply();
+  }
+
+  #kill(): void {
+    this.#isUsable = false;
+    if (isAlive(this.#child) && this.#child.pid !== undefined) killGroup(this.#child.pid);
+  }
+
+  #takeStderr(): string {
+    const { text } = this.#stderr;
+    this.#stderr.text = '';
+    return text;
+  }
 }
 
-function spawnWorker(options: LocalProcessOptions, directory: string, spec: FileHandle): ChildProcess {
+function spawnWorker(options: LocalProcessOptions, directory: string): ChildProcess {
   const node = options.execPath ?? process.execPath;
   return spawn('setpriv', ['--pdeathsig', 'TERM', '--', node, options.script], {
     cwd: directory,
     env: environment(options, directory),
     detached: true,
-    // The fourth one is RUN_SPEC_DESCRIPTOR.
-    stdio: ['pipe', options.stdout ?? 'inherit', 'pipe', spec.fd],
+    // The fourth one is RUN_CHANNEL, a socket pair.
+    stdio: ['pipe', options.stdout ?? 'inherit', 'pipe', 'pipe'],
   });
 }
 
-function environment(
-  { path, compileCache, faultsDir, isolation, triedIsolation }: LocalProcessOptions,
-  directory: string,
-): Record<string, string> {
-  const level = triedIsolation?.() ?? null;
+function environment(options: LocalProcessOptions, directory: string): NodeJS.ProcessEnv {
   return {
-    PATH: path,
+    PATH: options.path,
     HOME: directory,
     TMPDIR: directory,
     LANG: 'C.UTF-8',
-    [RUN_SPEC_FILE]: `/proc/self/fd/${RUN_SPEC_DESCRIPTOR}`,
-    [TERMINATION_FILE]: join(directory, TERMINATION),
-    ...(compileCache === undefined ? {} : { NODE_COMPILE_CACHE: compileCache }),
-    ...(isolation === undefined ? {} : { MEDIAJOBS_ISOLATION: isolation }),
-    ...(level === null ? {} : { [TRIED_ISOLATION]: level }),
-    ...(faultsDir === undefined ? {} : { MEDIAJOBS_FAULTS_DIR: faultsDir }),
+    NODE_COMPILE_CACHE: options.compileCache,
+    MEDIAJOBS_ISOLATION: options.isolation,
+    [TRIED_ISOLATION]: options.triedIsolation?.() ?? undefined,
+    MEDIAJOBS_OFFICE_READY: options.officeReady === true ? '1' : undefined,
+    MEDIAJOBS_FAULTS_DIR: options.faultsDir,
   };
 }
 
@@ -154,17 +199,17 @@ function spawned(child: ChildProcess): Promise<void> {
   });
 }
 
-function exitOf(child: ChildProcess): Promise<Exit> {
-  return new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
+function isAlive({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode === null && signalCode === null;
 }
 
-function captureTail(child: ChildProcess): () => string {
-  let tail = '';
+function captureTail(child: ChildProcess): { text: string } {
+  const tail = { text: '' };
   child.stderr?.setEncoding('utf8');
   child.stderr?.on('data', (text: string) => {
-    tail = `${tail}${text}`.slice(-STDERR_CHARACTERS);
+    tail.text = `${tail.text}${text}`.slice(-STDERR_CHARACTERS);
   });
-  return () => tail;
+  return tail;
 }
 
 function stateOf({
@@ -173,18 +218,22 @@ function stateOf({
   outOfMemory,
   startedAt,
 }: {
-  exit: Exit;
+  exit: Exit | null;
   outcome: RunOutcome | null;
   outOfMemory: boolean;
   startedAt: Date;
 }): RunState {
   if (outcome !== null) return { state: 'ended', startedAt, outcome };
-  const how =
-    exit.signal === null
-      ? `its worker ended with exit code ${exit.code} and without an outcome`
-      : `its worker was killed by ${exit.signal}`;
+  const how = endOf(exit);
   if (outOfMemory) return { state: 'lost', cause: 'out_of_memory', message: `${how}, out of memory` };
   return { state: 'lost', cause: 'crashed', message: how };
+}
+
+function endOf(exit: Exit | null): string {
+  if (exit === null) return 'its worker left no outcome';
+  return exit.signal === null
+    ? `its worker ended with exit code ${exit.code} and without an outcome`
+    : `its worker was killed by ${exit.signal}`;
 }
 
 /** Returns whether memory ran out: Node ends with SIGABRT when its heap is full; the kernel counts its own SIGKILLs. */
@@ -196,8 +245,4 @@ function isOutOfMemory({ code, signal }: Exit, kernelKilled: boolean): boolean {
 async function oomKills(): Promise<number> {
   const statistics = await readFile('/proc/vmstat', 'utf8').catch(() => '');
   return Number(/^oom_kill (\d+)$/m.exec(statistics)?.[1] ?? 0);
-}
-
-function killGroupOf(child: ChildProcess): void {
-  if (child.pid !== undefined) killGroup(child.pid);
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,9 @@ import { completeRequest, makeLocalRuns, type LocalRuns, type LocalRunsOptions }
 import { killProcessesOf, processesOf } from '#crds/process/process-tree.ts';
 import { systemClock } from '#crds/process/clock.ts';
 import { makeLog } from '#crds/process/log.ts';
+import type { Run } from '#controller/runs.ts';
 import { buildRunRequest, whenOver } from '#test/contract/runs.ts';
+import { buildTicket } from '#test/support/build-media-job.ts';
 
 const scriptOf = (specifier: string): string => fileURLToPath(import.meta.resolve(specifier));
 const WAIT = { timeout: 30_000, interval: 20 };
@@ -62,7 +64,7 @@ describe('makeLocalRuns', () => {
     const request = buildRunRequest('report-environment', 1, 2);
     await runs.start(await completeRequest(request));
     const { is } = await whenOver(runs, request);
-    const own = join(directory, `${request.owner.name}-a2`);
+    const own = join(directory, 'worker-1');
     expect(is).toMatchObject({
       outcome: {
         report: {
@@ -73,9 +75,8 @@ describe('makeLocalRuns', () => {
             LANG: 'C.UTF-8',
             PATH: process.env['PATH'],
             NODE_COMPILE_CACHE: '/var/cache/node',
-            MEDIAJOBS_RUN_SPEC_FILE: '/proc/self/fd/3',
-            MEDIAJOBS_TERMINATION_FILE: join(own, 'termination.json'),
             MEDIAJOBS_TRIED_ISOLATION: 'bubblewrap',
+            terminationFile: join(own, `${request.owner.name}-a2`, 'termination.json'),
             attempt: '2',
           },
         },
@@ -84,17 +85,20 @@ describe('makeLocalRuns', () => {
     expect(Object.keys((is as { outcome: { report: { tools: object } } }).outcome.report.tools)).toHaveLength(10);
   });
 
-  it('passes the spec, which contains signed URLs, in an unlinked file', async () => {
+  it('passes the spec, which contains signed URLs, over a socket pair', async () => {
     const runs = await open();
     const request = buildRunRequest('hang');
     await runs.start(await completeRequest(request));
-    const own = join(directory, `${request.owner.name}-a1`);
-    expect((await stat(own)).mode & 0o777).toBe(0o700);
-    expect((await readdir(own)).filter((name) => name !== 'tool')).toEqual([]);
     await whenToolRuns();
-    const pids = await processesOf(directory);
-    const specs = await Promise.all(pids.map((pid) => stat(`/proc/${pid}/fd/3`).catch(() => null)));
-    expect(specs.filter((spec) => spec !== null)).toMatchObject([{ nlink: 0, mode: 0o100600 }]);
+    const own = join(directory, 'worker-1');
+    expect((await stat(own)).mode & 0o777).toBe(0o700);
+    expect((await stat(join(own, `${request.owner.name}-a1`))).mode & 0o777).toBe(0o700);
+    const files = await readdir(directory, { recursive: true, withFileTypes: true });
+    expect(files.filter((file) => !file.isDirectory())).toEqual([]);
+    const [worker] = await processesOf(directory);
+    expect(await readlink(`/proc/${worker}/fd/3`)).toMatch(/^socket:/);
+    for (const name of ['cmdline', 'environ'])
+      expect(await readFile(`/proc/${worker}/${name}`, 'utf8')).not.toContain(buildTicket().heartbeatTokens[0]);
   });
 
   it.each(['link-outcome', 'name-outcome-twice', 'pipe-outcome', 'folder-as-outcome', 'babble-much'])(
@@ -163,6 +167,74 @@ describe('makeLocalRuns', () => {
     await rm(directory);
     await mkdir(directory);
     expect(await runs.start(await completeRequest(buildRunRequest('succeed')))).toBe('started');
+  });
+
+  describe('with processes that are kept ready', () => {
+    const outcomeOf = async (runs: LocalRuns, behaviour: string, job: number): Promise<Run> => {
+      const request = buildRunRequest(behaviour, job);
+      await runs.start(await completeRequest(request));
+      return whenOver(runs, request);
+    };
+    const pidOf = ({ is }: Run): string =>
+      is.state === 'ended' && is.outcome.outcome === 'succeeded' ? (is.outcome.report.tools['pid'] ?? '') : '';
+    const whenReady = (count: number) =>
+      vi.waitFor(async () => expect(await processesOf(directory)).toHaveLength(count), WAIT);
+
+    it('starts one before the first run, when that is allowed', async () => {
+      const allowed = Promise.withResolvers<void>();
+      await open({ ready: 1, mayStart: allowed.promise });
+      expect(await readdir(directory)).toEqual([]);
+      allowed.resolve();
+      await whenReady(1);
+    });
+
+    it('runs one attempt after the other in the same process, and deletes the files of each', async () => {
+      const runs = await open({ ready: 1, concurrency: 1 });
+      const first = pidOf(await outcomeOf(runs, 'report-environment', 1));
+      expect(await readdir(join(directory, 'worker-1'))).toEqual([]);
+      expect(pidOf(await outcomeOf(runs, 'report-environment', 2))).toBe(first);
+      expect(first).not.toBe('');
+    });
+
+    it.each(['crash', 'babble'])('replaces a process whose attempt left no outcome: %s', async (behaviour) => {
+      const runs = await open({ ready: 1, concurrency: 1 });
+      const first = pidOf(await outcomeOf(runs, 'report-environment', 1));
+      expect((await outcomeOf(runs, behaviour, 2)).is).toMatchObject({ state: 'lost', cause: 'crashed' });
+      const next = pidOf(await outcomeOf(runs, 'report-environment', 3));
+      expect(next).not.toBe('');
+      expect(next).not.toBe(first);
+    });
+
+    it('replaces a process that the system ends while it is idle', async () => {
+      await open({ ready: 1, concurrency: 1 });
+      await whenReady(1);
+      const [first] = await processesOf(directory);
+      process.kill(first ?? 0, 'SIGKILL');
+      await vi.waitFor(async () => {
+        const now = await processesOf(directory);
+        expect(now).toHaveLength(1);
+        expect(now).not.toEqual([first]);
+      }, WAIT);
+    });
+
+    it('does not stop the attempt that a process runs now when an earlier one of it is stopped', async () => {
+      const runs = await open({ ready: 1, concurrency: 1 });
+      const ended = await outcomeOf(runs, 'report-environment', 1);
+      const request = buildRunRequest('hang', 2);
+      await runs.start(await completeRequest(request));
+      await whenToolRuns();
+      await runs.stop(ended.name);
+      expect((await runs.observe(request.owner.name)).map(({ is }) => is.state)).toEqual(['active']);
+      expect((await runs.observe(ended.owner.name)).map(({ is }) => is.state)).toEqual(['ended']);
+    });
+
+    it('ends idle processes when it is closed', async () => {
+      const runs = await open({ ready: 2 });
+      await whenReady(2);
+      await runs.close();
+      expect(await processesOf(directory)).toEqual([]);
+      expect(await readdir(directory)).toEqual([]);
+    });
   });
 
   describe('when the controller is killed', () => {

@@ -4,18 +4,19 @@ import { join } from 'node:path';
 import type { Clock } from '#crds/process/clock.ts';
 import { completeRunSpec, type RunSpec } from '#crds/contract/run-spec.ts';
 import type { Log } from '#crds/process/log.ts';
-import { launch, type LocalProcess, type LocalProcessOptions } from '#controller/local-process.ts';
+import type { LocalProcess } from '#controller/local-process.ts';
 import { killProcessesOf } from '#crds/process/process-tree.ts';
 import { Watchers } from '#crds/process/watchers.ts';
 import { RunPermits } from '#controller/run-permits.ts';
+import type { PermitOwner } from '#controller/kind-permits.ts';
 import { mediaJobOfRun, runName, type Run, type RunRequest, type Runs } from '#controller/runs.ts';
+import { WorkerProcesses, type WorkerProcessesOptions } from '#controller/worker-processes.ts';
 
-export interface LocalRunsOptions extends LocalProcessOptions {
-  /** Private folder of the runs' directories. Everything else in it is deleted. */
-  readonly directory: string;
-  /** Maximum number of concurrent runs. One more may run for an account that has none running. */
-  readonly concurrency: number;
-}
+/**
+ * `directory`: everything else in it is deleted. `concurrency`: one run more may run for an account that has none
+ * running.
+ */
+export type LocalRunsOptions = WorkerProcessesOptions;
 
 /** Attempt with its complete RunSpec. */
 export interface LocalRunRequest extends Pick<RunRequest, 'owner' | 'attempt' | 'account'> {
@@ -32,7 +33,8 @@ const EXTRA_PERMITS = 1;
 
 interface Entry {
   readonly run: Run;
-  readonly launching: Promise<LocalProcess>;
+  /** Process of an unfinished run; null when the run has ended, because the process may have another run by then. */
+  readonly process: Promise<LocalProcess> | null;
   /** Resolves when the run has ended and its permit is released; never rejects. */
   readonly over: Promise<void>;
 }
@@ -46,19 +48,19 @@ export async function makeLocalRuns(deps: LocalRunsDeps, options: LocalRunsOptio
 /** Runs as child processes on this machine, with bounded concurrency that is shared fairly between accounts. */
 export class LocalRuns implements Omit<Runs, 'start'> {
   readonly #deps: LocalRunsDeps;
-  readonly #options: LocalRunsOptions;
+  readonly #processes: WorkerProcesses;
   readonly #permits: RunPermits;
   readonly #entries = new Map<string, Entry>();
   readonly #watchers = new Watchers<string>();
 
   constructor(deps: LocalRunsDeps, options: LocalRunsOptions) {
     this.#deps = deps;
-    this.#options = options;
+    this.#processes = new WorkerProcesses(deps, options);
     const limits = { permits: options.concurrency, extra: EXTRA_PERMITS };
     this.#permits = new RunPermits({ nowMs: () => performance.now() }, limits);
   }
 
-  async reserve(name: string, account: string): Promise<boolean> {
+  async reserve(name: string, { account }: Pick<PermitOwner, 'account'>): Promise<boolean> {
     return this.#permits.acquire(name, account);
   }
 
@@ -68,10 +70,9 @@ export class LocalRuns implements Omit<Runs, 'start'> {
     if (found?.run.owner.uid === run.owner.uid) return 'exists';
     if (found !== undefined) throw new Error(`The run ${run.name} of an earlier MediaJob has not been released.`);
     if (!this.#permits.acquire(run.name, request.account)) return 'no-capacity';
-    const directory = join(this.#options.directory, run.name);
-    const launching = launch(this.#deps, this.#options, { directory, spec: request.spec });
-    this.#entries.set(run.name, { run, launching, over: this.#follow(run, launching) });
-    await launching;
+    const process = this.#processes.acquire();
+    this.#entries.set(run.name, { run, process, over: this.#follow(run, process, request.spec) });
+    await process;
     return 'started';
   }
 
@@ -86,8 +87,8 @@ export class LocalRuns implements Omit<Runs, 'start'> {
   async stop(name: string): Promise<void> {
     const entry = this.#entries.get(name);
     if (entry === undefined) return this.#releasePermit(name);
-    const process = await entry.launching.catch(() => null);
-    process?.kill();
+    const process = await entry.process?.catch(() => null);
+    process?.stop(name);
     await entry.over;
   }
 
@@ -106,16 +107,19 @@ export class LocalRuns implements Omit<Runs, 'start'> {
   async close(): Promise<void> {
     this.#permits.close();
     await Promise.all([...this.#entries.keys()].map((name) => this.stop(name)));
+    await this.#processes.close();
   }
 
-  /** Records the end of a run, then releases its permit. */
-  async #follow(run: Run, launching: Promise<LocalProcess>): Promise<void> {
+  /** Runs the attempt and records its end, then releases its permit. */
+  async #follow(run: Run, acquired: Promise<LocalProcess>, spec: RunSpec): Promise<void> {
     const { log } = this.#deps;
     try {
-      const { is, stderr } = await (await launching).done;
+      const process = await acquired;
+      const { is, stderr } = await process.run(this.#deps, { name: run.name, spec });
+      await this.#processes.release(process);
       if (is.state === 'lost' && is.cause !== 'stopped')
         log.warn({ run: run.name, cause: is.cause, stderr }, 'run lost');
-      this.#entries.set(run.name, { run: { ...run, is }, launching, over: Promise.resolve() });
+      this.#entries.set(run.name, { run: { ...run, is }, process: null, over: Promise.resolve() });
     } catch (error) {
       // `start` rejects with this error, and its caller may retry.
       log.error({ err: error, run: run.name }, 'run not started, or not cleaned up');

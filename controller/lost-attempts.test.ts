@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { completeRunSpec } from '#crds/contract/run-spec.ts';
+import type { LostCause } from '#controller/runs.ts';
 import { buildTicket } from '#test/support/build-media-job.ts';
 import { makeReconciledJob, NAME, type ReconciledJob } from '#test/support/reconciled-job.ts';
 
@@ -13,7 +14,7 @@ describe('reconcile with lost attempts', () => {
   });
 
   // Promise, States: A job whose attempts were lost three times fails with internal
-  it('starts a next attempt with another output after each lost one, and fails after three', async () => {
+  it('starts a next attempt with another token after each lost one, and fails after three', async () => {
     await job.create();
     for (const attempt of [1, 2, 3]) {
       expect(await job.step()).toBe('started');
@@ -40,8 +41,38 @@ describe('reconcile with lost attempts', () => {
     const whole = job.runs.started.map(async ({ spec, ticket }) =>
       completeRunSpec(spec, (await ticket()) ?? buildTicket()),
     );
-    expect((await Promise.all(whole)).map(({ output }) => output.url.slice(-1))).toEqual(['1', '2', '3']);
+    const tokens = (await Promise.all(whole)).map(({ heartbeat }) => heartbeat.token);
+    expect(tokens).toEqual(['token-1', 'token-2', 'token-3']);
     expect(await job.lostCount('crashed')).toBe(3);
+  });
+
+  it('counts up to five evictions beside the three attempts', async () => {
+    await job.create();
+    const lose = async (attempt: number, cause: LostCause): Promise<void> => {
+      expect(await job.step()).toBe('started');
+      job.runs.lose(runName(attempt), cause);
+      expect(await job.step()).toBe('attempt_lost');
+    };
+    await lose(1, 'crashed');
+    for (const attempt of [2, 3, 4, 5, 6]) await lose(attempt, 'evicted');
+    expect(await job.status()).toMatchObject({ attempt: 6, disruptions: 5, reason: 'AttemptLost' });
+    await lose(7, 'evicted');
+    await lose(8, 'crashed');
+    expect(await job.step()).toBe('failed');
+    expect(await job.status()).toMatchObject({
+      attempt: 8,
+      reason: 'AttemptsExhausted',
+      error: { code: 'internal', message: expect.stringContaining('started 8 times') },
+    });
+  });
+
+  it('counts the evictions of earlier MediaJobs of the job', async () => {
+    await job.create({ firstAttempt: 6, disruptions: 4 });
+    expect(await job.step()).toBe('started');
+    job.runs.lose(runName(6), 'evicted');
+    expect(await job.step()).toBe('attempt_lost');
+    expect(await job.status()).toMatchObject({ attempt: 6, disruptions: 5 });
+    expect(await job.step()).toBe('started');
   });
 
   it('stops a run without heartbeats and ignores its later report', async () => {

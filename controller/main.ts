@@ -4,6 +4,7 @@
  */
 import { CONTROLLER_ACCESS } from '#controller/cluster-access.ts';
 import { startController } from '#controller/controller.ts';
+import { forwardTransfers } from '#controller/forward-transfer.ts';
 import { startHeartbeats } from '#controller/heartbeats.ts';
 import { KubernetesRuns } from '#controller/kubernetes-runs.ts';
 import { reflectRuns } from '#controller/run-objects.ts';
@@ -14,7 +15,12 @@ import { connect } from '#crds/kube/connection.ts';
 import { makeKubeMetrics } from '#crds/kube/kube-metrics.ts';
 import { systemTime } from '#crds/kube/time.ts';
 import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
-import { LEADER_SETTINGS, startMediaJobLeader, type MediaJobLeadership } from '#crds/media-jobs/media-job-leader.ts';
+import {
+  LEADER_SETTINGS,
+  startMediaJobLeader,
+  workNamespace,
+  type MediaJobLeadership,
+} from '#crds/media-jobs/media-job-leader.ts';
 import { beginProcess } from '#crds/process/begin-process.ts';
 import { PROCESS_SETTINGS } from '#crds/process/process-settings.ts';
 import { ConfigError, loadConfig } from '#crds/process/config.ts';
@@ -34,16 +40,22 @@ const controllerSettings = settings
     MEDIAJOBS_HEARTBEAT_KEY: true,
     MEDIAJOBS_HEARTBEAT_HOST: true,
     MEDIAJOBS_HEARTBEAT_PORT: true,
+    MEDIAJOBS_TRANSFER_URL: true,
   })
-  .required({ MEDIAJOBS_WORKER_POD: true, MEDIAJOBS_HEARTBEAT_URL: true, MEDIAJOBS_HEARTBEAT_KEY: true });
+  .required({
+    MEDIAJOBS_WORKER_POD: true,
+    MEDIAJOBS_HEARTBEAT_URL: true,
+    MEDIAJOBS_HEARTBEAT_KEY: true,
+    MEDIAJOBS_TRANSFER_URL: true,
+  });
 
 const config = loadConfig(controllerSettings, process.env);
 const pod = workerPod(config.MEDIAJOBS_WORKER_POD);
 const { log, clock, registry } = beginProcess('controller', config);
 const metrics = makeControllerMetrics(registry);
 const time = { ...systemTime, now: () => clock.now() };
-const connection = connect(config.KUBECONFIG ?? null);
-const { namespace } = connection;
+const connection = connect(config.KUBECONFIG ?? null, 'mediajobs-controller');
+const namespace = workNamespace(connection, config);
 const installation = { namespace, instance: config.MEDIAJOBS_INSTANCE };
 /** MediaJobs of this process as leader; null before it leads. */
 let leaderMediaJobs: MediaJobClient | null = null;
@@ -53,6 +65,7 @@ const heartbeats = await startHeartbeats(
     clock,
     log,
     leader: currentLeader,
+    grantTransfer: forwardTransfers(config.MEDIAJOBS_TRANSFER_URL, config.MEDIAJOBS_HEARTBEAT_KEY),
     mediaJobs: {
       get: async (name) => (await leaderMediaJobs?.get(name)) ?? null,
       isUnclaimed: async (name) => (await leaderMediaJobs?.isUnclaimed(name)) ?? false,

@@ -49,6 +49,7 @@ describe('reconcile', () => {
     expect(await job.status()).toEqual({
       phase: 'Succeeded',
       attempt: 1,
+      disruptions: null,
       percent: 100,
       startedAt: '2026-01-01T00:00:01.000Z',
       completedAt: '2026-01-01T00:00:09.000Z',
@@ -135,7 +136,7 @@ describe('reconcile', () => {
     expect((await reconcile(job.deps, NAME)).result).toBe('conflict');
     expect(job.runs.started).toEqual([]);
     job.runs.slots = 1;
-    expect(await job.runs.reserve('job-other-a1', 'acc_other')).toBe(true);
+    expect(await job.runs.reserve('job-other-a1', { account: 'acc_other', kind: null })).toBe(true);
   });
 
   it('writes the percentage without delay after a write conflict', async () => {
@@ -160,17 +161,13 @@ describe('reconcile', () => {
     expect(await job.step()).toBe('unchanged');
     await job.mediaJobs.resume(NAME, {
       inputSize: 77,
-      inputUrl: 'http://127.0.0.1:1/fetched',
       inputEtag: '"f"',
       filename: 'f.mp4',
       kind: 'video',
     });
     expect(await job.step()).toBe('started');
     expect(job.runs.started[0]?.spec.input).toEqual({ size: 77 });
-    expect(await job.runs.started[0]?.ticket()).toMatchObject({
-      inputUrl: 'http://127.0.0.1:1/fetched',
-      filename: 'f.mp4',
-    });
+    expect(await job.runs.started[0]?.ticket()).toMatchObject({ inputEtag: '"f"', filename: 'f.mp4' });
   });
 
   it('stops the run of a MediaJob that was deleted', async () => {

@@ -1,4 +1,5 @@
 /** Jobs and pods of runs: how they are watched, and what a run is made of. */
+import { KINDS, type Kind } from '#crds/catalogue/formats.ts';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
 import type { Reflector, ReflectorOptions } from '#crds/kube/reflector.ts';
 import { LABELS } from '#crds/contract/names.ts';
@@ -33,6 +34,11 @@ export function accountOf({ metadata }: KubeObject): string {
   return metadata.labels?.[LABELS.account] ?? '';
 }
 
+/** Returns the kind of a run's file; null when it is unknown before the run. */
+export function kindOf({ metadata }: KubeObject): Kind | null {
+  return KINDS.find((kind) => kind === metadata.labels?.[LABELS.kind]) ?? null;
+}
+
 export function jobOfPod({ metadata }: KubeObject): string | undefined {
   return metadata.labels?.[JOB_OF_POD];
 }
@@ -53,13 +59,22 @@ export function ownedBy(job: KubeObject, pods: readonly KubeObject[]): readonly 
   return pods.filter(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => uid === job.metadata.uid));
 }
 
-/** Returns a run whose pod Kubernetes refuses with that message; the same run without one. */
-export function refusedRun(run: Run, message: string | undefined): Run {
+/** A quota may have room later; every other refusal stays until somebody changes the installation. */
+const QUOTA = /exceeded quota/;
+
+/** Returns a waiting run with the message of Kubernetes about its Job or pod; the same run without one. */
+export function explainedRun(
+  run: Run,
+  { job, hasPod, message }: { job: KubeObject; hasPod: boolean; message: string | undefined },
+): Run {
   if (message === undefined || run.is.state !== 'waiting' || run.is.for !== null) return run;
-  return {
-    ...run,
-    is: { state: 'waiting', for: { on: 'refused', message: `Kubernetes refuses the pod: ${message}` } },
-  };
+  if (hasPod) {
+    const unmounted = `The node cannot mount a volume of the pod: ${message}`;
+    return { ...run, is: { state: 'waiting', for: { on: 'not-started', message: unmounted } } };
+  }
+  const refused = { on: 'refused', message: `Kubernetes refuses the pod: ${message}` } as const;
+  const impossible = QUOTA.test(message) ? {} : { impossibleSince: new Date(job.metadata.creationTimestamp) };
+  return { ...run, is: { state: 'waiting', for: { ...refused, ...impossible } } };
 }
 
 export function asRun(job: KubeObject, own: readonly KubeObject[], times: PodTimes): Run {

@@ -5,6 +5,7 @@
  *   (start) → waiting → active → ended (with an outcome of the worker)
  *                 ╲        ╲ ──→ lost  (without one)
  */
+import type { PermitOwner } from '#controller/kind-permits.ts';
 import type { Kind } from '#crds/catalogue/formats.ts';
 import type { JobTicket } from '#crds/contract/media-job.ts';
 import type { OpenRunSpec, RunOutcome } from '#crds/contract/run-spec.ts';
@@ -34,9 +35,11 @@ export interface RunRequest {
 
 /** Reason why a run cannot start yet, with a sentence for the operator. */
 export interface WaitingFor {
-  /** `refused`: Kubernetes creates no pod. `not-started`: the node does not start the worker's container. */
+  /** `refused`: Kubernetes creates no pod. `not-started`: the node mounts no volume or starts no container. */
   readonly on: 'capacity' | 'image' | 'refused' | 'not-started';
   readonly message: string;
+  /** Time since which the run cannot start unless somebody changes the installation; absent: it may start later. */
+  readonly impossibleSince?: Date;
 }
 
 export type RunState =
@@ -61,7 +64,7 @@ export interface Runs {
    * Reserves a slot for a run that starts next, so that no attempt is recorded that cannot start. Returns false when
    * there is no capacity or another account is next. Idempotent; `stop` releases an unused slot.
    */
-  reserve(name: string, account: string): Promise<boolean>;
+  reserve(name: string, owner: PermitOwner): Promise<boolean>;
   /** Starts an attempt in its reserved slot or a free one. Returns 'exists' when this attempt was started before. */
   start(request: RunRequest): Promise<'started' | 'exists' | 'no-capacity'>;
   /**

@@ -80,7 +80,7 @@ async function handleRequest(runs: LocalRuns, socket: Socket, request: RunsReque
 function execute(runs: LocalRuns, request: RunsRequest): Promise<unknown> {
   switch (request.method) {
     case 'reserve':
-      return runs.reserve(request.name, request.account);
+      return runs.reserve(request.name, { account: request.account });
     case 'start':
       return runs.start(request);
     case 'observe':

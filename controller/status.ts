@@ -29,6 +29,7 @@ export function statusOf({ spec, status }: Pick<MediaJob, 'spec' | 'status'>): M
     status ?? {
       phase: 'Pending',
       attempt: spec.firstAttempt - 1,
+      disruptions: spec.disruptions,
       percent: 0,
       startedAt: spec.startedAt,
       completedAt: null,
@@ -84,6 +85,7 @@ export function statusAfter(
         ...status,
         phase: 'Pending',
         reason: 'AttemptLost',
+        disruptions: decision.cause === 'evicted' ? (status.disruptions ?? 0) + 1 : status.disruptions,
         message: plainText(`Attempt ${status.attempt} was lost: ${decision.message}.`, MESSAGE_CHARACTERS),
       };
     case 'finish':

@@ -2,10 +2,15 @@ import { LIMITS } from '#crds/catalogue/plans.ts';
 
 /** Deadlines and intervals of the controller (docs/reference/limits-and-prices.md#limits-for-every-plan). */
 export interface Timing {
+  /** Number of lost attempts that fails a job, without `maxDisruptions`. */
   readonly maxAttempts: number;
+  /** Number of attempts lost by evictions, preemptions and node drains that do not count. */
+  readonly maxDisruptions: number;
   /** Maximum run time from the first heartbeat of the job's first attempt. */
   readonly jobRunSeconds: number;
   readonly jobWaitSeconds: number;
+  /** Time after which a run that the installation cannot start fails its job. */
+  readonly impossibleStartSeconds: number;
   /** Interval of a worker's heartbeats. */
   readonly heartbeatIntervalSeconds: number;
   /** Time without a heartbeat after which an attempt is lost. */
@@ -27,8 +32,10 @@ export interface Timing {
 /** Timing of one machine, where MediaJobs are in memory and status writes are cheap. */
 export const LOCAL_TIMING: Timing = {
   maxAttempts: LIMITS.jobAttempts,
+  maxDisruptions: LIMITS.jobDisruptions,
   jobRunSeconds: LIMITS.jobRunSeconds,
   jobWaitSeconds: LIMITS.jobWaitSeconds,
+  impossibleStartSeconds: 300,
   heartbeatIntervalSeconds: 1,
   heartbeatTimeoutSeconds: 60,
   trustedSilenceSeconds: 600,

@@ -26,12 +26,12 @@ export function watchSilence(
   let rule = NEVER_SUSPENDED;
   const count = async (): Promise<void> => {
     const now = deps.clock.now();
-    const input = { now, silentSince: (await deps.runs.list()).flatMap((run) => silenceOf(deps, run)) };
-    const next = nextSilenceRule(deps.timing, rule, input);
-    const silent = countSilent(deps.timing, input);
+    const silentSince = (await deps.runs.list()).flatMap((run) => silenceOf(deps, run));
+    const { silent, running } = countSilent(deps.timing, { now, silentSince });
+    const next = nextSilenceRule(rule, { silent, running }, now);
     deps.metrics.silence({ silent, isSuspended: next.isSuspended });
     if (next.isSuspended && !rule.isSuspended)
-      deps.log.error({ silent, running: input.silentSince.length }, 'most attempts are silent: none is lost by that');
+      deps.log.error({ silent, running }, 'most attempts are silent: none is lost by that');
     if (!next.isSuspended && rule.isSuspended) deps.log.info({ silent }, 'attempts are heard again');
     rule = next;
   };

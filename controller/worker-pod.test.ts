@@ -4,7 +4,7 @@ import { resourcesOf, workerPodSchema } from '#controller/worker-pod.ts';
 describe('resourcesOf', () => {
   const settings = workerPodSchema.parse({
     image: 'worker',
-    resources: { video: { requests: { cpu: '4' }, limits: { memory: '16Gi' } } },
+    kinds: { video: { resources: { requests: { cpu: '4' }, limits: { memory: '16Gi' } } } },
   });
   const GB = 1024 ** 3;
 
@@ -30,8 +30,8 @@ describe('resourcesOf', () => {
     ['limits', { limits: { memory: '100Mi' } }, { requests: '100Mi', limits: '100Mi' }],
     ['requests', { requests: { memory: '8Gi' } }, { requests: '8Gi', limits: '8Gi' }],
   ])('never requests more than its limit when only %s are given', (_which, given, memory) => {
-    const { resources } = workerPodSchema.parse({ image: 'worker', resources: { image: given } });
-    const { requests, limits } = resourcesOf({ resources }, { kind: 'image', inputSize: null });
+    const { kinds } = workerPodSchema.parse({ image: 'worker', kinds: { image: { resources: given } } });
+    const { requests, limits } = resourcesOf({ kinds }, { kind: 'image', inputSize: null });
     expect({ requests: requests['memory'], limits: limits['memory'] }).toEqual(memory);
   });
 });
@@ -41,7 +41,7 @@ describe('workerPodSchema', () => {
     [{ requests: { memory: '1Gi' }, limits: { memory: '512Mi' } }, /lower the request or raise the limit/],
     [{ limits: { memory: 'much' } }, /must be a quantity/],
   ])('rejects settings that no pod could satisfy: %j', (given, message) => {
-    const { error } = workerPodSchema.safeParse({ image: 'worker', resources: { image: given } });
+    const { error } = workerPodSchema.safeParse({ image: 'worker', kinds: { image: { resources: given } } });
     expect(error?.message).toMatch(message);
   });
 });

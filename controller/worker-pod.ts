@@ -3,9 +3,12 @@ import { z } from 'zod';
 import { KINDS, type Kind } from '#crds/catalogue/formats.ts';
 
 const RESOURCES = ['cpu', 'memory', 'ephemeral-storage'] as const;
+/** Extended resources, such as nvidia.com/gpu, and huge pages. */
+const EXTENDED_RESOURCE = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/[A-Za-z0-9][-\w.]*|hugepages-\d+[KMG]i)$/;
 const QUANTITY = /^(\d+(?:\.\d+)?)(m|[kMGTPE]|[KMGTPE]i)?$/;
 const quantity = z.string().regex(QUANTITY, 'must be a quantity, such as 500m, 2 or 512Mi');
-const quantities = z.partialRecord(z.enum(RESOURCES), quantity);
+const resourceName = z.union([z.enum(RESOURCES), z.string().regex(EXTENDED_RESOURCE)]);
+const quantities = z.record(resourceName, quantity);
 const resourcesSchema = z
   .object({ requests: quantities.default({}), limits: quantities.default({}) })
   .superRefine(({ requests, limits }, context) => {
@@ -20,27 +23,76 @@ const resourcesSchema = z
     }
   });
 
-export const workerPodSchema = z.object({
+/** Fields of the API server, which checks them when the pod is created. */
+const object = z.record(z.string(), z.unknown());
+
+/** What may differ between kinds of jobs. */
+const placementSchema = z.strictObject({
+  runtimeClassName: z.string().optional(),
+  priorityClassName: z.string().optional(),
+  /** LocalQueue of Kueue: Jobs are created suspended and Kueue starts them. */
+  queueName: z.string().optional(),
+  nodeSelector: z.record(z.string(), z.string()).optional(),
+  tolerations: z.array(object).optional(),
+  affinity: object.optional(),
+  topologySpreadConstraints: z.array(object).optional(),
+  /** Changes of the pod's metadata and spec (`controller/patch-pod.ts`). */
+  podPatch: object.optional(),
+});
+
+const kindSchema = placementSchema.extend({
+  resources: resourcesSchema.optional(),
+  /** Maximum number of concurrent runs of the kind. */
+  maxRunning: z.int().min(1).nullish(),
+});
+
+export const workerPodSchema = placementSchema.extend({
   image: z.string().min(1),
   imagePullPolicy: z.enum(['Always', 'IfNotPresent', 'Never']).default('IfNotPresent'),
   imagePullSecrets: z.array(z.object({ name: z.string() })).default([]),
   /** Service account of the pods; it needs no permissions. */
   serviceAccountName: z.string().optional(),
-  runtimeClassName: z.string().optional(),
   hostUsers: z.boolean().optional(),
-  priorityClassName: z.string().optional(),
-  /** LocalQueue of Kueue: Jobs are created suspended and Kueue starts them. */
-  queueName: z.string().optional(),
-  nodeSelector: z.record(z.string(), z.string()).default({}),
-  tolerations: z.array(z.record(z.string(), z.unknown())).default([]),
+  securityContext: object.default({
+    runAsNonRoot: true,
+    runAsUser: 1000,
+    runAsGroup: 1000,
+    fsGroup: 1000,
+    seccompProfile: { type: 'RuntimeDefault' },
+  }),
+  containerSecurityContext: object.default({
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+  }),
   labels: z.record(z.string(), z.string()).default({}),
   annotations: z.record(z.string(), z.string()).default({}),
-  runAsUser: z.int().min(1).default(1000),
+  extraEnv: z.array(object).default([]),
+  extraEnvFrom: z.array(object).default([]),
+  extraVolumes: z.array(object).default([]),
+  extraVolumeMounts: z.array(object).default([]),
+  /** ConfigMap with certificates that are trusted for the bucket, in addition to the public authorities. */
+  trustedCa: z.object({ configMap: z.string().min(1), key: z.string().min(1) }).optional(),
   logLevel: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
-  /** Resources by kind, which override the defaults; `unknown`: the kind is not known before the run. */
-  resources: z.partialRecord(z.enum([...KINDS, 'unknown']), resourcesSchema).default({}),
+  /** Settings by kind, which override those of all kinds; `unknown`: the kind is not known before the run. */
+  kinds: z.partialRecord(z.enum([...KINDS, 'unknown']), kindSchema).default({}),
 });
 export type WorkerPod = z.infer<typeof workerPodSchema>;
+export type Placement = z.infer<typeof placementSchema>;
+
+/** Returns where and how the pods of a kind run. Node selectors are merged, all else is overridden by the kind's. */
+export function placementOf(settings: WorkerPod, kind: Kind | null): Placement {
+  const { nodeSelector, ...own } = settings.kinds[kind ?? 'unknown'] ?? {};
+  return { ...settings, ...own, nodeSelector: { ...settings.nodeSelector, ...nodeSelector } };
+}
+
+/** Returns the maximum number of concurrent runs of the kinds that have one. */
+export function maxRunningByKind({ kinds }: Pick<WorkerPod, 'kinds'>): Partial<Record<Kind | 'unknown', number>> {
+  const limits = Object.entries(kinds).flatMap(([kind, { maxRunning }]) =>
+    maxRunning == null ? [] : [[kind, maxRunning]],
+  );
+  return Object.fromEntries(limits) as Partial<Record<Kind | 'unknown', number>>;
+}
 
 export interface Resources {
   readonly requests: Readonly<Record<string, string>>;
@@ -81,7 +133,7 @@ const MIN_WORK_MIB = 1024;
 
 /** Returns the resources of a pod for the kind of the file's name and the size of the input. */
 export function resourcesOf(
-  settings: Pick<WorkerPod, 'resources'>,
+  settings: Pick<WorkerPod, 'kinds'>,
   { kind, inputSize }: { kind: Kind | null; inputSize: number | null },
 ): Resources {
   const size = SIZES[kind ?? 'unknown'];
@@ -90,7 +142,7 @@ export function resourcesOf(
   const work = MIN_WORK_MIB + size.diskPerInput * input;
   const requests = { cpu: size.cpu, memory: `${size.memory}Mi`, 'ephemeral-storage': `${256 + 2 * input}Mi` };
   const limits = { memory: `${limit}Mi`, 'ephemeral-storage': `${work + 256}Mi` };
-  const given = settings.resources[kind ?? 'unknown'];
+  const given = settings.kinds[kind ?? 'unknown']?.resources;
   return {
     requests: { ...bounded(requests, given?.limits, isMore), ...given?.requests },
     limits: { ...bounded(limits, given?.requests, (a, b) => isMore(b, a)), ...given?.limits },

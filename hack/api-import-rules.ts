@@ -14,7 +14,10 @@ const PROCESS_FOLDERS = 'dashboard|docs|embedded|mediactl|recorder';
  * transfers, webhooks and HTTP cannot come to need each other.
  */
 const LAYERS: readonly (readonly [folders: string, comment: string])[] = [
-  ['fields|loops|outbound|samples|store', 'Tools for all folders: they know no account, no job and no request.'],
+  [
+    'fields|installation-secrets|loops|outbound|samples|store',
+    'Tools for all folders: they know no account, no job and no request.',
+  ],
   ['audit|files', 'The audit log and the file store know nothing of what is logged or stored.'],
   ['accounts', 'Accounts and keys come before everything that belongs to an account.'],
   [

@@ -1,6 +1,7 @@
 /**
- * Debian packages by their use. With `--image` prints those of the worker image, one per line. `hack/generate.ts` writes
- * the others to `hack/debian-packages.txt`, which `hack/setup` reads before there is a Node.js.
+ * Debian packages by their use. `--use image` prints those of the worker image, `--use imageServers` those that the image
+ * of one machine adds, one per line. `hack/generate.ts` writes the others to `hack/debian-packages.txt`, which
+ * `hack/setup` reads before there is a Node.js.
  */
 import { parseArgs } from 'node:util';
 import { DEBIAN_PACKAGES } from '#worker-image/tools/debian-packages.ts';
@@ -55,7 +56,12 @@ export const PACKAGES_BY_USE = {
   imageServers: IMAGE_SERVERS,
 } as const satisfies Record<string, readonly string[]>;
 
+function isUse(name: string): name is keyof typeof PACKAGES_BY_USE {
+  return Object.hasOwn(PACKAGES_BY_USE, name);
+}
+
 if (import.meta.main) {
-  parseArgs({ options: { image: { type: 'boolean', default: false } } });
-  process.stdout.write(`${PACKAGES_BY_USE.image.join('\n')}\n`);
+  const { use = '' } = parseArgs({ options: { use: { type: 'string' } } }).values;
+  if (!isUse(use)) throw new Error(`--use is one of ${Object.keys(PACKAGES_BY_USE).join(', ')}, not ${use}`);
+  process.stdout.write(`${PACKAGES_BY_USE[use].join('\n')}\n`);
 }

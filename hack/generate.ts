@@ -1,5 +1,5 @@
 /**
- * Generates files from the code: the MediaJob CRD, the OpenAPI document, the README's settings
+ * Generates files from the code: the MediaJob CRD, the chart's README, the OpenAPI document, the README's settings
  * table, the reference of options, limits, prices and error codes, and the table of promises and tests. `--check` writes nothing and fails when one
  * of them is out of date.
  */
@@ -8,6 +8,8 @@ import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
 import { PACKAGES_BY_USE } from './debian-packages.ts';
+import { chartReadme } from './generate/chart-readme.ts';
+import { endpointReference } from './generate/endpoint-reference.ts';
 import { errorReference } from './generate/error-reference.ts';
 import { limitsReference } from './generate/limits-reference.ts';
 import { optionsReference } from './generate/options-reference.ts';
@@ -25,7 +27,10 @@ const FILES: Readonly<Record<string, (current: string) => string>> = {
   'crds/generated/mediajobs.mediajobs.dev.yaml': mediaJobCrd,
   // Helm reads no file outside of the chart.
   'charts/mediajobs/files/mediajobs.mediajobs.dev.yaml': mediaJobCrd,
+  'charts/mediajobs/README.md': () => `<!-- ${MADE_BY} -->\n\n${chartReadme()}`,
   'docs/openapi.json': () => `${JSON.stringify(openApiDocument(ENDPOINTS, SERVER), null, 2)}\n`,
+  'docs/reference/endpoints.md': () =>
+    `<!-- ${MADE_BY} -->\n\n${endpointReference(openApiDocument(ENDPOINTS, SERVER))}`,
   'docs/reference/options.md': () => `<!-- ${MADE_BY} -->\n\n${optionsReference()}`,
   'docs/reference/limits-and-prices.md': () => `<!-- ${MADE_BY} -->\n\n${limitsReference()}`,
   'docs/reference/errors.md': () => `<!-- ${MADE_BY} -->\n\n${errorReference()}`,

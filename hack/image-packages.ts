@@ -49,6 +49,8 @@ export const IMAGE_PACKAGES = {
   embedded: [...new Set([...SERVICE, ...WORKER])],
   /** Makes the bundle of the worker image; not part of it. */
   bundler: ['rolldown'],
+  /** Builds the documentation site; not part of an image either. */
+  documentation: ['vitepress', 'vue', '@shikijs/transformers'],
 } as const satisfies Record<string, readonly string[]>;
 
 function isImage(name: string | undefined): name is keyof typeof IMAGE_PACKAGES {

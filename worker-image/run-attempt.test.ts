@@ -52,8 +52,8 @@ async function attempt(
     features: { video: false, heicOutput: false },
     timeoutSeconds: 60,
     filename: 'photo.png',
-    input: { url: `${url}/input`, etag: ETAG, size: null },
-    output: { url: `${url}/output`, parts: null },
+    dispatch: 'nonce',
+    input: { etag: ETAG, size: null },
     heartbeat: { url: `${url}/heartbeat`, token: 'token', intervalSeconds: 60 },
   };
   return runAttempt({ ...rest, child, signal: new AbortController().signal, ...deps }, { ...given, ...spec }, folder);
@@ -88,7 +88,7 @@ describe('runAttempt', () => {
   });
 
   it('throws what another attempt may mend: a refused upload', async () => {
-    await expect(attempt({ input: image, faults: { PUT: [403] } })).rejects.toThrow(TransferFailed);
+    await expect(attempt({ input: image, faults: { PUT: [403, 403, 403] } })).rejects.toThrow(TransferFailed);
   });
 
   it('throws what another attempt may mend: a killed engine process', async () => {

@@ -10,6 +10,7 @@ import type { Log } from '#crds/process/log.ts';
 import type { SandboxedEngine } from '#worker-image/sandbox/sandboxed-engine.ts';
 import { EngineKilled } from '#worker-image/sandbox/engine-messages.ts';
 import { download } from '#worker-image/transfer/download.ts';
+import { makeRequestTransfer } from '#worker-image/transfer/request-transfer.ts';
 import { TransferFailed, type RetryDeps } from '#worker-image/transfer/retry-transfer.ts';
 import { upload } from '#worker-image/transfer/upload.ts';
 
@@ -59,7 +60,8 @@ async function processInput(deps: AttemptDeps, spec: RunSpec, folder: string): P
   const share = (from: number, to: number) => (part: number) => onPercent(from + (to - from) * part);
   const named = formatOfName(spec.filename);
   if (named !== null) deps.child.expect(FORMATS[named].kind);
-  await download(deps, { ...spec.input, path, signal, onProgress: share(0, DOWNLOADED) });
+  const requestTransfer = makeRequestTransfer(spec);
+  await download(deps, { ...spec.input, requestTransfer, path, signal, onProgress: share(0, DOWNLOADED) });
   const work = share(DOWNLOADED, PROCESSED);
   const { output, size, report } = await deps.child.process({
     task: { ...unnamedWorkOrder(spec), filename: spec.filename, lane: 'job', path, directory },
@@ -68,10 +70,12 @@ async function processInput(deps: AttemptDeps, spec: RunSpec, folder: string): P
     onProgress: (percent) => work(percent / 100),
   });
   await using file = output;
+  // Its end takes some milliseconds, and is not waited for during the upload.
+  deps.child.kill().catch((error: unknown) => deps.log.warn({ err: error }, 'engine process not ended'));
   const contentType = FORMATS[report.result.output_format].mediaType;
   await faultPoint('before-output-put');
   const source = { file, size, contentType };
-  await upload(deps, { ...source, target: spec.output, signal, onProgress: share(PROCESSED, UPLOADED) });
+  await upload(deps, { ...source, requestTransfer, signal, onProgress: share(PROCESSED, UPLOADED) });
   await faultPoint('after-output-put');
   return report;
 }

@@ -89,7 +89,11 @@ describe('run-job', () => {
   });
 
   it('ends without an outcome when the store refuses the output', async () => {
-    expect(await run({ input: photo, faults: { PUT: [403] } }, {})).toEqual({ code: 1, signal: null, outcome: null });
+    expect(await run({ input: photo, faults: { PUT: [403, 403, 403] } }, {})).toEqual({
+      code: 1,
+      signal: null,
+      outcome: null,
+    });
   });
 
   it('ends without an outcome when the controller has fenced the attempt', async () => {
@@ -160,8 +164,8 @@ function specOf(url: string, size: number | null): RunSpec {
     features: { video: false, heicOutput: false },
     timeoutSeconds: 60,
     filename: 'photo.jpg',
-    input: { url: `${url}/input`, etag: ETAG, size },
-    output: { url: `${url}/output`, parts: null },
+    dispatch: 'nonce',
+    input: { etag: ETAG, size },
     heartbeat: { url: `${url}/heartbeat`, token: 'beat-token', intervalSeconds: 0.2 },
   };
 }

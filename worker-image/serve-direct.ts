@@ -51,7 +51,7 @@ if (isolation.level === 'none') log.warn({ isolation: isolation.summary }, 'file
 for (const { tool, problem } of missingTools()) log.error({ tool }, problem);
 
 const children = config.MEDIAJOBS_ENGINE_CHILDREN ?? availableParallelism();
-const childrenDirectory = await makeWorkDirectory(root);
+const childrenDirectory = makeWorkDirectory(root);
 const pool = new ChildPool({
   log,
   isolation,

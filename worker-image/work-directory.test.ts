@@ -14,7 +14,7 @@ afterEach(() => rm(root, { recursive: true }));
 
 describe('sweepWorkDirectories', () => {
   it('removes directories of ended processes and nothing else', async () => {
-    const own = await makeWorkDirectory(root);
+    const own = makeWorkDirectory(root);
     await mkdir(join(root, `mediajobs-work-${NO_PROCESS}-abc/deep`), { recursive: true });
     await mkdir(join(root, `other-${NO_PROCESS}-abc`));
     await sweepWorkDirectories(root);

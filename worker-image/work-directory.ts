@@ -1,13 +1,13 @@
-import { existsSync } from 'node:fs';
-import { lstat, mkdtemp, readdir } from 'node:fs/promises';
+import { existsSync, mkdtempSync } from 'node:fs';
+import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeDirectory } from '#worker-image/sandbox/private-files.ts';
 
 const PREFIX = 'mediajobs-work-';
 
 /** Creates a private directory whose name contains the id of this process. */
-export function makeWorkDirectory(root: string): Promise<string> {
-  return mkdtemp(join(root, `${PREFIX}${process.pid}-`));
+export function makeWorkDirectory(root: string): string {
+  return mkdtempSync(join(root, `${PREFIX}${process.pid}-`));
 }
 
 /** Removes a private directory without following links, which a process may have left in it. */

@@ -4,7 +4,7 @@ import { createKey } from '#api/accounts/create-key.ts';
 import type { AccountCaller } from '#api/accounts/find-caller.ts';
 import { revokeKey } from '#api/accounts/revoke-key.ts';
 import { updateAccount } from '#api/accounts/update-account.ts';
-import { API_KEY, MEDIACTL, type PersonActor } from '#api/audit/audit.ts';
+import { API_KEY, MEDIACTL, recordAudit, type PersonActor } from '#api/audit/audit.ts';
 import { selectAudit } from '#api/audit/audit-rows.ts';
 import { deletePreset } from '#api/presets/delete-preset.ts';
 import { savePreset } from '#api/presets/save-preset.ts';
@@ -250,9 +250,16 @@ describe('an audited change', () => {
     expect(entry).toMatchObject({ action: 'account.suspend', userId: null, email: 'mediactl', address: '' });
   });
 
-  it('made with an API key is not recorded', async () => {
-    const [before] = await selectAudit(database, { accountId, before: null, limit: 1 });
+  it('made with an API key is recorded as that, without a person', async () => {
     await savePreset(deps, { caller: { ...caller, actor: API_KEY }, input: { name: 'web', options } });
+    const [entry] = await selectAudit(database, { accountId, before: null, limit: 1 });
+    expect(entry).toMatchObject({ action: 'preset.save', userId: null, email: 'an API key', address: '' });
+  });
+
+  it('to a job with an API key is not recorded', async () => {
+    const [before] = await selectAudit(database, { accountId, before: null, limit: 1 });
+    const change = { at: deps.clock.now(), action: 'job.cancel', target: 'job_1', accountId };
+    await database.transaction((tx) => recordAudit(tx, API_KEY, change));
     const [after] = await selectAudit(database, { accountId, before: null, limit: 1 });
     expect(after?.id).toBe(before?.id);
   });

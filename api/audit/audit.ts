@@ -1,6 +1,7 @@
 /**
  * The audit log. Each verb records its change in the transaction that makes the change, so neither exists without the
- * other. Requests with an API key are not recorded: an account's key belongs to its programs, not to a person.
+ * other. Changes with an API key are recorded without the key, except those of jobs: programs make them by the thousand,
+ * and each job shows its own end.
  */
 import { insertAudit } from '#api/audit/audit-rows.ts';
 import type { Queryable } from '#api/store/database.ts';
@@ -39,6 +40,7 @@ export async function recordAudit(tx: Queryable, actor: Actor, change: AuditedCh
     case 'mediactl':
       return insertAudit(tx, { ...change, userId: null, email: 'mediactl', address: '' });
     case 'api_key':
-      return;
+      if (change.action.startsWith('job.')) return;
+      return insertAudit(tx, { ...change, userId: null, email: 'an API key', address: '' });
   }
 }

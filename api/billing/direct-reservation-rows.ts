@@ -6,6 +6,7 @@
  *     ├── the request has ended and is charged: deleted
  *     └── its process was killed: the lease expires, and the row no longer counts
  */
+import { SPENDING, type Spending } from '#api/billing/ledger-rows.ts';
 import { PREPARED, type Queryable } from '#api/store/database.ts';
 
 interface Reservation {
@@ -24,13 +25,27 @@ export async function lockReservations(tx: Queryable, accountId: string): Promis
   await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`reservations:${accountId}`], PREPARED);
 }
 
-export async function insertReservation(tx: Queryable, reservation: Reservation): Promise<void> {
-  const { requestId, accountId, microUsd, leaseUntil } = reservation;
-  await tx.query(
-    'insert into direct_reservations (request_id, account_id, micro_usd, lease_until) values ($1, $2, $3, $4)',
-    [requestId, accountId, microUsd, leaseUntil],
+interface SpendingLimit {
+  readonly month: string;
+  readonly now: Date;
+  readonly capMicroUsd: number;
+}
+
+/** Inserts the reservation if the account's spending is below the cap. Returns the spending before, in micro-dollars. */
+export async function insertReservation(
+  tx: Queryable,
+  { requestId, accountId, microUsd, leaseUntil }: Reservation,
+  { month, now, capMicroUsd }: SpendingLimit,
+): Promise<Spending> {
+  const { rows } = await tx.query<Spending>(
+    `with spending as materialized (select ${SPENDING}),
+       reserved as (insert into direct_reservations (account_id, request_id, micro_usd, lease_until)
+         select $1, $4, $5, $6 from spending where spent + running < $7)
+     select spent, running from spending`,
+    [accountId, month, now, requestId, microUsd, leaseUntil, capMicroUsd],
     PREPARED,
   );
+  return rows[0] as Spending;
 }
 
 export async function renewReservation(db: Queryable, requestId: string, leaseUntil: Date): Promise<void> {

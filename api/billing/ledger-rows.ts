@@ -32,28 +32,49 @@ interface MonthlySpend {
   readonly images: number;
 }
 
+const INSERT_ROW = `insert into ledger (source_id, account_id, livemode, day, operation, kind, meter, quantity,
+       amount_micro_usd, input_bytes, output_bytes, at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) on conflict (source_id) do nothing`;
+
 /** Inserts a row. Returns false, and changes nothing, when the source is in the ledger already. */
 export async function insertLedgerRow(tx: Queryable, row: LedgerRow): Promise<boolean> {
+  return tx.changesRow(INSERT_ROW, valuesOf(row), PREPARED);
+}
+
+/**
+ * Inserts a row and adds its amount to the month, which `lockMonth` has locked. Returns false, and changes nothing, when
+ * the source is in the ledger already.
+ */
+export async function insertCharge(
+  tx: Queryable,
+  row: LedgerRow,
+  { month, images }: { month: string; images: number },
+): Promise<boolean> {
   return tx.changesRow(
-    `insert into ledger (source_id, account_id, livemode, day, operation, kind, meter, quantity, amount_micro_usd,
-       input_bytes, output_bytes, at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) on conflict (source_id) do nothing`,
-    [
-      row.sourceId,
-      row.accountId,
-      row.livemode,
-      row.day,
-      row.operation,
-      row.kind,
-      row.meter,
-      row.quantity,
-      row.amountMicroUsd,
-      row.inputBytes,
-      row.outputBytes,
-      row.at,
-    ],
+    `with counted as (${INSERT_ROW} returning account_id, amount_micro_usd)
+     update monthly_spend as spend
+     set amount_micro_usd = spend.amount_micro_usd + counted.amount_micro_usd, images = spend.images + $14
+     from counted where spend.account_id = counted.account_id and spend.month = $13`,
+    [...valuesOf(row), month, images],
     PREPARED,
   );
+}
+
+function valuesOf(row: LedgerRow): readonly unknown[] {
+  return [
+    row.sourceId,
+    row.accountId,
+    row.livemode,
+    row.day,
+    row.operation,
+    row.kind,
+    row.meter,
+    row.quantity,
+    row.amountMicroUsd,
+    row.inputBytes,
+    row.outputBytes,
+    row.at,
+  ];
 }
 
 export async function findCharge(
@@ -84,34 +105,27 @@ export async function lockMonth(tx: Queryable, { accountId, month }: AccountMont
   return (await lock()) ?? { amountMicroUsd: 0, images: 0 };
 }
 
-export async function addToMonth(
-  tx: Queryable,
-  { accountId, month }: AccountMonth,
-  added: MonthlySpend,
-): Promise<void> {
-  await tx.query(
-    `update monthly_spend set amount_micro_usd = amount_micro_usd + $3, images = images + $4
-     where account_id = $1 and month = $2`,
-    [accountId, month, added.amountMicroUsd, added.images],
-    PREPARED,
-  );
+/** Columns of `Spending`, of the account $1 in the month $2 at the time $3. */
+export const SPENDING = `
+       coalesce((select amount_micro_usd from monthly_spend where account_id = $1 and month = $2), 0) as spent,
+       coalesce((select sum(reserved_micro_usd) from jobs
+                 where account_id = $1 and livemode and status in ('queued', 'processing')), 0)
+       + coalesce((select sum(micro_usd) from direct_reservations
+                   where account_id = $1 and lease_until > $3), 0) as running`;
+
+/** Spending of an account, in micro-dollars. */
+export interface Spending {
+  readonly spent: number;
+  /** Maximum cost of unfinished live jobs and direct requests. */
+  readonly running: number;
 }
 
 /** Returns the month's spending and the maximum cost of unfinished live jobs and direct requests, in micro-dollars. */
 export async function selectSpending(
   db: Queryable,
   { accountId, month, now }: AccountMonth & { now: Date },
-): Promise<{ spent: number; running: number }> {
-  const { rows } = await db.query<{ spent: number; running: number }>(
-    `select
-       coalesce((select amount_micro_usd from monthly_spend where account_id = $1 and month = $2), 0) as spent,
-       coalesce((select sum(reserved_micro_usd) from jobs
-                 where account_id = $1 and livemode and status in ('queued', 'processing')), 0)
-       + coalesce((select sum(micro_usd) from direct_reservations
-                   where account_id = $1 and lease_until > $3), 0) as running`,
-    [accountId, month, now],
-    PREPARED,
-  );
+): Promise<Spending> {
+  const { rows } = await db.query<Spending>(`select ${SPENDING}`, [accountId, month, now], PREPARED);
   return rows[0] ?? { spent: 0, running: 0 };
 }
 

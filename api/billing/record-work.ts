@@ -3,7 +3,7 @@
  * The sum of the ledger and the monthly sums are always equal.
  */
 import { utcDay, utcMonth } from '#api/billing/calendar.ts';
-import { addToMonth, findCharge, insertLedgerRow, lockMonth, type LedgerRow } from '#api/billing/ledger-rows.ts';
+import { findCharge, insertCharge, insertLedgerRow, lockMonth, type LedgerRow } from '#api/billing/ledger-rows.ts';
 import { unitsOfWork } from '#api/billing/price.ts';
 import type { Queryable } from '#api/store/database.ts';
 import type { Operation } from '#crds/catalogue/formats.ts';
@@ -32,24 +32,31 @@ export interface Charge {
   readonly amountMicroUsd: number;
 }
 
-/** Records the work and returns its charge. A second call for the same id changes nothing and returns the first charge. */
+/**
+ * Records the work and returns its charge. A second call for the same id changes nothing and returns the first charge.
+ * @param onLastChange - Called when the last change was sent: what it sends is part of the same round trip.
+ */
 export async function recordWork(
   { clock }: { readonly clock: Clock },
   tx: Queryable,
   work: CountedWork,
+  onLastChange: () => void = () => undefined,
 ): Promise<Charge> {
   const at = work.completedAt ?? clock.now();
   const { meter, quantity } = unitsOfWork(PRICE_BOOK, work);
   const row = rowOf(work, at);
   if (meter === 'unbilled') {
-    const inserted = await insertLedgerRow(tx, { ...row, meter, quantity, amountMicroUsd: 0 });
-    return inserted ? { billed: false, meter, quantity, amountMicroUsd: 0 } : earlierCharge(tx, work.id);
+    const inserting = insertLedgerRow(tx, { ...row, meter, quantity, amountMicroUsd: 0 });
+    onLastChange();
+    return (await inserting) ? { billed: false, meter, quantity, amountMicroUsd: 0 } : earlierCharge(tx, work.id);
   }
   const month = { accountId: work.accountId, month: utcMonth(at) };
   const { images } = await lockMonth(tx, month);
   const amountMicroUsd = priceOf(PRICE_BOOK, meter, quantity, images);
-  if (!(await insertLedgerRow(tx, { ...row, meter, quantity, amountMicroUsd }))) return earlierCharge(tx, work.id);
-  await addToMonth(tx, month, { amountMicroUsd, images: meter === 'images' ? quantity : 0 });
+  const charged = { month: month.month, images: meter === 'images' ? quantity : 0 };
+  const charging = insertCharge(tx, { ...row, meter, quantity, amountMicroUsd }, charged);
+  onLastChange();
+  if (!(await charging)) return earlierCharge(tx, work.id);
   return { billed: true, meter, quantity, amountMicroUsd };
 }
 

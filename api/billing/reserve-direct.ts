@@ -3,8 +3,14 @@
  * cost. It is a lease in PostgreSQL, so that all processes see it and that of a killed process expires. See
  * docs/reference/estimate-and-usage.md#monthly-spend-cap.
  */
-import { deleteReservation, insertReservation, renewReservation } from '#api/billing/direct-reservation-rows.ts';
-import { reservationRefusal, type Spender } from '#api/billing/spend-cap.ts';
+import { utcMonth } from '#api/billing/calendar.ts';
+import {
+  deleteReservation,
+  insertReservation,
+  lockReservations,
+  renewReservation,
+} from '#api/billing/direct-reservation-rows.ts';
+import { refusalOver, spendCapOf, type Spender } from '#api/billing/spend-cap.ts';
 import type { Database, Queryable } from '#api/store/database.ts';
 import type { Clock } from '#crds/process/clock.ts';
 import type { Log } from '#crds/process/log.ts';
@@ -20,8 +26,11 @@ const RENEW_EVERY_MS = 20_000;
 
 /** Reservation of one direct request. */
 export interface DirectReservation {
-  /** Runs the transaction that charges the request. The reservation ends with it, in the same commit. */
-  charge<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+  /**
+   * Runs the transaction that charges the request. The reservation ends with it, in the same commit, which is sent when
+   * the work calls `onLastChange`: no change may follow.
+   */
+  charge<T>(work: (tx: Queryable, onLastChange: () => void) => Promise<T>): Promise<T>;
   /** Ends the reservation of a request that was not charged, else does nothing. Never rejects. */
   release(): Promise<void>;
 }
@@ -37,15 +46,21 @@ export async function reserveDirect(
   const accountId = caller.account.id;
   if (!caller.livemode || microUsd === 0) {
     return {
-      charge: (work) => deps.database.transaction(work, { repeatable: true }),
+      charge: (work) => deps.database.transaction((tx) => work(tx, () => tx.commitNow()), { repeatable: true }),
       release: async () => undefined,
     };
   }
-  await deps.database.transaction(async (tx) => {
-    const refusal = await reservationRefusal(deps, tx, { caller, reserveMicroUsd: microUsd });
-    if (refusal !== null) throw refusal;
-    await insertReservation(tx, { requestId, accountId, microUsd, leaseUntil: leaseFrom(deps) });
+  const now = deps.clock.now();
+  const limit = { month: utcMonth(now), now, capMicroUsd: spendCapOf(caller.account) };
+  const before = await deps.database.transaction(async (tx) => {
+    const locked = lockReservations(tx, accountId);
+    const inserted = insertReservation(tx, { requestId, accountId, microUsd, leaseUntil: leaseFrom(deps) }, limit);
+    tx.commitNow();
+    const [, spending] = await Promise.all([locked, inserted]);
+    return spending;
   });
+  const refusal = refusalOver(caller.account, before);
+  if (refusal !== null) throw refusal;
   return new HeldReservation(deps, requestId);
 }
 
@@ -65,11 +80,18 @@ class HeldReservation implements DirectReservation {
     this.#timer.unref();
   }
 
-  async charge<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
+  async charge<T>(work: (tx: Queryable, onLastChange: () => void) => Promise<T>): Promise<T> {
     const charged = await this.#deps.database.transaction(
       async (tx) => {
-        const result = await work(tx);
-        await deleteReservation(tx, this.#requestId);
+        let deleted: Promise<void> | null = null;
+        const end = (): Promise<void> => {
+          deleted ??= deleteReservation(tx, this.#requestId);
+          tx.commitNow();
+          return deleted;
+        };
+        // A deletion that fails with the work's own statement is ignored: the error of the work is thrown.
+        const result = await work(tx, () => void end().catch(() => undefined));
+        await end();
         return result;
       },
       { repeatable: true },

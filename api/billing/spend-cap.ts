@@ -7,7 +7,7 @@ import type { Account } from '#api/accounts/account.ts';
 import type { AccountCaller } from '#api/accounts/find-caller.ts';
 import { utcMonth } from '#api/billing/calendar.ts';
 import { lockReservations } from '#api/billing/direct-reservation-rows.ts';
-import { selectSpending } from '#api/billing/ledger-rows.ts';
+import { selectSpending, type Spending } from '#api/billing/ledger-rows.ts';
 import type { Queryable } from '#api/store/database.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { PLANS } from '#crds/catalogue/plans.ts';
@@ -22,9 +22,13 @@ export async function spendCapRefusal(
   { account, livemode }: Spender,
 ): Promise<MediaError | null> {
   if (!livemode) return null;
-  const cap = spendCapOf(account);
   const now = clock.now();
-  const { spent, running } = await selectSpending(database, { accountId: account.id, month: utcMonth(now), now });
+  return refusalOver(account, await selectSpending(database, { accountId: account.id, month: utcMonth(now), now }));
+}
+
+/** Returns the refusal of new work at this spending; null while it is below the account's cap. */
+export function refusalOver(account: Account, { spent, running }: Spending): MediaError | null {
+  const cap = spendCapOf(account);
   if (spent + running < cap) return null;
   const inProgress = running > 0 ? ` and running work may cost up to ${usd(running)}` : '';
   return new MediaError(

@@ -7,32 +7,33 @@ export interface Asset {
   readonly body: Buffer;
 }
 
-/** Style, script and icon. Their paths contain a hash of the content, so browsers may cache them indefinitely. */
+/** Style, scripts and icon, in one folder, because scripts import each other. */
 export interface Assets {
   /** Assets by path below the dashboard. */
   readonly byPath: ReadonlyMap<string, Asset>;
-  /** Path of the style for pages, with `/dashboard`; likewise of script and icon. */
-  readonly stylePath: string;
-  readonly scriptPath: string;
-  readonly iconPath: string;
+  /** Path of each asset for pages, with `/dashboard`. */
+  readonly pathOf: (name: AssetName) => string;
 }
 
-/** Reads the assets and computes their paths. */
+const MEDIA_TYPES = {
+  'dashboard.css': 'text/css; charset=utf-8',
+  'dashboard.js': 'text/javascript; charset=utf-8',
+  'playground.js': 'text/javascript; charset=utf-8',
+  'icon.svg': 'image/svg+xml',
+} as const;
+type AssetName = keyof typeof MEDIA_TYPES;
+
+/** Reads the assets. Their folder is a hash of their content, so browsers may cache them indefinitely. */
 export function loadAssets(): Assets {
-  const style = readAsset('dashboard.css', 'text/css; charset=utf-8');
-  const script = readAsset('dashboard.js', 'text/javascript; charset=utf-8');
-  const icon = readAsset('icon.svg', 'image/svg+xml');
-  const byPath = new Map<string, Asset>([style, script, icon]);
+  const read = Object.entries(MEDIA_TYPES).map(([name, mediaType]) => {
+    const body = readFileSync(join(import.meta.dirname, 'assets', name));
+    return { name, mediaType, body };
+  });
+  const hash = createHash('sha256');
+  for (const { body } of read) hash.update(body);
+  const folder = `/assets/${hash.digest('hex').slice(0, 12)}`;
   return {
-    byPath,
-    stylePath: `/dashboard${style[0]}`,
-    scriptPath: `/dashboard${script[0]}`,
-    iconPath: `/dashboard${icon[0]}`,
+    byPath: new Map(read.map(({ name, ...asset }) => [`${folder}/${name}`, asset])),
+    pathOf: (name) => `/dashboard${folder}/${name}`,
   };
-}
-
-function readAsset(name: string, mediaType: string): [string, Asset] {
-  const body = readFileSync(join(import.meta.dirname, 'assets', name));
-  const hash = createHash('sha256').update(body).digest('hex').slice(0, 12);
-  return [`/assets/${hash}/${name}`, { mediaType, body }];
 }

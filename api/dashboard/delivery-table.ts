@@ -1,8 +1,8 @@
+import { deliveryPill } from '#api/dashboard/delivery-pill.ts';
 import { html, type Html } from '#api/dashboard/html.ts';
 import { table } from '#api/dashboard/table.ts';
-import { moment } from '#api/dashboard/format-values.ts';
+import { ago } from '#api/dashboard/format-values.ts';
 import type { DeliveryRecord } from '#api/webhooks/delivery-record-rows.ts';
-import { deliveryState } from '#api/webhooks/delivery-state.ts';
 
 interface DeliveryTable {
   readonly caption: string;
@@ -14,16 +14,15 @@ interface DeliveryTable {
 export function deliveryTable({ caption, deliveries, empty }: DeliveryTable): Html {
   return table({
     caption,
-    columns: ['Event', 'State', 'Address', 'Job', '#Attempts', 'Last response', 'Created', 'Next attempt'],
+    columns: ['Event', 'State', 'Address', 'Last response', '#Attempts', 'Created'],
     rows: deliveries.map((one) => [
-      html`<a href="/dashboard/accounts/${one.accountId}/deliveries/${one.eventId}"><code>${one.eventId}</code></a>`,
-      html`<span class="status ${deliveryState(one)}">${deliveryState(one)}</span>`,
+      html`<a href="/dashboard/accounts/${one.accountId}/deliveries/${one.eventId}"><code>${one.eventId}</code></a>
+        <a class="sub" href="/dashboard/accounts/${one.accountId}/jobs/${one.jobId}"><code>${one.jobId}</code></a>`,
+      deliveryPill(one),
       html`<span class="break">${one.shownUrl}</span>`,
-      html`<a href="/dashboard/accounts/${one.accountId}/jobs/${one.jobId}"><code>${one.jobId}</code></a>`,
-      one.attempt,
       one.lastStatus ?? one.lastError ?? '–',
-      moment(one.createdAt),
-      one.doneAt === null ? moment(one.nextAt) : '–',
+      one.attempt,
+      ago(one.createdAt),
     ]),
     empty,
   });

@@ -81,12 +81,28 @@ interface ConfirmedForm extends PostForm {
   readonly summary: string;
 }
 
-/** Returns a form that the user opens before pressing its button, without the need for scripts. */
-export function confirmForm(visit: Pick<Visit, 'formToken'>, { summary, ...form }: ConfirmedForm): Html {
-  return html`<details class="confirm">
-    <summary>${summary}</summary>
-    <div class="card">${postForm(visit, form, 'danger')}</div>
-  </details>`;
+/**
+ * Returns a button that opens a dialog with a form, and the dialog. Both work without scripts; Escape and a click beside
+ * the dialog close it.
+ */
+export function confirmForm(
+  visit: Pick<Visit, 'formToken'>,
+  { summary, action, form = EMPTY_FORM, body = null, button }: ConfirmedForm,
+  openerClass = '',
+): Html {
+  const id = `d-${action.replaceAll(/[^\w-]/g, '-')}`;
+  return html`<button type="button" class="${openerClass}" popovertarget="${id}">${summary}</button>
+    <div popover class="dialog" id="${id}" role="dialog" aria-label="${summary.replace(' …', '')}">
+      <h2>${summary.replace(/ …$/, '?')}</h2>
+      <form method="post" action="/dashboard${action}">
+        <input type="hidden" name="${TOKEN_FIELD}" value="${visit.formToken}" />
+        ${formProblem(form)} ${body}
+        <p class="actions">
+          <button type="button" popovertarget="${id}" popovertargetaction="hide">Close</button>
+          <button class="danger">${button}</button>
+        </p>
+      </form>
+    </div>`;
 }
 
 interface FormHandling<V> {

@@ -9,9 +9,21 @@ export function prose(message: string): Html {
 /** Formats a time in UTC, which the script replaces by local time with UTC on hover. @param otherwise text for null. */
 export function moment(at: Date | string | null, otherwise = '–'): Html {
   if (at === null) return html`${otherwise}`;
+  const utc = utcText(at);
+  return html`<time datetime="${new Date(at).toISOString()}" title="${utc}">${utc}</time>`;
+}
+
+/** Formats a time like `moment`; the script replaces it by the time since then, such as “3 minutes ago”. */
+export function ago(at: Date | string | null, otherwise = '–'): Html {
+  if (at === null) return html`${otherwise}`;
+  const utc = utcText(at);
+  return html`<time datetime="${new Date(at).toISOString()}" title="${utc}" data-relative>${utc}</time>`;
+}
+
+/** Formats a time in UTC, to the second. */
+export function utcText(at: Date | string): string {
   const iso = new Date(at).toISOString();
-  const utc = `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
-  return html`<time datetime="${iso}" title="${utc}">${utc}</time>`;
+  return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
 }
 
 const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB'] as const;

@@ -5,6 +5,7 @@ import type { Assets } from '#api/dashboard/assets.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { postForm } from '#api/dashboard/form.ts';
 import { html, type Html } from '#api/dashboard/html.ts';
+import { icon, type IconName } from '#api/dashboard/icons.ts';
 import { ACCOUNT_MENU, OPERATOR_MENU } from '#api/dashboard/menus.ts';
 import type { Notice, PageReply, Visit } from '#api/dashboard/route.ts';
 import { selectMemberships, type Membership } from '#api/users/membership-rows.ts';
@@ -25,19 +26,11 @@ export async function renderFrame(
   const account = await shownAccount(deps, visit, memberships);
   return html`<!doctype html>
     <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>${page.title} – mediajobs</title>
-        <link rel="icon" href="${assets.iconPath}" />
-        <link rel="stylesheet" href="${assets.stylePath}" />
-        <script src="${assets.scriptPath}" defer></script>
-      </head>
+      ${head(page, assets)}
       <body>
         <a class="skip" href="#content">Skip to the content</a>
         <header class="top">
-          <a class="brand" href="/dashboard">mediajobs</a>
+          <a class="brand" href="/dashboard"><img src="${assets.pathOf('icon.svg')}" alt="" />mediajobs</a>
           ${session !== null && userMenu(visit, memberships, account)}
         </header>
         <div class="${session === null ? 'narrow' : 'columns'}">
@@ -51,6 +44,19 @@ export async function renderFrame(
         <footer><a href="${deps.docsUrl}">Documentation</a></footer>
       </body>
     </html>`;
+}
+
+function head({ title, script }: PageReply, { pathOf }: Assets): Html {
+  return html`<head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="color-scheme" content="light dark" />
+    <title>${title} – mediajobs</title>
+    <link rel="icon" href="${pathOf('icon.svg')}" />
+    <link rel="stylesheet" href="${pathOf('dashboard.css')}" />
+    <script src="${pathOf('dashboard.js')}" type="module"></script>
+    ${script !== undefined && html`<script src="${pathOf(script)}" type="module"></script>`}
+  </head>`;
 }
 
 const NO_ISOLATION_WARNING = html`<p class="notice warning" role="alert">
@@ -93,13 +99,15 @@ function sideMenu({ path }: Visit, account: Account | null): Html | null {
   const base = account === null ? '/operator' : `/accounts/${account.id}`;
   const entries = account === null ? OPERATOR_MENU : ACCOUNT_MENU;
   const current = entries.findLast(([below]) => path === base + below || path.startsWith(`${base}${below}/`));
-  const entry = ([below, label]: readonly [string, string]): Html =>
+  const entry = ([below, label, name]: readonly [string, string, IconName]): Html =>
     html`<li>
-      <a href="/dashboard${base}${below}" ${below === current?.[0] && html`aria-current="page"`}>${label}</a>
+      <a href="/dashboard${base}${below}" ${below === current?.[0] && html`aria-current="page"`}
+        >${icon(name)}${label}</a
+      >
     </li>`;
   return html`<nav class="side" aria-label="${account === null ? 'Operator' : account.name}">
     <details class="pages">
-      <summary>Menu: ${current?.[1] ?? 'all pages'}</summary>
+      <summary>${icon('menu')} Menu: ${current?.[1] ?? 'all pages'}</summary>
     </details>
     <ul>
       ${entries.map((pair) => entry(pair))}
@@ -107,10 +115,10 @@ function sideMenu({ path }: Visit, account: Account | null): Html | null {
   </nav>`;
 }
 
-function noticeBox({ text, secret }: Notice): Html {
-  if (secret === undefined) return html`<p class="notice" role="status">${text}</p>`;
+function noticeBox({ text, tone = 'good', secret }: Notice): Html {
+  if (secret === undefined) return html`<p class="notice toast ${tone}" role="status">${icon(tone)}${text}</p>`;
   return html`<section class="notice" role="status" aria-label="${secret.label}">
-    <p>${text}</p>
+    <p>${icon('good')}${text}</p>
     <p class="secret">
       <code id="secret">${secret.value}</code>
       <button type="button" data-copy="secret">Copy</button>

@@ -1,6 +1,6 @@
 import { html, type Content, type Html } from '#api/dashboard/html.ts';
 import { table } from '#api/dashboard/table.ts';
-import { moment } from '#api/dashboard/format-values.ts';
+import { ago, moment } from '#api/dashboard/format-values.ts';
 import type { Invitation } from '#api/users/invitation-rows.ts';
 
 /** Returns a table of open invitations; null without any. @param end returns a form that withdraws an invitation. */
@@ -12,11 +12,12 @@ export function invitationTable(
   return html`<h2>Invitations</h2>
     ${table({
       caption: 'Invitations that were not accepted yet',
-      columns: ['E-mail', 'Role', 'Invited', 'Until', ...(end === null ? [] : ['Withdraw'])],
+      columns: ['E-mail', 'State', 'Role', 'Invited', 'Until', ...(end === null ? [] : ['Withdraw'])],
       rows: invitations.map((invitation) => [
         invitation.email,
+        html`<span class="status processing">pending</span>`,
         invitation.role?.replace('_', ' ') ?? '–',
-        moment(invitation.createdAt),
+        ago(invitation.createdAt),
         moment(invitation.expiresAt),
         ...(end === null ? [] : [end(invitation)]),
       ]),

@@ -1,26 +1,31 @@
-/** Entries of a menu: path below the account or the operator's pages, and label. */
-type Menu = readonly (readonly [below: string, label: string])[];
+import type { IconName } from '#api/dashboard/icons.ts';
+
+/** Entries of a menu: path below the account or the operator's pages, label and icon. */
+type Menu = readonly (readonly [below: string, label: string, icon: IconName])[];
 
 export const ACCOUNT_MENU: Menu = [
-  ['', 'Quick start'],
-  ['/keys', 'API keys'],
-  ['/jobs', 'Jobs'],
-  ['/uploads', 'Uploads'],
-  ['/usage', 'Usage'],
-  ['/plan', 'Plan and spend cap'],
-  ['/presets', 'Presets'],
-  ['/webhooks', 'Webhooks'],
-  ['/samples', 'Test samples'],
-  ['/members', 'Members'],
-  ['/activity', 'Activity'],
+  ['', 'Overview', 'home'],
+  ['/quick-start', 'Quick start', 'start'],
+  ['/playground', 'Playground', 'playground'],
+  ['/jobs', 'Jobs', 'jobs'],
+  ['/uploads', 'Uploads', 'upload'],
+  ['/keys', 'API keys', 'key'],
+  ['/webhooks', 'Webhooks', 'webhooks'],
+  ['/presets', 'Presets', 'presets'],
+  ['/samples', 'Test samples', 'samples'],
+  ['/usage', 'Usage', 'usage'],
+  ['/plan', 'Plan and spend cap', 'plan'],
+  ['/members', 'Members', 'members'],
+  ['/activity', 'Activity', 'activity'],
 ];
 
 export const OPERATOR_MENU: Menu = [
-  ['', 'Accounts'],
-  ['/queue', 'Queue and capacity'],
-  ['/failures', 'Failures'],
-  ['/deliveries', 'Dead deliveries'],
-  ['/engines', 'Engine versions'],
-  ['/prices', 'Price book'],
-  ['/activity', 'Activity'],
+  ['', 'Overview', 'home'],
+  ['/accounts', 'Accounts', 'accounts'],
+  ['/queue', 'Queue and capacity', 'queue'],
+  ['/failures', 'Failures', 'bad'],
+  ['/deliveries', 'Dead deliveries', 'webhooks'],
+  ['/engines', 'Engine versions', 'engines'],
+  ['/prices', 'Price book', 'prices'],
+  ['/activity', 'Activity', 'activity'],
 ];

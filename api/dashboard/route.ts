@@ -56,6 +56,8 @@ export interface AccountVisit extends UserVisit {
 /** A message that the next page shows once. */
 export interface Notice {
   readonly text: string;
+  /** `bad` for an action that failed; `good` by default. */
+  readonly tone?: 'good' | 'bad';
   /** A key or signing secret that nobody can read again. */
   readonly secret?: { readonly label: string; readonly value: string };
 }
@@ -65,6 +67,8 @@ export interface PageReply {
   readonly status?: number;
   readonly title: string;
   readonly body: Html;
+  /** Script of this page, in addition to that of every page. */
+  readonly script?: 'playground.js';
 }
 
 export type RouteReply =

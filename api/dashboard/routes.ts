@@ -2,6 +2,7 @@ import { activityRoutes } from '#api/dashboard/pages/activity.ts';
 import { deliveryRoutes } from '#api/dashboard/pages/deliveries.ts';
 import { homeRoutes } from '#api/dashboard/pages/home.ts';
 import { jobListRoutes } from '#api/dashboard/pages/jobs.ts';
+import { jobFileRoutes } from '#api/dashboard/pages/job-files.ts';
 import { jobRoutes } from '#api/dashboard/pages/job.ts';
 import { keyRoutes } from '#api/dashboard/pages/keys.ts';
 import { memberRoutes } from '#api/dashboard/pages/members.ts';
@@ -11,7 +12,10 @@ import { operatorAccountRoutes } from '#api/dashboard/pages/operator-accounts.ts
 import { operatorDeliveryRoutes } from '#api/dashboard/pages/operator-deliveries.ts';
 import { operatorPriceRoutes } from '#api/dashboard/pages/operator-prices.ts';
 import { operatorWorkRoutes } from '#api/dashboard/pages/operator-work.ts';
+import { operatorOverviewRoutes } from '#api/dashboard/pages/operator-overview.ts';
+import { overviewRoutes } from '#api/dashboard/pages/overview.ts';
 import { planRoutes } from '#api/dashboard/pages/plan.ts';
+import { playgroundRoutes } from '#api/dashboard/pages/playground.ts';
 import { presetPageRoutes } from '#api/dashboard/pages/presets.ts';
 import { profileRoutes } from '#api/dashboard/pages/profile.ts';
 import { providerSignInRoutes } from '#api/dashboard/pages/provider-sign-in.ts';
@@ -34,10 +38,13 @@ export const ROUTES: readonly Route[] = [
   ...providerSignInRoutes,
   ...homeRoutes,
   ...profileRoutes,
+  ...overviewRoutes,
   ...quickStartRoutes,
+  ...playgroundRoutes,
   ...keyRoutes,
   ...jobListRoutes,
   ...jobRoutes,
+  ...jobFileRoutes,
   ...receiptRoutes,
   ...uploadPageRoutes,
   ...usageRoutes,
@@ -49,6 +56,7 @@ export const ROUTES: readonly Route[] = [
   ...sampleRoutes,
   ...memberRoutes,
   ...activityRoutes,
+  ...operatorOverviewRoutes,
   ...operatorAccountRoutes,
   ...operatorAccountPageRoutes,
   ...operatorWorkRoutes,

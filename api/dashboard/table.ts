@@ -16,7 +16,7 @@ export function table({ caption, columns, rows, empty }: Table): Html {
   const isNumber = columns.map((name) => name.startsWith('#'));
   const cell = (content: Content, index: number): Html =>
     html`<td ${isNumber[index] === true && html`class="number"`} data-title="${columns[index]?.replace('#', '') ?? ''}">
-      ${content}
+      <div>${content}</div>
     </td>`;
   const head = (name: string): Html =>
     name.startsWith('#')

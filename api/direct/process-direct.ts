@@ -150,7 +150,7 @@ async function processInSlot(
       completedAt: null,
     };
     // A response that fails must not be charged, so the ledger is written before the response is sent.
-    return reservation.charge((tx) => recordWork(deps, tx, counted));
+    return reservation.charge((tx, onLastChange) => recordWork(deps, tx, counted, onLastChange));
   };
   try {
     const response = await slot.process({ file: seen.file, work });

@@ -1,4 +1,5 @@
 import { Marked, type Tokens } from 'marked';
+import { anchorOf } from '#api/docs/anchor-of.ts';
 
 interface DocumentationPage {
   /** Trusted Markdown of the project; HTML in it is not escaped. */
@@ -44,15 +45,6 @@ function bodyOf(markdown: string, root: string, path: string): string {
     },
   });
   return marked.parse(markdown) as string;
-}
-
-/** Returns the anchor of a heading as on GitHub: lower case, words joined by hyphens. Error codes are unchanged. */
-function anchorOf(heading: string): string {
-  return heading
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
-    .trim()
-    .replaceAll(' ', '-');
 }
 
 /** Returns the path of the page for a link to a Markdown file; other addresses unchanged. */

@@ -5,12 +5,23 @@ import { drainBody } from '#api/http/drain-body.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 
 const HTML = 'text/html; charset=utf-8';
-const HEADERS = {
-  'Cache-Control': 'public, max-age=300',
-  'Content-Security-Policy':
-    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'Referrer-Policy': 'no-referrer',
-};
+/** Hash of the only style that the site's scripts add: it stops transitions while the colors change. */
+const TRANSITION_STYLE = "'sha256-skqujXORqzxt1aE0NNXxujEanPTX6raoqSscTV/Ww/Y='";
+/** Files with a hash of their content in their name. */
+const HASHED = /^assets\//;
+
+/** Returns the headers of a page that may run the given inline scripts, and those of the site. */
+function headersOf(scripts: readonly string[]): Record<string, string> {
+  const own =
+    scripts.length === 0
+      ? "style-src 'self'; "
+      : `style-src 'self' ${TRANSITION_STYLE}; script-src 'self' ${scripts.join(' ')}; connect-src 'self'; `;
+  return {
+    'Cache-Control': 'public, max-age=300',
+    'Content-Security-Policy': `default-src 'none'; ${own}img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    'Referrer-Policy': 'no-referrer',
+  };
+}
 
 interface DocumentationServer {
   readonly documentation: Documentation;
@@ -37,7 +48,7 @@ export function serveDocumentation(
     if (!wantsPage(request)) return reply.callNotFound();
     return reply
       .code(200)
-      .headers({ ...HEADERS, 'Content-Type': HTML })
+      .headers({ ...headersOf([]), 'Content-Type': HTML })
       .send(start);
   });
 }
@@ -78,10 +89,11 @@ async function serveFile(
     const markdown = `# Page not found\n\nThe documentation has no page at this address. [Its start page](${root}) lists all of them.\n`;
     return reply
       .code(404)
-      .headers({ ...HEADERS, 'Cache-Control': 'no-store', 'Content-Type': HTML })
+      .headers({ ...headersOf([]), 'Cache-Control': 'no-store', 'Content-Type': HTML })
       .send(renderPage({ markdown, root, path }));
   }
-  reply.headers({ ...HEADERS, ETag: found.etag });
+  reply.headers({ ...headersOf(found.scripts), ETag: found.etag });
+  if (HASHED.test(path)) reply.header('Cache-Control', 'public, max-age=31536000, immutable');
   if (request.headers['if-none-match'] === found.etag) return reply.code(304).send();
   reply.headers({ 'Content-Type': found.mediaType, 'Content-Length': found.body.length });
   return reply.code(200).send(request.method === 'HEAD' ? undefined : found.body);

@@ -23,7 +23,9 @@ export const PROCESSES: readonly ProcessEntry[] = [
     settings: [
       ...namesOf(PROCESS_SETTINGS),
       'MEDIAJOBS_ISOLATION',
+      'MEDIAJOBS_OFFICE_READY',
       'MEDIAJOBS_RUNS_AT_ONCE',
+      'MEDIAJOBS_RUNS_READY',
       'MEDIAJOBS_RUNS_SOCKET',
       'MEDIAJOBS_WORK_DIR',
     ],

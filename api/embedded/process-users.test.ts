@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { PROCESSES } from '#api/embedded/process-list.ts';
-import { chooseUsers, usersFrom } from '#api/embedded/process-users.ts';
+import { chooseUsers, firstNumberOf, usableNumbers, usersFrom } from '#api/embedded/process-users.ts';
 
 const isRoot = process.getuid?.() === 0;
 const names = PROCESSES.map(({ name }) => name);
@@ -48,6 +48,25 @@ describe('the users of the processes', () => {
       'courier',
     ]);
     expect(names.map((name) => users.of(name).uid)).not.toContain(users.records);
+  });
+});
+
+describe('the numbers to choose from', () => {
+  it.each([
+    ['a machine', '         0          0 4294967295\n'],
+    ['a namespace that is mapped in two parts', '0 1000 1\n1 100000 200000\n'],
+  ])('are those from 65536 on where all are mapped: %s', (_name, map) => {
+    expect(usableNumbers(map)).toEqual({ lowest: 65_536, end: 100_000 });
+  });
+
+  it.each([
+    ['rootless Docker', '         0       1000          1\n         1     100000      65536\n'],
+    ['a remapped user namespace', '         0     100000      65536\n'],
+  ])('are below 60000 in a user namespace of 65536 numbers: %s', (_name, map) => {
+    const numbers = usableNumbers(map);
+    expect(numbers).toEqual({ lowest: 32_768, end: 60_000 });
+    expect(firstNumberOf('/usr', numbers)).toBeGreaterThanOrEqual(32_768);
+    expect(firstNumberOf('/usr', numbers) + 16).toBeLessThanOrEqual(60_000);
   });
 });
 

@@ -3,6 +3,7 @@
  * numbers, recorded in its file `users.json`. It gets another range when one of the numbers is in use.
  *
  *   65536 … 99999   Debian and systemd assign none of these numbers; ranges of containers begin at 100000
+ *   32768 … 59999   in a user namespace with fewer numbers, such as a container of rootless Docker
  */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -25,10 +26,16 @@ export interface ProcessUsers {
   readonly records: number;
 }
 
-const [LOWEST, HIGHEST] = [65_536, 100_000];
+interface Numbers {
+  readonly lowest: number;
+  /** First number above the range. */
+  readonly end: number;
+}
+
+const NUMBERS: Numbers = { lowest: 65_536, end: 100_000 };
+const NUMBERS_OF_NAMESPACE: Numbers = { lowest: 32_768, end: 60_000 };
 /** Numbers of one data folder. */
 const RANGE = 16;
-const RANGES = Math.floor((HIGHEST - LOWEST) / RANGE);
 /** Offset of the shared group in the range. */
 const RECORDS = RANGE - 1;
 const SHARE_RECORDS: readonly ProcessName[] = ['api', 'control', 'courier'];
@@ -36,12 +43,7 @@ const SHARE_RECORDS: readonly ProcessName[] = ['api', 'control', 'courier'];
 const PREVIOUS_RUN_MS = 3000;
 const POLL_MS = 50;
 
-const fileSchema = z.object({
-  first: z
-    .int()
-    .min(LOWEST)
-    .max(HIGHEST - RANGE),
-});
+const fileSchema = z.object({ first: z.int() });
 
 /**
  * Returns the users of a data folder: those of its record, or new ones when an account, a group or a process of the
@@ -49,19 +51,41 @@ const fileSchema = z.object({
  * @throws StartError when every range is in use.
  */
 export async function chooseUsers(folder: string, file: string): Promise<ProcessUsers> {
-  const recorded = readFirst(file);
-  const preferred = recorded ?? LOWEST + RANGE * (Number.parseInt(folderHash(folder), 16) % RANGES);
+  const numbers = usableNumbers(readFileSync('/proc/self/uid_map', 'utf8'));
+  const recorded = readFirst(file, numbers);
+  const preferred = recorded ?? firstNumberOf(folder, numbers);
   if (recorded !== null) await untilUnused(recorded);
   const taken = takenNumbers();
-  for (let tried = 0; tried < RANGES; tried += 1) {
-    const first = LOWEST + ((preferred - LOWEST + tried * RANGE) % (RANGES * RANGE));
+  const ranges = rangesIn(numbers);
+  for (let tried = 0; tried < ranges; tried += 1) {
+    const first = numbers.lowest + ((preferred - numbers.lowest + tried * RANGE) % (ranges * RANGE));
     if ([...taken].some((number) => number >= first && number < first + RANGE)) continue;
     if (first !== recorded) writeFileAtomically(file, `${JSON.stringify({ first })}\n`);
     return usersFrom(first);
   }
   throw new StartError(
-    `Every user number from ${LOWEST} to ${HIGHEST - 1} is in use on this machine; the service needs ${RANGE} consecutive numbers.`,
+    `Every user number from ${numbers.lowest} to ${numbers.end - 1} is in use on this machine; the service needs ${RANGE} consecutive numbers.`,
   );
+}
+
+/** Returns the first number that a data folder gets unless it is in use. */
+export function firstNumberOf(folder: string, numbers = NUMBERS): number {
+  return numbers.lowest + RANGE * (Number.parseInt(folderHash(folder), 16) % rangesIn(numbers));
+}
+
+/** Returns the numbers to choose from. @param map text of `/proc/self/uid_map`: lines of first number, first number outside, count. */
+export function usableNumbers(map: string): Numbers {
+  const rows = map
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number));
+  const covers = ({ lowest, end }: Numbers): boolean =>
+    rows.some(([first = 0, , count = 0]) => first <= lowest && first + count >= end);
+  return covers(NUMBERS) ? NUMBERS : NUMBERS_OF_NAMESPACE;
+}
+
+function rangesIn({ lowest, end }: Numbers): number {
+  return Math.floor((end - lowest) / RANGE);
 }
 
 export function usersFrom(first: number): ProcessUsers {
@@ -75,10 +99,12 @@ export function usersFrom(first: number): ProcessUsers {
   };
 }
 
-function readFirst(file: string): number | null {
+/** Returns null also for a number that the folder got in another user namespace. */
+function readFirst(file: string, { lowest, end }: Numbers): number | null {
   if (!existsSync(file)) return null;
   try {
-    return fileSchema.parse(JSON.parse(readFileSync(file, 'utf8'))).first;
+    const { first } = fileSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+    return first >= lowest && first + RANGE <= end ? first : null;
   } catch {
     return null;
   }

@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { StartError } from '#api/embedded/start-error.ts';
 import { writeFileAtomically } from '#api/embedded/write-file.ts';
+import { newKeyRing, newPassword, newReceiptKey } from '#api/installation-secrets/new-keys.ts';
 import type { Clock } from '#crds/process/clock.ts';
 
 /** Values of the settings of the same names. */
@@ -45,15 +45,9 @@ function readSecrets(file: string): StoredSecrets {
 }
 
 function newSecrets(): StoredSecrets {
-  const ring = (): string => `1:${randomBytes(32).toString('base64')}`;
   return {
-    MEDIAJOBS_KEY_PEPPER: randomBytes(32).toString('base64url'),
-    MEDIAJOBS_ENCRYPTION_KEYS: ring(),
-    MEDIAJOBS_LINK_KEYS: ring(),
+    MEDIAJOBS_KEY_PEPPER: newPassword(),
+    MEDIAJOBS_ENCRYPTION_KEYS: newKeyRing(),
+    MEDIAJOBS_LINK_KEYS: newKeyRing(),
   };
-}
-
-/** Returns a new receipt key: any 32 bytes are the seed of an Ed25519 key. */
-function newReceiptKey(at: Date): string {
-  return `${randomBytes(32).toString('base64')}@${at.toISOString()}`;
 }

@@ -9,12 +9,13 @@ import { BUNDLE } from '#crds/process/bundled-script.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const SOURCES = ['api', 'controller', 'crds', 'worker-image'];
 /** File whose time says when the cache was filled with this version of Node. */
-const STAMP = path.join(CODE_CACHE, `warmed-3-${process.version}`);
+const STAMP = path.join(CODE_CACHE, `warmed-4-${process.version}`);
 const BUNDLER = path.join(ROOT, 'hack', 'bundle.ts');
 const BUNDLE_FOLDER = path.join(CODE_CACHE, BUNDLE);
 const ENGINE_CHILD = path.join('worker-image', 'sandbox', 'child');
-/** Exits after loading its modules, because there is no run spec. */
-const RUN_JOB = path.join('worker-image', 'run-job');
+const SERVE_ATTEMPTS = path.join('worker-image', 'serve-attempts');
+/** Scripts of the bundle, which do more than load when they are imported. */
+const SCRIPTS: readonly string[] = [ENGINE_CHILD, SERVE_ATTEMPTS, path.join('worker-image', 'run-job')];
 const IMPORT_ALL = 'await Promise.all(process.argv.slice(1).map((file) => import(file))); process.exit(0)';
 /** Invalid setting: a process that gets it loads its modules and then exits. */
 export const INVALID_SETTINGS = { MEDIAJOBS_LOG_LEVEL: 'none' };
@@ -27,7 +28,8 @@ export const INVALID_SETTINGS = { MEDIAJOBS_LOG_LEVEL: 'none' };
  */
 export async function warmCodeCache(scripts: readonly string[], uids: readonly number[] = []): Promise<void> {
   try {
-    if (modifiedAt(STAMP) <= newestSource()) {
+    // In an image all files have the same time.
+    if (modifiedAt(STAMP) < newestSource()) {
       mkdirSync(CODE_CACHE, { recursive: true });
       await Promise.all([
         ...scripts.map((script) => loadModules(script)),
@@ -42,13 +44,17 @@ export async function warmCodeCache(scripts: readonly string[], uids: readonly n
   }
 }
 
-/** Makes the cache readable for the users of the processes. Only the supervisor's user may write: a process may be compromised. */
-function makeReadable(): void {
-  for (const entry of readdirSync(CODE_CACHE, { recursive: true, withFileTypes: true })) {
+/**
+ * Makes the cache readable for the users of the processes. Only the supervisor's user may write: a process may be
+ * compromised. Follows no links, since each user has one that leads to the whole cache.
+ */
+function makeReadable(folder = CODE_CACHE): void {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
     if (entry.isSymbolicLink()) continue;
-    const one = path.join(entry.parentPath, entry.name);
+    const one = path.join(folder, entry.name);
     const { mode } = statSync(one);
     if ((mode & 0o044) !== 0o044) chmodSync(one, entry.isDirectory() ? 0o755 : 0o644);
+    if (entry.isDirectory()) makeReadable(one);
   }
 }
 
@@ -73,7 +79,7 @@ async function isBundled(): Promise<boolean> {
 /** Loads the scripts of the bundle, and the parts that they load later. */
 async function loadBundle(): Promise<void> {
   const files = readdirSync(BUNDLE_FOLDER, { recursive: true, encoding: 'utf8' });
-  const parts = files.filter((file) => file.endsWith('.mjs') && ![RUN_JOB, ENGINE_CHILD].includes(file.slice(0, -4)));
+  const parts = files.filter((file) => file.endsWith('.mjs') && !SCRIPTS.includes(file.slice(0, -4)));
   const args = ['--input-type=module', '--eval', IMPORT_ALL, ...parts.map((part) => path.join(BUNDLE_FOLDER, part))];
   const env = { ...INVALID_SETTINGS, NODE_COMPILE_CACHE: CODE_CACHE };
   await Promise.all([
@@ -84,7 +90,7 @@ async function loadBundle(): Promise<void> {
 
 async function loadScripts(folder: string, extension: string): Promise<void> {
   const scriptOf = (script: string): string => path.join(folder, `${script}${extension}`);
-  await Promise.all([loadModules(scriptOf(ENGINE_CHILD), ['--warm']), loadModules(scriptOf(RUN_JOB))]);
+  await Promise.all([ENGINE_CHILD, SERVE_ATTEMPTS].map((script) => loadModules(scriptOf(script), ['--warm'])));
 }
 
 async function loadModules(script: string, args: readonly string[] = []): Promise<void> {

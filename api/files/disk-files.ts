@@ -15,7 +15,7 @@ import type { Readable } from 'node:stream';
 import type { Clock } from '#crds/process/clock.ts';
 import type { RingKey } from '#crds/process/ring-key.ts';
 import { signUrl } from '#api/files/signed-url.ts';
-import { FileTooLarge, SizeMismatch, type FileStore } from './file-store.ts';
+import { WITHOUT_PARTS, FileTooLarge, SizeMismatch, type FileStore } from './file-store.ts';
 import { checkedKey, filePath } from './file-key.ts';
 import { makeFolder, modesIn, type Modes } from './file-modes.ts';
 import { sweepTempFiles, tempName } from './temp-files.ts';
@@ -76,7 +76,7 @@ export async function openDiskFiles(deps: DiskFilesDeps): Promise<FileStore> {
     delete: (key) => remove(folderOf(key), objects),
     signedGet: async (key, seconds) => sign('GET', key, seconds),
     signedPut: async (key, seconds) => sign('PUT', key, seconds),
-    beginParts: async () => null,
+    ...WITHOUT_PARTS,
     dropParts: async () => undefined,
     list: (prefix) => keysBelow(objects, prefix),
   };

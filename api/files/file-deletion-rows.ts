@@ -1,5 +1,5 @@
 /** SQL of scheduled deletions of objects. A transaction inserts them with its decision; the recorder executes them. */
-import type { Queryable } from '#api/store/database.ts';
+import { PREPARED, type Queryable } from '#api/store/database.ts';
 
 /**
  * Schedules the deletion of a key; one that ends in `/` stands for all keys with that prefix.
@@ -10,6 +10,7 @@ export async function deleteLater(tx: Queryable, key: string, dueAt: Date, again
     `insert into file_deletions as planned (key, due_at, again_at) values ($1, $2, $3)
      on conflict (key) do update set due_at = excluded.due_at, again_at = coalesce(excluded.again_at, planned.again_at)`,
     [key, dueAt, againAt],
+    PREPARED,
   );
 }
 
@@ -18,6 +19,7 @@ export async function selectDueDeletions(db: Queryable, now: Date, limit: number
   const { rows } = await db.query<{ key: string }>(
     'select key from file_deletions where due_at <= $1 order by due_at limit $2',
     [now, limit],
+    PREPARED,
   );
   return rows.map((row) => row.key);
 }
@@ -27,13 +29,15 @@ export async function postponeDeletion(db: Queryable, key: string, dueAt: Date):
   await db.query('update file_deletions set due_at = $2 where key = $1', [key, dueAt]);
 }
 
-/** Removes an executed deletion, or reschedules it to its `again_at`. */
-export async function endDeletion(db: Queryable, key: string): Promise<void> {
+/** Removes executed deletions, or reschedules them to their `again_at`. */
+export async function endDeletions(db: Queryable, keys: readonly string[]): Promise<void> {
   await db.query(
     `with planned_again as (
-       update file_deletions set due_at = again_at, again_at = null where key = $1 and again_at is not null returning key
+       update file_deletions set due_at = again_at, again_at = null
+       where key = any ($1) and again_at is not null returning key
      )
-     delete from file_deletions where key = $1 and not exists (select from planned_again)`,
-    [key],
+     delete from file_deletions where key = any ($1) and key not in (select key from planned_again)`,
+    [keys],
+    PREPARED,
   );
 }

@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import type { OutputTarget } from '#crds/contract/media-job.ts';
 
 export interface StoredObject {
   /** Size in bytes. */
@@ -36,13 +35,35 @@ export interface FileStore {
   signedGet(key: string, seconds: number): Promise<string>;
   /** Returns a URL for a PUT of the object, valid for `seconds`. */
   signedPut(key: string, seconds: number): Promise<string>;
-  /** Begins a multipart object and returns URLs valid for `seconds`; null where one PUT may have any size. */
-  beginParts(key: string, seconds: number): Promise<OutputTarget['parts']>;
+  /** Begins a multipart object when `size` bytes are too many for one PUT; null when one suffices. */
+  beginParts(key: string, size: number): Promise<PartsUpload | null>;
+  /** Returns a URL for the PUT of a part, valid for `seconds`. Its response has the part's ETag. */
+  signedPart(key: string, part: { uploadId: string; number: number }, seconds: number): Promise<string>;
+  /** Returns a URL for the POST with the parts' ETags, S3's CompleteMultipartUpload, valid for `seconds`. */
+  signedCompletion(key: string, uploadId: string, seconds: number): Promise<string>;
   /** Aborts multipart objects that were begun before a time and not completed. */
   dropParts(begunBefore: Date): Promise<void>;
   /** Lists the keys with a prefix. */
   list(prefix: string): AsyncIterable<string>;
 }
+
+/** Begun multipart object. */
+export interface PartsUpload {
+  readonly id: string;
+  /** Size of each part except the last, in bytes. */
+  readonly partBytes: number;
+}
+
+async function refuseParts(): Promise<never> {
+  throw new Error('This store writes no objects in parts.');
+}
+
+/** Methods of a store in which one PUT may have any size. */
+export const WITHOUT_PARTS: Pick<FileStore, 'beginParts' | 'signedPart' | 'signedCompletion'> = {
+  beginParts: async () => null,
+  signedPart: refuseParts,
+  signedCompletion: refuseParts,
+};
 
 /** Error of a stream that exceeds the size limit. */
 export class FileTooLarge extends Error {

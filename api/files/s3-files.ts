@@ -2,7 +2,8 @@
  * File store in an S3 bucket. An object is written in one request, or in parts that become one object at the end. Until
  * then, and after a failure, the previous object stays. Several processes may use one bucket.
  *
- * URLs are signed with the credentials of this process. URLs signed with temporary credentials expire with them.
+ * URLs are signed with the credentials of this process. URLs signed with temporary credentials expire with them, so
+ * workers request each URL when they use it.
  */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -21,7 +22,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { FileTooLarge, SizeMismatch, type FileStore } from './file-store.ts';
 import { checkedKey } from './file-key.ts';
 import { nullIfNotFound } from './s3-not-found.ts';
-import { beginParts, dropParts } from './s3-parts.ts';
+import { beginParts, dropParts, signedCompletion, signedPart } from './s3-parts.ts';
 
 export interface S3Options {
   readonly bucket: string;
@@ -97,7 +98,12 @@ export function openS3Files(options: S3Options): S3Files {
     },
     signedGet: async (key, seconds) => getSignedUrl(client, new GetObjectCommand(object(key)), { expiresIn: seconds }),
     signedPut: async (key, seconds) => getSignedUrl(client, new PutObjectCommand(object(key)), { expiresIn: seconds }),
-    beginParts: (key, seconds) => beginParts(client, object(key), { seconds, bytes: options.partBytes ?? 2 * GB }),
+    beginParts: async (key, size) => {
+      const { partBytes = 2 * GB } = options;
+      return size <= partBytes ? null : { id: await beginParts(client, object(key)), partBytes };
+    },
+    signedPart: (key, part, expiresIn) => signedPart(client, object(key), { ...part, expiresIn }),
+    signedCompletion: (key, uploadId, expiresIn) => signedCompletion(client, object(key), { uploadId, expiresIn }),
     dropParts: (begunBefore) => dropParts(client, options.bucket, begunBefore),
     list: (prefix) => keysBelow(client, options.bucket, prefix),
     problem: () => bucketProblem(client, options),

@@ -10,31 +10,37 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import type { OutputTarget } from '#crds/contract/media-job.ts';
 import { nullIfNotFound } from './s3-not-found.ts';
 
-/** Number of parts: 8 parts of 2 GiB are 16 GiB, the largest file that a tool of the engine may write. */
-const PARTS = 8;
+interface S3Object {
+  readonly Bucket: string;
+  readonly Key: string;
+}
 
-/** Begins a multipart upload. Returns the signed URLs of its parts and of its completion. */
-export async function beginParts(
-  client: S3Client,
-  object: { readonly Bucket: string; readonly Key: string },
-  { seconds, bytes }: { readonly seconds: number; readonly bytes: number },
-): Promise<OutputTarget['parts']> {
+/** Begins a multipart upload. Returns its id. */
+export async function beginParts(client: S3Client, object: S3Object): Promise<string> {
   const { UploadId } = await client.send(new CreateMultipartUploadCommand(object));
   if (UploadId === undefined) throw new Error('the object store began an upload without an id');
-  const expiry = { expiresIn: seconds };
-  const numbers = Array.from({ length: PARTS }, (_, index) => index + 1);
-  return {
-    bytes,
-    urls: await Promise.all(
-      numbers.map((PartNumber) =>
-        getSignedUrl(client, new UploadPartCommand({ ...object, UploadId, PartNumber }), expiry),
-      ),
-    ),
-    completeUrl: await getSignedUrl(client, new CompleteMultipartUploadCommand({ ...object, UploadId }), expiry),
-  };
+  return UploadId;
+}
+
+/** Returns the URL for the PUT of a part. */
+export function signedPart(
+  client: S3Client,
+  object: S3Object,
+  { uploadId, number, expiresIn }: { uploadId: string; number: number; expiresIn: number },
+): Promise<string> {
+  const part = { ...object, UploadId: uploadId, PartNumber: number };
+  return getSignedUrl(client, new UploadPartCommand(part), { expiresIn });
+}
+
+/** Returns the URL for the POST that joins the parts. */
+export function signedCompletion(
+  client: S3Client,
+  object: S3Object,
+  { uploadId, expiresIn }: { uploadId: string; expiresIn: number },
+): Promise<string> {
+  return getSignedUrl(client, new CompleteMultipartUploadCommand({ ...object, UploadId: uploadId }), { expiresIn });
 }
 
 /** Aborts uploads begun before a time: S3 stores and charges the parts of an incomplete upload until it is aborted. */

@@ -16,7 +16,7 @@ import { jobObject, type JobObject } from '#api/jobs/job-object.ts';
 import { jobRequestSchema, type JobRequest } from '#api/jobs/job-request.ts';
 import { finishJobIn, type FinishDeps } from '#api/jobs/finish-job.ts';
 import { countUnfinishedJobs, insertJob, type NewJob } from '#api/jobs/job-rows.ts';
-import { CHANGES_CHANNEL } from '#api/store/changes-channel.ts';
+import { CHANGES_CHANNEL, notifyCourier } from '#api/store/changes-channel.ts';
 import { presetOptions } from '#api/presets/preset-options.ts';
 import type { Queryable } from '#api/store/database.ts';
 import { notify } from '#api/store/listen.ts';
@@ -34,7 +34,7 @@ import { faultPoint } from '#crds/process/fault-point.ts';
 
 type CreateJobDeps = Pick<
   Dependencies,
-  'database' | 'clock' | 'newId' | 'secretBox' | 'samples' | 'baseUrl' | 'linkKeys' | 'privateTargets'
+  'database' | 'clock' | 'newId' | 'secretBox' | 'samples' | 'files' | 'baseUrl' | 'linkKeys' | 'privateTargets'
 >;
 
 interface JobInput {
@@ -100,7 +100,7 @@ type InputFields = Pick<
 };
 
 async function readInput(
-  deps: Pick<CreateJobDeps, 'database' | 'clock' | 'samples' | 'secretBox'>,
+  deps: Pick<CreateJobDeps, 'database' | 'clock' | 'samples' | 'files' | 'secretBox'>,
   { caller, fields, jobId }: { caller: AccountCaller; fields: JobRequest; jobId: string },
 ): Promise<InputFields> {
   const { upload, url } = fields.input;
@@ -139,7 +139,10 @@ async function admit(
     if (refusal !== null) throw refusal;
     const hasInput = newJob.uploadId === null || (await claimUpload(tx, { id: newJob.uploadId, jobId: newJob.id }));
     const job = hasInput ? await insertJob(tx, newJob) : await insertWithoutInput(deps, tx, newJob);
-    if (!newJob.inputStored) await insertTransfer(tx, { jobId: job.id, direction: 'fetch', nextAt: newJob.createdAt });
+    if (!newJob.inputStored) {
+      await insertTransfer(tx, { jobId: job.id, direction: 'fetch', nextAt: newJob.createdAt });
+      await notifyCourier(tx, 'transfers');
+    }
     await store(tx, jobObject(deps, job));
     await notify(tx, CHANGES_CHANNEL, job.id);
     await faultPoint('before-job-commit');

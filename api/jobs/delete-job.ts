@@ -35,7 +35,9 @@ export async function deleteJob(deps: DeleteDeps, deletion: JobDeletion): Promis
 async function cancel(deps: DeleteDeps, { caller, input: { id } }: JobDeletion): Promise<Job | null> {
   const canceled = await deps.database.transaction(async (tx) => {
     const job = await finishJobIn(deps, tx, { jobId: id, ending: { kind: 'canceled' } });
-    if (job !== null) await record(deps, tx, { caller, id, action: 'job.cancel' });
+    if (job === null) return null;
+    await record(deps, tx, { caller, id, action: 'job.cancel' });
+    await notify(tx, CHANGES_CHANNEL, id);
     return job;
   });
   if (canceled !== null) await faultPoint('after-final-commit');

@@ -34,7 +34,16 @@ async function runningJob(more: Parameters<typeof buildJob>[2] = {}): Promise<st
   const webhookUrl = sealUrl(deps.secretBox, 'https://hooks.test/a', urlContext.job(id));
   const job = await buildJob(database, account.id, { id, webhookUrl, ...more });
   await setDispatch(database, job, 'n1');
-  await recordProgress(database, { id: job.id, dispatch: 'n1' }, { attempt: 1, startedAt: NOW, percent: 20 });
+  await recordProgress(
+    database,
+    { id: job.id, dispatch: 'n1' },
+    {
+      attempt: 1,
+      disruptions: 0,
+      startedAt: NOW,
+      percent: 20,
+    },
+  );
   return job.id;
 }
 
@@ -67,7 +76,7 @@ describe('finishJob', () => {
     ['an older MediaJob', success('n0', 3), 1],
   ])('rejects the report of %s', async (_name, ending, attempt) => {
     const id = await runningJob();
-    await recordProgress(database, { id, dispatch: 'n1' }, { attempt, startedAt: NOW, percent: 30 });
+    await recordProgress(database, { id, dispatch: 'n1' }, { attempt, disruptions: 0, startedAt: NOW, percent: 30 });
     expect(await finishJob(deps, id, ending)).toBeNull();
     expect(await readJob(database, id)).toMatchObject({ status: 'processing', result: null });
     expect(await count('ledger', 'source_id', id)).toBe(0);

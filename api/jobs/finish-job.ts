@@ -10,8 +10,6 @@ import { isUnfinished, type Job } from '#api/jobs/job.ts';
 import { jobObject } from '#api/jobs/job-object.ts';
 import { endJob, type JobEnd } from '#api/jobs/job-progress-rows.ts';
 import { lockJob } from '#api/jobs/job-rows.ts';
-import { CHANGES_CHANNEL } from '#api/store/changes-channel.ts';
-import { notify } from '#api/store/listen.ts';
 import type { Queryable } from '#api/store/database.ts';
 import { partsFolder } from '#api/uploads/upload.ts';
 import { currentEtag, deleteUpload } from '#api/uploads/upload-rows.ts';
@@ -22,7 +20,13 @@ import { MediaError, toJobError, type JobError } from '#crds/contract/media-erro
 import type { WorkerReport } from '#crds/contract/media-job.ts';
 import { faultPoint } from '#crds/process/fault-point.ts';
 
-export type FinishDeps = Pick<Dependencies, 'database' | 'clock' | 'newId' | 'secretBox' | 'baseUrl' | 'linkKeys'>;
+export interface FinishDeps extends Pick<
+  Dependencies,
+  'database' | 'clock' | 'newId' | 'secretBox' | 'baseUrl' | 'linkKeys'
+> {
+  /** Called with each job that `finishJob` has ended. */
+  readonly onJobEnded?: (job: Job) => void;
+}
 
 /** MediaJob and attempt that sent a report. A report of an older attempt or of another MediaJob is stale. */
 interface Fence {
@@ -45,11 +49,16 @@ export type Ending =
 /** Ends a job. Returns it; null when it had ended before or the report is stale. */
 export async function finishJob(deps: FinishDeps, jobId: string, ending: Ending): Promise<Job | null> {
   const ended = await deps.database.transaction((tx) => finishJobIn(deps, tx, { jobId, ending }));
-  if (ended !== null) await faultPoint('after-final-commit');
+  if (ended === null) return null;
+  deps.onJobEnded?.(ended);
+  await faultPoint('after-final-commit');
   return ended;
 }
 
-/** Ends a job in the caller's transaction. Returns it; null when it had ended before or the report is stale. */
+/**
+ * Ends a job in the caller's transaction. Returns it; null when it had ended before or the report is stale. The recorder
+ * is not notified: in most cases it is the caller.
+ */
 export async function finishJobIn(
   deps: Omit<FinishDeps, 'database'>,
   tx: Queryable,
@@ -71,7 +80,6 @@ export async function finishJobIn(
     job: jobObject(deps, job),
     webhookUrl: webhookUrlOf(deps, job),
   });
-  await notify(tx, CHANGES_CHANNEL, job.id);
   await faultPoint('before-final-commit');
   return job;
 }
@@ -138,6 +146,6 @@ async function deleteInput({ clock }: Pick<FinishDeps, 'clock'>, tx: Queryable, 
   await deleteLater(tx, job.inputKey, now);
   if (job.outputKey === null) await deleteOutputs(tx, job, now);
   if (job.uploadId === null) return;
-  await deleteUpload(tx, job.uploadId);
-  await deleteLater(tx, partsFolder(job.uploadId), now);
+  const hasParts = await deleteUpload(tx, job.uploadId);
+  if (hasParts) await deleteLater(tx, partsFolder(job.uploadId), now);
 }

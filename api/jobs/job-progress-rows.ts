@@ -1,7 +1,7 @@
 /** SQL of dispatch, progress, upload, end and clean-up of jobs. */
 import type { Job } from '#api/jobs/job.ts';
 import { JOB_COLUMNS } from '#api/jobs/job-rows.ts';
-import type { Queryable } from '#api/store/database.ts';
+import { PREPARED, type Queryable } from '#api/store/database.ts';
 import type { JobError } from '#crds/contract/media-error.ts';
 import type { WorkerReport } from '#crds/contract/media-job.ts';
 import type { EngineResult } from '#crds/contract/result.ts';
@@ -15,16 +15,17 @@ const STARTED_AT = 'coalesce(started_at, case when $4::timestamptz is not null t
  */
 export async function selectUndispatchedJobs(
   db: Queryable,
-  input: { present: readonly string[]; limit: number },
+  input: { present: readonly string[]; inputStored: boolean; limit: number },
 ): Promise<readonly Job[]> {
   return db.selectRows<Job>(
     `select ${JOB_COLUMNS} from (
        select *, row_number() over (partition by account_id order by created_at, id) as account_rank
-       from jobs where status in ('queued', 'processing') and delivery is null
+       from jobs where status in ('queued', 'processing') and delivery is null and input_stored = $3
      ) as waiting
      where id <> all ($1)
      order by account_rank, created_at limit $2`,
-    [input.present, input.limit],
+    [input.present, input.limit, input.inputStored],
+    PREPARED,
   );
 }
 
@@ -38,6 +39,7 @@ export async function setDispatch(
     `update jobs set dispatch = $3
      where id = $1 and dispatch is not distinct from $2 and status in ('queued', 'processing') and delivery is null`,
     [job.id, job.dispatch, dispatch],
+    PREPARED,
   );
 }
 
@@ -45,16 +47,18 @@ export async function setDispatch(
 export async function recordProgress(
   db: Queryable,
   job: { id: string; dispatch: string },
-  progress: { attempt: number; startedAt: Date | null; percent: number },
+  progress: { attempt: number; disruptions: number; startedAt: Date | null; percent: number },
 ): Promise<void> {
   await db.query(
     `update jobs set
        attempt = greatest(attempt, $3),
+       disruptions = greatest(disruptions, $6),
        status = case when $4::timestamptz is null then status else 'processing' end,
        started_at = ${STARTED_AT},
        percent = greatest(percent, $5)
      where id = $1 and dispatch = $2 and status in ('queued', 'processing') and delivery is null and attempt <= $3`,
-    [job.id, job.dispatch, progress.attempt, progress.startedAt, progress.percent],
+    [job.id, job.dispatch, progress.attempt, progress.startedAt, progress.percent, progress.disruptions],
+    PREPARED,
   );
 }
 
@@ -123,6 +127,7 @@ export async function endJob(tx: Queryable, id: string, end: JobEnd): Promise<Jo
       end.fence?.dispatch ?? null,
       end.fence?.attempt ?? null,
     ],
+    PREPARED,
   );
 }
 
@@ -148,6 +153,18 @@ export async function selectOverdueJobs(db: Queryable, createdBefore: Date, limi
   return db.selectRows<Job>(
     `select ${JOB_COLUMNS} from jobs where status = 'queued' and created_at <= $1 order by created_at limit $2`,
     [createdBefore, limit],
+  );
+}
+
+/** Returns number and oldest creation of the queued jobs with a stored input, by extension of their file names. */
+export async function selectQueues(
+  db: Queryable,
+): Promise<readonly { readonly extension: string; readonly jobs: number; readonly oldest: Date }[]> {
+  return db.selectRows(
+    `select coalesce(substring(input_filename from '[.]([^.]+)$'), '') as extension, count(*)::int as jobs,
+       min(created_at) as oldest
+     from jobs where status = 'queued' and input_stored group by 1`,
+    [],
   );
 }
 

@@ -13,6 +13,7 @@ const COLUMNS = {
   status: 'status',
   percent: 'percent',
   attempt: 'attempt',
+  disruptions: 'disruptions',
   createdAt: 'created_at',
   startedAt: 'started_at',
   completedAt: 'completed_at',
@@ -107,6 +108,12 @@ export async function findJob(db: Queryable, id: string): Promise<Job | null> {
   return db.findRow<Job>(`select ${JOB_COLUMNS} from jobs where id = $1`, [id], PREPARED);
 }
 
+/** Returns the jobs with these ids, by id. */
+export async function findJobs(db: Queryable, ids: readonly string[]): Promise<ReadonlyMap<string, Job>> {
+  const rows = await db.selectRows<Job>(`select ${JOB_COLUMNS} from jobs where id = any ($1)`, [ids]);
+  return new Map(rows.map((job) => [job.id, job]));
+}
+
 /**
  * Returns a job of this account and mode while its record is readable; null otherwise
  * (docs/reference/limits-and-prices.md#limits-for-every-plan).
@@ -132,6 +139,8 @@ export interface JobFilter {
   readonly operation: string | null;
   readonly createdAfter: Date | null;
   readonly createdBefore: Date | null;
+  /** Text of the id, the file name or the metadata, ignoring case; null: any. */
+  readonly text: string | null;
 }
 
 /** Keyset position of a page: the job before its first or after its last row. */
@@ -154,6 +163,8 @@ export async function selectJobs(
      where account_id = $1 and livemode = $2 and (completed_at is null or completed_at > $3)
        and ($4::text is null or status = $4) and ($5::text is null or operation = $5)
        and ($6::timestamptz is null or created_at > $6) and ($7::timestamptz is null or created_at < $7)
+       and ($11::text is null or id = lower($11) or position(lower($11) in lower(input_filename)) > 0
+         or exists (select from json_each_text(metadata) where position(lower($11) in lower(key || ' ' || value)) > 0))
        and ($8::timestamptz is null or (created_at, id) ${newer ? '>' : '<'} ($8, $9))
      order by created_at ${newer ? 'asc' : 'desc'}, id ${newer ? 'asc' : 'desc'}
      limit $10`,
@@ -168,6 +179,7 @@ export async function selectJobs(
       cursor?.createdAt ?? null,
       cursor?.id ?? null,
       page.limit,
+      filter.text,
     ],
   );
 }

@@ -27,6 +27,8 @@ export interface Job extends Readonly<UnnamedWorkOrder> {
   readonly percent: number;
   /** Highest attempt that started. A report of an older one is stale. */
   readonly attempt: number;
+  /** Attempts that were lost by evictions, preemptions and node drains. */
+  readonly disruptions: number;
   readonly createdAt: Date;
   readonly startedAt: Date | null;
   readonly completedAt: Date | null;

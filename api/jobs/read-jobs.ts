@@ -15,6 +15,8 @@ export interface JobPageQuery extends Pick<JobFilter, 'status' | 'operation' | '
   readonly startingAfter: string | undefined;
   /** Id of a job: the page ends before it, with newer jobs. */
   readonly endingBefore: string | undefined;
+  /** Text to search for; absent in `GET /v1/jobs`. */
+  readonly text?: string | null;
 }
 
 /** Returns one page of jobs, newest first, by keyset on (created_at, id). @throws MediaError bad_request */
@@ -22,8 +24,8 @@ export async function listJobs(
   deps: ReadDeps,
   { caller, input }: { caller: JobReader; input: JobPageQuery },
 ): Promise<{ jobs: readonly Job[]; hasMore: boolean }> {
-  const { status, operation, createdAfter, createdBefore } = input;
-  const filter: JobFilter = { ...readableBy(deps, caller), status, operation, createdAfter, createdBefore };
+  const { status, operation, createdAfter, createdBefore, text = null } = input;
+  const filter: JobFilter = { ...readableBy(deps, caller), status, operation, createdAfter, createdBefore, text };
   const cursor = await readCursor(deps, filter, input);
   const found = await selectJobs(deps.database, filter, { cursor, limit: input.limit + 1 });
   const jobs = found.slice(0, input.limit);

@@ -11,7 +11,7 @@ import { addPerson } from '#test/support/people.ts';
 
 const database = await testDatabase();
 const peppers = ['a pepper of at least 32 characters'] as const;
-const service = { database, clock: systemClock, newId, peppers, dashboardUrl: null };
+const service = { database, clock: systemClock, newId, peppers, baseUrl: null, dashboardUrl: null };
 const accountId = idOf(await account.create(service, { name: 'Acme', plan: 'payg' }));
 const email = 'owner@example.com';
 await addPerson(service, { email, membership: { accountId, role: 'owner' } });

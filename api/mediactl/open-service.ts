@@ -14,6 +14,8 @@ import { settings } from '#crds/process/settings.ts';
 
 export interface MediactlService extends Pick<Dependencies, 'database' | 'clock' | 'newId'> {
   readonly peppers: Peppers;
+  /** Public address of the service; null when it is unknown. */
+  readonly baseUrl: string | null;
   /** Public URL of the dashboard; null when it is switched off or unknown. */
   readonly dashboardUrl: string | null;
 }
@@ -46,7 +48,14 @@ export async function openService({
   }
   const { MEDIAJOBS_BASE_URL: baseUrl, ...rest } = given;
   const dashboardUrl = baseUrl === undefined ? null : dashboardUrlOf({ ...rest, MEDIAJOBS_BASE_URL: baseUrl });
-  return { database, clock: systemClock, newId, peppers: given.MEDIAJOBS_KEY_PEPPER, dashboardUrl };
+  return {
+    database,
+    clock: systemClock,
+    newId,
+    peppers: given.MEDIAJOBS_KEY_PEPPER,
+    baseUrl: baseUrl ?? null,
+    dashboardUrl,
+  };
 }
 
 /** Reads the connection file of the running service and the secrets that its first start generated. */

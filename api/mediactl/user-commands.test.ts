@@ -14,6 +14,7 @@ const service: MediactlService = {
   clock: systemClock,
   newId,
   peppers: ['p'],
+  baseUrl: 'https://m.example',
   dashboardUrl: 'https://m.example/dashboard',
 };
 const newAccountId = async () =>

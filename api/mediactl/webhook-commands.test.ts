@@ -7,7 +7,14 @@ import { eventIds, expectSigned, START, status, webhookSender } from '#test/supp
 
 const sender = await webhookSender();
 const { database, deps } = sender;
-const service: MediactlService = { database, clock: deps.clock, newId, peppers: ['p'.repeat(32)], dashboardUrl: null };
+const service: MediactlService = {
+  database,
+  clock: deps.clock,
+  newId,
+  peppers: ['p'.repeat(32)],
+  baseUrl: null,
+  dashboardUrl: null,
+};
 
 /** Returns a receiver that fails until `recover` is called, with the dead event that it refused eight times. */
 async function deadEvent(): Promise<{

@@ -23,7 +23,11 @@ export async function deliveries(
   if (account !== undefined && (await findAccount(database, account)) === null) {
     throw new MediaError('not_found', `There is no account \`${account}\`. \`mediactl account list\` shows them.`);
   }
-  const found = await selectDeliveries(database, { accountId: account ?? null, onlyDead: dead, limit: MAX_LISTED });
+  const found = await selectDeliveries(database, {
+    accountId: account ?? null,
+    ...(dead && { state: 'dead' as const }),
+    limit: MAX_LISTED,
+  });
   return { list: found.map((delivery) => deliveryFields(delivery)) };
 }
 

@@ -1,6 +1,6 @@
 /** Expiry of jobs, uploads, files and records. Every function is idempotent and may be interrupted. */
 import { forgetReservations } from '#api/billing/direct-reservation-rows.ts';
-import { deleteLater, endDeletion, postponeDeletion, selectDueDeletions } from '#api/files/file-deletion-rows.ts';
+import { deleteLater, endDeletions, postponeDeletion, selectDueDeletions } from '#api/files/file-deletion-rows.ts';
 import type { FileStore } from '#api/files/file-store.ts';
 import { deleteOutputs } from '#api/jobs/delete-outputs.ts';
 import { finishJob, type FinishDeps } from '#api/jobs/finish-job.ts';
@@ -59,20 +59,35 @@ const RETRY_DELETION_MS = 10_000;
  */
 export async function deleteFiles({ database, clock, files }: FinishDeps & { files: FileStore }): Promise<void> {
   const now = clock.now();
-  await untilNone(
-    () => selectDueDeletions(database, now, BATCH),
-    async (key) => {
-      try {
-        if (key.endsWith('/')) for await (const below of files.list(key)) await files.delete(below);
-        else await files.delete(key);
-      } catch (error) {
-        await postponeDeletion(database, key, new Date(now.getTime() + RETRY_DELETION_MS));
-        throw error;
+  for (;;) {
+    const keys = await selectDueDeletions(database, now, BATCH);
+    const deleted: string[] = [];
+    try {
+      for (const key of keys) {
+        await deleteKey({ database, files }, key, now);
+        deleted.push(key);
       }
-      await faultPoint('after-file-deletion');
-      await endDeletion(database, key);
-    },
-  );
+    } finally {
+      if (deleted.length > 0) await endDeletions(database, deleted);
+    }
+    if (keys.length < BATCH) return;
+  }
+}
+
+/** Deletes a file, or all files below a folder. @throws its error, after the deletion was postponed. */
+async function deleteKey(
+  { database, files }: Pick<FinishDeps, 'database'> & { files: FileStore },
+  key: string,
+  now: Date,
+): Promise<void> {
+  try {
+    if (key.endsWith('/')) for await (const below of files.list(key)) await files.delete(below);
+    else await files.delete(key);
+  } catch (error) {
+    await postponeDeletion(database, key, new Date(now.getTime() + RETRY_DELETION_MS));
+    throw error;
+  }
+  await faultPoint('after-file-deletion');
 }
 
 /** Deletes unused uploads (docs/reference/uploads.md#upload-states), old allowances, idempotency keys, reservations. */

@@ -3,25 +3,27 @@
  * missing (never created, lost with its store, deleted by hand) gets a new one with a new nonce.
  */
 import type { Dependencies } from '#api/dependencies.ts';
-import type { FileStore } from '#api/files/file-store.ts';
-import { JOB_LINK_SECONDS, outputKey, type Job } from '#api/jobs/job.ts';
+import type { Job } from '#api/jobs/job.ts';
 import { selectUndispatchedJobs, setDispatch } from '#api/jobs/job-progress-rows.ts';
 import { heartbeatToken } from '#crds/contract/heartbeat-token.ts';
 import { formatOfName, FORMATS, type Kind } from '#crds/catalogue/formats.ts';
-import { isFinal, type JobTicket, type MediaJobSpec, type OutputTarget } from '#crds/contract/media-job.ts';
+import { isFinal, type JobTicket, type MediaJob, type MediaJobSpec } from '#crds/contract/media-job.ts';
 import { unnamedWorkOrder } from '#crds/contract/work-order.ts';
 import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
 import { jobIdOfName, LABELS, mediaJobName } from '#crds/contract/names.ts';
 import { LIMITS } from '#crds/catalogue/plans.ts';
 import { faultPoint } from '#crds/process/fault-point.ts';
 
-export interface DispatchDeps extends Pick<Dependencies, 'database' | 'files' | 'log'> {
+export interface DispatchDeps extends Pick<Dependencies, 'database' | 'log'> {
   readonly mediaJobs: MediaJobClient;
   /** Returns a random word of a-z and 0-9. */
   readonly newNonce: () => string;
   /** Key of the workers' heartbeat tokens, shared with the controller. */
   readonly heartbeatKey: Buffer;
-  /** Maximum number of unfinished MediaJobs; accounts that have none may exceed it by `EXTRA_SHARE`. */
+  /**
+   * Maximum number of unfinished MediaJobs; accounts that have none may exceed it by `EXTRA_SHARE`. MediaJobs whose input
+   * is still being fetched have the same limit of their own.
+   */
   readonly maxUnfinishedJobs: number;
   /** Names of MediaJobs whose creation is in progress. A ticket is created after its MediaJob. */
   readonly beingCreated: Set<string>;
@@ -29,6 +31,9 @@ export interface DispatchDeps extends Pick<Dependencies, 'database' | 'files' | 
 
 /** Share of `maxUnfinishedJobs` that may be exceeded, by accounts that have no unfinished MediaJob. */
 const EXTRA_SHARE = 0.05;
+
+/** Maximum number of attempts of a job, with those that do not count. */
+const MAX_ATTEMPTS = LIMITS.jobAttempts + LIMITS.jobDisruptions;
 
 /** Maximum number of jobs of one iteration. */
 const MAX_BATCH = 200;
@@ -39,13 +44,32 @@ const CONCURRENCY = 8;
 /** Creates missing MediaJobs. Returns the number of jobs that lacked one. */
 export async function dispatchJobs(deps: DispatchDeps): Promise<number> {
   const present = await deps.mediaJobs.list();
+  const ids = present.map((mediaJob) => jobIdOfName(mediaJob.metadata.name));
   const unfinished = present.filter((mediaJob) => !isFinal(mediaJob.status));
+  let dispatched = 0;
+  for (const inputStored of [true, false]) {
+    // A slow server of input.url must not keep a slot from a job that could run.
+    const sameState = unfinished.filter(({ spec }) => spec.suspend !== inputStored);
+    dispatched += await dispatchWithin(deps, { ids, unfinished: sameState, inputStored });
+  }
+  return dispatched;
+}
+
+interface DispatchInput {
+  /** Ids of the jobs that have a MediaJob. */
+  readonly ids: readonly string[];
+  /** Unfinished MediaJobs that count against the limit. */
+  readonly unfinished: readonly MediaJob[];
+  /** Whether jobs are dispatched whose input is stored, or those whose input is still to be fetched. */
+  readonly inputStored: boolean;
+}
+
+async function dispatchWithin(deps: DispatchDeps, { ids, unfinished, inputStored }: DispatchInput): Promise<number> {
   const freeCapacity = deps.maxUnfinishedJobs - unfinished.length;
   const extra = Math.ceil(deps.maxUnfinishedJobs * EXTRA_SHARE) + Math.min(0, freeCapacity);
   if (freeCapacity + extra <= 0) return 0;
-  const ids = present.map((mediaJob) => jobIdOfName(mediaJob.metadata.name));
   const limit = Math.min(Math.max(0, freeCapacity) + extra, MAX_BATCH);
-  const waiting = await selectUndispatchedJobs(deps.database, { present: ids, limit });
+  const waiting = await selectUndispatchedJobs(deps.database, { present: ids, inputStored, limit });
   const jobs = withinShare(waiting, { freeCapacity, accounts: unfinished.map(({ spec }) => spec.account) });
   const remaining = jobs.values();
   const dispatchNext = async (): Promise<void> => {
@@ -83,7 +107,7 @@ async function dispatchJob(deps: DispatchDeps, job: Job): Promise<void> {
     name,
     labels: { [LABELS.job]: name, [LABELS.account]: job.accountId, [LABELS.dispatch]: nonce },
     spec: specOf(job, `${name}-${nonce}`),
-    ticket: await ticketOf(deps, job, nonce),
+    ticket: ticketOf(deps, job, nonce),
   });
   await faultPoint('after-dispatch');
   deps.log.info({ job_id: job.id, outcome, first_attempt: job.attempt + 1 }, 'job dispatched');
@@ -95,11 +119,6 @@ export function kindOfName(filename: string | null): Kind | null {
   return format === null ? null : FORMATS[format].kind;
 }
 
-/** Returns a signed GET URL of the job's input. */
-export function inputUrl({ files }: Pick<DispatchDeps, 'files'>, job: Job): Promise<string> {
-  return files.signedGet(job.inputKey, JOB_LINK_SECONDS);
-}
-
 function specOf(job: Job, secretName: string): MediaJobSpec {
   return {
     jobId: job.id,
@@ -108,34 +127,20 @@ function specOf(job: Job, secretName: string): MediaJobSpec {
     inputSize: job.inputSize,
     ...unnamedWorkOrder(job),
     secretName,
-    firstAttempt: Math.min(job.attempt, LIMITS.jobAttempts) + 1,
+    firstAttempt: Math.min(job.attempt, MAX_ATTEMPTS) + 1,
+    disruptions: job.disruptions,
     startedAt: job.startedAt?.toISOString() ?? null,
     waitUntil: new Date(job.createdAt.getTime() + LIMITS.jobWaitSeconds * 1000).toISOString(),
     suspend: !job.inputStored,
   };
 }
 
-async function ticketOf(deps: DispatchDeps, job: Job, nonce: string): Promise<JobTicket> {
-  const attempts = Array.from({ length: LIMITS.jobAttempts }, (_, index) => index + 1);
+function ticketOf({ heartbeatKey }: Pick<DispatchDeps, 'heartbeatKey'>, job: Job, dispatch: string): JobTicket {
+  const attempts = Array.from({ length: MAX_ATTEMPTS }, (_, index) => index + 1);
   return {
-    inputUrl: job.inputStored ? await inputUrl(deps, job) : null,
-    inputEtag: job.inputEtag,
+    dispatch,
+    inputEtag: job.inputStored ? job.inputEtag : null,
     filename: job.inputFilename,
-    outputs: await Promise.all(
-      attempts.map((attempt) => outputTarget(deps.files, job, outputKey(job, nonce, attempt))),
-    ),
-    heartbeatTokens: attempts.map((attempt) => heartbeatToken(deps.heartbeatKey, job.id, attempt)),
+    heartbeatTokens: attempts.map((attempt) => heartbeatToken(heartbeatKey, job.id, attempt)),
   };
-}
-
-async function outputTarget(files: FileStore, job: Job, key: string): Promise<OutputTarget> {
-  return {
-    url: await files.signedPut(key, JOB_LINK_SECONDS),
-    parts: mayOutgrowOnePut(job) ? await files.beginParts(key, JOB_LINK_SECONDS) : null,
-  };
-}
-
-/** Returns whether the output may exceed 5 GiB: only conversions of more than 25 MB can. */
-function mayOutgrowOnePut({ operation, inputSize }: Job): boolean {
-  return operation === 'convert' && (inputSize === null || inputSize > 25_000_000);
 }

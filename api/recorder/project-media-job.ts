@@ -3,12 +3,11 @@
  * It always reads both anew, so lost, late and duplicate events do no harm.
  */
 import { finishJob, type FinishDeps } from '#api/jobs/finish-job.ts';
-import { inputUrl, kindOfName, type DispatchDeps } from '#api/recorder/dispatch-jobs.ts';
+import { kindOfName, type DispatchDeps } from '#api/recorder/dispatch-jobs.ts';
 import { isUnfinished, outputKey, type Job } from '#api/jobs/job.ts';
 import { markUploadDue, recordProgress } from '#api/jobs/job-progress-rows.ts';
-import { findJob } from '#api/jobs/job-rows.ts';
-import { CHANGES_CHANNEL } from '#api/store/changes-channel.ts';
-import { notify } from '#api/store/listen.ts';
+import { findJob, findJobs } from '#api/jobs/job-rows.ts';
+import { notifyCourier } from '#api/store/changes-channel.ts';
 import { insertTransfer } from '#api/transfers/transfer-rows.ts';
 import { isFinal, type MediaJob, type MediaJobStatus } from '#crds/contract/media-job.ts';
 import { jobIdOfName, LABELS } from '#crds/contract/names.ts';
@@ -76,6 +75,25 @@ export async function projectMediaJob(deps: ProjectDeps, name: string): Promise<
   }
 }
 
+/** MediaJobs whose rows one query of a sweep reads. */
+const SWEEP_BATCH = 500;
+
+/** Returns the names of the MediaJobs that have a step to do now. Reads their rows in batches. */
+export async function mediaJobsToProject(deps: ProjectDeps): Promise<readonly string[]> {
+  const mediaJobs = await deps.mediaJobs.list();
+  const names: string[] = [];
+  for (let start = 0; start < mediaJobs.length; start += SWEEP_BATCH) {
+    const batch = mediaJobs.slice(start, start + SWEEP_BATCH);
+    const ids = batch.map(({ metadata }) => jobIdOfName(metadata.name));
+    const jobs = await findJobs(deps.database, ids);
+    batch.forEach((mediaJob, index) => {
+      const step = nextStep(deps, mediaJob, jobs.get(ids[index] ?? '') ?? null);
+      if (step.do !== 'nothing' && step.do !== 'delete-later') names.push(mediaJob.metadata.name);
+    });
+  }
+  return names;
+}
+
 const NO_RECORD = 'No job has this id. Jobs are created through the API; this MediaJob is deleted.';
 
 function nextStep(deps: ProjectDeps, mediaJob: MediaJob, job: Job | null): ProjectionStep {
@@ -97,9 +115,10 @@ function beforeEnd(deps: ProjectDeps, mediaJob: MediaJob, job: Job): ProjectionS
 
 /** Returns whether the row has the progress of a status already, as in most sweeps, or that of a newer attempt. */
 function isRecorded(status: MediaJobStatus, job: Job): boolean {
-  const { attempt, startedAt, percent } = progressOf(status);
+  const { attempt, disruptions, startedAt, percent } = progressOf(status);
   const isStartRecorded = startedAt === null || (job.status === 'processing' && job.startedAt !== null);
-  return attempt < job.attempt || (attempt === job.attempt && isStartRecorded && percent <= job.percent);
+  const isProgressRecorded = isStartRecorded && percent <= job.percent && disruptions <= job.disruptions;
+  return attempt < job.attempt || (attempt === job.attempt && isProgressRecorded);
 }
 
 /** Time after the creation of a MediaJob in which its ticket may still be missing, in seconds. */
@@ -124,7 +143,6 @@ async function resume(deps: ProjectDeps, mediaJob: MediaJob, job: Job | null): P
   if (job === null || job.inputSize === null || job.inputEtag === null) return;
   await deps.mediaJobs.resume(mediaJob.metadata.name, {
     inputSize: job.inputSize,
-    inputUrl: await inputUrl(deps, job),
     inputEtag: job.inputEtag,
     filename: job.inputFilename,
     kind: kindOfName(job.inputFilename),
@@ -155,13 +173,14 @@ async function recordEnd(deps: ProjectDeps, mediaJob: MediaJob, status: MediaJob
     );
     if (!due) return;
     await insertTransfer(tx, { jobId: id, direction: 'deliver', nextAt: deps.clock.now() });
-    await notify(tx, CHANGES_CHANNEL, id);
+    await notifyCourier(tx, 'transfers');
   });
 }
 
-function progressOf(status: MediaJobStatus): { attempt: number; startedAt: Date | null; percent: number } {
+function progressOf(status: MediaJobStatus) {
+  const { attempt, disruptions } = status;
   const startedAt = status.startedAt === null ? null : new Date(status.startedAt);
-  return { attempt: status.attempt, startedAt, percent: Math.min(status.percent, 99) };
+  return { attempt, disruptions: disruptions ?? 0, startedAt, percent: Math.min(status.percent, 99) };
 }
 
 function fenceOf(mediaJob: MediaJob): { id: string; dispatch: string } {

@@ -5,12 +5,18 @@ import { selectSettledTransfers } from '#api/transfers/transfer-rows.ts';
 
 const BATCH = 100;
 
+interface SettleDeps extends FinishDeps {
+  /** Called with the id of each job that has ended, so that its MediaJob is deleted. */
+  readonly onSettled: (jobId: string) => void;
+}
+
 /** Ends up to `BATCH` jobs whose transfers decide about them. */
-export async function settleTransfers(deps: FinishDeps): Promise<void> {
+export async function settleTransfers(deps: SettleDeps): Promise<void> {
   const settled = await selectSettledTransfers(deps.database, BATCH);
   for (const { jobId, direction, error } of settled) {
     if (error !== null) await finishJob(deps, jobId, { kind: 'failed', fence: null, error });
     else if (direction === 'deliver') await finishUploaded(deps, jobId);
+    deps.onSettled(jobId);
   }
 }
 

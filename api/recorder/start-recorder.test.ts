@@ -1,8 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { dispatchJobs } from '#api/recorder/dispatch-jobs.ts';
-import { projectMediaJob, type ProjectDeps } from '#api/recorder/project-media-job.ts';
+import { mediaJobsToProject, projectMediaJob, type ProjectDeps } from '#api/recorder/project-media-job.ts';
 import { settleTransfers } from '#api/recorder/settle-transfers.ts';
-import { openDiskFiles } from '#api/files/disk-files.ts';
 import { makeSecretBox } from '#api/store/secret-box.ts';
 import { newId } from '#crds/contract/ids.ts';
 import type { MediaJob, MediaJobStatus } from '#crds/contract/media-job.ts';
@@ -11,18 +10,12 @@ import { mediaJobName } from '#crds/contract/names.ts';
 import { makeLog } from '#crds/process/log.ts';
 import { testDatabase } from '#test/support/database.ts';
 import { buildAccount, buildJob, buildReport, nonce, readJob } from '#test/support/job-builder.ts';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeEach } from 'vitest';
+import { beforeEach } from 'vitest';
 
 const NOW = new Date('2026-01-01T12:00:00Z');
 const clock = { now: () => NOW };
 const key = { id: 'k1', key: Buffer.alloc(32, 7) };
 const database = await testDatabase();
-const directory = await mkdtemp(join(tmpdir(), 'record-jobs-'));
-afterAll(() => rm(directory, { recursive: true }));
-const files = await openDiskFiles({ clock, directory, baseUrl: 'http://127.0.0.1:1', linkKeys: [key] });
 
 let deps: ProjectDeps;
 beforeEach(async () => {
@@ -36,7 +29,6 @@ beforeEach(async () => {
     secretBox: makeSecretBox([key]),
     baseUrl: 'https://media.test',
     linkKeys: [key],
-    files,
     mediaJobs: new MemoryMediaJobs({ clock, newUid: nonce }),
     newNonce: nonce,
     heartbeatKey: Buffer.alloc(32, 1),
@@ -56,6 +48,7 @@ async function mediaJobOf(id: string): Promise<MediaJob> {
 const status = (more: Partial<MediaJobStatus>): MediaJobStatus => ({
   phase: 'Running',
   attempt: 1,
+  disruptions: null,
   percent: 0,
   startedAt: NOW.toISOString(),
   completedAt: null,
@@ -106,22 +99,65 @@ describe('dispatchJobs', () => {
     expect(dispatchedTo.toSorted()).toEqual([greedy, greedy, modest].toSorted());
   });
 
+  it('keeps no slot for jobs whose input is still being fetched, which have as many of their own', async () => {
+    deps = { ...deps, maxUnfinishedJobs: 2 };
+    const { id: account } = await buildAccount(database);
+    const fetching = { inputStored: false };
+    for (let index = 0; index < 3; index += 1) await buildJob(database, account, fetching);
+    expect(await dispatchJobs(deps)).toBe(2);
+    for (let index = 0; index < 3; index += 1) await buildJob(database, account);
+    expect(await dispatchJobs(deps)).toBe(2);
+    const suspended = (await deps.mediaJobs.list()).map(({ spec }) => spec.suspend);
+    expect(suspended.toSorted()).toEqual([false, false, true, true]);
+  });
+
   it('writes no file name, URL or secret into the MediaJob', async () => {
     const id = await dispatched({ inputFilename: 'secret-name.jpg', metadata: { note: 'secret-note' } });
     expect(JSON.stringify(await mediaJobOf(id))).not.toMatch(/secret-name|secret-note|http|signature/);
     const ticket = await deps.mediaJobs.ticket(mediaJobName(id));
     expect(ticket?.filename).toBe('secret-name.jpg');
-    expect(new Set(ticket?.outputs.map(({ url }) => url)).size).toBe(3);
+    expect(new Set(ticket?.heartbeatTokens).size).toBe(8);
   });
 
-  it('recreates a lost MediaJob with the next attempt and other output keys', async () => {
+  it('recreates a lost MediaJob with the next attempt and another nonce for its outputs', async () => {
     const id = await dispatched();
     await report(id, { attempt: 1, percent: 30 });
     const before = await deps.mediaJobs.ticket(mediaJobName(id));
     await deps.mediaJobs.delete(mediaJobName(id));
     await dispatchJobs(deps);
     expect((await mediaJobOf(id)).spec.firstAttempt).toBe(2);
-    expect((await deps.mediaJobs.ticket(mediaJobName(id)))?.outputs).not.toEqual(before?.outputs);
+    expect((await deps.mediaJobs.ticket(mediaJobName(id)))?.dispatch).not.toBe(before?.dispatch);
+  });
+
+  it('recreates a lost MediaJob with the disruptions of the job, which leave it its attempts', async () => {
+    const id = await dispatched();
+    await report(id, { attempt: 4, disruptions: 4 });
+    await deps.mediaJobs.delete(mediaJobName(id));
+    await dispatchJobs(deps);
+    expect((await mediaJobOf(id)).spec).toMatchObject({ firstAttempt: 5, disruptions: 4 });
+  });
+});
+
+describe('mediaJobsToProject', () => {
+  it('asks PostgreSQL once and names only the MediaJobs that have a step to do', async () => {
+    const [recorded, behind, gone] = [await dispatched(), await dispatched(), await dispatched()];
+    await report(recorded, { attempt: 1, percent: 30 });
+    await deps.mediaJobs.updateStatus(await mediaJobOf(behind), status({ percent: 30 }));
+    await database.query('delete from jobs where id = $1', [gone]);
+    const query = vi.spyOn(database, 'selectRows');
+    const names = await mediaJobsToProject(deps);
+    expect(names.toSorted()).toEqual([behind, gone].map((id) => mediaJobName(id)).toSorted());
+    expect(query).toHaveBeenCalledTimes(1);
+    query.mockRestore();
+  });
+
+  it('names a finished MediaJob when its time is over', async () => {
+    const id = await dispatched();
+    await report(id, { phase: 'Failed', error: { code: 'timeout', message: 'late' } });
+    expect(await mediaJobsToProject(deps)).toEqual([]);
+    expect(await mediaJobsToProject({ ...deps, clock: { now: () => new Date(NOW.getTime() + 61_000) } })).toEqual([
+      mediaJobName(id),
+    ]);
   });
 });
 
@@ -233,7 +269,7 @@ describe('a job with output.url', () => {
       NOW,
       error === null ? null : JSON.stringify(error),
     ]);
-    await settleTransfers(deps);
+    await settleTransfers({ ...deps, onSettled: () => undefined });
   }
 
   it('ends after its upload', async () => {

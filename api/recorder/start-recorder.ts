@@ -10,9 +10,16 @@ import {
   failOverdueJobs,
   forgetOldRecords,
 } from '#api/recorder/clean-up.ts';
+import { makeJobMetrics } from '#api/recorder/job-metrics.ts';
 import { dispatchJobs } from '#api/recorder/dispatch-jobs.ts';
 import { CHANGES_CHANNEL } from '#api/store/changes-channel.ts';
-import { claimMediaJobs, projectMediaJob, type ProjectDeps } from '#api/recorder/project-media-job.ts';
+import type { FileStore } from '#api/files/file-store.ts';
+import {
+  claimMediaJobs,
+  mediaJobsToProject,
+  projectMediaJob,
+  type ProjectDeps,
+} from '#api/recorder/project-media-job.ts';
 import { settleTransfers } from '#api/recorder/settle-transfers.ts';
 import { sealPlainUrls } from '#api/webhooks/seal-plain-urls.ts';
 import { listen } from '#api/store/listen.ts';
@@ -25,12 +32,11 @@ import { WorkQueue } from '#crds/kube/work-queue.ts';
 import { mediaJobName } from '#crds/contract/names.ts';
 import { startLoop } from '#api/loops/loop.ts';
 
-type GivenDeps = Pick<
+interface RecorderDeps extends Pick<
   ProjectDeps,
-  'database' | 'files' | 'clock' | 'log' | 'mediaJobs' | 'heartbeatKey' | 'keepFinishedSeconds'
->;
-
-interface RecorderDeps extends GivenDeps {
+  'database' | 'clock' | 'log' | 'mediaJobs' | 'heartbeatKey' | 'keepFinishedSeconds'
+> {
+  readonly files: FileStore;
   readonly registry: Registry;
 }
 
@@ -40,7 +46,7 @@ type RecorderConfig = Pick<
 >;
 
 /** Poll intervals of the loops, in milliseconds. */
-const EVERY = { dispatch: 1000, sweep: 10_000, uploads: 3_600_000, urls: 3_600_000, records: 3_600_000 } as const;
+const EVERY = { poll: 1000, sweep: 10_000, uploads: 3_600_000, urls: 3_600_000, records: 3_600_000 } as const;
 
 /** Starts the loops, the watch of MediaJobs and the listener. `stop` resolves when running iterations have ended. */
 export function startRecorder(
@@ -49,7 +55,7 @@ export function startRecorder(
 ): { stop: () => Promise<void> } {
   const { log } = given;
   const stopping = new AbortController();
-  const deps: ProjectDeps = {
+  const deps: ProjectDeps & Pick<RecorderDeps, 'files'> = {
     ...given,
     newId,
     newNonce: () => nameWord(10),
@@ -59,6 +65,7 @@ export function startRecorder(
     maxUnfinishedJobs: config.MEDIAJOBS_OPEN_JOBS,
     ticketsSeen: new Map(),
     beingCreated: new Set(),
+    onJobEnded: makeJobMetrics(given, registry).ended,
   };
   const queue = new WorkQueue(
     {
@@ -79,21 +86,34 @@ export function startRecorder(
   };
   const dispatchLoop = startLoop(deps, {
     name: 'dispatch',
-    everyMs: EVERY.dispatch,
+    everyMs: EVERY.poll,
     iterate: async () => {
-      await settleTransfers(deps);
       await claimOnce();
       await dispatchJobs(deps);
-      await deleteFiles(deps);
     },
   });
+  const settleLoop = startLoop(deps, {
+    name: 'settle',
+    everyMs: EVERY.poll,
+    iterate: () => settleTransfers({ ...deps, onSettled: (jobId) => queue.add(mediaJobName(jobId)) }),
+  });
+  const onHint = async (payload: string): Promise<void> => {
+    const name = isId('job', payload) ? mediaJobName(payload) : null;
+    const isKnown = name !== null && (await deps.mediaJobs.get(name)) !== null;
+    if (isKnown) queue.add(name);
+    // A job without a MediaJob is new; one with a MediaJob was canceled, or its transfer has ended.
+    if (!isKnown) dispatchLoop.wake();
+    if (isKnown || name === null) settleLoop.wake();
+  };
   const loops = [
     dispatchLoop,
+    settleLoop,
+    startLoop(deps, { name: 'deletions', everyMs: EVERY.poll, iterate: () => deleteFiles(deps) }),
     startLoop(deps, {
       name: 'sweep',
       everyMs: EVERY.sweep,
       iterate: async () => {
-        for (const { metadata } of await deps.mediaJobs.list()) queue.add(metadata.name, 'sweep');
+        for (const name of await mediaJobsToProject(deps)) queue.add(name, 'sweep');
         await failOverdueJobs(deps);
         await expireOutputs(deps);
       },
@@ -115,10 +135,7 @@ export function startRecorder(
     {
       channel: CHANGES_CHANNEL,
       signal: stopping.signal,
-      onHint: (payload) => {
-        if (isId('job', payload)) queue.add(mediaJobName(payload));
-        dispatchLoop.wake();
-      },
+      onHint: (payload) => void onHint(payload).catch(() => dispatchLoop.wake()),
     },
   );
   return {

@@ -30,12 +30,23 @@ interface QueryOptions {
 /** Options of `query` for a prepared statement. */
 export const PREPARED: QueryOptions = { prepared: true };
 
+/** Statements of one transaction. They are sent at once, without waiting for the results of earlier ones. */
+export interface Transaction extends Queryable {
+  /**
+   * Sends COMMIT behind the statements that were sent, so that it takes no round trip of its own. No statement may
+   * follow. If one of them failed, the transaction is rolled back and rejects.
+   */
+  commitNow(): void;
+}
+
 export interface Database extends Queryable {
   /**
    * Runs the work in one transaction on one connection. The work runs again after a deadlock or a serialization
    * failure, so it must have no effects that a rollback does not undo.
    */
-  transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  /** Runs the work on one connection without a transaction and without timeouts. */
+  outsideTransaction<T>(work: (connection: Queryable) => Promise<T>): Promise<T>;
   /** Waits for running queries and closes every connection. May be called twice. */
   close(): Promise<void>;
 }
@@ -73,6 +84,7 @@ export function makeDatabase({ url, log, maxConnections }: DatabaseSettings): Da
   const pool = new pg.Pool({
     ...connectionSettings(url),
     max: maxConnections,
+    pipeline: true,
     connectionTimeoutMillis: CONNECT_MS,
     statement_timeout: STATEMENT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
@@ -85,6 +97,7 @@ export function makeDatabase({ url, log, maxConnections }: DatabaseSettings): Da
     ...queryable(pool, QUERY_TIMEOUT_MS),
     transaction: (work, options = {}) =>
       withRetries((attempt) => inTransaction(pool, work, { ...options, attempt }), options),
+    outsideTransaction: (work) => outsideTransaction(pool, work),
     close: () => (closing ??= pool.end()),
   };
 }
@@ -166,9 +179,20 @@ function isConflict(error: unknown): boolean {
   return error instanceof pg.DatabaseError && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK);
 }
 
+async function outsideTransaction<T>(pool: pg.Pool, work: (connection: Queryable) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  try {
+    await client.query('set statement_timeout = 0');
+    return await work(queryable(client, undefined));
+  } finally {
+    // The connection is closed, with its settings.
+    client.release(true);
+  }
+}
+
 async function inTransaction<T>(
   pool: pg.Pool,
-  work: (tx: Queryable) => Promise<T>,
+  work: (tx: Transaction) => Promise<T>,
   { patient = false, attempt }: { patient?: boolean; attempt: Attempt },
 ): Promise<T> {
   const client = await pool.connect();
@@ -177,11 +201,20 @@ async function inTransaction<T>(
   const ignore = (): void => undefined;
   client.on('error', ignore);
   const timeout: { query_timeout?: number } = patient ? {} : { query_timeout: QUERY_TIMEOUT_MS };
+  const send = (text: string): Promise<pg.QueryResult> => {
+    const sent = client.query({ text, ...timeout });
+    sent.catch(ignore);
+    return sent;
+  };
+  let committed: Promise<pg.QueryResult> | null = null;
+  const commitNow = (): void => void (committed ??= send('commit'));
   try {
-    await client.query('begin');
-    if (patient) await client.query('set local statement_timeout = 0');
-    const value = await work(queryable(client, timeout.query_timeout));
-    await client.query({ text: 'commit', ...timeout });
+    const begun = send('begin');
+    if (patient) await send('set local statement_timeout = 0');
+    const value = await work({ ...queryable(client, timeout.query_timeout), commitNow });
+    await begun;
+    const { command } = await (committed ?? send('commit'));
+    if (command !== 'COMMIT') throw new Error('the transaction was rolled back, because a statement had failed');
     return value;
   } catch (error) {
     attempt.isLost = await client.query({ text: 'rollback', ...timeout }).then(

@@ -66,6 +66,7 @@ export async function selectSettledTransfers(
        and (transfer.error is not null or transfer.direction = 'deliver')
      order by transfer.done_at limit $1`,
     [limit],
+    PREPARED,
   );
 }
 

@@ -33,6 +33,8 @@ export async function checkContent(
   const announced = requiredLength(size);
   const planLimit = PLANS[caller.account.plan].maxAsyncBytes;
   if (announced > LIMITS.singleUploadBytes || announced > planLimit) throw tooLarge(announced, planLimit);
+  // Stored content has replaced the declared size in the row. A replacement may be larger; the allowance counts it.
+  if (upload.etag === null && announced > upload.size) throw overDeclaredSize(announced, upload.size);
   return { upload, size: announced };
 }
 
@@ -61,7 +63,7 @@ export async function storeContent(
   throw uploadNotFound(upload.id);
 }
 
-/** Counts bytes beyond the declared size on the upload allowance too. */
+/** Counts the bytes of a replacement beyond the size so far on the upload allowance too. */
 async function countExcess({ database, clock }: UploadDeps, caller: Uploader, bytes: number): Promise<void> {
   await database.transaction(async (tx) => {
     await lockAccount(tx, caller.account.id);
@@ -208,6 +210,11 @@ function tooLarge(size: number, planLimit: number): MediaError {
       ? `The content has ${size} bytes; the plan allows job files of at most ${planLimit} bytes.`
       : `The content has ${size} bytes; one request takes at most ${LIMITS.singleUploadBytes}. Create the upload with its real size to get parts.`;
   return new MediaError('file_too_large', message);
+}
+
+function overDeclaredSize(size: number, declared: number): MediaError {
+  const message = `The content has ${size} bytes; the upload was created for ${declared}. Create an upload with the size of the file.`;
+  return new MediaError('bad_request', message, { param: 'Content-Length' });
 }
 
 function uploadNotFound(id: string): MediaError {

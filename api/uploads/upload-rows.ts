@@ -1,5 +1,5 @@
 /** SQL of uploads. */
-import type { Queryable } from '#api/store/database.ts';
+import { PREPARED, type Queryable } from '#api/store/database.ts';
 import type { Kind } from '#crds/catalogue/formats.ts';
 
 export interface Upload {
@@ -75,18 +75,23 @@ export async function markUploaded(
  * deleted: an upload serves one job.
  */
 export async function claimUpload(tx: Queryable, { id, jobId }: { id: string; jobId: string }): Promise<boolean> {
-  return tx.changesRow('update uploads set job_id = $2 where id = $1 and job_id is null', [id, jobId]);
+  return tx.changesRow('update uploads set job_id = $2 where id = $1 and job_id is null', [id, jobId], PREPARED);
 }
 
 /** Returns the ETag of an upload's current content; null when the upload was deleted. */
 export async function currentEtag(tx: Queryable, id: string): Promise<string | null> {
-  const { rows } = await tx.query<{ etag: string | null }>('select etag from uploads where id = $1', [id]);
+  const { rows } = await tx.query<{ etag: string | null }>('select etag from uploads where id = $1', [id], PREPARED);
   return rows[0]?.etag ?? null;
 }
 
-/** Deletes the row of an upload. */
-export async function deleteUpload(tx: Queryable, id: string): Promise<void> {
-  await tx.query('delete from uploads where id = $1', [id]);
+/** Deletes the row of an upload. Returns whether it was sent in parts. */
+export async function deleteUpload(tx: Queryable, id: string): Promise<boolean> {
+  const { rows } = await tx.query<{ multipart: boolean }>(
+    'delete from uploads where id = $1 returning multipart',
+    [id],
+    PREPARED,
+  );
+  return rows[0]?.multipart ?? false;
 }
 
 /** Returns expired uploads that no job uses. */

@@ -1,5 +1,6 @@
 /** SQL of webhook deliveries for operators: list, resend, deletion of old ones. */
 import type { Queryable } from '#api/store/database.ts';
+import type { DeliveryState } from '#api/webhooks/delivery-state.ts';
 import { shortenUrl } from '#api/webhooks/stored-url.ts';
 
 export interface DeliveryRecord {
@@ -36,22 +37,40 @@ interface DeliveryFilter {
   readonly accountId: string | null;
   /** Absent: deliveries to any destination. */
   readonly endpointId?: string;
-  /** True: dropped deliveries only. */
-  readonly onlyDead: boolean;
+  /** Absent: deliveries in any state. */
+  readonly state?: DeliveryState;
+  /** Id of a delivery: only older ones. */
+  readonly before?: string;
   readonly limit: number;
 }
+
+/** `delivered` in each state. */
+const OUTCOMES: Readonly<Record<DeliveryState, boolean | null>> = { queued: null, delivered: true, dead: false };
 
 /** Returns deliveries, newest first. */
 export async function selectDeliveries(
   db: Queryable,
-  { accountId, endpointId, onlyDead, limit }: DeliveryFilter,
+  { accountId, endpointId, state, before, limit }: DeliveryFilter,
 ): Promise<readonly DeliveryRecord[]> {
   const { rows } = await db.query<Row>(
     `select ${COLUMNS} from webhook_deliveries
-     where ($1::text is null or account_id = $1) and (not $2::boolean or delivered = false)
-       and ($4::text is null or endpoint_id = $4)
+     where ($1::text is null or account_id = $1) and ($4::text is null or endpoint_id = $4)
+       and ($2::text is null or delivered is not distinct from $6::boolean)
+       and ($5::text is null or (created_at, id) < (select created_at, id from webhook_deliveries where id = $5))
      order by created_at desc, id desc limit $3`,
-    [accountId, onlyDead, limit, endpointId ?? null],
+    [accountId, state ?? null, limit, endpointId ?? null, before ?? null, state === undefined ? null : OUTCOMES[state]],
+  );
+  return rows.map((row) => withShownUrl(row));
+}
+
+/** Returns the deliveries of a job's event. */
+export async function selectDeliveriesOfJob(
+  db: Queryable,
+  { accountId, jobId }: { accountId: string; jobId: string },
+): Promise<readonly DeliveryRecord[]> {
+  const { rows } = await db.query<Row>(
+    `select ${COLUMNS} from webhook_deliveries where job_id = $2 and account_id = $1 order by id`,
+    [accountId, jobId],
   );
   return rows.map((row) => withShownUrl(row));
 }
@@ -84,6 +103,32 @@ export async function requeueDelivery(tx: Queryable, eventId: string, at: Date):
     [eventId, at],
   );
   return rows[0] === undefined ? null : withShownUrl(rows[0]);
+}
+
+/** Makes a queued delivery due at `at`. Returns null when it is missing, done or being sent. */
+export async function setDueNow(tx: Queryable, eventId: string, at: Date): Promise<DeliveryRecord | null> {
+  const { rows } = await tx.query<Row>(
+    `update webhook_deliveries set next_at = least(next_at, $2)
+     where id = $1 and done_at is null and (lease_until is null or lease_until <= $2) returning ${COLUMNS}`,
+    [eventId, at],
+  );
+  return rows[0] === undefined ? null : withShownUrl(rows[0]);
+}
+
+/** Queues the dropped deliveries of an endpoint again, the oldest `limit`, as `requeueDelivery` does. */
+export async function requeueDropped(
+  tx: Queryable,
+  { accountId, endpointId, at, limit }: { accountId: string; endpointId: string; at: Date; limit: number },
+): Promise<readonly DeliveryRecord[]> {
+  const { rows } = await tx.query<Row>(
+    `update webhook_deliveries set attempt = 0, next_at = $3, lease_until = null, done_at = null, delivered = null
+     where id in (
+       select id from webhook_deliveries where account_id = $1 and endpoint_id = $2 and delivered = false
+       order by created_at, id limit $4
+     ) returning ${COLUMNS}`,
+    [accountId, endpointId, at, limit],
+  );
+  return rows.map((row) => withShownUrl(row));
 }
 
 /** Deletes deliveries that ended by `before`, at most `limit`. Returns their number. */

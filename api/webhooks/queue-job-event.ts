@@ -1,7 +1,6 @@
 import type { Dependencies } from '#api/dependencies.ts';
-import { notify } from '#api/store/listen.ts';
 import type { Queryable } from '#api/store/database.ts';
-import { CHANGES_CHANNEL } from '#api/store/changes-channel.ts';
+import { notifyCourier } from '#api/store/changes-channel.ts';
 import { signingSecret } from '#api/webhooks/signing-secret.ts';
 import { openUrl, sealUrl, urlContext } from '#api/webhooks/stored-url.ts';
 import { insertDelivery } from '#api/webhooks/webhook-delivery-rows.ts';
@@ -48,7 +47,7 @@ export async function queueJobEvent(deps: QueueDeps, tx: Queryable, event: JobEv
       createdAt: event.createdAt,
     });
   }
-  if (destinations.length > 0) await notify(tx, CHANGES_CHANNEL, event.jobId);
+  if (destinations.length > 0) await notifyCourier(tx, 'deliveries');
 }
 
 /** Returns the exact bytes of an event: docs/reference/webhooks.md#events. */

@@ -7,9 +7,8 @@ import type { AccountCaller } from '#api/accounts/find-caller.ts';
 import { lockAccount } from '#api/accounts/account-rows.ts';
 import { recordAudit } from '#api/audit/audit.ts';
 import type { Dependencies } from '#api/dependencies.ts';
-import { CHANGES_CHANNEL } from '#api/store/changes-channel.ts';
+import { notifyCourier } from '#api/store/changes-channel.ts';
 import { checkTargetUrl } from '#api/outbound/public-url.ts';
-import { notify } from '#api/store/listen.ts';
 import { ownedEndpoint } from '#api/webhooks/change-webhook-endpoint.ts';
 import { openUrl, sealUrl, urlContext } from '#api/webhooks/stored-url.ts';
 import { webhookEndpointNotFound } from '#api/webhooks/webhook-endpoint-object.ts';
@@ -77,7 +76,7 @@ async function enqueue(
     await lockAccount(tx, accountId);
     if (!(await insertPing(tx, ping, { most: MAX_PINGS, since }))) throw tooManyPings();
     await recordAudit(tx, caller.actor, { at, action: 'webhook.test', target: endpointId, accountId });
-    await notify(tx, CHANGES_CHANNEL, ping.eventId);
+    await notifyCourier(tx, 'pings');
   });
 }
 

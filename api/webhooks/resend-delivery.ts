@@ -1,7 +1,6 @@
 import { recordAudit, type Actor } from '#api/audit/audit.ts';
 import type { Dependencies } from '#api/dependencies.ts';
-import { CHANGES_CHANNEL } from '#api/store/changes-channel.ts';
-import { notify } from '#api/store/listen.ts';
+import { notifyCourier } from '#api/store/changes-channel.ts';
 import { findDelivery, requeueDelivery, type DeliveryRecord } from '#api/webhooks/delivery-record-rows.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 
@@ -17,9 +16,9 @@ export async function resendDelivery(
   const queued = await database.transaction(async (tx) => {
     const again = await requeueDelivery(tx, eventId, at);
     if (again === null) return null;
-    const { jobId, accountId } = again;
+    const { accountId } = again;
     await recordAudit(tx, caller, { at, action: 'webhook.resend', target: eventId, accountId });
-    await notify(tx, CHANGES_CHANNEL, jobId);
+    await notifyCourier(tx, 'deliveries');
     return again;
   });
   if (queued !== null) return queued;

@@ -1,5 +1,5 @@
 /** SQL of webhook endpoints. A deleted endpoint keeps its row, which queued deliveries refer to. */
-import type { Queryable } from '#api/store/database.ts';
+import { PREPARED, type Queryable } from '#api/store/database.ts';
 import { plainUrlUntilEnd } from '#api/webhooks/plain-url-rows.ts';
 import { shortenUrl, type NewUrl, type StoredUrl } from '#api/webhooks/stored-url.ts';
 
@@ -106,6 +106,7 @@ export async function selectWebhookTargets(tx: Queryable, accountId: string): Pr
     `select id, url as "plainUrl", sealed_url as "sealedUrl", enabled, secret as "sealedSecret" from webhook_endpoints
      where account_id = $1 and deleted_at is null order by created_at, id`,
     [accountId],
+    PREPARED,
   );
 }
 

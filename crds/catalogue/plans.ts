@@ -53,6 +53,8 @@ export const LIMITS = {
   jobRunSeconds: 4 * 3600,
   jobWaitSeconds: 30 * 60,
   jobAttempts: 3,
+  /** Evictions, preemptions and drained nodes that do not count as one of these attempts. */
+  jobDisruptions: 5,
   singleUploadBytes: 95 * MB,
   uploadPartBytes: 64 * MB,
   uploadUnusedSeconds: 24 * 3600,

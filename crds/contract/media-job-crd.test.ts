@@ -25,6 +25,18 @@ describe('MediaJob CRD', () => {
     expect(crd.metadata.name).toBe(CRD_NAME);
   });
 
+  it('describes every field for kubectl explain, with its bounds', () => {
+    const fields = nodes(root).filter(([path]) => /^\.(spec|status)/.test(path) && !/(\[\]|\*)$/.test(path));
+    for (const [path, node] of fields) {
+      const { description, minimum, maximum } = node as { description?: string; minimum?: number; maximum?: number };
+      expect(description, path).toMatch(/^[^]+\.( |$)/);
+      if (minimum !== undefined) expect(description, path).toContain(`From ${minimum}`);
+      if (maximum !== undefined) expect(description, path).toContain(`to ${maximum}`);
+    }
+    const quality = fields.find(([path]) => path === '.spec.options.image.quality')?.[1];
+    expect(quality?.['description']).toContain('0 to 100');
+  });
+
   it('has a structural schema: one type per node and no keyword that an API server refuses', () => {
     for (const [path, node] of nodes(root)) {
       expect(node['type'], path).toBeTypeOf('string');

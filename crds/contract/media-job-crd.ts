@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { describeFields } from '#crds/contract/describe-fields.ts';
 import { CONDITION_TYPES, conditionSchema } from '#crds/contract/media-job-conditions.ts';
 import {
   mediaJobSpecSchema,
@@ -100,8 +101,11 @@ function mediaJobSchema(): StructuralSchema {
       apiVersion: { type: 'string' },
       kind: { type: 'string' },
       metadata: { type: 'object' },
-      spec: withRules(mediaJobSpecSchema, SPEC_RULES),
-      status: { ...withConditionMap(withRules(writtenStatusSchema, STATUS_RULES)), default: FIRST_STATUS },
+      spec: describeFields(withRules(mediaJobSpecSchema, SPEC_RULES), 'spec'),
+      status: {
+        ...describeFields(withConditionMap(withRules(writtenStatusSchema, STATUS_RULES)), 'status'),
+        default: FIRST_STATUS,
+      },
     },
     'x-kubernetes-validations': [NAME_RULE],
   };

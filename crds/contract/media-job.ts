@@ -29,7 +29,8 @@ export const mediaJobSpecSchema = z.object({
   inputSize: z.int().min(0).nullable().meta({ description: 'Bytes; null until the input is stored.' }),
   ...otherOrderFields,
   secretName: z.string().max(253),
-  firstAttempt: z.int().min(1).max(4).meta({ description: 'Above 1 when an earlier MediaJob of this job was lost.' }),
+  firstAttempt: z.int().min(1).max(9).meta({ description: 'Above 1 when an earlier MediaJob of this job was lost.' }),
+  disruptions: z.int().min(0).nullable().meta({ description: 'Disruptions under earlier MediaJobs of this job.' }),
   startedAt: timestamp
     .nullable()
     .meta({ description: 'First heartbeat under an earlier MediaJob; null when the job never ran.' }),
@@ -57,6 +58,11 @@ export type WorkerReport = z.infer<typeof workerReportSchema>;
 export const mediaJobStatusSchema = z.object({
   phase: z.enum(PHASES),
   attempt: z.int().min(0).meta({ description: 'Number of the current or last attempt; 0 before the first.' }),
+  disruptions: z
+    .int()
+    .min(0)
+    .nullable()
+    .meta({ description: 'Attempts lost by evictions, preemptions and node drains. Five of them are not counted.' }),
   percent: z.int().min(0).max(100),
   startedAt: timestamp.nullable().meta({ description: "First heartbeat of the job's first attempt." }),
   completedAt: timestamp.nullable(),
@@ -93,32 +99,14 @@ export function mayFollow(old: MediaJobStatus | undefined, next: MediaJobStatus)
   return !isFinal(old) && next.attempt >= (old?.attempt ?? 0);
 }
 
-/** Target of an attempt's output: one PUT of `url`, or parts when the output is larger than one part. */
-export const attemptOutputSchema = z.object({
-  url: z.url(),
-  /** null: one PUT suffices for any output of the job. */
-  parts: z
-    .object({
-      /** Size of each part except the last, in bytes. */
-      bytes: z.int().min(1),
-      /** URLs of the PUTs, one per part in order; each response has the part's ETag. */
-      urls: z.array(z.url()),
-      /** URL of the POST with the parts' ETags, as S3's CompleteMultipartUpload. */
-      completeUrl: z.url(),
-    })
-    .nullable(),
-});
-export type OutputTarget = z.infer<typeof attemptOutputSchema>;
-
 /**
- * Content of the job's Secret: signed URLs, tokens and the caller's file name. One output per attempt (index 0 is
- * attempt 1), so that nobody reads what a stale attempt writes.
+ * Content of the job's Secret: the caller's file name and the tokens of the attempts, with which their workers send
+ * heartbeats and request signed URLs (`transfer-urls.ts`).
  */
 export const jobTicketSchema = z.object({
-  inputUrl: z.url().nullable().meta({ description: 'Signed GET; null until the input is stored.' }),
-  inputEtag: z.string().nullable(),
+  dispatch: z.string().meta({ description: 'Nonce of this MediaJob.' }),
+  inputEtag: z.string().nullable().meta({ description: 'null until the input is stored.' }),
   filename: z.string().nullable(),
-  outputs: z.array(attemptOutputSchema),
   heartbeatTokens: z.array(z.string()).meta({ description: 'One per attempt; index 0 is attempt 1.' }),
 });
 export type JobTicket = z.infer<typeof jobTicketSchema>;

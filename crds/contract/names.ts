@@ -12,6 +12,8 @@ export const LABELS = {
   job: 'mediajobs.dev/job',
   attempt: 'mediajobs.dev/attempt',
   dispatch: 'mediajobs.dev/dispatch',
+  /** Kind of the file by its name, or `unknown`. */
+  kind: 'mediajobs.dev/kind',
   /** Installation that made an object. Several may share a namespace. */
   instance: 'app.kubernetes.io/instance',
 } as const;
@@ -31,6 +33,7 @@ export const REASONS = [
   'Succeeded',
   'AttemptLost',
   'WaitTimeout',
+  'StartImpossible',
   'RunTimeout',
   'AttemptsExhausted',
   'OutOfMemory',

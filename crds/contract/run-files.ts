@@ -3,8 +3,13 @@
 /** Maximum size of an outcome in bytes: Kubernetes' limit of a termination message. */
 export const TERMINATION_BYTES = 4096;
 
-/** File descriptor of the complete RunSpec in a process on this machine: an unlinked file. */
-export const RUN_SPEC_DESCRIPTOR = 3;
+/**
+ * File descriptor of a worker on this machine: a socket pair with JSON, one message per line. Its owner sends
+ * `RunMessage`s, one at a time; the worker sends `RunReply` when it has written an outcome and left nothing of the run.
+ */
+export const RUN_CHANNEL = 3;
+/** Name of the outcome's file in the directory of a run on this machine. */
+export const TERMINATION_NAME = 'termination.json';
 
 /** Environment variable of `run-job.ts` with the paths of the RunSpec's files. */
 export const RUN_SPEC_FILE = 'MEDIAJOBS_RUN_SPEC_FILE';

@@ -4,7 +4,7 @@
  * 4,096 bytes to its termination file. An exit without an outcome is a lost attempt.
  */
 import { z } from 'zod';
-import { jobErrorSchema, attemptOutputSchema, workerReportSchema, type JobTicket } from '#crds/contract/media-job.ts';
+import { jobErrorSchema, workerReportSchema, type JobTicket } from '#crds/contract/media-job.ts';
 import { TERMINATION_BYTES } from '#crds/contract/run-files.ts';
 import { PLAIN_TEXT } from '#crds/process/plain-text.ts';
 import { untrustedReportSchema } from '#crds/contract/untrusted-report.ts';
@@ -16,35 +16,34 @@ export const runSpecSchema = z.object({
   ...workOrderSchema.shape,
   /** Remaining processing time of the job at the start of the work, in seconds. */
   timeoutSeconds: z.int().min(1),
+  /** Nonce of the MediaJob, which fences its attempts from those of an earlier one. */
+  dispatch: z.string(),
   /** Stored input. `etag` is sent as If-Match, so that the response for an overwritten upload is 412. */
-  input: z.object({ url: z.url(), etag: z.string().nullable(), size: z.int().nullable() }),
-  output: attemptOutputSchema,
+  input: z.object({ etag: z.string(), size: z.int().nullable() }),
   /** Target of heartbeats: POST `HeartbeatBody` with `Authorization: Bearer <token>`. */
   heartbeat: z.object({ url: z.url(), token: z.string(), intervalSeconds: z.number() }),
 });
 export type RunSpec = z.infer<typeof runSpecSchema>;
 
 /** Public part of a RunSpec, visible in Kubernetes Jobs. */
-export type OpenRunSpec = Omit<RunSpec, 'filename' | 'input' | 'output' | 'heartbeat'> & {
+export type OpenRunSpec = Omit<RunSpec, 'filename' | 'dispatch' | 'input' | 'heartbeat'> & {
   readonly input: Pick<RunSpec['input'], 'size'>;
   readonly heartbeat: Omit<RunSpec['heartbeat'], 'token'>;
 };
 
 /**
  * Returns the RunSpec of an attempt, completed from the job's ticket.
- * @throws Error when the ticket lacks the input or that attempt's output.
+ * @throws Error when the ticket lacks the input or that attempt's token.
  */
 export function completeRunSpec(open: OpenRunSpec, ticket: JobTicket): RunSpec {
-  const output = ticket.outputs[open.attempt - 1];
   const token = ticket.heartbeatTokens[open.attempt - 1];
-  if (ticket.inputUrl === null) throw new Error(`The ticket of ${open.jobId} has no input URL.`);
-  if (output === undefined || token === undefined)
-    throw new Error(`The ticket of ${open.jobId} has no output for attempt ${open.attempt}.`);
+  if (ticket.inputEtag === null) throw new Error(`The ticket of ${open.jobId} has no input.`);
+  if (token === undefined) throw new Error(`The ticket of ${open.jobId} has no token for attempt ${open.attempt}.`);
   return {
     ...open,
     filename: ticket.filename,
-    input: { ...open.input, url: ticket.inputUrl, etag: ticket.inputEtag },
-    output,
+    dispatch: ticket.dispatch,
+    input: { ...open.input, etag: ticket.inputEtag },
     heartbeat: { ...open.heartbeat, token },
   };
 }

@@ -14,6 +14,8 @@ export interface AccessNeeds {
   /** API group and version that must be served, such as mediajobs.dev/v1, with the CRD's name. */
   readonly customResource: { readonly groupVersion: string; readonly plural: string; readonly crd: string };
   readonly access: readonly Access[];
+  /** Namespace of Leases; default: the same. */
+  readonly leases?: string;
 }
 
 /** Returns one sentence per missing precondition; empty when none is missing. */
@@ -24,7 +26,9 @@ export async function missingAccess(
   try {
     const crd = await missingResource(client, needs);
     if (crd !== null) return [crd];
-    const missing = await Promise.all(needs.access.map((access) => missingVerbs(client, needs.namespace, access)));
+    const missing = await Promise.all(
+      needs.access.map((access) => missingVerbs(client, namespaceOf(needs, access), access)),
+    );
     return missing.flat();
   } catch (error) {
     return [`The API server cannot be reached: ${error instanceof Error ? error.message : String(error)}`];
@@ -44,6 +48,10 @@ async function missingResource(
     if (isRefusal(error, 404)) return fix;
     throw error;
   }
+}
+
+function namespaceOf({ namespace, leases = namespace }: AccessNeeds, { resource }: Access): string {
+  return resource === 'leases' ? leases : namespace;
 }
 
 async function missingVerbs(

@@ -8,6 +8,8 @@ import { KubeConfig, type Cluster } from '@kubernetes/client-node';
 import { Agent, type Dispatcher } from 'undici';
 
 export interface Connection {
+  /** Name of this process for the API server: in the User-Agent, and as manager of the fields that it writes. */
+  readonly client: string;
   /** Base URL, such as https://10.96.0.1:443. */
   readonly server: string;
   /** Namespace of the kubeconfig's context, or of the pod. */
@@ -26,16 +28,17 @@ const HEADERS_MS = 30_000;
 const TCP_PROBE_MS = 30_000;
 
 /**
- * Connects by the kubeconfig file, or without one by the service account of this pod.
+ * Connects by the kubeconfig file, or without one by the service account of this pod, as the client with the name.
  * @throws Error when there is neither.
  */
-export function connect(kubeconfigFile: string | null): Connection {
+export function connect(kubeconfigFile: string | null, client = 'mediajobs'): Connection {
   const configs = [loadConfig(kubeconfigFile), loadConfig(kubeconfigFile)] as const;
   const cluster = configs[0].getCurrentCluster();
   if (cluster === null) throw new Error(noCluster(kubeconfigFile));
   const [unaryAgents, watchAgents] = [makeAgents(30_000), makeAgents(0)] as const;
   const [unary, watch] = [share(configs[0], unaryAgents), share(configs[1], watchAgents)] as const;
   return {
+    client,
     server: cluster.server.replace(/\/$/, ''),
     namespace: namespaceOf(configs[0], kubeconfigFile),
     unary,

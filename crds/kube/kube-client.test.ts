@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { connect, type Connection } from '#crds/kube/connection.ts';
 import { makeKubeClient, type CallLimits, type KubeClient } from '#crds/kube/kube-client.ts';
@@ -45,6 +46,37 @@ describe('a client of an API server', () => {
       expect(await client.get(`${PATH}/a`)).toHaveProperty('unknownToUs.kept', true);
     }
     expect(server.connections()).toBeLessThanOrEqual(2);
+  });
+
+  it('names itself in every request, and as the manager of the fields that it writes', async () => {
+    const seen: string[] = [];
+    const respond = (request: IncomingMessage, response: ServerResponse): void => {
+      const { searchParams } = new URL(request.url ?? '/', 'http://mock');
+      seen.push(`${request.method} ${request.headers['user-agent']} ${searchParams.get('fieldManager')}`);
+      json(200, {})(request, response);
+    };
+    server.others(respond, respond, respond, respond, respond);
+    server.watches((request, response) => {
+      seen.push(`WATCH ${request.headers['user-agent']}`);
+      response.end();
+    });
+    await connection.close();
+    connection = connect(server.kubeconfig, 'mediajobs-controller');
+    client = makeClient();
+    await client.get(PATH);
+    await client.create(PATH, {});
+    await client.replace(PATH, {});
+    await client.mergePatch(PATH, {});
+    await client.delete(PATH);
+    await client.watch(PATH, { watch: 'true' }, new AbortController().signal);
+    expect(seen).toEqual([
+      'GET mediajobs-controller null',
+      'POST mediajobs-controller mediajobs-controller',
+      'PUT mediajobs-controller mediajobs-controller',
+      'PATCH mediajobs-controller mediajobs-controller',
+      'DELETE mediajobs-controller null',
+      'WATCH mediajobs-controller',
+    ]);
   });
 
   it('uses separate connections for watches', async () => {

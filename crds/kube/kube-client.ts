@@ -117,8 +117,12 @@ function retryDelay({ status, retryAfter }: UnaryResponse): number | null {
 async function send(deps: KubeClientDeps, http: IsomorphicFetchHttpLibrary, what: Call): Promise<UnaryResponse> {
   const signal = AbortSignal.timeout((deps.limits ?? DEFAULT_LIMITS).timeoutMs);
   await deps.rateLimit.take(signal);
-  const context = new RequestContext(urlOf(deps, what.path, what.query ?? {}), HttpMethod[what.method]);
+  const { client } = deps.connection;
+  const isWrite = what.body !== undefined && what.method !== 'DELETE';
+  const query = { ...what.query, ...(isWrite ? { fieldManager: client } : {}) };
+  const context = new RequestContext(urlOf(deps, what.path, query), HttpMethod[what.method]);
   context.setHeaderParam('Accept', 'application/json');
+  context.setHeaderParam('User-Agent', client);
   context.setSignal(signal);
   if (what.body !== undefined) {
     context.setHeaderParam('Content-Type', what.contentType ?? 'application/json');
@@ -154,7 +158,7 @@ async function openWatch(
   await connection.watch.applySecurityAuthentication(context);
   const dispatcher = context.getDispatcher();
   const response = await request(url, {
-    headers: { ...context.getHeaders(), accept: 'application/json' },
+    headers: { ...context.getHeaders(), accept: 'application/json', 'user-agent': connection.client },
     signal,
     ...(dispatcher === undefined ? {} : { dispatcher }),
   }).catch((error: unknown) => {

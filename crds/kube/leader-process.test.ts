@@ -39,8 +39,9 @@ describe('a leader process', () => {
     });
   };
   const decide = ({ method, url = '' }: IncomingMessage, text: string): [number, object] => {
-    if (url === '/apis/mock/v1') return served ? [200, { resources: [{ name: 'things' }] }] : [404, {}];
-    if (url.endsWith('selfsubjectaccessreviews')) {
+    const { pathname } = new URL(url, 'http://mock');
+    if (pathname === '/apis/mock/v1') return served ? [200, { resources: [{ name: 'things' }] }] : [404, {}];
+    if (pathname.endsWith('selfsubjectaccessreviews')) {
       const { spec } = JSON.parse(text) as { spec: { resourceAttributes: { verb: string } } };
       return [201, { status: { allowed: !denied.has(spec.resourceAttributes.verb) } }];
     }
@@ -70,7 +71,7 @@ describe('a leader process', () => {
     leader = startLeaderProcess(
       { connection, time, log: makeLog('test', 'silent'), metrics: makeKubeMetrics(new Registry()) },
       {
-        lease: 'lead',
+        lease: { namespace: 'test', name: 'lead' },
         identity: 'this process',
         rate: { perSecond: 1000, burst: 1000 },
         needs: {

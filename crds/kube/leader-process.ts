@@ -46,7 +46,7 @@ export interface LeaderProcessDeps {
 
 export interface LeaderProcessOptions {
   readonly needs: AccessNeeds;
-  readonly lease: string;
+  readonly lease: { readonly namespace: string; readonly name: string };
   readonly identity: string;
   readonly rate: { readonly perSecond: number; readonly burst: number };
   /** Starts the work and returns the function that stops it. Called once at most. */
@@ -91,7 +91,7 @@ export function startLeaderProcess(deps: LeaderProcessDeps, options: LeaderProce
   };
   const begin = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      missing = await missingAccess(plain, options.needs);
+      missing = await missingAccess(plain, { ...options.needs, leases: options.lease.namespace });
       if (missing.length === 0) break;
       log.error({ missing }, 'preconditions not met');
       await time.wait(CHECK_INTERVAL_MS, stopping.signal);
@@ -100,8 +100,8 @@ export function startLeaderProcess(deps: LeaderProcessDeps, options: LeaderProce
     elector = startElector(
       { client: leaseClient, time, log },
       {
-        path: `/apis/coordination.k8s.io/v1/namespaces/${options.needs.namespace}/leases`,
-        name: options.lease,
+        path: `/apis/coordination.k8s.io/v1/namespaces/${options.lease.namespace}/leases`,
+        name: options.lease.name,
         identity: options.identity,
         onLeading: lead,
         onLost: options.onLost,

@@ -10,7 +10,6 @@ export interface NewMediaJob {
 /** Input of a suspended MediaJob, after it was fetched and stored. */
 export interface StoredInput {
   readonly inputSize: number;
-  readonly inputUrl: string;
   readonly inputEtag: string;
   readonly filename: string | null;
   readonly kind: MediaJobSpec['kind'];

@@ -5,6 +5,7 @@
 import { hostname } from 'node:os';
 import { nameWord } from '#crds/contract/ids.ts';
 import type { Access } from '#crds/kube/access-check.ts';
+import type { Connection } from '#crds/kube/connection.ts';
 import { makeEventRecorder } from '#crds/kube/event-recorder.ts';
 import {
   startLeaderProcess,
@@ -12,7 +13,7 @@ import {
   type LeaderProcess,
   type LeaderProcessDeps,
 } from '#crds/kube/leader-process.ts';
-import { instanceSelector } from '#crds/media-jobs/installation.ts';
+import { instanceSelector, type Installation } from '#crds/media-jobs/installation.ts';
 import { KubernetesMediaJobs, mediaJobsPath } from '#crds/media-jobs/kubernetes-media-jobs.ts';
 import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
 import { API_GROUP, API_VERSION, CRD_NAME, PLURAL } from '#crds/contract/names.ts';
@@ -23,6 +24,7 @@ export const LEADER_SETTINGS = {
   KUBECONFIG: true,
   MEDIAJOBS_RELEASE: true,
   MEDIAJOBS_INSTANCE: true,
+  MEDIAJOBS_NAMESPACE: true,
   MEDIAJOBS_POD_NAME: true,
   MEDIAJOBS_KUBE_QPS: true,
   MEDIAJOBS_KUBE_BURST: true,
@@ -43,25 +45,32 @@ interface MediaJobLeaderOptions {
   readonly work: (leadership: MediaJobLeadership) => { stop: () => Promise<void> };
 }
 
+/** Returns the namespace of MediaJobs and of the pods of jobs. */
+export function workNamespace(
+  { namespace }: Pick<Connection, 'namespace'>,
+  config: Pick<Settings, 'MEDIAJOBS_NAMESPACE'>,
+): string {
+  return config.MEDIAJOBS_NAMESPACE ?? namespace;
+}
+
 /** Starts a process that leads as soon as the Lease is free. */
 export function startMediaJobLeader(
   deps: LeaderProcessDeps,
   { name, config, access, address, work }: MediaJobLeaderOptions,
 ): LeaderProcess {
   const { connection, log } = deps;
-  const { namespace } = connection;
+  const installation = { namespace: workNamespace(connection, config), instance: config.MEDIAJOBS_INSTANCE };
   const identity = [config.MEDIAJOBS_POD_NAME ?? hostname(), nameWord(5), ...(address === undefined ? [] : [address])];
   return startLeaderProcess(deps, {
-    lease: `${config.MEDIAJOBS_RELEASE}-${name}`,
+    lease: { namespace: connection.namespace, name: `${config.MEDIAJOBS_RELEASE}-${name}` },
     identity: identity.join('_'),
     rate: { perSecond: config.MEDIAJOBS_KUBE_QPS, burst: config.MEDIAJOBS_KUBE_BURST },
     needs: {
-      namespace,
+      namespace: installation.namespace,
       customResource: { groupVersion: `${API_GROUP}/${API_VERSION}`, plural: PLURAL, crd: CRD_NAME },
       access,
     },
-    work: (leadership) =>
-      work({ ...leadership, mediaJobs: mediaJobsOf(deps, { name, instance: config.MEDIAJOBS_INSTANCE }, leadership) }),
+    work: (leadership) => work({ ...leadership, mediaJobs: mediaJobsOf(deps, { name, ...installation }, leadership) }),
     onLost(reason) {
       log.fatal({ reason }, 'leadership lost, exiting');
       process.exit(1);
@@ -70,8 +79,8 @@ export function startMediaJobLeader(
 }
 
 function mediaJobsOf(
-  { connection: { namespace }, time, log, metrics }: LeaderProcessDeps,
-  { name, instance }: { name: string; instance: string },
+  { time, log, metrics }: LeaderProcessDeps,
+  { name, namespace, instance }: { name: string } & Installation,
   { client, signal, reflect }: Leadership,
 ): MediaJobClient {
   const events = makeEventRecorder(

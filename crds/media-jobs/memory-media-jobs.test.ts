@@ -18,10 +18,10 @@ describe('MediaJobs in memory', () => {
     const request = buildNewMediaJob();
     await client.create(request);
     request.spec.account = 'changed';
-    request.ticket.outputs.push({ url: 'http://changed', parts: null });
+    request.ticket.heartbeatTokens.push('changed');
     const mediaJob = await client.get(request.name);
     expect(mediaJob?.spec.account).not.toBe('changed');
-    expect((await client.ticket(request.name))?.outputs).toHaveLength(3);
+    expect((await client.ticket(request.name))?.heartbeatTokens).toHaveLength(3);
     expect(() => Object.assign(mediaJob?.spec.options.image ?? {}, { quality: 1 })).toThrow(TypeError);
   });
 

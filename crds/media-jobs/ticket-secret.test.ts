@@ -25,11 +25,11 @@ describe('the Secret of a ticket', () => {
   });
 
   it('contains a ticket without its input until the input is stored', () => {
-    const suspended = buildTicket({ inputUrl: null, inputEtag: null, filename: null });
+    const suspended = buildTicket({ inputEtag: null, filename: null });
     const secret = secretOf(suspended);
     expect(ticketOf(secret)).toEqual(suspended);
-    const { inputUrl, inputEtag, filename } = buildTicket();
-    const data = { ...(secret['data'] as object), ...encodedInput({ inputUrl, inputEtag, filename }) };
+    const { inputEtag, filename } = buildTicket();
+    const data = { ...(secret['data'] as object), ...encodedInput({ inputEtag, filename }) };
     expect(ticketOf({ ...secret, data })).toEqual(buildTicket());
   });
 

@@ -1,6 +1,6 @@
 /**
  * Secret with a job's ticket. Its keys are parts of a RunSpec as JSON: one for the input, one for each attempt. A pod
- * mounts the keys of the input and of its own attempt, so that it cannot read the output URLs of other attempts.
+ * mounts the keys of the input and of its own attempt, so that it cannot read the tokens of other attempts.
  */
 import type { KubeObject } from '#crds/kube/kube-object.ts';
 import { jobTicketSchema, type JobTicket } from '#crds/contract/media-job.ts';
@@ -38,22 +38,20 @@ export function buildTicketSecret({
 }
 
 /** Returns the data of the Secret. */
-function encodedTicket(ticket: JobTicket): Record<string, string> {
-  const { outputs, heartbeatTokens, ...input } = jobTicketSchema.parse(ticket);
-  const attempts = outputs.map((output, index) => [
+function encodedTicket({ dispatch, heartbeatTokens, ...input }: JobTicket): Record<string, string> {
+  const attempts = heartbeatTokens.map((token, index) => [
     attemptKey(index + 1),
-    encoded({ output, heartbeat: { token: heartbeatTokens[index] } }),
+    encoded({ dispatch, heartbeat: { token } }),
   ]);
   return { ...encodedInput(input), ...Object.fromEntries(attempts) };
 }
 
 /** Returns the part of the data that a stored input completes. */
 export function encodedInput({
-  inputUrl,
   inputEtag,
   filename,
-}: Pick<JobTicket, 'inputUrl' | 'inputEtag' | 'filename'>): Record<string, string> {
-  return { [INPUT_KEY]: encoded({ filename, input: { url: inputUrl, etag: inputEtag } }) };
+}: Pick<JobTicket, 'inputEtag' | 'filename'>): Record<string, string> {
+  return { [INPUT_KEY]: encoded({ filename, input: { etag: inputEtag } }) };
 }
 
 /** Returns the ticket of a Secret. @throws ZodError when the Secret was changed. */
@@ -65,10 +63,9 @@ export function ticketOf(secret: KubeObject): JobTicket {
     .toSorted()
     .map((key) => decoded(data[key]));
   return jobTicketSchema.parse({
-    inputUrl: input?.url,
+    dispatch: attempts[0]?.dispatch,
     inputEtag: input?.etag,
     filename,
-    outputs: attempts.map(({ output }) => output),
     heartbeatTokens: attempts.map(({ heartbeat }) => heartbeat?.token),
   });
 }
@@ -80,8 +77,8 @@ export function isOwnedBy({ metadata }: KubeObject, owner: KubeObject): boolean 
 
 interface RunSpecPart {
   readonly filename?: unknown;
-  readonly input?: { readonly url?: unknown; readonly etag?: unknown };
-  readonly output?: unknown;
+  readonly dispatch?: unknown;
+  readonly input?: { readonly etag?: unknown };
   readonly heartbeat?: { readonly token?: unknown };
 }
 

@@ -3,39 +3,18 @@
  * generated from here. Units are in the names.
  */
 import { z } from 'zod';
-import { isCidr } from '#crds/process/cidr.ts';
 import { receiptKeyRing } from '#crds/process/receipt-key-ring.ts';
-import { parseRingKey } from '#crds/process/ring-key.ts';
-
-const port = z.coerce.number().int().min(0).max(65_535);
-const socket = z.string().startsWith('/', 'must be an absolute path').optional();
-const count = z.coerce.number().int().min(1);
-const url = z.url();
-const isSocketUrl = (text: string): boolean => /^http\+unix:\/\/%2f[^/?#]+$/i.test(text);
-
-const list = z
-  .string()
-  .transform((text) => text.split(',').map((entry) => entry.trim()))
-  .transform((entries) => entries.filter((entry) => entry !== ''));
-const json = z.string().transform((text, context): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    context.addIssue({ code: 'custom', message: `must be JSON: ${(error as Error).message}` });
-    return z.NEVER;
-  }
-});
-const cidrs = list.refine((entries) => entries.every((entry) => isCidr(entry)), {
-  message: 'each entry must be a CIDR such as 10.0.0.0/8 or fd00::/8',
-});
-/** Key ring `id:base64,id:base64` of 32 bytes each. The first key is used for new values, the others for old ones. */
-const keyRing = list
-  .pipe(
-    z.array(z.string().regex(/^[0-9a-z]{1,16}:[A-Za-z0-9+/]{43}=$/, 'each entry must be id:base64 of 32 bytes')).min(1),
-  )
-  .transform((entries) => entries.map((entry) => parseRingKey(entry)));
-const pepper = z.string().min(32, 'each entry must have at least 32 characters');
-const pepperRing = list.pipe(z.tuple([pepper], pepper));
+import {
+  cidrs,
+  count,
+  isSocketUrl,
+  json,
+  keyRing,
+  pepperRing,
+  port,
+  socket,
+  url,
+} from '#crds/process/setting-types.ts';
 
 export const settings = z.object({
   DATABASE_URL: z.string().min(1).meta({ description: 'PostgreSQL connection string.' }),
@@ -159,7 +138,7 @@ export const settings = z.object({
     description:
       'Part of `MEDIAJOBS_WORK_DIR` for the bodies of incoming, waiting and running direct requests, in megabytes. When it is full, slow bodies and bodies of the accounts with the largest shares are refused.',
   }),
-  MEDIAJOBS_ENGINE_FILES_PER_CHILD: count.default(64).meta({
+  MEDIAJOBS_ENGINE_FILES_PER_CHILD: count.default(256).meta({
     description:
       'Number of files of one account that an engine process processes before it is replaced. No process opens files of two accounts.',
   }),
@@ -175,12 +154,15 @@ export const settings = z.object({
     description:
       'Maximum number of concurrent runs of jobs, shared fairly between accounts; default: on one machine the number of cores, on Kubernetes unlimited.',
   }),
-  MEDIAJOBS_RUNS_SOCKET: socket.meta({
-    description: 'Unix socket of the process that runs jobs.',
+  MEDIAJOBS_RUNS_READY: z.coerce.number().int().min(0).default(1).meta({
+    description:
+      'Number of processes that wait for the next run on one machine, each with an engine process that has opened no file: about 40 MB together. `0`: each run has a new process, which takes longer to start than a small file takes.',
   }),
-  MEDIAJOBS_HEARTBEAT_SOCKET: socket.meta({
-    description: "Unix socket for workers' heartbeats instead of a port, on one machine.",
+  MEDIAJOBS_OFFICE_READY: z.coerce.number().int().min(0).max(1).optional().meta({
+    description: '`1`: LibreOffice waits for the next office document; `0`: not. Default: `1` from 4 GiB of memory on.',
   }),
+  MEDIAJOBS_RUNS_SOCKET: socket.meta({ description: 'Unix socket of the process that runs jobs.' }),
+  MEDIAJOBS_HEARTBEAT_SOCKET: socket.meta({ description: "Unix socket for workers' heartbeats, in place of a port." }),
   MEDIAJOBS_HEARTBEAT_HOST: z
     .string()
     .default('127.0.0.1')
@@ -197,8 +179,25 @@ export const settings = z.object({
     .meta({
       description: 'Key of the tokens of attempts, base64 of 32 bytes; the same for every controller and recorder.',
     }),
+  MEDIAJOBS_TRANSFER_HOST: z
+    .string()
+    .default('127.0.0.1')
+    .meta({ description: "Address that the recorder's port for signed URLs binds to, on Kubernetes." }),
+  MEDIAJOBS_TRANSFER_PORT: port.default(8092).meta({
+    description: 'Port of the recorder, at which controllers request signed URLs for workers, on Kubernetes.',
+  }),
+  MEDIAJOBS_TRANSFER_URL: url.optional().meta({
+    description: 'Address of that port for the controller: that of its Service, with the path `/transfer`.',
+  }),
   MEDIAJOBS_WORKER_POD: json.optional().meta({
     description: 'Pods of jobs on Kubernetes, as JSON: `image` and the other fields in `controller/worker-pod.ts`.',
+  }),
+  MEDIAJOBS_SECRETS: json.optional().meta({
+    description:
+      'On Kubernetes: Secrets that the chart needs, as JSON: the fields in `api/installation-secrets/make-secrets.ts`.',
+  }),
+  MEDIAJOBS_NAMESPACE: z.string().optional().meta({
+    description: 'On Kubernetes: namespace of MediaJobs and of the pods of jobs; default: that of this process.',
   }),
   MEDIAJOBS_RELEASE: z.string().default('mediajobs').meta({ description: 'On Kubernetes: prefix of Lease names.' }),
   MEDIAJOBS_INSTANCE: z
@@ -219,9 +218,10 @@ export const settings = z.object({
   }),
   MEDIAJOBS_KUBE_QPS: count.default(100).meta({ description: 'Mean requests to the API server per second, at most.' }),
   MEDIAJOBS_KUBE_BURST: count.default(200).meta({ description: 'Maximum burst of requests to the API server.' }),
-  MEDIAJOBS_OPEN_JOBS: count
-    .default(2000)
-    .meta({ description: 'Maximum number of unfinished MediaJobs; further jobs wait in PostgreSQL.' }),
+  MEDIAJOBS_OPEN_JOBS: count.default(2000).meta({
+    description:
+      'Maximum number of unfinished MediaJobs; further jobs wait in PostgreSQL. Jobs whose input is still being fetched have as many of their own.',
+  }),
   MEDIAJOBS_OPS_SOCKET: socket.meta({
     description: 'Unix socket of `/metrics`, `/healthz`, `/livez` and `/readyz` of a process, instead of a port.',
   }),

@@ -16,7 +16,7 @@ import { makeRateLimit } from '#crds/kube/rate-limit.ts';
 import { systemTime } from '#crds/kube/time.ts';
 import { watchEvents } from '#crds/kube/watch-stream.ts';
 import { makeLog } from '#crds/process/log.ts';
-import { policyRules, POLICY_CHAIN, type AddressedPod, type Policy } from './policy-rules.ts';
+import { policyRules, POLICY_CHAIN, type AddressedPod, type Policy } from './kind/node-network/policy-rules.ts';
 
 const ENFORCED = '.enforced';
 const { values } = parseArgs({ options: { kubeconfig: { type: 'string' }, links: { type: 'string' } } });
@@ -96,7 +96,8 @@ function renew(): void {
   const labels = [...namespaces.values()].map(({ metadata }) => [metadata.name, metadata.labels ?? {}] as const);
   const rules = policyRules({
     policies: [...policies.values()] as unknown as Policy[],
-    pods: addressed,
+    localPods: addressed,
+    otherPods: [],
     namespaces: new Map(labels),
   });
   if (JSON.stringify([...rules]) !== JSON.stringify([...held])) replaceRules(rules);

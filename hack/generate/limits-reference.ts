@@ -70,6 +70,7 @@ files only.
 | time that a job waits for an engine | ${duration(LIMITS.jobWaitSeconds)} |
 | processing time of a job | ${duration(LIMITS.jobRunSeconds)} |
 | attempts of a job whose engine is lost | ${LIMITS.jobAttempts} |
+| evictions of a job's engine that do not count as an attempt | ${LIMITS.jobDisruptions} |
 | upload in one request | ${bytes(LIMITS.singleUploadBytes)}; beyond that parts of ${bytes(LIMITS.uploadPartBytes)} |
 | unused upload | kept ${duration(LIMITS.uploadUnusedSeconds)} |
 | result of a job | kept ${duration(LIMITS.retentionSeconds.default)}, up to ${LIMITS.retentionSeconds.max / 86_400} days with \`retention_seconds\` |

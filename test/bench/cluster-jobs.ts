@@ -27,7 +27,9 @@ const REQUESTS = { cpu: '20m', memory: '32Mi' };
 const JOBS = `/apis/batch/v1/namespaces/${NAMESPACE}/jobs`;
 const FILE = readFileSync('api/data/samples/people.csv');
 
-const { key, receiver } = await installWithReceiver({ worker: { resources: { table: { requests: REQUESTS } } } });
+const { key, receiver } = await installWithReceiver({
+  worker: { kinds: { table: { resources: { requests: REQUESTS } } } },
+});
 const api = await connectToApi(key);
 const kube = connectAs(process.env['KUBECONFIG'] ?? '');
 const stop = new AbortController();

@@ -10,6 +10,7 @@ const BENCHES: Readonly<Record<string, () => Promise<unknown>>> = {
   'video-time': () => import('#test/bench/video-time.ts'),
   'office-time': () => import('#test/bench/office-time.ts'),
   'direct-throughput': () => import('#test/bench/direct-throughput.ts'),
+  'direct-cost': () => import('#test/bench/direct-cost.ts'),
   'image-memory': () => import('#test/bench/image-memory.ts'),
   soak: () => import('#test/bench/soak.ts'),
   'image-quality': () => import('#test/bench/image-quality.ts'),

@@ -207,7 +207,7 @@ describe('a worker with the token of its own attempt', () => {
     const mediaJob = await mediaJobs.get(mediaJobName(OWN));
     if (mediaJob !== null) await mediaJobs.updateStatus(mediaJob, buildStatus({ attempt: 1 }));
     heartbeats = await startHeartbeats(
-      { clock, log: makeLog('test', 'silent'), mediaJobs },
+      { clock, log: makeLog('test', 'silent'), mediaJobs, grantTransfer: async () => null },
       { address: LOOPBACK, key: KEY },
     );
     heartbeats.watch(() => (woken += 1), new AbortController().signal);
@@ -260,6 +260,7 @@ describe('a controller that is not the leader', () => {
         clock,
         log: makeLog('test', 'silent'),
         mediaJobs: new MemoryMediaJobs({ clock, newUid: () => 'uid' }),
+        grantTransfer: async () => null,
         leader: () => new URL(`http://127.0.0.1:${portOf(leader)}/heartbeat`),
       },
       { address: LOOPBACK, key: Buffer.alloc(32, 1) },

@@ -4,7 +4,7 @@ import { drawVideo } from '#test/fixtures/make-media-fixtures.ts';
 import { startReceiver } from '#test/support/receiver.ts';
 import { finished, upload } from '#test/support/run-through.ts';
 import { useService } from '#test/support/use-service.ts';
-import { documented, expectNoComplaints, followLink, inspect, visitor } from './browser.ts';
+import { documented, expectNoComplaints, followLink, inspect, press, visitor } from './browser.ts';
 
 const { service, account, api, test } = await useService('growth');
 const base = `/accounts/${account}`;
@@ -93,11 +93,22 @@ describe('jobs', () => {
     await inspect(page, 'jobs');
     await page.getByRole('link', { name: canceled }).click();
     await page.getByText('Cancel the job …').click();
-    await page.getByRole('button', { name: 'Cancel the job' }).click();
+    await page.getByRole('button', { name: 'Cancel the job', exact: true }).click();
     await page.getByText('The job is canceled.').waitFor();
     expect((await api('GET', `/v1/jobs/${canceled}`)).json()).toMatchObject({ status: 'canceled' });
     await open(`${base}/jobs?status=canceled`);
     expect(await page.locator('tbody tr').count()).toBe(1);
+    for (const [text, count] of [
+      ['B>.MP4', 1],
+      [canceled, 1],
+      ['rome', 2],
+      ['nowhere', 0],
+    ] as const) {
+      await open(`${base}/jobs`);
+      await page.getByLabel('File name, id or metadata').fill(text);
+      await press(page, 'Filter');
+      expect(await page.locator('tbody tr').count(), text).toBe(count);
+    }
     expectNoComplaints();
   });
 
@@ -142,18 +153,31 @@ describe('webhooks', () => {
     expect(await page.locator('#secret').innerText()).toMatch(/^whsec_[A-Za-z0-9]{32}$/);
     await inspect(page, 'webhook-created');
     await page.getByRole('button', { name: 'Send a test' }).click();
-    await page.getByText('The test failed: status 500').waitFor();
+    await page.locator('.notice.bad', { hasText: 'The test failed: status 500' }).waitFor();
 
     const id = await upload(api, Buffer.from('a,b\n1,2\n'), 't.csv');
     const json = { operation: 'convert', input: { upload: id }, options: { convert: { to: 'json' } } };
     await finished(api, String((await api('POST', '/v1/jobs', { json })).json()['id']));
     await expect.poll(() => receiver.received.length).toBeGreaterThan(1);
+    await expect
+      .poll(async () => {
+        await page.reload();
+        return page.locator('.status.retrying').count();
+      })
+      .toBe(1);
+    await inspect(page, 'webhook-retrying');
+    await page.getByRole('link', { name: /^evt_/ }).first().click();
+    const soFar = receiver.received.length;
+    await page.getByRole('button', { name: 'Send now' }).click();
+    await page.getByText('The next attempt is being made.').waitFor();
+    await expect.poll(() => receiver.received.length).toBe(soFar + 1);
+    await page.getByRole('link', { name: 'Webhooks' }).last().click();
     await service.query('update webhook_deliveries set done_at = now(), delivered = false where account_id = $1', [
       account,
     ]);
     await page.reload();
     await page.getByRole('link', { name: /^evt_/ }).first().click();
-    await page.getByText('the response has status 500').waitFor();
+    await page.getByText('the response has status 500').first().waitFor();
     await inspect(page, 'delivery');
     status = 204;
     const before = receiver.received.length;
@@ -162,21 +186,28 @@ describe('webhooks', () => {
     await expect
       .poll(async () => {
         await page.reload();
-        return page.locator('.status.delivered').count();
+        return page.locator('.facts .status.delivered').count();
       })
       .toBe(1);
     await documented(page, 'delivery');
 
     await page.getByRole('link', { name: 'Webhooks' }).first().click();
     await inspect(page, 'webhooks');
+    await page.getByRole('link', { name: 'dead', exact: true }).click();
+    await page.getByText('No matching delivery.').waitFor();
+    await service.query('update webhook_deliveries set delivered = false where account_id = $1', [account]);
     await page.getByRole('link', { name: `${receiver.url}/h` }).click();
+    await page.getByRole('button', { name: 'Send all again …' }).click();
+    await inspect(page, 'webhook-dialog');
+    await page.getByRole('button', { name: 'Send all again', exact: true }).click();
+    await page.getByText('1 event queued again.').waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByText('The endpoint is paused.').waitFor();
     await page.getByText('Replace the secret …').click();
     await page.getByRole('button', { name: 'Rotate the secret' }).click();
     expect(await page.locator('#secret').innerText()).toMatch(/^whsec_/);
     await page.getByText('Delete the endpoint …').click();
-    await page.getByRole('button', { name: 'Delete the endpoint' }).click();
+    await page.getByRole('button', { name: 'Delete the endpoint', exact: true }).click();
     await page.getByText('The endpoint is deleted.').waitFor();
     expectNoComplaints();
   });
@@ -192,10 +223,46 @@ describe('presets, plan, usage, samples', () => {
     await page.getByLabel('Options as JSON').fill('{"image": {"format": "webp"}}');
     await page.getByRole('button', { name: 'Save the preset' }).click();
     await page.getByText('is saved').waitFor();
+    await page.getByRole('link', { name: 'Edit' }).click();
+    await page.getByLabel('image.format').selectOption('avif');
+    await page.getByLabel('image.quality').fill('60');
+    const json = page.getByLabel('Options as JSON');
+    expect(JSON.parse(await json.inputValue())).toEqual({ image: { format: 'avif', quality: 60 } });
+    await inspect(page, 'preset-edited');
+    await json.fill('{"image": {"quality": 50, "resize": {"mode": "fill"}}}');
+    expect(await page.getByLabel('image.format').inputValue()).toBe('');
+    expect(await page.getByLabel('image.resize.mode').inputValue()).toBe('fill');
+    await page.getByRole('button', { name: 'Save the preset' }).click();
+    await page.getByText('"quality":50').waitFor();
     await inspect(page, 'presets');
     await page.getByText('Delete web …').click();
-    await page.getByRole('button', { name: 'Delete the preset' }).click();
+    await page.getByRole('button', { name: 'Delete the preset', exact: true }).click();
     await page.getByText('The preset is deleted.').waitFor();
+  });
+
+  it('shows the request for chosen options, sends a sample, and a kind that needs a job', async () => {
+    await open(`${base}/playground`);
+    await page.getByLabel('Key').fill(test);
+    await page.locator('#play-sample').selectOption('photo.jpg');
+    await page.getByLabel('image.format').selectOption('webp');
+    await page.locator('#code-0', { hasText: 'image.format=webp' }).waitFor();
+    await page.getByRole('button', { name: 'Send the file' }).click();
+    await page.getByRole('link', { name: 'Download photo.webp' }).waitFor();
+    await page.getByText(/^846\.\d KB → [\d.]+ KB: [\d.]+ % smaller\.$/).waitFor();
+    await page.locator('.compare .stack canvas').first().waitFor();
+    await inspect(page, 'playground');
+    await page.locator('#play-sample').selectOption('letter.docx');
+    await page.getByRole('link', { name: 'convert', exact: true }).click();
+    await page.getByLabel('Key').fill(test);
+    await page.locator('#play-sample').selectOption('letter.docx');
+    await page.getByLabel('convert.to').selectOption('txt');
+    await page.locator('#code-0', { hasText: '"to":"txt"' }).waitFor();
+    await page.getByRole('button', { name: 'Send the file' }).click();
+    await page.getByRole('link', { name: 'Download letter.txt' }).waitFor({ timeout: 60_000 });
+    await page.getByLabel('Key').fill('svc_test_wrong');
+    await page.getByRole('button', { name: 'Send the file' }).click();
+    await page.locator('#play-result .problem', { hasText: 'invalid_key' }).waitFor();
+    expectNoComplaints();
   });
 
   it('sets the spend cap, which holds at once', async () => {
@@ -244,6 +311,8 @@ describe('presets, plan, usage, samples', () => {
 describe('every page of an account', () => {
   const PAGES = [
     '',
+    '/quick-start',
+    '/playground',
     '/keys',
     '/jobs',
     '/uploads',
@@ -263,7 +332,7 @@ describe('every page of an account', () => {
     await phone.context.addCookies(cookies);
     for (const below of PAGES) {
       await phone.open(base + below);
-      await inspect(phone.page, `phone-dark${below.replace('/', '-') || '-quick-start'}`);
+      await inspect(phone.page, `phone-dark${below.replace('/', '-') || '-overview'}`);
     }
     await phone.open(`${base}/activity`);
     const time = phone.page.locator('time').first();
@@ -287,10 +356,16 @@ describe('every page of an account', () => {
     await open(`${base}/presets`);
     await page.getByLabel('Name').focus();
     await page.keyboard.type('by-keyboard');
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Tab');
+    const tabUntil = async (found: string): Promise<void> => {
+      for (let pressed = 0; pressed < 40; pressed += 1) {
+        await page.keyboard.press('Tab');
+        if (await page.evaluate<boolean>(found)) return;
+      }
+      throw new Error(`not reached by the keyboard: ${found}`);
+    };
+    await tabUntil('document.activeElement.id === "f-options"');
     await page.keyboard.type('{"pdf": {"quality": "tiny"}}');
-    await page.keyboard.press('Tab');
+    await tabUntil('document.activeElement.textContent === "Save the preset"');
     await page.keyboard.press('Enter');
     await page.getByText('is saved').waitFor();
   });

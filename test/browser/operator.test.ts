@@ -14,6 +14,7 @@ async function operator(email: string) {
 describe('an operator', () => {
   it('makes an account of its own and a key that works, in one session', async () => {
     const { page } = await operator('only@example.com');
+    await page.getByRole('link', { name: 'Accounts', exact: true }).click();
     await page.getByLabel('Name', { exact: true }).fill('Own');
     await page.getByLabel('Plan').selectOption('payg');
     await page.getByLabel('I am its owner').check();
@@ -21,7 +22,7 @@ describe('an operator', () => {
     await page.getByRole('button', { name: 'Create the account' }).click();
     await page.getByRole('heading', { name: 'Own', level: 1 }).waitFor();
     await inspect(page, 'own-account');
-    await page.getByRole('link', { name: 'Create one' }).click();
+    await page.getByRole('link', { name: 'Create a key' }).click();
     await page.getByLabel('Name').fill('first');
     await page.getByLabel('Mode').selectOption('live');
     await page.getByRole('button', { name: 'Create the key' }).click();
@@ -32,6 +33,8 @@ describe('an operator', () => {
 
   it('makes an account with its owner, changes plan and features, suspends and reactivates it', async () => {
     const { page } = await operator('first@example.com');
+    await page.getByRole('heading', { name: 'The installation' }).waitFor();
+    await page.getByRole('link', { name: 'Accounts', exact: true }).click();
     await page.getByRole('heading', { name: 'Accounts' }).waitFor();
     await page.getByLabel('Name', { exact: true }).fill('Acme');
     await page.getByLabel('Plan').selectOption('payg');
@@ -47,7 +50,7 @@ describe('an operator', () => {
     const boss = await visitor('phone');
     await followLink(boss, link, 'the boss has this one');
     await boss.page.getByRole('heading', { name: 'Acme' }).waitFor();
-    await boss.page.getByRole('link', { name: 'Create one' }).click();
+    await boss.page.getByRole('link', { name: 'Create a key' }).click();
     await boss.page.getByLabel('Name').fill('first');
     await boss.page.getByLabel('Mode').selectOption('live');
     await boss.page.getByRole('button', { name: 'Create the key' }).click();
@@ -63,7 +66,7 @@ describe('an operator', () => {
     expect(await page.getByLabel('video').isChecked()).toBe(true);
     expect(await code()).toBe(null);
     await page.getByText('Suspend the account …').click();
-    await page.getByRole('button', { name: 'Suspend the account' }).click();
+    await page.getByRole('button', { name: 'Suspend the account', exact: true }).click();
     await page.getByText('The account is suspended.').waitFor();
     expect(await code()).toBe('account_suspended');
     await page.getByRole('button', { name: 'Reactivate the account' }).click();
@@ -88,11 +91,14 @@ describe('an operator', () => {
       [account],
     );
     const { page, open, context } = await operator('second@example.com');
-    const pages = ['', '/queue', '/failures', '/deliveries', '/engines', '/prices', '/activity'];
+    const pages = ['', '/accounts', '/queue', '/failures', '/deliveries', '/engines', '/prices', '/activity'];
     for (const below of pages) {
       await open(`/operator${below}`);
       await inspect(page, `operator${below.replace('/', '-')}`);
     }
+    await open('/operator');
+    const failed = page.locator('.figures > div').filter({ hasText: 'Failed in 24 hours' });
+    expect(Number(await failed.locator('.figure').innerText())).toBeGreaterThan(0);
     await open('/operator/failures');
     await page.getByRole('link', { name: 'encrypted_pdf' }).waitFor();
     await open('/operator/queue');
@@ -101,10 +107,10 @@ describe('an operator', () => {
     );
     await documented(page, 'queue');
     await open('/operator/deliveries');
-    await page.getByRole('button', { name: 'Send again' }).click();
+    await page.getByRole('row', { name: 'evt_operator0000000001' }).getByRole('button', { name: 'Send again' }).click();
     await page.getByText('is queued again').waitFor();
 
-    await open(`/operator?search=${account}`);
+    await open(`/operator/accounts?search=${account}`);
     expect(await page.locator('tbody tr').count()).toBe(1);
     await page.setViewportSize({ width: 390, height: 844 });
     for (const below of pages) {

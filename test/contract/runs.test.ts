@@ -28,7 +28,7 @@ describeRuns('child processes of this machine', async (): Promise<TestedRuns> =>
   const local = await makeLocalRuns(deps, options);
   return {
     runs: {
-      reserve: (name, account) => local.reserve(name, account),
+      reserve: (name, owner) => local.reserve(name, owner),
       start: async (request) => local.start(await completeRequest(request)),
       observe: (name) => local.observe(name),
       list: () => local.list(),

@@ -155,7 +155,7 @@ export function describeRuns(name: string, makeRuns: () => Promise<TestedRuns>):
       const [first] = await fill();
       const late = await requested('hang', 99);
       expect(await runs.start(late)).toBe('no-capacity');
-      expect(await runs.reserve(`${late.owner.name}-a1`, late.account)).toBe(false);
+      expect(await runs.reserve(`${late.owner.name}-a1`, late)).toBe(false);
       await runs.stop(`${first?.owner.name}-a1`);
       expect(await runs.start(late)).toBe('started');
     });
@@ -166,7 +166,7 @@ export function describeRuns(name: string, makeRuns: () => Promise<TestedRuns>):
       const other = { ...(await requested('hang', 99)), account: 'acc_00000000000000000002' };
       expect(await runs.start(further)).toBe('no-capacity');
       // Where accounts without a run have an extra slot, it gets that one.
-      await runs.reserve(`${other.owner.name}-a1`, other.account);
+      await runs.reserve(`${other.owner.name}-a1`, other);
       await runs.stop(`${first?.owner.name}-a1`);
       expect(await runs.start(further)).toBe('no-capacity');
       expect(await runs.start(other)).toBe('started');
@@ -174,8 +174,8 @@ export function describeRuns(name: string, makeRuns: () => Promise<TestedRuns>):
 
     it('keeps a reserved slot for its run', async () => {
       const mine = await requested('hang', 99);
-      expect(await runs.reserve(`${mine.owner.name}-a1`, mine.account)).toBe(true);
-      expect(await runs.reserve(`${mine.owner.name}-a1`, mine.account)).toBe(true);
+      expect(await runs.reserve(`${mine.owner.name}-a1`, mine)).toBe(true);
+      expect(await runs.reserve(`${mine.owner.name}-a1`, mine)).toBe(true);
       for (let job = 1; job < tested.slots; job += 1) await start('hang', job);
       expect(await runs.start(await requested('hang', 98))).toBe('no-capacity');
       expect(await runs.start(mine)).toBe('started');
@@ -186,7 +186,7 @@ export function describeRuns(name: string, makeRuns: () => Promise<TestedRuns>):
       const ended = new AbortController();
       const changed: string[] = [];
       runs.watch((changedName) => changed.push(changedName), ended.signal);
-      await runs.reserve(`${mine.owner.name}-a1`, mine.account);
+      await runs.reserve(`${mine.owner.name}-a1`, mine);
       await runs.stop(`${mine.owner.name}-a1`);
       expect(changed).toEqual([mine.owner.name]);
       await fill();

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { readProcessStat } from '#crds/process/process-tree.ts';
 import { noise } from '#test/fixtures/noise.ts';
 import type { ApiResponse } from '#test/support/api-client.ts';
 import { filesBelow, startOwnService } from '#test/crash/own-service.ts';
@@ -21,11 +23,15 @@ async function untilDecoding(): Promise<void> {
     .toContain('in/input.jpg');
 }
 
-/** Process that processes the file: it uses CPU time, the idle one does not. */
-function busyChild(): number {
+const cpuSeconds = (pid: number): number => readProcessStat(pid)?.cpuSeconds ?? 0;
+
+/** Returns the engine process that processes the file: it uses the most CPU time, idle ones wait for a file or a job. */
+async function busyChild(): Promise<number> {
   const children = processesOf(service.data).filter((one) => one.role === 'engine child');
-  expect(children.length).toBeGreaterThan(0);
-  return Math.min(...children.map((one) => one.pid));
+  const before = children.map(({ pid }) => cpuSeconds(pid));
+  await sleep(300);
+  const used = children.map(({ pid }, i) => cpuSeconds(pid) - before[i]!);
+  return children[used.indexOf(Math.max(...used))]!.pid;
 }
 
 describe('a running direct request', () => {
@@ -42,7 +48,7 @@ describe('a running direct request', () => {
       const cut = slowRequest();
       await untilDecoding();
       if (role === 'engine') service.kill('engine');
-      else process.kill(busyChild(), 'SIGKILL');
+      else process.kill(await busyChild(), 'SIGKILL');
       const response = await cut;
       expect(statuses).toContain(response.status);
       expect(response.json()).toMatchObject({

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { helm, kubectl, until } from '#test/e2e/commands.ts';
-import { install, RELEASE, uninstall } from '#test/e2e/installation.ts';
+import { EARLIER_PEPPER, install, RELEASE, uninstall } from '#test/e2e/installation.ts';
 import { expectNothingAmiss } from '#test/e2e/nothing-amiss.ts';
 import { JOB_SECONDS, sample, useService, WORK } from '#test/e2e/use-installation.ts';
 import { sql } from '#test/e2e/stores.ts';
@@ -45,14 +45,24 @@ async function underLoad(change: () => Promise<void>): Promise<{ jobs: string[];
 /** More than one node works on at once. */
 const CALLERS = 6;
 
+const keys = () => kubectl('get', 'secret', `${RELEASE}-keys`, '--output', 'jsonpath={.data}');
+
 describe('a release', () => {
+  it('keeps the keys of the release before, whose chart rendered them, and has those that it lacked', async () => {
+    const kept = JSON.parse(await keys()) as Record<string, string>;
+    expect(Buffer.from(kept['MEDIAJOBS_KEY_PEPPER'] ?? '', 'base64').toString()).toBe(EARLIER_PEPPER);
+    expect(Object.keys(kept)).toContain('MEDIAJOBS_RECEIPT_KEYS');
+  });
+
   it.each([
-    ['upgraded', () => install({ extraCa: receiver.authority, logLevel: 'debug' })],
+    ['upgraded', () => install({ trustedCa: { pem: receiver.authority }, logLevel: 'debug' })],
     ['rolled back', () => helm('rollback', RELEASE, '--wait', '--timeout', '8m').then(() => {})],
   ])(
     'loses nothing when it is %s under load',
     async (_how, change) => {
+      const before = await keys();
       const { jobs, answers } = await underLoad(change);
+      expect(await keys()).toBe(before);
       expect(jobs.length).toBeGreaterThan(10);
       expect(answers.length).toBeGreaterThan(10);
       expect(answers.filter((response) => response !== 'done')).toEqual([]);
@@ -65,8 +75,8 @@ describe('a release', () => {
     1_200_000,
   );
 
-  it('passes helm test', async () => {
-    expect(await helm('test', RELEASE, '--timeout', '3m')).toContain('Succeeded');
+  it('passes helm test, which runs a sample job', async () => {
+    expect(await helm('test', RELEASE, '--timeout', '5m')).toContain('Succeeded');
   });
 
   it('leaves nothing behind when it is uninstalled', async () => {

@@ -1,17 +1,24 @@
 /** The chart as the tests install it, as an evaluation, and a client that speaks HTTPS to the API's own Service. */
 import type { lookup, LookupAddress } from 'node:dns';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { KINDS } from '#crds/catalogue/formats.ts';
 import { helm, kubectl, kubectlJson, NAMESPACE } from '#test/e2e/commands.ts';
 import { makeApiClient, type ApiClient } from '#test/support/api-client.ts';
 
 export const RELEASE = 'mediajobs';
 export const CHART = 'charts/mediajobs';
+/** Where it is installed from: `hack/e2e` pushes it to a registry, such as `oci://127.0.0.1:5000/charts/mediajobs`. */
+const PUBLISHED = process.env['E2E_CHART'];
+const SOURCE = PUBLISHED === undefined ? [CHART] : [PUBLISHED, '--plain-http'];
 
 /** Small enough for a node of two cores. */
 const SMALL = { replicas: 1, resources: { requests: { cpu: '20m', memory: '96Mi' }, limits: { memory: '512Mi' } } };
+export const IMAGE = { tag: process.env['E2E_IMAGE_TAG'] ?? '', registry: process.env['E2E_REGISTRY'] ?? '' };
 const VALUES = {
   evaluation: { enabled: true },
-  image: { tag: process.env['E2E_IMAGE_TAG'] ?? '', registry: process.env['E2E_REGISTRY'] ?? '' },
+  image: IMAGE,
   secrets: { keep: false },
   crds: { keep: false },
   service: { type: 'NodePort' },
@@ -26,10 +33,10 @@ const VALUES = {
     resources: { requests: { cpu: '20m', memory: '256Mi' }, limits: { memory: '4Gi' } },
   },
   worker: {
-    resources: {
-      ...Object.fromEntries(KINDS.map((kind) => [kind, { requests: { cpu: '400m' } }])),
+    kinds: {
+      ...Object.fromEntries(KINDS.map((kind) => [kind, { resources: { requests: { cpu: '400m' } } }])),
       // Files whose name has no known extension get too little memory, for the test of that failure.
-      unknown: { requests: { cpu: '400m', memory: '32Mi' }, limits: { memory: '48Mi' } },
+      unknown: { resources: { requests: { cpu: '400m', memory: '32Mi' }, limits: { memory: '48Mi' } } },
     },
   },
 };
@@ -39,6 +46,21 @@ export const IMAGE_OF_SERVICE = [VALUES.image.registry, `mediajobs-service:${VAL
   .filter(Boolean)
   .join('/');
 
+/** Key of a release whose chart rendered the Secret of the keys, as charts up to 0.1.0 did. */
+export const EARLIER_PEPPER = 'the pepper of an earlier release';
+
+/** Installs a release that has only the Secret of an earlier chart. */
+export async function installEarlierRelease(): Promise<void> {
+  const chart = await mkdtemp(join(tmpdir(), 'earlier-chart-'));
+  await mkdir(join(chart, 'templates'));
+  await writeFile(join(chart, 'Chart.yaml'), JSON.stringify({ apiVersion: 'v2', name: 'mediajobs', version: '0.0.1' }));
+  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: `${RELEASE}-keys` } };
+  const stringData = { MEDIAJOBS_KEY_PEPPER: EARLIER_PEPPER };
+  await writeFile(join(chart, 'templates', 'secrets.yaml'), JSON.stringify({ ...secret, stringData }));
+  await helm('install', RELEASE, chart);
+  await rm(chart, { recursive: true });
+}
+
 /** Installs or upgrades, and waits until everything serves. `values` come on top. */
 export async function install(values: object): Promise<void> {
   const networkPolicies = await policiesOfCluster();
@@ -46,7 +68,7 @@ export async function install(values: object): Promise<void> {
     '--set-json',
     `${name}=${JSON.stringify(value)}`,
   ]);
-  await helm('upgrade', '--install', RELEASE, CHART, '--wait', '--timeout', '8m', ...given);
+  await helm('upgrade', '--install', RELEASE, ...SOURCE, '--wait', '--timeout', '8m', ...given);
 }
 
 /** Returns values for `networkPolicies`: when DNS is not a pod, as in our cluster, it runs on the node. */

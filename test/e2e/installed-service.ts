@@ -1,8 +1,9 @@
 /** Before all tests on the cluster: a receiver, the chart, an account with a key. After them the namespace goes. */
 import type { TestProject } from 'vitest/node';
 import { apply, kubectl, NAMESPACE } from '#test/e2e/commands.ts';
-import { IMAGE_OF_SERVICE, install, mediactl } from '#test/e2e/installation.ts';
-import { startNodeAgent } from '#test/e2e/node-agent.ts';
+import { IMAGE_OF_SERVICE, install, installEarlierRelease, mediactl } from '#test/e2e/installation.ts';
+import { kindNodes } from '#test/e2e/kind-nodes.ts';
+import { startNodeAgents } from '#test/e2e/node-agent.ts';
 import { startReceiverPod, type ReceiverAddress } from '#test/e2e/receiver-pod.ts';
 
 declare module 'vitest' {
@@ -14,12 +15,12 @@ declare module 'vitest' {
 /** Installs the chart and returns its removal; E2E_KEEP keeps everything, so that the next run begins at once. */
 export default async function installForTests({ provide }: TestProject): Promise<() => Promise<void>> {
   const { key, receiver } = await installWithReceiver();
-  const removeAgent = await startNodeAgent(IMAGE_OF_SERVICE);
+  const removeAgents = await startNodeAgents(IMAGE_OF_SERVICE);
   provide('e2e', { key, receiverUrl: receiver.url, receiverAuthority: receiver.authority });
   return async () => {
     if (process.env['E2E_KEEP'] === '1') return;
     await removeNamespace();
-    await removeAgent();
+    await removeAgents();
   };
 }
 
@@ -30,12 +31,27 @@ export async function installWithReceiver(values: object = {}): Promise<{ key: s
     kind: 'Namespace',
     metadata: { name: NAMESPACE, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
   });
+  const uncordon = await keepOneNodeFree();
   const receiver = await startReceiverPod(IMAGE_OF_SERVICE);
-  await install({ extraCa: receiver.authority, ...values });
+  try {
+    await installEarlierRelease();
+    await install({ trustedCa: { pem: receiver.authority }, ...values });
+  } finally {
+    await uncordon();
+  }
   const account = ['--name', 'e2e', '--plan', 'scale', '--payment-method', '--feature', 'video'];
   const { id } = await mediactl('account', 'create', ...account);
   const { key } = await mediactl('key', 'create', '--account', String(id), '--mode', 'live', '--name', 'e2e');
   return { key: String(key), receiver };
+}
+
+/** Keeps the stores off one of several nodes, which so can be lost. Returns the end of that. */
+async function keepOneNodeFree(): Promise<() => Promise<void>> {
+  const nodes = await kindNodes();
+  const [, last] = nodes;
+  if (nodes.length < 3 || last === undefined) return () => Promise.resolve();
+  await kubectl('cordon', last);
+  return async () => void (await kubectl('uncordon', last));
 }
 
 export async function removeNamespace(): Promise<void> {

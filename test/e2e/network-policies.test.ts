@@ -8,6 +8,7 @@ import { apply, helm, kubectl, kubectlJson, NAMESPACE, until } from '#test/e2e/c
 import { podsOf } from '#test/e2e/deployments.ts';
 import { CHART, IMAGE_OF_SERVICE, policiesOfCluster, RELEASE } from '#test/e2e/installation.ts';
 import { attemptOf, phaseOf, podsOfJob } from '#test/e2e/job-in-cluster.ts';
+import { kindNodes, OUTSIDE, startOutside } from '#test/e2e/kind-nodes.ts';
 import {
   responseTo,
   PROBE_PORTS,
@@ -48,7 +49,7 @@ const REACHES: Readonly<Record<Name, readonly string[]>> = {
   recorder: ['DNS', 'PostgreSQL', 'the bucket', ...API_SERVER],
   // The tests' receiver has a private address, which `privateTargets` allows.
   courier: [...OPEN, 'PostgreSQL', 'the bucket'],
-  controller: ['DNS', 'the heartbeat port', ...API_SERVER],
+  controller: ['DNS', 'the heartbeat port', 'the transfer port', ...API_SERVER],
   engine: [],
   worker: ['DNS', 'the bucket', 'the heartbeat port'],
   migrate: ['DNS', 'PostgreSQL'],
@@ -59,15 +60,12 @@ const REACHES: Readonly<Record<Name, readonly string[]>> = {
   foreigner: OPEN,
   scraper: [...OPEN, ...METRICS],
 };
-/** Our own cluster alone has such addresses, which lead to nobody else's machines. */
-const OUTSIDE: Readonly<Record<string, Target>> = {
-  'the internet': { host: '203.0.113.1', port: 443 },
-  "the cloud's metadata": { host: '169.254.169.254', port: 80 },
-};
 /** A release whose courier may not reach private addresses. */
 const PUBLIC_ONLY = 'public-only';
 
-let isOurs = false;
+/** Whether something answers at the addresses of `OUTSIDE`: on our own node, and on nodes of kind. */
+let hasOutside = false;
+let removeOutside = (): Promise<void> => Promise.resolve();
 let isMonitoringOurs = false;
 let isEnforced = true;
 let targets: Readonly<Record<string, Target>> = {};
@@ -75,7 +73,10 @@ let targets: Readonly<Record<string, Target>> = {};
 let reached: Readonly<Record<string, readonly string[]>> = {};
 
 beforeAll(async () => {
-  isOurs = (await kubectl('get', 'nodes', '--output', 'name')).includes('/mediajobs-node\n');
+  const nodes = await kindNodes();
+  if (nodes.length > 0) removeOutside = await startOutside(nodes);
+  const isOurs = (await kubectl('get', 'nodes', '--output', 'name')).includes('/mediajobs-node\n');
+  hasOutside = isOurs || nodes.length > 0;
   isMonitoringOurs = !(await kubectl('get', 'namespaces', '--output', 'name'))
     .split('\n')
     .includes(`namespace/${MONITORING}`);
@@ -86,15 +87,16 @@ beforeAll(async () => {
   probes.push({ name: PUBLIC_ONLY, namespace: NAMESPACE, labels: courier });
   await applyCourierPolicy();
   const addresses = await startProbes(IMAGE_OF_SERVICE, probes);
-  targets = { ...(await services()), ...portsOf(addresses), ...(isOurs ? OUTSIDE : {}) };
+  targets = { ...(await services()), ...portsOf(addresses), ...(hasOutside ? OUTSIDE : {}) };
   const tried = probes.map(async (probe) => [probe.name, await tryAll(probe)] as const);
   reached = Object.fromEntries(await Promise.all(tried));
-  isEnforced = isOurs || reached['stranger']?.includes('Redis') === false;
+  isEnforced = hasOutside || reached['stranger']?.includes('Redis') === false;
 });
 afterAll(async () => {
   await removeProbes([NAMESPACE, 'default', MONITORING]);
   if (isMonitoringOurs) await kubectl('delete', 'namespace', MONITORING, '--wait=false');
   await kubectl('delete', 'networkpolicies', '--selector', `app.kubernetes.io/instance=${PUBLIC_ONLY}`);
+  await removeOutside();
   await close();
 });
 
@@ -107,7 +109,7 @@ describe('a pod', () => {
 
   it('of the courier reaches public addresses alone where there are no privateTargets', ({ skip }) => {
     if (!isEnforced) skip('this cluster enforces no NetworkPolicies');
-    expect(reached[PUBLIC_ONLY]).toEqual(['DNS', ...(isOurs ? ['the internet'] : [])]);
+    expect(reached[PUBLIC_ONLY]).toEqual(['DNS', ...(hasOutside ? ['the internet'] : [])]);
   });
 
   it('that may reach the engine gets no response of it without the key of the installation', async () => {
@@ -164,6 +166,7 @@ async function services(): Promise<Record<string, Target>> {
     'the API': await ours('api', 443),
     'the engine': await ours('engine', 8090),
     'the heartbeat port': await ours('controller', 8091),
+    'the transfer port': await ours('recorder', 8092),
     PostgreSQL: await ours('postgresql', 5432),
     Redis: await ours('redis', 6379),
     'the bucket': await ours('s3', 7070),

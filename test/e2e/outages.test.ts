@@ -6,6 +6,7 @@ import { kubectl, until } from '#test/e2e/commands.ts';
 import { cutConnections } from '#test/e2e/connection-cutter.ts';
 import { leaderOf, podsOf, PROCESSES, rolledOut } from '#test/e2e/deployments.ts';
 import { attemptOf, podsOfJob, reach } from '#test/e2e/job-in-cluster.ts';
+import { kindNodes, loseNode, restoreNode } from '#test/e2e/kind-nodes.ts';
 import { pauseProcess, runsOnNode, signalPods } from '#test/e2e/node-agent.ts';
 import { expectNothingAmiss, objectsOfJobs } from '#test/e2e/nothing-amiss.ts';
 import { JOB_SECONDS, LONG_WORK, useService, WORK, type SampleWork } from '#test/e2e/use-installation.ts';
@@ -43,6 +44,8 @@ async function expectAllSucceed(ids: readonly string[]): Promise<void> {
   for (const id of ids) expect(await finished(api, id, JOB_SECONDS)).toMatchObject({ id, status: 'succeeded' });
 }
 
+const STORES = ['postgresql', 'redis', 's3'] as const;
+
 describe('jobs survive', () => {
   it('an API server that is paused for 60 seconds', async ({ skip }) => {
     if (!(await runsOnNode('kube-apiserver'))) skip('the control plane is elsewhere');
@@ -64,6 +67,27 @@ describe('jobs survive', () => {
     await expectAllSucceed([id]);
     expect(await attemptOf(id)).toBe(2);
   }, 600_000);
+
+  it('a node that is lost while it runs one of them', async ({ skip }) => {
+    const nodes = await kindNodes();
+    if (nodes.length < 3) skip('no node is free of stores');
+    const lost = await nodeWithoutService(nodes);
+    const others = nodes.filter((node) => node !== lost);
+    await kubectl('cordon', ...others);
+    const id = await createJob(LONG_WORK);
+    try {
+      await reach(id, 'is running');
+    } finally {
+      await kubectl('uncordon', ...others);
+    }
+    await loseNode(lost);
+    try {
+      await expectAllSucceed([id]);
+      expect(await attemptOf(id)).toBe(2);
+    } finally {
+      await restoreNode(lost);
+    }
+  }, 900_000);
 
   it('connections to the API server that break every 5 seconds', async () => {
     const restore = await cutConnections(['controller', 'recorder'], { everySeconds: 5 });
@@ -93,7 +117,7 @@ describe('jobs survive', () => {
     expect(await leaderOf('controller')).toBe(second);
   }, 600_000);
 
-  it.each(['postgresql', 'redis', 's3'])(
+  it.each(STORES)(
     '%s being killed',
     async (store) => {
       const ids = [await createJob(LONG_WORK)];
@@ -106,6 +130,21 @@ describe('jobs survive', () => {
     600_000,
   );
 });
+
+/** Empties the node that has no store, whose files would be lost with it. */
+async function nodeWithoutService(nodes: readonly string[]): Promise<string> {
+  const onNodes = 'jsonpath={.items[*].spec.nodeName}';
+  const stores = `app.kubernetes.io/component in (${STORES.join()})`;
+  const taken = (await kubectl('get', 'pods', '--selector', stores, '--output', onNodes)).split(' ');
+  const receivers = (await kubectl('get', 'pods', '--selector', 'app=receiver', '--output', onNodes)).split(' ');
+  const free = nodes.find((node) => ![...taken, ...receivers].includes(node));
+  if (free === undefined) throw new Error('each node has a store');
+  await kubectl('cordon', free);
+  await kubectl('delete', 'pods', '--field-selector', `spec.nodeName=${free}`);
+  for (const process of PROCESSES) await rolledOut(process);
+  await kubectl('uncordon', free);
+  return free;
+}
 
 async function restartsOf(store: string): Promise<number> {
   const path = 'jsonpath={.items[0].status.containerStatuses[0].restartCount}';

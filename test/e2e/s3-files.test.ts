@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { grantFromStore } from '#api/recorder/grant-transfer.ts';
 import { openS3Files, type S3Files, type S3Options } from '#api/files/s3-files.ts';
 import { startObjectStore, type ObjectStore } from '#test/e2e/object-store.ts';
 import { describeFileStore } from '#test/contract/file-store.ts';
@@ -79,7 +80,7 @@ describe('a bucket', () => {
     await upload(
       { now: () => performance.now(), wait: () => Promise.resolve(), random: () => 0 },
       {
-        target: { url: await files.signedPut('outputs/a', 60), parts: await files.beginParts('outputs/a', 60) },
+        requestTransfer: (transfer) => grantFromStore(files, { input: 'inputs/a', output: 'outputs/a' }, transfer),
         file,
         size: bytes.length,
         contentType: 'application/octet-stream',
@@ -97,9 +98,11 @@ describe('a bucket', () => {
 
   it('aborts an upload of parts that is never completed', async () => {
     const files = await openNewBucket({ partBytes: 5 * MB });
-    const parts = await files.beginParts('outputs/a', 60);
-    const putPart = async (): Promise<number> =>
-      (await fetch(parts?.urls[0] ?? '', { method: 'PUT', body: 'part' })).status;
+    const { id: uploadId = '' } = (await files.beginParts('outputs/a', 12 * MB)) ?? {};
+    const putPart = async (): Promise<number> => {
+      const url = await files.signedPart('outputs/a', { uploadId, number: 1 }, 60);
+      return (await fetch(url, { method: 'PUT', body: 'part' })).status;
+    };
     await files.dropParts(new Date(Date.now() - 60_000));
     expect(await putPart()).toBe(200);
     await files.dropParts(new Date(Date.now() + 60_000));

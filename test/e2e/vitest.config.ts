@@ -5,13 +5,16 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** The last one uninstalls the chart. */
 const ORDER = [
   'chart',
+  'chart-values',
   'alerts',
   's3-files',
+  'expiring-credentials',
   'cluster',
   'network-policies',
   'faults',
   'outages',
   'problems',
+  'gitops',
   'changes',
 ].map((name) => `${name}.test.ts`);
 
@@ -23,7 +26,7 @@ class InOrder extends BaseSequencer {
 }
 
 const common = { pool: 'forks', testTimeout: 300_000, hookTimeout: 300_000 } as const;
-const withoutService = ['test/e2e/{alerts,chart,s3-files}.test.ts'];
+const withoutService = ['test/e2e/{alerts,chart,chart-values,expiring-credentials,s3-files}.test.ts'];
 
 /** The tests that need more than a clean clone has: an S3 server, a Kubernetes cluster. `hack/e2e` runs them. */
 export default defineConfig({

@@ -1,12 +1,18 @@
 /** Jobs whose processes die, stop or disappear at every step of their way. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { RUN_SPEC_DESCRIPTOR } from '#crds/contract/run-files.ts';
+import { FILE_SETTINGS } from '#api/files/file-settings.ts';
+import { openFiles } from '#api/files/open-files.ts';
+import { JOB_LINK_SECONDS, outputKey } from '#api/jobs/job.ts';
+import { systemClock } from '#crds/process/clock.ts';
+import { loadConfig } from '#crds/process/config.ts';
 import type { FaultPoint } from '#crds/process/fault-point.ts';
+import { settings } from '#crds/process/settings.ts';
 import { startRequest } from '#crds/process/start-request.ts';
 import { createJob, ended, postJob, ROWS, upload } from '#test/faults/account.ts';
 import { must, mustEqual, type Scenario, type Stage } from '#test/faults/scenario.ts';
 import { until } from '#test/faults/until.ts';
+import { runsOfWorker } from '#test/support/service-processes.ts';
 import type { World } from '#test/faults/world.ts';
 
 export const JOB_SCENARIOS: readonly Scenario[] = [
@@ -110,7 +116,7 @@ export const JOB_SCENARIOS: readonly Scenario[] = [
       world.faults.arm('before-output-put', 'hold');
       const id = await createJob(account);
       await world.faults.fired('before-output-put');
-      const url = outputUrlOf(world, id);
+      const url = await outputUrlOf(world, id);
       killWorker(world, id);
       world.faults.clear();
       const zombie = (): Promise<number> => put(url, 'written by a zombie');
@@ -257,29 +263,42 @@ async function attemptOf({ world }: Stage, id: string): Promise<number> {
   return Number((await world.query('select attempt from jobs where id = $1', [id]))[0]?.['attempt']);
 }
 
-/** Processes of the job's attempt, the worker first. */
+/** Worker processes that run an attempt of the job. */
 function workersOf(world: World, id: string): number[] {
   const mark = id.replace('_', '-');
-  return world.processes().flatMap(({ pid, role, ofJob }) => {
-    try {
-      return ofJob && role === 'worker' && readFileSync(`/proc/${pid}/environ`, 'utf8').includes(mark) ? [pid] : [];
-    } catch {
-      return [];
-    }
+  return world.processes().flatMap(({ pid, role }) => {
+    const isOfJob =
+      role === 'worker' && runsOfWorker(world.data, environmentOf(pid)).some((name) => name.includes(mark));
+    return isOfJob ? [pid] : [];
   });
+}
+
+/** Returns an empty text when the process has ended. */
+function environmentOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 function killWorker(world: World, id: string): void {
   for (const pid of workersOf(world, id)) process.kill(pid, 'SIGKILL');
 }
 
-/** Returns the upload URL of the running attempt. */
-function outputUrlOf(world: World, id: string): string {
-  const [worker] = workersOf(world, id);
-  must(worker !== undefined, 'no attempt is running');
-  const spec = readFileSync(`/proc/${worker}/fd/${RUN_SPEC_DESCRIPTOR}`, 'utf8');
-  const url = /"(http[^"]*\/outputs\/[^"]*)"/.exec(spec)?.[1];
-  must(url !== undefined, 'the attempt has no output URL');
+/** Returns the upload URL of the job's first attempt, signed as the recorder signs it. */
+async function outputUrlOf(world: World, id: string): Promise<string> {
+  const control = world.processes().find(({ role }) => role === 'control');
+  const texts = environmentOf(control?.pid ?? 0)
+    .split('\0')
+    .map((line): [string, string] => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]);
+  const { files, close } = await openFiles(
+    { clock: systemClock },
+    loadConfig(settings.pick(FILE_SETTINGS), Object.fromEntries(texts)),
+  );
+  const [row] = await world.query('select dispatch from jobs where id = $1', [id]);
+  const url = await files.signedPut(outputKey({ id }, String(row?.['dispatch']), 1), JOB_LINK_SECONDS);
+  close();
   return url;
 }
 

@@ -144,6 +144,7 @@ CREATE TABLE public.jobs (
     files_deleted_at timestamp with time zone,
     reserved_micro_usd bigint DEFAULT 0 NOT NULL,
     sealed_webhook_url bytea,
+    disruptions smallint DEFAULT 0 NOT NULL,
     CONSTRAINT final_has_end CHECK (((status = ANY (ARRAY['queued'::text, 'processing'::text])) = (completed_at IS NULL))),
     CONSTRAINT jobs_delivery_check CHECK ((delivery = ANY (ARRAY['due'::text, 'done'::text]))),
     CONSTRAINT jobs_percent_check CHECK (((percent >= 0) AND (percent <= 100))),
@@ -204,7 +205,8 @@ CREATE TABLE public.presets (
 CREATE TABLE public.schema_migrations (
     version integer NOT NULL,
     name text NOT NULL,
-    applied_at timestamp with time zone NOT NULL
+    applied_at timestamp with time zone NOT NULL,
+    oldest_code integer
 );
 
 CREATE TABLE public.sign_in_failures (

@@ -95,11 +95,12 @@ describe('creating an upload', () => {
   });
 
   // Promise, Uploads: 24-hour allowance, used or not
-  it('counts bytes beyond the declared size towards the allowance', async () => {
+  it('counts the further bytes of a larger replacement towards the allowance', async () => {
     const other = await makeAccount();
     for (const size of [99_614_720, 99_614_720, 99_614_720, 99_614_720, 99_614_720, 26_214_399])
       expect((await create({ size }, other.test)).status).toBe(201);
     const { id } = (await create({ size: 1 }, other.test)).json() as { id: string };
+    expect((await api('PUT', `/v1/uploads/${id}/content`, { key: other.test, body: 'a' })).status).toBe(200);
     const content = { key: other.test, body: 'a,b\n' };
     expectRefusal(await api('PUT', `/v1/uploads/${id}/content`, content), 'upload_allowance_reached');
   });
@@ -145,6 +146,15 @@ describe('sending the content', () => {
     expectRefusal(await api('PUT', '/v1/uploads/job_x/content', { body: 'x' }), 'not_found');
     const stranger = await makeAccount();
     expectRefusal(await api('PUT', path, { body: 'x', key: stranger.live }), 'not_found');
+  });
+
+  it('refuses more bytes than the upload was created for', async () => {
+    const { id } = (await create({ size: 3 })).json() as { id: string };
+    const path = `/v1/uploads/${id}/content`;
+    const refused = await api('PUT', path, { body: 'a,b\n' });
+    expectRefusal(refused, 'bad_request', { param: 'Content-Length' });
+    expect(refused.json()['error'].message).toContain('4 bytes; the upload was created for 3');
+    expect((await api('PUT', path, { body: 'a,b' })).status).toBe(200);
   });
 
   // Promise, Uploads: Content-Length is required and exact; more than 95 MB in one request is refused with a reference to parts

@@ -44,7 +44,7 @@ describe('the MediaJob CRD on an API server', () => {
     ['an id of another form', { jobId: 'job_1' }, "spec.jobId in body should match '^job_[0-9a-z]{20}$'"],
     ['a size below nothing', { inputSize: -1 }, 'spec.inputSize in body should be greater than or equal to 0'],
     ['a kind that does not exist', { kind: 'cake' }, 'spec.kind in body should match'],
-    ['an attempt that cannot be', { firstAttempt: 9 }, 'spec.firstAttempt in body should be less than or equal to 4'],
+    ['an attempt that cannot be', { firstAttempt: 10 }, 'spec.firstAttempt in body should be less than or equal to 9'],
     ['an account that is too long', { account: 'x'.repeat(64) }, 'spec.account: Too long'],
     ['a time that is none', { waitUntil: 'soon' }, 'spec.waitUntil in body must be of type date-time'],
     ['no options', { options: undefined }, 'spec.options: Required value'],

@@ -64,7 +64,8 @@ function compressCell(input: Format, target: string): Cell {
 function compressOptions(kind: Kind, target: string, index: number): SentOptions {
   if (kind === 'image') return { image: { format: target } } as SentOptions;
   if (kind === 'pdf') return { pdf: { quality: target } } as SentOptions;
-  if (kind === 'audio') return { audio: { format: target } } as SentOptions;
+  // With its tags removed, which the comparison looks for; conversions keep them.
+  if (kind === 'audio') return { audio: { format: target, strip_metadata: true } } as SentOptions;
   if (kind !== 'video') return {};
   const codecs = target === 'webm' ? ['vp9'] : target === 'mov' ? ['h265', 'h264'] : ['h264', 'h265', 'vp9'];
   return { video: { format: target, codec: codecs[index % codecs.length] } } as SentOptions;

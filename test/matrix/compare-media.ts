@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Format } from '#crds/catalogue/formats.ts';
 import { CLAP, FIXTURE_SECONDS, TONES } from '#test/fixtures/make-media-fixtures.ts';
-import { runTool } from '#test/fixtures/run-tool.ts';
+import { runToolForOutput } from '#test/fixtures/run-tool.ts';
 import type { Comparison } from '#test/matrix/comparison.ts';
 import { readOnce } from '#test/matrix/read-once.ts';
+import { wordsIn } from '#test/matrix/words-in.ts';
 
 const RATE = 16_000;
 const WINDOW_SECONDS = 0.02;
@@ -33,48 +34,54 @@ const AUDIO_CODECS: Readonly<Partial<Record<Format, RegExp>>> = {
 };
 const VIDEO_CODECS: Readonly<Record<string, string>> = { h264: 'h264', h265: 'hevc', vp9: 'vp9' };
 
+/** Tags of the fixtures. */
+const TAGS = ['A tone', 'Nobody'];
+
 interface Stream {
-  readonly codec_type: string;
-  readonly codec_name: string;
-  readonly width?: number;
-  readonly height?: number;
+  readonly type: string;
+  readonly codec: string;
+  /** Size in pixels; null for sound. */
+  readonly size: string | null;
 }
 
 export async function compareMedia(comparison: Comparison): Promise<void> {
   const { file, source } = comparison;
   const { result } = file.report;
   const { directory } = comparison;
-  const [before, after] = [await streamsOfSource(source, directory), await streamsOf(file.path, directory)];
   expect(result.duration_seconds).toBeGreaterThan(FIXTURE_SECONDS - SECONDS_TOLERANCE);
   expect(result.duration_seconds).toBeLessThan(FIXTURE_SECONDS + SECONDS_TOLERANCE);
   const decoded = await decode(file.path, directory, result.kind === 'video');
   const heard = highToneStart(decoded.samples);
   if (result.kind === 'audio') {
-    expect(after.map(({ codec_type: type }) => type)).toEqual(['audio']);
-    expect(after[0]?.codec_name).toMatch(AUDIO_CODECS[result.output_format] ?? /^$/);
+    expect(decoded.streams.map(({ type }) => type)).toEqual(['Audio']);
+    expect(decoded.streams[0]?.codec).toMatch(AUDIO_CODECS[result.output_format] ?? /^$/);
     expect(heard).toBeGreaterThan(CLAP.from - SYNC_TOLERANCE);
     expect(heard).toBeLessThan(CLAP.from + SYNC_TOLERANCE);
+    if (comparison.cell.operation === 'compress') expect(wordsIn(await readFile(file.path), TAGS)).toEqual([]);
     return;
   }
-  const [pictureBefore, picture] = [videoOf(before), videoOf(after)];
+  const [pictureBefore, picture] = [videoOf(await streamsOfSource(source, directory)), videoOf(decoded.streams)];
   const { codec } = comparison.cell.options.video ?? {};
-  if (codec !== undefined && !result.kept_original) expect(picture.codec_name).toBe(VIDEO_CODECS[codec]);
-  expect([result.width, result.height]).toEqual([pictureBefore.width, pictureBefore.height]);
-  expect([picture.width, picture.height]).toEqual([pictureBefore.width, pictureBefore.height]);
+  if (codec !== undefined && !result.kept_original) expect(picture.codec).toBe(VIDEO_CODECS[codec]);
+  expect(`${result.width}x${result.height}`).toBe(pictureBefore.size);
+  expect(picture.size).toBe(pictureBefore.size);
   expect(Math.abs(whiteFramesStart(decoded.frames) - heard)).toBeLessThan(SYNC_TOLERANCE);
 }
 
 function videoOf(streams: readonly Stream[]): Stream {
-  const found = streams.filter(({ codec_type: type }) => type === 'video');
+  const found = streams.filter(({ type }) => type === 'Video');
   expect(found).toHaveLength(1);
   return found[0]!;
 }
 
-const streamsOfSource = readOnce(streamsOf);
+const streamsOfSource = readOnce(async (path, directory) => (await decode(path, directory, true)).streams);
 
-async function streamsOf(path: string, directory: string): Promise<Stream[]> {
-  const shown = await runTool(directory, 'ffprobe', ['-v', 'error', '-of', 'json', '-show_streams', path]);
-  return (JSON.parse(shown) as { streams: Stream[] }).streams;
+const STREAM = /^ +Stream #0:\d+.*?: (\w+): (\w+)(?:.*?, (\d+x\d+))?/gm;
+
+/** Returns the streams of the input that ffmpeg lists in its error output. */
+function streamsIn(printed: string): Stream[] {
+  const [input = ''] = printed.split('Stream mapping:');
+  return [...input.matchAll(STREAM)].map(([, type = '', codec = '', size = null]) => ({ type, codec, size }));
 }
 
 /** Returns the start of the high tone, in seconds. Asserts that the steady tones precede it. */
@@ -114,19 +121,23 @@ function whiteFramesStart(frames: Buffer): number {
 
 let files = 0;
 
-/** Returns mono samples of 16 bits at `RATE`, and the small gray frames of a video. */
-async function decode(path: string, directory: string, isVideo: boolean): Promise<{ samples: Buffer; frames: Buffer }> {
+interface Decoded {
+  readonly streams: readonly Stream[];
+  /** Mono samples of 16 bits at `RATE`. */
+  readonly samples: Buffer;
+  /** Small gray frames of a video. */
+  readonly frames: Buffer;
+}
+
+/** Decodes a file and lists its streams, with one start of ffmpeg, which takes longer than a short file. */
+async function decode(path: string, directory: string, isVideo: boolean): Promise<Decoded> {
   const to = join(directory, `decoded-${(files += 1)}`);
   const picture = isVideo ? [...DECODED_PICTURE, `${to}.gray`] : [];
-  await runTool(directory, 'ffmpeg', [
-    '-v',
-    'error',
-    '-nostdin',
-    '-i',
-    path,
-    ...DECODED_SOUND,
-    `${to}.s16`,
-    ...picture,
-  ]);
-  return { samples: await readFile(`${to}.s16`), frames: isVideo ? await readFile(`${to}.gray`) : Buffer.alloc(0) };
+  const args = ['-nostdin', '-nostats', '-i', path, ...DECODED_SOUND, `${to}.s16`, ...picture];
+  const { stderr } = await runToolForOutput(directory, 'ffmpeg', args);
+  return {
+    streams: streamsIn(stderr),
+    samples: await readFile(`${to}.s16`),
+    frames: isVideo ? await readFile(`${to}.gray`) : Buffer.alloc(0),
+  };
 }

@@ -99,6 +99,7 @@ async function take(job: Job, taken: JobAction): Promise<void> {
     case 'progress':
       await recordProgress(database, own, {
         attempt: taken.attempt,
+        disruptions: 0,
         percent: taken.percent,
         startedAt: taken.heard ? NOW : null,
       });

@@ -28,6 +28,7 @@ export function buildSpec(changes: Partial<MediaJobSpec> = {}): MediaJobSpec {
     features: { video: true, heicOutput: false },
     secretName: mediaJobName(jobId),
     firstAttempt: 1,
+    disruptions: null,
     startedAt: null,
     waitUntil: '2026-01-01T00:30:00.000Z',
     suspend: false,
@@ -37,10 +38,9 @@ export function buildSpec(changes: Partial<MediaJobSpec> = {}): MediaJobSpec {
 
 export function buildTicket(changes: Partial<JobTicket> = {}): JobTicket {
   return {
-    inputUrl: 'http://127.0.0.1:1/input',
+    dispatch: 'nonce',
     inputEtag: '"etag"',
     filename: 'holiday.mp4',
-    outputs: [1, 2, 3].map((attempt) => ({ url: `http://127.0.0.1:1/output-${attempt}`, parts: null })),
     heartbeatTokens: [1, 2, 3].map((attempt) => `token-${attempt}`),
     ...changes,
   };
@@ -55,6 +55,7 @@ export function buildStatus(changes: Partial<MediaJobStatus> = {}): MediaJobStat
   return {
     phase: 'Pending',
     attempt: 0,
+    disruptions: null,
     percent: 0,
     startedAt: null,
     completedAt: null,

@@ -28,6 +28,7 @@ export async function startClusterProcess(
     MEDIAJOBS_WORKER_POD: JSON.stringify({ image: 'worker' }),
     MEDIAJOBS_HEARTBEAT_URL: `http://127.0.0.1:${heartbeat}/heartbeat`,
     MEDIAJOBS_HEARTBEAT_PORT: String(heartbeat),
+    MEDIAJOBS_TRANSFER_URL: 'http://127.0.0.1:1/transfer',
   };
   const child = spawn(process.execPath, ['--max-semi-space-size=2', script], {
     env: {
@@ -35,7 +36,7 @@ export async function startClusterProcess(
       KUBECONFIG: kubeconfig,
       MEDIAJOBS_OPS_PORT: String(ops),
       MEDIAJOBS_HEARTBEAT_KEY: HEARTBEAT_KEY,
-      ...(entry === 'controller/main.ts' ? own : {}),
+      ...(entry === 'controller/main.ts' ? own : { MEDIAJOBS_TRANSFER_PORT: String(heartbeat) }),
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,18 +1,25 @@
 /**
- * Replaces `worker-image/run-job.ts` and does what the file name of its RunSpec says. Like
- * the worker it ends when its standard input does, except `hang-ignoring-stop`.
+ * Replaces `worker-image/run-job.ts` and `worker-image/serve-attempts.ts`, and does what the file name of its RunSpec
+ * says. Like the worker it ends when its standard input does, except `hang-ignoring-stop`.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { join } from 'node:path';
-import { BETWEEN_FILES, joinRunSpec } from '#crds/contract/run-files.ts';
+import { BETWEEN_FILES, joinRunSpec, RUN_CHANNEL, TERMINATION_NAME } from '#crds/contract/run-files.ts';
 import { RUN_SPEC, RUN_SPEC_FILE, TERMINATION_FILE, type RunOutcome, type RunSpec } from '#crds/contract/run-spec.ts';
+import { readJsonLines, writeJsonLine } from '#crds/process/message-lines.ts';
 import { buildReport } from '#test/support/build-media-job.ts';
 
-const files = (process.env[RUN_SPEC_FILE] ?? '').split(BETWEEN_FILES);
-const parts = [process.env[RUN_SPEC] ?? '{}', ...files.map((file) => readFileSync(file, 'utf8'))];
-const spec = joinRunSpec(parts.map((part) => JSON.parse(part) as object)) as RunSpec;
-const work = spec.filename ?? '';
+interface ScriptedRun {
+  readonly spec: RunSpec;
+  readonly terminationFile: string;
+}
+
+/** In a pod the run is in the environment; on one machine the owner sends one after the other. */
+let current: ScriptedRun = { spec: {} as RunSpec, terminationFile: '' };
+const isPod = process.env[RUN_SPEC_FILE] !== undefined;
+const channel = isPod ? null : new Socket({ fd: RUN_CHANNEL });
 
 const BEHAVIOURS: Readonly<Record<string, () => void>> = {
   succeed: () => end({ outcome: 'succeeded', report: buildReport() }),
@@ -22,54 +29,80 @@ const BEHAVIOURS: Readonly<Record<string, () => void>> = {
     void beat().then(() => setTimeout(() => end({ outcome: 'succeeded', report: buildReport() }), 500)),
   'report-environment': () => {
     const report = buildReport();
-    end({
-      outcome: 'succeeded',
-      report: { ...report, tools: { ...process.env, cwd: process.cwd(), attempt: String(spec.attempt) } },
-    });
+    const { spec, terminationFile } = current;
+    const seen = { cwd: process.cwd(), pid: String(process.pid), attempt: String(spec.attempt), terminationFile };
+    end({ outcome: 'succeeded', report: { ...report, tools: { ...process.env, ...seen } } });
   },
   crash: () => {
     process.stderr.write('Something broke.\n');
-    process.exitCode = 3;
+    process.exit(3);
   },
   'out-of-memory': () => process.abort(),
-  babble: () => writeFileSync(process.env[TERMINATION_FILE] ?? '', '{"outcome":"succeeded"'),
+  babble: () => putOutcome((path) => writeFileSync(path, '{"outcome":"succeeded"')),
   'babble-much': () =>
-    writeFileSync(
-      process.env[TERMINATION_FILE] ?? '',
-      JSON.stringify({ outcome: 'failed', error: { code: 'internal', message: 'x' }, more: 'x'.repeat(5000) }),
+    putOutcome((path) =>
+      writeFileSync(
+        path,
+        JSON.stringify({ outcome: 'failed', error: { code: 'internal', message: 'x' }, more: 'x'.repeat(5000) }),
+      ),
     ),
-  'link-outcome': () => symlinkSync(otherOutcome(), terminationFile()),
-  'name-outcome-twice': () => linkSync(otherOutcome(), terminationFile()),
-  'pipe-outcome': () => void execFileSync('mkfifo', [terminationFile()]),
-  'folder-as-outcome': () => mkdirSync(terminationFile()),
+  'link-outcome': () => putOutcome((path) => symlinkSync(otherOutcome(), path)),
+  'name-outcome-twice': () => putOutcome((path) => linkSync(otherOutcome(), path)),
+  'pipe-outcome': () => putOutcome((path) => execFileSync('mkfifo', [path])),
+  'folder-as-outcome': () => putOutcome((path) => mkdirSync(path)),
   hang: () => {
     let tool: number | null = null;
     const end = (): void => {
       if (tool !== null) process.kill(tool, 'SIGKILL');
       process.exit(1);
     };
-    process.on('SIGTERM', end);
-    process.stdin.on('end', end).resume();
+    process.removeAllListeners('SIGTERM').on('SIGTERM', end);
+    process.stdin.removeAllListeners('end').on('end', end).resume();
     tool = startTool();
   },
   /** Ignores SIGTERM before it starts its tool, because tests wait for the tool before they kill. */
   'hang-ignoring-stop': () => {
-    process.on('SIGTERM', () => undefined);
+    process.removeAllListeners('SIGTERM').on('SIGTERM', () => undefined);
+    process.stdin.removeAllListeners('end');
     startTool();
     setInterval(() => undefined, 60_000);
   },
 };
 
-const behave = BEHAVIOURS[work];
-if (behave === undefined) throw new Error(`There is no behaviour ${work}.`);
-behave();
-
-function end(outcome: RunOutcome): void {
-  writeFileSync(terminationFile(), JSON.stringify(outcome));
+if (channel === null) behave({ spec: specOfPod(), terminationFile: process.env[TERMINATION_FILE] ?? '' });
+else {
+  process.on('SIGTERM', () => process.exit(1));
+  process.stdin.on('end', () => process.exit(1)).resume();
+  readJsonLines(channel, {
+    maxBytes: 1024 ** 2,
+    onMessage: (message) => {
+      const { directory, spec } = message as { directory: string; spec: RunSpec };
+      behave({ spec, terminationFile: join(directory, TERMINATION_NAME) });
+    },
+  });
 }
 
-function terminationFile(): string {
-  return process.env[TERMINATION_FILE] ?? '';
+function specOfPod(): RunSpec {
+  const files = (process.env[RUN_SPEC_FILE] ?? '').split(BETWEEN_FILES);
+  const parts = [process.env[RUN_SPEC] ?? '{}', ...files.map((file) => readFileSync(file, 'utf8'))];
+  return joinRunSpec(parts.map((part) => JSON.parse(part) as object)) as RunSpec;
+}
+
+function behave(run: ScriptedRun): void {
+  current = run;
+  const behaviour = BEHAVIOURS[run.spec.filename ?? ''];
+  if (behaviour === undefined) throw new Error(`There is no behaviour ${run.spec.filename}.`);
+  behaviour();
+}
+
+function end(outcome: RunOutcome): void {
+  putOutcome((path) => writeFileSync(path, JSON.stringify(outcome)));
+}
+
+/** Makes something at the path of the termination file, and says that the run has ended. */
+function putOutcome(make: (path: string) => unknown): void {
+  make(current.terminationFile);
+  if (channel !== null) writeJsonLine(channel, { ended: true });
 }
 
 /** Writes an outcome to a file of another name and returns its path. */
@@ -81,6 +114,7 @@ function otherOutcome(): string {
 
 /** Reports once, to whichever controller answers by then. */
 async function beat(): Promise<void> {
+  const { spec } = current;
   const { url, token } = spec.heartbeat;
   const body = JSON.stringify({ jobId: spec.jobId, attempt: spec.attempt, percent: 50 });
   const headers = { authorization: `Bearer ${token}` };

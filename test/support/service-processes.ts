@@ -37,7 +37,7 @@ const SCRIPTS: readonly (readonly [script: string, role: ProcessRole])[] = [
   ['controller/embedded-runs.ts', 'runs'],
   ['api/courier.ts', 'courier'],
   ['worker-image/serve-direct.ts', 'engine'],
-  ['worker-image/run-job', 'worker'],
+  ['worker-image/serve-attempts', 'worker'],
   ['worker-image/sandbox/child', 'engine child'],
 ];
 
@@ -50,9 +50,40 @@ export function processesOf(data: string): ServiceProcess[] {
   return pids.flatMap((pid) => {
     const [command, environment] = [read(pid, 'cmdline'), read(pid, 'environ')];
     if (command === '' || !marks.some((mark) => command.includes(mark) || environment.includes(mark))) return [];
-    const ofJob = environment.includes(`${path.join(data, 'work', 'runs')}/`);
+    const ofJob = isOfJob(path.join(data, 'work', 'runs'), environment);
     return [{ pid, role: roleOf(pid, command), ofJob, command: command.replaceAll('\0', ' ') }];
   });
+}
+
+/** Returns the names of the runs, such as `job-x-a1`, of the worker process with that environment. */
+export function runsOfWorker(data: string, environment: string): string[] {
+  const [, worker = ''] = temporaryFolder(path.join(data, 'work', 'runs'), environment) ?? [];
+  return namesIn(path.join(data, 'work', 'runs', worker))?.filter((name) => name.startsWith('job-')) ?? [];
+}
+
+/**
+ * Returns whether a process works for a run, or is left of a worker process that has ended. One that waits for a run has
+ * a folder without a run; an engine process that waits for a file has one without the file.
+ */
+function isOfJob(runs: string, environment: string): boolean {
+  const [, worker, engine] = temporaryFolder(runs, environment) ?? [];
+  if (worker === undefined) return false;
+  const names = namesIn(path.join(runs, worker, engine ?? ''));
+  return names === null || names.some((name) => (engine === undefined ? name.startsWith('job-') : name === 'file'));
+}
+
+/** Matches TMPDIR: the folder of a worker process, then that of its engine process. */
+function temporaryFolder(runs: string, environment: string): RegExpExecArray | null {
+  const value = /(?:^|\0)TMPDIR=([^\0]*)/.exec(environment)?.[1] ?? '';
+  return value.startsWith(`${runs}/`) ? /^(worker-\d+)(?:\/(work-[^/]+))?/.exec(value.slice(runs.length + 1)) : null;
+}
+
+function namesIn(folder: string): string[] | null {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return null;
+  }
 }
 
 function roleOf(pid: number, command: string): ProcessRole {

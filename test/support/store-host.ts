@@ -1,15 +1,17 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { closeServer, listen } from '#crds/process/ops-server.ts';
+import { TRANSFER_PATH, transferRequestSchema } from '#crds/contract/transfer-urls.ts';
+import { closeServer, listen, portOf } from '#crds/process/ops-server.ts';
 
 export interface Beat {
   readonly percent: number;
   readonly authorization: string | undefined;
 }
 
-/** One object to fetch, one place to put, and the controller's heartbeat port, on one free port. */
+/** One object to fetch, one place to put, and the controller's port for heartbeats and transfers, on one free port. */
 export interface StoreHost {
   readonly url: string;
+  /** Transfers for which a URL was requested. */
+  readonly granted: readonly string[];
   readonly beats: readonly Beat[];
   /** Bodies of successful PUTs. */
   readonly outputs: readonly Buffer[];
@@ -35,10 +37,12 @@ export async function startStoreHost(options: StoreHostOptions = {}): Promise<St
   const beats: Beat[] = [];
   const outputs: Buffer[] = [];
   const seen: string[] = [];
+  const granted: string[] = [];
   const faults = { GET: [...(options.faults?.GET ?? [])], PUT: [...(options.faults?.PUT ?? [])] };
   const server = createServer(
     (request, response) =>
       void readBody(request).then((body) => {
+        if (request.url === TRANSFER_PATH) return grant(response, body);
         if (request.method === 'POST') return beat(request, response, body);
         const method = request.method === 'PUT' ? 'PUT' : 'GET';
         const fault = faults[method].shift();
@@ -50,6 +54,11 @@ export async function startStoreHost(options: StoreHostOptions = {}): Promise<St
         return response.writeHead(200).end();
       }),
   );
+  const grant = (response: ServerResponse, body: Buffer): void => {
+    const { transfer } = transferRequestSchema.parse(JSON.parse(body.toString()));
+    granted.push(transfer.of);
+    response.writeHead(200).end(JSON.stringify({ url: `http://127.0.0.1:${portOf(server)}/${transfer.of}` }));
+  };
   const beat = (request: IncomingMessage, response: ServerResponse, body: Buffer): void => {
     const { percent } = JSON.parse(body.toString()) as { percent: number };
     const noted = { percent, authorization: request.headers.authorization };
@@ -58,8 +67,14 @@ export async function startStoreHost(options: StoreHostOptions = {}): Promise<St
     response.writeHead(options.beatStatus ?? 204).end();
   };
   await listen(server, { host: '127.0.0.1', port: 0 });
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, beats, outputs, seen, close: () => closeServer(server) };
+  return {
+    url: `http://127.0.0.1:${portOf(server)}`,
+    granted,
+    beats,
+    outputs,
+    seen,
+    close: () => closeServer(server),
+  };
 }
 
 function statusOf(request: IncomingMessage, { input, etag }: StoreHostOptions): number {

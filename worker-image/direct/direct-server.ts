@@ -10,7 +10,8 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { readSync } from 'node:fs';
+import { finished, pipeline } from 'node:stream/promises';
 import {
   directWorkSchema,
   fromHeader,
@@ -21,7 +22,7 @@ import {
   type DirectWork,
   type EngineRefusal,
 } from '#crds/contract/direct-work.ts';
-import { FORMATS } from '#crds/catalogue/formats.ts';
+import { DIRECT_KINDS, FORMATS } from '#crds/catalogue/formats.ts';
 import { possibleKinds } from '#crds/contract/first-bytes.ts';
 import { MediaError, toJobError } from '#crds/contract/media-error.ts';
 import { faultPoint } from '#crds/process/fault-point.ts';
@@ -90,10 +91,12 @@ async function handleRequest(
   options: DirectServerOptions,
   { request, response, declared, stop }: AdmittedRequest,
 ): Promise<MediaError | null> {
-  response.once('close', () => stop.abort(new Error('the client disconnected')));
+  response.once('close', () => {
+    if (!response.writableFinished) stop.abort(new Error('the client disconnected'));
+  });
   let directory: string | null = null;
   try {
-    directory = await makeWorkDirectory(options.root);
+    directory = makeWorkDirectory(options.root);
     const path = join(directory, 'input');
     const onStart = (head: Buffer): void => expectKind(deps.pool, head);
     const { maxBytes } = options;
@@ -119,7 +122,7 @@ async function handleRequest(
 
 function expectKind(pool: Pick<ChildPool, 'expect'>, head: Buffer): void {
   const [kind, ...others] = possibleKinds(head);
-  if (kind !== undefined && others.length === 0) pool.expect(kind);
+  if (kind !== undefined && others.length === 0 && DIRECT_KINDS.includes(kind)) pool.expect(kind);
 }
 
 /** Parses the trailer. @throws MediaError bad_request when it is missing or names another tenant than the header. */
@@ -168,6 +171,10 @@ async function processMeasured(
   }
 }
 
+/** Size up to which an output is read at once, in bytes. It was written a moment ago, so no disk is waited for. */
+const WHOLE_BYTES = 1024 ** 2;
+const CHUNK_BYTES = 256 * 1024;
+
 /** Sends no more than the announced size: the file may still grow. Destroys a response that lacks bytes. */
 async function send(response: ServerResponse, { output, size, report }: EngineOutput): Promise<void> {
   await using file = output;
@@ -177,8 +184,13 @@ async function send(response: ServerResponse, { output, size, report }: EngineOu
     'content-length': size,
     [REPORT_HEADER]: toHeader(report),
   });
-  if (size === 0) return void response.end();
-  const source = file.createReadStream({ end: size - 1, autoClose: false });
+  if (size <= WHOLE_BYTES) {
+    const bytes = Buffer.allocUnsafe(size);
+    if (readSync(file.fd, bytes, 0, size, 0) < size) return void response.destroy();
+    response.end(bytes);
+    return await finished(response);
+  }
+  const source = file.createReadStream({ end: size - 1, autoClose: false, highWaterMark: CHUNK_BYTES });
   source.once('end', () => {
     if (source.bytesRead < size) response.destroy();
   });

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
 import { asRefusal, isPlainError } from '#worker-image/engine/file-fault.ts';
 import type { EngineDeps, Facts, InspectedFile, Produced, VerifiedOutput, Work } from '#worker-image/engine/handler.ts';
@@ -16,10 +16,10 @@ interface OperationResult {
 export async function compressOrKeep(engine: EngineDeps, file: InspectedFile): Promise<VerifiedOutput> {
   const { work } = file;
   const compressed = await tryOperation(engine, file, 'compress');
-  if (compressed.produced !== null && (await sizeOf(compressed.produced)) < work.input.size) {
+  if (compressed.produced !== null && sizeOf(compressed.produced) < work.input.size) {
     return { produced: compressed.produced, keptOriginal: false };
   }
-  const discarded = compressed.produced === null ? [] : await discardedWarnings(file, compressed.produced);
+  const discarded = compressed.produced === null ? [] : discardedWarnings(file, compressed.produced);
   const stripped = wantsStrip(work) ? await strip(engine, file) : NO_RESULT;
   const warnings = [...compressed.warnings, ...stripped.warnings, ...discarded];
   if (stripped.produced !== null) {
@@ -35,14 +35,14 @@ export async function compressOrKeep(engine: EngineDeps, file: InspectedFile): P
  * Returns a warning when the discarded result had another format or size that the caller requested: the original is
  * returned in its place, and the caller must not mistake it for the requested file.
  */
-async function discardedWarnings({ work, facts }: InspectedFile, discarded: Produced): Promise<string[]> {
+function discardedWarnings({ work, facts }: InspectedFile, discarded: Produced): string[] {
   const { format, size } = work.input;
   const [before, after] = [pixels(facts), pixels(discarded.facts)];
   const hasOtherFormat = discarded.format !== format && namesFormat(work);
   if (!hasOtherFormat && before === after) return [];
   const wanted = before === after ? discarded.format : `${discarded.format} of ${after}`;
   return [
-    `The ${wanted} would have ${await sizeOf(discarded)} bytes, more than the ${size} of the ${format}: compressing never makes a file larger, so its format and dimensions stay. Use convert to change the format.`,
+    `The ${wanted} would have ${sizeOf(discarded)} bytes, more than the ${size} of the ${format}: compressing never makes a file larger, so its format and dimensions stay. Use convert to change the format.`,
   ];
 }
 
@@ -90,7 +90,7 @@ async function strip(engine: EngineDeps, file: InspectedFile): Promise<Operation
   if (handler.stripMetadata === undefined) return NO_RESULT;
   const result = await tryStrip(engine, file);
   if (result.produced === null) return result;
-  const size = await sizeOf(result.produced);
+  const size = sizeOf(result.produced);
   if (size > work.input.size) return { produced: null, warnings: [STRIPPED_LARGER_WARNING] };
   const isSame = size === work.input.size && (await haveSameBytes(result.produced.path, work.input.path));
   return isSame ? NO_RESULT : result;
@@ -120,8 +120,8 @@ function original({ work, facts }: InspectedFile, warnings: readonly string[]): 
   return { path: work.input.path, format: work.input.format, facts, warnings };
 }
 
-async function sizeOf(produced: Produced): Promise<number> {
-  return (await stat(produced.path)).size;
+function sizeOf(produced: Produced): number {
+  return statSync(produced.path).size;
 }
 
 /** Bytes that are compared at a time. */

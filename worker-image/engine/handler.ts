@@ -1,7 +1,7 @@
 /** The contract between the pipeline and the handlers of each kind of file. */
 import type { Format, Kind } from '#crds/catalogue/formats.ts';
 import type { WorkOrder } from '#crds/contract/work-order.ts';
-import type { RunCommand } from '#worker-image/tools/run-command.ts';
+import type { RunCommand, ToolResult } from '#worker-image/tools/run-command.ts';
 
 /** The type of a file, as found by `identify`. */
 export interface Identified {
@@ -18,6 +18,19 @@ export interface Work extends Pick<WorkOrder, 'operation' | 'options' | 'limits'
   readonly directory: string;
 }
 
+/** A tool that was started before its file is known. It serves one file. */
+export interface PreparedTool {
+  /** Name of the tool. */
+  readonly file: string;
+  /**
+   * Sends the request, at most once, and waits until the tool has ended. Null when the tool could not read the request.
+   * @throws as `run` does.
+   */
+  readonly send: (request: string, signal: AbortSignal) => Promise<ToolResult | null>;
+  /** Ends the tool and removes its files. */
+  readonly end: () => Promise<void>;
+}
+
 /** Functions and signal that the pipeline provides to a handler. */
 export interface EngineDeps {
   readonly run: RunCommand;
@@ -25,6 +38,15 @@ export interface EngineDeps {
   readonly onProgress: (percent: number) => void;
   /** Aborted on cancellation and at the time limit. */
   readonly signal: AbortSignal;
+  /** Tool that the handler of the file's probable kind has prepared; absent when none has. */
+  readonly prepared?: PreparedTool | null;
+}
+
+/** What a handler needs to start a tool before the file is known. */
+export interface PrepareDeps {
+  readonly run: RunCommand;
+  /** Private folder for the tool's files, outside of the task's directory. */
+  readonly folder: string;
 }
 
 /**
@@ -60,6 +82,8 @@ export interface Produced<OutputFacts extends Facts = Facts> {
 export interface KindHandler<KindFacts extends Facts = Facts, OutputFacts extends Facts = Facts> {
   /** Loads the modules that only some files need, for the compile cache. */
   loadAll?(): Promise<unknown>;
+  /** Starts the tool that nearly every file of the kind needs. Null when it cannot. */
+  prepare?(deps: PrepareDeps): Promise<PreparedTool | null>;
   /** Reads the facts, from headers where the format allows it, before anything is decoded. */
   inspect(deps: EngineDeps, work: Work): Promise<KindFacts>;
   /** Makes the file smaller; the pipeline keeps the original when the result is not. */

@@ -7,15 +7,8 @@ import { FORMATS, type Format } from '#crds/catalogue/formats.ts';
 import { resolveOptions } from '#crds/catalogue/options/options.ts';
 import { fileLimits, type PlanName } from '#crds/catalogue/plans.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
-import { freshDirectory } from '#test/fixtures/engine-work.ts';
 import type { KindHandler, Produced, Work, Facts } from '#worker-image/engine/handler.ts';
-import {
-  processFile,
-  type FileTask,
-  type PipelineDeps,
-  refuseOverLimits,
-  sha256,
-} from '#worker-image/engine/process-file.ts';
+import { processFile, type FileTask, type PipelineDeps, refuseOverLimits } from '#worker-image/engine/process-file.ts';
 import { MissingTool } from '#worker-image/tools/find-tool.ts';
 import { makeRunCommand } from '#worker-image/tools/run-command.ts';
 
@@ -362,24 +355,3 @@ describe('refuseOverLimits', () => {
 function identified(format: Format): Work['input'] {
   return { kind: FORMATS[format].kind, format, warning: null, path: 'file', size: 1 };
 }
-
-async function fileOf(bytes: Buffer): Promise<string> {
-  const path = join(await freshDirectory(), 'file');
-  await writeFile(path, bytes);
-  return path;
-}
-
-describe('sha256', () => {
-  it.each([
-    ['an empty file', Buffer.alloc(0), 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
-    ['abc', Buffer.from('abc'), 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'],
-    ['a million a', Buffer.alloc(1_000_000, 'a'), 'cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0'],
-  ])('returns the published digest of %s', async (_what, bytes, digest) => {
-    expect(await sha256(await fileOf(bytes))).toBe(digest);
-  });
-
-  it('throws the reason of the signal on abort', async () => {
-    const path = await fileOf(Buffer.from('abc'));
-    await expect(sha256(path, AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');
-  });
-});

@@ -2,8 +2,7 @@
  * The pipeline of one file: identify → guard → inspect → guard → process → verify → report.
  * Only the pipeline decides what a caller receives; a handler only knows its kind.
  */
-import { createHash } from 'node:crypto';
-import { link, mkdir, open, stat, symlink } from 'node:fs/promises';
+import { linkSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { extensionOf, type Kind } from '#crds/catalogue/formats.ts';
 import type { FileLimits } from '#crds/catalogue/plans.ts';
@@ -24,6 +23,7 @@ import type {
 } from '#worker-image/engine/handler.ts';
 import { identify } from '#worker-image/engine/identify.ts';
 import { makeReport } from '#worker-image/engine/report.ts';
+import { sha256 } from '#worker-image/engine/sha256.ts';
 import { TOOL_LIBRARIES } from '#worker-image/tools/tool-versions.ts';
 
 export interface FileTask extends WorkOrder {
@@ -117,12 +117,21 @@ export async function processFile(deps: PipelineDeps, task: FileTask): Promise<P
 async function openWork(task: FileTask): Promise<Work> {
   const { operation, options, limits, directory } = task;
   const found = await identify(task);
-  const { size } = await stat(task.path);
+  const { size } = statSync(task.path);
   const outputs = join(directory, 'out');
-  await Promise.all([mkdir(join(directory, 'in')), mkdir(outputs)]);
+  mkdirSync(join(directory, 'in'));
+  mkdirSync(outputs);
   const path = join(directory, 'in', `input.${extensionOf(found.format)}`);
-  await link(task.path, path).catch(() => symlink(resolve(task.path), path));
+  linkOrName(task.path, path);
   return { operation, options, limits, directory: outputs, input: { ...found, path, size } };
+}
+
+function linkOrName(target: string, path: string): void {
+  try {
+    linkSync(target, path);
+  } catch {
+    symlinkSync(resolve(target), path);
+  }
 }
 
 async function inspect(engine: EngineDeps, handler: KindHandler, work: Work): Promise<Facts> {
@@ -213,33 +222,20 @@ async function runVerified(
 /** Returns the handler's deps: its progress as a share of the whole file's, and its tools recorded in `used`. */
 function recordingDeps(deps: PipelineDeps, used: Set<string>): EngineDeps {
   const share = PROCESSED_PERCENT - INSPECTED_PERCENT;
+  const tool = deps.prepared ?? null;
+  const recorded = <T>(file: string, start: () => T): T => {
+    used.add(file);
+    return start();
+  };
   return {
     signal: deps.signal,
     onProgress: (percent) => deps.onProgress(INSPECTED_PERCENT + (Math.min(100, Math.max(0, percent)) * share) / 100),
-    run: (command) => {
-      used.add(command.file);
-      return deps.run(command);
-    },
+    run: (command) => recorded(command.file, () => deps.run(command)),
+    prepared: tool && { ...tool, send: (...request) => recorded(tool.file, () => tool.send(...request)) },
   };
 }
 
 function versionsOf(used: ReadonlySet<string>, versions: Readonly<Record<string, string>>): Record<string, string> {
   const names = [...used].flatMap((name) => [name, ...(TOOL_LIBRARIES[name] ?? [])]);
   return Object.fromEntries(names.toSorted().map((name) => [name, versions[name] ?? 'unknown']));
-}
-
-/** Size of the reused buffer, in bytes. A new buffer per read, as streams use, takes two thirds of the hashing time. */
-const BUFFER_BYTES = 512 * 1024;
-
-/** Returns the file's SHA-256 in hex. @throws the signal's reason on abort. */
-export async function sha256(path: string, signal?: AbortSignal): Promise<string> {
-  const hash = createHash('sha256');
-  const buffer = Buffer.allocUnsafe(BUFFER_BYTES);
-  await using file = await open(path, 'r');
-  for (;;) {
-    signal?.throwIfAborted();
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, null);
-    if (bytesRead === 0) return hash.digest('hex');
-    hash.update(buffer.subarray(0, bytesRead));
-  }
 }

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import type { WorkerReport } from '#crds/contract/media-job.ts';
 import { savingsPercent } from '#crds/catalogue/savings.ts';
 import { plainText } from '#crds/process/plain-text.ts';
@@ -15,7 +15,7 @@ export async function makeReport(
 ): Promise<WorkerReport> {
   const { input } = file.work;
   const { produced, keptOriginal } = output;
-  const { size } = await stat(produced.path);
+  const { size } = statSync(produced.path);
   const result: WorkerReport['result'] = {
     kind: input.kind,
     input_format: input.format,

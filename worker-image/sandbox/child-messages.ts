@@ -43,5 +43,5 @@ export const TEXT_CHARACTERS = { message: 1000, param: 200, cause: 8000 } as con
 
 /** Argument that makes an engine process look for files that its tools left in its private `/tmp` and `/dev/shm`. */
 export const OWN_MEMORY = '--own-memory';
-/** Argument that makes an engine process load every module and exit. */
+/** Argument that makes a process load every module and exit, so that the compile cache holds them. */
 export const WARM = '--warm';

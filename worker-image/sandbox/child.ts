@@ -4,7 +4,7 @@
  *
  *   starting ─→ idle ⇄ running ─→ (killed, or the owner has ended)
  */
-import { readdir, rename } from 'node:fs/promises';
+import { readdirSync, renameSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { KINDS, type Kind } from '#crds/catalogue/formats.ts';
@@ -23,11 +23,16 @@ import {
 } from '#worker-image/sandbox/child-messages.ts';
 import { cpuBudgetSeconds } from '#worker-image/sandbox/cpu-budget.ts';
 import { isEngineErrorCode } from '#worker-image/sandbox/engine-error-codes.ts';
+import type { PreparedTool } from '#worker-image/engine/handler.ts';
 import { loadHandler, processFile, type PipelineDeps } from '#worker-image/engine/process-file.ts';
 import { makeRunCommand, ToolKilled, type RunCommand } from '#worker-image/tools/run-command.ts';
 
 let currentTask: AbortController | null = null;
+/** Tool that was started for the next file; null: none was announced. */
+let preparing: Promise<PreparedTool | null> | null = null;
 const groups = new Set<number>();
+/** Time for which a tool waits for its file, in milliseconds. It takes memory. */
+const PREPARED_MS = 10 * 60_000;
 const MEMORY_FOLDERS = ['/tmp', '/dev/shm'];
 const namesAtStart = namesInMemory();
 
@@ -61,13 +66,33 @@ if (channel === null) await Promise.all(KINDS.map(loadAll));
 
 function receive(message: ToChild): void {
   if (message.type === 'abort') currentTask?.abort(new MediaError('canceled', 'Processing was canceled.'));
-  else if (message.type === 'expect') void prepare(message.kind);
+  else if (message.type === 'expect') preparing ??= prepare(message.kind);
   else void work(message);
 }
 
-/** Loads the kind's code while the file is received. Ignores a failure: it recurs, and is reported, with the file. */
-async function prepare(kind: Kind): Promise<void> {
-  await loadHandler(kind).catch(() => undefined);
+/**
+ * Loads the kind's code, and starts its tool, while the file is received. Ignores a failure: it recurs, and is reported,
+ * with the file.
+ */
+async function prepare(kind: Kind): Promise<PreparedTool | null> {
+  try {
+    const tool = (await (await loadHandler(kind)).prepare?.({ run: runTool, folder: process.cwd() })) ?? null;
+    if (tool !== null) setTimeout(endUnused, PREPARED_MS);
+    return tool;
+  } catch {
+    return null;
+  }
+}
+
+/** Ends the tool when no file has come. */
+function endUnused(): void {
+  if (currentTask === null) void endPrepared();
+}
+
+/** Ends the tool that was started for the file, and removes its files: the next file must not find them. */
+async function endPrepared(): Promise<void> {
+  await (await preparing)?.end();
+  preparing = null;
 }
 
 /** Loads all code of a kind, so that the compile cache holds it. */
@@ -79,29 +104,30 @@ async function work({ task, versions }: Extract<ToChild, { type: 'process' }>): 
   currentTask = new AbortController();
   let lastPercent = 0;
   const onProgress = (percent: number): void => {
-    if (Math.floor(percent) <= lastPercent) return;
+    // Nobody reads the progress of a direct request.
+    if (task.lane === 'direct' || Math.floor(percent) <= lastPercent) return;
     lastPercent = Math.floor(percent);
     send({ type: 'progress', percent: lastPercent });
   };
   const onFacts: PipelineDeps['onFacts'] = (input, facts) =>
     send({ type: 'budget', cpuSeconds: cpuBudgetSeconds(input, facts) });
-  const deps = { run, onProgress, onFacts, signal: currentTask.signal, loadHandler, versions };
+  const prepared = await preparing;
+  const deps = { run, onProgress, onFacts, signal: currentTask.signal, loadHandler, versions, prepared };
   const outcome = await processFile(deps, task)
-    .then(async ({ path, report }): Promise<FromChild> => {
-      if (!report.result.kept_original) await rename(path, join(task.directory, OUTPUT_NAME));
-      const leftFiles = (await namesInMemory()) !== (await namesAtStart);
+    .then(({ path, report }): FromChild => {
+      if (!report.result.kept_original) renameSync(path, join(task.directory, OUTPUT_NAME));
+      const leftFiles = namesInMemory() !== namesAtStart;
       return { type: 'done', report, rssBytes: process.memoryUsage.rss(), leftFiles };
     })
     .catch(refusal);
+  await endPrepared();
   currentTask = null;
   send(outcome);
 }
 
 /** Returns the names in `/tmp` and `/dev/shm` where they are private to this process. */
-async function namesInMemory(): Promise<string> {
-  return process.argv.includes(OWN_MEMORY)
-    ? JSON.stringify(await Promise.all(MEMORY_FOLDERS.map((path) => readdir(path))))
-    : '';
+function namesInMemory(): string {
+  return process.argv.includes(OWN_MEMORY) ? JSON.stringify(MEMORY_FOLDERS.map((path) => readdirSync(path))) : '';
 }
 
 function refusal(error: unknown): FromChild {

@@ -4,12 +4,17 @@
  * renames or replaces, the owner never leaves the directory.
  */
 import { randomUUID } from 'node:crypto';
-import { constants, opendirSync } from 'node:fs';
-import { chmod, rename, rmdir, unlink } from 'node:fs/promises';
+import { chmodSync, constants, lstatSync, opendirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
+import { unlink } from 'node:fs/promises';
+import { setImmediate as yieldToEvents } from 'node:timers/promises';
 import { Descriptor, O_PATH } from '#crds/process/checked-file.ts';
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 const OWNER_ONLY = 0o700;
+/** Blocks of 512 bytes from which a file is removed in the thread pool: the system frees its pages meanwhile. */
+const MANY_BLOCKS = (64 * 1024 ** 2) / 512;
+/** Number of entries after which other events are handled. */
+const ENTRIES_AT_ONCE = 64;
 
 /** Opens a directory. @throws Error with the code ENOTDIR or ELOOP for anything else. */
 export function openDirectory(path: string): Descriptor {
@@ -53,9 +58,9 @@ export async function removeDirectory(path: string): Promise<void> {
     using directory = openDirectory(path);
     await removeContents(directory);
   } catch (error) {
-    return void ignoreMissing(error);
+    return void ignoring(error, ['ENOENT']);
   }
-  await rmdir(path).catch(ignoreMissing);
+  attempt(() => rmdirSync(path), ['ENOENT']);
 }
 
 interface Budget {
@@ -64,31 +69,20 @@ interface Budget {
 
 async function removeEntry(directory: Descriptor, name: string, budget: Budget): Promise<void> {
   const path = pathIn(directory, name);
-  if ((await unlinked(path)) || (await removedEmpty(path))) return;
-  using below = await openReadable(path);
+  if (await unlinked(path)) return;
+  using below = openReadable(path);
   if (below === null) return;
   await eachEntry(below, budget, async (inner) => {
     const from = pathIn(below, inner);
-    if (!(await unlinked(from))) await rename(from, pathIn(directory, randomUUID())).catch(ignoreMissing);
+    if (!(await unlinked(from))) attempt(() => renameSync(from, pathIn(directory, randomUUID())), ['ENOENT']);
   });
   // Fails when a process created a file meanwhile: the next iteration finds it.
-  await removedEmpty(path);
-}
-
-/** Removes an empty directory. Returns false for one with entries. */
-function removedEmpty(path: string): Promise<boolean> {
-  return rmdir(path).then(
-    () => true,
-    (error: unknown) => {
-      ignoring(error, ['ENOENT', 'ENOTEMPTY', 'ENOTDIR']);
-      return (error as NodeJS.ErrnoException).code === 'ENOENT';
-    },
-  );
+  attempt(() => rmdirSync(path), ['ENOENT', 'ENOTEMPTY', 'ENOTDIR']);
 }
 
 /**
- * Returns the number of entries; stops when the budget is spent. Names are read synchronously, 32 at a time: a
- * round trip through the thread pool for each step costs more CPU time than the step.
+ * Returns the number of entries; stops when the budget is spent. Synchronous, with a pause for other events: a round
+ * trip through the thread pool for each step costs more CPU time than the step.
  */
 async function eachEntry(directory: Descriptor, budget: Budget, use: (name: string) => Promise<void>): Promise<number> {
   let found = 0;
@@ -99,6 +93,7 @@ async function eachEntry(directory: Descriptor, budget: Budget, use: (name: stri
       budget.left -= 1;
       if (budget.left < 0) return found;
       await use(entry.name);
+      if (found % ENTRIES_AT_ONCE === 0) await yieldToEvents();
     }
   } finally {
     entries.closeSync();
@@ -107,29 +102,36 @@ async function eachEntry(directory: Descriptor, budget: Budget, use: (name: stri
 }
 
 /** Unlinks a file. Returns false for a directory. */
-function unlinked(path: string): Promise<boolean> {
-  return unlink(path).then(
-    () => true,
-    (error: unknown) => {
-      ignoring(error, ['ENOENT', 'EISDIR', 'EPERM']);
-      return (error as NodeJS.ErrnoException).code === 'ENOENT';
-    },
-  );
+async function unlinked(path: string): Promise<boolean> {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return true;
+  if (found.isDirectory()) return false;
+  if (found.blocks > MANY_BLOCKS) await unlink(path).catch((error: unknown) => ignoring(error, REPLACED));
+  else attempt(() => unlinkSync(path), REPLACED);
+  return true;
 }
 
+/** Error codes of `unlink` when a process has removed the file, or replaced it by a directory. */
+const REPLACED: readonly string[] = ['ENOENT', 'EISDIR', 'EPERM'];
+
 /** Opens a directory whatever its mode; null when it is missing or not a directory. */
-async function openReadable(path: string): Promise<Descriptor | null> {
+function openReadable(path: string): Descriptor | null {
   try {
     using named = new Descriptor(path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
-    await chmod(named.path, OWNER_ONLY);
+    if ((named.stat().mode & OWNER_ONLY) !== OWNER_ONLY) chmodSync(named.path, OWNER_ONLY);
     return new Descriptor(named.path, O_RDONLY | O_DIRECTORY);
   } catch (error) {
     return ignoring(error, ['ENOENT', 'ENOTDIR', 'ELOOP']);
   }
 }
 
-function ignoreMissing(error: unknown): null {
-  return ignoring(error, ['ENOENT']);
+/** Calls the function, and ignores an error with one of the codes. */
+function attempt(step: () => void, codes: readonly string[]): void {
+  try {
+    step();
+  } catch (error) {
+    ignoring(error, codes);
+  }
 }
 
 function ignoring(error: unknown, codes: readonly string[]): null {

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { resolveOptions } from '#crds/catalogue/options/options.ts';
+import { parseJsonOptions, resolveOptions } from '#crds/catalogue/options/options.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import type { WorkerReport } from '#crds/contract/media-job.ts';
 import { makeLog } from '#crds/process/log.ts';
@@ -33,6 +33,30 @@ describe('SandboxedEngine', () => {
     const child = start(isolation);
     child.expect('image');
     child.expect('font');
+    expect((await reportOf(child)).result).toMatchObject({ kind: 'image' });
+    await child.kill();
+  });
+
+  it('converts a document with the LibreOffice that started at the announcement of its kind, and leaves nothing', async () => {
+    const child = start(isolation);
+    child.expect('word');
+    const [root = ''] = await rootDirectoriesIn(directory);
+    await expect.poll(() => readdir(join(directory, root))).toMatchObject([expect.stringMatching(/^office-/)]);
+    const { output, report } = await child.process(await document());
+    expect(report.result).toMatchObject({ kind: 'word', output_format: 'pdf' });
+    expect((await output.readFile()).subarray(0, 5).toString()).toBe('%PDF-');
+    await output.close();
+    expect(await readdir(join(directory, root))).toEqual([]);
+    expect((await reportOf(child)).result).toMatchObject({ kind: 'image' });
+    await child.kill();
+  });
+
+  it('ends the LibreOffice of an announced document when another kind of file comes', async () => {
+    const child = start(isolation);
+    child.expect('sheet');
+    expect((await reportOf(child)).result).toMatchObject({ kind: 'image' });
+    const [root = ''] = await rootDirectoriesIn(directory);
+    expect(await readdir(join(directory, root))).toEqual([]);
     expect((await reportOf(child)).result).toMatchObject({ kind: 'image' });
     await child.kill();
   });
@@ -186,6 +210,13 @@ async function reportOf(child: SandboxedEngine): Promise<WorkerReport> {
 
 function input(task: Partial<FileTask> = {}): Promise<ChildInput> {
   return writeEngineInput(directory, image, task);
+}
+
+/** Returns a document to be converted to PDF, as a job. */
+function document(): Promise<ChildInput> {
+  const options = resolveOptions(parseJsonOptions({ convert: { to: 'pdf' } }));
+  const bytes = Buffer.from('{\\rtf1 Words of a document}');
+  return writeEngineInput(directory, bytes, { operation: 'convert', options, lane: 'job', filename: 'words.rtf' });
 }
 
 function isAlive(pid: number): boolean {

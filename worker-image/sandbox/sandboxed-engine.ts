@@ -5,8 +5,8 @@
  *
  * The owner opens the output by its own descriptors (`private-files.ts`) and checks the report against the input.
  */
-import { mkdtempSync } from 'node:fs';
-import { rename, rmdir, type FileHandle } from 'node:fs/promises';
+import { mkdtempSync, renameSync, rmdirSync } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import type { Kind } from '#crds/catalogue/formats.ts';
 import { findContradiction } from '#crds/contract/find-contradiction.ts';
@@ -132,10 +132,7 @@ export class SandboxedEngine {
 
   async #run(opened: OpenTask, input: ChildInput): Promise<EngineOutput> {
     const { task } = input;
-    await rename(task.directory, pathIn(this.#root, TASK_DIRECTORY)).catch((error: NodeJS.ErrnoException) => {
-      if (!OCCUPIED.has(error.code)) throw error;
-      throw this.#distrust(`${TASK_DIRECTORY} is in its root directory already`);
-    });
+    this.#moveIn(task.directory);
     const directory = join(this.#path, TASK_DIRECTORY);
     const path = join(directory, basename(task.path));
     const report = await this.#process.process({ ...input, task: { ...task, directory, path } });
@@ -146,6 +143,16 @@ export class SandboxedEngine {
     } catch (error) {
       await output.close();
       throw error;
+    }
+  }
+
+  /** Moves the task's directory into the root directory. */
+  #moveIn(directory: string): void {
+    try {
+      renameSync(directory, pathIn(this.#root, TASK_DIRECTORY));
+    } catch (error) {
+      if (!OCCUPIED.has((error as NodeJS.ErrnoException).code)) throw error;
+      throw this.#distrust(`${TASK_DIRECTORY} is in its root directory already`);
     }
   }
 
@@ -183,10 +190,19 @@ export class SandboxedEngine {
   /** Removes the task's files. Ends the process when it left others that the next task could find. */
   async #clear(directory: Descriptor): Promise<void> {
     const isCleared = await removeContents(directory, MAX_LEFT_FILES);
-    await rmdir(pathIn(this.#root, TASK_DIRECTORY)).catch(() => undefined);
+    this.#removeTaskDirectory();
     if (isCleared && !this.#process.leftFiles() && isEmptyDirectory(this.#root)) return;
     await this.#process.kill();
     await removeContents(directory);
+  }
+
+  /** Removes the task's directory if it is empty. */
+  #removeTaskDirectory(): void {
+    try {
+      rmdirSync(pathIn(this.#root, TASK_DIRECTORY));
+    } catch {
+      // What is left is found by `isEmptyDirectory`.
+    }
   }
 
   async #endUncleared(error: unknown): Promise<void> {

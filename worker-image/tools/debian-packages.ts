@@ -3,7 +3,7 @@
 export const DEBIAN_PACKAGES = {
   ffmpeg: 'ffmpeg',
   ffprobe: 'ffmpeg',
-  soffice: 'libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui',
+  soffice: 'libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui python3-uno',
   qpdf: 'qpdf',
   pdftoppm: 'poppler-utils',
   pdfinfo: 'poppler-utils',

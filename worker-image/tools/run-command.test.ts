@@ -54,6 +54,27 @@ describe('runCommand', () => {
     expect(stdout).toContain(`HOME=${directory}\n`);
   });
 
+  it('sends text that is known later, from which on the time limit counts', async () => {
+    const text = Promise.withResolvers<string>();
+    const started = Promise.withResolvers<void>();
+    const onLine = (): void => started.resolve();
+    const sent = run(shell('echo started; cat', { input: text.promise, onLine, timeoutSeconds: 5 }));
+    await started.promise;
+    text.resolve('a line\n');
+    expect((await sent).stdout).toBe('started\na line\n');
+  });
+
+  it('closes the input when there is no text', async () => {
+    const text = Promise.withResolvers<string>();
+    const started = Promise.withResolvers<void>();
+    const onLine = (): void => started.resolve();
+    const ended = run(shell('echo started; cat; exit 4', { input: text.promise, onLine }));
+    await started.promise;
+    text.reject(new Error('no text'));
+    const { exitCode, stdout } = await ended;
+    expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: 'started\n' });
+  });
+
   it('runs the tool in the private directory with a closed input', async () => {
     expect((await run(shell('pwd; cat'))).stdout).toBe(`${directory}\n`);
   });

@@ -9,7 +9,7 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { availableParallelism, constants, totalmem } from 'node:os';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { killGroup } from '#crds/process/process-tree.ts';
 import { findTool, toolPath } from '#worker-image/tools/find-tool.ts';
@@ -31,6 +31,8 @@ export interface Command {
   readonly onLine?: (line: string) => void;
   /** Maximum size of each file that the tool writes (RLIMIT_FSIZE). */
   readonly maxFileBytes?: number;
+  /** Text of standard input, for a tool that is started before. The time limit begins when it resolves. */
+  readonly input?: Promise<string>;
   /** Open file that the tool inherits as `INHERITED_DESCRIPTOR`. */
   readonly inherited?: number | null;
 }
@@ -81,7 +83,10 @@ export function makeRunCommand(deps: RunCommandDeps = {}): RunCommand {
       cwd: command.directory,
       env: environment(command),
       detached: true,
-      stdio: withInherited(['ignore', 'pipe', 'pipe'], command.inherited ?? null),
+      stdio: withInherited(
+        [command.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+        command.inherited ?? null,
+      ),
     });
     if (child.pid !== undefined) deps.onGroup?.(child.pid, true);
     try {
@@ -127,8 +132,15 @@ function limits(command: Command): string[] {
 }
 
 async function finish(child: ChildProcess, command: Command): Promise<ToolResult> {
-  const timer = setTimeout(() => killGroupOf(child), command.timeoutSeconds * 1000);
-  const startedAt = performance.now();
+  let startedAt = performance.now();
+  let timer: NodeJS.Timeout | undefined;
+  const startTimer = (): void => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    startedAt = performance.now();
+    timer = setTimeout(() => killGroupOf(child), command.timeoutSeconds * 1000);
+  };
+  if (command.input === undefined) startTimer();
+  else sendInput(child.stdin, command.input, startTimer);
   const onAbort = (): void => killGroupOf(child);
   command.signal.addEventListener('abort', onAbort, { once: true });
   const stdout = keep(child.stdout, command.onLine);
@@ -145,6 +157,16 @@ async function finish(child: ChildProcess, command: Command): Promise<ToolResult
     clearTimeout(timer);
     command.signal.removeEventListener('abort', onAbort);
   }
+}
+
+/** Writes the text to the tool when it resolves. A tool that has ended reads nothing, which is no error. */
+function sendInput(stdin: Writable | null, input: Promise<string>, onSend: () => void): void {
+  stdin?.on('error', () => undefined);
+  const send = (text: string): void => {
+    onSend();
+    stdin?.end(text);
+  };
+  input.then(send, () => stdin?.end());
 }
 
 function timeLimit(command: Command): MediaError {

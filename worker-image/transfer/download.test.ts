@@ -3,10 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { download, type Download } from '#worker-image/transfer/download.ts';
+import { makeRequestTransfer } from '#worker-image/transfer/request-transfer.ts';
 import { startStoreHost, type StoreHost, type StoreHostOptions } from '#test/support/store-host.ts';
 
 const CONTENT = Buffer.from('content of the input');
 const deps = { now: () => 0, random: () => 0, wait: () => Promise.resolve() };
+
+const attemptAt = (url: string) => ({
+  jobId: 'job_00000000000000000000',
+  attempt: 1,
+  dispatch: 'nonce',
+  heartbeat: { url: `${url}/heartbeat`, token: 'token' },
+});
 
 let directory: string;
 let path: string;
@@ -25,7 +33,7 @@ afterEach(async () => {
 async function fetchFrom(served: StoreHostOptions, more: Partial<Download> = {}): Promise<void> {
   host = await startStoreHost({ input: CONTENT, etag: '"v1"', ...served });
   await download(deps, {
-    url: `${host.url}/input`,
+    requestTransfer: makeRequestTransfer(attemptAt(host.url)),
     etag: '"v1"',
     size: CONTENT.length,
     path,
@@ -38,11 +46,17 @@ async function fetchFrom(served: StoreHostOptions, more: Partial<Download> = {})
 describe('download', () => {
   it.each([
     ['of a known size', {}],
-    ['of unknown size and ETag', { size: null, etag: null }],
+    ['of unknown size', { size: null }],
   ])('writes an input %s to the file', async (_what, more) => {
     await fetchFrom({}, more);
     expect(await readFile(path)).toEqual(CONTENT);
     expect(shares.at(-1)).toBe(1);
+  });
+
+  it('requests another URL for each try, so that an expired one is replaced', async () => {
+    await fetchFrom({ faults: { GET: [403, 400] } });
+    expect(await readFile(path)).toEqual(CONTENT);
+    expect(host?.granted).toEqual(['input', 'input', 'input']);
   });
 
   it('repeats an interrupted download from its beginning', async () => {
@@ -63,8 +77,8 @@ describe('download', () => {
   });
 
   it('throws TransferFailed when the store refuses', async () => {
-    await expect(fetchFrom({ faults: { GET: [403] } })).rejects.toMatchObject({ name: 'TransferFailed' });
-    expect(host?.seen).toEqual(['GET 403']);
+    await expect(fetchFrom({ faults: { GET: [403, 403, 403] } })).rejects.toMatchObject({ name: 'TransferFailed' });
+    expect(host?.seen).toEqual(['GET 403', 'GET 403', 'GET 403']);
   });
 
   it('does not retry when the file cannot be written', async () => {

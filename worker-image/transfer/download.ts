@@ -2,18 +2,14 @@ import { createWriteStream } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { MediaError } from '#crds/contract/media-error.ts';
-import { isTransient, openRequest } from '#worker-image/transfer/http-request.ts';
-import {
-  retryTransfer,
-  TransferFailed,
-  TransientFault,
-  type RetryDeps,
-} from '#worker-image/transfer/retry-transfer.ts';
+import { faultOfStatus, openRequest } from '#worker-image/transfer/http-request.ts';
+import { requestUrl, type RequestTransfer } from '#worker-image/transfer/request-transfer.ts';
+import { retryTransfer, TransientFault, type RetryDeps } from '#worker-image/transfer/retry-transfer.ts';
 
 export interface Download {
-  readonly url: string;
-  /** ETag that is sent as If-Match; null: none. */
-  readonly etag: string | null;
+  readonly requestTransfer: RequestTransfer;
+  /** ETag that is sent as If-Match. */
+  readonly etag: string;
   /** Size in bytes; null when it is not known. */
   readonly size: number | null;
   readonly path: string;
@@ -28,10 +24,10 @@ export interface Download {
  */
 export function download(deps: RetryDeps, input: Download): Promise<void> {
   return retryTransfer(deps, input.signal, async (onBytes) => {
-    const headers: Record<string, string> = input.etag === null ? {} : { 'if-match': input.etag };
-    const response = await openRequest({ method: 'GET', url: input.url, headers, signal: input.signal }, (request) =>
-      request.end(),
-    );
+    const { etag, signal } = input;
+    const url = await requestUrl(input.requestTransfer, { of: 'input' }, signal);
+    const headers = { 'if-match': etag };
+    const response = await openRequest({ method: 'GET', url, headers, signal }, (request) => request.end());
     try {
       refuseStatus(response.statusCode ?? 0);
       await store(response, input, onBytes);
@@ -50,8 +46,7 @@ function refuseStatus(status: number): void {
     );
   }
   if (status === 412) throw changed();
-  if (isTransient(status)) throw new TransientFault(`the store responded with status ${status}`);
-  throw new TransferFailed(`the store refused the download with status ${status}`);
+  throw faultOfStatus(status, 'download');
 }
 
 async function store(

@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { startRequest } from '#crds/process/start-request.ts';
-import { TransientFault } from '#worker-image/transfer/retry-transfer.ts';
+import { RefusedUrl, TransferFailed, TransientFault } from '#worker-image/transfer/retry-transfer.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'PUT' | 'POST';
@@ -27,6 +27,16 @@ export function openRequest(input: HttpRequest, send: (request: ClientRequest) =
     request.once('response', resolve);
     send(request);
   });
+}
+
+/** Statuses with which stores refuse a URL that has expired with its credentials: Amazon's uses 400 and 403. */
+const URL_REFUSALS: ReadonlySet<number> = new Set([400, 401, 403]);
+
+/** Returns the fault of a response of the store that is not a success. */
+export function faultOfStatus(status: number, transfer: 'download' | 'upload'): Error {
+  if (isTransient(status)) return new TransientFault(`the store responded with status ${status}`);
+  const message = `the store refused the ${transfer} with status ${status}`;
+  return URL_REFUSALS.has(status) ? new RefusedUrl(message) : new TransferFailed(message);
 }
 
 /** Returns whether the same request may succeed after this response status. */

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { closeServer, listen } from '#crds/process/ops-server.ts';
+import type { Transfer } from '#crds/contract/transfer-urls.ts';
+import type { RequestTransfer } from '#worker-image/transfer/request-transfer.ts';
 import { TransferFailed } from '#worker-image/transfer/retry-transfer.ts';
 import { upload } from '#worker-image/transfer/upload.ts';
 
@@ -21,9 +23,10 @@ let requests: string[];
 /** Responses in the order of the requests; afterwards 200 with an ETag. */
 let responses: { status: number; etag?: string; body?: string }[];
 let shares: number[];
+let granted: Transfer[];
 
 beforeEach(async () => {
-  [requests, responses, shares] = [[], [], []];
+  [requests, responses, shares, granted] = [[], [], [], []];
   directory = await mkdtemp(join(tmpdir(), 'upload-'));
   await writeFile(join(directory, 'output'), CONTENT);
   file = await open(join(directory, 'output'));
@@ -43,11 +46,16 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Uploads the content, with URLs for the given number of parts of 4 bytes; 0: in one request only. */
-function send(parts: number, size = CONTENT.length): Promise<void> {
-  const urls = Array.from({ length: parts }, (_, index) => `${url}/${index + 1}`);
+/** Uploads the content: in parts of 4 bytes with URLs of their own, or in one request. */
+function send(parts: 'parts' | 'whole', size = CONTENT.length): Promise<void> {
+  const requestTransfer: RequestTransfer = async (transfer) => {
+    granted.push(transfer);
+    if (transfer.of === 'part') return { url: `${url}/${transfer.number}` };
+    if (transfer.of === 'completion') return { url: `${url}/complete` };
+    return parts === 'whole' || size <= 4 ? { url: `${url}/whole` } : { upload: { id: 'upload-1', partBytes: 4 } };
+  };
   return upload(deps, {
-    target: { url: `${url}/whole`, parts: parts === 0 ? null : { bytes: 4, urls, completeUrl: `${url}/complete` } },
+    requestTransfer,
     file,
     size,
     contentType: 'text/plain',
@@ -58,23 +66,23 @@ function send(parts: number, size = CONTENT.length): Promise<void> {
 
 describe('upload', () => {
   it('sends a file without parts in one request', async () => {
-    await send(0);
+    await send('whole');
     expect(requests).toEqual([`PUT /whole ${CONTENT}`]);
     expect(shares.at(-1)).toBe(1);
   });
 
   it('sends a file that is not larger than one part in one request', async () => {
-    await send(3, 4);
+    await send('parts', 4);
     expect(requests).toEqual(['PUT /whole 0123']);
   });
 
   it('sends an empty file', async () => {
-    await send(0, 0);
+    await send('whole', 0);
     expect(requests).toEqual(['PUT /whole ']);
   });
 
   it('sends parts in their order and completes them with their ETags', async () => {
-    await send(5);
+    await send('parts');
     const part = (number: number): string => `<Part><PartNumber>${number}</PartNumber><ETag>"${number}"</ETag></Part>`;
     expect(requests).toEqual([
       'PUT /1 0123',
@@ -93,7 +101,7 @@ describe('upload', () => {
       { status: 200, etag: '"c"' },
       { status: 200, body: '<Error><Code>InternalError</Code></Error>' },
     ];
-    await send(3);
+    await send('parts');
     expect(requests.map((request) => request.split(' ', 2).join(' '))).toEqual([
       'PUT /1',
       'PUT /1',
@@ -104,17 +112,30 @@ describe('upload', () => {
     ]);
   });
 
-  it('throws TransferFailed when there are too few URLs for the parts', async () => {
-    await expect(send(2)).rejects.toThrow('the output has 10 bytes, its upload URLs accept 8 at most');
-    expect(requests).toEqual([]);
+  it('requests a URL for each part, and another one for each further try', async () => {
+    responses = [{ status: 200, etag: '"1"' }, { status: 403 }];
+    await send('parts');
+    const part = (number: number) => ({ of: 'part', uploadId: 'upload-1', number });
+    const completion = { of: 'completion', uploadId: 'upload-1' };
+    expect(granted).toEqual([{ of: 'output', size: 10 }, part(1), part(2), part(2), part(3), completion]);
+  });
+
+  it('requests another URL when the first one of a whole output is refused', async () => {
+    responses = [{ status: 400 }];
+    await send('whole');
+    expect(granted).toEqual([
+      { of: 'output', size: 10 },
+      { of: 'output', size: 10 },
+    ]);
   });
 
   it.each([
-    ['a refused request', [{ status: 403 }], 0],
-    ['a part without an ETag', [{ status: 200 }], 3],
-  ])('throws TransferFailed for %s', async (_what, refused, parts) => {
-    responses = refused;
+    ['three refused URLs', [{ status: 403 }, { status: 403 }, { status: 403 }], 'whole'],
+    ['a refused request', [{ status: 411 }], 'whole'],
+    ['a part without an ETag', [{ status: 200 }], 'parts'],
+  ] as const)('throws TransferFailed for %s', async (_what, refused, parts) => {
+    responses = [...refused];
     await expect(send(parts)).rejects.toThrow(TransferFailed);
-    expect(requests).toHaveLength(1);
+    expect(requests).toHaveLength(refused.length);
   });
 });

@@ -1,4 +1,5 @@
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
+import { activitySentence } from '#api/dashboard/activity-sentence.ts';
 import { html } from '#api/dashboard/html.ts';
 import { forMember, forOperator, type PageReply, type Route, type Visit } from '#api/dashboard/route.ts';
 import { table } from '#api/dashboard/table.ts';
@@ -30,13 +31,11 @@ async function activityPage(
     body: html`<h1>Activity</h1>
       ${table({
         caption: 'Changes, newest first',
-        columns: ['When', 'Who', 'From', 'What', 'Target', ...(accountId === null ? ['Account'] : [])],
+        columns: ['What', 'When', 'From', ...(accountId === null ? ['Account'] : [])],
         rows: page.map((entry) => [
+          activitySentence(entry),
           moment(entry.at),
-          entry.email,
-          entry.address,
-          html`<code>${entry.action}</code>`,
-          entry.target ?? '–',
+          entry.address === '' ? '–' : entry.address,
           ...(accountId === null ? [entry.accountId ?? '–'] : []),
         ]),
         empty: 'No changes yet.',

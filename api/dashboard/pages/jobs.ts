@@ -1,12 +1,12 @@
 import { callerOf } from '#api/dashboard/caller-of.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { field, formProblem, refusedForm, type FormState } from '#api/dashboard/form.ts';
-import { html, type Html } from '#api/dashboard/html.ts';
+import { html, type Content, type Html } from '#api/dashboard/html.ts';
 import { jobState } from '#api/dashboard/job-state.ts';
 import { isLive, modeSwitch } from '#api/dashboard/mode-switch.ts';
 import { forMember, type AccountVisit, type PageReply, type Route } from '#api/dashboard/route.ts';
 import { table } from '#api/dashboard/table.ts';
-import { bytes, moment } from '#api/dashboard/format-values.ts';
+import { ago, bytes, duration, number } from '#api/dashboard/format-values.ts';
 import { JOB_STATUSES } from '#api/jobs/job.ts';
 import { jobObject, type JobObject } from '#api/jobs/job-object.ts';
 import { readJobListQuery } from '#api/jobs/job-list-query.ts';
@@ -15,6 +15,8 @@ import { OPERATIONS } from '#crds/catalogue/formats.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 
 const PAGE_SIZE = 25;
+/** Maximum length of a search text. */
+const MAX_SEARCH = 200;
 const FILTERS = ['status', 'operation', 'created_after', 'created_before'] as const;
 
 /** Page with the jobs of an account, newest first. */
@@ -46,7 +48,8 @@ async function search(
 ): Promise<{ found: JobMatches | null; form: FormState }> {
   const values = visit.query;
   try {
-    const input = readJobListQuery(apiQuery(values));
+    const text = (values.get('search') ?? '').trim().slice(0, MAX_SEARCH);
+    const input = { ...readJobListQuery(apiQuery(values)), text: text === '' ? null : text };
     const { jobs, hasMore } = await listJobs(deps, { caller: callerOf(visit, isLive(values)), input });
     const found = { jobs: jobs.map((job) => jobObject(deps, job)), hasMore };
     return { found, form: { values, problems: {} } };
@@ -70,9 +73,10 @@ function apiQuery(values: URLSearchParams): URLSearchParams {
 function filters(form: FormState, live: boolean): Html {
   const choices = (all: string, values: readonly string[]) =>
     [['', all], ...values.map((value) => [value, value.replace('_', ' ')])] as [string, string][];
-  return html`<form method="get" class="filters">
+  return html`<form method="get" class="filters" role="search">
     ${formProblem(form)}
     <input type="hidden" name="mode" value="${live ? 'live' : 'test'}" />
+    ${field(form, { name: 'search', label: 'File name, id or metadata', type: 'search', required: false })}
     ${field(form, { name: 'status', label: 'Status', choices: choices('any', JOB_STATUSES), required: false })}
     ${field(form, { name: 'operation', label: 'Operation', choices: choices('any', OPERATIONS), required: false })}
     ${field(form, { name: 'created_after', label: 'Created from', type: 'date', required: false })}
@@ -87,21 +91,38 @@ function list(visit: AccountVisit, path: string, { jobs, hasMore }: JobMatches):
   return html`<div ${unfinished.length > 0 && html`data-live="${live}"`}>
       ${table({
         caption: 'Jobs, newest first',
-        columns: ['File', 'Status', 'Operation', '#Size', '#Saved', 'Created', 'Job'],
-        rows: jobs.map((job) => [
-          html`<a class="break" href="/dashboard${path}/${job.id}">${job.input.filename ?? 'no name'}</a>`,
-          html`${jobState(job)} ${job.error !== null && html`<code>${job.error.code}</code>`}`,
-          job.operation.replace('_', ' '),
-          bytes(job.input.size),
-          job.result === null ? '–' : `${job.result.savings_percent} %`,
-          moment(job.created_at),
-          html`<a href="/dashboard${path}/${job.id}"><code>${job.id}</code></a>`,
-        ]),
+        columns: ['File', 'Status', 'Operation', '#Size', '#Saved', '#Took', 'Created'],
+        rows: jobs.map((job) => cells(path, job)),
         empty: html`No matching jobs. Jobs are created through the API; the
-          <a href="/dashboard/accounts/${visit.account.id}">quick start</a> shows how.`,
+          <a href="/dashboard/accounts/${visit.account.id}/quick-start">quick start</a> shows how.`,
       })}
     </div>
     ${pager(path, visit.query, { jobs, hasMore })}`;
+}
+
+function cells(path: string, job: JobObject): readonly Content[] {
+  const link = `/dashboard${path}/${job.id}`;
+  return [
+    html`<a class="break" href="${link}">${job.input.filename ?? 'no name'}</a>
+      <a class="sub" href="${link}"><code>${job.id}</code></a>`,
+    html`${jobState(job)} ${job.error !== null && html`<code class="sub">${job.error.code}</code>`}`,
+    job.operation.replace('_', ' '),
+    bytes(job.input.size),
+    savings(job.result),
+    tookSeconds(job),
+    ago(job.created_at),
+  ];
+}
+
+function savings(result: JobObject['result']): string {
+  if (result === null) return '–';
+  return result.kept_original ? 'original kept' : `${number(result.savings_percent, 1)} %`;
+}
+
+function tookSeconds({ started_at: start, completed_at: end }: JobObject): string {
+  if (start === null || end === null) return '–';
+  const seconds = (Date.parse(end) - Date.parse(start)) / 1000;
+  return seconds < 10 ? `${number(seconds, 1)} s` : duration(seconds);
 }
 
 function pager(path: string, values: URLSearchParams, { jobs, hasMore }: JobMatches): Html {

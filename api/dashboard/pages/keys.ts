@@ -1,3 +1,4 @@
+import type { Account } from '#api/accounts/account.ts';
 import type { KeyMode } from '#api/accounts/api-key.ts';
 import { createKey } from '#api/accounts/create-key.ts';
 import { selectKeys, type KeyRow } from '#api/accounts/key-rows.ts';
@@ -10,10 +11,10 @@ import { notFound } from '#api/dashboard/not-found.ts';
 import { redirectTo } from '#api/dashboard/redirect-to.ts';
 import { forMember, type AccountVisit, type PageReply, type Route, type RouteReply } from '#api/dashboard/route.ts';
 import { table } from '#api/dashboard/table.ts';
-import { counted, moment } from '#api/dashboard/format-values.ts';
+import { ago, counted, number } from '#api/dashboard/format-values.ts';
 import { isAtLeast } from '#api/users/user.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
-import { LIMITS } from '#crds/catalogue/plans.ts';
+import { LIMITS, PLANS } from '#crds/catalogue/plans.ts';
 
 /** Page that lists, creates and revokes API keys. */
 export const keyRoutes: readonly Route[] = [
@@ -37,7 +38,7 @@ async function keyPage({ database }: DashboardDeps, visit: AccountVisit, form = 
     kind: 'page',
     title: `API keys – ${account.name}`,
     body: html`<h1>API keys</h1>
-      <p>${counted(active.length, 'active key')} of ${LIMITS.activeKeys}.</p>
+      <p>${counted(active.length, 'active key')} of ${LIMITS.activeKeys}. ${limitsText(account)}</p>
       ${table({
         caption: 'Active keys',
         columns: ['Name', 'Key', 'Mode', 'Addresses', 'Created', 'Last used', ...(mayChange ? ['Revoke'] : [])],
@@ -58,12 +59,20 @@ async function keyPage({ database }: DashboardDeps, visit: AccountVisit, form = 
           ${table({
             caption: 'Revoked keys',
             columns: ['Name', 'Key', 'Mode', 'Addresses', 'Created', 'Last used', 'Revoked'],
-            rows: revoked.map((key) => [...cells(key), moment(key.revokedAt)]),
+            rows: revoked.map((key) => [...cells(key), ago(key.revokedAt)]),
             empty: null,
           })}
         </details>`
       }`,
   };
+}
+
+/** Returns the limits of keys, which those of one mode share. */
+function limitsText({ id, plan }: Account): Html {
+  const { requestsPerSecond, concurrentDirect } = PLANS[plan];
+  return html`Direct requests per second: ${number(requestsPerSecond)} of all live keys,
+    ${number(LIMITS.testRequestsPerSecond)} of all test keys, ${number(concurrentDirect)} at the same time.
+    <a href="/dashboard/accounts/${id}/plan">All limits</a>`;
 }
 
 function cells({ name, hint, livemode, allowList, createdAt, lastUsedAt, exposedAt }: KeyRow): readonly Content[] {
@@ -73,14 +82,14 @@ function cells({ name, hint, livemode, allowList, createdAt, lastUsedAt, exposed
   return [
     html`${name}${exposed}`,
     html`<code>${hint}</code>`,
-    livemode ? 'live' : 'test',
+    html`<span class="status ${livemode ? 'active' : ''}">${livemode ? 'live' : 'test'}</span>`,
     allowList.length === 0
       ? 'any'
       : html`<ul class="plain">
           ${allowList.map((entry) => html`<li><code>${entry}</code></li>`)}
         </ul>`,
-    moment(createdAt),
-    moment(lastUsedAt, 'never'),
+    ago(createdAt),
+    ago(lastUsedAt, 'never'),
   ];
 }
 

@@ -8,7 +8,7 @@ import { notFound } from '#api/dashboard/not-found.ts';
 import { redirectTo } from '#api/dashboard/redirect-to.ts';
 import { forMember, type AccountVisit, type PageReply, type Route, type RouteReply } from '#api/dashboard/route.ts';
 import { table } from '#api/dashboard/table.ts';
-import { moment } from '#api/dashboard/format-values.ts';
+import { ago } from '#api/dashboard/format-values.ts';
 import { selectInvitations } from '#api/users/invitation-rows.ts';
 import { inviteUser, withdrawInvitation } from '#api/users/invite-user.ts';
 import { changeMember } from '#api/users/change-member.ts';
@@ -65,8 +65,11 @@ async function memberPage(
         </select>`,
       button: 'Change',
     });
-  const body = html`${field(invited, { name: 'email', label: 'E-mail', type: 'email' })}
-  ${field(invited, { name: 'role', label: 'Role', choices: ROLE_CHOICES })}`;
+  const form = invited.values.has('role')
+    ? invited
+    : { ...invited, values: new URLSearchParams([...invited.values, ['role', 'developer']]) };
+  const body = html`${field(form, { name: 'email', label: 'E-mail', type: 'email' })}
+  ${field(form, { name: 'role', label: 'Role', choices: ROLE_CHOICES })}`;
   return {
     kind: 'page',
     title: `Members – ${account.name}`,
@@ -78,7 +81,7 @@ async function memberPage(
         rows: members.map((member) => [
           member.email,
           member.role.replace('_', ' '),
-          moment(member.since),
+          ago(member.since),
           ...(isOwner ? [changeForm(member)] : []),
         ]),
         empty: 'No members yet.',

@@ -24,7 +24,7 @@ const LIMIT = 50;
 
 /** Page that lists, searches and creates accounts of the installation. */
 export const operatorAccountRoutes: readonly Route[] = [
-  forOperator('GET', '/operator', accountsPage),
+  forOperator('GET', '/operator/accounts', accountsPage),
   forOperator(
     'POST',
     '/operator/accounts',
@@ -45,7 +45,7 @@ async function accountsPage(
   const page = (number: number, label: string) =>
     html`<a
       class="button"
-      href="/dashboard/operator?${new URLSearchParams({ search: text, page: String(number) }).toString()}"
+      href="/dashboard/operator/accounts?${new URLSearchParams({ search: text, page: String(number) }).toString()}"
       >${label}</a
     >`;
   const body = html`${field(form, { name: 'name', label: 'Name', hint: 'Up to 100 characters.' })} ${planField(form)}

@@ -18,7 +18,7 @@ export const operatorDeliveryRoutes: readonly Route[] = [
 ];
 
 async function deadPage({ database }: DashboardDeps, visit: UserVisit): Promise<PageReply> {
-  const dead = await selectDeliveries(database, { accountId: null, onlyDead: true, limit: MAX_DELIVERIES });
+  const dead = await selectDeliveries(database, { accountId: null, state: 'dead', limit: MAX_DELIVERIES });
   return {
     kind: 'page',
     title: 'Dead deliveries',

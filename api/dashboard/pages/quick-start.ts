@@ -4,9 +4,9 @@ import { html, type Html } from '#api/dashboard/html.ts';
 import { isAtLeast } from '#api/users/user.ts';
 import { forMember, type AccountVisit, type PageReply, type Route } from '#api/dashboard/route.ts';
 
-/** Start page of an account with examples of requests. */
+/** Page with examples of requests. */
 export const quickStartRoutes: readonly Route[] = [
-  forMember('GET', '/accounts/:account', { needs: 'read_only' }, quickStart),
+  forMember('GET', '/accounts/:account/quick-start', { needs: 'read_only' }, quickStart),
 ];
 
 async function quickStart({ database, baseUrl, docsUrl }: DashboardDeps, visit: AccountVisit): Promise<PageReply> {
@@ -18,8 +18,7 @@ async function quickStart({ database, baseUrl, docsUrl }: DashboardDeps, visit: 
   return {
     kind: 'page',
     title: `Quick start – ${account.name}`,
-    body: html`<h1>${account.name}</h1>
-      <p>Account <code>${account.id}</code></p>
+    body: html`<h1>Quick start</h1>
       <h2>1. A key</h2>
       ${keyStep({ base, test, live, mayCreate: isAtLeast(visit.role, 'developer') && !account.suspended })}
       <h2>2. A direct request</h2>
@@ -36,7 +35,7 @@ async function quickStart({ database, baseUrl, docsUrl }: DashboardDeps, visit: 
           `  "${baseUrl}/v1/compress?filename=photo.jpg" -o smaller.jpg`,
         ].join('\n'),
       )}
-      <h2>3. A job</h2>
+      <h2 id="jobs">3. A job</h2>
       <p>
         For all other kinds and for large files: send a URL, poll the job or use a
         <a href="${base}/webhooks">webhook</a>, then download the result.

@@ -1,18 +1,22 @@
+import { utcDay, utcMonth } from '#api/billing/calendar.ts';
 import { readUsage } from '#api/billing/read-usage.ts';
 import { readUsageQuery } from '#api/billing/usage-query.ts';
 import { callerOf } from '#api/dashboard/caller-of.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { EMPTY_FORM, field, formProblem, refusedForm, type FormState } from '#api/dashboard/form.ts';
+import { figures } from '#api/dashboard/figures.ts';
 import { html, type Html } from '#api/dashboard/html.ts';
+import { icon } from '#api/dashboard/icons.ts';
 import { isLive, modeSwitch } from '#api/dashboard/mode-switch.ts';
 import { forMember, type AccountVisit, type PageReply, type Route, type RouteReply } from '#api/dashboard/route.ts';
-import { facts, table } from '#api/dashboard/table.ts';
-import { bytes, number, usd } from '#api/dashboard/format-values.ts';
+import { table } from '#api/dashboard/table.ts';
+import { bytes, counted, number, usd } from '#api/dashboard/format-values.ts';
 import { CHART_METERS, usageChart } from '#api/dashboard/usage-chart.ts';
 import type { Usage } from '#api/billing/usage.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 
 const DAYS = ['from', 'to'];
+const DAY_MS = 24 * 3600 * 1000;
 
 /** Page and CSV file with the usage by day and meter. */
 export const usageRoutes: readonly Route[] = [
@@ -29,7 +33,7 @@ async function usagePage(deps: DashboardDeps, visit: AccountVisit): Promise<Page
     status: usage === null ? 400 : 200,
     title: `Usage – ${visit.account.name}`,
     body: html`<h1>Usage</h1>
-      ${modeSwitch(path, live)}
+      ${modeSwitch(path, live)} ${rangeLinks(deps.clock.now(), path, usage)}
       <form method="get" class="filters">
         ${formProblem(form)}
         <input type="hidden" name="mode" value="${live ? 'live' : 'test'}" />
@@ -48,28 +52,59 @@ function usageSection(path: string, usage: Usage): Html {
     return html`<p class="empty">
       Nothing was used from ${from} to ${to} (UTC). A request appears here a few seconds after it ends.
     </p>`;
-  return html`${facts([
-      ['Requests', number(totals.requests)],
-      ['At unit prices', usd(totals.amount_usd)],
+  return html`${figures([
+      ['Requests', number(totals.requests), `${number(totals.requests / daily.length, 1)} on a day with requests`],
+      ['At unit prices', usd(totals.amount_usd), `${from} to ${to}`],
       ['Received', bytes(totals.input_bytes)],
-      ['Produced', bytes(totals.output_bytes)],
+      ['Produced', bytes(totals.output_bytes), shareOf(totals.output_bytes, totals.input_bytes)],
     ])}
     ${usageChart(usage)}
-    <p><a class="button" href="/dashboard${path}.csv?${csv}" download>Download as CSV</a></p>
+    <div class="head">
+      <h2>By day</h2>
+      <a class="button" href="/dashboard${path}.csv?${csv}" download>${icon('download')} Download as CSV</a>
+    </div>
+    <div class="days">${daily.toReversed().map((day) => daySection(day))}</div>`;
+}
+
+function shareOf(part: number, whole: number): string | null {
+  return whole === 0 ? null : `${number((100 * part) / whole, 1)} % of what was received`;
+}
+
+/** Returns one line for a day, which opens to its meters. */
+function daySection({ day, requests, amount_usd: amount, meters }: Usage['daily'][number]): Html {
+  return html`<details>
+    <summary>
+      <strong>${day}</strong> <span>${counted(requests, 'request')}</span> <span class="number">${usd(amount)}</span>
+    </summary>
     ${table({
-      caption: 'Usage by day and meter, days in UTC, newest first',
-      columns: ['Day', 'Meter', '#Requests', '#Quantity', '#Amount'],
-      rows: rowsOf(usage)
-        .toReversed()
-        .map(({ day, meter, requests, quantity, amount }) => [
-          day,
-          meter,
-          number(requests),
-          number(quantity, 2),
-          usd(amount),
-        ]),
+      caption: `Meters on ${day} (UTC)`,
+      columns: ['Meter', '#Requests', '#Quantity', '#Amount'],
+      rows: CHART_METERS.flatMap((meter) => {
+        const used = meters[meter];
+        if (used === undefined) return [];
+        return [[meter, number(used.requests), number(used.quantity, 2), usd(used.amount_usd)]];
+      }),
       empty: null,
-    })}`;
+    })}
+  </details>`;
+}
+
+/** Returns links to the usual ranges, the one of the page marked. */
+function rangeLinks(now: Date, path: string, usage: Usage | null): Html {
+  const to = utcDay(now);
+  const daysBefore = (days: number): string => utcDay(new Date(now.getTime() - days * DAY_MS));
+  const ranges = [
+    ['7 days', daysBefore(6)],
+    ['30 days', daysBefore(29)],
+    ['This month', utcMonth(now)],
+  ] as const;
+  const mode = usage?.livemode === false ? 'test' : 'live';
+  const link = ([label, from]: (typeof ranges)[number]): Html => {
+    const query = new URLSearchParams({ mode, from, to }).toString();
+    const isCurrent = usage?.from === from && usage.to === to;
+    return html`<a href="/dashboard${path}?${query}" ${isCurrent && html`aria-current="true"`}>${label}</a>`;
+  };
+  return html`<nav class="tabs" aria-label="Range">${ranges.map((range) => link(range))}</nav>`;
 }
 
 async function requestedUsage(

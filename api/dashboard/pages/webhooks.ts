@@ -1,19 +1,18 @@
 import { callerOf } from '#api/dashboard/caller-of.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
-import { deliveryTable } from '#api/dashboard/delivery-table.ts';
+import { deliveryList } from '#api/dashboard/delivery-list.ts';
+import { HEALTH_DAYS, lastFailure, successRate } from '#api/dashboard/endpoint-health.ts';
 import { EMPTY_FORM, field, formAction, postForm } from '#api/dashboard/form.ts';
 import { html } from '#api/dashboard/html.ts';
 import { redirectTo } from '#api/dashboard/redirect-to.ts';
 import { forMember, type AccountVisit, type PageReply, type Route, type RouteReply } from '#api/dashboard/route.ts';
 import { table } from '#api/dashboard/table.ts';
-import { counted, moment } from '#api/dashboard/format-values.ts';
+import { ago, counted } from '#api/dashboard/format-values.ts';
 import { isAtLeast } from '#api/users/user.ts';
 import { createWebhookEndpoint } from '#api/webhooks/create-webhook-endpoint.ts';
-import { selectDeliveries } from '#api/webhooks/delivery-record-rows.ts';
+import { selectEndpointHealth } from '#api/webhooks/endpoint-health-rows.ts';
 import { selectWebhookEndpoints, type WebhookEndpoint } from '#api/webhooks/webhook-endpoint-rows.ts';
 import { LIMITS } from '#crds/catalogue/plans.ts';
-
-const MAX_DELIVERIES = 50;
 
 /** Page with the webhook endpoints and the newest deliveries of an account. */
 export const webhookListRoutes: readonly Route[] = [
@@ -26,21 +25,21 @@ export const webhookListRoutes: readonly Route[] = [
   ),
 ];
 
-async function webhookPage(
-  { database, docsUrl }: DashboardDeps,
-  visit: AccountVisit,
-  form = EMPTY_FORM,
-): Promise<PageReply> {
+async function webhookPage(deps: DashboardDeps, visit: AccountVisit, form = EMPTY_FORM): Promise<PageReply> {
+  const { database, docsUrl, clock } = deps;
   const { account } = visit;
   const endpoints = await selectWebhookEndpoints(database, account.id);
-  const filter = { accountId: account.id, onlyDead: false, limit: MAX_DELIVERIES };
-  const deliveries = await selectDeliveries(database, filter);
+  const since = new Date(clock.now().getTime() - HEALTH_DAYS * 24 * 3600 * 1000);
+  const health = await selectEndpointHealth(database, { accountId: account.id, since });
+  const healthOf = new Map(health.map((one) => [one.endpointId, one]));
   const path = `/accounts/${account.id}/webhooks`;
   const body = html`${field(form, { name: 'url', label: 'Address', hint: 'A public https address; it receives an event for every finished job.', type: 'url' })}`;
   const cells = ({ id, shownUrl, enabled, createdAt }: WebhookEndpoint) => [
     html`<a class="break" href="/dashboard${path}/${id}">${shownUrl}</a>`,
     html`<span class="status ${enabled ? 'succeeded' : 'canceled'}">${enabled ? 'on' : 'paused'}</span>`,
-    moment(createdAt),
+    successRate(healthOf.get(id)),
+    lastFailure(healthOf.get(id)),
+    ago(createdAt),
   ];
   return {
     kind: 'page',
@@ -52,7 +51,7 @@ async function webhookPage(
       </p>
       ${table({
         caption: 'Endpoints, newest first',
-        columns: ['Address', 'State', 'Created'],
+        columns: ['Address', 'State', `Delivered in ${HEALTH_DAYS} days`, 'Last failure', 'Created'],
         rows: endpoints.map((endpoint) => cells(endpoint)),
         empty: 'No endpoint yet. With an endpoint you do not need to poll jobs.',
       })}
@@ -63,10 +62,8 @@ async function webhookPage(
           ${postForm(visit, { action: path, form, body, button: 'Add the endpoint' })}
         </section>`
       }
-      <h2>Deliveries</h2>
-      ${deliveryTable({
-        caption: `The newest ${MAX_DELIVERIES} deliveries`,
-        deliveries,
+      ${await deliveryList(deps, visit, {
+        path,
         empty: 'Nothing was delivered yet. A job that ends sends an event to each endpoint that is on.',
       })}`,
   };

@@ -1,13 +1,17 @@
 {{/*
 The Deployment of one process, with its PodDisruptionBudget.
 dict: root, component, image, command (list), env (text), ports (list of dicts), graceSeconds,
-      account (service account; "" for one without permissions and token), volumes, mounts (texts), preStopSeconds
+      account (service account; "" for one without permissions and token), volumes, mounts (texts), tmpSize,
+      preStopSeconds, trustedCa (whether it connects to stores)
 */}}
 {{- define "mediajobs.deployment" -}}
 {{- $root := .root -}}
-{{- $values := index $root.Values .component -}}
+{{- $settings := include "mediajobs.podSettings" (dict "root" $root "component" .component) | fromYaml -}}
+{{- if not $settings.topologySpreadConstraints }}
+{{- $_ := set $settings "topologySpreadConstraints" (include "mediajobs.spread" . | fromYamlArray) -}}
+{{- end }}
 {{- $name := printf "%s-%s" (include "mediajobs.fullname" $root) .component -}}
-{{- $scaled := and (hasKey $values "autoscaling") (dig "autoscaling" "enabled" false $values) -}}
+{{- $scaled := and (hasKey $settings "autoscaling") (dig "autoscaling" "enabled" false $settings) -}}
 apiVersion: apps/v1
 kind: Deployment
 metadata:
@@ -17,7 +21,7 @@ metadata:
     app.kubernetes.io/component: {{ .component }}
 spec:
   {{- if not $scaled }}
-  replicas: {{ $values.replicas }}
+  replicas: {{ $settings.replicas }}
   {{- end }}
   revisionHistoryLimit: 3
   strategy:
@@ -28,89 +32,14 @@ spec:
       app.kubernetes.io/component: {{ .component }}
   template:
     metadata:
-      labels:
-        {{- include "mediajobs.labels" $root | nindent 8 }}
-        app.kubernetes.io/component: {{ .component }}
-      annotations:
-        mediajobs.dev/connections: {{ include "mediajobs.connections" $root | sha256sum | trunc 16 | quote }}
-        {{- with $values.podAnnotations }}{{ toYaml . | nindent 8 }}{{ end }}
+      {{- include "mediajobs.podMetadata" (dict "root" $root "component" .component "settings" $settings
+        "annotations" (include "mediajobs.restartOn" $root)) | nindent 6 }}
     spec:
-      serviceAccountName: {{ include "mediajobs.fullname" $root }}-{{ .account | default "idle" }}
-      automountServiceAccountToken: {{ has .account (list "controller" "recorder") }}
-      enableServiceLinks: false
-      terminationGracePeriodSeconds: {{ .graceSeconds }}
-      securityContext:
-        {{- include "mediajobs.podSecurity" $root | nindent 8 }}
-      {{- with $root.Values.image.pullSecrets }}
-      imagePullSecrets: {{ toYaml . | nindent 8 }}
-      {{- end }}
-      {{- with $values.priorityClassName }}
-      priorityClassName: {{ . }}
-      {{- end }}
-      {{- with $values.nodeSelector }}
-      nodeSelector: {{ toYaml . | nindent 8 }}
-      {{- end }}
-      {{- with $values.tolerations }}
-      tolerations: {{ toYaml . | nindent 8 }}
-      {{- end }}
-      {{- with $values.affinity }}
-      affinity: {{ toYaml . | nindent 8 }}
-      {{- end }}
-      topologySpreadConstraints:
-        {{- range $key := list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
-        - maxSkew: 1
-          topologyKey: {{ $key }}
-          whenUnsatisfiable: ScheduleAnyway
-          labelSelector:
-            matchLabels:
-              {{- include "mediajobs.selector" $root | nindent 14 }}
-              app.kubernetes.io/component: {{ $.component }}
-        {{- end }}
-      containers:
-        - name: {{ .component }}
-          image: {{ include "mediajobs.image" (dict "root" $root "image" .image) }}
-          imagePullPolicy: {{ $root.Values.image.pullPolicy }}
-          command: {{ toJson .command }}
-          env:
-            - name: MEDIAJOBS_LOG_LEVEL
-              value: {{ $root.Values.logLevel }}
-            - name: MEDIAJOBS_OPS_HOST
-              value: {{ $root.Values.listenHost | quote }}
-            {{- .env | trim | nindent 12 }}
-          ports:
-            {{- range .ports }}
-            - {name: {{ .name }}, containerPort: {{ .port }}}
-            {{- end }}
-            - {name: ops, containerPort: 9090}
-          startupProbe:
-            httpGet: {path: /healthz, port: ops}
-            periodSeconds: 1
-            failureThreshold: 300
-          livenessProbe:
-            httpGet: {path: /livez, port: ops}
-            periodSeconds: 10
-            timeoutSeconds: 5
-            failureThreshold: 6
-          readinessProbe:
-            httpGet: {path: /readyz, port: ops}
-            periodSeconds: 5
-            timeoutSeconds: 6
-          {{- with .preStopSeconds }}
-          # Wait until every proxy has removed the pod from its endpoints.
-          lifecycle:
-            preStop:
-              sleep: {seconds: {{ . }}}
-          {{- end }}
-          resources: {{ toYaml $values.resources | nindent 12 }}
-          securityContext:
-            {{- include "mediajobs.containerSecurity" $root | nindent 12 }}
-          volumeMounts:
-            - {name: tmp, mountPath: /tmp}
-            {{- with .mounts }}{{ . | trim | nindent 12 }}{{ end }}
-      volumes:
-        - name: tmp
-          emptyDir: {sizeLimit: {{ .tmpSize | default "256Mi" }}}
-        {{- with .volumes }}{{ . | trim | nindent 8 }}{{ end }}
+      {{- include "mediajobs.podSpec" (merge (dict "settings" $settings
+        "token" (has .account (list "controller" "recorder"))
+        "spec" (printf "terminationGracePeriodSeconds: %v" .graceSeconds)
+        "env" (printf "%s\n%s" (include "mediajobs.env.process" $root) .env)
+        "container" (include "mediajobs.served" .)) .) | nindent 6 }}
 {{- if $root.Values.podDisruptionBudgets }}
 ---
 apiVersion: policy/v1
@@ -127,6 +56,58 @@ spec:
     matchLabels:
       {{- include "mediajobs.selector" $root | nindent 6 }}
       app.kubernetes.io/component: {{ .component }}
+{{- end }}
+{{- end }}
+
+{{/* Hash of what pods read at their start, so that a change restarts them. */}}
+{{- define "mediajobs.restartOn" -}}
+mediajobs.dev/connections: {{ printf "%s\n%s" (include "mediajobs.connections" .) .Values.trustedCa.pem | sha256sum | trunc 16 | quote }}
+{{- end }}
+
+{{- define "mediajobs.env.process" -}}
+- name: MEDIAJOBS_LOG_LEVEL
+  value: {{ .Values.logLevel }}
+- name: MEDIAJOBS_OPS_HOST
+  value: {{ .Values.listenHost | quote }}
+{{- end }}
+
+{{- define "mediajobs.spread" -}}
+{{- range $key := list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+- maxSkew: 1
+  topologyKey: {{ $key }}
+  whenUnsatisfiable: ScheduleAnyway
+  labelSelector:
+    matchLabels:
+      {{- include "mediajobs.selector" $.root | nindent 6 }}
+      app.kubernetes.io/component: {{ $.component }}
+{{- end }}
+{{- end }}
+
+{{/* Ports and probes of a process that serves. */}}
+{{- define "mediajobs.served" -}}
+ports:
+  {{- range .ports }}
+  - {name: {{ .name }}, containerPort: {{ .port }}}
+  {{- end }}
+  - {name: ops, containerPort: 9090}
+startupProbe:
+  httpGet: {path: /healthz, port: ops}
+  periodSeconds: 1
+  failureThreshold: 300
+livenessProbe:
+  httpGet: {path: /livez, port: ops}
+  periodSeconds: 10
+  timeoutSeconds: 5
+  failureThreshold: 6
+readinessProbe:
+  httpGet: {path: /readyz, port: ops}
+  periodSeconds: 5
+  timeoutSeconds: 6
+{{- with .preStopSeconds }}
+# Wait until every proxy has removed the pod from its endpoints.
+lifecycle:
+  preStop:
+    sleep: {seconds: {{ . }}}
 {{- end }}
 {{- end }}
 

@@ -46,7 +46,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 - name: {{ .name }}
   valueFrom:
     secretKeyRef:
-      name: {{ .secret | default (printf "%s-connections" (include "mediajobs.fullname" .root)) }}
+      name: {{ .secret | default (include "mediajobs.connectionsName" .root) }}
       key: {{ .key | default .name }}
 {{- end }}
 
@@ -90,26 +90,21 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- include "mediajobs.credential" (dict "root" .root "name" .name "secret" (include "mediajobs.secretName" .root)) }}
 {{- end }}
 
-{{/* Identity of a process in the leader election. */}}
+{{/* Namespace of MediaJobs and of the pods of jobs. */}}
+{{- define "mediajobs.workerNamespace" -}}
+{{ .Values.worker.namespace | default .Release.Namespace }}
+{{- end }}
+
+{{/* Identity of a process in the leader election, and the objects that it works on. */}}
 {{- define "mediajobs.env.pod" -}}
 - name: MEDIAJOBS_RELEASE
   value: {{ include "mediajobs.fullname" . }}
 - name: MEDIAJOBS_INSTANCE
   value: {{ .Release.Name }}
+{{- with .Values.worker.namespace }}
+- name: MEDIAJOBS_NAMESPACE
+  value: {{ . }}
+{{- end }}
 - name: MEDIAJOBS_POD_NAME
   valueFrom: {fieldRef: {fieldPath: metadata.name}}
-{{- end }}
-
-{{- define "mediajobs.podSecurity" -}}
-runAsNonRoot: true
-runAsUser: 1000
-runAsGroup: 1000
-fsGroup: 1000
-seccompProfile: {type: RuntimeDefault}
-{{- end }}
-
-{{- define "mediajobs.containerSecurity" -}}
-allowPrivilegeEscalation: false
-readOnlyRootFilesystem: true
-capabilities: {drop: [ALL]}
 {{- end }}

@@ -1,5 +1,5 @@
 /** Compares a produced image with the input and the options. */
-import { stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import type { EngineDeps, Work } from '#worker-image/engine/handler.ts';
 import { resizedSize } from '#worker-image/engine/image/encode/encode-image.ts';
 import type { Animation, ImageFacts, ImageSize, ProducedImage } from '#worker-image/engine/image/picture.ts';
@@ -21,7 +21,7 @@ export async function verifyImage(
   input: ImageFacts,
   produced: ProducedImage,
 ): Promise<void> {
-  if ((await stat(produced.path)).size === 0) throw new Error('The output file is empty.');
+  if (statSync(produced.path).size === 0) throw new Error('The output file is empty.');
   const { picture } = produced.facts;
   if (picture === undefined) return verifyPdf(deps, work, produced.path);
   compareSizes(picture.size, wantedSize(work, input, produced));

@@ -28,14 +28,27 @@ const SETTINGS: readonly Setting[] = [
   // Version that last used the profile. With an older one, or none, LibreOffice tests the graphics driver at start, which
   // takes more than half of a short conversion.
   ['/org.openoffice.Setup/Product', 'ooSetupLastVersion', '99.9'],
+  // A profile that is not set up is filled with samples at start: a gallery, a bibliography, autotexts.
+  ['/org.openoffice.Setup/Office', 'ooSetupInstCompleted', true],
 ];
 
-/** Writes a new profile below the directory and returns its URL for `-env:UserInstallation`. */
-export async function writeHardenedProfile(directory: string): Promise<string> {
+/** Name of the service in `convert-document.py`. */
+export const CONVERSION_SERVICE = 'dev.mediajobs.ConvertDocument';
+/** Settings that make LibreOffice run the service at its start. */
+const CONVERSION_JOB = [
+  `<item oor:path="/org.openoffice.Office.Jobs/Jobs"><node oor:name="convert" oor:op="replace"><prop oor:name="Service"><value>${CONVERSION_SERVICE}</value></prop></node></item>`,
+  '<item oor:path="/org.openoffice.Office.Jobs/Events"><node oor:name="OnStartApp" oor:op="replace"><node oor:name="JobList"><node oor:name="convert" oor:op="replace"/></node></node></item>',
+];
+
+/**
+ * Writes a new profile below the directory and returns its URL for `-env:UserInstallation`. `runsConversion`: LibreOffice
+ * runs `convert-document.py` at its start.
+ */
+export async function writeHardenedProfile(directory: string, { runsConversion = false } = {}): Promise<string> {
   const profile = join(directory, 'profile');
   const extensions = join(profile, 'user', 'extensions');
   await mkdir(extensions, { recursive: true });
-  await writeFile(join(profile, 'user', 'registrymodifications.xcu'), registry());
+  await writeFile(join(profile, 'user', 'registrymodifications.xcu'), registry(runsConversion ? CONVERSION_JOB : []));
   const build = await readBuildId();
   if (build !== null) await writeFile(join(extensions, 'buildid'), build);
   return pathToFileURL(profile).href;
@@ -50,7 +63,7 @@ async function readBuildId(): Promise<string | null> {
   return /^buildid=(.+)$/m.exec(settings)?.[1]?.trim() ?? null;
 }
 
-function registry(): string {
+function registry(more: readonly string[]): string {
   const items = SETTINGS.map(
     ([path, name, value]) =>
       `<item oor:path="${path}"><prop oor:name="${name}" oor:op="fuse"><value>${value}</value></prop></item>`,
@@ -59,6 +72,7 @@ function registry(): string {
     '<?xml version="1.0" encoding="UTF-8"?>',
     '<oor:items xmlns:oor="http://openoffice.org/2001/registry" xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">',
     ...items,
+    ...more,
     '</oor:items>',
   ].join('\n');
 }

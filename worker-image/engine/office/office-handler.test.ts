@@ -41,13 +41,12 @@ async function convert(kind: OfficeKind, source: Fixture, to: string): Promise<P
 }
 
 async function pdfText({ path }: Produced): Promise<string> {
-  const { stdout } = await engineDeps().run({
-    file: 'pdftotext',
-    args: [path, '-'],
-    directory,
-    signal: new AbortController().signal,
-    timeoutSeconds: 30,
-  });
+  return output('pdftotext', [path, '-']);
+}
+
+async function output(file: string, args: readonly string[]): Promise<string> {
+  const { signal } = new AbortController();
+  const { stdout } = await engineDeps().run({ file, args, directory, signal, timeoutSeconds: 30 });
   return stdout;
 }
 
@@ -213,5 +212,15 @@ describe('links in a document', () => {
     const produced = await convert('word', { name: 'links', path, format: 'fodt' }, 'pdf');
     expect(requested).toEqual([]);
     expect(await pdfText(produced)).not.toContain('secret');
+  });
+});
+
+describe('a document that names fonts of Macs', () => {
+  it('has Liberation in place of Helvetica and Times, whose lines have about the same height', async () => {
+    const path = join(directory, 'mac.rtf');
+    await writeFile(path, String.raw`{\rtf1{\fonttbl{\f0 Helvetica;}{\f1 Times;}}\f0 first\par\f1 second}`);
+    const pdf = await convert('word', { name: 'mac.rtf', path, format: 'rtf' }, 'pdf');
+    const fonts = await output('pdffonts', [pdf.path]);
+    expect([...fonts.matchAll(/\+(\w+)/g)].map(([, name]) => name)).toEqual(['LiberationSans', 'LiberationSerif']);
   });
 });

@@ -13,6 +13,7 @@ import { refuseOversizedLayout } from '#worker-image/engine/office/refuse-oversi
 import { refuseHostileRtf } from '#worker-image/engine/office/refuse-hostile-rtf.ts';
 import { refuseAltChunks } from '#worker-image/engine/office/refuse-alt-chunks.ts';
 import { runLibreOffice } from '#worker-image/engine/office/run-libreoffice.ts';
+import { startOffice } from '#worker-image/engine/office/start-office.ts';
 import { copyWithoutLinks } from '#worker-image/engine/office/copy-without-links.ts';
 import { verifyDocument } from '#worker-image/engine/office/verify-document.ts';
 import { readText } from '#worker-image/engine/containers/read-text.ts';
@@ -25,6 +26,7 @@ export const presentationHandler: KindHandler = makeOfficeHandler('presentation'
 
 function makeOfficeHandler(kind: OfficeKind): KindHandler {
   return {
+    prepare: ({ run, folder }) => startOffice(run, { folder, kind }),
     inspect: () => Promise.resolve({}),
     convert: (deps, work) => convert(deps, work, kind),
     verify: (deps, work, _input, produced) => verifyDocument(deps, work.directory, produced),

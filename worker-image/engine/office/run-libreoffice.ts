@@ -1,22 +1,11 @@
 /** Runs each conversion in its own LibreOffice process and profile: two processes on one profile lose files. */
 import { link, mkdir, stat, symlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { EngineDeps } from '#worker-image/engine/handler.ts';
 import { writeHardenedProfile } from '#worker-image/engine/office/hardened-profile.ts';
 import { runOfficeProgram } from '#worker-image/engine/office/office-program.ts';
-
-/** Timeout of a conversion, in seconds: the slowest real documents took minutes. */
-const TIMEOUT_SECONDS = 20 * 60;
-
-const QUIET = [
-  '--headless',
-  '--invisible',
-  '--nologo',
-  '--norestore',
-  '--nodefault',
-  '--nolockcheck',
-  '--nofirststartwizard',
-];
+import { startOffice } from '#worker-image/engine/office/start-office.ts';
 
 interface LibreOfficeRun {
   readonly path: string;
@@ -36,40 +25,49 @@ export interface LibreOfficeOutput {
   readonly directory: string;
 }
 
+/** Files of one conversion. */
+interface ConversionFiles {
+  readonly source: string;
+  readonly output: string;
+}
+
 /** Converts a document. Returns null when LibreOffice wrote none, which its exit code does not indicate. */
 export async function runLibreOffice(deps: EngineDeps, conversion: LibreOfficeRun): Promise<LibreOfficeOutput | null> {
   const { directory, extension, target } = conversion;
-  const output = join(directory, 'converted');
-  const source = join(directory, `document.${extension}`);
-  const profile = await writeHardenedProfile(directory);
-  await mkdir(output);
-  await link(conversion.path, source).catch(() => symlink(conversion.path, source));
-  await runOfficeProgram(deps, {
-    args: argumentsOf(conversion, { profile, output, source }),
-    directory,
-    signal: deps.signal,
-    timeoutSeconds: TIMEOUT_SECONDS,
-  });
-  const path = join(output, `document.${target}`);
-  const made = await stat(path).then(
+  const folder = join(directory, 'converted');
+  const files = { source: join(directory, `document.${extension}`), output: join(folder, `document.${target}`) };
+  await mkdir(folder);
+  await link(conversion.path, files.source).catch(() => symlink(conversion.path, files.source));
+  const isServed = await sendToOffice(deps, conversion, files);
+  if (!isServed) await runOfficeProgram(deps, directory, await argumentsOf(conversion, files));
+  const made = await stat(files.output).then(
     (file) => file.isFile(),
     () => false,
   );
-  return made ? { path, directory: output } : null;
+  return made ? { path: files.output, directory: folder } : null;
 }
 
-function argumentsOf(
-  { importFilter, target, exportFilter }: LibreOfficeRun,
-  { profile, output, source }: { profile: string; output: string; source: string },
-): string[] {
+/** Converts by the process that was started for this file, otherwise by a new one. Returns false when neither can. */
+async function sendToOffice(deps: EngineDeps, conversion: LibreOfficeRun, files: ConversionFiles): Promise<boolean> {
+  const { importFilter, exportFilter, directory } = conversion;
+  const office = deps.prepared ?? (await startOffice(deps.run, { folder: directory, kind: null }));
+  if (office === null) return false;
+  const urls = { source: pathToFileURL(files.source).href, output: pathToFileURL(files.output).href };
+  const request = [urls.source, importFilter ?? '', urls.output, exportFilter].join('\t');
+  return (await office.send(`${request}\n`, deps.signal)) !== null;
+}
+
+async function argumentsOf(
+  { importFilter, target, exportFilter, directory }: LibreOfficeRun,
+  { source, output }: ConversionFiles,
+): Promise<string[]> {
   return [
-    ...QUIET,
-    `-env:UserInstallation=${profile}`,
+    `-env:UserInstallation=${await writeHardenedProfile(directory)}`,
     ...(importFilter === null ? [] : [`--infilter=${importFilter}`]),
     '--convert-to',
     `${target}:${exportFilter}`,
     '--outdir',
-    output,
+    dirname(output),
     source,
   ];
 }

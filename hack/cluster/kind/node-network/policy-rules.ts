@@ -1,5 +1,5 @@
 /**
- * NetworkPolicies as iptables rules for the single node of a test cluster.
+ * NetworkPolicies as iptables rules for the pods of one node of a test cluster.
  *
  *   MEDIAJOBS-POLICIES: accepts packets of established connections; a packet from a pod goes through that pod's …-OUT
  *   chain, a packet to a pod through its …-IN chain. Such a chain returns what a policy allows and drops the rest. Pods
@@ -14,7 +14,10 @@ export const POLICY_CHAIN = 'MEDIAJOBS-POLICIES';
 
 export interface ClusterPolicies {
   readonly policies: readonly Policy[];
-  readonly pods: readonly AddressedPod[];
+  /** Pods whose packets the rules are for. */
+  readonly localPods: readonly AddressedPod[];
+  /** Pods of other nodes, which rules of peers name. */
+  readonly otherPods: readonly AddressedPod[];
   /** Labels by name. */
   readonly namespaces: ReadonlyMap<string, Labels>;
 }
@@ -75,7 +78,7 @@ const DIRECTIONS = {
 export function policyRules(cluster: ClusterPolicies): Map<string, string[]> {
   const first = ['-m conntrack --ctstate RELATED,ESTABLISHED -j RETURN'];
   const chains = new Map([[POLICY_CHAIN, first]]);
-  for (const { address } of cluster.pods) first.push(`-s ${address}/32 -d ${address}/32 -j RETURN`);
+  for (const { address } of cluster.localPods) first.push(`-s ${address}/32 -d ${address}/32 -j RETURN`);
   for (const direction of ['Egress', 'Ingress'] as const) {
     for (const { policies, pods } of groupsOf(cluster, direction)) {
       const chain = `${DIRECTIONS[direction].chain}-${chains.size}`;
@@ -91,9 +94,9 @@ interface Group {
   readonly pods: AddressedPod[];
 }
 
-function groupsOf({ policies, pods }: ClusterPolicies, direction: Direction): Group[] {
+function groupsOf({ policies, localPods }: ClusterPolicies, direction: Direction): Group[] {
   const groups = new Map<string, Group>();
-  for (const pod of pods) {
+  for (const pod of localPods) {
     const own = policies.filter((policy) => holdsFor(policy, pod) && policy.spec.policyTypes.includes(direction));
     if (own.length === 0) continue;
     const key = own.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`).join();
@@ -125,11 +128,11 @@ function anyOr<Entry>(entries: readonly Entry[] | undefined, match: (entry: Entr
   return entries === undefined || entries.length === 0 ? [''] : entries.flatMap(match);
 }
 
-function networksOf({ pods, namespaces }: ClusterPolicies, { metadata }: Policy, peer: Peer): string[] {
+function networksOf({ localPods, otherPods, namespaces }: ClusterPolicies, { metadata }: Policy, peer: Peer): string[] {
   const { ipBlock, podSelector = {}, namespaceSelector } = peer;
   if (ipBlock?.cidr.includes(':') === true) return [];
   if (ipBlock !== undefined) return subtractNetworks(ipBlock.cidr, ipBlock.except ?? []);
-  const found = pods.filter(({ namespace, labels }) => {
+  const found = [...localPods, ...otherPods].filter(({ namespace, labels }) => {
     const isThere =
       namespaceSelector === undefined
         ? namespace === metadata.namespace

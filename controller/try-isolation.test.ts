@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { tryIsolation } from '#controller/local-process.ts';
+import { tryIsolation } from '#controller/try-isolation.ts';
 import { probeIsolation } from '#worker-image/tools/isolation.ts';
 
 const scriptOf = (specifier: string): string => fileURLToPath(import.meta.resolve(specifier));

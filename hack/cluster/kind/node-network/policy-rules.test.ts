@@ -14,9 +14,9 @@ const policy = (spec: Partial<Policy['spec']>): Policy => ({
   spec: { podSelector: { matchLabels: { app: 'store' } }, policyTypes: ['Ingress'], ...spec },
 });
 
-function rulesOf(policies: readonly Policy[], pods: ClusterPolicies['pods'] = [API, STORE, STRANGER]) {
+function rulesOf(policies: readonly Policy[], localPods: ClusterPolicies['localPods'] = [API, STORE, STRANGER]) {
   const { [POLICY_CHAIN]: calls = [], ...chains } = Object.fromEntries(
-    policyRules({ policies, pods, namespaces: NAMESPACES }),
+    policyRules({ policies, localPods, otherPods: [], namespaces: NAMESPACES }),
   );
   return { calls: calls.filter((rule) => rule.includes('-j MEDIAJOBS')), chains: Object.values(chains) };
 }
@@ -36,7 +36,9 @@ describe('rules of network policies', () => {
 
   it('accept established connections first', () => {
     const [first] =
-      policyRules({ policies: [policy({})], pods: [STORE], namespaces: NAMESPACES }).get(POLICY_CHAIN) ?? [];
+      policyRules({ policies: [policy({})], localPods: [STORE], otherPods: [], namespaces: NAMESPACES }).get(
+        POLICY_CHAIN,
+      ) ?? [];
     expect(first).toBe('-m conntrack --ctstate RELATED,ESTABLISHED -j RETURN');
   });
 

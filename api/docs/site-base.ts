@@ -1,0 +1,2 @@
+/** Address of the built documentation site, which the service replaces by the one at which it serves the site. */
+export const SITE_BASE = '/mediajobs-documentation-root/';

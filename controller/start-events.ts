@@ -1,0 +1,80 @@
+/**
+ * Messages of Kubernetes that are only in events: about Jobs whose pod it refuses to create (quotas, limits, Pod
+ * Security, admission policies, a missing service account, runtime class or priority class), and about pods whose
+ * volumes the node cannot mount. Events are read at intervals while such a Job or pod exists.
+ */
+import type { KubeClient } from '#crds/kube/kube-client.ts';
+import type { Time } from '#crds/kube/time.ts';
+
+export interface StartEventsDeps {
+  readonly client: Pick<KubeClient, 'list'>;
+  readonly time: Pick<Time, 'wait'>;
+}
+
+interface StartEventsOptions {
+  readonly namespace: string;
+  /** Returns the names of the Jobs that lack a pod. */
+  readonly withoutPod: () => readonly string[];
+  /** Returns the Jobs whose pod has a node and no started container, by the name of the pod. */
+  readonly unstarted: () => ReadonlyMap<string, string>;
+  /** Called with the name of a Job that has another message than before. */
+  readonly onChange: (job: string) => void;
+}
+
+const INTERVAL_MS = 5000;
+const REFUSED = { fieldSelector: 'involvedObject.kind=Job,reason=FailedCreate' };
+const NOT_MOUNTED = { fieldSelector: 'involvedObject.kind=Pod,reason=FailedMount' };
+
+export class StartEvents {
+  readonly #deps: StartEventsDeps;
+  readonly #options: StartEventsOptions;
+  #messages: ReadonlyMap<string, string> = new Map();
+  /** Pods of the last read. Most start before the next one, so that their events are not read. */
+  #unstarted: ReadonlyMap<string, string> = new Map();
+
+  /** Reads events until the signal aborts. */
+  constructor(deps: StartEventsDeps, options: StartEventsOptions, signal: AbortSignal) {
+    this.#deps = deps;
+    this.#options = options;
+    void this.#run(signal);
+  }
+
+  /** Returns why the pod of a Job is refused or cannot be mounted; undefined when neither is known. */
+  messageOf(job: string): string | undefined {
+    return this.#messages.get(job);
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      // After an error the messages stay as they are until the next interval. The client counts the error.
+      await this.#read().catch(() => undefined);
+      await this.#deps.time.wait(INTERVAL_MS, signal);
+    }
+  }
+
+  async #read(): Promise<void> {
+    const before = this.#messages;
+    const refused = new Map(this.#options.withoutPod().map((job) => [job, job]));
+    const unstarted = this.#options.unstarted();
+    const slow = new Map([...unstarted].filter(([pod]) => this.#unstarted.has(pod)));
+    this.#unstarted = unstarted;
+    this.#messages = new Map([
+      ...(await this.#messagesOf(refused, REFUSED)),
+      ...(await this.#messagesOf(slow, NOT_MOUNTED)),
+    ]);
+    for (const [name, message] of this.#messages) if (before.get(name) !== message) this.#options.onChange(name);
+  }
+
+  /** Returns the messages of events by Job. `jobs`: Job of each object that the events are about. */
+  async #messagesOf(
+    jobs: ReadonlyMap<string, string>,
+    query: { fieldSelector: string },
+  ): Promise<readonly (readonly [string, string])[]> {
+    if (jobs.size === 0) return [];
+    const { items } = await this.#deps.client.list(`/api/v1/namespaces/${this.#options.namespace}/events`, query);
+    return items.flatMap(({ involvedObject, message }) => {
+      const job = jobs.get((involvedObject as { name: string }).name);
+      return job === undefined ? [] : [[job, String(message)] as const];
+    });
+  }
+}

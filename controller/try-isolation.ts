@@ -1,0 +1,18 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { LocalProcessOptions } from '#controller/local-process.ts';
+
+const TRIAL_TIMEOUT_MS = 120_000;
+
+/**
+ * Returns the isolation level that passes its trial on this machine, or `none`. `script` is
+ * `worker-image/print-isolation.ts`. @throws Error when the trial cannot run.
+ */
+export async function tryIsolation(
+  script: string,
+  { path, execPath = process.execPath }: Pick<LocalProcessOptions, 'path' | 'execPath'>,
+): Promise<string> {
+  const args = ['--pdeathsig', 'KILL', '--', execPath, script];
+  const { stdout } = await promisify(execFile)('setpriv', args, { env: { PATH: path }, timeout: TRIAL_TIMEOUT_MS });
+  return stdout.trim();
+}

@@ -1,0 +1,147 @@
+/**
+ * Worker processes of this machine. Each runs one attempt at a time. With `ready` processes that wait for a run, no run
+ * waits for the start of a process, and a process runs up to `RUNS_PER_PROCESS` attempts; without them each attempt has
+ * a new process.
+ *
+ *   starting ─→ idle ─→ running ─→ idle …
+ *                ╲         ╲→ ended: attempt without an outcome, or after `RUNS_PER_PROCESS` attempts
+ *                 ╲→ ended: more than `ready` were idle for `IDLE_MS`
+ */
+import { join } from 'node:path';
+import type { Log } from '#crds/process/log.ts';
+import { LocalProcess, type LocalProcessOptions } from '#controller/local-process.ts';
+
+export interface WorkerProcessesOptions extends LocalProcessOptions {
+  /** Private folder of the processes' directories. */
+  readonly directory: string;
+  /** Number of runs at once; a ready process is kept while fewer processes than that exist. */
+  readonly concurrency: number;
+  /** Number of idle processes that wait for a run; default 0. */
+  readonly ready?: number;
+  /** Resolves when processes may be started ahead; default: at once. */
+  readonly mayStart?: Promise<unknown>;
+}
+
+/** Number of runs after which a process is replaced, so that memory it leaks is returned. */
+const RUNS_PER_PROCESS = 64;
+/** Time for which more idle processes than `ready` are kept, in milliseconds: the next job usually arrives within it. */
+const IDLE_MS = 5000;
+
+interface IdleProcess {
+  readonly process: LocalProcess;
+  readonly sinceMs: number;
+}
+
+export class WorkerProcesses {
+  readonly #log: Log;
+  readonly #options: WorkerProcessesOptions;
+  readonly #ready: number;
+  /** The one that is idle longest is first. */
+  #idle: IdleProcess[] = [];
+  readonly #alive = new Set<Promise<LocalProcess>>();
+  /** Number of processes that are being started ahead. */
+  #starting = 0;
+  #started = 0;
+  #isClosed = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor({ log }: { log: Log }, options: WorkerProcessesOptions) {
+    this.#log = log;
+    this.#options = options;
+    this.#ready = options.ready ?? 0;
+    void Promise.resolve(options.mayStart).then(() => this.#keepReady());
+  }
+
+  /** Returns a process for one run: the one that was idle last, or a new one. @throws Error when none can be started. */
+  async acquire(): Promise<LocalProcess> {
+    const found = this.#takeIdle();
+    const acquired = found ?? (await this.#start());
+    this.#keepReady();
+    return acquired;
+  }
+
+  /** Keeps the process for another run if it is usable; otherwise ends it. Resolves when its files are deleted. */
+  async release(released: LocalProcess): Promise<void> {
+    const isKept = !this.#isClosed && this.#ready > 0 && released.isUsable() && released.runs() < RUNS_PER_PROCESS;
+    if (isKept) this.#keepIdle(released);
+    else await released.close();
+    this.#keepReady();
+  }
+
+  /** Ends all processes and starts no more. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await Promise.all([...this.#alive].map(async (starting) => (await starting.catch(() => null))?.close()));
+  }
+
+  #takeIdle(): LocalProcess | null {
+    const usable = this.#idle.filter(({ process }) => process.isUsable());
+    const last = usable.pop();
+    this.#idle = usable;
+    return last?.process ?? null;
+  }
+
+  #keepIdle(process: LocalProcess): void {
+    this.#idle.push({ process, sinceMs: performance.now() });
+    this.#timer ??= setTimeout(() => this.#endSurplus(), IDLE_MS).unref();
+  }
+
+  #endSurplus(): void {
+    this.#timer = undefined;
+    const surplus = Math.max(0, this.#idle.length - this.#ready);
+    const dueAt = performance.now() - IDLE_MS;
+    const due = this.#idle.slice(0, surplus).filter(({ sinceMs }) => sinceMs <= dueAt);
+    this.#idle = this.#idle.slice(due.length);
+    for (const { process } of due) void this.#end(process);
+    if (due.length < surplus) this.#timer = setTimeout(() => this.#endSurplus(), IDLE_MS).unref();
+  }
+
+  #end(process: LocalProcess): Promise<void> {
+    return process.close().catch((error: unknown) => this.#log.error({ err: error }, 'worker process not cleaned up'));
+  }
+
+  /** Starts processes ahead while fewer are ready and a slot is free for them. */
+  #keepReady(): void {
+    const { concurrency } = this.#options;
+    while (!this.#isClosed && this.#idle.length + this.#starting < this.#ready && this.#alive.size < concurrency) {
+      this.#starting += 1;
+      void this.#start()
+        .then(
+          (process) => this.#addReady(process),
+          (error: unknown) => this.#log.error({ err: error }, 'worker process not started'),
+        )
+        .finally(() => {
+          this.#starting -= 1;
+        });
+    }
+  }
+
+  #addReady(process: LocalProcess): void {
+    if (this.#isClosed) void this.#end(process);
+    else this.#keepIdle(process);
+  }
+
+  /** Replaces a process that the system has ended while it was idle. */
+  #replace(ended: LocalProcess): void {
+    const left = this.#idle.filter(({ process }) => process !== ended);
+    if (left.length === this.#idle.length) return;
+    this.#idle = left;
+    void this.#end(ended).then(() => this.#keepReady());
+  }
+
+  async #start(): Promise<LocalProcess> {
+    this.#started += 1;
+    const starting = LocalProcess.start(this.#options, join(this.#options.directory, `worker-${this.#started}`));
+    this.#alive.add(starting);
+    const forget = (): void => void this.#alive.delete(starting);
+    const watch = async (): Promise<void> => {
+      const process = await starting;
+      await process.exited;
+      forget();
+      this.#replace(process);
+    };
+    watch().catch(forget);
+    return starting;
+  }
+}

@@ -1,0 +1,64 @@
+/** What people read who start `hack/demo` elsewhere than on Debian 12, or without root. */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+
+const DEMO = fileURLToPath(new URL('demo', import.meta.url));
+/** Only root can mount, which shows `hack/demo` another system. */
+const canMount = process.getuid?.() === 0;
+const CONTAINER =
+  'docker build -f worker-image/Dockerfile -t mediajobs-worker . && docker build -f api/embedded/Dockerfile -t mediajobs . && docker run -p 8443:8443 -v mediajobs:/data mediajobs\n';
+const folder = mkdtempSync(path.join(tmpdir(), 'mediajobs-setup-'));
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function demo(command: string[], env: NodeJS.ProcessEnv = process.env): object {
+  const [program = '', ...args] = command;
+  const { status, stdout, stderr } = spawnSync(program, [...args, DEMO], { encoding: 'utf8', env });
+  return { status, stdout, stderr };
+}
+
+/** Starts it with `other` in place of the file or folder `mounted`, and without sudo. */
+function demoWith(other: string, mounted: string, prefix = ''): object {
+  const withoutSudo = 'if sudo=$(command -v sudo); then mount --bind /dev/null "$sudo"; fi';
+  const script = `mount --bind "$1" "$2" && shift 2 && ${withoutSudo} && exec ${prefix} "$@"`;
+  return demo(['unshare', '--mount', 'sh', '-c', script, 'sh', other, mounted]);
+}
+
+function refusal(reason: string): object {
+  const sentence = `this needs Debian 12 with root or sudo, but ${reason}; use the container, which is built from this folder:`;
+  return { status: 1, stdout: CONTAINER, stderr: `setup: ${sentence}\n` };
+}
+
+describe('hack/demo', () => {
+  it
+    .runIf(canMount)
+    .each(['Fedora Linux 43 (Workstation Edition)', 'Ubuntu 24.04.3 LTS', 'Debian GNU/Linux 13 (trixie)'])(
+    'prints the command for the container on %s',
+    (name) => {
+      const release = path.join(folder, 'os-release');
+      writeFileSync(release, `NAME=x\nPRETTY_NAME="${name}"\nVERSION_ID=1\n`);
+      expect(demoWith(release, '/etc/os-release')).toEqual(refusal(`this is ${name}`));
+    },
+  );
+
+  it('prints the command for the container on macOS', () => {
+    const uname = path.join(folder, 'uname');
+    writeFileSync(uname, '#!/bin/sh\necho Darwin\n');
+    chmodSync(uname, 0o755);
+    const env = { ...process.env, PATH: `${folder}:${process.env['PATH']}` };
+    expect(demo(['bash'], env)).toEqual(refusal('this is macOS'));
+  });
+
+  it.runIf(canMount)('prints the command for the container to a user without rights when packages are missing', () => {
+    const database = path.join(folder, 'dpkg');
+    mkdirSync(database, { recursive: true });
+    writeFileSync(path.join(database, 'status'), '');
+    const asNobody = 'env PATH=/usr/bin:/bin setpriv --reuid 65534 --regid 65534 --clear-groups';
+    chmodSync(folder, 0o755);
+    expect(demoWith(database, '/var/lib/dpkg', asNobody)).toEqual(refusal('root and sudo are missing'));
+  });
+});

@@ -1,0 +1,37 @@
+/** The documentation site in Chromium: nothing that its content policy blocks, no violation of axe, nothing wider than the screen. */
+import { describe, expect, inject, it } from 'vitest';
+import { expectNoComplaints, inspect, visitor } from '#test/browser/browser.ts';
+
+const PAGES = [
+  '/docs',
+  '/docs/reference/errors',
+  '/docs/reference/endpoints',
+  '/docs/guides/choosing-quality',
+  '/docs/benchmarks',
+];
+const { baseUrl } = inject('service');
+
+describe('the documentation', () => {
+  it.each(['desktop', 'phone'] as const)('has pages without complaints on a %s', async (size) => {
+    const { page } = await visitor(size, size === 'phone' ? { colorScheme: 'dark' } : {});
+    for (const path of PAGES) {
+      await page.goto(`${baseUrl}${path}`, { waitUntil: 'networkidle' });
+      await inspect(page, `docs-${size}${path.replaceAll('/', '-')}`);
+    }
+    expectNoComplaints();
+  });
+
+  it('finds a section by its words', async () => {
+    const { page } = await visitor();
+    await page.goto(`${baseUrl}/docs`, { waitUntil: 'networkidle' });
+    await page.keyboard.press('Control+k');
+    await page.getByRole('searchbox').fill('verify signature');
+    await page
+      .getByRole('option', { name: /Verify the signature/ })
+      .first()
+      .click();
+    await page.waitForURL(`${baseUrl}/docs/reference/webhooks#verify-the-signature`);
+    expect(await page.title()).toContain('Webhooks');
+    expectNoComplaints();
+  });
+});

@@ -1,0 +1,77 @@
+/**
+ * One attempt of a job in the process that transfers its files, with the exit code of that process:
+ *
+ *   0    the outcome is in the termination file
+ *   1    no outcome: the store or the machine failed, another attempt may succeed
+ *   143  no outcome: stopped by a signal, or the attempt is no longer the job's
+ *   137  no outcome: the system killed the engine process, probably for lack of memory
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import { runSpecSchema, type RunOutcome } from '#crds/contract/run-spec.ts';
+import { faultPoint } from '#crds/process/fault-point.ts';
+import type { Log } from '#crds/process/log.ts';
+import { runAttempt } from '#worker-image/run-attempt.ts';
+import type { SandboxedEngine } from '#worker-image/sandbox/sandboxed-engine.ts';
+import { writeOutcome } from '#worker-image/transfer/write-outcome.ts';
+
+export interface PerformDeps {
+  readonly log: Log;
+  /** Fresh engine process, which is ended with the attempt. */
+  readonly child: SandboxedEngine;
+  readonly versions: Promise<Readonly<Record<string, string>>>;
+}
+
+export interface PerformInput {
+  /** RunSpec as it was received. */
+  readonly sent: unknown;
+  /** Private directory, on the file system of the engine process's root directory. */
+  readonly directory: string;
+  readonly terminationFile: string;
+  /** Name of the container image, which goes into the receipt; empty: none. */
+  readonly image: string;
+  /** Called with the progress, 0 to 99. */
+  readonly onPercent: (percent: number) => void;
+  /** Aborted when the attempt is no longer wanted. */
+  readonly signal: AbortSignal;
+}
+
+const STOPPED = 143;
+const KILLED = 137;
+const TIME = {
+  now: () => performance.now(),
+  wait: (ms: number, signal: AbortSignal) => wait(ms, undefined, { signal }),
+  random: Math.random,
+};
+
+/** Performs the attempt and writes its outcome. The engine process and everything that it started have ended then. */
+export async function performAttempt({ log, child, versions }: PerformDeps, input: PerformInput): Promise<number> {
+  const { signal, onPercent, image } = input;
+  try {
+    const deps = { ...TIME, child, versions, log, onPercent, signal };
+    const outcome = await runAttempt(deps, runSpecSchema.parse(input.sent), input.directory);
+    signal.throwIfAborted();
+    // Processes that the file started must neither survive it nor change the outcome.
+    await child.kill();
+    await writeOutcome(input.terminationFile, withImage(outcome, image));
+    await faultPoint('after-outcome');
+    log.info({ outcome: outcome.outcome }, 'attempt ended');
+    return 0;
+  } catch (error) {
+    await child.kill();
+    if (signal.aborted) log.info({ reason: String(signal.reason) }, 'attempt stopped');
+    else log.error({ err: error }, 'attempt lost');
+    if (signal.aborted) return STOPPED;
+    return error instanceof Error && error.name === 'EngineKilled' ? KILLED : 1;
+  }
+}
+
+/** Ends this process with the code. The owner recognizes a lack of memory by SIGKILL; the first process of a pod cannot kill itself. */
+export function exitWith(code: number): never {
+  if (code === KILLED) process.kill(process.pid, 'SIGKILL');
+  process.exit(code);
+}
+
+function withImage(outcome: RunOutcome, image: string): RunOutcome {
+  if (outcome.outcome !== 'succeeded' || image === '') return outcome;
+  return { ...outcome, report: { ...outcome.report, image } };
+}
