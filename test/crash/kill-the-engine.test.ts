@@ -1,9 +1,11 @@
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { readProcessStat } from '#crds/process/process-tree.ts';
 import { noise } from '#test/fixtures/noise.ts';
 import type { ApiResponse } from '#test/support/api-client.ts';
-import { filesBelow, startOwnService } from '#test/crash/own-service.ts';
+import { startOwnService } from '#test/crash/own-service.ts';
+import { filesBelow } from '#test/support/files-below.ts';
 import { processesOf, type ProcessRole } from '#test/support/service-processes.ts';
 
 const service = await startOwnService();
@@ -16,7 +18,7 @@ const quickRequest = (): Promise<ApiResponse> => service.api()('POST', '/v1/comp
 
 async function untilDecoding(): Promise<void> {
   await expect
-    .poll(async () => (await filesBelow(service.data, 'work')).map((file) => file.split('/').slice(-2).join('/')), {
+    .poll(() => filesBelow(path.join(service.data, 'work')).map((file) => file.split('/').slice(-2).join('/')), {
       timeout: 30_000,
       interval: 20,
     })
@@ -94,5 +96,5 @@ async function expectServes(): Promise<void> {
       { timeout: 30_000, interval: 100 },
     )
     .toBe(200);
-  await expect.poll(() => filesBelow(service.data, 'work'), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => filesBelow(path.join(service.data, 'work')), { timeout: 20_000 }).toEqual([]);
 }

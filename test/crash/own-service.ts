@@ -1,6 +1,6 @@
 /** Separate service of one test, started as by an operator. The test may kill and restart it. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -105,12 +105,4 @@ function killOne(data: string, role: ProcessRole, { ofJob = false }: { ofJob?: b
     );
   process.kill(victim.pid, 'SIGKILL');
   return victim.pid;
-}
-
-/** Returns the files below a part of the data folder, recursively. */
-export async function filesBelow(data: string, ...part: string[]): Promise<string[]> {
-  const entries = await readdir(path.join(data, ...part), { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.relative(data, path.join(entry.parentPath, entry.name)));
 }

@@ -9,9 +9,10 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
-import { filesBelow, type OwnService } from '#test/crash/own-service.ts';
+import type { OwnService } from '#test/crash/own-service.ts';
+import { filesBelow } from '#test/support/files-below.ts';
 import { drawVideo } from '#test/fixtures/make-media-fixtures.ts';
-import type { ServiceProcess } from '#test/support/service-processes.ts';
+import { filesOfAttempts, type ServiceProcess } from '#test/support/service-processes.ts';
 import { startReceiver, type Receiver } from '#test/support/receiver.ts';
 import { finished, upload } from '#test/support/run-through.ts';
 
@@ -128,15 +129,13 @@ async function expectOneEvent(service: OwnService, { id, receiver }: RunningJob)
 /** Checks that no process, private directory, partial file or input remains after the job. */
 export async function expectNothingLeft(service: OwnService): Promise<void> {
   await expect.poll(() => service.processes().filter((one) => one.ofJob), { timeout: 20_000 }).toEqual([]);
-  await expect.poll(() => filesBelow(service.data, 'work', 'runs'), { timeout: 20_000 }).toEqual([]);
-  await expect.poll(() => filesBelow(service.data, 'files', '@temp'), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => filesOfAttempts(service.data), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => filesBelow(path.join(service.data, 'files', '@temp')), { timeout: 20_000 }).toEqual([]);
   await expect.poll(() => inputsLeft(service), { timeout: 20_000 }).toEqual([]);
 }
 
-async function inputsLeft(service: OwnService): Promise<string[]> {
-  return (await filesBelow(service.data, 'files', 'objects')).filter(
-    (file) => !file.startsWith('files/objects/outputs/'),
-  );
+function inputsLeft(service: OwnService): string[] {
+  return filesBelow(path.join(service.data, 'files', 'objects')).filter((file) => !file.startsWith('outputs/'));
 }
 
 async function download(service: OwnService, url: string): Promise<Buffer> {

@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { direct, type FaultAccount } from '#test/faults/account.ts';
-import { filesBelow } from '#test/faults/kept-files.ts';
 import { until } from '#test/faults/until.ts';
 import type { World } from '#test/faults/world.ts';
+import { filesOfAttempts } from '#test/support/service-processes.ts';
 
 export async function checkLeftovers(world: World, account: FaultAccount, stranger: FaultAccount): Promise<string[]> {
   return [
@@ -12,9 +12,7 @@ export async function checkLeftovers(world: World, account: FaultAccount, strang
     ...(await settled('files-deleted: partly written files remain', () =>
       world.files.proxy === null ? world.files.halfWritten() : [],
     )),
-    ...(await settled('nothing-left-over: files of work remain', () =>
-      filesBelow(path.join(world.data, 'work', 'runs')),
-    )),
+    ...(await settled('nothing-left-over: files of work remain', () => filesOfAttempts(world.data))),
     ...(await settled('nothing-left-over: processes of jobs remain', () =>
       world
         .processes()

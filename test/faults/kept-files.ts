@@ -1,9 +1,9 @@
 /** Content of the file store, read directly: a folder on disk, or the bucket of an S3 server. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { startObjectStore } from '#test/e2e/object-store.ts';
 import { startBucketProxy, type BucketProxy } from '#test/faults/bucket-proxy.ts';
+import { filesBelow } from '#test/support/files-below.ts';
 
 export interface KeptFiles {
   /** The service's settings for it. */
@@ -61,12 +61,4 @@ export async function keepInBucket(): Promise<KeptFiles> {
       await store.close();
     },
   };
-}
-
-/** Returns the paths of all files, relative to the folder. */
-export function filesBelow(folder: string): string[] {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)));
 }

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { folderHash } from '#api/embedded/folder-hash.ts';
+import { filesBelow } from '#test/support/files-below.ts';
 
 /**
  * `worker` is one attempt of a job, `engine child` the process that decodes, `tool` what that one starts,
@@ -44,15 +45,26 @@ const SCRIPTS: readonly (readonly [script: string, role: ProcessRole])[] = [
 /** Returns every process of the folder, whatever its parent. */
 export function processesOf(data: string): ServiceProcess[] {
   const marks = [data, `mediajobs-${folderHash(data)}`, `-${folderHash(data)}-`];
-  const pids = readdirSync('/proc')
-    .map(Number)
-    .filter((pid) => pid > 0 && pid !== process.pid);
-  return pids.flatMap((pid) => {
+  return otherPids().flatMap((pid) => {
     const [command, environment] = [read(pid, 'cmdline'), read(pid, 'environ')];
     if (command === '' || !marks.some((mark) => command.includes(mark) || environment.includes(mark))) return [];
     const ofJob = isOfJob(path.join(data, 'work', 'runs'), environment);
     return [{ pid, role: roleOf(pid, command), ofJob, command: command.replaceAll('\0', ' ') }];
   });
+}
+
+/**
+ * Returns the paths of files of attempts, relative to `work/runs`. What an engine process that waits for a file has
+ * there, such as the profile of a LibreOffice started ahead, belongs to no attempt while the process is alive.
+ */
+export function filesOfAttempts(data: string): string[] {
+  const runs = path.join(data, 'work', 'runs');
+  const environments = otherPids().map((pid) => read(pid, 'environ'));
+  const waiting = environments.flatMap((environment) => {
+    const [, worker = '', engine] = temporaryFolder(runs, environment) ?? [];
+    return engine === undefined || isOfJob(runs, environment) ? [] : [`${path.join(worker, engine)}${path.sep}`];
+  });
+  return filesBelow(runs).filter((file) => !waiting.some((folder) => file.startsWith(folder)));
 }
 
 /** Returns the names of the runs, such as `job-x-a1`, of the worker process with that environment. */
@@ -76,6 +88,12 @@ function isOfJob(runs: string, environment: string): boolean {
 function temporaryFolder(runs: string, environment: string): RegExpExecArray | null {
   const value = /(?:^|\0)TMPDIR=([^\0]*)/.exec(environment)?.[1] ?? '';
   return value.startsWith(`${runs}/`) ? /^(worker-\d+)(?:\/(work-[^/]+))?/.exec(value.slice(runs.length + 1)) : null;
+}
+
+function otherPids(): number[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0 && pid !== process.pid);
 }
 
 function namesIn(folder: string): string[] | null {
