@@ -6,7 +6,6 @@ import {
   resumeEncoder,
   rowOf,
   startVideoJob,
-  untilAttempt,
   untilEncoding,
 } from '#test/crash/running-job.ts';
 import { finished } from '#test/support/run-through.ts';
@@ -52,7 +51,7 @@ describe('a job whose every attempt is lost', () => {
   it('ends after the third one with internal, unbilled, with one event', async () => {
     const job = await startVideoJob(service);
     for (const attempt of [1, 2, 3]) {
-      await untilAttempt(service, job, attempt);
+      await untilEncoding(service, job, attempt);
       service.kill('control');
     }
     const ended = await finished(service.api(), job.id, 60);
