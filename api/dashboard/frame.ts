@@ -1,6 +1,7 @@
 /** The HTML document around a page: head, menus and notice. */
 import { findAccount } from '#api/accounts/account-rows.ts';
 import type { Account } from '#api/accounts/account.ts';
+import { accountAlerts } from '#api/dashboard/account-alerts.ts';
 import type { Assets } from '#api/dashboard/assets.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { postForm } from '#api/dashboard/form.ts';
@@ -36,7 +37,7 @@ export async function renderFrame(
         <div class="${session === null ? 'narrow' : 'columns'}">
           ${session !== null && sideMenu(visit, account)}
           <main id="content" tabindex="-1">
-            ${account !== null && account.suspended && html`<p class="notice warning" role="alert">This account is suspended: its keys are refused, and nothing may be changed here.</p>`}
+            ${account !== null && (await accountAlerts(deps, account))}
             ${deps.acceptsNoIsolation && visit.path.startsWith('/operator') && NO_ISOLATION_WARNING}
             ${notice !== null && noticeBox(notice)} ${page.body}
           </main>

@@ -44,7 +44,7 @@ function directExamples({ baseUrl, operation, filename, options }: ExampleReques
 
 const response = await fetch(${JSON.stringify(url)}, {
   method: 'POST',
-  headers: { authorization: \`Bearer \${process.env.KEY}\` },
+  headers: { authorization: \`Bearer \${process.env.key}\` },
   body: await readFile(${JSON.stringify(filename)}),
 });
 if (!response.ok) throw new Error(await response.text());
@@ -57,7 +57,7 @@ await writeFile('result', Buffer.from(await response.arrayBuffer()));`,
 with open(${JSON.stringify(filename)}, "rb") as file:
     response = requests.post(
         ${JSON.stringify(url)},
-        headers={"Authorization": f"Bearer {os.environ['KEY']}"},
+        headers={"Authorization": f"Bearer {os.environ['key']}"},
         data=file,
     )
 response.raise_for_status()
@@ -85,7 +85,7 @@ curl -sS --fail-with-body -H "$auth" ${baseUrl}/v1/jobs \\
       language: 'TypeScript',
       code: `import { readFile } from 'node:fs/promises';
 
-const headers = { authorization: \`Bearer \${process.env.KEY}\` };
+const headers = { authorization: \`Bearer \${process.env.key}\` };
 const send = async (method: string, url: string, body: string | Buffer) => {
   const response = await fetch(url, { method, headers, body });
   if (!response.ok) throw new Error(await response.text());
@@ -102,7 +102,7 @@ const job = await send('POST', '${baseUrl}/v1/jobs', JSON.stringify({ operation:
       code: `import json, os, requests
 
 session = requests.Session()
-session.headers["Authorization"] = f"Bearer {os.environ['KEY']}"
+session.headers["Authorization"] = f"Bearer {os.environ['key']}"
 def send(method, url, **body):
     response = session.request(method, url, **body)
     response.raise_for_status()

@@ -35,7 +35,7 @@ const SCHEMAS: Readonly<Record<string, z.ZodObject>> = {
 };
 
 const blocks = globSync('**/*.md', { cwd: FOLDER }).flatMap((file) =>
-  [...readFileSync(join(FOLDER, file), 'utf8').matchAll(/^```(\w+) (\w+)\n([\s\S]*?)^```/gm)].map(
+  [...readFileSync(join(FOLDER, file), 'utf8').matchAll(/^```(\w+) (\w+)(?: \[\w+\])?\n([\s\S]*?)^```/gm)].map(
     ([, language = '', name = '', text = '']) => ({ file, language, name, text }),
   ),
 );

@@ -15,6 +15,8 @@ const DESCRIPTION =
 /** Files at the root of the project to which pages link. */
 const PROJECT_FILES = ['LICENSE', 'CHANGELOG.md', 'SECURITY.md'];
 const base = process.env['MEDIAJOBS_DOCS_BASE'] ?? SITE_BASE;
+/** Address at which a page is edited, with `:path` for its file below `docs`. Without it pages have no such link. */
+const editPattern = process.env['MEDIAJOBS_DOCS_EDIT'];
 // The strict content policy allows no style attributes: colors of code become classes.
 const colors = transformerStyleToClass({ classPrefix: 'code-' });
 
@@ -38,6 +40,15 @@ export default defineConfig({
           if (cell?.content === '') token.tag = 'td';
         }
       });
+      // Adjacent blocks with a label, such as `ts [TypeScript]`, are tabs. Elsewhere they are read one after another.
+      markdown.core.ruler.push('tabs', (state) => {
+        state.tokens = state.tokens.flatMap((token, i, all) => {
+          if (!isTab(token)) return [token];
+          const before = isTab(all[i - 1]) ? [] : [new state.Token('container_code-group_open', 'div', 1)];
+          const after = isTab(all[i + 1]) ? [] : [new state.Token('container_code-group_close', 'div', -1)];
+          return [...before, token, ...after];
+        });
+      });
       markdown.core.ruler.push('project-files', ({ tokens }) => {
         for (const { attrs } of tokens.flatMap(({ children }) => children ?? []))
           for (const attribute of attrs ?? []) attribute[1] = addressOf(attribute[1]);
@@ -49,6 +60,7 @@ export default defineConfig({
     outline: [2, 3],
     search: { provider: 'local' },
     externalLinkIcon: true,
+    ...(editPattern === undefined ? {} : { editLink: { pattern: editPattern, text: 'Edit this page' } }),
   },
   transformPageData: ({ relativePath }) => {
     const link = `/${relativePath.replace(/(^index)?\.md$/, '')}`;
@@ -69,6 +81,10 @@ export default defineConfig({
     ['link', { rel: 'icon', href: 'data:,' }],
   ],
 });
+
+function isTab(token: { readonly type: string; readonly info: string } | undefined): boolean {
+  return token?.type === 'fence' && /\[.+\]/.test(token.info);
+}
 
 /** Returns the address below the base of a link to a file at the root of the project; others unchanged. */
 function addressOf(href: string): string {

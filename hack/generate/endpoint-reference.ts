@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { endpointCode } from './endpoint-code.ts';
+import { EXAMPLES } from './endpoint-examples.ts';
 
 /** The parts of a JSON schema that the tables show. */
 const schema = z.object({
@@ -61,6 +63,9 @@ const INTRODUCTION = `# Endpoints
 
 All endpoints of the version, made from [openapi.json](../openapi.json), the input of client generators. Every response
 has \`Svc-Request-Id\` and \`Svc-Version\`; every error is an [error object](errors.md).
+
+The examples read \`url\`, \`key\` and the ids of objects, such as \`job\`, from the environment, as \`export job=job_…\` sets
+them. Their files are the [samples](../index.md) of the first job. TypeScript needs Node 24, Python its package \`requests\`.
 `;
 
 /** Returns docs/reference/endpoints.md. @param openApi the OpenAPI document of the service. */
@@ -72,9 +77,7 @@ export function endpointReference(openApi: object): string {
   const titles = [...new Set(Object.values(SECTIONS).map(({ title }) => title))];
   const sections = titles.map((title) => {
     const own = rows.filter((row) => row.title === title);
-    const parts = own.map(({ path, method, found }) =>
-      endpointPart(`${method.toUpperCase()} ${path}`, found, components.schemas),
-    );
+    const parts = own.map(({ path, method, found }) => endpointPart(method, path, found, components.schemas));
     return `## ${title}\n\nIn detail: [${title}](${own[0]?.page}).\n\n${parts.join('\n')}`;
   });
   return [INTRODUCTION, ...sections].join('\n');
@@ -86,15 +89,22 @@ function sectionOf(path: string): { readonly title: string; readonly page: strin
   return section;
 }
 
-function endpointPart(heading: string, found: Operation, schemas: Schemas): string {
-  const { summary, parameters, requestBody, responses, security } = found;
+function endpointPart(verb: string, path: string, found: Operation, schemas: Schemas): string {
+  const { summary, parameters, requestBody, responses, security = [] } = found;
+  const method = verb.toUpperCase();
   // Options have a page of their own, headers of all endpoints are in the introduction.
   const own = parameters.filter(
     ({ name, in: place }) => !name.includes('.') && !(place === 'header' && name === 'Svc-Version'),
   );
   const hasOptions = parameters.some(({ name }) => name.includes('.'));
-  const key = security === undefined || security.length === 0 ? ' Needs no key.' : '';
-  const lines = [`### ${heading}`, `${summary}${key}`];
+  const needsKey = security.length > 0;
+  const example = EXAMPLES[`${method} ${path}`];
+  if (example === undefined) throw new Error(`${method} ${path} has no example: add one to EXAMPLES`);
+  const lines = [
+    `### ${method} ${path}`,
+    `${summary}${needsKey ? '' : ' Needs no key.'}`,
+    endpointCode({ path, ...example, method, needsKey }),
+  ];
   if (own.length > 0)
     lines.push(
       table(

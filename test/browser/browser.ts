@@ -21,7 +21,10 @@ interface Visitor {
 let browser: Browser | null = null;
 
 /** Opens a browser without cookies, closed after the file's tests. Its errors fail the test that reads them. */
-export async function visitor(size: Size = 'desktop', settings: { colorScheme?: 'dark' } = {}): Promise<Visitor> {
+export async function visitor(
+  size: Size = 'desktop',
+  settings: { colorScheme?: 'dark'; javaScriptEnabled?: boolean } = {},
+): Promise<Visitor> {
   browser ??= await start();
   const { baseUrl } = inject('service');
   const context = await browser.newContext({

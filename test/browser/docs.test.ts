@@ -21,6 +21,25 @@ describe('the documentation', () => {
     expectNoComplaints();
   });
 
+  it('shows all examples in the language that is chosen in one, on the next page too', async () => {
+    const { page } = await visitor();
+    await page.goto(`${baseUrl}/docs`, { waitUntil: 'networkidle' });
+    await page.getByText('Python', { exact: true }).first().click();
+    expect(await page.locator('.language-python:visible').count()).toBe(2);
+    expect(await page.locator('.language-ts:visible').count()).toBe(0);
+    await page.goto(`${baseUrl}/docs/guides/large-files`, { waitUntil: 'networkidle' });
+    await page.locator('.language-python:visible').waitFor();
+    expectNoComplaints();
+  });
+
+  it('shows each language of an example without scripts', async () => {
+    const { page } = await visitor('desktop', { javaScriptEnabled: false });
+    await page.goto(`${baseUrl}/docs`);
+    expect(await page.locator('.language-ts:visible').count()).toBe(0);
+    await page.getByText('TypeScript', { exact: true }).first().click();
+    expect(await page.locator('.language-ts:visible').count()).toBe(1);
+  });
+
   it('finds a section by its words', async () => {
     const { page } = await visitor();
     await page.goto(`${baseUrl}/docs`, { waitUntil: 'networkidle' });

@@ -71,7 +71,7 @@ async function monthSection({ database, clock }: DashboardDeps, { account }: Acc
   const { spent, running } = await selectSpending(database, { accountId: account.id, month: utcMonth(now), now });
   const cap = spendCapOf(account);
   const share = cap === 0 ? 100 : Math.min(100, Math.round((100 * (spent + running)) / cap));
-  return html`<section class="card">
+  return html`<section class="card ${share >= 100 && 'bad'}">
     <h2>This month</h2>
     <p class="large">${usd(usdOf(spent))} <span class="hint">of ${usd(usdOf(cap))}</span></p>
     <progress value="${share}" max="100" aria-label="Share of the spend cap that is used">${share} %</progress>
