@@ -40,3 +40,16 @@ export async function leaderOf(component: 'controller' | 'recorder'): Promise<st
   const lease = await kubectlJson<{ spec: { holderIdentity?: string } }>('get', 'lease', `${RELEASE}-${component}`);
   return (lease.spec.holderIdentity ?? '').split('_')[0] ?? '';
 }
+
+interface WorkerPod {
+  readonly kinds?: Readonly<Record<string, object>>;
+}
+
+/** Returns the settings of the pods of jobs, which the controller has in MEDIAJOBS_WORKER_POD. */
+export async function workerPod(): Promise<WorkerPod> {
+  const stored = await kubectlJson<{
+    spec: { template: { spec: { containers: { env: { name: string; value?: string }[] }[] } } };
+  }>('get', deployment('controller'));
+  const env = stored.spec.template.spec.containers[0]?.env ?? [];
+  return JSON.parse(env.find(({ name }) => name === 'MEDIAJOBS_WORKER_POD')?.value ?? '{}') as WorkerPod;
+}

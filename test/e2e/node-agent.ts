@@ -77,6 +77,33 @@ export async function pauseProcess(
   await Promise.all(paused);
 }
 
+interface HeldEncoders {
+  /** Returns the number of encoders that exist on all nodes. */
+  count(): Promise<number>;
+  /** Resumes the encoders, and holds no further ones. */
+  release(): Promise<void>;
+}
+
+/** Stops each encoder of the cluster soon after its start, so that many attempts run without work. */
+export async function holdEncoders(): Promise<HeldEncoders> {
+  const nodes = [...(await agents()).keys()];
+  const onEach = (script: string): Promise<string[]> => Promise.all(nodes.map((node) => onNode(node, script)));
+  // Other runs of the program, such as that for its version, report no progress.
+  const find = `for encoder in $(grep -lx ffmpeg /proc/[0-9]*/comm | cut -d/ -f3); do
+      ! grep -q '[-]progress' "/proc/$encoder/cmdline" || echo "$encoder"
+    done`;
+  await onEach(`touch ${HOLD}
+    (while [ -e ${HOLD} ]; do kill -s STOP $(${find}); sleep 0.2; done
+     kill -s CONT $(${find})) >/dev/null 2>&1 &`);
+  return {
+    count: async () => (await onEach(find)).join('\n').split('\n').filter(Boolean).length,
+    release: async () => void (await onEach(`rm -f ${HOLD}`)),
+  };
+}
+
+/** File in each agent while it holds encoders. */
+const HOLD = '/tmp/hold-encoders';
+
 /** Returns whether the program runs on a node: not on clusters whose control plane is elsewhere. */
 export async function runsOnNode(name: string): Promise<boolean> {
   return (await nodesThatRun(name)).length > 0;

@@ -3,7 +3,15 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { mediaJobName } from '#crds/contract/names.ts';
 import { withClock } from '#test/e2e/clock.ts';
 import { apply, kubectl, kubectlJson, until } from '#test/e2e/commands.ts';
-import { changePods, deployment, podsOf, PROCESSES, rolledOut, type Process } from '#test/e2e/deployments.ts';
+import {
+  changePods,
+  deployment,
+  podsOf,
+  PROCESSES,
+  rolledOut,
+  workerPod,
+  type Process,
+} from '#test/e2e/deployments.ts';
 import { RELEASE } from '#test/e2e/installation.ts';
 import { eventMessagesOf } from '#test/e2e/job-in-cluster.ts';
 import { expectNothingAmiss } from '#test/e2e/nothing-amiss.ts';
@@ -117,13 +125,8 @@ describe('a definition of MediaJob that is missing', () => {
 
 describe('a worker image that cannot be pulled', () => {
   it('is named in the events, and ends the job after 30 minutes', async () => {
-    const stored = await kubectlJson<{
-      spec: { template: { spec: { containers: { env: { name: string; value?: string }[] }[] } } };
-    }>('get', deployment('controller'));
-    const env = stored.spec.template.spec.containers[0]?.env ?? [];
-    const pod = JSON.parse(env.find(({ name }) => name === 'MEDIAJOBS_WORKER_POD')?.value ?? '{}') as object;
     const image = 'registry.invalid/mediajobs-worker:absent';
-    const environment = { MEDIAJOBS_WORKER_POD: JSON.stringify({ ...pod, image }) };
+    const environment = { MEDIAJOBS_WORKER_POD: JSON.stringify({ ...(await workerPod()), image }) };
     const controller = await withClock('controller', { environment });
     try {
       const id = await createJob(WORK.font);

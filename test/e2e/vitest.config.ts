@@ -13,6 +13,7 @@ const ORDER = [
   'network-policies',
   'faults',
   'outages',
+  'silence',
   'problems',
   'gitops',
   'changes',

@@ -1,0 +1,97 @@
+/** Heartbeats that the cluster does not bring: none of the attempts that send them is lost. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { mediaJobName } from '#crds/contract/names.ts';
+import { kubectl, kubectlJson, until } from '#test/e2e/commands.ts';
+import { changePods, podsOf, PROCESSES, rolledOut, workerPod } from '#test/e2e/deployments.ts';
+import { attemptOf } from '#test/e2e/job-in-cluster.ts';
+import { kindNodes } from '#test/e2e/kind-nodes.ts';
+import { holdEncoders } from '#test/e2e/node-agent.ts';
+import { expectNothingAmiss } from '#test/e2e/nothing-amiss.ts';
+import { JOB_SECONDS, LONG_WORK, useService } from '#test/e2e/use-installation.ts';
+import { finished } from '#test/support/run-through.ts';
+
+const { api, receiver, createJob, close } = await useService();
+afterAll(close);
+afterEach(async () => {
+  for (const process of PROCESSES) await rolledOut(process);
+  await expectNothingAmiss(receiver, 240);
+}, 500_000);
+
+const JOBS = 20;
+/** Five times the silence after which a single attempt is lost. */
+const CUT_SECONDS = 300;
+const DNS = ['--namespace', 'kube-system', 'deployment/coredns'];
+
+describe('running attempts', () => {
+  it(`are not lost while the cluster has no DNS for ${CUT_SECONDS} seconds: ${JOBS} at once`, async ({ skip }) => {
+    if ((await kindNodes()).length === 0) skip('the DNS of this cluster may serve others too');
+    await using undo = new AsyncDisposableStack();
+    undo.defer(await requestLittle());
+    const ids: string[] = [];
+    {
+      await using held = new AsyncDisposableStack();
+      const encoders = await holdEncoders();
+      held.defer(encoders.release);
+      for (let created = 0; created < JOBS; created += 1) ids.push(await createJob(LONG_WORK));
+      await until('the encoders to run', 300, async () => ((await encoders.count()) === JOBS ? true : null));
+      const end = performance.now() + CUT_SECONDS * 1000;
+      held.defer(await cutDns());
+      // The connections of heartbeats are kept, and need DNS when they end.
+      await kubectl('delete', 'pods', '--selector', podsOf('controller'));
+      await until('each attempt to be silent', 240, async () => ((await isEachSilent(ids)) ? true : null));
+      await wait(end - performance.now());
+      expect(await isEachSilent(ids)).toBe(true);
+    }
+    for (const id of ids) {
+      expect(await finished(api, id, JOB_SECONDS)).toMatchObject({ id, status: 'succeeded' });
+      expect(await attemptOf(id)).toBe(1);
+    }
+  }, 1_500_000);
+});
+
+/** Lets all pods of jobs find room at once; their encoders are held. Returns a function that reverts it. */
+async function requestLittle(): Promise<() => Promise<void>> {
+  const pod = await workerPod();
+  const resources = { requests: { cpu: '10m', memory: '64Mi' } };
+  const value = JSON.stringify({ ...pod, kinds: { ...pod.kinds, video: { resources } } });
+  const env = [{ name: 'MEDIAJOBS_WORKER_POD', value }];
+  const restore = await changePods('controller', { containers: [{ name: 'controller', env }] });
+  await rolledOut('controller');
+  return restore;
+}
+
+/** Ends the cluster's DNS. Returns a function that brings it back. */
+async function cutDns(): Promise<() => Promise<void>> {
+  const replicas = await kubectl('get', ...DNS, '--output', 'jsonpath={.spec.replicas}');
+  await kubectl('scale', ...DNS, '--replicas=0');
+  await kubectl(
+    'wait',
+    '--namespace',
+    'kube-system',
+    '--for=delete',
+    'pods',
+    '--selector',
+    'k8s-app=kube-dns',
+    '--timeout=60s',
+  );
+  return async () => {
+    await kubectl('scale', ...DNS, `--replicas=${replicas}`);
+    await kubectl('rollout', 'status', ...DNS, '--timeout=180s');
+  };
+}
+
+interface MediaJobs {
+  readonly items: readonly {
+    readonly metadata: { readonly name: string };
+    readonly status?: { readonly reason?: string; readonly attempt?: number };
+  }[];
+}
+
+/** Returns whether each job's first attempt is overdue and not lost. */
+async function isEachSilent(ids: readonly string[]): Promise<boolean> {
+  const { items } = await kubectlJson<MediaJobs>('get', 'mediajobs');
+  const silent = items.filter(({ status }) => status?.reason === 'HeartbeatsMissing' && status.attempt === 1);
+  const names = silent.map(({ metadata }) => metadata.name);
+  return ids.every((id) => names.includes(mediaJobName(id)));
+}
