@@ -63,30 +63,11 @@ export async function installEarlierRelease(): Promise<void> {
 
 /** Installs or upgrades, and waits until everything serves. `values` come on top. */
 export async function install(values: object): Promise<void> {
-  const networkPolicies = await policiesOfCluster();
-  const given = Object.entries({ ...VALUES, networkPolicies, ...values }).flatMap(([name, value]) => [
+  const given = Object.entries({ ...VALUES, ...values }).flatMap(([name, value]) => [
     '--set-json',
     `${name}=${JSON.stringify(value)}`,
   ]);
   await helm('upgrade', '--install', RELEASE, ...SOURCE, '--wait', '--timeout', '8m', ...given);
-}
-
-/** Returns values for `networkPolicies`: when DNS is not a pod, as in our cluster, it runs on the node. */
-export async function policiesOfCluster(): Promise<object> {
-  const pods = await kubectl(
-    'get',
-    'pods',
-    '--namespace',
-    'kube-system',
-    '--selector',
-    'k8s-app=kube-dns',
-    '--output',
-    'name',
-  );
-  if (pods.trim() !== '') return {};
-  const { items } = await kubectlJson<Nodes>('get', 'nodes');
-  const addresses = items.flatMap(({ status }) => status.addresses.filter(({ type }) => type === 'InternalIP'));
-  return { dns: { to: addresses.map(({ address }) => ({ ipBlock: { cidr: `${address}/32` } })) } };
 }
 
 export async function uninstall(): Promise<void> {
