@@ -34,9 +34,11 @@ const config = loadConfig(runsSettings, process.env);
 const { log, clock, registry } = beginProcess('runs', config);
 const concurrency = config.MEDIAJOBS_RUNS_AT_ONCE ?? availableParallelism();
 const path = process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin';
+const compileCache = process.env['NODE_COMPILE_CACHE'];
+const started = { path, ...(compileCache === undefined ? {} : { compileCache }) };
 /** Level that passed its trial; null until then. */
 let isolationLevel: string | null = null;
-const tried = tryIsolation(workerScript('print-isolation.ts'), { path }).then(
+const tried = tryIsolation(bundledScript(workerScript('print-isolation.ts')), started).then(
   (level) => {
     isolationLevel = level;
   },
@@ -53,8 +55,7 @@ const runs = await serveLocalRuns(
     isolation: config.MEDIAJOBS_ISOLATION,
     officeReady: (config.MEDIAJOBS_OFFICE_READY ?? (totalmem() >= OFFICE_READY_FROM_BYTES ? 1 : 0)) > 0,
     triedIsolation: () => isolationLevel,
-    path,
-    ...(process.env['NODE_COMPILE_CACHE'] === undefined ? {} : { compileCache: process.env['NODE_COMPILE_CACHE'] }),
+    ...started,
     ...(config.MEDIAJOBS_FAULTS_DIR === undefined ? {} : { faultsDir: config.MEDIAJOBS_FAULTS_DIR }),
   },
   config.MEDIAJOBS_RUNS_SOCKET,

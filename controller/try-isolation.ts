@@ -10,9 +10,10 @@ const TRIAL_TIMEOUT_MS = 120_000;
  */
 export async function tryIsolation(
   script: string,
-  { path, execPath = process.execPath }: Pick<LocalProcessOptions, 'path' | 'execPath'>,
+  { path, compileCache, execPath = process.execPath }: Pick<LocalProcessOptions, 'path' | 'compileCache' | 'execPath'>,
 ): Promise<string> {
   const args = ['--pdeathsig', 'KILL', '--', execPath, script];
-  const { stdout } = await promisify(execFile)('setpriv', args, { env: { PATH: path }, timeout: TRIAL_TIMEOUT_MS });
+  const env = { PATH: path, ...(compileCache === undefined ? {} : { NODE_COMPILE_CACHE: compileCache }) };
+  const { stdout } = await promisify(execFile)('setpriv', args, { env, timeout: TRIAL_TIMEOUT_MS });
   return stdout.trim();
 }

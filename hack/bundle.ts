@@ -9,7 +9,12 @@ import { parseArgs } from 'node:util';
 import { rolldown } from 'rolldown';
 
 const ROOT = join(import.meta.dirname, '..');
-const SCRIPTS = ['worker-image/run-job', 'worker-image/serve-attempts', 'worker-image/sandbox/child'];
+const SCRIPTS = [
+  'worker-image/run-job',
+  'worker-image/serve-attempts',
+  'worker-image/sandbox/child',
+  'worker-image/print-isolation',
+];
 /** Packages with code for one processor, which cannot be bundled. */
 const EXTERNAL = ['sharp'];
 

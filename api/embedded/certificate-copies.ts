@@ -30,7 +30,7 @@ export function copyCertificate({ report }: CopiesDeps, { from, folder, group }:
     for (const name of ['certFile', 'keyFile'] as const) {
       const pem = readFileSync(from[name], 'utf8');
       if (copied.get(name) === pem) continue;
-      writeFileAtomically(to[name], pem, { gid: group, mode: 0o640 });
+      writeFileAtomically(to[name], pem, { readers: { gid: group, mode: 0o640 }, isDurable: false });
       copied.set(name, pem);
     }
   };

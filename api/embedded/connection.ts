@@ -23,7 +23,8 @@ export function connectionFile(dataFolder: string): string {
 }
 
 export function writeConnection(dataFolder: string, connection: ServiceConnection): void {
-  writeFileAtomically(connectionFile(dataFolder), `${JSON.stringify(connection, null, 2)}\n`);
+  const file = connectionFile(dataFolder);
+  writeFileAtomically(file, `${JSON.stringify(connection, null, 2)}\n`, { isDurable: false });
 }
 
 /** Returns null when no service runs on the folder. After the service was killed, the addresses do not answer. */

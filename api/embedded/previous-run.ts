@@ -22,7 +22,8 @@ export function recordProcesses(file: string, processes: readonly { name: string
     const startedAtTick = readProcessStat(pid)?.startedAtTick ?? null;
     return startedAtTick === null ? [] : [{ name, pid, startedAtTick }];
   });
-  writeFileAtomically(file, `${JSON.stringify({ bootId: bootId(), processes: recorded }, null, 2)}\n`);
+  const record = JSON.stringify({ bootId: bootId(), processes: recorded }, null, 2);
+  writeFileAtomically(file, `${record}\n`, { isDurable: false });
 }
 
 /** Waits until the recorded processes are gone; after 15 seconds they are killed. */

@@ -9,6 +9,8 @@ import { CODE_CACHE } from '#api/embedded/code-cache.ts';
 
 interface ServiceInput {
   readonly data: string;
+  /** `api/embedded.ts`, by default that of this checkout. */
+  readonly script?: string;
   /** Settings in addition to this process's environment. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Command line put before Node's own, such as `setpriv` with its options. */
@@ -35,13 +37,14 @@ const SCRIPT = fileURLToPath(new URL('../embedded.ts', import.meta.url));
 /** Starts the service on free ports. Resolves when it serves. @throws Error with its first problems when it does not start. */
 export async function runService({
   data,
+  script = SCRIPT,
   settings = {},
   prefix = [],
   signal,
   onProblem,
 }: ServiceInput): Promise<RunningService> {
   const readyFile = path.join(data, 'ready.json');
-  const commandLine: readonly string[] = [...prefix, process.execPath, SCRIPT];
+  const commandLine: readonly string[] = [...prefix, process.execPath, script];
   const [file = '', ...args] = commandLine;
   const child = spawn(file, [...args, '--data', data, '--port', '0', '--ready', readyFile], {
     env: { NODE_COMPILE_CACHE: CODE_CACHE, ...process.env, ...settings },

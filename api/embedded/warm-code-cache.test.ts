@@ -1,11 +1,12 @@
 import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PROCESSES } from '#api/embedded/process-list.ts';
 import { CODE_CACHE } from '#api/embedded/code-cache.ts';
-import { INVALID_SETTINGS, warmCodeCache } from '#api/embedded/warm-code-cache.ts';
+import { INVALID_SETTINGS, REPRODUCIBLE, warmCodeCache } from '#api/embedded/warm-code-cache.ts';
 
 /** A user that no process of a service has. */
 const OTHER_UID = 105_535;
@@ -14,6 +15,29 @@ describe('the setting that loads a process without running it', () => {
   it.each(PROCESSES)('is refused by $name once its modules are loaded', async ({ script }) => {
     const child = fork(script, [], { env: INVALID_SETTINGS, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
     expect(await once(child, 'exit')).toEqual([1, null]);
+  });
+});
+
+describe('the options that fill the cache', () => {
+  it('give the same bytes each time, which processes without them use', ({ onTestFinished }) => {
+    const script = PROCESSES.find(({ name }) => name === 'runs')?.script ?? '';
+    const run = (folder: string, options: readonly string[]): string => {
+      const env = { ...INVALID_SETTINGS, NODE_COMPILE_CACHE: folder, NODE_DEBUG_NATIVE: 'COMPILE_CACHE' };
+      return spawnSync(process.execPath, [...options, script], { env, encoding: 'utf8' }).stderr;
+    };
+    const [first, second] = ['a', 'b'].map(() => {
+      const folder = mkdtempSync(join(tmpdir(), 'mediajobs-cache-'));
+      onTestFinished(() => rmSync(folder, { recursive: true }));
+      run(folder, REPRODUCIBLE);
+      const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+      const contents = files.map(({ parentPath, name }) => [name, readFileSync(join(parentPath, name))] as const);
+      return { folder, files: new Map(contents) };
+    });
+    expect(first?.files.size).toBeGreaterThan(100);
+    expect(first?.files).toEqual(second?.files);
+    const used = run(first?.folder ?? '', []);
+    expect(used).toMatch(/was accepted/);
+    expect(used).not.toMatch(/was rejected|no such file/);
   });
 });
 

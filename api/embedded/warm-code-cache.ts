@@ -1,4 +1,4 @@
-import { fork, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -9,14 +9,27 @@ import { BUNDLE } from '#crds/process/bundled-script.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const SOURCES = ['api', 'controller', 'crds', 'worker-image'];
 /** File whose time says when the cache was filled with this version of Node. */
-const STAMP = path.join(CODE_CACHE, `warmed-4-${process.version}`);
+const STAMP = path.join(CODE_CACHE, `warmed-5-${process.version}`);
+const SUPERVISOR = path.join(ROOT, 'api', 'embedded.ts');
+const MEDIACTL = path.join(ROOT, 'api', 'mediactl.ts');
 const BUNDLER = path.join(ROOT, 'hack', 'bundle.ts');
 const BUNDLE_FOLDER = path.join(CODE_CACHE, BUNDLE);
 const ENGINE_CHILD = path.join('worker-image', 'sandbox', 'child');
 const SERVE_ATTEMPTS = path.join('worker-image', 'serve-attempts');
+const PRINT_ISOLATION = path.join('worker-image', 'print-isolation');
 /** Scripts of the bundle, which do more than load when they are imported. */
-const SCRIPTS: readonly string[] = [ENGINE_CHILD, SERVE_ATTEMPTS, path.join('worker-image', 'run-job')];
+const SCRIPTS: readonly string[] = [
+  ENGINE_CHILD,
+  SERVE_ATTEMPTS,
+  PRINT_ISOLATION,
+  path.join('worker-image', 'run-job'),
+];
 const IMPORT_ALL = 'await Promise.all(process.argv.slice(1).map((file) => import(file))); process.exit(0)';
+/**
+ * Options with which the same code gives the same bytes, so that images can be built again. Processes without them use
+ * the cache: V8 leaves both out of the hash of its options that it keeps in each file.
+ */
+export const REPRODUCIBLE = ['--random-seed=1', '--predictable'];
 /** Invalid setting: a process that gets it loads its modules and then exits. */
 export const INVALID_SETTINGS = { MEDIAJOBS_LOG_LEVEL: 'none' };
 
@@ -31,10 +44,10 @@ export async function warmCodeCache(scripts: readonly string[], uids: readonly n
     // In an image all files have the same time.
     if (modifiedAt(STAMP) < newestSource()) {
       mkdirSync(CODE_CACHE, { recursive: true });
-      await Promise.all([
-        ...scripts.map((script) => loadModules(script)),
-        (await isBundled()) ? loadBundle() : loadScripts(ROOT, '.ts'),
-      ]);
+      // One after the other: each uses what the earlier ones have compiled, and the same one writes a shared module always.
+      for (const script of [SUPERVISOR, ...scripts]) await loadModules(script);
+      await loadModules(MEDIACTL, ['--help']);
+      await ((await isBundled()) ? loadBundle() : loadScripts(ROOT, '.ts'));
       writeFileSync(STAMP, '');
     }
     makeReadable();
@@ -80,22 +93,23 @@ async function isBundled(): Promise<boolean> {
 async function loadBundle(): Promise<void> {
   const files = readdirSync(BUNDLE_FOLDER, { recursive: true, encoding: 'utf8' });
   const parts = files.filter((file) => file.endsWith('.mjs') && !SCRIPTS.includes(file.slice(0, -4)));
-  const args = ['--input-type=module', '--eval', IMPORT_ALL, ...parts.map((part) => path.join(BUNDLE_FOLDER, part))];
-  const env = { ...INVALID_SETTINGS, NODE_COMPILE_CACHE: CODE_CACHE };
-  await Promise.all([
-    once(spawn(process.execPath, args, { env, stdio: 'ignore' }), 'exit'),
-    loadScripts(BUNDLE_FOLDER, '.mjs'),
-  ]);
+  await runNode(['--input-type=module', '--eval', IMPORT_ALL, ...parts.map((part) => path.join(BUNDLE_FOLDER, part))]);
+  await loadScripts(BUNDLE_FOLDER, '.mjs');
 }
 
 async function loadScripts(folder: string, extension: string): Promise<void> {
   const scriptOf = (script: string): string => path.join(folder, `${script}${extension}`);
-  await Promise.all([ENGINE_CHILD, SERVE_ATTEMPTS].map((script) => loadModules(scriptOf(script), ['--warm'])));
+  for (const script of [ENGINE_CHILD, SERVE_ATTEMPTS]) await loadModules(scriptOf(script), ['--warm']);
+  await loadModules(scriptOf(PRINT_ISOLATION));
 }
 
 async function loadModules(script: string, args: readonly string[] = []): Promise<void> {
+  await runNode([script, ...args]);
+}
+
+async function runNode(args: readonly string[]): Promise<void> {
   const env = { ...INVALID_SETTINGS, NODE_COMPILE_CACHE: CODE_CACHE };
-  await once(fork(script, args, { env, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] }), 'exit');
+  await once(spawn(process.execPath, [...REPRODUCIBLE, ...args], { env, stdio: 'ignore' }), 'exit');
 }
 
 function newestSource(): number {

@@ -16,15 +16,13 @@ import { makeConnectionsPausable } from '#api/http/pausable-connections.ts';
 import { HTTPS_ONLY } from '#api/http/https-only.ts';
 import { refuseAmbiguous } from '#api/http/refuse-ambiguous.ts';
 import { handleConnectAndExpect, refuseMalformed, refuseFailedHandshake } from '#api/http/refuse-malformed.ts';
+import { FASTIFY_OPTIONS } from '#api/http/fastify-options.ts';
 import { API_VERSION } from '#api/interface-version.ts';
 import { sendRefusal } from '#api/http/refusal.ts';
 import type { Certificate } from '#api/http/renew-certificate.ts';
 import { clientAddress } from '#api/http/request-address.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { splitTarget } from '#api/files/signed-url.ts';
-
-/** Maximum length of a path parameter: longer than any request line, so that every id reaches its endpoint. */
-const MAX_PARAMETER = 20_000;
 
 /** Returns the server with one route per endpoint; it does not listen yet. */
 export function makeServer(
@@ -34,6 +32,7 @@ export function makeServer(
   timeouts: ConnectionTimeouts = CONNECTION_TIMEOUTS,
 ): FastifyInstance {
   const server = Fastify({
+    ...FASTIFY_OPTIONS,
     // Uploads may take long: `withMinimumPace` limits them instead.
     https: {
       ...tls,
@@ -41,14 +40,7 @@ export function makeServer(
       requestTimeout: 0,
       requireHostHeader: false,
     },
-    logger: false,
     genReqId: () => deps.newId('request'),
-    requestIdHeader: false,
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAMETER },
-    exposeHeadRoutes: false,
-    forceCloseConnections: 'idle',
-    // Requests on open connections are served during shutdown, and their responses close the connection.
-    return503OnClosing: false,
     frameworkErrors: (_error, request, reply) => {
       setCommonHeaders(request, reply);
       reply.header('Connection', 'close');

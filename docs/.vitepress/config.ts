@@ -26,12 +26,15 @@ export default defineConfig({
   base,
   cleanUrls: true,
   metaChunk: true,
+  // Pages in one order, so that each build writes the same search index.
+  buildConcurrency: 1,
   markdown: {
     anchor: { slugify: anchorOf },
     // Paths of endpoints have braces, which are no attributes.
     attrs: { disable: true },
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
-    codeTransformers: [colors],
+    // On a busy machine a line would otherwise lose its colors after half a second.
+    codeTransformers: [{ preprocess: (_code, options) => void (options.tokenizeTimeLimit = 0) }, colors],
     config: (markdown) => {
       // The empty corner of a table is no header of anything.
       markdown.core.ruler.push('corners', ({ tokens }) => {
@@ -71,8 +74,8 @@ export default defineConfig({
   transformHtml: (page) => page.replaceAll(/ style="(?:position:relative;|--vp-vh:0px;)"/g, ''),
   vite: { esbuild: { target: 'es2022', tsconfigRaw: {} } },
   buildEnd: ({ outDir, root }: SiteConfig) => {
-    // The colors of code, which the transformer collected while it rendered the pages.
-    writeFileSync(join(outDir, 'code.css'), colors.getCSS());
+    // The colors of code, which the transformer collected while it rendered the pages, in no order.
+    writeFileSync(join(outDir, 'code.css'), colors.getCSS().split(/(?<=\})/).toSorted().join(''));
     writeFileSync(join(outDir, 'llms.txt'), pageList());
     for (const name of PROJECT_FILES) writeFileSync(join(outDir, textFileOf(name)), readFileSync(join(root, '..', name)));
   },

@@ -28,22 +28,30 @@ export interface OwnService {
   readonly pid: () => number;
   /** Resolves with the exit code of the running service; null after a signal. */
   readonly ended: () => Promise<number | null>;
-  /** Starts it again after its end. */
-  readonly restart: () => Promise<void>;
+  /** Starts it again after its end, by default with the code of this checkout. */
+  readonly restart: (code?: string) => Promise<void>;
 }
 
 const run = promisify(execFile);
-const MEDIACTL = new URL('../../api/mediactl.ts', import.meta.url).pathname;
+const CHECKOUT = path.join(import.meta.dirname, '../..');
 
-/** Starts a service that is stopped and removed after the file's tests. */
-export async function startOwnService(settings: Readonly<Record<string, string>> = {}): Promise<OwnService> {
+/** Starts a service that is stopped and removed after the file's tests. `code` is the folder of its code. */
+export async function startOwnService(
+  settings: Readonly<Record<string, string>> = {},
+  code = CHECKOUT,
+): Promise<OwnService> {
   const data = await mkdtemp(path.join(tmpdir(), 'mediajobs-crash-'));
   const problems: string[] = [];
   const all = { MEDIAJOBS_PRIVATE_TARGETS: '127.0.0.0/8', MEDIAJOBS_EXTRA_CA_FILE: authorityFile(), ...settings };
-  const start = (): Promise<RunningService> =>
-    runService({ data, settings: all, onProblem: (line) => problems.push(line) });
-  let running = await start();
-  const key = await liveKey(data);
+  const start = (from: string): Promise<RunningService> =>
+    runService({
+      data,
+      script: path.join(from, 'api/embedded.ts'),
+      settings: { ...all, NODE_COMPILE_CACHE: path.join(from, 'node_modules/.cache/mediajobs') },
+      onProblem: (line) => problems.push(line),
+    });
+  let running = await start(code);
+  const key = await liveKey(data, path.join(code, 'api/mediactl.ts'));
   let api = makeApiClient(running, key);
   const database = makeDatabase({
     url: readConnection(data)?.DATABASE_URL ?? '',
@@ -66,17 +74,17 @@ export async function startOwnService(settings: Readonly<Record<string, string>>
     kill: (role, which = {}) => killOne(data, role, which),
     pid: () => running.pid,
     ended: () => running.ended,
-    restart: async () => {
+    restart: async (from = CHECKOUT) => {
+      running = await start(from);
       await api.close();
-      running = await start();
       api = makeApiClient(running, key);
     },
   };
 }
 
-async function liveKey(data: string): Promise<string> {
+async function liveKey(data: string, script: string): Promise<string> {
   const mediactl = async (...words: string[]): Promise<Record<string, unknown>> => {
-    const { stdout } = await run(process.execPath, [MEDIACTL, '--data', data, ...words, '--json']);
+    const { stdout } = await run(process.execPath, [script, '--data', data, ...words, '--json']);
     return JSON.parse(stdout) as Record<string, unknown>;
   };
   const account = await mediactl(
