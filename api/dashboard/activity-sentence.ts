@@ -41,10 +41,14 @@ const PHRASES: ReadonlyMap<string, Phrase> = new Map<string, Phrase>([
   ['webhook.test', ['sent a test to the webhook endpoint']],
 ]);
 
-/** Returns an entry of the audit log as a sentence; its targets link to their pages. */
-export function activitySentence({ email, action, target, accountId }: AuditEntry): Html {
+/** Returns an entry of the audit log as a sentence; its targets link to their pages. @param names of keys by their ids. */
+export function activitySentence(
+  { email, action, target, accountId }: AuditEntry,
+  names: ReadonlyMap<string, string> = new Map(),
+): Html {
   const [before, after] = PHRASES.get(action) ?? signInPhrase(action);
-  return html`<strong>${email}</strong> ${before} ${target !== null && targetLink(target, accountId)} ${after ?? null}`;
+  return html`<strong>${email}</strong> ${before} ${target !== null && targetLink(target, accountId, names)}
+    ${after ?? null}`;
 }
 
 function signInPhrase(action: string): Phrase {
@@ -58,7 +62,9 @@ const PAGES: readonly (readonly [prefix: string, page: string])[] = [
   ['evt_', 'deliveries'],
 ];
 
-function targetLink(target: string, accountId: string | null): Content {
+function targetLink(target: string, accountId: string | null, names: ReadonlyMap<string, string>): Content {
+  const name = names.get(target);
+  if (name !== undefined) return html`<a href="/dashboard/accounts/${accountId ?? ''}/keys">“${name}”</a>`;
   const page = PAGES.find(([prefix]) => target.startsWith(prefix))?.[1];
   if (page === undefined || accountId === null) return html`<code class="break">${target}</code>`;
   return html`<a href="/dashboard/accounts/${accountId}/${page}/${target}"><code>${target}</code></a>`;

@@ -7,7 +7,7 @@ import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { postForm } from '#api/dashboard/form.ts';
 import { html, type Html } from '#api/dashboard/html.ts';
 import { icon, type IconName } from '#api/dashboard/icons.ts';
-import { ACCOUNT_MENU, OPERATOR_MENU } from '#api/dashboard/menus.ts';
+import { ACCOUNT_MENU, OPERATOR_MENU, PARENTS } from '#api/dashboard/menus.ts';
 import type { Notice, PageReply, Visit } from '#api/dashboard/route.ts';
 import { selectMemberships, type Membership } from '#api/users/membership-rows.ts';
 
@@ -99,7 +99,9 @@ function sideMenu({ path }: Visit, account: Account | null): Html | null {
   if (account === null && !isOperator) return null;
   const base = account === null ? '/operator' : `/accounts/${account.id}`;
   const entries = account === null ? OPERATOR_MENU : ACCOUNT_MENU;
-  const current = entries.findLast(([below]) => path === base + below || path.startsWith(`${base}${below}/`));
+  const part = /^\/[^/]*/.exec(path.slice(base.length))?.[0] ?? '';
+  const shown = account === null ? part : (PARENTS[part] ?? part);
+  const current = entries.find(([below]) => below === shown);
   const entry = ([below, label, name]: readonly [string, string, IconName]): Html =>
     html`<li>
       <a href="/dashboard${base}${below}" ${below === current?.[0] && html`aria-current="page"`}

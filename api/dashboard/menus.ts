@@ -29,3 +29,6 @@ export const OPERATOR_MENU: Menu = [
   ['/prices', 'Price book', 'prices'],
   ['/activity', 'Activity', 'activity'],
 ];
+
+/** Entries of the menu under which pages without an entry of their own are, by the first part of their path. */
+export const PARENTS: Readonly<Record<string, string>> = { '/deliveries': '/webhooks', '/receipts': '/jobs' };

@@ -1,3 +1,4 @@
+import { selectKeys } from '#api/accounts/key-rows.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { activitySentence } from '#api/dashboard/activity-sentence.ts';
 import { html } from '#api/dashboard/html.ts';
@@ -25,6 +26,8 @@ async function activityPage(
   const found = await selectAudit(database, { accountId, before, limit: PAGE_SIZE + 1 });
   const page = found.slice(0, PAGE_SIZE);
   const last = page.at(-1);
+  const keys = accountId === null ? [] : await selectKeys(database, accountId);
+  const names = new Map(keys.map(({ id, name }) => [id, name]));
   return {
     kind: 'page',
     title: 'Activity',
@@ -33,7 +36,7 @@ async function activityPage(
         caption: 'Changes, newest first',
         columns: ['What', 'When', 'From', ...(accountId === null ? ['Account'] : [])],
         rows: page.map((entry) => [
-          activitySentence(entry),
+          activitySentence(entry, names),
           moment(entry.at),
           entry.address === '' ? '–' : entry.address,
           ...(accountId === null ? [entry.accountId ?? '–'] : []),
