@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { renderPage } from '#api/docs/render-page.ts';
 import { SITE_BASE } from '#api/docs/site-base.ts';
 
@@ -10,6 +11,8 @@ export interface Document {
   readonly body: Buffer;
   /** Strong entity tag with its quotes. */
   readonly etag: string;
+  /** Returns the body compressed with gzip, compressed at the first call; null where that would not make it smaller. */
+  readonly gzip: () => Buffer | null;
   /** Hashes of the inline scripts of a page, as the content policy names them. */
   readonly scripts: readonly string[];
 }
@@ -37,6 +40,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 const BINARY = new Set(['.png']);
+const COMPRESSIBLE = /^(text|application\/json)|svg/;
 
 /**
  * Loads the documentation: the built site, or plain pages from the same Markdown where it is not built.
@@ -86,10 +90,12 @@ function pathOf(file: string, extension: string): string {
 const INLINE_SCRIPT = /<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g;
 
 function documentOf(mediaType: string, body: Buffer): Document {
+  let zipped: Buffer | null = null;
   const scripts = mediaType === HTML ? [...body.toString('utf8').matchAll(INLINE_SCRIPT)] : [];
   return {
     mediaType,
     body,
+    gzip: () => (COMPRESSIBLE.test(mediaType) ? (zipped ??= gzipSync(body)) : null),
     etag: `"${createHash('sha256').update(body).digest('base64url')}"`,
     scripts: scripts.map(([, text = '']) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`),
   };

@@ -92,9 +92,16 @@ async function serveFile(
       .headers({ ...headersOf([]), 'Cache-Control': 'no-store', 'Content-Type': HTML })
       .send(renderPage({ markdown, root, path }));
   }
-  reply.headers({ ...headersOf(found.scripts), ETag: found.etag });
+  // Pages are public and the same for everybody, so that their length reveals nothing.
+  const zipped = /\bgzip\b(?!;q=0(?:\.0*)?(?:,|$))/.test(request.headers['accept-encoding'] ?? '')
+    ? found.gzip()
+    : null;
+  const etag = zipped === null ? found.etag : found.etag.replace(/"$/, '-gzip"');
+  reply.headers({ ...headersOf(found.scripts), ETag: etag, Vary: 'Accept-Encoding' });
   if (HASHED.test(path)) reply.header('Cache-Control', 'public, max-age=31536000, immutable');
-  if (request.headers['if-none-match'] === found.etag) return reply.code(304).send();
-  reply.headers({ 'Content-Type': found.mediaType, 'Content-Length': found.body.length });
-  return reply.code(200).send(request.method === 'HEAD' ? undefined : found.body);
+  if (request.headers['if-none-match'] === etag) return reply.code(304).send();
+  const body = zipped ?? found.body;
+  if (zipped !== null) reply.header('Content-Encoding', 'gzip');
+  reply.headers({ 'Content-Type': found.mediaType, 'Content-Length': body.length });
+  return reply.code(200).send(request.method === 'HEAD' ? undefined : body);
 }

@@ -67,6 +67,12 @@ describe('the refusal of an order for a file of known content', () => {
     expect(refusalOf(orderOf(change), { by: 'content', format }, lane)?.code ?? null).toBe(code);
   });
 
+  it('does not advise a job that would fail', () => {
+    const order = orderOf({ operation: 'strip_metadata' });
+    const message = refusalOf(order, { by: 'content', format: 'mp4' }, 'direct')?.message;
+    expect(message).toMatch(/A job would fail too: strip_metadata applies to image, pdf\.$/);
+  });
+
   // Promise, Direct endpoints: Unsupported_target lists the targets
   it('lists the targets of the kind', () => {
     const refusal = refusalOf(orderOf({ operation: 'convert', to: 'mp3' }), { by: 'content', format: 'pdf' }, 'job');

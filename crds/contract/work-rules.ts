@@ -111,10 +111,13 @@ function compressedAs(format: Format): Format {
   return written === 'jpg or png' ? 'jpg' : written;
 }
 
-function refuseLane(_order: RuledOrder, { kind, format }: KindAndFormat, lane: Lane): MediaError | null {
+function refuseLane({ operation }: RuledOrder, { kind, format }: KindAndFormat, lane: Lane): MediaError | null {
   if (lane === 'job' || DIRECT_KINDS.includes(kind)) return null;
-  const message = `The file is ${format}; ${kind} files are handled by jobs only. Create a job with POST /v1/jobs.`;
-  return new MediaError('use_async_job', message);
+  const kinds = OPERATION_KINDS[operation];
+  const advice = kinds.includes(kind)
+    ? 'Create a job with POST /v1/jobs.'
+    : `A job would fail too: ${operation} applies to ${kinds.join(', ')}.`;
+  return new MediaError('use_async_job', `The file is ${format}; ${kind} files are handled by jobs only. ${advice}`);
 }
 
 function refuseOperation({ operation }: RuledOrder, { kind, format }: KindAndFormat): MediaError | null {

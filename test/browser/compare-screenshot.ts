@@ -12,7 +12,7 @@ import { expect } from 'vitest';
 const FOLDER = path.resolve('test/browser/screenshots');
 const OUTPUT = path.resolve('test/output/browser');
 /** Share of pixels that may differ, for other versions of fonts and of the browser. */
-const MAX_DIFFERENT = 0.02;
+const MAX_DIFFERENT = 0.01;
 
 type Compare = (
   actual: Buffer,

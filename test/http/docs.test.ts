@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { ERROR_CODES } from '#crds/contract/error-codes.ts';
 import { expectRefusal } from '#test/support/expect-refusal.ts';
@@ -78,6 +79,19 @@ describe('the documentation', () => {
       headers: { 'if-none-match': String(whole.headers['etag']) },
     });
     expect([again.status, again.bytes.length]).toStrictEqual([304, 0]);
+  });
+
+  it('is compressed for browsers that accept it, with an ETag of its own', async () => {
+    const whole = await api('GET', '/docs/reference/errors', open);
+    const headers = { 'accept-encoding': 'br;q=1.0, gzip' };
+    const zipped = await api('GET', '/docs/reference/errors', { ...open, headers });
+    expect(zipped.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
+    expect(gunzipSync(zipped.bytes).equals(whole.bytes)).toBe(true);
+    expect(zipped.headers['etag']).not.toBe(whole.headers['etag']);
+    const known = { ...headers, 'if-none-match': String(zipped.headers['etag']) };
+    expect((await api('GET', '/docs/reference/errors', { ...open, headers: known })).status).toBe(304);
+    const photo = await api('GET', '/docs/samples/photo.jpg', { ...open, headers });
+    expect(photo.headers['content-encoding']).toBeUndefined();
   });
 
   it.each([
