@@ -51,6 +51,7 @@ function head({ title, script }: PageReply, { pathOf }: Assets): Html {
   return html`<head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="description" content="Keys, jobs, usage and webhooks of a media processing service" />
     <meta name="color-scheme" content="light dark" />
     <title>${title} – mediajobs</title>
     <link rel="icon" href="${pathOf('icon.svg')}" />

@@ -273,9 +273,14 @@ describe('presets, plan, usage, samples', () => {
     await inspect(page, 'plan-cap-reached');
     const refused = await api('POST', '/v1/jobs', { json: { operation: 'compress', input: { upload: 'upl_0' } } });
     expect(refused.json()).toMatchObject({ error: { code: 'spend_cap_reached' } });
+    await open(`${base}/keys`);
+    await page.locator('.notice.bad', { hasText: 'New work with live keys is refused.' }).waitFor();
+    await inspect(page, 'cap-reached');
+    await page.getByRole('alert').getByRole('link', { name: 'Plan and spend cap' }).click();
     await page.getByLabel('Monthly spend cap in US dollars').fill('');
     await page.getByRole('button', { name: 'Set the cap' }).click();
     await page.getByText('The spend cap is $1,000.00 a month.').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
     await inspect(page, 'plan');
   });
 
