@@ -100,9 +100,7 @@ function sideMenu({ path }: Visit, account: Account | null): Html | null {
   if (account === null && !isOperator) return null;
   const base = account === null ? '/operator' : `/accounts/${account.id}`;
   const entries = account === null ? OPERATOR_MENU : ACCOUNT_MENU;
-  const part = /^\/[^/]*/.exec(path.slice(base.length))?.[0] ?? '';
-  const shown = account === null ? part : (PARENTS[part] ?? part);
-  const current = entries.find(([below]) => below === shown);
+  const current = entries.find(([below]) => below === entryOf(path.slice(base.length), account !== null));
   const entry = ([below, label, name]: readonly [string, string, IconName]): Html =>
     html`<li>
       <a href="/dashboard${base}${below}" ${below === current?.[0] && html`aria-current="page"`}
@@ -117,6 +115,12 @@ function sideMenu({ path }: Visit, account: Account | null): Html | null {
       ${entries.map((pair) => entry(pair))}
     </ul>
   </nav>`;
+}
+
+/** Returns the entry of the menu that a path below the account or the operator's pages belongs to. */
+function entryOf(path: string, isAccount: boolean): string {
+  const part = /^\/[^/]*/.exec(path)?.[0] ?? '';
+  return isAccount ? (PARENTS[part] ?? part) : part;
 }
 
 function noticeBox({ text, tone = 'good', secret }: Notice): Html {

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Documentation } from '#api/docs/documentation.ts';
+import type { Document, Documentation } from '#api/docs/documentation.ts';
 import { renderPage } from '#api/docs/render-page.ts';
 import { drainBody } from '#api/http/drain-body.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
@@ -92,16 +92,21 @@ async function serveFile(
       .headers({ ...headersOf([]), 'Cache-Control': 'no-store', 'Content-Type': HTML })
       .send(renderPage({ markdown, root, path }));
   }
-  // Pages are public and the same for everybody, so that their length reveals nothing.
-  const zipped = /\bgzip\b(?!;q=0(?:\.0*)?(?:,|$))/.test(request.headers['accept-encoding'] ?? '')
-    ? found.gzip()
-    : null;
-  const etag = zipped === null ? found.etag : found.etag.replace(/"$/, '-gzip"');
+  const { body, etag, encoding } = bodyFor(request, found);
   reply.headers({ ...headersOf(found.scripts), ETag: etag, Vary: 'Accept-Encoding' });
   if (HASHED.test(path)) reply.header('Cache-Control', 'public, max-age=31536000, immutable');
   if (request.headers['if-none-match'] === etag) return reply.code(304).send();
-  const body = zipped ?? found.body;
-  if (zipped !== null) reply.header('Content-Encoding', 'gzip');
-  reply.headers({ 'Content-Type': found.mediaType, 'Content-Length': body.length });
+  reply.headers({ 'Content-Type': found.mediaType, 'Content-Length': body.length, ...encoding });
   return reply.code(200).send(request.method === 'HEAD' ? undefined : body);
+}
+
+/** Returns the body, compressed for a client that accepts gzip: pages are the same for everybody, so their length reveals nothing. */
+function bodyFor(
+  request: FastifyRequest,
+  { body, etag, gzip }: Document,
+): { readonly body: Buffer; readonly etag: string; readonly encoding: Record<string, string> } {
+  const accepts = /\bgzip\b(?!;q=0(?:\.0*)?(?:,|$))/.test(request.headers['accept-encoding'] ?? '');
+  const zipped = accepts ? gzip() : null;
+  if (zipped === null) return { body, etag, encoding: {} };
+  return { body: zipped, etag: etag.replace(/"$/, '-gzip"'), encoding: { 'Content-Encoding': 'gzip' } };
 }

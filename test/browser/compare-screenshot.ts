@@ -28,7 +28,7 @@ const compare = utils.getComparator('image/png');
 export async function compareScreenshot(page: Page, name: string): Promise<void> {
   await page.evaluate(FIX_TEXTS);
   const screen = await page.screenshot({ animations: 'disabled' });
-  const { width = 0 } = await sharp(screen).metadata();
+  const { width } = await sharp(screen).metadata();
   const actual = await sharp(screen)
     .resize({ width: width / 2 })
     .png({ palette: true, colours: 32, dither: 0, compressionLevel: 9 })
