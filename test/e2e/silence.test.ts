@@ -8,7 +8,7 @@ import { attemptOf } from '#test/e2e/job-in-cluster.ts';
 import { kindNodes } from '#test/e2e/kind-nodes.ts';
 import { holdEncoders } from '#test/e2e/node-agent.ts';
 import { expectNothingAmiss } from '#test/e2e/nothing-amiss.ts';
-import { JOB_SECONDS, LONG_WORK, useService } from '#test/e2e/use-installation.ts';
+import { JOB_SECONDS, useService, WORK } from '#test/e2e/use-installation.ts';
 import { finished } from '#test/support/run-through.ts';
 
 const { api, receiver, createJob, close } = await useService();
@@ -33,7 +33,7 @@ describe('running attempts', () => {
       await using held = new AsyncDisposableStack();
       const encoders = await holdEncoders();
       held.defer(encoders.release);
-      for (let created = 0; created < JOBS; created += 1) ids.push(await createJob(LONG_WORK));
+      for (let created = 0; created < JOBS; created += 1) ids.push(await createJob(WORK.video));
       await until('the encoders to run', 300, async () => ((await encoders.count()) === JOBS ? true : null));
       const end = performance.now() + CUT_SECONDS * 1000;
       held.defer(await cutDns());
@@ -44,7 +44,8 @@ describe('running attempts', () => {
       expect(await isEachSilent(ids)).toBe(true);
     }
     for (const id of ids) {
-      expect(await finished(api, id, JOB_SECONDS)).toMatchObject({ id, status: 'succeeded' });
+      // All of them are encoded at once now.
+      expect(await finished(api, id, 3 * JOB_SECONDS)).toMatchObject({ id, status: 'succeeded' });
       expect(await attemptOf(id)).toBe(1);
     }
   }, 1_500_000);
