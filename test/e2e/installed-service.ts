@@ -12,7 +12,7 @@ declare module 'vitest' {
   }
 }
 
-/** Installs the chart and returns its removal; E2E_KEEP keeps everything, so that the next run begins at once. */
+/** Installs the chart and returns its removal; E2E_KEEP keeps everything, to be looked at: delete the namespace before the next run. */
 export default async function installForTests({ provide }: TestProject): Promise<() => Promise<void>> {
   const { key, receiver } = await installWithReceiver();
   const removeAgents = await startNodeAgents(IMAGE_OF_SERVICE);
