@@ -1,6 +1,6 @@
-/** Tests that examples in the documentation match the schemas, and that its code verifies signatures. */
-import { execFileSync } from 'node:child_process';
-import { globSync, readFileSync } from 'node:fs';
+/** Tests that examples in the documentation match the schemas, that their types are right, and that its code verifies signatures. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -16,6 +16,7 @@ import { signatureHeaders } from '#api/webhooks/sign.ts';
 import { webhookEndpointWithSecretSchema } from '#api/webhooks/webhook-endpoint-object.ts';
 import { ERROR_CODES } from '#crds/contract/error-codes.ts';
 import { resultSchema } from '#crds/contract/result.ts';
+import { examplesIn, freshFolder, ROOT, textOf } from '#test/support/documented-examples.ts';
 
 const FOLDER = fileURLToPath(new URL('../../docs/', import.meta.url));
 
@@ -57,6 +58,29 @@ describe('the examples of responses', () => {
     const { error } = JSON.parse(text) as { error: { code: string; type: string; doc_url: string } };
     expect(ERROR_CODES).toHaveProperty(error.code);
     expect(error.doc_url).toMatch(new RegExp(`/reference/errors#${error.code}$`));
+  });
+});
+
+describe('the examples in TypeScript', () => {
+  it('have no error of types under `strict`', () => {
+    const folder = freshFolder();
+    const files = globSync('**/*.md', { cwd: FOLDER }).flatMap((file) => {
+      const programs = examplesIn(textOf(join('docs', file)), 'TypeScript').filter((text) =>
+        text.includes('process.env'),
+      );
+      return programs.map((text, index) => {
+        const path = join(folder, `${file.replaceAll('/', '-')}-${index}.mts`);
+        writeFileSync(path, text);
+        return path;
+      });
+    });
+    expect(files.length).toBeGreaterThan(30);
+    const options = '--ignoreConfig --noEmit --strict --target es2024 --module nodenext --types node --skipLibCheck';
+    const types = ['--typeRoots', join(ROOT, 'node_modules/@types')];
+    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+    const run = spawnSync(process.execPath, [tsc, ...options.split(' '), ...types, ...files], { encoding: 'utf8' });
+    expect(run.stdout).toBe('');
+    expect(run.status).toBe(0);
   });
 });
 
