@@ -44,13 +44,14 @@ export function makeJobMetrics(
     buckets: RUN_BUCKETS,
     registers,
   });
+  const queues = sharedRead(() => queuesByKind(database));
   new Gauge({
     name: 'mediajobs_jobs_queued',
     help: 'Jobs whose input is stored and that have not started, by kind of the file name.',
     labelNames: ['kind'] as const,
     registers,
     async collect() {
-      for (const [kind, { jobs }] of await queuesByKind(database)) this.set({ kind }, jobs);
+      for (const [kind, { jobs }] of await queues()) this.set({ kind }, jobs);
     },
   });
   new Gauge({
@@ -60,7 +61,7 @@ export function makeJobMetrics(
     registers,
     async collect() {
       const now = clock.now().getTime();
-      for (const [kind, { oldest }] of await queuesByKind(database))
+      for (const [kind, { oldest }] of await queues())
         this.set({ kind }, oldest === null ? 0 : Math.max(0, now - oldest.getTime()) / 1000);
     },
   });
@@ -92,4 +93,13 @@ async function queuesByKind(database: Queryable): Promise<ReadonlyMap<KindLabel,
     if (queue.oldest === null || oldest < queue.oldest) queue.oldest = oldest;
   }
   return queues;
+}
+
+/** Returns a function whose callers share a read that is running: the gauges of one scrape ask the database once. */
+function sharedRead<T>(read: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | null = null;
+  return () =>
+    (running ??= read().finally(() => {
+      running = null;
+    }));
 }

@@ -16,6 +16,7 @@ import { forMember, type AccountVisit, type PageReply, type Route } from '#api/d
 import { table } from '#api/dashboard/table.ts';
 import { countJobsByStatus, hasJobs } from '#api/jobs/job-count-rows.ts';
 import { JOB_STATUSES, type JobStatus } from '#api/jobs/job.ts';
+import { readJobListQuery } from '#api/jobs/job-list-query.ts';
 import { jobObject, type JobObject } from '#api/jobs/job-object.ts';
 import { listJobs } from '#api/jobs/read-jobs.ts';
 import { isAtLeast } from '#api/users/user.ts';
@@ -76,15 +77,7 @@ async function overview(deps: DashboardDeps, visit: AccountVisit): Promise<PageR
 async function latestJobs(deps: DashboardDeps, visit: AccountVisit): Promise<readonly JobObject[]> {
   const { jobs } = await listJobs(deps, {
     caller: callerOf(visit),
-    input: {
-      limit: LATEST_JOBS,
-      startingAfter: undefined,
-      endingBefore: undefined,
-      status: null,
-      operation: null,
-      createdAfter: null,
-      createdBefore: null,
-    },
+    input: { ...readJobListQuery(new URLSearchParams()), limit: LATEST_JOBS },
   });
   return jobs.map((job) => jobObject(deps, job));
 }
