@@ -17,11 +17,12 @@ export function largestCost(work: PlannedWork, book: PriceBook = PRICE_BOOK): nu
   return Math.max(0, ...billableKinds(work).map((kind) => largestCostOf(book, work, kind)));
 }
 
-/** Returns the kinds that the operation and the lane accept. */
+/** Returns the possible kinds that the operation and the lane accept; all kinds that they accept when none is possible. */
 function billableKinds(work: PlannedWork): readonly Kind[] {
-  const accepted = KINDS.filter((kind) => acceptsKind(work, kind, work.lane));
-  const possible = accepted.filter((kind) => work.kinds.includes(kind));
-  return possible.length > 0 ? possible : accepted;
+  const accepted = (kinds: readonly Kind[]): readonly Kind[] =>
+    kinds.filter((kind) => acceptsKind(work, kind, work.lane));
+  const possible = accepted(work.kinds);
+  return possible.length > 0 ? possible : accepted(KINDS);
 }
 
 function largestCostOf(book: PriceBook, work: PlannedWork, kind: Kind): number {
