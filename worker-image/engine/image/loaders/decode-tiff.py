@@ -22,7 +22,9 @@ def main(source: str, target: str) -> None:
         lab, srgb = ImageCms.createProfile("LAB"), ImageCms.createProfile("sRGB")
         pixels, profile = ImageCms.profileToProfile(pixels, lab, srgb, outputMode="RGB"), None
     elif pixels.mode == "F":
-        pixels = spread(pixels)
+        pixels = spread(pixels, white=1)
+    elif pixels.mode == "I":
+        pixels = spread(pixels, white=65535)
     elif pixels.mode not in PLAIN:
         pixels = pixels.convert("RGB")
     fresh = Image.new(pixels.mode, pixels.size)
@@ -32,13 +34,13 @@ def main(source: str, target: str) -> None:
     fresh.save(target, "TIFF", compression=None, **({"icc_profile": profile} if profile else {}))
 
 
-def spread(gray: Image.Image) -> Image.Image:
-    """Returns floats as 16 bits: black is 0 and white 1, or the minimum and maximum if these are exceeded."""
+def spread(gray: Image.Image, white: int) -> Image.Image:
+    """Returns samples as 16 bits: black is 0, or the minimum and maximum are black and white if these are exceeded."""
     low, high = gray.getextrema()
-    if low >= 0 and high <= 1:
-        low, high = 0, 1
+    if low >= 0 and high <= white:
+        low, high = 0, white
     scale = 65535 / (high - low) if high > low else 0
-    return gray.point(lambda value: value * scale + (0.5 - low * scale)).convert("I").convert("I;16")
+    return gray.convert("F").point(lambda value: value * scale + (0.5 - low * scale)).convert("I").convert("I;16")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import { imageHandler } from '#worker-image/engine/image/image-handler.ts';
 
 const HEADER = Buffer.from('II*\0\x08\0\0\0', 'latin1');
 const [SIDE, YCBCR, LAB, GRAY, RGB] = [16, 6, 8, 1, 2];
-const FLOAT = 3;
+const [SIGNED, FLOAT] = [2, 3];
 const [PLAIN, ZSTD] = [1, 50_000];
 
 interface TiffVariant {
@@ -72,7 +72,16 @@ describe('a TIFF that libvips does not read', () => {
       { photometric: GRAY, pixel: [0, 0, 0, 0x3f], bits: 32, sampleFormat: FLOAT },
       [128, 128, 128],
     ],
-    ['the same of 16 bits', { photometric: GRAY, pixel: [0, 0x38], bits: 16, sampleFormat: FLOAT }, [128, 128, 128]],
+    [
+      'signed integers from 0 to 65,535',
+      { photometric: GRAY, pixel: [0, 0x80, 0, 0], bits: 32, sampleFormat: SIGNED },
+      [128, 128, 128],
+    ],
+    [
+      'numbers from 0 to 1 of 16 bits',
+      { photometric: GRAY, pixel: [0, 0x38], bits: 16, sampleFormat: FLOAT },
+      [128, 128, 128],
+    ],
   ] as const)('keeps its colors: %s', async (_what, variant, color) => {
     const result = await converted(tiff(variant));
     expect([result.width, result.height]).toEqual([SIDE * 2, SIDE]);

@@ -72,7 +72,7 @@ async function findFallback(tiff: FileReader): Promise<TiffFallback | null> {
   const [bits = 1] = await tiffNumbers(tiff, entries, TIFF_TAG.bits, 1);
   const [format = SAMPLE_FORMAT.unsigned] = await tiffNumbers(tiff, entries, TIFF_TAG.sampleFormat, 1);
   const hasUnusualSamples = isDecodedHere(entries, bits, format);
-  if (!hasUnusualSamples && !isUnsupported(entries) && !isMisreadFloat(entries, bits, format)) return null;
+  if (!hasUnusualSamples && !isUnsupported(entries) && !isMisread(entries, bits, format)) return null;
   const [width, height] = [tiffNumber(entries, TIFF_TAG.width), tiffNumber(entries, TIFF_TAG.height)];
   const isSideways = tiffNumber(entries, TIFF_TAG.orientation) >= FIRST_SIDEWAYS_ORIENTATION;
   return { hasUnusualSamples, size: isSideways ? { width: height, height: width } : { width, height } };
@@ -105,11 +105,11 @@ async function decodeTiff(
   );
 }
 
-/** Returns whether libvips reads the floats wrongly: half floats as black, gray ones as integers of two shades. */
-function isMisreadFloat(entries: TiffEntries, bits: number, format: number): boolean {
-  return (
-    format === SAMPLE_FORMAT.float && (bits === 16 || (bits === 32 && tiffNumber(entries, TIFF_TAG.samples, 1) === 1))
-  );
+/** Returns whether libvips reads the samples wrongly: half floats as black, gray ones of 32 bits as two shades. */
+function isMisread(entries: TiffEntries, bits: number, format: number): boolean {
+  if (format === SAMPLE_FORMAT.float && bits === 16) return true;
+  const isSigned = format === SAMPLE_FORMAT.float || format === SAMPLE_FORMAT.signed;
+  return isSigned && bits === 32 && tiffNumber(entries, TIFF_TAG.samples, 1) === 1;
 }
 
 function isUnsupported(entries: TiffEntries): boolean {
