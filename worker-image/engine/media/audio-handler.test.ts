@@ -203,6 +203,12 @@ describe('compressing audio', () => {
     expect(await track(produced)).toMatchObject({ channels: 1, sample_rate: 22_050, bit_rate: 32_000 });
   });
 
+  it('encodes stereo whose decoder names no channel layout, as that of Speex', async () => {
+    const args = [...NOISE, '-ac', '2', '-ar', '32000', '-c:a', 'libspeex'];
+    const source = await draw(engineDeps().run, directory, { format: 'ogg', name: 'speex', args });
+    expect(await track(await compress(source, {}))).toMatchObject({ codec_name: 'aac', channels: 2 });
+  });
+
   it('uses the nearest sample rate that the codec supports, with a warning', async () => {
     const produced = await compress(fixture('wav'), { format: 'mp3', sample_rate_hz: 40_000 });
     expect((await track(produced))?.sample_rate).toBe(44_100);

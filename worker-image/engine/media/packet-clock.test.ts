@@ -23,7 +23,7 @@ function endOf(packets: readonly (readonly [Time, Time, Time])[], options = OPTI
 }
 
 describe('makePacketClock', () => {
-  it('ends each stream with the packet that is presented last, its duration included', () => {
+  it('ends each stream with the packet that is presented last, its duration included, and counts its packets', () => {
     const clock = makePacketClock({ joinsParts: false, longest: Infinity, isGapless: false });
     const lines = [
       packet(0, [0, -0.08, 0.04]),
@@ -34,6 +34,7 @@ describe('makePacketClock', () => {
     ];
     lines.forEach(clock.read);
     expect([clock.endOf(0), clock.endOf(1), clock.endOf(2)]).toEqual([0.12, 0.023, null]);
+    expect([clock.packetsOf(0), clock.packetsOf(1), clock.packetsOf(2)]).toEqual([3, 1, 0]);
   });
 
   it.each([

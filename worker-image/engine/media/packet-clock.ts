@@ -7,6 +7,8 @@ export interface PacketClock {
   readonly endOf: (stream: number) => number | null;
   /** Returns the presentation time of its first packet, likewise; null also when the packet has none. */
   readonly startOf: (stream: number) => number | null;
+  /** Returns the number of the stream's packets. */
+  readonly packetsOf: (stream: number) => number;
 }
 
 interface StreamClock {
@@ -14,6 +16,8 @@ interface StreamClock {
   readonly last: number;
   readonly next: number;
   readonly end: number;
+  /** Number of packets so far. */
+  readonly packets: number;
 }
 
 const PACKET =
@@ -49,6 +53,7 @@ export function makePacketClock({ joinsParts, longest, isGapless }: ClockOptions
     },
     endOf: (stream) => streams.get(stream)?.end ?? null,
     startOf: (stream) => starts.get(stream) ?? null,
+    packetsOf: (stream) => streams.get(stream)?.packets ?? 0,
   };
 }
 
@@ -86,7 +91,8 @@ function advance(before: StreamClock | undefined, packet: Packet, offset: number
   const duration = packet.duration ?? previousDuration(before, last);
   const shown = shownAt === null ? last : shownAt + offset;
   const end = Math.max(shown, last) + duration;
-  return { last, next: last + duration, end: Math.max(end, before?.end ?? -Infinity) };
+  const packets = (before?.packets ?? 0) + 1;
+  return { last, next: last + duration, end: Math.max(end, before?.end ?? -Infinity), packets };
 }
 
 /** Returns the duration of a packet without one, such as those of WMA Lossless: that of the previous packet. */

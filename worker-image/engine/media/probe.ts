@@ -26,6 +26,8 @@ const streamSchema = z.object({
   sample_fmt: text,
   sample_rate: number.optional().default(0),
   channels: number.optional().default(0),
+  /** ffmpeg's name, such as stereo; empty where the decoder names none. */
+  channel_layout: text,
   bits_per_raw_sample: number.optional().default(0),
   /** Bits per second; 0 when unknown. */
   bit_rate: number.optional().default(0),
@@ -46,7 +48,7 @@ const probeSchema = z.object({
 });
 
 const ENTRIES = [
-  'stream=index,codec_type,codec_name,codec_tag_string,width,height,pix_fmt,sample_aspect_ratio,color_transfer,color_space,field_order,sample_fmt,sample_rate,channels,bits_per_raw_sample,bit_rate',
+  'stream=index,codec_type,codec_name,codec_tag_string,width,height,pix_fmt,sample_aspect_ratio,color_transfer,color_space,field_order,sample_fmt,sample_rate,channels,channel_layout,bits_per_raw_sample,bit_rate',
   'stream_disposition=attached_pic',
   'stream_side_data=side_data_type,rotation',
   'stream_tags=alpha_mode,ALPHA_MODE',
@@ -59,6 +61,8 @@ export interface Probe {
   readonly format: MediaFile['format'];
   /** The first video stream with packets, other than cover art. */
   readonly video: MediaStream | null;
+  /** Number of its packets: at least that of its frames. */
+  readonly videoPackets: number;
   readonly audio: readonly MediaStream[];
   /** There are audio streams, but none declares its channels, because its first packets do not decode. */
   readonly hasBrokenAudio: boolean;
@@ -121,6 +125,7 @@ export async function probe(deps: EngineDeps, work: Pick<Work, 'directory'>, inp
   return {
     format: input.format,
     video,
+    videoPackets: video === null ? 0 : clock.packetsOf(video.index),
     audio: withPackets(audible, clock),
     hasBrokenAudio: audible.length === 0 && ofType('audio').length > 0,
     cover: ofType('video').find(isCover) ?? null,

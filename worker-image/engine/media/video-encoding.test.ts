@@ -23,7 +23,9 @@ function streamOf(over: Partial<MediaStream> = {}): MediaStream {
 
 function text(video: Partial<MediaStream>, encoding: Partial<VideoEncoding> = {}, probe: Partial<Probe> = {}): string {
   const wanted: VideoEncoding = { codec: 'h264', tier: 'balanced', longSide: null, keepsAlpha: false, ...encoding };
-  return videoOptions({ rotation: 0, hdr: null, ...probe } as Probe, streamOf(video), wanted).join(' ');
+  return videoOptions({ rotation: 0, hdr: null, videoPackets: 250, ...probe } as Probe, streamOf(video), wanted).join(
+    ' ',
+  );
 }
 
 describe('videoOptions', () => {
@@ -44,6 +46,7 @@ describe('videoOptions', () => {
       [{ pix_fmt: 'p010le' }, { codec: 'h265' }, { hdr: { masterDisplay: 'G(1,2)', maxLight: '9,8' } }],
       'master-display=G(1,2):max-cll=9,8:hdr10=1',
     ],
+    ['gives H.265 no frames out of order in a video of two', [{}, { codec: 'h265' }, { videoPackets: 2 }], 'bframes=0'],
   ])('%s', (_what, args, part) => {
     expect(text(...args)).toContain(part);
   });

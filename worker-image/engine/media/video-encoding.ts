@@ -45,7 +45,7 @@ export function videoOptions(probe: Probe, video: MediaStream, encoding: VideoEn
     ...(deep ? [] : toneMap(video)),
     `format=${pixelFormat(deep, alpha)}`,
   ];
-  const encoder = codecOptions(encoding, deep ? probe.hdr : null);
+  const encoder = codecOptions(encoding, { hdr: deep ? probe.hdr : null, packets: probe.videoPackets });
   // The demuxer's time base keeps the times of a variable frame rate exact.
   const times = ['-fps_mode:v:0', 'vfr', '-enc_time_base:v:0', '-1'];
   return ['-filter:v:0', filters.join(','), ...times, ...encoder, ...(alpha ? ['-auto-alt-ref', '0'] : [])];
@@ -132,8 +132,15 @@ const TONE_MAP =
 /** Threads of x264: its default on up to 8 processors. Each needs memory, and 24 exceeded a job's limit with 4K. */
 const H264_THREADS = Math.min(12, Math.ceil(availableParallelism() * 1.5));
 
+interface EncodedSource {
+  /** HDR metadata that the output keeps; null: none. */
+  readonly hdr: Probe['hdr'];
+  /** Number of packets of the video. */
+  readonly packets: number;
+}
+
 /** Returns the encoder's options. With these presets the longest allowed video takes at most 4 hours on 4 cores. */
-function codecOptions({ codec, tier }: VideoEncoding, hdr: Probe['hdr']): string[] {
+function codecOptions({ codec, tier }: VideoEncoding, source: EncodedSource): string[] {
   const crf = String(CRF[tier][codec]);
   const capped = tier === 'web' ? WEB_KBPS[codec] : null;
   switch (codec) {
@@ -150,7 +157,7 @@ function codecOptions({ codec, tier }: VideoEncoding, hdr: Probe['hdr']): string
         ...rateCap(capped),
       ];
     case 'h265':
-      return ['-c:v:0', 'libx265', '-preset', 'veryfast', '-crf', crf, ...rateCap(capped), ...x265Options(hdr)];
+      return ['-c:v:0', 'libx265', '-preset', 'veryfast', '-crf', crf, ...rateCap(capped), ...x265Options(source)];
     case 'vp9':
       return [
         '-c:v:0',
@@ -175,9 +182,16 @@ function rateCap(kbps: number | null): string[] {
   return kbps === null ? [] : ['-maxrate', `${kbps}k`, '-bufsize', `${kbps * 2}k`];
 }
 
+/**
+ * Number of packets up to which x265 gets no bidirectional frames. With them it takes decoding times from memory that it
+ * has not written when a video has at most two frames, which may be four fields.
+ */
+const PACKETS_WITHOUT_B_FRAMES = 4;
+
 /** Returns x265's options. Older ffmpeg does not pass the HDR metadata on, so they repeat it in every key frame. */
-function x265Options(hdr: Probe['hdr']): string[] {
+function x265Options({ hdr, packets }: EncodedSource): string[] {
   const described = [
+    ...(packets <= PACKETS_WITHOUT_B_FRAMES ? ['bframes=0'] : []),
     ...(hdr?.masterDisplay == null ? [] : [`master-display=${hdr.masterDisplay}`]),
     ...(hdr?.maxLight == null ? [] : [`max-cll=${hdr.maxLight}`]),
     ...(hdr === null ? [] : ['hdr10=1', 'repeat-headers=1']),
