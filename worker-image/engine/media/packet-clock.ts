@@ -16,8 +16,6 @@ interface StreamClock {
   readonly last: number;
   readonly next: number;
   readonly end: number;
-  /** Number of packets so far. */
-  readonly packets: number;
 }
 
 const PACKET =
@@ -40,6 +38,7 @@ interface ClockOptions {
 export function makePacketClock({ joinsParts, longest, isGapless }: ClockOptions): PacketClock {
   const streams = new Map<number, StreamClock>();
   const starts = new Map<number, number | null>();
+  const counts = new Map<number, number>();
   let offset = 0;
   return {
     read: (line) => {
@@ -50,10 +49,11 @@ export function makePacketClock({ joinsParts, longest, isGapless }: ClockOptions
       if (before === undefined) starts.set(packet.stream, packet.shownAt);
       if (joinsParts && before !== undefined) offset += jump(before, packet, offset);
       streams.set(packet.stream, advance(before, packet, offset));
+      counts.set(packet.stream, (counts.get(packet.stream) ?? 0) + 1);
     },
     endOf: (stream) => streams.get(stream)?.end ?? null,
     startOf: (stream) => starts.get(stream) ?? null,
-    packetsOf: (stream) => streams.get(stream)?.packets ?? 0,
+    packetsOf: (stream) => counts.get(stream) ?? 0,
   };
 }
 
@@ -91,8 +91,7 @@ function advance(before: StreamClock | undefined, packet: Packet, offset: number
   const duration = packet.duration ?? previousDuration(before, last);
   const shown = shownAt === null ? last : shownAt + offset;
   const end = Math.max(shown, last) + duration;
-  const packets = (before?.packets ?? 0) + 1;
-  return { last, next: last + duration, end: Math.max(end, before?.end ?? -Infinity), packets };
+  return { last, next: last + duration, end: Math.max(end, before?.end ?? -Infinity) };
 }
 
 /** Returns the duration of a packet without one, such as those of WMA Lossless: that of the previous packet. */
