@@ -5,7 +5,7 @@
 import { RECORDER_SETTINGS } from '#api/entry-settings.ts';
 import { openFiles } from '#api/files/open-files.ts';
 import { RECORDER_ACCESS } from '#api/recorder/cluster-access.ts';
-import { makeGrantTransfer } from '#api/recorder/grant-transfer.ts';
+import { makeDescribeInput, makeGrantTransfer } from '#api/recorder/grant-transfer.ts';
 import { serveTransfers } from '#api/recorder/serve-transfers.ts';
 import { startRecorder } from '#api/recorder/start-recorder.ts';
 import { databaseProblem } from '#api/store/database-problem.ts';
@@ -47,7 +47,7 @@ const leader = startMediaJobLeader(
   { name: 'recorder', config, access: RECORDER_ACCESS, work },
 );
 const transfers = await serveTransfers(
-  { grant: makeGrantTransfer({ database, files }), log },
+  { grant: makeGrantTransfer({ database, files }), describe: makeDescribeInput({ database }), log },
   {
     address: { host: config.MEDIAJOBS_TRANSFER_HOST, port: config.MEDIAJOBS_TRANSFER_PORT },
     key: config.MEDIAJOBS_HEARTBEAT_KEY,

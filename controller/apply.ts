@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
 import type { MediaJob, MediaJobStatus } from '#crds/contract/media-job.ts';
-import { jobIdOfName } from '#crds/contract/names.ts';
+import { jobIdOfName, LABELS } from '#crds/contract/names.ts';
 import { faultPoint } from '#crds/process/fault-point.ts';
 import type { Log } from '#crds/process/log.ts';
 import type { Decision } from '#controller/decision.ts';
@@ -102,6 +102,7 @@ async function start(
     kind,
     account,
     secretName,
+    dispatch: mediaJob.metadata.labels[LABELS.dispatch] ?? '',
     ticket: () => deps.mediaJobs.ticket(name),
   };
   if (!(await deps.runs.reserve(runName(name, attempt), { account, kind })))

@@ -3,6 +3,8 @@ import { NEVER_SUSPENDED } from '#controller/collective-silence.ts';
 import { gatherFacts } from '#controller/gather-facts.ts';
 import { runName, type Run, type RunState } from '#controller/runs.ts';
 import type { JobFacts } from '#controller/facts.ts';
+import { LABELS } from '#crds/contract/names.ts';
+import type { RunOutcome } from '#crds/contract/run-spec.ts';
 import type { MediaJob, MediaJobStatus } from '#crds/contract/media-job.ts';
 import { buildSpec, buildStatus } from '#test/support/build-media-job.ts';
 
@@ -16,7 +18,7 @@ function buildMediaJob(status: MediaJobStatus | null, firstAttempt = 1): MediaJo
     uid: 'uid',
     resourceVersion: '1',
     creationTimestamp: NOW.toISOString(),
-    labels: {},
+    labels: { [LABELS.dispatch]: 'nonce' },
   };
   return { metadata, spec: buildSpec({ firstAttempt }), ...(status === null ? {} : { status }) };
 }
@@ -25,13 +27,17 @@ function buildRun(attempt: number, is: RunState, uid = 'uid'): Run {
   return { name: runName('job-1', attempt), owner: { name: 'job-1', uid }, attempt, node: null, is };
 }
 
-function gather(mediaJob: MediaJob | null, runs: readonly Run[]): Promise<JobFacts> {
+function gather(
+  mediaJob: MediaJob | null,
+  runs: readonly Run[],
+  outcome: (job: string, attempt: number, dispatch: string) => RunOutcome | null = () => null,
+): Promise<JobFacts> {
   return gatherFacts(
     {
       clock: { now: () => NOW },
       mediaJobs: { isUnclaimed: async () => false, get: async () => mediaJob },
       runs: { observe: async () => runs },
-      heartbeats: { since: NOW, last: (_job, attempt) => ({ firstAt: NOW, lastAt: NOW, percent: attempt }) },
+      heartbeats: { since: NOW, last: (_job, attempt) => ({ firstAt: NOW, lastAt: NOW, percent: attempt }), outcome },
       silenceRule: () => NEVER_SUSPENDED,
       percentWrites: new Map([['job-1', NOW]]),
     },
@@ -72,5 +78,19 @@ describe('gatherFacts', () => {
       heartbeat: null,
       strays: [active],
     });
+  });
+
+  it('takes a run as ended when its worker has reported its outcome, for that attempt and MediaJob only', async () => {
+    const failed: RunOutcome = { outcome: 'failed', error: { code: 'encrypted_pdf', message: 'No.' } };
+    const reported = (_job: string, attempt: number, dispatch: string) =>
+      attempt === 2 && dispatch === 'nonce' ? failed : null;
+    const mediaJob = buildMediaJob(buildStatus({ attempt: 2 }));
+    const facts = await gather(mediaJob, [buildRun(2, ACTIVE)], reported);
+    expect(facts.run?.is).toEqual({ state: 'ended', startedAt: NOW, outcome: failed });
+    expect(facts.strays).toEqual([]);
+    const lost = await gather(mediaJob, [buildRun(2, OUT_OF_MEMORY)], reported);
+    expect(lost.run?.is).toEqual(OUT_OF_MEMORY);
+    const first = await gather(buildMediaJob(buildStatus({ attempt: 1 })), [buildRun(1, ACTIVE)], reported);
+    expect(first.run?.is).toEqual(ACTIVE);
   });
 });

@@ -1,5 +1,6 @@
 import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
 import type { MediaJob } from '#crds/contract/media-job.ts';
+import { LABELS } from '#crds/contract/names.ts';
 import type { Clock } from '#crds/process/clock.ts';
 import type { SilenceRule } from '#controller/collective-silence.ts';
 import type { JobFacts } from '#controller/facts.ts';
@@ -11,7 +12,7 @@ export interface FactsDeps {
   readonly clock: Clock;
   readonly mediaJobs: Pick<MediaJobClient, 'get' | 'isUnclaimed'>;
   readonly runs: Pick<Runs, 'observe'>;
-  readonly heartbeats: Pick<Heartbeats, 'last' | 'since'>;
+  readonly heartbeats: Pick<Heartbeats, 'last' | 'since' | 'outcome'>;
   readonly percentWrites: ReadonlyMap<string, Date>;
   readonly silenceRule: () => SilenceRule;
 }
@@ -21,7 +22,8 @@ export async function gatherFacts(deps: FactsDeps, name: string, fresh = false):
   const [mediaJob, runs] = await Promise.all([deps.mediaJobs.get(name), deps.runs.observe(name, fresh)]);
   const own = runs.filter((run) => run.owner.uid === mediaJob?.metadata.uid);
   const attempt = mediaJob === null ? 0 : currentAttempt(mediaJob, own);
-  const run = own.find((candidate) => candidate.name === runName(name, attempt)) ?? null;
+  const found = own.find((candidate) => candidate.name === runName(name, attempt)) ?? null;
+  const run = found === null || mediaJob === null ? found : withReport(deps, found, mediaJob);
   return {
     now: deps.clock.now(),
     name,
@@ -30,13 +32,20 @@ export async function gatherFacts(deps: FactsDeps, name: string, fresh = false):
     isUnclaimed: mediaJob === null && runs.some(isUnfinishedRun) && (await deps.mediaJobs.isUnclaimed(name)),
     attempt,
     run,
-    strays: runs.filter((candidate) => candidate !== run && isUnfinishedRun(candidate)),
+    strays: runs.filter((candidate) => candidate !== found && isUnfinishedRun(candidate)),
     outOfMemory: own.filter(({ is }) => is.state === 'lost' && is.cause === 'out_of_memory').length,
     heartbeat: mediaJob === null ? null : deps.heartbeats.last(mediaJob.spec.jobId, attempt),
     listeningSince: deps.heartbeats.since,
     silenceRule: deps.silenceRule(),
     percentWrittenAt: deps.percentWrites.get(name) ?? null,
   };
+}
+
+/** Returns the run as ended when its worker has reported its outcome: the node reports the end of a pod later. */
+function withReport({ heartbeats }: Pick<FactsDeps, 'heartbeats'>, run: Run, { metadata, spec }: MediaJob): Run {
+  if (run.is.state !== 'active') return run;
+  const outcome = heartbeats.outcome(spec.jobId, run.attempt, metadata.labels[LABELS.dispatch] ?? '');
+  return outcome === null ? run : { ...run, is: { state: 'ended', startedAt: run.is.startedAt, outcome } };
 }
 
 function currentAttempt(mediaJob: MediaJob, own: readonly Run[]): number {

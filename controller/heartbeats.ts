@@ -4,31 +4,36 @@
  *
  *   204 recorded · 401 wrong token · 410 the attempt is not current: the worker stops
  *
- * At `/transfer` the same token obtains signed URLs (`crds/contract/transfer-urls.ts`), from any controller.
+ * At `/transfer` the same token obtains signed URLs (`crds/contract/transfer-urls.ts`), from any controller. At `/outcome`
+ * a worker reports its outcome before its pod has ended. At `/standby` a standby asks for its run (`standbys.ts`).
  *
  * A token allows the heartbeats and transfers of its attempt only. Callbacks are rate-limited per job, so a worker that sends too
  * many heartbeats does not load the controller.
  *
- * Of several controllers, the leader records heartbeats and the others forward them to it. 503: there is no leader.
+ * Of several controllers, the leader handles all but transfers, and the others forward to it. 503: there is no leader.
  */
 import { createServer, type IncomingMessage } from 'node:http';
 import { readAttemptRequest } from '#crds/contract/attempt-request.ts';
 import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
-import { isFinal, type MediaJob } from '#crds/contract/media-job.ts';
 import { mediaJobName } from '#crds/contract/names.ts';
-import { heartbeatBodySchema, type HeartbeatBody } from '#crds/contract/run-spec.ts';
 import {
-  TRANSFER_PATH,
-  transferRequestSchema,
-  type GrantTransfer,
-  type TransferGrant,
-} from '#crds/contract/transfer-urls.ts';
+  heartbeatBodySchema,
+  outcomeReportSchema,
+  type HeartbeatBody,
+  type OutcomeReport,
+  type RunOutcome,
+} from '#crds/contract/run-spec.ts';
+import { TRANSFER_PATH, transferRequestSchema, type GrantTransfer } from '#crds/contract/transfer-urls.ts';
 import type { Clock } from '#crds/process/clock.ts';
 import type { Log } from '#crds/process/log.ts';
 import { closeServer, listen, portOf, type ListenAddress } from '#crds/process/ops-server.ts';
 import { socketUrl } from '#crds/process/start-request.ts';
 import { Watchers } from '#crds/process/watchers.ts';
-import { forwardHeartbeat, isForwarded } from '#controller/forward-heartbeat.ts';
+import { HEARTBEAT_PATH, OUTCOME_PATH, STANDBY_PATH } from '#crds/contract/worker-port.ts';
+import { forwardToLeader, isForwarded } from '#controller/forward-to-leader.ts';
+import { isCurrent, OutcomeReports } from '#controller/outcome-reports.ts';
+import { POLL_MS } from '#controller/standby-polls.ts';
+import type { PollReply } from '#controller/standbys.ts';
 
 export interface Heartbeat {
   readonly firstAt: Date;
@@ -52,6 +57,8 @@ export interface Heartbeats {
   readonly since: Date;
   /** Returns the heartbeat of an attempt; null before the first one. */
   last(jobId: string, attempt: number): Heartbeat | null;
+  /** Returns the outcome that an attempt of the MediaJob with that nonce has reported; null: none. */
+  outcome(jobId: string, attempt: number, dispatch: string): RunOutcome | null;
   forget(jobId: string): void;
   /** Calls back with the job's id after heartbeats, at most every `MIN_CALLBACK_MS` per job. */
   watch(onBeat: (jobId: string) => void, signal: AbortSignal): void;
@@ -63,6 +70,8 @@ export interface HeartbeatsDeps {
   readonly log: Log;
   readonly mediaJobs: Pick<MediaJobClient, 'get' | 'isUnclaimed'>;
   readonly grantTransfer: GrantTransfer;
+  /** Answers a standby; absent: there are none. */
+  readonly pollStandby?: (token: string, signal: AbortSignal) => Promise<PollReply>;
   /** Returns the leader: this process, the URL of another one, or null when there is none. Default: this process. */
   readonly leader?: () => 'self' | URL | null;
 }
@@ -78,7 +87,7 @@ export interface HeartbeatsOptions {
 
 interface PortReply {
   readonly status: number;
-  readonly body?: TransferGrant;
+  readonly body?: object;
 }
 
 interface RecordedHeartbeat extends Heartbeat {
@@ -92,16 +101,41 @@ const REQUEST_MS = 10_000;
 const KEEP_ALIVE_MS = 65_000;
 /** Minimum interval between callbacks for a job, in milliseconds. A worker sends at most two heartbeats a second. */
 const MIN_CALLBACK_MS = 250;
-const PATH = '/heartbeat';
+/** Maximum size of the report of an outcome, in bytes: each character of the text may be escaped. */
+const OUTCOME_BYTES = 32 * 1024;
 
 /** Starts the server. Rejects when its address cannot be bound. */
 export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsOptions): Promise<Heartbeats> {
   const recorded = new Map<string, RecordedHeartbeat>();
   const watchers = new Watchers<string>();
 
-  const receive = async (request: IncomingMessage): Promise<PortReply> => {
-    if (request.url === TRANSFER_PATH) return grantTransfer(request);
-    return { status: request.url === PATH ? await receiveHeartbeat(request) : 404 };
+  const outcomes = new OutcomeReports();
+
+  const receive = async (request: IncomingMessage, signal: AbortSignal): Promise<PortReply> => {
+    switch (request.url) {
+      case HEARTBEAT_PATH:
+        return receiveHeartbeat(request);
+      case TRANSFER_PATH:
+        return grantTransfer(request);
+      case OUTCOME_PATH:
+        return receiveOutcome(request);
+      case STANDBY_PATH:
+        return receiveStandby(request, signal);
+      default:
+        return { status: 404 };
+    }
+  };
+  /** Handles a request as the leader, or forwards it to the leader. */
+  const byLeader = async (
+    request: IncomingMessage,
+    sent: { body: object; signal?: AbortSignal; timeoutMs?: number },
+    handle: () => Promise<PortReply>,
+  ): Promise<PortReply> => {
+    const leader = deps.leader === undefined ? 'self' : deps.leader();
+    if (leader === 'self') return handle();
+    if (leader === null || isForwarded(request)) return { status: 503 };
+    const { authorization } = request.headers;
+    return forwardToLeader(new URL(request.url ?? '', leader), { authorization, ...sent });
   };
   const grantTransfer = async (request: IncomingMessage): Promise<PortReply> => {
     const read = await readAttemptRequest(request, { key: options.key, schema: transferRequestSchema });
@@ -109,13 +143,29 @@ export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsO
     const body = await deps.grantTransfer(read.body);
     return body === null ? { status: 410 } : { status: 200, body };
   };
-  const receiveHeartbeat = async (request: IncomingMessage): Promise<number> => {
+  const receiveHeartbeat = async (request: IncomingMessage): Promise<PortReply> => {
     const read = await readAttemptRequest(request, { key: options.key, schema: heartbeatBodySchema });
-    if ('status' in read) return read.status;
-    const leader = deps.leader === undefined ? 'self' : deps.leader();
-    if (leader === 'self') return receiveAsLeader(read.body);
-    if (leader === null || isForwarded(request)) return 503;
-    return forwardHeartbeat(leader, { authorization: request.headers.authorization, body: read.body });
+    if ('status' in read) return read;
+    return byLeader(request, read, async () => ({ status: await receiveAsLeader(read.body) }));
+  };
+  const receiveOutcome = async (request: IncomingMessage): Promise<PortReply> => {
+    const schema = outcomeReportSchema;
+    const read = await readAttemptRequest(request, { key: options.key, schema, maxBytes: OUTCOME_BYTES });
+    if ('status' in read) return read;
+    return byLeader(request, read, async () => ({ status: await recordOutcome(read.body) }));
+  };
+  const receiveStandby = async (request: IncomingMessage, signal: AbortSignal): Promise<PortReply> => {
+    request.resume();
+    const { authorization = '' } = request.headers;
+    const poll = deps.pollStandby ?? (async () => ({ status: 410 }) as const);
+    const waiting = { body: {}, signal, timeoutMs: POLL_MS + REQUEST_MS };
+    return byLeader(request, waiting, () => poll(authorization.replace(/^Bearer /, ''), signal));
+  };
+  /** Records an outcome. A report that is lost does no harm: the end of the pod reports it again. */
+  const recordOutcome = async (report: OutcomeReport): Promise<number> => {
+    const status = outcomes.record(await deps.mediaJobs.get(mediaJobName(report.jobId)), report);
+    if (status === 204) watchers.notify(report.jobId);
+    return status;
   };
   const receiveAsLeader = async (body: HeartbeatBody): Promise<number> => {
     const name = mediaJobName(body.jobId);
@@ -130,7 +180,9 @@ export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsO
   const server = createServer(
     { requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, keepAliveTimeout: KEEP_ALIVE_MS },
     (request, response) => {
-      receive(request).then(
+      const closed = new AbortController();
+      response.once('close', () => closed.abort());
+      receive(request, closed.signal).then(
         ({ status, body }) => response.writeHead(status).end(body === undefined ? undefined : JSON.stringify(body)),
         (error: unknown) => {
           deps.log.error({ err: error, path: request.url }, 'request of a worker not handled');
@@ -148,26 +200,20 @@ export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsO
       const found = recorded.get(jobId);
       return found?.attempt === attempt ? found : null;
     },
-    forget: (jobId) => void recorded.delete(jobId),
+    outcome: (jobId, attempt, dispatch) => outcomes.find(jobId, attempt, dispatch),
+    forget(jobId) {
+      recorded.delete(jobId);
+      outcomes.forget(jobId);
+    },
     watch: (onBeat, signal) => watchers.add(onBeat, signal),
     close: () => closeServer(server),
   };
 }
 
 function boundUrl(address: ListenAddress, port: number | null): string {
-  if ('socket' in address) return `${socketUrl(address.socket)}${PATH}`;
+  if ('socket' in address) return `${socketUrl(address.socket)}${HEARTBEAT_PATH}`;
   const host = address.host.includes(':') ? `[${address.host}]` : address.host;
-  return `http://${host}:${port}${PATH}`;
-}
-
-/**
- * Returns whether an attempt is the current one. An attempt above that of the status has a valid token: it was recorded
- * recently and the cached status is older.
- */
-function isCurrent(mediaJob: MediaJob | null, attempt: number): boolean {
-  if (mediaJob === null || isFinal(mediaJob.status)) return false;
-  const current = mediaJob.status?.attempt ?? 0;
-  return attempt > current || (attempt === current && mediaJob.status?.reason !== 'AttemptLost');
+  return `http://${host}:${port}${HEARTBEAT_PATH}`;
 }
 
 /** Records a heartbeat. Returns whether a callback is due. */

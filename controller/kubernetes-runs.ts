@@ -13,24 +13,13 @@ import type { Time } from '#crds/kube/time.ts';
 import type { Installation } from '#crds/media-jobs/installation.ts';
 import { LABELS } from '#crds/contract/names.ts';
 import { Watchers } from '#crds/process/watchers.ts';
+import { standbyOf } from '#controller/bound-run-state.ts';
 import { buildJob, STOPPED_ANNOTATION } from '#controller/job-manifest.ts';
 import { KindPermits, type PermitOwner } from '#controller/kind-permits.ts';
-import { isUnfinishedRun, mediaJobOfRun, runName, type Run, type RunRequest, type Runs } from '#controller/runs.ts';
-import { SeenPodTimes } from '#controller/pod-times.ts';
-import {
-  accountOf,
-  asRun,
-  JOB_OF_POD,
-  jobOfPod,
-  jobsPath,
-  kindOf,
-  mediaJobOf,
-  ownedBy,
-  podsPath,
-  explainedRun,
-} from '#controller/run-objects.ts';
-import { StartEvents } from '#controller/start-events.ts';
-import { isWorkerRunning, occupiesNode } from '#controller/run-state.ts';
+import { accountOf, jobOfPod, jobsPath, kindOf, mediaJobOf } from '#controller/run-objects.ts';
+import { RunView } from '#controller/run-view.ts';
+import { mediaJobOfRun, runName, type Run, type RunRequest, type Runs } from '#controller/runs.ts';
+import type { Binding, Standbys } from '#controller/standbys.ts';
 import { maxRunningByKind, type WorkerPod } from '#controller/worker-pod.ts';
 
 export interface KubernetesRunsDeps {
@@ -40,6 +29,8 @@ export interface KubernetesRunsDeps {
   readonly pods: Pick<Reflector, 'store' | 'synced' | 'watch'>;
   readonly time: Pick<Time, 'monotonic' | 'now' | 'wait'>;
   readonly metrics: Pick<KubeMetrics, 'staleRead'>;
+  /** Pods that take small jobs at once; absent: every attempt has a pod of its own. */
+  readonly standbys?: Pick<Standbys, 'start' | 'synced' | 'bind' | 'podsOf' | 'end'>;
 }
 
 export interface KubernetesRunsOptions extends Installation {
@@ -50,7 +41,6 @@ export interface KubernetesRunsOptions extends Installation {
 
 export class KubernetesRuns implements Runs {
   readonly #deps: KubernetesRunsDeps;
-  readonly #options: KubernetesRunsOptions;
   readonly #path: string;
   readonly #pod: WorkerPod;
   readonly #view: OwnWrites;
@@ -59,30 +49,26 @@ export class KubernetesRuns implements Runs {
   /** Uids of finished Jobs of released MediaJobs. They are hidden until garbage collection deletes them. */
   readonly #released = new Set<string>();
   readonly #watchers = new Watchers<string>();
-  readonly #podTimes: SeenPodTimes;
-  readonly #startEvents: StartEvents;
+  readonly #runs: RunView;
 
   /** Observes Jobs and pods until the signal aborts. */
   constructor(deps: KubernetesRunsDeps, options: KubernetesRunsOptions, signal: AbortSignal) {
     const { monotonic } = deps.time;
     const onStale = (): void => deps.metrics.staleRead('jobs');
     this.#deps = deps;
-    this.#options = options;
     this.#path = jobsPath(options.namespace);
     this.#pod = { ...options.pod, labels: { ...options.pod.labels, [LABELS.instance]: options.instance } };
-    this.#podTimes = new SeenPodTimes(() => deps.time.now());
     this.#view = new OwnWrites({ reflector: deps.jobs, monotonic, onStale }, { indexBy: mediaJobOf }, signal);
     this.#permits = new KindPermits(
       { nowMs: monotonic },
       { permits: options.concurrency, byKind: maxRunningByKind(options.pod) },
     );
-    this.#startEvents = new StartEvents(
-      deps,
+    this.#runs = new RunView(
+      { ...deps, standbys: deps.standbys ?? null },
       {
         namespace: options.namespace,
-        withoutPod: () => this.#unexplained().withoutPod,
-        unstarted: () => this.#unexplained().unstarted,
-        onChange: (job) => this.#watchers.notify(mediaJobOfRun(job)),
+        jobs: () => this.#view.list(),
+        onChange: (run) => this.#watchers.notify(mediaJobOfRun(run)),
       },
       signal,
     );
@@ -90,11 +76,19 @@ export class KubernetesRuns implements Runs {
       if (type === 'deleted') this.#released.delete(object.metadata.uid);
       this.#onChange(object.metadata.name, object);
     }, signal);
-    deps.pods.watch(({ type, object }) => {
-      if (type === 'deleted') this.#podTimes.forget(object);
-      else if (isWorkerRunning(object)) this.#podTimes.runningSince(object);
-      this.#onChange(jobOfPod(object), object);
-    }, signal);
+    deps.pods.watch(({ object }) => this.#onChange(jobOfPod(object), object), signal);
+    deps.standbys?.start(
+      {
+        synced: this.#synced(),
+        runJob: (name) => this.#view.get(name),
+        onPodDeleted: (pod) => this.#runs.forgetPod(pod),
+        onChange: (run) => {
+          this.#updatePermit(run);
+          this.#watchers.notify(mediaJobOfRun(run));
+        },
+      },
+      signal,
+    );
   }
 
   async reserve(name: string, owner: PermitOwner): Promise<boolean> {
@@ -108,41 +102,39 @@ export class KubernetesRuns implements Runs {
     const known = this.#view.get(name);
     if (known !== undefined && isOwner(request, known)) return 'exists';
     if (!(await this.reserve(name, request))) return 'no-capacity';
-    const { client } = this.#deps;
-    const created = await orNull(client.create(this.#path, buildJob(this.#pod, request)), 409);
-    const job = created ?? (await client.get(`${this.#path}/${name}`));
-    if (!isOwner(request, job)) {
-      await this.#remove(job);
-      throw new Error(`The Job ${name} of an earlier MediaJob still existed. It is deleted now.`);
+    const standby = (await this.#deps.standbys?.bind(request)) ?? null;
+    try {
+      return await this.#create(request, standby);
+    } finally {
+      standby?.end();
     }
-    this.#recordWrite(job);
-    return created === null ? 'exists' : 'started';
   }
 
   async observe(mediaJobName: string, fresh = false): Promise<readonly Run[]> {
     await this.#synced();
     const jobs = this.#unreleased(this.#view.indexed(mediaJobName));
-    if (!fresh) return jobs.map((job) => this.#runOf(job));
-    return Promise.all(jobs.map((job) => this.#readRun(job)));
+    if (!fresh) return jobs.map((job) => this.#runs.runOf(job));
+    return Promise.all(jobs.map((job) => this.#runs.readRun(job)));
   }
 
   async list(): Promise<readonly Run[]> {
     await this.#synced();
-    return this.#unreleased(this.#view.list()).map((job) => this.#runOf(job));
+    return this.#unreleased(this.#view.list()).map((job) => this.#runs.runOf(job));
   }
 
   async stop(name: string): Promise<void> {
     await this.#synced();
     const job = this.#view.get(name);
-    if (job === undefined || !this.#occupies(job)) return this.#releasePermit(name);
+    if (job === undefined || !this.#runs.occupies(job)) return this.#releasePermit(name);
     const stopped = await orNull(this.#deps.client.mergePatch(`${this.#path}/${name}`, stopPatch(job)), 404, 409);
     if (stopped !== null) this.#recordWrite(stopped);
+    await this.#endStandby(job);
   }
 
   async release(mediaJobName: string): Promise<void> {
     await this.#synced();
     for (const job of this.#unreleased(this.#view.indexed(mediaJobName))) {
-      if (this.#occupies(job)) await this.#remove(job);
+      if (this.#runs.occupies(job)) await this.#remove(job);
       else this.#released.add(job.metadata.uid);
     }
     for (const name of this.#permits.names()) if (mediaJobOfRun(name) === mediaJobName) this.#releasePermit(name);
@@ -162,7 +154,7 @@ export class KubernetesRuns implements Runs {
   /** Holds the permit of an unfinished Job, which another controller may have created; releases that of any other. */
   #updatePermit(name: string): void {
     const job = this.#view.get(name);
-    if (job !== undefined && this.#isUnfinished(job))
+    if (job !== undefined && this.#runs.isUnfinished(job))
       this.#permits.hold(name, { account: accountOf(job), kind: kindOf(job) });
     else this.#releasePermit(name);
   }
@@ -176,58 +168,37 @@ export class KubernetesRuns implements Runs {
     this.#updatePermit(job.metadata.name);
   }
 
+  /** Creates the Job of an attempt. It is the record of the run, which is sent to the standby that the Job names. */
+  async #create(request: RunRequest, standby: Binding | null): Promise<'started' | 'exists'> {
+    const { client } = this.#deps;
+    const manifest = buildJob(this.#pod, request, standby?.name);
+    const created = await orNull(client.create(this.#path, manifest), 409);
+    const job = created ?? (await client.get(`${this.#path}/${runName(request.owner.name, request.attempt)}`));
+    if (!isOwner(request, job)) {
+      await this.#remove(job);
+      throw new Error(`The Job ${job.metadata.name} of an earlier MediaJob still existed. It is deleted now.`);
+    }
+    this.#recordWrite(job);
+    if (standby !== null && standbyOf(job) === standby.name) standby.send();
+    return created === null ? 'exists' : 'started';
+  }
+
   async #remove(job: KubeObject): Promise<void> {
     const { name, uid } = job.metadata;
     const options = { uid, propagationPolicy: 'Background' } as const;
     await orNull(this.#deps.client.delete(`${this.#path}/${name}`, options), 404, 409);
     this.#view.deleted(job);
+    await this.#endStandby(job);
+  }
+
+  async #endStandby(job: KubeObject): Promise<void> {
+    const standby = standbyOf(job);
+    if (standby !== null) await this.#deps.standbys?.end(standby);
   }
 
   async #synced(): Promise<void> {
-    await Promise.all([this.#deps.jobs.synced, this.#deps.pods.synced]);
-  }
-
-  #runOf(job: KubeObject, pods = this.#podsOf(job)): Run {
-    const run = asRun(job, pods, this.#podTimes);
-    return explainedRun(run, { job, hasPod: pods.length > 0, message: this.#startEvents.messageOf(run.name) });
-  }
-
-  #podsOf(job: KubeObject): readonly KubeObject[] {
-    return ownedBy(job, this.#deps.pods.store.indexed(job.metadata.name));
-  }
-
-  /** Returns whether a run is unfinished, or a container that was injected into its pod still runs. */
-  #occupies(job: KubeObject): boolean {
-    return this.#isUnfinished(job) || this.#podsOf(job).some((pod) => occupiesNode(pod));
-  }
-
-  /** Reads a run from the API server, not from the cache. */
-  async #readRun(job: KubeObject): Promise<Run> {
-    const { client } = this.#deps;
-    const { name, uid } = job.metadata;
-    const [now, pods] = await Promise.all([
-      orNull(client.get(`${this.#path}/${name}`), 404),
-      client.list(podsPath(this.#options.namespace), { labelSelector: `${JOB_OF_POD}=${name}` }),
-    ]);
-    return this.#runOf(now?.metadata.uid === uid ? now : job, ownedBy(job, pods.items));
-  }
-
-  /** Returns the Jobs that wait without a known reason: those without a pod, and by pod those whose pod has a node. */
-  #unexplained(): { withoutPod: readonly string[]; unstarted: ReadonlyMap<string, string> } {
-    const withoutPod: string[] = [];
-    const unstarted = new Map<string, string>();
-    for (const job of this.#view.list()) {
-      const pods = this.#podsOf(job);
-      const { is, name, node } = asRun(job, pods, this.#podTimes);
-      if (is.state !== 'waiting' || is.for !== null) continue;
-      if (pods.length === 0) withoutPod.push(name);
-      else if (node !== null) for (const { metadata } of pods) unstarted.set(metadata.name, name);
-    }
-    return { withoutPod, unstarted };
-  }
-
-  #isUnfinished(job: KubeObject): boolean {
-    return isUnfinishedRun(this.#runOf(job));
+    const { jobs, pods, standbys } = this.#deps;
+    await Promise.all([jobs.synced, pods.synced, standbys?.synced]);
   }
 
   #unreleased(jobs: readonly KubeObject[]): readonly KubeObject[] {

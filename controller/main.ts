@@ -2,15 +2,18 @@
  * Controller in a cluster: runs MediaJobs with one Kubernetes Job per attempt. Of several replicas, the holder of the
  * Lease works and the others forward heartbeats to it.
  */
+import { completeByRecorder, forwardTransfers } from '#controller/ask-recorder.ts';
 import { CONTROLLER_ACCESS } from '#controller/cluster-access.ts';
 import { startController } from '#controller/controller.ts';
-import { forwardTransfers } from '#controller/forward-transfer.ts';
 import { startHeartbeats } from '#controller/heartbeats.ts';
 import { KubernetesRuns } from '#controller/kubernetes-runs.ts';
-import { reflectRuns } from '#controller/run-objects.ts';
+import { makeVerifyPodToken } from '#controller/pod-token.ts';
+import { reflectRuns, reflectStandbys } from '#controller/run-objects.ts';
 import { makeControllerMetrics } from '#controller/metrics.ts';
+import { Standbys } from '#controller/standbys.ts';
 import { CLUSTER_TIMING } from '#controller/timing.ts';
 import { workerPodSchema, type WorkerPod } from '#controller/worker-pod.ts';
+import { portAddress, STANDBY_PATH } from '#crds/contract/worker-port.ts';
 import { connect } from '#crds/kube/connection.ts';
 import { makeKubeMetrics } from '#crds/kube/kube-metrics.ts';
 import { systemTime } from '#crds/kube/time.ts';
@@ -57,15 +60,18 @@ const time = { ...systemTime, now: () => clock.now() };
 const connection = connect(config.KUBECONFIG ?? null, 'mediajobs-controller');
 const namespace = workNamespace(connection, config);
 const installation = { namespace, instance: config.MEDIAJOBS_INSTANCE };
-/** MediaJobs of this process as leader; null before it leads. */
+const recorder = { url: config.MEDIAJOBS_TRANSFER_URL, key: config.MEDIAJOBS_HEARTBEAT_KEY };
+/** MediaJobs and standbys of this process as leader; null before it leads. */
 let leaderMediaJobs: MediaJobClient | null = null;
+let leaderStandbys: Standbys | null = null;
 
 const heartbeats = await startHeartbeats(
   {
     clock,
     log,
     leader: currentLeader,
-    grantTransfer: forwardTransfers(config.MEDIAJOBS_TRANSFER_URL, config.MEDIAJOBS_HEARTBEAT_KEY),
+    grantTransfer: forwardTransfers(recorder),
+    pollStandby: async (token, signal) => (await leaderStandbys?.poll(token, signal)) ?? { status: 503 },
     mediaJobs: {
       get: async (name) => (await leaderMediaJobs?.get(name)) ?? null,
       isUnclaimed: async (name) => (await leaderMediaJobs?.isUnclaimed(name)) ?? false,
@@ -103,8 +109,24 @@ runUntilStopped({ log }, async () => {
 
 function work({ client, signal, reflect, mediaJobs }: MediaJobLeadership): { stop: () => Promise<void> } {
   leaderMediaJobs = mediaJobs;
+  const standbys = new Standbys(
+    {
+      client,
+      ...reflectStandbys(reflect, installation),
+      verifyToken: makeVerifyPodToken({ client, ...time }, installation),
+      completeSpec: completeByRecorder(recorder),
+      time,
+      log,
+      metrics: kubeMetrics,
+      onBinding: (result) => metrics.bindingOf(result),
+    },
+    { ...installation, pod, url: portAddress(config.MEDIAJOBS_HEARTBEAT_URL, STANDBY_PATH) },
+    signal,
+  );
+  leaderStandbys = standbys;
+  metrics.observeStandbys(() => standbys.list());
   const runs = new KubernetesRuns(
-    { client, ...reflectRuns(reflect, installation), time, metrics: kubeMetrics },
+    { client, ...reflectRuns(reflect, installation), time, metrics: kubeMetrics, standbys },
     { ...installation, pod, concurrency: config.MEDIAJOBS_RUNS_AT_ONCE ?? null },
     signal,
   );

@@ -1,6 +1,8 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { makeQueueMetrics, type QueueMetrics } from '#crds/kube/queue-metrics.ts';
+import type { Standby } from '#controller/plan-standbys.ts';
 import { LOST_CAUSES, type LostCause } from '#controller/runs.ts';
+import { BINDING_RESULTS, type BindingResult } from '#controller/standbys.ts';
 
 /** Results of a reconciliation: a closed set, because they are values of a metric label. */
 export const RECONCILE_RESULTS = [
@@ -24,6 +26,10 @@ export interface ControllerMetrics {
   observe(sources: { activeRuns: () => Promise<number>; notStarting: () => Promise<number> }): void;
   /** Records the number of silent attempts, and whether they are not lost because most of them are silent. */
   silence(state: { silent: number; isSuspended: boolean }): void;
+  /** Counts an attempt that could have run in a standby. */
+  bindingOf(result: BindingResult): void;
+  /** Sets the function that returns the standbys when the metrics are read. */
+  observeStandbys(list: () => readonly Pick<Standby, 'kind' | 'state'>[]): void;
   readonly queue: QueueMetrics;
 }
 
@@ -52,6 +58,13 @@ export function makeControllerMetrics(registry: Registry): ControllerMetrics {
     help: '1 while most running attempts are silent together, so that silence alone loses none; else 0.',
     registers,
   });
+  const bindings = new Counter({
+    name: 'mediajobs_controller_standby_bindings_total',
+    help: 'First attempts of small jobs whose kind has standbys, by result: bound to one, none was ready, failed.',
+    labelNames: ['result'] as const,
+    registers,
+  });
+  for (const result of BINDING_RESULTS) bindings.inc({ result }, 0);
   for (const result of RECONCILE_RESULTS) reconciles.inc({ result }, 0);
   for (const cause of LOST_CAUSES) lost.inc({ cause }, 0);
   return {
@@ -60,6 +73,19 @@ export function makeControllerMetrics(registry: Registry): ControllerMetrics {
     silence(state) {
       silent.set(state.silent);
       suspended.set(state.isSuspended ? 1 : 0);
+    },
+    bindingOf: (result) => bindings.inc({ result }),
+    observeStandbys(list) {
+      new Gauge({
+        name: 'mediajobs_controller_standbys',
+        help: 'Standbys, by kind of file and state.',
+        labelNames: ['kind', 'state'] as const,
+        registers,
+        collect() {
+          this.reset();
+          for (const { kind, state } of list()) this.inc({ kind, state });
+        },
+      });
     },
     queue: makeQueueMetrics(registry, 'controller'),
     observe({ activeRuns, notStarting }) {

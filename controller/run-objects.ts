@@ -4,6 +4,7 @@ import type { KubeObject } from '#crds/kube/kube-object.ts';
 import type { Reflector, ReflectorOptions } from '#crds/kube/reflector.ts';
 import { LABELS } from '#crds/contract/names.ts';
 import { instanceSelector, type Installation } from '#crds/media-jobs/installation.ts';
+import { boundRunState, standbyOf } from '#controller/bound-run-state.ts';
 import { runStateOf, type PodTimes } from '#controller/run-state.ts';
 import type { Run } from '#controller/runs.ts';
 
@@ -22,6 +23,18 @@ export function reflectRuns(
   const labelSelector = `${RUN_SELECTOR},${instanceSelector({ instance })}`;
   return {
     jobs: reflect({ path: jobsPath(namespace), labelSelector, indexBy: mediaJobOf, keep: trimJob }),
+    pods: reflect({ path: podsPath(namespace), labelSelector, indexBy: jobOfPod, keep: trimPod }),
+  };
+}
+
+/** Starts reflectors of the Jobs of an installation's standbys and of their pods. */
+export function reflectStandbys(
+  reflect: (options: Omit<ReflectorOptions, 'firstList'>) => Reflector,
+  { namespace, instance }: Installation,
+): Record<'jobs' | 'pods', Reflector> {
+  const labelSelector = `${LABELS.standby},${instanceSelector({ instance })}`;
+  return {
+    jobs: reflect({ path: jobsPath(namespace), labelSelector, keep: trimJob }),
     pods: reflect({ path: podsPath(namespace), labelSelector, indexBy: jobOfPod, keep: trimPod }),
   };
 }
@@ -84,6 +97,6 @@ export function asRun(job: KubeObject, own: readonly KubeObject[], times: PodTim
     owner: { name: labels[LABELS.job] ?? '', uid: ownerReferences[0]?.uid ?? '' },
     attempt: Number(labels[LABELS.attempt]),
     node: own.map((pod) => (pod['spec'] as { nodeName?: string }).nodeName).find((node) => node !== undefined) ?? null,
-    is: runStateOf(job, own, times),
+    is: standbyOf(job) === null ? runStateOf(job, own, times) : boundRunState(job, own, times),
   };
 }

@@ -11,8 +11,9 @@ import type {
 } from '@kubernetes/client-node';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
 import { parseRunOutcome } from '#crds/contract/run-spec.ts';
-import { STOPPED_ANNOTATION, WORKER_CONTAINER } from '#controller/job-manifest.ts';
+import { STOPPED_ANNOTATION } from '#controller/job-manifest.ts';
 import type { RunState, WaitingFor } from '#controller/runs.ts';
+import { WORKER_CONTAINER } from '#controller/worker-template.ts';
 
 /** Times of a pod by the clock of this process: that of a node may be wrong. */
 export interface PodTimes {
@@ -45,6 +46,11 @@ export function occupiesNode(pod: KubeObject): boolean {
 /** Returns whether the worker's container runs. */
 export function isWorkerRunning(pod: KubeObject): boolean {
   return stateOf(pod).running !== undefined;
+}
+
+/** Returns the exit code of the worker; null while it has not ended. */
+export function exitCodeOf(pod: KubeObject): number | null {
+  return stateOf(pod).terminated?.exitCode ?? null;
 }
 
 /** Times in it are texts: the objects are raw JSON, although the library's types have Date. */

@@ -27,6 +27,8 @@ export interface RunRequest {
   /** Kind by the file name, for sizing. */
   readonly kind: Kind | null;
   readonly account: string;
+  /** Nonce of the MediaJob. */
+  readonly dispatch: string;
   /** Secret with the secret part of the spec, which a pod mounts. */
   readonly secretName: string;
   /** Returns the secret part of the spec, for a process of this machine; null when it does not exist. */

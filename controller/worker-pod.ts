@@ -46,7 +46,7 @@ const kindSchema = placementSchema.extend({
   maxRunning: z.int().min(1).nullish(),
 });
 
-export const workerPodSchema = placementSchema.extend({
+const settingsSchema = placementSchema.extend({
   image: z.string().min(1),
   imagePullPolicy: z.enum(['Always', 'IfNotPresent', 'Never']).default('IfNotPresent'),
   imagePullSecrets: z.array(z.object({ name: z.string() })).default([]),
@@ -74,16 +74,35 @@ export const workerPodSchema = placementSchema.extend({
   /** ConfigMap with certificates that are trusted for the bucket, in addition to the public authorities. */
   trustedCa: z.object({ configMap: z.string().min(1), key: z.string().min(1) }).optional(),
   logLevel: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
+  /** Number of standbys by kind: pods that have started and wait for a small job (`controller/standbys.ts`). */
+  standby: z.partialRecord(z.enum([...KINDS, 'unknown']), z.int().min(0)).default({}),
   /** Settings by kind, which override those of all kinds; `unknown`: the kind is not known before the run. */
   kinds: z.partialRecord(z.enum([...KINDS, 'unknown']), kindSchema).default({}),
 });
-export type WorkerPod = z.infer<typeof workerPodSchema>;
+export const workerPodSchema = settingsSchema.superRefine((settings, context) => {
+  for (const [kind, count] of standbyCounts(settings))
+    if (count > 0 && placementOf(settings, kind === 'unknown' ? null : kind).queueName !== undefined)
+      context.addIssue({
+        code: 'custom',
+        path: ['standby', kind],
+        message:
+          'a kind with a queueName has no standbys: Kueue would count them as running jobs. Set 0, or no queueName',
+      });
+});
+export type WorkerPod = z.infer<typeof settingsSchema>;
+/** Kind of a standby; `unknown`: for files whose name does not determine the kind. */
+export type StandbyKind = Kind | 'unknown';
 export type Placement = z.infer<typeof placementSchema>;
 
 /** Returns where and how the pods of a kind run. Node selectors are merged, all else is overridden by the kind's. */
-export function placementOf(settings: WorkerPod, kind: Kind | null): Placement {
+export function placementOf(settings: Placement & Pick<WorkerPod, 'kinds'>, kind: Kind | null): Placement {
   const { nodeSelector, ...own } = settings.kinds[kind ?? 'unknown'] ?? {};
   return { ...settings, ...own, nodeSelector: { ...settings.nodeSelector, ...nodeSelector } };
+}
+
+/** Returns the kinds for which standbys are configured, with their number. */
+export function standbyCounts({ standby }: Pick<WorkerPod, 'standby'>): readonly (readonly [StandbyKind, number])[] {
+  return Object.entries(standby) as [StandbyKind, number][];
 }
 
 /** Returns the maximum number of concurrent runs of the kinds that have one. */

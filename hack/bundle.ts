@@ -11,6 +11,7 @@ import { rolldown } from 'rolldown';
 const ROOT = join(import.meta.dirname, '..');
 const SCRIPTS = [
   'worker-image/run-job',
+  'worker-image/run-standby',
   'worker-image/serve-attempts',
   'worker-image/sandbox/child',
   'worker-image/print-isolation',

@@ -17,6 +17,7 @@ const SERVICE = [
   'fastify',
   'ioredis',
   'ipaddr.js',
+  'jose',
   'marked',
   'openid-client',
   'otpauth',

@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { openDiskFiles } from '#api/files/disk-files.ts';
 import { endJob, recordProgress, setDispatch } from '#api/jobs/job-progress-rows.ts';
-import { makeGrantTransfer } from '#api/recorder/grant-transfer.ts';
+import { makeDescribeInput, makeGrantTransfer } from '#api/recorder/grant-transfer.ts';
 import { serveTransfers } from '#api/recorder/serve-transfers.ts';
-import { forwardTransfers } from '#controller/forward-transfer.ts';
+import { completeByRecorder, forwardTransfers } from '#controller/ask-recorder.ts';
 import type { Transfer } from '#crds/contract/transfer-urls.ts';
+import { heartbeatToken } from '#crds/contract/heartbeat-token.ts';
 import { makeLog } from '#crds/process/log.ts';
+import { buildRunRequest } from '#test/contract/runs.ts';
 import { testDatabase } from '#test/support/database.ts';
 import { buildAccount, buildJob } from '#test/support/job-builder.ts';
 
@@ -24,12 +26,13 @@ const files = await openDiskFiles({
   linkKeys: [{ id: 'k1', key: Buffer.alloc(32, 7) }],
 });
 const recorder = await serveTransfers(
-  { grant: makeGrantTransfer({ database, files }), log },
+  { grant: makeGrantTransfer({ database, files }), describe: makeDescribeInput({ database }), log },
   { address: { host: '127.0.0.1', port: 0 }, key: KEY },
 );
 const url = `http://127.0.0.1:${recorder.port}/transfer`;
 /** As a controller asks the recorder. */
-const grant = forwardTransfers(url, KEY);
+const grant = forwardTransfers({ url, key: KEY });
+const complete = completeByRecorder({ url, key: KEY });
 afterAll(async () => {
   await recorder.close();
   await directory[Symbol.asyncDispose]();
@@ -86,8 +89,22 @@ describe('a recorder that grants transfers', () => {
     expect(await granted(OUTPUT)).toBeNull();
   });
 
+  it('returns the input of a current attempt, with which the controller completes its spec', async () => {
+    const request = buildRunRequest('any');
+    const run = { ...request, spec: { ...request.spec, jobId }, dispatch: 'n1' };
+    expect(await complete(run)).toMatchObject({
+      jobId,
+      attempt: 1,
+      dispatch: 'n1',
+      filename: 'photo.jpg',
+      input: { etag: expect.stringMatching(/./) },
+      heartbeat: { token: heartbeatToken(KEY, jobId, 1) },
+    });
+    expect(await complete({ ...run, dispatch: 'n0' })).toBeNull();
+  });
+
   it('refuses a controller with another key', async () => {
-    const stranger = forwardTransfers(url, Buffer.alloc(32, 2));
+    const stranger = forwardTransfers({ url, key: Buffer.alloc(32, 2) });
     const request = { jobId, attempt: 1, dispatch: 'n1', transfer: OUTPUT };
     await expect(stranger(request)).rejects.toThrow('status 401');
     expect((await fetch(url, { method: 'POST', body: '{' })).status).toBe(400);

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
 import { heartbeatToken } from '#crds/contract/heartbeat-token.ts';
 
-/** Maximum size of a request's body, in bytes. */
+/** Default maximum size of a request's body, in bytes. */
 const BODY_BYTES = 2048;
 
 /**
@@ -12,22 +12,22 @@ const BODY_BYTES = 2048;
  */
 export async function readAttemptRequest<Body extends { jobId: string; attempt: number }>(
   request: IncomingMessage,
-  { key, schema }: { key: Buffer; schema: z.ZodType<Body> },
+  { key, schema, maxBytes = BODY_BYTES }: { key: Buffer; schema: z.ZodType<Body>; maxBytes?: number },
 ): Promise<{ readonly body: Body } | { readonly status: 400 | 401 | 405 }> {
   if (request.method !== 'POST') return { status: 405 };
-  const body = schema.safeParse(await readJson(request)).data;
+  const body = schema.safeParse(await readJson(request, maxBytes)).data;
   if (body === undefined) return { status: 400 };
   const { authorization } = request.headers;
   return isToken(authorization, heartbeatToken(key, body.jobId, body.attempt)) ? { body } : { status: 401 };
 }
 
-/** Returns the JSON of a body; undefined for any other text, and for one above `BODY_BYTES`. */
-async function readJson(request: IncomingMessage): Promise<unknown> {
+/** Returns the JSON of a body; undefined for any other text, and for one above `maxBytes`. */
+async function readJson(request: IncomingMessage, maxBytes: number): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > BODY_BYTES) return undefined;
+    if (size > maxBytes) return undefined;
     chunks.push(chunk);
   }
   try {

@@ -14,6 +14,8 @@ export const LABELS = {
   dispatch: 'mediajobs.dev/dispatch',
   /** Kind of the file by its name, or `unknown`. */
   kind: 'mediajobs.dev/kind',
+  /** Kind of a standby: a pod that waits for a small job of that kind, and its Job. */
+  standby: 'mediajobs.dev/standby',
   /** Installation that made an object. Several may share a namespace. */
   instance: 'app.kubernetes.io/instance',
 } as const;

@@ -19,6 +19,13 @@ export const TERMINATION_FILE = 'MEDIAJOBS_TERMINATION_FILE';
 /** Environment variable with the isolation level that passed its trial on this machine; without it the run tries them. */
 export const TRIED_ISOLATION = 'MEDIAJOBS_TRIED_ISOLATION';
 
+/** Environment variables of `run-standby.ts`: where it asks for its run, with which token, and the kind of the file. */
+export const STANDBY_URL = 'MEDIAJOBS_STANDBY_URL';
+export const STANDBY_TOKEN_FILE = 'MEDIAJOBS_STANDBY_TOKEN_FILE';
+export const STANDBY_KIND = 'MEDIAJOBS_STANDBY_KIND';
+/** Audience of a standby's token. */
+export const STANDBY_AUDIENCE = 'mediajobs.dev/standby';
+
 /** Separator of the paths of a RunSpec's files. */
 export const BETWEEN_FILES = ':';
 

@@ -56,6 +56,17 @@ export const heartbeatBodySchema = z.object({
 });
 export type HeartbeatBody = z.infer<typeof heartbeatBodySchema>;
 
+/** Report of an outcome, before the end of the pod reports it. */
+export const outcomeReportSchema = z.object({
+  jobId: z.string(),
+  attempt: z.int().min(1),
+  /** Nonce of the MediaJob. */
+  dispatch: z.string(),
+  /** Text of the termination file. */
+  outcome: z.string().max(TERMINATION_BYTES),
+});
+export type OutcomeReport = z.infer<typeof outcomeReportSchema>;
+
 export const runOutcomeSchema = z.discriminatedUnion('outcome', [
   z.object({ outcome: z.literal('succeeded'), report: workerReportSchema }),
   z.object({ outcome: z.literal('failed'), error: jobErrorSchema }),

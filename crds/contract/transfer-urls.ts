@@ -5,6 +5,7 @@
  *   200 TransferGrant · 400 not a request · 401 wrong token · 410 the attempt is not current · 503 repeat later
  */
 import { z } from 'zod';
+import { portAddress } from '#crds/contract/worker-port.ts';
 
 /** Maximum number of parts of an output: 8 of 2 GiB are 16 GiB, the largest file that a tool of the engine may write. */
 const MAX_PARTS = 8;
@@ -42,5 +43,5 @@ export const TRANSFER_PATH = '/transfer';
 
 /** Returns the URL for transfer requests at the port of a heartbeat URL. */
 export function transferAddress(heartbeatUrl: string): string {
-  return heartbeatUrl.replace(/\/heartbeat$/, TRANSFER_PATH);
+  return portAddress(heartbeatUrl, TRANSFER_PATH);
 }

@@ -26,6 +26,7 @@ export type FaultPoint =
   | 'after-dispatch'
   | 'before-attempt-start'
   | 'after-attempt-start'
+  | 'after-standby-bound'
   | 'before-output-put'
   | 'after-output-put'
   | 'after-outcome'

@@ -28,6 +28,7 @@ export function buildRunRequest(behaviour: string, job = 1, attempt = 1): RunReq
     attempt,
     kind: spec.kind,
     account: spec.account,
+    dispatch: 'nonce',
     spec: buildRunSpec(LOCAL_TIMING, { mediaJob, attempt, heartbeatUrl, now: new Date() }),
     ticket: async () => buildTicket({ filename: behaviour }),
     secretName: `${name}-${attempt}`,

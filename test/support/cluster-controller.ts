@@ -43,6 +43,7 @@ export function startClusterController(client: KubeClient, namespace: string, is
       url: 'http://127.0.0.1:1/heartbeat',
       since: now,
       last: () => (isHeard ? { firstAt: now, lastAt: time.now(), percent: 50 } : null),
+      outcome: () => null,
       forget: () => undefined,
       watch: () => undefined,
       close: async () => undefined,

@@ -46,6 +46,7 @@ export function makeReconciledJob(): ReconciledJob {
       url: 'http://127.0.0.1:8091/heartbeat',
       since: new Date('2026-01-01T00:00:00Z'),
       last: (jobId, attempt) => beats.get(`${jobId}/${attempt}`) ?? null,
+      outcome: () => null,
       forget: () => beats.clear(),
     },
     log: makeLog('test', 'silent'),

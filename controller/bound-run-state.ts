@@ -1,0 +1,27 @@
+/** State of an attempt that runs in a standby, from the attempt's own Job and the standby's pods. Pure. */
+import type { KubeObject } from '#crds/kube/kube-object.ts';
+import { RUNS_IN_ANNOTATION, STOPPED_ANNOTATION } from '#controller/job-manifest.ts';
+import { exitCodeOf, runStateOf, type PodTimes } from '#controller/run-state.ts';
+import type { RunState } from '#controller/runs.ts';
+
+/** Returns the name of the standby in which the attempt of a Job runs; null: the Job has a pod of its own. */
+export function standbyOf({ metadata }: KubeObject): string | null {
+  return metadata.annotations?.[RUNS_IN_ANNOTATION] ?? null;
+}
+
+/**
+ * Returns the state of the run. A standby that no longer exists, or has ended without the run, is lost like an evicted
+ * pod: that says nothing about the file.
+ */
+export function boundRunState(job: KubeObject, pods: readonly KubeObject[], times: PodTimes): RunState {
+  const is = runStateOf(job, pods, times);
+  const isStopped = job.metadata.annotations?.[STOPPED_ANNOTATION] !== undefined;
+  if (pods.length === 0 && !isStopped)
+    return { state: 'lost', cause: 'evicted', message: 'the pod of its standby no longer exists' };
+  if (is.state === 'lost' && is.cause === 'crashed' && pods.every((pod) => exitCodeOf(pod) === 0))
+    return { state: 'lost', cause: 'evicted', message: 'its standby ended before it received the attempt' };
+  if (is.state !== 'ended') return is;
+  // The pod has waited longer than the job exists.
+  const created = new Date(job.metadata.creationTimestamp);
+  return { ...is, startedAt: is.startedAt < created ? created : is.startedAt };
+}

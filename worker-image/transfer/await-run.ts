@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { setTimeout as wait } from 'node:timers/promises';
+import { http, startRequest } from '#crds/process/start-request.ts';
+
+export interface StandbyTarget {
+  readonly url: string;
+  /** File with the token of this pod, which the node renews. */
+  readonly tokenFile: string;
+  /** Default: 10 minutes. */
+  readonly giveUpMs?: number;
+  /** Default: one second. */
+  readonly retryMs?: number;
+}
+
+/** Time without an answer after which a standby ends: the service was probably uninstalled. */
+const GIVE_UP_MS = 600_000;
+const RETRY_MS = 1000;
+/** Above the time for which a controller, and another one that forwards to it, keep a request open. */
+const TIMEOUT_MS = 45_000;
+
+const RUN = 200;
+const NO_RUN_YET = 204;
+const NO_RUN = 410;
+
+/** Asks the controller for a run until there is one. Returns its spec as received; null when there will be none. */
+export async function awaitRun(target: StandbyTarget): Promise<unknown> {
+  const { giveUpMs = GIVE_UP_MS, retryMs = RETRY_MS } = target;
+  const agent = target.url.startsWith('https:') ? undefined : new http.Agent({ keepAlive: true });
+  let answeredAt = performance.now();
+  try {
+    while (performance.now() - answeredAt < giveUpMs) {
+      const { status, body } = await ask(target, agent).catch(() => ({ status: 0, body: '' }));
+      if (status === RUN) return JSON.parse(body);
+      if (status === NO_RUN) return null;
+      if (status === NO_RUN_YET) answeredAt = performance.now();
+      else await wait(retryMs);
+    }
+    return null;
+  } finally {
+    agent?.destroy();
+  }
+}
+
+function ask(
+  { url, tokenFile }: StandbyTarget,
+  agent: InstanceType<typeof http.Agent> | undefined,
+): Promise<{ status: number; body: string }> {
+  const headers = { authorization: `Bearer ${readFileSync(tokenFile, 'utf8').trim()}`, 'content-length': 0 };
+  return new Promise((resolve, reject) => {
+    const connection = agent === undefined ? {} : { agent };
+    const request = startRequest(url, { method: 'POST', headers, timeout: TIMEOUT_MS, ...connection });
+    request.once('timeout', () => request.destroy());
+    request.once('error', reject);
+    request.once('close', () => reject(new Error('no response')));
+    request.once('response', (response) => {
+      text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
+    });
+    request.end();
+  });
+}
