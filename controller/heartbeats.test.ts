@@ -3,7 +3,8 @@ import { heartbeatToken } from '#crds/contract/heartbeat-token.ts';
 import { MemoryMediaJobs } from '#crds/media-jobs/memory-media-jobs.ts';
 import { transferAddress, type TransferGrant, type TransferRequest } from '#crds/contract/transfer-urls.ts';
 import type { MediaJobStatus } from '#crds/contract/media-job.ts';
-import { mediaJobName } from '#crds/contract/names.ts';
+import { LABELS, mediaJobName } from '#crds/contract/names.ts';
+import { OUTCOME_PATH, portAddress, STANDBY_PATH } from '#crds/contract/worker-port.ts';
 import { makeLog } from '#crds/process/log.ts';
 import { CLUSTER_TIMING } from '#controller/timing.ts';
 import { startHeartbeats, type Heartbeats } from '#controller/heartbeats.ts';
@@ -24,7 +25,7 @@ describe('startHeartbeats', () => {
     now = new Date('2026-01-01T00:00:00Z');
     grant = () => null;
     mediaJobs = new MemoryMediaJobs({ clock, newUid: () => 'uid-1' });
-    await mediaJobs.create(buildNewMediaJob());
+    await mediaJobs.create({ ...buildNewMediaJob(), labels: { [LABELS.dispatch]: 'nonce' } });
     heartbeats = await startHeartbeats(
       { clock, log: makeLog('test', 'silent'), mediaJobs, grantTransfer: async (request) => grant(request) },
       { address: { host: '127.0.0.1', port: 0 }, key: KEY },
@@ -155,6 +156,53 @@ describe('startHeartbeats', () => {
       expect((await request(body, tokenOf(jobIdOf(2), 1))).status).toBe(401);
       expect((await request({ ...body, transfer: { of: 'everything' } })).status).toBe(400);
     });
+  });
+
+  describe('for outcomes', () => {
+    const failed = { outcome: 'failed', error: { code: 'encrypted_pdf', message: 'The PDF needs a password.' } };
+    const report = (changes: object = {}, token = tokenOf(JOB, 1)): Promise<Response> => {
+      const body = { jobId: JOB, attempt: 1, dispatch: 'nonce', outcome: JSON.stringify(failed), ...changes };
+      return send(body, { url: portAddress(heartbeats.url, OUTCOME_PATH), token });
+    };
+
+    it('records the outcome of the current attempt and notifies of it, until the job is forgotten', async () => {
+      const ended = new AbortController();
+      const notified: string[] = [];
+      heartbeats.watch((jobId) => notified.push(jobId), ended.signal);
+      expect((await report()).status).toBe(204);
+      expect(heartbeats.outcome(JOB, 1, 'nonce')).toEqual(failed);
+      expect([heartbeats.outcome(JOB, 2, 'nonce'), heartbeats.outcome(JOB, 1, 'other')]).toEqual([null, null]);
+      expect(notified).toEqual([JOB]);
+      heartbeats.forget(JOB);
+      expect(heartbeats.outcome(JOB, 1, 'nonce')).toBeNull();
+      ended.abort();
+    });
+
+    it.each([
+      ['a later attempt began', { attempt: 2 }],
+      ['the attempt is lost', { attempt: 1, reason: 'AttemptLost' }],
+      ['the job has ended', { attempt: 1, phase: 'Failed' }],
+    ] as const)('answers 410 when %s', async (_what, status) => {
+      await become(status);
+      expect((await report()).status).toBe(410);
+      expect(heartbeats.outcome(JOB, 1, 'nonce')).toBeNull();
+    });
+
+    it('answers 410 to an attempt of an earlier MediaJob, whose token is the same', async () => {
+      expect((await report({ dispatch: 'earlier' })).status).toBe(410);
+      expect(heartbeats.outcome(JOB, 1, 'earlier')).toBeNull();
+    });
+
+    it('answers 401 to the token of another attempt, and 400 to what is not an outcome', async () => {
+      expect((await report({}, tokenOf(JOB, 2))).status).toBe(401);
+      const more = JSON.stringify({ ...failed, more: 'x' });
+      for (const outcome of ['{', more, 'x'.repeat(5000)]) expect((await report({ outcome })).status).toBe(400);
+      expect(heartbeats.outcome(JOB, 1, 'nonce')).toBeNull();
+    });
+  });
+
+  it('ends standbys where there are none', async () => {
+    expect((await send('', { url: portAddress(heartbeats.url, STANDBY_PATH) })).status).toBe(410);
   });
 
   it('accepts one path and one method', async () => {

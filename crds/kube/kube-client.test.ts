@@ -101,7 +101,7 @@ describe('a client of an API server', () => {
     expect(seen).toMatchObject({
       authorization: 'Bearer mock-token',
       'content-type': 'application/merge-patch+json',
-      accept: 'application/json',
+      accept: 'application/json, */*',
     });
   });
 

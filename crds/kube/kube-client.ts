@@ -121,7 +121,8 @@ async function send(deps: KubeClientDeps, http: IsomorphicFetchHttpLibrary, what
   const isWrite = what.body !== undefined && what.method !== 'DELETE';
   const query = { ...what.query, ...(isWrite ? { fieldManager: client } : {}) };
   const context = new RequestContext(urlOf(deps, what.path, query), HttpMethod[what.method]);
-  context.setHeaderParam('Accept', 'application/json');
+  // The list of public keys has a media type of its own.
+  context.setHeaderParam('Accept', 'application/json, */*');
   context.setHeaderParam('User-Agent', client);
   context.setSignal(signal);
   if (what.body !== undefined) {

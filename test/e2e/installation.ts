@@ -70,6 +70,11 @@ export async function install(values: object): Promise<void> {
   await helm('upgrade', '--install', RELEASE, ...SOURCE, '--wait', '--timeout', '8m', ...given);
 }
 
+/** Upgrades to an installation with these standbys. */
+export async function installStandbys(standby: object, values: object): Promise<void> {
+  await install({ ...values, worker: { ...VALUES.worker, standby } });
+}
+
 export async function uninstall(): Promise<void> {
   await helm('uninstall', RELEASE, '--wait', '--timeout', '5m');
 }

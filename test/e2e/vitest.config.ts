@@ -10,6 +10,7 @@ const ORDER = [
   's3-files',
   'expiring-credentials',
   'cluster',
+  'standbys',
   'network-policies',
   'faults',
   'outages',

@@ -66,7 +66,8 @@ async function writeFiles(directory: string, server: string): Promise<string> {
   await writeFile(join(directory, 'sa.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
   const lines = [
     'admin-token,admin,admin,system:masters',
-    ...TEST_USERS.map((user) => `${user}-token,${user},${user}`),
+    // The group of every service account.
+    ...TEST_USERS.map((user) => `${user}-token,${user},${user},system:serviceaccounts`),
   ];
   await writeFile(join(directory, 'tokens.csv'), `${lines.join('\n')}\n`);
   const path = join(directory, 'kubeconfig');

@@ -16,6 +16,8 @@ import {
   BETWEEN_FILES,
   RUN_SPEC,
   RUN_SPEC_FILE,
+  STANDBY_TOKEN_FILE,
+  STANDBY_URL,
   TERMINATION_BYTES,
   TERMINATION_FILE,
 } from '#crds/contract/run-files.ts';
@@ -45,10 +47,10 @@ export async function startFakeKubelet(client: KubeClient, namespace: string): P
     const binding = { apiVersion: 'v1', kind: 'Binding', metadata: { name }, target: { kind: 'Node', name: NODE } };
     await client.create(`${pods}/${name}/binding`, binding);
     const folder = join(directory, pod.metadata.uid);
-    const specFiles = await mountSecret(client, namespace, { pod, folder });
+    const files = await mount(client, namespace, { pod, folder });
     const startedAt = seconds(new Date());
     if (ended.signal.aborted) return;
-    const child = spawnWorker(pod, folder, specFiles);
+    const child = spawnWorker(pod, folder, files);
     const exited = exitOf(child);
     workers.set(pod.metadata.uid, child);
     started.push(name);
@@ -102,36 +104,70 @@ export async function startFakeKubelet(client: KubeClient, namespace: string): P
   };
 }
 
-/** Mounts the Secret of the pod. Returns the files with the parts of the run's spec. */
-async function mountSecret(
+/** Mounts what the pod mounts for its worker. Returns the files: parts of the run's spec, or the token of a standby. */
+async function mount(
   client: KubeClient,
   namespace: string,
   { pod, folder }: { pod: KubeObject; folder: string },
 ): Promise<readonly string[]> {
-  const { volumes } = pod['spec'] as { volumes: { secret?: SecretVolume }[] };
+  const { volumes } = pod['spec'] as { volumes: Volume[] };
+  await mkdir(folder, { recursive: true });
+  const source = volumes.flatMap(({ projected }) => projected?.sources ?? [])[0];
+  if (source !== undefined) {
+    const file = join(folder, source.serviceAccountToken.path);
+    await writeFile(file, await requestToken(client, namespace, { pod, ...source.serviceAccountToken }));
+    return [file];
+  }
   const volume = volumes.find(({ secret }) => secret !== undefined)?.secret ?? { secretName: '', items: [] };
   const secret = await client.get(`/api/v1/namespaces/${namespace}/secrets/${volume.secretName}`);
   const data = secret['data'] as Readonly<Record<string, string>>;
-  await mkdir(folder, { recursive: true });
   const files = volume.items.map(({ key, path }) => ({ key, file: join(folder, path) }));
   for (const { key, file } of files) await writeFile(file, Buffer.from(data[key] ?? '', 'base64'));
   return files.map(({ file }) => file);
 }
 
-interface SecretVolume {
-  readonly secretName: string;
-  readonly items: readonly { readonly key: string; readonly path: string }[];
+/** Requests a token for the pod, as a kubelet does for a projected volume. */
+export async function requestToken(
+  client: KubeClient,
+  namespace: string,
+  { pod, audience, expirationSeconds }: { pod: KubeObject; audience: string; expirationSeconds: number },
+): Promise<string> {
+  const { name, uid } = pod.metadata;
+  const boundObjectRef = { kind: 'Pod', apiVersion: 'v1', name, uid };
+  const account = `/api/v1/namespaces/${namespace}/serviceaccounts/default`;
+  const { status } = await client.create(`${account}/token`, {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    spec: { audiences: [audience], expirationSeconds, boundObjectRef },
+  });
+  return (status as { token: string }).token;
 }
 
-function spawnWorker(pod: KubeObject, folder: string, specFiles: readonly string[]): ChildProcess {
+interface Volume {
+  readonly secret?: {
+    readonly secretName: string;
+    readonly items: readonly { readonly key: string; readonly path: string }[];
+  };
+  readonly projected?: {
+    readonly sources: readonly {
+      readonly serviceAccountToken: { path: string; audience: string; expirationSeconds: number };
+    }[];
+  };
+}
+
+function spawnWorker(pod: KubeObject, folder: string, files: readonly string[]): ChildProcess {
   const { containers } = pod['spec'] as { containers: { env: { name: string; value: string }[] }[] };
+  const given = (name: string): string | undefined => containers[0]?.env.find((one) => one.name === name)?.value;
+  const run =
+    given(STANDBY_URL) === undefined
+      ? { [RUN_SPEC]: given(RUN_SPEC), [RUN_SPEC_FILE]: files.join(BETWEEN_FILES) }
+      : { [STANDBY_URL]: given(STANDBY_URL), [STANDBY_TOKEN_FILE]: files[0] };
   return spawn(process.execPath, [WORKER], {
     cwd: folder,
     env: {
       PATH: process.env['PATH'],
       TMPDIR: folder,
-      [RUN_SPEC]: containers[0]?.env.find(({ name }) => name === RUN_SPEC)?.value,
-      [RUN_SPEC_FILE]: specFiles.join(BETWEEN_FILES),
+      ...run,
       [TERMINATION_FILE]: join(folder, 'termination'),
     },
     stdio: ['pipe', 'ignore', 'ignore'],

@@ -1,14 +1,23 @@
 /**
- * Replaces `worker-image/run-job.ts` and `worker-image/serve-attempts.ts`, and does what the file name of its RunSpec
+ * Replaces `worker-image/run-job.ts`, `run-standby.ts` and `serve-attempts.ts`, and does what the file name of its RunSpec
  * says. Like the worker it ends when its standard input does, except `hang-ignoring-stop`.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
-import { BETWEEN_FILES, joinRunSpec, RUN_CHANNEL, TERMINATION_NAME } from '#crds/contract/run-files.ts';
+import {
+  BETWEEN_FILES,
+  joinRunSpec,
+  RUN_CHANNEL,
+  STANDBY_TOKEN_FILE,
+  STANDBY_URL,
+  TERMINATION_NAME,
+} from '#crds/contract/run-files.ts';
 import { RUN_SPEC, RUN_SPEC_FILE, TERMINATION_FILE, type RunOutcome, type RunSpec } from '#crds/contract/run-spec.ts';
 import { readJsonLines, writeJsonLine } from '#crds/process/message-lines.ts';
+import { awaitRun } from '#worker-image/transfer/await-run.ts';
+import { reportOutcome } from '#worker-image/transfer/report-outcome.ts';
 import { buildReport } from '#test/support/build-media-job.ts';
 
 interface ScriptedRun {
@@ -18,7 +27,8 @@ interface ScriptedRun {
 
 /** In a pod the run is in the environment; on one machine the owner sends one after the other. */
 let current: ScriptedRun = { spec: {} as RunSpec, terminationFile: '' };
-const isPod = process.env[RUN_SPEC_FILE] !== undefined;
+const standbyUrl = process.env[STANDBY_URL];
+const isPod = process.env[RUN_SPEC_FILE] !== undefined || standbyUrl !== undefined;
 const channel = isPod ? null : new Socket({ fd: RUN_CHANNEL });
 
 const BEHAVIOURS: Readonly<Record<string, () => void>> = {
@@ -27,6 +37,13 @@ const BEHAVIOURS: Readonly<Record<string, () => void>> = {
   /** Runs long enough to be observed as running. */
   'succeed-heard': () =>
     void beat().then(() => setTimeout(() => end({ outcome: 'succeeded', report: buildReport() }), 500)),
+  /** Reports its outcome and runs on, so that only the report can end the job. */
+  'succeed-reported': () => {
+    end({ outcome: 'succeeded', report: buildReport() });
+    void reportOutcome(current.spec, current.terminationFile);
+    process.stdin.removeAllListeners('end').on('end', () => process.exit(1));
+    setInterval(() => undefined, 60_000);
+  },
   'report-environment': () => {
     const report = buildReport();
     const { spec, terminationFile } = current;
@@ -69,7 +86,8 @@ const BEHAVIOURS: Readonly<Record<string, () => void>> = {
   },
 };
 
-if (channel === null) behave({ spec: specOfPod(), terminationFile: process.env[TERMINATION_FILE] ?? '' });
+if (standbyUrl !== undefined) await waitForRun(standbyUrl);
+else if (channel === null) behave({ spec: specOfPod(), terminationFile: process.env[TERMINATION_FILE] ?? '' });
 else {
   process.on('SIGTERM', () => process.exit(1));
   process.stdin.on('end', () => process.exit(1)).resume();
@@ -80,6 +98,12 @@ else {
       behave({ spec, terminationFile: join(directory, TERMINATION_NAME) });
     },
   });
+}
+
+async function waitForRun(url: string): Promise<void> {
+  const spec = await awaitRun({ url, tokenFile: process.env[STANDBY_TOKEN_FILE] ?? '', retryMs: 100 });
+  if (spec === null) process.exit(0);
+  behave({ spec: spec as RunSpec, terminationFile: process.env[TERMINATION_FILE] ?? '' });
 }
 
 function specOfPod(): RunSpec {

@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { TRANSFER_PATH, transferRequestSchema } from '#crds/contract/transfer-urls.ts';
+import { outcomeReportSchema, type OutcomeReport, type RunSpec } from '#crds/contract/run-spec.ts';
+import { OUTCOME_PATH, STANDBY_PATH } from '#crds/contract/worker-port.ts';
 import { closeServer, listen, portOf } from '#crds/process/ops-server.ts';
 
 export interface Beat {
@@ -13,6 +15,10 @@ export interface StoreHost {
   /** Transfers for which a URL was requested. */
   readonly granted: readonly string[];
   readonly beats: readonly Beat[];
+  /** Tokens of standbys that asked for their run. */
+  readonly standbys: readonly (string | undefined)[];
+  /** Reports of outcomes. */
+  readonly reports: readonly { readonly authorization: string | undefined; readonly body: OutcomeReport }[];
   /** Bodies of successful PUTs. */
   readonly outputs: readonly Buffer[];
   /** Method and status of every request but heartbeats. */
@@ -27,6 +33,8 @@ export interface StoreHostOptions {
   readonly faults?: Readonly<Partial<Record<'GET' | 'PUT', readonly (number | 'cut')[]>>>;
   /** Status of every heartbeat. */
   readonly beatStatus?: number;
+  /** Returns the run of a standby that asks, or a status. Heartbeats below `/fenced` are answered with 410. */
+  readonly standby?: () => RunSpec | number;
   /** Called with each heartbeat. */
   readonly onBeat?: (beat: Beat) => void;
   /** true: the input never ends. */
@@ -38,11 +46,15 @@ export async function startStoreHost(options: StoreHostOptions = {}): Promise<St
   const outputs: Buffer[] = [];
   const seen: string[] = [];
   const granted: string[] = [];
+  const standbys: (string | undefined)[] = [];
+  const reports: { authorization: string | undefined; body: OutcomeReport }[] = [];
   const faults = { GET: [...(options.faults?.GET ?? [])], PUT: [...(options.faults?.PUT ?? [])] };
   const server = createServer(
     (request, response) =>
       void readBody(request).then((body) => {
-        if (request.url === TRANSFER_PATH) return grant(response, body);
+        if (request.url?.endsWith(TRANSFER_PATH) === true) return grant(response, body);
+        if (request.url === STANDBY_PATH) return startStandby(request, response);
+        if (request.url === OUTCOME_PATH) return report(request, response, body);
         if (request.method === 'POST') return beat(request, response, body);
         const method = request.method === 'PUT' ? 'PUT' : 'GET';
         const fault = faults[method].shift();
@@ -59,17 +71,32 @@ export async function startStoreHost(options: StoreHostOptions = {}): Promise<St
     granted.push(transfer.of);
     response.writeHead(200).end(JSON.stringify({ url: `http://127.0.0.1:${portOf(server)}/${transfer.of}` }));
   };
+  const startStandby = (request: IncomingMessage, response: ServerResponse): void => {
+    standbys.push(request.headers.authorization);
+    const run = options.standby?.() ?? 410;
+    if (typeof run === 'number') response.writeHead(run).end();
+    else response.writeHead(200).end(JSON.stringify(run));
+  };
+  const report = (request: IncomingMessage, response: ServerResponse, body: Buffer): void => {
+    reports.push({
+      authorization: request.headers.authorization,
+      body: outcomeReportSchema.parse(JSON.parse(body.toString())),
+    });
+    response.writeHead(204).end();
+  };
   const beat = (request: IncomingMessage, response: ServerResponse, body: Buffer): void => {
     const { percent } = JSON.parse(body.toString()) as { percent: number };
     const noted = { percent, authorization: request.headers.authorization };
     beats.push(noted);
     options.onBeat?.(noted);
-    response.writeHead(options.beatStatus ?? 204).end();
+    response.writeHead(request.url?.startsWith('/fenced/') === true ? 410 : (options.beatStatus ?? 204)).end();
   };
   await listen(server, { host: '127.0.0.1', port: 0 });
   return {
     url: `http://127.0.0.1:${portOf(server)}`,
     granted,
+    standbys,
+    reports,
     beats,
     outputs,
     seen,

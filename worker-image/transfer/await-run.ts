@@ -42,7 +42,7 @@ export async function awaitRun(target: StandbyTarget): Promise<unknown> {
   }
 }
 
-function ask(
+async function ask(
   { url, tokenFile }: StandbyTarget,
   agent: InstanceType<typeof http.Agent> | undefined,
 ): Promise<{ status: number; body: string }> {
@@ -52,7 +52,6 @@ function ask(
     const request = startRequest(url, { method: 'POST', headers, timeout: TIMEOUT_MS, ...connection });
     request.once('timeout', () => request.destroy());
     request.once('error', reject);
-    request.once('close', () => reject(new Error('no response')));
     request.once('response', (response) => {
       text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
     });

@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { resolveOptions } from '#crds/catalogue/options/options.ts';
+import { fileLimits } from '#crds/catalogue/plans.ts';
+import { STANDBY_KIND, STANDBY_TOKEN_FILE, STANDBY_URL } from '#crds/contract/run-files.ts';
+import { runOutcomeSchema, TERMINATION_FILE, type RunSpec } from '#crds/contract/run-spec.ts';
+import { startStoreHost, type StoreHost } from '#test/support/store-host.ts';
+
+const SCRIPT = join(import.meta.dirname, 'run-standby.ts');
+const ETAG = '"v1"';
+
+describe('run-standby', () => {
+  let directory: string;
+  let host: StoreHost;
+  let photo: Buffer;
+  /** Answer to a standby that asks for its run. */
+  let answer: () => RunSpec | number;
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'run-standby-'));
+    await writeFile(join(directory, 'token'), 'pod-token');
+    photo = await sharp({ create: { width: 300, height: 200, channels: 3, background: '#888' } })
+      .jpeg()
+      .toBuffer();
+    host = await startStoreHost({ input: photo, etag: ETAG, standby: () => answer() });
+  });
+  afterEach(async () => {
+    await host.close();
+    await rm(directory, { recursive: true });
+  });
+
+  const specOf = (changes: Partial<RunSpec> = {}): RunSpec => ({
+    jobId: 'job_00000000000000000001',
+    attempt: 1,
+    operation: 'compress',
+    filename: 'photo.jpg',
+    options: resolveOptions(new Map()),
+    limits: fileLimits('payg'),
+    features: { video: true, heicOutput: false },
+    timeoutSeconds: 60,
+    dispatch: 'nonce',
+    input: { etag: ETAG, size: photo.length },
+    heartbeat: { url: `${host.url}/heartbeat`, token: 'beat-token', intervalSeconds: 10 },
+    ...changes,
+  });
+
+  const run = async (onAsked: (pid: number) => void = () => undefined) => {
+    const child = spawn(process.execPath, [SCRIPT], {
+      env: {
+        PATH: process.env['PATH'],
+        MEDIAJOBS_WORK_DIR: directory,
+        MEDIAJOBS_LOG_LEVEL: 'silent',
+        [STANDBY_URL]: `${host.url}/standby`,
+        [STANDBY_TOKEN_FILE]: join(directory, 'token'),
+        [STANDBY_KIND]: 'image',
+        [TERMINATION_FILE]: join(directory, 'outcome.json'),
+      },
+      stdio: ['pipe', 'ignore', 'inherit'],
+    });
+    const exited = once(child, 'exit');
+    await expect.poll(() => host.standbys.length, { timeout: 30_000 }).toBeGreaterThan(0);
+    onAsked(child.pid ?? 0);
+    const [code] = (await exited) as [number | null];
+    const text = await readFile(join(directory, 'outcome.json'), 'utf8').catch(() => null);
+    return { code, outcome: text === null ? null : runOutcomeSchema.parse(JSON.parse(text)) };
+  };
+
+  it('asks for its run with the token of its pod, performs it and reports the outcome as in its termination file', async () => {
+    let asked = 0;
+    answer = () => ((asked += 1) < 3 ? 204 : specOf());
+    const { code, outcome } = await run();
+    expect(code).toBe(0);
+    expect(outcome).toMatchObject({ outcome: 'succeeded', report: { result: { kind: 'image' } } });
+    expect(host.standbys).toEqual(['Bearer pod-token', 'Bearer pod-token', 'Bearer pod-token']);
+    expect(host.beats[0]).toEqual({ percent: 0, authorization: 'Bearer beat-token' });
+    expect(host.outputs).toHaveLength(1);
+    const { jobId, attempt, dispatch } = specOf();
+    const [report] = host.reports;
+    expect(report).toMatchObject({ authorization: 'Bearer beat-token', body: { jobId, attempt, dispatch } });
+    expect(JSON.parse(report?.body.outcome ?? '')).toEqual(outcome);
+    expect((await readdir(directory)).toSorted()).toEqual(['outcome.json', 'token']);
+  });
+
+  it('reports why it refused a file', async () => {
+    answer = () => specOf({ input: { etag: ETAG, size: photo.length + 1 } });
+    expect(await run()).toMatchObject({ code: 0, outcome: { outcome: 'failed', error: { code: 'input_changed' } } });
+    expect(host.reports).toHaveLength(1);
+  });
+
+  it('ends with code 0 and without an outcome when there will be no run', async () => {
+    answer = () => 410;
+    expect(await run()).toEqual({ code: 0, outcome: null });
+    expect(host.reports).toEqual([]);
+  });
+
+  it('ends at once on SIGTERM while it waits', async () => {
+    answer = () => 204;
+    expect(await run((pid) => process.kill(pid, 'SIGTERM'))).toEqual({ code: 0, outcome: null });
+  });
+
+  it('ends without an outcome when the controller has fenced the attempt', async () => {
+    answer = () => specOf({ heartbeat: { ...specOf().heartbeat, url: `${host.url}/fenced/heartbeat` } });
+    expect(await run()).toEqual({ code: 143, outcome: null });
+    expect(host.reports).toEqual([]);
+  });
+});
