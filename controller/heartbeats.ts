@@ -112,18 +112,11 @@ export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsO
   const outcomes = new OutcomeReports();
 
   const receive = async (request: IncomingMessage, signal: AbortSignal): Promise<PortReply> => {
-    switch (request.url) {
-      case HEARTBEAT_PATH:
-        return receiveHeartbeat(request);
-      case TRANSFER_PATH:
-        return grantTransfer(request);
-      case OUTCOME_PATH:
-        return receiveOutcome(request);
-      case STANDBY_PATH:
-        return receiveStandby(request, signal);
-      default:
-        return { status: 404 };
-    }
+    const { url } = request;
+    if (url === HEARTBEAT_PATH) return receiveHeartbeat(request);
+    if (url === TRANSFER_PATH) return grantTransfer(request);
+    if (url === OUTCOME_PATH) return receiveOutcome(request);
+    return url === STANDBY_PATH ? receiveStandby(request, signal) : { status: 404 };
   };
   /** Handles a request as the leader, or forwards it to the leader. */
   const byLeader = async (

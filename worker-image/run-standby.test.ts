@@ -18,8 +18,8 @@ describe('run-standby', () => {
   let directory: string;
   let host: StoreHost;
   let photo: Buffer;
-  /** Answer to a standby that asks for its run. */
-  let answer: () => RunSpec | number;
+  /** Response to a standby that asks for its run. */
+  let respond: () => RunSpec | number;
 
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'run-standby-'));
@@ -27,7 +27,7 @@ describe('run-standby', () => {
     photo = await sharp({ create: { width: 300, height: 200, channels: 3, background: '#888' } })
       .jpeg()
       .toBuffer();
-    host = await startStoreHost({ input: photo, etag: ETAG, standby: () => answer() });
+    host = await startStoreHost({ input: photo, etag: ETAG, standby: () => respond() });
   });
   afterEach(async () => {
     await host.close();
@@ -49,7 +49,7 @@ describe('run-standby', () => {
     ...changes,
   });
 
-  const run = async (onAsked: (pid: number) => void = () => undefined) => {
+  const run = async (onRequest: (pid: number) => void = () => undefined) => {
     const child = spawn(process.execPath, [SCRIPT], {
       env: {
         PATH: process.env['PATH'],
@@ -64,15 +64,15 @@ describe('run-standby', () => {
     });
     const exited = once(child, 'exit');
     await expect.poll(() => host.standbys.length, { timeout: 30_000 }).toBeGreaterThan(0);
-    onAsked(child.pid ?? 0);
+    onRequest(child.pid ?? 0);
     const [code] = (await exited) as [number | null];
     const text = await readFile(join(directory, 'outcome.json'), 'utf8').catch(() => null);
     return { code, outcome: text === null ? null : runOutcomeSchema.parse(JSON.parse(text)) };
   };
 
   it('asks for its run with the token of its pod, performs it and reports the outcome as in its termination file', async () => {
-    let asked = 0;
-    answer = () => ((asked += 1) < 3 ? 204 : specOf());
+    let requests = 0;
+    respond = () => ((requests += 1) < 3 ? 204 : specOf());
     const { code, outcome } = await run();
     expect(code).toBe(0);
     expect(outcome).toMatchObject({ outcome: 'succeeded', report: { result: { kind: 'image' } } });
@@ -87,24 +87,24 @@ describe('run-standby', () => {
   });
 
   it('reports why it refused a file', async () => {
-    answer = () => specOf({ input: { etag: ETAG, size: photo.length + 1 } });
+    respond = () => specOf({ input: { etag: ETAG, size: photo.length + 1 } });
     expect(await run()).toMatchObject({ code: 0, outcome: { outcome: 'failed', error: { code: 'input_changed' } } });
     expect(host.reports).toHaveLength(1);
   });
 
   it('ends with code 0 and without an outcome when there will be no run', async () => {
-    answer = () => 410;
+    respond = () => 410;
     expect(await run()).toEqual({ code: 0, outcome: null });
     expect(host.reports).toEqual([]);
   });
 
   it('ends at once on SIGTERM while it waits', async () => {
-    answer = () => 204;
+    respond = () => 204;
     expect(await run((pid) => process.kill(pid, 'SIGTERM'))).toEqual({ code: 0, outcome: null });
   });
 
   it('ends without an outcome when the controller has fenced the attempt', async () => {
-    answer = () => specOf({ heartbeat: { ...specOf().heartbeat, url: `${host.url}/fenced/heartbeat` } });
+    respond = () => specOf({ heartbeat: { ...specOf().heartbeat, url: `${host.url}/fenced/heartbeat` } });
     expect(await run()).toEqual({ code: 143, outcome: null });
     expect(host.reports).toEqual([]);
   });

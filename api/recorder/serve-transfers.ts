@@ -21,7 +21,7 @@ export async function serveTransfers(
   deps: { readonly grant: GrantTransfer; readonly describe: DescribeInput; readonly log: Log },
   { address, key }: { readonly address: ListenAddress; readonly key: Buffer },
 ): Promise<{ readonly port: number | null; close(): Promise<void> }> {
-  const answer = async <Body extends { jobId: string; attempt: number }>(
+  const handle = async <Body extends { jobId: string; attempt: number }>(
     request: IncomingMessage,
     schema: z.ZodType<Body>,
     act: (body: Body) => Promise<object | null>,
@@ -32,8 +32,8 @@ export async function serveTransfers(
     return body === null ? { status: 410 } : { status: 200, body };
   };
   const respond = async (request: IncomingMessage): Promise<Reply> => {
-    if (request.url === TRANSFER_PATH) return answer(request, transferRequestSchema, deps.grant);
-    if (request.url === RUN_INPUT_PATH) return answer(request, runInputRequestSchema, deps.describe);
+    if (request.url === TRANSFER_PATH) return handle(request, transferRequestSchema, deps.grant);
+    if (request.url === RUN_INPUT_PATH) return handle(request, runInputRequestSchema, deps.describe);
     return { status: 404 };
   };
   const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS }, (request, response) => {

@@ -6,11 +6,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { closeServer, listen, portOf } from '#crds/process/ops-server.ts';
 import { awaitRun } from '#worker-image/transfer/await-run.ts';
 
-type Answer = number | 'cut' | object;
+type ScriptedResponse = number | 'cut' | object;
 
 describe('awaitRun', () => {
   let server: Server;
-  let answers: Answer[];
+  let responses: ScriptedResponse[];
   let tokens: (string | undefined)[];
   let directory: Awaited<ReturnType<typeof mkdtempDisposable>>;
   let tokenFile: string;
@@ -19,15 +19,15 @@ describe('awaitRun', () => {
     directory = await mkdtempDisposable(join(tmpdir(), 'await-run-'));
     tokenFile = join(directory.path, 'token');
     await writeFile(tokenFile, 'first');
-    answers = [];
+    responses = [];
     tokens = [];
     server = createServer((request, response) => {
       tokens.push(request.headers.authorization);
       void writeFile(tokenFile, 'renewed').then(() => {
-        const answer = answers.shift() ?? 503;
-        if (answer === 'cut') request.socket.destroy();
-        else if (typeof answer === 'number') response.writeHead(answer).end();
-        else response.writeHead(200).end(JSON.stringify(answer));
+        const scripted = responses.shift() ?? 503;
+        if (scripted === 'cut') request.socket.destroy();
+        else if (typeof scripted === 'number') response.writeHead(scripted).end();
+        else response.writeHead(200).end(JSON.stringify(scripted));
       });
     });
     await listen(server, { host: '127.0.0.1', port: 0 });
@@ -43,24 +43,24 @@ describe('awaitRun', () => {
   };
 
   it('asks until there is a run, also after refusals and interruptions', async () => {
-    answers = [204, 503, 'cut', 401, 204, { jobId: 'job_1' }];
+    responses = [204, 503, 'cut', 401, 204, { jobId: 'job_1' }];
     expect(await ask()).toEqual({ jobId: 'job_1' });
-    expect(answers).toEqual([]);
+    expect(responses).toEqual([]);
   });
 
   it('sends the token that the file has at that time', async () => {
-    answers = [204, { jobId: 'job_1' }];
+    responses = [204, { jobId: 'job_1' }];
     await ask();
     expect(tokens).toEqual(['Bearer first', 'Bearer renewed']);
   });
 
   it('ends when there will be no run', async () => {
-    answers = [204, 410, { jobId: 'job_1' }];
+    responses = [204, 410, { jobId: 'job_1' }];
     expect(await ask()).toBeNull();
   });
 
-  it('ends when it is not answered for long, to which refusals do not count as answers', async () => {
-    answers = [];
+  it('ends after long without a response other than a refusal', async () => {
+    responses = [];
     expect(await ask(50)).toBeNull();
     expect(tokens.length).toBeGreaterThan(0);
   });

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { http, startRequest } from '#crds/process/start-request.ts';
 
-export interface StandbyTarget {
+export interface RunSource {
   readonly url: string;
   /** File with the token of this pod, which the node renews. */
   readonly tokenFile: string;
@@ -13,7 +13,7 @@ export interface StandbyTarget {
   readonly retryMs?: number;
 }
 
-/** Time without an answer after which a standby ends: the service was probably uninstalled. */
+/** Time without a response other than a refusal after which a standby ends: the service was probably uninstalled. */
 const GIVE_UP_MS = 600_000;
 const RETRY_MS = 1000;
 /** Above the time for which a controller, and another one that forwards to it, keep a request open. */
@@ -24,16 +24,16 @@ const NO_RUN_YET = 204;
 const NO_RUN = 410;
 
 /** Asks the controller for a run until there is one. Returns its spec as received; null when there will be none. */
-export async function awaitRun(target: StandbyTarget): Promise<unknown> {
+export async function awaitRun(target: RunSource): Promise<unknown> {
   const { giveUpMs = GIVE_UP_MS, retryMs = RETRY_MS } = target;
   const agent = target.url.startsWith('https:') ? undefined : new http.Agent({ keepAlive: true });
-  let answeredAt = performance.now();
+  let respondedAt = performance.now();
   try {
-    while (performance.now() - answeredAt < giveUpMs) {
+    while (performance.now() - respondedAt < giveUpMs) {
       const { status, body } = await ask(target, agent).catch(() => ({ status: 0, body: '' }));
       if (status === RUN) return JSON.parse(body);
       if (status === NO_RUN) return null;
-      if (status === NO_RUN_YET) answeredAt = performance.now();
+      if (status === NO_RUN_YET) respondedAt = performance.now();
       else await wait(retryMs);
     }
     return null;
@@ -43,7 +43,7 @@ export async function awaitRun(target: StandbyTarget): Promise<unknown> {
 }
 
 async function ask(
-  { url, tokenFile }: StandbyTarget,
+  { url, tokenFile }: RunSource,
   agent: InstanceType<typeof http.Agent> | undefined,
 ): Promise<{ status: number; body: string }> {
   const headers = { authorization: `Bearer ${readFileSync(tokenFile, 'utf8').trim()}`, 'content-length': 0 };

@@ -1,0 +1,278 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { jobsPath } from '#controller/run-objects.ts';
+import { runName, type RunRequest } from '#controller/runs.ts';
+import { Standbys, type BindingResult, type StandbysDeps } from '#controller/standbys.ts';
+import { workerPodSchema } from '#controller/worker-pod.ts';
+import { completeRunSpec, type RunSpec } from '#crds/contract/run-spec.ts';
+import { KubeError } from '#crds/kube/kube-error.ts';
+import type { KubeObject } from '#crds/kube/kube-object.ts';
+import { makeStore, type FilledStore, type StoreChange } from '#crds/kube/store.ts';
+import { systemTime } from '#crds/kube/time.ts';
+import { makeLog } from '#crds/process/log.ts';
+import { buildRunRequest } from '#test/contract/runs.ts';
+import { buildTicket } from '#test/support/build-media-job.ts';
+
+const PATH = jobsPath('media');
+const BOUND = 'mediajobs.dev/bound-to';
+
+/** Objects of an API server that answers at once and refuses patches of an older version, with their reflector. */
+class MockObjects {
+  readonly store: FilledStore = makeStore(({ metadata }) => metadata.labels?.['batch.kubernetes.io/job-name']);
+  readonly synced = Promise.resolve();
+  /** true: the watch delivers nothing, and the store stays as it is. */
+  isDelayed = false;
+  /** Versions of the server. */
+  readonly #versions = new Map<string, string>();
+  readonly #watchers: ((change: StoreChange) => void)[] = [];
+  #version = 0;
+
+  watch(onChange: (change: StoreChange) => void): void {
+    this.#watchers.push(onChange);
+  }
+
+  put(object: { metadata: object }): KubeObject {
+    this.#version += 1;
+    const fresh = { uid: `uid-${this.#version}`, creationTimestamp: new Date().toISOString() };
+    const metadata = { ...fresh, ...object.metadata, resourceVersion: String(this.#version) };
+    const stored = { ...object, metadata } as KubeObject;
+    this.#versions.set(stored.metadata.name, metadata.resourceVersion);
+    if (!this.isDelayed) this.#announce(this.store.apply(stored));
+    return stored;
+  }
+
+  remove(name: string): void {
+    const found = this.store.get(name);
+    if (found === undefined) throw new KubeError('no such object', { status: 404 });
+    this.#announce(this.store.remove(found));
+  }
+
+  patch(
+    name: string,
+    patch: { metadata: { resourceVersion?: string; annotations?: object; labels?: object } },
+  ): KubeObject {
+    const found = this.store.get(name);
+    if (found === undefined) throw new KubeError('no such object', { status: 404 });
+    const { resourceVersion, annotations, labels, ...rest } = patch.metadata;
+    if (resourceVersion !== undefined && resourceVersion !== this.#versions.get(name))
+      throw new KubeError('the object was changed', { status: 409 });
+    const merged = {
+      annotations: { ...found.metadata.annotations, ...annotations },
+      labels: { ...found.metadata.labels, ...labels },
+    };
+    return this.put({ ...found, metadata: { ...found.metadata, ...rest, ...merged } });
+  }
+
+  #announce(changes: readonly StoreChange[]): void {
+    for (const change of changes) for (const watcher of this.#watchers) watcher(change);
+  }
+}
+
+describe('Standbys', () => {
+  let jobs: MockObjects;
+  let pods: MockObjects;
+  let runJobs: Map<string, KubeObject>;
+  let bindings: BindingResult[];
+  let changed: string[];
+  let ended: AbortController;
+  let completeSpec: StandbysDeps['completeSpec'];
+
+  beforeEach(() => {
+    jobs = new MockObjects();
+    pods = new MockObjects();
+    runJobs = new Map();
+    bindings = [];
+    changed = [];
+    ended = new AbortController();
+    completeSpec = async ({ spec }) => completeRunSpec(spec, buildTicket());
+  });
+  afterEach(() => ended.abort());
+
+  const open = (settings: object = { standby: { video: 1 } }): Standbys => {
+    const standbys = new Standbys(
+      {
+        client: {
+          create: async (_path, body) => jobs.put(body as { metadata: object }),
+          mergePatch: async (path, body) =>
+            jobs.patch(path.slice(PATH.length + 1), body as Parameters<MockObjects['patch']>[1]),
+          delete: async (path) => jobs.remove(path.slice(PATH.length + 1)),
+        },
+        jobs,
+        pods,
+        // The token of a pod is its uid here; `pod-token.test.ts` has the real ones.
+        verifyToken: async (token) => (token === 'invalid' ? null : token),
+        completeSpec: async (request) => completeSpec(request),
+        time: systemTime,
+        log: makeLog('test', 'silent'),
+        metrics: { staleRead: () => undefined },
+        onBinding: (result) => bindings.push(result),
+      },
+      {
+        namespace: 'media',
+        instance: 'release-a',
+        pod: workerPodSchema.parse({ image: 'worker', ...settings }),
+        url: 'http://controller:8091/standby',
+      },
+      ended.signal,
+    );
+    standbys.start(
+      {
+        synced: Promise.resolve(),
+        runJob: (name) => runJobs.get(name),
+        onChange: (run) => changed.push(run),
+        onPodDeleted: () => undefined,
+      },
+      ended.signal,
+    );
+    return standbys;
+  };
+  /** Runs the pod of the only standby without one. Returns the standby's name and the pod's uid. */
+  const startPod = async (): Promise<{ name: string; uid: string }> => {
+    const job = await vi.waitFor(() => {
+      const found = jobs.store.list().find(({ metadata }) => pods.store.indexed(metadata.name).length === 0);
+      if (found === undefined) throw new Error('there is no standby without a pod');
+      return found;
+    });
+    const { name, uid } = job.metadata;
+    const pod = pods.put({
+      metadata: {
+        name: `${name}-x`,
+        labels: { 'batch.kubernetes.io/job-name': name },
+        ownerReferences: [{ apiVersion: 'batch/v1', kind: 'Job', name, uid }],
+      },
+      status: { phase: 'Running', containerStatuses: [{ name: 'worker', state: { running: {} } }] },
+    } as { metadata: object });
+    return { name, uid: pod.metadata.uid };
+  };
+  const poll = (standbys: Standbys, uid: string) => standbys.poll(uid, ended.signal);
+  const whenReady = (standbys: Standbys): Promise<unknown> =>
+    vi.waitFor(() => expect(standbys.list().map(({ state }) => state)).toContain('ready'));
+  /** Creates the Job of an attempt that names its standby. */
+  const nameStandby = (request: RunRequest, standby: string): void => {
+    const name = runName(request.owner.name, request.attempt);
+    const metadata = {
+      name,
+      uid: 'u',
+      resourceVersion: '1',
+      creationTimestamp: '',
+      annotations: { 'mediajobs.dev/runs-in': standby },
+    };
+    runJobs.set(name, { metadata });
+  };
+  const request = (job: number, changes: Partial<RunRequest> = {}): RunRequest => ({
+    ...buildRunRequest('any', job),
+    ...changes,
+  });
+  const sized = (size: number | null): RunRequest => {
+    const { spec, ...rest } = request(1);
+    return { ...rest, spec: { ...spec, input: { size } } };
+  };
+
+  it('binds a ready standby to one of two attempts, and sends the run to its pod only when told', async () => {
+    const standbys = open();
+    const { name, uid } = await startPod();
+    const response = poll(standbys, uid);
+    await whenReady(standbys);
+    const [first, second] = await Promise.all([standbys.bind(request(1)), standbys.bind(request(2))]);
+    expect([first?.name, second]).toEqual([name, null]);
+    expect(bindings.toSorted()).toEqual(['bound', 'none_ready']);
+    expect(jobs.store.get(name)?.metadata.annotations?.[BOUND]).toBe(runName(request(1).owner.name, 1));
+    nameStandby(request(1), name);
+    first?.send();
+    first?.end();
+    const { status, body } = await response;
+    expect([status, (body as RunSpec).jobId]).toEqual([200, request(1).spec.jobId]);
+    expect((await poll(standbys, uid)).body).toEqual(body);
+  });
+
+  it('binds none that another controller has changed meanwhile', async () => {
+    const standbys = open();
+    const { name, uid } = await startPod();
+    void poll(standbys, uid);
+    await whenReady(standbys);
+    const before = jobs.store.get(name) as KubeObject;
+    jobs.isDelayed = true;
+    jobs.put({ ...before, metadata: { ...before.metadata } });
+    expect(await standbys.bind(request(1))).toBeNull();
+    expect(bindings).toEqual(['failed']);
+  });
+
+  it.each([
+    ['is too large', () => sized(10_000_001)],
+    ['has an unknown size', () => sized(null)],
+    ['is of another kind', () => request(1, { kind: 'image' })],
+    ['is of unknown kind', () => request(1, { kind: null })],
+    ['is that of a second attempt', () => request(1, { attempt: 2 })],
+  ])('binds none when the input %s', async (_what, make) => {
+    const standbys = open();
+    const { uid } = await startPod();
+    void poll(standbys, uid);
+    await whenReady(standbys);
+    expect(await standbys.bind(make())).toBeNull();
+    expect(bindings).toEqual([]);
+  });
+
+  it('deletes a standby that was bound to an attempt whose Job does not name it, and starts another', async () => {
+    const standbys = open();
+    const { name, uid } = await startPod();
+    const response = poll(standbys, uid);
+    await whenReady(standbys);
+    const binding = await standbys.bind(request(1));
+    expect(jobs.store.get(name)).toBeDefined();
+    binding?.end();
+    await vi.waitFor(() => expect(jobs.store.get(name)).toBeUndefined());
+    pods.remove(`${name}-x`);
+    expect((await response).status).toBe(204);
+    await vi.waitFor(() => expect(jobs.store.list()).toHaveLength(1), { timeout: 5000 });
+  });
+
+  it('binds none when the attempt is no longer current, or the recorder does not respond', async () => {
+    const standbys = open({ standby: { video: 2 } });
+    for (const complete of [async () => null, () => Promise.reject(new Error('no response'))]) {
+      const { uid } = await startPod();
+      void poll(standbys, uid);
+      await whenReady(standbys);
+      completeSpec = complete;
+      expect(await standbys.bind(request(1))).toBeNull();
+    }
+    expect(bindings).toEqual(['failed', 'failed']);
+  });
+
+  it('ends a pod whose run another controller has sent, and leaves it to its attempt', async () => {
+    const standbys = open();
+    const { name, uid } = await startPod();
+    nameStandby(request(1), name);
+    jobs.patch(name, { metadata: { annotations: { [BOUND]: runName(request(1).owner.name, 1) } } });
+    expect(await poll(standbys, uid)).toEqual({ status: 410 });
+    expect(standbys.list().find((one) => one.name === name)?.state).toBe('bound');
+    pods.put({ ...(pods.store.get(`${name}-x`) as KubeObject) });
+    expect(changed).toContain(runName(request(1).owner.name, 1));
+  });
+
+  it('refuses pods that are not those of standbys', async () => {
+    const standbys = open();
+    const { name } = await startPod();
+    expect((await poll(standbys, 'invalid')).status).toBe(401);
+    expect((await poll(standbys, 'a pod that the watch has not delivered')).status).toBe(503);
+    const labels = { 'batch.kubernetes.io/job-name': name };
+    const stranger = pods.put({ metadata: { name: 'stranger', labels } });
+    expect((await poll(standbys, stranger.metadata.uid)).status).toBe(401);
+  });
+
+  it('binds none whose connection has ended', async () => {
+    const standbys = open();
+    const { uid } = await startPod();
+    const connection = new AbortController();
+    const response = standbys.poll(uid, connection.signal);
+    await whenReady(standbys);
+    connection.abort();
+    expect((await response).status).toBe(204);
+    expect(await standbys.bind(request(1))).toBeNull();
+    expect(bindings).toEqual(['none_ready']);
+  });
+
+  it('deletes all of an installation that asks for none', async () => {
+    jobs.put({ metadata: { name: 'standby-video-old', labels: { 'mediajobs.dev/standby': 'video' } } });
+    open({});
+    await vi.waitFor(() => expect(jobs.store.list()).toEqual([]));
+  });
+});
