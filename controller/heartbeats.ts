@@ -110,6 +110,7 @@ export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsO
   const watchers = new Watchers<string>();
 
   const outcomes = new OutcomeReports();
+  const closing = new AbortController();
 
   const receive = async (request: IncomingMessage, signal: AbortSignal): Promise<PortReply> => {
     const { url } = request;
@@ -175,7 +176,7 @@ export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsO
     (request, response) => {
       const closed = new AbortController();
       response.once('close', () => closed.abort());
-      receive(request, closed.signal).then(
+      receive(request, AbortSignal.any([closed.signal, closing.signal])).then(
         ({ status, body }) => response.writeHead(status).end(body === undefined ? undefined : JSON.stringify(body)),
         (error: unknown) => {
           deps.log.error({ err: error, path: request.url }, 'request of a worker not handled');
@@ -199,7 +200,10 @@ export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsO
       outcomes.forget(jobId);
     },
     watch: (onBeat, signal) => watchers.add(onBeat, signal),
-    close: () => closeServer(server),
+    close() {
+      closing.abort();
+      return closeServer(server);
+    },
   };
 }
 
