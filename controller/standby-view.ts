@@ -31,6 +31,8 @@ export class StandbyView {
   readonly jobs: OwnWrites;
   /** Names of standbys that are being bound. */
   readonly binding = new Set<string>();
+  /** Run of each bound standby, also while its deleted Job still has a pod. */
+  readonly #runOf = new Map<string, string>();
   readonly #deps: StandbyViewDeps;
   readonly #runJob: (name: string) => KubeObject | undefined;
 
@@ -41,6 +43,10 @@ export class StandbyView {
     this.#runJob = runJob;
     this.jobs = new OwnWrites({ reflector: deps.jobs, monotonic: deps.time.monotonic, onStale }, {}, signal);
     signal.addEventListener('abort', () => this.polls.close(), { once: true });
+    deps.jobs.watch(({ object: { metadata } }) => {
+      const run = metadata.annotations?.[BOUND_ANNOTATION];
+      if (run !== undefined) this.#runOf.set(metadata.name, run);
+    }, signal);
   }
 
   get synced(): Promise<unknown> {
@@ -83,7 +89,13 @@ export class StandbyView {
 
   /** Returns the run that the standby of a pod is bound to; null: none. */
   runOfPod(pod: KubeObject): string | null {
-    return this.jobs.get(jobOfPod(pod) ?? '')?.metadata.annotations?.[BOUND_ANNOTATION] ?? null;
+    return this.#runOf.get(jobOfPod(pod) ?? '') ?? null;
+  }
+
+  /** Forgets a pod that was deleted. */
+  forgetPod(pod: KubeObject): void {
+    this.polls.forget(pod.metadata.uid);
+    this.#runOf.delete(jobOfPod(pod) ?? '');
   }
 
   /** Returns whether a standby that asks for a run will have none: it is deleted, or another leader has bound it. */

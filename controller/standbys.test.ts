@@ -248,6 +248,17 @@ describe('Standbys', () => {
     expect(changed).toContain(runName(request(1).owner.name, 1));
   });
 
+  it('notifies of the end of a pod whose Job was deleted before', async () => {
+    open();
+    const { name } = await startPod();
+    const run = runName(request(1).owner.name, 1);
+    jobs.patch(name, { metadata: { annotations: { [BOUND]: run } } });
+    jobs.remove(name);
+    changed = [];
+    pods.remove(`${name}-x`);
+    expect(changed).toEqual([run]);
+  });
+
   it('refuses pods that are not those of standbys', async () => {
     const standbys = open();
     const { name } = await startPod();

@@ -108,11 +108,11 @@ export class Standbys {
     this.#templates = standbyCounts(pod).map(([kind]) => buildStandbyTemplate(pod, kind, options.url));
     deps.jobs.watch(() => this.#wake(), signal);
     deps.pods.watch(({ type, object }) => {
+      const run = this.#view.runOfPod(object);
       if (type === 'deleted') {
-        this.#view.polls.forget(object.metadata.uid);
+        this.#view.forgetPod(object);
         this.#user?.onPodDeleted(object);
       }
-      const run = this.#view.runOfPod(object);
       if (run !== null) this.#user?.onChange(run);
       this.#wake();
     }, signal);
