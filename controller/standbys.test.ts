@@ -21,8 +21,8 @@ class MockObjects {
   readonly synced = Promise.resolve();
   /** true: the watch delivers nothing, and the store stays as it is. */
   isDelayed = false;
-  /** Versions of the server. */
-  readonly #versions = new Map<string, string>();
+  /** Objects of the server. */
+  readonly #objects = new Map<string, KubeObject>();
   readonly #watchers: ((change: StoreChange) => void)[] = [];
   #version = 0;
 
@@ -35,9 +35,15 @@ class MockObjects {
     const fresh = { uid: `uid-${this.#version}`, creationTimestamp: new Date().toISOString() };
     const metadata = { ...fresh, ...object.metadata, resourceVersion: String(this.#version) };
     const stored = { ...object, metadata } as KubeObject;
-    this.#versions.set(stored.metadata.name, metadata.resourceVersion);
+    this.#objects.set(stored.metadata.name, stored);
     if (!this.isDelayed) this.#announce(this.store.apply(stored));
     return stored;
+  }
+
+  read(name: string): KubeObject {
+    const found = this.#objects.get(name);
+    if (found === undefined) throw new KubeError('no such object', { status: 404 });
+    return found;
   }
 
   remove(name: string): void {
@@ -50,10 +56,9 @@ class MockObjects {
     name: string,
     patch: { metadata: { resourceVersion?: string; annotations?: object; labels?: object } },
   ): KubeObject {
-    const found = this.store.get(name);
-    if (found === undefined) throw new KubeError('no such object', { status: 404 });
+    const found = this.read(name);
     const { resourceVersion, annotations, labels, ...rest } = patch.metadata;
-    if (resourceVersion !== undefined && resourceVersion !== this.#versions.get(name))
+    if (resourceVersion !== undefined && resourceVersion !== found.metadata.resourceVersion)
       throw new KubeError('the object was changed', { status: 409 });
     const merged = {
       annotations: { ...found.metadata.annotations, ...annotations },
@@ -91,6 +96,7 @@ describe('Standbys', () => {
     const standbys = new Standbys(
       {
         client: {
+          get: async (path) => jobs.read(path.slice(PATH.length + 1)),
           create: async (_path, body) => jobs.put(body as { metadata: object }),
           mergePatch: async (path, body) =>
             jobs.patch(path.slice(PATH.length + 1), body as Parameters<MockObjects['patch']>[1]),
@@ -184,16 +190,22 @@ describe('Standbys', () => {
     expect((await poll(standbys, uid)).body).toEqual(body);
   });
 
-  it('binds none that another controller has changed meanwhile', async () => {
+  it.each([
+    ['binds one whose status Kubernetes has changed meanwhile', {}, 'bound'],
+    ['binds none that another controller has bound meanwhile', { [BOUND]: 'job-other-a1' }, 'failed'],
+  ])('%s', async (_what, annotations, result) => {
     const standbys = open();
     const { name, uid } = await startPod();
     void poll(standbys, uid);
     await whenReady(standbys);
     const before = jobs.store.get(name) as KubeObject;
     jobs.isDelayed = true;
-    jobs.put({ ...before, metadata: { ...before.metadata } });
-    expect(await standbys.bind(request(1))).toBeNull();
-    expect(bindings).toEqual(['failed']);
+    jobs.put({
+      ...before,
+      metadata: { ...before.metadata, annotations: { ...before.metadata.annotations, ...annotations } },
+    });
+    expect((await standbys.bind(request(1))) !== null).toBe(result === 'bound');
+    expect(bindings).toEqual([result]);
   });
 
   it.each([

@@ -19,12 +19,12 @@ import { LABELS } from '#crds/contract/names.ts';
 import type { RunSpec } from '#crds/contract/run-spec.ts';
 import { faultPoint } from '#crds/process/fault-point.ts';
 import type { Log } from '#crds/process/log.ts';
+import { bindJob } from '#controller/bind-job.ts';
 import { planStandbys, type Standby } from '#controller/plan-standbys.ts';
 import type { VerifyPodToken } from '#controller/pod-token.ts';
 import { jobsPath } from '#controller/run-objects.ts';
 import type { RunRequest } from '#controller/runs.ts';
 import {
-  bindPatch,
   buildStandbyJob,
   buildStandbyTemplate,
   SMALL_INPUT_BYTES,
@@ -34,7 +34,7 @@ import { StandbyView, type RunningStandby, type StandbyViewDeps } from '#control
 import { standbyCounts, type WorkerPod } from '#controller/worker-pod.ts';
 
 export interface StandbysDeps extends StandbyViewDeps {
-  readonly client: Pick<KubeClient, 'create' | 'mergePatch' | 'delete'>;
+  readonly client: Pick<KubeClient, 'get' | 'create' | 'mergePatch' | 'delete'>;
   readonly verifyToken: VerifyPodToken;
   /** Completes the spec of an attempt by its secret part; null when the attempt is not current. */
   readonly completeSpec: (request: RunRequest) => Promise<RunSpec | null>;
@@ -186,7 +186,7 @@ export class Standbys {
     };
     try {
       const [bound, spec] = await Promise.all([
-        client.mergePatch(`${this.#path}/${name}`, bindPatch(job, request, time.now())),
+        bindJob({ client, now: time.now() }, { job, path: `${this.#path}/${name}`, request }),
         this.#deps.completeSpec(request),
       ]);
       this.#view.jobs.wrote(bound);

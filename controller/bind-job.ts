@@ -1,0 +1,27 @@
+import type { KubeClient } from '#crds/kube/kube-client.ts';
+import { orNull } from '#crds/kube/kube-error.ts';
+import type { KubeObject } from '#crds/kube/kube-object.ts';
+import type { RunRequest } from '#controller/runs.ts';
+import { bindPatch, BOUND_ANNOTATION } from '#controller/standby-manifest.ts';
+
+interface BindDeps {
+  readonly client: Pick<KubeClient, 'get' | 'mergePatch'>;
+  readonly now: Date;
+}
+
+/**
+ * Binds the Job of a standby to an attempt. A Job that Kubernetes has changed since it was read, such as its status, is
+ * read again once.
+ * @throws Error when another controller has bound or replaced the standby; KubeError.
+ */
+export async function bindJob(
+  { client, now }: BindDeps,
+  { job, path, request }: { job: KubeObject; path: string; request: RunRequest },
+): Promise<KubeObject> {
+  const bound = await orNull(client.mergePatch(path, bindPatch(job, request, now)), 409);
+  if (bound !== null) return bound;
+  const fresh = await client.get(path);
+  if (fresh.metadata.uid !== job.metadata.uid || fresh.metadata.annotations?.[BOUND_ANNOTATION] !== undefined)
+    throw new Error('another controller has bound or replaced the standby');
+  return client.mergePatch(path, bindPatch(fresh, request, now));
+}
