@@ -43,6 +43,11 @@ describe('planStandbys', () => {
     expect(removed(standbys)).toEqual(['old', 'font']);
   });
 
+  it('removes ended ones with another template; keeps those with the current one, whose pods say why they ended', () => {
+    const ended = { state: 'ended', createdAt: ago(600) } as const;
+    expect(removed([standby('old', { hash: 'old', ...ended }), standby('a', ended), standby('b')])).toEqual(['old']);
+  });
+
   it('leaves outdated ones alone that have a run', () => {
     expect(
       removed([standby('a', { hash: 'old', state: 'bound' }), standby('b', { hash: 'old', state: 'binding' })]),

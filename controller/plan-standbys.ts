@@ -39,7 +39,8 @@ const LAST_BACKOFF_MS = 300_000;
 export function planStandbys(targets: readonly StandbyTarget[], standbys: readonly Standby[], now: Date): StandbyPlan {
   const isCurrent = ({ kind, hash }: Standby): boolean =>
     targets.some((target) => target.kind === kind && target.hash === hash);
-  const outdated = standbys.filter((one) => one.state === 'stray' || (isWaiting(one) && !isCurrent(one)));
+  const isUnused = (one: Standby): boolean => isWaiting(one) || one.state === 'ended';
+  const outdated = standbys.filter((one) => one.state === 'stray' || (isUnused(one) && !isCurrent(one)));
   const plans = targets.map((target) =>
     planKind(
       target,
