@@ -75,8 +75,9 @@ function signalAll(processes: readonly ServiceProcess[], signal: NodeJS.Signals)
   }
 }
 
+/** Encoders are found by their command: earlier releases have other folders. */
 function encoders(service: OwnService): ServiceProcess[] {
-  return service.processes().filter(({ ofJob, command }) => ofJob && command.startsWith('/usr/bin/ffmpeg '));
+  return service.processes().filter(({ command }) => command.startsWith('/usr/bin/ffmpeg '));
 }
 
 export async function rowOf(service: OwnService, id: string): Promise<Record<string, any>> {
