@@ -40,6 +40,7 @@ export default defineConfig({
             'test/e2e/**',
             'test/kube/**',
             'test/browser/**',
+            'test/container/**',
             'test/properties/service/**',
             'test/boundaries/service/**',
             'test/boundaries/hostile-member.test.ts',
