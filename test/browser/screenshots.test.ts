@@ -15,7 +15,7 @@ const owner = await visitor();
 let sampleJob = '';
 
 beforeAll(async () => {
-  const { link } = await service.mediactl('user', 'invite', '--email', 'owner@example.com', '--account', account);
+  const { link } = await service.mediactl('user', 'invite', '--email', 'owner@example.org', '--account', account);
   await followLink(owner, String(link), 'nobody guesses this one');
   await addJobs();
   await addUsage();
