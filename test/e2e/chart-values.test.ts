@@ -325,7 +325,7 @@ describe('the schema of the values', () => {
 
   it('has each value, and no value that the chart does not have', () => {
     const values = parse(readFileSync(`${CHART}/values.yaml`, 'utf8')) as object;
-    const free = /^global|^worker\.(kinds|podPatch)|^tls\.certManager\.issuerRef/;
+    const free = /^global|^worker\.(kinds|podPatch|standby)|^tls\.certManager\.issuerRef/;
     const named = inSchema(schema).filter((path) => !free.test(path));
     expect(named.toSorted()).toEqual(
       inValues(values, schema)
