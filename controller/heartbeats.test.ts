@@ -14,6 +14,13 @@ const JOB = jobIdOf(1);
 const KEY = Buffer.alloc(32, 1);
 const tokenOf = (jobId: string, attempt: number): string => heartbeatToken(KEY, jobId, attempt);
 
+/** Statuses of a MediaJob whose first attempt is no longer the current one. */
+const NOT_CURRENT = [
+  ['a later attempt began', { attempt: 2 }],
+  ['the attempt is lost', { attempt: 1, reason: 'AttemptLost' }],
+  ['the job has ended', { attempt: 1, phase: 'Failed' }],
+] as const;
+
 describe('startHeartbeats', () => {
   let now: Date;
   const clock = { now: () => now };
@@ -83,11 +90,7 @@ describe('startHeartbeats', () => {
     expect(heartbeats.last(JOB, 1)).toBeNull();
   });
 
-  it.each([
-    ['a later attempt began', { attempt: 2 }],
-    ['the attempt is lost', { attempt: 1, reason: 'AttemptLost' }],
-    ['the job has ended', { attempt: 1, phase: 'Failed' }],
-  ] as const)('answers 410 when %s', async (_what, status) => {
+  it.each(NOT_CURRENT)('answers 410 when %s', async (_what, status) => {
     await become(status);
     expect((await beat(50)).status).toBe(410);
     expect(heartbeats.last(JOB, 1)).toBeNull();
@@ -178,11 +181,7 @@ describe('startHeartbeats', () => {
       ended.abort();
     });
 
-    it.each([
-      ['a later attempt began', { attempt: 2 }],
-      ['the attempt is lost', { attempt: 1, reason: 'AttemptLost' }],
-      ['the job has ended', { attempt: 1, phase: 'Failed' }],
-    ] as const)('answers 410 when %s', async (_what, status) => {
+    it.each(NOT_CURRENT)('answers 410 when %s', async (_what, status) => {
       await become(status);
       expect((await report()).status).toBe(410);
       expect(heartbeats.outcome(JOB, 1, 'nonce')).toBeNull();

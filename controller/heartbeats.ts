@@ -13,7 +13,7 @@
  * Of several controllers, the leader handles all but transfers, and the others forward to it. 503: there is no leader.
  */
 import { createServer, type IncomingMessage } from 'node:http';
-import { readAttemptRequest } from '#crds/contract/attempt-request.ts';
+import { attemptEndpoint, replyWith, type PortReply } from '#crds/contract/attempt-request.ts';
 import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
 import { mediaJobName } from '#crds/contract/names.ts';
 import {
@@ -85,10 +85,8 @@ export interface HeartbeatsOptions {
   readonly url?: string;
 }
 
-interface PortReply {
-  readonly status: number;
-  readonly body?: object;
-}
+/** Handles the requests of one path. The signal aborts when the sender no longer waits. */
+type Endpoint = (request: IncomingMessage, signal: AbortSignal) => Promise<PortReply>;
 
 interface RecordedHeartbeat extends Heartbeat {
   readonly attempt: number;
@@ -112,13 +110,6 @@ export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsO
   const outcomes = new OutcomeReports();
   const closing = new AbortController();
 
-  const receive = async (request: IncomingMessage, signal: AbortSignal): Promise<PortReply> => {
-    const { url } = request;
-    if (url === HEARTBEAT_PATH) return receiveHeartbeat(request);
-    if (url === TRANSFER_PATH) return grantTransfer(request);
-    if (url === OUTCOME_PATH) return receiveOutcome(request);
-    return url === STANDBY_PATH ? receiveStandby(request, signal) : { status: 404 };
-  };
   /** Handles a request as the leader, or forwards it to the leader. */
   const byLeader = async (
     request: IncomingMessage,
@@ -130,23 +121,6 @@ export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsO
     if (leader === null || isForwarded(request)) return { status: 503 };
     const { authorization } = request.headers;
     return forwardToLeader(new URL(request.url ?? '', leader), { authorization, ...sent });
-  };
-  const grantTransfer = async (request: IncomingMessage): Promise<PortReply> => {
-    const read = await readAttemptRequest(request, { key: options.key, schema: transferRequestSchema });
-    if ('status' in read) return read;
-    const body = await deps.grantTransfer(read.body);
-    return body === null ? { status: 410 } : { status: 200, body };
-  };
-  const receiveHeartbeat = async (request: IncomingMessage): Promise<PortReply> => {
-    const read = await readAttemptRequest(request, { key: options.key, schema: heartbeatBodySchema });
-    if ('status' in read) return read;
-    return byLeader(request, read, async () => ({ status: await receiveAsLeader(read.body) }));
-  };
-  const receiveOutcome = async (request: IncomingMessage): Promise<PortReply> => {
-    const schema = outcomeReportSchema;
-    const read = await readAttemptRequest(request, { key: options.key, schema, maxBytes: OUTCOME_BYTES });
-    if ('status' in read) return read;
-    return byLeader(request, read, async () => ({ status: await recordOutcome(read.body) }));
   };
   const receiveStandby = async (request: IncomingMessage, signal: AbortSignal): Promise<PortReply> => {
     request.resume();
@@ -171,11 +145,36 @@ export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsO
     return 204;
   };
 
+  const { key } = options;
+  const endpoints: ReadonlyMap<string | undefined, Endpoint> = new Map([
+    [
+      HEARTBEAT_PATH,
+      attemptEndpoint({ key, schema: heartbeatBodySchema }, (body, request) =>
+        byLeader(request, { body }, async () => ({ status: await receiveAsLeader(body) })),
+      ),
+    ],
+    [
+      OUTCOME_PATH,
+      attemptEndpoint({ key, schema: outcomeReportSchema, maxBytes: OUTCOME_BYTES }, (body, request) =>
+        byLeader(request, { body }, async () => ({ status: await recordOutcome(body) })),
+      ),
+    ],
+    [
+      TRANSFER_PATH,
+      attemptEndpoint({ key, schema: transferRequestSchema }, async (body) =>
+        replyWith(await deps.grantTransfer(body)),
+      ),
+    ],
+    [STANDBY_PATH, receiveStandby],
+  ]);
+  const notFound: Endpoint = async () => ({ status: 404 });
+
   const server = createServer(
     { requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, keepAliveTimeout: KEEP_ALIVE_MS },
     (request, response) => {
       const closed = new AbortController();
       response.once('close', () => closed.abort());
+      const receive = endpoints.get(request.url) ?? notFound;
       receive(request, AbortSignal.any([closed.signal, closing.signal])).then(
         ({ status, body }) => response.writeHead(status).end(body === undefined ? undefined : JSON.stringify(body)),
         (error: unknown) => {

@@ -1,17 +1,11 @@
-import { createServer, type IncomingMessage } from 'node:http';
-import type { z } from 'zod';
-import { readAttemptRequest } from '#crds/contract/attempt-request.ts';
+import { createServer } from 'node:http';
+import { attemptEndpoint, replyWith, type AttemptEndpoint } from '#crds/contract/attempt-request.ts';
 import { RUN_INPUT_PATH, runInputRequestSchema, type DescribeInput } from '#crds/contract/run-input.ts';
 import { TRANSFER_PATH, transferRequestSchema, type GrantTransfer } from '#crds/contract/transfer-urls.ts';
 import type { Log } from '#crds/process/log.ts';
 import { closeServer, listen, portOf, type ListenAddress } from '#crds/process/ops-server.ts';
 
 const REQUEST_MS = 10_000;
-
-interface Reply {
-  readonly status: number;
-  readonly body?: object;
-}
 
 /**
  * Serves transfer requests, which controllers forward, and the inputs of attempts, which controllers request: pods that
@@ -21,22 +15,19 @@ export async function serveTransfers(
   deps: { readonly grant: GrantTransfer; readonly describe: DescribeInput; readonly log: Log },
   { address, key }: { readonly address: ListenAddress; readonly key: Buffer },
 ): Promise<{ readonly port: number | null; close(): Promise<void> }> {
-  const handle = async <Body extends { jobId: string; attempt: number }>(
-    request: IncomingMessage,
-    schema: z.ZodType<Body>,
-    act: (body: Body) => Promise<object | null>,
-  ): Promise<Reply> => {
-    const read = await readAttemptRequest(request, { key, schema });
-    if ('status' in read) return read;
-    const body = await act(read.body);
-    return body === null ? { status: 410 } : { status: 200, body };
-  };
-  const respond = async (request: IncomingMessage): Promise<Reply> => {
-    if (request.url === TRANSFER_PATH) return handle(request, transferRequestSchema, deps.grant);
-    if (request.url === RUN_INPUT_PATH) return handle(request, runInputRequestSchema, deps.describe);
-    return { status: 404 };
-  };
+  const endpoints: ReadonlyMap<string | undefined, AttemptEndpoint> = new Map([
+    [
+      TRANSFER_PATH,
+      attemptEndpoint({ key, schema: transferRequestSchema }, async (body) => replyWith(await deps.grant(body))),
+    ],
+    [
+      RUN_INPUT_PATH,
+      attemptEndpoint({ key, schema: runInputRequestSchema }, async (body) => replyWith(await deps.describe(body))),
+    ],
+  ]);
+  const notFound: AttemptEndpoint = async () => ({ status: 404 });
   const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS }, (request, response) => {
+    const respond = endpoints.get(request.url) ?? notFound;
     respond(request).then(
       ({ status, body }) => {
         response.writeHead(status, body === undefined ? {} : { 'content-type': 'application/json' });

@@ -6,19 +6,48 @@ import { heartbeatToken } from '#crds/contract/heartbeat-token.ts';
 /** Default maximum size of a request's body, in bytes. */
 const BODY_BYTES = 2048;
 
+export interface PortReply {
+  readonly status: number;
+  readonly body?: object;
+}
+
+/** Handles the requests of one path. */
+export type AttemptEndpoint = (request: IncomingMessage) => Promise<PortReply>;
+
+interface AttemptBody {
+  readonly jobId: string;
+  readonly attempt: number;
+}
+
+interface AcceptedRequest<Body> {
+  /** Key of the attempts' tokens. */
+  readonly key: Buffer;
+  readonly schema: z.ZodType<Body>;
+  /** Maximum size of the body, in bytes. */
+  readonly maxBytes?: number;
+}
+
 /**
- * Reads the request of an attempt's worker: a POST of JSON with the token of its job and attempt. Returns the body, or
- * the status of the refusal.
+ * Returns an endpoint for the requests of an attempt's worker: a POST of JSON with the token of its job and attempt. It
+ * refuses all others with 400, 401 or 405.
  */
-export async function readAttemptRequest<Body extends { jobId: string; attempt: number }>(
-  request: IncomingMessage,
-  { key, schema, maxBytes = BODY_BYTES }: { key: Buffer; schema: z.ZodType<Body>; maxBytes?: number },
-): Promise<{ readonly body: Body } | { readonly status: 400 | 401 | 405 }> {
-  if (request.method !== 'POST') return { status: 405 };
-  const body = schema.safeParse(await readJson(request, maxBytes)).data;
-  if (body === undefined) return { status: 400 };
-  const { authorization } = request.headers;
-  return isToken(authorization, heartbeatToken(key, body.jobId, body.attempt)) ? { body } : { status: 401 };
+export function attemptEndpoint<Body extends AttemptBody>(
+  { key, schema, maxBytes = BODY_BYTES }: AcceptedRequest<Body>,
+  handle: (body: Body, request: IncomingMessage) => Promise<PortReply>,
+): AttemptEndpoint {
+  return async (request) => {
+    if (request.method !== 'POST') return { status: 405 };
+    const body = schema.safeParse(await readJson(request, maxBytes)).data;
+    if (body === undefined) return { status: 400 };
+    const { authorization } = request.headers;
+    const isAllowed = isToken(authorization, heartbeatToken(key, body.jobId, body.attempt));
+    return isAllowed ? handle(body, request) : { status: 401 };
+  };
+}
+
+/** Returns the reply with what was granted; 410 for null: the attempt is not current. */
+export function replyWith(granted: object | null): PortReply {
+  return granted === null ? { status: 410 } : { status: 200, body: granted };
 }
 
 /** Returns the JSON of a body; undefined for any other text, and for one above `maxBytes`. */
