@@ -13,7 +13,7 @@ interface BenchJob {
   readonly options?: SentOptions;
 }
 
-const POLL_MS = 10;
+const POLL_MS = 25;
 
 /** Sends the file, creates a job, waits and returns the output. @throws Error when the job does not succeed. */
 export async function runBenchJob({ api }: Pick<BenchService, 'api'>, job: BenchJob): Promise<Buffer> {

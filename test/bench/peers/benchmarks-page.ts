@@ -64,8 +64,9 @@ function cell(one: MeasuredCase, who: string, column: Column): string {
   return `${figure}${spread}${times === null ? '' : ` (${times.toFixed(2)} ×)`}`;
 }
 
+/** A remark can be a program's output: `<` would begin a tag of the page. */
 function remarks({ remarks }: MeasuredCase): string {
-  const lines = Object.entries(remarks).map(([who, what]) => `- ${who}: ${what}`);
+  const lines = Object.entries(remarks).map(([who, what]) => `- ${who}: ${what.replaceAll('<', '&lt;')}`);
   return lines.length === 0 ? '' : `\n${lines.join('\n')}\n`;
 }
 

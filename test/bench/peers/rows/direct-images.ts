@@ -201,7 +201,8 @@ async function writePictures({ cache, folder }: Bench): Promise<Record<PictureCa
       .jpeg({ quality: 92 })
       .toBuffer();
   const pictures = {
-    'mountains.jpg': await photo('picosdeeuropa_by_Aitzol_Berasategi.jpg', 3000, 2000),
+    // At 2000 pixels its height is whole: servers round a fraction in different ways, which costs a point of similarity.
+    'mountains.jpg': await photo('picosdeeuropa_by_Aitzol_Berasategi.jpg', 3000, 2001),
     'sunset.jpg': await photo('sunset_by_Aitzol_Berasategi.jpg', 4000, 3000),
     'screen.png': await wholePicture(cache, 'pcbnew_user_interface.png'),
     'moving.gif': await moving(await wholePicture(cache, 'Dune.jpg')),
