@@ -131,6 +131,23 @@ export default {
       to: { path: '^node_modules/(@types/)?pg/' },
     },
     {
+      name: 'one-file-knows-opentelemetry',
+      comment: 'What is recorded is defined in crds/process/tracing.ts. Without tracing its SDK is not loaded.',
+      severity: 'error',
+      from: {
+        path: '^(api|controller|crds|worker-image)/',
+        pathNot: '^crds/process/otlp-tracing\\.ts$|\\.test\\.ts$',
+      },
+      to: { path: '^node_modules/@opentelemetry/' },
+    },
+    {
+      name: 'opentelemetry-is-loaded-when-it-is-on',
+      comment: 'A static import would load the modules of OpenTelemetry in every process.',
+      severity: 'error',
+      from: { path: '^(api|controller|crds|worker-image)/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^crds/process/otlp-tracing\\.ts$', dynamic: false },
+    },
+    {
       name: 'folders-are-left-by-name',
       comment: 'From one top-level folder to another by the names in package.json (#crds/…), never by ../..',
       severity: 'error',

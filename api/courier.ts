@@ -22,6 +22,7 @@ import { announceReady } from '#crds/process/ready.ts';
 import { makeSafeFetch } from '#api/outbound/safe-fetch.ts';
 import { settings } from '#crds/process/settings.ts';
 import { runUntilStopped } from '#crds/process/shutdown.ts';
+import { startTracing } from '#crds/process/start-tracing.ts';
 import { trustedCertificates } from '#api/outbound/trusted-certificates.ts';
 import type { Loop } from '#api/loops/loop.ts';
 import { startPollingWorkers } from '#api/loops/polling-workers.ts';
@@ -31,6 +32,7 @@ const POLL_MS = 1000;
 
 const config = loadConfig(settings.pick(COURIER_SETTINGS), process.env);
 const { log, clock, registry } = beginProcess('courier', config);
+const tracing = await startTracing({ log }, 'courier', config);
 const database = makeDatabase({ url: config.DATABASE_URL, log, maxConnections: 10 });
 const secretBox = makeSecretBox(config.MEDIAJOBS_ENCRYPTION_KEYS);
 const { files, problem: filesProblem, close: closeFiles } = await openFiles({ clock }, config);
@@ -40,7 +42,7 @@ const safeFetch = makeSafeFetch({
   secureContext: await trustedCertificates(config.MEDIAJOBS_EXTRA_CA_FILE ?? null),
 });
 
-const deps = { database, files, secretBox, safeFetch, clock, log };
+const deps = { database, files, secretBox, safeFetch, clock, log, tracing };
 const deliverDeps = { ...deps, metrics: makeDeliveryMetrics(deps, registry) };
 const transferDeps = { ...deps, metrics: makeTransferMetrics(deps, registry) };
 const workers = {
@@ -83,7 +85,7 @@ runUntilStopped({ log }, async () => {
   listening.abort();
   await Promise.all([listener, ...Object.values(workers).map((worker) => worker.stop()), ops.close()]);
   closeFiles();
-  await database.close();
+  await Promise.all([database.close(), tracing?.close()]);
 });
 log.info({ ops_port: ops.port }, 'courier started');
 announceReady();

@@ -6,12 +6,15 @@ import type { NewId } from '#crds/contract/ids.ts';
 import type { Clock } from '#crds/process/clock.ts';
 import type { Log } from '#crds/process/log.ts';
 import type { RingKey } from '#crds/process/ring-key.ts';
+import type { Tracing } from '#crds/process/tracing.ts';
 
 /** Dependencies of the functions behind endpoints; each function selects those that it needs with `Pick`. */
 export interface Dependencies {
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Log;
+  /** null: no spans are recorded. */
+  readonly tracing: Tracing | null;
   readonly database: Database;
   readonly files: FileStore;
   readonly samples: SampleFiles;

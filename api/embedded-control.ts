@@ -26,6 +26,7 @@ import { opsAddress, startOpsServer } from '#crds/process/ops-server.ts';
 import { announceReady } from '#crds/process/ready.ts';
 import { settings } from '#crds/process/settings.ts';
 import { runUntilStopped } from '#crds/process/shutdown.ts';
+import { startTracing } from '#crds/process/start-tracing.ts';
 
 const controlSettings = settings
   .pick(CONTROL_SETTINGS)
@@ -36,6 +37,7 @@ const KEEP_FINISHED_SECONDS = 60;
 
 const config = loadConfig(controlSettings, process.env);
 const { log, clock, registry } = beginProcess('control', config);
+const tracing = await startTracing({ log }, 'control', config);
 const isolationWarning =
   config.MEDIAJOBS_ISOLATION === 'none'
     ? 'files are processed even without isolation (MEDIAJOBS_ISOLATION=none)'
@@ -62,11 +64,22 @@ const controller = startController({
   clock,
   time: systemTime,
   log,
+  tracing,
   metrics: makeControllerMetrics(registry),
   timing: LOCAL_TIMING,
 });
 const recorder = startRecorder(
-  { database, files, clock, log, registry, mediaJobs, heartbeatKey, keepFinishedSeconds: KEEP_FINISHED_SECONDS },
+  {
+    database,
+    files,
+    clock,
+    log,
+    tracing,
+    registry,
+    mediaJobs,
+    heartbeatKey,
+    keepFinishedSeconds: KEEP_FINISHED_SECONDS,
+  },
   config,
 );
 const ops = await startOpsServer(
@@ -92,5 +105,5 @@ runUntilStopped({ log }, async () => {
   for (const { owner, attempt } of interrupted) await revertAttempt(database, { id: jobIdOfName(owner.name), attempt });
   await Promise.all([heartbeats.close(), ops.close()]);
   closeFiles();
-  await database.close();
+  await Promise.all([database.close(), tracing?.close()]);
 });

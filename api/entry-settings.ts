@@ -1,11 +1,12 @@
 /** Settings that the processes of `api/` read, for `settings.pick`; on one machine each process receives exactly these. */
 import { FILE_SETTINGS } from '#api/files/file-settings.ts';
-import { PROCESS_SETTINGS } from '#crds/process/process-settings.ts';
+import { PROCESS_SETTINGS, TRACE_SETTINGS } from '#crds/process/process-settings.ts';
 import type { SettingName } from '#crds/process/settings.ts';
 
 /** Settings of processes that use the database and the file store. */
 const RECORDS = {
   ...PROCESS_SETTINGS,
+  ...TRACE_SETTINGS,
   ...FILE_SETTINGS,
   DATABASE_URL: true,
   MEDIAJOBS_ENCRYPTION_KEYS: true,

@@ -21,9 +21,11 @@ import { closeServer, listen, opsAddress, startOpsServer } from '#crds/process/o
 import { announceReady } from '#crds/process/ready.ts';
 import { settings } from '#crds/process/settings.ts';
 import { runUntilStopped } from '#crds/process/shutdown.ts';
+import { startTracing } from '#crds/process/start-tracing.ts';
 
 const config = loadConfig(settings.pick(API_SETTINGS), process.env);
 const { log, clock, registry } = beginProcess('api', config);
+const tracing = await startTracing({ log }, 'api', config);
 const database = makeDatabase({ url: config.DATABASE_URL, log, maxConnections: 16 });
 const redis = connectRedis(config.REDIS_URL);
 // Readiness needs one connection to Redis: without any, REDIS_URL is probably wrong. Processes tolerate later failures.
@@ -41,6 +43,7 @@ const { httpsServer, httpServer } = composeApi(
   {
     clock,
     log,
+    tracing,
     registry,
     database,
     redis,
@@ -88,7 +91,7 @@ runUntilStopped({ log }, async () => {
   engine.close();
   redis.disconnect();
   closeFiles();
-  await database.close();
+  await Promise.all([database.close(), tracing?.close()]);
 });
 
 async function missingDependency(): Promise<string | null> {

@@ -21,6 +21,7 @@ import { opsAddress, startOpsServer } from '#crds/process/ops-server.ts';
 import { announceReady } from '#crds/process/ready.ts';
 import { settings } from '#crds/process/settings.ts';
 import { runUntilStopped } from '#crds/process/shutdown.ts';
+import { startTracing } from '#crds/process/start-tracing.ts';
 
 const recorderSettings = settings
   .pick({
@@ -37,6 +38,7 @@ const KEEP_FINISHED_SECONDS = 300;
 
 const config = loadConfig(recorderSettings, process.env);
 const { log, clock, registry } = beginProcess('recorder', config);
+const tracing = await startTracing({ log }, 'recorder', config);
 const time = { ...systemTime, now: () => clock.now() };
 const connection = connect(config.KUBECONFIG ?? null, 'mediajobs-recorder');
 const database = makeDatabase({ url: config.DATABASE_URL, log, maxConnections: 12 });
@@ -61,13 +63,16 @@ runUntilStopped({ log }, async () => {
   await leader.stop();
   await Promise.all([transfers.close(), ops.close()]);
   closeFiles();
-  await Promise.all([connection.close(), database.close()]);
+  await Promise.all([connection.close(), database.close(), tracing?.close()]);
 });
 
 function work({ mediaJobs }: { mediaJobs: MediaJobClient }): { stop: () => Promise<void> } {
   const heartbeatKey = config.MEDIAJOBS_HEARTBEAT_KEY;
   const keepFinishedSeconds = KEEP_FINISHED_SECONDS;
-  return startRecorder({ database, files, clock, log, registry, mediaJobs, heartbeatKey, keepFinishedSeconds }, config);
+  return startRecorder(
+    { database, files, clock, log, tracing, registry, mediaJobs, heartbeatKey, keepFinishedSeconds },
+    config,
+  );
 }
 
 async function notReady(): Promise<string | null> {

@@ -4,12 +4,14 @@ import type { MediaJob, MediaJobStatus } from '#crds/contract/media-job.ts';
 import { jobIdOfName, LABELS } from '#crds/contract/names.ts';
 import { faultPoint } from '#crds/process/fault-point.ts';
 import type { Log } from '#crds/process/log.ts';
+import type { Tracing } from '#crds/process/tracing.ts';
 import type { Decision } from '#controller/decision.ts';
 import type { JobFacts } from '#controller/facts.ts';
 import type { Heartbeats } from '#controller/heartbeats.ts';
 import type { ControllerMetrics, ReconcileResult } from '#controller/metrics.ts';
 import { buildRunSpec } from '#controller/run-spec.ts';
 import { runName, type Runs } from '#controller/runs.ts';
+import { attemptParent, traceAttempt } from '#controller/trace-attempt.ts';
 import { statusAfter, statusOf, waitingStatus } from '#controller/status.ts';
 import type { Timing } from '#controller/timing.ts';
 
@@ -18,6 +20,8 @@ export interface ApplyDeps {
   readonly runs: Pick<Runs, 'reserve' | 'start' | 'stop' | 'release'>;
   readonly heartbeats: Pick<Heartbeats, 'url' | 'forget'>;
   readonly log: Log;
+  /** null: no spans are recorded. */
+  readonly tracing: Tracing | null;
   readonly metrics: Pick<ControllerMetrics, 'attemptLost'>;
   readonly timing: Timing;
   readonly percentWrites: Map<string, Date>;
@@ -98,7 +102,13 @@ async function start(
   const request = {
     owner: { name, uid: mediaJob.metadata.uid },
     attempt,
-    spec: buildRunSpec(deps.timing, { mediaJob, attempt, heartbeatUrl: deps.heartbeats.url, now: facts.now }),
+    spec: buildRunSpec(deps.timing, {
+      mediaJob,
+      attempt,
+      heartbeatUrl: deps.heartbeats.url,
+      now: facts.now,
+      isTraced: attemptParent(deps.tracing, mediaJob) !== null,
+    }),
     kind,
     account,
     secretName,
@@ -133,6 +143,7 @@ async function lose(deps: ApplyDeps, facts: ExistingFacts, decision: Decision & 
   const status = statusAfter(facts, decision);
   if (!(await write(deps, mediaJob, status))) return { result: 'conflict', requeueAt: null };
   deps.metrics.attemptLost(decision.cause);
+  traceAttempt(deps.tracing, { ...facts, endedAt: facts.now, phases: [], error: decision.cause });
   deps.log.warn(
     { job_id: mediaJob.spec.jobId, attempt: status.attempt, cause: decision.cause, message: status.message },
     'attempt lost',
@@ -149,6 +160,8 @@ async function finish(
   const { mediaJob } = facts;
   const status = statusAfter(facts, decision);
   if (!(await write(deps, mediaJob, status))) return { result: 'conflict', requeueAt: null };
+  const { phases = [] } = decision.outcome;
+  traceAttempt(deps.tracing, { ...facts, endedAt: facts.now, phases, error: status.error?.code ?? null });
   const fields = { job_id: mediaJob.spec.jobId, attempt: status.attempt };
   const { contradiction } = decision;
   if (contradiction !== undefined) deps.log.warn({ ...fields, contradiction }, 'worker report rejected');

@@ -52,6 +52,7 @@ describe('controller', () => {
       clock: systemClock,
       time: systemTime,
       log,
+      tracing: null,
       metrics,
       timing: LOCAL_TIMING,
       ...changes,

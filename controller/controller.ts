@@ -5,6 +5,7 @@ import { isFinal } from '#crds/contract/media-job.ts';
 import { mediaJobName } from '#crds/contract/names.ts';
 import type { Clock } from '#crds/process/clock.ts';
 import type { Log } from '#crds/process/log.ts';
+import type { Tracing } from '#crds/process/tracing.ts';
 import type { Applied } from '#controller/apply.ts';
 import type { Heartbeats } from '#controller/heartbeats.ts';
 import type { ControllerMetrics } from '#controller/metrics.ts';
@@ -20,6 +21,8 @@ export interface ControllerDeps {
   readonly clock: Clock;
   readonly time: Pick<Time, 'wait' | 'random'>;
   readonly log: Log;
+  /** null: no spans are recorded. */
+  readonly tracing: Tracing | null;
   readonly metrics: ControllerMetrics;
   readonly timing: Timing;
 }

@@ -25,16 +25,18 @@ import {
   type MediaJobLeadership,
 } from '#crds/media-jobs/media-job-leader.ts';
 import { beginProcess } from '#crds/process/begin-process.ts';
-import { PROCESS_SETTINGS } from '#crds/process/process-settings.ts';
+import { PROCESS_SETTINGS, TRACE_SETTINGS } from '#crds/process/process-settings.ts';
 import { ConfigError, loadConfig } from '#crds/process/config.ts';
 import { opsAddress, startOpsServer } from '#crds/process/ops-server.ts';
 import { announceReady } from '#crds/process/ready.ts';
 import { settings } from '#crds/process/settings.ts';
 import { runUntilStopped } from '#crds/process/shutdown.ts';
+import { startTracing } from '#crds/process/start-tracing.ts';
 
 const controllerSettings = settings
   .pick({
     ...PROCESS_SETTINGS,
+    ...TRACE_SETTINGS,
     ...LEADER_SETTINGS,
     MEDIAJOBS_POD_IP: true,
     MEDIAJOBS_WORKER_POD: true,
@@ -55,6 +57,7 @@ const controllerSettings = settings
 const config = loadConfig(controllerSettings, process.env);
 const pod = workerPod(config.MEDIAJOBS_WORKER_POD);
 const { log, clock, registry } = beginProcess('controller', config);
+const tracing = await startTracing({ log }, 'controller', config);
 const metrics = makeControllerMetrics(registry);
 const time = { ...systemTime, now: () => clock.now() };
 const connection = connect(config.KUBECONFIG ?? null, 'mediajobs-controller');
@@ -104,7 +107,7 @@ log.info({ namespace, ops_port: ops.port }, 'controller started');
 runUntilStopped({ log }, async () => {
   await leader.stop();
   await Promise.all([heartbeats.close(), ops.close()]);
-  await connection.close();
+  await Promise.all([connection.close(), tracing?.close()]);
 });
 
 function work({ client, signal, reflect, mediaJobs }: MediaJobLeadership): { stop: () => Promise<void> } {
@@ -139,6 +142,7 @@ function work({ client, signal, reflect, mediaJobs }: MediaJobLeadership): { sto
     clock,
     time,
     log,
+    tracing,
     metrics,
     timing: CLUSTER_TIMING,
   });

@@ -15,6 +15,7 @@ const input = {
   attempt: 1,
   heartbeatUrl: 'http://127.0.0.1:8091/heartbeat',
   now: NOW,
+  isTraced: false,
 };
 
 describe('buildRunSpec', () => {

@@ -10,6 +10,7 @@ interface RunSpecInput {
   readonly attempt: number;
   readonly heartbeatUrl: string;
   readonly now: Date;
+  readonly isTraced: boolean;
 }
 
 /**
@@ -20,7 +21,7 @@ export function buildRunSpec(
   timing: Pick<Timing, 'jobRunSeconds' | 'heartbeatIntervalSeconds'>,
   input: RunSpecInput,
 ): OpenRunSpec {
-  const { mediaJob, attempt, heartbeatUrl } = input;
+  const { mediaJob, attempt, heartbeatUrl, isTraced } = input;
   const { spec } = mediaJob;
   return {
     jobId: spec.jobId,
@@ -29,6 +30,7 @@ export function buildRunSpec(
     timeoutSeconds: secondsLeft(timing, input),
     input: { size: spec.inputSize },
     heartbeat: { url: heartbeatUrl, intervalSeconds: timing.heartbeatIntervalSeconds },
+    ...(isTraced && { isTraced }),
   };
 }
 

@@ -10,6 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { runSpecSchema, type RunOutcome } from '#crds/contract/run-spec.ts';
 import { faultPoint } from '#crds/process/fault-point.ts';
 import type { Log } from '#crds/process/log.ts';
+import { PhaseTimes } from '#worker-image/phase-times.ts';
 import { runAttempt } from '#worker-image/run-attempt.ts';
 import type { SandboxedEngine } from '#worker-image/sandbox/sandboxed-engine.ts';
 import { writeOutcome } from '#worker-image/transfer/write-outcome.ts';
@@ -29,6 +30,8 @@ export interface PerformInput {
   readonly terminationFile: string;
   /** Name of the container image, which goes into the receipt; empty: none. */
   readonly image: string;
+  /** Time of the first heartbeat, as `performance.now()` has it. */
+  readonly startedAt: number;
   /** Called with the progress, 0 to 99. */
   readonly onPercent: (percent: number) => void;
   /** Aborted when the attempt is no longer wanted. */
@@ -45,9 +48,10 @@ const TIME = {
 
 /** Performs the attempt and writes its outcome. The engine process and everything that it started have ended then. */
 export async function performAttempt({ log, child, versions }: PerformDeps, input: PerformInput): Promise<number> {
-  const { signal, onPercent, image } = input;
+  const { signal, onPercent, image, startedAt } = input;
   try {
-    const deps = { ...TIME, child, versions, log, onPercent, signal };
+    const phases = new PhaseTimes(TIME.now, startedAt);
+    const deps = { ...TIME, child, versions, log, onPercent, signal, phases };
     const outcome = await runAttempt(deps, runSpecSchema.parse(input.sent), input.directory);
     signal.throwIfAborted();
     // Processes that the file started must neither survive it nor change the outcome.

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { resolveOptions } from '#crds/catalogue/options/options.ts';
 import { fileLimits } from '#crds/catalogue/plans.ts';
-import type { RunOutcome, RunSpec } from '#crds/contract/run-spec.ts';
+import { parseRunOutcome, type RunOutcome, type RunSpec } from '#crds/contract/run-spec.ts';
 import { makeLog } from '#crds/process/log.ts';
 import { noisyPng } from '#test/support/engine-inputs.ts';
 import { startStoreHost, type StoreHost, type StoreHostOptions } from '#test/support/store-host.ts';
+import { PhaseTimes } from '#worker-image/phase-times.ts';
 import { runAttempt, type AttemptDeps } from '#worker-image/run-attempt.ts';
 import { EngineKilled } from '#worker-image/sandbox/engine-messages.ts';
 import { SandboxedEngine } from '#worker-image/sandbox/sandboxed-engine.ts';
@@ -42,7 +43,8 @@ async function attempt(
 ): Promise<RunOutcome> {
   host = await startStoreHost({ etag: ETAG, ...served });
   const { url } = host;
-  const rest = { versions: Promise.resolve({}), log, onPercent: () => undefined, ...CLOCK };
+  const phases = new PhaseTimes(CLOCK.now, CLOCK.now());
+  const rest = { versions: Promise.resolve({}), log, phases, onPercent: () => undefined, ...CLOCK };
   const given: RunSpec = {
     jobId: 'job_00000000000000000000',
     attempt: 1,
@@ -78,6 +80,21 @@ describe('runAttempt', () => {
       outcome: 'failed',
       error: { code: 'unsupported_input' },
     });
+  });
+
+  it('reports the times of its phases where it is asked for them', async () => {
+    const spec = { isTraced: true } as const;
+    const names = (outcome: RunOutcome): unknown => outcome.phases?.map(({ phase }) => phase);
+    const outcome = await attempt({ input: image }, { spec });
+    expect(names(outcome)).toEqual(['fetch', 'process', 'upload']);
+    expect(parseRunOutcome(JSON.stringify(outcome))).toEqual(outcome);
+    await host?.close();
+    child = new SandboxedEngine({ log }, { folder, isolation: NO_ISOLATION });
+    expect(names(await attempt({ input: Buffer.from('plain words') }, { spec }))).toEqual(['fetch', 'process']);
+  });
+
+  it('reports no times otherwise', async () => {
+    expect(await attempt({ input: image })).not.toHaveProperty('phases');
   });
 
   it('fails with timeout when its time has passed, although nobody aborted it', async () => {

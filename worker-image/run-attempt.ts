@@ -7,6 +7,7 @@ import type { RunOutcome, RunSpec } from '#crds/contract/run-spec.ts';
 import { unnamedWorkOrder } from '#crds/contract/work-order.ts';
 import { faultPoint } from '#crds/process/fault-point.ts';
 import type { Log } from '#crds/process/log.ts';
+import type { PhaseTimes } from '#worker-image/phase-times.ts';
 import type { SandboxedEngine } from '#worker-image/sandbox/sandboxed-engine.ts';
 import { EngineKilled } from '#worker-image/sandbox/engine-messages.ts';
 import { download } from '#worker-image/transfer/download.ts';
@@ -18,6 +19,7 @@ export interface AttemptDeps extends RetryDeps {
   readonly child: SandboxedEngine;
   readonly versions: Promise<Readonly<Record<string, string>>>;
   readonly log: Log;
+  readonly phases: PhaseTimes;
   /** Called with the progress, 0 to 99. */
   readonly onPercent: (percent: number) => void;
   /** Aborted when the attempt is no longer wanted. */
@@ -40,28 +42,34 @@ export async function runAttempt(deps: AttemptDeps, spec: RunSpec, folder: strin
   const signal = AbortSignal.any([deps.signal, limit.signal]);
   try {
     const report = await processInput({ ...deps, signal }, spec, folder);
-    return { outcome: 'succeeded', report };
+    return { outcome: 'succeeded', report, ...phasesOf(deps, spec) };
   } catch (error) {
     deps.signal.throwIfAborted();
     const reason: unknown = limit.signal.aborted ? limit.signal.reason : error;
     if (reason instanceof TransferFailed || reason instanceof EngineKilled) throw reason;
     logFailure(deps.log, reason);
     const { code, message } = toJobError(reason);
-    return { outcome: 'failed', error: { code, message } };
+    return { outcome: 'failed', error: { code, message }, ...phasesOf(deps, spec) };
   } finally {
     clearTimeout(timer);
   }
 }
 
+function phasesOf({ phases }: Pick<AttemptDeps, 'phases'>, { isTraced }: RunSpec): Pick<RunOutcome, 'phases'> {
+  return isTraced === true ? { phases: phases.list() } : {};
+}
+
 async function processInput(deps: AttemptDeps, spec: RunSpec, folder: string): Promise<WorkerReport> {
-  const { signal, onPercent } = deps;
+  const { signal, onPercent, phases } = deps;
   const directory = await mkdtemp(join(folder, 'task-'));
   const path = join(directory, 'input');
   const share = (from: number, to: number) => (part: number) => onPercent(from + (to - from) * part);
   const named = formatOfName(spec.filename);
   if (named !== null) deps.child.expect(FORMATS[named].kind);
   const requestTransfer = makeRequestTransfer(spec);
+  phases.begin('fetch');
   await download(deps, { ...spec.input, requestTransfer, path, signal, onProgress: share(0, DOWNLOADED) });
+  phases.begin('process');
   const work = share(DOWNLOADED, PROCESSED);
   const { output, size, report } = await deps.child.process({
     task: { ...unnamedWorkOrder(spec), filename: spec.filename, lane: 'job', path, directory },
@@ -74,6 +82,7 @@ async function processInput(deps: AttemptDeps, spec: RunSpec, folder: string): P
   deps.child.kill().catch((error: unknown) => deps.log.warn({ err: error }, 'engine process not ended'));
   const contentType = FORMATS[report.result.output_format].mediaType;
   await faultPoint('before-output-put');
+  phases.begin('upload');
   const source = { file, size, contentType };
   await upload(deps, { ...source, requestTransfer, signal, onProgress: share(PROCESSED, UPLOADED) });
   await faultPoint('after-output-put');

@@ -36,6 +36,7 @@ const code = await performAttempt(
     directory,
     terminationFile,
     image: process.env['MEDIAJOBS_IMAGE'] ?? '',
+    startedAt: beats.startedAt,
     onPercent: (percent) => beats.report(percent),
     signal: stop.signal,
   },

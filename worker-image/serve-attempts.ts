@@ -62,6 +62,7 @@ async function run({ directory, spec }: { directory: string; spec: RunSpec }): P
       directory,
       terminationFile: join(directory, TERMINATION_NAME),
       image: '',
+      startedAt: beats.startedAt,
       onPercent: (percent) => beats.report(percent),
       signal: stop.signal,
     },

@@ -16,6 +16,8 @@ export interface ApiRequest {
   /** Query string, unparsed and without `?`. */
   readonly queryText: string;
   readonly headers: IncomingHttpHeaders;
+  /** Context of the span of the request; null without tracing. */
+  readonly traceparent: string | null;
   readonly body: Readable;
   /** Size of the whole body in bytes; null without a `Content-Length` header. */
   readonly contentLength: number | null;

@@ -20,6 +20,7 @@ import { FASTIFY_OPTIONS } from '#api/http/fastify-options.ts';
 import { API_VERSION } from '#api/interface-version.ts';
 import { sendRefusal } from '#api/http/refusal.ts';
 import type { Certificate } from '#api/http/renew-certificate.ts';
+import { traceRequest } from '#api/http/trace-request.ts';
 import { clientAddress } from '#api/http/request-address.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { splitTarget } from '#api/files/signed-url.ts';
@@ -88,6 +89,11 @@ interface HttpExchange {
   readonly reply: FastifyReply;
 }
 
+interface TracedExchange extends HttpExchange {
+  /** Context of the span of the request; null without tracing. */
+  readonly traceparent: string | null;
+}
+
 /**
  * Sets the headers of every response. Moves the content type of the request to `x-sent-content-type`, so that Fastify
  * treats every body as raw bytes.
@@ -117,6 +123,7 @@ function refuseOrClose(request: FastifyRequest, reply: FastifyReply): void {
 async function serve(deps: ApiDeps, endpoint: Endpoint, { request, reply }: HttpExchange): Promise<FastifyReply> {
   const started = process.hrtime.bigint();
   const context = newGateContext(deps, endpoint, request);
+  const traceparent = deps.tracing === null ? null : traceRequest(deps.tracing, endpoint, { request, reply });
   reply.raw.once('close', () => {
     void context.release();
     const seconds = Number(process.hrtime.bigint() - started) / 1e9;
@@ -126,7 +133,7 @@ async function serve(deps: ApiDeps, endpoint: Endpoint, { request, reply }: Http
     );
   });
   try {
-    const response = await replyOf(deps, context, { request, reply });
+    const response = await replyOf(deps, context, { request, reply, traceparent });
     reply.code(response.status).headers({ ...context.rateHeaders, ...response.headers });
     return await sendBody(reply, response.body);
   } catch (error) {
@@ -147,7 +154,7 @@ async function rateHeadersOf(
   return isEarly ? limits.directHeaders(caller) : rateHeaders;
 }
 
-async function replyOf(deps: ApiDeps, context: GateContext, exchange: HttpExchange): Promise<ApiReply> {
+async function replyOf(deps: ApiDeps, context: GateContext, exchange: TracedExchange): Promise<ApiReply> {
   const { endpoint } = context;
   const request = () => readRequest(exchange);
   if (endpoint.lane === 'public') {
@@ -190,7 +197,7 @@ function newGateContext(
   };
 }
 
-function readRequest({ request, reply }: HttpExchange): ApiRequest {
+function readRequest({ request, reply, traceparent }: TracedExchange): ApiRequest {
   const disconnected = new AbortController();
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) disconnected.abort();
@@ -207,6 +214,7 @@ function readRequest({ request, reply }: HttpExchange): ApiRequest {
     query,
     queryText,
     headers: { ...headers, 'content-type': joined(contentType) },
+    traceparent,
     body: request.raw,
     contentLength: length === undefined ? null : Number(length),
     signal: disconnected.signal,

@@ -30,11 +30,21 @@ import { refusalOf } from '#crds/contract/work-rules.ts';
 import { mergeOptions, parseJsonOptions, resolveOptions } from '#crds/catalogue/options/options.ts';
 import { LIMITS, PLANS } from '#crds/catalogue/plans.ts';
 import { checkTargetUrl, withAsciiHost } from '#api/outbound/public-url.ts';
+import { traceJob } from '#api/jobs/trace-job.ts';
 import { faultPoint } from '#crds/process/fault-point.ts';
 
 type CreateJobDeps = Pick<
   Dependencies,
-  'database' | 'clock' | 'newId' | 'secretBox' | 'samples' | 'files' | 'baseUrl' | 'linkKeys' | 'privateTargets'
+  | 'database'
+  | 'clock'
+  | 'newId'
+  | 'secretBox'
+  | 'samples'
+  | 'files'
+  | 'baseUrl'
+  | 'linkKeys'
+  | 'privateTargets'
+  | 'tracing'
 >;
 
 interface JobInput {
@@ -43,6 +53,8 @@ interface JobInput {
   /** Bytes of the request's body, which identify a repeated request. */
   readonly raw: Buffer;
   readonly idempotencyKey: string | null;
+  /** Context of the span of the request; null without tracing. */
+  readonly traceparent: string | null;
 }
 
 /**
@@ -57,13 +69,17 @@ export async function createJob(
   const request = { accountId: account.id, livemode, key: input.idempotencyKey, raw: input.raw };
   return handleOnce(deps, request, async (store) => {
     const newJob = await readNewJob(deps, caller, parseFields(jobRequestSchema, input.fields));
-    const job = await admit(deps, { caller, newJob, store });
+    const { traceparent } = input;
+    const job = await admit(deps, { caller, newJob: { ...newJob, traceparent }, store });
+    traceJob(deps.tracing, job);
     await faultPoint('after-job-insert');
     return jobObject(deps, job);
   });
 }
 
-async function readNewJob(deps: CreateJobDeps, caller: AccountCaller, fields: JobRequest): Promise<NewJob> {
+type ParsedJob = Omit<NewJob, 'traceparent'>;
+
+async function readNewJob(deps: CreateJobDeps, caller: AccountCaller, fields: JobRequest): Promise<ParsedJob> {
   refuseAddresses(deps, fields);
   const preset = await presetOptions(deps, { accountId: caller.account.id, preset: fields.preset });
   const options = resolveOptions(mergeOptions(preset, parseJsonOptions(fields.options ?? {})), fields.operation);

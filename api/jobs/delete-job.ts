@@ -5,13 +5,14 @@ import { deleteOutputs } from '#api/jobs/delete-outputs.ts';
 import { isUnfinished, type Job } from '#api/jobs/job.ts';
 import { finishJobIn } from '#api/jobs/finish-job.ts';
 import { markFilesDeleted } from '#api/jobs/job-progress-rows.ts';
+import { traceJob } from '#api/jobs/trace-job.ts';
 import { readJob } from '#api/jobs/read-jobs.ts';
 import { CHANGES_CHANNEL } from '#api/store/changes-channel.ts';
 import { notify } from '#api/store/listen.ts';
 import type { Queryable } from '#api/store/database.ts';
 import { faultPoint } from '#crds/process/fault-point.ts';
 
-type DeleteDeps = Pick<Dependencies, 'database' | 'clock' | 'newId' | 'secretBox' | 'baseUrl' | 'linkKeys'>;
+type DeleteDeps = Pick<Dependencies, 'database' | 'clock' | 'newId' | 'secretBox' | 'baseUrl' | 'linkKeys' | 'tracing'>;
 
 interface JobDeletion {
   readonly caller: AccountCaller;
@@ -40,7 +41,9 @@ async function cancel(deps: DeleteDeps, { caller, input: { id } }: JobDeletion):
     await notify(tx, CHANGES_CHANNEL, id);
     return job;
   });
-  if (canceled !== null) await faultPoint('after-final-commit');
+  if (canceled === null) return null;
+  traceJob(deps.tracing, canceled);
+  await faultPoint('after-final-commit');
   return canceled;
 }
 

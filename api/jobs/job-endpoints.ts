@@ -62,7 +62,7 @@ export const jobEndpoints: readonly Endpoint[] = [
     handle: async (deps, request) => {
       const { raw, object } = await readJsonBody(request);
       const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key']);
-      const input = { fields: object, raw, idempotencyKey };
+      const input = { fields: object, raw, idempotencyKey, traceparent: request.traceparent };
       const outcome = await createJob(deps, { caller: request.caller, input });
       if (outcome.kind === 'replayed_refusal') {
         return { ...refusal(deps, { error: outcome.refusal, requestId: request.id }), headers: REPLAYED };

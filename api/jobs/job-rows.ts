@@ -30,6 +30,7 @@ const COLUMNS = {
   sealedWebhookUrl: 'sealed_webhook_url',
   retentionSeconds: 'retention_seconds',
   metadata: 'metadata',
+  traceparent: 'traceparent',
   dispatch: 'dispatch',
   outputKey: 'output_key',
   outputUpload: 'delivery',
@@ -64,6 +65,7 @@ const NEW_JOB_FIELDS = [
   'features',
   'retentionSeconds',
   'metadata',
+  'traceparent',
 ] as const satisfies readonly (keyof typeof COLUMNS)[];
 
 export interface NewJob extends Pick<Job, (typeof NEW_JOB_FIELDS)[number]> {

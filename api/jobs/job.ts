@@ -45,6 +45,8 @@ export interface Job extends Readonly<UnnamedWorkOrder> {
   readonly sendsOutput: boolean;
   readonly retentionSeconds: number;
   readonly metadata: Readonly<Record<string, string>>;
+  /** Context of the span of the request that created the job; null: it was not traced. */
+  readonly traceparent: string | null;
   /** Nonce of the newest MediaJob; null before the first. */
   readonly dispatch: string | null;
   readonly outputKey: string | null;

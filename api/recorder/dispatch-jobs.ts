@@ -10,11 +10,13 @@ import { formatOfName, FORMATS, type Kind } from '#crds/catalogue/formats.ts';
 import { isFinal, type JobTicket, type MediaJob, type MediaJobSpec } from '#crds/contract/media-job.ts';
 import { unnamedWorkOrder } from '#crds/contract/work-order.ts';
 import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
-import { jobIdOfName, LABELS, mediaJobName } from '#crds/contract/names.ts';
+import { jobTraceparent } from '#crds/contract/job-trace.ts';
+import { ANNOTATIONS, jobIdOfName, LABELS, mediaJobName } from '#crds/contract/names.ts';
 import { LIMITS } from '#crds/catalogue/plans.ts';
 import { faultPoint } from '#crds/process/fault-point.ts';
+import type { OpenSpan } from '#crds/process/tracing.ts';
 
-export interface DispatchDeps extends Pick<Dependencies, 'database' | 'log'> {
+export interface DispatchDeps extends Pick<Dependencies, 'database' | 'log' | 'tracing'> {
   readonly mediaJobs: MediaJobClient;
   /** Returns a random word of a-z and 0-9. */
   readonly newNonce: () => string;
@@ -103,14 +105,23 @@ async function dispatchJob(deps: DispatchDeps, job: Job): Promise<void> {
   if (!(await setDispatch(deps.database, job, nonce))) return;
   const name = mediaJobName(job.id);
   await faultPoint('before-dispatch');
+  const span = startDispatchSpan(deps, job);
   const outcome = await deps.mediaJobs.create({
     name,
     labels: { [LABELS.job]: name, [LABELS.account]: job.accountId, [LABELS.dispatch]: nonce },
+    ...(span === null ? {} : { annotations: { [ANNOTATIONS.traceparent]: span.traceparent } }),
     spec: specOf(job, `${name}-${nonce}`),
     ticket: ticketOf(deps, job, nonce),
   });
+  span?.end({ attributes: { 'mediajobs.job.id': job.id }, error: null });
   await faultPoint('after-dispatch');
   deps.log.info({ job_id: job.id, outcome, first_attempt: job.attempt + 1 }, 'job dispatched');
+}
+
+/** Starts the span of a dispatch, which the attempts of the MediaJob continue; null: the job is not traced. */
+function startDispatchSpan({ tracing }: Pick<DispatchDeps, 'tracing'>, { id, traceparent }: Job): OpenSpan | null {
+  if (tracing === null || traceparent === null) return null;
+  return tracing.start({ name: 'job dispatch', kind: 'producer', parent: jobTraceparent(id, traceparent) });
 }
 
 /** Returns the kind of a file name's extension: an estimate for sizing and display. */

@@ -26,6 +26,7 @@ beforeEach(async () => {
     clock,
     newId,
     log: makeLog('test', 'error'),
+    tracing: null,
     secretBox: makeSecretBox([key]),
     baseUrl: 'https://media.test',
     linkKeys: [key],

@@ -20,6 +20,7 @@ import {
   projectMediaJob,
   type ProjectDeps,
 } from '#api/recorder/project-media-job.ts';
+import { traceJob } from '#api/jobs/trace-job.ts';
 import { settleTransfers } from '#api/recorder/settle-transfers.ts';
 import { sealPlainUrls } from '#api/webhooks/seal-plain-urls.ts';
 import { listen } from '#api/store/listen.ts';
@@ -34,7 +35,7 @@ import { startLoop } from '#api/loops/loop.ts';
 
 interface RecorderDeps extends Pick<
   ProjectDeps,
-  'database' | 'clock' | 'log' | 'mediaJobs' | 'heartbeatKey' | 'keepFinishedSeconds'
+  'database' | 'clock' | 'log' | 'tracing' | 'mediaJobs' | 'heartbeatKey' | 'keepFinishedSeconds'
 > {
   readonly files: FileStore;
   readonly registry: Registry;
@@ -53,7 +54,8 @@ export function startRecorder(
   { registry, ...given }: RecorderDeps,
   config: RecorderConfig,
 ): { stop: () => Promise<void> } {
-  const { log } = given;
+  const { log, tracing } = given;
+  const metrics = makeJobMetrics(given, registry);
   const stopping = new AbortController();
   const deps: ProjectDeps & Pick<RecorderDeps, 'files'> = {
     ...given,
@@ -65,7 +67,10 @@ export function startRecorder(
     maxUnfinishedJobs: config.MEDIAJOBS_OPEN_JOBS,
     ticketsSeen: new Map(),
     beingCreated: new Set(),
-    onJobEnded: makeJobMetrics(given, registry).ended,
+    onJobEnded: (job) => {
+      metrics.ended(job);
+      traceJob(tracing, job);
+    },
   };
   const queue = new WorkQueue(
     {

@@ -8,6 +8,7 @@ import type { FileStore } from '#api/files/file-store.ts';
 import { notify } from '#api/store/listen.ts';
 import { uploadOutput, callerTargetSchema } from '#api/transfers/upload-output.ts';
 import { fetchInput, type FetchedInput } from '#api/transfers/fetch-input.ts';
+import { traceTransfer } from '#api/transfers/trace-transfer.ts';
 import type { TransferMetrics } from '#api/transfers/transfer-metrics.ts';
 import type { TransferFailure } from '#api/transfers/transfer-outcome.ts';
 import {
@@ -27,7 +28,7 @@ import { PLANS } from '#crds/catalogue/plans.ts';
 import { faultPoint } from '#crds/process/fault-point.ts';
 import type { SafeFetch } from '#api/outbound/safe-fetch.ts';
 
-export interface TransferDeps extends Pick<Dependencies, 'database' | 'secretBox' | 'clock' | 'log'> {
+export interface TransferDeps extends Pick<Dependencies, 'database' | 'secretBox' | 'clock' | 'log' | 'tracing'> {
   readonly files: Pick<FileStore, 'get' | 'put'>;
   readonly safeFetch: SafeFetch;
   readonly metrics: TransferMetrics;
@@ -61,8 +62,10 @@ export async function claimDueTransfers(
 export async function runTransfer(deps: TransferDeps, transfer: ClaimedTransfer, stopped: AbortSignal): Promise<void> {
   const lost = new AbortController();
   const timer = setInterval(() => void keepLease(deps, transfer, lost), EXTEND_MS);
+  const span = traceTransfer(deps.tracing, transfer);
   try {
     const outcome = await tryMoveBytes(deps, transfer, AbortSignal.any([stopped, lost.signal]));
+    span?.end({ error: ERRORS[outcome?.outcome ?? 'unknown'] });
     if (outcome === null) {
       const nextAt = new Date(deps.clock.now().getTime() + UNCOUNTED_RETRY_MS);
       return await releaseTransfer(deps.database, transfer, nextAt);
@@ -76,6 +79,15 @@ export async function runTransfer(deps: TransferDeps, transfer: ClaimedTransfer,
     clearInterval(timer);
   }
 }
+
+/** `error.type` of each outcome; `unknown`: an error of the service. */
+const ERRORS = {
+  fetched: null,
+  sent: null,
+  missing: 'output_missing',
+  failed: 'transfer_failed',
+  unknown: 'internal',
+} as const satisfies Record<Outcome['outcome'] | 'unknown', string | null>;
 
 async function keepLease(
   { database, clock, log }: TransferDeps,

@@ -28,6 +28,8 @@ export interface TransferAttempt {
 
 export interface ClaimedTransfer extends TransferAttempt {
   readonly plan: PlanName;
+  /** Context of the request that created the job; null: it is not traced. */
+  readonly traceparent: string | null;
   /** URL of a fetch, encrypted. */
   readonly inputUrl: Buffer | null;
   readonly inputKey: string;
@@ -103,7 +105,7 @@ export async function claimTransfers(
      from chosen, jobs as job, accounts as account
      where transfer.job_id = chosen.job_id and transfer.direction = chosen.direction
        and job.id = chosen.job_id and account.id = job.account_id
-     returning transfer.job_id as "jobId", transfer.direction, transfer.tries as attempt, account.plan,
+     returning transfer.job_id as "jobId", transfer.direction, transfer.tries as attempt, account.plan, job.traceparent,
        job.input_url as "inputUrl", job.input_key as "inputKey", job.output_target as "outputTarget",
        job.output_key as "outputKey", job.report -> 'result' ->> 'output_format' as "outputFormat"`,
     [claim.now, claim.leaseUntil, claim.limit, claim.perAccount],

@@ -15,12 +15,15 @@ import {
   dropLostDeliveries,
   markDelivered,
   markFailed,
+  selectTraceparent,
   type ClaimedDelivery,
 } from '#api/webhooks/webhook-delivery-rows.ts';
 import { secretContext } from '#api/webhooks/webhook-secret.ts';
+import { jobTraceparent } from '#crds/contract/job-trace.ts';
 import { faultPoint } from '#crds/process/fault-point.ts';
+import type { OpenSpan } from '#crds/process/tracing.ts';
 
-export interface DeliverDeps extends SendDeps, Pick<Dependencies, 'database' | 'secretBox' | 'log'> {
+export interface DeliverDeps extends SendDeps, Pick<Dependencies, 'database' | 'secretBox' | 'log' | 'tracing'> {
   readonly metrics: DeliveryMetrics;
 }
 
@@ -52,8 +55,18 @@ export async function deliver(deps: DeliverDeps, delivery: ClaimedDelivery, sign
   const secret = deps.secretBox.open(delivery.sealedSecret, secretContext.delivery(eventId));
   await faultPoint('before-webhook-post');
   const at = deps.clock.now();
+  const span = await startDeliverySpan(deps, delivery);
   const outcome = await sendEvent(deps, { ...delivery, url, secret, ...(signal === undefined ? {} : { signal }) });
   await faultPoint('after-webhook-response');
+  span?.end({
+    error: outcome.delivered ? null : String(outcome.status ?? 'no_response'),
+    attributes: {
+      'http.request.method': 'POST',
+      'http.request.resend_count': attempt - 1,
+      'http.response.status_code': outcome.status ?? undefined,
+      'mediajobs.event.id': eventId,
+    },
+  });
   // This process is stopping: the lease expires and the next process sends the event again.
   if (signal?.aborted === true && !outcome.delivered) return;
   const durationMs = Math.max(0, deps.clock.now().getTime() - at.getTime());
@@ -72,6 +85,16 @@ export async function deliver(deps: DeliverDeps, delivery: ClaimedDelivery, sign
     },
     'webhook sent',
   );
+}
+
+/** Starts the span of an attempt; null: the job is not traced. The request has no header of it. */
+async function startDeliverySpan(
+  { tracing, database }: DeliverDeps,
+  { jobId }: ClaimedDelivery,
+): Promise<OpenSpan | null> {
+  const traceparent = tracing === null ? null : await selectTraceparent(database, jobId);
+  if (tracing === null || traceparent === null) return null;
+  return tracing.start({ name: 'POST webhook', kind: 'client', parent: jobTraceparent(jobId, traceparent) });
 }
 
 async function recordOutcome(

@@ -28,6 +28,7 @@ export interface NewDelivery {
 /** Delivery with a claimed attempt. */
 export interface ClaimedDelivery extends StoredUrl {
   readonly eventId: string;
+  readonly jobId: string;
   readonly sealedSecret: Buffer;
   readonly body: Buffer;
   /** 1 to 8. */
@@ -88,7 +89,7 @@ export async function claimDeliveries(
      )
      update webhook_deliveries as delivery set attempt = delivery.attempt + 1, lease_until = $2
      from chosen where delivery.id = chosen.id
-     returning delivery.id as "eventId", delivery.url as "plainUrl",
+     returning delivery.id as "eventId", delivery.job_id as "jobId", delivery.url as "plainUrl",
        delivery.sealed_url as "sealedUrl", delivery.secret as "sealedSecret", delivery.body, delivery.attempt`,
     [claim.now, claim.leaseUntil, claim.limit, claim.perHost, claim.attempts],
   );
@@ -132,6 +133,12 @@ export async function markFailed(
      where id = $1 and attempt = $2 and done_at is null`,
     [attempt.eventId, attempt.attempt, attempt.at, attempt.status, attempt.error, attempt.nextAt],
   );
+}
+
+/** Returns the context of the request that created a job; null when it was not traced. */
+export async function selectTraceparent(db: Queryable, jobId: string): Promise<string | null> {
+  const job = await db.findRow<{ traceparent: string | null }>('select traceparent from jobs where id = $1', [jobId]);
+  return job?.traceparent ?? null;
 }
 
 /** Returns the due time of the longest waiting delivery; null when none is due. */

@@ -83,6 +83,7 @@ export interface MediaJob {
     readonly resourceVersion: string;
     readonly creationTimestamp: string;
     readonly labels: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
   };
   readonly spec: MediaJobSpec;
   /** Absent until the controller has seen it. */

@@ -20,6 +20,11 @@ export const LABELS = {
   instance: 'app.kubernetes.io/instance',
 } as const;
 
+export const ANNOTATIONS = {
+  /** Context of the span of a MediaJob's dispatch, for the spans of its attempts. */
+  traceparent: 'mediajobs.dev/traceparent',
+} as const;
+
 /** Phases of a MediaJob; the last two are final. */
 export const PHASES = ['Pending', 'Running', 'Succeeded', 'Failed'] as const;
 export type Phase = (typeof PHASES)[number];

@@ -5,10 +5,15 @@ import { buildReport } from '#test/support/build-media-job.ts';
 
 const failed = { outcome: 'failed', error: { code: 'encrypted_pdf', message: 'The PDF needs a password.' } };
 
+const FETCH = { phase: 'fetch', startMs: 0, endMs: 12 };
+
 describe('parseRunOutcome', () => {
-  it.each([failed, { outcome: 'succeeded', report: buildReport() }])('returns the outcome %j', (outcome) => {
-    expect(parseRunOutcome(JSON.stringify(outcome))).toEqual(outcome);
-  });
+  it.each([failed, { outcome: 'succeeded', report: buildReport() }, { ...failed, phases: [FETCH] }])(
+    'returns the outcome %j',
+    (outcome) => {
+      expect(parseRunOutcome(JSON.stringify(outcome))).toEqual(outcome);
+    },
+  );
 
   it.each([
     ['an empty text', ''],
@@ -19,6 +24,12 @@ describe('parseRunOutcome', () => {
     ['an unknown field', JSON.stringify({ ...failed, billed: false })],
     ['an unprintable message', JSON.stringify({ ...failed, error: { ...failed.error, message: '\u202egpj' } })],
     ['a success without a report', '{"outcome":"succeeded"}'],
+    ['an unknown phase', JSON.stringify({ ...failed, phases: [{ phase: 'sleep', startMs: 0, endMs: 1 }] })],
+    [
+      'a phase of two days',
+      JSON.stringify({ ...failed, phases: [{ phase: 'fetch', startMs: 0, endMs: 2 * 86_400_000 }] }),
+    ],
+    ['four phases', JSON.stringify({ ...failed, phases: Array.from({ length: 4 }, () => FETCH) })],
   ])('returns null for %s', (_what, text) => {
     expect(parseRunOutcome(text)).toBeNull();
   });

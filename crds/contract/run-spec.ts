@@ -22,6 +22,8 @@ export const runSpecSchema = z.object({
   input: z.object({ etag: z.string(), size: z.int().nullable() }),
   /** Target of heartbeats: POST `HeartbeatBody` with `Authorization: Bearer <token>`. */
   heartbeat: z.object({ url: z.url(), token: z.string(), intervalSeconds: z.number() }),
+  /** true: the outcome contains the times of the phases. */
+  isTraced: z.literal(true).optional(),
 });
 export type RunSpec = z.infer<typeof runSpecSchema>;
 
@@ -67,18 +69,33 @@ export const outcomeReportSchema = z.object({
 });
 export type OutcomeReport = z.infer<typeof outcomeReportSchema>;
 
+/** Longest time of a phase, in milliseconds: more than an attempt lasts. */
+const MAX_PHASE_MS = 86_400_000;
+const phaseMs = z.int().min(0).max(MAX_PHASE_MS);
+const workPhaseSchema = z.strictObject({
+  phase: z.enum(['fetch', 'process', 'upload']),
+  /** Milliseconds after the first heartbeat was sent. */
+  startMs: phaseMs,
+  endMs: phaseMs,
+});
+export type WorkPhase = z.infer<typeof workPhaseSchema>;
+
+/** Phases of an attempt in their order; the last one has failed when the attempt has. Absent without `isTraced`. */
+const phases = z.array(workPhaseSchema).max(3).optional();
+
 export const runOutcomeSchema = z.discriminatedUnion('outcome', [
-  z.object({ outcome: z.literal('succeeded'), report: workerReportSchema }),
-  z.object({ outcome: z.literal('failed'), error: jobErrorSchema }),
+  z.object({ outcome: z.literal('succeeded'), report: workerReportSchema, phases }),
+  z.object({ outcome: z.literal('failed'), error: jobErrorSchema, phases }),
 ]);
 export type RunOutcome = z.infer<typeof runOutcomeSchema>;
 
 /** Schema of an outcome of an untrusted process, which decodes callers' files. */
 const untrustedOutcomeSchema: z.ZodType<RunOutcome> = z.discriminatedUnion('outcome', [
-  z.strictObject({ outcome: z.literal('succeeded'), report: untrustedReportSchema }),
+  z.strictObject({ outcome: z.literal('succeeded'), report: untrustedReportSchema, phases }),
   z.strictObject({
     outcome: z.literal('failed'),
     error: z.strictObject({ ...jobErrorSchema.shape, message: z.string().max(1000).regex(PLAIN_TEXT) }),
+    phases,
   }),
 ]);
 

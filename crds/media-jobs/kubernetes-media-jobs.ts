@@ -195,11 +195,11 @@ function secretsPath(namespace: string): string {
   return `/api/v1/namespaces/${namespace}/secrets`;
 }
 
-function newObject({ name, labels, spec }: NewMediaJob): object {
+function newObject({ name, labels, annotations, spec }: NewMediaJob): object {
   return {
     apiVersion: `${API_GROUP}/${API_VERSION}`,
     kind: KIND,
-    metadata: { name, labels },
+    metadata: { name, labels, ...(annotations && { annotations }) },
     spec: withoutNulls(mediaJobSpecSchema.parse(spec)),
   };
 }
@@ -210,9 +210,9 @@ const translated = new WeakMap<KubeObject, MediaJob>();
 function mediaJobOf(object: KubeObject): MediaJob {
   const known = translated.get(object);
   if (known !== undefined) return known;
-  const { name, uid, resourceVersion, creationTimestamp, labels = {} } = object.metadata;
+  const { name, uid, resourceVersion, creationTimestamp, labels = {}, annotations } = object.metadata;
   const mediaJob: MediaJob = {
-    metadata: { name, uid, resourceVersion, creationTimestamp, labels },
+    metadata: { name, uid, resourceVersion, creationTimestamp, labels, ...(annotations && { annotations }) },
     spec: withNulls(mediaJobSpecSchema, object['spec']) as MediaJobSpec,
     ...(isWritten(object['status'])
       ? { status: withNulls(mediaJobStatusSchema, object['status']) as MediaJobStatus }

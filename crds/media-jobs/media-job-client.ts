@@ -3,6 +3,7 @@ import type { JobTicket, MediaJob, MediaJobSpec, MediaJobStatus } from '#crds/co
 export interface NewMediaJob {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
   readonly spec: MediaJobSpec;
   readonly ticket: JobTicket;
 }

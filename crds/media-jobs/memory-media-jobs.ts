@@ -114,6 +114,7 @@ function newMediaJob(deps: MemoryMediaJobsDeps, request: NewMediaJob): MediaJob 
       resourceVersion: '0',
       creationTimestamp: deps.clock.now().toISOString(),
       labels: request.labels,
+      ...(request.annotations && { annotations: request.annotations }),
     },
     spec: mediaJobSpecSchema.parse(request.spec),
   };

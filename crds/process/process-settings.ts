@@ -9,3 +9,9 @@ export const PROCESS_SETTINGS = {
   MEDIAJOBS_CLOCK_FILE: true,
   MEDIAJOBS_FAULTS_DIR: true,
 } as const satisfies Partial<Record<SettingName, true>>;
+
+/** Settings of every process that records spans, for `settings.pick`. */
+export const TRACE_SETTINGS = {
+  MEDIAJOBS_TRACES_URL: true,
+  MEDIAJOBS_TRACES_SHARE: true,
+} as const satisfies Partial<Record<SettingName, true>>;

@@ -15,6 +15,7 @@ import {
   socket,
   url,
 } from '#crds/process/setting-types.ts';
+import { traceSettings } from '#crds/process/trace-settings.ts';
 
 export const settings = z.object({
   DATABASE_URL: z.string().min(1).meta({ description: 'PostgreSQL connection string.' }),
@@ -230,6 +231,7 @@ export const settings = z.object({
       'Port of `/metrics`, `/healthz`, `/livez` and `/readyz` of each process. On one machine they are on unix sockets unless this is set; the processes then use this port and the following ones.',
   }),
   MEDIAJOBS_OPS_HOST: z.string().default('127.0.0.1').meta({ description: 'Address that the ops port binds to.' }),
+  ...traceSettings,
   MEDIAJOBS_CLOCK_FILE: z.string().optional().meta({
     description:
       'For tests of the service only: file with the whole seconds by which its clock runs ahead. Each process logs a warning at its start.',

@@ -63,6 +63,13 @@ export function describeMediaJobClient(name: string, makeClient: () => Promise<T
         expect(await client.ticket(request.name)).toEqual(request.ticket);
       });
 
+      it('stores annotations', async () => {
+        const annotations = { 'mediajobs.dev/traceparent': '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' };
+        const request = { ...buildNewMediaJob(), annotations };
+        await client.create(request);
+        expect((await read(client, request.name)).metadata.annotations).toEqual(annotations);
+      });
+
       it('succeeds for a name that exists, without a change', async () => {
         const first = await create();
         expect(await client.create(buildNewMediaJob({ operation: 'convert' }))).toBe('exists');

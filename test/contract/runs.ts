@@ -29,7 +29,7 @@ export function buildRunRequest(behaviour: string, job = 1, attempt = 1): RunReq
     kind: spec.kind,
     account: spec.account,
     dispatch: 'nonce',
-    spec: buildRunSpec(LOCAL_TIMING, { mediaJob, attempt, heartbeatUrl, now: new Date() }),
+    spec: buildRunSpec(LOCAL_TIMING, { mediaJob, attempt, heartbeatUrl, now: new Date(), isTraced: false }),
     ticket: async () => buildTicket({ filename: behaviour }),
     secretName: `${name}-${attempt}`,
   };

@@ -34,12 +34,16 @@ function video(): Promise<Buffer> {
   return made;
 }
 
-export async function startVideoJob(service: OwnService, fields: Record<string, unknown> = {}): Promise<RunningJob> {
+export async function startVideoJob(
+  service: OwnService,
+  fields: Record<string, unknown> = {},
+  headers: Readonly<Record<string, string>> = {},
+): Promise<RunningJob> {
   const receiver = await startReceiver();
   const input = fields['input'] ?? { upload: await upload(service.api(), await video(), 'video.mp4') };
   const options = { video: { codec: 'h264' } };
   const json = { operation: 'compress', options, webhook_url: `${receiver.url}/hook`, ...fields, input };
-  const created = await service.api()('POST', '/v1/jobs', { json });
+  const created = await service.api()('POST', '/v1/jobs', { json, headers });
   expect(created.status).toBe(202);
   return { id: String(created.json()['id']), receiver };
 }

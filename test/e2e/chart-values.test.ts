@@ -246,6 +246,52 @@ describe('trusted authorities', () => {
   });
 });
 
+describe('traces', () => {
+  const SENDERS = ['api', 'controller', 'courier', 'recorder'];
+  const url = 'http://collector.observability.svc:4318/v1/traces';
+  const to = [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'observability' } } }];
+  const peers = (manifests: readonly Manifest[]): string[] =>
+    manifests
+      .filter(({ kind, spec }) => kind === 'NetworkPolicy' && JSON.stringify(spec).includes('observability'))
+      .map(({ metadata }) => metadata.name.replace('mediajobs-', ''))
+      .toSorted();
+  const settings = (manifests: readonly Manifest[]): Record<string, string | undefined>[] =>
+    [...podsOf(manifests)].flatMap(([process, { spec }]) => {
+      const env = spec.containers[0]?.env.filter(({ name }) => name.startsWith('MEDIAJOBS_TRACES_')) ?? [];
+      return env.length === 0 ? [] : [{ process, ...Object.fromEntries(env.map(({ name, value }) => [name, value])) }];
+    });
+  const values = { 'tracing.url': url, 'tracing.share': 0.25, 'networkPolicies.traces.to': to };
+
+  it('are sent by the processes that have the address and the share, and whose policies allow it', () => {
+    const manifests = render('evaluation', values);
+    expect(settings(manifests).toSorted((a, b) => String(a['process']).localeCompare(String(b['process'])))).toEqual(
+      SENDERS.map((process) => ({ process, MEDIAJOBS_TRACES_URL: url, MEDIAJOBS_TRACES_SHARE: '0.25' })),
+    );
+    expect(peers(manifests)).toEqual(SENDERS);
+    const rules = manifests.find(({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === 'mediajobs-api');
+    expect(rules?.spec?.['egress']).toContainEqual({ ports: [{ port: 4318, protocol: 'TCP' }], to });
+  });
+
+  it('are none by default, and then no policy allows anything more', () => {
+    expect(settings(render('evaluation'))).toEqual([]);
+    expect(peers(render('evaluation', { 'networkPolicies.traces.to': to }))).toEqual([]);
+  });
+
+  it('are sent with the trusted authorities', () => {
+    const controller = podsOf(render('production', values)).get('controller');
+    expect(controller?.spec.containers[0]?.env).toContainEqual(
+      expect.objectContaining({ name: 'NODE_EXTRA_CA_CERTS' }),
+    );
+  });
+
+  it.each([
+    ['an address of another kind', { 'tracing.url': 'grpc://collector:4317' }],
+    ['a share above 1', { 'tracing.url': url, 'tracing.share': 10 }],
+  ])('are refused with %s', (_what, wrong) => {
+    expect(() => render('evaluation', wrong)).toThrow(/tracing/);
+  });
+});
+
 describe('namespaces and permissions', () => {
   it('have no Role, RoleBinding and ClusterRole with rbac.create=false', () => {
     const kinds = render('evaluation', { 'rbac.create': false }).map(({ kind }) => kind);

@@ -145,6 +145,7 @@ CREATE TABLE public.jobs (
     reserved_micro_usd bigint DEFAULT 0 NOT NULL,
     sealed_webhook_url bytea,
     disruptions smallint DEFAULT 0 NOT NULL,
+    traceparent text,
     CONSTRAINT final_has_end CHECK (((status = ANY (ARRAY['queued'::text, 'processing'::text])) = (completed_at IS NULL))),
     CONSTRAINT jobs_delivery_check CHECK ((delivery = ANY (ARRAY['due'::text, 'done'::text]))),
     CONSTRAINT jobs_percent_check CHECK (((percent >= 0) AND (percent <= 100))),

@@ -51,6 +51,7 @@ export function startClusterController(client: KubeClient, namespace: string, is
     clock: time,
     time,
     log,
+    tracing: null,
     metrics: makeControllerMetrics(new Registry()),
     timing: CLUSTER_TIMING,
   });

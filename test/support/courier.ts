@@ -74,7 +74,8 @@ export async function testCourier(): Promise<Courier> {
     secureContext: trustReceivers(),
   });
   const metrics = makeTransferMetrics({ database, clock }, registry);
-  const deps: TransferDeps = { database, files, safeFetch, secretBox, clock, metrics, log: makeLog('test', 'silent') };
+  const log = makeLog('test', 'silent');
+  const deps: TransferDeps = { database, files, safeFetch, secretBox, clock, metrics, log, tracing: null };
   let accountId = '';
   const only = async <Row>(text: string, id: string): Promise<Row> => {
     const { rows } = await database.query<Row>(text, [id]);

@@ -15,6 +15,7 @@ import { type ConnectionLimits } from '#api/http/connection-limits.ts';
 import { CONNECTION_TIMEOUTS, type ConnectionTimeouts } from '#api/http/connection-timeouts.ts';
 import { makeReceiptKeys } from '#api/receipts/receipt-keys.ts';
 import { newId } from '#crds/contract/ids.ts';
+import type { Tracing } from '#crds/process/tracing.ts';
 import type { PlanName } from '#crds/catalogue/plans.ts';
 import { systemClock } from '#crds/process/clock.ts';
 import { makeLog } from '#crds/process/log.ts';
@@ -30,6 +31,7 @@ interface Settings {
   readonly trustedProxies?: readonly string[];
   readonly privateTargets?: readonly string[];
   readonly plan?: PlanName;
+  readonly tracing?: Tracing | null;
 }
 
 interface InProcessApi {
@@ -61,6 +63,7 @@ export async function startInProcessApi({
   trustedProxies = [],
   privateTargets = [],
   plan = 'growth',
+  tracing = null,
 }: Settings = {}): Promise<InProcessApi> {
   const [database, { redis }] = [await testDatabase(), await testRedis()];
   const directory = await mkdtemp(path.join(tmpdir(), 'mediajobs-api-'));
@@ -79,6 +82,7 @@ export async function startInProcessApi({
     {
       clock,
       log,
+      tracing,
       registry,
       database,
       redis,

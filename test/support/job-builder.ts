@@ -37,6 +37,7 @@ export async function buildJob(db: Queryable, accountId: string, more: Partial<N
     webhookUrl: null,
     retentionSeconds: 3600,
     metadata: {},
+    traceparent: null,
     inputUrl: null,
     outputTarget: null,
     reservedMicroUsd: 2000,

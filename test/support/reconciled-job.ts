@@ -4,6 +4,7 @@ import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
 import type { MediaJobSpec, MediaJobStatus } from '#crds/contract/media-job.ts';
 import { mediaJobName } from '#crds/contract/names.ts';
 import { makeLog } from '#crds/process/log.ts';
+import type { Tracing } from '#crds/process/tracing.ts';
 import { NEVER_SUSPENDED } from '#controller/collective-silence.ts';
 import type { Heartbeat } from '#controller/heartbeats.ts';
 import { makeControllerMetrics } from '#controller/metrics.ts';
@@ -31,7 +32,7 @@ export interface ReconciledJob {
   lostCount(cause: LostCause): Promise<number | undefined>;
 }
 
-export function makeReconciledJob(): ReconciledJob {
+export function makeReconciledJob(tracing: Tracing | null = null): ReconciledJob {
   const clock = { now: () => new Date(Date.parse('2026-01-01T00:00:00Z') + job.seconds * 1000) };
   let uids = 0;
   const registry = new Registry();
@@ -50,6 +51,7 @@ export function makeReconciledJob(): ReconciledJob {
       forget: () => beats.clear(),
     },
     log: makeLog('test', 'silent'),
+    tracing,
     metrics: makeControllerMetrics(registry),
     timing: LOCAL_TIMING,
     percentWrites: new Map(),

@@ -46,7 +46,15 @@ export async function webhookSender(): Promise<WebhookSender> {
     secureContext: trustReceivers(),
   });
   const metrics = makeDeliveryMetrics({ database, clock }, registry);
-  const deps: DeliverDeps = { database, secretBox, safeFetch, clock, metrics, log: makeLog('test', 'silent') };
+  const deps: DeliverDeps = {
+    database,
+    secretBox,
+    safeFetch,
+    clock,
+    metrics,
+    log: makeLog('test', 'silent'),
+    tracing: null,
+  };
   const sender: WebhookSender = {
     time: START,
     accountId: '',

@@ -14,6 +14,8 @@ export interface HeartbeatTarget {
 }
 
 export interface HeartbeatSender {
+  /** Time of the first heartbeat, as `performance.now()` has it. */
+  readonly startedAt: number;
   /** Reports 0 to 99 percent; ignores a fall. After a rise by 5 it sends at once, every 0.5 seconds at most. */
   report(percent: number): void;
   stop(): void;
@@ -41,9 +43,11 @@ export function startHeartbeats(target: HeartbeatTarget, onFenced: () => void): 
       if (status === FENCED) onFenced();
     });
   };
+  const startedAt = performance.now();
   beat();
   const timer = setInterval(beat, target.intervalSeconds * 1000);
   return {
+    startedAt,
     report(value) {
       percent = Math.max(percent, Math.min(99, Math.floor(value)));
       if (percent - sentPercent < STEP_PERCENT || earlyTimer !== null) return;

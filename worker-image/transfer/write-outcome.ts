@@ -33,7 +33,7 @@ export function outcomeText(outcome: RunOutcome): string {
 function shortened(outcome: RunOutcome): RunOutcome {
   if (outcome.outcome === 'succeeded') return outcome;
   const { code, message } = outcome.error;
-  return { outcome: 'failed', error: { code, message: plainText(message, MESSAGE_CHARACTERS) } };
+  return { ...outcome, error: { code, message: plainText(message, MESSAGE_CHARACTERS) } };
 }
 
 function shortenedAgain(outcome: RunOutcome): RunOutcome {

@@ -95,6 +95,16 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{ .Values.worker.namespace | default .Release.Namespace }}
 {{- end }}
 
+{{/* Where a process sends its spans; empty without tracing. */}}
+{{- define "mediajobs.env.tracing" -}}
+{{- if .Values.tracing.url -}}
+- name: MEDIAJOBS_TRACES_URL
+  value: {{ .Values.tracing.url | quote }}
+- name: MEDIAJOBS_TRACES_SHARE
+  value: {{ .Values.tracing.share | quote }}
+{{- end }}
+{{- end }}
+
 {{/* Identity of a process in the leader election, and the objects that it works on. */}}
 {{- define "mediajobs.env.pod" -}}
 - name: MEDIAJOBS_RELEASE
