@@ -41,6 +41,18 @@ export async function leaderOf(component: 'controller' | 'recorder'): Promise<st
   return (lease.spec.holderIdentity ?? '').split('_')[0] ?? '';
 }
 
+interface Pods {
+  readonly items: readonly { readonly metadata: { readonly name: string } }[];
+}
+
+/** Returns the metrics of all controllers. */
+export async function controllerMetrics(): Promise<string> {
+  const { items } = await kubectlJson<Pods>('get', 'pods', '--selector', podsOf('controller'));
+  const ask = "fetch('http://127.0.0.1:9090/metrics').then(async (answer) => console.log(await answer.text()))";
+  const texts = items.map(({ metadata }) => kubectl('exec', metadata.name, '--', 'node', '-e', ask).catch(() => ''));
+  return (await Promise.all(texts)).join('\n');
+}
+
 interface WorkerPod {
   readonly kinds?: Readonly<Record<string, object>>;
 }

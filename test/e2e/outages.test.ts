@@ -131,13 +131,23 @@ describe('jobs survive', () => {
   );
 });
 
-/** Empties the node that has no store, whose files would be lost with it. */
+/** Empties a node that has no store, whose files would be lost with it, and no control plane, which no other node has. */
 async function nodeWithoutService(nodes: readonly string[]): Promise<string> {
   const onNodes = 'jsonpath={.items[*].spec.nodeName}';
+  const role = 'node-role.kubernetes.io/control-plane';
+  const controlPlane = await kubectl(
+    'get',
+    'nodes',
+    '--selector',
+    role,
+    '--output',
+    'jsonpath={.items[*].metadata.name}',
+  );
   const stores = `app.kubernetes.io/component in (${STORES.join()})`;
   const taken = (await kubectl('get', 'pods', '--selector', stores, '--output', onNodes)).split(' ');
   const receivers = (await kubectl('get', 'pods', '--selector', 'app=receiver', '--output', onNodes)).split(' ');
-  const free = nodes.find((node) => ![...taken, ...receivers].includes(node));
+  const occupied = [...taken, ...receivers, ...controlPlane.split(' ')];
+  const free = nodes.find((node) => !occupied.includes(node));
   if (free === undefined) throw new Error('each node has a store');
   await kubectl('cordon', free);
   await kubectl('delete', 'pods', '--field-selector', `spec.nodeName=${free}`);

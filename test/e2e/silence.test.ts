@@ -8,7 +8,7 @@ import { attemptOf } from '#test/e2e/job-in-cluster.ts';
 import { kindNodes } from '#test/e2e/kind-nodes.ts';
 import { holdEncoders } from '#test/e2e/node-agent.ts';
 import { expectNothingAmiss } from '#test/e2e/nothing-amiss.ts';
-import { JOB_SECONDS, useService, WORK } from '#test/e2e/use-installation.ts';
+import { JOB_SECONDS, sample, useService, WORK } from '#test/e2e/use-installation.ts';
 import { finished } from '#test/support/run-through.ts';
 
 const { api, receiver, createJob, close } = await useService();
@@ -42,6 +42,7 @@ describe('running attempts', () => {
       await until('each attempt to be silent', 240, async () => ((await isEachSilent(ids)) ? true : null));
       await wait(end - performance.now());
       expect(await isEachSilent(ids)).toBe(true);
+      await expectServed(ids[0] ?? '');
     }
     for (const id of ids) {
       // All of them are encoded at once now.
@@ -50,6 +51,15 @@ describe('running attempts', () => {
     }
   }, 1_500_000);
 });
+
+/** Every process is ready and finds the others: jobs are read, files processed in a request. */
+async function expectServed(id: string): Promise<void> {
+  for (const process of PROCESSES) await rolledOut(process);
+  expect((await api('GET', `/v1/jobs/${id}`)).json()).toMatchObject({ id, status: 'processing' });
+  const headers = { 'content-type': 'application/octet-stream' };
+  const path = '/v1/convert?filename=people.csv&convert.to=json';
+  expect(await api('POST', path, { body: sample('people.csv'), headers })).toMatchObject({ status: 200 });
+}
 
 /** Lets all pods of jobs find room at once; their encoders are held. Returns a function that reverts it. */
 async function requestLittle(): Promise<() => Promise<void>> {

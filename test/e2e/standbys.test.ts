@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { mediaJobName } from '#crds/contract/names.ts';
 import { kubectl, kubectlJson, until } from '#test/e2e/commands.ts';
-import { podsOf } from '#test/e2e/deployments.ts';
+import { controllerMetrics, podsOf } from '#test/e2e/deployments.ts';
 import { installStandbys } from '#test/e2e/installation.ts';
 import { attemptOf } from '#test/e2e/job-in-cluster.ts';
 import { JOB_SECONDS, useService, WORK } from '#test/e2e/use-installation.ts';
@@ -28,7 +28,7 @@ describe('an installation with standbys', () => {
   /** Resolves with the names of the Jobs of the standbys when so many wait for a job. */
   const ready = async (count: number): Promise<string[]> => {
     const line = `mediajobs_controller_standbys{kind="image",state="ready"} ${count}`;
-    await until(`${count} standbys`, 180, async () => ((await metrics()).includes(line) ? true : null));
+    await until(`${count} standbys`, 180, async () => ((await controllerMetrics()).includes(line) ? true : null));
     const { items } = await kubectlJson<Listed>('get', 'jobs', ...STANDBYS);
     const waiting = items.filter(({ metadata }) => metadata.annotations?.['mediajobs.dev/bound-to'] === undefined);
     return waiting.map(({ metadata }) => metadata.name);
@@ -41,7 +41,7 @@ describe('an installation with standbys', () => {
     expect(job).toMatchObject({ status: 'succeeded', error: null, result: { kind: 'image' } });
     const output = await api('GET', String(job['result'].download_url), { key: null });
     expect([output.status, output.bytes.length]).toEqual([200, job['result'].output_size]);
-    expect(await metrics()).toContain('mediajobs_controller_standby_bindings_total{result="bound"} 1');
+    expect(await controllerMetrics()).toContain('mediajobs_controller_standby_bindings_total{result="bound"} 1');
     const after = await ready(2);
     expect(after.filter((name) => before.includes(name))).toHaveLength(1);
     expect(await kubectl('get', 'pods', ...STANDBYS)).toMatch(/standby-image-\w+-\w+ +1\/1 +Running/);
@@ -94,11 +94,3 @@ describe('an installation with standbys', () => {
     });
   });
 });
-
-/** Returns the metrics of all controllers. */
-async function metrics(): Promise<string> {
-  const { items } = await kubectlJson<Listed>('get', 'pods', '--selector', podsOf('controller'));
-  const ask = "fetch('http://127.0.0.1:9090/metrics').then(async (answer) => console.log(await answer.text()))";
-  const texts = items.map(({ metadata }) => kubectl('exec', metadata.name, '--', 'node', '-e', ask).catch(() => ''));
-  return (await Promise.all(texts)).join('\n');
-}
