@@ -14,7 +14,7 @@ import {
   eventMessagesOf,
   type Point,
 } from '#test/e2e/job-in-cluster.ts';
-import { signalPods } from '#test/e2e/node-agent.ts';
+import { holdEncoders, signalPods } from '#test/e2e/node-agent.ts';
 import { expectNothingAmiss } from '#test/e2e/nothing-amiss.ts';
 import { JOB_SECONDS, LONG_WORK, sample, useService, WORK } from '#test/e2e/use-installation.ts';
 import { sql } from '#test/e2e/stores.ts';
@@ -100,19 +100,31 @@ describe('an attempt', () => {
     ['pod is evicted', async (id) => evict(await kubectl('get', 'pod', '-l', podsOfJob(id), '-o', POD_NAME))],
     ['process is killed', (id) => signalPods(podsOfJob(id), 'KILL')],
   ];
+  // Encoders are held, so that no attempt ends by itself before it is lost.
   it.each(LOSSES)('whose %s is followed by the next', async (_what, lose) => {
     const id = await createJob(LONG_WORK);
-    await reach(id, 'is running');
-    await lose(id);
+    const encoders = await holdEncoders();
+    try {
+      await reach(id, 'is running');
+      await lose(id);
+      await untilAttemptRuns(id, 2);
+    } finally {
+      await encoders.release();
+    }
     expect(await finished(api, id, JOB_SECONDS)).toMatchObject({ status: 'succeeded' });
     expect(await attemptOf(id)).toBe(2);
   });
 
   it('that is the third to be lost ends the job with internal', async () => {
     const id = await createJob(LONG_WORK);
-    for (const attempt of [1, 2, 3]) {
-      await untilAttemptRuns(id, attempt);
-      await signalPods(podsOfJob(id, attempt), 'KILL');
+    const encoders = await holdEncoders();
+    try {
+      for (const attempt of [1, 2, 3]) {
+        await untilAttemptRuns(id, attempt);
+        await signalPods(podsOfJob(id, attempt), 'KILL');
+      }
+    } finally {
+      await encoders.release();
     }
     const job = await finished(api, id, JOB_SECONDS);
     expect(job).toMatchObject({ status: 'failed', billed: false, error: { code: 'internal' } });
