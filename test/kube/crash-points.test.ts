@@ -161,8 +161,8 @@ function given(server: string | undefined): { server?: string } {
   return server === undefined ? {} : { server };
 }
 
-/** `PATCH /apis/…/mediajobs/job-x/status?fieldManager=y` → `PATCH status`, `POST /apis/…/jobs` → `POST jobs`. */
+/** `PATCH /apis/…/mediajobs/job-x/status` → `PATCH status`, `POST /apis/…/jobs` → `POST jobs`. */
 function kindOf(write: string): string {
   const [method = '', address = ''] = write.split(' ');
-  return `${method} ${address.split('?')[0]?.split('/').at(-1)}`;
+  return `${method} ${address.split('/').at(-1)}`;
 }

@@ -71,7 +71,8 @@ export async function startKubeProxy(kubeconfig: string, plan: KubeProxyPlan = {
   const pass = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (dead || isUnreachable(request)) return void request.socket.destroy();
     if (isThrottled(request)) return throttle(request, response);
-    const number = isWrite(request) ? writes.push(`${request.method} ${request.url}`) : 0;
+    const [path] = (request.url ?? '').split('?');
+    const number = isWrite(request) ? writes.push(`${request.method} ${path}`) : 0;
     if (isTheOne(number, 'before')) return die(request);
     const reply = await forward(request, { upstream, agent, isStale: plan.trouble === 'stale' }, response);
     if (isTheOne(number, 'after')) {
