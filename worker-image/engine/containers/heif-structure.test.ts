@@ -37,11 +37,19 @@ describe('countSequenceFrames', () => {
 describe('isLimitedRangeGray', () => {
   const image = (coding: string, range: string): Buffer =>
     meta(box('iprp', box('ipco', box('av1C', coding), box('colr', Buffer.from('nclx'), '000100020003', range))));
+  const bare = (coding: string): Buffer => meta(box('iprp', box('ipco', box('av1C', coding))));
   it.each([
     ['monochrome, limited range', image('810010', '00'), true],
     ['monochrome, full range', image('810010', '80'), false],
     ['color, limited range', image('810000', '00'), false],
     ['no properties', meta(), false],
+    ['monochrome, limited range in the bit stream alone', bare('81051c000a07196a659e3fca20'), true],
+    ['monochrome, no range at all', bare('81051c00'), false],
+    [
+      'monochrome, the range in the container and another in the bit stream',
+      image('81051c000a07196a659e3fca20', '80'),
+      false,
+    ],
   ])('decides on an image with %s', async (_what, bytes, expected) => {
     expect(await isLimitedRangeGray(fileReaderOf(bytes))).toBe(expected);
   });

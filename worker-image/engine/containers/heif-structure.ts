@@ -1,5 +1,6 @@
 /** Facts of HEIC and AVIF files from their boxes. */
 import type { FileReader } from '#worker-image/engine/containers/file-reader.ts';
+import { isLimitedRangeStill } from '#worker-image/engine/containers/av1-sequence.ts';
 import { readFileBoxes, readBoxesByPath } from '#worker-image/engine/containers/iso-boxes.ts';
 
 /** Returns the number of samples of the first track; 0 without one. Source: ISO/IEC 14496-12, 8.7.3. */
@@ -17,6 +18,9 @@ export async function countItems(file: FileReader): Promise<number> {
   return bytes[0] === 0 ? bytes.readUInt16BE(4) : bytes.readUInt32BE(4);
 }
 
+/** Bytes of `av1C` before the units of the bit stream, and with as much of these as a sequence header takes. */
+const [UNITS_AT, CODING_BYTES] = [4, 36];
+
 /**
  * Returns whether every image of an AVIF is monochrome with limited-range samples, 16 to 235 as in video. Source: AV1
  * Codec ISO Media File Format, 2.3; ISO/IEC 14496-12, 12.1.5.
@@ -26,8 +30,11 @@ export async function isLimitedRangeGray(file: FileReader): Promise<boolean> {
   const properties = (await Promise.all(lists.map((list) => readFileBoxes(file, list)))).flat();
   const readAll = (type: string, bytes: number): Promise<Buffer[]> =>
     Promise.all(properties.filter((box) => box.type === type).map(({ body }) => file.read(body, bytes)));
-  const codings = await readAll('av1C', 3);
+  const codings = await readAll('av1C', CODING_BYTES);
   const ranges = (await readAll('colr', 11)).filter((color) => color.toString('latin1', 0, 4) === 'nclx');
   const isGray = codings.length > 0 && codings.every((coding) => ((coding[2] ?? 0) & 0x10) !== 0);
-  return isGray && ranges.length > 0 && ranges.every((color) => ((color[10] ?? 0x80) & 0x80) === 0);
+  if (!isGray) return false;
+  // Without color information of the container that of the bit stream applies.
+  if (ranges.length === 0) return codings.every((coding) => isLimitedRangeStill(coding.subarray(UNITS_AT)));
+  return ranges.every((color) => ((color[10] ?? 0x80) & 0x80) === 0);
 }

@@ -141,7 +141,7 @@ describe('compress', () => {
     ['animated-webp', 'webp'],
     ['photo-tiff', 'jpg'],
     ['bmp-8-bmp', 'png'],
-    ['bmp-24-bmp', 'jpg'],
+    ['bmp-24-bmp', 'png'],
     ['bmp-32-alpha-bmp', 'png'],
     ['photo-dng', 'jpg'],
   ] as const)('encodes %s as a smaller %s', async (name, format) => {

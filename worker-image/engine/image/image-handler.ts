@@ -9,6 +9,7 @@ import { MediaError } from '#crds/contract/media-error.ts';
 import type { EngineDeps, KindHandler, Work } from '#worker-image/engine/handler.ts';
 import type { CarriedExif } from '#worker-image/engine/image/carried-exif.ts';
 import { encodeImage, TARGETS, type Encoding } from '#worker-image/engine/image/encode/encode-image.ts';
+import { classifyImage } from '#worker-image/engine/image/encode/quality-scale.ts';
 import { recompressAnimatedPng } from '#worker-image/engine/image/encode/recompress-png.ts';
 import { GAIN_MAP_WARNING, withImageErrors } from '#worker-image/engine/image/libvips-picture.ts';
 import { openImage } from '#worker-image/engine/image/loaders/open-picture.ts';
@@ -34,7 +35,7 @@ async function compressImage(deps: EngineDeps, work: Work, { picture }: ImageFac
   const staysPng = format === 'png' && (options.format === 'original' || options.format === 'png');
   if (staysPng && picture.frames > 1) return compressAnimatedPng(deps, work);
   const source = await picture.decode(deps);
-  const target = options.format === 'original' ? originalTarget(format, source) : options.format;
+  const target = options.format === 'original' ? await originalTarget(format, source) : options.format;
   return produce(deps, work, {
     picture,
     source,
@@ -47,9 +48,9 @@ async function compressImage(deps: EngineDeps, work: Work, { picture }: ImageFac
 }
 
 /** Returns the format for `original`. */
-function originalTarget(format: Format, { isDrawn }: PixelSource): ImageTarget {
+async function originalTarget(format: Format, source: PixelSource): Promise<ImageTarget> {
   const written = FORMATS[format].compressedAs ?? format;
-  if (written === 'jpg or png') return isDrawn ? 'png' : 'jpg';
+  if (written === 'jpg or png') return source.isDrawn || (await classifyImage(source)) === 'graphic' ? 'png' : 'jpg';
   if (isImageTarget(written)) return written;
   throw new TypeError(`no encoder writes ${written}`);
 }

@@ -25,6 +25,14 @@ describe('decodeBmp', () => {
     expect(picture.data.equals(wanted(picture.channels))).toBe(true);
   });
 
+  it('ignores opacity that is zero in every pixel', () => {
+    const file = drawBmp(BMP_PICTURE, '32-alpha');
+    for (let at = file.readUInt32LE(10) + 3; at < file.length; at += 4) file[at] = 0;
+    const picture = decodeBmp(file);
+    expect(picture.channels).toBe(3);
+    expect(picture.data.equals(wanted(3))).toBe(true);
+  });
+
   it.each(BMP_VARIANTS)('refuses a truncated file of the %s variant', (variant) => {
     const whole = drawBmp(BMP_PICTURE, variant);
     for (const length of [10, 20, 60, Math.floor(whole.length * 0.7)]) {

@@ -132,7 +132,14 @@ function readMasked(bytes: Buffer, header: BmpHeader): BmpPixels {
       for (const read of readers) data[o++] = read(value);
     }
   }
+  if (channels === 4 && isInvisible(data)) return readMasked(bytes, { ...header, masks: { ...masks, alpha: 0 } });
   return { width, height, channels, isPalette: false, data };
+}
+
+/** Returns whether no RGBA pixel has opacity: the program that wrote the file left the samples empty, and browsers ignore them. */
+function isInvisible(data: Buffer): boolean {
+  for (let at = 3; at < data.length; at += 4) if (data[at] !== 0) return false;
+  return true;
 }
 
 /** Returns a function that extracts the sample of a mask and scales it to 0–255. */
