@@ -8,7 +8,8 @@ export default defineConfig({
     globalSetup: ['test/support/servers.ts', 'test/support/shared-control-plane.ts'],
     pool: 'forks',
     fileParallelism: false,
-    testTimeout: 120_000,
+    // Some tests repeat the life of a job for each of its writes.
+    testTimeout: 300_000,
     hookTimeout: 120_000,
   },
 });
