@@ -51,6 +51,11 @@ const MAX_PARTS = 10_000;
 /** Concurrent uploads of parts of one object; each part is in memory. */
 const CONCURRENT_PARTS = 2;
 const RESPONSE_TIMEOUT_MS = 5000;
+/**
+ * Each object that is being read has a connection until its reader has all of it. With the SDK's limit of 50, as many
+ * callers who do not read their downloads would stop all uploads and downloads. Callers' own connections are limited.
+ */
+const UNLIMITED = { maxSockets: Infinity } as const;
 
 /** Opens the store in a bucket. */
 export function openS3Files(options: S3Options): S3Files {
@@ -60,6 +65,7 @@ export function openS3Files(options: S3Options): S3Files {
     // Servers other than Amazon's may reject or ignore the newer checksums.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: { httpAgent: UNLIMITED, httpsAgent: UNLIMITED },
     ...(options.endpoint === null ? {} : { endpoint: options.endpoint }),
     ...(options.credentials === null ? {} : { credentials: options.credentials }),
   });

@@ -1,6 +1,6 @@
 /**
- * Callers who occupy the service with slow bodies and with small files that take long, while another account sends one
- * file. No test measures time: the other account must be served while the attack continues.
+ * Callers who occupy the service with slow bodies, with results that they do not read and with small files that take
+ * long, while another account sends one file. No test measures time: the other account must be served while the attack continues.
  */
 import { readFileSync } from 'node:fs';
 import { once } from 'node:events';
@@ -93,14 +93,21 @@ async function makeBystander(): Promise<ApiClient> {
 }
 
 interface Body {
+  /** By default a path that compresses. */
+  readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Part of the body that is sent. */
   readonly sent: string | Buffer;
+  /** False: the response is never read beyond its headers. */
+  readonly reads?: boolean;
 }
 
 /** Sends the headers and the first part of a body. */
-async function attack(key: string, { headers = {}, sent }: Body): Promise<void> {
-  const url = new URL('/v1/compress?image.format=jpg', service.baseUrl());
+async function attack(
+  key: string,
+  { path: address = '/v1/compress?image.format=jpg', headers = {}, sent, reads = true }: Body,
+): Promise<void> {
+  const url = new URL(address, service.baseUrl());
   const request = httpsRequest(url, {
     method: 'POST',
     ca,
@@ -111,7 +118,7 @@ async function attack(key: string, { headers = {}, sent }: Body): Promise<void> 
   request.on('error', () => undefined);
   request.on('response', (response) => {
     status = response.statusCode ?? null;
-    response.resume();
+    if (reads) response.resume();
   });
   attacks.push({ request, status: () => status });
   request.write(sent);
@@ -179,6 +186,23 @@ describe('slow bodies', () => {
     expect((await compress(await makeBystander())).status).toBe(200);
     for (const { request } of attacks) request.end(photo.subarray(-1));
     await expect.poll(() => attacks.map(({ status }) => status()), UNTIL).toEqual([200]);
+  });
+});
+
+describe('results that are not read', () => {
+  it('of three accounts do not block another account in the direct lane', SLOW, async () => {
+    const bystander = await makeBystander();
+    const keys = await makeKeys(3);
+    const headers = { 'content-length': String(photo.length) };
+    // A bitmap of this photo has 7 MB, more than the buffers between the engine and the caller.
+    const unread: Body = { path: '/v1/convert?to=bmp', headers, sent: photo, reads: false };
+    const results = (): number => attacks.filter(({ status }) => status() === 200).length;
+    for (let wave = 0; wave < 16; wave += 1) {
+      await Promise.all(keys.flatMap((key) => [1, 2, 3].map(() => attack(key, unread))));
+      await expect.poll(() => openAttacks(), UNTIL).toBe(0);
+    }
+    expect(results()).toBeGreaterThan(100);
+    await expect.poll(async () => (await compress(bystander)).status, UNTIL).toBe(200);
   });
 });
 

@@ -50,6 +50,14 @@ export function describeFileStore(name: string, make: () => Promise<TestedFileSt
       expect(await files.head('uploads/upl_a')).toEqual({ size: bytes.length, etag: stored.etag });
     });
 
+    it('opens objects while many others are open and not read', async () => {
+      await files.put('a', Readable.from(chunksOf(randomBytes(3 * MB))), { maxBytes: 4 * MB });
+      const unread = await Promise.all(Array.from({ length: 60 }, () => files.get('a')));
+      expect(await files.head('a')).not.toBeNull();
+      expect((await files.get('a'))?.body.destroy()).toBeDefined();
+      for (const found of unread) found?.body.destroy();
+    });
+
     it('keeps an empty object', async () => {
       expect(await files.put('a', Readable.from([]), { maxBytes: 10 })).toMatchObject({ size: 0 });
       expect(await read('a')).toBe('');

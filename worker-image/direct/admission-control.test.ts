@@ -48,6 +48,13 @@ describe('admission control of one tenant', () => {
     expect(admitAll(1)).toHaveLength(1);
   });
 
+  it('admits another request when a file is processed, before its result is read', () => {
+    const admitted = admitAll(6);
+    admitted[0]?.complete();
+    admitted[0]?.ended();
+    expect(admitAll(2)).toHaveLength(1);
+  });
+
   it('releases an admission once only', () => {
     const admitted = admitAll(6);
     admitted[0]?.release();

@@ -20,7 +20,7 @@ export interface AdmissionRequest {
   readonly tenant: string;
   /** Maximum number of bytes of the body. */
   readonly bytes: number;
-  /** Called when another tenant needs the spool space of a body that is still being received. */
+  /** Called when another request needs the spool space of a body or a result that is being transferred. */
   readonly onRevoke: () => void;
 }
 
@@ -32,8 +32,10 @@ export interface LaneAdmission {
   complete(): void;
   /** Records that a process starts on the file, which has waited for it in the queue. */
   started(waitedMs: number): void;
-  /** Records that the file is processed. */
+  /** Records that the file is processed: from here on the request takes only spool space. */
   ended(): void;
+  /** Counts bytes of the result. */
+  sent(bytes: number): void;
   /** Ends the admission. Repeatable. */
   release(): void;
 }
@@ -144,7 +146,12 @@ export class AdmissionControl {
         startedAt = this.#nowMs();
         this.#adjustBound(waitedMs);
       },
-      ended: () => this.#observeWork(this.#nowMs() - startedAt),
+      ended: () => {
+        this.#observeWork(this.#nowMs() - startedAt);
+        this.#inLane.delete(one);
+        permit.startSending();
+      },
+      sent: (bytes) => permit.sent(bytes),
       release: () => {
         this.#inLane.delete(one);
         permit.release();

@@ -4,14 +4,17 @@
  *
  *   shed → engine_busy, before the body is read
  *   admitted → 100 Continue → body to a private file → work read from the trailer → pool → output sent → file removed
- *                                       ╲→ engine_busy: another tenant needs the space of a body that is not complete
+ *                                       ╲                                                      ╲→ connection closed
+ *                                        ╲→ engine_busy: another request needs the space of a slow transfer
  *
  * A client that disconnects aborts the work at any point.
  */
+import { once } from 'node:events';
+import type { FileHandle } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { readSync } from 'node:fs';
-import { finished, pipeline } from 'node:stream/promises';
+import { finished } from 'node:stream/promises';
 import {
   directWorkSchema,
   fromHeader,
@@ -106,10 +109,11 @@ async function handleRequest(
     const file = await processMeasured(deps, work, { path, directory, signal: stop.signal }).finally(() =>
       clearTimeout(timer),
     );
-    await send(response, file);
+    await send(deps.admission, response, file, stop.signal);
     return null;
   } catch (error) {
     if (!response.destroyed && !response.headersSent) return logged(deps.log, error);
+    if (stop.signal.reason instanceof MediaError) deps.log.info('slow response ended: other requests need its space');
     response.destroy();
     return null;
   } finally {
@@ -173,10 +177,20 @@ async function processMeasured(
 
 /** Size up to which an output is read at once, in bytes. It was written a moment ago, so no disk is waited for. */
 const WHOLE_BYTES = 1024 ** 2;
+/** Bytes that are sent before they are counted: a client with the pace under contention reads them in 4 seconds. */
 const CHUNK_BYTES = 256 * 1024;
+const CHUNKED = { highWaterMark: CHUNK_BYTES } as const;
 
-/** Sends no more than the announced size: the file may still grow. Destroys a response that lacks bytes. */
-async function send(response: ServerResponse, { output, size, report }: EngineOutput): Promise<void> {
+/**
+ * Sends no more than the announced size: the file may still grow.
+ * @throws AbortError when the signal aborts; Error when bytes are missing.
+ */
+async function send(
+  admission: Pick<LaneAdmission, 'sent'>,
+  response: ServerResponse,
+  { output, size, report }: EngineOutput,
+  signal: AbortSignal,
+): Promise<void> {
   await using file = output;
   await faultPoint('before-engine-response');
   response.writeHead(200, {
@@ -184,17 +198,25 @@ async function send(response: ServerResponse, { output, size, report }: EngineOu
     'content-length': size,
     [REPORT_HEADER]: toHeader(report),
   });
-  if (size <= WHOLE_BYTES) {
-    const bytes = Buffer.allocUnsafe(size);
-    if (readSync(file.fd, bytes, 0, size, 0) < size) return void response.destroy();
-    response.end(bytes);
-    return await finished(response);
+  const whole = size <= WHOLE_BYTES;
+  const chunks = whole ? chunksOf(file, size) : file.createReadStream({ end: size - 1, autoClose: false, ...CHUNKED });
+  let missing = size;
+  for await (const chunk of chunks as Iterable<Buffer> | AsyncIterable<Buffer>) {
+    // A closed response aborts the signal.
+    if (!response.write(chunk)) await once(response, 'drain', { signal });
+    admission.sent(chunk.length);
+    missing -= chunk.length;
   }
-  const source = file.createReadStream({ end: size - 1, autoClose: false, highWaterMark: CHUNK_BYTES });
-  source.once('end', () => {
-    if (source.bytesRead < size) response.destroy();
-  });
-  await pipeline(source, response);
+  if (missing > 0) throw new Error('the output became shorter while it was sent');
+  response.end();
+  await finished(response, { signal });
+}
+
+/** Yields a file that is read at once. */
+function* chunksOf(file: FileHandle, size: number): Generator<Buffer> {
+  const bytes = Buffer.allocUnsafe(size);
+  const end = readSync(file.fd, bytes, 0, size, 0);
+  for (let at = 0; at < end; at += CHUNK_BYTES) yield bytes.subarray(at, Math.min(end, at + CHUNK_BYTES));
 }
 
 /** Sends a refusal and discards the rest of the body: with unread bytes the client could lose the response. */

@@ -8,7 +8,7 @@ import {
 
 let now: number;
 let permits: SpoolPermits;
-/** Names of the bodies whose permits were revoked. */
+/** Names of the requests whose permits were revoked. */
 let revoked: string[];
 
 beforeEach(() => {
@@ -24,6 +24,11 @@ function acquire(name: string, bytes = 10): SpoolPermit | null {
 
 function acquireAll(...names: string[]): (SpoolPermit | null)[] {
   return names.map((name) => acquire(name));
+}
+
+function startSending(permit: SpoolPermit): void {
+  permit.complete();
+  permit.startSending();
 }
 
 describe('permits to spool', () => {
@@ -75,17 +80,47 @@ describe('permits to spool', () => {
     expect(revoked).toEqual([]);
   });
 
-  it.each([
-    { what: 'are taken from the slowest body of equals', rates: [0.5, 0.25, 2, 2], taken: ['b1'] },
-    { what: 'are not taken from bodies that keep the pace', rates: [1, 2, 2, 2], taken: [] },
-  ])('$what', ({ rates, taken }) => {
-    permits = new SpoolPermits({ nowMs: () => now }, { requests: 4, bytes: 1e9 });
+  describe.each([
+    ['body', (permit: SpoolPermit) => (bytes: number) => void permit.receive(bytes)],
+    ['result', (permit: SpoolPermit) => (bytes: number) => permit.sent(bytes)],
+  ])('of equals', (what, transferOf) => {
     const names = ['a1', 'b1', 'c1', 'd1'];
-    const acquired = names.map((name) => acquire(name, 1e8));
-    now = PACE_GRACE_MS;
-    acquired.forEach((permit, n) => permit?.receive(((rates[n] ?? 0) * CONTENTION_BYTES_PER_SECOND * now) / 1000));
-    expect(acquire('e1', 1e8) !== null).toBe(taken.length > 0);
-    expect(revoked).toEqual(taken);
+    let transfers: ((bytes: number) => void)[];
+    beforeEach(() => {
+      permits = new SpoolPermits({ nowMs: () => now }, { requests: 4, bytes: 1e9 });
+      transfers = names.map((name) => {
+        const permit = acquire(name, 1e8);
+        if (permit === null) throw new Error(`${name} has no permit`);
+        if (what === 'result') startSending(permit);
+        return transferOf(permit);
+      });
+    });
+
+    it.each([
+      { what: 'are taken from the slowest', rates: [0.5, 0.25, 2, 2], taken: ['b1'] },
+      { what: 'are not taken at the pace', rates: [1, 2, 2, 2], taken: [] },
+    ])(`$what ${what}`, ({ rates, taken }) => {
+      for (let second = 0; second < 20; second += 1) {
+        now += 1000;
+        transfers.forEach((transfer, n) => transfer((rates[n] ?? 0) * CONTENTION_BYTES_PER_SECOND));
+      }
+      expect(acquire('e1', 1e8) !== null).toBe(taken.length > 0);
+      expect(revoked).toEqual(taken);
+    });
+
+    it(`are taken from a ${what} that stalls after a burst`, () => {
+      for (const transfer of transfers) transfer(5e7);
+      now += PACE_GRACE_MS;
+      transfers.slice(1).forEach((transfer) => transfer(5e7));
+      expect(acquire('e1', 1e8)).not.toBeNull();
+      expect(revoked).toEqual(['a1']);
+    });
+  });
+
+  it('are not revoked from the results of the tenant with the largest share', () => {
+    for (const permit of acquireAll('a1', 'a2', 'a3', 'a4')) if (permit !== null) startSending(permit);
+    expect(acquire('b1')).toBeNull();
+    expect(revoked).toEqual([]);
   });
 
   it('are not revoked from slow bodies of equal tenants that have just begun', () => {
