@@ -8,7 +8,7 @@ import { findCaller, noteExposedKey } from '#api/accounts/find-caller.ts';
 import { selectKeys } from '#api/accounts/key-rows.ts';
 import { revokeKey } from '#api/accounts/revoke-key.ts';
 import { updateAccount } from '#api/accounts/update-account.ts';
-import { API_KEY, MEDIACTL } from '#api/audit/audit.ts';
+import { MEDIACTL } from '#api/audit/audit.ts';
 import { newId } from '#crds/contract/ids.ts';
 import { makeLog } from '#crds/process/log.ts';
 import { testDatabase } from '#test/support/database.ts';
@@ -165,7 +165,13 @@ describe('findCaller', () => {
   it('returns key and account for any spelling of the scheme', async () => {
     const account = await anAccount();
     const { row, keyText } = await aKey(account.id);
-    const caller = { account, keyId: row.id, livemode: true, actor: API_KEY, allowList: ['10.0.0.0/8'] };
+    const caller = {
+      account,
+      keyId: row.id,
+      livemode: true,
+      actor: { kind: 'api_key', keyId: row.id },
+      allowList: ['10.0.0.0/8'],
+    };
     expect(await findCaller(deps, `Bearer ${keyText}`)).toStrictEqual(caller);
     expect(await findCaller(deps, `bearer  ${keyText}`)).toStrictEqual(caller);
   });

@@ -7,7 +7,7 @@ import type { Dependencies } from '#api/dependencies.ts';
 import type { Account } from '#api/accounts/account.ts';
 import { isKeyText, keyDigest, type Peppers } from '#api/accounts/api-key.ts';
 import { selectCaller, setDigest, setExposed, setLastUsed, type CallerKey } from '#api/accounts/key-rows.ts';
-import { API_KEY, type Actor } from '#api/audit/audit.ts';
+import type { Actor } from '#api/audit/audit.ts';
 import type { Queryable } from '#api/store/database.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 
@@ -57,7 +57,8 @@ export async function findCaller(deps: FindCallerDeps, authorization: string | u
     );
   }
   recordLastUse(deps, key);
-  return { account, keyId: key.id, livemode: key.livemode, actor: API_KEY, allowList: key.allowList };
+  const actor = { kind: 'api_key', keyId: key.id } as const;
+  return { account, keyId: key.id, livemode: key.livemode, actor, allowList: key.allowList };
 }
 
 /** Marks the key of the header, if there is one, as exposed: it was sent over plain http. */

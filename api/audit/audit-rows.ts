@@ -3,11 +3,11 @@ import type { Queryable } from '#api/store/database.ts';
 
 export interface AuditEntry {
   readonly at: Date;
-  /** Id of the person; null: changed with `mediactl`. */
+  /** Id of the person; null: changed with `mediactl` or an API key. */
   readonly userId: string | null;
-  /** Email address of the person, or `mediactl`. */
+  /** Email address of the person, id of the API key (from earlier releases `an API key`), or `mediactl`. */
   readonly email: string;
-  /** IP address of the client; empty for `mediactl`. */
+  /** IP address of the person's client; otherwise empty. */
   readonly address: string;
   /** Account that the change concerns; null: none or several. */
   readonly accountId: string | null;

@@ -4,7 +4,7 @@ import { createKey } from '#api/accounts/create-key.ts';
 import type { AccountCaller } from '#api/accounts/find-caller.ts';
 import { revokeKey } from '#api/accounts/revoke-key.ts';
 import { updateAccount } from '#api/accounts/update-account.ts';
-import { API_KEY, MEDIACTL, recordAudit, type PersonActor } from '#api/audit/audit.ts';
+import { MEDIACTL, recordAudit, type PersonActor } from '#api/audit/audit.ts';
 import { selectAudit } from '#api/audit/audit-rows.ts';
 import { deletePreset } from '#api/presets/delete-preset.ts';
 import { savePreset } from '#api/presets/save-preset.ts';
@@ -28,6 +28,7 @@ import { systemClock } from '#crds/process/clock.ts';
 import { testDatabase } from '#test/support/database.ts';
 import { addPerson, invite } from '#test/support/people.ts';
 
+const KEY = { kind: 'api_key', keyId: 'key_0123456789abcdefghij' } as const;
 const database = await testDatabase();
 const deps = {
   database,
@@ -250,16 +251,16 @@ describe('an audited change', () => {
     expect(entry).toMatchObject({ action: 'account.suspend', userId: null, email: 'mediactl', address: '' });
   });
 
-  it('made with an API key is recorded as that, without a person', async () => {
-    await savePreset(deps, { caller: { ...caller, actor: API_KEY }, input: { name: 'web', options } });
+  it('made with an API key is recorded with its id, without a person', async () => {
+    await savePreset(deps, { caller: { ...caller, actor: KEY }, input: { name: 'web', options } });
     const [entry] = await selectAudit(database, { accountId, before: null, limit: 1 });
-    expect(entry).toMatchObject({ action: 'preset.save', userId: null, email: 'an API key', address: '' });
+    expect(entry).toMatchObject({ action: 'preset.save', userId: null, email: KEY.keyId, address: '' });
   });
 
   it('to a job with an API key is not recorded', async () => {
     const [before] = await selectAudit(database, { accountId, before: null, limit: 1 });
     const change = { at: deps.clock.now(), action: 'job.cancel', target: 'job_1', accountId };
-    await database.transaction((tx) => recordAudit(tx, API_KEY, change));
+    await database.transaction((tx) => recordAudit(tx, KEY, change));
     const [after] = await selectAudit(database, { accountId, before: null, limit: 1 });
     expect(after?.id).toBe(before?.id);
   });

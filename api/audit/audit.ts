@@ -1,13 +1,13 @@
 /**
  * The audit log. Each verb records its change in the transaction that makes the change, so neither exists without the
- * other. Changes with an API key are recorded without the key, except those of jobs: programs make them by the thousand,
- * and each job shows its own end.
+ * other. Changes of jobs with an API key are not recorded: programs make them by the thousand, and each job shows its own
+ * key and end.
  */
 import { insertAudit } from '#api/audit/audit-rows.ts';
 import type { Queryable } from '#api/store/database.ts';
 
 /** Person or program that makes a change. */
-export type Actor = PersonActor | { readonly kind: 'mediactl' } | { readonly kind: 'api_key' };
+export type Actor = PersonActor | { readonly kind: 'mediactl' } | KeyActor;
 
 /** A signed-in person. */
 export interface PersonActor {
@@ -17,8 +17,13 @@ export interface PersonActor {
   readonly address: string;
 }
 
+/** A program that sends a key of the account. */
+export interface KeyActor {
+  readonly kind: 'api_key';
+  readonly keyId: string;
+}
+
 export const MEDIACTL = { kind: 'mediactl' } as const satisfies Actor;
-export const API_KEY = { kind: 'api_key' } as const satisfies Actor;
 
 interface AuditedChange {
   readonly at: Date;
@@ -41,6 +46,6 @@ export async function recordAudit(tx: Queryable, actor: Actor, change: AuditedCh
       return insertAudit(tx, { ...change, userId: null, email: 'mediactl', address: '' });
     case 'api_key':
       if (change.action.startsWith('job.')) return;
-      return insertAudit(tx, { ...change, userId: null, email: 'an API key', address: '' });
+      return insertAudit(tx, { ...change, userId: null, email: actor.keyId, address: '' });
   }
 }

@@ -47,8 +47,14 @@ export function activitySentence(
   names: ReadonlyMap<string, string> = new Map(),
 ): Html {
   const [before, after] = PHRASES.get(action) ?? signInPhrase(action);
-  return html`<strong>${email}</strong> ${before} ${target !== null && targetLink(target, accountId, names)}
-    ${after ?? null}`;
+  return html`<strong>${actorName(email, names)}</strong> ${before}
+    ${target !== null && targetLink(target, accountId, names)} ${after ?? null}`;
+}
+
+function actorName(email: string, names: ReadonlyMap<string, string>): Content {
+  const name = names.get(email);
+  if (name !== undefined) return `API key “${name}”`;
+  return email.startsWith('key_') ? html`API key <code>${email}</code>` : email;
 }
 
 function signInPhrase(action: string): Phrase {

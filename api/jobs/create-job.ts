@@ -92,6 +92,7 @@ async function readNewJob(deps: CreateJobDeps, caller: AccountCaller, fields: Jo
   const newJob = {
     id,
     accountId: caller.account.id,
+    keyId: caller.actor.kind === 'api_key' ? caller.actor.keyId : null,
     livemode: caller.livemode,
     ...order,
     createdAt: deps.clock.now(),

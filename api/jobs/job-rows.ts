@@ -8,6 +8,7 @@ import type { NewUrl } from '#api/webhooks/stored-url.ts';
 const COLUMNS = {
   id: 'id',
   accountId: 'account_id',
+  keyId: 'key_id',
   livemode: 'livemode',
   operation: 'operation',
   status: 'status',
@@ -51,6 +52,7 @@ export const JOB_COLUMNS = [
 const NEW_JOB_FIELDS = [
   'id',
   'accountId',
+  'keyId',
   'livemode',
   'operation',
   'createdAt',

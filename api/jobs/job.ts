@@ -22,6 +22,8 @@ export type JobStatus = (typeof JOB_STATUSES)[number];
 export interface Job extends Readonly<UnnamedWorkOrder> {
   readonly id: string;
   readonly accountId: string;
+  /** API key that created it; null: created by an earlier release. */
+  readonly keyId: string | null;
   readonly livemode: boolean;
   readonly status: JobStatus;
   readonly percent: number;

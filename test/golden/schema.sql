@@ -146,6 +146,7 @@ CREATE TABLE public.jobs (
     sealed_webhook_url bytea,
     disruptions smallint DEFAULT 0 NOT NULL,
     traceparent text,
+    key_id text,
     CONSTRAINT final_has_end CHECK (((status = ANY (ARRAY['queued'::text, 'processing'::text])) = (completed_at IS NULL))),
     CONSTRAINT jobs_delivery_check CHECK ((delivery = ANY (ARRAY['due'::text, 'done'::text]))),
     CONSTRAINT jobs_percent_check CHECK (((percent >= 0) AND (percent <= 100))),

@@ -22,6 +22,7 @@ export async function buildJob(db: Queryable, accountId: string, more: Partial<N
   return insertJob(db, {
     id,
     accountId,
+    keyId: null,
     livemode: true,
     operation: 'compress',
     createdAt: new Date('2026-01-01T00:00:00Z'),

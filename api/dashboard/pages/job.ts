@@ -1,3 +1,4 @@
+import { selectKeys } from '#api/accounts/key-rows.ts';
 import { findCharge } from '#api/billing/ledger-rows.ts';
 import { callerOf } from '#api/dashboard/caller-of.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
@@ -57,7 +58,7 @@ async function jobPage(deps: DashboardDeps, visit: AccountVisit): Promise<PageRe
         </section>
         <section class="card">
           <h2>Request</h2>
-          ${facts(requestFacts(shown))} ${optionsSection(job)}
+          ${facts(requestFacts(shown, await keyOf(deps, job)))} ${optionsSection(job)}
         </section>
       </div>
       ${!isUnfinished(job) && (await receiptSection(deps, visit, job))}`,
@@ -95,10 +96,18 @@ function failureSection({ docsUrl }: DashboardDeps, { code, message }: NonNullab
   </section>`;
 }
 
-function requestFacts(job: JobObject): readonly (readonly [string, Content])[] {
+/** Returns the key that created the job; it may be revoked. */
+async function keyOf({ database }: DashboardDeps, { accountId, keyId }: Job): Promise<Content> {
+  const key = (await selectKeys(database, accountId)).find(({ id }) => id === keyId);
+  if (key === undefined) return '–';
+  return html`<a href="/dashboard/accounts/${accountId}/keys">${key.name}</a> <code class="sub">${key.hint}</code>`;
+}
+
+function requestFacts(job: JobObject, key: Content): readonly (readonly [string, Content])[] {
   return [
     ['Operation', job.operation.replace('_', ' ')],
     ['Mode', job.livemode ? 'live' : 'test'],
+    ['API key', key],
     ['File', job.input.filename ?? '–'],
     ['Size', bytes(job.input.size)],
     ...Object.entries(job.metadata).map(([name, value]) => [`Metadata: ${name}`, value] as const),
