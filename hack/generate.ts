@@ -3,7 +3,7 @@
  * table, the reference of options, limits, prices and error codes, and the table of promises and tests. `--check` writes nothing and fails when one
  * of them is out of date.
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
@@ -29,8 +29,7 @@ const FILES: Readonly<Record<string, (current: string) => string>> = {
   'charts/mediajobs/files/mediajobs.mediajobs.dev.yaml': mediaJobCrd,
   'charts/mediajobs/README.md': () => `<!-- ${MADE_BY} -->\n\n${chartReadme()}`,
   'docs/openapi.json': () => `${JSON.stringify(openApiDocument(ENDPOINTS, SERVER), null, 2)}\n`,
-  'docs/reference/endpoints.md': () =>
-    `<!-- ${MADE_BY} -->\n\n${endpointReference(openApiDocument(ENDPOINTS, SERVER))}`,
+  ...endpointPages(),
   'docs/reference/options.md': () => `<!-- ${MADE_BY} -->\n\n${optionsReference()}`,
   'docs/reference/limits-and-prices.md': () => `<!-- ${MADE_BY} -->\n\n${limitsReference()}`,
   'docs/reference/errors.md': () => `<!-- ${MADE_BY} -->\n\n${errorReference()}`,
@@ -52,6 +51,23 @@ for (const [file, make] of Object.entries(FILES)) {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, wanted);
   process.stdout.write(`wrote ${file}\n`);
+}
+
+/** Returns the endpoint reference: its list, and a page per section with examples of responses from the other pages. */
+function endpointPages(): Readonly<Record<string, () => string>> {
+  const responses = Map.groupBy(
+    globSync('docs/reference/*.md')
+      .toSorted()
+      .flatMap((file) => [...textOf(file).matchAll(/^```json (\w+)\n([\s\S]*?)^```/gm)]),
+    ([, schema = '']) => schema,
+  );
+  const examples = new Map([...responses].map(([schema, all]) => [schema, all.map(([, , text = '']) => text)]));
+  const { index, pages } = endpointReference({ openApi: openApiDocument(ENDPOINTS, SERVER), responses: examples });
+  const files = [
+    ['docs/reference/endpoints.md', index],
+    ...Object.entries(pages).map(([name, text]) => [`docs/reference/endpoints/${name}`, text]),
+  ];
+  return Object.fromEntries(files.map(([file, text]) => [file, () => `<!-- ${MADE_BY} -->\n\n${text}`]));
 }
 
 function debianPackages(): string {

@@ -18,7 +18,7 @@ import { METERS, PRICE_BOOK, priceOf, unitsOf, type MeasuredWork } from '#crds/c
 
 export const estimateRequestSchema = z
   .strictObject({
-    operation: z.enum(OPERATIONS),
+    operation: z.enum(OPERATIONS).meta({ description: 'What would be done with the file.' }),
     filename: z.string().min(1).max(4096).meta({ description: 'The extension determines the kind of file.' }),
     size: fileSize,
     duration_seconds: z
@@ -33,7 +33,7 @@ export const estimateRequestSchema = z
       .positive()
       .nullish()
       .meta({ description: 'Width of a video in pixels. Without width and height, 1920 by 1080 is assumed.' }),
-    height: z.int().positive().nullish(),
+    height: z.int().positive().nullish().meta({ description: 'Height of a video in pixels.' }),
     options: z.looseObject({}).nullish().meta({ description: 'Options as in jobs; `convert` requires `convert.to`.' }),
   })
   .meta({ id: 'EstimateRequest' });

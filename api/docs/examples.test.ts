@@ -14,6 +14,8 @@ import { jobEventSchema } from '#api/openapi/webhook-events.ts';
 import { webhookTestSchema } from '#api/webhooks/webhook-endpoints.ts';
 import { signatureHeaders } from '#api/webhooks/sign.ts';
 import { webhookEndpointWithSecretSchema } from '#api/webhooks/webhook-endpoint-object.ts';
+import { ENDPOINTS } from '#api/http/endpoints.ts';
+import { OPTION_PATHS } from '#crds/catalogue/options/options.ts';
 import { ERROR_CODES } from '#crds/contract/error-codes.ts';
 import { resultSchema } from '#crds/contract/result.ts';
 import { examplesIn, freshFolder, ROOT, textOf } from '#test/support/documented-examples.ts';
@@ -58,6 +60,37 @@ describe('the examples of responses', () => {
     const { error } = JSON.parse(text) as { error: { code: string; type: string; doc_url: string } };
     expect(ERROR_CODES).toHaveProperty(error.code);
     expect(error.doc_url).toMatch(new RegExp(`/reference/errors#${error.code}$`));
+  });
+});
+
+describe('the names in texts and examples', () => {
+  const texts = ['index.md', ...globSync('{guides,reference}/**/*.md', { cwd: FOLDER })].map((file) => ({
+    file,
+    text: readFileSync(join(FOLDER, file), 'utf8'),
+  }));
+
+  it('of options are options', () => {
+    const unknown = texts.flatMap(({ file, text }) =>
+      [...text.matchAll(/\b(?:image|pdf|video|audio|convert)\.[a-z_]+(?:\.[a-z_]+)?(?=[=`&"\s])/g)]
+        .map(([path]) => path)
+        .filter((path) => !OPTION_PATHS.includes(path))
+        .map((path) => `${file}: ${path}`),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  it('of endpoints are endpoints', () => {
+    const requests = texts.flatMap(({ file, text }) =>
+      [...text.matchAll(/\b(GET|POST|PUT|PATCH|DELETE) (\/v1\/[\w/{}.-]*[\w}])/g)].map(
+        ([request, method = '', path = '']) => ({ file, request, method, path }),
+      ),
+    );
+    expect(requests.length).toBeGreaterThan(50);
+    const known = new Set(ENDPOINTS.map(({ method, path }) => `${method} ${path.replaceAll(/:\w+/g, '{}')}`));
+    const unknown = requests.filter(
+      ({ method, path }) => !known.has(`${method} ${path.replaceAll(/\{[^}]+\}?/g, '{}')}`),
+    );
+    expect(unknown.map(({ file, request }) => `${file}: ${request}`)).toEqual([]);
   });
 });
 

@@ -115,7 +115,10 @@ export const jobEndpoints: readonly Endpoint[] = [
     path: '/v1/jobs/:id/output',
     summary: 'Download the output, with a key or by its signed link.',
     lane: 'other',
-    query: z.object({ expires: z.string().optional(), signature: z.string().optional() }),
+    query: z.object({
+      expires: z.string().optional().meta({ description: 'Part of a signed link, which needs no key.' }),
+      signature: z.string().optional().meta({ description: 'Part of a signed link, which needs no key.' }),
+    }),
     responses: {
       200: { description: 'The file.', files: OUTPUTS, headers: OUTPUT_HEADERS },
       206: {

@@ -9,13 +9,13 @@ const moment = z.iso.datetime({ offset: true }).transform((text) => new Date(tex
 
 /** Query parameters of `GET /v1/jobs`. */
 export const jobListQuery = z.strictObject({
-  limit: queryNumber({ min: 1, max: 100 }).prefault(20),
+  limit: queryNumber({ min: 1, max: 100 }).prefault(20).meta({ description: 'Maximum number of jobs. Default 20.' }),
   starting_after: z.string().optional().meta({ description: 'Id of a job: the page continues with older jobs.' }),
   ending_before: z.string().optional().meta({ description: 'Id of a job: the page ends before it, with newer jobs.' }),
-  status: z.enum(JOB_STATUSES).optional(),
-  operation: z.enum(OPERATIONS).optional(),
-  created_after: moment.optional(),
-  created_before: moment.optional(),
+  status: z.enum(JOB_STATUSES).optional().meta({ description: 'Only jobs with this status.' }),
+  operation: z.enum(OPERATIONS).optional().meta({ description: 'Only jobs with this operation.' }),
+  created_after: moment.optional().meta({ description: 'Only jobs created after this time, in ISO 8601.' }),
+  created_before: moment.optional().meta({ description: 'Only jobs created before this time, in ISO 8601.' }),
 });
 
 /** Parses the query of `GET /v1/jobs`. @throws MediaError bad_request */

@@ -27,7 +27,7 @@ const outputHeaders = z
 /** Body of `POST /v1/jobs` (docs/reference/jobs.md#request). */
 export const jobRequestSchema = z
   .strictObject({
-    operation: z.enum(OPERATIONS),
+    operation: z.enum(OPERATIONS).meta({ description: 'What is done with the file.' }),
     input: z
       .strictObject({
         upload: z.string().optional().meta({ description: 'Id of an upload.' }),
@@ -37,16 +37,25 @@ export const jobRequestSchema = z
         ({ upload, url }) => (upload === undefined) !== (url === undefined),
         'give exactly one of `upload` and `url`',
       )
-      .meta({ oneOf: [{ required: ['upload'] }, { required: ['url'] }] }),
+      .meta({
+        description: 'The file: either an upload or a URL.',
+        oneOf: [{ required: ['upload'] }, { required: ['url'] }],
+      }),
     options: z.looseObject({}).nullish().meta({ description: 'Options in the nested shape.' }),
     preset: z.string().nullish().meta({ description: 'Name or id of a preset.' }),
-    webhook_url: z.string().nullish(),
+    webhook_url: z
+      .string()
+      .nullish()
+      .meta({ description: 'Public https URL that receives the event of the finished job.' }),
     output: z
       .strictObject({
         url: z.string().meta({ description: 'Public https URL that accepts a PUT request.' }),
-        headers: outputHeaders.nullish(),
+        headers: outputHeaders
+          .nullish()
+          .meta({ description: `Headers of that request, at most ${LIMITS.outputHeaders}.` }),
       })
-      .nullish(),
+      .nullish()
+      .meta({ description: 'Your own storage, to which the result is sent.' }),
     retention_seconds: z
       .int()
       .min(LIMITS.retentionSeconds.min)
@@ -59,7 +68,10 @@ export const jobRequestSchema = z
         (entries) => Object.keys(entries).length <= LIMITS.metadataEntries,
         `at most ${LIMITS.metadataEntries} entries`,
       )
-      .nullish(),
+      .nullish()
+      .meta({
+        description: `Your own entries, at most ${LIMITS.metadataEntries}; keys to ${LIMITS.metadataKey} characters, values to ${LIMITS.metadataValue}.`,
+      }),
   })
   .meta({ id: 'JobRequest' });
 export type JobRequest = z.infer<typeof jobRequestSchema>;

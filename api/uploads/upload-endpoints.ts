@@ -36,7 +36,9 @@ export const uploadEndpoints: readonly Endpoint[] = [
     path: '/v1/uploads/:id/content',
     summary: 'Send the content in one request.',
     lane: 'other',
-    query: z.object({ filename: z.string().optional() }),
+    query: z.object({
+      filename: z.string().optional().meta({ description: 'Name of the file; already in the `url` of the upload.' }),
+    }),
     body: 'bytes',
     responses: uploaded,
     errors: ['bad_request', 'not_found', 'file_too_large', 'upload_allowance_reached'],

@@ -73,7 +73,7 @@ export const ERROR_CODES = {
   upload_allowance_reached: rateLimit('The upload allowance of 24 hours is used up.', 3600),
   limit_exceeded: processing('The file is over a pixel, frame, page or length limit.'),
   encrypted_pdf: processing('The PDF needs a password.'),
-  processing_failed: processing('The file was recognised but could not be processed.'),
+  processing_failed: processing('The file was recognized but could not be processed.'),
   internal: { type: 'api_error', status: 500, when: "A fault on the service's side." },
   engine_busy: {
     type: 'api_error',

@@ -24,7 +24,6 @@ export const SIDEBAR: readonly Section[] = [
   {
     text: 'Reference',
     items: [
-      { text: 'Endpoints', link: '/reference/endpoints' },
       { text: 'Basics', link: '/reference/basics' },
       { text: 'Direct requests', link: '/reference/direct' },
       { text: 'Uploads', link: '/reference/uploads' },
@@ -38,6 +37,19 @@ export const SIDEBAR: readonly Section[] = [
       { text: 'Receipts', link: '/reference/receipts' },
       { text: 'Errors', link: '/reference/errors' },
       { text: 'Quality scale', link: '/reference/standard-v1' },
+    ],
+  },
+  {
+    text: 'Endpoints',
+    items: [
+      { text: 'All endpoints', link: '/reference/endpoints' },
+      { text: 'Direct endpoints', link: '/reference/endpoints/direct' },
+      { text: 'Upload endpoints', link: '/reference/endpoints/uploads' },
+      { text: 'Job endpoints', link: '/reference/endpoints/jobs' },
+      { text: 'Webhook endpoints', link: '/reference/endpoints/webhooks' },
+      { text: 'Preset endpoints', link: '/reference/endpoints/presets' },
+      { text: 'Estimate and usage endpoints', link: '/reference/endpoints/billing' },
+      { text: 'Service endpoints', link: '/reference/endpoints/service' },
     ],
   },
   {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { anchorOf } from '#api/docs/anchor-of.ts';
 import { endpointCode } from './endpoint-code.ts';
 import { EXAMPLES } from './endpoint-examples.ts';
 
@@ -10,6 +11,7 @@ const schema = z.object({
   description: z.string().optional(),
   default: z.unknown().optional(),
   minimum: z.number().optional(),
+  exclusiveMinimum: z.number().optional(),
   maximum: z.number().optional(),
   required: z.array(z.string()).optional(),
   get properties() {
@@ -43,20 +45,40 @@ const documentSchema = z.object({
 });
 type Schemas = Readonly<Record<string, Schema>>;
 
-/** Sections by the first segment of the path, with the page that explains it. */
-const SECTIONS: Readonly<Record<string, { readonly title: string; readonly page: string }>> = {
-  compress: { title: 'Direct requests', page: 'direct.md' },
-  convert: { title: 'Direct requests', page: 'direct.md' },
-  'strip-metadata': { title: 'Direct requests', page: 'direct.md' },
-  uploads: { title: 'Uploads', page: 'uploads.md' },
-  jobs: { title: 'Jobs', page: 'jobs.md' },
-  webhook_endpoints: { title: 'Webhooks', page: 'webhooks.md' },
-  presets: { title: 'Presets', page: 'presets.md' },
-  estimate: { title: 'Estimate and usage', page: 'estimate-and-usage.md' },
-  usage: { title: 'Estimate and usage', page: 'estimate-and-usage.md' },
-  receipt_keys: { title: 'Receipts', page: 'receipts.md' },
-  capabilities: { title: 'The service itself', page: 'basics.md' },
-  'openapi.json': { title: 'The service itself', page: 'basics.md' },
+interface Section {
+  /** Page below `docs/reference/endpoints`, without extension. */
+  readonly file: string;
+  readonly title: string;
+  /** Page below `docs/reference` that explains it, with its title. */
+  readonly guide: readonly [file: string, title: string];
+}
+
+const DIRECT: Section = { file: 'direct', title: 'Direct endpoints', guide: ['direct.md', 'Direct requests'] };
+const UPLOADS: Section = { file: 'uploads', title: 'Upload endpoints', guide: ['uploads.md', 'Uploads'] };
+const JOBS: Section = { file: 'jobs', title: 'Job endpoints', guide: ['jobs.md', 'Jobs'] };
+const WEBHOOKS: Section = { file: 'webhooks', title: 'Webhook endpoints', guide: ['webhooks.md', 'Webhooks'] };
+const PRESETS: Section = { file: 'presets', title: 'Preset endpoints', guide: ['presets.md', 'Presets'] };
+const BILLING: Section = {
+  file: 'billing',
+  title: 'Estimate and usage endpoints',
+  guide: ['estimate-and-usage.md', 'Estimate and usage'],
+};
+const SERVICE: Section = { file: 'service', title: 'Service endpoints', guide: ['basics.md', 'Basics'] };
+
+/** Sections by the first segment of the path, in the order of the pages. */
+const SECTIONS: Readonly<Record<string, Section>> = {
+  compress: DIRECT,
+  convert: DIRECT,
+  'strip-metadata': DIRECT,
+  uploads: UPLOADS,
+  jobs: JOBS,
+  webhook_endpoints: WEBHOOKS,
+  presets: PRESETS,
+  estimate: BILLING,
+  usage: BILLING,
+  receipt_keys: SERVICE,
+  capabilities: SERVICE,
+  'openapi.json': SERVICE,
 };
 
 const INTRODUCTION = `# Endpoints
@@ -68,30 +90,76 @@ The examples read \`url\`, \`key\` and the ids of objects, such as \`job\`, from
 them. Their files are the [samples](../index.md) of the first job. TypeScript needs Node 24, Python its package \`requests\`.
 `;
 
-/** Returns docs/reference/endpoints.md. @param openApi the OpenAPI document of the service. */
-export function endpointReference(openApi: object): string {
-  const { paths, components } = documentSchema.parse(openApi);
-  const rows = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, found]) => ({ path, method, found, ...sectionOf(path) })),
-  );
-  const titles = [...new Set(Object.values(SECTIONS).map(({ title }) => title))];
-  const sections = titles.map((title) => {
-    const own = rows.filter((row) => row.title === title);
-    const parts = own.map(({ path, method, found }) => endpointPart(method, path, found, components.schemas));
-    return `## ${title}\n\nIn detail: [${title}](${own[0]?.page}).\n\n${parts.join('\n')}`;
-  });
-  return [INTRODUCTION, ...sections].join('\n');
+interface EndpointPages {
+  /** docs/reference/endpoints.md. */
+  readonly index: string;
+  /** Pages below docs/reference/endpoints by their names. */
+  readonly pages: Readonly<Record<string, string>>;
 }
 
-function sectionOf(path: string): { readonly title: string; readonly page: string } {
+interface Input {
+  /** The OpenAPI document of the service. */
+  readonly openApi: object;
+  /** Examples of JSON responses by the name of their schema, in the order of their use. */
+  readonly responses: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Returns the pages of the endpoint reference. */
+export function endpointReference({ openApi, responses }: Input): EndpointPages {
+  const { paths, components } = documentSchema.parse(openApi);
+  const rows = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, found]): Row => ({ path, method: method.toUpperCase(), found })),
+  );
+  const bySection = [...new Set(Object.values(SECTIONS))].map((section): [Section, Row[]] => [
+    section,
+    rows.filter(({ path }) => sectionOf(path) === section),
+  ]);
+  const pages = bySection.map(([section, own]): [string, string] => [
+    `${section.file}.md`,
+    sectionPage(section, own, { schemas: components.schemas, examples: unusedExamples(responses) }),
+  ]);
+  const lists = bySection.map(([section, own]) => sectionList(section, own));
+  return { index: [INTRODUCTION, ...lists].join('\n'), pages: Object.fromEntries(pages) };
+}
+
+interface Row {
+  readonly path: string;
+  readonly method: string;
+  readonly found: Operation;
+}
+
+interface Page {
+  readonly schemas: Schemas;
+  /** Returns an example that the page does not have yet. */
+  readonly examples: (schema: string) => string | undefined;
+}
+
+function unusedExamples(responses: Input['responses']): Page['examples'] {
+  const left = new Map([...responses].map(([schema, examples]) => [schema, [...examples]]));
+  return (schema) => left.get(schema)?.shift();
+}
+
+function sectionOf(path: string): Section {
   const section = SECTIONS[path.split('/')[2] ?? ''];
   if (section === undefined) throw new Error(`${path} has no section: add one to SECTIONS`);
   return section;
 }
 
-function endpointPart(verb: string, path: string, found: Operation, schemas: Schemas): string {
+function sectionList({ file, title }: Section, rows: readonly Row[]): string {
+  const lines = rows.map(({ method, path, found }) => {
+    const heading = `${method} ${path}`;
+    return `| [\`${heading}\`](endpoints/${file}.md#${anchorOf(heading)}) | ${found.summary} |`;
+  });
+  return `## ${title}\n\n| endpoint | |\n|---|---|\n${lines.join('\n')}\n`;
+}
+
+function sectionPage({ title, guide: [file, name] }: Section, rows: readonly Row[], page: Page): string {
+  const parts = rows.map((row) => endpointPart(row, page));
+  return `# ${title}\n\n[${name}](../${file}) explains them; [Endpoints](../endpoints.md) says how the examples are run.\n\n${parts.join('\n')}`;
+}
+
+function endpointPart({ method, path, found }: Row, { schemas, examples }: Page): string {
   const { summary, parameters, requestBody, responses, security = [] } = found;
-  const method = verb.toUpperCase();
   // Options have a page of their own, headers of all endpoints are in the introduction.
   const own = parameters.filter(
     ({ name, in: place }) => !name.includes('.') && !(place === 'header' && name === 'Svc-Version'),
@@ -101,7 +169,7 @@ function endpointPart(verb: string, path: string, found: Operation, schemas: Sch
   const example = EXAMPLES[`${method} ${path}`];
   if (example === undefined) throw new Error(`${method} ${path} has no example: add one to EXAMPLES`);
   const lines = [
-    `### ${method} ${path}`,
+    `## ${method} ${path}`,
     `${summary}${needsKey ? '' : ' Needs no key.'}`,
     endpointCode({ path, ...example, method, needsKey }),
   ];
@@ -112,9 +180,9 @@ function endpointPart(verb: string, path: string, found: Operation, schemas: Sch
         own.map((one) => parameterRow(one, schemas)),
       ),
     );
-  if (hasOptions) lines.push('Also all [options](options.md) that apply, by their paths.');
+  if (hasOptions) lines.push('Also all [options](../options.md) that apply, by their paths.');
   if (requestBody !== undefined) lines.push(bodyPart(requestBody.content, schemas));
-  lines.push(responseList(responses));
+  lines.push(...responseParts(responses, examples));
   return `${lines.join('\n\n')}\n`;
 }
 
@@ -127,7 +195,7 @@ function parameterRow(
   schemas: Schemas,
 ): string {
   const where = place === 'query' && !required ? '' : ` (${place}${required ? ', required' : ''})`;
-  return `| \`${name}\`${where} | ${valuesOf(values, schemas)} | ${description || (values.description ?? '')} |`;
+  return `| \`${name}\`${where} | ${valuesOf(values, schemas)} | ${meaningOf(name, description || values.description)} |`;
 }
 
 /** Returns the table of a JSON body's fields; the media types of a body of bytes. */
@@ -138,15 +206,28 @@ function bodyPart(body: z.infer<typeof content>, schemas: Schemas): string {
       .map((type) => `\`${type}\``)
       .join(' or ')}.`;
   const { properties = {}, required = [] } = resolve(json.schema, schemas);
-  const rows = Object.entries(properties).map(
-    ([name, field]) =>
-      `| \`${name}\`${required.includes(name) ? ' (required)' : ''} | ${valuesOf(field, schemas)} | ${descriptionOf(field)} |`,
-  );
+  const rows = fieldRows({ properties, required }, schemas);
   return rows.length === 0 ? 'Body: a JSON object.' : table('field of the body', rows);
+}
+
+/** Returns a row for each field, and for the fields of objects among them. @param path of the object, with a dot. */
+function fieldRows({ properties = {}, required = [] }: Schema, schemas: Schemas, path = ''): string[] {
+  return Object.entries(properties).flatMap(([name, field]) => {
+    const [object] = [field, ...(field.anyOf ?? [])].filter((one) => one.properties !== undefined);
+    const isRequired = required.includes(name) ? ' (required)' : '';
+    const row = `| \`${path}${name}\`${isRequired} | ${valuesOf(field, schemas)} | ${meaningOf(name, descriptionOf(field))} |`;
+    return object === undefined ? [row] : [row, ...fieldRows(object, schemas, `${path}${name}.`)];
+  });
 }
 
 function resolve(found: Schema, schemas: Schemas): Schema {
   return found.$ref === undefined ? found : (schemas[found.$ref.split('/').at(-1) ?? ''] ?? found);
+}
+
+/** Returns the meaning for a table. @throws Error when it is missing in the schema */
+function meaningOf(name: string, description = ''): string {
+  if (description === '') throw new Error(`${name} has no description: add one to its schema with meta`);
+  return description;
 }
 
 function descriptionOf({ description, anyOf = [] }: Schema): string {
@@ -154,30 +235,37 @@ function descriptionOf({ description, anyOf = [] }: Schema): string {
 }
 
 function valuesOf(found: Schema, schemas: Schemas): string {
-  const { enum: names, minimum, maximum, anyOf, type, properties } = resolve(found, schemas);
+  const { enum: names, minimum, exclusiveMinimum, maximum, anyOf, type, properties } = resolve(found, schemas);
   if (anyOf !== undefined) {
     const kinds = anyOf.filter((one) => one.type !== 'null').map((one) => valuesOf(one, schemas));
     return [...new Set(kinds)].join('; ');
   }
   if (names !== undefined) return names.map((name) => `\`${String(name)}\``).join(', ');
+  if (exclusiveMinimum !== undefined) return `above ${exclusiveMinimum}`;
   if (maximum === Number.MAX_SAFE_INTEGER || (minimum !== undefined && maximum === undefined)) return `from ${minimum}`;
   if (maximum !== undefined) return `${minimum ?? 0} to ${maximum}`;
-  if (properties !== undefined)
-    return `object of ${Object.keys(properties)
-      .map((name) => `\`${name}\``)
-      .join(', ')}`;
+  if (properties !== undefined) return 'object';
   return [type ?? 'any']
     .flat()
     .filter((one) => one !== 'null')
     .join(', ');
 }
 
-function responseList(responses: Operation['responses']): string {
-  const answers = Object.entries(responses).filter(([status]) => status < '400');
+/** Returns the responses with an example, unless the page has all examples of its schema, and the refusals. */
+function responseParts(responses: Operation['responses'], examples: Page['examples']): string[] {
+  const good = Object.entries(responses).filter(([status]) => status < '400');
+  const lines = good.map(([status, { description }]) => `- **${status}**: ${description}`);
   const refusals = Object.entries(responses).flatMap(([status, { description }]) => {
-    const codes = [...description.matchAll(/^`(\w+)`:/gm)].map(([, code = '']) => `[\`${code}\`](errors.md#${code})`);
+    const codes = [...description.matchAll(/^`(\w+)`:/gm)].map(
+      ([, code = '']) => `[\`${code}\`](../errors.md#${code})`,
+    );
     return codes.length === 0 ? [] : [`${status} ${codes.join(', ')}`];
   });
-  const good = answers.map(([status, { description }]) => `- **${status}**: ${description}`).join('\n');
-  return refusals.length === 0 ? good : `${good}\n- Errors: ${refusals.join('; ')}`;
+  const name = good[0]?.[1].content?.['application/json']?.schema.$ref?.split('/').at(-1);
+  const example = name === undefined ? undefined : examples(name);
+  return [
+    lines.join('\n'),
+    ...(example === undefined ? [] : [`\`\`\`json ${name}\n${example}\`\`\``]),
+    ...(refusals.length === 0 ? [] : [`Errors: ${refusals.join('; ')}`]),
+  ];
 }

@@ -1,3 +1,4 @@
+import { ERROR_ADVICE } from './error-advice.ts';
 import { GATES } from '#api/http/gates.ts';
 import { ERROR_CODES, errorRow, type ErrorCode, type ErrorType } from '#crds/contract/error-codes.ts';
 
@@ -27,7 +28,7 @@ const AFTER_GATES = [
 
 const INTRODUCTION = `# Errors
 
-Each code has a section with its meaning and what to do. A failed request is never billed.
+Each code has a section with its meaning, its causes and what to do. A failed request is never billed.
 
 ## Error object
 
@@ -40,7 +41,7 @@ null. The message may change; the code does not.
     "type": "invalid_request_error",
     "code": "invalid_options",
     "message": "…",
-    "param": "options.image.quality",
+    "param": "image.quality",
     "request_id": "req_…",
     "doc_url": "…/reference/errors#invalid_options"
   }
@@ -53,7 +54,7 @@ A failed or canceled job has \`type\`, \`code\` and \`message\` in its \`error\`
 /** Returns docs/reference/errors.md. Each code is a heading, because `doc_url` links to its anchor. */
 export function errorReference(): string {
   const codes = CODES.map(section);
-  return [INTRODUCTION, typesAndStatuses(), ...codes, orderOfRefusals()].join('\n');
+  return [INTRODUCTION, typesAndStatuses(), allCodes(), ...codes, orderOfRefusals()].join('\n');
 }
 
 function typesAndStatuses(): string {
@@ -73,16 +74,39 @@ ${rows.join('\n')}
 `;
 }
 
+function allCodes(): string {
+  const rows = CODES.map((code) => `| [\`${code}\`](#${code}) | ${statusOf(code) ?? 'job'} | ${errorRow(code).when} |`);
+  return `## All codes
+
+Those with “job” in place of a status are only in the \`error\` of a job.
+
+| code | status | meaning |
+|---|---|---|
+${rows.join('\n')}
+`;
+}
+
 function section(code: ErrorCode): string {
-  const { type, status, when } = errorRow(code);
+  const { type, when } = errorRow(code);
+  const { why, fix } = ERROR_ADVICE[code];
+  const status = statusOf(code);
+  const about = status === null ? "Only in a job's `error`" : `Status ${status}`;
   return `## ${code}
 
 ${when}
 
-| type | status | retry |
-|---|---|---|
-| \`${type}\` | ${status ?? "none, only in a job's `error`"} | ${retry(code)} |
+${about} · \`${type}\`${status === null ? '' : ` · Retry: ${retry(code)}`}
+
+${why.map((cause) => `- ${cause}`).join('\n')}
+
+**What to do:** ${fix}
 `;
+}
+
+/** Returns the statuses of a code; null for a code that only jobs have. */
+function statusOf(code: ErrorCode): string | null {
+  const { status } = errorRow(code);
+  return code === 'bad_request' ? `${status}, 405` : (status?.toString() ?? null);
 }
 
 function retry(code: ErrorCode): string {
@@ -93,7 +117,7 @@ function retry(code: ErrorCode): string {
 
 function orderOfRefusals(): string {
   const steps = [...BEFORE_GATES, ...GATES.map(({ refuses }) => refuses), ...AFTER_GATES];
-  return `# Order of refusals
+  return `## Order of refusals
 
 A request that is wrong in several ways gets the first of these.
 

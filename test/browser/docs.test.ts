@@ -6,6 +6,7 @@ const PAGES = [
   '/docs',
   '/docs/reference/errors',
   '/docs/reference/endpoints',
+  '/docs/reference/endpoints/jobs',
   '/docs/guides/choosing-quality',
   '/docs/benchmarks',
 ];

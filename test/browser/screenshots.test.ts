@@ -169,7 +169,7 @@ const pages = (): readonly (readonly [string, string])[] => [
   ['activity', `${base}/activity`],
   ['quick-start', `${base}/quick-start`],
   ['docs', '/docs'],
-  ['docs-endpoints', '/docs/reference/endpoints'],
+  ['docs-endpoints', '/docs/reference/endpoints/jobs'],
 ];
 
 describe.each([

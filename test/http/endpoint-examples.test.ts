@@ -1,4 +1,4 @@
-/** Runs the examples of the endpoint reference, each in three languages, in the order of the page. */
+/** Runs the examples of the endpoint reference, each in three languages, in the order of its pages. */
 import { copyFileSync, existsSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -36,7 +36,10 @@ async function makeObjects(folder: string): Promise<(heading: string) => Readonl
 }
 
 describe('the endpoint reference', () => {
-  const sections = textOf('docs/reference/endpoints.md').split(/^### /m).slice(1);
+  const pages = new Set(
+    [...textOf('docs/reference/endpoints.md').matchAll(/\((endpoints\/[\w-]+\.md)#/g)].map(([, page]) => page),
+  );
+  const sections = [...pages].flatMap((page) => textOf(`docs/reference/${page}`).split(/^## /m).slice(1));
 
   it.each(['curl', 'TypeScript', 'Python'] as const)('has examples that run in %s', async (language) => {
     expect(sections.length).toBeGreaterThan(25);
