@@ -5,6 +5,7 @@
 import type { Readable } from 'node:stream';
 import type { Account } from '#api/accounts/account.ts';
 import { findAccount } from '#api/accounts/account-rows.ts';
+import type { Spending } from '#api/billing/ledger-rows.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import type { Html } from '#api/dashboard/html.ts';
 import { notFound } from '#api/dashboard/not-found.ts';
@@ -67,6 +68,8 @@ export interface PageReply {
   readonly status?: number;
   readonly title: string;
   readonly body: Html;
+  /** Spending of the account in this month, where the page has read it. */
+  readonly spending?: Spending;
   /** Script of this page, in addition to that of every page. */
   readonly script?: 'playground.js';
 }

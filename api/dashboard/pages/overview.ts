@@ -1,6 +1,5 @@
 import { selectKeys, type KeyRow } from '#api/accounts/key-rows.ts';
 import { utcDay, utcMonth } from '#api/billing/calendar.ts';
-import { selectSpending } from '#api/billing/ledger-rows.ts';
 import { hasUsage, selectSavings, type Savings } from '#api/billing/savings-rows.ts';
 import { spendCapOf } from '#api/billing/spend-cap.ts';
 import { usdOf } from '#api/billing/usd.ts';
@@ -12,6 +11,7 @@ import { ago, bytes, counted, number, usd } from '#api/dashboard/format-values.t
 import { html, type Content, type Html } from '#api/dashboard/html.ts';
 import { icon } from '#api/dashboard/icons.ts';
 import { jobState } from '#api/dashboard/job-state.ts';
+import { monthSpending } from '#api/dashboard/month-spending.ts';
 import { forMember, type AccountVisit, type PageReply, type Route } from '#api/dashboard/route.ts';
 import { table } from '#api/dashboard/table.ts';
 import { countJobsByStatus, hasJobs } from '#api/jobs/job-count-rows.ts';
@@ -38,7 +38,7 @@ async function overview(deps: DashboardDeps, visit: AccountVisit): Promise<PageR
   const base = `/dashboard/accounts/${accountId}`;
   const today = await countJobsByStatus(database, { accountId, since: new Date(utcDay(now)) });
   const savings = await selectSavings(database, { accountId, from: utcMonth(now) });
-  const spending = await selectSpending(database, { accountId, month: utcMonth(now), now });
+  const spending = await monthSpending(deps, accountId);
   const since = new Date(now.getTime() - HEALTH_DAYS * DAY_MS);
   const health = await selectEndpointHealth(database, { accountId, since });
   const keys = (await selectKeys(database, accountId)).filter(({ revokedAt }) => revokedAt === null);
@@ -46,6 +46,7 @@ async function overview(deps: DashboardDeps, visit: AccountVisit): Promise<PageR
   return {
     kind: 'page',
     title: `Overview – ${name}`,
+    spending,
     body: html`<h1>${name}</h1>
       <p class="identity">
         <code id="account-id">${accountId}</code>

@@ -1,6 +1,6 @@
+import type { Account } from '#api/accounts/account.ts';
 import { updateAccount } from '#api/accounts/update-account.ts';
-import { utcMonth } from '#api/billing/calendar.ts';
-import { selectSpending } from '#api/billing/ledger-rows.ts';
+import type { Spending } from '#api/billing/ledger-rows.ts';
 import { spendCapOf } from '#api/billing/spend-cap.ts';
 import { microUsdOf, MAX_USD, usdOf } from '#api/billing/usd.ts';
 import { actorOf } from '#api/dashboard/caller-of.ts';
@@ -8,6 +8,7 @@ import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { FEATURE_LABELS } from '#api/dashboard/feature-labels.ts';
 import { field, formAction, postForm, type FormState } from '#api/dashboard/form.ts';
 import { html, type Html } from '#api/dashboard/html.ts';
+import { monthSpending } from '#api/dashboard/month-spending.ts';
 import { redirectTo } from '#api/dashboard/redirect-to.ts';
 import { forMember, type AccountVisit, type PageReply, type Route, type RouteReply } from '#api/dashboard/route.ts';
 import { facts, table } from '#api/dashboard/table.ts';
@@ -34,11 +35,13 @@ async function planPage(
 ): Promise<PageReply> {
   const { account } = visit;
   const plan = PLANS[account.plan];
+  const spending = await monthSpending(deps, account.id);
   return {
     kind: 'page',
     title: `Plan and spend cap – ${account.name}`,
+    spending,
     body: html`<h1>Plan and spend cap</h1>
-      ${await monthSection(deps, visit)}
+      ${monthSection(account, spending)}
       ${
         isAtLeast(visit.role, 'owner') &&
         html`<section class="card">
@@ -66,9 +69,7 @@ async function planPage(
   };
 }
 
-async function monthSection({ database, clock }: DashboardDeps, { account }: AccountVisit): Promise<Html> {
-  const now = clock.now();
-  const { spent, running } = await selectSpending(database, { accountId: account.id, month: utcMonth(now), now });
+function monthSection(account: Account, { spent, running }: Spending): Html {
   const cap = spendCapOf(account);
   const share = cap === 0 ? 100 : Math.min(100, Math.round((100 * (spent + running)) / cap));
   return html`<section class="card ${share >= 100 && 'bad'}">
