@@ -38,10 +38,12 @@ interface ServerOptions {
   readonly certificate: Certificate;
   readonly connectionLimits: ConnectionLimits;
   readonly timeouts?: ConnectionTimeouts;
+  /** Name of the installation. */
+  readonly name: string;
   /** Path of the documentation, such as `/docs`. */
   readonly docsPath: string;
   /** Dependencies of the dashboard; null when it is switched off. */
-  readonly dashboard: Omit<DashboardDeps, keyof ApiDeps | 'peppers'> | null;
+  readonly dashboard: Omit<DashboardDeps, keyof ApiDeps | 'peppers' | 'name'> | null;
 }
 
 interface ComposedApi {
@@ -53,7 +55,7 @@ interface ComposedApi {
 /** Returns the dependencies and both servers, which do not listen yet and share the connection limits. */
 export function composeApi(
   { registry, redis, encryptionKeys, peppers, ...given }: ApiParts,
-  { certificate, connectionLimits, timeouts = CONNECTION_TIMEOUTS, docsPath, dashboard }: ServerOptions,
+  { certificate, connectionLimits, timeouts = CONNECTION_TIMEOUTS, name, docsPath, dashboard }: ServerOptions,
 ): ComposedApi {
   const { clock, log, database } = given;
   const deps: ApiDeps = {
@@ -67,12 +69,13 @@ export function composeApi(
   };
   const httpsServer = makeServer(deps, ENDPOINTS, certificate, timeouts);
   serveDocumentation(httpsServer, {
-    documentation: loadDocumentation(docsPath),
+    documentation: loadDocumentation({ root: docsPath, name }),
     root: docsPath,
+    name,
     docsUrl: deps.docsUrl,
     dashboardUrl: dashboard?.dashboardUrl ?? null,
   });
-  if (dashboard !== null) serveDashboard(httpsServer, { ...deps, peppers, ...dashboard }, ROUTES);
+  if (dashboard !== null) serveDashboard(httpsServer, { ...deps, peppers, name, ...dashboard }, ROUTES);
   const serveHttps = (...[request, response]: Parameters<FastifyInstance['routing']>): void =>
     httpsServer.routing(request, response);
   const httpServer = makeHttpPort({ ...deps, peppers, serveHttps }, timeouts);

@@ -15,6 +15,7 @@ const RECORDS = {
 export const API_SETTINGS = {
   ...RECORDS,
   REDIS_URL: true,
+  MEDIAJOBS_NAME: true,
   MEDIAJOBS_BASE_URL: true,
   MEDIAJOBS_DOCS_URL: true,
   MEDIAJOBS_DASHBOARD_URL: true,

@@ -64,6 +64,7 @@ const { httpsServer, httpServer } = composeApi(
       total: config.MEDIAJOBS_CONNECTIONS,
       perAddress: config.MEDIAJOBS_CONNECTIONS_PER_ADDRESS,
     },
+    name: config.MEDIAJOBS_NAME,
     docsPath: new URL(`${config.MEDIAJOBS_BASE_URL}/docs`).pathname,
     dashboard: dashboardSettings(config),
   },

@@ -5,6 +5,8 @@ import type { IdentityProvider } from '#api/dashboard/identity-provider.ts';
 /** Dependencies of the dashboard: those of endpoints, and those of `mediactl`. */
 export interface DashboardDeps extends ApiDeps {
   readonly peppers: Peppers;
+  /** Name of the installation. */
+  readonly name: string;
   /** Public URL of the dashboard, without trailing slash. */
   readonly dashboardUrl: string;
   /** OpenID Connect provider; null for sign-in by password only. */

@@ -8,6 +8,7 @@ import { postForm } from '#api/dashboard/form.ts';
 import { html, type Html } from '#api/dashboard/html.ts';
 import { icon, type IconName } from '#api/dashboard/icons.ts';
 import { ACCOUNT_MENU, OPERATOR_MENU, PARENTS } from '#api/dashboard/menus.ts';
+import { monthSpending } from '#api/dashboard/month-spending.ts';
 import type { Notice, PageReply, Visit } from '#api/dashboard/route.ts';
 import { selectMemberships, type Membership } from '#api/users/membership-rows.ts';
 
@@ -27,17 +28,17 @@ export async function renderFrame(
   const account = await shownAccount(deps, visit, memberships);
   return html`<!doctype html>
     <html lang="en">
-      ${head(page, assets)}
+      ${head(deps.name, page, assets)}
       <body>
         <a class="skip" href="#content">Skip to the content</a>
         <header class="top">
-          <a class="brand" href="/dashboard"><img src="${assets.pathOf('icon.svg')}" alt="" />mediajobs</a>
+          <a class="brand" href="/dashboard"><img src="${assets.pathOf('icon.svg')}" alt="" />${deps.name}</a>
           ${session !== null && userMenu(visit, memberships, account)}
         </header>
         <div class="${session === null ? 'narrow' : 'columns'}">
           ${session !== null && sideMenu(visit, account)}
           <main id="content" tabindex="-1">
-            ${account !== null && (await accountAlerts(deps, account))}
+            ${account !== null && accountAlerts(account, page.spending ?? (await monthSpending(deps, account.id)))}
             ${deps.acceptsNoIsolation && visit.path.startsWith('/operator') && NO_ISOLATION_WARNING}
             ${notice !== null && noticeBox(notice)} ${page.body}
           </main>
@@ -47,13 +48,13 @@ export async function renderFrame(
     </html>`;
 }
 
-function head({ title, script }: PageReply, { pathOf }: Assets): Html {
+function head(name: string, { title, script }: PageReply, { pathOf }: Assets): Html {
   return html`<head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <meta name="description" content="Keys, jobs, usage and webhooks of a media processing service" />
     <meta name="color-scheme" content="light dark" />
-    <title>${title} – mediajobs</title>
+    <title>${title} – ${name}</title>
     <link rel="icon" href="${pathOf('icon.svg')}" />
     <link rel="stylesheet" href="${pathOf('dashboard.css')}" />
     <script src="${pathOf('dashboard.js')}" type="module"></script>

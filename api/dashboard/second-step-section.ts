@@ -28,7 +28,7 @@ export async function secondStepSection(deps: DashboardDeps, visit: UserVisit, f
       })}`;
   }
   const secret = await pendingSecret(deps, visit);
-  if (secret !== null) return confirmationForm(visit, secret, forms.code);
+  if (secret !== null) return confirmationForm(visit, { secret, name: deps.name }, forms.code);
   return html`<p>Off. With a second step, a stolen password is not enough to sign in.</p>
     ${postForm(visit, {
       action: '/profile/second-step/start',
@@ -41,8 +41,13 @@ function passwordAgain({ hasPassword }: User, form = EMPTY_FORM): { form: FormSt
   return { form, body: hasPassword && passwordField(form, 'again') };
 }
 
-function confirmationForm(visit: UserVisit, secret: string, form = EMPTY_FORM): Html {
-  const image = new Html(renderSVG(totpAddress(secret, visit.user.email), { pixelSize: 5 }));
+function confirmationForm(
+  visit: UserVisit,
+  { secret, name }: { secret: string; name: string },
+  form = EMPTY_FORM,
+): Html {
+  const address = totpAddress(secret, { email: visit.user.email, name });
+  const image = new Html(renderSVG(address, { pixelSize: 5 }));
   return html`<p>Scan this with your authenticator app, or type the key, then give the code that the app shows.</p>
     <div class="qr" role="img" aria-label="QR code of the key below">${image}</div>
     <p>Key: <code>${secret.match(/.{4}/g)?.join(' ') ?? secret}</code></p>

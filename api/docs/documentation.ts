@@ -3,8 +3,8 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { renderPage } from '#api/docs/render-page.ts';
-import { SITE_BASE } from '#api/docs/site-base.ts';
+import { escapeHtml, renderPage } from '#api/docs/render-page.ts';
+import { SITE_BASE, SITE_NAME } from '#api/docs/site-base.ts';
 
 export interface Document {
   readonly mediaType: string;
@@ -15,6 +15,8 @@ export interface Document {
   readonly gzip: () => Buffer | null;
   /** Hashes of the inline scripts of a page, as the content policy names them. */
   readonly scripts: readonly string[];
+  /** Whether its name changes with its content. */
+  readonly immutable: boolean;
 }
 
 /** Documents below `/docs` by path without leading slash; `''` is the root. Small enough to be kept in memory. */
@@ -42,41 +44,60 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 const BINARY = new Set(['.png']);
 const COMPRESSIBLE = /^(text|application\/json)|svg/;
 
-/**
- * Loads the documentation: the built site, or plain pages from the same Markdown where it is not built.
- * @param root path of the documentation on this server, such as `/docs`.
- */
-export function loadDocumentation(root: string, folder: string = FOLDER, site = join(folder, SITE)): Documentation {
+interface Installation {
+  /** Path of the documentation on this server, such as `/docs`. */
+  readonly root: string;
+  /** Name of the installation. */
+  readonly name: string;
+}
+
+/** Loads the documentation: the built site, or plain pages from the same Markdown where it is not built. */
+export function loadDocumentation(installation: Installation, folder: string = FOLDER): Documentation {
+  const site = join(folder, SITE);
   const read = (path: string): Buffer => readFileSync(join(folder, path));
   const samples = EXAMPLE_FILES.map((name): [string, Document] => [
     `samples/${name}`,
     documentOf('application/octet-stream', readFileSync(join(SAMPLES, name))),
   ]);
   return new Map([
-    ...(existsSync(join(site, 'index.html')) ? siteFiles(site, root) : plainPages(folder, root)),
+    ...(existsSync(join(site, 'index.html')) ? siteFiles(site, installation) : plainPages(folder, installation)),
     ...samples,
     ['style.css', documentOf('text/css; charset=utf-8', read('style.css'))],
     ['openapi.json', documentOf(JSON_TYPE, read('openapi.json'))],
   ]);
 }
 
-/** Returns the files of the built site, with the base that it was built for replaced by this server's. */
-function siteFiles(site: string, root: string): [string, Document][] {
+/** Files with a hash of their content in their name. */
+const HASHED = /^assets\//;
+
+/** Returns the files of the built site, with the base and the name that it was built with replaced. */
+function siteFiles(site: string, { root, name }: Installation): [string, Document][] {
   return globSync('**/*.*', { cwd: site }).flatMap((file): [string, Document][] => {
     const type = extname(file);
     const mediaType = MEDIA_TYPES[type];
     if (mediaType === undefined) return [];
     const bytes = readFileSync(join(site, file));
-    const body = BINARY.has(type) ? bytes : Buffer.from(bytes.toString('utf8').replaceAll(SITE_BASE, `${root}/`));
-    return [[type === '.html' ? pathOf(file, type) : file, documentOf(mediaType, body)]];
+    const isNamed = bytes.includes(SITE_NAME);
+    const text = (): string => bytes.toString('utf8').replaceAll(SITE_BASE, `${root}/`);
+    const body = BINARY.has(type) ? bytes : Buffer.from(text().replaceAll(SITE_NAME, () => nameIn(type, name)));
+    const document = { ...documentOf(mediaType, body), immutable: HASHED.test(file) && !isNamed };
+    return [[type === '.html' ? pathOf(file, type) : file, document]];
   });
 }
 
-function plainPages(folder: string, root: string): [string, Document][] {
+/** Returns the name for a file of a type. In scripts it is part of JSON in a string. */
+function nameIn(type: string, name: string): string {
+  const inString = (text: string): string => JSON.stringify(text).slice(1, -1);
+  if (type === '.js') return inString(inString(name));
+  return type === '.html' ? escapeHtml(name) : name;
+}
+
+function plainPages(folder: string, installation: Installation): [string, Document][] {
   const read = (file: string): Buffer => readFileSync(join(folder, file));
   const pages = globSync('**/*.md', { cwd: folder }).map((file): [string, Document] => {
     const path = pathOf(file, '.md');
-    return [path, documentOf(HTML, Buffer.from(renderPage({ markdown: read(file).toString('utf8'), root, path })))];
+    const page = renderPage({ ...installation, markdown: read(file).toString('utf8'), path });
+    return [path, documentOf(HTML, Buffer.from(page))];
   });
   const images = globSync('images/*.png', { cwd: folder });
   return [...pages, ...images.map((file): [string, Document] => [file, documentOf('image/png', read(file))])];
@@ -96,6 +117,7 @@ function documentOf(mediaType: string, body: Buffer): Document {
     mediaType,
     body,
     gzip: () => (COMPRESSIBLE.test(mediaType) ? (zipped ??= gzipSync(body)) : null),
+    immutable: false,
     etag: `"${createHash('sha256').update(body).digest('base64url')}"`,
     scripts: scripts.map(([, text = '']) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`),
   };

@@ -4,6 +4,8 @@ import { anchorOf } from '#api/docs/anchor-of.ts';
 interface DocumentationPage {
   /** Trusted Markdown of the project; HTML in it is not escaped. */
   readonly markdown: string;
+  /** Name of the installation. */
+  readonly name: string;
   /** Path of the documentation's root, such as `/docs`. */
   readonly root: string;
   /** Path below the root, such as `reference/errors`; empty for the root. */
@@ -11,18 +13,18 @@ interface DocumentationPage {
 }
 
 /** Returns a page of the documentation as an HTML document with an anchor per heading. */
-export function renderPage({ markdown, root, path }: DocumentationPage): string {
+export function renderPage({ markdown, name, root, path }: DocumentationPage): string {
   const title = /^# (.+)$/m.exec(markdown)?.[1] ?? 'Documentation';
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escape(title)} – mediajobs</title>
+<title>${escapeHtml(title)} – ${escapeHtml(name)}</title>
 <link rel="stylesheet" href="${root}/style.css">
 </head>
 <body>
-<header><a href="${root}">mediajobs documentation</a></header>
+<header><a href="${root}">${escapeHtml(name)}: documentation</a></header>
 <main>
 ${bodyOf(markdown, root, path)}</main>
 </body>
@@ -54,6 +56,7 @@ function addressOf(href: string, root: string, path: string): string {
   return `${root}${pathname.replace(/(?:\/index)?\.md$/, '')}${hash}`;
 }
 
-function escape(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+/** Returns text for HTML, also for attributes in double quotes. */
+export function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

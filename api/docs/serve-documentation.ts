@@ -7,8 +7,6 @@ import { MediaError } from '#crds/contract/media-error.ts';
 const HTML = 'text/html; charset=utf-8';
 /** Hash of the only style that the site's scripts add: it stops transitions while the colors change. */
 const TRANSITION_STYLE = "'sha256-skqujXORqzxt1aE0NNXxujEanPTX6raoqSscTV/Ww/Y='";
-/** Files with a hash of their content in their name. */
-const HASHED = /^assets\//;
 
 /** Returns the headers of a page that may run the given inline scripts, and those of the site. */
 function headersOf(scripts: readonly string[]): Record<string, string> {
@@ -27,6 +25,8 @@ interface DocumentationServer {
   readonly documentation: Documentation;
   /** Path of the documentation, such as `/docs`. */
   readonly root: string;
+  /** Name of the installation. */
+  readonly name: string;
   readonly docsUrl: string;
   /** null: the dashboard is switched off. */
   readonly dashboardUrl: string | null;
@@ -38,12 +38,12 @@ interface DocumentationServer {
  */
 export function serveDocumentation(
   server: FastifyInstance,
-  { documentation, root, docsUrl, dashboardUrl }: DocumentationServer,
+  { documentation, root, name, docsUrl, dashboardUrl }: DocumentationServer,
 ): void {
   const handler = (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
-    serveFile({ documentation, root }, request, reply);
+    serveFile({ documentation, root, name }, request, reply);
   for (const url of ['/docs', '/docs/*']) server.all(url, handler);
-  const start = renderPage({ markdown: startPage(docsUrl, dashboardUrl), root, path: '' });
+  const start = renderPage({ markdown: startPage(docsUrl, dashboardUrl), name, root, path: '' });
   server.get('/', async (request, reply) => {
     if (!wantsPage(request)) return reply.callNotFound();
     return reply
@@ -56,9 +56,9 @@ export function serveDocumentation(
 function startPage(docsUrl: string, dashboardUrl: string | null): string {
   const dashboard =
     dashboardUrl === null ? '' : `\n- [Dashboard](${dashboardUrl}): keys, jobs, usage and webhooks in the browser`;
-  return `# mediajobs
+  return `# The service runs
 
-The service runs. Its API is below \`/v1\`, for programs.
+Its API is below \`/v1\`, for programs.
 
 - [Documentation](${docsUrl}): the first request in ten minutes, and every endpoint${dashboard}
 - [Capabilities](/v1/capabilities): operations, formats and limits, as JSON
@@ -73,7 +73,7 @@ function wantsPage(request: FastifyRequest): boolean {
 }
 
 async function serveFile(
-  { documentation, root }: Pick<DocumentationServer, 'documentation' | 'root'>,
+  { documentation, root, name }: Pick<DocumentationServer, 'documentation' | 'root' | 'name'>,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -90,11 +90,11 @@ async function serveFile(
     return reply
       .code(404)
       .headers({ ...headersOf([]), 'Cache-Control': 'no-store', 'Content-Type': HTML })
-      .send(renderPage({ markdown, root, path }));
+      .send(renderPage({ markdown, name, root, path }));
   }
   const { body, etag, encoding } = bodyFor(request, found);
   reply.headers({ ...headersOf(found.scripts), ETag: etag, Vary: 'Accept-Encoding' });
-  if (HASHED.test(path)) reply.header('Cache-Control', 'public, max-age=31536000, immutable');
+  if (found.immutable) reply.header('Cache-Control', 'public, max-age=31536000, immutable');
   if (request.headers['if-none-match'] === etag) return reply.code(304).send();
   reply.headers({ 'Content-Type': found.mediaType, 'Content-Length': body.length, ...encoding });
   return reply.code(200).send(request.method === 'HEAD' ? undefined : body);

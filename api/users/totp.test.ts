@@ -31,8 +31,8 @@ describe('a one-time code', () => {
   it('has a random secret of 160 bits and an otpauth URL', () => {
     const secret = newTotpSecret(randomWord);
     expect(secret).toMatch(/^[A-Z2-7]{32}$/);
-    expect(totpAddress(secret, 'a b@example.com')).toBe(
-      `otpauth://totp/mediajobs:a%20b%40example.com?secret=${secret}&issuer=mediajobs`,
+    expect(totpAddress(secret, { email: 'a b@example.com', name: 'Media: A & B' })).toBe(
+      `otpauth://totp/Media%20%20A%20%26%20B:a%20b%40example.com?secret=${secret}&issuer=Media%20%20A%20%26%20B`,
     );
   });
 });

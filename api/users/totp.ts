@@ -11,9 +11,10 @@ export function newTotpSecret(newWord: (alphabet: string, length: number) => str
   return newWord(BASE32, SECRET_CHARACTERS);
 }
 
-/** Returns the URL that authenticator apps read from a QR code. */
-export function totpAddress(secret: string, email: string): string {
-  return `otpauth://totp/mediajobs:${encodeURIComponent(email)}?secret=${secret}&issuer=mediajobs`;
+/** Returns the URL that authenticator apps read from a QR code. @param name of the installation */
+export function totpAddress(secret: string, { email, name }: { email: string; name: string }): string {
+  const issuer = encodeURIComponent(name.replaceAll(':', ' '));
+  return `otpauth://totp/${issuer}:${encodeURIComponent(email)}?secret=${secret}&issuer=${issuer}`;
 }
 
 /**

@@ -2,11 +2,19 @@
 import { z } from 'zod';
 import { isCidr } from '#crds/process/cidr.ts';
 import { parseRingKey } from '#crds/process/ring-key.ts';
+import { visibleLine } from '#crds/process/visible-text.ts';
 
 export const port = z.coerce.number().int().min(0).max(65_535);
 export const socket = z.string().startsWith('/', 'must be an absolute path').optional();
 export const count = z.coerce.number().int().min(1);
 export const url = z.url();
+/** Text on one line without invisible characters. */
+export const shortText = z
+  .string()
+  .trim()
+  .min(1)
+  .max(40)
+  .refine((text) => visibleLine(text) === text, { message: 'must have no invisible characters' });
 export const isSocketUrl = (text: string): boolean => /^http\+unix:\/\/%2f[^/?#]+$/i.test(text);
 
 const list = z

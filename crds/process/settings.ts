@@ -12,6 +12,7 @@ import {
   keyRing,
   pepperRing,
   port,
+  shortText,
   socket,
   url,
 } from '#crds/process/setting-types.ts';
@@ -23,6 +24,10 @@ export const settings = z.object({
     .string()
     .min(1)
     .meta({ description: 'Redis connection string: `redis://…`, `rediss://…` or `unix:///path`.' }),
+  MEDIAJOBS_NAME: shortText.default('mediajobs').meta({
+    description:
+      'Name of the installation: in the headers and titles of dashboard and documentation, and in authenticator apps. Up to 40 characters.',
+  }),
   MEDIAJOBS_BASE_URL: url.meta({ description: 'Public address of the service, used in links.' }),
   MEDIAJOBS_DOCS_URL: url
     .optional()
@@ -137,7 +142,7 @@ export const settings = z.object({
   }),
   MEDIAJOBS_ENGINE_SPOOL_MB: z.coerce.number().int().min(64).default(1024).meta({
     description:
-      'Part of `MEDIAJOBS_WORK_DIR` for the bodies of incoming, waiting and running direct requests, in megabytes. When it is full, slow bodies and bodies of the accounts with the largest shares are refused.',
+      'Part of `MEDIAJOBS_WORK_DIR` for the bodies of direct requests until their results are sent, in megabytes. When it is full, slow bodies and bodies of the accounts with the largest shares are refused, and results that are read slowly are cut off.',
   }),
   MEDIAJOBS_ENGINE_FILES_PER_CHILD: count.default(256).meta({
     description:

@@ -2,12 +2,12 @@
  * Makes the documentation site from `docs/*.md`: `hack/docs`. The API serves it below `/docs`; `hack/docs --base /` makes
  * one for any web server.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { transformerStyleToClass } from '@shikijs/transformers';
 import { defineConfig, type SiteConfig } from 'vitepress';
 import { anchorOf } from '../../api/docs/anchor-of.ts';
-import { SITE_BASE } from '../../api/docs/site-base.ts';
+import { SITE_BASE, SITE_NAME } from '../../api/docs/site-base.ts';
 import { SIDEBAR } from './sidebar.ts';
 
 const DESCRIPTION =
@@ -15,13 +15,16 @@ const DESCRIPTION =
 /** Files at the root of the project to which pages link. */
 const PROJECT_FILES = ['LICENSE', 'CHANGELOG.md', 'SECURITY.md'];
 const base = process.env['MEDIAJOBS_DOCS_BASE'] ?? SITE_BASE;
+/** Name of the installation. The service replaces the one in its own site. */
+const name = base === SITE_BASE ? SITE_NAME : (process.env['MEDIAJOBS_NAME'] ?? 'mediajobs');
+const ICON = 'icon.svg';
 /** Address at which a page is edited, with `:path` for its file below `docs`. Without it pages have no such link. */
 const editPattern = process.env['MEDIAJOBS_DOCS_EDIT'];
 // The strict content policy allows no style attributes: colors of code become classes.
 const colors = transformerStyleToClass({ classPrefix: 'code-' });
 
 export default defineConfig({
-  title: 'mediajobs',
+  title: name,
   description: DESCRIPTION,
   base,
   cleanUrls: true,
@@ -59,6 +62,7 @@ export default defineConfig({
     },
   },
   themeConfig: {
+    logo: `/${ICON}`,
     sidebar: SIDEBAR.map(({ text, items }) => ({ text, items: [...items] })),
     outline: [2, 3],
     search: { provider: 'local' },
@@ -77,11 +81,12 @@ export default defineConfig({
     // The colors of code, which the transformer collected while it rendered the pages, in no order.
     writeFileSync(join(outDir, 'code.css'), colors.getCSS().split(/(?<=\})/).toSorted().join(''));
     writeFileSync(join(outDir, 'llms.txt'), pageList());
+    copyFileSync(join(root, '../api/dashboard/assets', ICON), join(outDir, ICON));
     for (const name of PROJECT_FILES) writeFileSync(join(outDir, textFileOf(name)), readFileSync(join(root, '..', name)));
   },
   head: [
     ['link', { rel: 'stylesheet', href: `${base}code.css` }],
-    ['link', { rel: 'icon', href: 'data:,' }],
+    ['link', { rel: 'icon', href: `${base}${ICON}` }],
   ],
 });
 
@@ -105,5 +110,5 @@ function pageList(): string {
     const lines = items.map((item) => `- [${item.text}](${base.replace(/\/$/, '')}${item.link})`);
     return `## ${text}\n\n${lines.join('\n')}\n`;
   });
-  return `# mediajobs\n\n> ${DESCRIPTION}\n\n${sections.join('\n')}`;
+  return `# ${name}\n\n> ${DESCRIPTION}\n\n${sections.join('\n')}`;
 }

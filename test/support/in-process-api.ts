@@ -32,6 +32,8 @@ interface Settings {
   readonly privateTargets?: readonly string[];
   readonly plan?: PlanName;
   readonly tracing?: Tracing | null;
+  /** Name of the installation. */
+  readonly name?: string;
 }
 
 interface InProcessApi {
@@ -64,6 +66,7 @@ export async function startInProcessApi({
   privateTargets = [],
   plan = 'growth',
   tracing = null,
+  name = 'mediajobs',
 }: Settings = {}): Promise<InProcessApi> {
   const [database, { redis }] = [await testDatabase(), await testRedis()];
   const directory = await mkdtemp(path.join(tmpdir(), 'mediajobs-api-'));
@@ -101,6 +104,7 @@ export async function startInProcessApi({
       certificate: { cert, key: certificateKey },
       connectionLimits: limits,
       timeouts,
+      name,
       docsPath: '/docs',
       dashboard: {
         dashboardUrl: 'https://localhost/dashboard',
