@@ -2,26 +2,7 @@ import { z } from 'zod';
 import { anchorOf } from '#api/docs/anchor-of.ts';
 import { endpointCode } from './endpoint-code.ts';
 import { EXAMPLES } from './endpoint-examples.ts';
-
-/** The parts of a JSON schema that the tables show. */
-const schema = z.object({
-  $ref: z.string().optional(),
-  type: z.union([z.string(), z.array(z.string())]).optional(),
-  enum: z.array(z.unknown()).optional(),
-  description: z.string().optional(),
-  default: z.unknown().optional(),
-  minimum: z.number().optional(),
-  exclusiveMinimum: z.number().optional(),
-  maximum: z.number().optional(),
-  required: z.array(z.string()).optional(),
-  get properties() {
-    return z.record(z.string(), schema).optional();
-  },
-  get anyOf() {
-    return z.array(schema).optional();
-  },
-});
-type Schema = z.infer<typeof schema>;
+import { fieldRows, meaningOf, resolve, schema, table, valuesOf, type Schemas } from './field-table.ts';
 
 const parameter = z.object({
   name: z.string(),
@@ -43,8 +24,6 @@ const documentSchema = z.object({
   paths: z.record(z.string(), z.record(z.string(), operation)),
   components: z.object({ schemas: z.record(z.string(), schema) }),
 });
-type Schemas = Readonly<Record<string, Schema>>;
-
 interface Section {
   /** Page below `docs/reference/endpoints`, without extension. */
   readonly file: string;
@@ -186,10 +165,6 @@ function endpointPart({ method, path, found }: Row, { schemas, examples }: Page)
   return `${lines.join('\n\n')}\n`;
 }
 
-function table(what: string, rows: readonly string[]): string {
-  return `| ${what} | values | meaning |\n|---|---|---|\n${rows.join('\n')}`;
-}
-
 function parameterRow(
   { name, in: place, required, description, schema: values }: z.infer<typeof parameter>,
   schemas: Schemas,
@@ -208,47 +183,6 @@ function bodyPart(body: z.infer<typeof content>, schemas: Schemas): string {
   const { properties = {}, required = [] } = resolve(json.schema, schemas);
   const rows = fieldRows({ properties, required }, schemas);
   return rows.length === 0 ? 'Body: a JSON object.' : table('field of the body', rows);
-}
-
-/** Returns a row for each field, and for the fields of objects among them. @param path of the object, with a dot. */
-function fieldRows({ properties = {}, required = [] }: Schema, schemas: Schemas, path = ''): string[] {
-  return Object.entries(properties).flatMap(([name, field]) => {
-    const [object] = [field, ...(field.anyOf ?? [])].filter((one) => one.properties !== undefined);
-    const isRequired = required.includes(name) ? ' (required)' : '';
-    const row = `| \`${path}${name}\`${isRequired} | ${valuesOf(field, schemas)} | ${meaningOf(name, descriptionOf(field))} |`;
-    return object === undefined ? [row] : [row, ...fieldRows(object, schemas, `${path}${name}.`)];
-  });
-}
-
-function resolve(found: Schema, schemas: Schemas): Schema {
-  return found.$ref === undefined ? found : (schemas[found.$ref.split('/').at(-1) ?? ''] ?? found);
-}
-
-/** Returns the meaning for a table. @throws Error when it is missing in the schema */
-function meaningOf(name: string, description = ''): string {
-  if (description === '') throw new Error(`${name} has no description: add one to its schema with meta`);
-  return description;
-}
-
-function descriptionOf({ description, anyOf = [] }: Schema): string {
-  return description ?? anyOf.find((one) => one.description !== undefined)?.description ?? '';
-}
-
-function valuesOf(found: Schema, schemas: Schemas): string {
-  const { enum: names, minimum, exclusiveMinimum, maximum, anyOf, type, properties } = resolve(found, schemas);
-  if (anyOf !== undefined) {
-    const kinds = anyOf.filter((one) => one.type !== 'null').map((one) => valuesOf(one, schemas));
-    return [...new Set(kinds)].join('; ');
-  }
-  if (names !== undefined) return names.map((name) => `\`${String(name)}\``).join(', ');
-  if (exclusiveMinimum !== undefined) return `above ${exclusiveMinimum}`;
-  if (maximum === Number.MAX_SAFE_INTEGER || (minimum !== undefined && maximum === undefined)) return `from ${minimum}`;
-  if (maximum !== undefined) return `${minimum ?? 0} to ${maximum}`;
-  if (properties !== undefined) return 'object';
-  return [type ?? 'any']
-    .flat()
-    .filter((one) => one !== 'null')
-    .join(', ');
 }
 
 /** Returns the responses with an example, unless the page has all examples of its schema, and the refusals. */

@@ -9,31 +9,25 @@
  *
  * A client that disconnects aborts the work at any point.
  */
-import { once } from 'node:events';
-import type { FileHandle } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { readSync } from 'node:fs';
-import { finished } from 'node:stream/promises';
 import {
   directWorkSchema,
   fromHeader,
-  REPORT_HEADER,
   TENANT_HEADER,
-  toHeader,
   WORK_TRAILER,
   type DirectWork,
   type EngineRefusal,
 } from '#crds/contract/direct-work.ts';
-import { DIRECT_KINDS, FORMATS } from '#crds/catalogue/formats.ts';
+import { DIRECT_KINDS } from '#crds/catalogue/formats.ts';
 import { possibleKinds } from '#crds/contract/first-bytes.ts';
 import { MediaError, toJobError } from '#crds/contract/media-error.ts';
-import { faultPoint } from '#crds/process/fault-point.ts';
 import type { Log } from '#crds/process/log.ts';
 import type { LaneAdmission, AdmissionControl } from '#worker-image/direct/admission-control.ts';
 import type { DirectMetrics } from '#worker-image/direct/direct-metrics.ts';
 import type { EngineOutput } from '#worker-image/sandbox/sandboxed-engine.ts';
 import type { ChildPool } from '#worker-image/sandbox/child-pool.ts';
+import { sendOutput } from '#worker-image/direct/send-output.ts';
 import { declaredBody, spoolBody, type DeclaredBody } from '#worker-image/direct/spool-body.ts';
 import { makeWorkDirectory, removeWorkDirectory } from '#worker-image/work-directory.ts';
 
@@ -109,7 +103,7 @@ async function handleRequest(
     const file = await processMeasured(deps, work, { path, directory, signal: stop.signal }).finally(() =>
       clearTimeout(timer),
     );
-    await send(deps.admission, response, file, stop.signal);
+    await sendOutput(deps.admission, response, file, stop.signal);
     return null;
   } catch (error) {
     if (!response.destroyed && !response.headersSent) return logged(deps.log, error);
@@ -173,50 +167,6 @@ async function processMeasured(
     });
     throw error;
   }
-}
-
-/** Size up to which an output is read at once, in bytes. It was written a moment ago, so no disk is waited for. */
-const WHOLE_BYTES = 1024 ** 2;
-/** Bytes that are sent before they are counted: a client with the pace under contention reads them in 4 seconds. */
-const CHUNK_BYTES = 256 * 1024;
-const CHUNKED = { highWaterMark: CHUNK_BYTES } as const;
-
-/**
- * Sends no more than the announced size: the file may still grow.
- * @throws AbortError when the signal aborts; Error when bytes are missing.
- */
-async function send(
-  admission: Pick<LaneAdmission, 'sent'>,
-  response: ServerResponse,
-  { output, size, report }: EngineOutput,
-  signal: AbortSignal,
-): Promise<void> {
-  await using file = output;
-  await faultPoint('before-engine-response');
-  response.writeHead(200, {
-    'content-type': FORMATS[report.result.output_format].mediaType,
-    'content-length': size,
-    [REPORT_HEADER]: toHeader(report),
-  });
-  const whole = size <= WHOLE_BYTES;
-  const chunks = whole ? chunksOf(file, size) : file.createReadStream({ end: size - 1, autoClose: false, ...CHUNKED });
-  let missing = size;
-  for await (const chunk of chunks as Iterable<Buffer> | AsyncIterable<Buffer>) {
-    // A closed response aborts the signal.
-    if (!response.write(chunk)) await once(response, 'drain', { signal });
-    admission.sent(chunk.length);
-    missing -= chunk.length;
-  }
-  if (missing > 0) throw new Error('the output became shorter while it was sent');
-  response.end();
-  await finished(response, { signal });
-}
-
-/** Yields a file that is read at once. */
-function* chunksOf(file: FileHandle, size: number): Generator<Buffer> {
-  const bytes = Buffer.allocUnsafe(size);
-  const end = readSync(file.fd, bytes, 0, size, 0);
-  for (let at = 0; at < end; at += CHUNK_BYTES) yield bytes.subarray(at, Math.min(end, at + CHUNK_BYTES));
 }
 
 /** Sends a refusal and discards the rest of the body: with unread bytes the client could lose the response. */
