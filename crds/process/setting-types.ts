@@ -8,6 +8,15 @@ export const port = z.coerce.number().int().min(0).max(65_535);
 export const socket = z.string().startsWith('/', 'must be an absolute path').optional();
 export const count = z.coerce.number().int().min(1);
 export const url = z.url();
+export const flag = z
+  .enum(['true', 'false'])
+  .default('false')
+  .transform((text) => text === 'true');
+/** Key of 32 bytes in base64. */
+export const key = z
+  .base64()
+  .length(44)
+  .transform((text) => Buffer.from(text, 'base64'));
 /** Text on one line without invisible characters. */
 export const shortText = z
   .string()

@@ -7,8 +7,10 @@ import { receiptKeyRing } from '#crds/process/receipt-key-ring.ts';
 import {
   cidrs,
   count,
+  flag,
   isSocketUrl,
   json,
+  key,
   keyRing,
   pepperRing,
   port,
@@ -119,14 +121,10 @@ export const settings = z.object({
     description: 'Access key; default: the credential chain of the AWS SDK, such as the role of a service account.',
   }),
   S3_SECRET_ACCESS_KEY: z.string().optional().meta({ description: 'Secret of the access key.' }),
-  S3_PATH_STYLE: z
-    .enum(['true', 'false'])
-    .default('false')
-    .transform((text) => text === 'true')
-    .meta({
-      description:
-        '`true`: the bucket is in the path of URLs instead of the host name, as most servers other than AWS require.',
-    }),
+  S3_PATH_STYLE: flag.meta({
+    description:
+      '`true`: the bucket is in the path of URLs instead of the host name, as most servers other than AWS require.',
+  }),
   MEDIAJOBS_ENGINE_SOCKET: socket.meta({
     description:
       'Unix socket that the engine listens on instead of a port. The permissions of its folder limit who can connect.',
@@ -177,14 +175,9 @@ export const settings = z.object({
   MEDIAJOBS_HEARTBEAT_URL: url.optional().meta({
     description: 'Address of the heartbeat port for the pods of jobs, on Kubernetes: that of its Service.',
   }),
-  MEDIAJOBS_HEARTBEAT_KEY: z
-    .base64()
-    .length(44)
-    .transform((text) => Buffer.from(text, 'base64'))
-    .optional()
-    .meta({
-      description: 'Key of the tokens of attempts, base64 of 32 bytes; the same for every controller and recorder.',
-    }),
+  MEDIAJOBS_HEARTBEAT_KEY: key.optional().meta({
+    description: 'Key of the tokens of attempts, base64 of 32 bytes; the same for every controller and recorder.',
+  }),
   MEDIAJOBS_TRANSFER_HOST: z
     .string()
     .default('127.0.0.1')
