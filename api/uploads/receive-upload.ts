@@ -170,7 +170,8 @@ async function* joinParts(
 
 async function openMultipart(deps: UploadDeps, caller: Uploader, id: string): Promise<Upload> {
   const upload = await uploadOf(deps, caller, id);
-  if (upload === null || !upload.multipart) throw uploadNotFound(id);
+  if (upload === null) throw uploadNotFound(id);
+  if (!upload.multipart) throw notMultipart(id);
   if (upload.etag === null) return upload;
   throw new MediaError('upload_already_completed', 'The upload is complete; create a new one to send other bytes.');
 }
@@ -215,6 +216,11 @@ function tooLarge(size: number, planLimit: number): MediaError {
 function overDeclaredSize(size: number, declared: number): MediaError {
   const message = `The content has ${size} bytes; the upload was created for ${declared}. Create an upload with the size of the file.`;
   return new MediaError('bad_request', message, { param: 'Content-Length' });
+}
+
+function notMultipart(id: string): MediaError {
+  const message = `The upload \`${id}\` is not a multipart upload: send its content in one request to its \`url\`.`;
+  return new MediaError('not_found', message);
 }
 
 function uploadNotFound(id: string): MediaError {

@@ -66,7 +66,9 @@ All endpoints of the version, made from [openapi.json](../openapi.json), the inp
 has \`Svc-Request-Id\` and \`Svc-Version\`; every error is an [error object](errors.md).
 
 The examples read \`url\`, \`key\` and the ids of objects, such as \`job\`, from the environment, as \`export job=job_…\` sets
-them. Their files are the [samples](../index.md) of the first job. TypeScript needs Node 24, Python its package \`requests\`.
+them. Each object is in a state that its example needs: parts are sent to an upload of more than 95 MB that is not complete, as in
+[Large files](../guides/large-files.md), and a receipt is that of an ended job. The files are the [samples](../index.md) of the
+first job, and \`part\` is the first part of a large file. TypeScript needs Node 24, Python its package \`requests\`.
 `;
 
 interface EndpointPages {
@@ -91,7 +93,8 @@ export function endpointReference({ openApi, responses }: Input): EndpointPages 
   );
   const bySection = [...new Set(Object.values(SECTIONS))].map((section): [Section, Row[]] => [
     section,
-    rows.filter(({ path }) => sectionOf(path) === section),
+    // Those that delete last: the examples before them need the object.
+    rows.filter(({ path }) => sectionOf(path) === section).toSorted((a, b) => isDelete(a) - isDelete(b)),
   ]);
   const pages = bySection.map(([section, own]): [string, string] => [
     `${section.file}.md`,
@@ -99,6 +102,10 @@ export function endpointReference({ openApi, responses }: Input): EndpointPages 
   ]);
   const lists = bySection.map(([section, own]) => sectionList(section, own));
   return { index: [INTRODUCTION, ...lists].join('\n'), pages: Object.fromEntries(pages) };
+}
+
+function isDelete({ method }: Row): number {
+  return Number(method === 'DELETE');
 }
 
 interface Row {

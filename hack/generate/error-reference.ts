@@ -14,6 +14,13 @@ const RETRY: Readonly<Record<ErrorType, string>> = {
   api_error: 'yes',
 };
 
+/** Whether to retry, for codes that differ from others of their type. */
+const RETRY_OF_CODE: Readonly<Partial<Record<ErrorCode, string>>> = {
+  missing_key: 'no, send a key',
+  job_not_finished: 'yes, unchanged, when the job has ended',
+  upload_incomplete: 'yes, unchanged, when all parts are sent',
+};
+
 /** Refusals of the server and its router before the gates, in order. */
 const BEFORE_GATES = [
   'Plain http (403).',
@@ -68,6 +75,8 @@ function typesAndStatuses(): string {
   });
   return `## Types and statuses
 
+Whether to retry depends on the type; the sections of the codes have the exceptions.
+
 | type | statuses | retry |
 |---|---|---|
 ${rows.join('\n')}
@@ -110,6 +119,8 @@ function statusOf(code: ErrorCode): string | null {
 }
 
 function retry(code: ErrorCode): string {
+  const own = RETRY_OF_CODE[code];
+  if (own !== undefined) return own;
   const { type, retryAfterSeconds } = errorRow(code);
   if (type === 'rate_limit_error' || retryAfterSeconds === undefined) return RETRY[type];
   return 'yes, unchanged, after `Retry-After` seconds';
