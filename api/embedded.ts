@@ -9,21 +9,23 @@ import { parseArgs } from 'node:util';
 import { copyCertificate } from '#api/embedded/certificate-copies.ts';
 import { openCertificates, type CertificateFiles } from '#api/embedded/certificates.ts';
 import { announce } from '#api/embedded/announce.ts';
-import { CODE_CACHE } from '#api/embedded/code-cache.ts';
 import { removeConnection, writeConnection } from '#api/embedded/connection.ts';
 import { openDataFolder, type DataFolder } from '#api/embedded/data-folder.ts';
 import { freePorts, requirePort } from '#api/embedded/free-ports.ts';
 import { openIdentities, type Identities } from '#api/embedded/identities.ts';
 import { migrateDatabase } from '#api/embedded/migrate-database.ts';
 import { PROCESSES } from '#api/embedded/process-list.ts';
+import { processStarts } from '#api/embedded/process-starts.ts';
 import { awaitPreviousRun } from '#api/embedded/previous-run.ts';
 import {
   choosePorts,
   embeddedSettings,
   FREE_PORTS,
   opsUrls,
-  serviceSettings,
-  settingsOf,
+  OTHERS,
+  ownSettings,
+  serverSettings,
+  WORKERS,
   type EmbeddedSettings,
   type Ports,
   type SettingTexts,
@@ -138,49 +140,38 @@ interface ServeInput {
   readonly identities: Identities;
 }
 
-async function serve({ start, folder, ports, sockets, tree, identities }: ServeInput): Promise<void> {
-  const secrets = openSecrets({ clock: systemClock }, folder.in('secrets.json'));
-  const [certificates, servers] = await Promise.all([
-    openCertificates({ clock: systemClock }, folder.in('tls')),
-    tree.startServers({ databaseUrl: start.config.DATABASE_URL, redisUrl: start.config.REDIS_URL }),
-    warmCodeCache(
-      PROCESSES.map(({ script }) => script),
-      PROCESSES.flatMap(({ name }) => identities.users?.of(name).uid ?? []),
-    ),
-  ]);
-  await migrateDatabase({ clock: systemClock }, servers.databaseUrl);
+async function serve(input: ServeInput): Promise<void> {
+  const { start, folder, ports, sockets, tree, identities } = input;
   const given = givenSettings();
-  const service = serviceSettings({
-    given,
-    folder,
-    ports,
-    sockets,
-    secrets,
-    certificates: servedCertificate({ given, own: certificates, folder, identities }),
-    ...servers,
-  });
+  const secrets = openSecrets({ clock: systemClock }, folder.in('secrets.json'));
+  const own = ownSettings({ given, folder, ports, sockets, secrets });
   shareFolders(identities.users, {
-    files: service.MEDIAJOBS_FILES_DIR ?? null,
-    work: service.MEDIAJOBS_WORK_DIR ?? folder.in('work'),
+    files: own.MEDIAJOBS_FILES_DIR ?? null,
+    work: own.MEDIAJOBS_WORK_DIR ?? folder.in('work'),
   });
-  const ops = { ops: ports.ops, sockets };
-  const bound = [ports.https, ports.http];
-  await tree.startProcesses((name) => {
-    const env = { ...systemEnvironment(identities), ...settingsOf(name, service, ops) };
-    // A run connects to the sockets for its input and output files and for heartbeats.
-    const extra = name === 'runs' ? [sockets.files, sockets.heartbeat] : [];
-    return { env, identity: identities.commandOf(name, { env, sockets: extra, ports: name === 'api' ? bound : [] }) };
+  const startWith = processStarts({ identities, ports, sockets, environment: process.env });
+  const warm = warmCodeCache(
+    PROCESSES.map(({ script }) => script),
+    PROCESSES.flatMap(({ name }) => identities.users?.of(name).uid ?? []),
+  );
+  // The workers use no server, so they start meanwhile.
+  const workers = warm.then(() => tree.startProcesses(WORKERS, startWith(own)));
+  const others = openServers(input, { given, warm }).then(async (servers) => {
+    const service = { ...own, ...servers.settings };
+    await tree.startProcesses(OTHERS, startWith(service));
+    return { ...servers, service };
   });
+  const [{ caFile, databaseUrl, redisUrl, service }] = await Promise.all([others, workers]);
   const baseUrl = service.MEDIAJOBS_BASE_URL ?? '';
-  const ready = { base_url: baseUrl, ca_file: certificates.caFile };
+  const ready = { base_url: baseUrl, ca_file: caFile };
   const pepper = service.MEDIAJOBS_KEY_PEPPER ?? '';
   writeConnection(folder.path, {
-    DATABASE_URL: servers.databaseUrl,
-    REDIS_URL: servers.redisUrl,
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: redisUrl,
     MEDIAJOBS_KEY_PEPPER: pepper,
     ...ready,
     http_url: `http://localhost:${ports.http}`,
-    ops: opsUrls(ops),
+    ops: opsUrls({ ops: ports.ops, sockets }),
   });
   if (start.readyFile !== null) writeFileAtomically(start.readyFile, `${JSON.stringify(ready)}\n`);
   await announce({
@@ -188,11 +179,35 @@ async function serve({ start, folder, ports, sockets, tree, identities }: ServeI
     dashboardUrl: start.config.MEDIAJOBS_DASHBOARD_URL,
     docsUrl: start.config.MEDIAJOBS_DOCS_URL,
     folder: folder.path,
-    caFile: certificates.caFile,
+    caFile,
     summary: identities.summary,
-    databaseUrl: servers.databaseUrl,
+    databaseUrl,
     printsLink: start.printsLink,
   });
+}
+
+interface OpenServers {
+  /** Path of the authority's certificate. */
+  readonly caFile: string;
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  /** Settings that name the servers and the certificate. */
+  readonly settings: SettingTexts;
+}
+
+/** Starts the servers and brings the database to this version's schema. */
+async function openServers(
+  { start, folder, tree, identities }: ServeInput,
+  { given, warm }: { given: SettingTexts; warm: Promise<void> },
+): Promise<OpenServers> {
+  const [certificates, servers] = await Promise.all([
+    openCertificates({ clock: systemClock }, folder.in('tls')),
+    tree.startServers({ databaseUrl: start.config.DATABASE_URL, redisUrl: start.config.REDIS_URL }),
+    warm,
+  ]);
+  await migrateDatabase({ clock: systemClock }, servers.databaseUrl);
+  const served = servedCertificate({ given, own: certificates, folder, identities });
+  return { caFile: certificates.caFile, ...servers, settings: serverSettings({ certificates: served, ...servers }) };
 }
 
 interface CertificateInput {
@@ -224,14 +239,6 @@ function givenSettings(): SettingTexts {
 /** Drops values that the environment does not set: each process has the same defaults. */
 function withoutDefaults<Values extends object>(values: Values): Values {
   return Object.fromEntries(Object.entries(values).filter(([name]) => (process.env[name] ?? '') !== '')) as Values;
-}
-
-/** Returns the environment of every process, without its settings. */
-function systemEnvironment({ users }: Identities): Record<string, string> {
-  const passed = ['PATH', 'HOME', 'LANG', 'TZ', 'NODE_EXTRA_CA_CERTS'];
-  const given = passed.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
-  const own = { ...(Object.fromEntries(given) as Record<string, string>), NODE_COMPILE_CACHE: CODE_CACHE };
-  return users === null ? own : { ...own, HOME: '/' };
 }
 
 await main().catch((error: unknown) => {

@@ -1,6 +1,7 @@
 /**
- * Bundles the scripts that run for one file: `node hack/bundle.ts FOLDER`. A process of them loads a few files in place
- * of some 200, which takes longer than a small file does. Scripts keep their paths, with the extension `.mjs`.
+ * Bundles the scripts that run for one file, with `--service` also those of the service on one machine:
+ * `node hack/bundle.ts [--service] FOLDER`. A process of them loads a few files in place of some hundred, which takes
+ * longer than a small file does. Scripts keep their paths, with the extension `.mjs`.
  */
 import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -9,22 +10,30 @@ import { parseArgs } from 'node:util';
 import { rolldown } from 'rolldown';
 
 const ROOT = join(import.meta.dirname, '..');
-const SCRIPTS = [
+const FILE_SCRIPTS = [
   'worker-image/run-job',
   'worker-image/run-standby',
   'worker-image/serve-attempts',
   'worker-image/sandbox/child',
   'worker-image/print-isolation',
 ];
-/** Packages with code for one processor, which cannot be bundled. */
-const EXTERNAL = ['sharp'];
+const SERVICE_SCRIPTS = [
+  'api/embedded',
+  'api/main',
+  'api/embedded-control',
+  'api/courier',
+  'controller/embedded-runs',
+  'worker-image/serve-direct',
+];
+/** Packages that read files beside their own: code for one processor, a folder of presets. */
+const EXTERNAL = ['sharp', 'fluent-ffmpeg'];
 
 /** Writes the bundle, in place of an earlier one. */
-async function bundle(folder: string): Promise<void> {
+async function bundle(scripts: readonly string[], folder: string): Promise<void> {
   mkdirSync(dirname(folder), { recursive: true });
   const made = mkdtempSync(`${folder}-`);
   try {
-    for (const script of SCRIPTS) await bundleScript(script, join(made, dirname(script)));
+    for (const script of scripts) await bundleScript(script, join(made, dirname(script)));
     // A temporary folder is its owner's alone; other users run the bundle.
     chmodSync(made, 0o755);
     rmSync(folder, { recursive: true, force: true });
@@ -54,6 +63,7 @@ function withSourcePaths(code: string, id: string): string | null {
     .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href));
 }
 
-const [folder] = parseArgs({ allowPositionals: true }).positionals;
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { service: { type: 'boolean' } } });
+const [folder] = positionals;
 if (folder === undefined) throw new Error('name the folder of the bundle');
-await bundle(resolve(folder));
+await bundle(values.service === true ? [...FILE_SCRIPTS, ...SERVICE_SCRIPTS] : FILE_SCRIPTS, resolve(folder));

@@ -1,6 +1,8 @@
 /** Processes of the service on one machine and the settings that each one receives: only those that it needs. */
 import { fileURLToPath } from 'node:url';
+import { CODE_CACHE } from '#api/embedded/code-cache.ts';
 import { API_SETTINGS, CONTROL_SETTINGS, COURIER_SETTINGS } from '#api/entry-settings.ts';
+import { bundledScript } from '#crds/process/bundled-script.ts';
 import { PROCESS_SETTINGS } from '#crds/process/process-settings.ts';
 import type { SettingName } from '#crds/process/settings.ts';
 
@@ -8,6 +10,7 @@ export type ProcessName = 'engine' | 'runs' | 'control' | 'courier' | 'api';
 
 interface ProcessEntry {
   readonly name: ProcessName;
+  /** In the image of one machine that of the bundle, otherwise the source. */
   readonly script: string;
   readonly settings: readonly SettingName[];
 }
@@ -51,7 +54,7 @@ export const PROCESSES: readonly ProcessEntry[] = [
 ];
 
 function scriptOf(path: string): string {
-  return fileURLToPath(new URL(`../../${path}`, import.meta.url));
+  return bundledScript(fileURLToPath(new URL(`../../${path}`, import.meta.url)), CODE_CACHE);
 }
 
 function namesOf(picked: Readonly<Partial<Record<SettingName, true>>>): SettingName[] {

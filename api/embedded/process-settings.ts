@@ -28,14 +28,19 @@ interface SettingsInput {
   readonly ports: Ports;
   readonly sockets: ServiceSockets;
   readonly secrets: Secrets;
+}
+
+interface ServerInput {
   readonly certificates: CertificateFiles;
   readonly databaseUrl: string;
   readonly redisUrl: string;
 }
 
-/** Returns the settings of the whole service: the operator's, else those of this start. Ports and sockets are those of this start. */
-export function serviceSettings(input: SettingsInput): SettingTexts {
-  const { given, folder, ports, sockets, secrets, certificates, databaseUrl, redisUrl } = input;
+/**
+ * Returns the settings of the whole service but those of `serverSettings`: the operator's, else those of this start.
+ * Ports and sockets are those of this start.
+ */
+export function ownSettings({ given, folder, ports, sockets, secrets }: SettingsInput): SettingTexts {
   return {
     MEDIAJOBS_BASE_URL: `https://localhost:${ports.https}`,
     MEDIAJOBS_ENGINE_URL: socketUrl(sockets.engine),
@@ -43,15 +48,21 @@ export function serviceSettings(input: SettingsInput): SettingTexts {
     MEDIAJOBS_WORK_DIR: folder.in('work'),
     ...secrets,
     ...withFullPaths(given),
-    MEDIAJOBS_TLS_CERT_FILE: certificates.certFile,
-    MEDIAJOBS_TLS_KEY_FILE: certificates.keyFile,
-    DATABASE_URL: databaseUrl,
-    REDIS_URL: redisUrl,
     MEDIAJOBS_RUNS_SOCKET: sockets.runs,
     MEDIAJOBS_HTTPS_PORT: String(ports.https),
     MEDIAJOBS_HTTP_PORT: String(ports.http),
     MEDIAJOBS_ENGINE_SOCKET: sockets.engine,
     MEDIAJOBS_HEARTBEAT_SOCKET: sockets.heartbeat,
+  };
+}
+
+/** Returns the settings that are known once servers and certificates are ready; `WORKERS` need none of them. */
+export function serverSettings({ certificates, databaseUrl, redisUrl }: ServerInput): SettingTexts {
+  return {
+    MEDIAJOBS_TLS_CERT_FILE: certificates.certFile,
+    MEDIAJOBS_TLS_KEY_FILE: certificates.keyFile,
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: redisUrl,
   };
 }
 
@@ -69,6 +80,10 @@ export function isPathSetting(name: string): boolean {
 
 /** Processes that open files. Each has a work folder of its own. */
 export const WORKERS: readonly ProcessName[] = ['engine', 'runs'];
+/** All others. */
+export const OTHERS: readonly ProcessName[] = PROCESSES.map(({ name }) => name).filter(
+  (name) => !WORKERS.includes(name),
+);
 
 function diskFiles(folder: DataFolder, sockets: ServiceSockets): SettingTexts {
   return { MEDIAJOBS_FILES_DIR: folder.in('files'), MEDIAJOBS_FILES_URL: socketUrl(sockets.files) };

@@ -1,5 +1,5 @@
 /**
- * Start and stop of the service: first PostgreSQL and Redis, then its own processes; stopped in the reverse order.
+ * Start and stop of the service: PostgreSQL and Redis before the processes that use them; stopped in the reverse order.
  *
  *   starting ──all ready──▶ serving ──stop──▶ stopping ──▶ stopped
  *      └──────one fails, or stop──────────────────┘
@@ -37,8 +37,8 @@ export interface Tree {
     databaseUrl: string | undefined;
     redisUrl: string | undefined;
   }): Promise<{ databaseUrl: string; redisUrl: string }>;
-  /** Resolves when every process serves. */
-  startProcesses(startOf: (name: ProcessName) => ProcessStart): Promise<void>;
+  /** Resolves when each of the processes serves. */
+  startProcesses(names: readonly ProcessName[], startOf: (name: ProcessName) => ProcessStart): Promise<void>;
   /** Ends all processes, the servers last, and cancels a start in progress. */
   stop(): Promise<void>;
 }
@@ -92,9 +92,9 @@ export function makeTree({ clock, folder, users, report }: TreeDeps): Tree {
       ]);
       return { databaseUrl: urls[0] ?? '', redisUrl: urls[1] ?? '' };
     },
-    startProcesses: async (startOf) => {
+    startProcesses: async (names, startOf) => {
       await allOf(
-        PROCESSES.map(({ name, script }) => {
+        PROCESSES.filter(({ name }) => names.includes(name)).map(({ name, script }) => {
           const log = logOf(name);
           const input = { name, script, ...startOf(name), log, report, signal: stopping.signal };
           return add(processes, name, () => startNodeProcess(input));

@@ -1,10 +1,20 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CODE_CACHE } from '#api/embedded/code-cache.ts';
-import { BUNDLE } from '#crds/process/bundled-script.ts';
+import { BUNDLE, bundledScript } from '#crds/process/bundled-script.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const SOURCES = ['api', 'controller', 'crds', 'worker-image'];
@@ -17,13 +27,6 @@ const BUNDLE_FOLDER = path.join(CODE_CACHE, BUNDLE);
 const ENGINE_CHILD = path.join('worker-image', 'sandbox', 'child');
 const SERVE_ATTEMPTS = path.join('worker-image', 'serve-attempts');
 const PRINT_ISOLATION = path.join('worker-image', 'print-isolation');
-/** Scripts of the bundle, which do more than load when they are imported. */
-const SCRIPTS: readonly string[] = [
-  ENGINE_CHILD,
-  SERVE_ATTEMPTS,
-  PRINT_ISOLATION,
-  path.join('worker-image', 'run-job'),
-];
 const IMPORT_ALL = 'await Promise.all(process.argv.slice(1).map((file) => import(file))); process.exit(0)';
 /**
  * Options with which the same code gives the same bytes, so that images can be built again. Processes without them use
@@ -45,9 +48,11 @@ export async function warmCodeCache(scripts: readonly string[], uids: readonly n
     if (modifiedAt(STAMP) < newestSource()) {
       mkdirSync(CODE_CACHE, { recursive: true });
       // One after the other: each uses what the earlier ones have compiled, and the same one writes a shared module always.
-      for (const script of [SUPERVISOR, ...scripts]) await loadModules(script);
+      const isServiceBundled = bundledScript(SUPERVISOR, CODE_CACHE) !== SUPERVISOR;
+      const hasBundle = isServiceBundled || (await isBundled());
+      for (const script of [bundledScript(SUPERVISOR, CODE_CACHE), ...scripts]) await loadModules(script);
       await loadModules(MEDIACTL, ['--help']);
-      await ((await isBundled()) ? loadBundle() : loadScripts(ROOT, '.ts'));
+      await (hasBundle ? loadBundle() : loadScripts(ROOT, '.ts'));
       writeFileSync(STAMP, '');
     }
     makeReadable();
@@ -92,7 +97,13 @@ async function isBundled(): Promise<boolean> {
 /** Loads the scripts of the bundle, and the parts that they load later. */
 async function loadBundle(): Promise<void> {
   const files = readdirSync(BUNDLE_FOLDER, { recursive: true, encoding: 'utf8' });
-  const parts = files.filter((file) => file.endsWith('.mjs') && !SCRIPTS.includes(file.slice(0, -4)));
+  // A file of the bundle with a source is a script, which does more than load when it is imported.
+  const parts = files.filter(
+    (file) =>
+      file.startsWith('worker-image') &&
+      file.endsWith('.mjs') &&
+      !existsSync(path.join(ROOT, file.replace(/\.mjs$/, '.ts'))),
+  );
   await runNode(['--input-type=module', '--eval', IMPORT_ALL, ...parts.map((part) => path.join(BUNDLE_FOLDER, part))]);
   await loadScripts(BUNDLE_FOLDER, '.mjs');
 }

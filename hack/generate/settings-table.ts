@@ -1,4 +1,4 @@
-import { serviceSettings, type Ports } from '#api/embedded/process-settings.ts';
+import { ownSettings, serverSettings, type Ports } from '#api/embedded/process-settings.ts';
 import { settings, type SettingName } from '#crds/process/settings.ts';
 
 /**
@@ -32,7 +32,7 @@ function defaultOf(name: SettingName): string {
 function filledOnOneMachine(): ReadonlySet<string> {
   const ports: Ports = { https: 0, http: 0, ops: null };
   const ops = { api: '', control: '', courier: '', engine: '', runs: '' };
-  const made = serviceSettings({
+  const own = ownSettings({
     given: {},
     folder: { path: '', in: () => '' },
     ports,
@@ -43,9 +43,7 @@ function filledOnOneMachine(): ReadonlySet<string> {
       MEDIAJOBS_LINK_KEYS: '',
       MEDIAJOBS_RECEIPT_KEYS: '',
     },
-    certificates: { certFile: '', keyFile: '' },
-    databaseUrl: '',
-    redisUrl: '',
   });
-  return new Set([...Object.keys(made), 'MEDIAJOBS_OPS_SOCKET']);
+  const servers = serverSettings({ certificates: { certFile: '', keyFile: '' }, databaseUrl: '', redisUrl: '' });
+  return new Set([...Object.keys({ ...own, ...servers }), 'MEDIAJOBS_OPS_SOCKET']);
 }

@@ -1,7 +1,7 @@
 /** The image of one machine with the rights that operators give it, killed with a job in flight. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { baseUrlOf, connect, docker, freePort, IMAGE } from '#test/container/docker.ts';
+import { baseUrlOf, connect, docker, freePort, IMAGE, problemsOf } from '#test/container/docker.ts';
 import type { ApiClient } from '#test/support/api-client.ts';
 import { finished, upload } from '#test/support/run-through.ts';
 
@@ -45,6 +45,10 @@ describe.each(RIGHTS)('the image of one machine with %s', (_name, rights) => {
     const reply = await api('POST', '/v1/compress?filename=photo.jpg', { body: PHOTO, headers });
     expect(reply.status).toBe(200);
     expect(reply.bytes.length).toBeLessThan(PHOTO.length);
+  });
+
+  it('has reported no problem of a process', async () => {
+    expect(await problemsOf(name)).toEqual([]);
   });
 
   it('finishes after a SIGKILL the job that was in flight', async () => {

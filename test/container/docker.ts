@@ -19,6 +19,12 @@ export async function docker(...args: readonly string[]): Promise<string> {
   return (await run('docker', args)).stdout.trim();
 }
 
+/** Returns the sentences that the service in the container has written to standard error. */
+export async function problemsOf(container: string): Promise<string[]> {
+  const { stderr } = await run('docker', ['logs', container]);
+  return stderr.split('\n').filter((line) => line.startsWith('mediajobs: '));
+}
+
 /** Runs Compose with the project's compose.yaml, on that port in place of 8443. */
 export async function compose(port: number, ...args: readonly string[]): Promise<string> {
   const files = ['compose.yaml', STORES, 'test/container/published-port.yaml'].filter(Boolean);
