@@ -2,6 +2,7 @@ import type { Facts, Work } from '#worker-image/engine/handler.ts';
 import { refuseDecompressionBomb } from '#worker-image/engine/pdf/refuse-decompression-bomb.ts';
 import { damagedPdf, encryptedPdf, pageCount, runQpdf, type PdfDeps } from '#worker-image/engine/pdf/run-pdf-tool.ts';
 import { hasDamagedXref, repairPdf } from '#worker-image/engine/pdf/repair-pdf.ts';
+import type { ToolResult } from '#worker-image/tools/run-command.ts';
 
 export interface PdfFacts extends Facts {
   readonly pages: number;
@@ -18,13 +19,21 @@ export async function inspectPdf(deps: PdfDeps, work: Pick<Work, 'input' | 'dire
   await refuseDecompressionBomb(work.input.path, deps.signal);
   const result = await runQpdf(deps, work, ['--show-npages', work.input.path]);
   const pages = pageCount(result);
-  if (pages < 1) await refusePassword(deps, work);
+  if (pages < 1) await refuseEncryption(deps, work, result);
   const whole = pages < 1 || hasDamagedXref(result) ? await repairPdf(deps, work, pages) : pages;
   if (whole < 1) throw damagedPdf(result);
   return { pages: whole };
 }
 
-async function refusePassword(deps: PdfDeps, work: Pick<Work, 'input' | 'directory'>): Promise<void> {
+/** What qpdf says of a file that is encrypted for the owners of certificates. */
+const NEEDS_CERTIFICATE = /unsupported encryption filter/;
+
+async function refuseEncryption(
+  deps: PdfDeps,
+  work: Pick<Work, 'input' | 'directory'>,
+  { stderr }: ToolResult,
+): Promise<void> {
+  if (NEEDS_CERTIFICATE.test(stderr)) throw encryptedPdf();
   const { exitCode } = await runQpdf(deps, work, ['--requires-password', work.input.path]);
   if (exitCode === NEEDS_PASSWORD) throw encryptedPdf();
 }

@@ -59,12 +59,16 @@ describe('inspect', () => {
   });
 
   // Promise, Bad input, case by case: Passwords
-  it('refuses an encrypted file with a damaged cross-reference table', async () => {
-    const bytes = (await readFile(new URL('../../../api/data/samples/encrypted.pdf', import.meta.url))).toString(
-      'latin1',
-    );
-    const path = join(await freshDirectory(), 'damaged.pdf');
-    await writeFile(path, bytes.replace('\ntrailer', ' trailer').replace(/startxref\n\d+/, 'startxref\n1'), 'latin1');
+  it.each([
+    [
+      'a damaged cross-reference table',
+      (pdf: string) => pdf.replace('\ntrailer', ' trailer').replace(/startxref\n\d+/, 'startxref\n1'),
+    ],
+    ['certificates in place of a password', (pdf: string) => pdf.replace(/\/Filter *\/Standard/, '/Filter/Adobe.Pub')],
+  ])('refuses an encrypted file with %s', async (_what, changed) => {
+    const sample = new URL('../../../api/data/samples/encrypted.pdf', import.meta.url);
+    const path = join(await freshDirectory(), 'changed.pdf');
+    await writeFile(path, changed(await readFile(sample, 'latin1')), 'latin1');
     await expect(
       pdfHandler.inspect(engineDeps(), await workOn({ path, format: 'pdf', operation: 'compress' })),
     ).rejects.toMatchObject({ code: 'encrypted_pdf' });

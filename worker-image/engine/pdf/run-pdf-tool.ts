@@ -68,7 +68,10 @@ export function damagedPdf({ exitCode, stderr }: ToolResult): MediaError {
   );
 }
 
-/** Returns the error for a file that needs a password. */
+/** Returns the error for a file that needs a password or a certificate. */
 export function encryptedPdf(): MediaError {
-  return new MediaError('encrypted_pdf', 'The PDF opens with a password only. Save it without one and send it again.');
+  return new MediaError(
+    'encrypted_pdf',
+    'The PDF opens with a password or a certificate only. Save it without encryption and send it again.',
+  );
 }
