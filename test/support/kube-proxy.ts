@@ -36,7 +36,8 @@ export interface KubeProxy {
 
 const OF_ITSELF = /\/(leases|selfsubjectaccessreviews|events)(\/|$|\?)/;
 const LATE_MS = 300;
-const UNREACHABLE_MS = 8000;
+/** With the leader's next renewal 2 seconds later, well within the 10 seconds after which it exits, and a kubelet restarts it. */
+const UNREACHABLE_MS = 5000;
 
 export async function startKubeProxy(kubeconfig: string, plan: KubeProxyPlan = {}): Promise<KubeProxy> {
   const { server: upstream, ca } = clusterOf(kubeconfig);
