@@ -71,9 +71,11 @@ async function main(): Promise<void> {
   if (identities.users === null && process.getuid?.() === 0) report(identities.summary);
   const { sockets, remove: removeSockets } = makeServiceSockets(folder.path, identities.users);
   const tree = makeTree({ clock: systemClock, folder, users: identities.users, report });
-  const stop = stopOnce(tree, folder, removeSockets);
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
-    process.on(signal, () => void stop().then(() => process.exit(0)));
+  const stop = stopOnce(tree, folder, () => {
+    removeSockets();
+    if (start.readyFile !== null) rmSync(start.readyFile, { force: true });
+  });
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void endWith(stop, folder));
   try {
     await serve({ start, folder, ports, sockets, tree, identities });
   } catch (error) {
@@ -119,12 +121,18 @@ function requireTools(): void {
   if (missing.length > 0) throw new StartError(missing.map(({ problem }) => problem).join('\n  '));
 }
 
-function stopOnce(tree: Tree, folder: DataFolder, removeSockets: () => void): () => Promise<void> {
+async function endWith(stop: () => Promise<void>, folder: DataFolder): Promise<void> {
+  await stop();
+  process.stdout.write(`mediajobs stopped; its data stays in ${folder.path}\n`);
+  process.exit(0);
+}
+
+function stopOnce(tree: Tree, folder: DataFolder, removeFiles: () => void): () => Promise<void> {
   let stopped: Promise<void> | null = null;
   return () => {
     stopped ??= tree.stop().then(() => {
       removeConnection(folder.path);
-      removeSockets();
+      removeFiles();
       rmSync(folder.in('run', 'processes.json'), { force: true });
     });
     return stopped;

@@ -140,7 +140,7 @@ webhook
   .action(run(async (service, options) => (await webhooks()).deliveries(service, options)));
 webhook
   .command('resend')
-  .description('send a delivered or dead event again with the same id and body, in up to eight attempts')
+  .description('send a delivered or dropped (dead) event again with the same id and body, in up to eight attempts')
   .addArgument(new Argument('<event>', 'id, evt_…'))
   .action(run(async (service, _options, id) => (await webhooks()).resend(service, id)));
 

@@ -45,7 +45,8 @@ export function serveDocumentation(
   for (const url of ['/docs', '/docs/*']) server.all(url, handler);
   const start = renderPage({ markdown: startPage(docsUrl, dashboardUrl), name, root, path: '' });
   server.get('/', async (request, reply) => {
-    if (!wantsPage(request)) return reply.callNotFound();
+    if (!wantsPage(request))
+      throw new MediaError('not_found', `The API is below /v1; its documentation is at ${docsUrl}.`);
     return reply
       .code(200)
       .headers({ ...headersOf([]), 'Content-Type': HTML })

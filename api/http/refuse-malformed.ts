@@ -82,7 +82,7 @@ function hasEndedHandshake({ alpnProtocol }: TLSSocket): boolean {
 export function plainHttpError(): MediaError {
   return new MediaError(
     'https_required',
-    'This is plain http. Use https; a key sent this way must be treated as exposed: create a new one and revoke it.',
+    'This is plain http. Use https; a key sent this way must be treated as exposed: revoke it and create a new one.',
   );
 }
 

@@ -51,6 +51,20 @@ describe('checkTargetUrl', () => {
     expect(() => check(url, 'output')).toThrow(reason);
   });
 
+  it.each(['https://localhost/', 'https://localhost:9443/', 'https://127.0.0.1:9443/', 'https://[::1]/'])(
+    'names the setting that allows %s',
+    (url) => {
+      expect(() => check(url)).toThrow(/\. The operator can allow .+ with MEDIAJOBS_PRIVATE_TARGETS\.$/);
+    },
+  );
+
+  it.each(['https://example.com:8443/', 'https://printer.local/', 'http://localhost/'])(
+    'names no setting for %s, which none allows',
+    (url) => {
+      expect(() => check(url)).not.toThrow('MEDIAJOBS_PRIVATE_TARGETS');
+    },
+  );
+
   // Promise, Bad input, case by case: Private hosts in every notation
   it.each(PRIVATE_HOSTS)('refuses the host %s for webhook and output', (host) => {
     expect(() => check(`https://${host}/`)).toThrow(MediaError);

@@ -44,14 +44,15 @@ export function targetProblem(url: URL, { purpose, privateTargets }: Omit<Target
   }
   if (url.protocol !== 'https:') return `must be an https URL, not ${url.protocol}`;
   if (isAllowedPrivateHost(url.hostname, privateTargets)) return null;
-  if (url.port !== '') return `must use the default port 443, not ${url.port}`;
-  return hostProblem(url.hostname);
+  const problem = url.port === '' ? hostProblem(url.hostname) : `must use the default port 443, not ${url.port}`;
+  return problem !== null && canBeAllowed(url.hostname) ? `${problem}. ${HOW_TO_ALLOW}` : problem;
 }
 
 /** Maximum length of a URL. */
 const MAX_CHARACTERS = 2048;
 /** Control characters. The parser drops or encodes them, but the sent text is stored, and PostgreSQL rejects NUL. */
 const CONTROL_CHARACTER = /[\0-\x1f\x7f]/;
+const HOW_TO_ALLOW = 'The operator can allow private networks, on any port, with MEDIAJOBS_PRIVATE_TARGETS';
 const LOOPBACK = ['127.0.0.1', '::1'];
 const PRIVATE_NAMES = /(^|\.)(localhost|local|localdomain|internal|intranet|lan|svc|home\.arpa)$/;
 
@@ -59,6 +60,11 @@ function unreadable(text: string): string {
   return text.length > MAX_CHARACTERS
     ? `must have at most ${MAX_CHARACTERS} characters, not ${text.length}`
     : 'must be an absolute URL such as https://example.com/path';
+}
+
+/** Returns whether `privateTargets` can contain the host: an address or localhost. */
+function canBeAllowed(host: string): boolean {
+  return bareName(host) === 'localhost' || addressOfHost(host) !== null;
 }
 
 function isAllowedPrivateHost(host: string, privateTargets: readonly string[]): boolean {

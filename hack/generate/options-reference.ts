@@ -22,7 +22,7 @@ Effect of one option on another, where both are given:
 | \`image.resize.mode\` width with a height, height with a width | the other side is ignored |
 | \`image.strip_metadata\` with PNG output | ignored |
 | \`image.*\`, \`audio.*\`, \`video.*\`, \`pdf.*\` with convert | checked and ignored: convert has fixed settings |
-| \`convert.*\` with compress and strip_metadata | checked and ignored; the short names are no options of compress |
+| \`convert.*\` with compress and strip_metadata | checked and ignored; the short names are not options of compress |
 | \`convert.page\`, \`convert.dpi\` with another input than PDF | checked and ignored |
 | any option or preset with strip_metadata | checked and ignored |
 | \`audio.bitrate_kbps\` and \`audio.quality\` | the bitrate wins |

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startOwnService } from '#test/crash/own-service.ts';
 import {
@@ -41,6 +43,7 @@ describe('the whole service', () => {
     process.kill(service.pid(), 'SIGTERM');
     expect(await service.ended()).toBe(0);
     expect(service.processes()).toEqual([]);
+    expect(existsSync(path.join(service.data, 'ready.json'))).toBe(false);
     await service.restart();
     await expectDoneOnce(service, job);
     expect(await rowOf(service, job.id)).toMatchObject({ attempt: 1 });

@@ -128,7 +128,11 @@ describe('the address of the service', () => {
   });
 
   it('is no endpoint for programs', async () => {
-    expectRefusal(await api('GET', '/', open), 'not_found');
+    const root = await api('GET', '/', open);
+    expectRefusal(root, 'not_found');
+    expect((root.json() as { error: { message: string } }).error.message).toMatch(
+      /^The API is below \/v1; its documentation is at https:\S+\/docs\.$/,
+    );
     expectRefusal(await api('POST', '/', { ...open, headers: { accept: 'text/html' } }), 'not_found');
   });
 });

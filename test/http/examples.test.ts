@@ -59,13 +59,13 @@ function inBackground(command: string): string {
 describe('the examples of the README', () => {
   it('process files as pasted into a fresh clone, beside the service that it starts', async () => {
     const [serve = '', ...rest] = examplesIn(textOf('README.md')).filter(
-      (text) => text.includes('/tmp/mediajobs.json') || /\bcall\b/.test(text),
+      (text) => text.includes('/tmp/mediajobs.json') || /\bcall\b|hack\/mediactl/.test(text),
     );
     expect(serve).toMatch(
       /^hack\/demo --serve --data \/var\/lib\/mediajobs --port 8443 --ready \/tmp\/mediajobs.json\n$/,
     );
     const dashboard = examplesIn(textOf('docs/dashboard.md'));
-    expect([rest.length, dashboard.length]).toEqual([3, 1]);
+    expect([rest.length, dashboard.length]).toEqual([4, 1]);
     const folder = freshFolder();
     for (const name of ['api', 'hack']) symlinkSync(path.join(ROOT, name), path.join(folder, name));
     const here = (text: string): string =>
@@ -76,6 +76,7 @@ describe('the examples of the README', () => {
     await paste(folder, [inBackground(here(serve)), ...[...rest, ...dashboard].map((text) => here(text))]);
     const printed = readFileSync(path.join(folder, 'served'), 'utf8');
     expect(printed).toContain(readFileSync(path.join(folder, 'data', 'client.env'), 'utf8').trimEnd());
+    expect(printed).toMatch(/\nmediajobs stopped; its data stays in \/.+\/data\n$/);
     for (const name of ['CURL_CA_BUNDLE', 'NODE_EXTRA_CA_CERTS', 'REQUESTS_CA_BUNDLE'])
       expect(printed).toMatch(new RegExp(`^export ${name}='/.+\\.pem'$`, 'm'));
     expect(readFileSync(path.join(folder, 'people.xlsx')).subarray(0, 2).toString()).toBe('PK');
@@ -83,13 +84,20 @@ describe('the examples of the README', () => {
   });
 });
 
+/** Sends a signed ping to the receiver of the guide, and keeps the event that it has saved. */
+const PING = `cp event.json kept.json && cp event.signature kept.signature
+  at=$(date +%s) ping='{"type": "ping", "data": {}}'
+  hex=$(printf %s "$at.$ping" | openssl dgst -sha256 -hmac "$secret" -r | cut -d ' ' -f 1)
+  curl -sS --fail --cacert receiver.pem https://localhost:9443/ -H "Svc-Signature: t=$at,v1=$hex" --data-binary "$ping"
+  mv kept.json event.json && mv kept.signature event.signature\n`;
+
 describe('the guide to webhooks on a laptop', () => {
   it.each([
     ['Python', 'receiver.py', 'python3 receiver.py'],
     ['TypeScript', 'receiver.mts', 'node receiver.mts'],
-  ] as const)('ends with a genuine event for the receiver in %s, as pasted', async (language, file, command) => {
+  ] as const)('accepts genuine events alone in %s, as pasted', async (language, file, command) => {
     const guide = textOf('docs/guides/webhooks-on-a-laptop.md');
-    const [certificate = '', account = '', event = ''] = examplesIn(guide);
+    const [certificate = '', account = '', event = '', forged = ''] = examplesIn(guide);
     const [receiver = ''] = examplesIn(guide, language).filter((text) => text.includes('9443'));
     const serve = /^```\n(MEDIAJOBS_PRIVATE_TARGETS[\s\S]*?)^```/m.exec(guide)?.[1];
     const folder = freshFolder();
@@ -99,12 +107,16 @@ describe('the guide to webhooks on a laptop', () => {
       text
         .replace('--port 8443', '--port 0 --ready ready.json')
         .replace('https://localhost:8443', '$(jq -r .base_url ready.json)')
-        .replaceAll('~/mediajobs', 'data')
+        .replaceAll('/var/lib/mediajobs', 'data')
         .replace('. data/client.env', '. ./data/client.env')
         .replace('python3 receiver.py', command)
         .replaceAll('9443', String(port));
     writeFileSync(path.join(folder, file), here(receiver));
-    await paste(folder, [here(certificate), inBackground(here(serve)), here(account), here(event)]);
-    expect(readFileSync(path.join(folder, 'events'), 'utf8')).toMatch(/^genuine job\.succeeded job_\w+\n$/);
+    const steps = [inBackground(here(serve)), here(account), here(event), `{ ${here(forged)} } >statuses`];
+    await paste(folder, [here(certificate), ...steps.toSpliced(3, 0, here(PING))]);
+    expect(readFileSync(path.join(folder, 'statuses'), 'utf8')).toBe('204\n400\n400\n');
+    expect(readFileSync(path.join(folder, 'events'), 'utf8')).toMatch(
+      /^(genuine job\.succeeded job_\w+\n)genuine ping *\n\1FORGED\nFORGED\n$/,
+    );
   });
 });
