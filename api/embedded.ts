@@ -8,7 +8,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { copyCertificate } from '#api/embedded/certificate-copies.ts';
 import { openCertificates, type CertificateFiles } from '#api/embedded/certificates.ts';
-import { announce } from '#api/embedded/announce.ts';
+import { announce, announceEnd } from '#api/embedded/announce.ts';
 import { removeConnection, writeConnection } from '#api/embedded/connection.ts';
 import { openDataFolder, type DataFolder } from '#api/embedded/data-folder.ts';
 import { freePorts, requirePort } from '#api/embedded/free-ports.ts';
@@ -71,11 +71,9 @@ async function main(): Promise<void> {
   if (identities.users === null && process.getuid?.() === 0) report(identities.summary);
   const { sockets, remove: removeSockets } = makeServiceSockets(folder.path, identities.users);
   const tree = makeTree({ clock: systemClock, folder, users: identities.users, report });
-  const stop = stopOnce(tree, folder, () => {
-    removeSockets();
-    if (start.readyFile !== null) rmSync(start.readyFile, { force: true });
-  });
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void endWith(stop, folder));
+  const stop = stopOnce(tree, folder, removeSockets);
+  const end = (): never => process.exit(announceEnd(folder.path, start.readyFile));
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void stop().then(end));
   try {
     await serve({ start, folder, ports, sockets, tree, identities });
   } catch (error) {
@@ -121,18 +119,12 @@ function requireTools(): void {
   if (missing.length > 0) throw new StartError(missing.map(({ problem }) => problem).join('\n  '));
 }
 
-async function endWith(stop: () => Promise<void>, folder: DataFolder): Promise<void> {
-  await stop();
-  process.stdout.write(`mediajobs stopped; its data stays in ${folder.path}\n`);
-  process.exit(0);
-}
-
-function stopOnce(tree: Tree, folder: DataFolder, removeFiles: () => void): () => Promise<void> {
+function stopOnce(tree: Tree, folder: DataFolder, removeSockets: () => void): () => Promise<void> {
   let stopped: Promise<void> | null = null;
   return () => {
     stopped ??= tree.stop().then(() => {
       removeConnection(folder.path);
-      removeFiles();
+      removeSockets();
       rmSync(folder.in('run', 'processes.json'), { force: true });
     });
     return stopped;

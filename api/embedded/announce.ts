@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { writeClientEnvironment } from '#api/embedded/client-environment.ts';
 import { signInLink } from '#api/embedded/sign-in-link.ts';
 import { dashboardUrlOf } from '#api/users/dashboard-url.ts';
@@ -31,4 +32,11 @@ export async function announce({ baseUrl, folder, caFile, printsLink, ...rest }:
   if (dashboardUrl === null) return;
   const link = `${dashboardUrl}${await signInLink({ clock: systemClock }, rest.databaseUrl)}`;
   say(`The dashboard is at ${dashboardUrl}; this link signs in once, within an hour: ${link}`);
+}
+
+/** Removes the ready file and prints that the service has stopped. Returns the exit code. @param folder Data folder. */
+export function announceEnd(folder: string, readyFile: string | null): number {
+  if (readyFile !== null) rmSync(readyFile, { force: true });
+  process.stdout.write(`mediajobs stopped; its data stays in ${folder}\n`);
+  return 0;
 }
