@@ -31,12 +31,17 @@ const standbyUrl = process.env[STANDBY_URL];
 const isPod = process.env[RUN_SPEC_FILE] !== undefined || standbyUrl !== undefined;
 const channel = isPod ? null : new Socket({ fd: RUN_CHANNEL });
 
+/** Returns phases where the controller asks for them. */
+function phases(): Pick<RunOutcome, 'phases'> {
+  return current.spec.isTraced === true ? { phases: [{ phase: 'process', startMs: 0, endMs: 500 }] } : {};
+}
+
 const BEHAVIOURS: Readonly<Record<string, () => void>> = {
   succeed: () => end({ outcome: 'succeeded', report: buildReport() }),
   refuse: () => end({ outcome: 'failed', error: { code: 'encrypted_pdf', message: 'The PDF needs a password.' } }),
   /** Runs long enough to be observed as running. */
   'succeed-heard': () =>
-    void beat().then(() => setTimeout(() => end({ outcome: 'succeeded', report: buildReport() }), 500)),
+    void beat().then(() => setTimeout(() => end({ outcome: 'succeeded', report: buildReport(), ...phases() }), 500)),
   /** Reports its outcome and runs on, so that only the report can end the job. */
   'succeed-reported': () => {
     end({ outcome: 'succeeded', report: buildReport() });
