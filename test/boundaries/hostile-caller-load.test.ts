@@ -8,13 +8,13 @@ import { readdir, readFile } from 'node:fs/promises';
 import type { ClientRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { createAccount } from '#api/accounts/create-account.ts';
 import { createKey } from '#api/accounts/create-key.ts';
 import { MEDIACTL } from '#api/audit/audit.ts';
 import { readConnection } from '#api/embedded/connection.ts';
 import { openService } from '#api/mediactl/open-service.ts';
-import { startOwnService, type OwnService } from '#test/crash/own-service.ts';
+import { startOwnService } from '#test/crash/own-service.ts';
 import { SLOW_PDFS } from '#test/hostile/slow-pdfs.ts';
 import { makeApiClient, type ApiResponse, type ApiClient } from '#test/support/api-client.ts';
 import { upload } from '#test/support/run-through.ts';
@@ -25,8 +25,8 @@ const SLOW = { timeout: 180_000 };
 const UNTIL = { timeout: 15_000, interval: 500 };
 const UNTIL_JOBS_RUN = { timeout: 60_000, interval: 200 };
 
-let service: OwnService;
-let ca: string;
+const service = await startOwnService({ MEDIAJOBS_ENGINE_CHILDREN: '2', MEDIAJOBS_RUNS_AT_ONCE: '2' });
+const ca = readFileSync(readConnection(service.data)?.ca_file ?? '', 'utf8');
 /** Attacks that the current test opened. */
 let attacks: Attack[] = [];
 const clients: ApiClient[] = [];
@@ -37,10 +37,6 @@ interface Attack {
   readonly status: () => number | null;
 }
 
-beforeAll(async () => {
-  service = await startOwnService({ MEDIAJOBS_ENGINE_CHILDREN: '2', MEDIAJOBS_RUNS_AT_ONCE: '2' });
-  ca = readFileSync(readConnection(service.data)?.ca_file ?? '', 'utf8');
-}, SLOW.timeout);
 afterEach(async () => {
   for (const { request } of attacks) request.destroy();
   attacks = [];
@@ -189,23 +185,6 @@ describe('slow bodies', () => {
   });
 });
 
-describe('results that are not read', () => {
-  it('of three accounts do not block another account in the direct lane', SLOW, async () => {
-    const bystander = await makeBystander();
-    const keys = await makeKeys(3);
-    const headers = { 'content-length': String(photo.length) };
-    // A bitmap of this photo has 7 MB, more than the buffers between the engine and the caller.
-    const unread: Body = { path: '/v1/convert?to=bmp', headers, sent: photo, reads: false };
-    const results = (): number => attacks.filter(({ status }) => status() === 200).length;
-    for (let wave = 0; wave < 16; wave += 1) {
-      await Promise.all(keys.flatMap((key) => [1, 2, 3].map(() => attack(key, unread))));
-      await expect.poll(() => openAttacks(), UNTIL).toBe(0);
-    }
-    expect(results()).toBeGreaterThan(100);
-    await expect.poll(async () => (await compress(bystander)).status, UNTIL).toBe(200);
-  });
-});
-
 describe('small PDFs that take long', () => {
   it('in five direct requests of one account do not delay the file of another', SLOW, async () => {
     const bystander = await makeBystander();
@@ -233,6 +212,23 @@ describe('small PDFs that take long', () => {
     await expect.poll(() => statusOf(bystander, id), { timeout: 60_000, interval: 200 }).toBe('succeeded');
     expect((await statuses()).filter((status) => status === 'queued' || status === 'processing')).toHaveLength(3);
     for (const one of slow) await attacker('DELETE', `/v1/jobs/${one}`);
+  });
+});
+
+describe('results that are not read', () => {
+  it('of three accounts do not block another account in the direct lane', SLOW, async () => {
+    const bystander = await makeBystander();
+    const keys = await makeKeys(3);
+    const headers = { 'content-length': String(photo.length) };
+    // A bitmap of this photo has 7 MB, more than the buffers between the engine and the caller.
+    const unread: Body = { path: '/v1/convert?to=bmp', headers, sent: photo, reads: false };
+    const results = (): number => attacks.filter(({ status }) => status() === 200).length;
+    // More than the engine has space for; after the other tests it may be overloaded and refuse some.
+    while (results() < 140) {
+      await Promise.all(keys.flatMap((key) => [1, 2, 3].map(() => attack(key, unread))));
+      await expect.poll(() => openAttacks(), UNTIL).toBe(0);
+    }
+    await expect.poll(async () => (await compress(bystander)).status, UNTIL).toBe(200);
   });
 });
 
