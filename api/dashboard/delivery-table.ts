@@ -20,7 +20,7 @@ export function deliveryTable({ caption, deliveries, empty }: DeliveryTable): Ht
         <a class="sub" href="/dashboard/accounts/${one.accountId}/jobs/${one.jobId}"><code>${one.jobId}</code></a>`,
       deliveryPill(one),
       html`<span class="break">${one.shownUrl}</span>`,
-      one.lastStatus ?? one.lastError ?? '–',
+      one.lastStatus ?? html`<span class="break">${one.lastError ?? '–'}</span>`,
       one.attempt,
       ago(one.createdAt),
     ]),
