@@ -226,7 +226,8 @@ describe('results that are not read', () => {
     // More than the engine has space for; after the other tests it may be overloaded and refuse some.
     while (results() < 140) {
       await Promise.all(keys.flatMap((key) => [1, 2, 3].map(() => attack(key, unread))));
-      await expect.poll(() => openAttacks(), UNTIL).toBe(0);
+      // Only the pace of the attack: some may wait for space longer than the others.
+      await expect.poll(() => openAttacks(), UNTIL).toBeLessThan(keys.length * 3);
     }
     await expect.poll(async () => (await compress(bystander)).status, UNTIL).toBe(200);
   });
