@@ -2,16 +2,23 @@ import type { ClaimedTransfer } from '#api/transfers/transfer-rows.ts';
 import { jobTraceparent } from '#crds/contract/job-trace.ts';
 import type { OpenSpan, Tracing } from '#crds/process/tracing.ts';
 
-const NAMES = { fetch: 'GET input.url', deliver: 'PUT output.url' } as const;
+const REQUESTS = {
+  fetch: { method: 'GET', target: 'input.url' },
+  deliver: { method: 'PUT', target: 'output.url' },
+} as const;
 
 /** Starts the span of an attempt to transfer a file; null: the job is not traced. */
 export function traceTransfer(tracing: Tracing | null, transfer: ClaimedTransfer): Pick<OpenSpan, 'end'> | null {
   const { jobId, direction, attempt, traceparent } = transfer;
   if (tracing === null || traceparent === null) return null;
-  const name = NAMES[direction];
-  const span = tracing.start({ name, kind: 'client', parent: jobTraceparent(jobId, traceparent) });
+  const { method, target } = REQUESTS[direction];
+  const span = tracing.start({
+    name: `${method} ${target}`,
+    kind: 'client',
+    parent: jobTraceparent(jobId, traceparent),
+  });
   const attributes = {
-    'http.request.method': name.slice(0, 3),
+    'http.request.method': method,
     'http.request.resend_count': attempt - 1,
     'mediajobs.job.id': jobId,
   };
