@@ -4,11 +4,14 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { utcDay } from '#api/billing/calendar.ts';
 import { createJob, CSV, direct, ended, postJob, TO_JSON, upload, type Reply } from '#test/faults/account.ts';
 import { must, mustEqual, type Scenario, type Stage } from '#test/faults/scenario.ts';
 import { until } from '#test/faults/until.ts';
 import { makeApiClient } from '#test/support/api-client.ts';
 import { openSecondApi } from '#test/support/second-api.ts';
+
+const DAY_MS = 86_400_000;
 
 export const SERVER_SCENARIOS: readonly Scenario[] = [
   {
@@ -163,7 +166,9 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
             200,
             `the link at ${base}`,
           );
-        const usage = await skewed('GET', '/v1/usage');
+        // By default usage ends today, which is another day for a process on the other side of midnight.
+        const [from, to] = [-1, 1].map((days) => utcDay(new Date(world.clock.now().getTime() + days * DAY_MS)));
+        const usage = await skewed('GET', `/v1/usage?from=${from}&to=${to}`);
         mustEqual([usage.status, usage.json()['totals'].requests], [200, 1], 'usage');
       } finally {
         await skewed.close();
