@@ -28,6 +28,11 @@ describe('the bundle of the service on one machine', () => {
     expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('MEDIAJOBS_LOG_LEVEL: Invalid') });
   });
 
+  it('has no absolute path: a project may be moved with its bundle', () => {
+    const { stdout } = spawnSync('grep', ['-l', '-F', ROOT, '-r', folder], { encoding: 'utf8' });
+    expect(stdout).toBe('');
+  });
+
   it('leaves what reads files beside its own to its package', () => {
     const { stdout } = spawnSync('grep', ['-l', 'fluent-ffmpeg/lib', '-r', folder], { encoding: 'utf8' });
     expect(stdout).toBe('');

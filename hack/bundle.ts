@@ -4,8 +4,7 @@
  * longer than a small file does. Scripts keep their paths, with the extension `.mjs`.
  */
 import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { rolldown } from 'rolldown';
 
@@ -50,17 +49,26 @@ async function bundleScript(script: string, dir: string): Promise<void> {
     external: EXTERNAL,
     platform: 'node',
     cwd: ROOT,
-    plugins: [{ name: 'paths-of-sources', transform: { filter: { code: 'import.meta.' }, handler: withSourcePaths } }],
+    plugins: [
+      { name: 'paths-of-sources', transform: { filter: { code: 'import.meta.' }, handler: sourcePathsFrom(dir) } },
+    ],
   });
   await build.write({ dir, entryFileNames: '[name].mjs', chunkFileNames: `${basename(script)}-[name]-[hash].mjs` });
 }
 
-/** Replaces the paths that a module takes of itself: it finds its files where its source is. */
-function withSourcePaths(code: string, id: string): string | null {
-  if (!id.startsWith(ROOT) || id.includes('/node_modules/')) return null;
-  return code
-    .replaceAll('import.meta.dirname', JSON.stringify(dirname(id)))
-    .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href));
+/**
+ * Returns a transformation that replaces the paths a module takes of itself: it finds its files where its source is. They
+ * are relative to the bundle, whose project may be moved with it.
+ */
+function sourcePathsFrom(dir: string): (code: string, id: string) => string | null {
+  return (code, id) => {
+    if (!id.startsWith(ROOT) || id.includes('/node_modules/')) return null;
+    const folder = JSON.stringify(relative(dir, dirname(id)));
+    const file = JSON.stringify(relative(dir, id));
+    return code
+      .replaceAll('import.meta.dirname', `process.getBuiltinModule("node:path").join(import.meta.dirname, ${folder})`)
+      .replaceAll('import.meta.url', `new URL(${file}, import.meta.url).href`);
+  };
 }
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { service: { type: 'boolean' } } });
