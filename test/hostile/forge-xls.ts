@@ -2,13 +2,14 @@
 import { ole2 } from '#test/hostile/forge-ole2.ts';
 
 const [BOF, EOF, SHEET, BOOKS, BOOK_NAMES, NAME] = [0x809, 0x0a, 0x85, 0x1ae, 0x17, 0x18];
-const [NUMBER, FORMULA, LINK] = [0x203, 0x06, 0x1b8];
+const [NUMBER, FORMULA, BOOLEAN, LINK] = [0x203, 0x06, 0x205, 0x1b8];
 const [GLOBALS, WORKSHEET] = [5, 0x10];
 /** Reference to the workbook itself in place of the name of another file. */
 const THIS_BOOK = 0x0401;
 /** Built-in name of the print area. */
 const PRINT_AREA = 6;
 const [AREA_IN_BOOK, CELL_IN_BOOK] = [0x3b, 0x3a];
+const [ERROR_TOKEN, NAME_ERROR] = [0x1c, 0x1d];
 /** Class ids of a hyperlink and of a URL moniker. */
 const LINK_CLASS = Buffer.from('d0c9ea79f9bace118c8200aa004ba90b', 'hex');
 const URL_CLASS = Buffer.from('e0c9ea79f9bace118c8200aa004ba90b', 'hex');
@@ -22,10 +23,14 @@ interface Workbook {
   readonly book?: string;
   /** Address of a hyperlink in A1. */
   readonly link?: string;
+  /** Booleans in column A, from the first row. */
+  readonly booleans?: readonly boolean[];
+  /** Values in column B, from the first row, of formulas that are the error #NAME?. */
+  readonly stored?: readonly number[];
 }
 
 /** Returns a workbook of one sheet. */
-export function xls({ cells, printed, book, link }: Workbook): Buffer {
+export function xls({ cells, printed, book, link, booleans = [], stored = [] }: Workbook): Buffer {
   const names = [
     record(BOOKS, u16(1, THIS_BOOK)),
     ...(book === undefined ? [] : [record(BOOKS, Buffer.concat([u16(1), text(`\u0001${book}`), text('A')]))]),
@@ -40,6 +45,8 @@ export function xls({ cells, printed, book, link }: Workbook): Buffer {
   const body = [
     record(BOF, u16(0x600, WORKSHEET, 0, 0, 0, 0, 0, 0)),
     ...cells.map(([row, column]) => record(NUMBER, Buffer.concat([u16(row, column, 0), Buffer.alloc(8)]))),
+    ...booleans.map((value, row) => record(BOOLEAN, Buffer.concat([u16(row, 0, 0), Buffer.from([Number(value), 0])]))),
+    ...stored.map((value, row) => record(FORMULA, errorOf(row, value))),
     ...(book === undefined ? [] : [record(FORMULA, cellElsewhere())]),
     ...(link === undefined ? [] : [record(LINK, linkTo(link))]),
     record(EOF),
@@ -64,6 +71,13 @@ function printArea([row, column]: readonly [number, number]): Buffer {
 function cellElsewhere(): Buffer {
   const formula = Buffer.concat([Buffer.from([CELL_IN_BOOK]), u16(1, 0, 0)]);
   return Buffer.concat([u16(1, 0, 0), Buffer.alloc(8), u16(3), u32(0), u16(formula.length), formula]);
+}
+
+/** Returns a formula in column B that is an error, with the value that is stored for it. */
+function errorOf(row: number, value: number): Buffer {
+  const stored = Buffer.alloc(8);
+  stored.writeDoubleLE(value);
+  return Buffer.concat([u16(row, 1, 0), stored, u16(0), u32(0), u16(2), Buffer.from([ERROR_TOKEN, NAME_ERROR])]);
 }
 
 function linkTo(address: string): Buffer {

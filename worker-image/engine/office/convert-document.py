@@ -22,6 +22,14 @@ from com.sun.star.awt import XCallback
 from com.sun.star.beans import PropertyValue
 from com.sun.star.task import XJob
 
+# The loader of LibreOffice does not search the directory of the script.
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True
+
+WORKBOOKS = (".xls", ".xlsx", ".xlsm")
+TARGETS_WITH_FORMULAS = (".xlsx", ".ods")
+MAX_WORKBOOK_BYTES = 256 * 1024**2
+
 STORED, NOT_STORED, NO_DOCUMENT = 0, 1, 2
 
 
@@ -54,12 +62,12 @@ class ConvertDocument(unohelper.Base, XJob, XCallback):
         if not line:
             return NO_DOCUMENT
         source, import_filter, target, export_filter = line.split("\t")
-        # The properties of a conversion by command line.
+        # The properties of a conversion by command line. Cells of a read-only document cannot be formatted.
         document = load(
             desktop,
             source,
             Referer="private:OpenEvent",
-            ReadOnly=True,
+            ReadOnly=not source.endswith(".xls"),
             OpenNewView=True,
             Hidden=True,
             Silent=True,
@@ -67,11 +75,42 @@ class ConvertDocument(unohelper.Base, XJob, XCallback):
         )
         if document is None:
             return NOT_STORED
+        if source.endswith(WORKBOOKS):
+            self.restore_values(document, source, target.endswith(TARGETS_WITH_FORMULAS))
         document.storeToURL(target, properties(Overwrite=True, **filter_properties(export_filter)))
         return STORED
 
-    def create(self, service):
-        return self.context.ServiceManager.createInstanceWithContext(service, self.context)
+    def restore_values(self, document, source, has_formulas):
+        try:
+            from cached_values import replace_xls_errors, replace_xlsx_errors, restore_booleans
+
+            if source.endswith((".xlsx", ".xlsm")):
+                if not has_formulas:
+                    replace_xlsx_errors(document, uno.fileUrlToSystemPath(source))
+                return
+            stream = self.read_xls(source)
+            if stream is not None:
+                restore_booleans(document, stream)
+                if not has_formulas:
+                    replace_xls_errors(document, stream)
+        except Exception:
+            # The document is converted as LibreOffice imported it.
+            traceback.print_exc()
+
+    def read_xls(self, source):
+        """Returns the stream of an Excel 5 to 2003 workbook; None for other versions."""
+        file = self.create("com.sun.star.ucb.SimpleFileAccess").openFileRead(source)
+        storage = self.create("com.sun.star.embed.OLESimpleStorage", file)
+        name = next((name for name in ("Workbook", "Book") if storage.hasByName(name)), None)
+        if name is None:
+            return None
+        return storage.getByName(name).getInputStream().readBytes(None, MAX_WORKBOOK_BYTES)[1].value
+
+    def create(self, service, *arguments):
+        manager = self.context.ServiceManager
+        if arguments:
+            return manager.createInstanceWithArgumentsAndContext(service, arguments, self.context)
+        return manager.createInstanceWithContext(service, self.context)
 
 
 def load(desktop, url, **values):

@@ -12,6 +12,7 @@ import {
   wordTwoDocument,
 } from '#test/fixtures/make-office-fixtures.ts';
 import { docx, xlsx } from '#test/hostile/forge-office.ts';
+import { xls } from '#test/hostile/forge-xls.ts';
 import type { Produced } from '#worker-image/engine/handler.ts';
 import { presentationHandler, sheetHandler, wordHandler } from '#worker-image/engine/office/office-handler.ts';
 
@@ -108,6 +109,25 @@ describe('the converted document', () => {
     ]);
     expect(produced.warnings).toEqual([]);
   });
+
+  it.each([
+    ['xls', xls({ cells: [[0, 0]], booleans: [true, false], stored: [12.5, 3] }), /^TRUE,12\.5\nFALSE,3\n$/],
+    [
+      'xlsx',
+      xlsx({
+        rows: `<row r="2"><c r="A2" t="str"><f>_xlfn.UNKNOWN(A1)</f><v>found</v></c><c r="B2"><f>_xlfn.UNKNOWN(1)</f><v>12.5</v></c><c r="C2" t="b"><f>_xlfn.UNKNOWN(2)</f><v>1</v></c><c r="D2" t="e"><f>_xlfn.UNKNOWN(3)</f><v>#N/A</v></c></row>`,
+      }),
+      /^[^\n]*\nfound,12\.5,TRUE,#N\/A\n$/,
+    ],
+  ] as const)(
+    'has the values that Excel stored in %s, also of formulas that LibreOffice cannot calculate',
+    async (format, bytes, csv) => {
+      const path = join(directory, `stored.${format}`);
+      await writeFile(path, bytes);
+      const produced = await convert('sheet', { name: 'stored', path, format }, 'csv');
+      expect(await readFile(produced.path, 'utf8')).toMatch(csv);
+    },
+  );
 
   it('is text in UTF-8', async () => {
     const { path } = await convert('word', fixture('fodt'), 'txt');
