@@ -12,6 +12,8 @@ export interface Ole2Root {
   readonly has: (name: string) => boolean;
   /** Returns the first bytes of a stream, at most one sector; none when the stream is missing. */
   readonly readHead: (name: string) => Promise<Buffer>;
+  /** Returns the first bytes of a stream, at least that many if it has them. Of a short stream, at most one sector. */
+  readonly readStart: (name: string, bytes: number) => Promise<Buffer>;
 }
 
 const MAGIC = '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1';
@@ -21,7 +23,7 @@ const NO_SECTOR = 0xffff_fffa;
 const ENTRY_BYTES = 128;
 const ROOT = 'Root Entry';
 /** Maximum number of sectors of a directory that are read. */
-const MAX_SECTORS = 4096;
+const MAX_DIRECTORY_SECTORS = 4096;
 
 /** Streams below this size are stored in sectors of 64 bytes inside the root's own stream. */
 const SHORT_STREAM_BYTES = 4096;
@@ -34,6 +36,11 @@ export async function readOle2Root(file: FileReader): Promise<Ole2Root | null> {
   return {
     has: (name) => streams.has(name.toUpperCase()),
     readHead: (name) => readHead(file, streams.get(name.toUpperCase()), streams.get(ROOT.toUpperCase())),
+    readStart: async (name, bytes) => {
+      const stream = streams.get(name.toUpperCase());
+      const isLong = stream !== undefined && stream.bytes >= SHORT_STREAM_BYTES;
+      return isLong ? readChain(file, stream.sector, bytes) : readHead(file, stream, streams.get(ROOT.toUpperCase()));
+    },
   };
 }
 
@@ -55,11 +62,16 @@ async function readHead(
     : Buffer.alloc(0);
 }
 
-/** Returns the bytes of the directory, which is a chain of sectors. */
-async function readDirectory(file: FileReader): Promise<Buffer> {
+/** Returns the bytes of the directory. */
+function readDirectory(file: FileReader): Promise<Buffer> {
+  return readChain(file, file.head.readUInt32LE(48), MAX_DIRECTORY_SECTORS * sectorBytes(file));
+}
+
+/** Returns the bytes of a chain of sectors, until there are that many. */
+async function readChain(file: FileReader, first: number, bytes: number): Promise<Buffer> {
   const parts: Buffer[] = [];
-  let sector = file.head.readUInt32LE(48);
-  while (sector < NO_SECTOR && parts.length < MAX_SECTORS) {
+  let sector = first;
+  while (sector < NO_SECTOR && parts.length * sectorBytes(file) < bytes) {
     const part = await readSector(file, sector);
     if (part.length < ENTRY_BYTES) break;
     parts.push(part);

@@ -16,6 +16,7 @@ describe('formatOfText', () => {
     ['a zero byte', 'a;b\0c\n', null],
     ['zero bytes at the end of a long file', Buffer.concat([Buffer.alloc(70_000, 'x'), Buffer.alloc(5)]), null],
     ['control characters', 'a\x01b', null],
+    ['a few control characters', `${'a;b\n'.repeat(100)}\x1c;\x7f\n`, 'csv'],
   ])('of %s', async (_what, content, expected) => {
     expect(await format(content)).toBe(expected);
   });

@@ -6,6 +6,8 @@ import { htmlCharset } from '#worker-image/engine/containers/html-charset.ts';
 
 const TEXT_FORMATS: readonly Format[] = ['txt', 'csv', 'tsv', 'json', 'ndjson', 'html', 'md'];
 const TAIL_BYTES = 16 * 1024;
+/** Maximum share of control characters in UTF-8 with the name of a text: exports of databases have a few. */
+const MAX_CONTROL_SHARE = 0.01;
 const FLAT_ODF =
   /\boffice:mimetype\s*=\s*["']application\/vnd\.oasis\.opendocument\.(text|spreadsheet|presentation)(?:-template)?["']/;
 
@@ -113,7 +115,8 @@ function decode({ head, size }: SniffedFile, named: Format | null): string | nul
   const utf16 = utf16Name(head);
   if (utf16 !== null) return strictText(head.subarray(0, head.length & ~1), utf16, isTruncated);
   if (head.includes(0)) return null;
-  const text = strictText(head, 'utf-8', isTruncated) ?? windows1252(head);
+  const maxControls = named === null ? 0 : head.length * MAX_CONTROL_SHARE;
+  const text = strictText(head, 'utf-8', isTruncated, maxControls) ?? windows1252(head);
   const charset = named === 'html' ? htmlCharset(head) : null;
   return text === null && charset !== null ? strictText(head, charset, isTruncated) : text;
 }
@@ -129,10 +132,10 @@ function utf16Name(head: Buffer): 'utf-16le' | 'utf-16be' | null {
   return zeros(0) > half * 0.7 && zeros(1) === 0 ? 'utf-16be' : null;
 }
 
-function strictText(bytes: Buffer, encoding: string, isTruncated: boolean): string | null {
+function strictText(bytes: Buffer, encoding: string, isTruncated: boolean, maxControls = 0): string | null {
   try {
     const text = new TextDecoder(encoding, { fatal: true }).decode(bytes, { stream: isTruncated });
-    return hasControls(text) ? null : text;
+    return hasControls(text, maxControls) ? null : text;
   } catch {
     return null;
   }
@@ -146,9 +149,9 @@ function windows1252(bytes: Buffer): string | null {
   return hasControls(text) || ascii < bytes.length * 0.5 ? null : text;
 }
 
-function hasControls(text: string): boolean {
+function hasControls(text: string, most = 0): boolean {
   // eslint-disable-next-line no-control-regex
-  return /[\x00-\x07\x0e-\x19\x1c-\x1f\x7f]/.test(text);
+  return (text.match(/[\x00-\x07\x0e-\x19\x1c-\x1f\x7f]/g)?.length ?? 0) > most;
 }
 
 /** Returns whether the end of the file has zero bytes. It is not decoded, as it may begin inside a character. */

@@ -27,6 +27,7 @@ describe('formatOfZip', () => {
     ['Word with macros', zip(types('ms-word.document.macroEnabled.main+xml')), 'docm'],
     ['OpenDocument', zip(odf('spreadsheet')), 'ods'],
     ['a template', zip(odf('text-template')), 'odt'],
+    ['a package with bytes behind its end', Buffer.concat([zip(odf('text')), Buffer.from('\n')]), 'odt'],
     ['other bytes', strToU8('PKnot'), null],
   ])('of %s', async (_what, bytes, expected) => {
     expect(await format(bytes)).toBe(expected);

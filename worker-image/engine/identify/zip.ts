@@ -1,8 +1,9 @@
 import { promisify } from 'node:util';
-import yauzl, { type Entry, type ZipFile } from 'yauzl';
+import type { Entry, ZipFile } from 'yauzl';
 import type { Format } from '#crds/catalogue/formats.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { hasBytes } from '#worker-image/engine/containers/has-bytes.ts';
+import { openZip } from '#worker-image/engine/containers/open-zip.ts';
 import type { SniffedFile } from '#worker-image/engine/identify/sniffed-file.ts';
 import { unsupported } from '#worker-image/engine/identify/unsupported.ts';
 import { passwordRequired } from '#worker-image/engine/password-required.ts';
@@ -48,7 +49,9 @@ const ODF_TYPES: readonly (readonly [type: string, format: Format])[] = [
  */
 export async function formatOfZip(file: SniffedFile): Promise<Format | null> {
   if (!hasBytes(file.head, 'PK\x03\x04') && !hasBytes(file.head, 'PK\x05\x06')) return null;
-  const zip = await openZip(file);
+  const zip = await openZip(file.path).catch((error: unknown) => {
+    throw damaged(error);
+  });
   try {
     const entries = await listEntries(zip);
     const format = (await openDocument(zip, entries)) ?? (await officeOpenXml(zip, entries));
@@ -58,13 +61,6 @@ export async function formatOfZip(file: SniffedFile): Promise<Format | null> {
   } finally {
     zip.close();
   }
-}
-
-async function openZip(file: SniffedFile): Promise<ZipFile> {
-  const open = promisify<string, yauzl.Options, ZipFile>(yauzl.open);
-  return open(file.path, { lazyEntries: true, autoClose: false }).catch((error: unknown) => {
-    throw damaged(error);
-  });
 }
 
 /** Returns the entries by name. yauzl rejects names with `..`, backslashes or a leading slash. */

@@ -7,8 +7,9 @@ import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { Zip, ZipDeflate } from 'fflate';
-import { openPromise, type Entry, type ZipFile } from 'yauzl';
+import type { Entry, ZipFile } from 'yauzl';
 import type { Format } from '#crds/catalogue/formats.ts';
+import { openZip } from '#worker-image/engine/containers/open-zip.ts';
 import { removeExternalLinksFrom } from '#worker-image/engine/office/external-links.ts';
 import { removeExternalRelationships } from '#worker-image/engine/office/external-relationships.ts';
 
@@ -66,7 +67,7 @@ async function copyFlat(from: string, to: string): Promise<void> {
  * as deflated: newer office programs refuse stored entries whose size follows their content.
  */
 async function copyPackage(from: string, to: string, clean: Cleaner): Promise<void> {
-  const source = await openPromise(from, { lazyEntries: true, autoClose: false });
+  const source = await openZip(from);
   const target = createWriteStream(to);
   try {
     const zip = new Zip((error, data, final) => {

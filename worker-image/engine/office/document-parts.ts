@@ -1,7 +1,7 @@
 /** Streams the XML parts of a document for readers that search it for a few tags. */
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { openPromise } from 'yauzl';
+import { openZip } from '#worker-image/engine/containers/open-zip.ts';
 
 /** An incomplete tag at the end of a piece. Longer tags are none that any reader searches for. */
 const UNFINISHED = /<[^<>]{0,4096}$/;
@@ -9,7 +9,7 @@ const UNFINISHED = /<[^<>]{0,4096}$/;
 /** Yields the parts of a package whose names match; with null the file itself. @throws Error for a damaged package. */
 export async function* partsOf(path: string, names: RegExp | null): AsyncGenerator<Readable> {
   if (names === null) return yield createReadStream(path);
-  const zip = await openPromise(path, { lazyEntries: true, autoClose: false });
+  const zip = await openZip(path);
   try {
     for await (const entry of zip.eachEntry()) {
       if (names.test(entry.fileName)) yield await zip.openReadStreamPromise(entry);

@@ -11,7 +11,7 @@ import {
   OFFICE_WORDS,
   wordTwoDocument,
 } from '#test/fixtures/make-office-fixtures.ts';
-import { docx, xlsx } from '#test/hostile/forge-office.ts';
+import { docx, odf, WORDS, xlsx } from '#test/hostile/forge-office.ts';
 import { xls } from '#test/hostile/forge-xls.ts';
 import type { Produced } from '#worker-image/engine/handler.ts';
 import { presentationHandler, sheetHandler, wordHandler } from '#worker-image/engine/office/office-handler.ts';
@@ -164,6 +164,22 @@ describe('the converted document', () => {
 
 describe('the conversion', () => {
   // Promise, Bad input, case by case: Damaged documents
+  it.each([
+    ['word', 'docx', docx({})],
+    [
+      'presentation',
+      'odp',
+      odf(false, {
+        type: 'presentation',
+        body: `<draw:page><draw:frame svg:width="9cm" svg:height="2cm"><draw:text-box><text:p>${WORDS}</text:p></draw:text-box></draw:frame></draw:page>`,
+      }),
+    ],
+  ] as const)('has the words of a %s with bytes behind its end', async (kind, format, bytes) => {
+    const path = join(directory, `longer.${format}`);
+    await writeFile(path, Buffer.concat([bytes, Buffer.from('\r\n')]));
+    expect(await pdfText(await convert(kind, { name: 'longer', path, format }, 'pdf'))).toContain(WORDS);
+  });
+
   it('refuses a truncated document, for which LibreOffice reports success', async () => {
     const path = join(directory, 'truncated.docx');
     await copyFile(sample('letter.docx', 'docx').path, path);

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Format } from '#crds/catalogue/formats.ts';
 import { freshDirectory } from '#test/fixtures/engine-work.ts';
 import { odf } from '#test/hostile/forge-office.ts';
+import { ole2 } from '#test/hostile/forge-ole2.ts';
 import { zip } from '#test/hostile/forge-zip.ts';
 import { omittedSheetsWarnings } from '#worker-image/engine/office/omitted-sheets-warning.ts';
 
@@ -16,6 +17,21 @@ async function warningsOf(bytes: Buffer, format: Format): Promise<string[]> {
 const workbook = (sheets: string): Buffer =>
   zip([{ name: 'xl/workbook.xml', data: `<workbook><sheets>${sheets}</sheets></workbook>` }]);
 const TABLE = '<table:table table:name="A"><table:table-row/></table:table>';
+
+/** Returns the start of an xls workbook with sheets of these kinds. The second one is hidden. */
+function xls(kinds: readonly number[]): Buffer {
+  const styles = record(0xe0, Buffer.alloc(6000));
+  const sheets = kinds.map((kind, index) =>
+    record(0x85, Buffer.from([0, 0, 0, 0, index === 1 ? 1 : 0, kind, 1, 0, 65])),
+  );
+  return ole2([
+    { name: 'Workbook', data: Buffer.concat([record(0x809, Buffer.alloc(16)), styles, ...sheets, record(0x0a)]) },
+  ]);
+}
+
+function record(type: number, data: Buffer = Buffer.alloc(0)): Buffer {
+  return Buffer.concat([Buffer.from(Uint16Array.of(type, data.length).buffer), data]);
+}
 
 describe('omittedSheetsWarnings', () => {
   it.each(['xlsx', 'xlsm'] as const)('counts the sheets of %s, including hidden ones', async (format) => {
@@ -38,6 +54,13 @@ describe('omittedSheetsWarnings', () => {
     expect(await warningsOf(odf(flat, { type: 'spreadsheet', body: TABLE.repeat(3) }), format)).toEqual([
       'A csv file contains one sheet: the other 2 were dropped.',
     ]);
+  });
+
+  it('counts the sheets of xls, including hidden ones, without modules of macros', async () => {
+    expect(await warningsOf(xls([0, 0, 2, 6]), 'xls')).toEqual([
+      'A csv file contains one sheet: the other 2 were dropped.',
+    ]);
+    expect(await warningsOf(xls([0, 6]), 'xls')).toEqual([]);
   });
 
   it.each([

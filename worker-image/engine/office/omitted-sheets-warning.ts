@@ -1,9 +1,11 @@
 /** Counts the sheets of a workbook: a CSV file has only the first one. */
 import type { Readable } from 'node:stream';
 import type { Format } from '#crds/catalogue/formats.ts';
+import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
+import { countXlsSheets } from '#worker-image/engine/containers/xls-sheets.ts';
 import { partsOf, wholeTags } from '#worker-image/engine/office/document-parts.ts';
 
-/** Part that lists all sheets; null for documents that are one file. Binary formats are not read. */
+/** Part that lists all sheets; null for documents that are one file. */
 const PARTS: Readonly<Partial<Record<Format, RegExp | null>>> = {
   xlsx: /^xl\/workbook\.xml$/,
   xlsm: /^xl\/workbook\.xml$/,
@@ -25,8 +27,8 @@ export async function omittedSheetsWarnings(path: string, format: Format): Promi
 async function countSheets(path: string, format: Format): Promise<number> {
   const names = PARTS[format];
   let sheets = 0;
-  if (names === undefined) return sheets;
   try {
+    if (names === undefined) return await withFileReader(path, countXlsSheets);
     for await (const part of partsOf(path, names)) sheets += await countIn(part);
   } catch {
     // LibreOffice opened the document, possibly with repairs: only the warning is missing.
