@@ -36,7 +36,11 @@ process.exitCode = problems.length === 0 ? 0 : 1;
 function packagesOfCheckout(): LicensedPackage[] {
   const [python = ''] = globSync('.tools/python/lib/*/site-packages');
   return [
-    ...npmLicences(readFileSync('package-lock.json', 'utf8'), IMAGE_PACKAGES.embedded),
+    ...npmLicences(readFileSync('package-lock.json', 'utf8'), [
+      ...IMAGE_PACKAGES.embedded,
+      // Code of some of them is in the pages of the site.
+      ...IMAGE_PACKAGES.documentation,
+    ]),
     ...pythonLicences(python),
   ];
 }

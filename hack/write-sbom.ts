@@ -1,7 +1,7 @@
 /**
  * Writes a bill of materials in SPDX 2.3 (JSON) of the packages on standard input, one per line as `hack/list-packages`
- * prints them: kind, name, version. Licences are those of `hack/licences/reviewed.json`, as comments, since Debian's names
- * are not those of SPDX. The same input gives the same bytes.
+ * prints them: kind, name, version. Licences are those of `hack/licences/reviewed.json`; Debian's, whose names are not those of
+ * SPDX, are comments alone. The same input gives the same bytes.
  *   hack/list-packages IMAGE | node hack/write-sbom.ts --name mediajobs-worker --version 0.1.0
  */
 import { createHash } from 'node:crypto';

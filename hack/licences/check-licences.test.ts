@@ -7,12 +7,15 @@ import { npmLicences } from './npm-licences.ts';
 
 const lockText = readFileSync('package-lock.json', 'utf8');
 const reviewed = JSON.parse(readFileSync('hack/licences/reviewed.json', 'utf8'));
+/** What Python packages write in place of a licence's name of SPDX. */
+const OTHER_WORDS = new Set(['Apache License 2.0', 'dependency licenses']);
 const ofWorker = () => npmLicences(lockText, IMAGE_PACKAGES.worker);
 
 describe('the licence gate', () => {
   it('accepts the npm packages of the images', () => {
     expect(ofWorker().map(({ name }) => name)).toContain('@img/sharp-libvips-linux-x64');
-    expect(licenceProblems([...npmLicences(lockText, IMAGE_PACKAGES.service), ...ofWorker()], reviewed)).toEqual([]);
+    const names = [...IMAGE_PACKAGES.service, ...IMAGE_PACKAGES.documentation];
+    expect(licenceProblems([...npmLicences(lockText, names), ...ofWorker()], reviewed)).toEqual([]);
   });
 
   it('fails when a package that an image needs changes to the AGPL', () => {
@@ -50,6 +53,13 @@ describe('the licence gate', () => {
     ]);
   });
 
+  it('fails for a package whose licence was removed with its text', () => {
+    const tar: LicensedPackage = { kind: 'debian', name: 'tar', licences: [] };
+    expect(licenceProblems([tar], { 'debian tar': ['GPL-3+'] })).toEqual([
+      'debian tar states no licence any more, unlike GPL-3+',
+    ]);
+  });
+
   it('accepts the choice of another licence than the AGPL', () => {
     const one: LicensedPackage = { kind: 'npm', name: 'x', licences: ['(MIT OR AGPL-3.0-only)'] };
     expect(refusedLicences(one)).toEqual([]);
@@ -67,5 +77,16 @@ describe('the licence gate', () => {
     ],
   ])('reads the licences of a copyright file of Debian: %#', (text, expected) => {
     expect(licencesOfCopyright(text)).toEqual(expected);
+  });
+});
+
+describe('docs/licences.md', () => {
+  it('names every licence of the npm and Python packages in the images', () => {
+    const page = readFileSync('docs/licences.md', 'utf8');
+    const npm = npmLicences(lockText, IMAGE_PACKAGES.embedded).map(({ name }) => `npm ${name}`);
+    const python = Object.keys(reviewed).filter((key) => key.startsWith('python '));
+    const stated = [...npm, ...python].flatMap((key): string[] => reviewed[key]);
+    const names = new Set(stated.flatMap((licence) => licence.split(/ AND | OR |, /)));
+    expect([...names].filter((name) => !page.includes(name) && !OTHER_WORDS.has(name))).toEqual([]);
   });
 });

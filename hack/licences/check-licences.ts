@@ -23,6 +23,8 @@ export function licenceProblems(packages: readonly LicensedPackage[], reviewed: 
     if (refused.length > 0) return [`${one.kind} ${one.name}: ${refused.join(', ')} is not allowed in an image`];
     const known = reviewed[keyOf(one)];
     if (known === undefined) return [`${one.kind} ${one.name} (${named(one)}) is not reviewed`];
+    if (one.licences.length === 0 && known.length > 0)
+      return [`${one.kind} ${one.name} states no licence any more, unlike ${known.join(', ')}`];
     const added = one.licences.filter((licence) => !known.includes(licence));
     if (added.length > 0)
       return [`${one.kind} ${one.name}: ${added.join(', ')} is not reviewed, unlike ${known.join(', ')}`];

@@ -14,12 +14,29 @@ interface DocumentInput {
 /** Date of every document, so that the same packages give the same bytes. */
 const CREATED = '1970-01-01T00:00:00Z';
 
+/** Licences of SPDX that npm and Python packages state. Debian's names are others. */
+const SPDX_LICENCES = new Set([
+  '0BSD',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'CC0-1.0',
+  'ISC',
+  'LGPL-3.0-or-later',
+  'MIT',
+  'MIT-CMU',
+  'MPL-2.0',
+  'PSF-2.0',
+  'Unlicense',
+]);
+
 /** Returns the document. @throws Error for a line that is not `kind name version`. */
 export function spdxDocument({ name, version, hash, lines, reviewed }: DocumentInput): Record<string, unknown> {
   const packages = lines.map((line, index) => {
     const [kind, part, partVersion, ...rest] = line.split(' ');
     if (kind === undefined || part === undefined || partVersion === undefined || rest.length > 0)
       throw new Error(`not a package: ${line}`);
+    const licences = reviewed[`${kind} ${part}`] ?? [];
     return {
       SPDXID: `SPDXRef-${index + 1}`,
       name: part,
@@ -27,8 +44,8 @@ export function spdxDocument({ name, version, hash, lines, reviewed }: DocumentI
       downloadLocation: 'NOASSERTION',
       filesAnalyzed: false,
       licenseConcluded: 'NOASSERTION',
-      licenseDeclared: 'NOASSERTION',
-      licenseComments: (reviewed[`${kind} ${part}`] ?? []).join('; '),
+      licenseDeclared: declaredLicence(kind, licences),
+      licenseComments: licences.join('; '),
       copyrightText: 'NOASSERTION',
       externalRefs: [
         {
@@ -53,6 +70,13 @@ export function spdxDocument({ name, version, hash, lines, reviewed }: DocumentI
       relatedSpdxElement: SPDXID,
     })),
   };
+}
+
+/** Returns what the package states when that is an expression of SPDX. */
+function declaredLicence(kind: string, [expression = '', ...more]: readonly string[]): string {
+  const names = expression.split(/ (?:AND|OR) /);
+  const isExpression = more.length === 0 && names.every((name) => SPDX_LICENCES.has(name));
+  return kind !== 'debian' && isExpression ? expression : 'NOASSERTION';
 }
 
 /** Returns the package URL by which scanners find vulnerabilities. */
