@@ -2,7 +2,7 @@
  * Makes the documentation site from `docs/*.md`: `hack/docs`. The API serves it below `/docs`; `hack/docs --base /` makes
  * one for any web server.
  */
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { transformerStyleToClass } from '@shikijs/transformers';
 import { defineConfig, type SiteConfig } from 'vitepress';
@@ -18,6 +18,10 @@ const base = process.env['MEDIAJOBS_DOCS_BASE'] ?? SITE_BASE;
 /** Name of the installation. The service replaces the one in its own site. */
 const name = base === SITE_BASE ? SITE_NAME : (process.env['MEDIAJOBS_NAME'] ?? 'mediajobs');
 const ICON = 'icon.svg';
+/** Rule that renders the begin of a group of tabs. */
+const TABS = 'container_code-group_open';
+/** Folders of the npm packages whose code is in the site. */
+const packagesOfSite = new Set<string>();
 /** Address at which a page is edited, with `:path` for its file below `docs`. Without it pages have no such link. */
 const editPattern = process.env['MEDIAJOBS_DOCS_EDIT'];
 // The strict content policy allows no style attributes: colors of code become classes.
@@ -50,11 +54,21 @@ export default defineConfig({
       markdown.core.ruler.push('tabs', (state) => {
         state.tokens = state.tokens.flatMap((token, i, all) => {
           if (!isTab(token)) return [token];
-          const before = isTab(all[i - 1]) ? [] : [new state.Token('container_code-group_open', 'div', 1)];
+          const before = isTab(all[i - 1]) ? [] : [new state.Token(TABS, 'div', 1)];
           const after = isTab(all[i + 1]) ? [] : [new state.Token('container_code-group_close', 'div', -1)];
           return [...before, token, ...after];
         });
       });
+      // By position, so that each build writes the same bytes: the names that VitePress gives are random.
+      const openTabs = markdown.renderer.rules[TABS];
+      if (openTabs === undefined) throw new Error(`VitePress renders no ${TABS}`);
+      markdown.renderer.rules[TABS] = (tokens, position, ...rest) => {
+        const names: string[] = [];
+        return openTabs(tokens, position, ...rest).replaceAll(/(?<==")(group|tab)-[^"]+/g, (name, kind) => {
+          if (!names.includes(name)) names.push(name);
+          return `${kind}-${position}-${names.indexOf(name)}`;
+        });
+      };
       markdown.core.ruler.push('project-files', ({ tokens }) => {
         for (const { attrs } of tokens.flatMap(({ children }) => children ?? []))
           for (const attribute of attrs ?? []) attribute[1] = addressOf(attribute[1]);
@@ -76,11 +90,26 @@ export default defineConfig({
   },
   // The content policy refuses style attributes; `theme/style.css` has these.
   transformHtml: (page) => page.replaceAll(/ style="(?:position:relative;|--vp-vh:0px;)"/g, ''),
-  vite: { esbuild: { target: 'es2022', tsconfigRaw: {} } },
+  vite: {
+    esbuild: { target: 'es2022', tsconfigRaw: {} },
+    plugins: [
+      {
+        name: 'packages-of-site',
+        generateBundle: (_options, bundle) => {
+          const parts = Object.values(bundle).flatMap((part) => (part.type === 'chunk' ? part.moduleIds : []));
+          for (const id of parts) {
+            const [folder] = /\/.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id) ?? [];
+            if (folder !== undefined) packagesOfSite.add(folder);
+          }
+        },
+      },
+    ],
+  },
   buildEnd: ({ outDir, root }: SiteConfig) => {
     // The colors of code, which the transformer collected while it rendered the pages, in no order.
     writeFileSync(join(outDir, 'code.css'), colors.getCSS().split(/(?<=\})/).toSorted().join(''));
     writeFileSync(join(outDir, 'llms.txt'), pageList());
+    writeFileSync(join(outDir, 'third-party.txt'), thirdParties());
     copyFileSync(join(root, '../api/dashboard/assets', ICON), join(outDir, ICON));
     for (const name of PROJECT_FILES) writeFileSync(join(outDir, textFileOf(name)), readFileSync(join(root, '..', name)));
   },
@@ -102,6 +131,18 @@ function addressOf(href: string): string {
 
 function textFileOf(name: string): string {
   return `${name.replace(/\.md$/, '')}.txt`;
+}
+
+/** Returns name, version and licence of each package in the site, then the texts of the licences. */
+function thirdParties(): string {
+  const parts = [...packagesOfSite].toSorted().map((folder) => {
+    const { name: title, version, license, author } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    const files = readdirSync(folder).filter((file) => /^licen[sc]e/i.test(file));
+    const own = files.map((file) => readFileSync(join(folder, file), 'utf8').trim());
+    const texts = own.length > 0 ? own : [`${license} License. Copyright (c) ${author.name}. The package has no text of it.`];
+    return { line: `${title} ${version} ${license}`, text: [`--- ${title}`, ...texts].join('\n\n') };
+  });
+  return `${parts.map(({ line }) => line).join('\n')}\n\n${parts.map(({ text }) => text).join('\n\n')}\n`;
 }
 
 /** Returns the list of pages for language models, as https://llmstxt.org describes it. */

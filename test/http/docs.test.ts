@@ -57,6 +57,21 @@ describe('the documentation', () => {
     expect(missing).toEqual([]);
   });
 
+  it('names tabs by their position, so that each build of the site writes the same bytes', async () => {
+    const html = (await api('GET', '/docs/', open)).bytes.toString('utf8');
+    const names = [...html.matchAll(/<input type="radio" name="([^"]+)" id="([^"]+)"/g)].flatMap(([, ...two]) => two);
+    expect(names.length).toBeGreaterThan(2);
+    for (const name of names) expect(name).toMatch(/^(group|tab)-\d+-\d+$/);
+  });
+
+  it('has the licences of the packages whose code is in its pages', async () => {
+    const text = (await api('GET', '/docs/third-party.txt', open)).bytes.toString('utf8');
+    const lines = text.split('\n\n')[0]?.split('\n') ?? [];
+    expect(lines).toContainEqual(expect.stringMatching(/^vitepress \S+ MIT$/));
+    expect(lines).toContainEqual(expect.stringMatching(/^@vue\/runtime-dom \S+ MIT$/));
+    for (const line of lines) expect(text).toContain(`\n--- ${line.split(' ')[0]}\n\n`);
+  });
+
   it('keeps files whose name changes with their content for a year', async () => {
     const page = (await api('GET', '/docs', open)).bytes.toString('utf8');
     const script = / src="(\/docs\/assets\/app\.[^"]+\.js)"/.exec(page)?.[1] ?? '';
