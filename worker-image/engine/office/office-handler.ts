@@ -11,6 +11,7 @@ import { omittedSheetsWarnings } from '#worker-image/engine/office/omitted-sheet
 import { exportFilter, importFilter, type OfficeKind } from '#worker-image/engine/office/office-filters.ts';
 import { refuseOversizedLayout } from '#worker-image/engine/office/refuse-oversized-layout.ts';
 import { refuseHostileRtf } from '#worker-image/engine/office/refuse-hostile-rtf.ts';
+import { refuseRepeatedText } from '#worker-image/engine/office/refuse-repeated-text.ts';
 import { refuseAltChunks } from '#worker-image/engine/office/refuse-alt-chunks.ts';
 import { runLibreOffice } from '#worker-image/engine/office/run-libreoffice.ts';
 import { startOffice } from '#worker-image/engine/office/start-office.ts';
@@ -39,6 +40,7 @@ async function convert(deps: EngineDeps, work: Work, kind: OfficeKind): Promise<
   const filter = to === null ? null : exportFilter(kind, to);
   if (to === null || filter === null) throw unsupportedTarget(kind, to);
   await refuseOversizedLayout(deps.signal, { path, format });
+  await refuseRepeatedText(deps.signal, { path, format });
   await refuseAltChunks(path, format);
   const warnings: string[] = [];
   const output = await runLibreOffice(deps, {
