@@ -1,4 +1,7 @@
-/** Copies a document without external links, and an OpenDocument package without its macros. */
+/**
+ * Copies a document without external links, an OpenDocument package without its macros, and an Office Open XML package
+ * whose entries have backslashes in their names with slashes, because LibreOffice does not find them.
+ */
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -27,6 +30,9 @@ const PACKAGES: Partial<Record<Format, Cleaner>> = {
   odp: openDocument,
   pptx: openXml,
 };
+/** Package formats that are copied only for the names of their entries. */
+const OPEN_XML: readonly Format[] = ['docx', 'docm', 'xlsx', 'xlsm', 'pptm'];
+const BACKSLASH = 0x5c;
 const FLAT: readonly Format[] = ['fodt', 'fods', 'fodp'];
 
 /** Folders of a package with macros: Basic, its dialogs, other languages. */
@@ -40,7 +46,8 @@ interface LinkedDocument {
 }
 
 /**
- * Returns the path of a document without external links: a copy, or the file itself where LibreOffice follows none.
+ * Returns the path of a document without external links: a copy, or the file itself where LibreOffice follows none and
+ * finds all entries.
  * @throws MediaError processing_failed for XML that no office program writes; Error for a damaged package.
  */
 export async function copyWithoutLinks(document: LinkedDocument): Promise<string> {
@@ -48,11 +55,23 @@ export async function copyWithoutLinks(document: LinkedDocument): Promise<string
   const copy = join(directory, `unlinked.${format}`);
   if (FLAT.includes(format)) await copyFlat(path, copy);
   else {
-    const clean = PACKAGES[format];
+    const needsNames = OPEN_XML.includes(format) && (await hasBackslashes(path));
+    const clean = PACKAGES[format] ?? (needsNames ? openXml : undefined);
     if (clean === undefined) return path;
     await copyPackage(path, copy, clean);
   }
   return copy;
+}
+
+/** Returns whether names have backslashes, which some programs for Windows write. yauzl reads them as slashes. */
+async function hasBackslashes(path: string): Promise<boolean> {
+  const zip = await openZip(path);
+  try {
+    for await (const { fileNameRaw } of zip.eachEntry()) if (fileNameRaw.includes(BACKSLASH)) return true;
+    return false;
+  } finally {
+    zip.close();
+  }
 }
 
 async function copyFlat(from: string, to: string): Promise<void> {

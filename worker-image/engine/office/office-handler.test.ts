@@ -180,6 +180,14 @@ describe('the conversion', () => {
     expect(await pdfText(await convert(kind, { name: 'longer', path, format }, 'pdf'))).toContain(WORDS);
   });
 
+  it('finds the entries of a package with backslashes in their names', async () => {
+    const path = join(directory, 'backslashes.docx');
+    const bytes = docx({}).toString('latin1').replaceAll('word/', 'word\\');
+    await writeFile(path, Buffer.from(bytes, 'latin1'));
+    const produced = await convert('word', { name: 'backslashes', path, format: 'docx' }, 'pdf');
+    expect(await pdfText(produced)).toContain(WORDS);
+  });
+
   it('refuses a truncated document, for which LibreOffice reports success', async () => {
     const path = join(directory, 'truncated.docx');
     await copyFile(sample('letter.docx', 'docx').path, path);
