@@ -1,7 +1,7 @@
 """Restores the values that Excel stored in a workbook where LibreOffice displays others.
 
-LibreOffice displays an error for a formula with a function that it does not know, and the booleans of an xls workbook as
-numbers. Sources: [MS-XLS] for the records of xls, ECMA-376 part 1 for xlsx.
+LibreOffice displays an error for a formula with a function that it does not know, its own file in place of the author's
+for CELL("filename"), and the booleans of an xls workbook as numbers. Sources: [MS-XLS] for the records of xls, ECMA-376 part 1 for xlsx.
 """
 import posixpath
 import struct
@@ -14,7 +14,9 @@ from com.sun.star.table import CellRangeAddress
 
 # com.sun.star.util.NumberFormat.LOGICAL and com.sun.star.sheet.FormulaResult.ERROR
 LOGICAL, ERROR = 1024, 4
-# Maximum number of cells of a sheet whose errors are replaced: more take minutes.
+# Start of a formula with the path of the workbook.
+FILE_NAME = 'CELL("filename"'
+# Maximum number of cells of a sheet whose formulas are replaced: more take minutes.
 MAX_REPLACED = 100_000
 
 BOF, END, SHEET, FILE_PASS = 0x809, 0x0A, 0x85, 0x2F
@@ -43,17 +45,17 @@ def restore_booleans(document, stream):
         ranges.setPropertyValue("NumberFormat", key)
 
 
-def replace_xls_errors(document, stream):
-    """Replaces formulas of an xls workbook with errors by the values that it stores for them."""
+def replace_xls_formulas(document, stream):
+    """Replaces formulas of an xls workbook that LibreOffice calculates differently by the values that it stores."""
     for table, sheet in matching(document, xls_sheets(stream)):
-        replace_errors(document, table, lambda _cells: xls_values(stream, sheet.offset))
+        replace_formulas(table, lambda _cells: xls_values(stream, sheet.offset))
 
 
-def replace_xlsx_errors(document, file):
-    """Replaces formulas of an xlsx workbook with errors by the values that it stores for them."""
+def replace_xlsx_formulas(document, file):
+    """Replaces formulas of an xlsx workbook that LibreOffice calculates differently by the values that it stores."""
     with zipfile.ZipFile(file) as package:
         for table, sheet in matching(document, xlsx_sheets(package)):
-            replace_errors(document, table, lambda cells: xlsx_values(package, sheet.offset, cells))
+            replace_formulas(table, lambda cells: xlsx_values(package, sheet.offset, cells))
 
 
 def matching(document, sheets):
@@ -62,20 +64,24 @@ def matching(document, sheets):
     return [(tables.getByName(sheet.name), sheet) for sheet in sheets if tables.hasByName(sheet.name)]
 
 
-def replace_errors(document, table, read_values):
-    found = table.queryFormulaCells(ERROR).getCells().createEnumeration()
+def replace_formulas(table, read_values):
+    search = table.createSearchDescriptor()
+    search.setSearchString(FILE_NAME)
+    replace_cells(table.findAll(search), read_values, "")
+    replace_cells(table.queryFormulaCells(ERROR), read_values, None)
+
+
+def replace_cells(ranges, read_values, default):
+    """Replaces the cells by their stored values, or the default; None changes nothing."""
     cells = {}
-    while found.hasMoreElements() and len(cells) < MAX_REPLACED:
+    found = ranges and ranges.getCells().createEnumeration()
+    while found and found.hasMoreElements() and len(cells) < MAX_REPLACED:
         cell = found.nextElement()
         address = cell.getCellAddress()
         cells[(address.Row, address.Column)] = cell
-    if not cells:
-        return
-    # Formulas that refer to these cells keep their stored values too.
-    document.enableAutomaticCalculation(False)
-    values = read_values(cells)
+    values = read_values(cells) if cells else {}
     for position, cell in cells.items():
-        value = values.get(position)
+        value = values.get(position, default)
         if isinstance(value, bool):
             cell.setString("TRUE" if value else "FALSE")
         elif isinstance(value, str):

@@ -82,17 +82,17 @@ class ConvertDocument(unohelper.Base, XJob, XCallback):
 
     def restore_values(self, document, source, has_formulas):
         try:
-            from cached_values import replace_xls_errors, replace_xlsx_errors, restore_booleans
+            from cached_values import replace_xls_formulas, replace_xlsx_formulas, restore_booleans
 
             if source.endswith((".xlsx", ".xlsm")):
                 if not has_formulas:
-                    replace_xlsx_errors(document, uno.fileUrlToSystemPath(source))
+                    replace_xlsx_formulas(document, uno.fileUrlToSystemPath(source))
                 return
             stream = self.read_xls(source)
             if stream is not None:
                 restore_booleans(document, stream)
                 if not has_formulas:
-                    replace_xls_errors(document, stream)
+                    replace_xls_formulas(document, stream)
         except Exception:
             # The document is converted as LibreOffice imported it.
             traceback.print_exc()

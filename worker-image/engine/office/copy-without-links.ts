@@ -65,13 +65,17 @@ export async function copyWithoutLinks(document: LinkedDocument): Promise<string
 
 /** Returns whether names have backslashes, which some programs for Windows write. yauzl reads them as slashes. */
 async function hasBackslashes(path: string): Promise<boolean> {
-  const zip = await openZip(path);
   try {
-    for await (const { fileNameRaw } of zip.eachEntry()) if (fileNameRaw.includes(BACKSLASH)) return true;
-    return false;
-  } finally {
-    zip.close();
+    const zip = await openZip(path);
+    try {
+      for await (const { fileNameRaw } of zip.eachEntry()) if (fileNameRaw.includes(BACKSLASH)) return true;
+    } finally {
+      zip.close();
+    }
+  } catch {
+    // LibreOffice reports a damaged document.
   }
+  return false;
 }
 
 async function copyFlat(from: string, to: string): Promise<void> {
