@@ -55,7 +55,8 @@ export async function copyWithoutLinks(document: LinkedDocument): Promise<string
   const copy = join(directory, `unlinked.${format}`);
   if (FLAT.includes(format)) await copyFlat(path, copy);
   else {
-    const needsNames = OPEN_XML.includes(format) && (await hasBackslashes(path));
+    // LibreOffice reports a damaged document.
+    const needsNames = OPEN_XML.includes(format) && (await hasBackslashes(path).catch(() => false));
     const clean = PACKAGES[format] ?? (needsNames ? openXml : undefined);
     if (clean === undefined) return path;
     await copyPackage(path, copy, clean);
@@ -65,17 +66,13 @@ export async function copyWithoutLinks(document: LinkedDocument): Promise<string
 
 /** Returns whether names have backslashes, which some programs for Windows write. yauzl reads them as slashes. */
 async function hasBackslashes(path: string): Promise<boolean> {
+  const zip = await openZip(path);
   try {
-    const zip = await openZip(path);
-    try {
-      for await (const { fileNameRaw } of zip.eachEntry()) if (fileNameRaw.includes(BACKSLASH)) return true;
-    } finally {
-      zip.close();
-    }
-  } catch {
-    // LibreOffice reports a damaged document.
+    for await (const { fileNameRaw } of zip.eachEntry()) if (fileNameRaw.includes(BACKSLASH)) return true;
+    return false;
+  } finally {
+    zip.close();
   }
-  return false;
 }
 
 async function copyFlat(from: string, to: string): Promise<void> {

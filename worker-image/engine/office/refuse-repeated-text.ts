@@ -38,14 +38,31 @@ async function sharedTextLengths(signal: AbortSignal, path: string): Promise<num
     let [start, piece] = [0, 0];
     for await (const xml of wholeTags(part)) {
       signal.throwIfAborted();
-      for (const { 0: tag, 1: slash, index } of xml.matchAll(TEXT)) {
-        if (slash === '' && !tag.endsWith('/>')) start = piece + index + tag.length;
-        else lengths.push(slash === '' ? 0 : piece + index - start);
-      }
+      start = addLengths(xml, { piece, start, lengths });
       piece += xml.length;
     }
   }
   return lengths;
+}
+
+interface Piece {
+  /** Offset of the piece. */
+  readonly piece: number;
+  /** Offset of the text that an earlier piece began. */
+  readonly start: number;
+  readonly lengths: number[];
+}
+
+/** Adds the lengths of the texts that end in a piece of XML. Returns the offset of the last one that begins in it. */
+function addLengths(xml: string, { piece, start, lengths }: Piece): number {
+  let from = start;
+  for (const { 0: tag, 1: slash, index } of xml.matchAll(TEXT)) {
+    const isEmpty = tag.endsWith('/>');
+    if (slash === '/') lengths.push(piece + index - from);
+    else if (isEmpty) lengths.push(0);
+    else from = piece + index + tag.length;
+  }
+  return from;
 }
 
 /** Adds up the texts of the cells. Those whose number is at the edge of a piece of XML are not counted. */
