@@ -47,15 +47,15 @@ def restore_booleans(document, stream):
 
 def replace_xls_formulas(document, stream):
     """Replaces formulas of an xls workbook that LibreOffice calculates differently by the values that it stores."""
-    for table, sheet in matching(document, xls_sheets(stream)):
-        replace_formulas(table, lambda _cells: xls_values(stream, sheet.offset))
+    sheets = matching(document, xls_sheets(stream))
+    replace_formulas(document, sheets, lambda sheet, _cells: xls_values(stream, sheet.offset))
 
 
 def replace_xlsx_formulas(document, file):
     """Replaces formulas of an xlsx workbook that LibreOffice calculates differently by the values that it stores."""
     with zipfile.ZipFile(file) as package:
-        for table, sheet in matching(document, xlsx_sheets(package)):
-            replace_formulas(table, lambda cells: xlsx_values(package, sheet.offset, cells))
+        sheets = matching(document, xlsx_sheets(package))
+        replace_formulas(document, sheets, lambda sheet, cells: xlsx_values(package, sheet.offset, cells))
 
 
 def matching(document, sheets):
@@ -64,21 +64,36 @@ def matching(document, sheets):
     return [(tables.getByName(sheet.name), sheet) for sheet in sheets if tables.hasByName(sheet.name)]
 
 
-def replace_formulas(table, read_values):
-    search = table.createSearchDescriptor()
-    search.setSearchString(FILE_NAME)
-    replace_cells(table.findAll(search), read_values, "")
-    replace_cells(table.queryFormulaCells(ERROR), read_values, None)
+def replace_formulas(document, sheets, read_values):
+    for table, sheet in sheets:
+        search = table.createSearchDescriptor()
+        search.setSearchString(FILE_NAME)
+        replace_cells(cells_of(table.findAll(search)), lambda cells, sheet=sheet: read_values(sheet, cells), "")
+    errors = [(sheet, cells_of(table.queryFormulaCells(ERROR))) for table, sheet in sheets]
+    if not any(cells for _sheet, cells in errors):
+        return
+    # The query calculates formulas that have no stored value, which are empty without automatic calculation.
+    for table in document.getSheets():
+        table.queryFormulaCells(ERROR)
+    # Formulas that refer to these cells keep their values: some have others for a text than for an error.
+    document.enableAutomaticCalculation(False)
+    for sheet, cells in errors:
+        replace_cells(cells, lambda cells, sheet=sheet: read_values(sheet, cells), None)
 
 
-def replace_cells(ranges, read_values, default):
-    """Replaces the cells by their stored values, or the default; None changes nothing."""
+def cells_of(ranges):
+    """Returns cells by row and column; none without ranges."""
     cells = {}
     found = ranges and ranges.getCells().createEnumeration()
     while found and found.hasMoreElements() and len(cells) < MAX_REPLACED:
         cell = found.nextElement()
         address = cell.getCellAddress()
         cells[(address.Row, address.Column)] = cell
+    return cells
+
+
+def replace_cells(cells, read_values, default):
+    """Replaces the cells by their stored values, or the default; None changes nothing."""
     values = read_values(cells) if cells else {}
     for position, cell in cells.items():
         value = values.get(position, default)

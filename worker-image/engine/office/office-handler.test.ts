@@ -115,9 +115,9 @@ describe('the converted document', () => {
     [
       'xlsx',
       xlsx({
-        rows: `<row r="2"><c r="A2" t="str"><f>_xlfn.UNKNOWN(A1)</f><v>found</v></c><c r="B2"><f>_xlfn.UNKNOWN(1)</f><v>12.5</v></c><c r="C2" t="b"><f>_xlfn.UNKNOWN(2)</f><v>1</v></c><c r="D2" t="e"><f>_xlfn.UNKNOWN(3)</f><v>#N/A</v></c><c r="E2" t="str"><f>CELL("filename",A1)</f><v>C:\\[a.xlsx]A</v></c></row>`,
+        rows: `<row r="2"><c r="A2" t="str"><f>_xlfn.UNKNOWN(A1)</f><v>found</v></c><c r="B2"><f>_xlfn.UNKNOWN(1)</f><v>12.5</v></c><c r="C2" t="b"><f>_xlfn.UNKNOWN(2)</f><v>1</v></c><c r="D2" t="e"><f>_xlfn.UNKNOWN(3)</f><v>#N/A</v></c><c r="E2" t="str"><f>CELL("filename",A1)</f><v>C:\\[a.xlsx]A</v></c><c r="F2"><f>TYPE(D2)</f><v>16</v></c><c r="G2"><f>1+2</f></c></row>`,
       }),
-      /^[^\n]*\nfound,12\.5,TRUE,#N\/A,C:\\\[a\.xlsx\]A\n$/,
+      /^[^\n]*\nfound,12\.5,TRUE,#N\/A,C:\\\[a\.xlsx\]A,16,3\n$/,
     ],
   ] as const)(
     'has the values that Excel stored in %s, also of formulas that LibreOffice cannot calculate',
