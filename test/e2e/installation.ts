@@ -61,13 +61,27 @@ export async function installEarlierRelease(): Promise<void> {
   await rm(chart, { recursive: true });
 }
 
-/** Installs or upgrades, and waits until everything serves. `values` come on top. */
+/** The release that `hack/e2e --earlier COMMIT` has built. */
+const EARLIER_CHART = process.env['E2E_EARLIER_CHART'];
+const EARLIER_IMAGE = { ...IMAGE, tag: process.env['E2E_EARLIER_TAG'] };
+
+/** Installs what the tests begin with: this release, or the earlier one. */
+export async function installFirst(values: object): Promise<void> {
+  if (EARLIER_CHART === undefined) await install(values);
+  else await upgradeTo([EARLIER_CHART], { ...values, image: EARLIER_IMAGE });
+}
+
+/** Installs or upgrades to this release, and waits until everything serves. `values` come on top. */
 export async function install(values: object): Promise<void> {
+  await upgradeTo(SOURCE, values);
+}
+
+async function upgradeTo(source: readonly string[], values: object): Promise<void> {
   const given = Object.entries({ ...VALUES, ...values }).flatMap(([name, value]) => [
     '--set-json',
     `${name}=${JSON.stringify(value)}`,
   ]);
-  await helm('upgrade', '--install', RELEASE, ...SOURCE, '--wait', '--timeout', '8m', ...given);
+  await helm('upgrade', '--install', RELEASE, ...source, '--wait', '--timeout', '8m', ...given);
 }
 
 /** Upgrades to an installation with these standbys. */

@@ -1,7 +1,7 @@
 /** Before all tests on the cluster: a receiver, the chart, an account with a key. After them the namespace goes. */
 import type { TestProject } from 'vitest/node';
 import { apply, kubectl, NAMESPACE } from '#test/e2e/commands.ts';
-import { IMAGE_OF_SERVICE, install, installEarlierRelease, mediactl } from '#test/e2e/installation.ts';
+import { IMAGE_OF_SERVICE, installEarlierRelease, installFirst, mediactl } from '#test/e2e/installation.ts';
 import { kindNodes } from '#test/e2e/kind-nodes.ts';
 import { startNodeAgents } from '#test/e2e/node-agent.ts';
 import { startReceiverPod, type ReceiverAddress } from '#test/e2e/receiver-pod.ts';
@@ -35,7 +35,7 @@ export async function installWithReceiver(values: object = {}): Promise<{ key: s
   const receiver = await startReceiverPod(IMAGE_OF_SERVICE);
   try {
     await installEarlierRelease();
-    await install({ trustedCa: { pem: receiver.authority }, ...values });
+    await installFirst({ trustedCa: { pem: receiver.authority }, ...values });
   } finally {
     await uncordon();
   }
