@@ -2,7 +2,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { helm, kubectl, until } from '#test/e2e/commands.ts';
-import { EARLIER_PEPPER, install, RELEASE, uninstall } from '#test/e2e/installation.ts';
+import {
+  EARLIER_IMAGE,
+  EARLIER_PEPPER,
+  IMAGE_OF_SERVICE,
+  install,
+  RELEASE,
+  uninstall,
+} from '#test/e2e/installation.ts';
 import { expectNothingAmiss } from '#test/e2e/nothing-amiss.ts';
 import { JOB_SECONDS, sample, useService, WORK } from '#test/e2e/use-installation.ts';
 import { sql } from '#test/e2e/stores.ts';
@@ -45,9 +52,16 @@ async function underLoad(change: () => Promise<void>): Promise<{ jobs: string[];
 /** More than one node works on at once. */
 const CALLERS = 6;
 
+const imageOfApi = () => kubectl('get', 'deploy', `${RELEASE}-api`, '--output', 'jsonpath={..image}');
+/** That of the earlier release, if the tests begin with one. */
+const imageBefore = await imageOfApi();
 const keys = () => kubectl('get', 'secret', `${RELEASE}-keys`, '--output', 'jsonpath={.data}');
 
 describe('a release', () => {
+  it.runIf(EARLIER_IMAGE.tag)('is at first the earlier one', () => {
+    expect(imageBefore).toBe(`mediajobs-service:${EARLIER_IMAGE.tag}`);
+  });
+
   it('keeps the keys of the release before, whose chart rendered them, and has those that it lacked', async () => {
     const kept = JSON.parse(await keys()) as Record<string, string>;
     expect(Buffer.from(kept['MEDIAJOBS_KEY_PEPPER'] ?? '', 'base64').toString()).toBe(EARLIER_PEPPER);
@@ -55,13 +69,14 @@ describe('a release', () => {
   });
 
   it.each([
-    ['upgraded', () => install({ trustedCa: { pem: receiver.authority }, logLevel: 'debug' })],
-    ['rolled back', () => helm('rollback', RELEASE, '--wait', '--timeout', '8m').then(() => {})],
+    ['upgraded', () => install({ trustedCa: { pem: receiver.authority }, logLevel: 'debug' }), IMAGE_OF_SERVICE],
+    ['rolled back', () => helm('rollback', RELEASE, '--wait', '--timeout', '8m').then(() => {}), imageBefore],
   ])(
     'loses nothing when it is %s under load',
-    async (_how, change) => {
+    async (_how, change, image) => {
       const before = await keys();
       const { jobs, answers } = await underLoad(change);
+      expect(await imageOfApi()).toBe(image);
       expect(await keys()).toBe(before);
       expect(jobs.length).toBeGreaterThan(10);
       expect(answers.length).toBeGreaterThan(10);

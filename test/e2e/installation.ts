@@ -63,7 +63,7 @@ export async function installEarlierRelease(): Promise<void> {
 
 /** The release that `hack/e2e --earlier COMMIT` has built. */
 const EARLIER_CHART = process.env['E2E_EARLIER_CHART'];
-const EARLIER_IMAGE = { ...IMAGE, tag: process.env['E2E_EARLIER_TAG'] };
+export const EARLIER_IMAGE = { ...IMAGE, tag: process.env['E2E_EARLIER_TAG'] };
 
 /** Installs what the tests begin with: this release, or the earlier one. */
 export async function installFirst(values: object): Promise<void> {
