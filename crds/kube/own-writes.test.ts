@@ -86,6 +86,16 @@ describe("a store with this process's own writes", () => {
     expect(view.get('a')?.metadata.uid).toBe('second');
   });
 
+  it('does not contain an object whose deletion the watch has delivered before the response of its creation', () => {
+    see(store.apply(mockObject('a', 5)));
+    see(store.remove(mockObject('a', 6)));
+    view.wrote(mockObject('a', 5));
+    expect(view.get('a')).toBeUndefined();
+    expect(view.list()).toEqual([]);
+    view.wrote(mockObject('a', 8, { uid: 'second' }));
+    expect(view.get('a')?.metadata.uid).toBe('second');
+  });
+
   it('drops a write that the watch never delivers', () => {
     view.wrote(mockObject('a', 5));
     millis = 11 * 60_000;

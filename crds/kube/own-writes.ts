@@ -3,6 +3,8 @@
  * up. Otherwise a reader that acts on missing objects would act twice.
  *
  *   written → watch delivers that version or a newer one, another uid, or the deletion → object of the store
+ *
+ * The watch may deliver the deletion of an object before the response of its creation has arrived.
  */
 import { isOlder, type KubeObject } from '#crds/kube/kube-object.ts';
 import type { Reflector } from '#crds/kube/reflector.ts';
@@ -29,6 +31,8 @@ export class OwnWrites {
   readonly #deps: OwnWritesDeps;
   readonly #indexBy: IndexBy | undefined;
   readonly #written = new Map<string, Written & { readonly at: number }>();
+  /** Times at which the watch has delivered deletions, by uid. */
+  readonly #deletions = new Map<string, number>();
 
   constructor(deps: OwnWritesDeps, { indexBy }: { indexBy?: IndexBy }, signal: AbortSignal) {
     this.#deps = deps;
@@ -36,6 +40,7 @@ export class OwnWrites {
     deps.reflector.watch(({ type, object }) => {
       const own = this.#written.get(object.metadata.name);
       if (own !== undefined && isOver(own, { type, object })) this.#written.delete(object.metadata.name);
+      if (type === 'deleted') this.#forget(object.metadata.uid);
     }, signal);
   }
 
@@ -71,11 +76,21 @@ export class OwnWrites {
     const { name, uid } = object.metadata;
     const seen = this.#deps.reflector.store.get(name);
     const known = !isDeleted && seen?.metadata.uid === uid && !isBehind(seen, object);
-    if (known || (isDeleted && seen === undefined)) this.#written.delete(name);
+    if (known || this.#deletions.has(uid) || (isDeleted && seen === undefined)) this.#written.delete(name);
     else this.#written.set(name, { object, isDeleted, at: this.#deps.monotonic() });
     for (const [earlier, { at }] of this.#written) {
       if (this.#deps.monotonic() - at < RETENTION_MS) return;
       this.#written.delete(earlier);
+    }
+  }
+
+  /** Records that an object no longer exists. A response about it that arrives later is outdated. */
+  #forget(uid: string): void {
+    const now = this.#deps.monotonic();
+    this.#deletions.set(uid, now);
+    for (const [earlier, at] of this.#deletions) {
+      if (now - at < RETENTION_MS) return;
+      this.#deletions.delete(earlier);
     }
   }
 
