@@ -227,7 +227,7 @@ describe('decide', () => {
     [
       'a run that started in time may send its first heartbeat later',
       { seconds: 1800, status: { attempt: 1 }, run: active(1790) },
-      { action: 'wait', until: at(1850) },
+      { action: 'wait', until: at(1860) },
     ],
     [
       'an attempt that is lost before its first heartbeat does not extend the wait for capacity',
@@ -304,8 +304,28 @@ describe('decide', () => {
     ],
 
     [
-      '60 seconds without a first heartbeat lose the attempt',
+      '60 seconds without a first heartbeat lose the attempt when no node reports it',
+      { seconds: 60, status: { attempt: 1 }, run: { ...active(), isOnReadyNode: false } as RunState },
+      { action: 'lose', cause: 'no_heartbeat' },
+    ],
+    [
+      'an attempt that was never heard is shown as silent after 60 seconds while its node reports it',
       { seconds: 60, status: { attempt: 1 }, run: active() },
+      { action: 'show-silence' },
+    ],
+    [
+      'an attempt that was never heard is not lost within ten minutes while its node reports it',
+      { seconds: 599, status: { attempt: 1, reason: 'HeartbeatsMissing' }, run: active() },
+      { action: 'wait', until: at(600) },
+    ],
+    [
+      'an attempt that was never heard is lost after ten minutes',
+      { seconds: 600, status: { attempt: 1, reason: 'HeartbeatsMissing' }, run: active() },
+      { action: 'lose', cause: 'no_heartbeat' },
+    ],
+    [
+      '60 seconds without a heartbeat to a new leader lose an attempt that was heard before',
+      { seconds: 60, status: running(), run: active(), more: { listeningSince: at(0) } },
       { action: 'lose', cause: 'no_heartbeat' },
     ],
     [

@@ -36,7 +36,8 @@ export const CHECKS: readonly MediaJobCheck[] = [
   { sentence: 'A job fails when a second attempt runs out of memory.', check: forUnfinished(whenOutOfMemoryAgain) },
   { sentence: 'An attempt whose run ended without an outcome is lost.', check: forUnfinished(whenRunLost) },
   {
-    sentence: 'An attempt without a heartbeat for `heartbeatTimeoutSeconds` is lost.',
+    sentence:
+      'An attempt without a heartbeat for `heartbeatTimeoutSeconds` is lost, one that was never heard by a trusted node later.',
     check: forUnfinished(whenSilent),
   },
   {

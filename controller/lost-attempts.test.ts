@@ -75,8 +75,10 @@ describe('reconcile with lost attempts', () => {
     expect(await job.step()).toBe('started');
   });
 
-  it('stops a run without heartbeats and ignores its later report', async () => {
+  it('stops a run without further heartbeats and ignores its later report', async () => {
     await job.create();
+    await job.step();
+    job.beat(1, 5);
     await job.step();
     job.seconds = 60;
     expect(await job.step()).toBe('attempt_lost');

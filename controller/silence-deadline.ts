@@ -1,16 +1,20 @@
 /** Times at which a run without heartbeats is overdue and lost. Pure. */
 import type { JobFacts } from '#controller/facts.ts';
 import { silentSince } from '#controller/heartbeats.ts';
+import type { MediaJobStatus } from '#crds/contract/media-job.ts';
 import type { Timing } from '#controller/timing.ts';
 
-type SilenceFacts = Pick<JobFacts, 'run' | 'heartbeat' | 'listeningSince' | 'silenceRule' | 'now'>;
+type SilenceFacts = Pick<JobFacts, 'run' | 'heartbeat' | 'listeningSince' | 'silenceRule' | 'now'> & {
+  readonly status: MediaJobStatus;
+};
 
 /** Returns the time at which the current run is lost without a further heartbeat; null while no run is active. */
-export function silenceEnd(timing: Timing, { run, heartbeat, listeningSince, silenceRule }: SilenceFacts): Date | null {
+export function silenceEnd(timing: Timing, facts: SilenceFacts): Date | null {
+  const { run, heartbeat, listeningSince, silenceRule } = facts;
   if (run?.is.state !== 'active') return null;
   const since = silentSince(run.is, { heartbeat, listeningSince });
   if (!run.is.isOnReadyNode) return after(since, timing.heartbeatTimeoutSeconds);
-  if (silenceRule.isSuspended) return after(since, timing.trustedSilenceSeconds);
+  if (silenceRule.isSuspended || isUnheard(facts)) return after(since, timing.trustedSilenceSeconds);
   const { resumedAt } = silenceRule;
   const counted = resumedAt !== null && resumedAt > since ? resumedAt : since;
   return after(counted, timing.heartbeatTimeoutSeconds);
@@ -20,6 +24,14 @@ export function silenceEnd(timing: Timing, { run, heartbeat, listeningSince, sil
 export function isOverdue(timing: Timing, { run, heartbeat, listeningSince, now }: SilenceFacts): boolean {
   if (run?.is.state !== 'active') return false;
   return now >= after(silentSince(run.is, { heartbeat, listeningSince }), timing.heartbeatTimeoutSeconds);
+}
+
+/**
+ * Returns whether the current run has never been heard. Without DNS a new pod does not find the controller, while those
+ * that have a connection keep it: the node is believed as when most attempts are silent.
+ */
+export function isUnheard({ heartbeat, status }: Pick<SilenceFacts, 'heartbeat' | 'status'>): boolean {
+  return heartbeat === null && status.phase !== 'Running';
 }
 
 /** Returns the time after a number of seconds. */

@@ -4,6 +4,7 @@ import type { JobFacts } from '#controller/facts.ts';
 import type { Reason } from '#crds/contract/names.ts';
 import { plainText } from '#crds/process/plain-text.ts';
 import type { WaitingFor } from '#controller/runs.ts';
+import { isUnheard } from '#controller/silence-deadline.ts';
 
 /** Maximum length of a message in the CRD's schema. */
 const MESSAGE_CHARACTERS = 1000;
@@ -11,6 +12,9 @@ const MESSAGE_CHARACTERS = 1000;
 const HEARTBEATS_MISSING =
   'Most running attempts have sent no heartbeat for a minute, this one too. Their nodes report them as running, so they ' +
   'are not lost for ten minutes. Check DNS, network policies and the heartbeat port of the controller.';
+const NO_HEARTBEAT_YET =
+  'The attempt has sent no heartbeat since its pod started. Its node reports it as running, so it is not lost for ten ' +
+  'minutes. Check DNS, network policies and the heartbeat port of the controller.';
 
 /** Reason in the status for each cause of waiting. */
 export const WAITING_REASONS: Readonly<Record<WaitingFor['on'], Reason>> = {
@@ -67,7 +71,11 @@ export function statusAfter(
         message: plainText(decision.for.message, MESSAGE_CHARACTERS),
       };
     case 'show-silence':
-      return { ...status, reason: 'HeartbeatsMissing', message: HEARTBEATS_MISSING };
+      return {
+        ...status,
+        reason: 'HeartbeatsMissing',
+        message: isUnheard({ ...facts, status }) ? NO_HEARTBEAT_YET : HEARTBEATS_MISSING,
+      };
     case 'mark-running':
       return {
         ...status,

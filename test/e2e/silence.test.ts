@@ -54,6 +54,22 @@ describe('running attempts', () => {
   }, 1_500_000);
 });
 
+describe('a job that is created while the cluster has no DNS', () => {
+  it('keeps its attempt, whose pod finds nobody until DNS is back', async ({ skip }) => {
+    if ((await kindNodes()).length === 0) skip('the DNS of this cluster may serve others too');
+    const restore = await cutDns();
+    let id = '';
+    try {
+      id = await createJob(WORK.font);
+      await until('the attempt to be silent', 240, async () => ((await isEachSilent([id])) ? true : null));
+    } finally {
+      await restore();
+    }
+    expect(await finished(api, id, JOB_SECONDS)).toMatchObject({ id, status: 'succeeded' });
+    expect(await attemptOf(id)).toBe(1);
+  }, 900_000);
+});
+
 /** Returns as many running jobs: those that ended before their encoder was held are replaced. */
 async function withoutEnded(ids: readonly string[]): Promise<readonly string[]> {
   const jobs = await Promise.all(ids.map(async (id) => (await api('GET', `/v1/jobs/${id}`)).json()));
