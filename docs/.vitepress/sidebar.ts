@@ -55,6 +55,7 @@ export const SIDEBAR: readonly Section[] = [
   {
     text: 'Operate',
     items: [
+      { text: 'One machine', link: '/one-machine' },
       { text: 'Operations', link: '/operations' },
       { text: 'Kubernetes', link: '/kubernetes' },
       { text: 'Security', link: '/security' },
