@@ -65,7 +65,7 @@ export function composeApi(
     secretBox: makeSecretBox(encryptionKeys),
     limits: makeLimits({ redis, clock, log, newLease: randomUUID }),
     samples: loadSamples(),
-    findCaller: (authorization) => findCaller({ database, clock, log, peppers }, authorization),
+    findCaller: (request) => findCaller({ database, clock, log, peppers }, request),
   };
   const httpsServer = makeServer(deps, ENDPOINTS, certificate, timeouts);
   serveDocumentation(httpsServer, {

@@ -136,11 +136,11 @@ webhook
   .command('deliveries')
   .description('list the newest 1,000 deliveries of the last 30 days')
   .option('--account <account>', 'id, acc_…')
-  .option('--dead', 'only those dropped after eight failed attempts')
+  .option('--dropped', 'only those whose eight attempts failed')
   .action(run(async (service, options) => (await webhooks()).deliveries(service, options)));
 webhook
   .command('resend')
-  .description('send a delivered or dropped (dead) event again with the same id and body, in up to eight attempts')
+  .description('send a delivered or dropped event again with the same id and body, in up to eight attempts')
   .addArgument(new Argument('<event>', 'id, evt_…'))
   .action(run(async (service, _options, id) => (await webhooks()).resend(service, id)));
 

@@ -162,6 +162,8 @@ describe('a key', () => {
 });
 
 describe('findCaller', () => {
+  const sent = (authorization: string | undefined) => ({ authorization, address: '192.0.2.7' });
+
   it('returns key and account for any spelling of the scheme', async () => {
     const account = await anAccount();
     const { row, keyText } = await aKey(account.id);
@@ -169,11 +171,11 @@ describe('findCaller', () => {
       account,
       keyId: row.id,
       livemode: true,
-      actor: { kind: 'api_key', keyId: row.id },
+      actor: { kind: 'api_key', keyId: row.id, address: '192.0.2.7' },
       allowList: ['10.0.0.0/8'],
     };
-    expect(await findCaller(deps, `Bearer ${keyText}`)).toStrictEqual(caller);
-    expect(await findCaller(deps, `bearer  ${keyText}`)).toStrictEqual(caller);
+    expect(await findCaller(deps, sent(`Bearer ${keyText}`))).toStrictEqual(caller);
+    expect(await findCaller(deps, sent(`bearer  ${keyText}`))).toStrictEqual(caller);
   });
 
   it.each([
@@ -187,24 +189,24 @@ describe('findCaller', () => {
     [`Bearer svc_prod_${'a'.repeat(32)}`, 'invalid_key'],
     [`Bearer svc_live_${'a'.repeat(32)}`, 'invalid_key'],
   ])('refuses %j with %s', async (authorization, code) => {
-    await expect(findCaller(deps, authorization)).rejects.toMatchObject({ code });
+    await expect(findCaller(deps, sent(authorization))).rejects.toMatchObject({ code });
   });
 
   // Promise, Authentication: Malformed, unknown and revoked keys
   it('applies a revocation and a change of the account at the next request', async () => {
     const account = await anAccount();
     const { row, keyText } = await aKey(account.id);
-    await findCaller(deps, `Bearer ${keyText}`);
+    await findCaller(deps, sent(`Bearer ${keyText}`));
     await updateAccount(deps, { caller: MEDIACTL, input: { id: account.id, suspended: true } });
-    expect(await findCaller(deps, `Bearer ${keyText}`)).toMatchObject({ account: { suspended: true } });
+    expect(await findCaller(deps, sent(`Bearer ${keyText}`))).toMatchObject({ account: { suspended: true } });
     await revokeKey(deps, { caller: MEDIACTL, input: { id: row.id } });
-    await expect(findCaller(deps, `Bearer ${keyText}`)).rejects.toMatchObject({ code: 'revoked_key' });
+    await expect(findCaller(deps, sent(`Bearer ${keyText}`))).rejects.toMatchObject({ code: 'revoked_key' });
   });
 
   // Promise, Authentication: Keys are stored as a digest under a pepper that can be replaced; secrets are encrypted under keys with ids
   it('refuses a key under another pepper', async () => {
     const { keyText } = await aKey((await anAccount()).id);
-    await expect(findCaller({ ...deps, peppers: ['q'.repeat(32)] }, `Bearer ${keyText}`)).rejects.toMatchObject({
+    await expect(findCaller({ ...deps, peppers: ['q'.repeat(32)] }, sent(`Bearer ${keyText}`))).rejects.toMatchObject({
       code: 'invalid_key',
     });
   });
@@ -215,10 +217,12 @@ describe('findCaller', () => {
     const { keyText } = await aKey((await anAccount()).id);
     const bearer = `Bearer ${keyText}`;
     const both = { ...deps, peppers: [present, earlier] as const };
-    const callers = await Promise.all(Array.from({ length: 10 }, () => findCaller(both, bearer)));
+    const callers = await Promise.all(Array.from({ length: 10 }, () => findCaller(both, sent(bearer))));
     expect(new Set(callers.map(({ keyId }) => keyId)).size).toBe(1);
-    expect(await findCaller({ ...deps, peppers: [present] }, bearer)).toMatchObject({ keyId: callers[0]?.keyId });
-    await expect(findCaller({ ...deps, peppers: [earlier] }, bearer)).rejects.toMatchObject({ code: 'invalid_key' });
+    expect(await findCaller({ ...deps, peppers: [present] }, sent(bearer))).toMatchObject({ keyId: callers[0]?.keyId });
+    await expect(findCaller({ ...deps, peppers: [earlier] }, sent(bearer))).rejects.toMatchObject({
+      code: 'invalid_key',
+    });
   });
 
   it('records the last use at most once a minute', async () => {
@@ -227,7 +231,7 @@ describe('findCaller', () => {
     const { keyText } = await aKey(account.id, on);
     const useAfter = async (seconds: number): Promise<Date | null | undefined> => {
       time = new Date(START.getTime() + seconds * 1000);
-      await findCaller(on, `Bearer ${keyText}`);
+      await findCaller(on, sent(`Bearer ${keyText}`));
       return (await selectKeys(oneConnection, account.id))[0]?.lastUsedAt;
     };
     expect(await useAfter(0)).toStrictEqual(START);

@@ -33,8 +33,15 @@ interface FindCallerDeps extends Pick<Dependencies, 'clock' | 'log'> {
 /** Minimum interval between updates of a key's last use, in milliseconds. */
 const LAST_USE_INTERVAL_MS = 60_000;
 
-/** Returns the caller of an `Authorization` header. @throws MediaError missing_key, invalid_key or revoked_key. */
-export async function findCaller(deps: FindCallerDeps, authorization: string | undefined): Promise<Caller> {
+export interface KeyedRequest {
+  /** The header `Authorization`. */
+  readonly authorization: string | undefined;
+  /** IP address of the client. */
+  readonly address: string;
+}
+
+/** Returns the caller of a request. @throws MediaError missing_key, invalid_key or revoked_key. */
+export async function findCaller(deps: FindCallerDeps, { authorization, address }: KeyedRequest): Promise<Caller> {
   const keyText = bearerToken(authorization);
   if (keyText === null) {
     throw new MediaError(
@@ -57,7 +64,7 @@ export async function findCaller(deps: FindCallerDeps, authorization: string | u
     );
   }
   recordLastUse(deps, key);
-  const actor = { kind: 'api_key', keyId: key.id } as const;
+  const actor = { kind: 'api_key', keyId: key.id, address } as const;
   return { account, keyId: key.id, livemode: key.livemode, actor, allowList: key.allowList };
 }
 

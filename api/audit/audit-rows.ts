@@ -7,7 +7,7 @@ export interface AuditEntry {
   readonly userId: string | null;
   /** Email address of the person, id of the API key (from earlier releases `an API key`), or `mediactl`. */
   readonly email: string;
-  /** IP address of the person's client; otherwise empty. */
+  /** IP address of the client; empty for `mediactl`, and for API keys in entries of earlier releases. */
   readonly address: string;
   /** Account that the change concerns; null: none or several. */
   readonly accountId: string | null;

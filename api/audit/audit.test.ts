@@ -28,7 +28,7 @@ import { systemClock } from '#crds/process/clock.ts';
 import { testDatabase } from '#test/support/database.ts';
 import { addPerson, invite } from '#test/support/people.ts';
 
-const KEY = { kind: 'api_key', keyId: 'key_0123456789abcdefghij' } as const;
+const KEY = { kind: 'api_key', keyId: 'key_0123456789abcdefghij', address: '192.0.2.9' } as const;
 const database = await testDatabase();
 const deps = {
   database,
@@ -251,10 +251,10 @@ describe('an audited change', () => {
     expect(entry).toMatchObject({ action: 'account.suspend', userId: null, email: 'mediactl', address: '' });
   });
 
-  it('made with an API key is recorded with its id, without a person', async () => {
+  it('made with an API key is recorded with its id and address, without a person', async () => {
     await savePreset(deps, { caller: { ...caller, actor: KEY }, input: { name: 'web', options } });
     const [entry] = await selectAudit(database, { accountId, before: null, limit: 1 });
-    expect(entry).toMatchObject({ action: 'preset.save', userId: null, email: KEY.keyId, address: '' });
+    expect(entry).toMatchObject({ action: 'preset.save', userId: null, email: KEY.keyId, address: KEY.address });
   });
 
   it('to a job with an API key is not recorded', async () => {

@@ -21,6 +21,8 @@ export interface PersonActor {
 export interface KeyActor {
   readonly kind: 'api_key';
   readonly keyId: string;
+  /** IP address of the client. */
+  readonly address: string;
 }
 
 export const MEDIACTL = { kind: 'mediactl' } as const satisfies Actor;
@@ -46,6 +48,6 @@ export async function recordAudit(tx: Queryable, actor: Actor, change: AuditedCh
       return insertAudit(tx, { ...change, userId: null, email: 'mediactl', address: '' });
     case 'api_key':
       if (change.action.startsWith('job.')) return;
-      return insertAudit(tx, { ...change, userId: null, email: actor.keyId, address: '' });
+      return insertAudit(tx, { ...change, userId: null, email: actor.keyId, address: actor.address });
   }
 }

@@ -13,6 +13,8 @@ export interface DashboardDeps extends ApiDeps {
   readonly identityProvider: IdentityProvider | null;
   /** Whether `MEDIAJOBS_ISOLATION` is `none`, which operators' pages warn about. */
   readonly acceptsNoIsolation: boolean;
+  /** Whether pages show no prices, spending and caps: the installation bills nobody. */
+  readonly hidesPrices: boolean;
   /** URL of Grafana; null for pages without links to it. */
   readonly grafanaUrl: string | null;
 }

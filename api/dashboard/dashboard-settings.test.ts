@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { dashboardSettings } from '#api/dashboard/dashboard-settings.ts';
 
-const base = { MEDIAJOBS_BASE_URL: 'https://media.example.com', MEDIAJOBS_ISOLATION: 'auto' } as const;
+const base = {
+  MEDIAJOBS_BASE_URL: 'https://media.example.com',
+  MEDIAJOBS_ISOLATION: 'auto',
+  MEDIAJOBS_HIDE_PRICES: false,
+} as const;
 const read = (given: Partial<Parameters<typeof dashboardSettings>[0]>) => dashboardSettings({ ...base, ...given });
 
 describe('the dashboard', () => {
@@ -9,6 +13,7 @@ describe('the dashboard', () => {
     expect(read({})).toEqual({
       dashboardUrl: 'https://media.example.com/dashboard',
       grafanaUrl: null,
+      hidesPrices: false,
       identityProvider: null,
       acceptsNoIsolation: false,
     });

@@ -9,6 +9,7 @@ type DashboardConfig = Pick<
   | 'MEDIAJOBS_BASE_URL'
   | 'MEDIAJOBS_DASHBOARD_URL'
   | 'MEDIAJOBS_GRAFANA_URL'
+  | 'MEDIAJOBS_HIDE_PRICES'
   | 'MEDIAJOBS_ISOLATION'
   | 'MEDIAJOBS_OIDC_ISSUER'
   | 'MEDIAJOBS_OIDC_CLIENT_ID'
@@ -18,15 +19,20 @@ type DashboardConfig = Pick<
 /** Returns the settings of the dashboard; null if it is switched off. @throws ConfigError */
 export function dashboardSettings(
   config: DashboardConfig,
-): Pick<DashboardDeps, 'dashboardUrl' | 'grafanaUrl' | 'identityProvider' | 'acceptsNoIsolation'> | null {
+): Pick<
+  DashboardDeps,
+  'dashboardUrl' | 'grafanaUrl' | 'hidesPrices' | 'identityProvider' | 'acceptsNoIsolation'
+> | null {
   const dashboardUrl = dashboardUrlOf(config);
   if (dashboardUrl === null) return null;
   if (!/^https:\/\/[^/?#]+\/dashboard$/.test(dashboardUrl)) {
     throw new ConfigError([`MEDIAJOBS_DASHBOARD_URL: is ${dashboardUrl}; it must be https and end in /dashboard.`]);
   }
   const grafanaUrl = config.MEDIAJOBS_GRAFANA_URL ?? null;
+  const hidesPrices = config.MEDIAJOBS_HIDE_PRICES;
   const acceptsNoIsolation = config.MEDIAJOBS_ISOLATION === 'none';
-  return { dashboardUrl, grafanaUrl, identityProvider: providerOf(config, dashboardUrl), acceptsNoIsolation };
+  const identityProvider = providerOf(config, dashboardUrl);
+  return { dashboardUrl, grafanaUrl, hidesPrices, identityProvider, acceptsNoIsolation };
 }
 
 function providerOf(config: DashboardConfig, dashboardUrl: string): IdentityProvider | null {

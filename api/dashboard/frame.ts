@@ -7,7 +7,7 @@ import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { postForm } from '#api/dashboard/form.ts';
 import { html, type Html } from '#api/dashboard/html.ts';
 import { icon, type IconName } from '#api/dashboard/icons.ts';
-import { ACCOUNT_MENU, OPERATOR_MENU, PARENTS } from '#api/dashboard/menus.ts';
+import { menuOf, PARENTS } from '#api/dashboard/menus.ts';
 import { monthSpending } from '#api/dashboard/month-spending.ts';
 import type { Notice, PageReply, Visit } from '#api/dashboard/route.ts';
 import { selectMemberships, type Membership } from '#api/users/membership-rows.ts';
@@ -36,9 +36,9 @@ export async function renderFrame(
           ${session !== null && userMenu(visit, memberships, account)}
         </header>
         <div class="${session === null ? 'narrow' : 'columns'}">
-          ${session !== null && sideMenu(visit, account)}
+          ${session !== null && sideMenu(deps, visit, account)}
           <main id="content" tabindex="-1">
-            ${account !== null && accountAlerts(account, page.spending ?? (await monthSpending(deps, account.id)))}
+            ${account !== null && accountAlerts(deps, account, page.spending ?? (await monthSpending(deps, account.id)))}
             ${deps.acceptsNoIsolation && visit.path.startsWith('/operator') && NO_ISOLATION_WARNING}
             ${notice !== null && noticeBox(notice)} ${page.body}
           </main>
@@ -96,11 +96,11 @@ function userMenu(visit: Visit, memberships: readonly Membership[], account: Acc
   </nav>`;
 }
 
-function sideMenu({ path }: Visit, account: Account | null): Html | null {
+function sideMenu({ hidesPrices }: DashboardDeps, { path }: Visit, account: Account | null): Html | null {
   const isOperator = path.startsWith('/operator');
   if (account === null && !isOperator) return null;
   const base = account === null ? '/operator' : `/accounts/${account.id}`;
-  const entries = account === null ? OPERATOR_MENU : ACCOUNT_MENU;
+  const entries = menuOf({ isOperator: account === null, hidesPrices });
   const current = entries.find(([below]) => below === entryOf(path.slice(base.length), account !== null));
   const entry = ([below, label, name]: readonly [string, string, IconName]): Html =>
     html`<li>

@@ -2,6 +2,7 @@
  * HTML templates that escape every value except markup of other templates. Attribute values must be in double quotes.
  * Invisible characters, such as a direction override in a file name, are shown as their codes.
  */
+import { escapeHtml } from '#crds/process/escape-html.ts';
 import { visibleText } from '#crds/process/visible-text.ts';
 
 /** Markup that needs no escaping. */
@@ -28,24 +29,12 @@ export function flag(name: string, isOn: boolean): Html | null {
 
 /** Returns escaped text with its invisible characters, for a field that sends it back. */
 export function verbatim(text: string): Html {
-  return new Html(escaped(text));
+  return new Html(escapeHtml(text));
 }
 
 function markupOf(content: Content): string {
   if (content === null || content === false) return '';
   if (content instanceof Html) return content.markup;
   if (typeof content === 'object') return content.map((part) => markupOf(part)).join('');
-  return escaped(visibleText(String(content)));
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function escaped(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+  return escapeHtml(visibleText(String(content)));
 }

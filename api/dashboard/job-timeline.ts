@@ -3,7 +3,6 @@ import { moment } from '#api/dashboard/format-values.ts';
 import { html, type Content, type Html } from '#api/dashboard/html.ts';
 import { isUnfinished, type Job } from '#api/jobs/job.ts';
 import type { DeliveryRecord } from '#api/webhooks/delivery-record-rows.ts';
-import { deliveryState } from '#api/webhooks/delivery-state.ts';
 
 interface JobEvent {
   /** Color of the mark; empty for an event that is neither good nor bad. */
@@ -58,12 +57,12 @@ function endOf({ status, error, sendsOutput }: Job): Pick<JobEvent, 'tone' | 'te
   return { tone: 'bad', text: html`Failed with <code>${error?.code ?? 'internal'}</code>` };
 }
 
-const DELIVERY_TONES = { delivered: 'good', dead: 'bad', queued: 'warn' } as const;
+const DELIVERY_TONES = { delivered: 'good', dropped: 'bad', retrying: 'warn', queued: 'warn' } as const;
 
 function deliveryEvent(delivery: DeliveryRecord, accountPath: string): JobEvent {
   const { eventId, shownUrl, attempt, doneAt, lastError } = delivery;
   return {
-    tone: DELIVERY_TONES[deliveryState(delivery)],
+    tone: DELIVERY_TONES[delivery.state],
     text: html`Webhook to
       <a class="break" href="/dashboard${accountPath}/deliveries/${eventId}">${shownUrl}</a> ${deliveryPill(delivery)}`,
     at: doneAt,

@@ -10,6 +10,7 @@ import { oneTimeLinkRoutes } from '#api/dashboard/pages/one-time-links.ts';
 import { operatorAccountPageRoutes } from '#api/dashboard/pages/operator-account.ts';
 import { operatorAccountRoutes } from '#api/dashboard/pages/operator-accounts.ts';
 import { operatorDeliveryRoutes } from '#api/dashboard/pages/operator-deliveries.ts';
+import { operatorJobRoutes } from '#api/dashboard/pages/operator-jobs.ts';
 import { operatorPriceRoutes } from '#api/dashboard/pages/operator-prices.ts';
 import { operatorWorkRoutes } from '#api/dashboard/pages/operator-work.ts';
 import { operatorOverviewRoutes } from '#api/dashboard/pages/operator-overview.ts';
@@ -59,6 +60,7 @@ export const ROUTES: readonly Route[] = [
   ...operatorOverviewRoutes,
   ...operatorAccountRoutes,
   ...operatorAccountPageRoutes,
+  ...operatorJobRoutes,
   ...operatorWorkRoutes,
   ...operatorDeliveryRoutes,
   ...operatorPriceRoutes,

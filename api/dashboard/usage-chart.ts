@@ -9,9 +9,9 @@ const DAY_MS = 24 * 3600 * 1000;
 /** Meters in the order of the bars from bottom to top. The style has a color for each. */
 export const CHART_METERS = [...METERS, 'unbilled'] as const;
 
-/** Returns a chart with a bar per day, split by meter: in dollars if anything was billed, else in requests. */
-export function usageChart({ from, to, daily, totals }: Usage): Html {
-  const isMoney = totals.amount_usd > 0;
+/** Returns a chart with a bar per day, split by meter: in dollars if anything was billed and prices are shown, else in requests. */
+export function usageChart({ from, to, daily, totals }: Usage, hidesPrices: boolean): Html {
+  const isMoney = totals.amount_usd > 0 && !hidesPrices;
   const byDay = new Map(daily.map((day) => [day.day, day]));
   const bars = daysFrom(from, to).map((day) => ({
     label: day,

@@ -3,8 +3,9 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { escapeHtml, renderPage } from '#api/docs/render-page.ts';
+import { renderPage } from '#api/docs/render-page.ts';
 import { SITE_BASE, SITE_NAME } from '#api/docs/site-base.ts';
+import { escapeHtml } from '#crds/process/escape-html.ts';
 
 export interface Document {
   readonly mediaType: string;

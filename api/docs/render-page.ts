@@ -1,5 +1,6 @@
 import { Marked, type Tokens } from 'marked';
 import { anchorOf } from '#api/docs/anchor-of.ts';
+import { escapeHtml } from '#crds/process/escape-html.ts';
 
 interface DocumentationPage {
   /** Trusted Markdown of the project; HTML in it is not escaped. */
@@ -54,9 +55,4 @@ function addressOf(href: string, root: string, path: string): string {
   if (/^([a-z]+:|#|\/)/.test(href)) return href;
   const { pathname, hash } = new URL(href, `https://docs.invalid/${path}`);
   return `${root}${pathname.replace(/(?:\/index)?\.md$/, '')}${hash}`;
-}
-
-/** Returns text for HTML, also for attributes in double quotes. */
-export function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

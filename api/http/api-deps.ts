@@ -1,4 +1,4 @@
-import type { Caller } from '#api/accounts/find-caller.ts';
+import type { Caller, KeyedRequest } from '#api/accounts/find-caller.ts';
 import type { Dependencies } from '#api/dependencies.ts';
 import type { EngineClient } from '#api/direct/engine-client.ts';
 import type { ApiMetrics } from '#api/http/metrics.ts';
@@ -13,6 +13,6 @@ export interface ApiDeps extends Dependencies {
   readonly limits: Limits;
   /** Networks of the proxies whose `X-Forwarded-…` headers count, as CIDRs. */
   readonly trustedProxies: readonly string[];
-  /** Returns the caller of an `Authorization` header. @throws MediaError missing_key, invalid_key, revoked_key */
-  readonly findCaller: (authorization: string | undefined) => Promise<Caller>;
+  /** Returns the caller of a request by its key. @throws MediaError missing_key, invalid_key, revoked_key */
+  readonly findCaller: (request: KeyedRequest) => Promise<Caller>;
 }

@@ -39,7 +39,7 @@ export const GATES: readonly Gate[] = [
     refuses: 'A missing, malformed, unknown or revoked key (401).',
     check: async (deps, context) => {
       if (context.endpoint.lane === 'public') return;
-      context.caller = await deps.findCaller(context.authorization);
+      context.caller = await deps.findCaller(context);
     },
   },
   {

@@ -157,7 +157,7 @@ describe('mediactl key', () => {
       revoked_at: null,
     });
     const deps = { database, clock: systemClock, log: makeLog('test', 'error'), peppers: [pepper] as const };
-    const caller = await findCaller(deps, `Bearer ${String(created['key'])}`);
+    const caller = await findCaller(deps, { authorization: `Bearer ${String(created['key'])}`, address: '' });
     expect(caller).toMatchObject({ account: { id: account }, keyId: created['id'], livemode: true });
 
     const { stdout: listed } = await mediactl(['key', 'list', '--account', account, '--json']);
@@ -171,7 +171,9 @@ describe('mediactl key', () => {
       id: created['id'],
       revoked_at: expect.any(String),
     });
-    await expect(findCaller(deps, `Bearer ${String(created['key'])}`)).rejects.toMatchObject({ code: 'revoked_key' });
+    await expect(
+      findCaller(deps, { authorization: `Bearer ${String(created['key'])}`, address: '' }),
+    ).rejects.toMatchObject({ code: 'revoked_key' });
   });
 
   it('lists the keys of all accounts without --account', async () => {

@@ -16,8 +16,8 @@ const service: MediactlService = {
   dashboardUrl: null,
 };
 
-/** Returns a receiver that fails until `recover` is called, with the dead event that it refused eight times. */
-async function deadEvent(): Promise<{
+/** Returns a receiver that fails until `recover` is called, with the dropped event that it refused eight times. */
+async function droppedEvent(): Promise<{
   id: string;
   secret: string;
   receiver: Awaited<ReturnType<typeof startReceiver>>;
@@ -37,23 +37,23 @@ async function deadEvent(): Promise<{
 
 describe('webhook deliveries', () => {
   // Promise, Events: The operator lists dropped events and sends them again
-  it('lists those of an account, newest first, or only dead ones', async () => {
-    const { id } = await deadEvent();
+  it('lists those of an account, newest first, or only dropped ones', async () => {
+    const { id } = await droppedEvent();
     const waiting = await sender.finishJob();
     const all = await deliveries(service, { account: sender.accountId });
     expect(all).toMatchObject({
       list: [
         { state: 'queued', job: waiting, attempts: 0 },
-        { event: id, state: 'dead', attempts: 8, last_status: 503, next_at: null },
+        { event: id, state: 'dropped', attempts: 8, last_status: 503, next_at: null },
       ],
     });
-    expect(await deliveries(service, { account: sender.accountId, dead: true })).toMatchObject({
+    expect(await deliveries(service, { account: sender.accountId, dropped: true })).toMatchObject({
       list: [{ event: id }],
     });
     const other = newId('account');
     await database.query('insert into accounts (id, name, created_at) values ($1, $1, $2)', [other, new Date(0)]);
     expect(await deliveries(service, { account: other })).toEqual({ list: [] });
-    expect(await deliveries(service, { dead: true })).toMatchObject({ list: [{ event: id }] });
+    expect(await deliveries(service, { dropped: true })).toMatchObject({ list: [{ event: id }] });
   });
 
   it('refuses an account that does not exist', async () => {
@@ -63,8 +63,8 @@ describe('webhook deliveries', () => {
 
 describe('webhook resend', () => {
   // Promise, Events: The operator lists dropped events and sends them again
-  it('sends a dead event again with the same id, body and secret, a new signature and eight attempts', async () => {
-    const { id, secret, receiver, recover } = await deadEvent();
+  it('sends a dropped event again with the same id, body and secret, a new signature and eight attempts', async () => {
+    const { id, secret, receiver, recover } = await droppedEvent();
     expect(await resend(service, id)).toMatchObject({
       object: { event: id, state: 'queued', attempts: 0, done_at: null },
     });
@@ -92,17 +92,17 @@ describe('webhook resend', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  it('refuses an event that is still queued', async () => {
+  it('refuses an event that has not ended', async () => {
     await sender.register('https://127.0.0.1:1/');
     await sender.finishJob();
     await sender.deliverDue();
     const { rows } = await database.query<{ id: string }>('select id from webhook_deliveries');
     const due = new Date(START + 10_000).toISOString();
     await expect(resend(service, rows[0]?.id ?? '')).rejects.toThrow(
-      `The event ${rows[0]?.id} is still queued; its next attempt is due at ${due}.`,
+      `The event ${rows[0]?.id} has not ended; its next attempt is due at ${due}.`,
     );
     expect(await deliveries(service, {})).toMatchObject({
-      list: [{ state: 'queued', attempts: 1, last_status: null, last_error: expect.any(String) }],
+      list: [{ state: 'retrying', attempts: 1, last_status: null, last_error: expect.any(String) }],
     });
   });
 

@@ -3,7 +3,6 @@ import { findAccount } from '#api/accounts/account-rows.ts';
 import type { MediactlService } from '#api/mediactl/open-service.ts';
 import type { CommandResult } from '#api/mediactl/format-result.ts';
 import { selectDeliveries, type DeliveryRecord } from '#api/webhooks/delivery-record-rows.ts';
-import { deliveryState } from '#api/webhooks/delivery-state.ts';
 import { resendDelivery } from '#api/webhooks/resend-delivery.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 
@@ -12,26 +11,26 @@ export const MAX_LISTED = 1000;
 
 interface ListOptions {
   readonly account?: string;
-  readonly dead?: boolean;
+  readonly dropped?: boolean;
 }
 
 /** Lists the newest deliveries of an account, or of all accounts. @throws MediaError not_found */
 export async function deliveries(
   { database }: MediactlService,
-  { account, dead = false }: ListOptions,
+  { account, dropped = false }: ListOptions,
 ): Promise<CommandResult> {
   if (account !== undefined && (await findAccount(database, account)) === null) {
     throw new MediaError('not_found', `There is no account \`${account}\`. \`mediactl account list\` shows them.`);
   }
   const found = await selectDeliveries(database, {
     accountId: account ?? null,
-    ...(dead && { state: 'dead' as const }),
+    ...(dropped && { state: 'dropped' as const }),
     limit: MAX_LISTED,
   });
   return { list: found.map((delivery) => deliveryFields(delivery)) };
 }
 
-/** Queues a delivered or dead event again. @throws MediaError not_found, or when the event is still queued. */
+/** Queues a delivered or dropped event again. @throws MediaError not_found, or before the event has ended. */
 export async function resend(service: MediactlService, eventId: string): Promise<CommandResult> {
   return { object: deliveryFields(await resendDelivery(service, { caller: MEDIACTL, input: { eventId } })) };
 }
@@ -39,7 +38,7 @@ export async function resend(service: MediactlService, eventId: string): Promise
 function deliveryFields(delivery: DeliveryRecord) {
   return {
     event: delivery.eventId,
-    state: deliveryState(delivery),
+    state: delivery.state,
     account: delivery.accountId,
     job: delivery.jobId,
     endpoint: delivery.endpointId,

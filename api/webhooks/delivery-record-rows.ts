@@ -1,4 +1,4 @@
-/** SQL of webhook deliveries for operators: list, resend, deletion of old ones. */
+/** SQL of webhook deliveries for people: their states, list, resend, deletion of old ones. */
 import type { Queryable } from '#api/store/database.ts';
 import type { DeliveryState } from '#api/webhooks/delivery-state.ts';
 import { shortenUrl } from '#api/webhooks/stored-url.ts';
@@ -20,11 +20,16 @@ export interface DeliveryRecord {
   readonly delivered: boolean | null;
   readonly lastStatus: number | null;
   readonly lastError: string | null;
+  readonly state: DeliveryState;
 }
+
+/** Expression of the `DeliveryState` of a row. A delivery that is queued again after its end keeps its last error. */
+export const DELIVERY_STATE = `case when delivered then 'delivered' when not delivered then 'dropped'
+  when attempt > 0 and last_error is not null then 'retrying' else 'queued' end`;
 
 const COLUMNS = `id as "eventId", account_id as "accountId", job_id as "jobId", endpoint_id as "endpointId", url, shown_url as "shownUrl", attempt,
   next_at as "nextAt", created_at as "createdAt", done_at as "doneAt", delivered, last_status as "lastStatus",
-  last_error as "lastError"`;
+  last_error as "lastError", ${DELIVERY_STATE} as state`;
 
 /** Row of a delivery. Rows of the previous version have a plain URL and no shortened one. */
 interface Row extends Omit<DeliveryRecord, 'shownUrl'> {
@@ -44,9 +49,6 @@ interface DeliveryFilter {
   readonly limit: number;
 }
 
-/** `delivered` in each state. */
-const OUTCOMES: Readonly<Record<DeliveryState, boolean | null>> = { queued: null, delivered: true, dead: false };
-
 /** Returns deliveries, newest first. */
 export async function selectDeliveries(
   db: Queryable,
@@ -55,10 +57,10 @@ export async function selectDeliveries(
   const { rows } = await db.query<Row>(
     `select ${COLUMNS} from webhook_deliveries
      where ($1::text is null or account_id = $1) and ($4::text is null or endpoint_id = $4)
-       and ($2::text is null or delivered is not distinct from $6::boolean)
+       and ($2::text is null or ${DELIVERY_STATE} = $2)
        and ($5::text is null or (created_at, id) < (select created_at, id from webhook_deliveries where id = $5))
      order by created_at desc, id desc limit $3`,
-    [accountId, state ?? null, limit, endpointId ?? null, before ?? null, state === undefined ? null : OUTCOMES[state]],
+    [accountId, state ?? null, limit, endpointId ?? null, before ?? null],
   );
   return rows.map((row) => withShownUrl(row));
 }

@@ -1,8 +1,6 @@
-export const DELIVERY_STATES = ['queued', 'delivered', 'dead'] as const;
+/**
+ * States of a delivery. `retrying`: an attempt failed, and another one follows. `dropped`: all attempts failed. See
+ * docs/reference/webhooks.md#responses-and-retries.
+ */
+export const DELIVERY_STATES = ['queued', 'retrying', 'delivered', 'dropped'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
-
-/** Returns the state that operators see. `dead`: dropped after the eighth attempt. */
-export function deliveryState({ delivered }: { readonly delivered: boolean | null }): DeliveryState {
-  if (delivered === null) return 'queued';
-  return delivered ? 'delivered' : 'dead';
-}

@@ -1,8 +1,10 @@
 /** SQL of the outcomes of webhook deliveries by endpoint. */
 import type { Queryable } from '#api/store/database.ts';
+import { DELIVERY_STATE } from '#api/webhooks/delivery-record-rows.ts';
 
 export interface EndpointHealth {
-  readonly endpointId: string;
+  /** null: the addresses that jobs name as their webhook_url, together. */
+  readonly endpointId: string | null;
   /** Number of delivered events. */
   readonly delivered: number;
   /** Number of events that were dropped after the last attempt. */
@@ -13,7 +15,7 @@ export interface EndpointHealth {
   readonly lastFailureAt: Date | null;
 }
 
-/** Returns the outcomes of the events that were created since a time, of each endpoint that has any. */
+/** Returns the outcomes of the events that were created since a time, of each endpoint that has any, and of the webhook_urls of jobs. */
 export async function selectEndpointHealth(
   db: Queryable,
   { accountId, since }: { accountId: string; since: Date },
@@ -22,13 +24,13 @@ export async function selectEndpointHealth(
     `select d.endpoint_id as "endpointId",
        count(*) filter (where d.delivered)::int as delivered,
        count(*) filter (where d.delivered = false)::int as dropped,
-       count(*) filter (where d.done_at is null and d.last_error is not null)::int as retrying,
+       count(*) filter (where ${DELIVERY_STATE} = 'retrying')::int as retrying,
        max(d.done_at) filter (where d.delivered) as "lastDeliveredAt", max(failure.at) as "lastFailureAt"
      from webhook_deliveries d
      left join lateral (
        select max(a.at) as at from webhook_attempts a where a.event_id = d.id and a.error is not null
      ) failure on true
-     where d.account_id = $1 and d.created_at > $2 and d.endpoint_id is not null group by 1`,
+     where d.account_id = $1 and d.created_at > $2 group by 1`,
     [accountId, since],
   );
 }

@@ -6,7 +6,7 @@ import { MediaError } from '#crds/contract/media-error.ts';
 
 /**
  * Queues a delivered or dropped event again: the same id and body, a new signature, and eight attempts from now on.
- * @throws MediaError not_found; bad_request (409) while it is still queued.
+ * @throws MediaError not_found; bad_request (409) before it has ended.
  */
 export async function resendDelivery(
   { database, clock }: Pick<Dependencies, 'database' | 'clock'>,
@@ -28,7 +28,7 @@ export async function resendDelivery(
   }
   throw new MediaError(
     'bad_request',
-    `The event ${eventId} is still queued; its next attempt is due at ${waiting.nextAt.toISOString()}.`,
+    `The event ${eventId} has not ended; its next attempt is due at ${waiting.nextAt.toISOString()}.`,
     { status: 409 },
   );
 }

@@ -16,7 +16,8 @@ interface Row {
   readonly attempt?: number;
   readonly delivered?: boolean;
   readonly leaseUntil?: Date;
-  readonly endpoint?: string;
+  /** null: the webhook_url of the job. */
+  readonly endpoint?: string | null;
 }
 
 const later = new Date(now.getTime() + 3_600_000);
@@ -72,13 +73,15 @@ describe('a list of deliveries', () => {
   it('has one state, older ones than a given one, or those of a job', async () => {
     for (const [id, delivered] of Object.entries({ evt_1: true, evt_2: undefined, evt_3: false, evt_4: true }))
       await insert(id, delivered === undefined ? {} : { delivered });
+    await insert('evt_0', { attempt: 0 });
     const idsOf = async (filter: object) =>
       (await selectDeliveries(database, { accountId, limit: 10, ...filter })).map(({ eventId }) => eventId);
-    expect(await idsOf({})).toEqual(['evt_4', 'evt_3', 'evt_2', 'evt_1']);
+    expect(await idsOf({})).toEqual(['evt_4', 'evt_3', 'evt_2', 'evt_1', 'evt_0']);
     expect(await idsOf({ state: 'delivered' })).toEqual(['evt_4', 'evt_1']);
-    expect(await idsOf({ state: 'queued' })).toEqual(['evt_2']);
-    expect(await idsOf({ state: 'dead' })).toEqual(['evt_3']);
-    expect(await idsOf({ before: 'evt_3' })).toEqual(['evt_2', 'evt_1']);
+    expect(await idsOf({ state: 'queued' })).toEqual(['evt_0']);
+    expect(await idsOf({ state: 'retrying' })).toEqual(['evt_2']);
+    expect(await idsOf({ state: 'dropped' })).toEqual(['evt_3']);
+    expect(await idsOf({ before: 'evt_3' })).toEqual(['evt_2', 'evt_1', 'evt_0']);
     expect(await selectDeliveriesOfJob(database, { accountId, jobId: 'evt_2' })).toHaveLength(1);
   });
 });
@@ -111,5 +114,16 @@ describe('the health of an endpoint', () => {
     const after = await read();
     expect(after.delivered).toBe(1);
     expect(isFailing(after)).toBe(false);
+  });
+
+  it('is separate from that of the addresses that jobs name', async () => {
+    await insert('evt_1', { delivered: true });
+    await insert('evt_2', { attempt: 2, endpoint: null });
+    await insert('evt_3', { delivered: false, endpoint: null });
+    const health = await selectEndpointHealth(database, { accountId, since: new Date(now.getTime() - 1000) });
+    expect(health.toSorted((one) => (one.endpointId === null ? 1 : -1))).toMatchObject([
+      { endpointId: 'whk_1', delivered: 1, dropped: 0, retrying: 0 },
+      { endpointId: null, delivered: 0, dropped: 1, retrying: 1 },
+    ]);
   });
 });

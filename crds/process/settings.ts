@@ -42,6 +42,7 @@ export const settings = z.object({
         'Public address of the dashboard, whose path is `/dashboard`. With a separate host it is served at that host only. Default `<base url>/dashboard`; `off`: no dashboard.',
     }),
   MEDIAJOBS_GRAFANA_URL: url.optional().meta({ description: 'Address of Grafana, for links in the dashboard.' }),
+  MEDIAJOBS_HIDE_PRICES: flag.meta({ description: '`true`: the dashboard shows no prices, spending and caps.' }),
   MEDIAJOBS_OIDC_ISSUER: url.optional().meta({
     description:
       'OpenID Connect provider for signing in to the dashboard; its redirect address is `<dashboard>/provider/callback`. People use it from an invitation link, or connect it to their login. It adds no members.',

@@ -90,7 +90,8 @@ files only.
 ## Prices
 
 Price book of ${PRICE_BOOK.version}. Only success is charged: not work that failed, was canceled or returned the original, and
-no work of a test key.
+no work of a test key. An installation that bills nobody hides prices in its dashboard
+([setting](../dashboard.md#for-operators)); the fields of the API stay.
 
 | meter | counts | unit | price |
 |---|---|---|---|

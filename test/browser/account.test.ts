@@ -193,7 +193,7 @@ describe('webhooks', () => {
 
     await page.getByRole('link', { name: 'Webhooks' }).first().click();
     await inspect(page, 'webhooks');
-    await page.getByRole('link', { name: 'dead', exact: true }).click();
+    await page.getByRole('link', { name: 'dropped', exact: true }).click();
     await page.getByText('No matching delivery.').waitFor();
     await service.query('update webhook_deliveries set delivered = false where account_id = $1', [account]);
     await page.getByRole('link', { name: `${receiver.url}/h` }).click();

@@ -1,12 +1,12 @@
 /**
- * Pages of an account with as much of everything as there can be, and with nothing at all: axe finds no fault, and no page
- * scrolls sideways, with and without scripts.
+ * Pages of an account with as much of everything as there can be, and with nothing at all, and those of operators of an
+ * installation with as much: axe finds no fault, and no page scrolls sideways, with and without scripts.
  */
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { resolveOptions } from '#crds/catalogue/options/options.ts';
 import { fileLimits } from '#crds/catalogue/plans.ts';
 import { useService } from '#test/support/use-service.ts';
-import { expectNoComplaints, followLink, inspect, visitor } from './browser.ts';
+import { expectNoComplaints, followLink, inspect, visitor, type Size } from './browser.ts';
 
 const { service, account, api } = await useService('growth');
 const PAGES = [
@@ -45,6 +45,9 @@ beforeAll(async () => {
   );
   await followLink(owner, String(link), 'nobody guesses this one');
 });
+
+let filled: Promise<void> | null = null;
+const fillOnce = (): Promise<void> => (filled ??= fill());
 
 async function fill(): Promise<void> {
   const rows = (sql: string, ...values: unknown[]): Promise<unknown> => service.query(sql, [account, ...values]);
@@ -127,21 +130,45 @@ async function fill(): Promise<void> {
   await api('POST', '/v1/webhook_endpoints', { json: { url: 'https://hooks.example.com/media' } });
 }
 
+type VisitorSettings = readonly [size: Size, colorScheme: 'dark' | 'light', javaScriptEnabled: boolean];
+const VISITORS: readonly VisitorSettings[] = [
+  ['desktop', 'light', true],
+  ['phone', 'dark', true],
+  ['phone', 'light', false],
+];
+
+/** Opens each page in the session of the visitor, and expects no fault on it. */
+async function inspectAll(
+  who: typeof owner,
+  { paths, title }: { readonly paths: readonly string[]; readonly title: string },
+  [size, colorScheme, javaScriptEnabled]: VisitorSettings,
+): Promise<void> {
+  const { page, context } = await visitor(size, { colorScheme, javaScriptEnabled });
+  await context.addCookies((await who.context.storageState()).cookies);
+  for (const path of paths) {
+    const response = await page.goto(`${baseUrl}/dashboard${path}`);
+    const below = path.replace(`/accounts/${account}`, '').replaceAll(/[/?=&]+/g, '-');
+    const name = `extremes-${title}-${size}${below.slice(0, 60)}`;
+    expect(response?.status(), name).toBe(200);
+    // Without scripts axe does not run.
+    if (javaScriptEnabled) await inspect(page, name);
+    else {
+      const box = await page.locator('main').boundingBox();
+      expect((box?.x ?? 0) + (box?.width ?? 0), name).toBeLessThanOrEqual(390);
+    }
+  }
+  expectNoComplaints();
+}
+
 describe.each([
   ['nothing', async () => undefined],
-  ['as much as there can be', fill],
+  ['as much as there can be', fillOnce],
 ])('an account with %s', (what, prepare) => {
   beforeAll(prepare);
 
-  it.each([
-    ['desktop', 'light', true],
-    ['phone', 'dark', true],
-    ['phone', 'light', false],
-  ] as const)(
+  it.each(VISITORS)(
     'has pages without faults on a %s in %s colors, with scripts: %s',
-    async (size, colorScheme, javaScriptEnabled) => {
-      const { page, context } = await visitor(size, { colorScheme, javaScriptEnabled });
-      await context.addCookies((await owner.context.storageState()).cookies);
+    async (...settings) => {
       const full =
         what === 'nothing'
           ? []
@@ -151,18 +178,92 @@ describe.each([
               '/deliveries/evt_extreme0000000000002',
               '/webhooks/whk_extreme0000000000001',
             ];
-      for (const below of [...PAGES, ...full]) {
-        const response = await page.goto(`${baseUrl}/dashboard/accounts/${account}${below}`);
-        const name = `extremes-${full.length}-${size}${below.replaceAll(/[/?=&]+/g, '-')}`;
-        expect(response?.status(), name).toBe(200);
-        // Without scripts axe does not run.
-        if (javaScriptEnabled) await inspect(page, name);
-        else {
-          const box = await page.locator('main').boundingBox();
-          expect((box?.x ?? 0) + (box?.width ?? 0), name).toBeLessThanOrEqual(390);
-        }
-      }
-      expectNoComplaints();
+      const paths = [...PAGES, ...full].map((below) => `/accounts/${account}${below}`);
+      await inspectAll(owner, { paths, title: String(full.length) }, settings);
+    },
+    120_000,
+  );
+});
+
+const OPERATOR_PAGES = [
+  '',
+  '/accounts',
+  '/accounts?page=40',
+  `/accounts?search=${LONG}`,
+  `/accounts/${account}`,
+  '/jobs',
+  '/jobs?code=output_upload_failed',
+  '/jobs?state=unfinished',
+  `/jobs?code=${LONG}`,
+  '/queue',
+  '/failures',
+  '/deliveries',
+  '/engines',
+  '/prices',
+  '/activity',
+];
+/** The largest integer of the database that pages can show; sums of decimals may have more digits. */
+const LARGEST = Number.MAX_SAFE_INTEGER;
+const LONGEST_SUM = `1${'0'.repeat(29)}`;
+
+/** Adds accounts by the thousand, the largest sums, and everything that has no upper limit to its length. */
+async function fillInstallation(): Promise<void> {
+  const rows = (sql: string, ...values: unknown[]): Promise<unknown> => service.query(sql, values);
+  await rows(
+    `insert into accounts (id, name, plan, unpaid_invoice, suspended, created_at)
+     select 'acc_extreme' || lpad(n::text, 13, '0'), left(n || $1, 100), 'enterprise', n % 3 = 0, n % 5 = 0,
+       now() - n * interval '1 minute' from generate_series(1, 3000) n`,
+    LONG.repeat(2),
+  );
+  await rows(
+    `insert into monthly_spend (account_id, month, amount_micro_usd)
+     select id, date_trunc('month', now() at time zone 'utc')::date, $1 from accounts where id like 'acc_extreme%' or id = $2
+     on conflict (account_id, month) do update set amount_micro_usd = excluded.amount_micro_usd`,
+    LARGEST,
+    account,
+  );
+  await rows(
+    `update usage_days set quantity = $2 where account_id = $1 and meter = 'video_units'`,
+    account,
+    LONGEST_SUM,
+  );
+  await rows(
+    `update jobs set report = json_build_object('image', $2::text, 'tools', json_build_object($3::text, $4::text)),
+       error = json_build_object('code', $3::text, 'message', 'm', 'type', 'processing_error')
+     where account_id = $1 and status = 'failed' and id > 'job_extreme0000000000030'`,
+    account,
+    `registry.example.com/${LONG}@sha256:${'0'.repeat(64)}`,
+    LONG,
+    `1.2.3-${LONG}`,
+  );
+  await rows(
+    `insert into audit_log (at, email, address, account_id, action, target)
+     select now(), 'mediactl', '', $1, $2, $3 from generate_series(1, 10)`,
+    account,
+    LONG,
+    LONG_URL,
+  );
+}
+
+describe('an installation with as much as there can be', () => {
+  const somebody = visitor();
+  beforeAll(async () => {
+    await fillOnce();
+    await fillInstallation();
+    const { link } = await service.mediactl('user', 'invite', '--email', 'extremes@example.com', '--operator');
+    await followLink(await somebody, String(link), 'nobody guesses this one');
+  });
+  afterAll(async () => {
+    await service.query(`delete from monthly_spend where account_id like 'acc_extreme%'`);
+    await service.query(`delete from accounts where id like 'acc_extreme%'`);
+  });
+
+  it.each(VISITORS)(
+    'has pages of operators without faults on a %s in %s colors, with scripts: %s',
+    async (...settings) => {
+      const usage = `/accounts/${account}/usage`;
+      const paths = [...OPERATOR_PAGES.map((below) => `/operator${below}`), `/accounts/${account}`, usage];
+      await inspectAll(await somebody, { paths, title: 'operator' }, settings);
     },
     120_000,
   );

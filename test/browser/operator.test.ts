@@ -75,7 +75,7 @@ describe('an operator', () => {
     expectNoComplaints();
   });
 
-  it('sees the work, its failures and engines, prices, dead deliveries, and sends one again', async () => {
+  it('sees the work, its failures and engines, prices, dropped deliveries, and sends one again', async () => {
     const other = await makeAccount();
     await service.query(
       `insert into jobs (id, account_id, livemode, operation, status, created_at, completed_at, input_key, input_stored,
@@ -85,22 +85,42 @@ describe('an operator', () => {
       [other.account],
     );
     await service.query(
+      `insert into ledger (source_id, account_id, livemode, day, operation, kind, meter, quantity, amount_micro_usd, input_bytes, output_bytes, at)
+       values ('job_operator0000000001', $1, true, current_date, 'compress', 'pdf', 'unbilled', 0, 0, 0, 0, now())`,
+      [other.account],
+    );
+    await service.query(
       `insert into webhook_deliveries (id, account_id, job_id, url, secret, body, attempt, next_at, created_at, done_at, delivered, last_status)
        values ('evt_operator0000000001', $1, 'job_operator0000000001', 'https://hooks.example.com/', '', '{}', 8,
          now() + interval '1 hour', now(), now(), false, 503)`,
       [account],
     );
     const { page, open, context } = await operator('second@example.com');
-    const pages = ['', '/accounts', '/queue', '/failures', '/deliveries', '/engines', '/prices', '/activity'];
+    const pages = [
+      '',
+      '/accounts',
+      '/jobs',
+      '/jobs?state=unfinished',
+      '/queue',
+      '/failures',
+      '/deliveries',
+      '/engines',
+      '/prices',
+      '/activity',
+    ];
     for (const below of pages) {
       await open(`/operator${below}`);
-      await inspect(page, `operator${below.replace('/', '-')}`);
+      await inspect(page, `operator${below.replaceAll(/[/?=]/g, '-')}`);
     }
     await open('/operator');
     const failed = page.locator('.figures > div').filter({ hasText: 'Failed in 24 hours' });
     expect(Number(await failed.locator('.figure').innerText())).toBeGreaterThan(0);
     await open('/operator/failures');
     await page.getByRole('link', { name: 'encrypted_pdf' }).waitFor();
+    await page.getByRole('row', { name: 'encrypted_pdf' }).getByRole('link').nth(1).click();
+    await page.getByRole('link', { name: 'job_operator0000000001' }).click();
+    await page.getByRole('link', { name: 'What encrypted_pdf means' }).waitFor();
+    await inspect(page, 'operator-job');
     await open('/operator/queue');
     expect(await page.getByRole('link', { name: 'Metrics in Grafana' }).getAttribute('href')).toContain(
       'grafana.example.com',
@@ -115,7 +135,7 @@ describe('an operator', () => {
     await page.setViewportSize({ width: 390, height: 844 });
     for (const below of pages) {
       await open(`/operator${below}`);
-      await inspect(page, `operator${below.replace('/', '-')}-phone`);
+      await inspect(page, `operator${below.replaceAll(/[/?=]/g, '-')}-phone`);
     }
     await context.clearCookies();
     await open('/operator');

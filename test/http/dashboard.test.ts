@@ -4,6 +4,7 @@ import { acceptInvitation } from '#api/users/accept-invitation.ts';
 import { openService } from '#api/mediactl/open-service.ts';
 import type { Role } from '#api/users/user.ts';
 import { makeDashboardClient, tokenOf, type DashboardClient } from '#test/support/dashboard-client.ts';
+import { makeApiClient } from '#test/support/api-client.ts';
 import { addPerson, invite } from '#test/support/people.ts';
 import { runJob, upload } from '#test/support/run-through.ts';
 import { useService } from '#test/support/use-service.ts';
@@ -232,6 +233,7 @@ describe('roles', () => {
     for (const page of [
       '',
       '/accounts',
+      '/jobs',
       '/queue',
       '/failures',
       '/deliveries',
@@ -244,6 +246,42 @@ describe('roles', () => {
       expect((await operator.get(`/operator${page}`)).status).toBe(200);
     }
     expect((await owner.post(`/operator/accounts/${account}`, { plan: 'scale' }, '/profile')).status).toBe(404);
+  });
+
+  it("let operators open each account's jobs without their files", async () => {
+    const { account: foreign, live } = await makeAccount();
+    const client = makeApiClient(service, live);
+    const input = { bytes: Buffer.from('a,b\n1,2\n'), filename: 'salaries.csv' };
+    const succeeded = await runJob(client, input, { operation: 'convert', options: { convert: { to: 'json' } } });
+    await client.close();
+    const failed = 'job_openedbyoperator0001';
+    await service.query(
+      `insert into jobs (id, account_id, livemode, operation, status, created_at, completed_at, input_key, input_stored,
+         input_filename, options, limits, features, retention_seconds, metadata, error)
+       select $1, account_id, true, operation, 'failed', now(), now(), '', true, 'a.csv', options, limits, features, 3600,
+         '{}', '{"code":"limit_exceeded","message":"m","type":"processing_error"}' from jobs where id = $2`,
+      [failed, succeeded['id']],
+    );
+    await service.query(
+      `insert into ledger (source_id, account_id, livemode, day, operation, kind, meter, quantity, amount_micro_usd, input_bytes, output_bytes, at)
+       values ($1, $2, true, current_date, 'convert', 'table', 'unbilled', 0, 0, 0, 0, now())`,
+      [failed, foreign],
+    );
+    const page = `/accounts/${foreign}/jobs/${failed}`;
+    const link = `href="/dashboard${page}"`;
+    expect((await operator.get('/operator/jobs')).text).toContain(link);
+    expect((await operator.get('/operator/jobs?code=limit_exceeded')).text).toContain(link);
+    expect((await operator.get('/operator/jobs?code=encrypted_pdf')).text).not.toContain(link);
+    expect((await operator.get('/operator/jobs?state=unfinished')).text).not.toContain(link);
+    expect((await operator.get('/operator/failures')).text).toContain('/operator/jobs?code=limit_exceeded');
+    expect((await operator.get(`/operator/jobs?id=${failed}`)).to).toBe(page);
+    expect((await operator.get('/operator/jobs?id=job_none')).status).toBe(404);
+    expect((await operator.get(page)).text).toContain('What <code>limit_exceeded</code> means');
+    const record = await operator.get(`/accounts/${foreign}/jobs/${String(succeeded['id'])}`);
+    expect(record.status).toBe(200);
+    expect(record.text).not.toContain('/output?');
+    expect(record.text).toContain('Only members of the account are shown the link to the result.');
+    expect((await owner.get(page)).status).toBe(404);
   });
 
   it("keep an account from losing its last owner, and show an invitation's link once", async () => {
@@ -411,6 +449,13 @@ describe('forms of an account', () => {
     const { text } = await owner.get(`${base}/activity`);
     for (const word of ['saved the preset', 'set the spend cap to', developer.email, owner.email, '127.0.0.1'])
       expect(text).toContain(word);
+  });
+
+  it('are recorded with the address of the caller who made them with a key, and with that of mediactl', async () => {
+    await api('POST', '/v1/presets', { json: { name: 'by-key', options: { image: { quality: 60 } } } });
+    const rows = (await owner.get(`${base}/activity`)).text.split('<tr>');
+    expect(rows.find((row) => row.includes('by-key'))).toMatch(/API key[^]*(127\.0\.0\.1|::1)/);
+    expect(rows.find((row) => row.includes('created the account'))).toContain('on this machine (mediactl)');
   });
 });
 

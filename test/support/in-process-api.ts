@@ -34,6 +34,7 @@ interface Settings {
   readonly tracing?: Tracing | null;
   /** Name of the installation. */
   readonly name?: string;
+  readonly hidesPrices?: boolean;
 }
 
 interface InProcessApi {
@@ -67,6 +68,7 @@ export async function startInProcessApi({
   plan = 'growth',
   tracing = null,
   name = 'mediajobs',
+  hidesPrices = false,
 }: Settings = {}): Promise<InProcessApi> {
   const [database, { redis }] = [await testDatabase(), await testRedis()];
   const directory = await mkdtemp(path.join(tmpdir(), 'mediajobs-api-'));
@@ -110,6 +112,7 @@ export async function startInProcessApi({
         dashboardUrl: 'https://localhost/dashboard',
         identityProvider: null,
         grafanaUrl: null,
+        hidesPrices,
         acceptsNoIsolation: false,
       },
     },

@@ -5,7 +5,8 @@ import { html } from '#api/dashboard/html.ts';
 import { forMember, forOperator, type PageReply, type Route, type Visit } from '#api/dashboard/route.ts';
 import { table } from '#api/dashboard/table.ts';
 import { moment } from '#api/dashboard/format-values.ts';
-import { selectAudit } from '#api/audit/audit-rows.ts';
+import { MEDIACTL } from '#api/audit/audit.ts';
+import { selectAudit, type AuditEntry } from '#api/audit/audit-rows.ts';
 
 const PAGE_SIZE = 50;
 
@@ -38,7 +39,7 @@ async function activityPage(
         rows: page.map((entry) => [
           activitySentence(entry, names),
           moment(entry.at),
-          entry.address === '' ? '–' : entry.address,
+          originOf(entry),
           ...(accountId === null ? [entry.accountId ?? '–'] : []),
         ]),
         empty: 'No changes yet.',
@@ -51,4 +52,10 @@ async function activityPage(
         </nav>`
       }`,
   };
+}
+
+/** Returns where a change came from: an IP address, or the machine on which `mediactl` ran. */
+function originOf({ address, email }: AuditEntry): string {
+  if (address !== '') return address;
+  return email === MEDIACTL.kind ? 'on this machine (mediactl)' : '–';
 }

@@ -1,6 +1,7 @@
 import { selectKeys } from '#api/accounts/key-rows.ts';
 import { findCharge } from '#api/billing/ledger-rows.ts';
 import { callerOf } from '#api/dashboard/caller-of.ts';
+import type { JobCharge } from '#api/receipts/receipt-payload.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { confirmForm } from '#api/dashboard/form.ts';
 import { appliedOptions } from '#api/dashboard/applied-options.ts';
@@ -42,14 +43,14 @@ async function jobPage(deps: DashboardDeps, visit: AccountVisit): Promise<PageRe
     body: html`<p><a href="/dashboard${account}/jobs?mode=${job.livemode ? 'live' : 'test'}">Jobs</a></p>
       <div class="head">
         <h1>${job.inputFilename ?? job.operation.replace('_', ' ')}</h1>
-        ${actions(visit, job, shown)}
+        ${actions(deps, visit, { job, shown })}
       </div>
       <p class="identity" ${isUnfinished(job) && html`data-live="${live}" data-reload="true"`}>
         ${jobState(shown)} <code id="job-id">${job.id}</code>
         <button type="button" class="copy" data-copy="job-id">${icon('copy')} Copy the id</button>
       </p>
       ${shown.error !== null && failureSection(deps, shown.error)}
-      ${shown.result !== null && resultFigures(shown.result, await findCharge(deps.database, job.id))}
+      ${shown.result !== null && resultFigures(shown.result, await priceOf(deps, job))}
       ${visit.isMember && jobPreview(job, sampleOf(deps.samples, job), `${account}/jobs/${job.id}`)}
       <div class="panels">
         <section class="card">
@@ -66,8 +67,8 @@ async function jobPage(deps: DashboardDeps, visit: AccountVisit): Promise<PageRe
 }
 
 /** Returns the buttons of the page. Only members see the link of the result, because it opens the file without a key. */
-function actions(visit: AccountVisit, job: Job, { result }: JobObject): Html {
-  const url = result?.download_url;
+function actions(deps: DashboardDeps, visit: AccountVisit, { job, shown }: { job: Job; shown: JobObject }): Html {
+  const url = shown.result?.download_url;
   return html`<div class="actions">
     ${
       typeof url === 'string' &&
@@ -83,7 +84,7 @@ function actions(visit: AccountVisit, job: Job, { result }: JobObject): Html {
         >${icon('again')} Run again</a
       >`
     }
-    ${isAtLeast(visit.role, 'developer') && removalForm(visit, job)}
+    ${isAtLeast(visit.role, 'developer') && removalForm(deps, visit, job)}
   </div>`;
 }
 
@@ -94,6 +95,11 @@ function failureSection({ docsUrl }: DashboardDeps, { code, message }: NonNullab
       <a href="${docsUrl}/reference/errors#${code}">What <code>${code}</code> means</a>
     </p>
   </section>`;
+}
+
+/** Returns what the job cost, for its page; absent where prices are hidden. */
+async function priceOf({ database, hidesPrices }: DashboardDeps, { id }: Job): Promise<JobCharge | null | undefined> {
+  return hidesPrices ? undefined : findCharge(database, id);
 }
 
 /** Returns the key that created the job; it may be revoked. */
@@ -136,13 +142,15 @@ async function receiptSection(deps: DashboardDeps, visit: AccountVisit, job: Job
     </p>`;
 }
 
-function removalForm(visit: AccountVisit, job: Job): Html | null {
+function removalForm({ hidesPrices }: DashboardDeps, visit: AccountVisit, job: Job): Html | null {
   const action = `/accounts/${visit.account.id}/jobs/${job.id}/delete`;
   if (isUnfinished(job)) {
     return confirmForm(visit, {
       summary: 'Cancel the job …',
       action,
-      body: html`<p>Processing stops and the files are deleted. The job is not billed. This cannot be undone.</p>`,
+      body: html`<p>
+        Processing stops and the files are deleted. ${!hidesPrices && 'The job is not billed. '}This cannot be undone.
+      </p>`,
       button: 'Cancel the job',
     });
   }
@@ -150,7 +158,10 @@ function removalForm(visit: AccountVisit, job: Job): Html | null {
   return confirmForm(visit, {
     summary: 'Delete the files …',
     action,
-    body: html`<p>The result can no longer be downloaded. The record, its status and the bill stay.</p>`,
+    body: html`<p>
+      The result can no longer be downloaded. The record${hidesPrices ? ' and its status' : ', its status and the bill'}
+      stay.
+    </p>`,
     button: 'Delete the files now',
   });
 }

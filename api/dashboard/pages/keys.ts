@@ -28,9 +28,9 @@ export const keyRoutes: readonly Route[] = [
   forMember('POST', '/accounts/:account/keys/:key/revoke', { needs: 'developer', whileSuspended: true }, revoke),
 ];
 
-async function keyPage({ database }: DashboardDeps, visit: AccountVisit, form = EMPTY_FORM): Promise<PageReply> {
+async function keyPage(deps: DashboardDeps, visit: AccountVisit, form = EMPTY_FORM): Promise<PageReply> {
   const { account } = visit;
-  const keys = (await selectKeys(database, account.id)).toReversed();
+  const keys = (await selectKeys(deps.database, account.id)).toReversed();
   const active = keys.filter(({ revokedAt }) => revokedAt === null);
   const revoked = keys.filter(({ revokedAt }) => revokedAt !== null);
   const mayChange = isAtLeast(visit.role, 'developer');
@@ -49,7 +49,7 @@ async function keyPage({ database }: DashboardDeps, visit: AccountVisit, form = 
         mayChange &&
         html`<section class="card">
           <h2>Create a key</h2>
-          ${creationForm(visit, form)}
+          ${creationForm(deps, visit, form)}
         </section>`
       }
       ${
@@ -104,12 +104,12 @@ function revocationForm(visit: AccountVisit, { id, name, hint }: KeyRow): Html {
   });
 }
 
-function creationForm(visit: AccountVisit, form: FormState): Html {
+function creationForm({ hidesPrices }: DashboardDeps, visit: AccountVisit, form: FormState): Html {
   const body = html`${field(form, { name: 'name', label: 'Name', hint: 'Up to 60 characters; where the key is used.' })}
   ${field(form, {
     name: 'mode',
     label: 'Mode',
-    hint: 'A live key accepts your own files and is billed; a test key accepts the published samples.',
+    hint: `A live key accepts your own files${hidesPrices ? '' : ' and is billed'}; a test key accepts the published samples.`,
     choices: [
       ['test', 'test'],
       ['live', 'live'],

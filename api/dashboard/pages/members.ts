@@ -39,7 +39,7 @@ export const memberRoutes: readonly Route[] = [
 ];
 
 const ROLE_CHOICES: readonly (readonly [Role, string])[] = [
-  ['owner', 'owner: everything, including members and the spend cap'],
+  ['owner', 'owner: everything, including members'],
   ['developer', 'developer: keys, webhooks, presets, jobs'],
   ['read_only', 'read only'],
 ];

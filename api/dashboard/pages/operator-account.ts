@@ -57,7 +57,10 @@ async function accountPage(
         ['Created', moment(account.createdAt)],
         ['State', account.suspended ? html`<strong class="problem">suspended</strong>` : 'active'],
       ])}
-      <p><a href="/dashboard/accounts/${account.id}">View it as its members do</a></p>
+      <p>
+        <a href="/dashboard/accounts/${account.id}">View it as its members do</a>,
+        <a href="/dashboard/accounts/${account.id}/jobs?status=failed">its failed jobs</a>
+      </p>
       <section class="card">
         <h2>Plan, payment, features</h2>
         ${settingsForm(visit, account, form ?? { values: valuesOf(account), problems: {} })}

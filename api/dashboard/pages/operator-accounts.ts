@@ -33,7 +33,7 @@ export const operatorAccountRoutes: readonly Route[] = [
 ];
 
 async function accountsPage(
-  { database, clock }: DashboardDeps,
+  { database, clock, hidesPrices }: DashboardDeps,
   visit: UserVisit,
   form = EMPTY_FORM,
 ): Promise<PageReply> {
@@ -62,8 +62,16 @@ async function accountsPage(
       </form>
       ${table({
         caption: 'Accounts, newest first',
-        columns: ['Name', 'Account', 'Plan', 'State', '#Spent this month', '#Unfinished jobs', 'Created'],
-        rows: found.slice(0, LIMIT).map((account) => cells(account)),
+        columns: [
+          'Name',
+          'Account',
+          'Plan',
+          'State',
+          ...(hidesPrices ? [] : ['#Spent this month']),
+          '#Unfinished jobs',
+          'Created',
+        ],
+        rows: found.slice(0, LIMIT).map((account) => cells(account, hidesPrices)),
         empty: text === '' ? 'No account yet. Create the first one below.' : 'No matching account.',
       })}
       <nav class="pager" aria-label="Pages">
@@ -76,7 +84,7 @@ async function accountsPage(
   };
 }
 
-function cells(account: ListedAccount): readonly Content[] {
+function cells(account: ListedAccount, hidesPrices: boolean): readonly Content[] {
   const { id, name, plan, suspended, unpaidInvoice, spentMicroUsd, unfinishedJobs, createdAt } = account;
   const state = suspended ? 'suspended' : unpaidInvoice ? 'unpaid' : 'active';
   return [
@@ -84,7 +92,7 @@ function cells(account: ListedAccount): readonly Content[] {
     html`<code>${id}</code>`,
     plan,
     html`<span class="status ${state}">${state}</span>`,
-    usd(usdOf(spentMicroUsd)),
+    ...(hidesPrices ? [] : [usd(usdOf(spentMicroUsd))]),
     unfinishedJobs,
     moment(createdAt),
   ];

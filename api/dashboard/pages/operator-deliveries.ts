@@ -11,23 +11,23 @@ import { resendDelivery } from '#api/webhooks/resend-delivery.ts';
 
 const MAX_DELIVERIES = 100;
 
-/** Page with the dead webhook deliveries of all accounts, and the action that sends one again. */
+/** Page with the dropped webhook deliveries of all accounts, and the action that sends one again. */
 export const operatorDeliveryRoutes: readonly Route[] = [
-  forOperator('GET', '/operator/deliveries', deadPage),
+  forOperator('GET', '/operator/deliveries', droppedPage),
   forOperator('POST', '/operator/deliveries/:event/resend', resend),
 ];
 
-async function deadPage({ database }: DashboardDeps, visit: UserVisit): Promise<PageReply> {
-  const dead = await selectDeliveries(database, { accountId: null, state: 'dead', limit: MAX_DELIVERIES });
+async function droppedPage({ database }: DashboardDeps, visit: UserVisit): Promise<PageReply> {
+  const dropped = await selectDeliveries(database, { accountId: null, state: 'dropped', limit: MAX_DELIVERIES });
   return {
     kind: 'page',
-    title: 'Dead deliveries',
-    body: html`<h1>Dead deliveries</h1>
-      <p>Webhook events that were dropped after eight failed attempts, the newest ${MAX_DELIVERIES} of 30 days.</p>
+    title: 'Dropped deliveries',
+    body: html`<h1>Dropped deliveries</h1>
+      <p>Webhook events whose eight attempts failed, the newest ${MAX_DELIVERIES} of 30 days.</p>
       ${table({
-        caption: 'Dead deliveries, newest first',
+        caption: 'Dropped deliveries, newest first',
         columns: ['Event', 'Account', 'Address', 'Last response', 'Dropped', 'Again'],
-        rows: dead.map((one) => [
+        rows: dropped.map((one) => [
           html`<a href="/dashboard/accounts/${one.accountId}/deliveries/${one.eventId}"
             ><code>${one.eventId}</code></a
           >`,

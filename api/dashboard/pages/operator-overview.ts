@@ -14,7 +14,7 @@ import { selectDeliveries } from '#api/webhooks/delivery-record-rows.ts';
 const HOURS = 24;
 const HOUR_MS = 3600 * 1000;
 const MAX_CODES = 5;
-const MAX_DEAD = 100;
+const MAX_DROPPED = 100;
 const ENDS = ['succeeded', 'failed', 'canceled'] as const;
 
 /** Start page of operators: queue, failures and throughput of a day. */
@@ -25,11 +25,11 @@ type Ends = Awaited<ReturnType<typeof countEndsByHour>>;
 async function overview({ database, clock }: DashboardDeps): Promise<PageReply> {
   const now = clock.now();
   const since = new Date(Math.floor(now.getTime() / HOUR_MS) * HOUR_MS - (HOURS - 1) * HOUR_MS);
-  const [queue, ends, failures, dead] = await Promise.all([
+  const [queue, ends, failures, dropped] = await Promise.all([
     selectQueue(database),
     countEndsByHour(database, since),
     selectFailures(database, since),
-    selectDeliveries(database, { accountId: null, state: 'dead', limit: MAX_DEAD }),
+    selectDeliveries(database, { accountId: null, state: 'dropped', limit: MAX_DROPPED }),
   ]);
   const count = (status: string): number =>
     queue.filter((group) => group.status === status).reduce((sum, group) => sum + group.count, 0);
@@ -49,7 +49,7 @@ async function overview({ database, clock }: DashboardDeps): Promise<PageReply> 
         [
           'Queued',
           number(count('queued')),
-          html`<a href="/dashboard/operator/queue">${number(count('processing'))} processing</a>`,
+          html`<a href="/dashboard/operator/jobs?state=unfinished">${number(count('processing'))} processing</a>`,
         ],
         ['Oldest unfinished job', ago(oldest, 'none'), 'since it was created'],
         ['Ended in 24 hours', number(ended), `${number(ended / HOURS, 1)} an hour`],
@@ -61,10 +61,12 @@ async function overview({ database, clock }: DashboardDeps): Promise<PageReply> 
           >`,
         ],
         [
-          'Dead deliveries',
-          dead.length === 0
+          'Dropped deliveries',
+          dropped.length === 0
             ? '0'
-            : html`<span class="failed">${dead.length === MAX_DEAD ? `${MAX_DEAD} or more` : dead.length}</span>`,
+            : html`<span class="failed"
+                >${dropped.length === MAX_DROPPED ? `${MAX_DROPPED} or more` : dropped.length}</span
+              >`,
           html`<a href="/dashboard/operator/deliveries">of 30 days</a>`,
         ],
       ])}
@@ -77,7 +79,7 @@ async function overview({ database, clock }: DashboardDeps): Promise<PageReply> 
           .slice(0, MAX_CODES)
           .map(({ code, count: jobs, latest, jobId, accountId }) => [
             html`<code>${code}</code>`,
-            number(jobs),
+            html`<a href="/dashboard/operator/jobs?${new URLSearchParams({ code }).toString()}">${number(jobs)}</a>`,
             ago(latest),
             html`<a href="/dashboard/accounts/${accountId}/jobs/${jobId}"><code>${jobId}</code></a>`,
           ]),

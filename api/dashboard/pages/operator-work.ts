@@ -53,6 +53,7 @@ async function queuePage({ database, clock, grafanaUrl }: DashboardDeps): Promis
         ]),
         empty: 'No job is queued or processing.',
       })}
+      <p><a href="/dashboard/operator/jobs?state=unfinished">All unfinished jobs</a></p>
       ${grafanaLink(grafanaUrl)}`,
   };
 }
@@ -98,7 +99,7 @@ async function failurePage({ database, clock, docsUrl }: DashboardDeps): Promise
         rows: week.map(({ code, count, latest, jobId, accountId }) => [
           html`<a href="${docsUrl}/reference/errors#${code}"><code>${code}</code></a>`,
           number(ofDay.get(code) ?? 0),
-          number(count),
+          html`<a href="/dashboard/operator/jobs?${new URLSearchParams({ code }).toString()}">${number(count)}</a>`,
           moment(latest),
           html`<a href="/dashboard/accounts/${accountId}/jobs/${jobId}"><code>${jobId}</code></a>`,
         ]),

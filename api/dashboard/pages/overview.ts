@@ -55,7 +55,7 @@ async function overview(deps: DashboardDeps, visit: AccountVisit): Promise<PageR
       ${figures([
         jobsFigure(base, today),
         savingsFigure(savings),
-        spendFigure(visit, base, spending.spent),
+        ...(deps.hidesPrices ? [] : [spendFigure(visit, base, spending.spent)]),
         webhookFigure(base, health),
         keyFigure(base, keys),
       ])}
@@ -113,11 +113,15 @@ function spendFigure({ account }: AccountVisit, base: string, spent: number): Fi
 
 function webhookFigure(base: string, health: readonly EndpointHealth[]): Figure {
   const failing = health.filter((one) => isFailing(one)).length;
-  const events = health.reduce((sum, { delivered }) => sum + delivered, 0);
+  const delivered = health.reduce((sum, one) => sum + one.delivered, 0);
+  const dropped = health.reduce((sum, one) => sum + one.dropped, 0);
   return [
     'Failing webhooks',
     failing === 0 ? '0' : html`<span class="failed">${number(failing)}</span>`,
-    html`<a href="${base}/webhooks">${counted(events, 'event')} delivered in ${HEALTH_DAYS} days</a>`,
+    html`<a href="${base}/webhooks"
+      >${counted(delivered, 'event')} delivered${dropped > 0 && `, ${number(dropped)} dropped`} in ${HEALTH_DAYS}
+      days</a
+    >`,
   ];
 }
 

@@ -34,7 +34,7 @@ async function planPage(
   form: FormState = { values: capValues(visit), problems: {} },
 ): Promise<PageReply> {
   const { account } = visit;
-  const plan = PLANS[account.plan];
+  if (deps.hidesPrices) return limitPage(account);
   const spending = await monthSpending(deps, account.id);
   return {
     kind: 'page',
@@ -59,14 +59,37 @@ async function planPage(
             ? html`<strong class="problem">unpaid: live keys are refused</strong>`
             : 'nothing unpaid',
         ],
-        ...FEATURES.map(
-          (name) => [`Feature ${FEATURE_LABELS[name]}`, account.features.includes(name) ? 'on' : 'off'] as const,
-        ),
+        ...featureFacts(account),
       ])}
       <p class="hint">The operator of the service changes plan, payment and features.</p>
       <h2>Limits</h2>
-      ${table({ caption: 'Limits of the plan', columns: ['Limit', '#Live keys', '#Test keys'], rows: limitRows(plan), empty: null })}`,
+      ${limitTable(account)}`,
   };
+}
+
+/** Returns the page of an installation that hides prices. */
+function limitPage(account: Account): PageReply {
+  return {
+    kind: 'page',
+    title: `Limits – ${account.name}`,
+    body: html`<h1>Limits</h1>
+      ${facts(featureFacts(account))}
+      <p class="hint">The operator of the service changes features and limits.</p>
+      ${limitTable(account)}`,
+  };
+}
+
+function featureFacts({ features }: Account): readonly (readonly [string, string])[] {
+  return FEATURES.map((name) => [`Feature ${FEATURE_LABELS[name]}`, features.includes(name) ? 'on' : 'off'] as const);
+}
+
+function limitTable({ plan }: Account): Html {
+  return table({
+    caption: 'Limits of the plan',
+    columns: ['Limit', '#Live keys', '#Test keys'],
+    rows: limitRows(PLANS[plan]),
+    empty: null,
+  });
 }
 
 function monthSection(account: Account, { spent, running }: Spending): Html {

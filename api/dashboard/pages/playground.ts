@@ -130,7 +130,7 @@ function examples(
 }
 
 /** Returns the part that sends a file. Its key is sent to the API only, and kept nowhere. */
-function sendSection({ samples, baseUrl, dashboardUrl }: DashboardDeps): Html {
+function sendSection({ samples, baseUrl, dashboardUrl, hidesPrices }: DashboardDeps): Html {
   if (new URL(baseUrl).origin !== new URL(dashboardUrl).origin)
     return html`<p class="hint">The dashboard has a host of its own, from which browsers cannot call the API.</p>`;
   const good = samples.all.filter(({ expected_error: code }) => code === null);
@@ -139,7 +139,8 @@ function sendSection({ samples, baseUrl, dashboardUrl }: DashboardDeps): Html {
       <div class="field">
         <label for="play-key">Key</label>
         <p class="hint" id="play-key-hint">
-          A test key processes samples, a live key your own files at their price. This page does not store it.
+          A test key processes samples, a live key your own files${!hidesPrices && ' at their price'}. This page does
+          not store it.
         </p>
         <input id="play-key" type="password" autocomplete="off" spellcheck="false" aria-describedby="play-key-hint" />
       </div>

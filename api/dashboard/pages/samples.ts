@@ -17,7 +17,7 @@ export const sampleRoutes: readonly Route[] = [
       title: `Test samples – ${account.name}`,
       body: html`<h1>Test samples</h1>
         <p>Test keys accept only these files. They are recognized by their content, not by their name.</p>
-        <nav class="tabs wrap" aria-label="Kinds">
+        <nav class="tabs" aria-label="Kinds">
           ${byKind.map(([kind]) => html`<a href="#${kind}">${kind}</a>`)} <a href="#errors">errors</a>
         </nav>
         ${byKind.map(([kind, of]) => group(kind, of))}

@@ -41,11 +41,11 @@ async function usagePage(deps: DashboardDeps, visit: AccountVisit): Promise<Page
         ${field(form, { name: 'to', label: 'To', type: 'date', required: false })}
         <button>Show</button>
       </form>
-      ${usage !== null && usageSection(path, usage)}`,
+      ${usage !== null && usageSection(deps, path, usage)}`,
   };
 }
 
-function usageSection(path: string, usage: Usage): Html {
+function usageSection({ hidesPrices }: DashboardDeps, path: string, usage: Usage): Html {
   const { totals, daily, from, to, livemode } = usage;
   const csv = new URLSearchParams({ mode: livemode ? 'live' : 'test', from, to }).toString();
   if (daily.length === 0)
@@ -54,16 +54,16 @@ function usageSection(path: string, usage: Usage): Html {
     </p>`;
   return html`${figures([
       ['Requests', number(totals.requests), `${number(totals.requests / daily.length, 1)} on a day with requests`],
-      ['At unit prices', usd(totals.amount_usd), `${from} to ${to}`],
+      ...(hidesPrices ? [] : [['At unit prices', usd(totals.amount_usd), `${from} to ${to}`] as const]),
       ['Received', bytes(totals.input_bytes)],
       ['Produced', bytes(totals.output_bytes), shareOf(totals.output_bytes, totals.input_bytes)],
     ])}
-    ${usageChart(usage)}
+    ${usageChart(usage, hidesPrices)}
     <div class="head">
       <h2>By day</h2>
       <a class="button" href="/dashboard${path}.csv?${csv}" download>${icon('download')} Download as CSV</a>
     </div>
-    <div class="days">${daily.toReversed().map((day) => daySection(day))}</div>`;
+    <div class="days">${daily.toReversed().map((day) => daySection(day, hidesPrices))}</div>`;
 }
 
 function shareOf(part: number, whole: number): string | null {
@@ -71,18 +71,20 @@ function shareOf(part: number, whole: number): string | null {
 }
 
 /** Returns one line for a day, which opens to its meters. */
-function daySection({ day, requests, amount_usd: amount, meters }: Usage['daily'][number]): Html {
+function daySection({ day, requests, amount_usd: amount, meters }: Usage['daily'][number], hidesPrices: boolean): Html {
   return html`<details>
     <summary>
-      <strong>${day}</strong> <span>${counted(requests, 'request')}</span> <span class="number">${usd(amount)}</span>
+      <strong>${day}</strong> <span>${counted(requests, 'request')}</span>
+      ${!hidesPrices && html`<span class="number">${usd(amount)}</span>`}
     </summary>
     ${table({
       caption: `Meters on ${day} (UTC)`,
-      columns: ['Meter', '#Requests', '#Quantity', '#Amount'],
+      columns: ['Meter', '#Requests', '#Quantity', ...(hidesPrices ? [] : ['#Amount'])],
       rows: CHART_METERS.flatMap((meter) => {
         const used = meters[meter];
         if (used === undefined) return [];
-        return [[meter, number(used.requests), number(used.quantity, 2), usd(used.amount_usd)]];
+        const price = hidesPrices ? [] : [usd(used.amount_usd)];
+        return [[meter, number(used.requests), number(used.quantity, 2), ...price]];
       }),
       empty: null,
     })}
@@ -128,12 +130,14 @@ async function requestedUsage(
 async function usageCsv(deps: DashboardDeps, visit: AccountVisit): Promise<RouteReply> {
   const { usage } = await requestedUsage(deps, visit);
   if (usage === null) throw new MediaError('bad_request', 'The days are not a range of at most 366 days.');
+  const { hidesPrices } = deps;
   const lines = rowsOf(usage).map(({ day, meter, requests, quantity, amount }) =>
-    [day, meter, requests, quantity, amount].join(','),
+    [day, meter, requests, quantity, ...(hidesPrices ? [] : [amount])].join(','),
   );
+  const columns = ['day', 'meter', 'requests', 'quantity', ...(hidesPrices ? [] : ['amount_usd'])];
   return {
     kind: 'file',
-    body: `${['day,meter,requests,quantity,amount_usd', ...lines].join('\r\n')}\r\n`,
+    body: `${[columns.join(','), ...lines].join('\r\n')}\r\n`,
     headers: {
       'Content-Type': 'text/csv; charset=utf-8',
       'Content-Disposition': `attachment; filename="usage-${usage.livemode ? 'live' : 'test'}-${usage.from}-${usage.to}.csv"`,

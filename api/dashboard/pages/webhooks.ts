@@ -3,14 +3,14 @@ import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { deliveryList } from '#api/dashboard/delivery-list.ts';
 import { HEALTH_DAYS, lastFailure, successRate } from '#api/dashboard/endpoint-health.ts';
 import { EMPTY_FORM, field, formAction, postForm } from '#api/dashboard/form.ts';
-import { html } from '#api/dashboard/html.ts';
+import { html, type Content } from '#api/dashboard/html.ts';
 import { redirectTo } from '#api/dashboard/redirect-to.ts';
 import { forMember, type AccountVisit, type PageReply, type Route, type RouteReply } from '#api/dashboard/route.ts';
 import { table } from '#api/dashboard/table.ts';
 import { ago, counted } from '#api/dashboard/format-values.ts';
 import { isAtLeast } from '#api/users/user.ts';
 import { createWebhookEndpoint } from '#api/webhooks/create-webhook-endpoint.ts';
-import { selectEndpointHealth } from '#api/webhooks/endpoint-health-rows.ts';
+import { selectEndpointHealth, type EndpointHealth } from '#api/webhooks/endpoint-health-rows.ts';
 import { selectWebhookEndpoints, type WebhookEndpoint } from '#api/webhooks/webhook-endpoint-rows.ts';
 import { LIMITS } from '#crds/catalogue/plans.ts';
 
@@ -52,7 +52,7 @@ async function webhookPage(deps: DashboardDeps, visit: AccountVisit, form = EMPT
       ${table({
         caption: 'Endpoints, newest first',
         columns: ['Address', 'State', `Delivered in ${HEALTH_DAYS} days`, 'Last failure', 'Created'],
-        rows: endpoints.map((endpoint) => cells(endpoint)),
+        rows: [...endpoints.map((endpoint) => cells(endpoint)), ...jobAddressRow(healthOf.get(null))],
         empty: 'No endpoint yet. With an endpoint you do not need to poll jobs.',
       })}
       ${
@@ -67,6 +67,20 @@ async function webhookPage(deps: DashboardDeps, visit: AccountVisit, form = EMPT
         empty: 'Nothing was delivered yet. A job that ends sends an event to each endpoint that is on.',
       })}`,
   };
+}
+
+/** Returns the row of the addresses that jobs name, where events were sent to any. */
+function jobAddressRow(health: EndpointHealth | undefined): readonly Content[][] {
+  if (health === undefined) return [];
+  return [
+    [
+      html`<a href="#deliveries">Addresses of jobs (<code>webhook_url</code>)</a>`,
+      '–',
+      successRate(health),
+      lastFailure(health),
+      '–',
+    ],
+  ];
 }
 
 async function create(deps: DashboardDeps, visit: AccountVisit): Promise<RouteReply> {
