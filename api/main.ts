@@ -84,6 +84,7 @@ const fileServer =
       );
 const ops = await startOpsServer({ metrics: registry, notReady: () => missingDependency() }, opsAddress(config));
 announceReady();
+void engine.connect();
 log.info({ https_port: config.MEDIAJOBS_HTTPS_PORT, http_port: config.MEDIAJOBS_HTTP_PORT }, 'serving');
 
 runUntilStopped({ log }, async () => {

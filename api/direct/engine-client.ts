@@ -45,6 +45,8 @@ export interface AnnouncedBody {
 }
 
 export interface EngineClient {
+  /** Connects once, so that the address of the engine is known when DNS fails later. Never rejects. */
+  connect(): Promise<void>;
   /**
    * Acquires a slot of the engine before the body is sent.
    * @throws MediaError engine_busy
@@ -59,6 +61,8 @@ export interface EngineClient {
 const RESPONSE_TIMEOUT_MS = (LIMITS.directSeconds + 10) * 1000;
 /** Time for which the engine counts as overloaded after a refusal, in milliseconds. */
 const OVERLOADED_MS = 5000;
+/** Maximum time of the first connection, in milliseconds. */
+const CONNECT_MS = 10_000;
 /** Maximum number of attempts to connect. */
 const MAX_ATTEMPTS = 4;
 const RETRY_DELAY_MS = 50;
@@ -70,6 +74,7 @@ export function makeEngineClient(address: EngineAddress): EngineClient {
   const connection = engineConnection(address);
   let busyAt = -Infinity;
   return {
+    connect: () => connectOnce(connection),
     acquireSlot: async (body) => {
       const { request, answered, early } = await requestSlot({ connection, body });
       if (early !== null) {
@@ -100,6 +105,18 @@ export function makeEngineClient(address: EngineAddress): EngineClient {
     isOverloaded: () => performance.now() - busyAt < OVERLOADED_MS,
     close: () => connection.close(),
   };
+}
+
+/** Sends a request that the engine refuses. */
+function connectOnce(connection: EngineConnection): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const request = connection.request('/', { method: 'GET', timeout: CONNECT_MS });
+  request.once('response', (response) => response.resume());
+  request.once('timeout', () => request.destroy());
+  request.on('error', () => undefined);
+  request.once('close', resolve);
+  request.end();
+  return promise;
 }
 
 interface SlotRequest {
