@@ -74,7 +74,7 @@ export function statusAfter(
       return {
         ...status,
         reason: 'HeartbeatsMissing',
-        message: isUnheard({ ...facts, status }) ? NO_HEARTBEAT_YET : HEARTBEATS_MISSING,
+        message: isUnheard({ heartbeat: facts.heartbeat, status }) ? NO_HEARTBEAT_YET : HEARTBEATS_MISSING,
       };
     case 'mark-running':
       return {

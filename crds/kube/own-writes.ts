@@ -31,8 +31,8 @@ export class OwnWrites {
   readonly #deps: OwnWritesDeps;
   readonly #indexBy: IndexBy | undefined;
   readonly #written = new Map<string, Written & { readonly at: number }>();
-  /** Times at which the watch has delivered deletions, by uid. */
-  readonly #deletions = new Map<string, number>();
+  /** Deletions that the watch has delivered, by uid. */
+  readonly #deletions = new Map<string, { readonly at: number }>();
 
   constructor(deps: OwnWritesDeps, { indexBy }: { indexBy?: IndexBy }, signal: AbortSignal) {
     this.#deps = deps;
@@ -78,19 +78,20 @@ export class OwnWrites {
     const known = !isDeleted && seen?.metadata.uid === uid && !isBehind(seen, object);
     if (known || this.#deletions.has(uid) || (isDeleted && seen === undefined)) this.#written.delete(name);
     else this.#written.set(name, { object, isDeleted, at: this.#deps.monotonic() });
-    for (const [earlier, { at }] of this.#written) {
-      if (this.#deps.monotonic() - at < RETENTION_MS) return;
-      this.#written.delete(earlier);
-    }
+    this.#removeOld(this.#written);
   }
 
   /** Records that an object no longer exists. A response about it that arrives later is outdated. */
   #forget(uid: string): void {
-    const now = this.#deps.monotonic();
-    this.#deletions.set(uid, now);
-    for (const [earlier, at] of this.#deletions) {
-      if (now - at < RETENTION_MS) return;
-      this.#deletions.delete(earlier);
+    this.#deletions.set(uid, { at: this.#deps.monotonic() });
+    this.#removeOld(this.#deletions);
+  }
+
+  /** Removes the records whose retention is over. Older ones come first. */
+  #removeOld(records: Map<string, { readonly at: number }>): void {
+    for (const [earlier, { at }] of records) {
+      if (this.#deps.monotonic() - at < RETENTION_MS) return;
+      records.delete(earlier);
     }
   }
 

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { resolveOptions } from '#crds/catalogue/options/options.ts';
 import { fileLimits } from '#crds/catalogue/plans.ts';
+import { OPERATOR_PAGES } from '#test/support/operator-pages.ts';
 import { useService } from '#test/support/use-service.ts';
 import { expectNoComplaints, followLink, inspect, visitor, type Size } from './browser.ts';
 
@@ -185,22 +186,14 @@ describe.each([
   );
 });
 
-const OPERATOR_PAGES = [
-  '',
-  '/accounts',
+const PAGES_OF_OPERATORS = [
+  ...OPERATOR_PAGES,
   '/accounts?page=40',
   `/accounts?search=${LONG}`,
   `/accounts/${account}`,
-  '/jobs',
   '/jobs?code=output_upload_failed',
   '/jobs?state=unfinished',
   `/jobs?code=${LONG}`,
-  '/queue',
-  '/failures',
-  '/deliveries',
-  '/engines',
-  '/prices',
-  '/activity',
 ];
 /** The largest integer of the database that pages can show; sums of decimals may have more digits. */
 const LARGEST = Number.MAX_SAFE_INTEGER;
@@ -262,7 +255,7 @@ describe('an installation with as much as there can be', () => {
     'has pages of operators without faults on a %s in %s colors, with scripts: %s',
     async (...settings) => {
       const usage = `/accounts/${account}/usage`;
-      const paths = [...OPERATOR_PAGES.map((below) => `/operator${below}`), `/accounts/${account}`, usage];
+      const paths = [...PAGES_OF_OPERATORS.map((below) => `/operator${below}`), `/accounts/${account}`, usage];
       await inspectAll(await somebody, { paths, title: 'operator' }, settings);
     },
     120_000,

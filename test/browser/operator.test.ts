@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { OPERATOR_PAGES } from '#test/support/operator-pages.ts';
 import { useService } from '#test/support/use-service.ts';
 import { documented, expectNoComplaints, followLink, inspect, visitor } from './browser.ts';
 
@@ -96,18 +97,7 @@ describe('an operator', () => {
       [account],
     );
     const { page, open, context } = await operator('second@example.com');
-    const pages = [
-      '',
-      '/accounts',
-      '/jobs',
-      '/jobs?state=unfinished',
-      '/queue',
-      '/failures',
-      '/deliveries',
-      '/engines',
-      '/prices',
-      '/activity',
-    ];
+    const pages = [...OPERATOR_PAGES, '/jobs?state=unfinished'];
     for (const below of pages) {
       await open(`/operator${below}`);
       await inspect(page, `operator${below.replaceAll(/[/?=]/g, '-')}`);

@@ -90,7 +90,8 @@ function text(characters: string): Buffer {
   return Buffer.concat([u16(characters.length), Buffer.from([0]), Buffer.from(characters, 'latin1')]);
 }
 
-function record(type: number, data: Buffer = Buffer.alloc(0)): Buffer {
+/** Returns a record of a workbook. */
+export function record(type: number, data: Buffer = Buffer.alloc(0)): Buffer {
   return Buffer.concat([u16(type, data.length), data]);
 }
 

@@ -7,6 +7,7 @@ import { makeDashboardClient, tokenOf, type DashboardClient } from '#test/suppor
 import { makeApiClient } from '#test/support/api-client.ts';
 import { addPerson, invite } from '#test/support/people.ts';
 import { runJob, upload } from '#test/support/run-through.ts';
+import { OPERATOR_PAGES } from '#test/support/operator-pages.ts';
 import { useService } from '#test/support/use-service.ts';
 
 const { service, account, api, makeAccount } = await useService('growth');
@@ -230,18 +231,7 @@ describe('roles', () => {
   });
 
   it('show the installation to operators only', async () => {
-    for (const page of [
-      '',
-      '/accounts',
-      '/jobs',
-      '/queue',
-      '/failures',
-      '/deliveries',
-      '/engines',
-      '/prices',
-      '/activity',
-      `/accounts/${account}`,
-    ]) {
+    for (const page of [...OPERATOR_PAGES, `/accounts/${account}`]) {
       expect((await owner.get(`/operator${page}`)).status).toBe(404);
       expect((await operator.get(`/operator${page}`)).status).toBe(200);
     }

@@ -1,7 +1,6 @@
 import { selectKeys } from '#api/accounts/key-rows.ts';
 import { findCharge } from '#api/billing/ledger-rows.ts';
 import { callerOf } from '#api/dashboard/caller-of.ts';
-import type { JobCharge } from '#api/receipts/receipt-payload.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { confirmForm } from '#api/dashboard/form.ts';
 import { appliedOptions } from '#api/dashboard/applied-options.ts';
@@ -20,6 +19,7 @@ import { deleteJob } from '#api/jobs/delete-job.ts';
 import { isUnfinished, type Job } from '#api/jobs/job.ts';
 import { jobObject, type JobObject } from '#api/jobs/job-object.ts';
 import { readReceipt } from '#api/receipts/read-receipt.ts';
+import type { JobCharge } from '#api/receipts/receipt-payload.ts';
 import { verifyReceipt } from '#api/receipts/verify-receipt.ts';
 import { isAtLeast } from '#api/users/user.ts';
 import { selectDeliveriesOfJob } from '#api/webhooks/delivery-record-rows.ts';

@@ -5,6 +5,7 @@ import type { Format } from '#crds/catalogue/formats.ts';
 import { freshDirectory } from '#test/fixtures/engine-work.ts';
 import { odf } from '#test/hostile/forge-office.ts';
 import { ole2 } from '#test/hostile/forge-ole2.ts';
+import { record } from '#test/hostile/forge-xls.ts';
 import { zip } from '#test/hostile/forge-zip.ts';
 import { omittedSheetsWarnings } from '#worker-image/engine/office/omitted-sheets-warning.ts';
 
@@ -27,10 +28,6 @@ function xls(kinds: readonly number[]): Buffer {
   return ole2([
     { name: 'Workbook', data: Buffer.concat([record(0x809, Buffer.alloc(16)), styles, ...sheets, record(0x0a)]) },
   ]);
-}
-
-function record(type: number, data: Buffer = Buffer.alloc(0)): Buffer {
-  return Buffer.concat([Buffer.from(Uint16Array.of(type, data.length).buffer), data]);
 }
 
 describe('omittedSheetsWarnings', () => {
