@@ -37,6 +37,7 @@ interface PodSpec {
 interface Container {
   readonly name: string;
   readonly env?: readonly { readonly name: string; readonly value?: string }[];
+  readonly resources?: { readonly requests?: Readonly<Record<string, string>> };
 }
 
 interface Policy {
@@ -121,6 +122,11 @@ describe('the chart', () => {
       const unknown = ours.filter((name) => !Object.hasOwn(settings.shape, name) && !name.endsWith('_PASSWORD'));
       expect(unknown).toEqual([]);
     }
+  });
+
+  it.each(SETUPS)('requests processor, memory and storage of the node for each container: %s', (setup) => {
+    const requested = containers(render(setup)).map(({ resources }) => Object.keys(resources?.requests ?? {}));
+    for (const names of requested) expect(names.toSorted()).toEqual(['cpu', 'ephemeral-storage', 'memory']);
   });
 
   it('sets values that the processes accept', () => {
