@@ -78,7 +78,7 @@ export async function pauseProcess(
 }
 
 interface HeldEncoders {
-  /** Returns the number of encoders that exist on all nodes. */
+  /** Returns the number of stopped encoders on all nodes. One that still runs may end before it is stopped. */
   count(): Promise<number>;
   /** Resumes the encoders, and holds no further ones. */
   release(): Promise<void>;
@@ -92,11 +92,14 @@ export async function holdEncoders(): Promise<HeldEncoders> {
   const find = `for encoder in $(grep -lx ffmpeg /proc/[0-9]*/comm | cut -d/ -f3); do
       ! grep -q '[-]progress' "/proc/$encoder/cmdline" || echo "$encoder"
     done`;
+  const findStopped = `for encoder in $(${find}); do
+      ! grep -qE '^State:[[:space:]]+T' "/proc/$encoder/status" || echo "$encoder"
+    done`;
   await onEach(`touch ${HOLD}
     (while [ -e ${HOLD} ]; do kill -s STOP $(${find}); sleep 0.2; done
      kill -s CONT $(${find})) >/dev/null 2>&1 &`);
   return {
-    count: async () => (await onEach(find)).join('\n').split('\n').filter(Boolean).length,
+    count: async () => (await onEach(findStopped)).join('\n').split('\n').filter(Boolean).length,
     release: async () => void (await onEach(`rm -f ${HOLD}`)),
   };
 }

@@ -41,9 +41,9 @@ describe('running attempts', () => {
       held.defer(await cutDns());
       // The connections of heartbeats are kept, and need DNS when they end.
       await kubectl('delete', 'pods', '--selector', podsOf('controller'));
-      await until('each attempt to be silent', 240, async () => ((await isEachSilent(ids)) ? true : null));
+      await expectSilent(ids);
       await wait(end - performance.now());
-      expect(await isEachSilent(ids)).toBe(true);
+      expect(await notSilent(ids)).toEqual([]);
       await expectServed(ids[0] ?? '');
     }
     for (const id of ids) {
@@ -61,7 +61,7 @@ describe('a job that is created while the cluster has no DNS', () => {
     let id = '';
     try {
       id = await createJob(WORK.font);
-      await until('the attempt to be silent', 240, async () => ((await isEachSilent([id])) ? true : null));
+      await expectSilent([id]);
     } finally {
       await restore();
     }
@@ -125,10 +125,18 @@ interface MediaJobs {
   }[];
 }
 
-/** Returns whether each job's first attempt is overdue and not lost. */
-async function isEachSilent(ids: readonly string[]): Promise<boolean> {
+/** Reason and attempt of a job whose first attempt is overdue and not lost. */
+const SILENT = 'HeartbeatsMissing 1';
+
+/** Waits until the first attempt of each job is silent. */
+async function expectSilent(ids: readonly string[]): Promise<void> {
+  await expect.poll(() => notSilent(ids), { timeout: 240_000, interval: 500 }).toEqual([]);
+}
+
+/** Returns the names of the jobs in any other state, with reason and attempt. */
+async function notSilent(ids: readonly string[]): Promise<readonly string[]> {
   const { items } = await kubectlJson<MediaJobs>('get', 'mediajobs');
-  const silent = items.filter(({ status }) => status?.reason === 'HeartbeatsMissing' && status.attempt === 1);
-  const names = silent.map(({ metadata }) => metadata.name);
-  return ids.every((id) => names.includes(mediaJobName(id)));
+  const states = new Map(items.map(({ metadata, status }) => [metadata.name, `${status?.reason} ${status?.attempt}`]));
+  const names = ids.map((id) => mediaJobName(id));
+  return names.flatMap((name) => (states.get(name) === SILENT ? [] : [`${name}: ${states.get(name)}`]));
 }
