@@ -61,6 +61,8 @@ export function docx({ body = '', links = [], settings, settingsLinks = [], part
 }
 
 interface Xlsx {
+  /** XML of a sheet before the one of the rows in the list of sheets. The latter is the active one. */
+  readonly sheetBefore?: string;
   /** XML of rows after the first one. */
   readonly rows?: string;
   readonly doctype?: string;
@@ -72,8 +74,16 @@ interface Xlsx {
   readonly types?: readonly (readonly [part: string, type: string])[];
 }
 
-/** Returns a workbook of one sheet. */
-export function xlsx({ rows = '', doctype = '', workbook = '', links = [], parts = [], types = [] }: Xlsx): Buffer {
+/** Returns a workbook of one sheet, or of the sheets in `parts` too. */
+export function xlsx({
+  sheetBefore = '',
+  rows = '',
+  doctype = '',
+  workbook = '',
+  links = [],
+  parts = [],
+  types = [],
+}: Xlsx): Buffer {
   return zip([
     contentTypes([
       ['/xl/workbook.xml', `${MAIN}.spreadsheetml.sheet.main+xml`],
@@ -83,7 +93,7 @@ export function xlsx({ rows = '', doctype = '', workbook = '', links = [], parts
     root('xl/workbook.xml'),
     {
       name: 'xl/workbook.xml',
-      data: `${XML}<workbook ${SHEET}><sheets><sheet name="A" sheetId="1" r:id="rId1"/></sheets>${workbook}</workbook>`,
+      data: `${XML}<workbook ${SHEET}><bookViews><workbookView activeTab="${sheetBefore === '' ? 0 : 1}"/></bookViews><sheets>${sheetBefore}<sheet name="A" sheetId="1" r:id="rId1"/></sheets>${workbook}</workbook>`,
     },
     {
       name: 'xl/_rels/workbook.xml.rels',
@@ -98,6 +108,43 @@ export function xlsx({ rows = '', doctype = '', workbook = '', links = [], parts
     },
     ...parts,
   ]);
+}
+
+/** Returns a workbook whose first sheet is a chart sheet. The second one has the words. */
+export function chartSheet(): Buffer {
+  const drawing = 'http://schemas.openxmlformats.org/drawingml/2006';
+  const chart = `<c:chart xmlns:c="${drawing}/chart" xmlns:r="${RELATIONSHIPS}" r:id="rId1"/>`;
+  const graphic = `<graphic xmlns="${drawing}/main"><graphicData uri="${drawing}/chart">${chart}</graphicData></graphic>`;
+  const frame = `<graphicFrame><nvGraphicFramePr><cNvPr id="1" name="Chart"/><cNvGraphicFramePr/></nvGraphicFramePr><xfrm/>${graphic}</graphicFrame>`;
+  const anchor = `<absoluteAnchor><pos x="0" y="0"/><ext cx="0" cy="0"/>${frame}<clientData/></absoluteAnchor>`;
+  const bars = `<barChart><barDir val="col"/><ser><idx val="0"/><order val="0"/><val><numRef><f>A!$A$1</f></numRef></val></ser><axId val="1"/><axId val="2"/></barChart>`;
+  const axes = `<catAx><axId val="1"/><crossAx val="2"/></catAx><valAx><axId val="2"/><crossAx val="1"/></valAx>`;
+  return xlsx({
+    sheetBefore: '<sheet name="Chart" sheetId="2" r:id="rId2"/>',
+    links: [{ id: 'rId2', type: 'chartsheet', target: 'chartsheets/sheet1.xml' }],
+    types: [
+      ['/xl/chartsheets/sheet1.xml', `${MAIN}.spreadsheetml.chartsheet+xml`],
+      ['/xl/drawings/drawing1.xml', `${MAIN}.drawing+xml`],
+      ['/xl/charts/chart1.xml', `${MAIN}.drawingml.chart+xml`],
+    ],
+    parts: [
+      { name: 'xl/chartsheets/sheet1.xml', data: `${XML}<chartsheet ${SHEET}><drawing r:id="rId1"/></chartsheet>` },
+      relationOf('xl/chartsheets/_rels/sheet1.xml.rels', 'drawing', '/xl/drawings/drawing1.xml'),
+      {
+        name: 'xl/drawings/drawing1.xml',
+        data: `${XML}<wsDr xmlns="${drawing}/spreadsheetDrawing">${anchor}</wsDr>`,
+      },
+      relationOf('xl/drawings/_rels/drawing1.xml.rels', 'chart', '/xl/charts/chart1.xml'),
+      {
+        name: 'xl/charts/chart1.xml',
+        data: `${XML}<chartSpace xmlns="${drawing}/chart"><chart><plotArea>${bars}${axes}</plotArea></chart></chartSpace>`,
+      },
+    ],
+  });
+}
+
+function relationOf(name: string, type: string, target: string): ZipPart {
+  return { name, data: relationships([{ id: 'rId1', type, target }], []) };
 }
 
 /** Returns an OpenDocument package. `content` is the complete content.xml. */

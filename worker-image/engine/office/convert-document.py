@@ -30,6 +30,9 @@ WORKBOOKS = (".xls", ".xlsx", ".xlsm")
 TARGETS_WITH_FORMULAS = (".xlsx", ".ods")
 MAX_WORKBOOK_BYTES = 256 * 1024**2
 
+# Flags of com.sun.star.sheet.CellFlags: VALUE, DATETIME, STRING, FORMULA
+CELL_CONTENTS = 1 | 2 | 4 | 16
+
 STORED, NOT_STORED, NO_DOCUMENT = 0, 1, 2
 
 
@@ -77,6 +80,10 @@ class ConvertDocument(unohelper.Base, XJob, XCallback):
             return NOT_STORED
         if source.endswith(WORKBOOKS):
             self.restore_values(document, source, target.endswith(TARGETS_WITH_FORMULAS))
+            if not target.endswith(".xlsx"):
+                correct_dates(document, target.endswith(TARGETS_WITH_FORMULAS))
+        if target.endswith(".csv"):
+            move_first_worksheet(document.getSheets())
         document.storeToURL(target, properties(Overwrite=True, **filter_properties(export_filter)))
         return STORED
 
@@ -115,6 +122,33 @@ class ConvertDocument(unohelper.Base, XJob, XCallback):
 
 def load(desktop, url, **values):
     return desktop.loadComponentFromURL(url, "_blank", 0, properties(**values))
+
+
+def correct_dates(document, has_formulas):
+    try:
+        from early_dates import correct_early_dates
+
+        correct_early_dates(document, has_formulas)
+    except Exception:
+        # The document is converted as LibreOffice imported it.
+        traceback.print_exc()
+
+
+def move_first_worksheet(sheets):
+    """Moves the first visible worksheet before hidden sheets and chart sheets: the CSV filter writes the first sheet."""
+    for index in range(sheets.getCount()):
+        sheet = sheets.getByIndex(index)
+        if sheet.IsVisible and not is_chart_sheet(sheet):
+            if index > 0:
+                sheets.moveByName(sheet.getName(), 0)
+            return
+
+
+def is_chart_sheet(sheet):
+    """Tells whether a sheet has charts and no cells: LibreOffice imports chart sheets so."""
+    if not sheet.getCharts().hasElements():
+        return False
+    return not sheet.queryContentCells(CELL_CONTENTS).hasElements()
 
 
 def filter_properties(text):

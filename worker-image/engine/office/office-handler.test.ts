@@ -11,7 +11,7 @@ import {
   OFFICE_WORDS,
   wordTwoDocument,
 } from '#test/fixtures/make-office-fixtures.ts';
-import { docx, odf, WORDS, xlsx } from '#test/hostile/forge-office.ts';
+import { chartSheet, docx, odf, WORDS, xlsx } from '#test/hostile/forge-office.ts';
 import { xls } from '#test/hostile/forge-xls.ts';
 import type { Produced } from '#worker-image/engine/handler.ts';
 import { presentationHandler, sheetHandler, wordHandler } from '#worker-image/engine/office/office-handler.ts';
@@ -55,14 +55,30 @@ async function output(file: string, args: readonly string[]): Promise<string> {
 function formattedCells(): Buffer {
   const codes = ['00000', '000-0000', 'dd.mm.yyyy', 'hh:mm', '0%', 'General'];
   const values = [123, 5551234, 45385, 0.5451388888888888, 0.1234, 12345678901234];
-  const rows = values.map(
-    (value, index) => `<row r="${index + 2}"><c r="A${index + 2}" s="${index}"><v>${value}</v></c></row>`,
-  );
+  const rows = values.map((value, index) => styledRow(index + 2, index, `<v>${value}</v>`));
+  rows.push('<row r="8"><c r="A8" t="b"><v>1</v></c></row><row r="9"><c r="A9" t="e"><v>#DIV/0!</v></c></row>');
+  return styledCells(codes, rows);
+}
+
+/** Returns a workbook with serial numbers before March 1900; the fourth one is of a formula. */
+function earlyDates(): Buffer {
+  const date = 'dd.mm.yyyy';
+  const values = ['<v>1</v>', '<v>59</v>', '<v>61</v>', '<f>A2+1</f><v>2</v>', '<v>1</v>', '<v>1.5</v>', '<v>31</v>'];
+  const rows = values.map((value, index) => styledRow(index + 2, index, value));
+  return styledCells([date, date, date, date, 'dddd', '[h]:mm', 'General'], rows);
+}
+
+function styledRow(row: number, style: number, content: string): string {
+  return `<row r="${row}"><c r="A${row}" s="${style}">${content}</c></row>`;
+}
+
+/** Returns a workbook with these rows, in which the number formats are the cells' styles. */
+function styledCells(codes: readonly string[], rows: readonly string[]): Buffer {
   const formats = codes.map((code, index) => `<numFmt numFmtId="${200 + index}" formatCode="${code}"/>`);
   const cellFormats = codes.map((_code, index) => `<xf numFmtId="${200 + index}" applyNumberFormat="1"/>`);
   const styles = `<numFmts>${formats.join('')}</numFmts><fonts><font/></fonts><fills><fill/></fills><borders><border/></borders><cellStyleXfs><xf/></cellStyleXfs><cellXfs>${cellFormats.join('')}</cellXfs>`;
   return xlsx({
-    rows: `${rows.join('')}<row r="8"><c r="A8" t="b"><v>1</v></c></row><row r="9"><c r="A9" t="e"><v>#DIV/0!</v></c></row>`,
+    rows: rows.join(''),
     links: [{ id: 'rIdStyles', type: 'styles', target: 'styles.xml' }],
     types: [['/xl/styles.xml', 'application/vnd.openxmlformats-officedocument.spreadsheetml.styles+xml']],
     parts: [
@@ -72,6 +88,24 @@ function formattedCells(): Buffer {
       },
     ],
   });
+}
+
+function hiddenSheet(): Buffer {
+  return xlsx({
+    sheetBefore: '<sheet name="H" sheetId="2" state="hidden" r:id="rId2"/>',
+    links: [{ id: 'rId2', type: 'worksheet', target: 'worksheets/sheet2.xml' }],
+    types: [['/xl/worksheets/sheet2.xml', 'application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml']],
+    parts: [
+      {
+        name: 'xl/worksheets/sheet2.xml',
+        data: `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData><row r="1"><c r="A1"><v>7</v></c></row></sheetData></worksheet>`,
+      },
+    ],
+  });
+}
+
+function odsRow(words: string): string {
+  return `<table:table-row><table:table-cell office:value-type="string"><text:p>${words}</text:p></table:table-cell></table:table-row>`;
 }
 
 // test/matrix converts every format to every target.
@@ -90,6 +124,38 @@ describe('the converted document', () => {
     const { path, warnings } = await convert('sheet', fixture('fods'), 'csv');
     expect(await readFile(path, 'utf8')).toMatch(/^name,note\n"Jürgen, ""J""",0010\ntwo\u00A0words,x\n/);
     expect(warnings).toEqual(['A csv file contains one sheet: the other one was dropped.']);
+  });
+
+  it.each([
+    ['hidden in xlsx', 'xlsx', hiddenSheet()],
+    ['a chart sheet', 'xlsx', chartSheet()],
+    [
+      'hidden in ods',
+      'ods',
+      odf(false, {
+        type: 'spreadsheet',
+        before: `<office:automatic-styles><style:style style:name="ta1" style:family="table"><style:table-properties table:display="false"/></style:style></office:automatic-styles>`,
+        body: `<table:table table:name="H" table:style-name="ta1">${odsRow('hidden')}</table:table><table:table table:name="A">${odsRow(WORDS)}</table:table>`,
+      }),
+    ],
+  ] as const)('is the first visible worksheet as CSV when the first sheet is %s', async (name, format, bytes) => {
+    const path = join(directory, `${name}.${format}`);
+    await writeFile(path, bytes);
+    const { path: csv, warnings } = await convert('sheet', { name, path, format }, 'csv');
+    expect(await readFile(csv, 'utf8')).toBe(`${WORDS}\n`);
+    expect(warnings).toEqual(['A csv file contains one sheet: the other one was dropped.']);
+  });
+
+  it('has the dates of January and February 1900 that Excel displays, and its names of weekdays', async () => {
+    const path = join(directory, 'early.xlsx');
+    await writeFile(path, earlyDates());
+    const source = { name: 'early', path, format: 'xlsx' } as const;
+    const shown = [WORDS, '01.01.1900', '28.02.1900', '01.03.1900', '02.01.1900', 'Sunday', '36:00', '31', ''];
+    expect((await readFile((await convert('sheet', source, 'csv')).path, 'utf8')).split('\n')).toEqual(shown);
+    const ods = { name: 'early', path: (await convert('sheet', source, 'ods')).path, format: 'ods' } as const;
+    expect((await readFile((await convert('sheet', ods, 'csv')).path, 'utf8')).split('\n')).toEqual(shown);
+    const again = { ...source, path: (await convert('sheet', source, 'xlsx')).path };
+    expect((await readFile((await convert('sheet', again, 'csv')).path, 'utf8')).split('\n')).toEqual(shown);
   });
 
   it('has CSV cells as the spreadsheet displays them', async () => {
