@@ -5,6 +5,9 @@ import { checkJsonObject, parseFields } from '#api/fields/parse-fields.ts';
 const schema = z.strictObject({
   name: z.string(),
   size: z.int().min(1).optional(),
+  kind: z.enum(['a', 'b']).optional(),
+  notes: z.record(z.string().max(2), z.string()).optional(),
+  output: z.strictObject({ headers: z.record(z.string(), z.string()) }).optional(),
   input: z.strictObject({ url: z.string() }).optional(),
   options: z.looseObject({}).optional(),
 });
@@ -13,8 +16,18 @@ const fromJson = (text: string): unknown => JSON.parse(text);
 describe('parseFields', () => {
   it.each([
     ['{}', 'name', '`name` is missing; it is required.'],
-    ['{"name": 5}', 'name', '`name` is not valid: it has to be a string.'],
-    ['{"name": "a", "size": 0}', 'size', '`size` is not valid: the minimum is 1.'],
+    ['{"name": 5}', 'name', '`name` is `5`: it has to be a string.'],
+    ['{"name": null}', 'name', '`name` is `null`: it has to be a string.'],
+    ['{"name": "a", "size": 0}', 'size', '`size` is `0`: the minimum is 1.'],
+    ['{"name": "a", "size": "0"}', 'size', '`size` is `"0"`: it has to be a number.'],
+    ['{"name": "a", "size": [0]}', 'size', '`size` is not valid: it has to be a number.'],
+    ['{"name": "a", "kind": "c"}', 'kind', '`kind` is `"c"`: it has to be one of a, b.'],
+    [
+      '{"name": "a", "notes": {"abc": ""}}',
+      'notes.abc',
+      '`notes.abc` is not valid: its name is not allowed: the maximum is 2',
+    ],
+    ['{"name": "a", "output": {"headers": {"a": 5}}}', 'output.headers.a', '`output.headers.a` is not valid: it has'],
     ['{"name": "a", "nmae": 1}', 'nmae', 'There is no field `nmae`. Did you mean `name`?'],
     ['{"name": "a", "input": {}}', 'input.url', '`input.url` is missing; it is required.'],
     ['{"name": "a", "input": {"url": "b", "uri": "c"}}', 'input.uri', 'There is no field `input.uri`.'],
@@ -23,6 +36,11 @@ describe('parseFields', () => {
     expect(() => parseFields(schema, fromJson(body))).toThrow(
       expect.objectContaining({ code: 'bad_request', param, message: expect.stringContaining(message) }),
     );
+  });
+
+  it('names a required enumeration as missing', () => {
+    const required = z.strictObject({ kind: z.enum(['a', 'b']) });
+    expect(() => parseFields(required, {})).toThrow('`kind` is missing; it is required.');
   });
 
   it('returns the options as sent, also names that zod would drop', () => {

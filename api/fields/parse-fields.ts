@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { containsNul, nulCharacterError } from '#api/fields/nul-character.ts';
-import { adviceOn, requirementOf } from '#crds/contract/refusal-words.ts';
+import { adviceOn, refusedValue, requirementOf } from '#crds/contract/refusal-words.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 
 /** Returns the value if it is an object without U+0000. @throws MediaError bad_request */
@@ -19,7 +19,7 @@ export function checkJsonObject(value: unknown): Readonly<Record<string, unknown
 export function parseFields<Schema extends z.ZodType>(schema: Schema, object: unknown): z.output<Schema> {
   const protoPath = protoFieldPath(object);
   if (protoPath !== null) throw unknownFieldError(protoPath);
-  const parsed = schema.safeParse(object);
+  const parsed = schema.safeParse(object, { reportInput: true });
   const issues = parsed.error?.issues ?? [];
   // A misspelt name also leaves another field missing: the name is the cause.
   const issue = issues.find(({ code, path }) => code === 'unrecognized_keys' && path.length === 0) ?? issues[0];
@@ -53,9 +53,13 @@ function unknownFieldError(param: string, known: readonly string[] = []): MediaE
 function fieldError(issue: z.core.$ZodIssue, known: readonly string[]): MediaError {
   const path = issue.path.join('.');
   if (issue.code === 'unrecognized_keys') return unknownFieldError([...issue.path, issue.keys[0]].join('.'), known);
-  const isMissing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined');
-  const problem = isMissing ? 'is missing; it is required' : `is not valid: ${requirementOf(issue)}`;
-  return new MediaError('bad_request', `\`${path}\` ${problem}.`, { param: path });
+  const message = isSecret(issue) ? `\`${path}\` is not valid: ${requirementOf(issue)}.` : refusedValue(path, issue);
+  return new MediaError('bad_request', message, { param: path });
+}
+
+/** Returns true for a header of the caller's own storage: refusals are stored with their Idempotency-Key. */
+function isSecret({ path }: z.core.$ZodIssue): boolean {
+  return path[0] === 'output' && path[1] === 'headers' && path.length > 2;
 }
 
 function describeType(value: unknown): string {

@@ -30,6 +30,8 @@ export function refuseUnknownParameters(
 
 /** Returns the schema of a whole number in a query: decimal digits only, no sign, point, exponent, prefix or space. */
 export function queryNumber({ min, max }: { min: number; max: number }): z.ZodType<number> {
-  const number = z.number('send a whole number in decimal digits').int().min(min).max(max);
+  const error = ({ code }: { code?: string }): string | undefined =>
+    code === 'invalid_type' ? `it has to be a whole number from ${min} to ${max}` : undefined;
+  const number = z.number({ error }).int().min(min).max(max);
   return z.preprocess((text) => (typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : text), number);
 }

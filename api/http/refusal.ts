@@ -17,7 +17,11 @@ export function refusal(deps: { log: Log; docsUrl: string }, input: { error: unk
   const retryAfter = error.retryAfterSeconds;
   return {
     status: error.status ?? 500,
-    headers: retryAfter === null ? {} : { 'Retry-After': String(Math.max(1, Math.ceil(retryAfter))) },
+    headers: {
+      ...(retryAfter === null ? {} : { 'Retry-After': String(Math.max(1, Math.ceil(retryAfter))) }),
+      // RFC 9110, 11.6.1: every 401 names the scheme to use.
+      ...(error.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
+    },
     body: {
       error: {
         type: error.type,

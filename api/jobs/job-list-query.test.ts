@@ -27,15 +27,16 @@ describe('readJobListQuery', () => {
   });
 
   it.each([
-    ['limit=0', 'limit'],
-    ['limit=101', 'limit'],
-    ['status=done', 'status'],
-    ['created_after=2026-01-01', 'created_after'],
-    ['page=2', 'page'],
-    ['limit=1&limit=1', 'limit'],
-  ])('refuses %s', (query, param) => {
+    ['limit=0', 'limit', '`limit` is `0`: the minimum is 1.'],
+    ['limit=101', 'limit', '`limit` is `101`: the maximum is 100.'],
+    ['limit=1.5', 'limit', '`limit` is `"1.5"`: it has to be a whole number from 1 to 100.'],
+    ['status=done', 'status', '`status` is `"done"`: it has to be one of queued,'],
+    ['created_after=2026-01-01', 'created_after', 'it has to be an ISO 8601 time with zone, such as'],
+    ['page=2', 'page', 'There is no field `page`.'],
+    ['limit=1&limit=1', 'limit', 'more than once'],
+  ])('refuses %s with the value and the rule', (query, param, message) => {
     expect(() => readJobListQuery(new URLSearchParams(query))).toThrow(
-      expect.objectContaining({ code: 'bad_request', param }),
+      expect.objectContaining({ code: 'bad_request', param, message: expect.stringContaining(message) }),
     );
   });
 });

@@ -5,7 +5,9 @@ import { JOB_STATUSES } from '#api/jobs/job.ts';
 import type { JobPageQuery } from '#api/jobs/read-jobs.ts';
 import { OPERATIONS } from '#crds/catalogue/formats.ts';
 
-const moment = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+const moment = z.iso
+  .datetime({ offset: true, error: 'it has to be an ISO 8601 time with zone, such as 2026-01-31T12:00:00Z' })
+  .transform((text) => new Date(text));
 
 /** Query parameters of `GET /v1/jobs`. */
 export const jobListQuery = z.strictObject({

@@ -81,6 +81,15 @@ describe('the OpenAPI document', () => {
     expect(oneOf).toEqual([{ required: ['upload'] }, { required: ['url'] }]);
   });
 
+  it.each([
+    ['post', '/v1/convert'],
+    ['get', '/v1/jobs/{id}/output'],
+  ])('describes the JSON that %s %s returns for a table as rows, and other files as bytes', (method, path) => {
+    const content = document.paths[path]?.[method]?.responses['200']?.content;
+    expect(content?.['application/json']?.schema).toEqual({ type: 'array', items: { type: 'object' } });
+    expect(content?.['text/csv']?.schema).toEqual({ type: 'string', format: 'binary' });
+  });
+
   it('describes sizes as integers without a maximum', () => {
     expect(propertyOf('EstimateRequest', 'size')).toMatchObject({ type: 'integer', exclusiveMinimum: 0 });
     expect(propertyOf('EstimateRequest', 'size')).not.toHaveProperty('maximum');

@@ -46,11 +46,15 @@ function successes(writer: SchemaWriter, endpoint: Endpoint): Record<string, obj
   );
 }
 
+/** JSON result of a table: a schema of bytes would refuse it, because clients see the parsed value. */
+const TABLE_ROWS = { schema: { type: 'array', items: { type: 'object' } } };
+
 /** Returns the content of a response with a file: one entry per media type. */
 function fileContent(files: readonly Format[]): Record<string, object> {
   const mediaTypes = new Set(files.map((format) => FORMATS[format].mediaType.split(';')[0] ?? ''));
   const bytes = { schema: { type: 'string', format: 'binary' } };
-  return Object.fromEntries([...mediaTypes].toSorted().map((mediaType) => [mediaType, bytes]));
+  const contentOf = (mediaType: string): object => (mediaType === 'application/json' ? TABLE_ROWS : bytes);
+  return Object.fromEntries([...mediaTypes].toSorted().map((mediaType) => [mediaType, contentOf(mediaType)]));
 }
 
 function failures(endpoint: Endpoint): Record<string, object> {

@@ -55,6 +55,11 @@ const ROWS: readonly { codes: RegExp; reason: SafeFetchReason; message: string }
     message: 'the host did not accept a connection in time',
   },
   {
+    codes: /^UND_ERR_RES_CONTENT_LENGTH/,
+    reason: 'connection_failed',
+    message: 'the connection closed before the response was complete',
+  },
+  {
     codes: /^HPE_|HEADERS_OVERFLOW|UND_ERR_RES_/,
     reason: 'bad_response',
     message: 'the response is not valid HTTP, or its headers are too long',

@@ -119,6 +119,11 @@ describe('fetch of input.url', () => {
       'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf',
       'the connection closed before the response was complete',
     ],
+    [
+      'fewer bytes than announced on a connection without keep-alive',
+      'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 10\r\n\r\nhalf',
+      'the connection closed before the response was complete',
+    ],
     ['no response', '', 'the connection closed before the response was complete'],
   ])('makes three attempts within a minute after %s', async (_what, response, problem) => {
     const id = await courier.newJob({ inputUrl: `http://127.0.0.2:${await rawServer(response)}/` });

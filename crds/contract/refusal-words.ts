@@ -56,8 +56,30 @@ function cell(row: readonly number[], column: number): number {
   return row[column] ?? 0;
 }
 
+/** Maximum number of characters of a value that a message repeats. */
+const MAX_REPEATED = 100;
+
+/**
+ * Returns what is wrong with a value, with the value unless it is an object, and what it has to be. The parse needs
+ * `reportInput`, otherwise the value is not in the issue.
+ */
+export function refusedValue(path: string, issue: z.core.$ZodIssue): string {
+  const { code, input } = issue;
+  if (input === undefined) return `\`${path}\` is missing; it is required.`;
+  // The input of a refused name is the name.
+  const isShown = code !== 'invalid_key' && (typeof input !== 'object' || input === null);
+  const text = isShown ? JSON.stringify(input) : null;
+  const problem = text === null ? 'is not valid' : `is \`${text.slice(0, MAX_REPEATED)}\``;
+  return `\`${path}\` ${problem}: ${requirementOf(issue)}.`;
+}
+
 /** Returns what a refused value has to be, in place of the validator's words; a schema's own message unchanged. */
 export function requirementOf(issue: z.core.$ZodIssue): string {
+  const nameIssue = issue.code === 'invalid_key' ? issue.issues[0] : undefined;
+  return nameIssue === undefined ? ruleOf(issue) : `its name is not allowed: ${ruleOf(nameIssue)}`;
+}
+
+function ruleOf(issue: z.core.$ZodIssue): string {
   if (!/^(Too (big|small)|Invalid (input|option|string))/.test(issue.message)) return issue.message;
   if (issue.code === 'too_big') return `the maximum is ${counted(issue.maximum, issue.origin)}`;
   if (issue.code === 'too_small') {

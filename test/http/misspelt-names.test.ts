@@ -86,6 +86,11 @@ describe('a misspelt name', () => {
   });
 
   it.each([
+    [
+      '/v1/presets',
+      { name: 'a', options: { image: { quality: '5' } } },
+      '`image.quality` is `"5"`: it has to be a number.',
+    ],
     ['/v1/jobs', { opeartion: 'compress' }, 'Did you mean `operation`?'],
     ['/v1/presets', { name: 'a', options: { 'image.quality': 5 } }, 'send {"image": {"quality": …}} in place of'],
     [
@@ -96,7 +101,7 @@ describe('a misspelt name', () => {
     [
       '/v1/presets',
       { name: 'a', options: { image: { quality: 101 } } },
-      '`image.quality` is not valid: the maximum is 100.',
+      '`image.quality` is `101`: the maximum is 100.',
     ],
     ['/v1/presets', { name: 'a', options: { image: { format: 'jpgg' } } }, 'it has to be one of original, jpg'],
   ])('in JSON for %s is answered with what to send (%#)', async (path, json, message) => {

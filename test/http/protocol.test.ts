@@ -131,6 +131,7 @@ describe('keys', () => {
     const response = await api('GET', '/v1/jobs', { key: null, headers });
     expectRefusal(response, 'missing_key');
     expect(response.headers['ratelimit-limit']).toBeUndefined();
+    expect(response.headers['www-authenticate']).toBe('Bearer');
   });
 
   // Promise, Bad input, case by case: Malformed and unknown keys

@@ -86,6 +86,12 @@ describe('options in a query', () => {
     expect(refusalOf(() => query(entries))).toEqual({ code: 'invalid_options', param });
   });
 
+  it.each(['60.5', '1e2', '1.0', 'x'])('name %s as no whole number', (text) => {
+    expect(() => query({ 'image.quality': text })).toThrow(
+      `\`image.quality\` is \`${text}\`: it has to be a whole number.`,
+    );
+  });
+
   // Promise, Direct endpoints: Convert: target, its spellings and case, page, dpi; larger results are returned
   it('are parsed as numbers, booleans, words and short names of convert', () => {
     const options = resolveOptions(query({ 'image.quality': '60', 'image.resize': 'false', to: 'JPEG', dpi: '300' }));

@@ -9,7 +9,7 @@ import { MediaError } from '#crds/contract/media-error.ts';
 import { audioOptions } from '#crds/catalogue/options/audio.ts';
 import { convertOptions } from '#crds/catalogue/options/convert.ts';
 import { imageOptions, RESIZE_MODES, RESIZE_SIDE } from '#crds/catalogue/options/image.ts';
-import { requirementOf, suggestion } from '#crds/contract/refusal-words.ts';
+import { refusedValue, requirementOf, suggestion } from '#crds/contract/refusal-words.ts';
 import { refuseImpossiblePairs } from '#crds/catalogue/options/impossible-pairs.ts';
 import { pdfOptions } from '#crds/catalogue/options/pdf.ts';
 import { videoOptions } from '#crds/catalogue/options/video.ts';
@@ -69,7 +69,7 @@ export const OPTION_PATHS: readonly string[] = [...LEAVES.keys()];
  * @throws MediaError invalid_options with the dotted path in `param`.
  */
 export function parseJsonOptions(value: unknown): FlatOptions {
-  const parsed = optionsSchema.safeParse(value);
+  const parsed = optionsSchema.safeParse(value, { reportInput: true });
   if (!parsed.success) throw invalidOption(parsed.error);
   return flatten(parsed.data, '');
 }
@@ -214,7 +214,7 @@ function invalidOption(error: z.ZodError): MediaError {
     return issue.path.length === 0 ? (flatOption(param) ?? unknownOption(param)) : unknownOption(param);
   }
   const param = path === '' ? 'options' : path;
-  return new MediaError('invalid_options', `\`${param}\` is not valid: ${requirementOf(issue)}.`, { param });
+  return new MediaError('invalid_options', refusedValue(param, issue), { param });
 }
 
 function unknownOption(param: string): MediaError {
@@ -241,9 +241,8 @@ function deepest(issue: z.core.$ZodIssue | undefined, base: PropertyKey[] = []):
 
 function badValue(path: string, text: string, error: z.ZodError): MediaError {
   const issue = error.issues[0];
-  return new MediaError(
-    'invalid_options',
-    `\`${path}\` is \`${text.slice(0, 100)}\`: ${issue === undefined ? 'not allowed' : requirementOf(issue)}.`,
-    { param: path },
-  );
+  // All numbers among the options are whole, and text such as `1.5` did not become a number.
+  const isNumber = issue?.code === 'invalid_type' && issue.expected === 'number';
+  const rule = isNumber ? 'it has to be a whole number' : issue === undefined ? 'not allowed' : requirementOf(issue);
+  return new MediaError('invalid_options', `\`${path}\` is \`${text.slice(0, 100)}\`: ${rule}.`, { param: path });
 }
