@@ -47,7 +47,7 @@ function discardedWarnings({ work, facts }: InspectedFile, discarded: Produced):
 }
 
 function pixels({ width, height }: Facts): string {
-  return width === undefined ? '' : `${width} × ${height}`;
+  return width === undefined ? '' : `${width}x${height}`;
 }
 
 /** Returns whether the caller chose a format. AAC is also the default, so it is not counted as a choice. */

@@ -217,8 +217,8 @@ describe('processFile when compression gains nothing', () => {
   it.each([
     ['format', 'kept', toPngOfSameSize, INPUT, 'The png would have 2000 bytes'],
     ['format', 'stripped', toPngOfSameSize, Buffer.alloc(900), 'The png would have 2000 bytes'],
-    ['size', 'kept', toOtherSize, INPUT, 'The jpg of 30 × 20 would have 2000 bytes'],
-    ['size', 'stripped', toOtherSize, Buffer.alloc(900), 'The jpg of 30 × 20 would have 2000 bytes'],
+    ['size', 'kept', toOtherSize, INPUT, 'The jpg of 30x20 would have 2000 bytes'],
+    ['size', 'stripped', toOtherSize, Buffer.alloc(900), 'The jpg of 30x20 would have 2000 bytes'],
   ])(
     'warns that the requested %s was not applied when the original is %s',
     async (_what, how, step, strip, warning) => {

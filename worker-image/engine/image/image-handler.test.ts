@@ -101,7 +101,7 @@ describe('inspect', () => {
 
   it.each([
     [60_000, 60_000, { width: 60_000, height: 60_000 }],
-    [640, 480, { width: 1, height: 1, warning: expect.stringContaining('640 × 480 pixels, its frames cover 1 × 1') }],
+    [640, 480, { width: 1, height: 1, warning: expect.stringContaining('640x480 pixels, its frames cover 1x1') }],
     [1, 1, { width: 1, height: 1 }],
   ])(
     'reads the size of a GIF of one pixel on a logical screen of %d × %d as browsers show it, or warns',
@@ -350,6 +350,11 @@ describe('convert', () => {
       expect(produced).toMatchObject({ facts: { frames: 1 }, warnings: [expect.stringContaining('first')] });
     },
   );
+
+  it('names the still target with its article', async () => {
+    const { warnings } = await convert('animated-gif', 'avif');
+    expect(warnings).toEqual([expect.stringContaining('an AVIF file cannot contain all')]);
+  });
 
   it.each(['compress', 'convert'] as const)(
     'warns about a PNG whose only frame is not its still image: %s',

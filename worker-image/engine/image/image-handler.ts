@@ -6,6 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FORMATS, isImageTarget, isRaw, type Format, type ImageTarget } from '#crds/catalogue/formats.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
+import { withArticle } from '#crds/contract/refusal-words.ts';
 import type { EngineDeps, KindHandler, Work } from '#worker-image/engine/handler.ts';
 import type { CarriedExif } from '#worker-image/engine/image/carried-exif.ts';
 import { encodeImage, TARGETS, type Encoding } from '#worker-image/engine/image/encode/encode-image.ts';
@@ -129,7 +130,7 @@ function droppedFrames({ picture: { frames }, target, source }: ImageConversion)
   const { name, animated } = TARGETS[target];
   if (frames > 1 && !(animated && source.frames > 1)) {
     return [
-      `The image is animated, and a ${name} file cannot contain all ${frames} frames: only the first one was used.`,
+      `The image is animated, and ${withArticle(name)} file cannot contain all ${frames} frames: only the first one was used.`,
     ];
   }
   return source.pages > 1 ? [`The TIFF has ${source.pages} pages: only the first one was used.`] : [];

@@ -284,12 +284,15 @@ describe('compressing audio', () => {
 
 describe('tags and cover art of audio', () => {
   // Promise, Direct endpoints: Compress options change the result: quality, format, channels, rates, metadata
-  it.each(['m4a', 'mp3', 'ogg', 'opus', 'flac'] as const)('are kept in %s, or removed on request', async (format) => {
-    for (const from of ['mp3', 'ogg'] as const) {
-      expect(await tags(await compress(fixture(from), { format }))).toContain('A tone');
-      expect(await tags(await compress(fixture(from), { format, strip_metadata: true }))).not.toMatch(/tone|Nobody/i);
-    }
-  });
+  it.each(['aac', 'm4a', 'mp3', 'ogg', 'opus', 'flac', 'wav'] as const)(
+    'are kept in %s, or removed on request',
+    async (format) => {
+      for (const from of ['mp3', 'ogg'] as const) {
+        expect(await tags(await compress(fixture(from), { format }))).toContain('A tone');
+        expect(await tags(await compress(fixture(from), { format, strip_metadata: true }))).not.toMatch(/tone|Nobody/i);
+      }
+    },
+  );
 
   it.each(['m4a', 'mp3', 'flac'] as const)('are kept in %s, which is still audio', async (format) => {
     const source = await draw(engineDeps().run, directory, {

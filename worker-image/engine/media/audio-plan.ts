@@ -235,9 +235,14 @@ function frameOptions(probe: Probe, format: AudioOutput, strip: boolean): string
   return [...audio, ...cover, ...tagOptions(probe, format), ...container];
 }
 
+/** Options that write ID3 tags. ADTS frames have no place for tags, so ffmpeg drops them unless it is to write ID3. */
+const ID3_OPTIONS: Partial<Record<AudioOutput, readonly string[]>> = {
+  mp3: ['-id3v2_version', '3'],
+  aac: ['-write_id3v2', '1'],
+};
+
 /** Returns the options that copy the tags: Ogg has them on the stream, all other formats on the file. */
 function tagOptions(probe: Probe, format: AudioOutput): string[] {
   const fromStream = probe.format === 'ogg' || probe.format === 'opus';
-  const id3 = format === 'mp3' ? ['-id3v2_version', '3'] : [];
-  return ['-map_metadata', fromStream ? '0:s:a:0' : '0', ...id3];
+  return ['-map_metadata', fromStream ? '0:s:a:0' : '0', ...(ID3_OPTIONS[format] ?? [])];
 }

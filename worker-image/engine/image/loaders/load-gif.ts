@@ -34,7 +34,7 @@ export async function loadGif(_deps: DecoderDeps, file: ImageFile): Promise<Pict
 function cropped(screen: ImageSize, covered: ImageSize, maxPixels: number): { size: ImageSize; warning?: string } {
   const { width, height } = screen;
   if (width * height > maxPixels) return { size: screen };
-  const warning = `The canvas of the GIF is ${width} × ${height} pixels, its frames cover ${covered.width} × ${covered.height} of them: empty margins are dropped when it is encoded again.`;
+  const warning = `The canvas of the GIF is ${width}x${height} pixels, its frames cover ${covered.width}x${covered.height} of them: empty margins are dropped when it is encoded again.`;
   return { size: covered, warning };
 }
 
