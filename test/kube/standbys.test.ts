@@ -10,6 +10,7 @@ import { jobsPath, podsPath } from '#controller/run-objects.ts';
 import { heartbeatToken } from '#crds/contract/heartbeat-token.ts';
 import { mediaJobName } from '#crds/contract/names.ts';
 import { STANDBY_AUDIENCE } from '#crds/contract/run-files.ts';
+import type { RunInput } from '#crds/contract/run-input.ts';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
 import { makeLog } from '#crds/process/log.ts';
 import { buildNewMediaJob, jobIdOf } from '#test/support/build-media-job.ts';
@@ -22,6 +23,7 @@ const WAIT = { timeout: 60_000, interval: 50 };
 const BOUND = 'mediajobs.dev/bound-to';
 const KEY = Buffer.from(HEARTBEAT_KEY, 'base64');
 const NONCE = 'mediajobs.dev/dispatch';
+const NONCE_OF_JOBS = 'nonce';
 const nextHalfHour = (): string => new Date(Date.now() + 1_800_000).toISOString();
 
 describe('a controller with standbys', () => {
@@ -32,7 +34,8 @@ describe('a controller with standbys', () => {
   let recorder: Awaited<ReturnType<typeof serveTransfers>>;
   let port: number;
   let faults: string;
-  let jobs = 0;
+  /** What the recorder knows of the input of each job, by id. Its row exists before the MediaJob, whose Secret follows. */
+  const rows = new Map<string, RunInput>();
 
   const start = (settings: object = {}): Promise<ClusterProcess> =>
     startClusterProcess('controller/main.ts', {
@@ -46,12 +49,12 @@ describe('a controller with standbys', () => {
       },
     });
   const create = async (behaviour: string, spec: object = {}): Promise<string> => {
-    jobs += 1;
-    const jobId = jobIdOf(jobs);
+    const jobId = jobIdOf(rows.size + 1);
     const heartbeatTokens = [1, 2, 3].map((attempt) => heartbeatToken(KEY, jobId, attempt));
     const ticket = { filename: behaviour, heartbeatTokens };
     const mediaJob = buildNewMediaJob({ jobId, waitUntil: nextHalfHour(), ...spec }, ticket);
-    await home.mediaJobs.create({ ...mediaJob, labels: { [NONCE]: 'nonce' } });
+    rows.set(jobId, { filename: behaviour, etag: '"0"' });
+    await home.mediaJobs.create({ ...mediaJob, labels: { [NONCE]: NONCE_OF_JOBS } });
     return mediaJobName(jobId);
   };
   const standbys = async (): Promise<readonly KubeObject[]> =>
@@ -81,16 +84,11 @@ describe('a controller with standbys', () => {
     kubelet = await startFakeKubelet(client, namespace);
     faults = await mkdtemp(join(tmpdir(), 'standby-faults-'));
     [port] = (await freePorts(1)) as [number];
-    // The database of a recorder is the Secrets that it would have written.
     recorder = await serveTransfers(
       {
         log: makeLog('test', 'silent'),
         grant: async () => null,
-        describe: async ({ jobId, dispatch }) => {
-          const ticket = await home.mediaJobs.ticket(mediaJobName(jobId));
-          if (ticket?.dispatch !== dispatch || ticket.inputEtag === null) return null;
-          return { filename: ticket.filename, etag: ticket.inputEtag };
-        },
+        describe: async ({ jobId, dispatch }) => (dispatch === NONCE_OF_JOBS ? (rows.get(jobId) ?? null) : null),
       },
       { address: { host: '127.0.0.1', port: 0 }, key: KEY },
     );
