@@ -63,8 +63,8 @@ export async function apply(deps: ApplyDeps, facts: JobFacts, decision: Decision
   }
 }
 
-async function release(deps: ApplyDeps, { name }: JobFacts): Promise<Applied> {
-  await deps.runs.release(name);
+async function release(deps: ApplyDeps, { name, run }: JobFacts): Promise<Applied> {
+  await deps.runs.release(name, run?.is.state === 'ended' ? run.name : undefined);
   deps.heartbeats.forget(jobIdOfName(name));
   deps.percentWrites.delete(name);
   return { result: 'released', requeueAt: null };

@@ -2,11 +2,10 @@ import type { KubeClient } from '#crds/kube/kube-client.ts';
 import { orNull } from '#crds/kube/kube-error.ts';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
 import type { RunRequest } from '#controller/runs.ts';
-import { bindPatch, BOUND_ANNOTATION } from '#controller/standby-manifest.ts';
+import { bindPatch, BOUND_ANNOTATION, type BindTerms } from '#controller/standby-manifest.ts';
 
-interface BindDeps {
+interface BindDeps extends BindTerms {
   readonly client: Pick<KubeClient, 'get' | 'mergePatch'>;
-  readonly now: Date;
 }
 
 /**
@@ -15,13 +14,17 @@ interface BindDeps {
  * @throws Error when another controller has bound or replaced the standby; KubeError.
  */
 export async function bindJob(
-  { client, now }: BindDeps,
+  { client, ...terms }: BindDeps,
   { job, path, request }: { job: KubeObject; path: string; request: RunRequest },
 ): Promise<KubeObject> {
-  const bound = await orNull(client.mergePatch(path, bindPatch(job, request, now)), 409);
+  const bound = await orNull(client.mergePatch(path, bindPatch(job, request, terms)), 409);
   if (bound !== null) return bound;
   const fresh = await client.get(path);
-  if (fresh.metadata.uid !== job.metadata.uid || fresh.metadata.annotations?.[BOUND_ANNOTATION] !== undefined)
+  if (fresh.metadata.uid !== job.metadata.uid || boundTo(fresh) !== boundTo(job))
     throw new Error('another controller has bound or replaced the standby');
-  return client.mergePatch(path, bindPatch(fresh, request, now));
+  return client.mergePatch(path, bindPatch(fresh, request, terms));
+}
+
+function boundTo({ metadata }: KubeObject): string | undefined {
+  return metadata.annotations?.[BOUND_ANNOTATION];
 }

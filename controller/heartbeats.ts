@@ -13,12 +13,14 @@
  * Of several controllers, the leader handles all but transfers, and the others forward to it. 503: there is no leader.
  */
 import { createServer, type IncomingMessage } from 'node:http';
-import { attemptEndpoint, replyWith, type PortReply } from '#crds/contract/attempt-request.ts';
+import { attemptEndpoint, readJson, replyWith, type PortReply } from '#crds/contract/attempt-request.ts';
 import type { MediaJobClient } from '#crds/media-jobs/media-job-client.ts';
 import { mediaJobName } from '#crds/contract/names.ts';
 import {
   heartbeatBodySchema,
   outcomeReportSchema,
+  standbyPollSchema,
+  type AttemptId,
   type HeartbeatBody,
   type OutcomeReport,
   type RunOutcome,
@@ -71,7 +73,7 @@ export interface HeartbeatsDeps {
   readonly mediaJobs: Pick<MediaJobClient, 'get' | 'isUnclaimed'>;
   readonly grantTransfer: GrantTransfer;
   /** Answers a standby; absent: there are none. */
-  readonly pollStandby?: (token: string, signal: AbortSignal) => Promise<PollReply>;
+  readonly pollStandby?: (token: string, signal: AbortSignal, finished: AttemptId | null) => Promise<PollReply>;
   /** Returns the leader: this process, the URL of another one, or null when there is none. Default: this process. */
   readonly leader?: () => 'self' | URL | null;
 }
@@ -123,11 +125,11 @@ export async function startHeartbeats(deps: HeartbeatsDeps, options: HeartbeatsO
     return forwardToLeader(new URL(request.url ?? '', leader), { authorization, ...sent });
   };
   const receiveStandby = async (request: IncomingMessage, signal: AbortSignal): Promise<PortReply> => {
-    request.resume();
+    const body = standbyPollSchema.safeParse(await readJson(request)).data ?? { finished: null };
     const { authorization = '' } = request.headers;
     const poll = deps.pollStandby ?? (async () => ({ status: 410 }) as const);
-    const waiting = { body: {}, signal, timeoutMs: POLL_MS + REQUEST_MS };
-    return byLeader(request, waiting, () => poll(authorization.replace(/^Bearer /, ''), signal));
+    const waiting = { body, signal, timeoutMs: POLL_MS + REQUEST_MS };
+    return byLeader(request, waiting, () => poll(authorization.replace(/^Bearer /, ''), signal, body.finished));
   };
   /** Records an outcome. A report that is lost does no harm: the end of the pod reports it again. */
   const recordOutcome = async (report: OutcomeReport): Promise<number> => {

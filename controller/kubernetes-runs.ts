@@ -19,7 +19,8 @@ import { KindPermits, type PermitOwner } from '#controller/kind-permits.ts';
 import { accountOf, jobOfPod, jobsPath, kindOf, mediaJobOf } from '#controller/run-objects.ts';
 import { RunView } from '#controller/run-view.ts';
 import { mediaJobOfRun, runName, type Run, type RunRequest, type Runs } from '#controller/runs.ts';
-import type { Binding, Standbys } from '#controller/standbys.ts';
+import type { Binding } from '#controller/standby-binding.ts';
+import type { Standbys } from '#controller/standbys.ts';
 import { maxRunningByKind, type WorkerPod } from '#controller/worker-pod.ts';
 
 export interface KubernetesRunsDeps {
@@ -30,7 +31,7 @@ export interface KubernetesRunsDeps {
   readonly time: Pick<Time, 'monotonic' | 'now' | 'wait'>;
   readonly metrics: Pick<KubeMetrics, 'staleRead'>;
   /** Pods that take small jobs at once; absent: every attempt has a pod of its own. */
-  readonly standbys?: Pick<Standbys, 'start' | 'synced' | 'bind' | 'podsOf' | 'end'>;
+  readonly standbys?: Pick<Standbys, 'start' | 'synced' | 'bind' | 'podsOf' | 'free' | 'end'>;
 }
 
 export interface KubernetesRunsOptions extends Installation {
@@ -81,6 +82,7 @@ export class KubernetesRuns implements Runs {
       {
         synced: this.#synced(),
         runJob: (name) => this.#view.get(name),
+        isReleased: (name) => this.#released.has(this.#view.get(name)?.metadata.uid ?? ''),
         onPodDeleted: (pod) => this.#runs.forgetPod(pod),
         onChange: (run) => {
           this.#updatePermit(run);
@@ -103,6 +105,8 @@ export class KubernetesRuns implements Runs {
     if (known !== undefined && isOwner(request, known)) return 'exists';
     if (!(await this.reserve(name, request))) return 'no-capacity';
     const standby = (await this.#deps.standbys?.bind(request)) ?? null;
+    // Its permit stays with it.
+    if (standby === 'wait') return 'no-capacity';
     try {
       return await this.#create(request, standby);
     } finally {
@@ -131,10 +135,11 @@ export class KubernetesRuns implements Runs {
     await this.#endStandby(job);
   }
 
-  async release(mediaJobName: string): Promise<void> {
+  async release(mediaJobName: string, ended?: string): Promise<void> {
     await this.#synced();
     for (const job of this.#unreleased(this.#view.indexed(mediaJobName))) {
-      if (this.#runs.occupies(job)) await this.#remove(job);
+      const goesOn = job.metadata.name === ended && this.#freeStandby(job);
+      if (!goesOn && this.#runs.occupies(job)) await this.#remove(job);
       else this.#released.add(job.metadata.uid);
     }
     for (const name of this.#permits.names()) if (mediaJobOfRun(name) === mediaJobName) this.#releasePermit(name);
@@ -193,7 +198,18 @@ export class KubernetesRuns implements Runs {
 
   async #endStandby(job: KubeObject): Promise<void> {
     const standby = standbyOf(job);
-    if (standby !== null) await this.#deps.standbys?.end(standby);
+    if (standby !== null) await this.#deps.standbys?.end(standby, job.metadata.name);
+  }
+
+  /** Lets the standby of an ended run take another one, whose times begin anew. Returns false when it takes no more. */
+  #freeStandby(job: KubeObject): boolean {
+    const [standby, { standbys }] = [standbyOf(job), this.#deps];
+    if (standby === null || standbys === undefined) return false;
+    const pods = standbys.podsOf(standby, job.metadata.name);
+    if (!standbys.free(standby, { run: job.metadata.name, kind: kindOf(job) })) return false;
+    for (const pod of pods) this.#runs.forgetPod(pod);
+    this.#onChange(job.metadata.name, job);
+    return true;
   }
 
   async #synced(): Promise<void> {

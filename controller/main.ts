@@ -74,7 +74,8 @@ const heartbeats = await startHeartbeats(
     log,
     leader: currentLeader,
     grantTransfer: forwardTransfers(recorder),
-    pollStandby: async (token, signal) => (await leaderStandbys?.poll(token, signal)) ?? { status: 503 },
+    pollStandby: async (token, signal, finished) =>
+      (await leaderStandbys?.poll(token, signal, finished)) ?? { status: 503 },
     mediaJobs: {
       get: async (name) => (await leaderMediaJobs?.get(name)) ?? null,
       isUnclaimed: async (name) => (await leaderMediaJobs?.isUnclaimed(name)) ?? false,

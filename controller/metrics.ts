@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import { makeQueueMetrics, type QueueMetrics } from '#crds/kube/queue-metrics.ts';
 import type { Standby } from '#controller/plan-standbys.ts';
 import { LOST_CAUSES, type LostCause } from '#controller/runs.ts';
-import { BINDING_RESULTS, type BindingResult } from '#controller/standbys.ts';
+import { BINDING_RESULTS, type BindingResult } from '#controller/standby-binding.ts';
 
 /** Results of a reconciliation: a closed set, because they are values of a metric label. */
 export const RECONCILE_RESULTS = [

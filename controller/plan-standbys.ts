@@ -11,10 +11,10 @@ export interface StandbyTarget {
 }
 
 /**
- * `ready`: its request for a run is open. `binding`: it is being bound at this moment. `stray`: bound, but its run is
- * elsewhere or does not exist.
+ * `ready`: its request for a run is open. `binding`: it is being bound at this moment. `idle`: its run has ended, and it
+ * may take the next one of the same account. `stray`: bound, but its run is elsewhere or does not exist.
  */
-export type StandbyState = 'starting' | 'ready' | 'binding' | 'bound' | 'stray' | 'ended';
+export type StandbyState = 'starting' | 'ready' | 'binding' | 'bound' | 'idle' | 'stray' | 'ended';
 
 export interface Standby {
   readonly name: string;

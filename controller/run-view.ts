@@ -9,6 +9,7 @@ import { SeenPodTimes } from '#controller/pod-times.ts';
 import { asRun, explainedRun, JOB_OF_POD, jobsPath, ownedBy, podsPath } from '#controller/run-objects.ts';
 import { isWorkerRunning, occupiesNode } from '#controller/run-state.ts';
 import { isUnfinishedRun, type Run } from '#controller/runs.ts';
+import { BOUND_ANNOTATION } from '#controller/standby-manifest.ts';
 import type { Standbys } from '#controller/standbys.ts';
 import { StartEvents } from '#controller/start-events.ts';
 
@@ -63,11 +64,14 @@ export class RunView {
     const { client } = this.#deps;
     const { namespace } = this.#options;
     const { name, uid } = job.metadata;
-    const [now, pods] = await Promise.all([
+    const standby = standbyOf(job);
+    const [now, pods, standbyJob] = await Promise.all([
       orNull(client.get(`${jobsPath(namespace)}/${name}`), 404),
-      client.list(podsPath(namespace), { labelSelector: `${JOB_OF_POD}=${standbyOf(job) ?? name}` }),
+      client.list(podsPath(namespace), { labelSelector: `${JOB_OF_POD}=${standby ?? name}` }),
+      standby === null ? null : orNull(client.get(`${jobsPath(namespace)}/${standby}`), 404),
     ]);
-    const own = standbyOf(job) === null ? ownedBy(job, pods.items) : pods.items;
+    const bound = standbyJob?.metadata.annotations?.[BOUND_ANNOTATION] ?? name;
+    const own = standby === null ? ownedBy(job, pods.items) : bound === name ? pods.items : [];
     return this.runOf(now?.metadata.uid === uid ? now : job, own);
   }
 
@@ -86,7 +90,7 @@ export class RunView {
 
   #podsOf(job: KubeObject): readonly KubeObject[] {
     const standby = standbyOf(job);
-    if (standby !== null) return this.#deps.standbys?.podsOf(standby) ?? [];
+    if (standby !== null) return this.#deps.standbys?.podsOf(standby, job.metadata.name) ?? [];
     return ownedBy(job, this.#deps.pods.store.indexed(job.metadata.name));
   }
 

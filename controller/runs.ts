@@ -77,8 +77,11 @@ export interface Runs {
   list(): Promise<readonly Run[]>;
   /** Stops a run with all its processes; it is lost then. Does nothing when it has ended or does not exist. */
   stop(name: string): Promise<void>;
-  /** Stops every run of the MediaJob and forgets them. */
-  release(mediaJobName: string): Promise<void>;
+  /**
+   * Stops every run of the MediaJob and forgets them. `ended`: name of the run that has ended with an outcome; the pod
+   * that performed it may go on with another job.
+   */
+  release(mediaJobName: string, ended?: string): Promise<void>;
   /** Calls back with the MediaJob's name whenever one of its runs changes or releases its slot. */
   watch(onChange: (mediaJobName: string) => void, signal: AbortSignal): void;
 }

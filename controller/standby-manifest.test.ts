@@ -57,18 +57,34 @@ describe('bindPatch', () => {
   it('requires the version that was read, and names the attempt and its owner, nothing secret', () => {
     const request = buildRunRequest('secret-name.jpg');
     const metadata = { name: 's', uid: 'u', resourceVersion: '7', creationTimestamp: '2026-01-01T00:00:00Z' };
-    const patch = bindPatch({ metadata }, request, new Date('2026-01-01T01:00:00Z'));
+    const patch = bindPatch({ metadata }, request, { now: new Date('2026-01-01T01:00:00Z'), jobsPerPod: 1 });
     expect(patch).toMatchObject({
       metadata: {
         uid: 'u',
         resourceVersion: '7',
-        annotations: { 'mediajobs.dev/bound-to': `${request.owner.name}-a1` },
+        annotations: { 'mediajobs.dev/bound-to': `${request.owner.name}-a1`, 'mediajobs.dev/jobs': '1' },
         ownerReferences: [expect.objectContaining(request.owner)],
       },
       spec: { activeDeadlineSeconds: 3600 + request.spec.timeoutSeconds + 900 },
     });
     const { filename, heartbeatTokens } = buildTicket({ filename: 'secret-name.jpg' });
     for (const secret of [String(filename), ...heartbeatTokens]) expect(JSON.stringify(patch)).not.toContain(secret);
+  });
+});
+
+describe('bindPatch of a standby of several jobs', () => {
+  it('counts its attempts, and makes none of them its owner', () => {
+    const annotations = { 'mediajobs.dev/bound-to': 'job-before-a1', 'mediajobs.dev/jobs': '3' };
+    const metadata = {
+      name: 's',
+      uid: 'u',
+      resourceVersion: '7',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      annotations,
+    };
+    const patch = bindPatch({ metadata }, buildRunRequest('any'), { now: new Date(), jobsPerPod: 5 });
+    expect(patch).toMatchObject({ metadata: { annotations: { 'mediajobs.dev/jobs': '4' } } });
+    expect(JSON.stringify(patch)).not.toContain('ownerReferences');
   });
 });
 

@@ -3,7 +3,13 @@
  * the service account proves to the controller which pod it is, and the API server refuses that token. Pure.
  */
 import { createHash } from 'node:crypto';
-import { STANDBY_AUDIENCE, STANDBY_KIND, STANDBY_TOKEN_FILE, STANDBY_URL } from '#crds/contract/run-files.ts';
+import {
+  STANDBY_AUDIENCE,
+  STANDBY_JOBS,
+  STANDBY_KIND,
+  STANDBY_TOKEN_FILE,
+  STANDBY_URL,
+} from '#crds/contract/run-files.ts';
 import { LABELS } from '#crds/contract/names.ts';
 import { BACKSTOP_SECONDS, COMPONENT, KEEP_SECONDS, ownerReference } from '#controller/job-manifest.ts';
 import { runName, type RunRequest } from '#controller/runs.ts';
@@ -15,6 +21,8 @@ import type { KubeObject } from '#crds/kube/kube-object.ts';
 export const TEMPLATE_ANNOTATION = 'mediajobs.dev/template';
 /** Annotation of a standby's Job with the name of the run that it is bound to. */
 export const BOUND_ANNOTATION = 'mediajobs.dev/bound-to';
+/** Annotation of a standby's Job with the number of attempts that it has been bound to. */
+export const JOBS_ANNOTATION = 'mediajobs.dev/jobs';
 /** Maximum size of the input of a job that runs in a standby, in bytes. */
 export const SMALL_INPUT_BYTES = 10_000_000;
 
@@ -32,6 +40,13 @@ export interface StandbyTemplate {
   readonly labels: Readonly<Record<string, string>>;
   readonly hash: string;
   readonly template: object;
+  /** Maximum number of jobs of one standby. */
+  readonly jobsPerPod: number;
+}
+
+export interface BindTerms {
+  readonly now: Date;
+  readonly jobsPerPod: number;
 }
 
 /** Returns the template of the standbys of a kind. `url`: where they ask for their run. */
@@ -49,11 +64,12 @@ export function buildStandbyTemplate(settings: WorkerPod, kind: StandbyKind, url
       [STANDBY_URL]: url,
       [STANDBY_TOKEN_FILE]: `${MOUNT_FOLDER}/${TOKEN}`,
       [STANDBY_KIND]: kind,
+      [STANDBY_JOBS]: String(settings.jobsPerPod),
     },
     mounted: { projected: { defaultMode: 0o440, sources: [{ serviceAccountToken: source }] } },
   });
   const hash = createHash('sha256').update(JSON.stringify(template)).digest('hex').slice(0, 16);
-  return { kind, labels, hash, template };
+  return { kind, labels, hash, template, jobsPerPod: settings.jobsPerPod };
 }
 
 /** Returns the manifest of a standby's Job. */
@@ -72,8 +88,17 @@ export function buildStandbyJob({ labels, hash, template }: StandbyTemplate, nam
   };
 }
 
-/** Returns the patch that binds a standby to an attempt, if its Job is still as it was read. */
-export function bindPatch({ metadata }: KubeObject, request: RunRequest, now: Date): object {
+/** Returns the number of attempts that a standby has been bound to. */
+export function jobsOf({ metadata }: KubeObject): number {
+  return Number(metadata.annotations?.[JOBS_ANNOTATION] ?? 0);
+}
+
+/**
+ * Returns the patch that binds a standby to an attempt, if its Job is still as it was read. A standby of several jobs is
+ * not owned by one of them: the controller deletes it.
+ */
+export function bindPatch(job: KubeObject, request: RunRequest, { now, jobsPerPod }: BindTerms): object {
+  const { metadata } = job;
   const { uid, resourceVersion, creationTimestamp } = metadata;
   const age = Math.max(0, Math.ceil((now.getTime() - Date.parse(creationTimestamp)) / 1000));
   return {
@@ -81,8 +106,11 @@ export function bindPatch({ metadata }: KubeObject, request: RunRequest, now: Da
       uid,
       resourceVersion,
       labels: { [LABELS.job]: request.owner.name, [LABELS.account]: request.account },
-      annotations: { [BOUND_ANNOTATION]: runName(request.owner.name, request.attempt) },
-      ownerReferences: [ownerReference(request.owner)],
+      annotations: {
+        [BOUND_ANNOTATION]: runName(request.owner.name, request.attempt),
+        [JOBS_ANNOTATION]: String(jobsOf(job) + 1),
+      },
+      ...(jobsPerPod > 1 ? {} : { ownerReferences: [ownerReference(request.owner)] }),
     },
     spec: {
       ttlSecondsAfterFinished: KEEP_SECONDS,

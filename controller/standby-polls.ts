@@ -1,8 +1,9 @@
 /**
  * Open requests of standbys for their run, by the pod's uid. A run stays available to its pod until it is forgotten,
- * so that a pod whose response was lost receives it with its next request.
+ * so that a pod whose response was lost receives it with its next request. A pod that says that it has finished this run
+ * asks for the next one.
  */
-import type { RunSpec } from '#crds/contract/run-spec.ts';
+import type { AttemptId, RunSpec } from '#crds/contract/run-spec.ts';
 
 /** Time for which a request stays open without a run, in milliseconds. Then the standby sends the next one. */
 export const POLL_MS = 25_000;
@@ -16,9 +17,9 @@ export class StandbyPolls {
   }
 
   /** Resolves with the run of the pod; with null when it has none in time, the signal aborts or the pod asks again. */
-  wait(uid: string, signal: AbortSignal): Promise<RunSpec | null> {
+  wait(uid: string, signal: AbortSignal, finished: AttemptId | null = null): Promise<RunSpec | null> {
     const spec = this.#sent.get(uid);
-    if (spec !== undefined) return Promise.resolve(spec);
+    if (spec !== undefined && !isSame(spec, finished)) return Promise.resolve(spec);
     this.#open.get(uid)?.(null);
     return new Promise((resolve) => {
       const timer = setTimeout(() => end(null), POLL_MS);
@@ -54,4 +55,8 @@ export class StandbyPolls {
   close(): void {
     for (const end of this.#open.values()) end(null);
   }
+}
+
+function isSame({ jobId, attempt }: RunSpec, other: AttemptId | null): boolean {
+  return other !== null && jobId === other.jobId && attempt === other.attempt;
 }

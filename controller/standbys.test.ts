@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { jobsPath } from '#controller/run-objects.ts';
 import { runName, type RunRequest } from '#controller/runs.ts';
-import { Standbys, type BindingResult, type StandbysDeps } from '#controller/standbys.ts';
+import type { BindingResult } from '#controller/standby-binding.ts';
+import { Standbys, type StandbysDeps } from '#controller/standbys.ts';
 import { workerPodSchema } from '#controller/worker-pod.ts';
 import { completeRunSpec, type RunSpec } from '#crds/contract/run-spec.ts';
 import { KubeError } from '#crds/kube/kube-error.ts';
@@ -76,6 +77,7 @@ describe('Standbys', () => {
   let jobs: MockObjects;
   let pods: MockObjects;
   let runJobs: Map<string, KubeObject>;
+  let released: Set<string>;
   let bindings: BindingResult[];
   let changed: string[];
   let ended: AbortController;
@@ -85,6 +87,7 @@ describe('Standbys', () => {
     jobs = new MockObjects();
     pods = new MockObjects();
     runJobs = new Map();
+    released = new Set();
     bindings = [];
     changed = [];
     ended = new AbortController();
@@ -124,6 +127,7 @@ describe('Standbys', () => {
       {
         synced: Promise.resolve(),
         runJob: (name) => runJobs.get(name),
+        isReleased: (name) => released.has(name),
         onChange: (run) => changed.push(run),
         onPodDeleted: () => undefined,
       },
@@ -179,6 +183,7 @@ describe('Standbys', () => {
     const response = poll(standbys, uid);
     await whenReady(standbys);
     const [first, second] = await Promise.all([standbys.bind(request(1)), standbys.bind(request(2))]);
+    if (first === 'wait') throw new Error('only standbys of several jobs are waited for');
     expect([first?.name, second]).toEqual([name, null]);
     expect(bindings.toSorted()).toEqual(['bound', 'none_ready']);
     expect(jobs.store.get(name)?.metadata.annotations?.[BOUND]).toBe(runName(request(1).owner.name, 1));
@@ -230,7 +235,7 @@ describe('Standbys', () => {
     await whenReady(standbys);
     const binding = await standbys.bind(request(1));
     expect(jobs.store.get(name)).toBeDefined();
-    binding?.end();
+    if (binding !== 'wait') binding?.end();
     await vi.waitFor(() => expect(jobs.store.get(name)).toBeUndefined());
     pods.remove(`${name}-x`);
     expect((await response).status).toBe(204);
@@ -291,6 +296,121 @@ describe('Standbys', () => {
     expect((await response).status).toBe(204);
     expect(await standbys.bind(request(1))).toBeNull();
     expect(bindings).toEqual(['none_ready']);
+  });
+
+  describe('with several jobs per pod', () => {
+    const SETTINGS = { standby: { video: 1 }, jobsPerPod: 3 };
+    const runOf = ({ owner, attempt }: RunRequest): string => runName(owner.name, attempt);
+    const finished = ({ spec, attempt }: RunRequest) => ({ jobId: spec.jobId, attempt });
+    const again = (standbys: Standbys, uid: string, after: RunRequest) =>
+      standbys.poll(uid, ended.signal, finished(after));
+    /** Sends the run of a binding, as `KubernetesRuns` does. */
+    const perform = (binding: Awaited<ReturnType<Standbys['bind']>>, of: RunRequest): void => {
+      if (binding === null || binding === 'wait') throw new Error('it was not bound');
+      nameStandby(of, binding.name);
+      binding.send();
+      binding.end();
+    };
+    /** Binds as soon as a standby has asked for the next run. What `before` tries each time is never bound. */
+    const whenBound = (standbys: Standbys, of: RunRequest, before = async (): Promise<unknown> => null) =>
+      vi.waitFor(async () => {
+        expect(await before()).toBeNull();
+        const binding = await standbys.bind(of);
+        expect(binding).not.toBe('wait');
+        return binding;
+      });
+    const jobIdOf = ({ body }: { body?: RunSpec }): string | undefined => body?.jobId;
+
+    it('sends one after the other of the same account to the same pod, up to their number', async () => {
+      const standbys = open(SETTINGS);
+      const { name, uid } = await startPod();
+      let response = poll(standbys, uid);
+      await whenReady(standbys);
+      for (const number of [1, 2, 3]) {
+        const own = request(number);
+        perform(await standbys.bind(own), own);
+        expect(jobIdOf(await response)).toBe(own.spec.jobId);
+        expect(standbys.podsOf(name, runOf(own))).toHaveLength(1);
+        const isFreed = standbys.free(name, { run: runOf(own), kind: own.kind });
+        expect(isFreed).toBe(number < 3);
+        if (!isFreed) break;
+        expect(standbys.podsOf(name, runOf(own))).toEqual([]);
+        response = again(standbys, uid, own);
+        await vi.waitFor(() => expect(standbys.list().map(({ state }) => state)).toContain('idle'));
+      }
+      expect(jobs.store.get(name)?.metadata.annotations?.['mediajobs.dev/jobs']).toBe('3');
+    });
+
+    it('leaves a pod that has worked for one account to that account', async () => {
+      const standbys = open(SETTINGS);
+      const { name, uid } = await startPod();
+      const response = poll(standbys, uid);
+      await whenReady(standbys);
+      perform(await standbys.bind(request(1)), request(1));
+      await response;
+      standbys.free(name, { run: runOf(request(1)), kind: request(1).kind });
+      void again(standbys, uid, request(1));
+      const binding = await whenBound(standbys, request(3), () => standbys.bind(request(2, { account: 'acct_other' })));
+      expect(binding).toMatchObject({ name });
+    });
+
+    it('binds none before the outcome of its run is recorded', async () => {
+      const standbys = open(SETTINGS);
+      const { name, uid } = await startPod();
+      const response = poll(standbys, uid);
+      await whenReady(standbys);
+      perform(await standbys.bind(request(1)), request(1));
+      await response;
+      void again(standbys, uid, request(1));
+      for (let tries = 0; tries < 10; tries += 1) expect(await standbys.bind(request(2))).toBe('wait');
+      standbys.free(name, { run: runOf(request(1)), kind: request(1).kind });
+      expect(await whenBound(standbys, request(2))).toMatchObject({ name });
+    });
+
+    it('lets as many attempts wait as its pod may still take', async () => {
+      const standbys = open(SETTINGS);
+      const { uid } = await startPod();
+      void poll(standbys, uid);
+      await whenReady(standbys);
+      const bindings = await Promise.all([1, 2, 3, 4].map((number) => standbys.bind(request(number))));
+      expect(bindings.slice(1)).toEqual(['wait', 'wait', null]);
+    });
+
+    it('deletes a standby that has ended with its last run, once the job of that run is final and does not own it', async () => {
+      const standbys = open({ ...SETTINGS, standby: {} });
+      const run = runOf(request(1));
+      const metadata = { name: 'standby-video-a', labels: { 'mediajobs.dev/standby': 'video' } };
+      const status = { conditions: [{ type: 'Complete', status: 'True' }] };
+      nameStandby(request(1), metadata.name);
+      jobs.put({ metadata: { ...metadata, annotations: { [BOUND]: run } }, status } as { metadata: object });
+      expect(standbys.list().map(({ state }) => state)).toEqual(['bound']);
+      released.add(run);
+      expect(standbys.list().map(({ state }) => state)).toEqual(['stray']);
+      const ownerReferences = [{ apiVersion: 'mediajobs.dev/v1', kind: 'MediaJob', name: 'job-a', uid: 'u' }];
+      const stored = jobs.store.get(metadata.name) as KubeObject;
+      jobs.put({ ...stored, metadata: { ...stored.metadata, ownerReferences } });
+      expect(standbys.list().map(({ state }) => state)).toEqual(['bound']);
+      jobs.put(stored);
+      await vi.waitFor(() => expect(jobs.store.list()).toEqual([]));
+    });
+
+    it('does not end a standby for a run that it has left', async () => {
+      const standbys = open(SETTINGS);
+      const { name, uid } = await startPod();
+      const response = poll(standbys, uid);
+      await whenReady(standbys);
+      perform(await standbys.bind(request(1)), request(1));
+      await response;
+      standbys.free(name, { run: runOf(request(1)), kind: request(1).kind });
+      await standbys.end(name, runOf(request(1)));
+      expect(jobs.store.get(name)).toBeDefined();
+      void again(standbys, uid, request(1));
+      perform(await whenBound(standbys, request(2)), request(2));
+      await standbys.end(name, runOf(request(1)));
+      expect(jobs.store.get(name)).toBeDefined();
+      await standbys.end(name, runOf(request(2)));
+      expect(jobs.store.get(name)).toBeUndefined();
+    });
   });
 
   it('deletes all of an installation that asks for none', async () => {

@@ -5,10 +5,13 @@
  *   starting ──→ ready: its request for a run is open ──→ bound to one attempt ──→ ended
  *          ╲──────────╲──→ deleted: outdated or surplus · ended: replaced
  *
+ * With `jobsPerPod`: bound ──→ idle: may take a further job of the same account ──→ bound … ──→ ended
+ *
  * Two writes bind a standby: the patch of its Job with the attempt's name, and the creation of the attempt's Job with
  * its name (`controller/kubernetes-runs.ts`). Its run is sent after both. Bound standbys that their attempt's Job does
  * not name are deleted.
  */
+import type { Kind } from '#crds/catalogue/formats.ts';
 import type { KubeClient } from '#crds/kube/kube-client.ts';
 import { orNull } from '#crds/kube/kube-error.ts';
 import type { KubeObject } from '#crds/kube/kube-object.ts';
@@ -16,22 +19,32 @@ import type { Time } from '#crds/kube/time.ts';
 import type { Installation } from '#crds/media-jobs/installation.ts';
 import { nameWord } from '#crds/contract/ids.ts';
 import { LABELS } from '#crds/contract/names.ts';
-import type { RunSpec } from '#crds/contract/run-spec.ts';
+import type { AttemptId, RunSpec } from '#crds/contract/run-spec.ts';
 import { faultPoint } from '#crds/process/fault-point.ts';
 import type { Log } from '#crds/process/log.ts';
 import { bindJob } from '#controller/bind-job.ts';
-import { planStandbys, type Standby } from '#controller/plan-standbys.ts';
+import { resultOf, type Binding, type BindingResult } from '#controller/standby-binding.ts';
+import { carryOutPlans } from '#controller/carry-out-plans.ts';
+import { planStandbys, type Standby, type StandbyPlan } from '#controller/plan-standbys.ts';
 import type { VerifyPodToken } from '#controller/pod-token.ts';
 import { jobsPath } from '#controller/run-objects.ts';
-import type { RunRequest } from '#controller/runs.ts';
+import { runName, type RunRequest } from '#controller/runs.ts';
 import {
   buildStandbyJob,
   buildStandbyTemplate,
+  jobsOf,
   SMALL_INPUT_BYTES,
   type StandbyTemplate,
 } from '#controller/standby-manifest.ts';
-import { StandbyView, type RunningStandby, type StandbyViewDeps } from '#controller/standby-view.ts';
-import { standbyCounts, type WorkerPod } from '#controller/worker-pod.ts';
+import { StandbyQueue } from '#controller/standby-queue.ts';
+import { StandbyRefills } from '#controller/standby-refills.ts';
+import {
+  StandbyView,
+  type RunningStandby,
+  type RunsOfStandbys,
+  type StandbyViewDeps,
+} from '#controller/standby-view.ts';
+import { standbyCounts, type StandbyKind, type WorkerPod } from '#controller/worker-pod.ts';
 
 export interface StandbysDeps extends StandbyViewDeps {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'mergePatch' | 'delete'>;
@@ -51,27 +64,12 @@ export interface StandbysOptions extends Installation {
 }
 
 /** What standbys need of the runs, and what they report to them. */
-export interface StandbyUser {
+export interface StandbyUser extends RunsOfStandbys {
   /** Resolves when every Job of a run is known. */
   readonly synced: Promise<unknown>;
-  /** Returns the Job of a run. */
-  readonly runJob: (name: string) => KubeObject | undefined;
   /** Called with the name of a run whose pod has changed. */
   readonly onChange: (run: string) => void;
   readonly onPodDeleted: (pod: KubeObject) => void;
-}
-
-/** Results of bindings: a closed set, because they are values of a metric label. */
-export const BINDING_RESULTS = ['bound', 'none_ready', 'failed'] as const;
-export type BindingResult = (typeof BINDING_RESULTS)[number];
-
-/** Standby that is bound to an attempt whose Job does not exist yet. */
-export interface Binding {
-  readonly name: string;
-  /** Sends the run to the standby. */
-  send(): void;
-  /** Ends the binding. Without a Job of the attempt that names it, the standby is deleted. */
-  end(): void;
 }
 
 /** 204: no run yet; 401: not a standby's token; 410: there will be no run; 503: ask again. */
@@ -80,21 +78,14 @@ export interface PollReply {
   readonly body?: RunSpec;
 }
 
-/** Time after a binding before the next standby of the kind is created, in milliseconds. */
-const REFILL_MS = 1000;
-/** Maximum time between two plans, in milliseconds. */
-const PLAN_MS = 10_000;
-/** Minimum time before a plan that is due, in milliseconds. */
-const MIN_PLAN_MS = 100;
-
 export class Standbys {
   readonly #deps: StandbysDeps;
   readonly #options: StandbysOptions;
   readonly #path: string;
   readonly #view: StandbyView;
   readonly #templates: readonly StandbyTemplate[];
-  /** Time of the next creation after a binding, by kind. */
-  readonly #refillAt = new Map<string, Date>();
+  readonly #refills: StandbyRefills;
+  readonly #queue: StandbyQueue;
   #user: StandbyUser | null = null;
   #wake: () => void = () => undefined;
 
@@ -103,7 +94,9 @@ export class Standbys {
     this.#deps = deps;
     this.#options = options;
     this.#path = jobsPath(options.namespace);
-    this.#view = new StandbyView(deps, (run) => this.#user?.runJob(run), signal);
+    this.#refills = new StandbyRefills(() => deps.time.now());
+    this.#queue = new StandbyQueue(deps.time.monotonic);
+    this.#view = new StandbyView(deps, () => this.#user, signal);
     const pod = { ...options.pod, labels: { ...options.pod.labels, [LABELS.instance]: options.instance } };
     this.#templates = standbyCounts(pod).map(([kind]) => buildStandbyTemplate(pod, kind, options.url));
     deps.jobs.watch(() => this.#wake(), signal);
@@ -125,29 +118,53 @@ export class Standbys {
   /** Starts to create and delete standbys, until the signal aborts. */
   start(user: StandbyUser, signal: AbortSignal): void {
     this.#user = user;
-    void Promise.all([this.synced, user.synced]).then(() => this.#run(signal));
+    const deps = {
+      ...this.#deps,
+      plan: () => this.#plan(),
+      create: (kind: StandbyKind) => this.#create(kind),
+      remove: (name: string) => this.end(name),
+      onWait: (wake: () => void) => (this.#wake = wake),
+    };
+    void Promise.all([this.synced, user.synced]).then(() => carryOutPlans(deps, signal));
   }
 
-  /** Binds a standby to a first attempt with a small input. Returns null when the attempt needs a pod of its own. */
-  async bind(request: RunRequest): Promise<Binding | null> {
-    const { size } = request.spec.input;
-    const template = this.#templates.find(({ kind }) => kind === (request.kind ?? 'unknown'));
-    const isSmall = size !== null && size <= SMALL_INPUT_BYTES;
-    if (request.attempt !== 1 || !isSmall || template === undefined || this.#countOf(template) === 0) return null;
+  /**
+   * Binds a standby to a first attempt with a small input. Returns null when the attempt needs a pod of its own; 'wait'
+   * when a standby that works for the account is free soon.
+   */
+  async bind(request: RunRequest): Promise<Binding | 'wait' | null> {
+    const { account, attempt, owner, spec } = request;
+    const template = this.#templateOf(request.kind);
+    const isSmall = spec.input.size !== null && spec.input.size <= SMALL_INPUT_BYTES;
+    if (attempt !== 1 || !isSmall || template === undefined || this.#countOf(template) === 0) return null;
     await this.synced;
-    const standby = this.#view.findReady(template);
-    const binding = standby === null ? null : await this.#bindTo(standby, request);
+    const standby = this.#view.findFor(template, account);
+    const run = runName(owner.name, attempt);
+    const group = `${template.kind} ${account}`;
+    const capacity = this.#view.capacityFor(template, account);
+    if (standby === null && this.#queue.wait(run, { group, capacity })) return 'wait';
+    this.#queue.remove(run);
+    const binding = standby === null ? null : await this.#bindTo(standby, request, template);
     this.#deps.onBinding(resultOf(standby, binding));
     return binding;
   }
 
-  /** Returns the pods of a standby. */
-  podsOf(name: string): readonly KubeObject[] {
-    return this.#view.podsOf(name);
+  /** Returns the pods of a standby that work for the run. */
+  podsOf(name: string, run: string): readonly KubeObject[] {
+    return this.#view.hasLeft(name, run) ? [] : this.#view.podsOf(name);
   }
 
-  /** Deletes a standby with its pod. */
-  async end(name: string): Promise<void> {
+  /** Lets a standby whose run has ended with an outcome take another one. Returns false when it takes no more. */
+  free(name: string, { run, kind }: { run: string; kind: Kind | null }): boolean {
+    const template = this.#templateOf(kind);
+    if (template === undefined || !this.#view.free(template, { standby: name, run })) return false;
+    this.#wake();
+    return true;
+  }
+
+  /** Deletes a standby with its pod, unless it has left the run. */
+  async end(name: string, run?: string): Promise<void> {
+    if (run !== undefined && this.#view.hasLeft(name, run)) return;
     const job = this.#view.jobs.get(name);
     if (job === undefined) return;
     const options = { uid: job.metadata.uid, propagationPolicy: 'Background' } as const;
@@ -156,16 +173,18 @@ export class Standbys {
   }
 
   /** Answers a standby that asks for its run. Waits while it has none, as long as the signal allows. */
-  async poll(token: string, signal: AbortSignal): Promise<PollReply> {
+  async poll(token: string, signal: AbortSignal, finished: AttemptId | null = null): Promise<PollReply> {
     const uid = await this.#deps.verifyToken(token);
     if (uid === null) return { status: 401 };
     await this.synced;
     const standby = this.#view.ofPod(uid);
     if (standby === 'unknown') return { status: 503 };
     if (standby === 'foreign') return { status: 401 };
-    if (this.#view.mustEnd(standby)) return { status: 410 };
-    const waiting = this.#view.polls.wait(uid, signal);
+    if (this.#view.mustEnd(standby, finished)) return { status: 410 };
+    const waiting = this.#view.polls.wait(uid, signal, finished);
     this.#wake();
+    const run = this.#view.runOfPod(standby.pod);
+    if (finished !== null && run !== null) this.#user?.onChange(run);
     const body = await waiting;
     this.#wake();
     return body === null ? { status: 204 } : { status: 200, body };
@@ -175,23 +194,27 @@ export class Standbys {
     return this.#view.list();
   }
 
-  async #bindTo({ job, pod }: RunningStandby, request: RunRequest): Promise<Binding | null> {
+  async #bindTo(
+    { job, pod }: RunningStandby,
+    request: RunRequest,
+    { kind, jobsPerPod }: StandbyTemplate,
+  ): Promise<Binding | null> {
     const { name } = job.metadata;
     const { uid } = pod.metadata;
     const { client, time, log } = this.#deps;
-    this.#view.binding.add(name);
+    this.#view.binding.set(name, { account: request.account, jobs: jobsOf(job) + 1 });
     const end = (): void => {
       this.#view.binding.delete(name);
       this.#wake();
     };
     try {
       const [bound, spec] = await Promise.all([
-        bindJob({ client, now: time.now() }, { job, path: `${this.#path}/${name}`, request }),
+        bindJob({ client, now: time.now(), jobsPerPod }, { job, path: `${this.#path}/${name}`, request }),
         this.#deps.completeSpec(request),
       ]);
       this.#view.jobs.wrote(bound);
       if (spec === null) throw new Error(`attempt ${request.attempt} is not the current one of its job`);
-      this.#refillAt.set(request.kind ?? 'unknown', new Date(time.now().getTime() + REFILL_MS));
+      this.#refills.delay(kind);
       await faultPoint('after-standby-bound');
       return { name, send: () => this.#view.polls.send(uid, spec), end };
     } catch (error) {
@@ -201,46 +224,26 @@ export class Standbys {
     }
   }
 
-  async #run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      const woken = new AbortController();
-      this.#wake = () => woken.abort();
-      const again = await this.#carryOutPlan().catch((error: unknown) => {
-        this.#deps.log.error({ err: error }, 'standbys not created or deleted');
-        return null;
-      });
-      const due = again === null ? PLAN_MS : again.getTime() - this.#deps.time.now().getTime();
-      const waited = AbortSignal.any([signal, woken.signal]);
-      await this.#deps.time.wait(Math.min(PLAN_MS, Math.max(MIN_PLAN_MS, due)), waited);
-    }
-  }
-
-  /** Creates and deletes standbys. Returns the time at which more are due; null: not before a change. */
-  async #carryOutPlan(): Promise<Date | null> {
+  #plan(): StandbyPlan {
     const targets = this.#templates.map((template) => {
       const { kind, hash } = template;
-      return { kind, hash, count: this.#countOf(template), refillAt: this.#refillAt.get(kind) ?? new Date(0) };
+      return { kind, hash, count: this.#countOf(template), refillAt: this.#refills.at(kind) };
     });
-    const { create, remove, again } = planStandbys(targets, this.list(), this.#deps.time.now());
-    for (const { name, state } of remove) {
-      await this.end(name);
-      this.#deps.log.info({ standby: name, state }, 'standby deleted');
-    }
-    for (const kind of create) {
-      const template = this.#templates.find((one) => one.kind === kind);
-      if (template === undefined) continue;
-      const job = buildStandbyJob(template, `standby-${kind}-${nameWord(8)}`);
-      this.#view.jobs.wrote(await this.#deps.client.create(this.#path, job));
-    }
-    return again;
+    return planStandbys(targets, this.list(), this.#deps.time.now());
+  }
+
+  async #create(kind: StandbyKind): Promise<void> {
+    const template = this.#templates.find((one) => one.kind === kind);
+    if (template === undefined) return;
+    const job = buildStandbyJob(template, `standby-${kind}-${nameWord(8)}`);
+    this.#view.jobs.wrote(await this.#deps.client.create(this.#path, job));
+  }
+
+  #templateOf(kind: Kind | null): StandbyTemplate | undefined {
+    return this.#templates.find((template) => template.kind === (kind ?? 'unknown'));
   }
 
   #countOf({ kind }: StandbyTemplate): number {
     return this.#options.pod.standby[kind] ?? 0;
   }
-}
-
-function resultOf(standby: RunningStandby | null, binding: Binding | null): BindingResult {
-  if (standby === null) return 'none_ready';
-  return binding === null ? 'failed' : 'bound';
 }

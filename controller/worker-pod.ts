@@ -76,6 +76,8 @@ const settingsSchema = placementSchema.extend({
   logLevel: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
   /** Number of standbys by kind: pods that have started and wait for a small job (`controller/standbys.ts`). */
   standby: z.partialRecord(z.enum([...KINDS, 'unknown']), z.int().min(0)).default({}),
+  /** Maximum number of small jobs that a standby takes one after the other, all of the account of its first one. */
+  jobsPerPod: z.int().min(1).max(1000).default(1),
   /** Settings by kind, which override those of all kinds; `unknown`: the kind is not known before the run. */
   kinds: z.partialRecord(z.enum([...KINDS, 'unknown']), kindSchema).default({}),
 });

@@ -17,7 +17,7 @@ import { writeOutcome } from '#worker-image/transfer/write-outcome.ts';
 
 export interface PerformDeps {
   readonly log: Log;
-  /** Fresh engine process, which is ended with the attempt. */
+  /** Engine process that has opened no files of other accounts. It is ended with the attempt unless that `keepsChild`. */
   readonly child: SandboxedEngine;
   readonly versions: Promise<Readonly<Record<string, string>>>;
 }
@@ -36,6 +36,8 @@ export interface PerformInput {
   readonly onPercent: (percent: number) => void;
   /** Aborted when the attempt is no longer wanted. */
   readonly signal: AbortSignal;
+  /** true: after a success without warnings the engine process goes on. */
+  readonly keepsChild?: boolean;
 }
 
 const STOPPED = 143;
@@ -46,16 +48,19 @@ const TIME = {
   random: Math.random,
 };
 
-/** Performs the attempt and writes its outcome. The engine process and everything that it started have ended then. */
+/**
+ * Performs the attempt and writes its outcome. The engine process and everything that it started have ended then, unless
+ * the process may go on.
+ */
 export async function performAttempt({ log, child, versions }: PerformDeps, input: PerformInput): Promise<number> {
-  const { signal, onPercent, image, startedAt } = input;
+  const { signal, onPercent, image, startedAt, keepsChild = false } = input;
   try {
     const phases = new PhaseTimes(TIME.now, startedAt);
-    const deps = { ...TIME, child, versions, log, onPercent, signal, phases };
+    const deps = { ...TIME, child, versions, log, onPercent, signal, phases, keepsChild };
     const outcome = await runAttempt(deps, runSpecSchema.parse(input.sent), input.directory);
     signal.throwIfAborted();
     // Processes that the file started must neither survive it nor change the outcome.
-    await child.kill();
+    if (!keepsChild || !isPlainSuccess(outcome)) await child.kill();
     await writeOutcome(input.terminationFile, withImage(outcome, image));
     await faultPoint('after-outcome');
     log.info({ outcome: outcome.outcome }, 'attempt ended');
@@ -73,6 +78,11 @@ export async function performAttempt({ log, child, versions }: PerformDeps, inpu
 export function exitWith(code: number): never {
   if (code === KILLED) process.kill(process.pid, 'SIGKILL');
   process.exit(code);
+}
+
+/** Returns whether an engine process has worked as expected: after any surprise it opens no other file. */
+function isPlainSuccess(outcome: RunOutcome): boolean {
+  return outcome.outcome === 'succeeded' && outcome.report.result.warnings.length === 0;
 }
 
 function withImage(outcome: RunOutcome, image: string): RunOutcome {

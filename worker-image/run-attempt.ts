@@ -17,6 +17,8 @@ import { upload } from '#worker-image/transfer/upload.ts';
 
 export interface AttemptDeps extends RetryDeps {
   readonly child: SandboxedEngine;
+  /** true: the engine process may open the next file of the account, and is not ended. */
+  readonly keepsChild?: boolean;
   readonly versions: Promise<Readonly<Record<string, string>>>;
   readonly log: Log;
   readonly phases: PhaseTimes;
@@ -79,7 +81,8 @@ async function processInput(deps: AttemptDeps, spec: RunSpec, folder: string): P
   });
   await using file = output;
   // Its end takes some milliseconds, and is not waited for during the upload.
-  deps.child.kill().catch((error: unknown) => deps.log.warn({ err: error }, 'engine process not ended'));
+  const ended = deps.keepsChild === true ? Promise.resolve() : deps.child.kill();
+  ended.catch((error: unknown) => deps.log.warn({ err: error }, 'engine process not ended'));
   const contentType = FORMATS[report.result.output_format].mediaType;
   await faultPoint('before-output-put');
   phases.begin('upload');

@@ -7,8 +7,8 @@ import sharp from 'sharp';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { resolveOptions } from '#crds/catalogue/options/options.ts';
 import { fileLimits } from '#crds/catalogue/plans.ts';
-import { STANDBY_KIND, STANDBY_TOKEN_FILE, STANDBY_URL } from '#crds/contract/run-files.ts';
-import { runOutcomeSchema, TERMINATION_FILE, type RunSpec } from '#crds/contract/run-spec.ts';
+import { STANDBY_JOBS, STANDBY_KIND, STANDBY_TOKEN_FILE, STANDBY_URL } from '#crds/contract/run-files.ts';
+import { runOutcomeSchema, TERMINATION_FILE, type AttemptId, type RunSpec } from '#crds/contract/run-spec.ts';
 import { startStoreHost, type StoreHost } from '#test/support/store-host.ts';
 
 const SCRIPT = join(import.meta.dirname, 'run-standby.ts');
@@ -19,7 +19,7 @@ describe('run-standby', () => {
   let host: StoreHost;
   let photo: Buffer;
   /** Response to a standby that asks for its run. */
-  let respond: () => RunSpec | number;
+  let respond: (finished: AttemptId | null) => RunSpec | number;
 
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'run-standby-'));
@@ -27,7 +27,7 @@ describe('run-standby', () => {
     photo = await sharp({ create: { width: 300, height: 200, channels: 3, background: '#888' } })
       .jpeg()
       .toBuffer();
-    host = await startStoreHost({ input: photo, etag: ETAG, standby: () => respond() });
+    host = await startStoreHost({ input: photo, etag: ETAG, standby: (finished) => respond(finished) });
   });
   afterEach(async () => {
     await host.close();
@@ -49,7 +49,7 @@ describe('run-standby', () => {
     ...changes,
   });
 
-  const run = async (onRequest: (pid: number) => void = () => undefined) => {
+  const run = async (onRequest: (pid: number) => void = () => undefined, jobs = 1) => {
     const child = spawn(process.execPath, [SCRIPT], {
       env: {
         PATH: process.env['PATH'],
@@ -58,6 +58,7 @@ describe('run-standby', () => {
         [STANDBY_URL]: `${host.url}/standby`,
         [STANDBY_TOKEN_FILE]: join(directory, 'token'),
         [STANDBY_KIND]: 'image',
+        [STANDBY_JOBS]: String(jobs),
         [TERMINATION_FILE]: join(directory, 'outcome.json'),
       },
       stdio: ['pipe', 'ignore', 'inherit'],
@@ -67,7 +68,7 @@ describe('run-standby', () => {
     onRequest(child.pid ?? 0);
     const [code] = (await exited) as [number | null];
     const text = await readFile(join(directory, 'outcome.json'), 'utf8').catch(() => null);
-    return { code, outcome: text === null ? null : runOutcomeSchema.parse(JSON.parse(text)) };
+    return { code, outcome: text === null || text === '' ? null : runOutcomeSchema.parse(JSON.parse(text)) };
   };
 
   it('asks for its run with the token of its pod, performs it and reports the outcome as in its termination file', async () => {
@@ -84,6 +85,47 @@ describe('run-standby', () => {
     expect(report).toMatchObject({ authorization: 'Bearer beat-token', body: { jobId, attempt, dispatch } });
     expect(JSON.parse(report?.body.outcome ?? '')).toEqual(outcome);
     expect((await readdir(directory)).toSorted()).toEqual(['outcome.json', 'token']);
+  });
+
+  it('performs one attempt after the other, and keeps no outcome of those that it has reported', async () => {
+    const ids = ['job_00000000000000000001', 'job_00000000000000000002', 'job_00000000000000000003'];
+    const requested: (AttemptId | null)[] = [];
+    respond = (finished) => {
+      requested.push(finished);
+      const jobId = ids[requested.length - 1];
+      return jobId === undefined ? 204 : specOf({ jobId });
+    };
+    const { code, outcome } = await run(undefined, 10);
+    expect([code, outcome]).toEqual([0, null]);
+    expect(requested).toEqual([null, ...ids.map((jobId) => ({ jobId, attempt: 1 }))]);
+    expect(host.reports.map(({ body }) => body.jobId)).toEqual(ids);
+    for (const { body } of host.reports) expect(JSON.parse(body.outcome)).toMatchObject({ outcome: 'succeeded' });
+    expect(host.outputs).toHaveLength(3);
+    expect((await readdir(directory)).toSorted()).toEqual(['outcome.json', 'token']);
+  });
+
+  it('ends with its last outcome after as many attempts as it may perform', async () => {
+    let count = 0;
+    respond = () => specOf({ jobId: `job_0000000000000000000${(count += 1)}` });
+    const { code, outcome } = await run(undefined, 2);
+    expect([code, outcome?.outcome]).toEqual([0, 'succeeded']);
+    expect(host.standbys).toHaveLength(2);
+    expect(host.reports).toHaveLength(2);
+  });
+
+  it('goes on after a refused file, with another engine process', async () => {
+    let count = 0;
+    respond = () => {
+      count += 1;
+      if (count > 2) return 204;
+      return specOf({
+        jobId: `job_0000000000000000000${count}`,
+        input: { etag: ETAG, size: photo.length + (count === 1 ? 1 : 0) },
+      });
+    };
+    await run(undefined, 5);
+    const outcomes = host.reports.map(({ body }) => (JSON.parse(body.outcome) as { outcome: string }).outcome);
+    expect(outcomes).toEqual(['failed', 'succeeded']);
   });
 
   it('reports why it refused a file', async () => {

@@ -2,13 +2,21 @@
  * Process of a standby: a pod that has started and waits for a small job. It asks the controller for its run, performs
  * it as `run-job.ts` does, and ends.
  *
- *   starting ─→ waiting ─→ running its one attempt ─→ ended with a code of `perform-attempt.ts`
- *         ╲─────────╲─→ ended with code 0 and without an outcome: it had no attempt
+ *   starting ─→ waiting ─→ running its attempt ─→ ended with a code of `perform-attempt.ts`
+ *         ╲         ╲  ↖─ up to STANDBY_JOBS times, with the account of its first attempt
+ *          ╲─────────╲─→ ended with code 0 and without an outcome: it has none to report
  */
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { KINDS } from '#crds/catalogue/formats.ts';
-import { STANDBY_KIND, STANDBY_TOKEN_FILE, STANDBY_URL, TERMINATION_FILE } from '#crds/contract/run-files.ts';
-import { runSpecSchema } from '#crds/contract/run-spec.ts';
+import {
+  STANDBY_JOBS,
+  STANDBY_KIND,
+  STANDBY_TOKEN_FILE,
+  STANDBY_URL,
+  TERMINATION_FILE,
+} from '#crds/contract/run-files.ts';
+import { runSpecSchema, type AttemptId, type RunSpec } from '#crds/contract/run-spec.ts';
 import { endWithOwner } from '#worker-image/end-with-owner.ts';
 import { exitWith, performAttempt } from '#worker-image/perform-attempt.ts';
 import { prepareAttempts } from '#worker-image/prepare-attempts.ts';
@@ -22,45 +30,79 @@ const target = { url: required(STANDBY_URL), tokenFile: required(STANDBY_TOKEN_F
 const terminationFile = required(TERMINATION_FILE);
 const stop = new AbortController();
 let isRunning = false;
+/** Engine processes that have ended. */
+const ended = new WeakSet<SandboxedEngine>();
 endWithOwner((reason) => (isRunning ? stop.abort(reason) : process.exit(0)));
 
 const { log, isolation, versions } = await prepareAttempts('run-standby');
-const directory = makeWorkDirectory(process.env['MEDIAJOBS_WORK_DIR'] ?? tmpdir());
-const child = new SandboxedEngine({ log }, { isolation, folder: directory });
 const kind = KINDS.find((name) => name === process.env[STANDBY_KIND]);
-if (kind !== undefined) child.expect(kind);
-// An engine process that ends now has opened no file: another standby takes the place of this one.
-void child.ended.then(() => isRunning || process.exit(1));
+const directory = makeWorkDirectory(process.env['MEDIAJOBS_WORK_DIR'] ?? tmpdir());
+let child = startEngine();
 await versions;
 log.info({ kind, isolation_level: isolation.level, isolation: isolation.summary }, 'standby started');
 
-const received = await awaitRun(target);
-if (received === null) {
-  log.info('standby ends without an attempt');
-  process.exit(0);
+let finished: AttemptId | undefined;
+for (let left = Number(process.env[STANDBY_JOBS] ?? 1); left > 0; left -= 1) {
+  const received = await awaitRun(finished === undefined ? target : { ...target, finished });
+  if (received === null) break;
+  isRunning = true;
+  const spec = runSpecSchema.parse(received);
+  const { code, isReported } = await perform(spec, left > 1);
+  if (code !== 0) {
+    await removeWorkDirectory(directory);
+    exitWith(code);
+  }
+  // Without a report, the termination file is the record of the outcome.
+  if (!isReported) break;
+  finished = { jobId: spec.jobId, attempt: spec.attempt };
+  if (left === 1) break;
+  // The next attempt has no outcome yet.
+  await writeFile(terminationFile, '');
+  isRunning = false;
 }
-isRunning = true;
-const spec = runSpecSchema.parse(received);
-const { jobId, attempt, heartbeat } = spec;
-const attemptLog = log.child({ job_id: jobId, attempt });
-const beats = startHeartbeats({ ...heartbeat, jobId, attempt }, () => stop.abort("the attempt is no longer the job's"));
-attemptLog.info('attempt started');
-const code = await performAttempt(
-  { log: attemptLog, child, versions },
-  {
-    sent: spec,
-    directory,
-    terminationFile,
-    image: process.env['MEDIAJOBS_IMAGE'] ?? '',
-    startedAt: beats.startedAt,
-    onPercent: (percent) => beats.report(percent),
-    signal: stop.signal,
-  },
-);
-beats.stop();
-if (code === 0) await reportOutcome(spec, terminationFile);
+log.info({ job_id: finished?.jobId }, 'standby ends');
 await removeWorkDirectory(directory);
-exitWith(code);
+process.exit(0);
+
+/** Performs an attempt and reports its outcome. `keepsChild`: the engine process may open the next file. */
+async function perform(spec: RunSpec, keepsChild: boolean): Promise<{ code: number; isReported: boolean }> {
+  const { jobId, attempt, heartbeat } = spec;
+  const attemptLog = log.child({ job_id: jobId, attempt });
+  const fenced = new AbortController();
+  const beats = startHeartbeats({ ...heartbeat, jobId, attempt }, () =>
+    fenced.abort("the attempt is no longer the job's"),
+  );
+  attemptLog.info('attempt started');
+  const code = await performAttempt(
+    { log: attemptLog, child, versions },
+    {
+      sent: spec,
+      directory,
+      terminationFile,
+      image: process.env['MEDIAJOBS_IMAGE'] ?? '',
+      startedAt: beats.startedAt,
+      onPercent: (percent) => beats.report(percent),
+      signal: AbortSignal.any([stop.signal, fenced.signal]),
+      keepsChild,
+    },
+  );
+  beats.stop();
+  const isReported = code === 0 && (await reportOutcome(spec, terminationFile));
+  if (keepsChild && ended.has(child)) child = startEngine();
+  return { code, isReported };
+}
+
+/** Starts an engine process for files of the pod's kind. */
+function startEngine(): SandboxedEngine {
+  const engine = new SandboxedEngine({ log }, { isolation, folder: directory });
+  if (kind !== undefined) engine.expect(kind);
+  void engine.ended.then(() => {
+    ended.add(engine);
+    // An engine process that ends now has no file: another standby takes the place of this one.
+    if (!isRunning) process.exit(1);
+  });
+  return engine;
+}
 
 function required(name: string): string {
   const value = process.env[name];

@@ -51,7 +51,7 @@ export function replyWith(granted: object | null): PortReply {
 }
 
 /** Returns the JSON of a body; undefined for any other text, and for one above `maxBytes`. */
-async function readJson(request: IncomingMessage, maxBytes: number): Promise<unknown> {
+export async function readJson(request: IncomingMessage, maxBytes = BODY_BYTES): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {

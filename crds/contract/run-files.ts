@@ -23,6 +23,8 @@ export const TRIED_ISOLATION = 'MEDIAJOBS_TRIED_ISOLATION';
 export const STANDBY_URL = 'MEDIAJOBS_STANDBY_URL';
 export const STANDBY_TOKEN_FILE = 'MEDIAJOBS_STANDBY_TOKEN_FILE';
 export const STANDBY_KIND = 'MEDIAJOBS_STANDBY_KIND';
+/** Environment variable with the maximum number of jobs of a standby, all of one account. */
+export const STANDBY_JOBS = 'MEDIAJOBS_STANDBY_JOBS';
 /** Audience of a standby's token. */
 export const STANDBY_AUDIENCE = 'mediajobs.dev/standby';
 

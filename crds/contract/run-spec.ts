@@ -69,6 +69,12 @@ export const outcomeReportSchema = z.object({
 });
 export type OutcomeReport = z.infer<typeof outcomeReportSchema>;
 
+/** Request of a standby for a run. `finished`: the attempt that it has performed before. */
+export const standbyPollSchema = z.object({
+  finished: z.object({ jobId: z.string(), attempt: z.int().min(1) }).nullable(),
+});
+export type AttemptId = NonNullable<z.infer<typeof standbyPollSchema>['finished']>;
+
 /** Longest time of a phase, in milliseconds: more than an attempt lasts. */
 const MAX_PHASE_MS = 86_400_000;
 const phaseMs = z.int().min(0).max(MAX_PHASE_MS);

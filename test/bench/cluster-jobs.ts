@@ -1,5 +1,6 @@
 /**
- * What the service adds to a bare Kubernetes Job, on the cluster that KUBECONFIG names, without and with standbys: the
+ * What the service adds to a bare Kubernetes Job, on the cluster that KUBECONFIG names, without and with standbys, and with
+ * standbys that take several jobs of one account: the
  * time of one small job, how many a second pass when 40 come at once and what each takes of the machine's processors, how
  * soon an end in the cluster is notified. `hack/bench kubernetes` builds the images, starts kind and runs this; the chart
  * is installed into the tests' namespace, which goes afterwards.
@@ -48,6 +49,8 @@ try {
   const trustedCa = { pem: receiver.authority };
   await install({ trustedCa, worker: { ...WORKER, standby: { table: STANDBYS } } });
   await measure(`${STANDBYS} standbys`, untilStandbysWait);
+  await install({ trustedCa, worker: { ...WORKER, standby: { table: STANDBYS }, jobsPerPod: BURST } });
+  await measure('one tenant', untilStandbysWait);
 } finally {
   stop.abort();
   await kube.close();

@@ -84,9 +84,9 @@ async function upgradeTo(source: readonly string[], values: object): Promise<voi
   await helm('upgrade', '--install', RELEASE, ...source, '--wait', '--timeout', '8m', ...given);
 }
 
-/** Upgrades to an installation with these standbys. */
-export async function installStandbys(standby: object, values: object): Promise<void> {
-  await install({ ...values, worker: { ...VALUES.worker, standby } });
+/** Upgrades to an installation with these values of `worker`, such as standbys. */
+export async function installWorker(worker: object, values: object): Promise<void> {
+  await install({ ...values, worker: { ...VALUES.worker, ...worker } });
 }
 
 export async function uninstall(): Promise<void> {

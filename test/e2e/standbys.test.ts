@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { mediaJobName } from '#crds/contract/names.ts';
 import { kubectl, kubectlJson, until } from '#test/e2e/commands.ts';
 import { controllerMetrics, podsOf } from '#test/e2e/deployments.ts';
-import { installStandbys } from '#test/e2e/installation.ts';
+import { installWorker } from '#test/e2e/installation.ts';
 import { attemptOf } from '#test/e2e/job-in-cluster.ts';
 import { JOB_SECONDS, useService, WORK } from '#test/e2e/use-installation.ts';
 import { finished } from '#test/support/run-through.ts';
@@ -19,9 +19,9 @@ const { api, createJob, close } = await useService();
 const trustedCa = { pem: inject('e2e').receiverAuthority };
 
 describe('an installation with standbys', () => {
-  beforeAll(() => installStandbys({ image: 2 }, { trustedCa }));
+  beforeAll(() => installWorker({ standby: { image: 2 } }, { trustedCa }));
   afterAll(async () => {
-    await installStandbys({}, { trustedCa });
+    await installWorker({}, { trustedCa });
     await close();
   });
 
@@ -87,8 +87,31 @@ describe('an installation with standbys', () => {
     await ready(2);
   });
 
+  it('runs several jobs of an account in the pod of one, when the values allow it', async () => {
+    await installWorker({ standby: { image: 1 }, jobsPerPod: 10 }, { trustedCa });
+    await ready(1);
+    const ids = await Promise.all(Array.from({ length: 5 }, () => createJob(WORK.image)));
+    const seen = new Map<string, number>();
+    const isOver = Promise.all(ids.map((id) => finished(api, id, JOB_SECONDS)));
+    let jobs: Awaited<typeof isOver> | null = null;
+    void isOver.then((all) => (jobs = all));
+    await until('the jobs', JOB_SECONDS, async () => {
+      const { items } = await kubectlJson<Listed>('get', 'jobs', ...STANDBYS);
+      for (const { metadata } of items)
+        seen.set(metadata.name, Number(metadata.annotations?.['mediajobs.dev/jobs'] ?? 0));
+      return jobs;
+    });
+    for (const job of await isOver) {
+      expect(job).toMatchObject({ status: 'succeeded', error: null });
+      const output = await api('GET', String(job['result'].download_url), { key: null });
+      expect([output.status, output.bytes.length]).toEqual([200, job['result'].output_size]);
+    }
+    for (const id of ids) expect(await attemptOf(id)).toBe(1);
+    expect(Math.max(...seen.values())).toBeGreaterThan(1);
+  });
+
   it('has none any more when the values ask for none', async () => {
-    await installStandbys({}, { trustedCa });
+    await installWorker({}, { trustedCa });
     await until('the standbys to go', 120, async () => {
       return (await kubectl('get', 'pods', ...STANDBYS, '--output', 'name')).trim() === '' ? true : null;
     });

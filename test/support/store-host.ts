@@ -1,6 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { TRANSFER_PATH, transferRequestSchema } from '#crds/contract/transfer-urls.ts';
-import { outcomeReportSchema, type OutcomeReport, type RunSpec } from '#crds/contract/run-spec.ts';
+import {
+  outcomeReportSchema,
+  standbyPollSchema,
+  type AttemptId,
+  type OutcomeReport,
+  type RunSpec,
+} from '#crds/contract/run-spec.ts';
 import { OUTCOME_PATH, STANDBY_PATH } from '#crds/contract/worker-port.ts';
 import { closeServer, listen, portOf } from '#crds/process/ops-server.ts';
 
@@ -33,8 +39,11 @@ export interface StoreHostOptions {
   readonly faults?: Readonly<Partial<Record<'GET' | 'PUT', readonly (number | 'cut')[]>>>;
   /** Status of every heartbeat. */
   readonly beatStatus?: number;
-  /** Returns the run of a standby that asks, or a status. Heartbeats below `/fenced` are answered with 410. */
-  readonly standby?: () => RunSpec | number;
+  /**
+   * Returns the run of a standby that asks after the attempt that it has finished, or a status. Heartbeats below `/fenced`
+   * are answered with 410.
+   */
+  readonly standby?: (finished: AttemptId | null) => RunSpec | number;
   /** Called with each heartbeat. */
   readonly onBeat?: (beat: Beat) => void;
   /** true: the input never ends. */
@@ -53,7 +62,7 @@ export async function startStoreHost(options: StoreHostOptions = {}): Promise<St
     (request, response) =>
       void readBody(request).then((body) => {
         if (request.url?.endsWith(TRANSFER_PATH) === true) return grant(response, body);
-        if (request.url === STANDBY_PATH) return startStandby(request, response);
+        if (request.url === STANDBY_PATH) return startStandby(request, response, body);
         if (request.url === OUTCOME_PATH) return report(request, response, body);
         if (request.method === 'POST') return beat(request, response, body);
         const method = request.method === 'PUT' ? 'PUT' : 'GET';
@@ -71,9 +80,10 @@ export async function startStoreHost(options: StoreHostOptions = {}): Promise<St
     granted.push(transfer.of);
     response.writeHead(200).end(JSON.stringify({ url: `http://127.0.0.1:${portOf(server)}/${transfer.of}` }));
   };
-  const startStandby = (request: IncomingMessage, response: ServerResponse): void => {
+  const startStandby = (request: IncomingMessage, response: ServerResponse, body: Buffer): void => {
     standbys.push(request.headers.authorization);
-    const run = options.standby?.() ?? 410;
+    const { finished } = standbyPollSchema.parse(JSON.parse(body.toString()));
+    const run = options.standby?.(finished) ?? 410;
     if (typeof run === 'number') response.writeHead(run).end();
     else response.writeHead(200).end(JSON.stringify(run));
   };

@@ -59,6 +59,13 @@ describe('awaitRun', () => {
     expect(await ask()).toBeNull();
   });
 
+  it('asks once for a further run', async () => {
+    responses = [204, { jobId: 'job_2' }];
+    const url = `http://127.0.0.1:${portOf(server)}/standby`;
+    expect(await awaitRun({ url, tokenFile, retryMs: 1, finished: { jobId: 'job_1', attempt: 1 } })).toBeNull();
+    expect(tokens).toHaveLength(1);
+  });
+
   it('ends after long without a response other than a refusal', async () => {
     responses = [];
     expect(await ask(50)).toBeNull();

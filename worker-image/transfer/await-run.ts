@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { AttemptId } from '#crds/contract/run-spec.ts';
 import { http, startRequest } from '#crds/process/start-request.ts';
 
 export interface RunSource {
@@ -11,11 +12,15 @@ export interface RunSource {
   readonly giveUpMs?: number;
   /** Default: one second. */
   readonly retryMs?: number;
+  /** Attempt that this standby has performed before. Then it asks once only. */
+  readonly finished?: AttemptId;
 }
 
 /** Time without a response other than a refusal after which a standby ends: the service was probably uninstalled. */
 const GIVE_UP_MS = 600_000;
 const RETRY_MS = 1000;
+/** Time for which a standby that has performed an attempt waits for another one, in milliseconds. */
+const IDLE_MS = 10_000;
 /** Above the time for which a controller, and another one that forwards to it, keep a request open. */
 const TIMEOUT_MS = 45_000;
 
@@ -32,7 +37,7 @@ export async function awaitRun(target: RunSource): Promise<unknown> {
     while (performance.now() - respondedAt < giveUpMs) {
       const { status, body } = await ask(target, agent).catch(() => ({ status: 0, body: '' }));
       if (status === RUN) return JSON.parse(body);
-      if (status === NO_RUN) return null;
+      if (status === NO_RUN || target.finished !== undefined) return null;
       if (status === NO_RUN_YET) respondedAt = performance.now();
       else await wait(retryMs);
     }
@@ -43,18 +48,24 @@ export async function awaitRun(target: RunSource): Promise<unknown> {
 }
 
 async function ask(
-  { url, tokenFile }: RunSource,
+  { url, tokenFile, finished }: RunSource,
   agent: InstanceType<typeof http.Agent> | undefined,
 ): Promise<{ status: number; body: string }> {
-  const headers = { authorization: `Bearer ${readFileSync(tokenFile, 'utf8').trim()}`, 'content-length': 0 };
+  const body = JSON.stringify({ finished: finished ?? null });
+  const headers = {
+    authorization: `Bearer ${readFileSync(tokenFile, 'utf8').trim()}`,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+  };
+  const timeout = finished === undefined ? TIMEOUT_MS : IDLE_MS;
   return new Promise((resolve, reject) => {
     const connection = agent === undefined ? {} : { agent };
-    const request = startRequest(url, { method: 'POST', headers, timeout: TIMEOUT_MS, ...connection });
+    const request = startRequest(url, { method: 'POST', headers, timeout, ...connection });
     request.once('timeout', () => request.destroy());
     request.once('error', reject);
     request.once('response', (response) => {
       text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
     });
-    request.end();
+    request.end(body);
   });
 }
