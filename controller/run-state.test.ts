@@ -113,6 +113,21 @@ describe('runStateOf', () => {
       { state: 'lost', cause: 'out_of_memory' },
     ],
     ['out of memory, by Node', job, [terminated(134)], { state: 'lost', cause: 'out_of_memory' }],
+    [
+      'a node that could not start its container',
+      job,
+      [
+        terminated(128, {
+          reason: 'StartError',
+          message: 'failed to create containerd task: context deadline exceeded',
+        }),
+      ],
+      {
+        state: 'lost',
+        cause: 'evicted',
+        message: 'its container did not start: failed to create containerd task: context deadline exceeded',
+      },
+    ],
     ['killed by a person', job, [terminated(137)], { state: 'lost', cause: 'crashed' }],
     [
       'evicted',

@@ -4,6 +4,7 @@
  */
 import type {
   V1ContainerState,
+  V1ContainerStateTerminated,
   V1ContainerStatus,
   V1JobStatus,
   V1PodCondition,
@@ -12,7 +13,7 @@ import type {
 import type { KubeObject } from '#crds/kube/kube-object.ts';
 import { parseRunOutcome } from '#crds/contract/run-spec.ts';
 import { STOPPED_ANNOTATION } from '#controller/job-manifest.ts';
-import type { RunState, WaitingFor } from '#controller/runs.ts';
+import type { LostCause, RunState, WaitingFor } from '#controller/runs.ts';
 import { WORKER_CONTAINER } from '#controller/worker-template.ts';
 
 /** Times of a pod by the clock of this process: that of a node may be wrong. */
@@ -59,6 +60,8 @@ type ContainerState = Pick<V1ContainerState, 'running' | 'terminated' | 'waiting
 const STOPPED: RunState = { state: 'lost', cause: 'stopped', message: 'it was stopped' };
 /** Exit code of Node when its heap is full (SIGABRT). */
 const ABORTED = 134;
+/** Reason of containerd for a container that its node could not start: the worker has not run. */
+const START_ERROR = 'StartError';
 const IMAGE_REASONS: ReadonlySet<string> = new Set([
   'ImagePullBackOff',
   'ErrImagePull',
@@ -114,15 +117,20 @@ function endOf(pod: KubeObject, times: PodTimes): RunState | null {
   if (terminated === undefined) return podStatus(pod).phase === 'Failed' ? neverStarted(pod) : null;
   const outcome = parseRunOutcome(terminated.message ?? '');
   if (outcome !== null) return { state: 'ended', startedAt: startOf(pod, times), outcome };
-  const how = `its pod ended with exit code ${terminated.exitCode}`;
-  if (terminated.reason === 'OOMKilled' || terminated.exitCode === ABORTED)
-    return { state: 'lost', cause: 'out_of_memory', message: `${how}, out of memory` };
+  return { state: 'lost', ...lossOf(pod, terminated) };
+}
+
+/** Returns why the worker has ended without an outcome. */
+function lossOf(pod: KubeObject, end: V1ContainerStateTerminated): { cause: LostCause; message: string } {
+  const how = `its pod ended with exit code ${end.exitCode}`;
+  if (end.reason === 'OOMKilled' || end.exitCode === ABORTED)
+    return { cause: 'out_of_memory', message: `${how}, out of memory` };
+  if (end.reason === START_ERROR)
+    return { cause: 'evicted', message: `its container did not start: ${end.message ?? how}` };
   const disruption = conditionOf(pod, 'DisruptionTarget');
-  if (disruption !== undefined)
-    return { state: 'lost', cause: 'evicted', message: `${how}: ${disruption.message ?? 'evicted'}` };
-  if (pod.metadata.deletionTimestamp !== undefined)
-    return { state: 'lost', cause: 'vanished', message: 'its pod was deleted' };
-  return { state: 'lost', cause: 'crashed', message: `${how} and without an outcome` };
+  if (disruption !== undefined) return { cause: 'evicted', message: `${how}: ${disruption.message ?? 'evicted'}` };
+  if (pod.metadata.deletionTimestamp !== undefined) return { cause: 'vanished', message: 'its pod was deleted' };
+  return { cause: 'crashed', message: `${how} and without an outcome` };
 }
 
 function neverStarted(pod: KubeObject): RunState {
