@@ -42,7 +42,7 @@ ${scores(measured, 'photo')}
 ${scores(measured, 'graphic')}
 
 A PNG has no lossy coding of its own: below 100 its colours are reduced to a palette where that keeps the similarity, and
-it is lossless where it does not. A graphic in WebP is written exactly, or nearly so, where that is smaller: so
+it is lossless where it does not. A graphic in WebP has such a palette too, where that is not larger: so
 both may be more like the input than the number asks for.
 
 ## Size

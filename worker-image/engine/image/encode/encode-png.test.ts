@@ -2,15 +2,7 @@ import sharp, { type Sharp } from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { outputOf } from '#test/fixtures/encoder-output.ts';
 import { engineDeps } from '#test/fixtures/engine-work.ts';
-import { encodePng, paletteErrorLimit } from '#worker-image/engine/image/encode/encode-png.ts';
-
-describe('paletteErrorLimit', () => {
-  it('limits the error of a palette more strictly at higher quality', () => {
-    expect(paletteErrorLimit(90)).toBeLessThan(paletteErrorLimit(75));
-    expect(paletteErrorLimit(75)).toBeLessThan(paletteErrorLimit(30));
-    expect(paletteErrorLimit(99)).toBeGreaterThan(0);
-  });
-});
+import { encodePng } from '#worker-image/engine/image/encode/encode-png.ts';
 
 const flat = (): Sharp => sharp({ create: { width: 60, height: 40, channels: 3, background: '#258' } });
 const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const;
