@@ -34,6 +34,7 @@ describe('makePacketClock', () => {
     ];
     lines.forEach(clock.read);
     expect([clock.endOf(0), clock.endOf(1), clock.endOf(2)]).toEqual([0.12, 0.023, null]);
+    expect(clock.lastDurationOf(0)).toBeCloseTo(0.04, 6);
     expect([clock.packetsOf(0), clock.packetsOf(1), clock.packetsOf(2)]).toEqual([3, 1, 0]);
   });
 

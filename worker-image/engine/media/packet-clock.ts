@@ -7,6 +7,8 @@ export interface PacketClock {
   readonly endOf: (stream: number) => number | null;
   /** Returns the presentation time of its first packet, likewise; null also when the packet has none. */
   readonly startOf: (stream: number) => number | null;
+  /** Returns how long the packet that is presented last is shown, in seconds; 0 without packets. */
+  readonly lastDurationOf: (stream: number) => number;
   /** Returns the number of the stream's packets. */
   readonly packetsOf: (stream: number) => number;
 }
@@ -15,6 +17,8 @@ interface StreamClock {
   /** Decoding time of the last packet, and of the one that is to follow, in seconds. */
   readonly last: number;
   readonly next: number;
+  /** Presentation time of the packet that is presented last, and its end. */
+  readonly shown: number;
   readonly end: number;
 }
 
@@ -53,6 +57,10 @@ export function makePacketClock({ joinsParts, longest, isGapless }: ClockOptions
     },
     endOf: (stream) => streams.get(stream)?.end ?? null,
     startOf: (stream) => starts.get(stream) ?? null,
+    lastDurationOf: (stream) => {
+      const { shown, end } = streams.get(stream) ?? { shown: 0, end: 0 };
+      return end - shown;
+    },
     packetsOf: (stream) => counts.get(stream) ?? 0,
   };
 }
@@ -91,7 +99,12 @@ function advance(before: StreamClock | undefined, packet: Packet, offset: number
   const duration = packet.duration ?? previousDuration(before, last);
   const shown = shownAt === null ? last : shownAt + offset;
   const end = Math.max(shown, last) + duration;
-  return { last, next: last + duration, end: Math.max(end, before?.end ?? -Infinity) };
+  return {
+    last,
+    next: last + duration,
+    shown: Math.max(shown, last, before?.shown ?? -Infinity),
+    end: Math.max(end, before?.end ?? -Infinity),
+  };
 }
 
 /** Returns the duration of a packet without one, such as those of WMA Lossless: that of the previous packet. */

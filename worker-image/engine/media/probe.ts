@@ -63,6 +63,8 @@ export interface Probe {
   readonly video: MediaStream | null;
   /** Number of its packets: at least that of its frames. */
   readonly videoPackets: number;
+  /** Time for which its last frame is shown, in seconds. */
+  readonly lastFrameSeconds: number;
   readonly audio: readonly MediaStream[];
   /** There are audio streams, but none declares its channels, because its first packets do not decode. */
   readonly hasBrokenAudio: boolean;
@@ -126,6 +128,7 @@ export async function probe(deps: EngineDeps, work: Pick<Work, 'directory'>, inp
     format: input.format,
     video,
     videoPackets: video === null ? 0 : clock.packetsOf(video.index),
+    lastFrameSeconds: video === null ? 0 : clock.lastDurationOf(video.index),
     audio: withPackets(audible, clock),
     hasBrokenAudio: audible.length === 0 && ofType('audio').length > 0,
     cover: ofType('video').find(isCover) ?? null,
@@ -228,7 +231,9 @@ function isPq(video: MediaStream | null): video is MediaStream {
   return video?.color_transfer === 'smpte2084';
 }
 
+/** ffprobe prints the smallest 64-bit integer for a display matrix of zeros, which ffmpeg does not apply. */
 function rotationOf(video: MediaStream | null): number {
-  const counterClockwise = video?.side_data_list?.find((data) => data.rotation !== 0)?.rotation ?? 0;
+  const rotations = video?.side_data_list?.map((data) => data.rotation) ?? [];
+  const counterClockwise = rotations.find((degrees) => degrees !== 0 && Math.abs(degrees) <= 360) ?? 0;
   return (((-Math.round(counterClockwise / 90) * 90) % 360) + 360) % 360;
 }

@@ -23,9 +23,11 @@ function streamOf(over: Partial<MediaStream> = {}): MediaStream {
 
 function text(video: Partial<MediaStream>, encoding: Partial<VideoEncoding> = {}, probe: Partial<Probe> = {}): string {
   const wanted: VideoEncoding = { codec: 'h264', tier: 'balanced', longSide: null, keepsAlpha: false, ...encoding };
-  return videoOptions({ rotation: 0, hdr: null, videoPackets: 250, ...probe } as Probe, streamOf(video), wanted).join(
-    ' ',
-  );
+  return videoOptions(
+    { rotation: 0, hdr: null, videoPackets: 250, lastFrameSeconds: 0.04, ends: new Map([[0, 10]]), ...probe } as Probe,
+    streamOf(video),
+    wanted,
+  ).join(' ');
 }
 
 describe('videoOptions', () => {
@@ -49,6 +51,14 @@ describe('videoOptions', () => {
     ['gives H.265 no frames out of order in a video of two', [{}, { codec: 'h265' }, { videoPackets: 2 }], 'bframes=0'],
   ])('%s', (_what, args, part) => {
     expect(text(...args)).toContain(part);
+  });
+
+  it.each([
+    ['holds a last frame that is much longer than the others', 2, 250, true],
+    ['does not hold that of slides', 2, 5, false],
+    ['does not hold a short one', 0.4, 250, false],
+  ] as const)('%s', (_what, lastFrameSeconds, videoPackets, holds) => {
+    expect(text({}, {}, { lastFrameSeconds, videoPackets }).includes('tpad=')).toBe(holds);
   });
 
   it('never enlarges', () => {

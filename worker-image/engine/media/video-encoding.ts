@@ -44,11 +44,24 @@ export function videoOptions(probe: Probe, video: MediaStream, encoding: VideoEn
     ...sizeFilters(probe, video, longSideOf(encoding)),
     ...(deep ? [] : toneMap(video)),
     `format=${pixelFormat(deep, alpha)}`,
+    ...(holdsLastFrame(probe, video) ? ['tpad=stop=1:stop_mode=clone'] : []),
   ];
   const encoder = codecOptions(encoding, { hdr: deep ? probe.hdr : null, packets: probe.videoPackets });
   // The demuxer's time base keeps the times of a variable frame rate exact.
   const times = ['-fps_mode:v:0', 'vfr', '-enc_time_base:v:0', '-1'];
   return ['-filter:v:0', filters.join(','), ...times, ...encoder, ...(alpha ? ['-auto-alt-ref', '0'] : [])];
+}
+
+/** Minimum time for which a last frame is held, in seconds. */
+const HELD_SECONDS = 0.5;
+
+/**
+ * Returns whether the last frame is shown for much longer than the others, as in recordings of a screen. Encoders drop its
+ * duration, so a copy of the frame marks its end.
+ */
+function holdsLastFrame({ lastFrameSeconds, videoPackets, ends }: Probe, video: MediaStream): boolean {
+  const others = ((ends.get(video.index) ?? 0) - lastFrameSeconds) / Math.max(1, videoPackets - 1);
+  return lastFrameSeconds > Math.max(HELD_SECONDS, others * 2);
 }
 
 function sourceFilters(video: MediaStream, keepsAlpha: boolean): string[] {

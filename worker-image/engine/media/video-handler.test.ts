@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Format } from '#crds/catalogue/formats.ts';
@@ -153,6 +153,25 @@ describe('compressing a video', () => {
     expect(await frameCount(produced)).toBe(50);
   });
 
+  it('shows the last frame as long as the input, such as a recording of a screen', async () => {
+    const short = await draw(engineDeps().run, directory, {
+      format: 'mp4',
+      name: 'short',
+      args: [...VIDEO_SOURCE, ...X264],
+    });
+    const source = await draw(engineDeps().run, directory, {
+      format: 'mp4',
+      name: 'held',
+      args: ['-i', short.path, '-c', 'copy', '-bsf:v', String.raw`setts=duration=if(eq(N\,49)\,5/TB\,DURATION)`],
+    });
+    const seconds = 2 - 1 / 25 + 5;
+    expect((await compress(source, { codec: 'h264' })).facts.durationSeconds).toBeCloseTo(seconds, 0);
+    const converted = await convert(source, 'webm');
+    expect(converted.facts.durationSeconds).toBeCloseTo(seconds, 0);
+    // One copy of the last frame marks its end.
+    expect(await frameCount(converted)).toBe(51);
+  });
+
   it('reports its progress', async () => {
     const percents: number[] = [];
     const work = await workOn({ ...fixture('mp4'), operation: 'compress', options: { video: { codec: 'h264' } } });
@@ -205,6 +224,17 @@ describe('converting a video', () => {
     const produced = await convert(rotated, to);
     expect(produced.facts).toMatchObject({ width: 180, height: 320 });
     expect(produced.path.includes('copied')).toBe(copied);
+  });
+
+  it('does not rotate a video whose display matrix is empty', async () => {
+    const bytes = await readFile(fixture('mp4').path);
+    const header = bytes.indexOf('tkhd') + 'tkhd'.length;
+    // ISO/IEC 14496-12, 8.3.2: offset and length of the matrix.
+    bytes.fill(0, header + 40, header + 76);
+    const path = join(directory, 'no-matrix.mp4');
+    await writeFile(path, bytes);
+    const produced = await convert({ name: 'no-matrix', path, format: 'mp4' }, 'webm');
+    expect(produced.facts).toMatchObject({ width: 320, height: 180 });
   });
 
   it.each([
