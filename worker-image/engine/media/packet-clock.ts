@@ -91,19 +91,23 @@ function jump({ last, next }: StreamClock, { decodedAt, shownAt }: Packet, offse
   return at < last - JUMP_BACK || at > next + JUMP_AHEAD ? next - at : 0;
 }
 
+/** Clock before the first packet. */
+const START: StreamClock = { last: 0, next: 0, shown: -Infinity, end: -Infinity };
+
 /** Returns the clock behind a packet. AVI has decoding times only; packets of MPEG streams may have none at all. */
 function advance(before: StreamClock | undefined, packet: Packet, offset: number): StreamClock {
   const { shownAt, decodedAt } = packet;
   const time = decodedAt ?? shownAt;
-  const last = time === null ? (before?.next ?? 0) : time + offset;
+  const previous = before ?? START;
+  const last = time === null ? previous.next : time + offset;
   const duration = packet.duration ?? previousDuration(before, last);
   const shown = shownAt === null ? last : shownAt + offset;
   const end = Math.max(shown, last) + duration;
   return {
     last,
     next: last + duration,
-    shown: Math.max(shown, last, before?.shown ?? -Infinity),
-    end: Math.max(end, before?.end ?? -Infinity),
+    shown: Math.max(shown, last, previous.shown),
+    end: Math.max(end, previous.end),
   };
 }
 

@@ -26,6 +26,8 @@ function probeOf(video: Partial<MediaStream>, over: Partial<Probe> = {}): Probe 
     moreVideos: 0,
     hdr: null,
     rotation: 0,
+    lastFrameSeconds: 0,
+    ends: new Map(),
     trimmed: new Set(),
     ...over,
   } as unknown as Probe;

@@ -1,6 +1,6 @@
 import type { Facts, Work } from '#worker-image/engine/handler.ts';
 import { refuseDecompressionBomb } from '#worker-image/engine/pdf/refuse-decompression-bomb.ts';
-import { damagedPdf, encryptedPdf, pageCount, runQpdf, type PdfDeps } from '#worker-image/engine/pdf/run-pdf-tool.ts';
+import { damagedPdf, encryptedPdf, findPages, runQpdf, type PdfDeps } from '#worker-image/engine/pdf/run-pdf-tool.ts';
 import { hasDamagedXref, repairPdf } from '#worker-image/engine/pdf/repair-pdf.ts';
 import type { ToolResult } from '#worker-image/tools/run-command.ts';
 
@@ -17,10 +17,10 @@ const NEEDS_PASSWORD = 0;
  */
 export async function inspectPdf(deps: PdfDeps, work: Pick<Work, 'input' | 'directory'>): Promise<PdfFacts> {
   await refuseDecompressionBomb(work.input.path, deps.signal);
-  const result = await runQpdf(deps, work, ['--show-npages', work.input.path]);
-  const pages = pageCount(result);
+  const { pages, isMiscounted, result } = await findPages(deps, work, work.input.path);
   if (pages < 1) await refuseEncryption(deps, work, result);
-  const whole = pages < 1 || hasDamagedXref(result) ? await repairPdf(deps, work, pages) : pages;
+  const isDamaged = pages < 1 || isMiscounted || hasDamagedXref(result);
+  const whole = isDamaged ? await repairPdf(deps, work, pages) : pages;
   if (whole < 1) throw damagedPdf(result);
   return { pages: whole };
 }
@@ -40,8 +40,7 @@ async function refuseEncryption(
 
 /** Returns the number of pages. @throws MediaError processing_failed when no page is found. */
 export async function countPages(deps: PdfDeps, work: Pick<Work, 'directory'>, path: string): Promise<number> {
-  const result = await runQpdf(deps, work, ['--show-npages', path]);
-  const pages = pageCount(result);
+  const { pages, result } = await findPages(deps, work, path);
   if (pages < 1) throw damagedPdf(result);
   return pages;
 }

@@ -381,6 +381,20 @@ describe('a file with a damaged cross-reference table', () => {
   });
 });
 
+describe('a file whose tree of pages declares a wrong number of them', () => {
+  it('is processed with the pages that it has', async () => {
+    const path = join(await freshDirectory(), 'miscounted.pdf');
+    await writeFile(path, pdf({}).toString('latin1').replace('/Count 1', '/Count 3'), 'latin1');
+    const processed = (operation: Operation): Promise<Produced> =>
+      workOn({ path, format: 'pdf', operation, options: { convert: { to: 'png' } } }).then((one) =>
+        runHandler(pdfHandler, one),
+      );
+    expect(await processed('strip_metadata')).toMatchObject({ facts: { pages: 1 } });
+    expect(await processed('compress')).toMatchObject({ facts: { pages: 1 } });
+    expect(await processed('convert')).toMatchObject({ format: 'png' });
+  });
+});
+
 describe('verify', () => {
   it('rejects a result without the outline of the input', async () => {
     const one = await work('photos', 'compress');

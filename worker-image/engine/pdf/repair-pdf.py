@@ -1,4 +1,4 @@
-"""Writes a PDF with a damaged cross-reference table anew.
+"""Writes a PDF with a damaged cross-reference table or a wrong number of pages anew.
 
 usage: repair-pdf.py INPUT OUTPUT
 
@@ -25,9 +25,21 @@ NO_PAGE = 1
 
 def main(source: str, target: str) -> None:
     whole = f"{target}.whole"
-    if repair(source, target) or (append_trailer(source, whole) and repair(whole, target)):
-        return
-    raise SystemExit(NO_PAGE)
+    if not repair(source, target) and not (append_trailer(source, whole) and repair(whole, target)):
+        raise SystemExit(NO_PAGE)
+    correct_count(target)
+
+
+def correct_count(path: str) -> None:
+    """Writes the number of pages to the tree of pages where it declares another one."""
+    with pikepdf.open(path, allow_overwriting_input=True) as pdf:
+        if pdf.Root.Pages.get("/Count") == len(pdf.pages):
+            return
+        pdf.Root.Pages.Count = len(pdf.pages)
+        # A change of the pages has qpdf write the tree anew, without inner nodes that may declare wrong numbers too.
+        pdf.pages.append(pdf.pages[-1])
+        del pdf.pages[-1]
+        pdf.save(path, encryption=pdf.is_encrypted, fix_metadata_version=False)
 
 
 def repair(source: str, target: str) -> bool:

@@ -1,11 +1,11 @@
 /**
- * Repairs a PDF with a damaged cross-reference table: PDFium and qpdf together recover more than qpdf alone. They
+ * Repairs a PDF with a damaged cross-reference table, or whose tree of pages declares a wrong number of them: PDFium and qpdf together recover more than qpdf alone. They
  * rewrite the file once, and every tool reads the copy.
  */
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Work } from '#worker-image/engine/handler.ts';
-import { encryptedPdf, pageCount, runPdfScript, runQpdf, type PdfDeps } from '#worker-image/engine/pdf/run-pdf-tool.ts';
+import { encryptedPdf, findPages, runPdfScript, type PdfDeps } from '#worker-image/engine/pdf/run-pdf-tool.ts';
 import type { ToolResult } from '#worker-image/tools/run-command.ts';
 
 /** Exit code of repair-pdf.py. */
@@ -29,7 +29,7 @@ export async function repairPdf(
   const copy = repairedPath(work);
   const { exitCode } = await runPdfScript(deps, work, { name: 'repair-pdf', args: [work.input.path, copy] });
   if (exitCode === NEEDS_PASSWORD) throw encryptedPdf();
-  const found = pageCount(await runQpdf(deps, work, ['--show-npages', copy]));
+  const { pages: found } = await findPages(deps, work, copy);
   if (found > 0 && found >= pages) return found;
   await rm(copy, { force: true });
   return pages;

@@ -51,11 +51,28 @@ export function isQpdfSuccess({ exitCode }: ToolResult): boolean {
   return exitCode === 0 || exitCode === WITH_WARNINGS;
 }
 
-/** Returns the number that `qpdf --show-npages` printed; 0 for other output. */
-export function pageCount({ stdout }: ToolResult): number {
-  const text = stdout.trim();
-  return /^\d{1,9}$/.test(text) ? Number(text) : 0;
+export interface CountedPages {
+  /** Pages in the tree of pages; where qpdf cannot read it, the number that it declares; 0 without any. */
+  readonly pages: number;
+  /** The tree declares another number, or none, which misleads other tools. */
+  readonly isMiscounted: boolean;
+  /** What qpdf printed. */
+  readonly result: ToolResult;
 }
+
+/** Counts the pages with qpdf. */
+export async function findPages(deps: PdfDeps, work: Pick<Work, 'directory'>, path: string): Promise<CountedPages> {
+  const result = await runQpdf(deps, work, ['--show-npages', path]);
+  const text = result.stdout.trim();
+  const declared = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+  let listed = 0;
+  await runPdfTool(deps, work, ['qpdf', '--show-pages', path], (line) => {
+    if (PAGE.test(line)) listed += 1;
+  });
+  return { pages: listed || declared, isMiscounted: listed > 0 && listed !== declared, result };
+}
+
+const PAGE = /^page \d+:/;
 
 /** Returns the error for a file that a tool cannot read; its cause, which is logged, has the messages of the tool. */
 export function damagedPdf({ exitCode, stderr }: ToolResult): MediaError {
