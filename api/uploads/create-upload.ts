@@ -5,7 +5,13 @@ import type { Dependencies } from '#api/dependencies.ts';
 import { fileSize } from '#api/files/file-size.ts';
 import type { Queryable } from '#api/store/database.ts';
 import { lastComponent } from '#api/uploads/upload.ts';
-import { countOnAllowance, insertUpload, uploadedBytesSince, type Upload } from '#api/uploads/upload-rows.ts';
+import {
+  allowanceEntryReaching,
+  countOnAllowance,
+  insertUpload,
+  uploadedBytesSince,
+  type Upload,
+} from '#api/uploads/upload-rows.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { LIMITS, PLANS } from '#crds/catalogue/plans.ts';
 
@@ -72,7 +78,10 @@ export async function countOnUploadAllowance(
   const used = await uploadedBytesSince(tx, owner, since);
   if (used + entry.bytes > limit) {
     const message = `Uploads of the last 24 hours total ${used} bytes; ${entry.bytes} more would exceed the limit of ${limit}.`;
-    throw new MediaError('upload_allowance_reached', message);
+    const last = await allowanceEntryReaching(tx, owner, { since, bytes: used + entry.bytes - limit });
+    // The entry ends to count as long after now as it is after the start of the 24 hours.
+    const wait = last === null ? {} : { retryAfterSeconds: (last.getTime() - since.getTime()) / 1000 };
+    throw new MediaError('upload_allowance_reached', message, wait);
   }
   await countOnAllowance(tx, { ...owner, bytes: entry.bytes, at: entry.at });
 }

@@ -120,6 +120,25 @@ export async function uploadedBytesSince(
   return rows[0]?.bytes ?? 0;
 }
 
+/**
+ * Returns the time of the entry with which the oldest entries since a time reach a number of bytes; null when all
+ * together have fewer.
+ */
+export async function allowanceEntryReaching(
+  tx: Queryable,
+  owner: { accountId: string; livemode: boolean },
+  { since, bytes }: { since: Date; bytes: number },
+): Promise<Date | null> {
+  const { rows } = await tx.query<{ at: Date | null }>(
+    `select min(at) as at from (
+       select at, sum(bytes) over (order by at) as reached from upload_allowance
+       where account_id = $1 and livemode = $2 and at > $3
+     ) as entries where reached >= $4`,
+    [owner.accountId, owner.livemode, since, bytes],
+  );
+  return rows[0]?.at ?? null;
+}
+
 /** Inserts an entry of the allowance, which outlives the upload. */
 export async function countOnAllowance(
   tx: Queryable,

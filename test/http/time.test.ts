@@ -95,8 +95,12 @@ describe('after the documented time', () => {
     for (let count = 0; count < 10; count += 1) expect((await create()).status).toBe(201);
     await pass(12 * HOUR);
     for (let count = 0; count < 10; count += 1) expect((await create()).status).toBe(201);
-    expectRefusal(await create(), 'upload_allowance_reached');
-    await pass(12 * HOUR + MINUTE);
+    const refused = await create();
+    expectRefusal(refused, 'upload_allowance_reached');
+    const wait = Number(refused.headers['retry-after']);
+    expect(wait).toBeGreaterThan(6 * HOUR);
+    expect(wait).toBeLessThanOrEqual(12 * HOUR);
+    await pass(wait);
     expect((await create()).status).toBe(201);
     await pass(DAY);
   });
