@@ -20,7 +20,7 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, ErrorAdvice>> = {
       '`Content-Length` is missing where it is required, or differs from the bytes that follow or that an upload declared.',
       `\`Idempotency-Key\` is empty or has more than ${LIMITS.idempotencyKeyLength} characters.`,
       `The account has ${LIMITS.webhookEndpoints} webhook endpoints already.`,
-      'Status 405: the path does not support the method. `Allow` lists the methods that it supports.',
+      'Status 405: the path does not support the method. `Allow` lists the methods that it supports, unless HTTP has no such method.',
     ],
     fix: 'Correct what `param` names; the message has the value and the rule. [Endpoints](endpoints.md) lists the fields of each request.',
   },
@@ -88,7 +88,7 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, ErrorAdvice>> = {
   unsupported_input: {
     why: [
       'The content is of no type that the service knows, whatever the name says.',
-      'The operation does not apply to the kind: `compress` to fonts, tables and office documents, `strip_metadata` to anything but images and PDFs, `convert` to camera RAW.',
+      'The operation does not apply to the kind: `compress` to fonts, tables and office documents, `strip_metadata` to anything but images and PDFs, `convert` and `strip_metadata` to camera RAW.',
       'A table was sent without a name: tables are recognized by their extension.',
     ],
     fix: 'Check the file, its name and the operation in [Formats](formats.md).',
