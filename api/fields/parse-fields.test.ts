@@ -27,6 +27,7 @@ describe('parseFields', () => {
       'notes.abc',
       '`notes.abc` is not valid: its name is not allowed: the maximum is 2',
     ],
+    ['{"name": "a", "output": {"headers": "a: 5"}}', 'output.headers', '`output.headers` is not valid: it has'],
     ['{"name": "a", "output": {"headers": {"a": 5}}}', 'output.headers.a', '`output.headers.a` is not valid: it has'],
     ['{"name": "a", "nmae": 1}', 'nmae', 'There is no field `nmae`. Did you mean `name`?'],
     ['{"name": "a", "input": {}}', 'input.url', '`input.url` is missing; it is required.'],

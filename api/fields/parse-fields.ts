@@ -57,9 +57,9 @@ function fieldError(issue: z.core.$ZodIssue, known: readonly string[]): MediaErr
   return new MediaError('bad_request', message, { param: path });
 }
 
-/** Returns true for a header of the caller's own storage: refusals are stored with their Idempotency-Key. */
+/** Returns true for the headers of the caller's own storage: refusals are stored with their Idempotency-Key. */
 function isSecret({ path }: z.core.$ZodIssue): boolean {
-  return path[0] === 'output' && path[1] === 'headers' && path.length > 2;
+  return path[0] === 'output' && path[1] === 'headers';
 }
 
 function describeType(value: unknown): string {

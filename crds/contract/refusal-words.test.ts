@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { requirementOf, suggestion, withArticle } from '#crds/contract/refusal-words.ts';
+import { refusedValue, requirementOf, suggestion, withArticle } from '#crds/contract/refusal-words.ts';
 
 describe('a suggestion for a misspelt name', () => {
   const names = ['image.quality', 'pdf.quality', 'image.format', 'convert.to', 'operation'];
@@ -17,6 +17,18 @@ describe('a suggestion for a misspelt name', () => {
     ['', ''],
     ['x'.repeat(100_000), ''],
   ])('of %.20s is "%s"', (name, expected) => expect(suggestion(name, names)).toBe(expected));
+});
+
+describe('the message about a refused value', () => {
+  it.each([
+    [z.int(), 'x', '`field` is `"x"`: it has to be a number.'],
+    [z.object({}), 'https://name:secret@host/?signature=secret', '`field` is not valid: it has to be an object.'],
+    [z.string(), { secret: 1 }, '`field` is not valid: it has to be a string.'],
+    [z.string(), undefined, '`field` is missing; it is required.'],
+  ])('names it unless it may be a secret (%#)', (schema, value, expected) => {
+    const [issue] = z.safeParse(schema, value, { reportInput: true }).error?.issues ?? [];
+    expect(issue && refusedValue('field', issue)).toBe(expected);
+  });
 });
 
 describe('the requirement of a refused value', () => {

@@ -67,10 +67,15 @@ export function refusedValue(path: string, issue: z.core.$ZodIssue): string {
   const { code, input } = issue;
   if (input === undefined) return `\`${path}\` is missing; it is required.`;
   // The input of a refused name is the name.
-  const isShown = code !== 'invalid_key' && (typeof input !== 'object' || input === null);
+  const isShown = code !== 'invalid_key' && (typeof input !== 'object' || input === null) && !isUrl(input);
   const text = isShown ? JSON.stringify(input) : null;
   const problem = text === null ? 'is not valid' : `is \`${text.slice(0, MAX_REPEATED)}\``;
   return `\`${path}\` ${problem}: ${requirementOf(issue)}.`;
+}
+
+/** Returns true for the text of a URL, whose query or user name may be a secret. */
+function isUrl(input: unknown): boolean {
+  return typeof input === 'string' && input.includes('://');
 }
 
 /** Returns what a refused value has to be, in place of the validator's words; a schema's own message unchanged. */
