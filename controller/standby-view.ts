@@ -161,10 +161,9 @@ export class StandbyView {
     return !isFinished(job) && this.#runningPod(job) !== undefined ? 'idle' : 'stray';
   }
 
-  /** Returns whether a standby has ended with its last run, and no MediaJob owns it: nothing else deletes it soon. */
+  /** Returns whether a standby has ended with its last run, whose outcome is recorded. */
   #isLeftOver(job: KubeObject, run: string): boolean {
-    const { ownerReferences = [] } = job.metadata;
-    return isFinished(job) && ownerReferences.length === 0 && this.#runs()?.isReleased(run) === true;
+    return isFinished(job) && this.#runs()?.isReleased(run) === true;
   }
 
   /** Returns whether the run of a standby has ended, and it may take another one. */

@@ -376,24 +376,6 @@ describe('Standbys', () => {
       expect(bindings.slice(1)).toEqual(['wait', 'wait', null]);
     });
 
-    it('deletes a standby that has ended with its last run, once the job of that run is final and does not own it', async () => {
-      const standbys = open({ ...SETTINGS, standby: {} });
-      const run = runOf(request(1));
-      const metadata = { name: 'standby-video-a', labels: { 'mediajobs.dev/standby': 'video' } };
-      const status = { conditions: [{ type: 'Complete', status: 'True' }] };
-      nameStandby(request(1), metadata.name);
-      jobs.put({ metadata: { ...metadata, annotations: { [BOUND]: run } }, status } as { metadata: object });
-      expect(standbys.list().map(({ state }) => state)).toEqual(['bound']);
-      released.add(run);
-      expect(standbys.list().map(({ state }) => state)).toEqual(['stray']);
-      const ownerReferences = [{ apiVersion: 'mediajobs.dev/v1', kind: 'MediaJob', name: 'job-a', uid: 'u' }];
-      const stored = jobs.store.get(metadata.name) as KubeObject;
-      jobs.put({ ...stored, metadata: { ...stored.metadata, ownerReferences } });
-      expect(standbys.list().map(({ state }) => state)).toEqual(['bound']);
-      jobs.put(stored);
-      await vi.waitFor(() => expect(jobs.store.list()).toEqual([]));
-    });
-
     it('does not end a standby for a run that it has left', async () => {
       const standbys = open(SETTINGS);
       const { name, uid } = await startPod();
@@ -411,6 +393,23 @@ describe('Standbys', () => {
       await standbys.end(name, runOf(request(2)));
       expect(jobs.store.get(name)).toBeUndefined();
     });
+  });
+
+  it('deletes a standby that has ended with its run, once the outcome is recorded', async () => {
+    const standbys = open({});
+    const run = runName(request(1).owner.name, 1);
+    const metadata = {
+      name: 'standby-video-a',
+      labels: { 'mediajobs.dev/standby': 'video' },
+      annotations: { [BOUND]: run },
+    };
+    const status = { conditions: [{ type: 'Complete', status: 'True' }] };
+    nameStandby(request(1), metadata.name);
+    const job = jobs.put({ metadata, status } as { metadata: object });
+    expect(standbys.list().map(({ state }) => state)).toEqual(['bound']);
+    released.add(run);
+    jobs.put(job);
+    await vi.waitFor(() => expect(jobs.store.list()).toEqual([]));
   });
 
   it('deletes all of an installation that asks for none', async () => {
