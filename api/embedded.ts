@@ -1,6 +1,6 @@
 /**
  * The whole service on one machine, without Kubernetes: `--data DIR --port P --ready FILE`. With `--sign-in-link` it
- * prints a link that signs in to the dashboard. Settings come from the environment (table in the README). Exits with
+ * prints a link that signs in to the dashboard. Settings come from the environment (`docs/settings.md`). Exits with
  * code 0 after SIGTERM, and with code 1 and one sentence when it cannot start.
  */
 import { rmSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Generates files from the code: the MediaJob CRD, the chart's README, the OpenAPI document, the README's settings
- * table, the reference of options, limits, prices and error codes, and the table of promises and tests. `--check` writes nothing and fails when one
+ * Generates files from the code: the MediaJob CRD, the chart's README, the OpenAPI document, the table of settings,
+ * the reference of options, limits, prices and error codes, and the table of promises and tests. `--check` writes nothing and fails when one
  * of them is out of date.
  */
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ const FILES: Readonly<Record<string, (current: string) => string>> = {
   'docs/reference/errors.md': () => `<!-- ${MADE_BY} -->\n\n${errorReference()}`,
   'hack/debian-packages.txt': debianPackages,
   'test/http/README.md': () => `<!-- ${MADE_BY} -->\n\n${promiseTable()}`,
-  'README.md': (readme) => withSection(readme, 'settings', settingsTable()),
+  'docs/settings.md': (page) => withSection(page, 'settings', settingsTable()),
 };
 
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
@@ -90,6 +90,6 @@ function withSection(text: string, name: string, section: string): string {
   const [before, rest] = text.split(start);
   const after = rest?.split(`<!-- ${name}:end -->`)[1];
   if (before === undefined || after === undefined)
-    throw new Error(`README.md has no section between ${name}:start and ${name}:end.`);
+    throw new Error(`The page has no section between ${name}:start and ${name}:end.`);
   return `${before}${start}${section}<!-- ${name}:end -->${after}`;
 }

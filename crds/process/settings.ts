@@ -1,5 +1,5 @@
 /**
- * Settings of all processes, one zod field each. A process picks the ones that it reads. The README's table is
+ * Settings of all processes, one zod field each. A process picks the ones that it reads. The table of docs/settings.md is
  * generated from here. Units are in the names.
  */
 import { z } from 'zod';

@@ -56,6 +56,7 @@ export const SIDEBAR: readonly Section[] = [
     text: 'Operate',
     items: [
       { text: 'One machine', link: '/one-machine' },
+      { text: 'Settings', link: '/settings' },
       { text: 'Operations', link: '/operations' },
       { text: 'Kubernetes', link: '/kubernetes' },
       { text: 'Security', link: '/security' },

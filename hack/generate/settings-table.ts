@@ -2,7 +2,7 @@ import { ownSettings, serverSettings, type Ports } from '#api/embedded/process-s
 import { settings, type SettingName } from '#crds/process/settings.ts';
 
 /**
- * Returns the README's table of settings. The default `–` marks an optional setting without a default, and `required`
+ * Returns the table of settings. The default `–` marks an optional setting without a default, and `required`
  * one without which a process does not start. A star marks settings that the start on one machine generates.
  */
 export function settingsTable(): string {
