@@ -93,7 +93,7 @@ function readWork(fields: EstimateRequest): ExpectedWork {
   refuseMissingDuration(fields, inputFormat);
   const options = resolveOptions(parseJsonOptions(fields.options ?? {}), operation);
   refuse({ operation, options }, { by: 'nothing' });
-  if (inputFormat === null) throw unknownExtension();
+  if (inputFormat === null) throw unknownExtension(fields.filename);
   refuse({ operation, options }, { by: 'content', format: inputFormat });
   return { operation, kind: FORMATS[inputFormat].kind, inputFormat, options };
 }
@@ -116,9 +116,10 @@ function refuse(order: Pick<ExpectedWork, 'operation' | 'options'>, file: KnownF
   if (refusal !== null) throw refusal;
 }
 
-function unknownExtension(): MediaError {
-  const message =
-    'The extension of `filename` belongs to no supported input format. GET /v1/capabilities lists the formats.';
+function unknownExtension(filename: string): MediaError {
+  const extension = /\.[^./\\]{1,20}$/.exec(filename)?.[0];
+  const problem = extension === undefined ? 'no extension' : `the extension \`${extension}\`, of no supported format`;
+  const message = `\`filename\` has ${problem}. GET /v1/capabilities lists the formats.`;
   return new MediaError('unsupported_input', message, { param: 'filename' });
 }
 

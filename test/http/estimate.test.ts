@@ -217,6 +217,14 @@ describe('an estimate that is refused', () => {
     expectRefusal(await ask(fields), 'unsupported_input', { param: 'filename' });
   });
 
+  it.each([
+    ['a.b/c.xyz', '`filename` has the extension `.xyz`, of no supported format.'],
+    ['a.b/c', '`filename` has no extension.'],
+  ])('for the name %s says what is wrong with it', async (name, message) => {
+    const response = await ask(file(name));
+    expect(response.json()).toMatchObject({ error: { message: expect.stringContaining(message) as string } });
+  });
+
   // Promise, Presets, estimate, usage: Estimate: refusals
   it.each([['docx'], ['nothing']])('of a conversion to %s has an unsupported target', async (target) => {
     expectRefusal(await ask({ ...file('a.jpg'), ...to(target) }), 'unsupported_target', { param: 'convert.to' });
