@@ -193,6 +193,16 @@ describe('compressing audio', () => {
   });
 
   // Promise, Direct endpoints: Compress options change the result: quality, format, channels, rates, metadata
+  it('warns about further audio tracks, of which the result has none', async () => {
+    const source = await draw(engineDeps().run, directory, {
+      format: 'm4a',
+      name: 'two-tracks',
+      args: [...NOISE, '-map', '0:a', '-map', '0:a', '-c:a', 'aac'],
+    });
+    const work = await workOn({ ...source, operation: 'convert', options: { convert: { to: 'mp3' } } });
+    expect((await runHandler(audioHandler, work)).warnings).toEqual(['A further audio track was dropped.']);
+  });
+
   it('mixes down to one channel at the given sample rate and bit rate', async () => {
     const produced = await compress(fixture('wav'), {
       format: 'mp3',

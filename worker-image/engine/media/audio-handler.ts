@@ -18,6 +18,7 @@ import { withTruncationWarning } from '#worker-image/engine/media/detect-truncat
 import { stripAsf } from '#worker-image/engine/media/strip-asf.ts';
 import { stripFlac, stripFrames } from '#worker-image/engine/media/strip-tags.ts';
 import { audioTrackOf, playingSeconds, probe, type MediaFacts, type Probe } from '#worker-image/engine/media/probe.ts';
+import { droppedWarning } from '#worker-image/engine/media/video-extras.ts';
 import { unsupportedTarget } from '#crds/contract/work-rules.ts';
 
 export const audioHandler: KindHandler<MediaFacts, MediaFacts> = {
@@ -95,7 +96,13 @@ async function produce(
 async function run(deps: EngineDeps, work: Work, plan: AudioPlan, facts: MediaFacts): Promise<Produced<MediaFacts>> {
   const { format, outputOptions, warnings } = plan;
   const path = await encode(deps, { work, format, outputOptions, seconds: facts.durationSeconds });
-  return { path, format, facts: factsOf(await probe(deps, work, { path, format })), warnings };
+  const dropped = droppedWarning(facts.probe.audio.length - 1, 'further audio track');
+  return {
+    path,
+    format,
+    facts: factsOf(await probe(deps, work, { path, format })),
+    warnings: [...warnings, ...dropped],
+  };
 }
 
 /** Returns the probe with the bit rate by size and duration: ADTS and some Ogg files declare a wrong one. */

@@ -66,7 +66,8 @@ function coverOf({ cover }: Probe, format: VideoOutput): MediaStream | null {
   return isKept ? cover : null;
 }
 
-function droppedWarning(count: number, what: string): string[] {
+/** Returns the warning for a number of dropped tracks or files; none for 0 or less. */
+export function droppedWarning(count: number, what: string): string[] {
   if (count <= 0) return [];
   return [
     count === 1 ? `${/^[aeiou]/.test(what) ? 'An' : 'A'} ${what} was dropped.` : `${count} ${what}s were dropped.`,
