@@ -1,5 +1,6 @@
 import { Marked, type Tokens } from 'marked';
 import { anchorOf } from '#api/docs/anchor-of.ts';
+import { DESCRIPTION } from '#api/docs/site-base.ts';
 import { escapeHtml } from '#crds/process/escape-html.ts';
 
 interface DocumentationPage {
@@ -21,7 +22,9 @@ export function renderPage({ markdown, name, root, path }: DocumentationPage): s
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="description" content="${escapeHtml(DESCRIPTION)}">
 <title>${escapeHtml(title)} – ${escapeHtml(name)}</title>
+<link rel="icon" href="${root}/icon.svg">
 <link rel="stylesheet" href="${root}/style.css">
 </head>
 <body>

@@ -7,11 +7,9 @@ import { basename, join } from 'node:path';
 import { transformerStyleToClass } from '@shikijs/transformers';
 import { defineConfig, type SiteConfig } from 'vitepress';
 import { anchorOf } from '../../api/docs/anchor-of.ts';
-import { SITE_BASE, SITE_NAME } from '../../api/docs/site-base.ts';
+import { DESCRIPTION, SITE_BASE, SITE_NAME } from '../../api/docs/site-base.ts';
 import { SIDEBAR } from './sidebar.ts';
 
-const DESCRIPTION =
-  'An HTTPS JSON API that compresses, converts and strips metadata from images, PDFs, video, audio, office documents, tables and fonts.';
 /** Files at the root of the project to which pages link. */
 const PROJECT_FILES = ['LICENSE', 'CHANGELOG.md', 'SECURITY.md'];
 const base = process.env['MEDIAJOBS_DOCS_BASE'] ?? SITE_BASE;

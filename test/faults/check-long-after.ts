@@ -12,8 +12,8 @@ export async function checkLongAfter(world: World): Promise<string[]> {
   await world.heal();
   const wrong: string[] = [];
   const expectNone = async (what: string, left: () => Promise<number> | number): Promise<void> => {
-    await until(what, async () => (await left()) === 0, { seconds: 60, everyMs: 500 }).catch(() =>
-      wrong.push(`${what} remain`),
+    await until(`${what} remain`, async () => (await left()) === 0, { seconds: 60, everyMs: 500 }).catch(
+      (error: Error) => wrong.push(error.message),
     );
   };
   await expectNone('files-deleted: objects', () => world.files.objects().length);

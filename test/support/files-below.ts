@@ -1,10 +1,20 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync, type Dirent } from 'node:fs';
 import path from 'node:path';
 
-/** Returns the paths of all files, relative to the folder. */
+/** Returns the paths of all files, relative to the folder. Folders that are removed meanwhile have none. */
 export function filesBelow(folder: string): string[] {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)));
+  return entriesOf(folder).flatMap((entry) => {
+    if (entry.isDirectory())
+      return filesBelow(path.join(folder, entry.name)).map((file) => path.join(entry.name, file));
+    return entry.isFile() ? [entry.name] : [];
+  });
+}
+
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
 }

@@ -54,6 +54,24 @@ describe('videoOptions', () => {
   });
 
   it.each([
+    [300, '300'],
+    [600, '600'],
+    [50, '250'],
+    [100_000, '1200'],
+  ])(
+    'allows ten seconds between key frames, and at least 250 frames: of 10 s with %i frames',
+    (videoPackets, frames) => {
+      for (const codec of ['h264', 'h265', 'vp9'] as const)
+        expect(text({}, { codec }, { videoPackets })).toContain(`-g:v:0 ${frames}`);
+      expect(text({}, { tier: 'web' }, { videoPackets })).not.toContain('-g:v:0');
+    },
+  );
+
+  it('allows 250 frames between key frames where the time of the frames is not known', () => {
+    expect(text({}, {}, { ends: new Map() })).toContain('-g:v:0 250');
+  });
+
+  it.each([
     ['holds a last frame that is much longer than the others', 2, 250, true],
     ['does not hold that of slides', 2, 5, false],
     ['does not hold a short one', 0.4, 250, false],

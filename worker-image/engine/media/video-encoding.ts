@@ -47,9 +47,29 @@ export function videoOptions(probe: Probe, video: MediaStream, encoding: VideoEn
     ...(holdsLastFrame(probe, video) ? ['tpad=stop=1:stop_mode=clone'] : []),
   ];
   const encoder = codecOptions(encoding, { hdr: deep ? probe.hdr : null, packets: probe.videoPackets });
+  const keyFrames = encoding.tier === 'web' ? [] : ['-g:v:0', String(keyFrameDistance(probe, video))];
   // The demuxer's time base keeps the times of a variable frame rate exact.
   const times = ['-fps_mode:v:0', 'vfr', '-enc_time_base:v:0', '-1'];
-  return ['-filter:v:0', filters.join(','), ...times, ...encoder, ...(alpha ? ['-auto-alt-ref', '0'] : [])];
+  return [
+    '-filter:v:0',
+    filters.join(','),
+    ...times,
+    ...encoder,
+    ...keyFrames,
+    ...(alpha ? ['-auto-alt-ref', '0'] : []),
+  ];
+}
+
+/** Maximum time between key frames, in seconds. At most this much is decoded to reach a position. */
+const KEY_FRAME_SECONDS = 10;
+/** Maximum distances of key frames: the default of x264 and x265, for low frame rates too, and that of 120 frames a second. */
+const KEY_FRAME_DISTANCES = { least: 250, most: 1200 } as const;
+
+/** Returns the maximum distance of key frames, in frames: each is as large as seconds of other frames. */
+function keyFrameDistance({ videoPackets, ends }: Probe, { index }: MediaStream): number {
+  const seconds = ends.get(index) ?? 0;
+  const frames = seconds > 0 ? Math.round((videoPackets / seconds) * KEY_FRAME_SECONDS) : 0;
+  return Math.min(KEY_FRAME_DISTANCES.most, Math.max(KEY_FRAME_DISTANCES.least, frames));
 }
 
 /** Minimum time for which a last frame is held, in seconds. */

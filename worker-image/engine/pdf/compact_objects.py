@@ -64,7 +64,7 @@ def pack_metadata(pdf) -> None:
     for item in pdf.objects:
         if not isinstance(item, pikepdf.Stream) or item.get("/Type") != Name.Metadata or "/Filter" in item:
             continue
-        text = re.sub(rb">\s+<", b">\n<", item.read_raw_bytes())
+        text = re.sub(rb">\s+<", b"><", item.read_raw_bytes())
         if root is not None and item.objgen == root.objgen:
             item.write(text)
         else:

@@ -1,6 +1,6 @@
 /**
- * Repairs a PDF with a damaged cross-reference table, or whose tree of pages declares a wrong number of them: PDFium and qpdf together recover more than qpdf alone. They
- * rewrite the file once, and every tool reads the copy.
+ * Repairs a PDF with a damaged cross-reference table, or whose tree of pages declares a wrong number of them: PDFium and
+ * qpdf together recover more than qpdf alone. They rewrite the file once, and every tool reads the copy.
  */
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
