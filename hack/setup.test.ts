@@ -10,7 +10,7 @@ const DEMO = fileURLToPath(new URL('demo', import.meta.url));
 /** Only root can mount, which shows `hack/demo` another system. */
 const canMount = process.getuid?.() === 0;
 const CONTAINER =
-  'docker build -f worker-image/Dockerfile -t mediajobs-worker . && docker build -f api/Dockerfile -t mediajobs-service . && docker build -f api/embedded/Dockerfile -t mediajobs . && docker run -p 8443:8443 -v mediajobs:/data mediajobs\n';
+  'docker build -f worker-image/Dockerfile -t mediajobs-worker . && docker build -f api/Dockerfile -t mediajobs-service . && docker build -f api/embedded/Dockerfile -t mediajobs . && docker run --name mediajobs -p 8443:8443 -v mediajobs:/data mediajobs\n';
 const folder = mkdtempSync(path.join(tmpdir(), 'mediajobs-setup-'));
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,5 +1,8 @@
 /** The image of one machine with the rights that operators give it, killed with a job in flight. */
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { baseUrlOf, connect, docker, freePort, IMAGE, problemsOf } from '#test/container/docker.ts';
 import type { ApiClient } from '#test/support/api-client.ts';
@@ -24,6 +27,7 @@ const RIGHTS: readonly (readonly [string, readonly string[]])[] = [
 describe.each(RIGHTS)('the image of one machine with %s', (_name, rights) => {
   const name = 'mediajobs-test-image';
   let api: ApiClient;
+  let smaller: Buffer;
 
   beforeAll(async () => {
     const port = await freePort();
@@ -31,6 +35,7 @@ describe.each(RIGHTS)('the image of one machine with %s', (_name, rights) => {
     const published = ['--publish', `127.0.0.1:${port}:8443`, '--env', `MEDIAJOBS_BASE_URL=${baseUrlOf(port)}`];
     const placement = ['--network', NETWORK, '--volume', `${name}:/data`, ...published];
     await docker('run', '--detach', '--name', name, ...placement, ...rights, IMAGE);
+    smaller = secondCommandOfReadme(name);
     await untilServing(name);
     api = await connect(name, port);
   });
@@ -38,6 +43,17 @@ describe.each(RIGHTS)('the image of one machine with %s', (_name, rights) => {
     await docker('rm', '--force', name);
     await docker('volume', 'rm', name);
     await api.close();
+  });
+
+  it('has compressed a photo by the second command of the README, right after the first', () => {
+    expect(smaller.subarray(0, 2).toString('hex')).toBe('ffd8');
+    expect(smaller.length).toBeLessThan(PHOTO.length);
+  });
+
+  it('makes further keys of the same account', async () => {
+    await docker('exec', name, 'new-key', 'test');
+    const { data } = JSON.parse(await docker('exec', name, 'mediactl', '--json', 'account', 'list'));
+    expect(data.filter((account: { name: string }) => account.name === 'test')).toHaveLength(1);
   });
 
   it('compresses a photo in one request', async () => {
@@ -61,6 +77,19 @@ describe.each(RIGHTS)('the image of one machine with %s', (_name, rights) => {
     expect(await finished(api, String(id), 120)).toMatchObject({ status: 'succeeded' });
   });
 });
+
+/** Returns what the README's command writes, for a container of that name, which has only just been started. */
+function secondCommandOfReadme(name: string): Buffer {
+  const command = /^docker exec -i mediajobs (.+) >smaller\.jpg$/m.exec(readFileSync('README.md', 'utf8'))?.[1] ?? '';
+  const folder = mkdtempSync(path.join(tmpdir(), 'mediajobs-readme-'));
+  const result = path.join(folder, 'smaller.jpg');
+  try {
+    execFileSync('sh', ['-euc', `docker exec -i ${name} ${command} >${result}`]);
+    return readFileSync(result);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
 
 /** Waits until the service in the container has written its ready file. */
 async function untilServing(name: string): Promise<void> {
