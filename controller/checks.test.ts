@@ -151,7 +151,7 @@ describe('decide', () => {
         seconds: 600,
         more: { silenceRule: SUSPENDED },
       },
-      { action: 'lose', cause: 'no_heartbeat' },
+      { action: 'lose', cause: 'no_heartbeat', message: 'no heartbeat for 600 seconds' },
     ],
     [
       'an attempt has the whole timeout to be heard after the others are',
@@ -331,7 +331,7 @@ describe('decide', () => {
     [
       '60 seconds after the last heartbeat lose the attempt',
       { seconds: 160, status: running(), run: active(), heard: { seconds: 100, percent: 5 } },
-      { action: 'lose', cause: 'no_heartbeat' },
+      { action: 'lose', cause: 'no_heartbeat', message: 'no heartbeat for 60 seconds' },
     ],
     [
       '59 seconds after the last heartbeat do not lose the attempt',

@@ -15,7 +15,7 @@ import {
   waitEnd,
   type UnfinishedFacts,
 } from '#controller/job-deadlines.ts';
-import { after, isOverdue, silenceEnd } from '#controller/silence-deadline.ts';
+import { after, isOverdue, silenceEnd, silentSeconds } from '#controller/silence-deadline.ts';
 import { statusNow, WAITING_REASONS } from '#controller/status.ts';
 import type { Timing } from '#controller/timing.ts';
 
@@ -138,11 +138,7 @@ function whenRunLost(_timing: Timing, { run, status }: UnfinishedFacts): Decisio
 function whenSilent(timing: Timing, facts: UnfinishedFacts): Decision | null {
   const end = silenceEnd(timing, facts);
   if (end === null || facts.now < end || isLost(facts.status)) return null;
-  return {
-    action: 'lose',
-    cause: 'no_heartbeat',
-    message: `no heartbeat for ${timing.heartbeatTimeoutSeconds} seconds`,
-  };
+  return { action: 'lose', cause: 'no_heartbeat', message: `no heartbeat for ${silentSeconds(facts)} seconds` };
 }
 
 function whenExhausted(timing: Timing, { mediaJob, status }: UnfinishedFacts): Decision | null {

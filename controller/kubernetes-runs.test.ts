@@ -203,7 +203,10 @@ describe('KubernetesRuns', () => {
       expect(changed).toContain(run.owner.name);
     });
 
-    it('show the message of a volume that the node cannot mount', async () => {
+    it.each([
+      ['FailedMount', 'MountVolume.SetUp failed for volume "run-spec" : secret "x" not found'],
+      ['FailedCreatePodSandBox', 'Failed to create pod sandbox: no runtime for "gvisor" is configured'],
+    ])('show the message of the node when it cannot prepare the pod: %s', async (reason, message) => {
       const runs = open(null);
       const run = request(2);
       await runs.start(run);
@@ -225,14 +228,13 @@ describe('KubernetesRuns', () => {
           containerStatuses: [{ name: 'worker', state: { waiting: { reason: 'ContainerCreating' } } }],
         },
       });
-      const message = 'MountVolume.SetUp failed for volume "run-spec" : secret "x" not found';
-      jobs.events.push(eventOf('Pod', pod, { reason: 'FailedMount', message }));
-      jobs.events.push(eventOf('Pod', 'other-pod', { reason: 'FailedMount', message: 'other' }));
+      jobs.events.push(eventOf('Pod', pod, { reason, message }));
+      jobs.events.push(eventOf('Pod', 'other-pod', { reason, message: 'other' }));
       expect(await waitingFor(runs, run)).toBeNull();
       for (let reads = 0; reads < 2; reads += 1) await untilRead();
       expect(await waitingFor(runs, run)).toEqual({
         on: 'not-started',
-        message: `The node cannot mount a volume of the pod: ${message}`,
+        message: `The node cannot prepare the pod: ${message}`,
       });
     });
   });

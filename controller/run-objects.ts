@@ -82,8 +82,8 @@ export function explainedRun(
 ): Run {
   if (message === undefined || run.is.state !== 'waiting' || run.is.for !== null) return run;
   if (hasPod) {
-    const unmounted = `The node cannot mount a volume of the pod: ${message}`;
-    return { ...run, is: { state: 'waiting', for: { on: 'not-started', message: unmounted } } };
+    const unprepared = `The node cannot prepare the pod: ${message}`;
+    return { ...run, is: { state: 'waiting', for: { on: 'not-started', message: unprepared } } };
   }
   const refused = { on: 'refused', message: `Kubernetes refuses the pod: ${message}` } as const;
   const impossible = QUOTA.test(message) ? {} : { impossibleSince: new Date(job.metadata.creationTimestamp) };

@@ -37,7 +37,7 @@ export interface RunRequest {
 
 /** Reason why a run cannot start yet, with a sentence for the operator. */
 export interface WaitingFor {
-  /** `refused`: Kubernetes creates no pod. `not-started`: the node mounts no volume or starts no container. */
+  /** `refused`: Kubernetes creates no pod. `not-started`: the node cannot prepare the pod or start its container. */
   readonly on: 'capacity' | 'image' | 'refused' | 'not-started';
   readonly message: string;
   /** Time since which the run cannot start unless somebody changes the installation; absent: it may start later. */

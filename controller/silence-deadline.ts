@@ -26,6 +26,12 @@ export function isOverdue(timing: Timing, { run, heartbeat, listeningSince, now 
   return now >= after(silentSince(run.is, { heartbeat, listeningSince }), timing.heartbeatTimeoutSeconds);
 }
 
+/** Returns the time for which an active run has been silent, in whole seconds. */
+export function silentSeconds({ run, heartbeat, listeningSince, now }: SilenceFacts): number {
+  if (run?.is.state !== 'active') return 0;
+  return Math.floor((now.getTime() - silentSince(run.is, { heartbeat, listeningSince }).getTime()) / 1000);
+}
+
 /**
  * Returns whether the current run has never been heard. Without DNS a new pod does not find the controller, while those
  * that have a connection keep it: the node is believed as when most attempts are silent.

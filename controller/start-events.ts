@@ -1,7 +1,8 @@
 /**
  * Messages of Kubernetes that are only in events: about Jobs whose pod it refuses to create (quotas, limits, Pod
- * Security, admission policies, a missing service account, runtime class or priority class), and about pods whose
- * volumes the node cannot mount. Events are read at intervals while such a Job or pod exists.
+ * Security, admission policies, a missing service account, runtime class or priority class), and about pods that the
+ * node cannot prepare: it mounts no volume, or the container runtime makes no sandbox, as without a network plugin or
+ * without the handler of a runtime class. Events are read at intervals while such a Job or pod exists.
  */
 import type { KubeClient } from '#crds/kube/kube-client.ts';
 import type { Time } from '#crds/kube/time.ts';
@@ -22,8 +23,8 @@ interface StartEventsOptions {
 }
 
 const INTERVAL_MS = 5000;
-const REFUSED = { fieldSelector: 'involvedObject.kind=Job,reason=FailedCreate' };
-const NOT_MOUNTED = { fieldSelector: 'involvedObject.kind=Pod,reason=FailedMount' };
+const REFUSED = { kind: 'Job', reasons: ['FailedCreate'] };
+const NOT_PREPARED = { kind: 'Pod', reasons: ['FailedMount', 'FailedAttachVolume', 'FailedCreatePodSandBox'] };
 
 export class StartEvents {
   readonly #deps: StartEventsDeps;
@@ -39,7 +40,7 @@ export class StartEvents {
     void this.#run(signal);
   }
 
-  /** Returns why the pod of a Job is refused or cannot be mounted; undefined when neither is known. */
+  /** Returns why the pod of a Job is refused or cannot be prepared; undefined when neither is known. */
   messageOf(job: string): string | undefined {
     return this.#messages.get(job);
   }
@@ -60,7 +61,7 @@ export class StartEvents {
     this.#unstarted = unstarted;
     this.#messages = new Map([
       ...(await this.#messagesOf(refused, REFUSED)),
-      ...(await this.#messagesOf(slow, NOT_MOUNTED)),
+      ...(await this.#messagesOf(slow, NOT_PREPARED)),
     ]);
     for (const [name, message] of this.#messages) if (before.get(name) !== message) this.#options.onChange(name);
   }
@@ -68,13 +69,20 @@ export class StartEvents {
   /** Returns the messages of events by Job. `jobs`: Job of each object that the events are about. */
   async #messagesOf(
     jobs: ReadonlyMap<string, string>,
-    query: { fieldSelector: string },
+    { kind, reasons }: { kind: string; reasons: readonly string[] },
   ): Promise<readonly (readonly [string, string])[]> {
     if (jobs.size === 0) return [];
-    const { items } = await this.#deps.client.list(`/api/v1/namespaces/${this.#options.namespace}/events`, query);
-    return items.flatMap(({ involvedObject, message }) => {
-      const job = jobs.get((involvedObject as { name: string }).name);
-      return job === undefined ? [] : [[job, String(message)] as const];
-    });
+    // A field selector has no "or".
+    const lists = reasons.map((reason) =>
+      this.#deps.client.list(`/api/v1/namespaces/${this.#options.namespace}/events`, {
+        fieldSelector: `involvedObject.kind=${kind},reason=${reason}`,
+      }),
+    );
+    return (await Promise.all(lists)).flatMap(({ items }) =>
+      items.flatMap(({ involvedObject, message }) => {
+        const job = jobs.get((involvedObject as { name: string }).name);
+        return job === undefined ? [] : [[job, String(message)] as const];
+      }),
+    );
   }
 }
