@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { BETWEEN_FILES, joinRunSpec, RUN_SPEC, RUN_SPEC_FILE, TERMINATION_FILE } from '#crds/contract/run-files.ts';
 import type { RunSpec } from '#crds/contract/run-spec.ts';
 import { endWithOwner } from '#worker-image/end-with-owner.ts';
+import { shareCodeCache } from '#worker-image/share-code-cache.ts';
 import { startHeartbeats } from '#worker-image/transfer/heartbeats.ts';
 
 const sent = readRunSpec();
@@ -18,6 +19,7 @@ const beats = startHeartbeats({ ...sent.heartbeat, jobId: sent.jobId, attempt: s
   stop.abort("the attempt is no longer the job's"),
 );
 endWithOwner((reason) => stop.abort(reason));
+shareCodeCache(process.env['NODE_COMPILE_CACHE']);
 
 const { prepareAttempts } = await import('#worker-image/prepare-attempts.ts');
 const { log, isolation, versions } = await prepareAttempts('run-job');

@@ -21,6 +21,7 @@ import { endWithOwner } from '#worker-image/end-with-owner.ts';
 import { exitWith, performAttempt } from '#worker-image/perform-attempt.ts';
 import { prepareAttempts } from '#worker-image/prepare-attempts.ts';
 import { SandboxedEngine } from '#worker-image/sandbox/sandboxed-engine.ts';
+import { shareCodeCache } from '#worker-image/share-code-cache.ts';
 import { awaitRun } from '#worker-image/transfer/await-run.ts';
 import { startHeartbeats } from '#worker-image/transfer/heartbeats.ts';
 import { reportOutcome } from '#worker-image/transfer/report-outcome.ts';
@@ -33,6 +34,7 @@ let isRunning = false;
 /** Engine processes that have ended. */
 const ended = new WeakSet<SandboxedEngine>();
 endWithOwner((reason) => (isRunning ? stop.abort(reason) : process.exit(0)));
+shareCodeCache(process.env['NODE_COMPILE_CACHE']);
 
 const { log, isolation, versions } = await prepareAttempts('run-standby');
 const kind = KINDS.find((name) => name === process.env[STANDBY_KIND]);

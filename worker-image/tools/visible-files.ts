@@ -2,6 +2,7 @@
  * Files of the machine that an engine process can read: the system's programs and the engine's code. No caller's file,
  * no data, keys or configuration of the service, and no home directory.
  */
+import { realpathSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { getCompileCacheDir } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -37,8 +38,13 @@ export const NEEDED_FILES = [
 
 /** Returns the paths that an engine process may read; this machine may lack some. */
 export function visibleFiles(): string[] {
+  return ['/usr', ...SYSTEM, ...CODE, process.execPath, ...codeCache()];
+}
+
+/** Returns the folders of the code cache: the one of this user may be a link to that of another. */
+function codeCache(): string[] {
   const cache = getCompileCacheDir();
-  return ['/usr', ...SYSTEM, ...CODE, process.execPath, ...(cache === undefined ? [] : [dirname(cache)])];
+  return cache === undefined ? [] : [...new Set([cache, realpathSync(cache)].map(dirname))];
 }
 
 /** Returns the paths of tools outside of `/usr`, which an engine process would not see; normally none. */
