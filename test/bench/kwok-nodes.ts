@@ -20,14 +20,14 @@ const NODES = 20;
 const RUN_MS = 1000;
 const CAPACITY = { cpu: '1000', memory: '4Ti', 'ephemeral-storage': '100Ti', pods: '1000' };
 
+/** Starts them. `rates`: options of the scheduler for its rates. */
 export async function startKwokNodes(
   client: KubeClient,
-  { kubeconfig, folder }: { kubeconfig: string; folder: string },
+  { kubeconfig, folder, rates }: { kubeconfig: string; folder: string; rates: readonly string[] },
 ): Promise<KwokNodes> {
   for (let node = 1; node <= NODES; node += 1) await createNode(client, `node-${node}`);
   const stages = join(folder, 'stages.yaml');
   await writeFile(stages, STAGES.map((stage) => JSON.stringify(stage)).join('\n---\n'));
-  const rates = ['--kube-api-qps=300', '--kube-api-burst=600'];
   const scheduler = ['--leader-elect=false', '--secure-port=0', ...rates];
   const processes = {
     'kube-scheduler': start('kube-scheduler', folder, [`--kubeconfig=${kubeconfig}`, ...scheduler]),

@@ -33,8 +33,11 @@ const CONTROLLERS = [
   'serviceaccount-controller',
 ];
 const START_MS = 120_000;
+/** Rates that a large cluster sets. By default the controller manager sends 20 requests a second and syncs 5 Jobs at once. */
+const RAISED_RATES = ['--kube-api-qps=300', '--kube-api-burst=600', '--concurrent-job-syncs=20'];
 
-export async function startControlPlane(): Promise<ControlPlane> {
+/** Starts the control plane. `rates`: options of the controller manager for its rates; none are the defaults of Kubernetes. */
+export async function startControlPlane({ rates = RAISED_RATES } = {}): Promise<ControlPlane> {
   for (const program of ['etcd', 'kube-apiserver', 'kube-controller-manager'])
     if (!existsSync(join(BINARIES, program)))
       throw new Error(`${join(BINARIES, program)} is missing: run hack/cluster/build-binaries ${program}`);
@@ -51,7 +54,7 @@ export async function startControlPlane(): Promise<ControlPlane> {
   };
   try {
     await answers(server, directory, apiServer);
-    processes.push(startControllerManager(directory, kubeconfig));
+    processes.push(startControllerManager(directory, { kubeconfig, rates }));
   } catch (error) {
     const log = readFileSync(join(directory, 'kube-apiserver.log'), 'utf8').slice(-2000);
     await close();
@@ -114,15 +117,16 @@ function startApiServer(directory: string, ports: { etcdPort: number; apiPort: n
   ]);
 }
 
-function startControllerManager(directory: string, kubeconfig: string): ChildProcess {
+function startControllerManager(
+  directory: string,
+  { kubeconfig, rates }: { kubeconfig: string; rates: readonly string[] },
+): ChildProcess {
   return start(directory, 'kube-controller-manager', [
     `--kubeconfig=${kubeconfig}`,
     `--controllers=${CONTROLLERS.join(',')}`,
     '--leader-elect=false',
     '--secure-port=0',
-    '--kube-api-qps=300',
-    '--kube-api-burst=600',
-    '--concurrent-job-syncs=20',
+    ...rates,
   ]);
 }
 
