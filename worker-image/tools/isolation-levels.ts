@@ -59,6 +59,11 @@ export const LEVELS = [
   },
 ] as const satisfies readonly IsolationLevel[];
 
+/** Returns the prefix that all levels with namespaces begin with: where it starts nothing, none of them does. */
+export function namespacePrefix(): string[] {
+  return unshare(NAMESPACES);
+}
+
 /** As much of Landlock and seccomp as the kernel supports, for a pod or where the operator accepts no isolation. */
 export const PARTIAL: IsolationLevel = {
   name: 'partial',

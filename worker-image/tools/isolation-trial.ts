@@ -5,7 +5,7 @@ import { createServer, type AddressInfo, type ListenOptions, type Server } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PYTHON } from '#worker-image/tools/landlock.ts';
-import { makeRunCommand } from '#worker-image/tools/run-command.ts';
+import { makeRunCommand, type ToolResult } from '#worker-image/tools/run-command.ts';
 import { hiddenTools, NEEDED_FILES } from '#worker-image/tools/visible-files.ts';
 
 export interface Trial {
@@ -14,6 +14,8 @@ export interface Trial {
     readonly prefix: (folder: string) => readonly string[];
     readonly openFilter: () => number | null;
   }): Promise<readonly string[]>;
+  /** Returns why the prefix of a command line starts no program; null when it does. */
+  start(prefix: readonly string[]): Promise<string | null>;
   /** Removes the secret and closes the ports. */
   close(): Promise<void>;
 }
@@ -55,6 +57,14 @@ export async function prepareTrial(): Promise<Trial> {
         if (filter !== null) closeSync(filter);
       }
     },
+    async start(prefix) {
+      try {
+        const { exitCode, stderr } = await runInFolder([...prefix, 'true'], { ownFolder, filter: null });
+        return exitCode === 0 ? null : notStarted(lastLine(stderr));
+      } catch (error) {
+        return notStarted(messageOf(error));
+      }
+    },
     async close() {
       await Promise.all([tcp, unix].map((server) => new Promise((resolve) => server.close(resolve))));
       closeSync(handle);
@@ -71,20 +81,38 @@ async function listening(options: ListenOptions): Promise<Server> {
   return server;
 }
 
-async function runTrial(
-  [file = '', ...args]: readonly string[],
-  { ownFolder, filter }: { ownFolder: string; filter: number | null },
-): Promise<readonly string[]> {
-  const signal = new AbortController().signal;
-  const command = { file, args, directory: ownFolder, signal, timeoutSeconds: TRIAL_SECONDS, inherited: filter };
+interface TrialFiles {
+  readonly ownFolder: string;
+  readonly filter: number | null;
+}
+
+async function runTrial(command: readonly string[], files: TrialFiles): Promise<readonly string[]> {
   try {
-    const { exitCode, stdout, stderr } = await makeRunCommand()(command);
-    if (exitCode !== 0) return [notStarted(stderr.trim().split('\n').at(-1) ?? '')];
+    const { exitCode, stdout, stderr } = await runInFolder(command, files);
+    if (exitCode !== 0) return [notStarted(lastLine(stderr))];
     const outside = (await hiddenTools()).map((tool) => `it does not see ${tool}, outside of /usr`);
     return [...(JSON.parse(stdout) as { broken: string[] }).broken, ...outside];
   } catch (error) {
-    return [notStarted(error instanceof Error ? error.message : String(error))];
+    return [notStarted(messageOf(error))];
   }
+}
+
+/** Runs a command in the folder to which it may write. */
+async function runInFolder(
+  [file = '', ...args]: readonly string[],
+  { ownFolder, filter }: TrialFiles,
+): Promise<ToolResult> {
+  const signal = new AbortController().signal;
+  const command = { file, args, directory: ownFolder, signal, timeoutSeconds: TRIAL_SECONDS, inherited: filter };
+  return makeRunCommand()(command);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function lastLine(text: string): string {
+  return text.trim().split('\n').at(-1) ?? '';
 }
 
 function notStarted(reason: string): string {

@@ -2,7 +2,7 @@
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LEVELS, PARTIAL, type IsolationLevel } from '#worker-image/tools/isolation-levels.ts';
+import { LEVELS, namespacePrefix, PARTIAL, type IsolationLevel } from '#worker-image/tools/isolation-levels.ts';
 import { NOT_STARTED, prepareTrial, type Trial } from '#worker-image/tools/isolation-trial.ts';
 import { INHERITED_DESCRIPTOR } from '#worker-image/tools/run-command.ts';
 import { seccompFilter } from '#worker-image/tools/seccomp-filter.ts';
@@ -61,7 +61,14 @@ export async function probeIsolation({ setting = 'auto', levels }: ProbeInput = 
   const trial = await prepareTrial();
   try {
     const failures: string[] = [];
-    for (const level of LEVELS.filter(({ name }) => levels?.includes(name) ?? true)) {
+    const tried = LEVELS.filter(({ name }) => levels?.includes(name) ?? true);
+    // In most pods no process may have namespaces, and each attempt tries the levels anew.
+    const withoutNamespaces = tried.some((level) => level.ownsProcesses) ? await trial.start(namespacePrefix()) : null;
+    for (const level of tried) {
+      if (withoutNamespaces !== null && level.ownsProcesses) {
+        failures.push(`${level.name}: ${withoutNamespaces}`);
+        continue;
+      }
       const { confinement, broken, close } = await attempt(trial, level);
       if (broken.length === 0) return { ...confinement, level: level.name, seesOnlyOwnFolder: true };
       close();
