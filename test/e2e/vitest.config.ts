@@ -11,6 +11,7 @@ const ORDER = [
   'expiring-credentials',
   'cluster',
   'standbys',
+  'platform-user',
   'network-policies',
   'faults',
   'outages',
