@@ -12,7 +12,7 @@ interface DeclaredSize {
 /** Returns a gray PNG with a declared size and the given pixel data. `more` precedes the pixels. */
 export function png(
   { width, height }: DeclaredSize,
-  data = deflateSync(Buffer.alloc(64)),
+  data: Buffer = deflateSync(Buffer.alloc(64)),
   more: readonly Buffer[] = [],
 ): Buffer {
   const header = Buffer.alloc(13);

@@ -1,5 +1,6 @@
 /** Writer of one-page PDF files with parts that no real program writes. */
 import { deflateSync } from 'node:zlib';
+import { deflateEqualBytes } from '#test/hostile/forge-deflate.ts';
 import { PdfWriter } from '#worker-image/engine/containers/pdf-writer.ts';
 
 interface Page {
@@ -27,12 +28,18 @@ export function pdf({ page = '', catalogue = '', content, more }: Page = {}): Bu
   return writer.finish(writer.add(`<< /Type /Catalog /Pages ${pages} 0 R ${catalogue} ${own.catalogue ?? ''} >>`));
 }
 
-/** Returns entries and data of a stream that is compressed by Deflate `layers` times. */
-export function deflated(plain: Buffer, layers = 1): { entries: string; data: Buffer } {
-  let data = plain;
-  for (let layer = 0; layer < layers; layer += 1) data = deflateSync(data, { level: 9 });
-  return { entries: `/Filter [${'/FlateDecode '.repeat(layers)}]`, data };
+/** Returns entries and data of a stream that is compressed by Deflate. */
+export function deflated(plain: Buffer): { entries: string; data: Buffer } {
+  return { entries: '/Filter /FlateDecode', data: deflateSync(plain, { level: 9 }) };
 }
+
+/** Returns entries and data of a stream that decompresses to equal bytes. */
+export function deflatedBytes(count: number, value: number): { entries: string; data: Buffer } {
+  return { entries: '/Filter /FlateDecode', data: deflateEqualBytes(count, value) };
+}
+
+/** Returns entries and data of a stream of spaces, which draw nothing. */
+export const deflatedBlanks = (count: number): { entries: string; data: Buffer } => deflatedBytes(count, 0x20);
 
 /** Returns spaces, which draw nothing in a content stream. */
 export function blanks(bytes: number): Buffer {

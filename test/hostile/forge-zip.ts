@@ -1,9 +1,11 @@
 /** Writer of ZIP archives with entries that may contradict their data. */
-import { crc32, deflateRawSync } from 'node:zlib';
+import { crc32 } from 'node:zlib';
+import { deflateRuns, type DataRun } from '#test/hostile/forge-deflate.ts';
 
 export interface ZipPart {
   readonly name: string;
-  readonly data: Buffer | string;
+  /** Data, or the runs that it consists of. */
+  readonly data: Buffer | string | readonly DataRun[];
   /** Declared uncompressed length, in bytes; by default the true one. */
   readonly claims?: number;
   /** Unix mode in the central directory; 0o120777 is a symbolic link. */
@@ -23,9 +25,8 @@ export function zip(parts: readonly ZipPart[]): Buffer {
     const shared = part.sameAs === undefined ? undefined : entries[part.sameAs];
     const entry = shared ?? { at, fields: Buffer.alloc(0) };
     if (shared === undefined) {
-      const plain = Buffer.from(part.data);
-      const packed = part.name === 'mimetype' ? plain : deflateRawSync(plain, { level: 9 });
-      entry.fields = fieldsOf({ plain, packed, claims: part.claims });
+      const { packed, fields } = pack(part);
+      entry.fields = fields;
       const head = Buffer.alloc(30);
       head.writeUInt32LE(0x0403_4b50, 0);
       entry.fields.copy(head, 4);
@@ -53,14 +54,25 @@ export function zip(parts: readonly ZipPart[]): Buffer {
   return Buffer.concat([...local, ...directory, end]);
 }
 
-/** Returns the fields that local and central headers share, from version to sizes. */
-function fieldsOf({ plain, packed, claims }: { plain: Buffer; packed: Buffer; claims: number | undefined }): Buffer {
+/** Returns the compressed data of an entry, and the fields that local and central headers share, from version to sizes. */
+function pack({ name, data, claims }: ZipPart): { packed: Buffer; fields: Buffer } {
+  const runs = typeof data === 'string' || Buffer.isBuffer(data) ? [{ data: Buffer.from(data), times: 1 }] : data;
+  const length = runs.reduce((sum, run) => sum + run.data.length * run.times, 0);
+  // 20,000 empty entries would take seconds to compress.
+  const isStored = name === 'mimetype' || length === 0;
+  const packed = isStored ? Buffer.concat(runs.map((run) => run.data)) : deflateRuns(runs);
   const fields = Buffer.alloc(22);
   fields.writeUInt16LE(20, 0);
-  fields.writeUInt16LE(packed === plain ? 0 : 8, 4);
+  fields.writeUInt16LE(isStored ? 0 : 8, 4);
   fields.writeUInt32LE(0x5a21, 8);
-  fields.writeUInt32LE(crc32(plain), 10);
+  fields.writeUInt32LE(checksumOf(runs), 10);
   fields.writeUInt32LE(packed.length, 14);
-  fields.writeUInt32LE(claims ?? plain.length, 18);
-  return fields;
+  fields.writeUInt32LE(claims ?? length, 18);
+  return { packed, fields };
+}
+
+function checksumOf(runs: readonly DataRun[]): number {
+  let checksum = 0;
+  for (const run of runs) for (let i = 0; i < run.times; i += 1) checksum = crc32(run.data, checksum);
+  return checksum;
 }

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { deflateSync } from 'node:zlib';
 import { drawRaw } from '#test/fixtures/draw-raw.ts';
 import { noise } from '#test/fixtures/noise.ts';
+import { deflateEqualBytes } from '#test/hostile/forge-deflate.ts';
 import {
   avif,
   claimSize,
@@ -118,7 +119,7 @@ export const HOSTILE_IMAGES: readonly HostileFile[] = [
   {
     name: 'a PNG with far more pixel data than its dimensions need',
     filename: 'a.png',
-    bytes: () => png(SMALL, deflateSync(Buffer.alloc(512 * 1024 ** 2))),
+    bytes: () => png(SMALL, deflateEqualBytes(512 * 1024 ** 2)),
     ends: ['done', 'processing_failed'],
   },
   {
@@ -126,7 +127,7 @@ export const HOSTILE_IMAGES: readonly HostileFile[] = [
     filename: 'a.png',
     bytes: () =>
       png(SMALL, deflateSync(Buffer.alloc(65 * 64)), [
-        makePngChunk('iCCP', Buffer.concat([Buffer.from('p\0\0'), deflateSync(Buffer.alloc(512 * 1024 ** 2))])),
+        makePngChunk('iCCP', Buffer.concat([Buffer.from('p\0\0'), deflateEqualBytes(512 * 1024 ** 2)])),
       ]),
     ends: ['done', 'processing_failed'],
   },
@@ -134,10 +135,7 @@ export const HOSTILE_IMAGES: readonly HostileFile[] = [
     name: 'a PNG with a thousand texts that decompress to 8 MB each',
     filename: 'a.png',
     bytes: () => {
-      const text = makePngChunk(
-        'zTXt',
-        Buffer.concat([Buffer.from('k\0\0'), deflateSync(Buffer.alloc(8 * 1024 ** 2))]),
-      );
+      const text = makePngChunk('zTXt', Buffer.concat([Buffer.from('k\0\0'), deflateEqualBytes(8 * 1024 ** 2)]));
       return png(
         SMALL,
         deflateSync(Buffer.alloc(65 * 64)),

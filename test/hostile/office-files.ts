@@ -1,5 +1,6 @@
 /** Hostile office documents. */
 import { expect } from 'vitest';
+import { equalBytes } from '#test/hostile/forge-deflate.ts';
 import { docx, laughs, odf, odfXml, xlsx } from '#test/hostile/forge-office.ts';
 import { xls } from '#test/hostile/forge-xls.ts';
 import { zip, type ZipPart } from '#test/hostile/forge-zip.ts';
@@ -53,7 +54,7 @@ export const HOSTILE_DOCUMENTS: readonly HostileFile[] = [
   {
     name: 'an XLSX whose sheet decompresses to 600 MB',
     filename: 'a.xlsx',
-    bytes: () => xlsx({ parts: [{ name: 'xl/worksheets/sheet2.xml', data: Buffer.alloc(600 * MIB, 0x20) }] }),
+    bytes: () => xlsx({ parts: [{ name: 'xl/worksheets/sheet2.xml', data: equalBytes(600 * MIB, 0x20) }] }),
     ...TO_PDF,
     ends: ['processing_failed'],
     says: /decompresses from \d+ to \d+ bytes; the maximum is 67108864/,
@@ -71,7 +72,14 @@ export const HOSTILE_DOCUMENTS: readonly HostileFile[] = [
           {
             name: 'xl/sharedStrings.xml',
             claims: 300,
-            data: `<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">${'<si><t>x</t></si>'.repeat((300 * MIB) / 17)}</sst>`,
+            data: [
+              {
+                data: Buffer.from('<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'),
+                times: 1,
+              },
+              { data: Buffer.from('<si><t>x</t></si>'.repeat(MIB / 16)), times: 282 },
+              { data: Buffer.from('</sst>'), times: 1 },
+            ],
           },
         ],
       }),

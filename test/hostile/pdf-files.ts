@@ -1,5 +1,5 @@
 /** Hostile PDF files. */
-import { deflateSync } from 'node:zlib';
+import { deflateEqualBytes } from '#test/hostile/forge-deflate.ts';
 import { pdf } from '#test/hostile/forge-pdf.ts';
 import type { HostileFile } from '#test/hostile/hostile-file.ts';
 import { PdfWriter } from '#worker-image/engine/containers/pdf-writer.ts';
@@ -172,7 +172,7 @@ export const HOSTILE_PDFS: readonly HostileFile[] = [
         more: (writer) => {
           const image =
             '/Type /XObject /Subtype /Image /Width 9000 /Height 9000 /ColorSpace /DeviceGray /BitsPerComponent 8';
-          const data = deflateSync(Buffer.alloc(9000 * 9000));
+          const data = deflateEqualBytes(9000 * 9000);
           return {
             page: `/Resources << /XObject << /I ${writer.addStream(`${image} /Filter /FlateDecode`, data)} 0 R >> >>`,
           };

@@ -40,7 +40,7 @@ const TAGS = ['A tone', 'Nobody'];
 interface Stream {
   readonly type: string;
   readonly codec: string;
-  /** Size in pixels; null for sound. */
+  /** Size in pixels; null for audio. */
   readonly size: string | null;
 }
 
@@ -95,7 +95,7 @@ function highToneStart(samples: Buffer): number {
     const window = new Int16Array(size).map((_, k) => samples.readInt16LE((i * size + k) * 2));
     if (power(window, CLAP.hertz) > 0.2) return i * WINDOW_SECONDS;
   }
-  throw new Error('the high tone is not to be heard');
+  throw new Error('the high tone was not found');
 }
 
 /** Returns the share of a tone in the signal's energy (Goertzel algorithm). */
@@ -116,7 +116,7 @@ function whiteFramesStart(frames: Buffer): number {
     const mean = frames.subarray(i * size, (i + 1) * size).reduce((sum, value) => sum + value, 0) / size;
     if (mean > WHITE) return i / FPS;
   }
-  throw new Error('the white picture is not to be seen');
+  throw new Error('no white frame was found');
 }
 
 let files = 0;

@@ -294,7 +294,7 @@ describe('compress', () => {
 describe('convert', () => {
   const TARGETS = ['jpg', 'png', 'webp', 'avif', 'heic', 'tiff', 'bmp', 'gif', 'pdf'] as const;
   const INPUTS = [
-    'photo-jpg',
+    'p3-jpg',
     'alpha-png',
     'alpha-webp',
     'alpha-avif',

@@ -4,15 +4,23 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Format } from '#crds/catalogue/formats.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import type { SentOptions } from '#crds/catalogue/options/options.ts';
-import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
+import {
+  engineDeps,
+  freshDirectory,
+  inspectingOnce,
+  runHandler,
+  workOn,
+  type Fixture,
+} from '#test/fixtures/engine-work.ts';
 import { sharedFixtures } from '#test/fixtures/make-fixtures.ts';
 import { draw, FIXTURE_SECONDS, SOUND_AND_COVER, X264 } from '#test/fixtures/make-media-fixtures.ts';
 import type { Produced } from '#worker-image/engine/handler.ts';
 import { identify } from '#worker-image/engine/identify.ts';
-import { probe, type Probe } from '#worker-image/engine/media/probe.ts';
+import type { MediaFacts, Probe } from '#worker-image/engine/media/probe.ts';
 import { videoHandler } from '#worker-image/engine/media/video-handler.ts';
 import { runFfprobe } from '#worker-image/tools/ffmpeg.ts';
 
+const handler = inspectingOnce(videoHandler);
 const VIDEO_INPUTS = ['mp4', 'mov', 'avi', 'mkv', 'webm', 'flv', 'wmv', 'm4v', 'mpg', '3gp'] as const;
 const VIDEO_SOURCE = ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=25:duration=2'];
 
@@ -30,16 +38,17 @@ function fixture(format: Format): Fixture {
   return found;
 }
 
-async function compress(source: Fixture, video: SentOptions['video'] = {}): Promise<Produced> {
-  return runHandler(videoHandler, await workOn({ ...source, operation: 'compress', options: { video } }));
+async function compress(source: Fixture, video: SentOptions['video'] = {}): Promise<Produced<MediaFacts>> {
+  return runHandler(handler, await workOn({ ...source, operation: 'compress', options: { video } }));
 }
 
-async function convert(source: Fixture, to: string): Promise<Produced> {
-  return runHandler(videoHandler, await workOn({ ...source, operation: 'convert', options: { convert: { to } } }));
+async function convert(source: Fixture, to: string): Promise<Produced<MediaFacts>> {
+  return runHandler(handler, await workOn({ ...source, operation: 'convert', options: { convert: { to } } }));
 }
 
-async function probed({ path, format }: Produced): Promise<Probe> {
-  return probe(engineDeps(), { directory }, { path, format });
+/** Returns what was found in the file. */
+function probed({ facts }: Produced<MediaFacts>): Probe {
+  return facts.probe;
 }
 
 describe('compressing a video', () => {
@@ -47,7 +56,7 @@ describe('compressing a video', () => {
     const produced = await compress(fixture(format), { quality: 'tiny' });
     expect(produced).toMatchObject({ format: 'mp4', facts: { videoCodec: 'h265' } });
     expect(Math.abs((produced.facts.durationSeconds ?? 0) - FIXTURE_SECONDS)).toBeLessThan(0.3);
-    expect((await probed(produced)).audio).toHaveLength(1);
+    expect(probed(produced).audio).toHaveLength(1);
   });
 
   it.each([
@@ -58,7 +67,7 @@ describe('compressing a video', () => {
   ] as const)('writes %s with %s', async (format, codec, expected, audioCodec) => {
     const produced = await compress(fixture('mp4'), { format, codec, quality: 'low' });
     expect(produced).toMatchObject({ format, facts: { videoCodec: expected, width: 320, height: 180 } });
-    expect((await probed(produced)).audio[0]?.codec_name).toBe(audioCodec);
+    expect(probed(produced).audio[0]?.codec_name).toBe(audioCodec);
   });
 
   it('reduces the long side to the resolution and keeps the sides even', async () => {
@@ -119,15 +128,15 @@ describe('compressing a video', () => {
         'bt2020nc',
       ],
     });
-    expect((await probed(await compress(source))).video).toMatchObject({
+    expect(probed(await compress(source)).video).toMatchObject({
       pix_fmt: 'yuv420p10le',
       color_transfer: 'smpte2084',
     });
-    expect((await probed(await compress(source, { quality: 'web' }))).video).toMatchObject({
+    expect(probed(await compress(source, { quality: 'web' })).video).toMatchObject({
       pix_fmt: 'yuv420p',
       color_transfer: 'bt709',
     });
-    expect((await probed(await compress(source, { codec: 'h264' }))).video).toMatchObject({
+    expect(probed(await compress(source, { codec: 'h264' })).video).toMatchObject({
       pix_fmt: 'yuv420p',
       color_transfer: 'bt709',
     });
@@ -175,7 +184,7 @@ describe('compressing a video', () => {
   it('reports its progress', async () => {
     const percents: number[] = [];
     const work = await workOn({ ...fixture('mp4'), operation: 'compress', options: { video: { codec: 'h264' } } });
-    await runHandler(videoHandler, work, engineDeps({ onProgress: (percent) => percents.push(percent) }));
+    await runHandler(handler, work, engineDeps({ onProgress: (percent) => percents.push(percent) }));
     expect(percents.at(-1)).toBeGreaterThan(90);
     expect(Math.max(...percents)).toBeLessThanOrEqual(100);
   });
@@ -275,7 +284,7 @@ describe('converting a video', () => {
     });
     for (const produced of [await convert(trimmed, 'mkv'), await compress(trimmed, { format: 'mkv', codec: 'h264' })]) {
       expect(produced.facts.durationSeconds).toBeCloseTo(1.3, 1);
-      const { trimmed: hidden, ends } = await probed(produced);
+      const { trimmed: hidden, ends } = probed(produced);
       expect(hidden.size).toBe(0);
       expect(Math.abs((ends.get(0) ?? 0) - (ends.get(1) ?? 9))).toBeLessThan(0.1);
       const starts = await runFfprobe(engineDeps(), { input: produced, entries: 'stream=start_time', directory });

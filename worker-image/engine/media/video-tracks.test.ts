@@ -4,12 +4,20 @@ import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { SentOptions } from '#crds/catalogue/options/options.ts';
-import { engineDeps, freshDirectory, runHandler, workOn, type Fixture } from '#test/fixtures/engine-work.ts';
+import {
+  engineDeps,
+  freshDirectory,
+  inspectingOnce,
+  runHandler,
+  workOn,
+  type Fixture,
+} from '#test/fixtures/engine-work.ts';
 import { draw, X264, type Drawing } from '#test/fixtures/make-media-fixtures.ts';
 import type { Produced } from '#worker-image/engine/handler.ts';
-import { probe, type Probe } from '#worker-image/engine/media/probe.ts';
+import type { MediaFacts, Probe } from '#worker-image/engine/media/probe.ts';
 import { videoHandler } from '#worker-image/engine/media/video-handler.ts';
 
+const handler = inspectingOnce(videoHandler);
 const VIDEO_SOURCE = ['-f', 'lavfi', '-i', 'testsrc2=size=160x90:rate=25:duration=1'];
 const AUDIO_SOURCE = ['-f', 'lavfi', '-i', 'sine=duration=1'];
 const SUBTITLES = '1\n00:00:00,100 --> 00:00:00,900\nplanted words\n';
@@ -29,16 +37,17 @@ function drawn(drawing: Drawing): Promise<Fixture> {
   return draw(engineDeps().run, directory, drawing);
 }
 
-async function compress(source: Fixture, video: SentOptions['video'] = {}): Promise<Produced> {
-  return runHandler(videoHandler, await workOn({ ...source, operation: 'compress', options: { video } }));
+async function compress(source: Fixture, video: SentOptions['video'] = {}): Promise<Produced<MediaFacts>> {
+  return runHandler(handler, await workOn({ ...source, operation: 'compress', options: { video } }));
 }
 
-async function convert(source: Fixture, to: string): Promise<Produced> {
-  return runHandler(videoHandler, await workOn({ ...source, operation: 'convert', options: { convert: { to } } }));
+async function convert(source: Fixture, to: string): Promise<Produced<MediaFacts>> {
+  return runHandler(handler, await workOn({ ...source, operation: 'convert', options: { convert: { to } } }));
 }
 
-async function probed({ path, format }: Produced): Promise<Probe> {
-  return probe(engineDeps(), { directory }, { path, format });
+/** Returns what was found in the file. */
+function probed({ facts }: Pick<Produced<MediaFacts>, 'facts'>): Probe {
+  return facts.probe;
 }
 
 /** Returns one pixel of a frame: red, green, blue and opacity. */
@@ -135,7 +144,7 @@ describe('further tracks of a video', () => {
   ] as const)('are kept in %s where the container supports them', async (format, subtitles, attachments) => {
     const codec = format === 'webm' ? 'vp9' : 'h264';
     const produced = await compress(source, { format, codec });
-    const found = await probed(produced);
+    const found = probed(produced);
     expect(found.subtitles.map((stream) => stream.codec_name)).toEqual([subtitles]);
     expect(found.attachments).toHaveLength(attachments);
     expect(found.audio).toHaveLength(2);
@@ -145,7 +154,7 @@ describe('further tracks of a video', () => {
 
   it('are kept when streams are copied', async () => {
     const produced = await convert(source, 'mp4');
-    const found = await probed(produced);
+    const found = probed(produced);
     expect(found.video?.codec_name).toBe('h264');
     expect(found.subtitles).toHaveLength(1);
     expect(await chaptersOf(produced)).toEqual(['First', 'Second']);
@@ -181,7 +190,7 @@ describe('further tracks of a video', () => {
     });
     const produced = await compress(covered);
     expect(produced.facts).toMatchObject({ width: 160, height: 90, videoCodec: 'h265' });
-    expect((await probed(produced)).cover?.codec_name).toBe('mjpeg');
+    expect(probed(produced).cover?.codec_name).toBe('mjpeg');
     expect((await compress(covered, { format: 'mkv' })).warnings).toEqual(['A cover image was dropped.']);
   });
 
@@ -193,7 +202,7 @@ describe('further tracks of a video', () => {
     });
     expect((await compress(timed)).warnings).toEqual(['A data track was dropped.']);
     const kept = await convert(timed, 'mov');
-    expect((await probed(kept)).data).toBe(1);
+    expect(probed(kept).data).toBe(1);
     expect(kept.warnings).toEqual([]);
   });
 
@@ -226,7 +235,7 @@ describe('further tracks of a video', () => {
     });
     const produced = await convert(source, 'mp4');
     expect(produced.warnings).toEqual([]);
-    const { video, audio } = await probed(produced);
+    const { video, audio } = probed(produced);
     expect(video).toMatchObject({ width: 160, height: 90 });
     expect(audio).toHaveLength(1);
   });
@@ -287,9 +296,7 @@ describe('transparency', () => {
       args: ['-f', 'lavfi', '-i', half, '-c:v', 'prores_ks', '-profile:v', '4444'],
     });
     const produced = await convert(mov, 'webm');
-    expect(
-      (await probed(produced)).video?.tags['alpha_mode'] ?? (await probed(produced)).video?.tags['ALPHA_MODE'],
-    ).toBe('1');
+    expect(probed(produced).video?.tags['alpha_mode'] ?? probed(produced).video?.tags['ALPHA_MODE']).toBe('1');
   });
 });
 
@@ -315,9 +322,12 @@ describe('the video stream', () => {
         'vob',
       ],
     });
-    expect((await probed({ ...source, facts: {}, warnings: [] })).video?.field_order).toMatch(/^(?:tt|tb)$/);
+    expect(
+      probed({ facts: await handler.inspect(engineDeps(), await workOn({ ...source, operation: 'compress' })) }).video
+        ?.field_order,
+    ).toMatch(/^(?:tt|tb)$/);
     const produced = await compress(source, { codec: 'h264' });
-    expect((await probed(produced)).video?.field_order).toMatch(/^(?:progressive|unknown|)$/);
+    expect(probed(produced).video?.field_order).toMatch(/^(?:progressive|unknown|)$/);
     expect(produced.facts.durationSeconds).toBeCloseTo(1, 0);
   });
 
@@ -341,8 +351,8 @@ describe('the video stream', () => {
       ],
     });
     const produced = await compress(source);
-    expect((await probed(produced)).hdr).toEqual({ masterDisplay: display, maxLight: '1000,400' });
-    expect((await probed(produced)).video).toMatchObject({ pix_fmt: 'yuv420p10le', color_transfer: 'smpte2084' });
+    expect(probed(produced).hdr).toEqual({ masterDisplay: display, maxLight: '1000,400' });
+    expect(probed(produced).video).toMatchObject({ pix_fmt: 'yuv420p10le', color_transfer: 'smpte2084' });
   });
 
   it('with pixels that are not square keeps its aspect ratio when it is scaled', async () => {
@@ -352,7 +362,7 @@ describe('the video stream', () => {
       args: ['-f', 'lavfi', '-i', 'testsrc2=size=1440x1080:rate=5:duration=1', '-vf', 'setsar=4/3', ...X264],
     });
     const produced = await compress(source, { resolution: 854, codec: 'h264' });
-    const { width = 0, height = 0, sample_aspect_ratio: ratio = '' } = (await probed(produced)).video ?? {};
+    const { width = 0, height = 0, sample_aspect_ratio: ratio = '' } = probed(produced).video ?? {};
     const [above = 0, below = 1] = ratio.split(':').map(Number);
     expect((width * above) / below / height).toBeCloseTo(16 / 9, 1);
   });
