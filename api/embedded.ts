@@ -195,7 +195,7 @@ interface OpenServers {
   readonly settings: SettingTexts;
 }
 
-/** Starts the servers and brings the database to this version's schema. */
+/** Starts the servers and migrates the database to this version's schema. */
 async function openServers(
   { start, folder, tree, identities }: ServeInput,
   { given, warm }: { given: SettingTexts; warm: Promise<void> },

@@ -47,7 +47,7 @@ describe('boundRunState', () => {
     });
   });
 
-  it('is lost as by an eviction when the standby is gone or ended without the attempt', () => {
+  it('is lost as by an eviction when the standby is missing or ended without the attempt', () => {
     expect(boundRunState(job(), [], TIMES)).toMatchObject({ state: 'lost', cause: 'evicted' });
     expect(boundRunState(job(), [ended(0)], TIMES)).toMatchObject({ state: 'lost', cause: 'evicted' });
   });

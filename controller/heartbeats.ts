@@ -72,7 +72,7 @@ export interface HeartbeatsDeps {
   readonly log: Log;
   readonly mediaJobs: Pick<MediaJobClient, 'get' | 'isUnclaimed'>;
   readonly grantTransfer: GrantTransfer;
-  /** Answers a standby; absent: there are none. */
+  /** Returns the response to a standby; absent: there are none. */
   readonly pollStandby?: (token: string, signal: AbortSignal, finished: AttemptId | null) => Promise<PollReply>;
   /** Returns the leader: this process, the URL of another one, or null when there is none. Default: this process. */
   readonly leader?: () => 'self' | URL | null;

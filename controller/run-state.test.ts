@@ -199,7 +199,7 @@ describe('runStateOf', () => {
     ['reports', [], true],
     ['reports an injected container that is not ready', ['Ready', 'ContainersReady'], true],
     ['no longer reports', ['Ready'], false],
-  ])('tells whether the node of a running pod %s', (_what, notReady, isOnReadyNode) => {
+  ])('returns whether the node of a running pod %s', (_what, notReady, isOnReadyNode) => {
     const conditions = ['Ready', 'ContainersReady'].map((type) => ({
       type,
       status: notReady.includes(type) ? 'False' : 'True',

@@ -172,7 +172,7 @@ export class Standbys {
     this.#view.jobs.deleted(job);
   }
 
-  /** Answers a standby that asks for its run. Waits while it has none, as long as the signal allows. */
+  /** Returns the response to a standby that requests its run. Waits while it has none, as long as the signal allows. */
   async poll(token: string, signal: AbortSignal, finished: AttemptId | null = null): Promise<PollReply> {
     const uid = await this.#deps.verifyToken(token);
     if (uid === null) return { status: 401 };

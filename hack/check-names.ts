@@ -7,7 +7,7 @@ export interface NameFindings {
   readonly exportedTypes: string[];
 }
 
-/** Parts of identifiers that the glossary of CONTRIBUTING.md replaces, with the words to use instead. */
+/** Parts of identifiers that the glossary of CONTRIBUTING.md replaces, with the terms to use instead. */
 const BANNED_PARTS = new Map([
   ['answer', 'response, outcome'],
   ['asked', 'request, requested'],

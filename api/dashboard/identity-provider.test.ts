@@ -133,7 +133,7 @@ describe('an ID token', () => {
     ['an unknown key id', (nonce) => jwt({ alg: 'RS256', kid: 'new' }, claimsOf(nonce), rsa(own.privateKey))],
     ['a key of another kind', (nonce) => jwt({ alg: 'RS256', kid: 'ec' }, claimsOf(nonce), rsa(own.privateKey))],
     [
-      'a key that it brings along',
+      'a key of its own',
       (nonce) =>
         jwt({ ...RS256, jwk: stranger.publicKey.export({ format: 'jwk' }) }, claimsOf(nonce), rsa(stranger.privateKey)),
     ],

@@ -26,7 +26,7 @@ export function recordProcesses(file: string, processes: readonly { name: string
   writeFileAtomically(file, `${record}\n`, { isDurable: false });
 }
 
-/** Waits until the recorded processes are gone; after 15 seconds they are killed. */
+/** Waits until the recorded processes have ended; after 15 seconds they are killed. */
 export async function awaitPreviousRun(file: string): Promise<void> {
   const left = readProcesses(file);
   for (let waitedMs = 0; left.some(isAlive); waitedMs += POLL_MS) {

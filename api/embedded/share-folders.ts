@@ -36,7 +36,7 @@ function self(): { uid: number; gid: number } {
   return { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
 }
 
-/** Lets other users pass through the folder; its subfolders have their own modes. */
+/** Permits other users to pass through the folder; its subfolders have their own modes. */
 function openToAll(folder: string): void {
   const { mode } = lstatSync(folder);
   if ((mode & 0o001) === 0) chmodSync(folder, (mode & 0o7777) | 0o011);

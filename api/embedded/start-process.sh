@@ -32,7 +32,7 @@ for ((index = 0; index < ${#operations[@]}; index += 2)); do
     /usr/bin/mkdir -p "$(/usr/bin/dirname "$path")"
     : >>"$path"
   fi
-  # Not canonicalized: the path that the descriptor stands for is hidden by now.
+  # Not canonicalized: the path that the descriptor refers to is hidden by now.
   /usr/bin/mount -n -c --rbind "$source" "$path"
 done
 

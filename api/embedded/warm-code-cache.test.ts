@@ -19,7 +19,7 @@ describe('the setting that loads a process without running it', () => {
 });
 
 describe('the options that fill the cache', () => {
-  it('give the same bytes each time, which processes without them use', ({ onTestFinished }) => {
+  it('return the same bytes each time, which processes without them use', ({ onTestFinished }) => {
     const script = PROCESSES.find(({ name }) => name === 'runs')?.script ?? '';
     const run = (folder: string, options: readonly string[]): string => {
       const env = { ...INVALID_SETTINGS, NODE_COMPILE_CACHE: folder, NODE_DEBUG_NATIVE: 'COMPILE_CACHE' };

@@ -29,7 +29,7 @@ const SERVE_ATTEMPTS = path.join('worker-image', 'serve-attempts');
 const PRINT_ISOLATION = path.join('worker-image', 'print-isolation');
 const IMPORT_ALL = 'await Promise.all(process.argv.slice(1).map((file) => import(file))); process.exit(0)';
 /**
- * Options with which the same code gives the same bytes, so that images can be built again. Processes without them use
+ * Options with which the same code is compiled to the same bytes, so that images can be built again. Processes without them use
  * the cache: V8 leaves both out of the hash of its options that it keeps in each file.
  */
 export const REPRODUCIBLE = ['--random-seed=1', '--predictable'];

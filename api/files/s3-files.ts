@@ -145,7 +145,7 @@ function measure(body: Readable, limit: { maxBytes: number; size?: number }): Me
 
 /** Returns the ETag in quotes, which some servers omit. */
 function quoted(etag: string | undefined): string {
-  if (etag === undefined) throw new Error('the object store answered without an ETag');
+  if (etag === undefined) throw new Error('the response of the object store has no ETag');
   return etag.startsWith('"') ? etag : `"${etag}"`;
 }
 

@@ -16,7 +16,7 @@ interface ParserError extends NodeJS.ErrnoException {
   readonly rawPacket?: unknown;
 }
 
-/** Answers bytes that are not valid HTTP with the error object and closes the connection. */
+/** Sends the error object in response to bytes that are not valid HTTP, and closes the connection. */
 export function refuseMalformed(deps: RefuseDeps, error: ParserError, socket: Duplex): void {
   if (socket instanceof TLSSocket && !hasEndedHandshake(socket)) return;
   if (error.code === 'ECONNRESET' || !socket.writable) {

@@ -103,7 +103,7 @@ async function connect(
           const { statusCode = 0 } = got;
           if (statusCode < 300) return resolve(bytes);
           const said = bytes.toString('utf8').slice(0, 500);
-          return reject(new CommandLineError(`${method} ${path} was answered with ${statusCode}: ${said}`));
+          return reject(new CommandLineError(`${method} ${path} returned ${statusCode}: ${said}`));
         }, reject);
       });
       sent.on('timeout', () => sent.destroy(new Error(`no response within ${TIMEOUT_MS / 1000} seconds`)));

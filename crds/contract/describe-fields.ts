@@ -11,7 +11,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'spec.options.image.format': 'Output format; original keeps that of the input.',
   'spec.options.image.quality': 'Visual quality on the scale of JPEG, 0 to 100.',
   'spec.options.image.resize': 'Box into which the image is shrunk; absent keeps the dimensions.',
-  'spec.options.image.resize.mode': 'Way in which the box is filled.',
+  'spec.options.image.resize.mode': 'How the image fits the given width and height.',
   'spec.options.image.resize.width': 'Width of the box in pixels, 100 to 9999.',
   'spec.options.image.resize.height': 'Height of the box in pixels, 100 to 9999.',
   'spec.options.image.strip_metadata': 'Whether camera, location and software details are removed.',

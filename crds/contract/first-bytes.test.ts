@@ -37,7 +37,7 @@ describe('the possible kinds', () => {
     ['text that begins like a GIF', Buffer.from('GIF89a is a format'), KINDS],
     ['a HEIF image', Buffer.from('\0\0\0\x18ftypmif1\0\0\0\0'), ['image']],
     ['an audio book', Buffer.from('\0\0\0\x18ftypM4B \0\0\0\0'), ['audio']],
-    ['an MP4, which may hold sound alone', Buffer.from('\0\0\0\x18ftypisom\0\0\0\0'), ['video', 'audio']],
+    ['an MP4, which may contain only audio', Buffer.from('\0\0\0\x18ftypisom\0\0\0\0'), ['video', 'audio']],
     ['a package', Buffer.from('PK\x03\x04\x14\0'), ['word', 'sheet', 'presentation']],
     ['a PDF behind other bytes', Buffer.from('\r\n\0%PDF-1.7'), KINDS],
     ['a short PDF behind the mark of an OLE2 file', Buffer.from('d0cf11e0a1b11ae1255044462d', 'hex'), KINDS],

@@ -29,7 +29,7 @@ describe('TLS of the installation', () => {
     ['one key on both sides', ring(OLD), ring(OLD), true],
     ['the new key last on the engine', ring(OLD, NEW), ring(OLD), true],
     ['the new key first on the API', ring(OLD, NEW), ring(NEW, OLD), true],
-    ['the old key taken away from the engine', ring(NEW), ring(NEW, OLD), true],
+    ['the old key removed from the engine', ring(NEW), ring(NEW, OLD), true],
     ['a new key that the engine lacks', ring(OLD), ring(NEW, OLD), false],
     ['no key on the engine', ring(), ring(OLD), false],
   ])('connects or fails with %s', async (_what, server, client, works) => {

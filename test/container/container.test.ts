@@ -1,4 +1,4 @@
-/** The image of one machine with the rights that operators give it, killed with a job in flight. */
+/** The image of one machine with the rights that operators grant, killed with a job in flight. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

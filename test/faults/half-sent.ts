@@ -12,7 +12,7 @@ export interface HalfSent {
   readonly status: Promise<number>;
 }
 
-/** Resolves when the first half is on its way. */
+/** Resolves when the first half was sent. */
 export async function sendHalf(
   world: World,
   account: FaultAccount,

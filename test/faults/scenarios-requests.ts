@@ -132,7 +132,7 @@ export const REQUEST_SCENARIOS: readonly Scenario[] = [
   {
     name: 'concurrency-api-crash',
     breaks: 'the API is killed with as many direct requests in flight as the plan allows',
-    holds: 'every place is free again within the lease',
+    holds: 'every slot is free again within the lease',
     plan: 'payg',
     run: async ({ world, account }) => {
       const body = Buffer.from('x'.repeat(20_000));

@@ -66,7 +66,7 @@ describe('traces on a cluster', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('go from the job over its dispatch and the MediaJob to the attempt, and its worker tells its phases', async () => {
+  it('go from the job over its dispatch and the MediaJob to the attempt, and its worker reports its phases', async () => {
     const traceId = '0af7651916cd43dd8448eb211c80319c';
     const id = await createJob('succeed-heard', traceId);
     expect(await ended(id)).toBe('succeeded');

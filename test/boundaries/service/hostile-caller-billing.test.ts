@@ -158,7 +158,7 @@ const ATTEMPTS: readonly (readonly [what: string, attempt: Attempt])[] = [
     },
   ],
   [
-    'jobs on uploads that get a PDF in the place of an image as the job is created',
+    'jobs on uploads that contain a PDF in place of an image as the job is created',
     async (caller) => {
       const ids = await many(JOBS, () => upload(caller.call, photo, 'a.jpg'));
       return many(JOBS, async (index) => {

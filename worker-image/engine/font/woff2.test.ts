@@ -36,7 +36,7 @@ describe('a WOFF2 font', () => {
 
   it.each<[string, () => Buffer, string]>([
     ['another signature', () => changed(0, 0x774f_4646), 'no WOFF2 font'],
-    ['a header that is cut off', () => woff2.subarray(0, 47), 'no WOFF2 font'],
+    ['a truncated header', () => woff2.subarray(0, 47), 'no WOFF2 font'],
     ['a collection of fonts', () => changed(4, 0x7474_6366), 'does not contain a single font'],
     ['less bytes than its header says', () => woff2.subarray(0, -1), 'truncated'],
     ['more bytes unpacked than the limit', () => changed(16, MAX_FONT_BYTES + 1), `maximum is ${MAX_FONT_BYTES}`],

@@ -235,7 +235,7 @@ function frameOptions(probe: Probe, format: AudioOutput, strip: boolean): string
   return [...audio, ...cover, ...tagOptions(probe, format), ...container];
 }
 
-/** Options that write ID3 tags. ADTS frames have no place for tags, so ffmpeg drops them unless it is to write ID3. */
+/** Options that write ID3 tags. ADTS frames cannot contain tags, so ffmpeg drops them unless it is to write ID3. */
 const ID3_OPTIONS: Partial<Record<AudioOutput, readonly string[]>> = {
   mp3: ['-id3v2_version', '3'],
   aac: ['-write_id3v2', '1'],

@@ -15,7 +15,7 @@ export interface FrameFormat {
 /** Minimum number of consecutive frames: fewer may be coincidence. */
 const MIN_CHAIN = 3;
 
-/** Returns whether the file ends inside a frame. Other data behind the last frame, such as a tag, is no truncation. */
+/** Returns whether the last frame is truncated. Other data behind the last frame, such as a tag, is no truncation. */
 export async function endsInsideFrame(file: FileReader, { tailBytes, length }: FrameFormat): Promise<boolean> {
   const tail = await file.read(Math.max(0, file.size - tailBytes), tailBytes);
   for (let start = 0; start < tail.length; start += 1) {

@@ -41,7 +41,7 @@ describe('makePacketClock', () => {
   it.each([
     ['without a duration', [[0.4, 0.4, null]], 0.4],
     [
-      'that tell no duration, the last of which lasts as long as the one before',
+      'without a duration, the last of which lasts as long as the one before',
       [
         [0, 0, null],
         [1.95, 1.95, null],

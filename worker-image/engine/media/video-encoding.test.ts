@@ -48,7 +48,11 @@ describe('videoOptions', () => {
       [{ pix_fmt: 'p010le' }, { codec: 'h265' }, { hdr: { masterDisplay: 'G(1,2)', maxLight: '9,8' } }],
       'master-display=G(1,2):max-cll=9,8:hdr10=1',
     ],
-    ['gives H.265 no frames out of order in a video of two', [{}, { codec: 'h265' }, { videoPackets: 2 }], 'bframes=0'],
+    [
+      'encodes H.265 without frames out of order in a video of two',
+      [{}, { codec: 'h265' }, { videoPackets: 2 }],
+      'bframes=0',
+    ],
   ])('%s', (_what, args, part) => {
     expect(text(...args)).toContain(part);
   });
