@@ -14,14 +14,14 @@ interface DeliveryTable {
 export function deliveryTable({ caption, deliveries, empty }: DeliveryTable): Html {
   return table({
     caption,
-    columns: ['Event', 'State', 'Address', 'Last response', '#Attempts', 'Created'],
+    columns: ['Event', 'State', 'Address', 'Last response', 'Created'],
     rows: deliveries.map((one) => [
       html`<a href="/dashboard/accounts/${one.accountId}/deliveries/${one.eventId}"><code>${one.eventId}</code></a>
         <a class="sub" href="/dashboard/accounts/${one.accountId}/jobs/${one.jobId}"><code>${one.jobId}</code></a>`,
       deliveryPill(one),
-      html`<span class="break">${one.shownUrl}</span>`,
-      one.lastStatus ?? html`<span class="break">${one.lastError ?? '–'}</span>`,
-      one.attempt,
+      html`<span class="break address">${one.shownUrl}</span>`,
+      html`<span class="break">${one.lastStatus ?? one.lastError ?? '–'}</span>
+        ${one.attempt > 0 && html`<span class="sub">attempt ${one.attempt}</span>`}`,
       ago(one.createdAt),
     ]),
     empty,

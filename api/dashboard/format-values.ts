@@ -35,9 +35,9 @@ export function bytes(count: number | null): string {
   return `${number(count / 1024 ** power, power === 0 ? 0 : 1)} ${UNITS[power] ?? ''}`;
 }
 
-/** Formats a number with separators of thousands. */
+/** Formats a number with separators of thousands and a minus sign that is as wide as a digit. */
 export function number(value: number, decimals = 0): string {
-  return value.toLocaleString('en-US', { maximumFractionDigits: decimals });
+  return value.toLocaleString('en-US', { maximumFractionDigits: decimals }).replace('-', '−');
 }
 
 /** Formats an amount in dollars with 2 decimals, or up to 6 if it is not a whole number of cents. */

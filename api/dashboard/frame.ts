@@ -84,7 +84,7 @@ function userMenu(visit: Visit, memberships: readonly Membership[], account: Acc
     ${
       (account !== null || memberships.length > 0) &&
       html`<details class="menu">
-        <summary>${account?.name ?? 'Accounts'}</summary>
+        <summary><span>${account?.name ?? 'Accounts'}</span>${icon('expand')}</summary>
         <ul>
           ${memberships.map(({ accountId, accountName }) => html`<li><a href="/dashboard/accounts/${accountId}">${accountName}</a></li>`)}
         </ul>

@@ -17,14 +17,18 @@ export function usageChart({ from, to, daily, totals }: Usage, hidesPrices: bool
     label: day,
     parts: CHART_METERS.map((meter) => {
       const used = byDay.get(day)?.meters[meter];
-      return { name: meter, style: `meter-${meter}`, value: (isMoney ? used?.amount_usd : used?.requests) ?? 0 };
+      return {
+        name: meter.replace('_', ' '),
+        style: `meter-${meter}`,
+        value: (isMoney ? used?.amount_usd : used?.requests) ?? 0,
+      };
     }),
   }));
   const format = (value: number): string => (isMoney ? usd(Math.round(value * 1e6) / 1e6) : number(value, 1));
   return html`${barChart({ caption: `${isMoney ? 'US dollars' : 'Requests'} by day, ${from} to ${to} (UTC)`, bars, format })}
     <ul class="legend">
       ${CHART_METERS.filter((meter) => totals.meters[meter] !== undefined).map(
-        (meter) => html`<li><span class="swatch meter-${meter}"></span>${meter}</li>`,
+        (meter) => html`<li><span class="swatch meter-${meter}"></span>${meter.replace('_', ' ')}</li>`,
       )}
     </ul>`;
 }

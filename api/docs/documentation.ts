@@ -28,6 +28,8 @@ const FOLDER = fileURLToPath(new URL('../../docs/', import.meta.url));
 const SITE = '.vitepress/dist';
 /** Folder and names of the samples that the examples download. */
 const SAMPLES = fileURLToPath(new URL('../data/samples/', import.meta.url));
+/** Icon of the pages that the site does not have. */
+const ICON = fileURLToPath(new URL('../dashboard/assets/icon.svg', import.meta.url));
 const EXAMPLE_FILES = ['photo.jpg', 'people.csv', 'report.pdf', 'clip.mp4'];
 const HTML = 'text/html; charset=utf-8';
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -64,6 +66,7 @@ export function loadDocumentation(installation: Installation, folder: string = F
     ...(existsSync(join(site, 'index.html')) ? siteFiles(site, installation) : plainPages(folder, installation)),
     ...samples,
     ['style.css', documentOf('text/css; charset=utf-8', read('style.css'))],
+    ['icon.svg', documentOf('image/svg+xml', readFileSync(ICON))],
     ['openapi.json', documentOf(JSON_TYPE, read('openapi.json'))],
   ]);
 }

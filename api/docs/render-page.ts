@@ -28,7 +28,7 @@ export function renderPage({ markdown, name, root, path }: DocumentationPage): s
 <link rel="stylesheet" href="${root}/style.css">
 </head>
 <body>
-<header><a href="${root}">${escapeHtml(name)}: documentation</a></header>
+<header><a class="brand" href="${root}"><img src="${root}/icon.svg" alt="">${escapeHtml(name)}</a></header>
 <main>
 ${bodyOf(markdown, root, path)}</main>
 </body>

@@ -3,6 +3,7 @@ import type { Document, Documentation } from '#api/docs/documentation.ts';
 import { renderPage } from '#api/docs/render-page.ts';
 import { drainBody } from '#api/http/drain-body.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
+import { escapeHtml } from '#crds/process/escape-html.ts';
 
 const HTML = 'text/html; charset=utf-8';
 /** Hash of the only style that the site's scripts add: it stops transitions while the colors change. */
@@ -55,14 +56,21 @@ export function serveDocumentation(
 }
 
 function startPage(docsUrl: string, dashboardUrl: string | null): string {
-  const dashboard =
-    dashboardUrl === null ? '' : `\n- [Dashboard](${dashboardUrl}): keys, jobs, usage and webhooks in the browser`;
+  const choices = [
+    [docsUrl, 'Documentation', 'The first request in ten minutes, guides, and every endpoint.'],
+    ...(dashboardUrl === null ? [] : [[dashboardUrl, 'Dashboard', 'Keys, jobs, usage and webhooks in the browser.']]),
+    ['/v1/capabilities', 'Capabilities', 'Operations, formats and limits, as JSON.'],
+  ];
+  const items = choices.map(
+    ([url, title, text]) => `<li><a href="${escapeHtml(url ?? '')}"><strong>${title}</strong>${text}</a></li>`,
+  );
   return `# The service runs
 
 Its API is below \`/v1\`, for programs.
 
-- [Documentation](${docsUrl}): the first request in ten minutes, and every endpoint${dashboard}
-- [Capabilities](/v1/capabilities): operations, formats and limits, as JSON
+<ul class="choices">
+${items.join('\n')}
+</ul>
 
 Operators see the health of each process at \`/readyz\` of its ops port.
 `;
@@ -87,7 +95,7 @@ async function serveFile(
   const found = documentation.get(path);
   if (found === undefined) {
     if (!wantsPage(request)) throw new MediaError('not_found', `There is no such page; ${root} lists them.`);
-    const markdown = `# Page not found\n\nThe documentation has no page at this address. [Its start page](${root}) lists all of them.\n`;
+    const markdown = `# Page not found\n\nThe documentation has no page at this address. It may have moved: the [start page](${root}) lists all pages, and each has a search.\n`;
     return reply
       .code(404)
       .headers({ ...headersOf([]), 'Cache-Control': 'no-store', 'Content-Type': HTML })

@@ -19,19 +19,29 @@ interface Announcement {
   readonly printsLink: boolean;
 }
 
-/** Prints the address of the service, how clients trust it, and a link to the dashboard. */
+/** Prints the addresses of the service, how clients trust it, and a link to the dashboard. */
 export async function announce({ baseUrl, folder, caFile, printsLink, ...rest }: Announcement): Promise<void> {
-  const say = (line: string): void => void process.stdout.write(`${line}\n`);
+  const say = (text: string): void => void process.stdout.write(`${text}\n`);
+  const { file, lines } = writeClientEnvironment(folder, caFile);
   say(`mediajobs serves at ${baseUrl} with its data in ${folder}; the CA is ${caFile}`);
   say(`In this service ${rest.summary}`);
-  const { file, lines } = writeClientEnvironment(folder, caFile);
   if (!printsLink) return;
-  say(`Clients on this machine trust its certificate after “. ${file}”, which contains:\n${lines.trimEnd()}`);
-  say(`The documentation is at ${rest.docsUrl ?? `${baseUrl}/docs`}`);
   const dashboardUrl = dashboardUrlOf({ MEDIAJOBS_BASE_URL: baseUrl, MEDIAJOBS_DASHBOARD_URL: rest.dashboardUrl });
-  if (dashboardUrl === null) return;
-  const link = `${dashboardUrl}${await signInLink({ clock: systemClock }, rest.databaseUrl)}`;
-  say(`The dashboard is at ${dashboardUrl}; this link signs in once, within an hour: ${link}`);
+  const addresses = [
+    ['API', `${baseUrl}/v1`],
+    ['documentation', rest.docsUrl ?? `${baseUrl}/docs`],
+    ...(dashboardUrl === null ? [] : [['dashboard', dashboardUrl], await linkRow(dashboardUrl, rest.databaseUrl)]),
+  ];
+  say(`\n${addresses.map(([name = '', url = '']) => `  ${name.padEnd(13)}  ${url}`).join('\n')}\n`);
+  say(`In other shells of this machine, let curl, Node and Python trust its certificate with\n\n  . ${file}\n`);
+  say(`which contains\n\n${lines.replaceAll(/^(?=.)/gm, '  ')}`);
+  say('Stop it with ctrl-C.');
+}
+
+/** Returns the row of a link that signs in the first operator. */
+async function linkRow(dashboardUrl: string, databaseUrl: string): Promise<string[]> {
+  const path = await signInLink({ clock: systemClock }, databaseUrl);
+  return ['sign in', `${dashboardUrl}${path} (signs in once, within an hour)`];
 }
 
 /** Removes the ready file and prints that the service has stopped. Returns the exit code. @param folder Data folder. */

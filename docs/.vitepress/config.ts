@@ -76,7 +76,18 @@ export default defineConfig({
   themeConfig: {
     logo: `/${ICON}`,
     sidebar: SIDEBAR.map(({ text, items }) => ({ text, items: [...items] })),
+    nav: [
+      { text: 'First job', link: '/' },
+      { text: 'Endpoints', link: '/reference/endpoints' },
+      { text: 'Errors', link: '/reference/errors' },
+    ],
     outline: [2, 3],
+    notFound: {
+      title: 'Page not found',
+      quote: 'The documentation has no page at this address.',
+      linkLabel: 'Start page of the documentation',
+      linkText: 'Start page',
+    },
     search: { provider: 'local' },
     externalLinkIcon: true,
     ...(editPattern === undefined ? {} : { editLink: { pattern: editPattern, text: 'Edit this page' } }),

@@ -53,7 +53,9 @@ function change({ bytesIn, bytesOut }: Pick<DemoOutcome, 'bytesIn' | 'bytesOut'>
   return `${size(bytesIn)} → ${size(bytesOut)}, ${comparison}`;
 }
 
+/** Returns a size in binary units, as the API counts. */
 function size(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`;
-  return bytes < 999_500 ? `${Math.round(bytes / 1000)} KB` : `${(bytes / 1e6).toFixed(1)} MB`;
+  if (bytes < 1024) return `${bytes} bytes`;
+  const kilobytes = Math.round(bytes / 1024);
+  return kilobytes < 1024 ? `${kilobytes} KB` : `${(bytes / 1024 ** 2).toFixed(1)} MB`;
 }

@@ -79,7 +79,7 @@ if (playground?.querySelector('[data-send]')) {
   const picker = playground.querySelector('#play-file');
   const sample = playground.querySelector('#play-sample');
   const drop = playground.querySelector('.drop');
-  playground.querySelector('[data-send]').hidden = false;
+  for (const part of playground.querySelectorAll('[data-send]')) part.hidden = false;
 
   /** Shows the request for the fields as they are. The server writes it. */
   const refresh = async () => {

@@ -40,7 +40,9 @@ async function jobPage(deps: DashboardDeps, visit: AccountVisit): Promise<PageRe
   return {
     kind: 'page',
     title: `${job.id} – ${visit.account.name}`,
-    body: html`<p><a href="/dashboard${account}/jobs?mode=${job.livemode ? 'live' : 'test'}">Jobs</a></p>
+    body: html`<p class="parent">
+        <a href="/dashboard${account}/jobs?mode=${job.livemode ? 'live' : 'test'}">← Jobs</a>
+      </p>
       <div class="head">
         <h1>${job.inputFilename ?? job.operation.replace('_', ' ')}</h1>
         ${actions(deps, visit, { job, shown })}

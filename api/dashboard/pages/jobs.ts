@@ -93,11 +93,18 @@ function list(visit: AccountVisit, path: string, { jobs, hasMore }: JobMatches):
         caption: 'Jobs, newest first',
         columns: ['File', 'Status', 'Operation', '#Size', '#Saved', '#Took', 'Created'],
         rows: jobs.map((job) => cells(path, job)),
-        empty: html`No matching jobs. Jobs are created through the API; the
-          <a href="/dashboard/accounts/${visit.account.id}/quick-start">quick start</a> shows how.`,
+        empty: emptyList(visit, path),
       })}
     </div>
     ${pager(path, visit.query, { jobs, hasMore })}`;
+}
+
+function emptyList({ query, account }: AccountVisit, path: string): Html {
+  const mode = query.get('mode') === 'test' ? 'test' : 'live';
+  if ([...FILTERS, 'search'].some((name) => (query.get(name) ?? '') !== ''))
+    return html`No job of the last 30 days matches. <a href="/dashboard${path}?mode=${mode}">Show all ${mode} jobs</a>`;
+  return html`No ${mode} job yet. Jobs are created through the API; the
+    <a href="/dashboard/accounts/${account.id}/quick-start#jobs">quick start</a> shows how.`;
 }
 
 function cells(path: string, job: JobObject): readonly Content[] {
@@ -106,7 +113,7 @@ function cells(path: string, job: JobObject): readonly Content[] {
     html`<a class="break" href="${link}">${job.input.filename ?? 'no name'}</a>
       <a class="sub" href="${link}"><code>${job.id}</code></a>`,
     html`${jobState(job)} ${job.error !== null && html`<code class="sub">${job.error.code}</code>`}`,
-    job.operation.replace('_', ' '),
+    html`<span class="state">${job.operation.replace('_', ' ')}</span>`,
     bytes(job.input.size),
     savings(job.result),
     tookSeconds(job),

@@ -50,7 +50,7 @@ async function accountPage(
   return {
     kind: 'page',
     title: account.name,
-    body: html`<p><a href="/dashboard/operator/accounts">Accounts</a></p>
+    body: html`<p class="parent"><a href="/dashboard/operator/accounts">← Accounts</a></p>
       <h1>${account.name}</h1>
       ${facts([
         ['Account', html`<code>${account.id}</code>`],

@@ -1,4 +1,5 @@
 import { appliedOptions } from '#api/dashboard/applied-options.ts';
+import { codeBlock } from '#api/dashboard/code-block.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { details } from '#api/dashboard/details.ts';
 import { findJobOfPage } from '#api/dashboard/find-job-of-page.ts';
@@ -31,6 +32,7 @@ async function playground(deps: DashboardDeps, visit: AccountVisit): Promise<Pag
   const { form, code } = examples(deps, { values, operation, filename: filename === '' ? 'photo.jpg' : filename });
   const format = formatOfName(filename === '' ? 'photo.jpg' : filename);
   const path = `/dashboard/accounts/${visit.account.id}/playground`;
+  const callsApi = new URL(deps.baseUrl).origin === new URL(deps.dashboardUrl).origin;
   return {
     kind: 'page',
     status: code === null ? 400 : 200,
@@ -41,20 +43,23 @@ async function playground(deps: DashboardDeps, visit: AccountVisit): Promise<Pag
         ${OPERATIONS.map((one) => operationTab(path, { one, isCurrent: one === operation, filename }))}
       </nav>
       <div class="panels" data-playground="${new URL(deps.baseUrl).origin}">
-        <form method="get" class="card" id="options">
-          <h2>Options</h2>
-          ${formProblem(form)}
-          <input type="hidden" name="operation" value="${operation}" />
-          ${field(form, { name: 'filename', label: 'File name', hint: 'Its extension decides what is shown, the content what is done.', required: false })}
-          ${GROUPS[operation].map((group) => optionFields(form, group, group === 'convert' || (format !== null && FORMATS[format].kind === group)))}
-          <button>Show the request</button>
-        </form>
+        <div>
+          ${callsApi && fileSection(deps)}
+          <form method="get" class="card" id="options">
+            <h2>Options</h2>
+            ${formProblem(form)}
+            <input type="hidden" name="operation" value="${operation}" />
+            ${field(form, { name: 'filename', label: 'File name', hint: 'Its extension decides which options and which request are shown.', required: false })}
+            ${GROUPS[operation].map((group) => optionFields(form, group, group === 'convert' || (format !== null && FORMATS[format].kind === group)))}
+            <button>Show the request</button>
+          </form>
+        </div>
         <div>
           <section class="card" id="request">
             <h2>Request</h2>
             ${code}
           </section>
-          ${sendSection(deps)}
+          ${callsApi ? resultSection() : html`<p class="hint">The dashboard has a host of its own, from which browsers cannot call the API.</p>`}
         </div>
       </div>`,
   };
@@ -118,8 +123,7 @@ function examples(
         summary: language,
         group: 'language',
         isOpen: index === 0,
-        body: html`<pre id="code-${index}" tabindex="0">${text}</pre>
-          <p><button type="button" class="copy" data-copy="code-${index}">Copy</button></p>`,
+        body: codeBlock({ id: `code-${index}`, code: text, label: 'The API key is in the variable key.' }),
       }),
     )}`;
     return { form: { values, problems: {} }, code };
@@ -129,30 +133,34 @@ function examples(
   }
 }
 
-/** Returns the part that sends a file. Its key is sent to the API only, and kept nowhere. */
-function sendSection({ samples, baseUrl, dashboardUrl, hidesPrices }: DashboardDeps): Html {
-  if (new URL(baseUrl).origin !== new URL(dashboardUrl).origin)
-    return html`<p class="hint">The dashboard has a host of its own, from which browsers cannot call the API.</p>`;
+/** Returns the fields of what is sent. The key is sent to the API only, and kept nowhere. */
+function fileSection({ samples, hidesPrices }: DashboardDeps): Html {
   const good = samples.all.filter(({ expected_error: code }) => code === null);
   return html`<section class="card" hidden data-send>
-      <h2>Send it</h2>
-      <div class="field">
-        <label for="play-key">Key</label>
-        <p class="hint" id="play-key-hint">
-          A test key processes samples, a live key your own files${!hidesPrices && ' at their price'}. This page does
-          not store it.
-        </p>
-        <input id="play-key" type="password" autocomplete="off" spellcheck="false" aria-describedby="play-key-hint" />
-      </div>
-      <div class="field">
-        <label for="play-sample">Sample</label>
-        <select id="play-sample">
-          <option value="">your own file</option>
-          ${good.map(({ name }) => html`<option>${name}</option>`)}
-        </select>
-      </div>
-      <label class="drop">${icon('upload')} Drop a file here, or choose one <input type="file" id="play-file" /></label>
-      <p><button type="button" class="primary" data-run>Send the file</button></p>
+    <h2>File</h2>
+    <div class="field">
+      <label for="play-sample">Sample</label>
+      <select id="play-sample">
+        <option value="">your own file</option>
+        ${good.map(({ name }) => html`<option>${name}</option>`)}
+      </select>
+    </div>
+    <label class="drop">${icon('upload')} Drop a file here, or choose one <input type="file" id="play-file" /></label>
+    <div class="field">
+      <label for="play-key">Key</label>
+      <p class="hint" id="play-key-hint">
+        A test key processes samples, a live key your own files${!hidesPrices && ' at their price'}. This page does not
+        store it.
+      </p>
+      <input id="play-key" type="password" autocomplete="off" spellcheck="false" aria-describedby="play-key-hint" />
+    </div>
+  </section>`;
+}
+
+function resultSection(): Html {
+  return html`<section class="card" hidden data-send>
+      <h2>Result</h2>
+      <p><button type="button" class="primary" data-run>${icon('send')} Send the file</button></p>
       <div id="play-result" role="status"></div>
     </section>
     <noscript><p class="hint">Sending a file here needs JavaScript. The request above does not.</p></noscript>`;

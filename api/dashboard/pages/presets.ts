@@ -52,7 +52,7 @@ async function presetPage(deps: DashboardDeps, visit: AccountVisit, sent?: FormS
         caption: 'Presets by name',
         columns: ['Name', 'Options', 'Changed', ...(mayChange ? ['Change'] : [])],
         rows: presets.map((preset) => [
-          html`<code>${preset.name}</code>`,
+          html`<code class="break">${preset.name}</code>`,
           html`<code class="break">${JSON.stringify(preset.options)}</code>`,
           ago(preset.updatedAt),
           ...(mayChange ? [changeButtons(visit, path, preset)] : []),
@@ -85,10 +85,10 @@ function changeButtons(visit: AccountVisit, path: string, { id, name }: Preset):
 function formBody({ docsUrl }: DashboardDeps, form: FormState): Html {
   return html`${field(form, { name: 'name', label: 'Name', hint: 'Lower-case letters, digits, hyphens, underscores; up to 63. The options of an existing preset are replaced.' })}
     <div class="panels">
+      <div data-options="f-options">${GROUPS.map((group) => optionFields(form, group, group === 'image'))}</div>
       <div>
         ${field(form, { name: 'options', label: 'Options as JSON', hint: html`Such as <code>{"image": {"format": "webp"}}</code>; <a href="${docsUrl}/reference/options">all options</a>.`, rows: 14, required: false })}
       </div>
-      <div data-options="f-options">${GROUPS.map((group) => optionFields(form, group, group === 'image'))}</div>
     </div>`;
 }
 

@@ -96,17 +96,19 @@ async function sessionTable({ database, clock }: DashboardDeps, visit: UserVisit
     });
   return html`${table({
     caption: 'Where you are signed in',
-    columns: ['Since', 'Last seen', 'Address', 'Browser', 'End'],
+    columns: ['Since', 'Last seen', 'Address', 'Browser', 'Session'],
     rows: sessions.map(({ digest, createdAt, seenAt, address, agent }) => [
       moment(createdAt),
       moment(seenAt),
       address,
       agent,
-      digest.equals(visit.session.digest) ? 'this one' : end(digest.toString('base64url'), 'End'),
+      digest.equals(visit.session.digest)
+        ? html`<span class="status active">this one</span>`
+        : end(digest.toString('base64url'), 'End'),
     ]),
     empty: 'No sessions.',
   })}
-  ${end('others', 'End all other sessions')}`;
+  ${sessions.length > 1 && html`<div class="actions">${end('others', 'End all other sessions')}</div>`}`;
 }
 
 /** Checks the current password before a change of credentials. @throws MediaError when it is wrong. */

@@ -1,4 +1,5 @@
 import { selectKeys } from '#api/accounts/key-rows.ts';
+import { codeBlock } from '#api/dashboard/code-block.ts';
 import type { DashboardDeps } from '#api/dashboard/dashboard-deps.ts';
 import { html, type Html } from '#api/dashboard/html.ts';
 import { isAtLeast } from '#api/users/user.ts';
@@ -9,8 +10,9 @@ export const quickStartRoutes: readonly Route[] = [
   forMember('GET', '/accounts/:account/quick-start', { needs: 'read_only' }, quickStart),
 ];
 
-async function quickStart({ database, baseUrl, docsUrl }: DashboardDeps, visit: AccountVisit): Promise<PageReply> {
+async function quickStart(deps: DashboardDeps, visit: AccountVisit): Promise<PageReply> {
   const { account } = visit;
+  const { database, docsUrl } = deps;
   const base = `/dashboard/accounts/${account.id}`;
   const active = (await selectKeys(database, account.id)).filter(({ revokedAt }) => revokedAt === null);
   const test = active.find(({ livemode }) => !livemode)?.hint ?? null;
@@ -26,32 +28,22 @@ async function quickStart({ database, baseUrl, docsUrl }: DashboardDeps, visit: 
         Images, PDFs, audio, tables and fonts up to 25 MB: the file is the request body, the result is the response
         body. A test key accepts the <a href="${base}/samples">published samples</a>.
       </p>
-      ${commands(
-        'direct',
-        [
-          `key=${test ?? 'svc_test_…'}   # the whole key`,
-          `curl -sSO --fail-with-body ${docsUrl}/samples/photo.jpg`,
-          `curl -sS --fail-with-body -H "Authorization: Bearer $key" --data-binary @photo.jpg \\`,
-          `  "${baseUrl}/v1/compress?filename=photo.jpg" -o smaller.jpg`,
-        ].join('\n'),
-      )}
+      ${codeBlock({ id: 'direct', label: 'Shell', code: directCommands(deps, test ?? live) })}
       <h2 id="jobs">3. A job</h2>
       <p>
-        For all other kinds and for large files: send a URL, poll the job or use a
-        <a href="${base}/webhooks">webhook</a>, then download the result.
+        For all other kinds and for large files: upload, create the job, wait for its end, download the result. It needs
+        <code>jq</code>. Sample files and test keys are free.
       </p>
-      ${commands(
-        'job',
-        [
-          `key=${live ?? 'svc_live_…'}   # the whole key`,
-          `curl -sS --fail-with-body -H "Authorization: Bearer $key" ${baseUrl}/v1/jobs \\`,
-          `  -d '{"operation": "convert", "input": {"url": "https://example.com/report.docx"}, "options": {"convert": {"to": "pdf"}}}'`,
-        ].join('\n'),
-      )}
+      ${codeBlock({ id: 'job', label: 'Shell', code: jobCommands(deps, test ?? live) })}
+      <p>The job is then under <a href="${base}/jobs${test === null ? '' : '?mode=test'}">Jobs</a>, with its result.</p>
+      <h2 id="webhooks">4. A webhook</h2>
       <p>
-        Then look at it under <a href="${base}/jobs">jobs</a>. All of it is in the
-        <a href="${docsUrl}">documentation</a>.
-      </p>`,
+        Instead of asking for the state of a job, receive a signed event when it ends: add your address under
+        <a href="${base}/webhooks">Webhooks</a> and send it a test event.
+        <a href="${docsUrl}/guides/webhooks-on-a-laptop">Webhooks on a laptop</a> has a receiver that checks the
+        signature.
+      </p>
+      <p>Options, limits and all endpoints are in the <a href="${docsUrl}">documentation</a>.</p>`,
   };
 }
 
@@ -76,9 +68,34 @@ function keyStep({ base, test, live, mayCreate }: KeyStep): Html {
   </p>`;
 }
 
-function commands(id: string, text: string): Html {
-  return html`<div class="commands">
-    <pre id="${id}" tabindex="0">${text}</pre>
-    <button type="button" data-copy="${id}">Copy</button>
-  </div>`;
+function directCommands({ baseUrl, docsUrl }: DashboardDeps, hint: string | null): string {
+  return [
+    keyLine(hint),
+    `curl -sSO --fail-with-body ${docsUrl}/samples/photo.jpg`,
+    `curl -sS --fail-with-body -H "Authorization: Bearer $key" --data-binary @photo.jpg \\`,
+    `  "${baseUrl}/v1/compress?filename=photo.jpg" -o smaller.jpg`,
+  ].join('\n');
+}
+
+function jobCommands({ baseUrl, docsUrl }: DashboardDeps, hint: string | null): string {
+  return [
+    keyLine(hint),
+    `url=${baseUrl}`,
+    `curl -sSO --fail-with-body ${docsUrl}/samples/report.pdf`,
+    'call() { curl -sS --fail-with-body -H "Authorization: Bearer $key" "$@"; }',
+    'upload=$(call "$url/v1/uploads" -d "{\\"size\\": $(stat -c %s report.pdf), \\"filename\\": \\"report.pdf\\"}")',
+    'call -T report.pdf "$(jq -r .url <<<"$upload")" -o /dev/null',
+    'job=$(call "$url/v1/jobs" \\',
+    '  -d "{\\"operation\\": \\"compress\\", \\"input\\": {\\"upload\\": \\"$(jq -r .id <<<"$upload")\\"}}" | jq -r .id)',
+    'for second in {1..60}; do',
+    '  status=$(call "$url/v1/jobs/$job" | jq -r .status)',
+    '  case $status in succeeded | failed | canceled) break ;; esac',
+    '  sleep 1',
+    'done',
+    'curl -sS --fail-with-body -o smaller.pdf "$(call "$url/v1/jobs/$job" | jq -r .result.download_url)"',
+  ].join('\n');
+}
+
+function keyLine(hint: string | null): string {
+  return `key=${hint ?? 'svc_test_…'}   # replace it by your whole key, which was shown once`;
 }

@@ -47,7 +47,7 @@ async function endpointPage(deps: DashboardDeps, visit: AccountVisit): Promise<P
   return {
     kind: 'page',
     title: `Webhook – ${visit.account.name}`,
-    body: html`<p><a href="/dashboard/accounts/${accountId}/webhooks">Webhooks</a></p>
+    body: html`<p class="parent"><a href="/dashboard/accounts/${accountId}/webhooks">← Webhooks</a></p>
       <h1 class="break">${url}</h1>
       ${identity(endpoint)} ${healthFigures(health)}
       ${isAtLeast(visit.role, 'developer') && actions(visit, endpoint, health)}
