@@ -5,6 +5,8 @@ import { checkJsonObject, parseFields } from '#api/fields/parse-fields.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { LIMITS } from '#crds/catalogue/plans.ts';
 
+const FILES_GO_ELSEWHERE = 'A file goes into an upload (POST /v1/uploads) or a direct request.';
+
 export interface JsonBody {
   readonly raw: Buffer;
   readonly object: Readonly<Record<string, unknown>>;
@@ -42,7 +44,7 @@ async function readBytes({ body, contentLength }: Pick<ApiRequest, 'body' | 'con
 function tooLongError(size: number): MediaError {
   return new MediaError(
     'bad_request',
-    `The body has ${size} bytes or more; a JSON body may have at most ${LIMITS.jsonBodyBytes}.`,
+    `The body has ${size} bytes or more; a JSON body may have at most ${LIMITS.jsonBodyBytes}. ${FILES_GO_ELSEWHERE}`,
   );
 }
 
@@ -54,7 +56,7 @@ function parseJson(raw: Buffer): unknown {
     if (raw.toString('latin1', 0, 2) === '--') {
       throw new MediaError(
         'bad_request',
-        'The body is a form; send a JSON object. A file goes into an upload (POST /v1/uploads) or a direct request.',
+        `The body is a form; send a JSON object. ${FILES_GO_ELSEWHERE}`,
       );
     }
     throw new MediaError('bad_request', 'The body is not valid JSON in UTF-8 without byte order mark.');

@@ -111,8 +111,11 @@ describe('a misspelt name', () => {
 });
 
 describe('a message', () => {
-  it('says that a form is no JSON, and where files go', async () => {
-    const response = await send('/v1/jobs', form(['file', CSV, 'a.csv']));
+  it.each([
+    ['small', CSV],
+    ['large', 'a,b\n'.repeat(20_000)],
+  ])('says that a %s form is no JSON, and where files go', async (_size, content) => {
+    const response = await send('/v1/jobs', form(['file', content, 'a.csv']));
     expectRefusal(response, 'bad_request');
     expect(response.bytes.toString('utf8')).toContain('POST /v1/uploads');
   });
