@@ -54,10 +54,7 @@ function parseJson(raw: Buffer): unknown {
   } catch {
     // Without `cause`, which would be logged: it quotes the body, which may contain a secret.
     if (raw.toString('latin1', 0, 2) === '--') {
-      throw new MediaError(
-        'bad_request',
-        `The body is a form; send a JSON object. ${FILES_GO_ELSEWHERE}`,
-      );
+      throw new MediaError('bad_request', `The body is a form; send a JSON object. ${FILES_GO_ELSEWHERE}`);
     }
     throw new MediaError('bad_request', 'The body is not valid JSON in UTF-8 without byte order mark.');
   }
