@@ -25,7 +25,7 @@ describe('an installation whose user the platform sets', () => {
   }, 600_000);
 
   it.each([...PROCESSES, 'engine'])('runs as that user: the %s', async (process) => {
-    expect(await kubectl('exec', deployment(process), '--', 'id', '-u')).toBe(String(USER));
+    expect((await kubectl('exec', deployment(process), '--', 'id', '-u')).trim()).toBe(String(USER));
   });
 
   it.each(KINDS)('works on a %s as a job', async (kind) => {
