@@ -20,7 +20,7 @@ describe('the documentation', () => {
       await inspect(page, `docs-${size}${path.replaceAll('/', '-')}`);
     }
     expectNoComplaints();
-  });
+  }, 120_000);
 
   it('shows all examples in the language that is chosen in one, on the next page too', async () => {
     const { page } = await visitor();
@@ -51,7 +51,7 @@ describe('the documentation', () => {
       .first()
       .click();
     await page.waitForURL(`${baseUrl}/docs/reference/webhooks#verify-the-signature`);
-    expect(await page.title()).toContain('Webhooks');
+    await expect.poll(() => page.title()).toContain('Webhooks');
     expectNoComplaints();
   });
 });

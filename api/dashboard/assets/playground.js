@@ -79,7 +79,6 @@ if (playground?.querySelector('[data-send]')) {
   const picker = playground.querySelector('#play-file');
   const sample = playground.querySelector('#play-sample');
   const drop = playground.querySelector('.drop');
-  for (const part of playground.querySelectorAll('[data-send]')) part.hidden = false;
 
   /** Shows the request for the fields as they are. The server writes it. */
   const refresh = async () => {

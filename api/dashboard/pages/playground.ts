@@ -136,7 +136,7 @@ function examples(
 /** Returns the fields of what is sent. The key is sent to the API only, and kept nowhere. */
 function fileSection({ samples, hidesPrices }: DashboardDeps): Html {
   const good = samples.all.filter(({ expected_error: code }) => code === null);
-  return html`<section class="card" hidden data-send>
+  return html`<section class="card" data-send>
     <h2>File</h2>
     <div class="field">
       <label for="play-sample">Sample</label>
@@ -158,7 +158,7 @@ function fileSection({ samples, hidesPrices }: DashboardDeps): Html {
 }
 
 function resultSection(): Html {
-  return html`<section class="card" hidden data-send>
+  return html`<section class="card" data-send>
       <h2>Result</h2>
       <p><button type="button" class="primary" data-run>${icon('send')} Send the file</button></p>
       <div id="play-result" role="status"></div>
