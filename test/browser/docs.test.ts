@@ -13,14 +13,18 @@ const PAGES = [
 const { baseUrl } = inject('service');
 
 describe('the documentation', () => {
-  it.each(['desktop', 'phone'] as const)('has pages without complaints on a %s', async (size) => {
-    const { page } = await visitor(size, size === 'phone' ? { colorScheme: 'dark' } : {});
-    for (const path of PAGES) {
-      await page.goto(`${baseUrl}${path}`, { waitUntil: 'networkidle' });
-      await inspect(page, `docs-${size}${path.replaceAll('/', '-')}`);
-    }
-    expectNoComplaints();
-  }, 120_000);
+  it.each(['desktop', 'phone'] as const)(
+    'has pages without complaints on a %s',
+    async (size) => {
+      const { page } = await visitor(size, size === 'phone' ? { colorScheme: 'dark' } : {});
+      for (const path of PAGES) {
+        await page.goto(`${baseUrl}${path}`, { waitUntil: 'networkidle' });
+        await inspect(page, `docs-${size}${path.replaceAll('/', '-')}`);
+      }
+      expectNoComplaints();
+    },
+    120_000,
+  );
 
   it('shows all examples in the language that is chosen in one, on the next page too', async () => {
     const { page } = await visitor();

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { makeLink } from '#api/users/one-time-link.ts';
 import { acceptInvitation } from '#api/users/accept-invitation.ts';
@@ -5,12 +7,13 @@ import { openService } from '#api/mediactl/open-service.ts';
 import type { Role } from '#api/users/user.ts';
 import { makeDashboardClient, tokenOf, type DashboardClient } from '#test/support/dashboard-client.ts';
 import { makeApiClient } from '#test/support/api-client.ts';
+import { freshFolder, paste, trust } from '#test/support/documented-examples.ts';
 import { addPerson, invite } from '#test/support/people.ts';
 import { runJob, upload } from '#test/support/run-through.ts';
 import { OPERATOR_PAGES } from '#test/support/operator-pages.ts';
 import { useService } from '#test/support/use-service.ts';
 
-const { service, account, api, makeAccount } = await useService('growth');
+const { service, account, api, makeAccount, test } = await useService('growth');
 const other = await makeAccount();
 const inside = await openService({ data: service.data, env: {} });
 const clients: DashboardClient[] = [];
@@ -538,6 +541,28 @@ describe('usage', () => {
     expect(wrong.status).toBe(400);
     expect(wrong.text).toContain('id="p-from"');
   });
+});
+
+describe('the quick start', () => {
+  it('has commands that run as pasted with the whole key in place of its hint', async () => {
+    const { text } = await owner.get(`${base}/quick-start`);
+    const commands = ['direct', 'job'].map((id) => commandsIn(text, id));
+    const folder = freshFolder();
+    await paste(folder, [trust(folder, service.ca), ...commands]);
+    expect(readFileSync(path.join(folder, 'smaller.jpg')).subarray(0, 2).toString('hex')).toBe('ffd8');
+    expect(readFileSync(path.join(folder, 'smaller.pdf')).subarray(0, 5).toString()).toBe('%PDF-');
+  });
+
+  /** Returns the commands of a block as its button copies them, with a test key of the account. */
+  function commandsIn(html: string, id: string): string {
+    const [, code = ''] = new RegExp(`<pre id="${id}"[^>]*>([^<]*)</pre>`).exec(html) ?? [];
+    const text = code
+      .replaceAll('&quot;', '"')
+      .replaceAll('&#39;', "'")
+      .replaceAll('&lt;', '<')
+      .replaceAll('&gt;', '>');
+    return text.replaceAll('&amp;', '&').replace(/^key=\S+/, `key=${test}`);
+  }
 });
 
 describe('a suspended account', () => {
