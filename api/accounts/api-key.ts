@@ -9,15 +9,12 @@ import { randomWord } from '#crds/contract/ids.ts';
 const PREFIXES = { live: 'svc_live_', test: 'svc_test_' } as const;
 export type KeyMode = keyof typeof PREFIXES;
 
-/** Generator of random words; tests pass a deterministic one. */
-export type NewWord = (alphabet: string, length: number) => string;
-
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const LENGTH = 32;
 const FORM = /^svc_(live|test)_[A-Za-z0-9]{32}$/;
 
-export function newKeyText(mode: KeyMode, newWord: NewWord = randomWord): string {
-  return PREFIXES[mode] + newWord(ALPHABET, LENGTH);
+export function newKeyText(mode: KeyMode): string {
+  return PREFIXES[mode] + randomWord(ALPHABET, LENGTH);
 }
 
 /** Returns true when the text has the form of a key, whether or not the key exists. */

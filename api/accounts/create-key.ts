@@ -1,6 +1,6 @@
 import { lockAccount } from '#api/accounts/account-rows.ts';
 import { parseAllowList } from '#api/accounts/allow-list.ts';
-import { keyDigest, keyHint, newKeyText, type KeyMode, type NewWord, type Peppers } from '#api/accounts/api-key.ts';
+import { keyDigest, keyHint, newKeyText, type KeyMode, type Peppers } from '#api/accounts/api-key.ts';
 import { countActiveKeys, insertKey, type KeyRow } from '#api/accounts/key-rows.ts';
 import { checkedKeyName } from '#api/accounts/names.ts';
 import { recordAudit, type Actor } from '#api/audit/audit.ts';
@@ -11,7 +11,6 @@ import { LIMITS } from '#crds/catalogue/plans.ts';
 
 interface CreateKeyDeps extends Pick<Dependencies, 'database' | 'clock' | 'newId'> {
   readonly peppers: Peppers;
-  readonly newWord?: NewWord;
 }
 
 interface NewKey {
@@ -29,7 +28,7 @@ export async function createKey(
   deps: CreateKeyDeps,
   { caller, input }: { caller: Actor; input: NewKey },
 ): Promise<{ row: KeyRow; keyText: string }> {
-  const keyText = newKeyText(input.mode, deps.newWord);
+  const keyText = newKeyText(input.mode);
   const key = {
     id: deps.newId('key'),
     accountId: input.accountId,

@@ -7,8 +7,8 @@ export function prose(message: string): Html {
 }
 
 /** Formats a time in UTC, which the script replaces by local time with UTC on hover. @param otherwise text for null. */
-export function moment(at: Date | string | null, otherwise = '–'): Html {
-  if (at === null) return html`${otherwise}`;
+export function moment(at: Date | string | null): Html {
+  if (at === null) return html`–`;
   const utc = utcText(at);
   return html`<time datetime="${new Date(at).toISOString()}" title="${utc}">${utc}</time>`;
 }

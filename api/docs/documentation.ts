@@ -55,15 +55,15 @@ interface Installation {
 }
 
 /** Loads the documentation: the built site, or plain pages from the same Markdown where it is not built. */
-export function loadDocumentation(installation: Installation, folder: string = FOLDER): Documentation {
-  const site = join(folder, SITE);
-  const read = (path: string): Buffer => readFileSync(join(folder, path));
+export function loadDocumentation(installation: Installation): Documentation {
+  const site = join(FOLDER, SITE);
+  const read = (path: string): Buffer => readFileSync(join(FOLDER, path));
   const samples = EXAMPLE_FILES.map((name): [string, Document] => [
     `samples/${name}`,
     documentOf('application/octet-stream', readFileSync(join(SAMPLES, name))),
   ]);
   return new Map([
-    ...(existsSync(join(site, 'index.html')) ? siteFiles(site, installation) : plainPages(folder, installation)),
+    ...(existsSync(join(site, 'index.html')) ? siteFiles(site, installation) : plainPages(installation)),
     ...samples,
     ['style.css', documentOf('text/css; charset=utf-8', read('style.css'))],
     ['icon.svg', documentOf('image/svg+xml', readFileSync(ICON))],
@@ -96,14 +96,14 @@ function nameIn(type: string, name: string): string {
   return type === '.html' ? escapeHtml(name) : name;
 }
 
-function plainPages(folder: string, installation: Installation): [string, Document][] {
-  const read = (file: string): Buffer => readFileSync(join(folder, file));
-  const pages = globSync('**/*.md', { cwd: folder }).map((file): [string, Document] => {
+function plainPages(installation: Installation): [string, Document][] {
+  const read = (file: string): Buffer => readFileSync(join(FOLDER, file));
+  const pages = globSync('**/*.md', { cwd: FOLDER }).map((file): [string, Document] => {
     const path = pathOf(file, '.md');
     const page = renderPage({ ...installation, markdown: read(file).toString('utf8'), path });
     return [path, documentOf(HTML, Buffer.from(page))];
   });
-  const images = globSync('images/*.png', { cwd: folder });
+  const images = globSync('images/*.png', { cwd: FOLDER });
   return [...pages, ...images.map((file): [string, Document] => [file, documentOf('image/png', read(file))])];
 }
 

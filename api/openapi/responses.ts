@@ -90,7 +90,7 @@ function retryAfter(waits: readonly ErrorCode[], all: readonly ErrorCode[]): Hea
 const COMMON_HEADERS = described(
   {
     'Svc-Request-Id': ['string', 'Id of the request, `req_…`.'],
-    'Svc-Version': ['string', 'Version of the API that answered.'],
+    'Svc-Version': ['string', 'Version of the API that sent the response.'],
   },
   true,
 );

@@ -56,7 +56,7 @@ export const settings = z.object({
   MEDIAJOBS_HTTPS_PORT: port.default(8443).meta({ description: 'HTTPS port.' }),
   MEDIAJOBS_HTTP_PORT: port.default(8080).meta({
     description:
-      'Plain http port: answers 403 `https_required`, and requests that a trusted proxy received over HTTPS.',
+      'Plain http port: returns 403 `https_required`, and requests that a trusted proxy received over HTTPS.',
   }),
   MEDIAJOBS_TLS_CERT_FILE: z.string().meta({ description: 'Certificate chain (PEM).' }),
   MEDIAJOBS_TLS_KEY_FILE: z.string().meta({ description: 'Private key (PEM).' }),
@@ -137,11 +137,11 @@ export const settings = z.object({
     .meta({ description: 'Maximum number of concurrent direct requests; default: the number of cores.' }),
   MEDIAJOBS_ENGINE_QUEUE: z.coerce.number().int().min(0).default(32).meta({
     description:
-      'Maximum number of direct requests that wait for a child. Above it, for a while, only requests that soon get a child are admitted; the others are answered with 503 `engine_busy` at once.',
+      'Maximum number of direct requests that wait for a child. Above it, for a while, only requests that soon get a child are admitted; the others are refused with 503 `engine_busy` at once.',
   }),
   MEDIAJOBS_ENGINE_SPOOL_MB: z.coerce.number().int().min(64).default(1024).meta({
     description:
-      'Part of `MEDIAJOBS_WORK_DIR` for the bodies of direct requests until their results are sent, in megabytes. When it is full, slow bodies and bodies of the accounts with the largest shares are refused, and results that are read slowly are cut off.',
+      'Part of `MEDIAJOBS_WORK_DIR` for the bodies of direct requests until their results are sent, in megabytes. When it is full, slow bodies and bodies of the accounts with the largest shares are refused, and results that are read slowly are aborted.',
   }),
   MEDIAJOBS_ENGINE_FILES_PER_CHILD: count.default(256).meta({
     description:

@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { readProcessStat } from '#crds/process/process-tree.ts';
 import { noise } from '#test/fixtures/noise.ts';
@@ -25,15 +24,18 @@ async function untilDecoding(): Promise<void> {
     .toContain('in/input.jpg');
 }
 
+/** CPU time that an idle engine process does not use within a file, in seconds. */
+const BUSY_CPU_SECONDS = 0.2;
 const cpuSeconds = (pid: number): number => readProcessStat(pid)?.cpuSeconds ?? 0;
 
 /** Returns the engine process that processes the file: it uses the most CPU time, idle ones wait for a file or a job. */
 async function busyChild(): Promise<number> {
   const children = processesOf(service.data).filter((one) => one.role === 'engine child');
   const before = children.map(({ pid }) => cpuSeconds(pid));
-  await sleep(300);
-  const used = children.map(({ pid }, i) => cpuSeconds(pid) - before[i]!);
-  return children[used.indexOf(Math.max(...used))]!.pid;
+  const used = (): number[] => children.map(({ pid }, i) => cpuSeconds(pid) - before[i]!);
+  await expect.poll(() => Math.max(...used()), { timeout: 30_000, interval: 20 }).toBeGreaterThan(BUSY_CPU_SECONDS);
+  const shares = used();
+  return children[shares.indexOf(Math.max(...shares))]!.pid;
 }
 
 describe('a running direct request', () => {

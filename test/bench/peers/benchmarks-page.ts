@@ -12,16 +12,16 @@ export function benchmarksPage(): string {
   const parts = Object.entries(ROWS).map(([name, row]) => rowPart(name, row));
   return `# Benchmarks
 
-<!-- Written by hack/bench; do not edit. Notes stand in test/bench/peers/notes/. -->
+<!-- Written by hack/bench; do not edit. The notes are in test/bench/peers/notes/. -->
 
-The service beside what else one would pick for the same work, measured by \`hack/bench\`: it fetches the peers from
-the package registries, lets them and the service take turns in alternating rounds on one machine, and writes this
-page. A figure is the median of the rounds; ± is half of what lies between the lowest and the highest. "×" is the
-median of the rounds' ratios to the service's own figure: 2 × is twice as much.
+The service compared with other programs for the same work, measured by \`hack/bench\`: it installs the peers from the
+package registries, measures them and the service in alternating rounds on one machine, and writes this page. A figure
+is the median of the rounds; ± is half of the range from the lowest to the highest. "×" is the median of the rounds'
+ratios to the service's own figure: 2 × is twice as much.
 
 \`hack/bench\` measures everything again, \`hack/bench ROW\` one row (${Object.keys(ROWS).join(', ')}),
-\`hack/bench ROW:PART\` the cases with that part in their name; \`--quick\` takes one round and keeps nothing. imgproxy and Gotenberg are no packages: they join when
-\`IMGPROXY_BIN\` and \`GOTENBERG_BIN\` name their binaries (\`GOTENBERG_VERSION\` says the second one's version).
+\`hack/bench ROW:PART\` the cases with that part in their name; \`--quick\` measures one round and stores nothing. imgproxy and Gotenberg are not packages: they are measured when
+\`IMGPROXY_BIN\` and \`GOTENBERG_BIN\` name their binaries (\`GOTENBERG_VERSION\` is the version of the latter).
 
 ${parts.filter((part) => part !== '').join('\n')}`;
 }

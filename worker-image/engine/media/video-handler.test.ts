@@ -13,7 +13,7 @@ import {
   type Fixture,
 } from '#test/fixtures/engine-work.ts';
 import { sharedFixtures } from '#test/fixtures/make-fixtures.ts';
-import { draw, FIXTURE_SECONDS, SOUND_AND_COVER, X264 } from '#test/fixtures/make-media-fixtures.ts';
+import { draw, FIXTURE_SECONDS, FIXTURE_SIZE, SOUND_AND_COVER, X264 } from '#test/fixtures/make-media-fixtures.ts';
 import type { Produced } from '#worker-image/engine/handler.ts';
 import { identify } from '#worker-image/engine/identify.ts';
 import type { MediaFacts, Probe } from '#worker-image/engine/media/probe.ts';
@@ -66,7 +66,7 @@ describe('compressing a video', () => {
     ['mkv', 'vp9', 'vp9', 'aac'],
   ] as const)('writes %s with %s', async (format, codec, expected, audioCodec) => {
     const produced = await compress(fixture('mp4'), { format, codec, quality: 'low' });
-    expect(produced).toMatchObject({ format, facts: { videoCodec: expected, width: 320, height: 180 } });
+    expect(produced).toMatchObject({ format, facts: { videoCodec: expected, ...FIXTURE_SIZE } });
     expect(probed(produced).audio[0]?.codec_name).toBe(audioCodec);
   });
 
@@ -199,7 +199,7 @@ describe('converting a video', () => {
   ] as const)('copies the video stream from %s to %s', async (from, to, codec) => {
     const produced = await convert(fixture(from), to);
     expect(produced.path).toContain('copied');
-    expect(produced).toMatchObject({ format: to, facts: { videoCodec: codec, width: 320, height: 180 } });
+    expect(produced).toMatchObject({ format: to, facts: { videoCodec: codec, ...FIXTURE_SIZE } });
   });
 
   it.each([
@@ -231,7 +231,7 @@ describe('converting a video', () => {
       args: ['-i', fixture('mp4').path, '-c', 'copy', '-metadata:s:v', 'rotate=90'],
     });
     const produced = await convert(rotated, to);
-    expect(produced.facts).toMatchObject({ width: 180, height: 320 });
+    expect(produced.facts).toMatchObject({ width: FIXTURE_SIZE.height, height: FIXTURE_SIZE.width });
     expect(produced.path.includes('copied')).toBe(copied);
   });
 
@@ -243,7 +243,7 @@ describe('converting a video', () => {
     const path = join(directory, 'no-matrix.mp4');
     await writeFile(path, bytes);
     const produced = await convert({ name: 'no-matrix', path, format: 'mp4' }, 'webm');
-    expect(produced.facts).toMatchObject({ width: 320, height: 180 });
+    expect(produced.facts).toMatchObject(FIXTURE_SIZE);
   });
 
   it.each([

@@ -52,12 +52,12 @@ const FRAMES = { count: 20, width: 480, height: 320, step: 12 } as const;
 
 export const directImages: Row = {
   title: 'Images in one request',
-  about: `One server each, on loopback, on all cores; callers ask again as soon as they have their response. The service gets the
-file over HTTPS and answers with its default quality (\`image.quality\` 75), in a process that opens files of one account only. thumbor
-and ipx read the file from a folder, a fastify server around sharp gets it as the body, all over plain http. For jpg,
-webp and avif their quality number is the lowest with which the picture is as like the input (SSIMULACRA2) as the service's;
-everything else is their default. Memory is that of all processes that take part, at ${MEMORY_CALLERS} callers; pages that
-several share are divided.`,
+  about: `One server each, on loopback, on all cores; callers send the next request as soon as they have the response. The service receives the
+file over HTTPS and uses its default quality (\`image.quality\` 75), in a process that opens files of one account only. thumbor
+and ipx read the file from a folder, a fastify server around sharp receives it as the body, all over plain http. For jpg,
+webp and avif their quality number is the lowest with which the result is as similar to the input (SSIMULACRA2) as the service's;
+everything else is their default. Memory is that of all processes involved, at ${MEMORY_CALLERS} callers; shared pages are
+divided among them.`,
   peers: ['thumbor', 'ipx', 'fastify + sharp', 'imgproxy'],
   columns: [
     ...ALL_CALLERS.map((callers) => ({

@@ -51,16 +51,16 @@ const ENCODERS: Readonly<Record<Target, Readonly<Record<string, Encode>>>> = {
 
 export const imageBytes: Row = {
   title: 'Bytes at an equal similarity',
-  about: `The calibration set (photos and graphics of 768 × 512 pixels at most) through the encoders alone. For each picture the service's
-encoder works at \`image.quality\` 75; every other gets the lowest quality number at which its result is as like the picture
-(SSIMULACRA2), with its other settings left alone. The bytes are the sums over the pictures that all of them can bring to that
-similarity; seconds are those of the last try, of one thread or as many as the encoder takes, start of the program included.`,
+  about: `The calibration set (photos and graphics of 768 × 512 pixels at most) through the encoders alone. For each image the service's
+encoder uses \`image.quality\` 75; every other gets the lowest quality number at which its result is as similar to the image
+(SSIMULACRA2), with its other settings unchanged. The bytes are the sums over the images for which all of them reach that
+similarity; seconds are those of the last attempt, with the encoder's own number of threads, start of the program included.`,
   peers: ['ImageMagick', 'cwebp', 'avifenc', 'jpegoptim', 'pngquant'],
   columns: [
     { title: 'bytes', metrics: ['bytes'], digits: 0, ratio: true },
     { title: 'SSIMULACRA2', metrics: ['score'], digits: 1 },
     { title: 'seconds', metrics: ['seconds'], digits: 1 },
-    { title: 'pictures', metrics: ['pictures'], digits: 0 },
+    { title: 'images', metrics: ['pictures'], digits: 0 },
     { title: 'could not', metrics: ['failed'], digits: 0 },
   ],
   front: { speed: { metrics: ['seconds'], better: 'less' }, size: 'bytes', similarity: 'score' },

@@ -22,10 +22,10 @@ const NAME = 'csv of three lines to json';
 
 export const jobs: Row = {
   title: 'What a job costs besides its work',
-  about: `From the call that creates the job to the moment when it is known to have succeeded, the input already there. The service:
-\`POST /v1/jobs\` over HTTPS, then \`GET\` again and again; the job is in PostgreSQL, a worker process fetches the input by a signed
+  about: `From the request that creates the job to the response that says \`succeeded\`, with the input already stored. The service:
+\`POST /v1/jobs\` over HTTPS, then repeated \`GET\`; the job is in PostgreSQL, a worker process fetches the input by a signed
 URL, opens it in a process of its own, and stores the result. BullMQ: a queue in Redis and a worker in the same process as the
-caller, with the very same engine process for the file, and nothing else.`,
+caller, with the same engine process for the file, and nothing else.`,
   peers: ['BullMQ'],
   columns: CALLERS.flatMap((callers) => [
     {

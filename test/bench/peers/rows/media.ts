@@ -43,10 +43,10 @@ const CASES: Readonly<Record<string, MediaCase>> = {
 };
 
 export const media: Row = {
-  title: 'Video and sound',
-  about: `The engine as a job has it, a process of its own for the file and a check of the result included; ffmpeg alone with the very
-same arguments; HandBrake with the same encoder, preset and constant quality. The video is a view that moves over a photo,
-with grain. SSIM is that of the picture against the input's, in per cent.`,
+  title: 'Video and audio',
+  about: `The engine as for a job, with a process of its own for the file and verification of the result; ffmpeg alone with the same
+arguments; HandBrake with the same encoder, preset and constant quality. The video moves over a photo with grain. SSIM
+compares the frames with the input's, in per cent.`,
   peers: ['ffmpeg', 'HandBrakeCLI'],
   columns: [
     { title: 'seconds', metrics: ['seconds'], digits: 2, noise: true, ratio: true },

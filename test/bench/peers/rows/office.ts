@@ -19,10 +19,10 @@ const LONGEST_MS = 120_000;
 
 export const office: Row = {
   title: 'Office documents to PDF',
-  about: `From the document in hand to the PDF in hand. The service gets each as a job over HTTPS (upload, job, wait, download) and starts
+  about: `From sending the document to receiving the PDF. The service processes each as a job over HTTPS (upload, job, wait, download) and starts
 LibreOffice anew for every file; so do bare soffice (with a profile per index that was used before) and
 libreoffice-convert; unoserver keeps one LibreOffice that converts one document after the other. "First" includes the start of
-what stands by: of the service's whole tree, and of unoserver. Memory is that of the processes that convert.`,
+the servers: of the whole service, and of unoserver. Memory is that of the processes that convert.`,
   peers: ['soffice', 'unoserver', 'libreoffice-convert', 'Gotenberg'],
   columns: [
     { title: 'first, seconds', metrics: ['first'], digits: 2 },

@@ -29,9 +29,9 @@ export const pdf: Row = {
   title: 'PDFs made smaller',
   about: `The service at its default tier, as a direct request over HTTPS; the others as programs that are started for the file, at the
 settings named. All results are compared with the input in the same way: pages, outline, links, form fields, tags,
-attachments, text, and how the pages look when drawn small. What is gone is listed; a result that lost something does not
-count as equal, nor does one whose pages, drawn with 100 dpi, are less like the input's (SSIMULACRA2, the lowest of the first
-three).`,
+attachments, text, and small renderings of the pages. Lost parts are listed; a result that lost something does not
+count as equal, nor does one whose pages, rendered with 100 dpi, are less similar to the input's (SSIMULACRA2, the lowest of the
+first three).`,
   peers: ['Ghostscript', 'qpdf', 'pikepdf', 'OCRmyPDF'],
   columns: [
     { title: 'bytes', metrics: ['bytes'], digits: 0, ratio: true },

@@ -20,8 +20,8 @@ const CASES = {
 
 export const tables: Row = {
   title: 'Tables',
-  about: `The engine as a job has it, in a process of its own, and programs of a few lines around pandas (\`read_csv\` with text columns,
-\`to_json\`, \`to_excel\`) and SheetJS, in a process of their own too. All keep every cell as the text that it was.`,
+  about: `The engine as for a job, in a process of its own, and programs of a few lines around pandas (\`read_csv\` with text columns,
+\`to_json\`, \`to_excel\`) and SheetJS, in a process of their own too. All keep the text of every cell.`,
   peers: ['pandas', 'SheetJS'],
   columns: [
     { title: 'seconds', metrics: ['seconds'], digits: 1, noise: true, ratio: true },
