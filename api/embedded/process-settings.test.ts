@@ -36,7 +36,7 @@ const own = (given: Parameters<typeof ownSettings>[0]['given'] = {}) =>
     secrets: SECRETS,
   });
 const SERVERS = serverSettings({
-  certificates: { certFile: '/data/tls/cert.pem', keyFile: '/data/tls/key.pem' } as never,
+  certificates: { certFile: '/data/tls/cert.pem', keyFile: '/data/tls/key.pem' },
   databaseUrl: 'postgres://database',
   redisUrl: 'redis://redis',
 });
