@@ -179,7 +179,8 @@ export async function runFullFfprobe(
   return exitCode === 0 ? parsed(`{${rest}`) : null;
 }
 
-const MAX_PROBE_CHARS = 64 * 1024;
+/** Enough for some ten thousand chapters. */
+const MAX_PROBE_CHARS = 512 * 1024;
 
 function parsed(json: string): unknown {
   try {

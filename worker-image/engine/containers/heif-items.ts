@@ -72,6 +72,13 @@ export function readItems(file: Buffer, meta: Pick<IsoBox, 'body' | 'end'>): Ite
   }
 }
 
+/** Returns the id of the image that a reader shows; null when the file names none. @throws RangeError when truncated. */
+export function primaryItem(file: Buffer, meta: Pick<IsoBox, 'body' | 'end'>): number | null {
+  const box = readBoxes(file, meta.body + FULL_BOX, meta.end).find(({ type }) => type === 'pitm');
+  if (box === undefined) return null;
+  return file[box.body] === 0 ? file.readUInt16BE(box.body + FULL_BOX) : file.readUInt32BE(box.body + FULL_BOX);
+}
+
 function readNames(file: Buffer, names: IsoBox): Omit<Item, 'extents'>[] {
   const wide = file[names.body] !== 0;
   return readBoxes(file, names.body + FULL_BOX + (wide ? 4 : 2), names.end)

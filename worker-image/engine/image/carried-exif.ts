@@ -1,5 +1,5 @@
 /**
- * Camera, location and software details of inputs whose decoder drops EXIF: HEIC, large AVIF, TIFF and camera RAW. Source
+ * Camera, location and software details of inputs whose decoder drops EXIF: HEIC, large AVIF, TIFF, camera RAW, and images whose colors are converted first. Source
  * of the tags: EXIF 2.32. The names are libexif's, which libvips uses.
  */
 import { readFile, stat } from 'node:fs/promises';
@@ -100,6 +100,15 @@ export function readTiffExif({ path, format }: { path: string; format: string })
     if (size <= MAX_FILE_BYTES && format !== 'raf') return readFile(path);
     throw brokenFile(format, 'it has no directories, or is too large');
   });
+}
+
+const EXIF_MARK = Buffer.from('Exif\0\0', 'latin1');
+
+/** Returns the details in a block of EXIF as libvips reads it from a file, with or without its mark. */
+export async function readExifBlock(exif: Buffer | undefined): Promise<CarriedExif> {
+  if (exif === undefined) return null;
+  const tiff = exif.indexOf(EXIF_MARK) === 0 ? exif.subarray(EXIF_MARK.length) : exif;
+  return readCarriedExif(() => Promise.resolve(tiff));
 }
 
 /** Returns the details in a TIFF structure, as which a file holds them. */

@@ -115,7 +115,8 @@ interface ImageConversion {
 }
 
 /**
- * Returns warnings for what the input holds and the output does not: frames, pages, partial transparency, a gain map.
+ * Returns warnings for what the input holds and the output does not: frames, pages, partial transparency, a gain map, high
+ * dynamic range.
  * @throws MediaError processing_failed when the input cannot be decoded.
  */
 export async function droppedContentWarnings(conversion: ImageConversion): Promise<string[]> {
@@ -123,6 +124,7 @@ export async function droppedContentWarnings(conversion: ImageConversion): Promi
     ...droppedFrames(conversion),
     ...((await dropsPartialAlpha(conversion)) ? [PARTIAL_ALPHA_WARNING] : []),
     ...((await conversion.picture.hasGainMap?.()) ? [GAIN_MAP_WARNING] : []),
+    ...(conversion.picture.isHdr === true ? [HDR_WARNING] : []),
   ];
 }
 
@@ -136,6 +138,8 @@ function droppedFrames({ picture: { frames }, target, source }: ImageConversion)
   return source.pages > 1 ? [`The TIFF has ${source.pages} pages: only the first one was used.`] : [];
 }
 
+export const HDR_WARNING =
+  'The image has high dynamic range (PQ or HLG): the result shows standard dynamic range, with highlights compressed.';
 const PARTIAL_ALPHA_WARNING =
   'The image is partly transparent, which GIF does not support: pixels below half opacity became transparent, the others opaque. Choose png or webp to keep them.';
 /** Edge length of the sample of each frame, in pixels. */

@@ -46,6 +46,8 @@ export interface Picture {
   readonly isLossy: boolean;
   /** A flaw of the file that the caller is informed of. */
   readonly warning: string | null;
+  /** True when the pixels are of high dynamic range, which results do not have. */
+  readonly isHdr?: boolean;
   /** Null for a format whose animation sharp does not read. */
   readonly animation: Animation | null;
   /**

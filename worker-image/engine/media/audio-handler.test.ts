@@ -222,10 +222,10 @@ describe('compressing audio', () => {
     expect(track(produced)).toMatchObject({ channels: 1, sample_rate: 22_050, bit_rate: 32_000 });
   });
 
-  it('encodes stereo whose decoder names no channel layout, as that of Speex', async () => {
-    const args = [...NOISE, '-ac', '2', '-ar', '32000', '-c:a', 'libspeex'];
-    const source = await draw(engineDeps().run, directory, { format: 'ogg', name: 'speex', args });
-    expect(track(await compress(source, {}))).toMatchObject({ codec_name: 'aac', channels: 2 });
+  it.each([1, 2])('encodes %d channels whose decoder names no layout, as that of Speex', async (channels) => {
+    const args = [...NOISE, '-ac', String(channels), '-ar', '32000', '-c:a', 'libspeex'];
+    const source = await draw(engineDeps().run, directory, { format: 'ogg', name: `speex${channels}`, args });
+    expect(track(await compress(source, {}))).toMatchObject({ codec_name: 'aac', channels });
   });
 
   it('uses the nearest sample rate that the codec supports, with a warning', async () => {
@@ -342,6 +342,35 @@ describe('converting audio', () => {
   it('copies AAC into an m4a', async () => {
     const [from, to] = [fixture('aac'), await convert(fixture('aac'), 'm4a')];
     expect(Math.abs((await stat(to.path)).size - (await stat(from.path)).size)).toBeLessThan(3000);
+  });
+
+  it.each([
+    ['out of Ogg', 'ogg', 1],
+    ['of a truncated file', 'flac', 0.5],
+  ] as const)('writes the number of samples into the header of a FLAC %s', async (name, format, part) => {
+    const args = [...NOISE, '-c:a', 'flac'];
+    const whole = await draw(engineDeps().run, directory, { format, name: `header-${name}`, args });
+    const bytes = await readFile(whole.path);
+    const path = join(directory, `header-${name}-part.${format}`);
+    await writeFile(path, bytes.subarray(0, bytes.length * part));
+    const produced = await convert({ ...whole, path }, 'flac');
+    const { claimedSeconds } = await probe(engineDeps(), { directory }, produced);
+    expect(Math.abs(claimedSeconds - 3 * part)).toBeLessThan(0.2);
+  });
+
+  it.each([
+    ['m4a', []],
+    ['ogg', ['A cover image was dropped.', '2 chapters were dropped.']],
+    ['wav', ['A cover image was dropped.', '2 chapters were dropped.']],
+  ] as const)('to %s warns of dropped cover art and chapters: %j', async (to, warnings) => {
+    const chapters = join(directory, 'chapters.txt');
+    const marks = [0, 500].map((at) => `[CHAPTER]\nTIMEBASE=1/1000\nSTART=${at}\nEND=${at + 500}\ntitle=At ${at}\n`);
+    await writeFile(chapters, `;FFMETADATA1\n${marks.join('')}`);
+    const inputs = SOUND_AND_COVER.toSpliced(SOUND_AND_COVER.indexOf('-map'), 0, '-i', chapters);
+    const args = [...inputs, '-map_chapters', '2', '-c:v', 'mjpeg', '-id3v2_version', '3'];
+    const name = `chapters-${to}`;
+    const source = await draw(engineDeps().run, directory, { format: 'mp3', name, args });
+    expect((await convert(source, to)).warnings).toEqual(warnings);
   });
 });
 

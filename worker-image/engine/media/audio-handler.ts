@@ -96,13 +96,24 @@ async function produce(
 async function run(deps: EngineDeps, work: Work, plan: AudioPlan, facts: MediaFacts): Promise<Produced<MediaFacts>> {
   const { format, outputOptions, warnings } = plan;
   const path = await encode(deps, { work, format, outputOptions, seconds: facts.durationSeconds });
-  const dropped = droppedWarning(facts.probe.audio.length - 1, 'further audio track');
-  return {
-    path,
-    format,
-    facts: factsOf(await probe(deps, work, { path, format })),
-    warnings: [...warnings, ...dropped],
-  };
+  const produced = factsOf(await probe(deps, work, { path, format }));
+  const dropped = [
+    ...droppedWarning(facts.probe.audio.length - 1, 'further audio track'),
+    ...(removesTags(work) ? [] : droppedTags(facts.probe, produced.probe)),
+  ];
+  return { path, format, facts: produced, warnings: [...warnings, ...dropped] };
+}
+
+function removesTags({ operation, options }: Work): boolean {
+  return operation === 'compress' && options.audio.strip_metadata;
+}
+
+/** Returns warnings for a cover image and chapters, which some formats cannot contain. */
+function droppedTags(input: Probe, output: Probe): string[] {
+  return [
+    ...droppedWarning(input.cover !== null && output.cover === null ? 1 : 0, 'cover image'),
+    ...droppedWarning(input.chapters - output.chapters, 'chapter'),
+  ];
 }
 
 /** Returns the probe with the bit rate by size and duration: ADTS and some Ogg files declare a wrong one. */

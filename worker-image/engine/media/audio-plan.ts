@@ -88,7 +88,8 @@ export function planConvert(probe: Probe, format: AudioOutput): AudioPlan {
     channels,
   };
   const isSupported = codecOf(source) === codec || (format === 'm4a' && source.codec_name === 'alac');
-  const copies = isSupported && codec !== 'pcm';
+  // The header of a FLAC counts its samples: a copy out of Ogg or of a truncated file leaves 0 or too many there.
+  const copies = isSupported && codec !== 'pcm' && codec !== 'flac';
   return withSampleTimes(probe, {
     format,
     outputOptions: [

@@ -38,6 +38,7 @@ const streamSchema = z.object({
 
 const probeSchema = z.object({
   streams: z.array(streamSchema).default([]),
+  chapters: z.array(z.unknown()).default([]),
   format: z
     .object({
       start_time: number.optional().default(0),
@@ -52,6 +53,7 @@ const ENTRIES = [
   'stream_disposition=attached_pic',
   'stream_side_data=side_data_type,rotation',
   'stream_tags=alpha_mode,ALPHA_MODE',
+  'chapter=id',
   'format=start_time,duration,bit_rate',
 ].join(':');
 
@@ -73,6 +75,7 @@ export interface Probe {
   readonly subtitles: readonly MediaStream[];
   /** Attached files, such as fonts of the subtitles. */
   readonly attachments: readonly MediaStream[];
+  readonly chapters: number;
   /** Number of data streams, such as timecode and sensor data. */
   readonly data: number;
   /** Number of further video streams. */
@@ -115,7 +118,7 @@ export async function probe(deps: EngineDeps, work: Pick<Work, 'directory'>, inp
       `The ${input.format} file could not be opened: it is damaged or incomplete.`,
     );
   }
-  const { streams, format } = printed.data;
+  const { streams, chapters, format } = printed.data;
   const isCover = (stream: MediaStream): boolean => stream.disposition?.attached_pic === 1;
   const ofType = (type: string): MediaStream[] => streams.filter((stream) => stream.codec_type === type);
   const videos = withPackets(
@@ -134,6 +137,7 @@ export async function probe(deps: EngineDeps, work: Pick<Work, 'directory'>, inp
     cover: ofType('video').find(isCover) ?? null,
     subtitles: ofType('subtitle'),
     attachments: ofType('attachment'),
+    chapters: chapters.length,
     data: ofType('data').filter((stream) => stream.codec_tag_string !== CHAPTER_NAMES).length,
     moreVideos: Math.max(0, videos.length - 1),
     hdr: isPq(video) ? await readHdrMetadata(deps, { input, directory: work.directory, stream: video.index }) : null,

@@ -115,13 +115,14 @@ const COLOR_SPACE_OFFSET = 16;
 const DEEP_RGB = 'rgb16';
 const SPACES: Readonly<Record<string, readonly string[]>> = {
   'RGB ': ['srgb', 'rgb', 'rgb16'],
-  GRAY: ['b-w', 'grey16'],
+  GRAY: ['grey16'],
 };
 
 /**
- * Returns whether the output keeps the profile with unchanged samples. That is any RGB or gray profile other than sRGB,
- * so that a wide gamut is kept, and sRGB with samples of 16 bits, which libvips would convert through Display P3. With
- * other profiles, such as CMYK, the samples are converted to sRGB.
+ * Returns whether the output keeps the profile with unchanged samples. That is any RGB profile other than sRGB, so that a
+ * wide gamut is kept, and sRGB with samples of 16 bits, which libvips would convert through Display P3. A gray profile is
+ * kept with samples of 16 bits, which libvips does not convert. With other profiles, such as CMYK and gray of 8 bits, the
+ * samples are converted to sRGB: sharp writes gray of 8 bits as RGB, which a gray profile does not describe.
  */
 export function hasKeptProfile({ icc, space }: Pick<Metadata, 'icc' | 'space'>): boolean {
   if (icc === undefined || icc.length < 128) return false;

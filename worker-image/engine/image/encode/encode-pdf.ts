@@ -1,6 +1,7 @@
 /** PDF of one page that shows one image. */
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Metadata, Sharp } from 'sharp';
+import { jpegFrameMarker } from '#worker-image/engine/containers/jpeg-frame-marker.ts';
 import { PdfWriter } from '#worker-image/engine/containers/pdf-writer.ts';
 import { readPngChunks } from '#worker-image/engine/containers/png-chunks.ts';
 import type { Encoder } from '#worker-image/engine/image/encode/encoder.ts';
@@ -50,9 +51,9 @@ const MATRICES: Readonly<Record<number, Matrix>> = {
  */
 export const encodePdf: Encoder = async (_deps, { picture, source, keptProfile, pipeline, path }) => {
   const { metadata } = source;
-  const keepsJpeg = isPlainJpeg(metadata);
+  const keepsJpeg = isPlainJpeg(metadata) && isPdfCoding(await readFile(picture.file.path));
   const image = keepsJpeg
-    ? { ...(await embedOriginal(picture.file.path, metadata, pipeline)), profile: keptProfile }
+    ? { ...(await embedOriginal(picture.file.path, metadata, pipeline)), profile: keptProfile ?? grayProfile(metadata) }
     : await embedPixels(picture, pipeline, metadata.hasAlpha);
   const orientation = keepsJpeg ? (metadata.orientation ?? 1) : 1;
   const isSideways = orientation >= 5;
@@ -75,6 +76,21 @@ function densityOf({ density }: Metadata): number {
 /** Returns whether every PDF reader shows the JPEG as it is: 8 bits, RGB or gray. */
 function isPlainJpeg({ format, space, channels }: Metadata): boolean {
   return format === 'jpeg' && ((space === 'srgb' && channels === 3) || (space === 'b-w' && channels === 1));
+}
+
+const COLOR_SPACE_OFFSET = 16;
+
+/** Returns the profile of gray samples, which other targets convert. */
+function grayProfile({ icc, channels }: Metadata): Buffer | null {
+  const isGray = channels === 1 && icc?.toString('latin1', COLOR_SPACE_OFFSET, COLOR_SPACE_OFFSET + 4) === 'GRAY';
+  return isGray ? icc : null;
+}
+
+/** Frames with Huffman codes: baseline, extended and progressive. PDF readers show arithmetic codes as black. */
+const PDF_FRAMES: readonly (number | null)[] = [0xc0, 0xc1, 0xc2];
+
+function isPdfCoding(jpeg: Buffer): boolean {
+  return PDF_FRAMES.includes(jpegFrameMarker(jpeg));
 }
 
 /** Returns the file's own bytes, after decoding them to prove that they are complete. */

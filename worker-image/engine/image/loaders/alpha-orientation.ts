@@ -3,10 +3,10 @@
  * then stretches one to the size of the other. Browsers combine them first.
  */
 import { MediaError } from '#crds/contract/media-error.ts';
-import { readTopBoxes, type IsoBox } from '#worker-image/engine/containers/iso-boxes.ts';
+import { readTopBoxes } from '#worker-image/engine/containers/iso-boxes.ts';
 import type { FileReader } from '#worker-image/engine/containers/file-reader.ts';
 import { withImageErrors } from '#worker-image/engine/image/libvips-picture.ts';
-import { FULL_BOX, readBoxes, readItemProperties, readItems } from '#worker-image/engine/containers/heif-items.ts';
+import { primaryItem, readItemProperties, readItems } from '#worker-image/engine/containers/heif-items.ts';
 
 /** Properties that rotate, mirror or crop, with their length in bytes (ISO 23008-12, 6.5.9, 6.5.10, 6.5.12). */
 const TRANSFORMS: ReadonlyMap<string, number> = new Map([
@@ -38,12 +38,11 @@ async function hasTransformedAlpha(heif: FileReader): Promise<boolean> {
 /** @param bytes The content of the `meta` box. */
 function transformsDiffer(bytes: Buffer): boolean {
   const meta = { body: 0, end: bytes.length };
-  const primary = readBoxes(bytes, FULL_BOX, bytes.length).find(({ type }) => type === 'pitm');
+  const image = primaryItem(bytes, meta);
   const propertiesOf = readItemProperties(bytes, meta);
-  if (primary === undefined || propertiesOf === null) return false;
+  if (image === null || propertiesOf === null) return false;
   const describe = (id: number): DescribedProperty[] =>
     propertiesOf(id).map(({ box }) => ({ type: box.type, content: bytes.toString('latin1', box.body, box.end) }));
-  const image = itemIn(bytes, primary);
   const transforms = transformsOf(describe(image));
   return readItems(bytes, meta)
     .references.filter(({ type, to }) => type === 'auxl' && to.includes(image))
@@ -54,10 +53,6 @@ function transformsDiffer(bytes: Buffer): boolean {
 interface DescribedProperty {
   readonly type: string;
   readonly content: string;
-}
-
-function itemIn(meta: Buffer, { body }: IsoBox): number {
-  return meta[body] === 0 ? meta.readUInt16BE(body + FULL_BOX) : meta.readUInt32BE(body + FULL_BOX);
 }
 
 function isAlpha(properties: readonly DescribedProperty[]): boolean {

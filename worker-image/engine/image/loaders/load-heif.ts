@@ -3,9 +3,12 @@ import { access, copyFile, open, readFile } from 'node:fs/promises';
 import type { Metadata, Sharp } from 'sharp';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { withFileReader, type FileReader } from '#worker-image/engine/containers/file-reader.ts';
+import { readNclx } from '#worker-image/engine/containers/heif-colors.ts';
 import { countItems, countSequenceFrames, isLimitedRangeGray } from '#worker-image/engine/containers/heif-structure.ts';
 import { readTopBoxes } from '#worker-image/engine/containers/iso-boxes.ts';
-import { readCarriedExif, type CarriedExif } from '#worker-image/engine/image/carried-exif.ts';
+import { readExifBlock } from '#worker-image/engine/image/carried-exif.ts';
+import { colorSpaceOf, type ColorSpace } from '#worker-image/engine/image/color/color-space.ts';
+import { openConverted } from '#worker-image/engine/image/color/convert-colors.ts';
 import {
   libvipsPicture,
   namesGainMap,
@@ -27,6 +30,8 @@ interface HeifFile {
   /** libheif opens such a file only without its limit. */
   readonly unlimited: boolean;
   readonly isLimitedRange: boolean;
+  /** Color space that the file names by numbers; null for sRGB and beside an ICC profile. */
+  readonly color: ColorSpace | null;
   /** Null when the transparency is oriented like the image. */
   readonly alphaFault: Error | null;
 }
@@ -39,7 +44,6 @@ const DEFAULT_ITEMS = 256;
 const MAX_ITEMS = 4096;
 const DECODE_SECONDS = 600;
 const VERIFY_SECONDS = 300;
-const EXIF_MARK = Buffer.from('Exif\0\0', 'latin1');
 /** Bytes that hold the list of items of a HEIF. */
 const ITEM_LIST_BYTES = 65_536;
 
@@ -50,17 +54,31 @@ export async function loadAvif(_deps: DecoderDeps, file: ImageFile): Promise<Pic
   const correct = heif.isLimitedRange ? widenRange : undefined;
   const { width, height } = metadata.autoOrient;
   const isLarge = width * height > MAX_LIBRARY_PIXELS && !unlimited;
-  return heifPicture(heif, async (deps) =>
-    isLarge
+  return heifPicture(heif, async (deps) => {
+    if (heif.color !== null && correct === undefined) return openColors(deps, heif, heif.color);
+    return isLarge
       ? openDecoded(await decodeToTiff(deps, file, path), { maxPixels, correct })
-      : openPixels({ path, metadata, unlimited, maxPixels, correct }),
-  );
+      : openPixels({ path, metadata, unlimited, maxPixels, correct });
+  });
+}
+
+async function openColors(
+  deps: DecoderDeps,
+  { file, path, metadata }: HeifFile,
+  color: ColorSpace,
+): Promise<PixelSource> {
+  const decoded = await decodeToTiff(deps, file, path);
+  return openConverted(deps, { file, path: decoded, metadata, color, samples: 'rgb' });
 }
 
 /** Loads HEIC, which a tool decodes: sharp's libheif has no HEVC decoder. */
 export async function loadHeic(_deps: DecoderDeps, file: ImageFile): Promise<Picture> {
   const heif = await readHeif(file);
-  const picture = await heifPicture(heif, async (deps) => openDecoded(await decodeToTiff(deps, file, file.path), file));
+  const picture = await heifPicture(heif, async (deps) =>
+    heif.color === null
+      ? openDecoded(await decodeToTiff(deps, file, file.path), file)
+      : openColors(deps, { ...heif, path: file.path }, heif.color),
+  );
   return { ...picture, verify: (deps) => verifyHeic(deps, file) };
 }
 
@@ -77,6 +95,7 @@ function readHeif(file: ImageFile): Promise<HeifFile> {
       unlimited,
       frames: Math.max(1, await countSequenceFrames(heif)),
       isLimitedRange: await isLimitedRangeGray(heif),
+      color: metadata.icc === undefined ? colorSpaceOf(await readNclx(heif)) : null,
       alphaFault: metadata.hasAlpha ? await findAlphaFault(heif) : null,
     };
   });
@@ -92,15 +111,10 @@ function heifPicture(heif: HeifFile, decode: (deps: DecoderDeps) => Promise<Pixe
     unlimited,
     isLossy: true,
     decode: (deps) => (alphaFault === null ? decode(deps) : Promise.reject(alphaFault)),
-    readExif: () => readHeifExif(metadata),
+    readExif: () => readExifBlock(metadata.exif),
+    ...(heif.color?.isHdr === true && { isHdr: true }),
     hasGainMap: async () => containsGainMap(await readFile(file.path)),
   });
-}
-
-async function readHeifExif({ exif }: Metadata): Promise<CarriedExif> {
-  if (exif === undefined) return null;
-  const tiff = exif.indexOf(EXIF_MARK) === 0 ? exif.subarray(EXIF_MARK.length) : exif;
-  return readCarriedExif(() => Promise.resolve(tiff));
 }
 
 /** Returns whether the file names a gain map or lists an item that is one. */

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { freshDirectory, runHandler, workOn } from '#test/fixtures/engine-work.ts';
 import { makePngChunk, PNG_SIGNATURE } from '#worker-image/engine/containers/png-chunks.ts';
 import { imageHandler } from '#worker-image/engine/image/image-handler.ts';
-import { countPngFrames } from '#worker-image/engine/image/loaders/load-png.ts';
+import { readPngHeader } from '#worker-image/engine/image/loaders/load-png.ts';
 import { makeOrientationTiff } from '#worker-image/engine/image/strip/orientation-exif.ts';
 
 const [WIDTH, HEIGHT] = [64, 32];
@@ -44,7 +44,7 @@ describe('a PNG with EXIF behind its pixels', () => {
   });
 });
 
-function png(...chunks: readonly Buffer[]): Parameters<typeof countPngFrames>[0] {
+function png(...chunks: readonly Buffer[]): Parameters<typeof readPngHeader>[0] {
   const file = Buffer.concat([PNG_SIGNATURE, makePngChunk('IHDR', Buffer.alloc(13)), ...chunks]);
   return { read: (at, length) => Promise.resolve(file.subarray(at, at + length)) };
 }
@@ -53,7 +53,7 @@ const PIXELS = makePngChunk('IDAT', Buffer.alloc(0));
 const FRAME = makePngChunk('fcTL', Buffer.alloc(26));
 const animation = (frames: number): Buffer => makePngChunk('acTL', Buffer.from([0, 0, 0, frames, 0, 0, 0, 0]));
 
-describe('countPngFrames', () => {
+describe('readPngHeader', () => {
   it.each([
     ['a still image', png(PIXELS), 1],
     ['three frames', png(animation(3), FRAME, PIXELS), 3],
@@ -62,6 +62,26 @@ describe('countPngFrames', () => {
     ['an animation chunk behind the pixels', png(PIXELS, animation(3)), 1],
     ['a truncated header', png(animation(3).subarray(0, 10)), 1],
   ])('counts the frames of %s', async (_what, file, frames) => {
-    expect(await countPngFrames(file)).toBe(frames);
+    expect((await readPngHeader(file)).frames).toBe(frames);
+  });
+
+  it('returns the color space of the chunks before the pixels', async () => {
+    const displayP3 = makePngChunk('cICP', Buffer.from([12, 13, 0, 1]));
+    expect((await readPngHeader(png(displayP3, PIXELS))).color).toMatchObject({ isWide: true });
+    expect((await readPngHeader(png(PIXELS, displayP3))).color).toBeNull();
+  });
+
+  it.each([
+    [0, true],
+    [2, false],
+    [3, false],
+    [4, true],
+    [6, false],
+  ])('tells gray by color type %d: %s', async (colorType, isGray) => {
+    const header = Buffer.alloc(13);
+    header.writeUInt8(colorType, 9);
+    const file = Buffer.concat([PNG_SIGNATURE, makePngChunk('IHDR', header), PIXELS]);
+    const read = (at: number, length: number): Promise<Buffer> => Promise.resolve(file.subarray(at, at + length));
+    expect((await readPngHeader({ read })).isGray).toBe(isGray);
   });
 });

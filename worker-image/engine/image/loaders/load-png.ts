@@ -1,14 +1,31 @@
-/** PNG. libvips reads the still image of an animated one, and no EXIF behind the pixels, where other programs read it. */
+/**
+ * PNG. libvips reads the still image of an animated one, and no EXIF behind the pixels, where other programs read it. It does
+ * not know color spaces without an ICC profile either.
+ */
 import { readFile, writeFile } from 'node:fs/promises';
 import { withFileReader, type FileReader } from '#worker-image/engine/containers/file-reader.ts';
 import { PNG_SIGNATURE, readPngChunks } from '#worker-image/engine/containers/png-chunks.ts';
-import { libvipsPicture, scratchPath } from '#worker-image/engine/image/libvips-picture.ts';
+import { readExifBlock } from '#worker-image/engine/image/carried-exif.ts';
+import type { ColorSpace } from '#worker-image/engine/image/color/color-space.ts';
+import { openConverted } from '#worker-image/engine/image/color/convert-colors.ts';
+import { COLOR_CHUNK_BYTES, pngColorSpace } from '#worker-image/engine/image/color/png-color.ts';
+import { libvipsPicture, readMetadata, scratchPath } from '#worker-image/engine/image/libvips-picture.ts';
 import type { DecoderDeps, ImageFile, Picture } from '#worker-image/engine/image/picture.ts';
 
 export function loadPng(_deps: DecoderDeps, file: ImageFile): Promise<Picture> {
   return withFileReader(file.path, async (png) => {
     const path = await writeExifFirst(png, file);
-    return libvipsPicture({ file, path, frames: await countPngFrames(png) });
+    const { frames, isGray, color } = await readPngHeader(png);
+    const picture = await libvipsPicture({ file, path, frames });
+    if (color === null || (isGray && color.isWide && !color.isHdr)) return picture;
+    const metadata = await readMetadata({ path });
+    const samples = isGray ? 'gray' : 'rgb';
+    return {
+      ...picture,
+      decode: (deps) => openConverted(deps, { file, path, color, metadata, samples }),
+      readExif: () => readExifBlock(metadata.exif),
+      isHdr: color.isHdr,
+    };
   });
 }
 
@@ -31,25 +48,50 @@ async function writeExifFirst(png: FileReader, file: ImageFile): Promise<string>
   return copy;
 }
 
-/** Length, type and the first four bytes of data. */
-const CHUNK_START_BYTES = 12;
+/** Length and type. */
+const CHUNK_HEAD_BYTES = 8;
+/** Length, type and checksum. */
+const CHUNK_FRAME_BYTES = 12;
 const MAX_CHUNKS_BEFORE_PIXELS = 1000;
+/** Bits of the color type of IHDR, in its tenth byte. */
+const [COLOR_TYPE_AT, HAS_COLOR] = [9, 2];
+/** Chunks whose data is read, with the number of bytes. */
+const READ_BYTES: Readonly<Record<string, number>> = { IHDR: 13, acTL: 4, fcTL: 0, ...COLOR_CHUNK_BYTES };
+
+export interface PngHeader {
+  /** 1 for a PNG that is not animated. */
+  readonly frames: number;
+  readonly isGray: boolean;
+  /** Null for sRGB and for an ICC profile. */
+  readonly color: ColorSpace | null;
+}
 
 /**
- * Returns the number of frames of a PNG, 1 when it is not animated. Reads only the chunk headers before the pixels. A
- * single frame without an `fcTL` chunk before the pixels is not the still image, which counts as a frame of its own.
+ * Returns facts from the chunks before the pixels. A single frame without an `fcTL` chunk there is not the still image, which
+ * counts as a frame of its own.
  */
-export async function countPngFrames(png: Pick<FileReader, 'read'>): Promise<number> {
-  const seen = new Set<string>();
-  let claimed = 0;
+export async function readPngHeader(png: Pick<FileReader, 'read'>): Promise<PngHeader> {
+  const chunks = await chunksBeforePixels(png);
+  const claimed = chunks.get('acTL')?.readUInt32BE(0) ?? 0;
+  return {
+    frames: claimed === 1 && !chunks.has('fcTL') ? 2 : Math.max(1, claimed),
+    isGray: ((chunks.get('IHDR')?.[COLOR_TYPE_AT] ?? HAS_COLOR) & HAS_COLOR) === 0,
+    color: pngColorSpace(chunks),
+  };
+}
+
+/** Returns the beginning of the data of the chunks that are read, by type. */
+async function chunksBeforePixels(png: Pick<FileReader, 'read'>): Promise<Map<string, Buffer>> {
+  const chunks = new Map<string, Buffer>();
   let at = PNG_SIGNATURE.length;
   for (let i = 0; i < MAX_CHUNKS_BEFORE_PIXELS; i += 1) {
-    const start = await png.read(at, CHUNK_START_BYTES);
-    const type = start.toString('latin1', 4, 8);
-    if (start.length < CHUNK_START_BYTES || type === 'IDAT') break;
-    if (type === 'acTL') claimed = start.readUInt32BE(8);
-    seen.add(type);
-    at += CHUNK_START_BYTES + start.readUInt32BE(0);
+    const head = await png.read(at, CHUNK_HEAD_BYTES);
+    const type = head.toString('latin1', 4);
+    if (head.length < CHUNK_HEAD_BYTES || type === 'IDAT') break;
+    const [length, wanted] = [head.readUInt32BE(0), READ_BYTES[type]];
+    const data = wanted === undefined || length < wanted ? null : await png.read(at + CHUNK_HEAD_BYTES, wanted);
+    if (data !== null && data.length === wanted) chunks.set(type, data);
+    at += CHUNK_FRAME_BYTES + length;
   }
-  return claimed === 1 && !seen.has('fcTL') ? 2 : Math.max(1, claimed);
+  return chunks;
 }

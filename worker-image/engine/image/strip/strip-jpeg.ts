@@ -25,7 +25,7 @@ const JFIF_BYTES = 18;
 export function stripJpeg(file: Buffer): Buffer {
   if (file[0] !== 0xff || file[1] !== SOI) throw brokenFile('JPEG', 'its start marker is missing');
   const segments = readSegments(file);
-  const exif = segments.findLast(({ marker, bytes }) => marker === APP1 && startsWith(bytes, EXIF));
+  const exif = segments.find(({ marker, bytes }) => marker === APP1 && startsWith(bytes, EXIF));
   const orientation = exif === undefined ? UPRIGHT : readOrientation(exif.bytes.subarray(4 + EXIF.length));
   const kept = segments.map(keptBytes).filter((bytes) => bytes !== null);
   if (orientation !== UPRIGHT) kept.splice(kept[0]?.[1] === APP0 ? 1 : 0, 0, orientationSegment(orientation));
