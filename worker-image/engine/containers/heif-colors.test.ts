@@ -42,7 +42,10 @@ describe('readNclx', () => {
     ['a truncated box', heif([box('colr', Buffer.from('nclx'))], [1])],
     ['no image', fileReaderOf(box('moov'))],
     ['no associations', fileReaderOf(box('meta', '00000000', PRIMARY))],
-    ['more associations than the file has', fileReaderOf(box('meta', '00000000', PRIMARY, box('iprp', box('ipma', '00000000 ffffffff'))))],
+    [
+      'more associations than the file has',
+      fileReaderOf(box('meta', '00000000', PRIMARY, box('iprp', box('ipma', '00000000 ffffffff')))),
+    ],
   ])('returns unspecified colors for %s', async (_what, file) => {
     expect(await readNclx(file)).toEqual({ primaries: 2, transfer: 2 });
   });

@@ -106,8 +106,7 @@ function isDeep(source: MediaStream): boolean {
 
 function channelOptions({ codec, channels }: AudioEncoding, source: MediaStream): string[] {
   // Encoders reject mono and stereo without the name of a layout, as the decoder of Speex returns them.
-  if (channels !== source.channels || (channels <= 2 && source.channel_layout === ''))
-    return ['-ac', String(channels)];
+  if (channels !== source.channels || (channels <= 2 && source.channel_layout === '')) return ['-ac', String(channels)];
   // libopus rejects layouts such as 5.1(side); the filter selects the nearest supported one.
   return codec === 'opus' && channels > 2 ? ['-af', 'aformat=channel_layouts=7.1|6.1|5.1|5.0|quad|3.0|stereo'] : [];
 }

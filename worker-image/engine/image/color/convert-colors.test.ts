@@ -11,8 +11,7 @@ const IHDR_END = 33;
 const SIDE = 64;
 const [MATRIX_OF_BT_601, FULL_RANGE] = [6, 0x80];
 
-const color = (background: string): Sharp =>
-  sharp({ create: { width: SIDE, height: SIDE, channels: 3, background } });
+const color = (background: string): Sharp => sharp({ create: { width: SIDE, height: SIDE, channels: 3, background } });
 
 async function pngWith(image: Sharp, ...chunks: readonly Buffer[]): Promise<Buffer> {
   const png = await image.png().toBuffer();
