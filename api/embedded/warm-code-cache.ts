@@ -19,7 +19,7 @@ import { BUNDLE, bundledScript } from '#crds/process/bundled-script.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const SOURCES = ['api', 'controller', 'crds', 'worker-image'];
 /** File whose time says when the cache was filled with this version of Node. */
-const STAMP = path.join(CODE_CACHE, `warmed-5-${process.version}`);
+const STAMP = path.join(CODE_CACHE, `warmed-6-${process.version}`);
 const SUPERVISOR = path.join(ROOT, 'api', 'embedded.ts');
 const MEDIACTL = path.join(ROOT, 'api', 'mediactl.ts');
 const BUNDLER = path.join(ROOT, 'hack', 'bundle.ts');
@@ -27,6 +27,7 @@ const BUNDLE_FOLDER = path.join(CODE_CACHE, BUNDLE);
 const ENGINE_CHILD = path.join('worker-image', 'sandbox', 'child');
 const SERVE_ATTEMPTS = path.join('worker-image', 'serve-attempts');
 const PRINT_ISOLATION = path.join('worker-image', 'print-isolation');
+const PRUNE_FFMPEG = path.join(ROOT, 'worker-image', 'prune-ffmpeg.ts');
 const IMPORT_ALL = 'await Promise.all(process.argv.slice(1).map((file) => import(file))); process.exit(0)';
 /**
  * Options with which the same code is compiled to the same bytes, so that images can be built again. Processes without them use
@@ -37,7 +38,7 @@ export const REPRODUCIBLE = ['--random-seed=1', '--predictable'];
 export const INVALID_SETTINGS = { MEDIAJOBS_LOG_LEVEL: 'none' };
 
 /**
- * Fills the compile cache, and bundles the scripts that run for one file, when the cache is missing or older than the
+ * Fills the compile cache, bundles the scripts that run for one file and copies ffmpeg's libraries, when the cache is missing or older than the
  * sources. Otherwise each process of the first start would strip types itself and take 25 MB more until it ends, as it
  * does where the cache cannot be written.
  * @param uids users of the processes.
@@ -53,6 +54,7 @@ export async function warmCodeCache(scripts: readonly string[], uids: readonly n
       for (const script of [bundledScript(SUPERVISOR, CODE_CACHE), ...scripts]) await loadModules(script);
       await loadModules(MEDIACTL, ['--help']);
       await (hasBundle ? loadBundle() : loadScripts(ROOT, '.ts'));
+      await runNode([PRUNE_FFMPEG, CODE_CACHE]);
       writeFileSync(STAMP, '');
     }
     makeReadable();

@@ -6,6 +6,7 @@
  * as a video cannot open other files or addresses.
  */
 import type { Format } from '#crds/catalogue/formats.ts';
+import { ffmpegEnvironment } from '#worker-image/tools/ffmpeg-libraries.ts';
 import type { ToolResult, RunCommand } from '#worker-image/tools/run-command.ts';
 
 /** Demuxers that may open each input format: one, or two between which the content decides. */
@@ -115,6 +116,7 @@ export async function runFfmpeg(deps: FfmpegDeps, { args, directory, onSeconds }
     file: 'ffmpeg',
     args,
     directory,
+    env: ffmpegEnvironment(),
     signal: deps.signal,
     timeoutSeconds: ENCODE_SECONDS,
     onLine: (line) => {
@@ -144,6 +146,7 @@ export async function runFfprobe(
     file: 'ffprobe',
     args,
     directory,
+    env: ffmpegEnvironment(),
     signal: deps.signal,
     timeoutSeconds: 120,
   });
@@ -173,8 +176,15 @@ export async function runFullFfprobe(
     if (!isRest && line.includes('"stream_index"')) onPacket(line);
   };
   const args = ffprobeArguments(input, `${PACKET_ENTRIES}:${entries}`);
-  const command = { file: 'ffprobe', args, directory, signal: deps.signal, timeoutSeconds: ENCODE_SECONDS, onLine };
-  const { exitCode } = await deps.run(command);
+  const { exitCode } = await deps.run({
+    file: 'ffprobe',
+    args,
+    directory,
+    env: ffmpegEnvironment(),
+    signal: deps.signal,
+    timeoutSeconds: ENCODE_SECONDS,
+    onLine,
+  });
   deps.signal.throwIfAborted();
   return exitCode === 0 ? parsed(`{${rest}`) : null;
 }
