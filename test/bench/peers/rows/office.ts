@@ -14,6 +14,7 @@ import { freePort, startServerProcess } from '../server-process.ts';
 import { makeOfficeSamples } from '../office-samples.ts';
 
 const AT_ONCE = 4;
+const HIDDEN_UNOSERVER = join(import.meta.dirname, '../hidden-unoserver.py');
 /** A converter that has not answered by then hangs: the slowest sample takes seconds. */
 const LONGEST_MS = 120_000;
 
@@ -21,7 +22,8 @@ export const office: Row = {
   title: 'Office documents to PDF',
   about: `From sending the document to receiving the PDF. The service processes each as a job over HTTPS (upload, job, wait, download) and starts
 LibreOffice anew for every file; so do bare soffice (with a profile per index that was used before) and
-libreoffice-convert; unoserver keeps one LibreOffice that converts one document after the other. "First" includes the start of
+libreoffice-convert; unoserver keeps one LibreOffice that converts one document after the other. It is started so that it opens documents
+hidden: with a visible window, its default, LibreOffice 7.4 crashes on spreadsheets. "First" includes the start of
 the servers: of the whole service, and of unoserver. Memory is that of the processes that convert.`,
   peers: ['soffice', 'unoserver', 'libreoffice-convert', 'Gotenberg'],
   columns: [
@@ -240,8 +242,8 @@ async function startUnoserver(bench: Bench, { folder }: ReadyPeer): Promise<Conv
   };
   const server = await startServerProcess({
     who: 'unoserver',
-    file: join(folder, 'bin', 'unoserver'),
-    args: [...args, '--user-installation', profile],
+    file: join(folder, 'bin', 'python'),
+    args: [HIDDEN_UNOSERVER, ...args, '--user-installation', profile],
     isUp: async () => (await call('info', '')).includes('unoserver'),
   });
   const param = (value: string): string => `<param><value>${value}</value></param>`;
