@@ -19,9 +19,9 @@ export function deliveryTable({ caption, deliveries, empty }: DeliveryTable): Ht
       html`<a href="/dashboard/accounts/${one.accountId}/deliveries/${one.eventId}"><code>${one.eventId}</code></a>
         <a class="sub" href="/dashboard/accounts/${one.accountId}/jobs/${one.jobId}"><code>${one.jobId}</code></a>`,
       deliveryPill(one),
-      html`<span class="break address">${one.shownUrl}</span>`,
-      html`<span class="break">${one.lastStatus ?? one.lastError ?? '–'}</span>
-        ${one.attempt > 0 && html`<span class="sub">attempt ${one.attempt}</span>`}`,
+      html`<span class="address" title="${one.shownUrl}">${one.shownUrl}</span>`,
+      html`${one.lastStatus ?? html`<span class="break">${one.lastError ?? '–'}</span>`}
+      ${one.attempt > 0 && html`<span class="sub">attempt ${one.attempt}</span>`}`,
       ago(one.createdAt),
     ]),
     empty,

@@ -33,7 +33,7 @@ async function deliveryPage(deps: DashboardDeps, visit: AccountVisit): Promise<P
   return {
     kind: 'page',
     title: `Delivery ${delivery.eventId}`,
-    body: html`<p><a href="${base}/webhooks">Webhooks</a></p>
+    body: html`<p class="parent"><a href="${base}/webhooks">← Webhooks</a></p>
       <h1>Delivery</h1>
       ${facts([
         ['Event', html`<code>${delivery.eventId}</code>`],
