@@ -58,7 +58,10 @@ async function verifyPdf({ run, signal }: VerifyDeps, { directory }: Work, path:
     signal,
     timeoutSeconds: QPDF_SECONDS,
   });
-  if (exitCode !== 0) throw new Error(`The PDF output has faults: ${stdout.slice(0, 500)} ${stderr.slice(0, 500)}`);
+  if (exitCode === 0) return;
+  // Callers may see the message: the tool's output, with its paths, is the cause.
+  const cause = new Error(`${stdout.slice(0, 500)} ${stderr.slice(0, 500)}`);
+  throw new Error('The PDF output has faults.', { cause });
 }
 
 /**

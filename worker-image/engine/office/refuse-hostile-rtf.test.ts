@@ -15,6 +15,10 @@ describe('refuseHostileRtf', () => {
     ['text', '{\\rtf1 text}'],
     ['data within the file', `{\\rtf1 \\bin10 ${'x'.repeat(10)}}`],
     ['10,000 page breaks', `{\\rtf1 ${'\\page '.repeat(10_000)}}`],
+    ['groups 5,000 levels deep', '{'.repeat(5000) + '}'.repeat(5000)],
+    ['many groups side by side', `{\\rtf1 ${'{\\b x}'.repeat(20_000)}}`],
+    ['escaped braces', `{\\rtf1 ${'\\{'.repeat(20_000)}}`],
+    ['braces in data', `{\\rtf1 \\bin20000 ${'{'.repeat(20_000)}}`],
     ['control words that begin like a page break', `{\\rtf1 ${'\\pagebb \\sectd '.repeat(10_001)}}`],
   ])('accepts %s', async (_what, text) => {
     await expect(check(text)).resolves.toBeUndefined();
@@ -23,6 +27,8 @@ describe('refuseHostileRtf', () => {
   it.each([
     ['more data than the file has', '{\\rtf1 \\bin2147483647 x}', 'processing_failed'],
     ['too many page breaks', `{\\rtf1 ${'\\page '.repeat(10_100)}}`, 'limit_exceeded'],
+    ['groups that are nested too deeply', `{\\rtf1 ${'{\\b '.repeat(70_000)}`, 'limit_exceeded'],
+    ['nested groups behind data', `{\\rtf1 \\bin10 ${'}'.repeat(10)}${'{'.repeat(5000)}`, 'limit_exceeded'],
     ['too many sections', `{\\rtf1 ${'\\sect\n'.repeat(10_100)}}`, 'limit_exceeded'],
   ])('refuses %s', async (_what, text, code) => {
     await expect(check(text)).rejects.toMatchObject({ code });

@@ -406,6 +406,23 @@ describe('verify', () => {
       pdfHandler.verify(engineDeps(), one, facts, { path, format: 'pdf', facts, warnings: [] }),
     ).rejects.toThrow(/outline/);
   });
+
+  it('does not repeat the output of a tool that failed, which has paths of the service', async () => {
+    const loop = [
+      '%PDF-1.4\n2 0 obj<</Type/Catalog/Pages 3 0 R>>endobj',
+      '3 0 obj<</Type/Pages/Kids[4 0 R 4 0 R]/Count 1000000000>>endobj',
+      '4 0 obj<</Type/Pages/Kids[3 0 R]/Count 5/Parent 3 0 R>>endobj\ntrailer<</Root 2 0 R>>',
+    ].join(' ');
+    const path = join(await freshDirectory(), 'loop.pdf');
+    await writeFile(path, loop);
+    const one = await workOn({ path, format: 'pdf', operation: 'compress' });
+    const facts = await pdfHandler.inspect(engineDeps(), one);
+    const produced = await pdfHandler.compress?.(engineDeps(), one, facts);
+    if (produced === undefined) throw new Error('nothing was produced');
+    await expect(pdfHandler.verify(engineDeps(), one, facts, produced)).rejects.toThrow(
+      /: the files cannot be compared$/,
+    );
+  });
 });
 
 const DATES_IN_PDF = ['/CreationDate', '/LastModified', 'D:20260101'];

@@ -141,7 +141,7 @@ async function verifyHeic(deps: DecoderDeps, file: ImageFile): Promise<void> {
     { file, path, timeoutSeconds: VERIFY_SECONDS },
     scratchPath(file, 'verified.tif'),
   );
-  if (fault !== null) throw new Error(`The HEIC output does not decode: ${fault}`);
+  if (fault !== null) throw new Error('The HEIC output does not decode.', { cause: new Error(fault) });
 }
 
 /**
