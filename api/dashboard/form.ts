@@ -67,12 +67,12 @@ interface PostForm {
 }
 
 /** Returns a form with its token that sends a POST. */
-export function postForm(visit: Pick<Visit, 'formToken'>, definition: PostForm, buttonClass = 'primary'): Html {
+export function postForm(visit: Pick<Visit, 'formToken'>, definition: PostForm): Html {
   const { action, form = EMPTY_FORM, body = null, button } = definition;
   return html`<form method="post" action="/dashboard${action}">
     <input type="hidden" name="${TOKEN_FIELD}" value="${visit.formToken}" />
     ${formProblem(form)} ${body}
-    <button class="${buttonClass}">${button}</button>
+    <button class="primary">${button}</button>
   </form>`;
 }
 
@@ -88,10 +88,9 @@ interface ConfirmedForm extends PostForm {
 export function confirmForm(
   visit: Pick<Visit, 'formToken'>,
   { summary, action, form = EMPTY_FORM, body = null, button }: ConfirmedForm,
-  openerClass = '',
 ): Html {
   const id = `d-${action.replaceAll(/[^\w-]/g, '-')}`;
-  return html`<button type="button" class="${openerClass}" popovertarget="${id}">${summary}</button>
+  return html`<button type="button" popovertarget="${id}">${summary}</button>
     <div popover class="dialog" id="${id}" role="dialog" aria-label="${summary.replace(' …', '')}">
       <h2>${summary.replace(/ …$/, '?')}</h2>
       <form method="post" action="/dashboard${action}">

@@ -145,7 +145,7 @@ def move_first_worksheet(sheets):
 
 
 def is_chart_sheet(sheet):
-    """Tells whether a sheet has charts and no cells: LibreOffice imports chart sheets so."""
+    """Returns whether a sheet has charts and no cells: LibreOffice imports chart sheets so."""
     if not sheet.getCharts().hasElements():
         return False
     return not sheet.queryContentCells(CELL_CONTENTS).hasElements()

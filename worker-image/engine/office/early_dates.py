@@ -51,5 +51,5 @@ def early_dates(sheet, formats, flags):
 
 
 def has_digits(text):
-    """Tells a date from the name of a weekday, which Excel and LibreOffice display alike: 1 is a Sunday in both."""
+    """Returns whether a text is a date. Without digits it is a weekday, which is a Sunday for 1 in Excel and LibreOffice."""
     return any(character.isdecimal() for character in text)

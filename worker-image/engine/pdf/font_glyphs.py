@@ -16,7 +16,7 @@ ANY_CODEC = ("cp1252", "mac_roman")
 
 
 class UnknownGlyphs(Exception):
-    """The glyphs of a code cannot be told."""
+    """Raised when the glyphs of a code cannot be determined."""
 
 
 def shown_glyphs(font, strings: set[bytes], program: bytes) -> set[int]:
