@@ -215,7 +215,7 @@ export const HOSTILE_DOCUMENTS: readonly HostileFile[] = [
     filename: 'a.rtf',
     bytes: () => Buffer.from(`{\\rtf1 ${'{'.repeat(200_000)}x${'}'.repeat(200_000)}}`),
     ...TO_PDF,
-    ends: ['done', 'processing_failed'],
+    ends: ['limit_exceeded'],
   },
   {
     name: 'an RTF that claims 2 GB of binary data',

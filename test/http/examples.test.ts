@@ -75,10 +75,11 @@ describe('the examples of the README', () => {
         .replaceAll('--port 8443', '--port 0');
     await paste(folder, [inBackground(here(serve)), ...[...rest, ...dashboard].map((text) => here(text))]);
     const printed = readFileSync(path.join(folder, 'served'), 'utf8');
-    expect(printed).toContain(readFileSync(path.join(folder, 'data', 'client.env'), 'utf8').trimEnd());
+    const trusting = readFileSync(path.join(folder, 'data', 'client.env'), 'utf8').trimEnd();
+    expect(printed).toContain(trusting.replaceAll(/^/gm, '  '));
     expect(printed).toMatch(/\nmediajobs stopped; its data stays in \/.+\/data\n$/);
     for (const name of ['CURL_CA_BUNDLE', 'NODE_EXTRA_CA_CERTS', 'REQUESTS_CA_BUNDLE'])
-      expect(printed).toMatch(new RegExp(`^export ${name}='/.+\\.pem'$`, 'm'));
+      expect(trusting).toMatch(new RegExp(`^export ${name}='/.+\\.pem'$`, 'm'));
     expect(readFileSync(path.join(folder, 'people.xlsx')).subarray(0, 2).toString()).toBe('PK');
     expect(readFileSync(path.join(folder, 'smaller.mp4')).subarray(4, 8).toString()).toBe('ftyp');
   });
