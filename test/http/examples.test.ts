@@ -98,7 +98,7 @@ describe('the guide to webhooks on a laptop', () => {
     ['TypeScript', 'receiver.mts', 'node receiver.mts'],
   ] as const)('accepts genuine events alone in %s, as pasted', async (language, file, command) => {
     const guide = textOf('docs/guides/webhooks-on-a-laptop.md');
-    const [certificate = '', account = '', event = '', forged = ''] = examplesIn(guide);
+    const [certificate = '', account = '', event = '', deliveries = '', forged = ''] = examplesIn(guide);
     const [receiver = ''] = examplesIn(guide, language).filter((text) => text.includes('9443'));
     const serve = /^```\n(MEDIAJOBS_PRIVATE_TARGETS[\s\S]*?)^```/m.exec(guide)?.[1];
     const folder = freshFolder();
@@ -113,8 +113,10 @@ describe('the guide to webhooks on a laptop', () => {
         .replace('python3 receiver.py', command)
         .replaceAll('9443', String(port));
     writeFileSync(path.join(folder, file), here(receiver));
-    const steps = [inBackground(here(serve)), here(account), here(event), `{ ${here(forged)} } >statuses`];
+    const shown = `{ ${here(deliveries)} } >deliveries`;
+    const steps = [inBackground(here(serve)), here(account), here(event), shown, `{ ${here(forged)} } >statuses`];
     await paste(folder, [here(certificate), ...steps.toSpliced(3, 0, here(PING))]);
+    expect(readFileSync(path.join(folder, 'deliveries'), 'utf8')).toContain('delivered');
     expect(readFileSync(path.join(folder, 'statuses'), 'utf8')).toBe('204\n400\n400\n');
     expect(readFileSync(path.join(folder, 'events'), 'utf8')).toMatch(
       /^(genuine job\.succeeded job_\w+\n)genuine ping *\n\1FORGED\nFORGED\n$/,
