@@ -46,5 +46,5 @@ export type PeerName = keyof typeof PEERS;
 export const BESIDES: Partial<Record<PeerName, readonly string[]>> = {
   unoserver: ['python3-uno'],
   // It wants to find it even when it reads no text.
-  OCRmyPDF: ['tesseract-ocr'],
+  OCRmyPDF: ['tesseract-ocr', 'pngquant'],
 };
