@@ -45,6 +45,6 @@ export type PeerName = keyof typeof PEERS;
 /** Debian packages that a peer needs besides. */
 export const BESIDES: Partial<Record<PeerName, readonly string[]>> = {
   unoserver: ['python3-uno'],
-  // It wants to find it even when it reads no text.
+  // It requires them even when it recognizes no text.
   OCRmyPDF: ['tesseract-ocr', 'pngquant'],
 };
