@@ -37,7 +37,7 @@ import { StartError } from '#api/embedded/start-error.ts';
 import { makeTree, type Tree } from '#api/embedded/tree.ts';
 import { warmCodeCache } from '#api/embedded/warm-code-cache.ts';
 import { writeFileAtomically } from '#api/embedded/write-file.ts';
-import { trustedCertificates } from '#api/outbound/trusted-certificates.ts';
+import { extraCertificates } from '#api/outbound/trusted-certificates.ts';
 import { systemClock } from '#crds/process/clock.ts';
 import { ConfigError, loadConfig } from '#crds/process/config.ts';
 import { settings } from '#crds/process/settings.ts';
@@ -62,7 +62,7 @@ function report(sentence: string): void {
 async function main(): Promise<void> {
   const start = readStart();
   requireTools();
-  await trustedCertificates(start.config.MEDIAJOBS_EXTRA_CA_FILE ?? null);
+  await extraCertificates(start.config.MEDIAJOBS_EXTRA_CA_FILE ?? null);
   const folder = await openDataFolder({ report }, start.data);
   if (start.readyFile !== null) rmSync(start.readyFile, { force: true });
   await awaitPreviousRun(folder.in('run', 'processes.json'));

@@ -9,13 +9,15 @@ import { ConfigError } from '#crds/process/config.ts';
  * @throws ConfigError when this user cannot read the file, or it does not begin with a certificate.
  */
 export async function trustedCertificates(extraFile: string | null): Promise<SecureContext> {
-  const extra = extraFile === null ? [] : [await readCertificates(extraFile)];
+  const extra = await extraCertificates(extraFile);
   return createSecureContext({
     ca: [...new Set([...getCACertificates('default'), ...getCACertificates('system')]), ...extra],
   });
 }
 
-async function readCertificates(path: string): Promise<string> {
+/** Returns the content of the operator's file; nothing without one. @throws ConfigError as `trustedCertificates`. */
+export async function extraCertificates(path: string | null): Promise<string[]> {
+  if (path === null) return [];
   const refuse = (problem: string): never => {
     throw new ConfigError([
       `MEDIAJOBS_EXTRA_CA_FILE: ${path} ${problem}. Give a PEM file of certificates that every user of this machine can read.`,
@@ -29,5 +31,5 @@ async function readCertificates(path: string): Promise<string> {
   } catch {
     return refuse('has no certificate');
   }
-  return pem;
+  return [pem];
 }

@@ -1,6 +1,6 @@
 /**
- * Camera, location and software details of inputs whose decoder drops EXIF: HEIC, large AVIF, TIFF, camera RAW, and images whose colors are converted first. Source
- * of the tags: EXIF 2.32. The names are libexif's, which libvips uses.
+ * Camera, location and software details of inputs whose decoder drops EXIF: HEIC, large AVIF, TIFF, camera RAW, and images
+ * whose colors are converted first. Source of the tags: EXIF 2.32. The names are libexif's, which libvips uses.
  */
 import { readFile, stat } from 'node:fs/promises';
 import { MediaError } from '#crds/contract/media-error.ts';

@@ -16,9 +16,9 @@ export function loadPng(_deps: DecoderDeps, file: ImageFile): Promise<Picture> {
   return withFileReader(file.path, async (png) => {
     const path = await writeExifFirst(png, file);
     const { frames, isGray, color } = await readPngHeader(png);
-    const picture = await libvipsPicture({ file, path, frames });
-    if (color === null || (isGray && color.isWide && !color.isHdr)) return picture;
     const metadata = await readMetadata({ path });
+    const picture = await libvipsPicture({ file, path, frames, metadata });
+    if (color === null || (isGray && color.isWide && !color.isHdr)) return picture;
     const samples = isGray ? 'gray' : 'rgb';
     return {
       ...picture,
