@@ -13,10 +13,20 @@ const WORDS = 'Many words make up a document that somebody wrote for somebody el
 /** Generates the documents and returns their paths by the name of the case. */
 export async function makeOfficeSamples(folder: string): Promise<Record<string, string>> {
   return {
-    'docx of 20 pages': await save(folder, { name: 'report.docx', source: 'report.fodt', text: report() }),
-    'xlsx of 2,000 rows': await save(folder, { name: 'orders.xlsx', source: 'orders.csv', text: orders() }),
+    'docx of 20 pages': await makeReport(folder, PAGES),
+    'xlsx of 2,000 rows': await makeOrders(folder, ROWS),
     'pptx of 20 slides': await save(folder, { name: 'talk.pptx', source: 'talk.fodp', text: talk() }),
   };
+}
+
+/** Generates a document of that many pages and returns its path. */
+export function makeReport(folder: string, pages: number): Promise<string> {
+  return save(folder, { name: 'report.docx', source: 'report.fodt', text: report(pages) });
+}
+
+/** Generates a spreadsheet of that many rows and returns its path. */
+export function makeOrders(folder: string, rows: number): Promise<string> {
+  return save(folder, { name: 'orders.xlsx', source: 'orders.csv', text: orders(rows) });
 }
 
 const FILTERS: Readonly<Record<string, string>> = {
@@ -37,18 +47,18 @@ async function save(
   return join(folder, name);
 }
 
-function report(): string {
+function report(pages: number): string {
   const paragraph = `<text:p>${Array.from({ length: 5 }, () => WORDS).join(' ')}</text:p>`;
   const chapters = Array.from(
-    { length: PAGES },
+    { length: pages },
     (_, at) => `<text:h text:outline-level="1">Chapter ${at + 1}</text:h>${paragraph.repeat(PARAGRAPHS_PER_PAGE)}`,
   );
   return flatDocument('text', chapters.join(''));
 }
 
-function orders(): string {
+function orders(rows: number): string {
   const lines = Array.from(
-    { length: ROWS },
+    { length: rows },
     (_, at) => `${at},Customer ${at % 97},2026-01-${(at % 28) + 1},${at * 3}.50,"${WORDS.slice(0, 30)}"`,
   );
   return ['id,customer,day,amount,note', ...lines].join('\n');

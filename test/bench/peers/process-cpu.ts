@@ -5,16 +5,28 @@ import { setTimeout as delay } from 'node:timers/promises';
 const SAMPLE_MS = 40;
 const TICKS_PER_SECOND = 100;
 
+export interface CpuOfProcess<P> {
+  /** As it was listed the last time. */
+  readonly process: P;
+  readonly seconds: number;
+}
+
 /**
- * Returns the CPU time of the processes while the work ran, in seconds. It misses the time after the last sample of a process. Its parent is not
+ * Returns the CPU time of each process while the work ran. It misses the time after the last sample of a process. Its parent is not
  * asked: processes that are killed with their namespace are nobody's children at the end.
- * @param pids - Called for each measurement, which takes some CPU time: not while seconds are measured.
+ * @param list - Called for each measurement, which takes some CPU time: not while seconds are measured.
  */
-export async function cpuOfWork(pids: () => readonly number[], work: () => Promise<unknown>): Promise<number> {
-  const before = new Map(pids().map((pid) => [pid, ticksOf(pid)]));
-  const last = new Map<number, number>();
+export async function cpuOfEach<P extends { readonly pid: number }>(
+  list: () => readonly P[],
+  work: () => Promise<unknown>,
+): Promise<readonly CpuOfProcess<P>[]> {
+  const before = new Map(list().map(({ pid }) => [pid, ticksOf(pid)]));
+  const last = new Map<number, { process: P; ticks: number }>();
   const look = (): void => {
-    for (const pid of pids()) last.set(pid, Math.max(last.get(pid) ?? 0, ticksOf(pid)));
+    for (const process of list()) {
+      const ticks = Math.max(last.get(process.pid)?.ticks ?? 0, ticksOf(process.pid));
+      last.set(process.pid, { process, ticks });
+    }
   };
   let isOver = false;
   const ended = work().finally(() => (isOver = true));
@@ -24,8 +36,18 @@ export async function cpuOfWork(pids: () => readonly number[], work: () => Promi
   }
   look();
   await ended;
-  const ticks = [...last].reduce((sum, [pid, now]) => sum + now - (before.get(pid) ?? 0), 0);
-  return ticks / TICKS_PER_SECOND;
+  return [...last.values()].map(({ process, ticks }) => ({
+    process,
+    seconds: (ticks - (before.get(process.pid) ?? 0)) / TICKS_PER_SECOND,
+  }));
+}
+
+/** Returns the CPU time of all processes together, in seconds, as {@link cpuOfEach} measures it. */
+export async function cpuOfWork<P extends { readonly pid: number }>(
+  list: () => readonly P[],
+  work: () => Promise<unknown>,
+): Promise<number> {
+  return (await cpuOfEach(list, work)).reduce((sum, { seconds }) => sum + seconds, 0);
 }
 
 /** Returns the time of the process alone; 0 when it has ended. */

@@ -1,6 +1,7 @@
 /** All rows of the bench, in the order of the page. */
 import type { Row } from './row.ts';
 import { directImages } from './rows/direct-images.ts';
+import { growth } from './rows/growth.ts';
 import { imageBytes } from './rows/image-bytes.ts';
 import { jobs } from './rows/jobs.ts';
 import { media } from './rows/media.ts';
@@ -18,4 +19,5 @@ export const ROWS: Readonly<Record<string, Row>> = {
   tables,
   jobs,
   sizing,
+  growth,
 };
