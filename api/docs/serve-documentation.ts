@@ -34,8 +34,8 @@ interface DocumentationServer {
 }
 
 /**
- * Adds public `GET` and `HEAD` routes below `/docs`, to which `doc_url` refers unless MEDIAJOBS_DOCS_URL is set, and a
- * page for browsers at `/`.
+ * Adds public `GET` and `HEAD` routes below `/docs`, to which `doc_url` refers unless MEDIAJOBS_DOCS_URL is set, a page
+ * for browsers at `/`, and `/robots.txt`.
  */
 export function serveDocumentation(
   server: FastifyInstance,
@@ -53,6 +53,17 @@ export function serveDocumentation(
       .headers({ ...headersOf([]), 'Content-Type': HTML })
       .send(start);
   });
+  server.get('/robots.txt', async (_request, reply) =>
+    reply
+      .code(200)
+      .headers({ ...headersOf([]), 'Content-Type': 'text/plain; charset=utf-8' })
+      .send(robots(root)),
+  );
+}
+
+/** Returns which pages search engines may list: the public ones. */
+function robots(root: string): string {
+  return `User-agent: *\nAllow: /$\nAllow: ${root}\nDisallow: /\n`;
 }
 
 function startPage(docsUrl: string, dashboardUrl: string | null): string {

@@ -8,6 +8,7 @@ import { transformerStyleToClass } from '@shikijs/transformers';
 import { defineConfig, type SiteConfig } from 'vitepress';
 import { anchorOf } from '../../api/docs/anchor-of.ts';
 import { DESCRIPTION, SITE_BASE, SITE_NAME } from '../../api/docs/site-base.ts';
+import { deferApplication } from './deferred-application.ts';
 import { SIDEBAR } from './sidebar.ts';
 
 /** Files at the root of the project to which pages link. */
@@ -24,6 +25,8 @@ const packagesOfSite = new Set<string>();
 const editPattern = process.env['MEDIAJOBS_DOCS_EDIT'];
 // The strict content policy allows no style attributes: colors of code become classes.
 const colors = transformerStyleToClass({ classPrefix: 'code-' });
+
+const application = deferApplication(base);
 
 export default defineConfig({
   title: name,
@@ -82,6 +85,8 @@ export default defineConfig({
       { text: 'Errors', link: '/reference/errors' },
     ],
     outline: [2, 3],
+    // Until the application has started, the button that opens the contents has this label.
+    returnToTopLabel: 'On this page',
     notFound: {
       title: 'Page not found',
       quote: 'The documentation has no page at this address.',
@@ -98,10 +103,16 @@ export default defineConfig({
       throw new Error(`docs/${relativePath} has no row in docs/.vitepress/sidebar.ts: add one`);
   },
   // The content policy refuses style attributes; `theme/style.css` has these.
-  transformHtml: (page) => page.replaceAll(/ style="(?:position:relative;|--vp-vh:0px;)"/g, ''),
+  transformHtml: (html, _file, { page }) => {
+    const allowed = html.replaceAll(/ style="(?:position:relative;|--vp-vh:0px;)"/g, '');
+    // The application writes the whole page of an unknown address.
+    return page === '404.md' ? allowed : application.deferIn(allowed);
+  },
+  shouldPreload: () => false,
   vite: {
     esbuild: { target: 'es2022', tsconfigRaw: {} },
     plugins: [
+      application.plugin,
       {
         name: 'packages-of-site',
         generateBundle: (_options, bundle) => {

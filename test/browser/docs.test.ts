@@ -45,6 +45,51 @@ describe('the documentation', () => {
     expect(await page.locator('.language-ts:visible').count()).toBe(1);
   });
 
+  describe('on a phone, where the application starts at the first input', () => {
+    const isStarted = '"__VITEPRESS__" in globalThis';
+
+    it('shows the address of this service without it', async () => {
+      const { page } = await visitor('phone');
+      await page.goto(`${baseUrl}/docs`, { waitUntil: 'networkidle' });
+      expect(await page.locator('.vp-doc code').allTextContents()).toContainEqual(expect.stringContaining(baseUrl));
+      expect(await page.evaluate(isStarted)).toBe(false);
+      expectNoComplaints();
+    });
+
+    it('repeats a click that came before it', async () => {
+      const { page } = await visitor('phone');
+      await page.goto(`${baseUrl}/docs/reference/jobs`);
+      await page.getByRole('button', { name: 'Search' }).dispatchEvent('click');
+      await page.getByRole('searchbox').waitFor();
+      await page.goto(`${baseUrl}/docs/reference/webhooks`);
+      await page.getByRole('button', { name: 'On this page' }).click();
+      await page.getByRole('link', { name: 'Verify the signature' }).first().click();
+      await page.waitForURL(`${baseUrl}/docs/reference/webhooks#verify-the-signature`);
+      await page.goto(`${baseUrl}/docs/guides/large-files`);
+      await page.locator('button.copy:visible').first().dispatchEvent('click');
+      await page.locator('button.copied').waitFor();
+      expectNoComplaints();
+    });
+
+    it('repeats a shortcut that came before it', async () => {
+      const { page } = await visitor('phone');
+      await page.goto(`${baseUrl}/docs/reference/jobs`);
+      await page.keyboard.press('/');
+      await page.getByRole('searchbox').waitFor();
+      expectNoComplaints();
+    });
+
+    it('keeps the position of a reader who has scrolled', async () => {
+      const { page } = await visitor('phone');
+      await page.goto(`${baseUrl}/docs/reference/errors#invalid_options`, { waitUntil: 'networkidle' });
+      await page.evaluate('scrollTo({ top: 2000, behavior: "instant" })');
+      await page.keyboard.press('Shift');
+      await page.getByRole('button', { name: 'On this page' }).locator('.icon').waitFor();
+      expect(await page.evaluate('scrollY')).toBe(2000);
+      expectNoComplaints();
+    });
+  });
+
   it('finds a section by its words', async () => {
     const { page } = await visitor();
     await page.goto(`${baseUrl}/docs`, { waitUntil: 'networkidle' });

@@ -142,6 +142,12 @@ describe('the address of the service', () => {
     for (const link of links) expect([link, (await api('GET', link, open)).status < 400]).toStrictEqual([link, true]);
   });
 
+  it('lets search engines list this page and the documentation, and nothing else', async () => {
+    const { status, headers, bytes } = await api('GET', '/robots.txt', open);
+    expect([status, headers['content-type']]).toStrictEqual([200, 'text/plain; charset=utf-8']);
+    expect(bytes.toString('utf8')).toBe('User-agent: *\nAllow: /$\nAllow: /docs\nDisallow: /\n');
+  });
+
   it('is no endpoint for programs', async () => {
     const root = await api('GET', '/', open);
     expectRefusal(root, 'not_found');
