@@ -1,6 +1,7 @@
-/** What people read who start `hack/demo` elsewhere than on Debian 12, or without root. */
-import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+/** What people read who start `hack/demo` elsewhere than on Debian 12 or without root, or stop it while it installs. */
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -60,5 +61,57 @@ describe('hack/demo', () => {
     const asNobody = 'env PATH=/usr/bin:/bin setpriv --reuid 65534 --regid 65534 --clear-groups';
     chmodSync(folder, 0o755);
     expect(demoWith(database, '/var/lib/dpkg', asNobody)).toEqual(refusal('root and sudo are missing'));
+  });
+
+  describe('while it installs', () => {
+    const checkout = path.join(folder, 'checkout');
+    const ROOT = path.dirname(path.dirname(DEMO));
+
+    /** Starts it in a fresh checkout, and returns it with what it has written once `text` is there. */
+    async function install(text: string): Promise<{ running: ChildProcess; written: () => string }> {
+      for (const file of ['hack', 'package.json', 'package-lock.json'])
+        cpSync(path.join(ROOT, file), path.join(checkout, file), { recursive: true });
+      const running = spawn(path.join(checkout, 'hack/demo'), { stdio: ['ignore', 'ignore', 'pipe'] });
+      let stderr = '';
+      for await (const part of running.stderr.iterator({ destroyOnReturn: false })) {
+        stderr += String(part);
+        if (stderr.includes(text)) break;
+      }
+      running.stderr.on('data', (part) => (stderr += String(part)));
+      return { running, written: () => stderr };
+    }
+
+    /** Returns the processes that work in the checkout. */
+    function processesThere(): string[] {
+      return readdirSync('/proc').filter((name) => {
+        try {
+          return /^\d+$/.test(name) && readlinkSync(`/proc/${name}/cwd`).startsWith(checkout);
+        } catch {
+          return false;
+        }
+      });
+    }
+
+    it.each(['SIGHUP', 'SIGINT', 'SIGTERM'] as const)(
+      '%s ends it and the installation, which says so',
+      async (signal) => {
+        const { running, written } = await install('npm packages');
+        expect(processesThere()).not.toEqual([]);
+        running.kill(signal);
+        expect(await once(running, 'close')).toEqual([130, null]);
+        expect(written()).toMatch(/\nsetup: stopped\. What is installed so far is kept; start again to continue\.\n$/);
+        await expect.poll(processesThere, { timeout: 20_000 }).toEqual([]);
+      },
+    );
+
+    it('SIGTERM ends one that waits for another', async () => {
+      const first = await install('npm packages');
+      const second = await install('waits for it');
+      second.running.kill('SIGTERM');
+      expect(await once(second.running, 'close')).toEqual([130, null]);
+      first.running.kill('SIGTERM');
+      await once(first.running, 'close');
+      await expect.poll(processesThere, { timeout: 20_000 }).toEqual([]);
+    });
   });
 });

@@ -74,7 +74,7 @@ describe('the documentation', () => {
 
   it('keeps files whose name changes with their content for a year', async () => {
     const page = (await api('GET', '/docs', open)).bytes.toString('utf8');
-    const script = / src="(\/docs\/assets\/app\.[^"]+\.js)"/.exec(page)?.[1] ?? '';
+    const script = / href="(\/docs\/assets\/app\.[^"]+\.js)"/.exec(page)?.[1] ?? '';
     const { status, headers } = await api('GET', script, open);
     expect([status, headers['content-type']]).toEqual([200, 'text/javascript; charset=utf-8']);
     expect(headers['cache-control']).toBe('public, max-age=31536000, immutable');
