@@ -178,8 +178,7 @@ async function serve(input: ServeInput): Promise<void> {
   if (start.readyFile !== null) writeFileAtomically(start.readyFile, `${JSON.stringify(ready)}\n`);
   await announce({
     baseUrl,
-    dashboardUrl: start.config.MEDIAJOBS_DASHBOARD_URL,
-    docsUrl: start.config.MEDIAJOBS_DOCS_URL,
+    config: start.config,
     folder: folder.path,
     caFile,
     summary: identities.summary,
