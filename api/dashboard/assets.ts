@@ -26,7 +26,7 @@ type AssetName = keyof typeof MEDIA_TYPES;
 /** Reads the assets. Their folder is a hash of their content, so browsers may cache them indefinitely. */
 export function loadAssets(): Assets {
   const read = Object.entries(MEDIA_TYPES).map(([name, mediaType]) => {
-    const body = readFileSync(join(import.meta.dirname, 'assets', name));
+    const body = name === 'dashboard.css' ? Buffer.concat([readAsset('base.css'), readAsset(name)]) : readAsset(name);
     return { name, mediaType, body };
   });
   const hash = createHash('sha256');
@@ -36,4 +36,8 @@ export function loadAssets(): Assets {
     byPath: new Map(read.map(({ name, ...asset }) => [`${folder}/${name}`, asset])),
     pathOf: (name) => `/dashboard${folder}/${name}`,
   };
+}
+
+function readAsset(name: string): Buffer {
+  return readFileSync(join(import.meta.dirname, 'assets', name));
 }

@@ -28,8 +28,8 @@ const FOLDER = fileURLToPath(new URL('../../docs/', import.meta.url));
 const SITE = '.vitepress/dist';
 /** Folder and names of the samples that the examples download. */
 const SAMPLES = fileURLToPath(new URL('../data/samples/', import.meta.url));
-/** Icon of the pages that the site does not have. */
-const ICON = fileURLToPath(new URL('../dashboard/assets/icon.svg', import.meta.url));
+/** Folder of the icon of the pages that the site does not have, and of the rules that they share with the dashboard. */
+const ASSETS = fileURLToPath(new URL('../dashboard/assets/', import.meta.url));
 const EXAMPLE_FILES = ['photo.jpg', 'people.csv', 'report.pdf', 'clip.mp4'];
 const HTML = 'text/html; charset=utf-8';
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -58,6 +58,7 @@ interface Installation {
 export function loadDocumentation(installation: Installation): Documentation {
   const site = join(FOLDER, SITE);
   const read = (path: string): Buffer => readFileSync(join(FOLDER, path));
+  const style = Buffer.concat([readFileSync(join(ASSETS, 'base.css')), read('style.css')]);
   const samples = EXAMPLE_FILES.map((name): [string, Document] => [
     `samples/${name}`,
     documentOf('application/octet-stream', readFileSync(join(SAMPLES, name))),
@@ -65,8 +66,8 @@ export function loadDocumentation(installation: Installation): Documentation {
   return new Map([
     ...(existsSync(join(site, 'index.html')) ? siteFiles(site, installation) : plainPages(installation)),
     ...samples,
-    ['style.css', documentOf('text/css; charset=utf-8', read('style.css'))],
-    ['icon.svg', documentOf('image/svg+xml', readFileSync(ICON))],
+    ['style.css', documentOf('text/css; charset=utf-8', style)],
+    ['icon.svg', documentOf('image/svg+xml', readFileSync(join(ASSETS, 'icon.svg')))],
     ['openapi.json', documentOf(JSON_TYPE, read('openapi.json'))],
   ]);
 }
