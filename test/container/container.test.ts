@@ -50,6 +50,12 @@ describe.each(RIGHTS)('the image of one machine with %s', (_name, rights) => {
     expect(smaller.length).toBeLessThan(PHOTO.length);
   });
 
+  it('has revoked the key of that command', async () => {
+    const { data } = JSON.parse(await docker('exec', name, 'mediactl', '--json', 'key', 'list'));
+    const keys = data.filter((key: { name: string }) => key.name === 'first files');
+    expect(keys).toMatchObject([{ mode: 'live', revoked_at: expect.any(String) }]);
+  });
+
   it('makes further keys of the same account', async () => {
     await docker('exec', name, 'new-key', 'test');
     const { data } = JSON.parse(await docker('exec', name, 'mediactl', '--json', 'account', 'list'));
