@@ -7,13 +7,23 @@ import { afterAll } from 'vitest';
 
 const CHECKOUT = path.join(import.meta.dirname, '../..');
 
-/** Returns whether the history has the commit; a shallow clone lacks it. */
+/** Returns whether the history has the commit or tag; a shallow clone lacks it. */
 export function isInHistory(commit: string): boolean {
   try {
     execFileSync('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: CHECKOUT, stdio: 'ignore' });
     return true;
   } catch {
     return false;
+  }
+}
+
+/** Returns the newest tag of a version before the checked-out commit, such as `v0.1.0`; null when the history has none. */
+export function newestRelease(checkout = CHECKOUT): string | null {
+  const command = ['describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*', 'HEAD^'];
+  try {
+    return execFileSync('git', command, { cwd: checkout, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  } catch {
+    return null;
   }
 }
 

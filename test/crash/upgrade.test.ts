@@ -3,7 +3,7 @@
  * release is a row of `RELEASES`.
  */
 import { describe, expect, it } from 'vitest';
-import { checkOut, isInHistory } from '#test/crash/earlier-release.ts';
+import { checkOut, isInHistory, newestRelease } from '#test/crash/earlier-release.ts';
 import { startOwnService, type OwnService } from '#test/crash/own-service.ts';
 import {
   expectDoneOnce,
@@ -14,12 +14,12 @@ import {
 } from '#test/crash/running-job.ts';
 import { finished, upload } from '#test/support/run-through.ts';
 
-/** Earlier releases, until there are tags: each is a commit, because the project has released nothing. */
+/** Earlier releases, by tag or commit. */
 const RELEASES = {
   /** Knows schema 8, and refuses a newer one. */
   refusesNewerSchema: '17975ccc1ddeb2cc492355b0d5ea3beca9998af4',
-  /** Works on a newer schema. */
-  acceptsNewerSchema: 'f23f12481b93f9944492ac08a35095ae21f91656',
+  /** Works on a newer schema: the newest release, and before the first one the commit that begins to. */
+  acceptsNewerSchema: newestRelease() ?? 'f23f12481b93f9944492ac08a35095ae21f91656',
 } as const;
 
 const WAITING_JOBS = 5;
