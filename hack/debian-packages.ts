@@ -1,5 +1,5 @@
 /**
- * Debian packages by their use. `--use image` prints those of the worker image, `--use imageServers` those that the image
+ * Debian packages by their use. `--use image` prints those of the worker image, `--use imageWithoutHevc` those of one without HEVC, `--use imageServers` those that the image
  * of one machine adds, one per line. `hack/generate.ts` writes the others to `hack/debian-packages.txt`, which
  * `hack/setup` reads before there is a Node.js.
  */
@@ -47,12 +47,17 @@ const FONTS = [
 
 const TOOL_PACKAGES = Object.values(DEBIAN_PACKAGES).flatMap((packages) => packages.split(' '));
 
+/** Packages that decode and encode HEVC. Without them `worker-image/build-ffmpeg` makes the package of ffmpeg. */
+const HEVC: readonly string[] = ['ffmpeg', 'libheif-plugin-libde265', 'libheif-plugin-x265'];
+const IMAGE_PACKAGES = [...new Set([...IMAGE, ...FONTS, ...TOOL_PACKAGES])];
+
 /** Packages by use. Those of `test` and `browser` are in addition to those of `service`. */
 export const PACKAGES_BY_USE = {
   service: [...new Set([...SERVICE, ...EXAMPLES, ...FONTS, ...TOOL_PACKAGES])],
   test: TESTS,
   browser: BROWSER,
-  image: [...new Set([...IMAGE, ...FONTS, ...TOOL_PACKAGES])],
+  image: IMAGE_PACKAGES,
+  imageWithoutHevc: IMAGE_PACKAGES.filter((name) => !HEVC.includes(name)),
   imageServers: IMAGE_SERVERS,
 } as const satisfies Record<string, readonly string[]>;
 

@@ -17,6 +17,7 @@ import { engineListener, ENGINE_LISTENER_SETTINGS } from '#worker-image/direct/e
 import { shareCodeCache } from '#worker-image/share-code-cache.ts';
 import { findTool, missingTools } from '#worker-image/tools/find-tool.ts';
 import { IsolationMissing, probeIsolation, type Isolation } from '#worker-image/tools/isolation.ts';
+import { isWithoutHevc } from '#worker-image/tools/hevc.ts';
 import { missingCodecs } from '#worker-image/tools/missing-codecs.ts';
 import { makeRunCommand } from '#worker-image/tools/run-command.ts';
 import { toolVersions } from '#worker-image/tools/tool-versions.ts';
@@ -108,7 +109,7 @@ log.info(
 );
 
 findTool('ffmpeg')
-  .then(missingCodecs)
+  .then((ffmpeg) => missingCodecs(ffmpeg, { withoutHevc: isWithoutHevc() }))
   .then(
     (missing) => {
       if (missing.length > 0) log.error({ missing }, 'ffmpeg lacks what some files need: install one that has it');

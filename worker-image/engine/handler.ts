@@ -40,6 +40,8 @@ export interface EngineDeps {
   readonly signal: AbortSignal;
   /** Tool that the handler of the file's probable kind has prepared; absent when none has. */
   readonly prepared?: PreparedTool | null;
+  /** The image was built without HEVC: H.265 is neither decoded nor encoded. */
+  readonly withoutHevc?: boolean;
 }
 
 /** What a handler needs to start a tool before the file is known. */

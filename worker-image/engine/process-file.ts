@@ -22,6 +22,7 @@ import type {
   Work,
 } from '#worker-image/engine/handler.ts';
 import { identify } from '#worker-image/engine/identify.ts';
+import { heicRefusal, refuseH265 } from '#worker-image/engine/refuse-hevc.ts';
 import { makeReport } from '#worker-image/engine/report.ts';
 import { sha256 } from '#worker-image/engine/sha256.ts';
 import { TOOL_LIBRARIES } from '#worker-image/tools/tool-versions.ts';
@@ -86,11 +87,14 @@ export async function processFile(deps: PipelineDeps, task: FileTask): Promise<P
     const work = await openWork(task);
     const refusal = refusalOf(task, { by: 'content', format: work.input.format }, task.lane);
     if (refusal !== null) throw refusal;
+    const refusalWithoutHevc = deps.withoutHevc === true ? heicRefusal(task, work.input.format) : null;
+    if (refusalWithoutHevc !== null) throw refusalWithoutHevc;
     const hashedInput = sha256(work.input.path, hashing.signal);
     // Awaited at the end: a refused file does not wait for it.
     hashedInput.catch(() => undefined);
     const handler = await deps.loadHandler(work.input.kind);
     const facts = await inspect(engine, handler, work);
+    if (deps.withoutHevc === true) refuseH265(facts);
     refuseOverLimits(work.input, facts, task.limits);
     deps.onFacts?.(work.input, facts);
     const file: InspectedFile = { handler, work, facts };
@@ -231,6 +235,7 @@ function recordingDeps(deps: PipelineDeps, used: Set<string>): EngineDeps {
     signal: deps.signal,
     onProgress: (percent) => deps.onProgress(INSPECTED_PERCENT + (Math.min(100, Math.max(0, percent)) * share) / 100),
     run: (command) => recorded(command.file, () => deps.run(command)),
+    withoutHevc: deps.withoutHevc === true,
     prepared: tool && { ...tool, send: (...request) => recorded(tool.file, () => tool.send(...request)) },
   };
 }

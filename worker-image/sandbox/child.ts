@@ -25,6 +25,7 @@ import { cpuBudgetSeconds } from '#worker-image/sandbox/cpu-budget.ts';
 import { isEngineErrorCode } from '#worker-image/sandbox/engine-error-codes.ts';
 import type { PreparedTool } from '#worker-image/engine/handler.ts';
 import { loadHandler, processFile, type PipelineDeps } from '#worker-image/engine/process-file.ts';
+import { isWithoutHevc } from '#worker-image/tools/hevc.ts';
 import { makeRunCommand, ToolKilled, type RunCommand } from '#worker-image/tools/run-command.ts';
 
 let currentTask: AbortController | null = null;
@@ -112,7 +113,9 @@ async function work({ task, versions }: Extract<ToChild, { type: 'process' }>): 
   const onFacts: PipelineDeps['onFacts'] = (input, facts) =>
     send({ type: 'budget', cpuSeconds: cpuBudgetSeconds(input, facts) });
   const prepared = await preparing;
-  const deps = { run, onProgress, onFacts, signal: currentTask.signal, loadHandler, versions, prepared };
+  const { signal } = currentTask;
+  const withoutHevc = isWithoutHevc();
+  const deps = { run, onProgress, onFacts, signal, loadHandler, versions, prepared, withoutHevc };
   const outcome = await processFile(deps, task)
     .then(({ path, report }): FromChild => {
       if (!report.result.kept_original) renameSync(path, join(task.directory, OUTPUT_NAME));

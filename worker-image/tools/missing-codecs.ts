@@ -21,13 +21,13 @@ const ENCODERS = [
   'webvtt',
 ];
 
-/** Returns what the ffmpeg of a path lacks, such as `encoder libx265`, which builds without GPL libraries lack. */
-export async function missingCodecs(path: string): Promise<string[]> {
+/** Returns what the ffmpeg of a path lacks, such as `encoder libx265`, which builds without GPL libraries lack. The encoder of H.265 counts only with HEVC. */
+export async function missingCodecs(path: string, { withoutHevc = false } = {}): Promise<string[]> {
   ffmpegCommand.setFfmpegPath(path);
   const formats = await promisify(ffmpegCommand.getAvailableFormats.bind(ffmpegCommand))();
   const encoders = await promisify(ffmpegCommand.getAvailableEncoders.bind(ffmpegCommand))();
   return [
-    ...ENCODERS.filter((name) => encoders[name] === undefined).map((name) => `encoder ${name}`),
+    ...ENCODERS.filter((name) => encoders[name] === undefined && !(withoutHevc && name === 'libx265')).map((name) => `encoder ${name}`),
     ...DEMUXER_NAMES.filter((name) => formats[name]?.canDemux !== true).map((name) => `demuxer ${name}`),
     ...MUXER_NAMES.filter((name) => formats[name]?.canMux !== true).map((name) => `muxer ${name}`),
   ];

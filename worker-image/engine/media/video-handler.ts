@@ -27,14 +27,14 @@ export const videoHandler: KindHandler<VideoFacts, VideoFacts> = {
     return withTruncationWarning(work.input, facts);
   },
 
-  compress: (deps, work, facts) => produce(deps, work, planCompress(facts.probe, work.options.video), facts),
+  compress: (deps, work, facts) => produce(deps, work, planCompress(facts.probe, work.options.video, deps), facts),
 
   convert: async (deps, work, facts) => {
     const source = facts.probe;
     const target = targetOf(work);
-    const plan = planConvert(source, target);
+    const plan = planConvert(source, target, deps);
     if (!plan.copies) return produce(deps, work, plan, facts);
-    return (await tryCopy(deps, work, plan, facts)) ?? produce(deps, work, planReencode(source, target), facts);
+    return (await tryCopy(deps, work, plan, facts)) ?? produce(deps, work, planReencode(source, target, deps), facts);
   },
 
   verify: (_deps, _work, input, { facts }) => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { resolveOptions } from '#crds/catalogue/options/options.ts';
 import type { MediaStream, Probe } from '#worker-image/engine/media/probe.ts';
-import { planConvert, shownSize, videoTrackOf } from '#worker-image/engine/media/video-plan.ts';
+import { planCompress, planConvert, shownSize, videoTrackOf } from '#worker-image/engine/media/video-plan.ts';
 
 function streamOf(over: Partial<MediaStream>): MediaStream {
   return {
@@ -74,6 +75,12 @@ describe('planConvert', () => {
     expect(plan.warnings).toHaveLength(1);
   });
 
+  it('uses H.264 in a build without HEVC, with a warning', () => {
+    const plan = planConvert(probeOf({ codec_name: 'prores', pix_fmt: 'yuv422p10le' }), 'mp4', { withoutHevc: true });
+    expect(plan.outputOptions.join(' ')).toContain('-c:v:0 libx264');
+    expect(plan.warnings).toEqual(['H.264 was used: this service was built without HEVC, which is H.265.']);
+  });
+
   it('marks HEVC in MP4 as Apple players need it', () => {
     expect(text(probeOf({ codec_name: 'hevc' }), 'mp4')).toContain('-tag:v:0 hvc1');
     expect(text(probeOf({ codec_name: 'hevc' }), 'mkv')).not.toContain('-tag:v:0');
@@ -86,6 +93,25 @@ describe('planConvert', () => {
     expect(plan.bare?.outputOptions.join(' ')).not.toContain('0:3');
     expect(plan.bare?.warnings).toHaveLength(1);
     expect(planConvert(probeOf({}), 'mp4').bare).toBeNull();
+  });
+});
+
+describe('planCompress', () => {
+  const { video } = resolveOptions(new Map());
+
+  it.each([
+    [false, 'libx265', 0],
+    [true, 'libx264', 1],
+  ])('without a requested codec, in a build without HEVC: %j, encodes with %s', (withoutHevc, encoder, warnings) => {
+    const plan = planCompress(probeOf({}), video, { withoutHevc });
+    expect(plan.outputOptions.join(' ')).toContain(`-c:v:0 ${encoder}`);
+    expect(plan.warnings).toHaveLength(warnings);
+  });
+
+  it('uses other codecs in a build without HEVC as everywhere', () => {
+    const plan = planCompress(probeOf({}), { ...video, format: 'webm', codec: 'vp9' }, { withoutHevc: true });
+    expect(plan.outputOptions.join(' ')).toContain('-c:v:0 libvpx-vp9');
+    expect(plan.warnings).toEqual([]);
   });
 });
 

@@ -1,6 +1,7 @@
 /** Plans how a video is compressed or converted, as ffmpeg's options. Pure. */
 import { MediaError } from '#crds/contract/media-error.ts';
 import type { ResolvedOptions } from '#crds/catalogue/options/options.ts';
+import type { EngineDeps } from '#worker-image/engine/handler.ts';
 import type { MediaStream, Probe } from '#worker-image/engine/media/probe.ts';
 import { extrasOf, withoutExtras } from '#worker-image/engine/media/video-extras.ts';
 import { isQuickTime, type VideoOutput } from '#worker-image/engine/media/video-output.ts';
@@ -49,20 +50,24 @@ export interface VideoPlan {
   readonly bare: VideoPlan | null;
 }
 
+/** What the image was built with. */
+type BuiltWith = Pick<EngineDeps, 'withoutHevc'>;
+
 /** Returns the plan for compressing. @throws MediaError processing_failed without a video track. */
 export function planCompress(
   probe: Probe,
   { format, codec, quality, resolution }: ResolvedOptions['video'],
+  builtWith: BuiltWith = {},
 ): VideoPlan {
-  return planEncode(probe, { format, operation: 'compress' }, { codec, tier: quality, longSide: resolution });
+  return planEncode(probe, { format, operation: 'compress', ...builtWith }, { codec, tier: quality, longSide: resolution });
 }
 
 /** Returns the plan for converting, in fixed high quality. Copies the video stream when the container supports it. */
-export function planConvert(probe: Probe, format: VideoOutput): VideoPlan {
+export function planConvert(probe: Probe, format: VideoOutput, builtWith: BuiltWith = {}): VideoPlan {
   const video = videoTrackOf(probe);
   const needsRotation = probe.rotation !== 0 && !isQuickTime(format);
   const copies = COPYABLE[format].has(video.codec_name) && !needsRotation && !restoresTrimmed(probe, video, format);
-  if (!copies) return planReencode(probe, format);
+  if (!copies) return planReencode(probe, format, builtWith);
   const copied = ['-c:v:0', 'copy'];
   return assemble(probe, { format, operation: 'convert', copies: true }, copied, {
     codec: video.codec_name === 'hevc' ? 'h265' : null,
@@ -71,9 +76,9 @@ export function planConvert(probe: Probe, format: VideoOutput): VideoPlan {
 }
 
 /** Returns the plan for converting with a new encoding, for streams that cannot be copied. */
-export function planReencode(probe: Probe, format: VideoOutput): VideoPlan {
+export function planReencode(probe: Probe, format: VideoOutput, builtWith: BuiltWith): VideoPlan {
   const codec: VideoCodec = format === 'webm' ? 'vp9' : isDeep(videoTrackOf(probe)) ? 'h265' : 'h264';
-  return planEncode(probe, { format, operation: 'convert' }, { codec, tier: 'maximum', longSide: null });
+  return planEncode(probe, { format, operation: 'convert', ...builtWith }, { codec, tier: 'maximum', longSide: null });
 }
 
 /** Returns the video track. @throws MediaError processing_failed without one. */
@@ -87,7 +92,7 @@ export function shownSize(probe: Probe): { width: number; height: number } {
   return shownSides(probe, videoTrackOf(probe));
 }
 
-interface Target {
+interface Target extends BuiltWith {
   readonly format: VideoOutput;
   readonly operation: 'compress' | 'convert';
 }
@@ -96,16 +101,18 @@ function planEncode(probe: Probe, target: Target, wanted: Omit<VideoEncoding, 'k
   const video = videoTrackOf(probe);
   const keepsAlpha = wanted.codec === 'vp9' && (target.format === 'webm' || target.format === 'mkv');
   const encoding = { ...wanted, keepsAlpha };
-  const codec = codecFor(probe, video, encoding);
+  const lacksCodec = target.withoutHevc === true && wanted.codec === 'h265';
+  const codec = lacksCodec ? 'h264' : codecFor(probe, video, encoding);
   const encoded = videoOptions(probe, video, { ...encoding, codec });
   const warnings = [
     ...(hasAlpha(video) && !keepsAlpha ? [ALPHA_WARNING] : []),
-    ...(codec === wanted.codec ? [] : [SMALL_WARNING]),
+    ...(codec === wanted.codec ? [] : [lacksCodec ? HEVC_WARNING : SMALL_WARNING]),
   ];
   return assemble(probe, { ...target, copies: false }, encoded, { codec, warnings });
 }
 
 const SMALL_WARNING = 'A side of the video is shorter than 16 pixels, which H.265 does not support: H.264 was used.';
+const HEVC_WARNING = 'H.264 was used: this service was built without HEVC, which is H.265.';
 const ALPHA_WARNING = 'Transparency was dropped: the video is shown on black. webm with vp9 keeps it.';
 
 function assemble(
