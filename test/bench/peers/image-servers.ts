@@ -12,7 +12,10 @@ export interface ImageServer {
   readonly who: string;
   /** @throws Error when it returns no image. */
   readonly convert: (wish: ImageWish) => Promise<Buffer>;
+  /** Processes whose memory counts: those that images pass through. */
   readonly pids: () => readonly number[];
+  /** Processes whose CPU time counts, with what each does. */
+  readonly processes: () => readonly { readonly pid: number; readonly role: string }[];
   readonly stop: () => Promise<void>;
 }
 
@@ -64,6 +67,7 @@ async function startOurs(folder: string): Promise<ImageServer> {
         .processes()
         .filter(ofDirectLane)
         .map(({ pid }) => pid),
+    processes: service.processes,
     stop: service.stop,
   };
 }
@@ -202,6 +206,7 @@ async function startServer(who: string, program: (port: number) => Program): Pro
     who,
     get,
     pids: server.pids,
+    processes: () => server.pids().map((pid) => ({ pid, role: 'server' })),
     stop: async () => {
       await pool.destroy();
       await server.stop();

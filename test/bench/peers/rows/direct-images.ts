@@ -8,6 +8,7 @@ import { closedLoop } from '../closed-loop.ts';
 import { startImageServers, type ImageServer, type ImageWish } from '../image-servers.ts';
 import { similarityTo, openGuesses, tuneTo, type Guesses, type Similarity } from '../similarity.ts';
 import { OURS } from '../measured.ts';
+import { cpuOfEach } from '../process-cpu.ts';
 import { peakMemory } from '../process-memory.ts';
 import { Samples, type Bench, type CaseFigures, type Row } from '../row.ts';
 
@@ -50,6 +51,8 @@ const CASES: Readonly<Record<string, PictureCase>> = {
 };
 const SECONDS = 2;
 const MEMORY_CALLERS = 4;
+/** Processes of the service that a direct request passes through, as the table shows their CPU time. */
+const STEPS = ['api', 'engine', 'engine child'];
 const FRAMES = { count: 20, width: 480, height: 320, step: 12 } as const;
 
 export const directImages: Row = {
@@ -58,8 +61,9 @@ export const directImages: Row = {
 file over HTTPS and uses its default quality (\`image.quality\` 75), in a process that opens files of one account only. thumbor
 and ipx read the file from a folder, a fastify server around sharp receives it as the body, all over plain http. For jpg,
 webp and avif their quality number is the lowest with which the result is as similar to the input (SSIMULACRA2) as the service's;
-everything else is their default. Memory is that of all processes involved, at ${MEMORY_CALLERS} callers; shared pages are
-divided among them.`,
+everything else is their default. Memory and CPU time are those at ${MEMORY_CALLERS} callers: memory of all processes that the image passes
+through, where shared pages are divided among them; CPU time of the whole service, PostgreSQL and Redis too, and of its API,
+engine and the process that decodes.`,
   peers: ['thumbor', 'ipx', 'fastify + sharp', 'imgproxy'],
   columns: [
     ...ALL_CALLERS.map((callers) => ({
@@ -74,6 +78,8 @@ divided among them.`,
       metrics: [`p50 at ${callers}`, `p99 at ${callers}`],
       digits: 0,
     })),
+    { title: 'CPU ms a request', metrics: ['cpu'], digits: 0, ratio: true },
+    { title: STEPS.join(' / '), metrics: STEPS, digits: 0 },
     { title: 'MiB', metrics: ['memory'], digits: 0 },
     { title: 'bytes', metrics: ['bytes'], digits: 0, ratio: true },
     { title: 'SSIMULACRA2', metrics: ['score'], digits: 1 },
@@ -158,8 +164,28 @@ async function measureCase(
     const work = (): Promise<unknown> =>
       closedLoop({ callers: MEMORY_CALLERS, seconds: 1, send: () => server.convert(wish) });
     samples.add(server.who, 'memory', await peakMemory(server.pids, work));
+    for (const [metric, ms] of await cpuOfRequests(server, wish)) samples.add(server.who, metric, ms);
   }
   return { figures: samples.figures, remarks };
+}
+
+/** Returns milliseconds of CPU a request, of all processes as `cpu` and of each of the steps. */
+async function cpuOfRequests(server: ImageServer, wish: ImageWish): Promise<readonly (readonly [string, number])[]> {
+  let requests = 0;
+  const send = async (): Promise<void> => {
+    await server.convert(wish);
+    requests += 1;
+  };
+  const found = await cpuOfEach(server.processes, () =>
+    closedLoop({ callers: MEMORY_CALLERS, seconds: SECONDS, send }),
+  );
+  const msOf = (roles: readonly string[] | null): number =>
+    found.reduce(
+      (sum, { process, seconds }) => (roles?.includes(process.role) === false ? sum : sum + 1000 * seconds),
+      0,
+    ) / requests;
+  const steps = server.who === OURS ? STEPS.map((step) => [step, msOf([step])] as const) : [];
+  return [['cpu', msOf(null)], ...steps];
 }
 
 interface TunedServer {
