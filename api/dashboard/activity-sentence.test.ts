@@ -34,6 +34,11 @@ describe('an entry of the audit log', () => {
     expect(read({ target, accountId: null })).not.toContain('<a ');
   });
 
+  it('links a webhook endpoint unless it was deleted', () => {
+    expect(read({ action: 'webhook.pause', target: 'whk_1' })).toContain('<a ');
+    expect(read({ action: 'webhook.delete', target: 'whk_1' })).not.toContain('<a ');
+  });
+
   it('shows keys by their names, as the actor and as the target', () => {
     const names = new Map([['key_1', 'Build <server>']]);
     const sentence = read({ email: 'key_1', target: 'key_1' }, names);

@@ -47,8 +47,10 @@ export function activitySentence(
   names: ReadonlyMap<string, string> = new Map(),
 ): Html {
   const [before, after] = PHRASES.get(action) ?? signInPhrase(action);
+  // What is deleted has no page.
+  const account = action === 'webhook.delete' ? null : accountId;
   return html`<strong>${actorName(email, names)}</strong> ${before}
-    ${target !== null && targetLink(target, accountId, names)} ${after ?? null}`;
+    ${target !== null && targetLink(target, account, names)} ${after ?? null}`;
 }
 
 function actorName(email: string, names: ReadonlyMap<string, string>): Content {

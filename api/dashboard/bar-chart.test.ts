@@ -1,17 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { barChart, niceMaximum } from '#api/dashboard/bar-chart.ts';
+import { axisEnd, barChart } from '#api/dashboard/bar-chart.ts';
 
 describe('the axis of a chart', () => {
   it.each([
-    [0, 1],
-    [1, 1],
-    [3, 5],
+    [0, 2],
+    [1, 2],
+    [3, 4],
     [12, 20],
-    [50, 50],
-    [0.0031, 0.005],
+    [50, 100],
     [990, 1000],
-  ])('ends for %d at %d', (value, end) => {
-    expect(niceMaximum(value)).toBeCloseTo(end, 10);
+    [0.0031, 0.005],
+    [2.4, 5],
+  ])('ends for %d at %d, with a whole number in the middle for whole numbers', (value, end) => {
+    expect(axisEnd([0, value])).toBeCloseTo(end, 10);
   });
 });
 

@@ -21,7 +21,7 @@ interface BarChart {
 
 /** Returns a chart with an axis on each side; the browser shows the values of a bar under the pointer. */
 export function barChart({ caption, bars, format }: BarChart): Html {
-  const max = niceMaximum(Math.max(...bars.map((bar) => sumOf(bar)), 0));
+  const max = axisEnd(bars.map((bar) => sumOf(bar)));
   const width = WIDTH / Math.max(1, bars.length);
   return html`<figure class="chart">
     <figcaption>${caption}</figcaption>
@@ -85,8 +85,16 @@ function labelsOf(bars: readonly Bar[]): readonly string[] {
   return shown.map((bar) => bar?.label ?? '');
 }
 
+/** Returns the end of the axis. That of whole numbers is even, so that there is a whole one in its middle. */
+export function axisEnd(values: readonly number[]): number {
+  const highest = Math.max(...values, 0);
+  return values.every((value) => Number.isInteger(value))
+    ? 2 * Math.max(1, niceMaximum(highest / 2))
+    : niceMaximum(highest);
+}
+
 /** Returns the next number above that is 1, 2 or 5 with zeros, so that the axis has round values. */
-export function niceMaximum(value: number): number {
+function niceMaximum(value: number): number {
   if (value <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
   const factor = [1, 2, 5, 10].find((step) => step * power >= value * (1 - 1e-9)) ?? 10;

@@ -61,10 +61,10 @@ describe('an operator', () => {
     expect(await code()).toBe('no_payment_method');
 
     await page.getByLabel('has a payment method').check();
-    await page.getByLabel('video').check();
+    await page.getByLabel('Video').check();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The account is saved.').waitFor();
-    expect(await page.getByLabel('video').isChecked()).toBe(true);
+    expect(await page.getByLabel('Video').isChecked()).toBe(true);
     expect(await code()).toBe(null);
     await page.getByText('Suspend the account …').click();
     await page.getByRole('button', { name: 'Suspend the account', exact: true }).click();

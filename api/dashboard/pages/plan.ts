@@ -80,7 +80,7 @@ function limitPage(account: Account): PageReply {
 }
 
 function featureFacts({ features }: Account): readonly (readonly [string, string])[] {
-  return FEATURES.map((name) => [`Feature ${FEATURE_LABELS[name]}`, features.includes(name) ? 'on' : 'off'] as const);
+  return FEATURES.map((name) => [FEATURE_LABELS[name], features.includes(name) ? 'on' : 'off'] as const);
 }
 
 function limitTable({ plan }: Account): Html {
