@@ -347,6 +347,20 @@ describe('every page of an account', () => {
     });
     expect(shown).toBe(wanted);
     expectNoComplaints();
+  }, 300_000);
+
+  it('has no time that covers its neighbor on a phone where hours are written with AM and PM', async () => {
+    const { cookies } = await page.context().storageState();
+    const phone = await visitor('phone', { locale: 'en-US' });
+    await phone.context.addCookies(cookies);
+    await phone.open(`${base}/activity`);
+    await phone.page
+      .getByText(/\d [AP]M$/)
+      .first()
+      .waitFor();
+    const tooWide = '[...document.querySelectorAll("td")].filter((cell) => cell.scrollWidth > cell.clientWidth).length';
+    expect(await phone.page.evaluate(tooWide)).toBe(0);
+    expectNoComplaints();
   });
 
   it('is reached and used by the keyboard alone', async () => {

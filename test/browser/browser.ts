@@ -23,7 +23,7 @@ let browser: Browser | null = null;
 /** Opens a browser without cookies, closed after the file's tests. Its errors fail the test that reads them. */
 export async function visitor(
   size: Size = 'desktop',
-  settings: { colorScheme?: 'dark' | 'light'; javaScriptEnabled?: boolean } = {},
+  settings: { colorScheme?: 'dark' | 'light'; javaScriptEnabled?: boolean; locale?: string } = {},
 ): Promise<Visitor> {
   browser ??= await start();
   const { baseUrl } = inject('service');
