@@ -78,7 +78,7 @@ export default defineConfig({
   },
   themeConfig: {
     logo: `/${ICON}`,
-    sidebar: SIDEBAR.map(({ text, items }) => ({ text, items: [...items] })),
+    sidebar: SIDEBAR.map(({ text, items }) => ({ text, items: items.map((item) => ({ text: item.text, link: item.link })) })),
     nav: [
       { text: 'First job', link: '/' },
       { text: 'Endpoints', link: '/reference/endpoints' },
@@ -97,10 +97,12 @@ export default defineConfig({
     externalLinkIcon: true,
     ...(editPattern === undefined ? {} : { editLink: { pattern: editPattern, text: 'Edit this page' } }),
   },
-  transformPageData: ({ relativePath }) => {
+  transformPageData: ({ relativePath, frontmatter }) => {
     const link = `/${relativePath.replace(/(^index)?\.md$/, '')}`;
-    if (relativePath !== '404.md' && !SIDEBAR.some(({ items }) => items.some((item) => item.link === link)))
+    const row = SIDEBAR.flatMap(({ items }) => items).find((item) => item.link === link);
+    if (relativePath !== '404.md' && row === undefined)
       throw new Error(`docs/${relativePath} has no row in docs/.vitepress/sidebar.ts: add one`);
+    return row?.startsService ? { frontmatter: { ...frontmatter, pageClass: 'starts-service' } } : {};
   },
   // The content policy refuses style attributes; `theme/style.css` has these.
   transformHtml: (html, _file, { page }) => {

@@ -1,7 +1,14 @@
 /** Pages of the documentation in reading order. The build fails for a page that is missing here. */
 export interface Section {
   readonly text: string;
-  readonly items: readonly { readonly text: string; readonly link: string }[];
+  readonly items: readonly Page[];
+}
+
+interface Page {
+  readonly text: string;
+  readonly link: string;
+  /** Whether the reader starts a service there, whose address its examples keep. */
+  readonly startsService?: true;
 }
 
 export const SIDEBAR: readonly Section[] = [
@@ -16,7 +23,7 @@ export const SIDEBAR: readonly Section[] = [
     text: 'Guides',
     items: [
       { text: 'Large files', link: '/guides/large-files' },
-      { text: 'Webhooks on a laptop', link: '/guides/webhooks-on-a-laptop' },
+      { text: 'Webhooks on a laptop', link: '/guides/webhooks-on-a-laptop', startsService: true },
       { text: 'Choosing quality', link: '/guides/choosing-quality' },
       { text: 'Moving from another service', link: '/guides/moving' },
     ],

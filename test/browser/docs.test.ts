@@ -45,6 +45,15 @@ describe('the documentation', () => {
     expect(await page.locator('.language-ts:visible').count()).toBe(1);
   });
 
+  it('keeps the address of the service that a guide starts', async () => {
+    const { page } = await visitor();
+    await page.goto(`${baseUrl}/docs/guides/webhooks-on-a-laptop`, { waitUntil: 'networkidle' });
+    const code = (await page.locator('.vp-doc code').allTextContents()).join('\n');
+    expect(code).toContain('--port 8443');
+    expect(code).toContain('https://localhost:8443');
+    expect(code).not.toContain(baseUrl);
+  });
+
   describe('on a phone, where the application starts at the first input', () => {
     const isStarted = '"__VITEPRESS__" in globalThis';
 

@@ -77,9 +77,9 @@ function showPage(): void {
   showLanguage(localStorage.getItem(CHOICE));
 }
 
-/** Replaces the written address in code by the one that serves this page. */
+/** Replaces the written address in code by the one that serves this page, unless the page starts a service of its own. */
 function showOwnAddress(): void {
-  for (const code of document.querySelectorAll('.vp-doc code')) {
+  for (const code of document.querySelectorAll('.Layout:not(.starts-service) .vp-doc code')) {
     if (!code.textContent.includes(WRITTEN)) continue;
     const texts = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
