@@ -18,12 +18,16 @@ export interface Work extends Pick<WorkOrder, 'operation' | 'options' | 'limits'
   readonly directory: string;
 }
 
-/** A tool that was started before its file is known. It serves one file. */
+/** A tool that was started before its file is known. */
 export interface PreparedTool {
   /** Name of the tool. */
   readonly file: string;
+  /** Kinds of the files that it serves. */
+  readonly kinds: readonly Kind[];
+  /** Whether it serves several requests, and further files of the same process; otherwise one request. */
+  readonly isReusable: boolean;
   /**
-   * Sends the request, at most once, and waits until the tool has ended. Null when the tool could not read the request.
+   * Sends a request, one at a time, and waits for its end. Null when the tool could not read the request.
    * @throws as `run` does.
    */
   readonly send: (request: string, signal: AbortSignal) => Promise<ToolResult | null>;

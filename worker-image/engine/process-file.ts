@@ -81,7 +81,6 @@ const PROCESSED_PERCENT = 96;
  */
 export async function processFile(deps: PipelineDeps, task: FileTask): Promise<ProcessedFile> {
   const used = new Set<string>();
-  const engine = recordingDeps(deps, used);
   const hashing = new AbortController();
   try {
     const work = await openWork(task);
@@ -93,6 +92,7 @@ export async function processFile(deps: PipelineDeps, task: FileTask): Promise<P
     // Awaited at the end: a refused file does not wait for it.
     hashedInput.catch(() => undefined);
     const handler = await deps.loadHandler(work.input.kind);
+    const engine = recordingDeps(deps, used, work.input.kind);
     const facts = await inspect(engine, handler, work);
     if (deps.withoutHevc === true) refuseH265(facts);
     refuseOverLimits(work.input, facts, task.limits);
@@ -223,10 +223,13 @@ async function runVerified(
   }
 }
 
-/** Returns the handler's deps: its progress as a share of the whole file's, and its tools recorded in `used`. */
-function recordingDeps(deps: PipelineDeps, used: Set<string>): EngineDeps {
+/**
+ * Returns the handler's deps: its progress as a share of the whole file's, its tools recorded in `used`, and the prepared
+ * tool if it is one for the file's kind.
+ */
+function recordingDeps(deps: PipelineDeps, used: Set<string>, kind: Kind): EngineDeps {
   const share = PROCESSED_PERCENT - INSPECTED_PERCENT;
-  const tool = deps.prepared ?? null;
+  const tool = deps.prepared?.kinds.includes(kind) === true ? deps.prepared : null;
   const recorded = <T>(file: string, start: () => T): T => {
     used.add(file);
     return start();

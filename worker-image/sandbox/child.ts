@@ -29,7 +29,7 @@ import { isWithoutHevc } from '#worker-image/tools/hevc.ts';
 import { makeRunCommand, ToolKilled, type RunCommand } from '#worker-image/tools/run-command.ts';
 
 let currentTask: AbortController | null = null;
-/** Tool that was started for the next file; null: none was announced. */
+/** Tool that was started for the next file, or serves several; null: none. */
 let preparing: Promise<PreparedTool | null> | null = null;
 const groups = new Set<number>();
 /** Time for which a tool waits for its file, in milliseconds. It takes memory. */
@@ -90,6 +90,11 @@ function endUnused(): void {
   if (currentTask === null) void endPrepared();
 }
 
+/** Ends the tool when it serves one file. */
+async function endUsed(): Promise<void> {
+  if ((await preparing)?.isReusable !== true) await endPrepared();
+}
+
 /** Ends the tool that was started for the file, and removes its files: the next file must not find them. */
 async function endPrepared(): Promise<void> {
   await (await preparing)?.end();
@@ -123,7 +128,7 @@ async function work({ task, versions }: Extract<ToChild, { type: 'process' }>): 
       return { type: 'done', report, rssBytes: process.memoryUsage.rss(), leftFiles };
     })
     .catch(refusal);
-  await endPrepared();
+  await endUsed();
   currentTask = null;
   send(outcome);
 }

@@ -9,7 +9,7 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { availableParallelism, constants, totalmem } from 'node:os';
-import type { Readable, Writable } from 'node:stream';
+import { Readable, type Writable } from 'node:stream';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { killGroup } from '#crds/process/process-tree.ts';
 import { findTool, toolPath } from '#worker-image/tools/find-tool.ts';
@@ -31,8 +31,11 @@ export interface Command {
   readonly onLine?: (line: string) => void;
   /** Maximum size of each file that the tool writes (RLIMIT_FSIZE). */
   readonly maxFileBytes?: number;
-  /** Text of standard input, for a tool that is started before. The time limit begins when it resolves. */
-  readonly input?: Promise<string>;
+  /**
+   * Text of standard input, for a tool that is started before; the time limit begins when it resolves. With a stream the
+   * tool serves requests and has no time limit: who sends a request limits its time.
+   */
+  readonly input?: Promise<string> | Readable;
   /** Open file that the tool inherits as `INHERITED_DESCRIPTOR`. */
   readonly inherited?: number | null;
 }
@@ -132,7 +135,8 @@ function limits(command: Command): string[] {
 }
 
 async function finish(child: ChildProcess, command: Command): Promise<ToolResult> {
-  let startedAt = performance.now();
+  /** Infinity while there is no time limit. */
+  let startedAt = Infinity;
   let timer: NodeJS.Timeout | undefined;
   const startTimer = (): void => {
     if (child.exitCode !== null || child.signalCode !== null) return;
@@ -140,6 +144,7 @@ async function finish(child: ChildProcess, command: Command): Promise<ToolResult
     timer = setTimeout(() => killGroupOf(child), command.timeoutSeconds * 1000);
   };
   if (command.input === undefined) startTimer();
+  else if (command.input instanceof Readable) sendRequests(child.stdin, command.input);
   else sendInput(child.stdin, command.input, startTimer);
   const onAbort = (): void => killGroupOf(child);
   command.signal.addEventListener('abort', onAbort, { once: true });
@@ -149,9 +154,8 @@ async function finish(child: ChildProcess, command: Command): Promise<ToolResult
     const exitCode = await exitOf(child);
     command.signal.throwIfAborted();
     const isTimedOut = exitCode === KILLED_EXIT && performance.now() - startedAt >= command.timeoutSeconds * 1000 - 5;
-    if (isTimedOut || exitCode === XCPU_EXIT) throw timeLimit(command);
-    if (exitCode === KILLED_EXIT)
-      throw new ToolKilled(`the system killed ${command.file}, probably for lack of memory`);
+    if (isTimedOut) throw timeLimit(command.timeoutSeconds);
+    refuseKilled(exitCode, command);
     return { exitCode, stdout: stdout(), stderr: stderr() };
   } finally {
     clearTimeout(timer);
@@ -169,10 +173,23 @@ function sendInput(stdin: Writable | null, input: Promise<string>, onSend: () =>
   input.then(send, () => stdin?.end());
 }
 
-function timeLimit(command: Command): MediaError {
+function sendRequests(stdin: Writable | null, requests: Readable): void {
+  stdin?.on('error', () => undefined);
+  if (stdin !== null) requests.pipe(stdin);
+}
+
+/** @throws MediaError timeout for the exit code of the CPU limit, ToolKilled for that of a kill. */
+export function refuseKilled(exitCode: number, command: Pick<Command, 'file' | 'timeoutSeconds'>): void {
+  if (exitCode === XCPU_EXIT) throw timeLimit(command.timeoutSeconds);
+  if (exitCode === KILLED_EXIT)
+    throw new ToolKilled(`the system killed ${command.file}, probably for lack of memory`);
+}
+
+/** Returns the error for a tool that reached its time limit. */
+export function timeLimit(seconds: number): MediaError {
   return new MediaError(
     'timeout',
-    `A processing step took longer than its limit of ${command.timeoutSeconds} seconds. Send a smaller file or choose options that need less time.`,
+    `A processing step took longer than its limit of ${seconds} seconds. Send a smaller file or choose options that need less time.`,
   );
 }
 

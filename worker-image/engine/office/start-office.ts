@@ -31,6 +31,8 @@ const READY = 'ready';
 const START_MS = 60_000;
 const FACTORIES: Readonly<Record<OfficeKind, string>> = { word: 'swriter', sheet: 'scalc', presentation: 'simpress' };
 
+const OFFICE_KINDS = Object.keys(FACTORIES) as OfficeKind[];
+
 /** Starts the process. Null when python3-uno is not installed. @throws MissingTool. */
 export async function startOffice(run: RunCommand, { folder, kind }: OfficeStart): Promise<PreparedTool | null> {
   const program = await officeFolder();
@@ -95,7 +97,7 @@ function runWaiting(run: RunCommand, { command, directory }: OfficeProcess): Pre
     await rm(directory, { recursive: true, force: true });
   }
 
-  return { file: command.file, send, end };
+  return { file: command.file, kinds: OFFICE_KINDS, isReusable: false, send, end };
 }
 
 /** Returns the list of LibreOffice's services in the script. */

@@ -2,9 +2,10 @@
 import { join } from 'node:path';
 import { MediaError } from '#crds/contract/media-error.ts';
 import type { EngineDeps, Work } from '#worker-image/engine/handler.ts';
+import { SCRIPT_SECONDS, type ScriptRequest } from '#worker-image/engine/pdf/start-script-server.ts';
 import type { ToolResult } from '#worker-image/tools/run-command.ts';
 
-export type PdfDeps = Pick<EngineDeps, 'run' | 'signal'>;
+export type PdfDeps = Pick<EngineDeps, 'run' | 'signal' | 'prepared'>;
 
 export type PdfScript =
   | 'compress-pdf'
@@ -13,9 +14,6 @@ export type PdfScript =
   | 'strip-metadata'
   | 'normalize-page'
   | 'render-page';
-
-/** Timeout of a tool, in seconds. */
-const TOOL_SECONDS = 1800;
 
 /** Exit code of qpdf after warnings. */
 const WITH_WARNINGS = 3;
@@ -29,7 +27,7 @@ export function runPdfTool(
 ): Promise<ToolResult> {
   const [file, ...args] = command;
   const more = onLine === undefined ? {} : { onLine };
-  return run({ file, args, directory: work.directory, signal, timeoutSeconds: TOOL_SECONDS, ...more });
+  return run({ file, args, directory: work.directory, signal, timeoutSeconds: SCRIPT_SECONDS, ...more });
 }
 
 /** Runs qpdf. */
@@ -37,12 +35,18 @@ export function runQpdf(deps: PdfDeps, work: Pick<Work, 'directory'>, args: read
   return runPdfTool(deps, work, ['qpdf', ...args]);
 }
 
-/** Runs a Python script. `-I`: it imports nothing from the work's directory or the environment. */
-export function runPdfScript(
+/**
+ * Runs a Python script, by the server that was started before, otherwise by a new process. `-I`: it imports nothing from
+ * the work's directory or the environment.
+ */
+export async function runPdfScript(
   deps: PdfDeps,
   work: Pick<Work, 'directory'>,
   script: { name: PdfScript; args: readonly string[] },
 ): Promise<ToolResult> {
+  const request: ScriptRequest = { script: script.name, args: script.args, directory: work.directory };
+  const served = await deps.prepared?.send(JSON.stringify(request), deps.signal);
+  if (served != null) return served;
   return runPdfTool(deps, work, ['python3', '-I', join(import.meta.dirname, `${script.name}.py`), ...script.args]);
 }
 

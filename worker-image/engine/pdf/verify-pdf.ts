@@ -5,7 +5,7 @@ import { pixelSize } from '#worker-image/engine/pdf/convert-pdf.ts';
 import { countPages, type PdfFacts } from '#worker-image/engine/pdf/inspect-pdf.ts';
 import { readPageSize } from '#worker-image/engine/pdf/page-size.ts';
 
-type VerifyDeps = Pick<EngineDeps, 'run' | 'signal'>;
+type VerifyDeps = Pick<EngineDeps, 'run' | 'signal' | 'prepared'>;
 
 /** Maximum difference of a side, in pixels: tools round page edges outwards. */
 const SIDE_TOLERANCE = 2;
