@@ -25,8 +25,9 @@ const STOPPED = 143;
 /** The running engine process, and one that is started while it works. */
 const ENGINES = 2;
 
-const OFFICE_KINDS: readonly Kind[] = ['word', 'sheet', 'presentation'];
-const OFFICE_READY = process.env['MEDIAJOBS_OFFICE_READY'] === '1';
+const OFFICE_KINDS: readonly Kind[] = process.env['MEDIAJOBS_OFFICE_READY'] === '1' ? ['word', 'sheet', 'presentation'] : [];
+/** Kinds whose tool is started in the next engine process after a file of the kind: whoever sends one often sends more. */
+const REPEATED_KINDS: readonly Kind[] = ['pdf', ...OFFICE_KINDS];
 
 let running: AbortController | null = null;
 const loading = load();
@@ -75,11 +76,11 @@ async function run({ directory, spec }: { directory: string; spec: RunSpec }): P
   writeJsonLine(channel, { ended: true });
 }
 
-/** Has LibreOffice started in the next engine process after an office document: whoever sends one often sends more. */
+/** Has the tool of the file's kind started in the next engine process. */
 function prepareNext(engines: Pick<TenantChildren, 'expect'>, filename: RunSpec['filename']): void {
   const format = formatOfName(filename);
   const kind = format === null ? null : FORMATS[format].kind;
-  if (OFFICE_READY && kind !== null && OFFICE_KINDS.includes(kind)) engines.expect(kind);
+  if (kind !== null && REPEATED_KINDS.includes(kind)) engines.expect(kind);
 }
 
 async function prepare() {
