@@ -8,7 +8,6 @@ import {
   type Isolation,
   type IsolationSetting,
 } from '#worker-image/tools/isolation.ts';
-import { makeRunCommand } from '#worker-image/tools/run-command.ts';
 import { toolVersions } from '#worker-image/tools/tool-versions.ts';
 
 export interface AttemptsDeps {
@@ -21,7 +20,7 @@ export interface AttemptsDeps {
 export async function prepareAttempts(name: string): Promise<AttemptsDeps> {
   const log = makeLog(name, process.env['MEDIAJOBS_LOG_LEVEL'] ?? 'info');
   armFaultPoints({ log }, process.env['MEDIAJOBS_FAULTS_DIR']);
-  const versions = toolVersions(makeRunCommand());
+  const versions = toolVersions();
   const isolation =
     triedIsolation(process.env[TRIED_ISOLATION]) ??
     (await probeIsolation({ setting: isolationSetting() }).catch((error: unknown) => {

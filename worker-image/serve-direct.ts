@@ -19,7 +19,6 @@ import { findTool, missingTools } from '#worker-image/tools/find-tool.ts';
 import { IsolationMissing, probeIsolation, type Isolation } from '#worker-image/tools/isolation.ts';
 import { isWithoutHevc } from '#worker-image/tools/hevc.ts';
 import { missingCodecs } from '#worker-image/tools/missing-codecs.ts';
-import { makeRunCommand } from '#worker-image/tools/run-command.ts';
 import { toolVersions } from '#worker-image/tools/tool-versions.ts';
 import { makeWorkDirectory, removeWorkDirectory, sweepWorkDirectories } from '#worker-image/work-directory.ts';
 
@@ -49,7 +48,7 @@ armFaultPoints({ log }, config.MEDIAJOBS_FAULTS_DIR);
 const root = config.MEDIAJOBS_WORK_DIR ?? tmpdir();
 await sweepWorkDirectories(root);
 shareCodeCache(process.env['NODE_COMPILE_CACHE']);
-const [isolation, tools] = await Promise.all([findIsolation(), toolVersions(makeRunCommand())]);
+const [isolation, tools] = await Promise.all([findIsolation(), toolVersions()]);
 if (isolation.level === 'none') log.warn({ isolation: isolation.summary }, 'files are opened without isolation');
 for (const { tool, problem } of missingTools()) log.error({ tool }, problem);
 

@@ -1,12 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { tmpdir } from 'node:os';
 import { packagesOf, TOOLS } from '#worker-image/tools/debian-packages.ts';
 import { pythonPackagesFolder } from '#worker-image/tools/find-tool.ts';
-import type { RunCommand } from '#worker-image/tools/run-command.ts';
 
 const LIBRARIES = ['sharp'] as const;
+/** Packages of Debian on this machine, by dpkg(1). */
+const DEBIAN_LIST = '/var/lib/dpkg/status';
+/** Without it, only settings are left of a package, or it is not ready for use. */
+const INSTALLED = /^Status: \S+ ok installed$/m;
 
 /** Libraries that a tool uses, whose versions are reported with the tool's. */
 export const TOOL_LIBRARIES: Readonly<Record<string, readonly string[]>> = {
@@ -16,28 +18,31 @@ export const TOOL_LIBRARIES: Readonly<Record<string, readonly string[]>> = {
 /**
  * Returns the versions, by name, of the tools (from their Debian packages), of the Python packages in the project's
  * environment and of the npm libraries that decode files. Missing ones are omitted.
+ * @param list The package manager's list.
  */
-export async function toolVersions(run: RunCommand): Promise<Record<string, string>> {
-  const [debian, python, npm] = await Promise.all([debianVersions(run), pythonVersions(), npmVersions()]);
-  const tools = TOOLS.map((tool) => [tool, debian.get(packagesOf(tool)?.split(' ')[0] ?? '')] as const);
+export async function toolVersions(list: string = DEBIAN_LIST): Promise<Record<string, string>> {
+  const [debian, python, npm] = await Promise.all([debianVersions(list), pythonVersions(), npmVersions()]);
+  const tools = TOOLS.map((tool) => [tool, debian.get(packageOf(tool) ?? '')] as const);
   return { node: process.versions.node, ...Object.fromEntries(tools.filter(isKnown)), ...python, ...npm };
 }
 
-/** Queries the package manager once, instead of starting every tool, LibreOffice among them. */
-async function debianVersions(run: RunCommand): Promise<Map<string, string>> {
-  const packages = [...new Set(TOOLS.flatMap((tool) => packagesOf(tool)?.split(' ')[0] ?? []))];
-  const command = {
-    file: 'dpkg-query',
-    args: ['--show', '--showformat=${Package} ${Version}\\n', ...packages],
-    directory: tmpdir(),
-  };
+/** Reads the package manager's list: to start `dpkg-query`, or a tool for its version, takes longer than a small file does. */
+async function debianVersions(list: string): Promise<Map<string, string>> {
+  const wanted = new Set(TOOLS.map(packageOf));
+  const text = await readFile(list, 'utf8').catch(() => '');
   const found = new Map<string, string>();
-  const onLine = (line: string): void => {
-    const [name = '', version = ''] = line.split(' ');
-    if (version !== '') found.set(name, version);
-  };
-  await run({ ...command, timeoutSeconds: 10, signal: new AbortController().signal, onLine }).catch(() => undefined);
+  for (const entry of text.split('\n\n')) {
+    const name = /^Package: (.*)$/m.exec(entry)?.[1];
+    if (name === undefined || !wanted.has(name) || !INSTALLED.test(entry)) continue;
+    const version = /^Version: (.*)$/m.exec(entry)?.[1];
+    if (version !== undefined) found.set(name, version);
+  }
   return found;
+}
+
+/** Returns the package whose version is that of the tool; undefined: none is known. */
+function packageOf(tool: string): string | undefined {
+  return packagesOf(tool)?.split(' ')[0];
 }
 
 /** Reads versions from folder names such as `pikepdf-10.0.2.dist-info`. */
