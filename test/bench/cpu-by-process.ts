@@ -1,6 +1,7 @@
 /**
- * CPU time of a cluster whose nodes are containers of this machine: processes that live throughout, by name; the pods of
- * jobs together, by their control groups; all else is the rest, which mostly starts containers.
+ * CPU time of a cluster whose nodes are containers of this machine: processes that live until the end, by name; the pods of
+ * jobs together, by their control groups; all else is the rest, which mostly starts containers. A process of the service
+ * that is replaced meanwhile counts as a pod of a job until then.
  */
 import { globSync, readdirSync, readFileSync } from 'node:fs';
 
@@ -38,7 +39,8 @@ export function startCpuByProcess(): () => CpuSeconds {
     const byName = new Map<string, number>();
     let [ofProcesses, inPods] = [0, 0];
     for (const [id, { name, inPod, seconds }] of after.processes) {
-      const used = seconds - (before.processes.get(id)?.seconds ?? seconds);
+      // Processes that are still there have been started meanwhile: those of jobs have ended.
+      const used = seconds - (before.processes.get(id)?.seconds ?? 0);
       byName.set(name, (byName.get(name) ?? 0) + used);
       ofProcesses += used;
       if (inPod) inPods += used;
