@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -13,6 +13,7 @@ import type { ChildInput } from '#worker-image/sandbox/engine-process.ts';
 import { ForeignFile } from '#crds/process/checked-file.ts';
 import { SandboxedEngine } from '#worker-image/sandbox/sandboxed-engine.ts';
 import { NO_ISOLATION, probeIsolation, type Isolation } from '#worker-image/tools/isolation.ts';
+import { sharedFixtures } from '#test/fixtures/make-fixtures.ts';
 import { noisyPng, writeEngineInput } from '#test/support/engine-inputs.ts';
 
 const log = makeLog('test', 'silent');
@@ -59,6 +60,21 @@ describe('SandboxedEngine', () => {
     expect(await readdir(join(directory, root))).toEqual([]);
     expect((await reportOf(child)).result).toMatchObject({ kind: 'image' });
     await child.kill();
+  });
+
+  it('keeps the process of the PDF scripts, started at the announcement of the kind, for further PDFs', async () => {
+    const child = start(isolation);
+    child.expect('pdf');
+    expect((await reportOf(child, await photosPdf())).result).toMatchObject({ kind: 'pdf', kept_original: false });
+    const server = innermost(child.pid);
+    expect(readFileSync(`/proc/${server}/cmdline`, 'utf8')).toContain('script_server.py');
+    const [root = ''] = await rootDirectoriesIn(directory);
+    expect(await readdir(join(directory, root))).toEqual([]);
+    expect((await reportOf(child)).result).toMatchObject({ kind: 'image' });
+    expect((await reportOf(child, await photosPdf())).result).toMatchObject({ kind: 'pdf', kept_original: false });
+    expect(innermost(child.pid)).toBe(server);
+    await child.kill();
+    expect(isAlive(server)).toBe(false);
   });
 
   it.each(['isolated as far as the machine allows', 'without any namespace'])('processes a file %s', async (how) => {
@@ -201,9 +217,9 @@ function start(level: Isolation): SandboxedEngine {
   return new SandboxedEngine({ log }, { isolation: level, folder: directory });
 }
 
-/** Processes an image and closes the output. */
-async function reportOf(child: SandboxedEngine): Promise<WorkerReport> {
-  const { output, report } = await child.process(await input());
+/** Processes a file, by default an image, and closes the output. */
+async function reportOf(child: SandboxedEngine, file?: ChildInput): Promise<WorkerReport> {
+  const { output, report } = await child.process(file ?? (await input()));
   await output.close();
   return report;
 }
@@ -217,6 +233,13 @@ function document(): Promise<ChildInput> {
   const options = resolveOptions(parseJsonOptions({ convert: { to: 'pdf' } }));
   const bytes = Buffer.from('{\\rtf1 Words of a document}');
   return writeEngineInput(directory, bytes, { operation: 'convert', options, lane: 'job', filename: 'words.rtf' });
+}
+
+/** Returns a PDF with photos to be compressed. */
+async function photosPdf(): Promise<ChildInput> {
+  const fixture = (await sharedFixtures('pdf')).find(({ name }) => name === 'photos');
+  if (fixture === undefined) throw new Error('no fixture photos');
+  return writeEngineInput(directory, await readFile(fixture.path), { filename: 'photos.pdf' });
 }
 
 function isAlive(pid: number): boolean {

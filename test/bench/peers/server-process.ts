@@ -20,7 +20,8 @@ interface Program {
   readonly isUp: () => Promise<boolean>;
 }
 
-const START_MS = 30_000;
+// On a busy machine LibreOffice alone took 20 seconds.
+const START_MS = 120_000;
 const STOP_MS = 5000;
 const LOOK_EVERY_MS = 50;
 
