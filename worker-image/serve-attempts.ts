@@ -25,7 +25,8 @@ const STOPPED = 143;
 /** The running engine process, and one that is started while it works. */
 const ENGINES = 2;
 
-const OFFICE_KINDS: readonly Kind[] = process.env['MEDIAJOBS_OFFICE_READY'] === '1' ? ['word', 'sheet', 'presentation'] : [];
+const OFFICE_KINDS: readonly Kind[] =
+  process.env['MEDIAJOBS_OFFICE_READY'] === '1' ? ['word', 'sheet', 'presentation'] : [];
 /** Kinds whose tool is started in the next engine process after a file of the kind: whoever sends one often sends more. */
 const REPEATED_KINDS: readonly Kind[] = ['pdf', ...OFFICE_KINDS];
 

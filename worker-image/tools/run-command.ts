@@ -181,8 +181,7 @@ function sendRequests(stdin: Writable | null, requests: Readable): void {
 /** @throws MediaError timeout for the exit code of the CPU limit, ToolKilled for that of a kill. */
 export function refuseKilled(exitCode: number, command: Pick<Command, 'file' | 'timeoutSeconds'>): void {
   if (exitCode === XCPU_EXIT) throw timeLimit(command.timeoutSeconds);
-  if (exitCode === KILLED_EXIT)
-    throw new ToolKilled(`the system killed ${command.file}, probably for lack of memory`);
+  if (exitCode === KILLED_EXIT) throw new ToolKilled(`the system killed ${command.file}, probably for lack of memory`);
 }
 
 /** Returns the error for a tool that reached its time limit. */

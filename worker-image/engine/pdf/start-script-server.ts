@@ -26,10 +26,10 @@ export const SCRIPT_SECONDS = 1800;
 export function startScriptServer({ run, folder }: PrepareDeps): PreparedTool {
   const stop = new AbortController();
   const requests = new PassThrough();
-  let answer: ((response: ToolResult | null) => void) | null = null;
+  let receive: ((response: ToolResult | null) => void) | null = null;
   let isEnded = false;
   const command = { file: PYTHON, args: ['-I', SERVER], directory: folder, timeoutSeconds: SCRIPT_SECONDS };
-  const onLine = (line: string): void => answer?.(JSON.parse(line) as ToolResult);
+  const onLine = (line: string): void => receive?.(JSON.parse(line) as ToolResult);
   const server = run({ ...command, signal: stop.signal, input: requests, onLine });
   const ended = server.then(
     () => null,
@@ -43,7 +43,7 @@ export function startScriptServer({ run, folder }: PrepareDeps): PreparedTool {
     wanted.throwIfAborted();
     if (isEnded) return null;
     const response = new Promise<ToolResult | null>((resolve) => {
-      answer = resolve;
+      receive = resolve;
     });
     const onAbort = (): void => stop.abort(wanted.reason);
     const timer = setTimeout(() => stop.abort(timeLimit(SCRIPT_SECONDS)), SCRIPT_SECONDS * 1000);
@@ -56,7 +56,7 @@ export function startScriptServer({ run, folder }: PrepareDeps): PreparedTool {
       else refuseKilled(result.exitCode, command);
       return result;
     } finally {
-      answer = null;
+      receive = null;
       clearTimeout(timer);
       wanted.removeEventListener('abort', onAbort);
     }
