@@ -71,7 +71,7 @@ function endpointPages(): Readonly<Record<string, () => string>> {
 }
 
 function debianPackages(): string {
-  const { image: _image, imageServers: _imageServers, ...uses } = PACKAGES_BY_USE;
+  const { image: _image, imageWithoutHevc: _imageWithoutHevc, imageServers: _imageServers, ...uses } = PACKAGES_BY_USE;
   const lines = Object.entries(uses).flatMap(([use, packages]) => packages.map((name) => `${use} ${name}`));
   return `# ${MADE_BY}\n${lines.join('\n')}\n`;
 }

@@ -21,7 +21,11 @@ export function isInHistory(commit: string): boolean {
 export function newestRelease(checkout = CHECKOUT): string | null {
   const command = ['describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*', 'HEAD^'];
   try {
-    return execFileSync('git', command, { cwd: checkout, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+    return execFileSync('git', command, {
+      cwd: checkout,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
   } catch {
     return null;
   }

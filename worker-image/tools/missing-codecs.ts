@@ -27,7 +27,9 @@ export async function missingCodecs(path: string, { withoutHevc = false } = {}):
   const formats = await promisify(ffmpegCommand.getAvailableFormats.bind(ffmpegCommand))();
   const encoders = await promisify(ffmpegCommand.getAvailableEncoders.bind(ffmpegCommand))();
   return [
-    ...ENCODERS.filter((name) => encoders[name] === undefined && !(withoutHevc && name === 'libx265')).map((name) => `encoder ${name}`),
+    ...ENCODERS.filter((name) => encoders[name] === undefined && !(withoutHevc && name === 'libx265')).map(
+      (name) => `encoder ${name}`,
+    ),
     ...DEMUXER_NAMES.filter((name) => formats[name]?.canDemux !== true).map((name) => `demuxer ${name}`),
     ...MUXER_NAMES.filter((name) => formats[name]?.canMux !== true).map((name) => `muxer ${name}`),
   ];

@@ -59,7 +59,11 @@ export function planCompress(
   { format, codec, quality, resolution }: ResolvedOptions['video'],
   builtWith: BuiltWith = {},
 ): VideoPlan {
-  return planEncode(probe, { format, operation: 'compress', ...builtWith }, { codec, tier: quality, longSide: resolution });
+  return planEncode(
+    probe,
+    { format, operation: 'compress', ...builtWith },
+    { codec, tier: quality, longSide: resolution },
+  );
 }
 
 /** Returns the plan for converting, in fixed high quality. Copies the video stream when the container supports it. */
