@@ -25,10 +25,7 @@ const JOB_PODS = 'pods of jobs';
 const REST = 'rest (containerd-shim, runc)';
 const TICKS_PER_SECOND = 100;
 /** Control groups of the nodes and of all their pods, with version 1 and 2 of control groups. */
-const NODES = [
-  '/sys/fs/cgroup/cpuacct/docker/*/cpuacct.usage',
-  '/sys/fs/cgroup/system.slice/docker-*.scope/cpu.stat',
-];
+const NODES = ['/sys/fs/cgroup/cpuacct/docker/*/cpuacct.usage', '/sys/fs/cgroup/system.slice/docker-*.scope/cpu.stat'];
 const PODS = NODES.map((path) => path.replace(/[^/]+$/, 'kubelet.slice/kubelet-kubepods.slice/$&'));
 
 /** Starts to measure, and returns a function that returns the CPU seconds since then, by name, the highest first. */
