@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
 import { asRefusal, isPlainError } from '#worker-image/engine/file-fault.ts';
+import { verifyOutput } from '#worker-image/engine/verify-output.ts';
 import type { EngineDeps, Facts, InspectedFile, Produced, VerifiedOutput, Work } from '#worker-image/engine/handler.ts';
 
 /** The result of one operation; null when it failed its verification, or when there is nothing to use. */
@@ -75,7 +76,7 @@ async function tryOperation(
   }
   if (produced === undefined) throw new TypeError(`the handler of ${work.input.kind} lacks ${operation}`);
   try {
-    await handler.verify(engine, work, facts, produced);
+    await verifyOutput(engine, file, produced);
     return { produced, warnings: [] };
   } catch (error) {
     engine.signal.throwIfAborted();

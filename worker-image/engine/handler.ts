@@ -1,6 +1,7 @@
 /** The contract between the pipeline and the handlers of each kind of file. */
 import type { Format, Kind } from '#crds/catalogue/formats.ts';
 import type { WorkOrder } from '#crds/contract/work-order.ts';
+import type { WrittenFile } from '#worker-image/engine/written-file.ts';
 import type { RunCommand, ToolResult } from '#worker-image/tools/run-command.ts';
 
 /** The type of a file, as found by `identify`. */
@@ -78,6 +79,8 @@ export interface Produced<OutputFacts extends Facts = Facts> {
   readonly format: Format;
   readonly facts: OutputFacts;
   readonly warnings: readonly string[];
+  /** Absent where another program wrote the file and did not report its size. */
+  readonly written?: WrittenFile | undefined;
 }
 
 /**
@@ -97,7 +100,10 @@ export interface KindHandler<KindFacts extends Facts = Facts, OutputFacts extend
   /** Converts to `work.options.convert.to`, which is in the kind's list of targets. */
   convert?(deps: EngineDeps, work: Work, facts: KindFacts): Promise<Produced<OutputFacts>>;
   stripMetadata?(deps: EngineDeps, work: Work, facts: KindFacts): Promise<Produced<OutputFacts>>;
-  /** Reopens the result and compares it with the input. @throws Error that says what differs. */
+  /**
+   * Reopens the result and compares it with the input. The pipeline has compared it with what was written.
+   * @throws Error that says what differs.
+   */
   verify(deps: EngineDeps, work: Work, input: KindFacts, produced: Produced<OutputFacts>): Promise<void>;
 }
 

@@ -24,6 +24,7 @@ import type {
 import { identify } from '#worker-image/engine/identify.ts';
 import { heicRefusal, refuseH265 } from '#worker-image/engine/refuse-hevc.ts';
 import { makeReport } from '#worker-image/engine/report.ts';
+import { verifyOutput } from '#worker-image/engine/verify-output.ts';
 import { sha256 } from '#worker-image/engine/sha256.ts';
 import { TOOL_LIBRARIES } from '#worker-image/tools/tool-versions.ts';
 
@@ -216,7 +217,7 @@ async function runVerified(
   try {
     const produced = await handler[operation]?.(engine, work, facts);
     if (produced === undefined) throw new TypeError(`the handler of ${work.input.kind} lacks ${operation}`);
-    await handler.verify(engine, work, facts, produced);
+    await verifyOutput(engine, file, produced);
     return produced;
   } catch (error) {
     throw asRefusal(error, `The ${work.input.format} file could not be processed without loss of content.`);

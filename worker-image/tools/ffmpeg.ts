@@ -108,10 +108,15 @@ interface FfmpegRun {
   readonly directory: string;
   /** Called with the seconds of output written so far. */
   readonly onSeconds?: (seconds: number) => void;
+  /** Called with the bytes written so far, last with the size of the complete output. */
+  readonly onBytes?: (bytes: number) => void;
 }
 
 /** Runs ffmpeg to its end. Its exit code is unreliable: check the output. @throws the signal's reason on abort. */
-export async function runFfmpeg(deps: FfmpegDeps, { args, directory, onSeconds }: FfmpegRun): Promise<ToolResult> {
+export async function runFfmpeg(
+  deps: FfmpegDeps,
+  { args, directory, onSeconds, onBytes }: FfmpegRun,
+): Promise<ToolResult> {
   const result = await deps.run({
     file: 'ffmpeg',
     args,
@@ -122,6 +127,8 @@ export async function runFfmpeg(deps: FfmpegDeps, { args, directory, onSeconds }
     onLine: (line) => {
       const seconds = progressSeconds(line);
       if (seconds !== null) onSeconds?.(seconds);
+      const bytes = progressBytes(line);
+      if (bytes !== null) onBytes?.(bytes);
     },
   });
   deps.signal.throwIfAborted();
@@ -204,6 +211,12 @@ function parsed(json: string): unknown {
 export function progressSeconds(line: string): number | null {
   const digits = /^out_time_us=(\d{1,15})$/.exec(line.trim())?.[1];
   return digits === undefined ? null : Number(digits) / 1_000_000;
+}
+
+/** Returns the bytes in a line of `-progress`; null for its other lines. */
+export function progressBytes(line: string): number | null {
+  const digits = /^total_size=(\d{1,15})$/.exec(line.trim())?.[1];
+  return digits === undefined ? null : Number(digits);
 }
 
 export function isDemuxable(format: Format): format is DemuxableFormat {

@@ -1,5 +1,5 @@
 /** Converts fonts: changes the container only, the tables stay (docs/reference/formats.md#fonts). */
-import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Format } from '#crds/catalogue/formats.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
@@ -7,6 +7,7 @@ import type { EngineDeps, KindHandler, Produced, Work } from '#worker-image/engi
 import { hasCffOutlines, MAX_FONT_BYTES, readSfnt, type Sfnt } from '#worker-image/engine/font/sfnt.ts';
 import { readWoff, writeWoff } from '#worker-image/engine/font/woff.ts';
 import { readWoff2, writeWoff2 } from '#worker-image/engine/font/woff2.ts';
+import { writeWhole } from '#worker-image/engine/written-file.ts';
 import { unsupportedTarget } from '#crds/contract/work-rules.ts';
 
 type FontFormat = 'ttf' | 'otf' | 'woff' | 'woff2';
@@ -24,9 +25,12 @@ export const fontHandler: KindHandler = {
     const target = fontFormat(work.options.convert.to);
     const font = await openFont(deps, work, work.input);
     const path = join(work.directory, `output.${target}`);
-    if (work.input.format === target) await copyFile(work.input.path, path);
-    else await writeFile(path, await pack(deps, work, font, target));
-    return { path, format: target, facts: {}, warnings: outlineWarning(font, target) };
+    const isSame = work.input.format === target;
+    const written = await writeWhole(
+      path,
+      isSame ? await readFile(work.input.path) : await pack(deps, work, font, target),
+    );
+    return { path, format: target, facts: {}, warnings: outlineWarning(font, target), written };
   },
 
   verify: async (deps, work, _input, produced) => {

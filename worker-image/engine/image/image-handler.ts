@@ -2,7 +2,7 @@
  * The handler of images; camera RAW is for compress only. The input is opened by `inspect`, the output when it is written;
  * `encodeImage` and `verifyImage` work on these pictures.
  */
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FORMATS, isImageTarget, isRaw, type Format, type ImageTarget } from '#crds/catalogue/formats.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
@@ -16,6 +16,7 @@ import { GAIN_MAP_WARNING, withImageErrors } from '#worker-image/engine/image/li
 import { openImage } from '#worker-image/engine/image/loaders/open-picture.ts';
 import type { ImageFacts, Picture, PixelSource, ProducedImage } from '#worker-image/engine/image/picture.ts';
 import { stripImage } from '#worker-image/engine/image/strip/strip-image.ts';
+import { writeWhole } from '#worker-image/engine/written-file.ts';
 import { verifyImage } from '#worker-image/engine/image/verify-image.ts';
 
 export const imageHandler: KindHandler<ImageFacts, ProducedImage['facts']> = {
@@ -64,9 +65,9 @@ const MAX_PIXEL_BYTES = 9;
 async function compressAnimatedPng(deps: EngineDeps, work: Work): Promise<ProducedImage> {
   const path = join(work.directory, 'out.png');
   const file = await readFile(work.input.path);
-  await writeFile(path, recompressAnimatedPng(file, work.limits.maxPixels * MAX_PIXEL_BYTES));
+  const written = await writeWhole(path, recompressAnimatedPng(file, work.limits.maxPixels * MAX_PIXEL_BYTES));
   const facts = await openImage(deps, work, { path, format: 'png' });
-  return { path, format: 'png', facts, warnings: [ANIMATED_PNG_WARNING] };
+  return { path, format: 'png', facts, warnings: [ANIMATED_PNG_WARNING], written };
 }
 
 const CONVERT_QUALITY = 95;
@@ -98,14 +99,14 @@ async function produce(deps: EngineDeps, work: Work, encoding: Omit<Encoding, 'e
   deps.onProgress(30);
   const isCarried = keepMetadata && source.metadata.exif === undefined;
   const exif = isCarried ? ((await picture.readExif?.()) ?? null) : null;
-  const path = await encodeImage(deps, { ...encoding, exif: exif === 'unreadable' ? null : exif });
+  const { path, written } = await encodeImage(deps, { ...encoding, exif: exif === 'unreadable' ? null : exif });
   deps.onProgress(90);
   const facts = target === 'pdf' ? picture.size : await openImage(deps, work, { path, format: target });
   const warnings = [
     ...(await droppedContentWarnings(encoding)),
     ...(work.operation === 'compress' && !work.options.image.strip_metadata ? droppedDetails(encoding, exif) : []),
   ];
-  return { path, format: target, facts, warnings };
+  return { path, format: target, facts, warnings, written };
 }
 
 interface ImageConversion {

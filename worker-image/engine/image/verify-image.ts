@@ -1,12 +1,12 @@
 /** Compares a produced image with the input and the options. */
 import { statSync } from 'node:fs';
+import { checkPdf } from '#worker-image/engine/check-pdf.ts';
 import type { EngineDeps, Work } from '#worker-image/engine/handler.ts';
 import { resizedSize } from '#worker-image/engine/image/encode/encode-image.ts';
 import type { Animation, ImageFacts, ImageSize, ProducedImage } from '#worker-image/engine/image/picture.ts';
 
 type VerifyDeps = Pick<EngineDeps, 'run' | 'signal'>;
 
-const QPDF_SECONDS = 300;
 /** Rounding of a side, in pixels. */
 const SIDE_TOLERANCE = 1;
 const GIF_TICK_MS = 10;
@@ -23,7 +23,7 @@ export async function verifyImage(
 ): Promise<void> {
   if (statSync(produced.path).size === 0) throw new Error('The output file is empty.');
   const { picture } = produced.facts;
-  if (picture === undefined) return verifyPdf(deps, work, produced.path);
+  if (picture === undefined) return checkPdf(deps, work.directory, produced.path);
   compareSizes(picture.size, wantedSize(work, input, produced));
   await picture.verify(deps);
   const before = input.picture.animation;
@@ -48,20 +48,6 @@ function wantedSize(work: Work, input: ImageFacts, produced: ProducedImage): Ima
 
 function isNear(one: number, other: number): boolean {
   return Math.abs(one - other) <= SIDE_TOLERANCE;
-}
-
-async function verifyPdf({ run, signal }: VerifyDeps, { directory }: Work, path: string): Promise<void> {
-  const { exitCode, stdout, stderr } = await run({
-    file: 'qpdf',
-    args: ['--check', path],
-    directory,
-    signal,
-    timeoutSeconds: QPDF_SECONDS,
-  });
-  if (exitCode === 0) return;
-  // Callers may see the message: the tool's output, with its paths, is the cause.
-  const cause = new Error(`${stdout.slice(0, 500)} ${stderr.slice(0, 500)}`);
-  throw new Error('The PDF output has faults.', { cause });
 }
 
 /**

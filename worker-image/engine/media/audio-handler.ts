@@ -14,7 +14,9 @@ import {
   type AudioPlan,
 } from '#worker-image/engine/media/audio-plan.ts';
 import { compareSeconds, encode } from '#worker-image/engine/media/run-encoder.ts';
-import { withTruncationWarning } from '#worker-image/engine/media/detect-truncation.ts';
+import { requireEnd, withTruncationWarning } from '#worker-image/engine/media/detect-truncation.ts';
+import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
+import { verifyOggPages } from '#worker-image/engine/containers/ogg-checksum.ts';
 import { stripAsf } from '#worker-image/engine/media/strip-asf.ts';
 import { stripFlac, stripFrames } from '#worker-image/engine/media/strip-tags.ts';
 import { audioTrackOf, playingSeconds, probe, type MediaFacts, type Probe } from '#worker-image/engine/media/probe.ts';
@@ -38,11 +40,14 @@ export const audioHandler: KindHandler<MediaFacts, MediaFacts> = {
   // Not offered for audio by itself: a kept original must not keep tags that the caller wants removed.
   stripMetadata: stripTags,
 
-  verify: (_deps, _work, input, { facts }) => {
+  verify: async (_deps, _work, input, produced) => {
+    const { facts } = produced;
     const tracks = facts.probe.audio.length;
     if (tracks !== 1) throw new Error(`the output has ${tracks} audio tracks`);
     compareSeconds(input.durationSeconds, facts.durationSeconds);
-    return Promise.resolve();
+    await requireEnd(input, produced);
+    if (facts.probe.format === 'ogg' || facts.probe.format === 'opus')
+      await withFileReader(produced.path, verifyOggPages);
   },
 };
 
@@ -95,13 +100,13 @@ async function produce(
 
 async function run(deps: EngineDeps, work: Work, plan: AudioPlan, facts: MediaFacts): Promise<Produced<MediaFacts>> {
   const { format, outputOptions, warnings } = plan;
-  const path = await encode(deps, { work, format, outputOptions, seconds: facts.durationSeconds });
+  const { path, written } = await encode(deps, { work, format, outputOptions, seconds: facts.durationSeconds });
   const produced = factsOf(await probe(deps, work, { path, format }));
   const dropped = [
     ...droppedWarning(facts.probe.audio.length - 1, 'further audio track'),
     ...(removesTags(work) ? [] : droppedTags(facts.probe, produced.probe)),
   ];
-  return { path, format, facts: produced, warnings: [...warnings, ...dropped] };
+  return { path, format, facts: produced, warnings: [...warnings, ...dropped], written };
 }
 
 function removesTags({ operation, options }: Work): boolean {

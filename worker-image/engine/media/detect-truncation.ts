@@ -10,7 +10,7 @@ import { endOfId3Tags } from '#worker-image/engine/containers/id3.ts';
 import { readTopBoxes } from '#worker-image/engine/containers/iso-boxes.ts';
 import { MAX_OGG_PAGE_BYTES, parseOggPage } from '#worker-image/engine/containers/ogg.ts';
 import { nextChunk, readRiffChunks } from '#worker-image/engine/containers/riff.ts';
-import type { Facts, Work } from '#worker-image/engine/handler.ts';
+import type { Facts, Produced, Work } from '#worker-image/engine/handler.ts';
 import {
   ADTS_FRAME,
   endsInsideFrame,
@@ -36,6 +36,16 @@ export async function withTruncationWarning<T extends TimedFacts>(
   const time = { declared, readable: facts.durationSeconds };
   const found = await withFileReader(path, async (file) => isTruncated(file, time));
   return found ? { ...facts, warning: warningOf(time) } : facts;
+}
+
+/** Refuses a truncated output, except of an input that was truncated. @throws Error. */
+export async function requireEnd(
+  input: Facts,
+  output: Pick<Produced<TimedFacts>, 'path' | 'format' | 'facts'>,
+): Promise<void> {
+  if (input.warning !== undefined) return;
+  const { warning } = await withTruncationWarning(output, { ...output.facts });
+  if (warning !== undefined) throw new Error(`the output has no end: ${warning}`);
 }
 
 function warningOf(time: PlayingTime): string {

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { engineDeps, workOn } from '#test/fixtures/engine-work.ts';
 import { drawVideo } from '#test/fixtures/make-media-fixtures.ts';
@@ -26,8 +26,9 @@ describe('encode', () => {
     const deps = engineDeps({ onProgress: (percent) => percents.push(percent) });
     const work = await workOf(video);
     const run = { work, format: 'mkv', outputOptions: COPY, seconds: 0.5, name: 'copied' } as const;
-    const path = await encode(deps, run);
+    const { path, written } = await encode(deps, run);
     expect(path).toBe(`${work.directory}/copied.mkv`);
+    expect(written).toEqual({ bytes: (await stat(path)).size, checksum: null });
     expect((await probe(deps, work, { path, format: 'mkv' })).video).toMatchObject({ width: 64, codec_name: 'h264' });
     expect(percents.at(-1)).toBe(100);
   });

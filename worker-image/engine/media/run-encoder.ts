@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { extensionOf } from '#crds/catalogue/formats.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
-import type { EngineDeps, Work } from '#worker-image/engine/handler.ts';
+import type { EngineDeps, Produced, Work } from '#worker-image/engine/handler.ts';
 import { ffmpegArguments, runFfmpeg, type MuxableFormat } from '#worker-image/tools/ffmpeg.ts';
 
 interface EncoderRun {
@@ -18,26 +18,29 @@ interface EncoderRun {
 }
 
 /**
- * Writes the output and returns its path.
+ * Writes the output and returns its path, with the size that ffmpeg reports.
  * @throws MediaError processing_failed when ffmpeg fails or writes nothing.
  */
 export async function encode(
   deps: EngineDeps,
   { work, format, inputOptions = [], outputOptions, seconds, name = 'output' }: EncoderRun,
-): Promise<string> {
+): Promise<Pick<Produced, 'path' | 'written'>> {
   const path = join(work.directory, `${name}.${extensionOf(format)}`);
+  let bytes: number | null = null;
   const result = await runFfmpeg(deps, {
     args: ffmpegArguments({ input: work.input, inputOptions, outputOptions, output: { path, format } }),
     directory: work.directory,
     onSeconds: (now) => {
       if (seconds > 0) deps.onProgress(Math.min(100, (now / seconds) * 100));
     },
+    onBytes: (written) => (bytes = written),
   });
   const size = await stat(path).then(
     (file) => file.size,
     () => 0,
   );
-  if (result.exitCode === 0 && size > 0) return path;
+  if (result.exitCode === 0 && size > 0)
+    return { path, written: bytes === null ? undefined : { bytes, checksum: null } };
   throw new MediaError(
     'processing_failed',
     `The ${work.input.format} file could not be decoded: it is damaged, or uses a codec that is not handled.`,

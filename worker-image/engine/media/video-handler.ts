@@ -2,7 +2,7 @@
 import { MediaError } from '#crds/contract/media-error.ts';
 import type { EngineDeps, KindHandler, Produced, Work } from '#worker-image/engine/handler.ts';
 import { compareSeconds, encode } from '#worker-image/engine/media/run-encoder.ts';
-import { withTruncationWarning } from '#worker-image/engine/media/detect-truncation.ts';
+import { requireEnd, withTruncationWarning } from '#worker-image/engine/media/detect-truncation.ts';
 import { playingSeconds, probe, type MediaFacts, type Probe } from '#worker-image/engine/media/probe.ts';
 import type { VideoOutput } from '#worker-image/engine/media/video-output.ts';
 import {
@@ -37,13 +37,14 @@ export const videoHandler: KindHandler<VideoFacts, VideoFacts> = {
     return (await tryCopy(deps, work, plan, facts)) ?? produce(deps, work, planReencode(source, target, deps), facts);
   },
 
-  verify: (_deps, _work, input, { facts }) => {
+  verify: async (_deps, _work, input, produced) => {
+    const { facts } = produced;
     const { width, height } = facts;
     if (width > input.width + 1 || height > input.height + 1) {
       throw new Error(`the output is ${width}x${height}, larger than the input's ${input.width}x${input.height}`);
     }
     compareSeconds(input.durationSeconds, facts.durationSeconds);
-    return Promise.resolve();
+    await requireEnd(input, produced);
   },
 };
 
@@ -76,8 +77,9 @@ async function produce(
 async function run(deps: EngineDeps, work: Work, plan: VideoPlan, facts: VideoFacts): Promise<Produced<VideoFacts>> {
   const { format, inputOptions, outputOptions, warnings } = plan;
   const name = `${plan.copies ? 'copied' : 'output'}${plan.bare === null ? '' : '-whole'}`;
-  const path = await encode(deps, { work, format, inputOptions, outputOptions, seconds: facts.durationSeconds, name });
-  return { path, format, facts: factsOf(await probe(deps, work, { path, format })), warnings };
+  const seconds = facts.durationSeconds;
+  const { path, written } = await encode(deps, { work, format, inputOptions, outputOptions, seconds, name });
+  return { path, format, facts: factsOf(await probe(deps, work, { path, format })), warnings, written };
 }
 
 /** Tolerated difference of a copy's duration, in seconds. Without edit lists a container would play hidden frames. */

@@ -1,6 +1,8 @@
 /** Verifies that a written document is complete. */
 import { stat } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
 import { openPromise } from 'yauzl';
+import { checkPdf } from '#worker-image/engine/check-pdf.ts';
 import type { EngineDeps, Produced } from '#worker-image/engine/handler.ts';
 
 /** Entry that every package of the format has. */
@@ -16,32 +18,27 @@ const MAIN_PARTS: Readonly<Record<string, string>> = {
 /** Opens the document. @throws Error that names what is missing. */
 export async function verifyDocument(deps: EngineDeps, directory: string, produced: Produced): Promise<void> {
   const { path, format } = produced;
-  if (format === 'pdf') return verifyPdf(deps, directory, path);
+  if (format === 'pdf') return checkPdf(deps, directory, path);
   const part = MAIN_PARTS[format];
-  if (part !== undefined) return verifyPackage(path, part);
+  if (part !== undefined) return verifyPackage(path, part, deps.signal);
   // A sheet without filled cells becomes an empty CSV file.
   if ((await stat(path)).size === 0 && format !== 'csv') throw new Error(`the ${format} file is empty`);
 }
 
-async function verifyPdf(deps: EngineDeps, directory: string, path: string): Promise<void> {
-  const { stdout } = await deps.run({
-    file: 'qpdf',
-    args: ['--show-npages', path],
-    directory,
-    signal: deps.signal,
-    timeoutSeconds: 120,
-  });
-  if (!(Number(stdout.trim()) > 0)) throw new Error('the PDF has no pages');
-}
-
-async function verifyPackage(path: string, part: string): Promise<void> {
+/** Decompresses every part and compares its checksum: programs repair a package by dropping damaged parts. */
+async function verifyPackage(path: string, mainPart: string, signal: AbortSignal): Promise<void> {
   const zip = await openPromise(path, { lazyEntries: true, autoClose: false });
+  let hasMainPart = false;
   try {
     for await (const entry of zip.eachEntry()) {
-      if (entry.fileName === part && entry.uncompressedSize > 0) return;
+      signal.throwIfAborted();
+      hasMainPart ||= entry.fileName === mainPart && entry.uncompressedSize > 0;
+      let checksum = 0;
+      for await (const chunk of await zip.openReadStreamPromise(entry)) checksum = crc32(chunk as Buffer, checksum);
+      if (checksum !== entry.crc32) throw new Error(`the part ${entry.fileName} is damaged`);
     }
   } finally {
     zip.close();
   }
-  throw new Error(`the package has no ${part}`);
+  if (!hasMainPart) throw new Error(`the package has no ${mainPart}`);
 }

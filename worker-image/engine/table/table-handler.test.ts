@@ -6,6 +6,7 @@ import { CONVERT_TARGETS, type Format } from '#crds/catalogue/formats.ts';
 import { engineDeps, freshDirectory, runHandler, workOn } from '#test/fixtures/engine-work.ts';
 import { makeTableFixtures, TABLE_ROWS } from '#test/fixtures/make-table-fixtures.ts';
 import type { Produced } from '#worker-image/engine/handler.ts';
+import { verifyOutput } from '#worker-image/engine/verify-output.ts';
 import { tableHandler } from '#worker-image/engine/table/table-handler.ts';
 
 const INPUTS = ['csv', 'tsv', 'json', 'ndjson', 'html', 'md'] as const;
@@ -422,9 +423,9 @@ describe('verification', () => {
     });
     const produced = await runHandler(tableHandler, work);
     const bytes = await readFile(produced.path);
-    await tableHandler.verify(engineDeps(), work, {}, produced);
     await writeFile(produced.path, damaged(bytes, damage));
-    await expect(tableHandler.verify(engineDeps(), work, {}, produced)).rejects.toThrow(/output/);
+    const file = { handler: tableHandler, work, facts: {} };
+    await expect(verifyOutput(engineDeps(), file, produced)).rejects.toThrow(/output/);
   });
 
   // Of a result that the handler has not written, only the rows are known.

@@ -1,9 +1,10 @@
 /** AVIF. Images larger than the frame size of any AV1 level are written as a grid of tiles. */
-import { open, rm, writeFile, type FileHandle } from 'node:fs/promises';
+import { open, rm, type FileHandle } from 'node:fs/promises';
 import type { AvifOptions, Sharp } from 'sharp';
 import { layTiles, writeAvifGrid, type TileLayout } from '#worker-image/engine/image/encode/avif-grid.ts';
 import type { Encoder } from '#worker-image/engine/image/encode/encoder.ts';
 import { lossyQuality, type LossyQuality } from '#worker-image/engine/image/encode/quality-scale.ts';
+import { writeWhole } from '#worker-image/engine/written-file.ts';
 import { sharp } from '#worker-image/engine/image/libvips-picture.ts';
 
 /** MaxPicSize of AV1's levels 6.0 to 6.3, in pixels. A single frame of 100 megapixels takes 3.7 GB in the encoder. */
@@ -12,8 +13,11 @@ const MAX_FRAME_PIXELS = 35_651_584;
 export const encodeAvif: Encoder = async (_deps, { source, size, isDeep, quality, pipeline, path }) => {
   const pixels = size.width * size.height;
   const settings = avifSettings(await lossyQuality(source, quality), { pixels, bitdepth: isDeep ? 10 : 8 });
-  if (pixels <= MAX_FRAME_PIXELS) await pipeline().avif(settings).toFile(path);
-  else await writeFile(path, await encodeTiled({ pipeline, path, settings }));
+  const file =
+    pixels <= MAX_FRAME_PIXELS
+      ? await pipeline().avif(settings).toBuffer()
+      : await encodeTiled({ pipeline, path, settings });
+  return writeWhole(path, file);
 };
 
 /** Returns the settings for AVIF. The effort depends on the size in pixels. */

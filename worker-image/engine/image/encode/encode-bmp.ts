@@ -1,5 +1,5 @@
 /** BMP of 24 bits per pixel, the variant that every program reads. */
-import { writeFile } from 'node:fs/promises';
+import { writeWhole } from '#worker-image/engine/written-file.ts';
 import type { Encoder } from '#worker-image/engine/image/encode/encoder.ts';
 
 export const encodeBmp: Encoder = async (_deps, { source, pipeline, path }) => {
@@ -9,7 +9,7 @@ export const encodeBmp: Encoder = async (_deps, { source, pipeline, path }) => {
     .toBuffer({ resolveWithObject: true });
   const { width, height, channels } = info;
   const density = source.metadata.density ?? 72;
-  await writeFile(path, bmpFile({ width, height, data: channels === 3 ? data : grayToRgb(data, channels), density }));
+  return writeWhole(path, bmpFile({ width, height, data: channels === 3 ? data : grayToRgb(data, channels), density }));
 };
 
 function grayToRgb(gray: Buffer, channels: number): Buffer {

@@ -21,4 +21,5 @@ export const encodeHeic: Encoder = async ({ run, signal }, { picture, source, qu
   await access(path).catch((cause: unknown) => {
     throw new Error(`heif-enc exited with ${exitCode} and wrote no output: ${stderr.slice(0, 500)}`, { cause });
   });
+  return null;
 };

@@ -103,7 +103,7 @@ describe('encodeImage', () => {
   });
 
   it('makes transparency white in a format without it', async () => {
-    const path = await encodeImage(
+    const { path } = await encodeImage(
       engineDeps(),
       await encodingOf(sharp({ create: { width: 4, height: 4, channels: 4, background: '#0000' } }), { target: 'jpg' }),
     );
@@ -114,7 +114,7 @@ describe('encodeImage', () => {
   it('keeps EXIF for a caller who wants it only', async () => {
     const tagged = (): Sharp => blank(8, 8).withExif({ IFD0: { Make: 'Planted' } });
     for (const keepMetadata of [true, false]) {
-      const path = await encodeImage(engineDeps(), await encodingOf(tagged(), { target: 'webp', keepMetadata }));
+      const { path } = await encodeImage(engineDeps(), await encodingOf(tagged(), { target: 'webp', keepMetadata }));
       expect((await sharp(path).metadata()).exif?.includes('Planted') ?? false).toBe(keepMetadata);
     }
   });

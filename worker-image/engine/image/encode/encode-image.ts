@@ -4,6 +4,7 @@ import type { Metadata, Sharp } from 'sharp';
 import { extensionOf, type ImageTarget } from '#crds/catalogue/formats.ts';
 import type { ResolvedOptions } from '#crds/catalogue/options/options.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
+import type { Produced } from '#worker-image/engine/handler.ts';
 import type { ExifFields } from '#worker-image/engine/image/carried-exif.ts';
 import { encodeAvif } from '#worker-image/engine/image/encode/encode-avif.ts';
 import { encodeBmp } from '#worker-image/engine/image/encode/encode-bmp.ts';
@@ -15,6 +16,7 @@ import { encodePng } from '#worker-image/engine/image/encode/encode-png.ts';
 import { encodeWebp } from '#worker-image/engine/image/encode/encode-webp.ts';
 import type { Encoder, EncoderDeps, Output } from '#worker-image/engine/image/encode/encoder.ts';
 import { withImageErrors } from '#worker-image/engine/image/libvips-picture.ts';
+import { writeWhole, type WrittenFile } from '#worker-image/engine/written-file.ts';
 import type { ImageSize } from '#worker-image/engine/image/picture.ts';
 
 interface TargetRow {
@@ -56,12 +58,14 @@ export interface Encoding extends Pick<Output, 'picture' | 'source' | 'quality' 
   readonly exif: ExifFields | null;
 }
 
+export type EncodedImage = Pick<Produced, 'path' | 'written'>;
+
 /**
- * Writes the output into the work's directory and returns its path.
+ * Writes the output into the work's directory and returns its path, with what was written where that is known.
  * @throws MediaError limit_exceeded when a side is longer than the format allows, processing_failed when
  * the input cannot be decoded.
  */
-export async function encodeImage(deps: EncoderDeps, encoding: Encoding): Promise<string> {
+export async function encodeImage(deps: EncoderDeps, encoding: Encoding): Promise<EncodedImage> {
   const { picture, source, target, quality, lossless, resize } = encoding;
   const { name, maxSide, encode } = TARGETS[target];
   const size = resizedSize(picture.size, resize);
@@ -75,10 +79,10 @@ export async function encodeImage(deps: EncoderDeps, encoding: Encoding): Promis
   const isDeep = isWrittenDeep(encoding);
   const keptProfile = hasKeptProfile(source.metadata) ? (source.metadata.icc ?? null) : null;
   const pipeline = (): Sharp => prepare(encoding, isDeep, keptProfile !== null);
-  await withImageErrors(`Writing the ${name} file`, () =>
+  const written = await withImageErrors(`Writing the ${name} file`, () =>
     encode(deps, { picture, source, pipeline, path, quality, lossless, size, isDeep, keptProfile }),
   );
-  return path;
+  return { path, written: written ?? undefined };
 }
 
 /** Returns whether more than 8 bits per sample are written, which needs an input that has them. */
@@ -160,6 +164,12 @@ export function resizedSize(input: ImageSize, resize: Resize): ImageSize {
   return { width: Math.max(1, Math.round(input.width * scale)), height: Math.max(1, Math.round(input.height * scale)) };
 }
 
-function encodeTiff(...[, { pipeline, path }]: Parameters<Encoder>): Promise<unknown> {
-  return pipeline().tiff({ compression: 'deflate', predictor: 'horizontal' }).toFile(path);
+/** Maximum size of a TIFF that is encoded in memory, in pixels. Larger ones are written row by row. */
+const MAX_TIFF_PIXELS_IN_MEMORY = 16_000_000;
+
+async function encodeTiff(...[, { pipeline, path, size }]: Parameters<Encoder>): Promise<WrittenFile | null> {
+  const tiff = pipeline().tiff({ compression: 'deflate', predictor: 'horizontal' });
+  if (size.width * size.height <= MAX_TIFF_PIXELS_IN_MEMORY) return writeWhole(path, await tiff.toBuffer());
+  await tiff.toFile(path);
+  return null;
 }

@@ -1,4 +1,5 @@
 import type { JpegOptions } from 'sharp';
+import { writeWhole } from '#worker-image/engine/written-file.ts';
 import type { Encoder } from '#worker-image/engine/image/encode/encoder.ts';
 import { lossyQuality, type LossyQuality } from '#worker-image/engine/image/encode/quality-scale.ts';
 
@@ -13,9 +14,12 @@ const PHOTO_TABLE = 5;
 
 /** Writes JPEG. */
 export const encodeJpeg: Encoder = async (_deps, { source, quality, pipeline, path }) =>
-  pipeline()
-    .jpeg(jpegSettings(await lossyQuality(source, quality)))
-    .toFile(path);
+  writeWhole(
+    path,
+    await pipeline()
+      .jpeg(jpegSettings(await lossyQuality(source, quality)))
+      .toBuffer(),
+  );
 
 /** Returns the settings for JPEG: photos by a better table of quantization, the rest by mozjpeg's search. */
 export function jpegSettings({ quality, content, encoders }: LossyQuality): JpegOptions {

@@ -1,10 +1,11 @@
 /** PDF of one page that shows one image. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import type { Metadata, Sharp } from 'sharp';
 import { jpegFrameMarker } from '#worker-image/engine/containers/jpeg-frame-marker.ts';
 import { PdfWriter } from '#worker-image/engine/containers/pdf-writer.ts';
 import { readPngChunks } from '#worker-image/engine/containers/png-chunks.ts';
 import type { Encoder } from '#worker-image/engine/image/encode/encoder.ts';
+import { writeWhole } from '#worker-image/engine/written-file.ts';
 import type { Picture } from '#worker-image/engine/image/picture.ts';
 
 /** An image object of the PDF without its position in the file. */
@@ -66,7 +67,7 @@ export const encodePdf: Encoder = async (_deps, { picture, source, keptProfile, 
     Math.max(1, Math.round(((length * POINTS_PER_INCH) / density) * 100) / 100);
   const page = { width: points(pixels.width), height: points(pixels.height) };
   const matrix = (MATRICES[orientation] ?? UPRIGHT)(page.width, page.height);
-  await writeFile(path, writePage(page, matrix, image));
+  return writeWhole(path, writePage(page, matrix, image));
 };
 
 function densityOf({ density }: Metadata): number {

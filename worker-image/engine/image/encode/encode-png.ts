@@ -9,7 +9,8 @@ const MAX_PALETTE_QUALITY = 80;
 export const encodePng: Encoder = async (_deps, { source, quality, lossless, pipeline, path }) => {
   const content = lossless || quality === 100 ? null : await classifyImage(source);
   if (content === 'graphic' || (content === 'photo' && quality <= MAX_PALETTE_QUALITY)) {
-    if (await writePalettePng({ pipeline, quality, path, content, compressionLevel: 9 })) return;
+    if (await writePalettePng({ pipeline, quality, path, content, compressionLevel: 9 })) return null;
   }
   await pipeline().png({ compressionLevel: 9 }).toFile(path);
+  return null;
 };

@@ -1,9 +1,10 @@
 /** WebP: lossy for photos; graphics also losslessly, with few colors. */
-import { rename, rm, stat } from 'node:fs/promises';
-import type { OutputInfo, Sharp, WebpOptions } from 'sharp';
+import { rm } from 'node:fs/promises';
+import type { Sharp, WebpOptions } from 'sharp';
 import type { Encoder, Output } from '#worker-image/engine/image/encode/encoder.ts';
 import { writePalettePng } from '#worker-image/engine/image/encode/palette.ts';
 import { lossyQuality, type LossyQuality } from '#worker-image/engine/image/encode/quality-scale.ts';
+import { writeWhole } from '#worker-image/engine/written-file.ts';
 import { sharp } from '#worker-image/engine/image/libvips-picture.ts';
 
 /** Maximum size of a graphic that is encoded nearly losslessly, in pixels of all frames. Larger ones take seconds. */
@@ -15,17 +16,17 @@ export const encodeWebp: Encoder = async (_deps, output) => {
   const target = await lossyQuality(source, quality);
   const isGraphic = target.content === 'graphic';
   const canBeExact = isGraphic && size.width * size.height * source.frames <= MAX_EXACT_PIXELS;
-  if (canBeExact && quality === 100) return write(output, exactWebpSettings(target));
-  if (isGraphic && source.frames === 1 && (await writePaletteWebp(output, target))) return;
-  await write(output, webpSettings(target));
-  if (!canBeExact || source.frames === 1) return;
-  const exact = `${path}.exact`;
-  const { size: exactBytes } = await write({ ...output, path: exact }, exactWebpSettings(target));
-  await (exactBytes < (await stat(path)).size ? rename(exact, path) : rm(exact));
+  if (canBeExact && quality === 100) return writeWhole(path, await encode(output, exactWebpSettings(target)));
+  const fewColors = isGraphic && source.frames === 1 ? await encodePalette(output, target) : null;
+  if (fewColors !== null) return writeWhole(path, fewColors);
+  const lossy = await encode(output, webpSettings(target));
+  if (!canBeExact || source.frames === 1) return writeWhole(path, lossy);
+  const exact = await encode(output, exactWebpSettings(target));
+  return writeWhole(path, exact.length < lossy.length ? exact : lossy);
 };
 
-function write({ pipeline, path }: Output, settings: WebpOptions): Promise<OutputInfo> {
-  return pipeline().webp(settings).toFile(path);
+function encode({ pipeline }: Output, settings: WebpOptions): Promise<Buffer> {
+  return pipeline().webp(settings).toBuffer();
 }
 
 /**
@@ -34,18 +35,16 @@ function write({ pipeline, path }: Output, settings: WebpOptions): Promise<Outpu
  */
 const MAX_DRAFT_SHARE = 0.9;
 
-/** Writes a still graphic losslessly with a palette. Returns whether that is invisible and not larger than a lossy file. */
-async function writePaletteWebp(output: Output, target: LossyQuality): Promise<boolean> {
+/** Encodes a still graphic losslessly with a palette. Returns null when that is visible or larger than a lossy file. */
+async function encodePalette(output: Output, target: LossyQuality): Promise<Buffer | null> {
   const { pipeline, quality, path } = output;
   const png = `${path}.png`;
   const isInvisible = await writePalettePng({ pipeline, quality, content: 'graphic', path: png, compressionLevel: 0 });
-  const written = isInvisible ? await (await openWithMetadata(png)).webp(LOSSLESS).toFile(path) : null;
+  const exact = isInvisible ? await (await openWithMetadata(png)).webp(LOSSLESS).toBuffer() : null;
   await rm(png);
-  if (written === null) return false;
-  const draft = await pipeline()
-    .webp({ ...webpSettings(target), smartSubsample: false, effort: 0 })
-    .toBuffer();
-  return written.size <= draft.length * MAX_DRAFT_SHARE;
+  if (exact === null) return null;
+  const draft = await encode(output, { ...webpSettings(target), smartSubsample: false, effort: 0 });
+  return exact.length <= draft.length * MAX_DRAFT_SHARE ? exact : null;
 }
 
 /** Opens a file whose samples are final. The output keeps what metadata it has; asked to keep more, libvips would add some. */

@@ -1,6 +1,7 @@
 /** The contract between `encode-image.ts` and the encoder of each format. */
 import type { Sharp } from 'sharp';
 import type { EngineDeps } from '#worker-image/engine/handler.ts';
+import type { WrittenFile } from '#worker-image/engine/written-file.ts';
 import type { ImageSize, Picture, PixelSource } from '#worker-image/engine/image/picture.ts';
 
 export type EncoderDeps = Pick<EngineDeps, 'run' | 'signal'>;
@@ -24,5 +25,8 @@ export interface Output {
   readonly keptProfile: Buffer | null;
 }
 
-/** Writes the output. @throws Error when the pixels cannot be decoded. */
-export type Encoder = (deps: EncoderDeps, output: Output) => Promise<unknown>;
+/**
+ * Writes the output. Resolves with what was written; null where a library wrote the file itself.
+ * @throws Error when the pixels cannot be decoded.
+ */
+export type Encoder = (deps: EncoderDeps, output: Output) => Promise<WrittenFile | null>;

@@ -1,5 +1,5 @@
 /** Removes metadata without touching the pixels. */
-import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { extensionOf, type Format } from '#crds/catalogue/formats.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
@@ -7,6 +7,7 @@ import type { EngineDeps, Work } from '#worker-image/engine/handler.ts';
 import { GAIN_MAP_WARNING } from '#worker-image/engine/image/libvips-picture.ts';
 import { openImage } from '#worker-image/engine/image/loaders/open-picture.ts';
 import type { ImageFacts, ProducedImage } from '#worker-image/engine/image/picture.ts';
+import { writeWhole } from '#worker-image/engine/written-file.ts';
 import { stripGif } from '#worker-image/engine/image/strip/strip-gif.ts';
 import { stripHeif } from '#worker-image/engine/image/strip/strip-heif.ts';
 import { stripJpeg } from '#worker-image/engine/image/strip/strip-jpeg.ts';
@@ -41,8 +42,8 @@ export async function stripImage(deps: EngineDeps, work: Work, { picture }: Imag
       `Metadata cannot be removed from ${format} files. Compress the file: the result has no metadata.`,
     );
   }
-  if (strip === null) await copyFile(input, path);
-  else await writeFile(path, strip(await readFile(input)));
+  const file = await readFile(input);
+  const written = await writeWhole(path, strip === null ? file : strip(file));
   const facts = await openImage(deps, work, { path, format });
   // In a JPEG the images after the first one are removed with the metadata.
   const lostGainMap = (await picture.hasGainMap?.()) === true && (await facts.picture.hasGainMap?.()) !== true;
@@ -50,5 +51,5 @@ export async function stripImage(deps: EngineDeps, work: Work, { picture }: Imag
     ...(strip === null ? [`A ${format.toUpperCase()} file has no metadata: the file is returned unchanged.`] : []),
     ...(lostGainMap ? [GAIN_MAP_WARNING] : []),
   ];
-  return { path, format, facts, warnings };
+  return { path, format, facts, warnings, written };
 }
