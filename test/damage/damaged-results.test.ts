@@ -4,6 +4,7 @@
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { unzipSync } from 'fflate';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Format, Kind } from '#crds/catalogue/formats.ts';
@@ -26,8 +27,8 @@ interface Row {
   readonly operation?: 'compress' | 'convert';
   /** Damages: 200 of each kind of file, fewer of each format that costs a process per file. */
   readonly count: number;
-  /** Damages of equal length inside coded data pass where another program wrote the file. */
-  readonly remain?: 'of equal length';
+  /** Damages that may pass, inside coded data that another program wrote; `not shorter` includes those of equal length. */
+  readonly excused?: 'of equal length' | 'not shorter';
 }
 
 const image = (result: Format, more: Partial<Row> = {}): Row => ({
@@ -38,20 +39,20 @@ const image = (result: Format, more: Partial<Row> = {}): Row => ({
   count: 200,
   ...more,
 });
-const media = (result: Format, kind: 'audio' | 'video', input: string, remain?: Row['remain']): Row => ({
+const media = (result: Format, kind: 'audio' | 'video', input: string, excused?: Row['excused']): Row => ({
   result,
   kind,
   input,
   options: { convert: { to: result } },
   count: kind === 'audio' ? 40 : 100,
-  ...(remain !== undefined && { remain }),
+  ...(excused !== undefined && { excused }),
 });
 
 const ROWS: readonly Row[] = [
   ...(['jpg', 'png', 'webp', 'avif', 'tiff', 'bmp', 'gif', 'pdf'] as const).map((result) => image(result)),
   image('webp', { input: 'animated-gif' }),
   image('gif', { input: 'animated-webp' }),
-  image('heic', { count: 100, remain: 'of equal length' }),
+  image('heic', { count: 100, excused: 'not shorter' }),
   media('mp4', 'video', 'mov', 'of equal length'),
   media('webm', 'video', 'mp4', 'of equal length'),
   media('mp3', 'audio', 'wav', 'of equal length'),
@@ -68,7 +69,7 @@ const ROWS: readonly Row[] = [
   ...(['otf', 'woff', 'woff2'] as const).map((result): Row => ({ ...image(result), kind: 'font', input: 'ttf' })),
   { ...image('ttf'), kind: 'font', input: 'woff2' },
   { ...image('docx'), kind: 'word', input: 'letter.odt' },
-  { ...image('pdf'), kind: 'word', input: 'letter.odt', count: 100 },
+  { ...image('pdf'), kind: 'word', input: 'letter.odt', count: 100, excused: 'of equal length' },
 ];
 
 const SAMPLES = join(import.meta.dirname, '../../api/data/samples');
@@ -128,8 +129,13 @@ async function passedOf(result: Result, damages: readonly Damage[]): Promise<Dam
   return passed;
 }
 
-/** Returns what a file shows: its pixels, or text and pixels of a PDF. */
+function isExcused({ excused }: Row, growth: number): boolean {
+  return excused !== undefined && (growth === 0 || (excused === 'not shorter' && growth > 0));
+}
+
+/** Returns what a file shows: the parts of a package, text and pixels of a PDF, or the pixels of an image. */
 async function shown(directory: string, bytes: Buffer, format: Format): Promise<string> {
+  if (format === 'docx') return partsOf(bytes);
   if (format !== 'pdf') return (await sharp(bytes, { failOn: 'none' }).raw().toBuffer()).toString('latin1');
   const path = join(directory, 'shown.pdf');
   await writeFile(path, bytes);
@@ -137,6 +143,12 @@ async function shown(directory: string, bytes: Buffer, format: Format): Promise<
   const pages = (await readdir(directory)).filter((name) => /^shown-.*png$/.test(name)).toSorted();
   const pixels = await Promise.all(pages.map((name) => sharp(join(directory, name)).raw().toBuffer()));
   return `${await runTool(directory, 'pdftotext', [path, '-'])}${Buffer.concat(pixels).toString('latin1')}`;
+}
+
+function partsOf(bytes: Buffer): string {
+  return Object.entries(unzipSync(bytes))
+    .map(([name, part]) => `${name} ${Buffer.from(part).toString('latin1')}`)
+    .join();
 }
 
 describe('a damaged result', () => {
@@ -149,16 +161,13 @@ describe('a damaged result', () => {
       await expect(verifyAgain(result)).resolves.toBeUndefined();
       const shifted = Buffer.concat([good.subarray(good.length >> 1), good.subarray(0, good.length >> 1)]);
       const damages = damagesOf(good, shifted, row.count);
-      expect(new Set(damages.map(({ name }) => name)).size).toBeGreaterThan(row.count * 0.9);
+      expect(new Set(damages.map(({ name }) => name)).size).toBeGreaterThan(row.count * 0.8);
       const passed = await passedOf(result, damages);
-      console.log(format, row.kind, good.length, passed.length, 'of', damages.length, 'passed');
-      if (row.remain !== undefined) {
-        expect(passed.filter(({ bytes }) => bytes.length !== good.length)).toEqual([]);
-        return;
-      }
-      const wanted = passed.length === 0 ? '' : await shown(result.file.work.directory, good, format);
-      for (const { name, bytes } of passed)
-        expect((await shown(result.file.work.directory, bytes, format)) === wanted, name).toBe(true);
+      const unexcused = passed.filter(({ bytes }) => !isExcused(row, bytes.length - good.length));
+      const { directory } = result.file.work;
+      const wanted = unexcused.length === 0 ? '' : await shown(directory, good, format);
+      for (const { name, bytes } of unexcused)
+        expect((await shown(directory, bytes, format)) === wanted, name).toBe(true);
     },
     120_000,
   );

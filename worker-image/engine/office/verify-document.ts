@@ -33,6 +33,9 @@ async function verifyPackage(path: string, mainPart: string, signal: AbortSignal
     for await (const entry of zip.eachEntry()) {
       signal.throwIfAborted();
       hasMainPart ||= entry.fileName === mainPart && entry.uncompressedSize > 0;
+      const { fileName } = await zip.readLocalFileHeaderPromise(entry);
+      if (!fileName.equals(entry.fileNameRaw))
+        throw new Error(`the part ${entry.fileName} has another name in its header`);
       let checksum = 0;
       for await (const chunk of await zip.openReadStreamPromise(entry)) checksum = crc32(chunk as Buffer, checksum);
       if (checksum !== entry.crc32) throw new Error(`the part ${entry.fileName} is damaged`);
