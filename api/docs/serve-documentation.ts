@@ -14,10 +14,10 @@ function headersOf(scripts: readonly string[]): Record<string, string> {
   const own =
     scripts.length === 0
       ? "style-src 'self'; "
-      : `style-src 'self' ${TRANSITION_STYLE}; script-src 'self' ${scripts.join(' ')}; connect-src 'self'; `;
+      : `style-src 'self' ${TRANSITION_STYLE}; script-src 'self' ${scripts.join(' ')}; `;
   return {
     'Cache-Control': 'public, max-age=300',
-    'Content-Security-Policy': `default-src 'none'; ${own}img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    'Content-Security-Policy': `default-src 'none'; ${own}connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
     'Referrer-Policy': 'no-referrer',
   };
 }
