@@ -31,7 +31,7 @@ describe('the name of the installation', () => {
   );
 
   it('is in what the scripts of the documentation show, which is not kept beyond a change of the name', async () => {
-    const script = / src="(\/docs\/assets\/chunks\/metadata\.[^"]+)"/.exec(await page('/docs'))?.[1] ?? '';
+    const script = / href="(\/docs\/assets\/chunks\/metadata\.[^"]+)"/.exec(await page('/docs'))?.[1] ?? '';
     const { bytes, headers } = await api('GET', script);
     const [, data = ''] = /__VP_SITE_DATA__=JSON\.parse\((".*")\);/.exec(bytes.toString('utf8')) ?? [];
     expect(JSON.parse(JSON.parse(data) as string)).toMatchObject({ title: NAME });
