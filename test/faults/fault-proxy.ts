@@ -98,6 +98,7 @@ export async function startFaultProxy(first: Target, { isPostgres }: { isPostgre
     mend: () => {
       isCut = false;
       delayMs = 0;
+      drop = null;
     },
     reset,
     dropCommitReply: (withStatement) =>
