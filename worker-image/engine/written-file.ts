@@ -1,7 +1,7 @@
 /** Size and checksum of a result as it was written, by which a file that was damaged afterwards is detected. */
-import { createReadStream } from 'node:fs';
 import { stat, writeFile } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
+import { chunksOf } from '#worker-image/engine/containers/read-text.ts';
 
 export interface WrittenFile {
   /** Size in bytes. */
@@ -16,16 +16,12 @@ export async function writeWhole(path: string, bytes: Uint8Array): Promise<Writt
   return { bytes: bytes.length, checksum: crc32(bytes) };
 }
 
-/** Bytes that are read at a time. */
-const CHUNK_BYTES = 512 * 1024;
-
 /** Compares the file with what was written. @throws Error when it is another. */
 export async function requireWritten(path: string, written: WrittenFile, signal: AbortSignal): Promise<void> {
   const { size } = await stat(path);
   if (size !== written.bytes) throw new Error(`The output has ${size} bytes; ${written.bytes} were written.`);
   if (written.checksum === null) return;
   let checksum = 0;
-  const chunks: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: CHUNK_BYTES, signal });
-  for await (const chunk of chunks) checksum = crc32(chunk, checksum);
+  for await (const chunk of chunksOf(path, { signal })) checksum = crc32(chunk, checksum);
   if (checksum !== written.checksum) throw new Error('The output is not what was written.');
 }

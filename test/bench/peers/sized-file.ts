@@ -6,10 +6,10 @@ import { FormData } from 'undici';
 import type { SentOptions } from '#crds/catalogue/options/options.ts';
 import { runBenchJob } from './bench-job.ts';
 import { ofDirectLane, startBenchService, type BenchService } from './bench-service.ts';
-import { OURS } from './measured.ts';
+import { OURS, type Figure } from './measured.ts';
 import { cpuOfWork } from './process-cpu.ts';
 import { peakMemory } from './process-memory.ts';
-import { Samples, type Bench } from './row.ts';
+import { Samples, type Bench, type CaseFigures } from './row.ts';
 
 export interface SizedFile {
   readonly lane: 'direct' | 'job';
@@ -39,10 +39,20 @@ export interface Sizing {
   readonly atRest: number;
 }
 
-/** Starts the service; the caller stops it. */
-export async function startSizing(bench: Bench): Promise<Sizing> {
+/** Starts a service and measures the cases that are wanted, one after the other. */
+export async function* measureCases<Case>(
+  bench: Bench,
+  cases: Readonly<Record<string, Case>>,
+  figuresOf: (sizing: Sizing, name: string, one: Case) => Promise<readonly Figure[]>,
+): AsyncGenerator<CaseFigures> {
   const service = await startBenchService(bench.folder);
-  return { bench, service, atRest: await cpuAtRest(service) };
+  try {
+    const sizing = { bench, service, atRest: await cpuAtRest(service) };
+    for (const [name, one] of Object.entries(cases))
+      if (bench.wanted(name)) yield { name, figures: await figuresOf(sizing, name, one) };
+  } finally {
+    await service.stop();
+  }
 }
 
 /** Measures the file in all rounds: `cpu` and `seconds` in seconds, `memory` in MiB. */
@@ -50,7 +60,7 @@ export async function measureSizedFile(
   { bench, service, atRest }: Sizing,
   name: string,
   file: SizedFile,
-): Promise<Samples> {
+): Promise<readonly Figure[]> {
   const folder = join(bench.folder, 'samples', name.replaceAll(/\W+/g, '-'));
   await mkdir(folder, { recursive: true });
   const bytes = await file.bytes({ ...bench, folder });
@@ -76,7 +86,7 @@ export async function measureSizedFile(
       .filter(isOfFile)
       .map(({ pid }) => pid);
   samples.add(OURS, 'memory', await peakMemory(pids, work));
-  return samples;
+  return samples.figures;
 }
 
 type Process = ReturnType<BenchService['processes']>[number];

@@ -7,9 +7,9 @@ import type { Figure } from '../measured.ts';
 import { makeSound, makeVideo } from '../media-samples.ts';
 import { makeOrders, makeReport } from '../office-samples.ts';
 import { photoOf } from '../photo-of-size.ts';
-import { Samples, type Bench, type CaseFigures, type Row } from '../row.ts';
+import { Samples, type Bench, type Row } from '../row.ts';
 import { runProgram } from '../run-program.ts';
-import { conversion, direct, job, measureSizedFile, startSizing, type SizedFile, type Sizing } from '../sized-file.ts';
+import { conversion, direct, job, measureCases, measureSizedFile, type SizedFile, type Sizing } from '../sized-file.ts';
 
 interface Growth {
   readonly one: string;
@@ -76,18 +76,8 @@ costs besides.`,
     { title: 'MiB', metrics: ['memory'], digits: 1 },
   ],
   cases: Object.keys(GROWTHS),
-  measure,
+  measure: (bench) => measureCases(bench, GROWTHS, measureGrowth),
 };
-
-async function* measure(bench: Bench): AsyncGenerator<CaseFigures> {
-  const sizing = await startSizing(bench);
-  try {
-    for (const [name, kind] of Object.entries(GROWTHS))
-      if (bench.wanted(name)) yield { name, figures: await measureGrowth(sizing, name, kind) };
-  } finally {
-    await sizing.service.stop();
-  }
-}
 
 async function measureGrowth(
   sizing: Sizing,
@@ -98,7 +88,7 @@ async function measureGrowth(
   const lines = new Samples();
   const bySize: (readonly Figure[])[] = [];
   for (const size of sizes) {
-    const { figures } = await measureSizedFile(sizing, `${name}: ${size} ${many}`, fileOf(size));
+    const figures = await measureSizedFile(sizing, `${name}: ${size} ${many}`, fileOf(size));
     for (const { metric, samples } of figures)
       for (const value of samples) measured.add(`${size} ${many}`, metric, value);
     bySize.push(figures);

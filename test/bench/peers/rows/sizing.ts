@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { fetchPdfSamples } from '#test/bench/pdf-samples.ts';
 import { csvPieces } from '../csv-pieces.ts';
 import { makeSound, makeVideo } from '../media-samples.ts';
-import { makeOfficeSamples } from '../office-samples.ts';
+import { makeReport } from '../office-samples.ts';
 import { photoOf } from '../photo-of-size.ts';
-import type { Bench, CaseFigures, Row } from '../row.ts';
-import { conversion, direct, job, measureSizedFile, startSizing, type SizedFile } from '../sized-file.ts';
+import type { Bench, Row } from '../row.ts';
+import { conversion, direct, job, measureCases, measureSizedFile, type SizedFile } from '../sized-file.ts';
 
 const MIB = 1024 ** 2;
 const FILES: Readonly<Record<string, SizedFile>> = {
@@ -35,18 +35,8 @@ what they take at rest; memory is the most that the processes of this one file h
     { title: 'MiB', metrics: ['memory'], digits: 0 },
   ],
   cases: Object.keys(FILES),
-  measure,
+  measure: (bench) => measureCases(bench, FILES, measureSizedFile),
 };
-
-async function* measure(bench: Bench): AsyncGenerator<CaseFigures> {
-  const sizing = await startSizing(bench);
-  try {
-    for (const [name, file] of Object.entries(FILES))
-      if (bench.wanted(name)) yield { name, figures: (await measureSizedFile(sizing, name, file)).figures };
-  } finally {
-    await sizing.service.stop();
-  }
-}
 
 function photo(bench: Bench): Promise<Buffer> {
   return photoOf(bench, 12);
@@ -58,7 +48,7 @@ async function paper({ folder }: Bench): Promise<Buffer> {
 }
 
 async function report({ folder }: Bench): Promise<Buffer> {
-  return readFile((await makeOfficeSamples(folder))['docx of 20 pages'] ?? '');
+  return readFile(await makeReport(folder, 20));
 }
 
 async function video(bench: Bench): Promise<Buffer> {
