@@ -3,6 +3,7 @@
  * run.
  */
 import type { Server as HttpsServer } from 'node:https';
+import { setTimeout as delay } from 'node:timers/promises';
 import { composeApi } from '#api/compose-api.ts';
 import { dashboardSettings } from '#api/dashboard/dashboard-settings.ts';
 import { makeEngineClient } from '#api/direct/engine-client.ts';
@@ -17,6 +18,7 @@ import { makeDatabase } from '#api/store/database.ts';
 import { PLANS } from '#crds/catalogue/plans.ts';
 import { beginProcess } from '#crds/process/begin-process.ts';
 import { loadConfig } from '#crds/process/config.ts';
+import { endConnectionsAtClose } from '#crds/process/end-connections.ts';
 import { closeServer, listen, opsAddress, startOpsServer } from '#crds/process/ops-server.ts';
 import { announceReady } from '#crds/process/ready.ts';
 import { settings } from '#crds/process/settings.ts';
@@ -69,6 +71,7 @@ const { httpsServer, httpServer } = composeApi(
     dashboard: dashboardSettings(config),
   },
 );
+const endConnections = [httpsServer.server, httpServer].map(endConnectionsAtClose);
 const host = config.MEDIAJOBS_LISTEN_HOST;
 await httpsServer.listen({ host, port: config.MEDIAJOBS_HTTPS_PORT });
 const renewal = renewCertificate({ server: httpsServer.server as HttpsServer, log }, certificateFiles, {
@@ -88,6 +91,8 @@ void engine.connect();
 log.info({ https_port: config.MEDIAJOBS_HTTPS_PORT, http_port: config.MEDIAJOBS_HTTP_PORT }, 'serving');
 
 runUntilStopped({ log }, async () => {
+  for (const end of endConnections) end();
+  await delay(config.MEDIAJOBS_STOP_DELAY_SECONDS * 1000);
   await Promise.all([httpsServer.close(), renewal.stop()]);
   await Promise.all([closeServer(httpServer), fileServer?.close(), ops.close()]);
   engine.close();

@@ -5,7 +5,6 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { ApiDeps } from '#api/http/api-deps.ts';
 import type { ApiReply, ApiRequest, Endpoint } from '#api/http/endpoint.ts';
-import { endConnectionsAtClose } from '#crds/process/end-connections.ts';
 import { closeIdleConnections, CONNECTION_TIMEOUTS, type ConnectionTimeouts } from '#api/http/connection-timeouts.ts';
 import { drainBody } from '#api/http/drain-body.ts';
 import { passGates, refuseVersion, type GateContext } from '#api/http/gates.ts';
@@ -62,8 +61,6 @@ export function makeServer(
   refuseFailedHandshake(deps, server.server);
   makeConnectionsPausable(server.server);
   closeIdleConnections(deps.metrics, server.server);
-  const endConnections = endConnectionsAtClose(server.server);
-  server.addHook('preClose', async () => endConnections());
   server.setNotFoundHandler((request, reply) => refuseUnknown(deps, endpoints, { request, reply }));
   server.setErrorHandler((error, request, reply) => sendRefusal(deps, reply, { error, requestId: request.id }));
   for (const endpoint of endpoints) {

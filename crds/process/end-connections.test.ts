@@ -33,4 +33,29 @@ describe('a server that closes', () => {
     await closed;
     agent.destroy();
   });
+
+  it('closes the keep-alive connection of a request that is received before it closes', async () => {
+    const server = createServer((_request, response) => response.end('done'));
+    const endConnections = endConnectionsAtClose(server);
+    await listen(server, { host: '127.0.0.1', port: 0 });
+    const { port } = server.address() as AddressInfo;
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const connection = async (): Promise<[header: string | undefined, port: number | undefined]> => {
+      const reply = await new Promise<IncomingMessage>((resolve, reject) => {
+        get({ port, agent }, resolve).once('error', reject);
+      });
+      const { localPort } = reply.socket;
+      await text(reply);
+      return [reply.headers.connection, localPort];
+    };
+    const [, first] = await connection();
+    expect(await connection()).toEqual(['keep-alive', first]);
+    endConnections();
+    expect(await connection()).toEqual(['close', first]);
+    const [header, other] = await connection();
+    expect(header).toBe('close');
+    expect(other).not.toBe(first);
+    agent.destroy();
+    server.close();
+  });
 });

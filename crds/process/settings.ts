@@ -49,10 +49,7 @@ export const settings = z.object({
   }),
   MEDIAJOBS_OIDC_CLIENT_ID: z.string().optional().meta({ description: 'Client id at that provider.' }),
   MEDIAJOBS_OIDC_CLIENT_SECRET: z.string().optional().meta({ description: 'Secret of that client.' }),
-  MEDIAJOBS_LISTEN_HOST: z
-    .string()
-    .default('127.0.0.1')
-    .meta({ description: 'Address that the HTTPS and http ports bind to.' }),
+  MEDIAJOBS_LISTEN_HOST: z.string().default('127.0.0.1').meta({ description: 'Address of the HTTPS and http ports.' }),
   MEDIAJOBS_HTTPS_PORT: port.default(8443).meta({ description: 'HTTPS port.' }),
   MEDIAJOBS_HTTP_PORT: port.default(8080).meta({
     description:
@@ -67,6 +64,10 @@ export const settings = z.object({
   MEDIAJOBS_CONNECTIONS_PER_ADDRESS: count.default(600).meta({
     description:
       'Maximum number of open connections of one IPv4 address or IPv6 /64 network. Trusted proxies have no limit per address. Raise it where a load balancer hides the addresses of callers.',
+  }),
+  MEDIAJOBS_STOP_DELAY_SECONDS: z.coerce.number().int().min(0).max(600).default(0).meta({
+    description:
+      'Time after SIGTERM in which the API serves as before and every response closes its connection, in seconds. Where other instances take over, the time in which load balancers and callers move to them; the chart sets 10.',
   }),
   MEDIAJOBS_TRUSTED_PROXIES: cidrs
     .default([])
