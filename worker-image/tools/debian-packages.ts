@@ -8,6 +8,7 @@ export const DEBIAN_PACKAGES = {
   pdftoppm: 'poppler-utils',
   pdfinfo: 'poppler-utils',
   vips: 'libvips-tools',
+  gifsicle: 'gifsicle',
   'heif-enc': 'libheif-examples',
   dcraw_emu: 'libraw-bin',
   'raw-identify': 'libraw-bin',
