@@ -17,6 +17,13 @@ export interface AuditEntry {
   readonly target: string | null;
 }
 
+/** Entry as it is shown. */
+export interface ShownAuditEntry extends AuditEntry {
+  readonly id: number;
+  /** Whether the target is a webhook endpoint that has been deleted since, or now: it has no page. */
+  readonly isTargetDeleted: boolean;
+}
+
 export async function insertAudit(db: Queryable, entry: AuditEntry): Promise<void> {
   await db.query(
     'insert into audit_log (at, user_id, email, address, account_id, action, target) values ($1, $2, $3, $4, $5, $6, $7)',
@@ -31,9 +38,11 @@ export async function insertAudit(db: Queryable, entry: AuditEntry): Promise<voi
 export async function selectAudit(
   db: Queryable,
   { accountId, before, limit }: { accountId: string | null; before: number | null; limit: number },
-): Promise<readonly (AuditEntry & { readonly id: number })[]> {
-  return db.selectRows<AuditEntry & { id: number }>(
-    `select id, at, user_id as "userId", email, address, account_id as "accountId", action, target from audit_log
+): Promise<readonly ShownAuditEntry[]> {
+  return db.selectRows<ShownAuditEntry>(
+    `select id, at, user_id as "userId", email, address, account_id as "accountId", action, target,
+       exists (select 1 from webhook_endpoints where webhook_endpoints.id = target and deleted_at is not null) as "isTargetDeleted"
+     from audit_log
      where ($1::text is null or account_id = $1) and ($2::bigint is null or id < $2) order by id desc limit $3`,
     [accountId, before, limit],
   );

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { activitySentence } from '#api/dashboard/activity-sentence.ts';
-import type { AuditEntry } from '#api/audit/audit-rows.ts';
+import type { ShownAuditEntry } from '#api/audit/audit-rows.ts';
 
-const ENTRY: AuditEntry = {
+const ENTRY: ShownAuditEntry = {
+  id: 1,
+  isTargetDeleted: false,
   at: new Date('2026-01-01T00:00:00Z'),
   userId: 'usr_1',
   email: 'ada@example.com',
@@ -11,7 +13,7 @@ const ENTRY: AuditEntry = {
   action: 'key.create',
   target: null,
 };
-const read = (change: Partial<AuditEntry>, names?: ReadonlyMap<string, string>): string =>
+const read = (change: Partial<ShownAuditEntry>, names?: ReadonlyMap<string, string>): string =>
   activitySentence({ ...ENTRY, ...change }, names)
     .markup.replaceAll(/\s+/g, ' ')
     .trim();
@@ -36,7 +38,7 @@ describe('an entry of the audit log', () => {
 
   it('links a webhook endpoint unless it was deleted', () => {
     expect(read({ action: 'webhook.pause', target: 'whk_1' })).toContain('<a ');
-    expect(read({ action: 'webhook.delete', target: 'whk_1' })).not.toContain('<a ');
+    expect(read({ action: 'webhook.pause', target: 'whk_1', isTargetDeleted: true })).not.toContain('<a ');
   });
 
   it('shows keys by their names, as the actor and as the target', () => {

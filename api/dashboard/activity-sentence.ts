@@ -1,5 +1,5 @@
 import { html, type Content, type Html } from '#api/dashboard/html.ts';
-import type { AuditEntry } from '#api/audit/audit-rows.ts';
+import type { ShownAuditEntry } from '#api/audit/audit-rows.ts';
 
 type Phrase = readonly [before: string, after?: string];
 
@@ -43,12 +43,11 @@ const PHRASES: ReadonlyMap<string, Phrase> = new Map<string, Phrase>([
 
 /** Returns an entry of the audit log as a sentence; its targets link to their pages. @param names of keys by their ids. */
 export function activitySentence(
-  { email, action, target, accountId }: AuditEntry,
+  { email, action, target, accountId, isTargetDeleted }: ShownAuditEntry,
   names: ReadonlyMap<string, string> = new Map(),
 ): Html {
   const [before, after] = PHRASES.get(action) ?? signInPhrase(action);
-  // What is deleted has no page.
-  const account = action === 'webhook.delete' ? null : accountId;
+  const account = isTargetDeleted ? null : accountId;
   return html`<strong>${actorName(email, names)}</strong> ${before}
     ${target !== null && targetLink(target, account, names)} ${after ?? null}`;
 }

@@ -450,6 +450,16 @@ describe('forms of an account', () => {
     expect(rows.find((row) => row.includes('by-key'))).toMatch(/API key[^]*(127\.0\.0\.1|::1)/);
     expect(rows.find((row) => row.includes('created the account'))).toContain('on this machine (mediactl)');
   });
+
+  it('link to no endpoint that was deleted', async () => {
+    const created = await api('POST', '/v1/webhook_endpoints', { json: { url: 'https://receiver.invalid/' } });
+    const id = String(created.json()['id']);
+    expect((await owner.get(`${base}/activity`)).text).toContain(`${base}/webhooks/${id}`);
+    await api('DELETE', `/v1/webhook_endpoints/${id}`);
+    const { text } = await owner.get(`${base}/activity`);
+    expect(text).toContain(`<code class="break">${id}</code>`);
+    expect(text).not.toContain(`${base}/webhooks/${id}`);
+  });
 });
 
 describe('text that other people wrote', () => {
