@@ -8,6 +8,8 @@ export interface WrittenFile {
   readonly bytes: number;
   /** CRC-32 of its bytes; null where another program wrote the file and reported its size only. */
   readonly checksum: number | null;
+  /** True when these bytes were already decoded to their end. */
+  readonly isDecoded?: true;
 }
 
 /** Writes a file from memory. */
