@@ -8,8 +8,11 @@ export interface WrittenFile {
   readonly bytes: number;
   /** CRC-32 of its bytes; null where another program wrote the file and reported its size only. */
   readonly checksum: number | null;
-  /** True when these bytes were already decoded to their end. */
-  readonly isDecoded?: true;
+  /**
+   * What an image file with these bytes is still decoded of: nothing where its encoder did, the first frame where it wrote
+   * them to memory; absent: everything.
+   */
+  readonly undecoded?: 'nothing' | 'first frame';
 }
 
 /** Writes a file from memory. */

@@ -72,7 +72,8 @@ export async function libvipsPicture({ file, ...differing }: LibvipsPicture): Pr
     size,
     frames,
     animation: animated ? readAnimation(libvips, metadata) : null,
-    verify: async () => void (await readThumbnail(libvips)),
+    verify: async (_deps, part) =>
+      void (await readThumbnail(part === undefined ? libvips : { ...libvips, animated: false })),
   };
 }
 

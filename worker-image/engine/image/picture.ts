@@ -55,8 +55,10 @@ export interface Picture {
    * @throws MediaError processing_failed when the file cannot be decoded.
    */
   decode(deps: DecoderDeps): Promise<PixelSource>;
-  /** Decodes the file to its end and drops the pixels. @throws Error when it is damaged. */
-  verify(deps: DecoderDeps): Promise<void>;
+  /**
+   * Decodes the file to its end, or the first frame of an animation, and drops the pixels. @throws Error when it is damaged.
+   */
+  verify(deps: DecoderDeps, part?: 'first frame'): Promise<void>;
   /** Returns camera, location and software details. Absent where libvips decodes the file, which keeps them. */
   readExif?(): Promise<CarriedExif>;
   /** Returns whether the file holds a gain map for screens of high dynamic range. Absent for formats without them. */

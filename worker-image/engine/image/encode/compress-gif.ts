@@ -3,7 +3,7 @@
  * would show the same frames.
  */
 import { readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { isPlainError } from '#worker-image/engine/file-fault.ts';
@@ -110,8 +110,8 @@ async function tryAttempt(deps: EncoderDeps, task: GifTask & Attempt, gif: ReadG
       '--no-extensions',
       '--no-warnings',
       '-o',
-      path,
-      input,
+      resolve(path),
+      resolve(input),
     ],
     directory,
     signal: deps.signal,
@@ -120,7 +120,7 @@ async function tryAttempt(deps: EncoderDeps, task: GifTask & Attempt, gif: ReadG
   if (exitCode !== 0) throw new Error(`gifsicle exited with ${exitCode}: ${stderr.slice(0, 500)}`);
   const result = readGif(await readFile(path));
   await compareGifs(gif, result, { maxDifference: maxDifferenceOf(loss), signal: deps.signal });
-  return { bytes: result.bytes.length, checksum: crc32(result.bytes), isDecoded: true };
+  return { bytes: result.bytes.length, checksum: crc32(result.bytes), undecoded: 'nothing' };
 }
 
 /** Returns the difference of a sample, of 255, that gifsicle stays below with a loss: a third more than measured. */
