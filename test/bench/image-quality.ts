@@ -12,7 +12,7 @@ import { standardPage, type Measured } from '#test/bench/standard-page.ts';
 import { engineDeps, runHandler, workOn } from '#test/fixtures/engine-work.ts';
 import { imageHandler } from '#worker-image/engine/image/image-handler.ts';
 
-const FORMATS = ['jpg', 'webp', 'avif', 'heic', 'png'] as const;
+const FORMATS = ['jpg', 'webp', 'avif', 'heic', 'png', 'gif'] as const;
 const QUALITIES = [50, 75, 90] as const;
 /** The library's own settings, at numbers that enclose our scores. */
 const DEFAULTS: Readonly<Record<string, { numbers: readonly number[]; encode: (from: Sharp, n: number) => Sharp }>> = {
@@ -61,13 +61,28 @@ async function theirs(picture: BenchPicture, format: string): Promise<Measured[]
 
 async function ours(picture: BenchPicture, format: (typeof FORMATS)[number], quality: number): Promise<Measured> {
   const options = { image: { format, quality, resize: false } };
-  const work = await workOn({ path: picture.path, format: 'png', operation: 'compress', options });
+  const input = format === 'gif' ? await asGif(picture) : { path: picture.path, format: 'png' as const };
+  const work = await workOn({ ...input, operation: 'compress', options });
   const produced = await runHandler(imageHandler, work, deps);
   const { size } = await stat(produced.path);
   const plain = format === 'heic' ? await decodeHeic(produced.path) : await readFile(produced.path);
   await rm(work.directory, { recursive: true });
   const row = { who: 'engine', format, quality, kind: picture.kind } as const;
-  return { ...row, bytes: size, score: await scoreOf(picture, plain) };
+  const reference = format === 'gif' ? await decodeGif(picture, input.path) : picture.path;
+  return { ...row, bytes: size, score: await scoreOf({ ...picture, path: reference }, plain) };
+}
+
+/** Returns a GIF of the picture: what its palette loses is not the service's loss. */
+async function asGif({ name, path }: BenchPicture): Promise<{ path: string; format: 'gif' }> {
+  const gif = join(cache, `${name}.gif`);
+  await sharp(path).gif().toFile(gif);
+  return { path: gif, format: 'gif' };
+}
+
+async function decodeGif({ name }: BenchPicture, path: string): Promise<string> {
+  const decoded = join(cache, `${name}-gif.png`);
+  await sharp(path).removeAlpha().png({ compressionLevel: 1 }).toFile(decoded);
+  return decoded;
 }
 
 async function decodeHeic(path: string): Promise<Buffer> {

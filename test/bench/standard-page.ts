@@ -1,7 +1,7 @@
 /** The page that says what the quality scale gives, out of what was measured. */
 import { cpus } from 'node:os';
 import type { PictureKind } from '#test/bench/calibration-set.ts';
-import { encoderQuality } from '#worker-image/engine/image/encode/quality-scale.ts';
+import { encoderQuality, gifLoss } from '#worker-image/engine/image/encode/quality-scale.ts';
 
 export interface Measured {
   readonly who: 'engine' | 'library';
@@ -43,7 +43,9 @@ ${scores(measured, 'graphic')}
 
 A PNG has no lossy coding of its own: below 100 its colours are reduced to a palette where that keeps the similarity, and
 it is lossless where it does not. A graphic in WebP has such a palette too, where that is not larger: so
-both may be more like the input than the number asks for.
+both may be more like the input than the number asks for. GIF is measured from a GIF of the picture: the frames of a GIF are
+compressed with losses by gifsicle, and graphics hardly become smaller with more of them. Other formats become a GIF with the
+256 colors that fit best, of which a photo keeps about 69.
 
 ## Size
 
@@ -118,9 +120,9 @@ const REACH = 3;
 function numbers(kind: PictureKind): string {
   const rows = [30, 40, 50, 60, 70, 75, 80, 85, 90, 95, 100].map((quality) => {
     const { jpg, webp, avif, heic } = encoderQuality(quality, kind);
-    return [quality, jpg, webp, avif, heic].map(String);
+    return [quality, jpg, webp, avif, heic, gifLoss(quality)].map(String);
   });
-  return table([`${kind}s`, 'jpg', 'webp', 'avif', 'heic'], rows);
+  return table([`${kind}s`, 'jpg', 'webp', 'avif', 'heic', 'gif, --lossy'], rows);
 }
 
 function is(one: Measured, wanted: Partial<Measured>): boolean {

@@ -52,6 +52,7 @@ const ROWS: readonly Row[] = [
   ...(['jpg', 'png', 'webp', 'avif', 'tiff', 'bmp', 'gif', 'pdf'] as const).map((result) => image(result)),
   image('webp', { input: 'animated-gif' }),
   image('gif', { input: 'animated-webp' }),
+  image('gif', { input: 'animated-gif' }),
   image('heic', { count: 100, excused: 'not shorter' }),
   media('mp4', 'video', 'mov', 'of equal length'),
   media('webm', 'video', 'mp4', 'of equal length'),

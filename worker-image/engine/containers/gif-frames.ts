@@ -2,7 +2,12 @@
  * Frames of a GIF, as its blocks describe them and as browsers show them. Files that browsers show in different ways are
  * refused. Source: GIF89a Specification, CompuServe, 1990.
  */
-import { colorTableBytes, endOfScreen, gifBlocks, IMAGE_HEADER_BYTES } from '#worker-image/engine/containers/gif-blocks.ts';
+import {
+  colorTableBytes,
+  endOfScreen,
+  gifBlocks,
+  IMAGE_HEADER_BYTES,
+} from '#worker-image/engine/containers/gif-blocks.ts';
 import { decodeGifPixels, makePixelTarget } from '#worker-image/engine/containers/gif-pixels.ts';
 
 export interface GifAnimation {
@@ -81,7 +86,8 @@ interface Surroundings {
 
 function readFrame(block: Buffer, { screen, colorTable, control, start }: Surroundings): GifFrame {
   const [left = 0, top = 0, width = 0, height = 0] = [1, 3, 5, 7].map((at) => block.readUInt16LE(at));
-  if (left + width > screen.width || top + height > screen.height) throw new Error('The GIF has a frame beyond its screen.');
+  if (left + width > screen.width || top + height > screen.height)
+    throw new Error('The GIF has a frame beyond its screen.');
   const flags = block[9] ?? 0;
   const data = IMAGE_HEADER_BYTES + colorTableBytes(flags);
   const own = block.subarray(IMAGE_HEADER_BYTES, data);

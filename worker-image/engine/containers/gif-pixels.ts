@@ -24,7 +24,7 @@ export function decodeGifPixels(file: Buffer, at: number, pixels: Uint8Array, si
   const codes = new CodeReader(joinSubBlocks(file, at + 1));
   const clear = 1 << codeSize;
   const table = new SequenceTable(clear + 1, pixels);
-  for (let written = 0; written < size; ) {
+  for (let written = 0; written < size;) {
     const code = codes.read(table.width);
     if (code === clear) table.clear();
     else written = table.copy(code, written);

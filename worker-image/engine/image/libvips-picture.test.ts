@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { engineDeps, freshDirectory } from '#test/fixtures/engine-work.ts';
+import { gifBlocks } from '#worker-image/engine/containers/gif-blocks.ts';
 import { libvipsPicture, namesGainMap, sharp, withImageErrors } from '#worker-image/engine/image/libvips-picture.ts';
 import type { ImageFile } from '#worker-image/engine/image/picture.ts';
 
@@ -77,6 +78,15 @@ describe('libvipsPicture', () => {
     await expect((await libvipsPicture({ file })).verify(NO_TOOLS)).resolves.toBeUndefined();
     await writeFile(file.path, (await readFile(file.path)).subarray(0, 2000));
     await expect((await libvipsPicture({ file })).verify(NO_TOOLS)).rejects.toThrow();
+  });
+
+  it('verifies the first frame of an animation alone when asked', async () => {
+    const bytes = await animated(['#f00', '#00f', '#0f0']);
+    const last = [...gifBlocks(bytes)].findLast(({ kind }) => kind === 'image');
+    const file = await fileOf(bytes.fill(0xff, (last?.end ?? 0) - 8, (last?.end ?? 0) - 1));
+    const picture = await libvipsPicture({ file, animated: true });
+    await expect(picture.verify(NO_TOOLS, 'first frame')).resolves.toBeUndefined();
+    await expect(picture.verify(NO_TOOLS)).rejects.toThrow();
   });
 
   it('refuses a file that is no image', async () => {

@@ -5,6 +5,7 @@ import type { Format, Operation } from '#crds/catalogue/formats.ts';
 import type { SentOptions } from '#crds/catalogue/options/options.ts';
 import { engineDeps, freshDirectory, workOn } from '#test/fixtures/engine-work.ts';
 import type { ImageFacts, ProducedImage, Picture } from '#worker-image/engine/image/picture.ts';
+import type { WrittenFile } from '#worker-image/engine/written-file.ts';
 import { verifyImage } from '#worker-image/engine/image/verify-image.ts';
 
 let directory = '';
@@ -17,7 +18,7 @@ interface Pictured {
   readonly height?: number;
   readonly delays?: readonly number[];
   readonly isStill?: boolean;
-  readonly verify?: () => Promise<void>;
+  readonly verify?: Picture['verify'];
 }
 
 function factsOf({ width = 200, height = 100, delays, isStill = false, verify }: Pictured): ImageFacts {
@@ -34,6 +35,7 @@ interface Verified {
   readonly options?: SentOptions;
   readonly format?: Format;
   readonly bytes?: string;
+  readonly undecoded?: WrittenFile['undecoded'];
 }
 
 async function verified({
@@ -43,12 +45,14 @@ async function verified({
   options = {},
   format = 'jpg',
   bytes = 'x',
+  undecoded,
 }: Verified): Promise<void> {
   const path = join(directory, 'output');
   await writeFile(path, bytes);
   const work = await workOn({ path, format: 'png', operation, options });
   const facts: ProducedImage['facts'] = after === null ? {} : factsOf(after);
-  await verifyImage(engineDeps(), work, factsOf(before), { path, format, facts, warnings: [] });
+  const written = undecoded && { bytes: bytes.length, checksum: 0, undecoded };
+  await verifyImage(engineDeps(), work, factsOf(before), { path, format, facts, warnings: [], written });
 }
 
 const HALVED: SentOptions = { image: { resize: { mode: 'fit', width: 100, height: 100 } } } as unknown as SentOptions;
@@ -71,6 +75,14 @@ describe('verifyImage', () => {
   it('rejects an output that does not decode', async () => {
     const verify = () => Promise.reject(new Error('truncated'));
     await expect(verified({ after: { verify } })).rejects.toThrow('truncated');
+  });
+
+  it('decodes what the encoder has not decoded', async () => {
+    const decoded: string[] = [];
+    const verify: Picture['verify'] = async (_deps, part) => void decoded.push(part ?? 'all');
+    for (const undecoded of [undefined, 'first frame', 'nothing'] as const)
+      await verified({ after: { verify }, undecoded });
+    expect(decoded).toEqual(['all', 'first frame']);
   });
 
   it('rejects a PDF in which qpdf finds faults', async () => {

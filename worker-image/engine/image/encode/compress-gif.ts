@@ -8,17 +8,19 @@ import { crc32 } from 'node:zlib';
 import { MediaError } from '#crds/contract/media-error.ts';
 import { isPlainError } from '#worker-image/engine/file-fault.ts';
 import type { WrittenFile } from '#worker-image/engine/written-file.ts';
+import type { GifAnimation } from '#worker-image/engine/containers/gif-frames.ts';
 import { decodeGifPixels, makePixelTarget } from '#worker-image/engine/containers/gif-pixels.ts';
 import { compareGifs, readGif, type ReadGif } from '#worker-image/engine/image/encode/compare-gifs.ts';
 import type { ImageSize } from '#worker-image/engine/image/picture.ts';
+import { isDistrusted } from '#worker-image/engine/image/gif-logical-screen.ts';
 import type { EncoderDeps } from '#worker-image/engine/image/encode/encoder.ts';
 
-interface GifTask {
+export interface GifTask {
   /** Path of the input, which is read only. */
   readonly input: string;
   readonly path: string;
   readonly directory: string;
-  /** Size of the image as libvips reads it: another one than that of the logical screen is not kept. */
+  /** Size and number of the frames as libvips reads them. A GIF that browsers show otherwise is not compressed. */
   readonly size: ImageSize;
   readonly frames: number;
   /** Loss of gifsicle, 0 for none. */
@@ -39,7 +41,8 @@ export async function compressGif(deps: EncoderDeps, task: GifTask): Promise<Wri
   if (gif === null || !isHandled(gif, task)) return null;
   for (const attempt of attemptsFor(gif, task.loss)) {
     const written = await orNull(deps, () => tryAttempt(deps, { ...task, ...attempt }, gif));
-    if (written !== null) return written;
+    // A small loss can make a smooth image larger.
+    if (written !== null && (attempt.loss === 0 || written.bytes < gif.bytes.length)) return written;
   }
   await rm(task.path, { force: true });
   return null;
@@ -118,9 +121,19 @@ async function tryAttempt(deps: EncoderDeps, task: GifTask & Attempt, gif: ReadG
     timeoutSeconds: COMPRESS_SECONDS,
   });
   if (exitCode !== 0) throw new Error(`gifsicle exited with ${exitCode}: ${stderr.slice(0, 500)}`);
-  const result = readGif(await readFile(path));
+  const bytes = await readFile(path).catch((cause: unknown) => {
+    throw new Error('gifsicle wrote no output.', { cause });
+  });
+  const result = readGif(bytes);
+  if (isDistrusted(task.size) && !isCovered(result.animation)) throw new Error('libvips would crop the GIF.');
   await compareGifs(gif, result, { maxDifference: maxDifferenceOf(loss), signal: deps.signal });
-  return { bytes: result.bytes.length, checksum: crc32(result.bytes), undecoded: 'nothing' };
+  return { bytes: bytes.length, checksum: crc32(bytes), undecoded: 'nothing' };
+}
+
+function isCovered({ width, height, frames }: GifAnimation): boolean {
+  const right = Math.max(...frames.map((frame) => frame.left + frame.width));
+  const bottom = Math.max(...frames.map((frame) => frame.top + frame.height));
+  return right === width && bottom === height;
 }
 
 /** Returns the difference of a sample, of 255, that gifsicle stays below with a loss: a third more than measured. */

@@ -1,6 +1,6 @@
 import sharp, { type Sharp } from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { classifyImage, encoderQuality } from '#worker-image/engine/image/encode/quality-scale.ts';
+import { classifyImage, encoderQuality, gifLoss } from '#worker-image/engine/image/encode/quality-scale.ts';
 
 describe('encoderQuality', () => {
   it.each([
@@ -38,6 +38,14 @@ const strokes = (color: string) =>
     left: 20 + at * 12,
     top: 20 + (at % 4) * 60,
   }));
+
+describe('gifLoss', () => {
+  it('falls from 200 to none as the quality rises', () => {
+    const losses = Array.from({ length: 101 }, (_, quality) => gifLoss(quality));
+    expect([losses[0], losses[50], losses[75], losses[100]]).toEqual([200, 43, 19, 0]);
+    expect(losses.toSorted((a, b) => b - a)).toEqual(losses);
+  });
+});
 
 describe('classifyImage', () => {
   it.each<[string, Promise<Buffer>, string]>([

@@ -1,10 +1,8 @@
-/**
- * GIF, with the logical screen that browsers show. libvips reads the area that the frames cover instead when the screen
- * has a size that old programs wrote into every file, such as 640 × 480, or a side over 2,048 pixels.
- */
+/** GIF, with the logical screen that browsers show, where libvips reads the area that the frames cover instead. */
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Metadata } from 'sharp';
 import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
+import { isDefaultScreen } from '#worker-image/engine/image/gif-logical-screen.ts';
 import { libvipsPicture, openPixels, readMetadata, scratchPath } from '#worker-image/engine/image/libvips-picture.ts';
 import type { DecoderDeps, ImageFile, ImageSize, Picture } from '#worker-image/engine/image/picture.ts';
 
@@ -41,7 +39,6 @@ function cropped(screen: ImageSize, covered: ImageSize, maxPixels: number): { si
 const WIDTH_AT = 6;
 const HEIGHT_AT = 8;
 const HEADER_BYTES = 10;
-const DISTRUSTED: readonly string[] = ['640x480', '640x512', '800x600', '1024x768', '1280x1024', '1600x1200'];
 
 /** Returns the logical screen when libvips would crop its margins, else null. @param head First bytes of the file. */
 export function findCroppedScreen(head: Buffer, covered: ImageSize): ImageSize | null {
@@ -54,8 +51,8 @@ export function findCroppedScreen(head: Buffer, covered: ImageSize): ImageSize |
  * Returns whether libvips reads the margins of a copy with a wider screen as browsers show them. In a GIF without
  * transparency it would fill them with a color.
  */
-export function isRecoverable({ width, height }: ImageSize, { hasAlpha }: Pick<Metadata, 'hasAlpha'>): boolean {
-  return hasAlpha && DISTRUSTED.includes(`${width}x${height}`);
+export function isRecoverable(screen: ImageSize, { hasAlpha }: Pick<Metadata, 'hasAlpha'>): boolean {
+  return hasAlpha && isDefaultScreen(screen);
 }
 
 /** Returns a copy with a screen one pixel wider, a size that libvips trusts. Crop the pixel after decoding. */
