@@ -25,7 +25,8 @@ it('hack/cluster/build-binaries waits for no other build when all programs are t
 it('hack/cluster/build-binaries builds a program once that is named twice', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'mediajobs-programs-'));
   // In place of the compiler, which takes minutes: makes a file for each package.
-  const compiler = '#!/bin/sh\n[ "$1" = build ] || exit 0\nfor name; do :; done\ntouch "programs/$(basename "$name")" && chmod +x programs/*\n';
+  const compiler =
+    '#!/bin/sh\n[ "$1" = build ] || exit 0\nfor name; do :; done\ntouch "programs/$(basename "$name")" && chmod +x programs/*\n';
   writeFileSync(path.join(folder, 'go'), compiler, { mode: 0o755 });
   const env = { PATH: `${folder}:/usr/bin:/bin`, XDG_CACHE_HOME: folder };
   const { stdout, stderr } = spawnSync(SCRIPT, ['kubectl', 'kubectl'], { encoding: 'utf8', env, timeout: 50_000 });
