@@ -117,6 +117,12 @@ export const IMAGES_OVER_LIMITS: readonly HostileFile[] = [
 
 export const HOSTILE_IMAGES: readonly HostileFile[] = [
   {
+    name: 'a GIF of a hundred frames of one pixel on a screen of 4 megapixels',
+    filename: 'a.gif',
+    bytes: () => gif({ width: 2000, height: 2000 }, 100),
+    ends: ['done'],
+  },
+  {
     name: 'a PNG with far more pixel data than its dimensions need',
     filename: 'a.png',
     bytes: () => png(SMALL, deflateEqualBytes(512 * 1024 ** 2)),

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
@@ -21,6 +21,11 @@ const part = (seed: number, more: Partial<WrittenGifFrame> = {}): WrittenGifFram
   drawn(seed, { left: 3, top: 2, width: 5, height: 4, ...more });
 const gifOf = (frames: readonly WrittenGifFrame[], more: Partial<WrittenGif> = {}): Buffer =>
   writeGif({ ...SIZE, colors: COLORS, frames, ...more });
+
+/** Returns the file with other pixel data at its end. */
+function withBrokenEnd(file: Buffer): Buffer {
+  return file.fill(0xff, file.length - 150, file.length - 2);
+}
 
 interface Compressed {
   readonly written: WrittenFile | null;
@@ -119,10 +124,18 @@ describe('compressGif', () => {
   it.each<readonly [string, Buffer, Partial<GifTask>]>([
     ['a truncated frame', gifOf([drawn(0), drawn(1)]).subarray(0, -9), {}],
     ['a frame beyond its screen', gifOf([drawn(0), part(1, { left: 20 })]), {}],
+    ['a second frame that cannot be decoded', withBrokenEnd(gifOf([drawn(0), drawn(1)])), {}],
     ['another size than libvips reads', gifOf([drawn(0)]), { size: { width: 5, height: 4 } }],
     ['other frames than libvips reads', gifOf([drawn(0)]), { frames: 2 }],
   ])('leaves a GIF with %s to others', async (_what, file, over) => {
     expect((await compress(file, over)).written).toBeNull();
+  });
+
+  it('leaves a file of more than 128 MiB to others', async () => {
+    const input = join(await freshDirectory(), 'large.gif');
+    await writeFile(input, gifOf([drawn(0)]));
+    await truncate(input, 128 * 1024 ** 2 + 1);
+    expect((await compress(gifOf([drawn(0)]), { input })).written).toBeNull();
   });
 
   it.each<readonly [string, (path: string) => Promise<unknown>]>([

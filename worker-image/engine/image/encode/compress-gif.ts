@@ -2,7 +2,7 @@
  * GIF by gifsicle, which compresses the frames that are there. It is trusted with nothing: a result is used when a browser
  * would show the same frames.
  */
-import { readFile, rm } from 'node:fs/promises';
+import { readFile, rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { MediaError } from '#crds/contract/media-error.ts';
@@ -29,6 +29,8 @@ export interface GifTask {
 
 /** Maximum size of the logical screen, in pixels: it is held twice, with 5 bytes a pixel. */
 const MAX_SCREEN_PIXELS = 16_000_000;
+/** Maximum size of the input, in bytes: it is held with its result. */
+const MAX_BYTES = 128 * 1024 ** 2;
 const COMPRESS_SECONDS = 300;
 
 /**
@@ -37,9 +39,11 @@ const COMPRESS_SECONDS = 300;
  * @throws the signal's reason on abort. @throws MissingTool or ToolKilled as `run` does.
  */
 export async function compressGif(deps: EncoderDeps, task: GifTask): Promise<WrittenFile | null> {
+  if ((await stat(task.input)).size > MAX_BYTES) return null;
   const gif = await orNull(deps, async () => readGif(await readFile(task.input)));
   if (gif === null || !isHandled(gif, task)) return null;
-  for (const attempt of attemptsFor(gif, task.loss)) {
+  const attempts = await orNull(deps, () => Promise.resolve(attemptsFor(gif, task.loss)));
+  for (const attempt of attempts ?? []) {
     const written = await orNull(deps, () => tryAttempt(deps, { ...task, ...attempt }, gif));
     // A small loss can make a smooth image larger.
     if (written !== null && (attempt.loss === 0 || written.bytes < gif.bytes.length)) return written;
@@ -62,7 +66,7 @@ interface Attempt {
 /**
  * Returns the attempts, the best first. Where nearly every pixel changes, level 1 takes half the time. gifsicle 1.96 takes
  * the colors of the first color table that a frame has for those of all others: losses then show, unless by luck on the
- * other level.
+ * other level. @throws Error when the second frame cannot be decoded.
  */
 function attemptsFor(gif: ReadGif, loss: number): Attempt[] {
   const level = changesEverywhere(gif) ? 1 : 2;
@@ -98,6 +102,9 @@ function changesEverywhere({ bytes, animation: { frames } }: ReadGif): boolean {
  */
 const GAMMA = '1.13';
 
+/** Maximum size of a result, as a multiple of the input, and of what a tiny input gets in addition, in bytes. */
+const [SIZE_FACTOR, HEADER_BYTES] = [2, 4096];
+
 async function tryAttempt(deps: EncoderDeps, task: GifTask & Attempt, gif: ReadGif): Promise<WrittenFile> {
   const { input, path, directory, loss, level } = task;
   const { exitCode, stderr } = await deps.run({
@@ -119,6 +126,7 @@ async function tryAttempt(deps: EncoderDeps, task: GifTask & Attempt, gif: ReadG
     directory,
     signal: deps.signal,
     timeoutSeconds: COMPRESS_SECONDS,
+    maxFileBytes: SIZE_FACTOR * gif.bytes.length + HEADER_BYTES,
   });
   if (exitCode !== 0) throw new Error(`gifsicle exited with ${exitCode}: ${stderr.slice(0, 500)}`);
   const bytes = await readFile(path).catch((cause: unknown) => {
@@ -131,9 +139,10 @@ async function tryAttempt(deps: EncoderDeps, task: GifTask & Attempt, gif: ReadG
 }
 
 function isCovered({ width, height, frames }: GifAnimation): boolean {
-  const right = Math.max(...frames.map((frame) => frame.left + frame.width));
-  const bottom = Math.max(...frames.map((frame) => frame.top + frame.height));
-  return right === width && bottom === height;
+  return (
+    frames.some((frame) => frame.left + frame.width === width) &&
+    frames.some((frame) => frame.top + frame.height === height)
+  );
 }
 
 /** Returns the difference of a sample, of 255, that gifsicle stays below with a loss: a third more than measured. */
