@@ -24,10 +24,14 @@ export function runUntilStopped(deps: { log: Log }, stop: () => Promise<void>): 
   };
   process.once('SIGTERM', () => end('SIGTERM'));
   process.once('SIGINT', () => end('SIGINT'));
-  process.once('disconnect', () => {
+  const endOrphan = (): void => {
     setTimeout(() => process.exit(1), ORPHAN_MS).unref();
     end('supervisor ended');
-  });
+  };
+  process.once('disconnect', endOrphan);
+  // The supervisor may have died while this process started. Undefined: it has none.
+  const { connected }: { readonly connected?: boolean } = process;
+  if (connected === false) endOrphan();
   const crash = (error: unknown): void => {
     log.fatal({ err: error }, 'unhandled error, exiting');
     process.exit(1);

@@ -31,7 +31,8 @@ describe('a first start that is killed', () => {
       const service = await runService({ data, onProblem: (line) => problems.push(line) });
       onTestFinished(async () => {
         await service.stop();
-        expect(processesOf(data)).toEqual([]);
+        // Processes of the killed start have some seconds to end.
+        await expect.poll(() => processesOf(data), { timeout: 30_000 }).toEqual([]);
         await rm(data, { recursive: true });
       });
       expect(problems).toEqual([]);
