@@ -29,9 +29,8 @@ export function runUntilStopped(deps: { log: Log }, stop: () => Promise<void>): 
     end('supervisor ended');
   };
   process.once('disconnect', endOrphan);
-  // The supervisor may have died while this process started. Undefined: it has none.
-  const { connected }: { readonly connected?: boolean } = process;
-  if (connected === false) endOrphan();
+  // The supervisor may have died while this process started. A process that has none lacks the property.
+  if ('connected' in process && !process.connected) endOrphan();
   const crash = (error: unknown): void => {
     log.fatal({ err: error }, 'unhandled error, exiting');
     process.exit(1);
