@@ -20,7 +20,7 @@ export interface AuditEntry {
 /** Entry as it is shown. */
 export interface ShownAuditEntry extends AuditEntry {
   readonly id: number;
-  /** Whether the target is a webhook endpoint that has been deleted since, or now: it has no page. */
+  /** Whether the target is a webhook endpoint that no longer exists: it has no page. */
   readonly isTargetDeleted: boolean;
 }
 

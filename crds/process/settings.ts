@@ -67,7 +67,7 @@ export const settings = z.object({
   }),
   MEDIAJOBS_STOP_DELAY_SECONDS: z.coerce.number().int().min(0).max(600).default(0).meta({
     description:
-      'Time after SIGTERM in which the API serves as before and every response closes its connection, in seconds. Where other instances take over, the time in which load balancers and callers move to them; the chart sets 10.',
+      'Time after SIGTERM in which the API serves as before and every response closes its connection, in seconds. Where other instances take over, the time in which load balancers and callers move to them; the chart sets 10. One machine has no other instance, and kills a process 10 seconds after SIGTERM.',
   }),
   MEDIAJOBS_TRUSTED_PROXIES: cidrs
     .default([])

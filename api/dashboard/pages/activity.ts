@@ -6,7 +6,7 @@ import { forMember, forOperator, type PageReply, type Route, type Visit } from '
 import { table } from '#api/dashboard/table.ts';
 import { moment } from '#api/dashboard/format-values.ts';
 import { MEDIACTL } from '#api/audit/audit.ts';
-import { selectAudit, type ShownAuditEntry } from '#api/audit/audit-rows.ts';
+import { selectAudit, type AuditEntry } from '#api/audit/audit-rows.ts';
 
 const PAGE_SIZE = 50;
 
@@ -55,7 +55,7 @@ async function activityPage(
 }
 
 /** Returns where a change came from: an IP address, or the machine on which `mediactl` ran. */
-function originOf({ address, email }: ShownAuditEntry): string {
+function originOf({ address, email }: AuditEntry): string {
   if (address !== '') return address;
   return email === MEDIACTL.kind ? 'on this machine (mediactl)' : '–';
 }
