@@ -20,6 +20,7 @@ import { beginProcess } from '#crds/process/begin-process.ts';
 import { loadConfig } from '#crds/process/config.ts';
 import { endConnectionsAtClose } from '#crds/process/end-connections.ts';
 import { closeServer, listen, opsAddress, startOpsServer } from '#crds/process/ops-server.ts';
+import { allowHeapGrowth } from '#crds/process/heap-growth.ts';
 import { announceReady } from '#crds/process/ready.ts';
 import { settings } from '#crds/process/settings.ts';
 import { runUntilStopped } from '#crds/process/shutdown.ts';
@@ -86,6 +87,7 @@ const fileServer =
         { socket: servedAt },
       );
 const ops = await startOpsServer({ metrics: registry, notReady: () => missingDependency() }, opsAddress(config));
+allowHeapGrowth();
 announceReady();
 void engine.connect();
 log.info({ https_port: config.MEDIAJOBS_HTTPS_PORT, http_port: config.MEDIAJOBS_HTTP_PORT }, 'serving');

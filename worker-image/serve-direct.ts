@@ -6,6 +6,7 @@ import { ConfigError, loadConfig } from '#crds/process/config.ts';
 import { armFaultPoints } from '#crds/process/fault-point.ts';
 import { makeLog } from '#crds/process/log.ts';
 import { listen, opsAddress, startOpsServer } from '#crds/process/ops-server.ts';
+import { allowHeapGrowth } from '#crds/process/heap-growth.ts';
 import { announceReady } from '#crds/process/ready.ts';
 import { settings } from '#crds/process/settings.ts';
 import { runUntilStopped } from '#crds/process/shutdown.ts';
@@ -101,6 +102,7 @@ runUntilStopped({ log }, async () => {
   await ops.close();
   await removeWorkDirectory(childrenDirectory);
 });
+allowHeapGrowth();
 announceReady();
 log.info(
   { ...listener.address, children, isolation_level: isolation.level, isolation: isolation.summary, tools },

@@ -1,7 +1,7 @@
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { outputOf } from '#test/fixtures/encoder-output.ts';
+import { outputOf, outputOfFile } from '#test/fixtures/encoder-output.ts';
 import { engineDeps } from '#test/fixtures/engine-work.ts';
 import { encodeJpeg, jpegSettings } from '#worker-image/engine/image/encode/encode-jpeg.ts';
 import { encoderQuality } from '#worker-image/engine/image/encode/quality-scale.ts';
@@ -17,7 +17,31 @@ describe('jpegSettings', () => {
   });
 });
 
+/** Symbols with which the standard table of AC luminance begins (ITU-T T.81, table K.5). */
+const STANDARD_HUFFMAN = Buffer.from('0102030004110512213141061351610722711432', 'hex');
+
+/** Returns noise as a JPEG of about 4 bits per pixel; blurred, its result has few bits. */
+async function noisyJpeg({ blur }: { readonly blur: number | false }): Promise<Buffer> {
+  const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const;
+  const jpeg = await sharp({ create: { width: 640, height: 480, channels: 3, background: '#888', noise } })
+    .blur(blur)
+    .jpeg({ quality: 90, chromaSubsampling: '4:2:0' })
+    .toBuffer();
+  return Buffer.concat([jpeg, Buffer.alloc(Math.max(0, 640 * 480 * 0.3 - jpeg.length))]);
+}
+
 describe('encodeJpeg', () => {
+  it.each([
+    ['the standard Huffman tables for a detailed photo', { blur: false, quality: 75 }, true],
+    ['tables of its own for a detailed photo of low quality', { blur: false, quality: 60 }, false],
+    ['tables of its own for a smooth photo, however large its file is', { blur: 20, quality: 75 }, false],
+  ] as const)('uses %s', async (_what, { blur, quality }, isStandard) => {
+    const output = await outputOfFile('jpg', await noisyJpeg({ blur }), { quality });
+    await encodeJpeg(engineDeps(), output);
+    expect((await readFile(output.path)).includes(STANDARD_HUFFMAN)).toBe(isStandard);
+    expect(await sharp(output.path).metadata()).toMatchObject({ width: 640, height: 480, chromaSubsampling: '4:2:0' });
+  });
+
   it.each([
     ['sequential JPEG with subsampled chroma at 94', 94, { isProgressive: false, chromaSubsampling: '4:2:0' }],
     ['progressive JPEG with full chroma at 95', 95, { isProgressive: true, chromaSubsampling: '4:4:4' }],
