@@ -18,15 +18,16 @@ from compact_objects import merge_duplicates, pack_metadata, prune, recompress
 from compare_files import differences, read_file
 from drawn_sizes import is_image
 from font_subsetting import subset_fonts
+from forked import forked
 
 
 def main(source: str, target: str, dpi: int, quality: int, max_pixels: int) -> None:
     pikepdf.settings.set_flate_compression_level(9)
-    original = read_file(source)
+    original = forked(lambda: read_file(source))
     attempt = f"{target}.attempt"
     for with_fonts in (True, False):
         has_changed_fonts = write(source, attempt, with_fonts, (dpi, quality, max_pixels))
-        if not differences(original, read_file(attempt)):
+        if not differences(original(), read_file(attempt)):
             os.replace(attempt, target)
             return
         if not has_changed_fonts:
@@ -36,7 +37,8 @@ def main(source: str, target: str, dpi: int, quality: int, max_pixels: int) -> N
 
 def write(source: str, target: str, with_fonts: bool, limits: tuple[int, int, int]) -> bool:
     """Writes a smaller file and returns whether fonts were subset."""
-    with pikepdf.open(source) as pdf:
+    # Forked processes read the file too: only a mapped one has no position that they would share.
+    with pikepdf.open(source, access_mode=pikepdf.AccessMode.mmap_only) as pdf:
         if any(is_image(item) for item in pdf.objects):
             # Loads the codecs of Pillow.
             from rewrite_images import rewrite_images

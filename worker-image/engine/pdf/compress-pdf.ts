@@ -39,12 +39,15 @@ const SIGNED_WARNING = 'The PDF is signed: the compressed file looks the same, b
  * @throws MediaError processing_failed when no tool can read the file.
  */
 export async function compressPdf(deps: EngineDeps, work: Work, facts: PdfFacts): Promise<Produced> {
+  const [path, hasSignature] = await Promise.all([compress(deps, work), isSigned(deps, work)]);
+  return { path, format: 'pdf', facts, warnings: hasSignature ? [SIGNED_WARNING] : [] };
+}
+
+async function compress(deps: EngineDeps, work: Work): Promise<string> {
   const tier = TIERS[work.options.pdf.quality];
   const rewritten = tier === null ? null : await rewrite(deps, work, tier);
   deps.onProgress(80);
-  const path = rewritten ?? (await pack(deps, work));
-  const warnings = (await isSigned(deps, work)) ? [SIGNED_WARNING] : [];
-  return { path, format: 'pdf', facts, warnings };
+  return rewritten ?? pack(deps, work);
 }
 
 /** Returns the path of a file that compared equal to the input; null when there is none. */

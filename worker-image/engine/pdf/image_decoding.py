@@ -14,7 +14,10 @@ Image.MAX_IMAGE_PIXELS = None
 
 
 def decode(image):
-    """Returns the stored pixels, their color space and whether they were lossy; None for an unsupported image."""
+    """Returns the stored pixels, whether they were indices into a palette and whether they were lossy.
+
+    None for an unsupported image.
+    """
     space = image.get("/ColorSpace")
     kind = image.get("/Filter")
     if isinstance(kind, pikepdf.Array):
@@ -38,7 +41,7 @@ def decode_jpeg(image, space):
         return None
     # CMYK is stored inverted only with an Adobe marker, which Pillow always writes.
     inverted = pixels.mode == "CMYK" and "adobe" not in pixels.info
-    return (ImageChops.invert(pixels) if inverted else pixels), space, True
+    return (ImageChops.invert(pixels) if inverted else pixels), False, True
 
 
 def decode_jpeg_2000(image, space):
@@ -48,7 +51,7 @@ def decode_jpeg_2000(image, space):
     pixels = Image.open(io.BytesIO(image.read_raw_bytes()), formats=["JPEG2000"])
     if pixels.mode != MODES.get(components(space)) or pixels.size != (int(image.Width), int(image.Height)):
         return None
-    return pixels, space, True
+    return pixels, False, True
 
 
 def decode_flate(image, space):
@@ -60,16 +63,13 @@ def decode_flate(image, space):
     if count is None:
         return None
     wanted = width * height * count
-    # Predictors add a byte per row. More data does not belong to the image.
-    if inflated_size(image.read_raw_bytes(), wanted + height + 64) > wanted + height + 64:
-        return None
-    data = image.read_bytes()
-    if len(data) < wanted:
+    data = inflate(image, wanted, height)
+    if data is None:
         return None
     pixels = Image.frombytes(MODES[count], (width, height), data[:wanted])
     if indexed:
         return with_palette(pixels, space)
-    return (ImageChops.invert(pixels) if pixels.mode == "CMYK" else pixels), space, False
+    return (ImageChops.invert(pixels) if pixels.mode == "CMYK" else pixels), False, False
 
 
 def with_palette(pixels, space):
@@ -78,11 +78,19 @@ def with_palette(pixels, space):
         return None
     table = space[3].read_bytes() if isinstance(space[3], pikepdf.Stream) else bytes(space[3])
     pixels.putpalette(table[: 3 * 256])
-    return pixels.convert("RGB"), base, False
+    return pixels.convert("RGB"), True, False
 
 
-def inflated_size(data: bytes, most: int) -> int:
-    return len(zlib.decompressobj().decompress(data, most + 1))
+def inflate(image, wanted: int, rows: int) -> bytes | None:
+    """Returns the samples; None when there are fewer than wanted bytes of them, or more."""
+    # Predictors add a byte per row. More data does not belong to the image.
+    most = wanted + rows + 64
+    data = zlib.decompressobj().decompress(image.read_raw_bytes(), most + 1)
+    if len(data) > most:
+        return None
+    if "/DecodeParms" in image:
+        data = image.read_bytes()
+    return data if len(data) >= wanted else None
 
 
 def components(space):
@@ -103,7 +111,5 @@ def decode_bitonal(image):
         return None
     width, height = int(image.Width), int(image.Height)
     row = (width + 7) // 8
-    if inflated_size(image.read_raw_bytes(), (row + 1) * height + 64) > (row + 1) * height + 64:
-        return None
-    data = image.read_bytes()
-    return Image.frombytes("1", (width, height), data[: row * height]) if len(data) >= row * height else None
+    data = inflate(image, row * height, height)
+    return None if data is None else Image.frombytes("1", (width, height), data[: row * height])

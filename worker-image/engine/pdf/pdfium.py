@@ -21,6 +21,7 @@ FORM_INFO_BYTES, FORM_INFO_VERSION = 1024, 2
 AREA = [c_int] * 4
 SIGNATURES = {
     "FPDF_LoadDocument": (c_void_p, [c_char_p, c_char_p]),
+    "FPDF_LoadMemDocument": (c_void_p, [c_char_p, c_int, c_char_p]),
     "FPDF_CloseDocument": (None, [c_void_p]),
     "FPDF_GetPageCount": (c_int, [c_void_p]),
     "FPDF_LoadPage": (c_void_p, [c_void_p, c_int]),
@@ -61,12 +62,15 @@ LIBRARY = load()
 
 
 class Document:
-    """A PDF without a password. @throws ValueError for a file that PDFium does not open."""
+    """A PDF without a password, by its path or its bytes. @throws ValueError for one that PDFium does not open."""
 
-    def __init__(self, path: str):
-        self.handle = LIBRARY.FPDF_LoadDocument(os.fsencode(path), None)
+    def __init__(self, source: str | bytes):
+        if isinstance(source, bytes):
+            self.handle = LIBRARY.FPDF_LoadMemDocument(source, len(source), None)
+        else:
+            self.handle = LIBRARY.FPDF_LoadDocument(os.fsencode(source), None)
         if not self.handle:
-            raise ValueError(f"PDFium does not open {path}")
+            raise ValueError(f"PDFium does not open {source!r}")
         self.pages = LIBRARY.FPDF_GetPageCount(self.handle)
         self.form_info = ctypes.create_string_buffer(FORM_INFO_BYTES)
         c_int.from_buffer(self.form_info).value = FORM_INFO_VERSION
@@ -119,3 +123,26 @@ class Page:
             LIBRARY.FPDF_FFLDraw(self.document.form, bitmap, self.handle, 0, 0, width, height, 0, flags)
         LIBRARY.FPDFBitmap_Destroy(bitmap)
         return samples
+
+
+# Has one letter in a font that is not embedded. Without a cross-reference table: PDFium searches the objects.
+ONE_LETTER = b"""%PDF-1.4
+1 0 obj <</Type /Catalog /Pages 2 0 R>> endobj
+2 0 obj <</Type /Pages /Kids [3 0 R] /Count 1>> endobj
+3 0 obj <</Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R /Resources <</Font <</F 5 0 R>>>>>> endobj
+4 0 obj <</Length 21>> stream
+BT /F 9 Tf (a) Tj ET
+endstream endobj
+5 0 obj <</Type /Font /Subtype /TrueType /BaseFont /NoFont>> endobj
+trailer <</Root 1 0 R>>
+"""
+
+
+def load_fonts() -> None:
+    """Has PDFium find the fonts of the machine, which it does for the first text of a process."""
+    document = Document(ONE_LETTER)
+    page = Page(document, 0)
+    page.text()
+    page.render(GRAY, 9, 9)
+    page.close()
+    LIBRARY.FPDF_CloseDocument(document.handle)

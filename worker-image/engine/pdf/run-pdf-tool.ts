@@ -66,13 +66,16 @@ export interface CountedPages {
 
 /** Counts the pages with qpdf. */
 export async function findPages(deps: PdfDeps, work: Pick<Work, 'directory'>, path: string): Promise<CountedPages> {
-  const result = await runQpdf(deps, work, ['--show-npages', path]);
+  let listed = 0;
+  const onLine = (line: string): void => {
+    if (PAGE.test(line)) listed += 1;
+  };
+  const [result] = await Promise.all([
+    runQpdf(deps, work, ['--show-npages', path]),
+    runPdfTool(deps, work, ['qpdf', '--show-pages', path], onLine),
+  ]);
   const text = result.stdout.trim();
   const declared = /^\d{1,9}$/.test(text) ? Number(text) : 0;
-  let listed = 0;
-  await runPdfTool(deps, work, ['qpdf', '--show-pages', path], (line) => {
-    if (PAGE.test(line)) listed += 1;
-  });
   return { pages: listed || declared, isMiscounted: listed > 0 && listed !== declared, result };
 }
 

@@ -8,13 +8,11 @@ Standard output: a response per line, as JSON: {"exitCode": NUMBER, "stdout": TE
 One request at a time. The server itself opens no file of a request, so that a hostile file finds nothing of an earlier one.
 """
 
-import ctypes
 import gc
 import json
 import os
 import runpy
 import selectors
-import signal
 import sys
 import traceback
 
@@ -23,25 +21,27 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, FOLDER)
 sys.dont_write_bytecode = True
 
+from forked import end_with_parent
+
 # Maximum number of bytes of each stream in a response; the rest is read and dropped. The reader accepts lines of 64 KiB,
 # and JSON takes up to six characters for a byte.
 KEPT_BYTES = 5000
 READ_BYTES = 64 * 1024
-PR_SET_PDEATHSIG = 1
-LIBC = ctypes.CDLL(None)
 
 
 def load_libraries() -> None:
-    """Imports what the scripts import, with the codecs that Pillow loads when it opens a file."""
+    """Imports what the scripts import, with what Pillow and PDFium load when they read a first file."""
     import compact_objects
     import compare_files
     import font_subsetting
+    import pdfium
     import png_writer
     import rewrite_images
     import uharfbuzz
     from PIL import Image, Jpeg2KImagePlugin
 
     Image.preinit()
+    pdfium.load_fonts()
     # A collection in a forked process would copy the pages of all these objects.
     gc.freeze()
 
@@ -69,7 +69,7 @@ def run(request: dict) -> dict:
 def run_forked(request: dict, stdout: int, stderr: int) -> None:
     code = 1
     try:
-        LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        end_with_parent()
         for given, standard in ((os.open(os.devnull, os.O_RDONLY), 0), (stdout, 1), (stderr, 2)):
             os.dup2(given, standard)
         os.chdir(request["directory"])
