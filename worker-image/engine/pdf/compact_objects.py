@@ -25,12 +25,12 @@ def prune(pdf) -> None:
         pdf.remove_unreferenced_resources()
 
 
-def merge_duplicates(pdf) -> None:
+def merge_duplicates(pdf, streams) -> None:
     """Merges images and fonts that are stored more than once."""
     first: dict = {}
     duplicates: dict = {}
-    for item in pdf.objects:
-        if not isinstance(item, pikepdf.Stream) or int(item.get("/Length", 0)) < MIN_BYTES:
+    for item in streams:
+        if int(item.get("/Length", 0)) < MIN_BYTES:
             continue
         if is_image(item) or "/Length1" in item or item.get("/Subtype") == Name.Type1C:
             key = hashlib.sha256(item.read_raw_bytes()).digest() + item.stream_dict.unparse(resolved=False)
@@ -58,11 +58,11 @@ def relink(holder, duplicates, depth) -> None:
             relink(value, duplicates, depth + 1)
 
 
-def pack_metadata(pdf) -> None:
+def pack_metadata(pdf, streams) -> None:
     """Removes whitespace and padding from XMP; compresses it except for the XMP of the document."""
     root = pdf.Root.get("/Metadata")
-    for item in pdf.objects:
-        if not isinstance(item, pikepdf.Stream) or item.get("/Type") != Name.Metadata or "/Filter" in item:
+    for item in streams:
+        if item.get("/Type") != Name.Metadata or "/Filter" in item:
             continue
         text = re.sub(rb">\s+<", b"><", item.read_raw_bytes())
         if root is not None and item.objgen == root.objgen:
@@ -71,10 +71,10 @@ def pack_metadata(pdf) -> None:
             item.write(zlib.compress(text, 9), filter=Name.FlateDecode)
 
 
-def recompress(pdf) -> None:
+def recompress(streams) -> None:
     """Compresses Flate streams again with the highest level, except for those that an encoder marked as such."""
-    for item in pdf.objects:
-        if not isinstance(item, pikepdf.Stream) or item.get("/Filter") != Name.FlateDecode or "/DecodeParms" in item:
+    for item in streams:
+        if item.get("/Filter") != Name.FlateDecode or "/DecodeParms" in item:
             continue
         packed = item.read_raw_bytes()
         if packed[:2] == BEST_FLATE:

@@ -7,6 +7,7 @@ Exits with 1 and writes no OUTPUT when neither that nor the same file with whole
 
 import os
 import sys
+from functools import cache
 
 import pikepdf
 
@@ -16,17 +17,27 @@ sys.dont_write_bytecode = True
 
 from compact_objects import merge_duplicates, pack_metadata, prune, recompress
 from compare_files import differences, read_file
-from drawn_sizes import is_image
+from drawn_sizes import is_image, pixels_of
 from font_subsetting import subset_fonts
-from forked import forked
+from forked import MAX_FORKED_PIXELS, forked
 
 
 def main(source: str, target: str, dpi: int, quality: int, max_pixels: int) -> None:
     pikepdf.settings.set_flate_compression_level(9)
-    original = forked(lambda: read_file(source))
-    attempt = f"{target}.attempt"
+    attempt, original = f"{target}.attempt", None
     for with_fonts in (True, False):
-        has_changed_fonts = write(source, attempt, with_fonts, (dpi, quality, max_pixels))
+        # Forked processes read the file too: only a mapped one has no position that they would share.
+        with pikepdf.open(source, access_mode=pikepdf.AccessMode.mmap_only) as pdf:
+            streams = [item for item in pdf.objects if isinstance(item, pikepdf.Stream)]
+            images = [stream for stream in streams if is_image(stream)]
+            original = original or start_reading(source, images)
+            if images:
+                # Loads the codecs of Pillow.
+                from rewrite_images import rewrite_images
+
+                rewrite_images(pdf, images, dpi, quality, max_pixels)
+            has_changed_fonts = with_fonts and subset_fonts(pdf, streams)
+            save(pdf, attempt, streams)
         if not differences(original(), read_file(attempt)):
             os.replace(attempt, target)
             return
@@ -35,27 +46,23 @@ def main(source: str, target: str, dpi: int, quality: int, max_pixels: int) -> N
     raise SystemExit(1)
 
 
-def write(source: str, target: str, with_fonts: bool, limits: tuple[int, int, int]) -> bool:
-    """Writes a smaller file and returns whether fonts were subset."""
-    # Forked processes read the file too: only a mapped one has no position that they would share.
-    with pikepdf.open(source, access_mode=pikepdf.AccessMode.mmap_only) as pdf:
-        if any(is_image(item) for item in pdf.objects):
-            # Loads the codecs of Pillow.
-            from rewrite_images import rewrite_images
+def start_reading(source: str, images: list):
+    """Starts to read the original, where its images leave memory for that. Returns a function that returns its content."""
+    is_forked = max(map(pixels_of, images), default=0) <= MAX_FORKED_PIXELS
+    return forked(lambda: read_file(source)) if is_forked else cache(lambda: read_file(source))
 
-            rewrite_images(pdf, *limits)
-        has_changed_fonts = with_fonts and subset_fonts(pdf)
-        prune(pdf)
-        merge_duplicates(pdf)
-        pack_metadata(pdf)
-        recompress(pdf)
-        pdf.save(
-            target,
-            encryption=pdf.is_encrypted,
-            object_stream_mode=pikepdf.ObjectStreamMode.generate,
-            fix_metadata_version=False,
-        )
-    return has_changed_fonts
+
+def save(pdf: pikepdf.Pdf, target: str, streams: list) -> None:
+    prune(pdf)
+    merge_duplicates(pdf, streams)
+    pack_metadata(pdf, streams)
+    recompress(streams)
+    pdf.save(
+        target,
+        encryption=pdf.is_encrypted,
+        object_stream_mode=pikepdf.ObjectStreamMode.generate,
+        fix_metadata_version=False,
+    )
 
 
 if __name__ == "__main__":

@@ -12,6 +12,10 @@ def is_image(item) -> bool:
     return isinstance(item, pikepdf.Stream) and item.get("/Subtype") == Name.Image
 
 
+def pixels_of(image) -> int:
+    return int(image.get("/Width", 0)) * int(image.get("/Height", 0))
+
+
 def drawn_sizes(pdf: pikepdf.Pdf) -> dict:
     """Returns the largest width and height, in inches, at which a page draws each image, by object number."""
     sizes: dict = {}

@@ -19,9 +19,9 @@ OUTLINES = {"glyf", "loca", "head", "hhea", "hmtx", "maxp", "cvt ", "fpgm", "pre
 BY_CODES = {"cmap", "post", "OS/2"}
 
 
-def subset_fonts(pdf: pikepdf.Pdf) -> bool:
+def subset_fonts(pdf: pikepdf.Pdf, streams: list) -> bool:
     """Returns whether a font became smaller. Leaves a PDF with form fields alone: filling them in needs other glyphs."""
-    if not any(is_program(item) for item in pdf.objects) or len(pdf.Root.get("/AcroForm", {}).get("/Fields", [])) > 0:
+    if not any(is_program(stream) for stream in streams) or len(pdf.Root.get("/AcroForm", {}).get("/Fields", [])) > 0:
         return False
     signal.signal(signal.SIGVTALRM, stop)
     signal.setitimer(signal.ITIMER_VIRTUAL, MAX_SECONDS)

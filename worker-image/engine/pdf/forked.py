@@ -6,6 +6,8 @@ import marshal
 import os
 import signal
 
+# Maximum number of pixels of an image that one process has in memory while another one works.
+MAX_FORKED_PIXELS = 16_000_000
 PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None)
 
@@ -13,8 +15,8 @@ LIBC = ctypes.CDLL(None)
 def forked(function):
     """Starts a function in a process of its own. Returns a function that waits for its result and returns it.
 
-    The result consists of numbers, text, bytes, lists, tuples and dictionaries. Where the process fails, the function runs
-    in this one instead, so that errors are raised here.
+    The result consists of None, numbers, text, bytes, lists, tuples and dictionaries. Where the process fails, the
+    function runs in this one instead, so that errors are raised here.
     """
     reader, writer = os.pipe()
     try:

@@ -42,6 +42,8 @@ interface EncodedStream {
   readonly dictionary: string;
   /** Filters in decoding order. */
   readonly filters: readonly PdfFilter[];
+  /** First bytes of the data, with what follows data that is shorter. Valid until the next stream is requested. */
+  readonly head: Buffer;
 }
 
 /** Measures the decoded size of all streams. @throws MediaError processing_failed for a PDF over the limits. */
@@ -90,7 +92,7 @@ function* streamsIn(window: Buffer): Generator<EncodedStream> {
     const before = window.toString('latin1', Math.max(0, at - DICTIONARY_BYTES), at);
     const dictionary = before.slice(before.lastIndexOf(' obj') + 1);
     for (const filters of filterCandidates(dictionary, window.readUInt16BE(begin)))
-      yield { at: begin, dictionary, filters };
+      yield { at: begin, dictionary, filters, head: window.subarray(begin, begin + SHORT_BYTES) };
   }
 }
 
@@ -124,10 +126,8 @@ function imageBytes(dictionary: string): number | null {
 
 /** Returns the decoded size in bytes, or any number above `most` once it is exceeded. */
 async function decodedSize(file: FileHandle, stream: EncodedStream, most: number): Promise<number> {
-  if (stream.filters.join(' ') !== 'flate') return sizeOfLong(file, stream, most);
-  const head = Buffer.alloc(SHORT_BYTES);
-  const { bytesRead } = await file.read(head, 0, SHORT_BYTES, stream.at);
-  return sizeOfShort(head.subarray(0, bytesRead), most) ?? sizeOfLong(file, stream, most);
+  const size = stream.filters.join(' ') === 'flate' ? sizeOfShort(stream.head, most) : null;
+  return size ?? sizeOfLong(file, stream, most);
 }
 
 /** Returns the decoded size in bytes, or null when the data continues after these bytes. */

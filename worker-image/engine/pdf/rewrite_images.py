@@ -11,8 +11,8 @@ import pikepdf
 from PIL import Image
 from pikepdf import Name
 
-from drawn_sizes import drawn_sizes, is_image
-from forked import forked
+from drawn_sizes import drawn_sizes, is_image, pixels_of
+from forked import MAX_FORKED_PIXELS, forked
 from image_decoding import decode, decode_bitonal
 from image_encoding import as_fax, as_flate, as_jpeg
 
@@ -21,12 +21,12 @@ THRESHOLD = 1.5
 WORTH_OF_JPEG = 0.9
 WORTH_OF_LOSSLESS = 0.75
 MIN_BYTES = 512
-# Minimum number of pixels for which a process is started.
+# Minimum number of pixels of the images for which a process is started.
 MIN_FORKED_PIXELS = 500_000
 
 
-def rewrite_images(pdf: pikepdf.Pdf, dpi: int, quality: int, max_pixels: int) -> None:
-    images = [image for image in pdf.objects if is_image(image) and is_worth_reading(image, max_pixels)]
+def rewrite_images(pdf: pikepdf.Pdf, images: list, dpi: int, quality: int, max_pixels: int) -> None:
+    images = [image for image in images if is_worth_reading(image, max_pixels)]
     shown = drawn_sizes(pdf) if images else {}
     encode_all = lambda part: [encoded(image, scale_of(image, shown, dpi), quality) for image in part]
     one, other = halves(images)
@@ -36,17 +36,14 @@ def rewrite_images(pdf: pikepdf.Pdf, dpi: int, quality: int, max_pixels: int) ->
 
 
 def halves(images) -> tuple[list, list]:
-    """Splits images into two lists of about as many pixels; into one where the second would not be worth a process."""
+    """Splits images into two lists of about as many pixels; into one where a second is not worth a process or too large."""
     lists, pixels = ([], []), [0, 0]
     for image in sorted(images, key=pixels_of, reverse=True):
         at = pixels.index(min(pixels))
         lists[at].append(image)
         pixels[at] += pixels_of(image)
-    return lists if pixels[1] >= MIN_FORKED_PIXELS else (images, [])
-
-
-def pixels_of(image) -> int:
-    return int(image.get("/Width", 0)) * int(image.get("/Height", 0))
+    is_split = pixels[1] >= MIN_FORKED_PIXELS and pixels_of(lists[0][0]) <= MAX_FORKED_PIXELS
+    return lists if is_split else (images, [])
 
 
 def write(image, change: dict) -> None:
