@@ -5,14 +5,16 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Kind } from '#crds/catalogue/formats.ts';
 import { resolveOptions } from '#crds/catalogue/options/options.ts';
 import { fileLimits } from '#crds/catalogue/plans.ts';
 import { fromHeader, REPORT_HEADER, toHeader, WORK_TRAILER, type DirectWork } from '#crds/contract/direct-work.ts';
 import { makeLog } from '#crds/process/log.ts';
+import { pdf } from '#test/hostile/forge-pdf.ts';
 import { noisyPng } from '#test/support/engine-inputs.ts';
 import { AdmissionControl } from '#worker-image/direct/admission-control.ts';
 import { makeDirectServer } from '#worker-image/direct/direct-server.ts';
-import { ChildPool } from '#worker-image/sandbox/child-pool.ts';
+import { ChildPool, type PoolInput } from '#worker-image/sandbox/child-pool.ts';
 import { NO_ISOLATION } from '#worker-image/tools/isolation.ts';
 
 const log = makeLog('test', 'silent');
@@ -30,13 +32,14 @@ let home: string;
 let pool: ChildPool;
 let server: Server;
 let counted: string[];
+let expected: Kind[];
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'direct-server-'));
   home = await mkdtemp(join(tmpdir(), 'direct-server-home-'));
   const options = { isolation: NO_ISOLATION, directory: home, children: 1, queue: 1, extra: 0, filesPerChild: 9 };
   pool = new ChildPool({ log, ...options });
-  counted = [];
+  [counted, expected] = [[], []];
 });
 afterEach(async () => {
   server.closeAllConnections();
@@ -62,8 +65,13 @@ async function responseTo(
     worked: ({ outcome }: { outcome: string }) => void counted.push(outcome),
     shed: () => void counted.push('shed'),
   };
+  const expect = (kind: Kind): void => {
+    expected.push(kind);
+    pool.expect(kind);
+  };
+  const announced = { process: (input: PoolInput) => pool.process(input), expect };
   server = makeDirectServer(
-    { pool, admissionControl, metrics, log, versions: {} },
+    { pool: announced, admissionControl, metrics, log, versions: {} },
     { root, maxSeconds, maxBytes: 1_000_000 },
   );
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -91,6 +99,17 @@ describe('makeDirectServer', () => {
     expect(counted).toEqual(['done']);
     await expect.poll(() => readdir(root)).toEqual([]);
   });
+
+  it.each([
+    ['a PDF', ['pdf', 'pdf'], () => Promise.resolve(pdf())],
+    ['an image', ['image'], noisyPng],
+  ] as const)(
+    'announces the kind of %s, and after it that of the next file if it repeats',
+    async (_what, kinds, body) => {
+      expect(await responseTo({ body: await body() })).toMatchObject({ status: 200 });
+      await expect.poll(() => expected).toEqual(kinds);
+    },
+  );
 
   it.each<[string, number, Sent, string[]]>([
     ['not_found', 404, { path: '/other' }, []],

@@ -89,8 +89,8 @@ function* streamsIn(window: Buffer): Generator<EncodedStream> {
   for (let at = window.indexOf(KEYWORD); at !== -1; at = window.indexOf(KEYWORD, at + KEYWORD.length)) {
     const begin = dataBegin(window, at + KEYWORD.length);
     if (begin === null || begin + 2 > window.length || window.toString('latin1', at - 3, at) === 'end') continue;
-    const before = window.toString('latin1', Math.max(0, at - DICTIONARY_BYTES), at);
-    const dictionary = before.slice(before.lastIndexOf(' obj') + 1);
+    const before = window.subarray(Math.max(0, at - DICTIONARY_BYTES), at);
+    const dictionary = before.toString('latin1', before.lastIndexOf(' obj') + 1);
     for (const filters of filterCandidates(dictionary, window.readUInt16BE(begin)))
       yield { at: begin, dictionary, filters, head: window.subarray(begin, begin + SHORT_BYTES) };
   }
