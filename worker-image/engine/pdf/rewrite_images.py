@@ -123,8 +123,9 @@ def pack_bitonal(image, pixels, size: int) -> dict | None:
 
 
 def shrink(pixels, scale: float):
+    """Scales down. Bicubic: after JPEG it is smaller and more similar to the original than Lanczos, in less time."""
     size = tuple(max(1, round(side * scale)) for side in pixels.size)
-    return pixels.resize(size, Image.Resampling.LANCZOS, reducing_gap=3)
+    return pixels.resize(size, Image.Resampling.BICUBIC, reducing_gap=3)
 
 
 def shrink_mask(mask, scale: float) -> dict | None:
