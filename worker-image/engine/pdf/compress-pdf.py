@@ -19,7 +19,7 @@ from compact_objects import merge_duplicates, pack_metadata, prune, recompress
 from compare_files import differences, read_file
 from drawn_sizes import is_image, pixels_of
 from font_subsetting import subset_fonts
-from forked import MAX_FORKED_PIXELS, forked
+from forked import MAX_FORKED_PIXELS, in_background
 
 
 def main(source: str, target: str, dpi: int, quality: int, max_pixels: int) -> None:
@@ -48,8 +48,8 @@ def main(source: str, target: str, dpi: int, quality: int, max_pixels: int) -> N
 
 def start_reading(source: str, images: list):
     """Starts to read the original, where its images leave memory for that. Returns a function that returns its content."""
-    is_forked = max(map(pixels_of, images), default=0) <= MAX_FORKED_PIXELS
-    return forked(lambda: read_file(source)) if is_forked else cache(lambda: read_file(source))
+    start = in_background if max(map(pixels_of, images), default=0) <= MAX_FORKED_PIXELS else cache
+    return start(lambda: read_file(source))
 
 
 def save(pdf: pikepdf.Pdf, target: str, streams: list) -> None:

@@ -12,6 +12,25 @@ PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None)
 
 
+def in_background(function):
+    """Returns a function that returns the result: of a process that starts now, or, without an idle processor, of a later call.
+
+    On a busy machine a process costs its start and waits for its turns.
+    """
+    return forked(function) if has_idle_processor() else functools.cache(function)
+
+
+def has_idle_processor() -> bool:
+    """Returns whether the processes that are ready to run, this one among them, are no more than the processors."""
+    processors = len(os.sched_getaffinity(0))
+    try:
+        with open("/proc/loadavg") as file:
+            ready = int(file.read().split()[3].split("/")[0])
+    except (OSError, ValueError, IndexError):
+        return False
+    return processors > 1 and ready <= processors
+
+
 def forked(function):
     """Starts a function in a process of its own. Returns a function that waits for its result and returns it.
 

@@ -81,7 +81,7 @@ describe('compress-pdf.py', () => {
     expect(await writtenWith('')).toEqual({ exitCode: '', isWritten: true });
   });
 
-  it('encodes large images in two processes: photos, one with a mask that has to be scaled with it, and one of a palette', async () => {
+  it('encodes large images: photos, one with a mask that has to be scaled with it, and one of a palette', async () => {
     const path = join(await freshDirectory(), 'large.pdf');
     await writeFile(path, await largeImages());
     const work = await workOn({ path, format: 'pdf', operation: 'compress' });

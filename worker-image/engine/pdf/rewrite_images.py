@@ -12,7 +12,7 @@ from PIL import Image
 from pikepdf import Name
 
 from drawn_sizes import drawn_sizes, is_image, pixels_of
-from forked import MAX_FORKED_PIXELS, forked
+from forked import MAX_FORKED_PIXELS, in_background
 from image_decoding import decode, decode_bitonal
 from image_encoding import as_fax, as_flate, as_jpeg
 
@@ -30,7 +30,7 @@ def rewrite_images(pdf: pikepdf.Pdf, images: list, dpi: int, quality: int, max_p
     shown = drawn_sizes(pdf) if images else {}
     encode_all = lambda part: [encoded(image, scale_of(image, shown, dpi), quality) for image in part]
     one, other = halves(images)
-    rest = forked(lambda: encode_all(other)) if other else lambda: []
+    rest = in_background(lambda: encode_all(other)) if other else lambda: []
     for change in sum([*encode_all(one), *rest()], []):
         write(pdf.get_object(change["object"]), change)
 
