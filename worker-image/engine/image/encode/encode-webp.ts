@@ -1,9 +1,11 @@
 /** WebP: lossy for photos; graphics also losslessly, with few colors. */
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import type { Sharp, WebpOptions } from 'sharp';
+import { decodeAndClassify, openSamples, type DecodedImage } from '#worker-image/engine/image/encode/decoded-image.ts';
 import type { Encoder, Output } from '#worker-image/engine/image/encode/encoder.ts';
-import { writePalettePng } from '#worker-image/engine/image/encode/palette.ts';
-import { lossyQuality, type LossyQuality } from '#worker-image/engine/image/encode/quality-scale.ts';
+import { encodeIndexedPng } from '#worker-image/engine/image/encode/indexed-png.ts';
+import { reduceColors, writePalettePng } from '#worker-image/engine/image/encode/palette.ts';
+import { encoderQuality, type LossyQuality } from '#worker-image/engine/image/encode/quality-scale.ts';
 import { writeWhole, type WrittenFile } from '#worker-image/engine/written-file.ts';
 import { sharp } from '#worker-image/engine/image/libvips-picture.ts';
 
@@ -13,11 +15,12 @@ const MAX_EXACT_PIXELS = 4_000_000;
 /** Writes WebP: a photo lossily, a graphic in the smaller of two codings. */
 export const encodeWebp: Encoder = async (_deps, output) => {
   const { source, size, quality, path } = output;
-  const target = await lossyQuality(source, quality);
-  const isGraphic = target.content === 'graphic';
+  const { content, decoded } = await decodeAndClassify(output);
+  const target = { quality, content, encoders: encoderQuality(quality, content) };
+  const isGraphic = content === 'graphic';
   const canBeExact = isGraphic && size.width * size.height * source.frames <= MAX_EXACT_PIXELS;
   if (canBeExact && quality === 100) return write(path, await encode(output, exactWebpSettings(target)));
-  const fewColors = isGraphic && source.frames === 1 ? await encodePalette(output, target) : null;
+  const fewColors = isGraphic && source.frames === 1 ? await encodePalette(output, target, decoded) : null;
   if (fewColors !== null) return write(path, fewColors);
   const lossy = await encode(output, webpSettings(target));
   if (!canBeExact || source.frames === 1) return write(path, lossy);
@@ -41,27 +44,59 @@ function encode({ pipeline }: Output, settings: WebpOptions): Promise<Buffer> {
 const MAX_DRAFT_SHARE = 0.9;
 
 /** Encodes a still graphic losslessly with a palette. Returns null when that is visible or larger than a lossy file. */
-async function encodePalette(output: Output, target: LossyQuality): Promise<Buffer | null> {
-  const { pipeline, quality, path } = output;
-  const png = `${path}.png`;
-  const isInvisible = await writePalettePng({ pipeline, quality, content: 'graphic', path: png, compressionLevel: 0 });
-  const exact = isInvisible ? await (await openWithMetadata(png)).webp(LOSSLESS).toBuffer() : null;
-  await rm(png);
-  if (exact === null) return null;
-  const draft = await encode(output, { ...webpSettings(target), smartSubsample: false, effort: 0 });
-  return exact.length <= draft.length * MAX_DRAFT_SHARE ? exact : null;
+async function encodePalette(
+  output: Output,
+  target: LossyQuality,
+  decoded: DecodedImage | null,
+): Promise<Buffer | null> {
+  const indexed = decoded === null ? null : reduceColors(decoded, output.quality);
+  const png = indexed === null ? await searchPalette(output) : await encodeIndexedPng(indexed, 0);
+  if (png === null) return null;
+  const exact = await (await openWithMetadata(png)).webp(LOSSLESS).toBuffer();
+  return exact.length <= (await draftBytes(output, target, decoded)) * MAX_DRAFT_SHARE ? exact : null;
 }
 
-/** Opens a file whose samples are final. The output keeps what metadata it has; asked to keep more, libvips would add some. */
-async function openWithMetadata(path: string): Promise<Sharp> {
-  const image = sharp(path, { limitInputPixels: false, ignoreIcc: true });
+/** Returns an uncompressed PNG with a palette that libvips searches for; null when its error is visible. */
+async function searchPalette({ pipeline, quality, path }: Output): Promise<Buffer | null> {
+  const png = `${path}.png`;
+  const isInvisible = await writePalettePng({ pipeline, quality, content: 'graphic', path: png, compressionLevel: 0 });
+  const file = isInvisible ? await readFile(png) : null;
+  await rm(png);
+  return file;
+}
+
+/** Height of the bands of an image that are encoded as a draft, in pixels, and the distance between their first rows. */
+const [BAND_ROWS, BAND_DISTANCE] = [32, 128];
+
+/** Returns the bytes of a lossy draft. Bands stand for an image that was decoded to memory. */
+async function draftBytes(output: Output, target: LossyQuality, decoded: DecodedImage | null): Promise<number> {
+  const settings = { ...webpSettings(target), smartSubsample: false, effort: 0 };
+  if (decoded === null) return (await encode(output, settings)).length;
+  const { samples, size } = decoded;
+  const rowBytes = samples.length / size.height;
+  const bands: Buffer[] = [];
+  for (let y = 0; y < size.height; y += BAND_DISTANCE) {
+    bands.push(samples.subarray(y * rowBytes, Math.min(size.height, y + BAND_ROWS) * rowBytes));
+  }
+  const sampled = Buffer.concat(bands);
+  const height = sampled.length / rowBytes;
+  const draft = await openSamples({ samples: sampled, size: { width: size.width, height } })
+    .webp(settings)
+    .toBuffer();
+  return (draft.length * size.height) / height;
+}
+
+/** Opens a PNG whose samples are final. The output keeps what metadata it has; asked to keep more, libvips would add some. */
+async function openWithMetadata(png: Buffer): Promise<Sharp> {
+  const image = sharp(png, { limitInputPixels: false, ignoreIcc: true });
   const { icc, exif, xmp } = await image.metadata();
   if (icc !== undefined) image.keepIccProfile();
   if (exif !== undefined) image.keepExif();
   return xmp === undefined ? image : image.keepXmp();
 }
 
-const LOSSLESS = { lossless: true, effort: 2 } as const satisfies WebpOptions;
+/** In lossless files `quality` is effort too: the default of 80 takes half as long again for files of the same size. */
+const LOSSLESS = { lossless: true, effort: 3, quality: 25 } as const satisfies WebpOptions;
 
 /** Returns the settings for WebP, which has no full chroma. Sharp subsampling keeps colored text readable, at twice the time. */
 export function webpSettings({ content, encoders }: LossyQuality): WebpOptions {

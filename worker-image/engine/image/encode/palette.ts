@@ -1,7 +1,11 @@
 /** Reduction of an image to at most 256 colors, for the formats that store few colors in few bytes. */
 import type { PngOptions, Sharp } from 'sharp';
+import { countColors } from '#worker-image/engine/image/encode/count-colors.ts';
+import type { DecodedImage } from '#worker-image/engine/image/encode/decoded-image.ts';
 import type { Output } from '#worker-image/engine/image/encode/encoder.ts';
 import type { ImageContent } from '#worker-image/engine/image/encode/quality-scale.ts';
+import type { IndexedImage } from '#worker-image/engine/image/encode/indexed-png.ts';
+import { quantizeColors } from '#worker-image/engine/image/encode/quantize-colors.ts';
 import { sharp } from '#worker-image/engine/image/libvips-picture.ts';
 
 /** Edge length of the central region whose palette error is measured, in pixels. */
@@ -22,7 +26,19 @@ export interface Palette extends Pick<Output, 'pipeline' | 'quality' | 'path'> {
   readonly compressionLevel: number;
 }
 
-/** Writes a PNG with a palette. Returns whether its error is invisible at the quality. */
+/**
+ * Reduces a graphic to a palette whose error is invisible at the quality. Returns null where it is visible, and for too many
+ * colors.
+ */
+export function reduceColors({ samples, size, metadata }: DecodedImage, quality: number): IndexedImage | null {
+  const counted = countColors(samples);
+  if (counted === null) return null;
+  const limit = paletteErrorLimit(quality);
+  const palette = quantizeColors(counted, limit);
+  return palette.error <= limit ? { size, pixels: counted.pixels, palette, metadata } : null;
+}
+
+/** Writes a PNG with a palette that libvips searches for. Returns whether its error is invisible at the quality. */
 export async function writePalettePng(palette: Palette): Promise<boolean> {
   const { pipeline, quality, path, content, compressionLevel } = palette;
   const search = PALETTE_SEARCH[content];

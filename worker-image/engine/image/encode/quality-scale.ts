@@ -135,8 +135,7 @@ export async function classifyImage({
   metadata,
   start,
 }: Pick<PixelSource, 'metadata' | 'start'>): Promise<ImageContent> {
-  const chroma = metadata.chromaSubsampling;
-  if (chroma !== undefined && !chroma.startsWith('4:4:4')) return 'photo';
+  if (!hasFullChroma(metadata)) return 'photo';
   const { width, height } = metadata.autoOrient;
   const { data, info } = await withImageErrors('Reading the image', () =>
     start({ animated: false, keepProfile: true })
@@ -149,25 +148,45 @@ export async function classifyImage({
   return isGraphic(data, info.width * RGBA) ? 'graphic' : 'photo';
 }
 
+/** Returns whether the image has as many samples of color as of brightness. */
+export function hasFullChroma({
+  chromaSubsampling = '4:4:4',
+}: Pick<PixelSource['metadata'], 'chromaSubsampling'>): boolean {
+  return chromaSubsampling.startsWith('4:4:4');
+}
+
 const RGBA = 4;
 
+/** Counts of pixels that are compared with the pixel before. */
+interface Neighbors {
+  visible: number;
+  equal: number;
+  edges: number;
+}
+
 function isGraphic(data: Buffer, rowBytes: number): boolean {
-  let visible = 0;
-  let equal = 0;
-  let edges = 0;
-  for (let at = RGBA; at < data.length; at += RGBA) {
-    if (at % rowBytes === 0 || (data[at + 3] === 0 && data[at - 1] === 0)) continue;
-    const step = difference(data, at);
-    visible += 1;
-    if (step === 0) equal += 1;
-    else if (step >= EDGE) edges += 1;
-  }
+  const counted: Neighbors = { visible: 0, equal: 0, edges: 0 };
+  for (let at = 0; at < data.length; at += rowBytes) countNeighbors(data, at, { end: at + rowBytes, counted });
+  const { visible, equal, edges } = counted;
   return visible > 0 && equal / visible >= EQUAL_SHARE && edges / Math.max(1, visible - equal) >= EDGE_SHARE;
+}
+
+function countNeighbors(data: Buffer, begin: number, { end, counted }: { end: number; counted: Neighbors }): void {
+  for (let at = begin + RGBA; at < end; at += RGBA) {
+    if (data[at + 3] === 0 && data[at - 1] === 0) continue;
+    const step = difference(data, at);
+    counted.visible += 1;
+    if (step === 0) counted.equal += 1;
+    else if (step >= EDGE) counted.edges += 1;
+  }
 }
 
 /** Returns the largest difference of a sample, opacity included, from the pixel before. */
 function difference(data: Buffer, at: number): number {
   let largest = 0;
-  for (let c = at; c < at + RGBA; c += 1) largest = Math.max(largest, Math.abs((data[c] ?? 0) - (data[c - RGBA] ?? 0)));
+  for (let c = at; c < at + RGBA; c += 1) {
+    const step = Math.abs((data[c] ?? 0) - (data[c - RGBA] ?? 0));
+    if (step > largest) largest = step;
+  }
   return largest;
 }

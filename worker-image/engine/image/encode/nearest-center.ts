@@ -1,0 +1,73 @@
+/** Search for the nearest of up to 256 points of four coordinates. */
+
+const COORDINATES = 4;
+
+/** Returns the squared distance of two points, which begin at an offset of their arrays. */
+export function squaredDistance(one: Float32Array, atOne: number, other: Float32Array, atOther: number): number {
+  const a = (one[atOne] ?? 0) - (other[atOther] ?? 0);
+  const b = (one[atOne + 1] ?? 0) - (other[atOther + 1] ?? 0);
+  const c = (one[atOne + 2] ?? 0) - (other[atOther + 2] ?? 0);
+  const d = (one[atOne + 3] ?? 0) - (other[atOther + 3] ?? 0);
+  return a * a + b * b + c * c + d * d;
+}
+
+/**
+ * Centers in the order of the sums of their coordinates. The squared difference of two sums is at most four times the squared
+ * distance, so that few centers on either side are compared.
+ */
+export class NearestCenter {
+  readonly #centers: Float32Array;
+  readonly #sums: Float32Array;
+  /** Number of the center at each rank. */
+  readonly #numbers: Uint8Array;
+  /** Rank of each center. */
+  readonly #ranks: Uint8Array;
+
+  constructor(centers: Float32Array) {
+    const size = centers.length / COORDINATES;
+    const sums = Float32Array.from({ length: size }, (_, center) => sumAt(centers, center * COORDINATES));
+    this.#numbers = Uint8Array.from(sums, (_sum, center) => center).sort(
+      (one, other) => (sums[one] ?? 0) - (sums[other] ?? 0),
+    );
+    this.#ranks = new Uint8Array(size);
+    this.#sums = new Float32Array(size);
+    this.#centers = new Float32Array(centers.length);
+    this.#numbers.forEach((center, rank) => {
+      this.#ranks[center] = rank;
+      this.#sums[rank] = sums[center] ?? 0;
+      this.#centers.set(centers.subarray(center * COORDINATES, (center + 1) * COORDINATES), rank * COORDINATES);
+    });
+  }
+
+  /** Returns the number of the center that is nearest to the point at an offset. @param guess Center to begin with. */
+  find(points: Float32Array, at: number, guess: number): number {
+    const sum = sumAt(points, at);
+    const begin = this.#ranks[guess] ?? 0;
+    let nearest = begin;
+    let least = squaredDistance(points, at, this.#centers, begin * COORDINATES);
+    for (let rank = begin + 1; rank < this.#sums.length; rank += 1) {
+      if (isBeyond((this.#sums[rank] ?? 0) - sum, least)) break;
+      const distance = squaredDistance(points, at, this.#centers, rank * COORDINATES);
+      if (distance >= least) continue;
+      least = distance;
+      nearest = rank;
+    }
+    for (let rank = begin - 1; rank >= 0; rank -= 1) {
+      if (isBeyond(sum - (this.#sums[rank] ?? 0), least)) break;
+      const distance = squaredDistance(points, at, this.#centers, rank * COORDINATES);
+      if (distance >= least) continue;
+      least = distance;
+      nearest = rank;
+    }
+    return this.#numbers[nearest] ?? 0;
+  }
+}
+
+/** Returns whether no center whose sum is that much further away can be nearer than the squared distance. */
+function isBeyond(difference: number, least: number): boolean {
+  return difference > 0 && difference * difference >= COORDINATES * least;
+}
+
+function sumAt(points: Float32Array, at: number): number {
+  return (points[at] ?? 0) + (points[at + 1] ?? 0) + (points[at + 2] ?? 0) + (points[at + 3] ?? 0);
+}
