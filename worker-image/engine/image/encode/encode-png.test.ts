@@ -24,3 +24,42 @@ describe('encodePng', () => {
     expect(samples.equals(await output.pipeline().raw().toBuffer())).toBe(true);
   });
 });
+
+/** Returns a page with text-like strokes in many colors and opacities. */
+function strokes(colors: number, opacity: number): Sharp {
+  const [width, height] = [300, 200];
+  const samples = Buffer.alloc(width * height * 4, 255);
+  for (let at = 0; at < width * height; at += 1) {
+    if (at % 7 > 1) continue;
+    const color = (at * 2_654_435) % colors;
+    samples.set([(color * 37) & 255, (color * 11) & 255, (color * 101) & 255, opacity], at * 4);
+  }
+  return sharp(samples, { raw: { width, height, channels: 4 } });
+}
+
+describe('encodePng of a graphic', () => {
+  it.each([
+    [1, 255],
+    [16, 255],
+    [31, 128],
+    [31, 0],
+  ])('keeps every pixel of %i colors with opacity %i', async (colors, opacity) => {
+    const output = await outputOf(strokes(colors, opacity));
+    expect(await encodePng(engineDeps(), output)).toMatchObject({ undecoded: 'nothing' });
+    const rgba = (from: Sharp): Promise<Buffer> => from.toColourspace('srgb').ensureAlpha().raw().toBuffer();
+    const [wanted, written] = await Promise.all([rgba(output.pipeline()), rgba(sharp(output.path))]);
+    expect(hideTransparent(written).equals(hideTransparent(wanted))).toBe(true);
+  });
+
+  it.each([255, 128])('writes 3000 colors of opacity %i with a palette', async (opacity) => {
+    const output = await outputOf(strokes(3000, opacity));
+    expect(await encodePng(engineDeps(), output)).toMatchObject({ undecoded: 'nothing' });
+    expect(await sharp(output.path).metadata()).toMatchObject({ isPalette: true, hasAlpha: opacity < 255 });
+  });
+});
+
+/** Sets the colors of fully transparent pixels to 0. */
+function hideTransparent(samples: Buffer): Buffer {
+  for (let at = 0; at < samples.length; at += 4) if (samples[at + 3] === 0) samples.fill(0, at, at + 3);
+  return samples;
+}
