@@ -66,7 +66,7 @@ async function searchPalette({ pipeline, quality, path }: Output): Promise<Buffe
 }
 
 /** Height of the bands of an image that are encoded as a draft, in pixels, and the distance between their first rows. */
-const [BAND_ROWS, BAND_DISTANCE] = [32, 128];
+const [BAND_ROWS, BAND_DISTANCE] = [32, 96];
 
 /** Returns the bytes of a lossy draft. Bands stand for an image that was decoded to memory. */
 async function draftBytes(output: Output, target: LossyQuality, decoded: DecodedImage | null): Promise<number> {
@@ -95,8 +95,8 @@ async function openWithMetadata(png: Buffer): Promise<Sharp> {
   return xmp === undefined ? image : image.keepXmp();
 }
 
-/** In lossless files `quality` is effort too: the default of 80 takes half as long again for files of the same size. */
-const LOSSLESS = { lossless: true, effort: 3, quality: 25 } as const satisfies WebpOptions;
+/** In lossless files `quality` is effort too: the default of 80 takes longer for files of the same size. */
+const LOSSLESS = { lossless: true, effort: 2, quality: 60 } as const satisfies WebpOptions;
 
 /** Returns the settings for WebP, which has no full chroma. Sharp subsampling keeps colored text readable, at twice the time. */
 export function webpSettings({ content, encoders }: LossyQuality): WebpOptions {

@@ -49,7 +49,9 @@ export async function encodeIndexedPng(image: IndexedImage, compressionLevel: nu
 
 /** Returns the used entries, transparent ones first: only these need an opacity in the file. */
 function orderPalette({ colors, entries }: ColorPalette): { readonly colors: number[]; readonly entries: Uint8Array } {
-  const used = [...new Set(entries)].sort((one, other) => ((colors[one] ?? 0) >>> 24) - ((colors[other] ?? 0) >>> 24));
+  const used = [...new Set(entries)].toSorted(
+    (one, other) => ((colors[one] ?? 0) >>> 24) - ((colors[other] ?? 0) >>> 24),
+  );
   const positions = new Uint8Array(colors.length);
   used.forEach((entry, position) => (positions[entry] = position));
   return { colors: used.map((entry) => colors[entry] ?? 0), entries: entries.map((entry) => positions[entry] ?? 0) };
@@ -75,9 +77,10 @@ function packRows({ size, pixels }: IndexedImage, entries: Uint8Array, bits: num
 
 function packRow(row: Buffer, pixels: Uint16Array, { entries, bits }: { entries: Uint8Array; bits: number }): void {
   const pixelsPerByte = 8 / bits;
-  for (let at = 0, x = 0; at < row.length; at += 1) {
+  for (let at = 0; at < row.length; at += 1) {
+    const end = (at + 1) * pixelsPerByte;
     let byte = 0;
-    for (let end = x + pixelsPerByte; x < end; x += 1) byte = (byte << bits) | (entries[pixels[x] ?? 0] ?? 0);
+    for (let x = end - pixelsPerByte; x < end; x += 1) byte = (byte << bits) | (entries[pixels[x] ?? 0] ?? 0);
     row[at] = byte;
   }
 }

@@ -22,11 +22,14 @@ export class NearestCenter {
   readonly #numbers: Uint8Array;
   /** Rank of each center. */
   readonly #ranks: Uint8Array;
+  /** Rank of the nearest center that was found, and its squared distance. */
+  #nearest = 0;
+  #least = 0;
 
   constructor(centers: Float32Array) {
     const size = centers.length / COORDINATES;
     const sums = Float32Array.from({ length: size }, (_, center) => sumAt(centers, center * COORDINATES));
-    this.#numbers = Uint8Array.from(sums, (_sum, center) => center).sort(
+    this.#numbers = Uint8Array.from(sums, (_sum, center) => center).toSorted(
       (one, other) => (sums[one] ?? 0) - (sums[other] ?? 0),
     );
     this.#ranks = new Uint8Array(size);
@@ -41,25 +44,24 @@ export class NearestCenter {
 
   /** Returns the number of the center that is nearest to the point at an offset. @param guess Center to begin with. */
   find(points: Float32Array, at: number, guess: number): number {
-    const sum = sumAt(points, at);
     const begin = this.#ranks[guess] ?? 0;
-    let nearest = begin;
-    let least = squaredDistance(points, at, this.#centers, begin * COORDINATES);
-    for (let rank = begin + 1; rank < this.#sums.length; rank += 1) {
-      if (isBeyond((this.#sums[rank] ?? 0) - sum, least)) break;
+    this.#nearest = begin;
+    this.#least = squaredDistance(points, at, this.#centers, begin * COORDINATES);
+    this.#compare(points, at, { begin, step: 1 });
+    this.#compare(points, at, { begin, step: -1 });
+    return this.#numbers[this.#nearest] ?? 0;
+  }
+
+  /** Compares the centers on one side of a rank. */
+  #compare(points: Float32Array, at: number, { begin, step }: { begin: number; step: 1 | -1 }): void {
+    const sum = sumAt(points, at);
+    for (let rank = begin + step; rank >= 0 && rank < this.#sums.length; rank += step) {
+      if (isBeyond(((this.#sums[rank] ?? 0) - sum) * step, this.#least)) break;
       const distance = squaredDistance(points, at, this.#centers, rank * COORDINATES);
-      if (distance >= least) continue;
-      least = distance;
-      nearest = rank;
+      if (distance >= this.#least) continue;
+      this.#least = distance;
+      this.#nearest = rank;
     }
-    for (let rank = begin - 1; rank >= 0; rank -= 1) {
-      if (isBeyond(sum - (this.#sums[rank] ?? 0), least)) break;
-      const distance = squaredDistance(points, at, this.#centers, rank * COORDINATES);
-      if (distance >= least) continue;
-      least = distance;
-      nearest = rank;
-    }
-    return this.#numbers[nearest] ?? 0;
   }
 }
 
