@@ -19,7 +19,7 @@ const MAX_ENTRIES = 256;
 const MAX_EXACT_COLORS = 32;
 /**
  * Error at which no more entries are added, as a share of the limit, for an image of one color. It grows with the cube root
- * of their number: images of many colors have texture, which hides errors. Measured with the calibration set.
+ * of their number: images of many colors have texture, which hides errors. Measured with 32 graphics at quality 75.
  */
 const TARGET_SHARE = 0.0027;
 /** Rounds in which entries are moved and colors are assigned again. More change nothing that can be measured. */
