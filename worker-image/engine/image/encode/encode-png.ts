@@ -10,6 +10,9 @@ import { writeWhole, type WrittenFile } from '#worker-image/engine/written-file.
 /** Maximum quality that 256 colors can reach for a photo. */
 const MAX_PALETTE_QUALITY = 80;
 const COMPRESSION_LEVEL = 9;
+/** Size above which a palette's pixels are compressed at a lower level, in pixels: 4 % more bytes for 0.4 of the time. */
+const MAX_SMALL_PIXELS = 2 ** 19;
+const LARGE_COMPRESSION_LEVEL = 6;
 
 /** Writes a palette PNG when its error stays within the quality's limit, else a lossless one. */
 export const encodePng: Encoder = async (_deps, output) => {
@@ -28,7 +31,8 @@ export const encodePng: Encoder = async (_deps, output) => {
 };
 
 async function writeIndexed(path: string, image: IndexedImage): Promise<WrittenFile> {
-  const png = await encodeIndexedPng(image, COMPRESSION_LEVEL);
+  const isSmall = image.pixels.length <= MAX_SMALL_PIXELS;
+  const png = await encodeIndexedPng(image, isSmall ? COMPRESSION_LEVEL : LARGE_COMPRESSION_LEVEL);
   await requirePixels(png, image);
   return { ...(await writeWhole(path, png)), undecoded: 'nothing' };
 }
