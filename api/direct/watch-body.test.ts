@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { PassThrough, Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { watchBody } from '#api/direct/watch-body.ts';
 
@@ -21,34 +19,6 @@ describe('watchBody', () => {
     expect(await buffer(body.file)).toEqual(bytes);
     expect(body.size()).toBe(bytes.length);
     expect(() => body.sha256()).toThrow('not hashed');
-  });
-
-  it('passes what arrives in one iteration of the event loop as one chunk', async () => {
-    const file = new PassThrough();
-    const body = watchBody(file, { refusalOf, hashes: false });
-    for (const part of [bytes, bytes, bytes]) file.write(part);
-    const [chunk] = (await once(body.file, 'data')) as [Buffer];
-    expect(chunk).toEqual(Buffer.concat([bytes, bytes, bytes]));
-    file.end(bytes);
-    expect(await buffer(body.file)).toEqual(bytes);
-  });
-
-  it('reads no further than its reader', async () => {
-    let made = 0;
-    const endless = new Readable({
-      read() {
-        made += 1;
-        this.push(Buffer.alloc(16 * 1024));
-      },
-    });
-    const body = watchBody(endless, { refusalOf, hashes: false });
-    for (let i = 0; i < 100; i += 1) await setImmediate();
-    expect(made).toBeLessThan(40);
-    const before = made;
-    body.file.resume();
-    for (let i = 0; i < 100; i += 1) await setImmediate();
-    expect(made).toBeGreaterThan(before);
-    endless.destroy();
   });
 
   it('fails with the refusal of a size', async () => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Duplex, type Readable, type Writable } from 'node:stream';
+import { Transform, type Readable } from 'node:stream';
 import { collectFirstBytes } from '#crds/contract/first-bytes.ts';
 
 export interface WatchedBody {
@@ -19,36 +19,23 @@ interface WatchOptions {
   readonly hashes: boolean;
 }
 
-/**
- * Returns the file as a stream that counts and optionally hashes it, keeps the first bytes and limits the size. What arrives
- * in one iteration of the event loop leaves as one chunk: TLS yields records of 16 KiB, and each chunk costs a write to the engine.
- */
+/** Returns the file as a stream that counts and optionally hashes it, keeps the first bytes and limits the size. */
 export function watchBody(file: Readable, { refusalOf, hashes }: WatchOptions): WatchedBody {
   const hash = hashes ? createHash('sha256') : null;
   const first = collectFirstBytes();
   const { promise: firstBytes, resolve, reject } = Promise.withResolvers<Buffer>();
   let size = 0;
-  let onRead = (): void => undefined;
-  const passing = new Duplex({
-    writev(parts, done) {
-      const chunk = Buffer.concat(parts.map((part) => part.chunk as Buffer));
+  const passing = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
       size += chunk.length;
       hash?.update(chunk);
       first.add(chunk);
       const refusal = refusalOf(size);
-      if (refusal !== null) return done(refusal);
-      if (first.suffice()) resolve(first.bytes());
-      if (passing.push(chunk)) done();
-      else onRead = done;
+      if (refusal === null && first.suffice()) resolve(first.bytes());
+      done(refusal, chunk);
     },
-    read() {
-      const proceed = onRead;
-      onRead = () => undefined;
-      proceed();
-    },
-    final(done) {
+    flush(done) {
       resolve(first.bytes());
-      passing.push(null);
       done();
     },
   });
@@ -59,20 +46,5 @@ export function watchBody(file: Readable, { refusalOf, hashes }: WatchOptions): 
     if (hash === null) throw new Error('this body is not hashed');
     return hash.digest('hex');
   };
-  corkByIteration(file, passing);
   return { file: file.pipe(passing), firstBytes, size: () => size, sha256 };
-}
-
-/** Corks the writer from a chunk of the file to the end of that iteration of the event loop. */
-function corkByIteration(file: Readable, writer: Writable): void {
-  let isCorked = false;
-  file.on('data', () => {
-    if (isCorked) return;
-    isCorked = true;
-    writer.cork();
-    setImmediate(() => {
-      isCorked = false;
-      writer.uncork();
-    });
-  });
 }

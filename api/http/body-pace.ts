@@ -1,4 +1,5 @@
-import { Transform, type Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
+import { gatherChunks } from '#api/http/gather-chunks.ts';
 import { MediaError } from '#crds/contract/media-error.ts';
 
 /** Length of the window in which the pace is measured, in milliseconds. */
@@ -12,12 +13,9 @@ const BYTES_PER_WINDOW = 20 * 1024;
  */
 export function withMinimumPace(body: Readable, onChunk?: (chunk: Buffer) => void): Readable {
   let inWindow = 0;
-  const paced = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      inWindow += chunk.length;
-      onChunk?.(chunk);
-      done(null, chunk);
-    },
+  const paced = gatherChunks(body, (chunk) => {
+    inWindow += chunk.length;
+    onChunk?.(chunk);
   });
   const timer = setInterval(() => {
     const isReaderBehind = paced.readableLength >= paced.readableHighWaterMark;
@@ -37,7 +35,7 @@ export function withMinimumPace(body: Readable, onChunk?: (chunk: Buffer) => voi
     clearInterval(timer);
     body.unpipe(paced);
   });
-  return body.pipe(paced);
+  return paced;
 }
 
 function tooSlowError(): MediaError {
