@@ -9,8 +9,8 @@ export interface WrittenFile {
   /** CRC-32 of its bytes; null where another program wrote the file and reported its size only. */
   readonly checksum: number | null;
   /**
-   * What an image file with these bytes is still decoded of: nothing where its encoder did, the first frame where it wrote
-   * them to memory; absent: everything.
+   * What an image file with these bytes is still decoded of: nothing where its encoder did, or where its decoder would find
+   * no more than was compared; the first frame where it wrote them to memory; absent: everything.
    */
   readonly undecoded?: 'nothing' | 'first frame';
 }

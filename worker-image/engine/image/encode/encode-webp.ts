@@ -1,6 +1,7 @@
 /** WebP: lossy for photos; graphics also losslessly, with few colors. */
 import { readFile, rm } from 'node:fs/promises';
 import type { Sharp, WebpOptions } from 'sharp';
+import { isWholeLossyWebp } from '#worker-image/engine/containers/vp8-frame.ts';
 import { decodeAndClassify, openSamples, type DecodedImage } from '#worker-image/engine/image/encode/decoded-image.ts';
 import type { Encoder, Output } from '#worker-image/engine/image/encode/encoder.ts';
 import { encodeIndexedPng } from '#worker-image/engine/image/encode/indexed-png.ts';
@@ -30,7 +31,7 @@ export const encodeWebp: Encoder = async (_deps, output) => {
 
 /** Writes the file. Its checksum finds damages in every frame; decoding finds a quarter of those that headers do not show. */
 async function write(path: string, bytes: Buffer): Promise<WrittenFile> {
-  return { ...(await writeWhole(path, bytes)), undecoded: 'first frame' };
+  return { ...(await writeWhole(path, bytes)), undecoded: isWholeLossyWebp(bytes) ? 'nothing' : 'first frame' };
 }
 
 function encode({ pipeline }: Output, settings: WebpOptions): Promise<Buffer> {
