@@ -162,6 +162,7 @@ async function startImgproxy(binary: string, folder: string): Promise<ImageServe
       IMGPROXY_BIND: `127.0.0.1:${port}`,
       IMGPROXY_LOCAL_FILESYSTEM_ROOT: folder,
       IMGPROXY_MAX_SRC_RESOLUTION: '100',
+      IMGPROXY_MAX_ANIMATION_FRAMES: '100',
     },
   }));
   return {

@@ -207,19 +207,19 @@ async function tune(
     wanted,
   }: { plain: ImageWish; similarity: Similarity; guess: number; wanted: number | null },
 ): Promise<TunedServer> {
+  let remark: { readonly remark?: string } = {};
   const encode = async (quality?: number): Promise<{ bytes: Buffer; score: number }> => {
     const bytes = await server.convert({ ...plain, ...(quality === undefined ? {} : { quality }) });
+    const { format, pages = 1 } = await sharp(bytes).metadata();
+    remark = pages > 1 || plain.file !== 'moving.gif' ? {} : { remark: `gives one frame as ${format}` };
     return { bytes, score: await similarity.of(bytes) };
   };
   if (wanted !== null && LOSSY.includes(plain.format)) {
     const tuned = await tuneTo({ wanted, guess, encode });
-    if (tuned !== null) return tuned;
+    if (tuned !== null) return { ...tuned, ...remark };
   }
   const { bytes, score } = await encode();
-  const { format, pages = 1 } = await sharp(bytes).metadata();
-  const isMoving = pages > 1 || plain.file !== 'moving.gif';
-  const remark = isMoving ? undefined : `gives one frame as ${format}`;
-  return { bytes: bytes.length, score, ...(remark === undefined ? {} : { remark }) };
+  return { bytes: bytes.length, score, ...remark };
 }
 
 async function writePictures({ cache, folder }: Bench): Promise<Record<PictureCase['picture'], Buffer>> {
