@@ -9,7 +9,8 @@ export function gatherChunks(source: Readable, onChunk: (chunk: Buffer) => void)
   let onRead = (): void => undefined;
   const gathered = new Duplex({
     writev(parts, done) {
-      const chunk = Buffer.concat(parts.map((part) => part.chunk as Buffer));
+      const chunks = parts.map((part) => part.chunk as Buffer);
+      const chunk = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
       onChunk(chunk);
       if (gathered.push(chunk)) done();
       else onRead = done;

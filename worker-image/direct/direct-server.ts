@@ -19,7 +19,7 @@ import {
   type DirectWork,
   type EngineRefusal,
 } from '#crds/contract/direct-work.ts';
-import { DIRECT_KINDS, type Kind } from '#crds/catalogue/formats.ts';
+import { DIRECT_KINDS } from '#crds/catalogue/formats.ts';
 import { possibleKinds } from '#crds/contract/first-bytes.ts';
 import { MediaError, toJobError } from '#crds/contract/media-error.ts';
 import type { Log } from '#crds/process/log.ts';
@@ -104,7 +104,8 @@ async function handleRequest(
       clearTimeout(timer),
     );
     await sendOutput(deps.admission, response, file, stop.signal);
-    prepareNext(deps.pool, file);
+    // Whoever sends a PDF often sends more, and its tools take long to start.
+    if (file.report.result.kind === 'pdf') deps.pool.expect('pdf');
     return null;
   } catch (error) {
     if (!response.destroyed && !response.headersSent) return logged(deps.log, error);
@@ -122,15 +123,6 @@ async function handleRequest(
 function expectKind(pool: Pick<ChildPool, 'expect'>, head: Buffer): void {
   const [kind, ...others] = possibleKinds(head);
   if (kind !== undefined && others.length === 0 && DIRECT_KINDS.includes(kind)) pool.expect(kind);
-}
-
-/** Kinds whose tool is started in the next engine process after a file of the kind: whoever sends one often sends more. */
-const REPEATED_KINDS: readonly Kind[] = ['pdf'];
-
-/** Has the tool of the file's kind started in the next engine process. */
-function prepareNext(pool: Pick<ChildPool, 'expect'>, { report }: EngineOutput): void {
-  const { kind } = report.result;
-  if (REPEATED_KINDS.includes(kind)) pool.expect(kind);
 }
 
 /** Parses the trailer. @throws MediaError bad_request when it is missing or names another tenant than the header. */

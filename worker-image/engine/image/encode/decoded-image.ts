@@ -28,11 +28,12 @@ export async function decodeAndClassify(
   const isSmall = source.frames === 1 && size.width * size.height <= MAX_PIXELS;
   if (!isSmall || !hasFullChroma(source.metadata) || !hasSourceSamples(output)) {
     const content = await classifyImage(source);
-    return { content, decoded: isSmall && content === 'graphic' ? await decodeImage(output) : null };
+    const decoded = isSmall && content === 'graphic' ? await withMetadata(output, await decodeSamples(output)) : null;
+    return { content, decoded };
   }
-  const decoded = await decodeImage(output);
-  const content = await classifyImage({ metadata: source.metadata, start: () => openSamples(decoded) });
-  return { content, decoded: content === 'graphic' ? decoded : null };
+  const samples = await decodeSamples(output);
+  const content = await classifyImage({ metadata: source.metadata, start: () => openSamples({ samples, size }) });
+  return { content, decoded: content === 'graphic' ? await withMetadata(output, samples) : null };
 }
 
 /** Returns whether the output has the samples of the input. Others say nothing about the input's content. */
@@ -52,10 +53,12 @@ export function openSamples({ samples, size }: Pick<DecodedImage, 'samples' | 's
 /** Chunks whose form depends on the color type, or that hold no metadata. */
 const PIXEL_CHUNKS: readonly string[] = ['IHDR', 'PLTE', 'tRNS', 'bKGD', 'sBIT', 'hIST', 'IDAT', 'IEND'];
 
-async function decodeImage(output: Output): Promise<DecodedImage> {
-  const metadata = await readMetadataChunks(output);
-  const samples = await output.pipeline().toColourspace('srgb').ensureAlpha().raw({ depth: 'uchar' }).toBuffer();
-  return { size: output.size, samples, metadata };
+function decodeSamples({ pipeline }: Output): Promise<Buffer> {
+  return pipeline().toColourspace('srgb').ensureAlpha().raw({ depth: 'uchar' }).toBuffer();
+}
+
+async function withMetadata(output: Output, samples: Buffer): Promise<DecodedImage> {
+  return { size: output.size, samples, metadata: await readMetadataChunks(output) };
 }
 
 /**
