@@ -8,26 +8,36 @@ export interface LoopFigures {
 
 interface Loop {
   readonly callers: number;
-  /** It goes on for so long, and until each caller has been answered twice. */
+  /** It is measured for so long, and until as many requests as there are callers are answered. */
   readonly seconds: number;
   readonly send: () => Promise<unknown>;
 }
 
-const LEAST_EACH = 2;
-
+/**
+ * Measures from the first response of the last caller on: callers that begin together all send their bodies at once, while
+ * nothing else runs. Every caller goes on until the end, so that the load is the same all the time.
+ */
 export async function closedLoop({ callers, seconds, send }: Loop): Promise<LoopFigures> {
   const times: number[] = [];
-  const startedAt = performance.now();
-  const endsAt = startedAt + seconds * 1000;
+  let waiting = callers;
+  let [startedAt, endedAt] = [Infinity, 0];
+  const isOver = (): boolean => endedAt > 0;
+  const onAnswer = (sentAt: number, isFirst: boolean): void => {
+    const now = performance.now();
+    if (waiting === 0 && !isOver()) times.push(now - sentAt);
+    if (isFirst) waiting -= 1;
+    if (isFirst && waiting === 0) startedAt = now;
+    if (times.length >= callers && now >= startedAt + seconds * 1000 && !isOver()) endedAt = now;
+  };
   const caller = async (): Promise<void> => {
-    for (let sent = 0; sent < LEAST_EACH || performance.now() < endsAt; sent += 1) {
+    for (let isFirst = true; !isOver(); isFirst = false) {
       const sentAt = performance.now();
       await send();
-      times.push(performance.now() - sentAt);
+      onAnswer(sentAt, isFirst);
     }
   };
   await Promise.all(Array.from({ length: callers }, caller));
-  const elapsed = (performance.now() - startedAt) / 1000;
+  const elapsed = (endedAt - startedAt) / 1000;
   const sorted = times.toSorted((one, other) => one - other);
   const at = (part: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
   return { perSecond: times.length / elapsed, p50: at(0.5), p99: at(0.99) };

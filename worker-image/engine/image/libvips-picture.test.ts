@@ -116,3 +116,22 @@ describe('namesGainMap', () => {
     expect(namesGainMap(Buffer.from('abc http://ns.apple.com/ def'))).toBe(false);
   });
 });
+
+describe('the gain map of a JPEG', () => {
+  const name = 'urn:com:apple:photo:2020:aux:hdrgainmap';
+  const body = Buffer.alloc(600 * 1024);
+
+  it.each([
+    ['is found in its headers', [name, body], true],
+    ['is found behind an index of images', ['MPF\0', body, name], true],
+    ['is not searched without an index', [body, name], false],
+    ['is missing behind an index', ['MPF\0', body], false],
+  ] as const)('%s', async (_what, parts, found) => {
+    const image = await sharp({ create: { width: 8, height: 8, channels: 3, background: '#123' } })
+      .jpeg()
+      .toBuffer();
+    const file = await fileOf(Buffer.concat([image, ...parts.map((part) => Buffer.from(part))]));
+    const picture = await libvipsPicture({ file: { ...file, format: 'jpg' }, mayHaveGainMap: true });
+    expect(await picture.hasGainMap?.()).toBe(found);
+  });
+});

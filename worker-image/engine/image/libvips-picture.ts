@@ -8,6 +8,7 @@ import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import sharp, { type Metadata, type Region, type Sharp, type SharpOptions } from 'sharp';
 import { MediaError } from '#crds/contract/media-error.ts';
+import { withFileReader } from '#worker-image/engine/containers/file-reader.ts';
 import type { Animation, ImageFile, ImageSize, Picture, PixelSource } from '#worker-image/engine/image/picture.ts';
 
 const LOADERS = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Heif', 'Tiff'].map((name) => `VipsForeignLoad${name}`);
@@ -66,7 +67,7 @@ export async function libvipsPicture({ file, ...differing }: LibvipsPicture): Pr
   return {
     ...STILL_IMAGE,
     decode: () => openPixels({ ...libvips, metadata, size, maxPixels: file.maxPixels, frames: animated ? frames : 1 }),
-    ...(mayHaveGainMap && { hasGainMap: async () => namesGainMap(await readFile(file.path)) }),
+    ...(mayHaveGainMap && { hasGainMap: () => hasGainMap(file.path) }),
     ...more,
     file,
     size,
@@ -186,6 +187,17 @@ const GAIN_MAP_NAMES = [
 
 export const GAIN_MAP_WARNING =
   'The image has a gain map for HDR screens, which was dropped: the result shows standard dynamic range.';
+
+/** Identifier of the index of further images in the headers of a JPEG (CIPA DC-007). */
+const IMAGE_INDEX = 'MPF\0';
+/** Size of the part of a JPEG that holds all headers which name a further image, in bytes. */
+const JPEG_HEADER_BYTES = 512 * 1024;
+
+/** Returns whether a JPEG has a gain map. Only a file whose headers name a further image is read to its end. */
+async function hasGainMap(path: string): Promise<boolean> {
+  const headers = await withFileReader(path, (jpeg) => jpeg.read(0, JPEG_HEADER_BYTES));
+  return namesGainMap(headers) || (headers.includes(IMAGE_INDEX) && namesGainMap(await readFile(path)));
+}
 
 /** Returns whether the file names a gain map beside the image that every program shows. */
 export function namesGainMap(file: Buffer): boolean {
